@@ -172,15 +172,14 @@ show_findings (DynoDiagnosisCard *self, const GPtrArray *findings)
 /* --- rates and memory ------------------------------------------------------------------------- */
 
 /* A row of a list: title, a bar of a share, a number. */
-static void
-add_bar (GtkWidget *list, const char *title, double share, const char *number)
+static GtkWidget *
+new_bar (GtkWidget *list)
 {
   GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
-            *label = gtk_label_new (title), *level = gtk_level_bar_new (),
-            *value = gtk_label_new (number);
+            *label = gtk_label_new (NULL), *level = gtk_level_bar_new (),
+            *value = gtk_label_new (NULL);
   GtkSizeGroup *names = g_object_get_data (G_OBJECT (list), "dyno-names"),
                *values = g_object_get_data (G_OBJECT (list), "dyno-values");
-  g_autofree char *spoken = g_strdup_printf ("%s: %s", title, number);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_label_set_xalign (GTK_LABEL (value), 1);
   gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
@@ -188,46 +187,74 @@ add_bar (GtkWidget *list, const char *title, double share, const char *number)
   gtk_size_group_add_widget (values, value);
   gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (level), GTK_LEVEL_BAR_OFFSET_LOW, 0);
   gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (level), GTK_LEVEL_BAR_OFFSET_HIGH, 1);
-  gtk_level_bar_set_value (GTK_LEVEL_BAR (level), CLAMP (share, 0, 1));
   gtk_widget_set_valign (level, GTK_ALIGN_CENTER);
   gtk_widget_set_hexpand (level, TRUE);
   dyno_widget_add_class (level, "slim", TRUE);
   dyno_widget_add_class (value, "numeric", TRUE);
-  dyno_widget_set_accessible_name (level, title);
-  dyno_widget_set_accessible_name (row, spoken);
   g_object_set (box, "margin", 10, "margin-start", 12, "margin-end", 12, NULL);
   gtk_container_add (GTK_CONTAINER (box), label);
   gtk_container_add (GTK_CONTAINER (box), level);
   gtk_container_add (GTK_CONTAINER (box), value);
   gtk_container_add (GTK_CONTAINER (row), box);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
+  g_object_set_data (G_OBJECT (row), "dyno-label", label);
+  g_object_set_data (G_OBJECT (row), "dyno-level", level);
+  g_object_set_data (G_OBJECT (row), "dyno-value", value);
   gtk_widget_show_all (row);
   gtk_container_add (GTK_CONTAINER (list), row);
+  return row;
+}
+
+/* The next row, changed in its place, for it may have the focus. */
+static void
+show_bar (GtkWidget *list, int *at, const char *title, double share, const char *number)
+{
+  GtkListBoxRow *there = gtk_list_box_get_row_at_index (GTK_LIST_BOX (list), *at);
+  GtkWidget *row = there ? GTK_WIDGET (there) : new_bar (list),
+            *level = g_object_get_data (G_OBJECT (row), "dyno-level");
+  g_autofree char *spoken = g_strdup_printf ("%s: %s", title, number);
+  gtk_label_set_text (g_object_get_data (G_OBJECT (row), "dyno-label"), title);
+  gtk_label_set_text (g_object_get_data (G_OBJECT (row), "dyno-value"), number);
+  gtk_level_bar_set_value (GTK_LEVEL_BAR (level), CLAMP (share, 0, 1));
+  dyno_widget_set_accessible_name (level, title);
+  dyno_widget_set_accessible_name (row, spoken);
+  (*at)++;
+}
+
+/* The rows from there on are not needed any more. */
+static void
+end_bars (GtkWidget *list, int at)
+{
+  GtkListBoxRow *row;
+  while ((row = gtk_list_box_get_row_at_index (GTK_LIST_BOX (list), at)))
+    gtk_widget_destroy (GTK_WIDGET (row));
 }
 
 static void
-add_rate (DynoDiagnosisCard *self, const char *title, double rate, double most)
+show_rate (DynoDiagnosisCard *self, int *at, const char *title, double rate, double most)
 {
   g_autofree char *number = dyno_format_rate (rate),
                   *text = g_strdup_printf (_ ("%s samples/s"), number);
   if (rate > 0 && most > 0)
-    add_bar (self->rates, title, rate / most, text);
+    show_bar (self->rates, at, title, rate / most, text);
 }
 
 static void
 show_rates (DynoDiagnosisCard *self, const DynoDiagnosis *d)
 {
   double most = 0;
+  int at = 0;
   const double rates[] = { d->rate, d->loader_ceiling, d->gpu_ceiling, d->exchange_ceiling };
   for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
     most = rates[i] > most ? rates[i] : most;
-  dyno_widget_clear (self->rates);
-  add_rate (self, _ ("This run"), d->rate, most);
-  add_rate (self, d->loader_measured ? _ ("Data alone, measured") : _ ("Data alone, estimated"),
-            d->loader_ceiling, most);
-  add_rate (self, d->gpu_measured ? _ ("GPU alone, measured") : _ ("GPU alone, estimated"),
-            d->gpu_ceiling, most);
-  add_rate (self, _ ("Exchange alone, estimated"), d->exchange_ceiling, most);
+  show_rate (self, &at, _ ("This run"), d->rate, most);
+  show_rate (self, &at,
+             d->loader_measured ? _ ("Data alone, measured") : _ ("Data alone, estimated"),
+             d->loader_ceiling, most);
+  show_rate (self, &at, d->gpu_measured ? _ ("GPU alone, measured") : _ ("GPU alone, estimated"),
+             d->gpu_ceiling, most);
+  show_rate (self, &at, _ ("Exchange alone, estimated"), d->exchange_ceiling, most);
+  end_bars (self->rates, at);
   gtk_widget_set_visible (self->rates_group, most > 0);
 }
 
@@ -236,15 +263,17 @@ show_memory (DynoDiagnosisCard *self)
 {
   const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
   guint64 total = s->has_plan ? s->plan.plan.total_bytes : 0;
-  dyno_widget_clear (self->memory);
+  int at = 0;
   gtk_widget_set_visible (self->memory_group, total > 0);
   for (guint i = 0; total > 0 && i < DYNO_MEMORY_N_KINDS; i++)
     {
       guint64 bytes = s->plan.plan.kind_bytes[i];
       g_autofree char *size = dyno_format_bytes (bytes);
       if (bytes > 0)
-        add_bar (self->memory, dyno_words_memory_kind (i), (double) bytes / (double) total, size);
+        show_bar (self->memory, &at, dyno_words_memory_kind (i), (double) bytes / (double) total,
+                  size);
     }
+  end_bars (self->memory, at);
 }
 
 /* --- sensors ---------------------------------------------------------------------------------- */
