@@ -1028,6 +1028,16 @@ def test_a_run_is_diagnosed(window):
     window.text_with('Forward')
     bar = window.find(Atspi.Role.DRAWING_AREA, 'Time of a step by phase')
     assert re.search(r'Forward .*%.*ms', bar.get_description()), bar.get_description()
+    row = window.wait_for('the rate', lambda: next((n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM and n.get_name().startswith('This run: ')), None))
+    Atspi.Component.grab_focus(row)
+    window.wait_for('the focus on it', lambda: row.get_state_set().contains(Atspi.StateType.FOCUSED))
+    before = row.get_name()
+
+    def changed():
+        row.clear_cache()
+        return row.get_name() != before
+    window.wait_for('another rate', changed)
+    assert row.get_state_set().contains(Atspi.StateType.FOCUSED), 'the focus is lost with each judgement'
     stop(window)
     window.ready()
     row = window.wait_for('memory by component', lambda: next((n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM and n.get_name().startswith('Weights: ')), None))
