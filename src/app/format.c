@@ -86,6 +86,39 @@ dyno_format_metric (const DynoMetricInfo *metric, double value)
 }
 
 char *
+dyno_format_best (const DynoStoredRun *run)
+{
+  if (run->metric_is_fraction)
+    return dyno_format_percent (run->best_metric);
+  g_autofree char *number = dyno_format_value (run->best_metric);
+  gboolean bare = !run->metric_unit || *run->metric_unit == '\0' || !isfinite (run->best_metric);
+  return g_strconcat (number, bare ? NULL : NBSP, run->metric_unit, NULL);
+}
+
+static gboolean
+is_same_day (GDateTime *a, GDateTime *b)
+{
+  return g_date_time_get_day_of_year (a) == g_date_time_get_day_of_year (b)
+         && g_date_time_get_year (a) == g_date_time_get_year (b);
+}
+
+char *
+dyno_format_when (gint64 time_us)
+{
+  g_autoptr (GDateTime) when = g_date_time_new_from_unix_local (time_us / G_USEC_PER_SEC),
+                        now = g_date_time_new_now_local (),
+                        yesterday = now ? g_date_time_add_days (now, -1) : NULL;
+  if (!when || !yesterday)
+    return g_strdup ("");
+  if (is_same_day (when, now))
+    /* Translators: a time of today, in the words of strftime */
+    return g_date_time_format (when, _ ("Today %H:%M"));
+  if (is_same_day (when, yesterday))
+    return g_date_time_format (when, _ ("Yesterday %H:%M"));
+  return g_date_time_format (when, "%x %H:%M");
+}
+
+char *
 dyno_format_span (double seconds)
 {
   if (!(seconds >= 0) || !(seconds < 1e9))

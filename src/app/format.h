@@ -3,6 +3,7 @@
  * for files.  Every function returns a new string (g_free). */
 #pragma once
 #include "metric.h"
+#include "store.h"
 
 G_BEGIN_DECLS
 
@@ -15,6 +16,9 @@ char *dyno_format_percent (double fraction); /* "97.4 %"; "–" for NaN */
 char *dyno_format_value (double value); /* four significant digits: losses, errors; "–" for NaN */
 /* "97.4 %", "2.310 degrees"; "–" for NaN */
 char *dyno_format_metric (const DynoMetricInfo *metric, double value);
+char *dyno_format_best (const DynoStoredRun *run); /* its best metric, in the same way */
+/* A time of the clock: "Today 09:12", "Yesterday 17:40", "11/02/26 08:15". */
+char *dyno_format_when (gint64 time_us);
 char *dyno_format_span (double seconds); /* "0:42", "12:05", "1:02:03"; "–" when unknown */
 char *dyno_format_size (guint32 width, guint32 height, guint32 channels); /* "64 × 64 × 3" */
 

@@ -82,20 +82,14 @@ new_row (GtkWidget *list, const char *title, const char *subtitle)
 static void
 add_run (DynoHome *self, const DynoStoredRun *run)
 {
-  const DynoModel *model = run->model ? dyno_model_find (run->model, NULL) : NULL;
-  g_autoptr (GDateTime) begin = g_date_time_new_from_unix_local (run->begin_us / G_USEC_PER_SEC);
-  g_autofree char *data = dyno_words_data (run->data ? run->data : ""),
-                  *when = begin ? g_date_time_format (begin, "%x %H:%M") : g_strdup (""),
-                  *best = run->metric_is_fraction ? dyno_format_percent (run->best_metric)
-                                                  : dyno_format_value (run->best_metric);
+  g_autofree char *model = dyno_words_model (run->model),
+                  *data = dyno_words_data (run->data ? run->data : ""),
+                  *when = dyno_format_when (run->begin_us), *best = dyno_format_best (run);
   /* Translators: model, data set */
-  g_autofree char *made = g_strdup_printf (_ ("%s on %s"),
-                                           model        ? model->title
-                                           : run->model ? run->model
-                                                        : "",
-                                           data);
+  g_autofree char *made = g_strdup_printf (_ ("%s on %s"), model, data),
+                  *of = g_strdup_printf (_ ("best %s"), best);
   g_autofree char *subtitle =
-      isnan (run->best_metric) ? g_strdup (when) : g_strdup_printf ("%s  \302\267  %s", when, best);
+      isnan (run->best_metric) ? g_strdup (when) : g_strdup_printf ("%s  \302\267  %s", when, of);
   GtkWidget *row = new_row (self->runs, run->name ? run->name : made, subtitle);
   gtk_list_box_row_set_selectable (GTK_LIST_BOX_ROW (row), FALSE);
 }

@@ -6,6 +6,7 @@
 #include "jobqueue.h"
 #include "row.h"
 #include "runlist.h"
+#include "words.h"
 #include "runwriter.h"
 #include <glib/gi18n.h>
 #include <glib/gstdio.h>
@@ -253,12 +254,9 @@ remove_clicked (GtkWidget *button, DynoQueueCard *self)
 static char *
 tell_job (const DynoJob *job)
 {
-  g_autofree char *data = g_str_has_prefix (job->data, "builtin:shapes")
-                              ? g_strdup (_ ("Shapes"))
-                              : g_filename_display_basename (job->data);
-  const DynoModel *model = dyno_model_find (job->model, NULL);
+  g_autofree char *model = dyno_words_model (job->model), *data = dyno_words_data (job->data);
   /* Translators: model, data set */
-  return g_strdup_printf (_ ("%s on %s"), model ? model->title : job->model, data);
+  return g_strdup_printf (_ ("%s on %s"), model, data);
 }
 
 static GtkWidget *

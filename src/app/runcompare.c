@@ -7,10 +7,13 @@
 #include "row.h"
 #include "runlist.h"
 #include "runview.h"
+#include "settingcontrol.h"
+#include "words.h"
 #include "plot/theme.h"
 #include "plot/view.h"
 #include <glib/gi18n.h>
 #include <math.h>
+#include <string.h>
 
 enum { STEPS, EPOCHS, TIME };
 
@@ -154,26 +157,31 @@ make_rate (const DynoStoredRun *run, const char *key)
 static char *
 make_best (const DynoStoredRun *run, const char *key)
 {
-  return run->metric_is_fraction ? dyno_format_percent (run->best_metric)
-                                 : dyno_format_value (run->best_metric);
+  return dyno_format_best (run);
 }
 
 static char *
 make_model (const DynoStoredRun *run, const char *key)
 {
-  return g_strdup (run->model);
+  return dyno_words_model (run->model);
 }
 
 static char *
 make_data (const DynoStoredRun *run, const char *key)
 {
-  return g_filename_display_name (run->data ? run->data : "");
+  const char *location = run->data ? run->data : "", *sizes = strchr (location, '?');
+  if (g_path_is_absolute (location))
+    return g_filename_display_name (location);
+  g_autofree char *name = dyno_words_data (location);
+  /* Of two that are generated their sizes differ. */
+  return sizes ? g_strdup_printf ("%s (%s)", name, sizes + 1) : g_steal_pointer (&name);
 }
 
 static char *
 make_setting (const DynoStoredRun *run, const char *key)
 {
-  return dyno_settings_get (&run->settings, key);
+  return dyno_setting_control_describe (dyno_setting_find (key),
+                                        dyno_settings_get_number (&run->settings, key));
 }
 
 static gboolean

@@ -2,6 +2,7 @@
 /* Runs of the history as the model of a list: an iterator is a row's number. */
 #include "runlist.h"
 #include "format.h"
+#include "settingcontrol.h"
 #include "words.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -46,7 +47,8 @@ dyno_run_list_tell_settings (const DynoSettings *settings)
   g_autoptr (GString) text = g_string_new (NULL);
   for (guint i = 0; i < n && i < MOST_SETTINGS; i++)
     {
-      g_autofree char *value = dyno_settings_get (settings, infos[i]->key);
+      g_autofree char *value = dyno_setting_control_describe (
+          infos[i], dyno_settings_get_number (settings, infos[i]->key));
       g_string_append_printf (text, "%s%s %s", i > 0 ? ", " : "", _ (infos[i]->title), value);
     }
   if (n > MOST_SETTINGS)
@@ -54,30 +56,8 @@ dyno_run_list_tell_settings (const DynoSettings *settings)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-static char *
-tell_data (const DynoStoredRun *run)
-{
-  if (!run->data || g_str_has_prefix (run->data, "builtin:shapes"))
-    return g_strdup (run->data ? _ ("Shapes") : "");
-  return g_filename_display_basename (run->data);
-}
-
-static char *
-tell_begin (const DynoStoredRun *run)
-{
-  g_autoptr (GDateTime) begin = g_date_time_new_from_unix_local (run->begin_us / G_USEC_PER_SEC);
-  return begin ? g_date_time_format (begin, "%x %H:%M") : g_strdup ("");
-}
-
 static const char *const states[] = { N_ ("Running"), N_ ("Finished"), N_ ("Stopped"),
                                       N_ ("Failed"), N_ ("Ended without a word") };
-
-static char *
-tell_model (const DynoStoredRun *run)
-{
-  const DynoModel *model = run->model ? dyno_model_find (run->model, NULL) : NULL;
-  return g_strdup (model ? model->title : run->model ? run->model : "");
-}
 
 static char *
 make_text (const DynoStoredRun *run, int column)
@@ -87,16 +67,15 @@ make_text (const DynoStoredRun *run, int column)
     case DYNO_RUN_LIST_TITLE:
       return dyno_stored_run_get_title (run);
     case DYNO_RUN_LIST_BEGUN:
-      return tell_begin (run);
+      return dyno_format_when (run->begin_us);
     case DYNO_RUN_LIST_DATA:
-      return tell_data (run);
+      return dyno_words_data (run->data ? run->data : "");
     case DYNO_RUN_LIST_MODEL:
-      return tell_model (run);
+      return dyno_words_model (run->model);
     case DYNO_RUN_LIST_SETTINGS:
       return dyno_run_list_tell_settings (&run->settings);
     case DYNO_RUN_LIST_BEST:
-      return run->metric_is_fraction ? dyno_format_percent (run->best_metric)
-                                     : dyno_format_value (run->best_metric);
+      return dyno_format_best (run);
     case DYNO_RUN_LIST_RATE:
       return dyno_format_rate (run->samples_per_s);
     case DYNO_RUN_LIST_TIME:

@@ -42,11 +42,9 @@ dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
   gtk_stack_set_visible_child (GTK_STACK (self), s->job ? self->button : self->title);
   if (!s->job)
     return;
-  const DynoModel *model = dyno_model_find (s->job->model, NULL);
-  g_autofree char *data = dyno_words_data (s->job->data);
+  g_autofree char *model = dyno_words_model (s->job->model), *data = dyno_words_data (s->job->data);
   /* Translators: model, data set */
-  g_autofree char *what =
-      g_strdup_printf (_ ("%s on %s"), model ? model->title : s->job->model, data);
+  g_autofree char *what = g_strdup_printf (_ ("%s on %s"), model, data);
   g_autofree char *percent = over || s->state == DYNO_SESSION_PAUSED
                                  ? g_strdup (dyno_words_session_state (s->state))
                                  : g_strdup_printf (_ ("%.0f %%"), 100 * get_fraction (s));

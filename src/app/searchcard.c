@@ -56,19 +56,15 @@ list_searches (GTask *task, gpointer source, gpointer data, GCancellable *cancel
 static char *
 tell_title (const DynoStoredSearch *search)
 {
-  const DynoModel *model = dyno_model_find (search->model, NULL);
-  g_autofree char *data = dyno_words_data (search->data);
-  return search->name
-             ? g_strdup (search->name)
-             : g_strdup_printf (_ ("%s on %s"), model ? model->title : search->model, data);
+  g_autofree char *model = dyno_words_model (search->model), *data = dyno_words_data (search->data);
+  return search->name ? g_strdup (search->name) : g_strdup_printf (_ ("%s on %s"), model, data);
 }
 
 /* What it found; else how it ended. */
 static char *
 tell_result (const DynoStoredSearch *search)
 {
-  g_autoptr (GDateTime) begin = g_date_time_new_from_unix_local (search->begin_us / G_USEC_PER_SEC);
-  g_autofree char *when = begin ? g_date_time_format (begin, "%x %H:%M") : g_strdup (""),
+  g_autofree char *when = dyno_format_when (search->begin_us),
                   *best = dyno_trial_describe (&search->best),
                   *rate = dyno_format_rate (search->best_samples_per_s), *result = NULL;
   if (search->state == DYNO_RUN_STATE_RUNNING)

@@ -270,9 +270,8 @@ notify_of_run (DynoWindow *self)
   g_autofree char *data = dyno_words_data (status->job->data);
   const char *state = dyno_words_session_state (status->state);
   g_autoptr (GNotification) notification = g_notification_new (state);
-  const DynoModel *model = dyno_model_find (status->job->model, NULL);
-  g_autofree char *body =
-      g_strdup_printf (_ ("%s on %s"), model ? model->title : status->job->model, data);
+  g_autofree char *model = dyno_words_model (status->job->model),
+                  *body = g_strdup_printf (_ ("%s on %s"), model, data);
   g_notification_set_body (notification, body);
   g_notification_set_default_action_and_target (notification, "app.show-page", "s", "train");
   g_notification_add_button_with_target (notification, _ ("Open"), "app.show-page", "s", "train");

@@ -6,6 +6,7 @@
 #include "gpu-error.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
+#include <string.h>
 
 typedef struct {
   const char *name, *words;
@@ -63,11 +64,28 @@ dyno_words_memory_kind (DynoMemoryKind kind)
 }
 
 char *
+dyno_words_model (const char *name)
+{
+  const DynoModel *model = name ? dyno_model_find (name, NULL) : NULL;
+  return g_strdup (model ? model->title : name ? name : "");
+}
+
+char *
 dyno_words_data (const char *location)
 {
-  if (g_str_has_prefix (location, "builtin:shapes"))
-    return g_strdup (_ ("Shapes"));
-  return g_filename_display_basename (location);
+  static const Word generated[] = {
+    { "builtin:shapes", N_ ("Shapes") },
+    { "builtin:waves", N_ ("Waves") },
+    { "builtin:poses", N_ ("Poses") },
+    { "synthetic", N_ ("Noise") },
+  };
+  g_autofree char *kind = g_strdup (location);
+  /* What follows it are its sizes. */
+  kind[strcspn (kind, g_str_has_prefix (kind, "synthetic") ? ":" : "?")] = '\0';
+  for (gsize i = 0; i < G_N_ELEMENTS (generated); i++)
+    if (g_str_equal (kind, generated[i].name))
+      return g_strdup (_ (generated[i].words));
+  return *location ? g_filename_display_basename (location) : g_strdup ("");
 }
 
 const char *

@@ -8,6 +8,7 @@
 G_BEGIN_DECLS
 
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
+char *dyno_words_model (const char *name);    /* its title; NULL: ""; g_free */
 char *dyno_words_data (const char *location); /* DATA, short; g_free */
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);

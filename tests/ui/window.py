@@ -1051,12 +1051,12 @@ def test_a_run_is_diagnosed(window):
 
 
 def test_past_runs_are_compared_renamed_and_deleted(window):
-    for lr in 0.05, 0.02:
-        window.open_settings(data='builtin:shapes?size=16&samples=100', model='mlp', amp='false', batch_size=16, epochs=1, lr=lr)
+    for lr, schedule in (0.05, 'cosine'), (0.02, 'constant'):
+        window.open_settings(data='builtin:shapes?size=16&samples=100', model='mlp', amp='false', batch_size=16, epochs=1, lr=lr, schedule=schedule)
         window.wait_for('its settings', lambda: abs(window.get_number('Learning rate') - lr) < 1e-9)
         window.ready()
         window.press('Start')
-        window.text('Finished, step')
+        window.text('Finished in ')
         window.ready()
     window.page('Runs')
     table = window.wait_for('the list', lambda: next((n for n in window.nodes() if n.get_name() == 'Runs' and n.get_role() in (Atspi.Role.TABLE, Atspi.Role.TREE_TABLE) and showing(n)), None))
