@@ -16,7 +16,7 @@
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *sentence, *title, *state, *progress, *folder, *predict, *watchdog, *stats, *plots;
+  GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *plots;
   DynoRunMonitor *monitor;
   DynoSessionState said; /* in this state, at that time */
   gboolean said_released;
@@ -29,39 +29,28 @@ G_DEFINE_FINAL_TYPE (DynoRunPage, dyno_run_page, GTK_TYPE_BOX)
 static char *
 describe_run (const DynoRunStatus *s)
 {
-  const DynoModel *model = dyno_model_find (s->job->model, NULL);
-  g_autofree char *data = dyno_words_data (s->job->data);
+  g_autofree char *model = dyno_words_model (s->job->model), *data = dyno_words_data (s->job->data);
   if (s->device)
     /* Translators: model, data set, device */
-    return g_strdup_printf (_ ("%s on %s, %s"), model ? model->title : s->job->model, data,
-                            s->device);
+    return g_strdup_printf (_ ("%s on %s, %s"), model, data, s->device);
   /* Translators: model, data set */
-  return g_strdup_printf (_ ("%s on %s"), model ? model->title : s->job->model, data);
+  return g_strdup_printf (_ ("%s on %s"), model, data);
 }
 
+/* The state itself stands in the sentence above, but while the sentence tells what is to come. */
 static char *
-describe_state (const DynoRunStatus *s)
+describe_step (const DynoRunStatus *s)
 {
-  const char *state = dyno_words_session_state (s->state);
-  gboolean preparing =
-      s->progress && (s->state == DYNO_SESSION_PREPARING || s->state == DYNO_SESSION_RUNNING);
-  if (preparing)
-    {
-      state = dyno_words_session_state (DYNO_SESSION_PREPARING);
-      if (s->progress_left_s < 0)
-        return g_strdup_printf ("%s: %s\342\200\246", state, dyno_words_progress (s->progress));
-      /* Translators: "Preparing: Compiling GPU programs…, about 12 s left" */
-      return g_strdup_printf (_ ("%s: %s…, about %.0f s left"), state,
-                              dyno_words_progress (s->progress), s->progress_left_s);
-    }
   if (s->n_steps == 0)
-    return g_strdup_printf (s->state < DYNO_SESSION_FINISHED ? "%s\342\200\246" : "%s", state);
+    return g_strdup ("");
+  gboolean training = s->state == DYNO_SESSION_RUNNING;
   g_autofree char *step = dyno_format_count (s->step.step);
   g_autofree char *total = dyno_format_count (s->total_steps);
   if (s->total_steps > 0)
-    /* Translators: state of the run, step, number of steps: "Training, step 12 of 300" */
-    return g_strdup_printf (_ ("%s, step %s of %s"), state, step, total);
-  return g_strdup_printf (_ ("%s, step %s"), state, step);
+    /* Translators: step, number of steps */
+    return g_strdup_printf (training ? _ ("Training, step %s of %s") : _ ("Step %s of %s"), step,
+                            total);
+  return g_strdup_printf (training ? _ ("Training, step %s") : _ ("Step %s"), step);
 }
 
 /* Anew when the state changes, else now and then: it is there to be read. */
@@ -82,8 +71,8 @@ show_sentence (DynoRunPage *self, const DynoRunStatus *s)
   DynoLossTrend trend = dyno_stretches_judge_loss (
       dyno_run_view_get_stretches (dyno_run_monitor_get_view (self->monitor)));
   g_autofree char *text = dyno_sentence_describe (s, trend, self->gpu_busy);
-  gtk_label_set_text (GTK_LABEL (self->sentence), text ? text : "");
-  gtk_widget_set_visible (self->sentence, text != NULL);
+  gtk_label_set_text (GTK_LABEL (self->sentence), text);
+  dyno_widget_add_class (self->sentence, "bad-text", s->state == DYNO_SESSION_FAILED);
 }
 
 static gboolean
@@ -116,10 +105,9 @@ show_run (DynoRunPage *self)
   const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
   if (!s->job)
     return;
-  g_autofree char *title = describe_run (s), *state = describe_state (s);
+  g_autofree char *title = describe_run (s), *step = describe_step (s);
   gtk_label_set_text (GTK_LABEL (self->title), title);
-  gtk_label_set_text (GTK_LABEL (self->state), state);
-  dyno_widget_add_class (self->state, "bad-text", s->state == DYNO_SESSION_FAILED);
+  gtk_label_set_text (GTK_LABEL (self->step), step);
   double fraction = s->progress ? s->progress_fraction : s->fraction;
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
   gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
@@ -188,7 +176,7 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, sentence);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, watchdog);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, title);
-  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, state);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, step);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, progress);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, predict);

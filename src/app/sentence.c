@@ -3,6 +3,7 @@
  * while numbers run. */
 #include "sentence.h"
 #include "format.h"
+#include "words.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -42,6 +43,18 @@ add_best (GString *text, const DynoRunStatus *s)
   add (text, _ ("best %s %s"), label, value);
 }
 
+static void
+add_progress (GString *text, const DynoRunStatus *s)
+{
+  const char *state = dyno_words_session_state (DYNO_SESSION_PREPARING);
+  if (s->progress_left_s < 0)
+    add (text, "%s: %s\342\200\246", state, dyno_words_progress (s->progress));
+  else
+    /* Translators: "Preparing: Compiling GPU programs…, about 12 s left" */
+    add (text, _ ("%s: %s…, about %.0f s left"), state, dyno_words_progress (s->progress),
+         s->progress_left_s);
+}
+
 char *
 dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_busy)
 {
@@ -54,11 +67,15 @@ dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_
     add (text, _ ("Stopped after %s"), span);
   else if (s->state == DYNO_SESSION_PAUSED)
     add (text, s->released ? _ ("Paused, GPU memory is free") : _ ("Paused"));
-  else if (!going)
-    return NULL;
+  else if (s->state == DYNO_SESSION_FAILED)
+    add (text, _ ("Failed after %s"), span);
+  else if (s->progress && s->state < DYNO_SESSION_STOPPING)
+    add_progress (text, s);
+  else if (!going || s->n_steps == 0)
+    add (text, "%s\342\200\246", dyno_words_session_state (s->state));
   if (s->state >= DYNO_SESSION_FINISHED)
     add_best (text, s);
-  else if (s->n_steps > 0 && s->eta_s >= 0)
+  else if ((going || s->state == DYNO_SESSION_PAUSED) && s->n_steps > 0 && s->eta_s >= 0)
     add_left (text, s->eta_s);
   if (going && trend == DYNO_LOSS_FALLING)
     add (text, _ ("loss falling"));
@@ -68,5 +85,7 @@ dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_
     add (text, _ ("loss rising"));
   if (going && isfinite (gpu_busy))
     add (text, _ ("GPU %.0f %% busy"), gpu_busy);
-  return text->len > 0 ? g_strdup (text->str) : NULL;
+  if (text->len == 0)
+    add (text, "%s", dyno_words_session_state (s->state));
+  return g_strdup (text->str);
 }

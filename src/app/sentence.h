@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in one sentence: "8 min left, loss falling, GPU 92 % busy".  What is not known is left
- * out. */
+/* A run in one sentence: "8 min left, loss falling, GPU 92 % busy"; one that is prepared, paused or
+ * over begins with its state.  What is not known is left out. */
 #pragma once
 #include "losstrend.h"
 #include "runview.h"
 
 G_BEGIN_DECLS
 
-/* gpu_busy: percent, NaN: not known.  NULL: there is nothing to say but the state.  g_free. */
+/* gpu_busy: percent, NaN: not known.  g_free. */
 char *dyno_sentence_describe (const DynoRunStatus *status, DynoLossTrend trend, double gpu_busy);
 
 G_END_DECLS

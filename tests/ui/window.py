@@ -337,13 +337,13 @@ def test_preparation_is_one_progress(window):
     def started():
         said.update(t for t in window.shown() if t.startswith('Preparing: '))
         values.append(Atspi.Value.get_current_value(bar))
-        return any(t.startswith(('Training, step', 'Finished, step')) for t in window.shown())
+        return any(t.startswith(('Training, step', 'Finished in')) for t in window.shown())
     window.wait_for('the first step', started)
     long = time.monotonic() - begin > 3  # else the programs were compiled before, and it may have passed between two questions
     rising = values[:-2]
     assert rising == sorted(rising), values
     assert said or not long, 'nothing was said of the preparation'
-    window.text('Finished, step')
+    window.text('Finished in ')
     window.ready()
 
 
@@ -466,7 +466,9 @@ def test_trains_to_the_end(window):
     window.ready()
     window.press('Start')
     window.find(Atspi.Role.PUSH_BUTTON, 'Stop')
-    text = window.text('Finished, step')
+    window.text('Finished in ')
+    text = window.text('Step ')
+    assert sum(t.startswith('Finished') for t in window.shown()) == 1, 'the end is said more than once'
     steps = [int(word.replace(',', '')) for word in text.split() if word.replace(',', '').isdigit()]
     assert len(steps) == 2 and steps[0] == steps[1] and steps[0] > 0, text
     window.ready()
@@ -531,7 +533,7 @@ def test_pauses_and_stops(window):
         assert re.match(r'Step \d+: \w+ [\d.]+', said), said
     window.focus(Atspi.Role.CHART, 'Loss')
     window.key('space')
-    window.text('Paused, step')
+    window.text('Paused')
     window.key('space')
     window.text('Training, step')
     window.text('Changes are for the next run')
@@ -539,13 +541,14 @@ def test_pauses_and_stops(window):
     window.set_number('Batch size', 40)
     window.set_number('Learning rate', 0.03)
     window.press('Pause')
-    before = window.text('Paused, step')
+    window.text('Paused, ')
+    before = window.text('Step ')
     time.sleep(1)
-    assert window.text('Paused, step') == before, 'steps were taken while paused'
+    assert window.text('Step ') == before, 'steps were taken while paused'
     window.press('Resume')
     window.text('Training, step')
     stop(window)
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     window.ready()
     kept = GLib.KeyFile()
     kept.load_from_file(os.path.join(newest_run(), 'settings.ini'), GLib.KeyFileFlags.NONE)
@@ -557,14 +560,15 @@ def test_a_pause_frees_the_gpu(window):
     start_long_run(window)
     activate('/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions.Activate', 'release', '[]', '{}')
     window.text('Paused, GPU memory is free')
-    before = window.text('Paused, step')
+    before = window.text('Step ')
     window.text('VRAM')
     assert not window.has_text('in use'), 'memory that was given back is called in use'
     window.press('Resume')
     window.text('Training, step')
     stop(window)
-    text = window.text('Stopped, step')
-    steps = [int(re.search(r'step ([\d,]+)', t)[1].replace(',', '')) for t in (before, text)]
+    window.text('Stopped after ')
+    text = window.text('Step ')
+    steps = [int(re.search(r'Step ([\d,]+)', t)[1].replace(',', '')) for t in (before, text)]
     assert steps[1] > steps[0], f'{before}; {text}'
     assert_whole(newest_run())
     window.ready()
@@ -587,13 +591,13 @@ def test_stopping_asks_and_holds_nothing_up(window):
     window.press('Stop')
     window.press('Do the same from now on', Atspi.Role.CHECK_BOX)
     window.press('Save')
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     window.wait_for('the answer to be kept', lambda: "stop='save'" in kept_settings())
     window.ready()
     window.press('Start')
     window.text('Training, step')
     window.press('Stop')
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     window.ready()
 
 
@@ -618,7 +622,7 @@ def test_preferences_are_kept_and_obeyed(window):
     window.press('Stop')
     window.text('Stop the run?')
     window.press('Discard')
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     assert len(os.listdir(folder)) == 1
     subprocess.run(['gsettings', 'reset', 'io.github.gpudyno.Dyno', 'runs-folder'], check=True)
     window.ready()
@@ -673,7 +677,7 @@ def test_says_what_is_wrong(window):
     window.ready()  # the data set before it is still there
     window.set_number('Epochs', 1)
     window.press('Start')
-    window.text('Finished, step')
+    window.text('Finished in ')
     window.wait_for('the error to go', lambda: not window.has_text('The data set cannot be used'))
     window.ready()
 
@@ -878,7 +882,7 @@ def test_says_that_a_path_was_not_opened_in_mid_run(window):
     window.text('“elsewhere” was not opened')
     window.press('Close message')
     stop(window)
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     window.ready()
 
 
@@ -932,7 +936,7 @@ def test_stops_without_saving(window):
     window.press('Start')
     window.text('Training, step')
     activate('/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions.Activate', 'discard', '[]', '{}')
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     window.ready()
     kept = os.listdir(newest_run())
     assert 'metrics.csv' in kept and 'weights.safetensors' not in kept, kept
@@ -1072,6 +1076,9 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     select('Tags…', 0, 1)
     window.text('Learning rate')
     window.text_with('0.02')
+    window.text('Cosine')  # as the settings say it, not as files do
+    window.text('Constant')
+    assert any(re.fullmatch(r'(Today|Yesterday) \d\d:\d\d', n.get_name()) for n in window.nodes()), 'no cell says when'
     chart = next(n for n in window.nodes() if n.get_role() == Atspi.Role.CHART and n.get_name() == 'Loss' and showing(n))
     window.wait_for('the curves of both', lambda: chart.get_description().count(', ') >= 2 and chart.get_description())
     path = os.path.join(HOME, 'both.csv')
@@ -1125,7 +1132,7 @@ def test_a_run_predicts_images(window):
     window.wait_for('its settings', lambda: window.get_number('Epochs') == 1 and window.get_number('Samples') == 100)
     window.ready()
     window.press('Start')
-    window.text('Finished, step')
+    window.text('Finished in ')
     window.ready()
     assert sensitive(window.find(Atspi.Role.PUSH_BUTTON, 'Predict…'))
     paths = ', '.join(f"b'{os.path.join(folder, name)}'" for name in ('black.png', 'broken.png'))
@@ -1243,7 +1250,7 @@ def test_a_narrow_window_clips_nothing(window):
     window.wait_for('the focus on the search', lambda: (window.focused() or window.application).get_name() == 'Find a setting')
     subprocess.run(['xdotool', 'windowsize', xid, str(before), '800'], check=True)
     stop(window)
-    window.text('Stopped, step')
+    window.text('Stopped after ')
     window.ready()
 
 
@@ -1297,7 +1304,7 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.wait_for('its settings', lambda: window.get_number('Epochs') == 8)
     window.ready()
     window.press('Start')
-    window.text('Finished, step')
+    window.text('Finished in ')
     window.text_with('Nothing is learned')
     window.press('Close message')
     window.ready()
