@@ -223,9 +223,11 @@ cancel_clicked (GtkButton *button, DynoDataPanel *self)
 }
 
 static void
-fill_recent (GtkWidget *popover, DynoDataPanel *self)
+recent_data_listed (GObject *owner, const GPtrArray *paths)
 {
-  g_autoptr (GPtrArray) paths = dyno_recent_data_list (N_RECENT);
+  DynoDataPanel *self = DYNO_DATA_PANEL (owner);
+  if (!self->recent_box)
+    return;
   dyno_widget_clear (self->recent_box);
   for (guint i = 0; i < paths->len; i++)
     {
@@ -239,6 +241,12 @@ fill_recent (GtkWidget *popover, DynoDataPanel *self)
     }
   gtk_widget_set_visible (self->recent_box, paths->len > 0);
   gtk_widget_set_visible (self->recent_title, paths->len > 0);
+}
+
+static void
+fill_recent (GtkWidget *popover, DynoDataPanel *self)
+{
+  dyno_recent_data_list (N_RECENT, G_OBJECT (self), recent_data_listed);
 }
 
 void

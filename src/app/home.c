@@ -115,9 +115,11 @@ history_read (GObject *source, GAsyncResult *result, gpointer data)
 }
 
 static void
-show_recent_data (DynoHome *self)
+recent_data_listed (GObject *owner, const GPtrArray *paths)
 {
-  g_autoptr (GPtrArray) paths = dyno_recent_data_list (MOST_DATA);
+  DynoHome *self = DYNO_HOME (owner);
+  if (!self->setup)
+    return;
   dyno_widget_clear (self->data);
   for (guint i = 0; i < paths->len; i++)
     {
@@ -130,6 +132,12 @@ show_recent_data (DynoHome *self)
       gtk_actionable_set_action_name (GTK_ACTIONABLE (row), "win.open-data");
     }
   gtk_widget_set_visible (self->data_group, paths->len > 0);
+}
+
+static void
+show_recent_data (DynoHome *self)
+{
+  dyno_recent_data_list (MOST_DATA, G_OBJECT (self), recent_data_listed);
 }
 
 void

@@ -3,6 +3,7 @@
  * `dynoctl queue start` of its own, which goes on when the window is closed. */
 #include "queuecard.h"
 #include "file.h"
+#include "heldtask.h"
 #include "jobqueue.h"
 #include "row.h"
 #include "runlist.h"
@@ -151,7 +152,7 @@ ask_queue (DynoQueueCard *self, int what, gint64 id, gint64 before, const DynoJo
   g_autoptr (GTask) task = g_task_new (self, NULL, queue_used, NULL);
   g_task_set_task_data (task, request, request_free);
   self->reading = TRUE;
-  g_task_run_in_thread (task, use_queue);
+  dyno_task_run_held (task, use_queue);
 }
 
 void

@@ -2,18 +2,24 @@
 #include "recentdata.h"
 #include <gtk/gtk.h>
 
-void
-dyno_recent_data_add (const DynoDatasetInfo *info)
+/* --- one more --------------------------------------------------------------------------------- */
+
+static void
+look_at (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  if (info->generated || !g_path_is_absolute (info->location))
-    return;
-  g_autofree char *uri = g_filename_to_uri (info->location, NULL, NULL);
-  g_autofree char *name = g_filename_display_basename (info->location);
+  g_task_return_boolean (task, g_file_test (data, G_FILE_TEST_IS_DIR));
+}
+
+static void
+looked_at (GObject *source, GAsyncResult *result, gpointer data)
+{
+  const char *path = g_task_get_task_data (G_TASK (result));
+  gboolean folder = g_task_propagate_boolean (G_TASK (result), NULL);
+  g_autofree char *uri = g_filename_to_uri (path, NULL, NULL);
+  g_autofree char *name = g_filename_display_basename (path);
   GtkRecentData recent = {
     .display_name = name,
-    .mime_type =
-        (char *) (g_file_test (info->location, G_FILE_TEST_IS_DIR) ? "inode/directory"
-                                                                   : "application/octet-stream"),
+    .mime_type = (char *) (folder ? "inode/directory" : "application/octet-stream"),
     .app_name = (char *) "dyno",
     .app_exec = (char *) "dyno %u",
   };
@@ -21,20 +27,74 @@ dyno_recent_data_add (const DynoDatasetInfo *info)
     gtk_recent_manager_add_full (gtk_recent_manager_get_default (), uri, &recent);
 }
 
-GPtrArray *
-dyno_recent_data_list (guint most)
+void
+dyno_recent_data_add (const DynoDatasetInfo *info)
 {
+  if (info->generated || !g_path_is_absolute (info->location))
+    return;
+  g_autoptr (GTask) task = g_task_new (NULL, NULL, looked_at, NULL);
+  g_task_set_task_data (task, g_strdup (info->location), g_free);
+  g_task_run_in_thread (task, look_at);
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+typedef struct {
+  GPtrArray *paths;
+  guint most;
+  DynoRecentDataListed listed;
+} Request;
+
+static void
+request_free (gpointer data)
+{
+  Request *self = data;
+  g_ptr_array_unref (self->paths);
+  g_free (self);
+}
+
+static void
+find_existing (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Request *request = data;
+  GPtrArray *found = g_ptr_array_new_with_free_func (g_free);
+  for (guint i = 0; i < request->paths->len && found->len < request->most; i++)
+    if (g_file_test (request->paths->pdata[i], G_FILE_TEST_EXISTS))
+      g_ptr_array_add (found, g_strdup (request->paths->pdata[i]));
+  g_task_return_pointer (task, found, (GDestroyNotify) g_ptr_array_unref);
+}
+
+static void
+existing_found (GObject *source, GAsyncResult *result, gpointer data)
+{
+  const Request *request = g_task_get_task_data (G_TASK (result));
+  g_autoptr (GPtrArray) found = g_task_propagate_pointer (G_TASK (result), NULL);
+  g_object_set_data (source, "dyno-recent-asked", NULL);
+  request->listed (source, found);
+}
+
+void
+dyno_recent_data_list (guint most, GObject *owner, DynoRecentDataListed listed)
+{
+  if (g_object_get_data (owner, "dyno-recent-asked"))
+    return;
   g_autolist (GtkRecentInfo) items =
       gtk_recent_manager_get_items (gtk_recent_manager_get_default ());
-  GPtrArray *paths = g_ptr_array_new_with_free_func (g_free);
-  for (GList *l = items; l && paths->len < most; l = l->next)
+  Request *request = g_new0 (Request, 1);
+  request->paths = g_ptr_array_new_with_free_func (g_free);
+  request->most = most;
+  request->listed = listed;
+  for (GList *l = items; l; l = l->next)
     {
       GtkRecentInfo *item = l->data;
       if (!gtk_recent_info_has_application (item, "dyno") || !gtk_recent_info_is_local (item))
         continue;
       g_autofree char *path = g_filename_from_uri (gtk_recent_info_get_uri (item), NULL, NULL);
-      if (path && g_file_test (path, G_FILE_TEST_EXISTS) && g_utf8_validate (path, -1, NULL))
-        g_ptr_array_add (paths, g_steal_pointer (&path));
+      if (path && g_utf8_validate (path, -1, NULL))
+        g_ptr_array_add (request->paths, g_steal_pointer (&path));
     }
-  return paths;
+  g_object_set_data (owner, "dyno-recent-asked", GINT_TO_POINTER (TRUE));
+  g_autoptr (GTask) task = g_task_new (owner, NULL, existing_found, NULL);
+  g_task_set_task_data (task, request, request_free);
+  g_task_run_in_thread (task, find_existing);
 }

@@ -173,8 +173,14 @@ make_data (const DynoStoredRun *run, const char *key)
   if (g_path_is_absolute (location))
     return g_filename_display_name (location);
   g_autofree char *name = dyno_words_data (location);
-  /* Of two that are generated their sizes differ. */
-  return sizes ? g_strdup_printf ("%s (%s)", name, sizes + 1) : g_steal_pointer (&name);
+  if (!sizes)
+    return g_steal_pointer (&name);
+  /* Of two that are generated these differ. */
+  g_auto (GStrv) parts = g_strsplit (sizes + 1, "&", -1);
+  for (char **part = parts; *part; part++)
+    g_strdelimit (*part, "=", ' ');
+  g_autofree char *all = g_strjoinv (", ", parts);
+  return g_strdup_printf ("%s (%s)", name, all);
 }
 
 static char *

@@ -4,6 +4,7 @@
 #include "export-dialog.h"
 #include "exportchooser.h"
 #include "file.h"
+#include "heldtask.h"
 #include "row.h"
 #include "runexporter.h"
 #include <glib/gi18n.h>
@@ -109,7 +110,7 @@ run_path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   Request *kept = g_memdup2 (request, sizeof *request);
   request->path = request->folder = NULL;
   g_task_set_task_data (task, kept, request_free);
-  g_task_run_in_thread (task, write_run);
+  dyno_task_run_held (task, write_run);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Uses of the history by the page of runs. */
 #include "runhistory.h"
+#include "heldtask.h"
 
 static void
 deleted_free (gpointer data)
@@ -93,7 +94,7 @@ dyno_run_history_use (GObject *source, DynoRunHistoryUse use, GArray *ids, const
   request->deleted = deleted ? deleted : g_ptr_array_new_with_free_func (deleted_free);
   g_autoptr (GTask) task = g_task_new (source, NULL, used, NULL);
   g_task_set_task_data (task, request, request_free);
-  g_task_run_in_thread (task, use_history);
+  dyno_task_run_held (task, use_history);
 }
 
 GPtrArray *

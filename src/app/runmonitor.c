@@ -4,6 +4,7 @@
 #include "runmonitor.h"
 #include "file.h"
 #include "format.h"
+#include "heldtask.h"
 #include "runrecorder.h"
 #include "runwriter.h"
 #include <errno.h>
@@ -183,11 +184,35 @@ dyno_run_monitor_get_series (DynoRunMonitor *self)
   return dyno_run_view_get_series (self->view);
 }
 
-gboolean
-dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path, GError **error)
+static void
+write_csv (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  return self->log ? dyno_metrics_write_csv (self->log, path, error)
-                   : dyno_file_write_atomic (path, "", 0, error);
+  DynoMetrics *log = g_object_get_data (G_OBJECT (task), "dyno-log");
+  GError *error = NULL;
+  if (log ? dyno_metrics_write_csv (log, data, &error)
+          : dyno_file_write_atomic (data, "", 0, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+void
+dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path, GAsyncReadyCallback written,
+                            gpointer data)
+{
+  g_autoptr (GTask) task = g_task_new (self, NULL, written, data);
+  g_task_set_task_data (task, g_strdup (path), g_free);
+  if (self->log)
+    g_object_set_data_full (G_OBJECT (task), "dyno-log", dyno_metrics_ref (self->log),
+                            (GDestroyNotify) dyno_metrics_unref);
+  dyno_task_run_held (task, write_csv);
+}
+
+gboolean
+dyno_run_monitor_write_csv_finish (GAsyncResult *result, const char **path, GError **error)
+{
+  *path = g_task_get_task_data (G_TASK (result));
+  return g_task_propagate_boolean (G_TASK (result), error);
 }
 
 static void

@@ -39,8 +39,12 @@ void dyno_run_monitor_drain (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
 DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
 const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);
-/* Every step of the run, or of the last one; an empty file before the first.  Errors: as of
- * dyno_metrics_write_csv. */
-gboolean dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path, GError **error);
+/* Every step of the run, or of the last one, so far; an empty file before the first.  Written in a
+ * thread. */
+void dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path,
+                                 GAsyncReadyCallback written, gpointer data);
+/* *path is the result's.  Errors: as of dyno_metrics_write_csv. */
+gboolean dyno_run_monitor_write_csv_finish (GAsyncResult *result, const char **path,
+                                            GError **error);
 
 G_END_DECLS

@@ -149,9 +149,6 @@ dyno_run_page_set_held (DynoRunPage *self, gboolean held)
 gboolean
 dyno_run_page_export (DynoRunPage *self, const char *path, GError **error)
 {
-  g_autofree char *lower = g_ascii_strdown (path, -1);
-  if (g_str_has_suffix (lower, ".csv"))
-    return dyno_run_monitor_write_csv (self->monitor, path, error);
   return dyno_run_plots_write (DYNO_RUN_PLOTS (self->plots), path, error);
 }
 

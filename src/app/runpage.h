@@ -16,8 +16,7 @@ void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetu
 void dyno_run_page_set_state (DynoRunPage *self, DynoState *state);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
-/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending; .csv: every
- * step. */
+/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending. */
 gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **error);
 
 /* What the weights of the run that has ended say of these images, NULL: of images that are asked

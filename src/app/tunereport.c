@@ -3,6 +3,7 @@
 #include "tunereport.h"
 #include "export-dialog.h"
 #include "file.h"
+#include "heldtask.h"
 #include "reporthtml.h"
 
 typedef struct {
@@ -65,7 +66,7 @@ write_to (const Request *request, const char *path)
   self->path = g_strdup (path);
   g_autoptr (GTask) task = g_task_new (NULL, NULL, written, NULL);
   g_task_set_task_data (task, self, request_free);
-  g_task_run_in_thread (task, write_in_thread);
+  dyno_task_run_held (task, write_in_thread);
 }
 
 static void

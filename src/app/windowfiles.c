@@ -142,15 +142,40 @@ export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer 
 }
 
 static void
+curves_written (DynoWindow *self, const char *path, const GError *error)
+{
+  if (error)
+    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"),
+                               error);
+  else
+    dyno_window_tell_exported (self, path);
+}
+
+static void
+steps_written (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (DynoWindow) self = data;
+  g_autoptr (GError) error = NULL;
+  const char *path;
+  dyno_run_monitor_write_csv_finish (result, &path, &error);
+  if (gtk_window_get_application (GTK_WINDOW (self))) /* it is still there */
+    curves_written (self, path, error);
+}
+
+/* Of a long run there are many steps. */
+static void
 export_curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
   DynoWindow *self = data;
+  g_autofree char *lower = g_ascii_strdown (path, -1);
   g_autoptr (GError) error = NULL;
-  if (dyno_run_page_export (DYNO_RUN_PAGE (self->run_page), path, &error))
-    dyno_window_tell_exported (self, path);
-  else
-    dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The curves were not exported"),
-                               error);
+  if (g_str_has_suffix (lower, ".csv"))
+    {
+      dyno_run_monitor_write_csv (self->monitor, path, steps_written, g_object_ref (self));
+      return;
+    }
+  dyno_run_page_export (DYNO_RUN_PAGE (self->run_page), path, &error);
+  curves_written (self, path, error);
 }
 
 static void

@@ -6,11 +6,13 @@ train, pause, stop, export the settings and read them back, see errors, close in
 Usage: window.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
 Starts its own X server (Xvfb), session bus and accessibility bus; nothing of the user's session is
 touched.  Exit status 77: a tool that it needs is not installed."""
+import contextlib
 import csv
 import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -474,6 +476,12 @@ def test_trains_to_the_end(window):
     window.ready()
     assert any(re.fullmatch(r'[\d.]+\u00a0[KMG]iB', t) for t in window.shown()), 'the memory tile has no number with its unit'
     assert_whole(newest_run())
+    path = os.path.join(HOME, 'steps.csv')
+    activate('/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions.Activate', 'export-curves', "[<'csv'>]", '{}')
+    window.save_as('Export Curves', path, 'Export')
+    window.text('“steps.csv” exported')
+    with open(path, newline='') as file:
+        assert [int(row['step']) for row in csv.DictReader(file)] == list(range(1, steps[1] + 1))
     told = window.text_with(' steps, about ')  # by the run that has ended
     assert re.match(rf'{steps[1]:,} steps, about \d+:', told) and told.endswith('iB on disk'), told
 
@@ -1180,6 +1188,24 @@ def test_jobs_are_queued_moved_and_removed(window):
     window.page('Train')
 
 
+def test_what_is_being_written_is_written_before_the_end(window):
+    """Also when the window has gone: a job that waits for the history, which another program holds."""
+    window.open_settings(epochs=9)
+    window.wait_for('its settings', lambda: window.get_number('Epochs') == 9)
+    window.wait_for('it to be ready', lambda: sensitive(window.find(Atspi.Role.PUSH_BUTTON, 'Add to queue')))
+    with contextlib.closing(sqlite3.connect(os.path.join(HOME, 'data', 'dyno', 'history.sqlite'), isolation_level=None)) as history:
+        history.execute('BEGIN IMMEDIATE')
+        begin = time.monotonic()
+        window.press('Add to queue')
+        window.close()
+        time.sleep(0.7)
+        over, waited = window.process.poll() is not None, time.monotonic() - begin
+        history.execute('ROLLBACK')
+        assert not over or waited > 1.9, 'the window went with its work'  # 2 s are waited for a history
+        window.end()
+        history.execute('DELETE FROM jobs')
+
+
 def test_closes_in_mid_run(window):
     start_long_run(window)
     window.close()
@@ -1316,7 +1342,7 @@ TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one
          test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
          test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_a_window_of_large_text_can_be_narrow, test_divergence_is_said,
-         test_a_run_that_learns_nothing_is_said, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept, test_a_sigterm_keeps_the_form,
+         test_a_run_that_learns_nothing_is_said, test_what_is_being_written_is_written_before_the_end, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept, test_a_sigterm_keeps_the_form,
          test_quits_in_mid_run]
 
 
