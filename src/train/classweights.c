@@ -55,26 +55,91 @@ refuse_name (const char *name, const DynoDatasetInfo *info, GError **error)
       name, info->name);
 }
 
+static gboolean
+find_class (const DynoDatasetInfo *info, const char *name, guint32 *c)
+{
+  for (*c = 0; *c < info->n_classes; ++*c)
+    if (g_str_equal (info->class_names[*c], name))
+      return TRUE;
+  return FALSE;
+}
+
 /* A name may itself hold an equals sign: the last one counts. */
 static gboolean
 take_named (char *item, const DynoDatasetInfo *info, float *weights, gboolean *given,
             GError **error)
 {
   char *equals = strrchr (item, '=');
-  guint32 c = 0;
+  guint32 c;
 
   if (!equals)
     return refuse (item, "names no class", error);
   *equals = '\0';
   g_strchomp (item);
-  while (c < info->n_classes && !g_str_equal (info->class_names[c], item))
-    c++;
-  if (c == info->n_classes)
+  if (!find_class (info, item, &c))
     return refuse_name (item, info, error);
   if (given[c])
     return dyno_train_refuse_data (error, "loss.weights names the class “%s” twice", item);
   given[c] = TRUE;
   return read_weight (g_strchug (equals + 1), &weights[c], error);
+}
+
+/* The first n parts as one item. */
+static char *
+join_parts (char **parts, guint n)
+{
+  g_autoptr (GString) item = g_string_new (parts[0]);
+
+  for (guint i = 1; i < n; i++)
+    g_string_append_printf (item, ",%s", parts[i]);
+  return g_strstrip (g_string_free (g_steal_pointer (&item), FALSE));
+}
+
+/* How many parts between commas the first item has.  A name may hold commas, `most` at the most: the
+ * longest item whose name is a class counts. */
+static guint
+count_parts (char **parts, const DynoDatasetInfo *info, guint most)
+{
+  guint n = g_strv_length (parts);
+
+  for (n = MIN (n, most + 1); n > 1; n--)
+    {
+      g_autofree char *item = join_parts (parts, n);
+      char *equals = strrchr (item, '=');
+      guint32 c;
+
+      if (!equals || strchr (equals, ','))
+        continue;
+      *equals = '\0';
+      if (find_class (info, g_strchomp (item), &c))
+        break;
+    }
+  return n;
+}
+
+static gboolean
+take_all_named (char **parts, const DynoDatasetInfo *info, float *weights, GError **error)
+{
+  g_autofree gboolean *given = g_new0 (gboolean, (gsize) info->n_classes + 1);
+  guint most = 0;
+
+  for (guint32 c = 0; c < info->n_classes; c++)
+    {
+      guint n = 0;
+      for (const char *at = info->class_names[c]; (at = strchr (at, ',')); at++)
+        n++;
+      most = MAX (most, n);
+    }
+  while (*parts)
+    {
+      guint n = count_parts (parts, info, most);
+      g_autofree char *item = join_parts (parts, n);
+
+      if (!take_named (item, info, weights, given, error))
+        return FALSE;
+      parts += n;
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -85,7 +150,7 @@ take_list (char **items, const DynoDatasetInfo *info, float *weights, GError **e
   for (guint i = 0; i < n; i++)
     {
       float weight;
-      if (!read_weight (items[i], &weight, error))
+      if (!read_weight (g_strstrip (items[i]), &weight, error))
         return FALSE;
       if (i < info->n_classes)
         weights[i] = weight;
@@ -102,18 +167,12 @@ dyno_class_weights_parse (const char *text, const DynoDatasetInfo *info, GError 
 {
   g_auto (GStrv) items = g_strsplit (text, ",", -1);
   g_autofree float *weights = g_new (float, (gsize) info->n_classes + 1);
-  g_autofree gboolean *given = g_new0 (gboolean, (gsize) info->n_classes + 1);
-  gboolean named = strchr (text, '=') != NULL, any = FALSE;
+  gboolean any = FALSE;
 
   for (guint32 c = 0; c < info->n_classes; c++)
     weights[c] = 1;
-  for (guint i = 0; items[i]; i++)
-    {
-      g_strstrip (items[i]);
-      if (named && !take_named (items[i], info, weights, given, error))
-        return NULL;
-    }
-  if (!named && !take_list (items, info, weights, error))
+  if (!(strchr (text, '=') ? take_all_named (items, info, weights, error)
+                           : take_list (items, info, weights, error)))
     return NULL;
   for (guint32 c = 0; c < info->n_classes; c++)
     any = any || weights[c] > 0;

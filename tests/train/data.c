@@ -393,6 +393,43 @@ test_class_weights_are_checked (void)
     }
 }
 
+/* A comma within a name ends no item: the longest name that is a class counts. */
+static void
+test_class_weights_of_names_with_commas (void)
+{
+  static char *const names[] = { (char *) "dog, wild", (char *) "a", (char *) "a=1,b",
+                                 (char *) "x,,y", NULL };
+  static const DynoDatasetInfo info = { .name = (char *) "pets",
+                                        .class_names = (char **) names,
+                                        .n_classes = 4 };
+  static const struct {
+    const char *text;
+    float weights[4];
+  } good[] = { { "dog, wild=2", { 2, 1, 1, 1 } },
+               { " a=3 , dog, wild = 2,x,,y=5", { 2, 3, 1, 5 } },
+               { "a=1,b=4,a=0.5", { 1, 0.5f, 4, 1 } },
+               { "1,2,3,4", { 1, 2, 3, 4 } } };
+  static const char *const bad[][2] = { { "dog,wild=2", "“dog” names no class" },
+                                        { "a=1,c=4", "the class “c”" },
+                                        { "dog, wild=1,dog, wild=1", "twice" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (good); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree float *weights = dyno_class_weights_parse (good[i].text, &info, &error);
+
+      g_assert_no_error (error);
+      g_assert_cmpmem (weights, 4 * sizeof (float), good[i].weights, 4 * sizeof (float));
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_null (dyno_class_weights_parse (bad[i][0], &info, &error));
+      g_assert_nonnull (strstr (error->message, bad[i][1]));
+    }
+}
+
 /* Refused before anything is planned: together with balanced ones, and where there are no classes. */
 static void
 test_class_weights_that_do_not_fit (void)
@@ -452,6 +489,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/data/class-weights-even-out", test_class_weights_even_out);
   g_test_add_func ("/train/data/given-class-weights", test_given_class_weights);
   g_test_add_func ("/train/data/class-weights-are-checked", test_class_weights_are_checked);
+  g_test_add_func ("/train/data/class-weights-of-names-with-commas",
+                   test_class_weights_of_names_with_commas);
   g_test_add_func ("/train/data/class-weights-that-do-not-fit", test_class_weights_that_do_not_fit);
   g_test_add_func ("/train/data/poses-are-learned", test_poses_are_learned);
   return g_test_run ();
