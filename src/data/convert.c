@@ -247,14 +247,15 @@ list_value_names (const DynoDatasetInfo *info)
   return g_string_free (g_steal_pointer (&names), FALSE);
 }
 
+/* The names of values stand with the file's first sample alone. */
 static char *
-describe_target (const Convert *convert, guint64 index, const DynoImageBox *box)
+describe_target (const Convert *convert, guint64 index, const DynoImageBox *box, gboolean first)
 {
   DynoDataset *dataset = convert->dataset;
   guint32 n_values = dyno_schema_count_values (&dataset->info.schema);
   g_autoptr (GString) json = g_string_new ("{");
   g_autofree char *name = dyno_dataset_describe_sample (dataset, index),
-                  *names = list_value_names (&dataset->info);
+                  *names = first ? list_value_names (&dataset->info) : g_strdup ("");
   char number[G_ASCII_DTOSTR_BUF_SIZE];
 
   if (n_values > 0)
@@ -298,7 +299,8 @@ write_one (Convert *convert, Packed *one, GError **error)
   Written written = { .index = (guint32) one->index,
                       .hash = dyno_hash_bytes (DYNO_HASH_START, one->bytes->data, one->bytes->len),
                       .box = one->box ? *one->box : (DynoImageBox){ 0 } };
-  g_autofree char *target = describe_target (convert, one->index, one->box);
+  g_autofree char *target =
+      describe_target (convert, one->index, one->box, convert->converted->n_written == 0);
 
   if (!write_member (convert, one->extension, one->bytes->data, one->bytes->len, error)
       || !write_member (convert, "json", target, strlen (target), error))

@@ -139,6 +139,28 @@ test_drawn_and_values (void)
   test_folder_remove (out);
 }
 
+/* The names of values stand in the file once, whatever the number of samples. */
+static void
+test_names_of_values_are_kept_once (void)
+{
+  g_autofree char *out = test_folder_new (), *path = NULL, *content = NULL;
+  g_autoptr (DynoDataset) poses = test_open ("builtin:poses?size=8&samples=40"), again = NULL;
+  DynoConverted converted;
+  gsize size;
+  guint n = 0;
+
+  path = pack (poses, out, 0, &converted, NULL);
+  again = test_open (path);
+  g_assert_cmpstr (dyno_dataset_get_info (again)->target_names[1], ==, "pitch");
+  g_assert_cmpstr (dyno_dataset_get_info (again)->target_units[2], ==, "degrees");
+  g_assert_true (g_file_get_contents (path, &content, &size, NULL));
+  for (const char *at = content, *end = content + size;
+       (at = memmem (at, (gsize) (end - at), "value_names", 11)); at++)
+    n++;
+  g_assert_cmpuint (n, ==, 1);
+  test_folder_remove (out);
+}
+
 static void
 test_samples_that_cannot_be_read_are_skipped (void)
 {
@@ -201,6 +223,7 @@ main (int argc, char *argv[])
                    test_folder_with_parts_is_the_same_after);
   g_test_add_func ("/data/convert/scales-the-shorter-side", test_scales_the_shorter_side);
   g_test_add_func ("/data/convert/drawn-images-and-values", test_drawn_and_values);
+  g_test_add_func ("/data/convert/names-of-values-once", test_names_of_values_are_kept_once);
   g_test_add_func ("/data/convert/unreadable-samples-are-skipped",
                    test_samples_that_cannot_be_read_are_skipped);
   g_test_add_func ("/data/convert/failure-leaves-what-was-there",
