@@ -243,7 +243,8 @@ test_pieces_and_places (void)
         text = g_strdup_printf ("{\"values\": [%u], \"source_index\": %u%s}", i, 50 - i,
                                 i == 1 ? ", \"crop_xywh\": [4, 5, 8, 6]" : "");
       else
-        text = g_strdup_printf ("{\"values\": [%u], \"crop_xywh\": %s}", i, crops[i - 3]);
+        text = g_strdup_printf ("{\"values\": [%u], \"source_index\": %u, \"crop_xywh\": %s}", i, i,
+                                crops[i - 3]);
       add_image (tar, image, 50);
       add_text (tar, json, text);
     }
@@ -266,6 +267,34 @@ test_pieces_and_places (void)
   test_folder_remove (folder);
 }
 
+/* What another program means by crop_xywh is not known: the whole image is the sample. */
+static void
+test_pieces_of_other_programs (void)
+{
+  static const char *const crops[] = { "[0.5, 0, 0.7, 0.25]", "[4, 5, 8, 6]", "null",
+                                       "[0, 0, 0, 5]" };
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  GByteArray *tar = g_byte_array_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (crops); i++)
+    {
+      g_autofree char *image = g_strdup_printf ("%02u.jpg", i),
+                      *json = g_strdup_printf ("%02u.json", i),
+                      *text =
+                          g_strdup_printf ("{\"values\": [%u], \"crop_xywh\": %s}", i, crops[i]);
+
+      add_image (tar, image, 50);
+      add_text (tar, json, text);
+    }
+  path = put (folder, "a.tar", tar);
+  g_autoptr (DynoDataset) dataset = test_open (path);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_assert_cmpuint (info->n_samples, ==, G_N_ELEMENTS (crops));
+  g_assert_cmpuint (info->n_unreadable, ==, 0);
+  g_assert_cmpuint (info->min_width, ==, 40);
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -277,5 +306,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/webdataset/parts-by-the-shards-names", test_parts_by_the_shards_names);
   g_test_add_func ("/data/webdataset/broken-shards", test_broken_shards);
   g_test_add_func ("/data/webdataset/pieces-and-places", test_pieces_and_places);
+  g_test_add_func ("/data/webdataset/pieces-of-other-programs", test_pieces_of_other_programs);
   return g_test_run ();
 }

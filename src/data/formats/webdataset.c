@@ -7,6 +7,7 @@
  * What convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample;
  * "value_names", the names of the values, a line each; "source_index", the sample's place in the
  * data set that was packed: where all have one, and each another, they are put into that order.
+ * The first two count only beside a source_index.
  *
  * Invariants: the shards are listed once, at open, in the order of their names, and only the small
  * members are read; samples are read from their places in any order, so that they are shuffled as
@@ -182,7 +183,8 @@ take_label (Load *load, LabelSource source, const char *text, gboolean values)
   load->source = source;
 }
 
-/* What the packing of a data set has left. */
+/* What the packing of a data set has left.  Without a place it was another program's: what that means
+ * by a piece is not known. */
 static void
 take_packed (Load *load, GHashTable *members)
 {
@@ -192,10 +194,13 @@ take_packed (Load *load, GHashTable *members)
   gint32 box[4];
   guint n = 0;
 
+  if (!place || !g_ascii_string_to_unsigned (place, 10, 0, NO_PLACE - 1, &load->place, NULL))
+    {
+      load->place = NO_PLACE;
+      return;
+    }
   if (names && !load->names)
     load->names = g_strsplit (names, "\n", -1);
-  if (place && !g_ascii_string_to_unsigned (place, 10, 0, NO_PLACE - 1, &load->place, NULL))
-    load->place = NO_PLACE;
   if (!crop)
     return;
   g_auto (GStrv) parts = g_strsplit (crop, " ", G_N_ELEMENTS (box) + 1);
