@@ -44,6 +44,13 @@ print_json (const DynoSettings *s, const DynoLoaderCeiling *c)
   dyno_json_double (&json, "low", c->rate.low);
   dyno_json_double (&json, "high", c->rate.high);
   dyno_json_double (&json, "uncached_samples_per_s", c->uncached_rate);
+  dyno_json_begin_object (&json, "stages_us");
+  dyno_json_double (&json, "read", c->stages.read);
+  dyno_json_double (&json, "decode", c->stages.decode);
+  dyno_json_double (&json, "resample", c->stages.resample);
+  dyno_json_double (&json, "stage", c->stages.stage);
+  dyno_json_double (&json, "copy", c->stages.copy);
+  dyno_json_end_object (&json);
   dyno_json_double (&json, "outside_cpu", c->outside_cpu);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
@@ -51,17 +58,26 @@ print_json (const DynoSettings *s, const DynoLoaderCeiling *c)
   dyno_out_flush ();
 }
 
+static char *
+stage_text (double us)
+{
+  return g_strdup_printf (us < 9.95 ? "%.1f" : "%.0f", us);
+}
+
 static void
 add_row (DynoTable *table, const DynoSettings *s, const DynoLoaderCeiling *c)
 {
   g_autofree char *low = dyno_text_rate (c->rate.low), *high = dyno_text_rate (c->rate.high);
 
-  dyno_table_add (table, g_strdup_printf ("%" G_GINT64_FORMAT, s->batch_size),
-                  g_strdup_printf ("%" G_GINT64_FORMAT, s->workers),
-                  dyno_text_rate (c->rate.median), g_strdup_printf ("%s to %s", low, high),
-                  isnan (c->outside_cpu) ? g_strdup ("-")
-                                         : g_strdup_printf ("%.0f %%", 100 * c->outside_cpu),
-                  NULL);
+  dyno_table_add (
+      table, g_strdup_printf ("%" G_GINT64_FORMAT, s->batch_size),
+      g_strdup_printf ("%" G_GINT64_FORMAT, s->workers), dyno_text_rate (c->rate.median),
+      g_strdup_printf ("%s to %s", low, high),
+      isnan (c->uncached_rate) ? g_strdup ("-") : dyno_text_rate (c->uncached_rate),
+      stage_text (c->stages.read), stage_text (c->stages.decode), stage_text (c->stages.resample),
+      stage_text (c->stages.stage), stage_text (c->stages.copy),
+      isnan (c->outside_cpu) ? g_strdup ("-") : g_strdup_printf ("%.0f %%", 100 * c->outside_cpu),
+      NULL);
 }
 
 static gboolean
@@ -119,10 +135,11 @@ dyno_bench_loader (const char *command, DynoJobOptions *options, const char *bat
   g_autoptr (GArray) batch_list = g_array_new (FALSE, FALSE, sizeof (guint32)),
                      worker_list =
                          workers ? g_array_new (FALSE, FALSE, sizeof (guint32)) : list_workers ();
-  g_autoptr (DynoTable) table = options->json
-                                    ? NULL
-                                    : dyno_table_new ("batch", "workers", "samples/s",
-                                                      "95 % interval", "other programs", NULL);
+  g_autoptr (DynoTable) table =
+      options->json ? NULL
+                    : dyno_table_new ("batch", "workers", "samples/s", "95 % interval",
+                                      "first epoch", "read us", "decode us", "resample us",
+                                      "stage us", "copy us", "other programs", NULL);
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autoptr (GError) error = NULL;
   int code = DYNO_EXIT_OK;

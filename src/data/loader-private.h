@@ -123,7 +123,8 @@ struct _DynoLoader {
   GPtrArray *ended;   /* GThread *, to be joined */
 
   DynoWorkerScratch *consumer_scratch;
-  guint64 samples_done, bad_samples, decode_us, fetch_us;
+  guint64 samples_done, bad_samples;
+  guint64 decode_us, fetch_us, resample_us, stage_us; /* as DynoLoaderStats has them */
   guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
   guint64 distinct_bad;
   GPtrArray *bad_list;

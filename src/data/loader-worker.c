@@ -3,6 +3,7 @@
  * samples. */
 #include "loader-private.h"
 #include "dataset-class.h"
+#include "resize.h"
 #include "rng.h"
 #include <string.h>
 
@@ -196,6 +197,7 @@ typedef struct {
   guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples in indices */
   guint32 n_bad;
   gint64 fetch_us; /* spent reading files */
+  gint64 stage_us; /* and copying samples that are decoded */
 } Work;
 
 static gboolean
@@ -304,16 +306,24 @@ decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
   DynoLoader *loader = work->loader;
   DynoDataset *dataset = loader->dataset;
   guint64 index = loader->indices[place];
+  gint64 start = g_get_monotonic_time ();
   gsize fetched;
 
   if (loader->cache && dyno_sample_cache_get (loader->cache, place, fields))
-    return DECODED;
+    {
+      work->stage_us += g_get_monotonic_time () - start;
+      return DECODED;
+    }
   if (!fetch (work, index, &fetched, error)
       || !dataset->klass->decode (dataset, index, loader->params.width, loader->params.height,
                                   fields, work->scratch->bytes, fetched, error))
     return FAILED;
   if (loader->cache)
-    dyno_sample_cache_put (loader->cache, place, fields);
+    {
+      start = g_get_monotonic_time ();
+      dyno_sample_cache_put (loader->cache, place, fields);
+      work->stage_us += g_get_monotonic_time () - start;
+    }
   return DECODED;
 }
 
@@ -472,6 +482,7 @@ fill_by_copy (Work *work)
   gpointer from[DYNO_SCHEMA_MAX_FIELDS], to[DYNO_SCHEMA_MAX_FIELDS];
   Outcome outcome = DECODED;
   GError *failure = NULL;
+  gint64 start;
 
   for (guint32 i = 0; i < work->task->count && outcome == DECODED; i++)
     {
@@ -483,11 +494,13 @@ fill_by_copy (Work *work)
       g_clear_error (&failure);
       return;
     }
+  start = g_get_monotonic_time ();
   dyno_loader_point (loader, &loader->chunk_layout, work->scratch->block, 0, from);
   point_at_row (work, 0, to);
   for (guint i = 0; i < loader->layout.n_fields && !failure; i++)
     if (to[i])
       memcpy (to[i], from[i], work->task->count * loader->layout.sample_bytes[i]);
+  work->stage_us += g_get_monotonic_time () - start;
   end_writing (work, failure);
 }
 
@@ -511,8 +524,10 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
 {
   Work work = { .loader = loader, .task = task, .scratch = scratch };
   gint64 start = g_get_monotonic_time (), took;
+  guint64 resample_us;
   gboolean wanted;
 
+  dyno_resize_take_us (); /* what others scaled on this thread */
   g_mutex_lock (&loader->mutex);
   wanted = dyno_loader_is_wanted (loader, task);
   for (guint32 i = 0; i < task->count && wanted; i++)
@@ -528,10 +543,13 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
         fill_in_slot (&work);
     }
   took = g_get_monotonic_time () - start;
+  resample_us = dyno_resize_take_us ();
   g_mutex_lock (&loader->mutex);
   learn_row_time (loader, took, task->count);
   loader->decode_us += (guint64) took;
   loader->fetch_us += (guint64) work.fetch_us;
+  loader->resample_us += resample_us;
+  loader->stage_us += (guint64) work.stage_us;
   g_mutex_unlock (&loader->mutex);
 }
 

@@ -619,6 +619,8 @@ dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats)
                                   loader->cache ? dyno_sample_cache_get_bytes (loader->cache) : 0,
                               .decode_us = loader->decode_us,
                               .fetch_us = loader->fetch_us,
+                              .resample_us = loader->resample_us,
+                              .stage_us = loader->stage_us,
                               .workers = loader->alive };
   for (guint i = 0; i < loader->n_slots; i++)
     stats->ready += loader->slots[i].state == DYNO_SLOT_READY;

@@ -98,10 +98,12 @@ typedef struct {
   guint64 samples;     /* decoded since the start */
   guint64 bad_samples; /* replaced, in each epoch anew */
   guint64 cached_bytes;
-  guint64 decode_us; /* summed over workers, reading files included */
-  guint64 fetch_us;  /* of it, reading files */
-  guint ready;       /* batches waiting for the consumer */
-  guint workers;     /* alive */
+  guint64 decode_us;   /* summed over workers, all of what a sample takes them */
+  guint64 fetch_us;    /* of it, reading files */
+  guint64 resample_us; /* of it, scaling what was decoded */
+  guint64 stage_us;    /* of it, copying between the cache, a worker's memory and the slot */
+  guint ready;         /* batches waiting for the consumer */
+  guint workers;       /* alive */
 } DynoLoaderStats;
 void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
 

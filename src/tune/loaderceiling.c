@@ -20,6 +20,7 @@ typedef struct {
   guint64 epoch;
   gpointer staging; /* NULL: the device would read the slot itself */
   guint64 staging_bytes;
+  gint64 copy_us;
 } Source;
 
 static void
@@ -74,7 +75,11 @@ take_batch (Source *source, guint32 *n, GError **error)
     }
   g_return_val_if_fail (batch, FALSE); /* there is a batch in every epoch */
   if (source->staging)
-    memcpy (source->staging, batch->fields[0], source->staging_bytes);
+    {
+      gint64 start = g_get_monotonic_time ();
+      memcpy (source->staging, batch->fields[0], source->staging_bytes);
+      source->copy_us += g_get_monotonic_time () - start;
+    }
   *n = batch->n_valid;
   dyno_loader_release (source->loader, batch);
   return TRUE;
@@ -109,18 +114,38 @@ measure_source (Source *source, double seconds, DynoWindows *w, guint64 *n_batch
   return FALSE;
 }
 
+static void
+set_stages (DynoLoaderStages *stages, const DynoLoaderStats *before, const DynoLoaderStats *after,
+            gint64 copy_us)
+{
+  double n = (double) MAX (after->samples - before->samples, 1);
+
+  stages->read = (double) (after->fetch_us - before->fetch_us) / n;
+  stages->resample = (double) (after->resample_us - before->resample_us) / n;
+  stages->stage = (double) (after->stage_us - before->stage_us) / n;
+  stages->decode = MAX ((double) (after->decode_us - before->decode_us) / n - stages->read
+                            - stages->resample - stages->stage,
+                        0);
+  stages->copy = (double) copy_us / n;
+}
+
 /* The first batch is not counted: all queues are empty. */
 static gboolean
 measure_part (Source *source, double seconds, DynoWindows *w, DynoLoaderCeiling *c, GError **error)
 {
+  DynoLoaderStats before, after;
   guint64 first_epoch;
   guint32 n;
 
   if (!take_batch (source, &n, error))
     return FALSE;
   first_epoch = source->epoch;
+  dyno_loader_get_stats (source->loader, &before);
+  source->copy_us = 0;
   if (!measure_source (source, seconds, w, &c->n_batches, error))
     return FALSE;
+  dyno_loader_get_stats (source->loader, &after);
+  set_stages (&c->stages, &before, &after, source->copy_us);
   c->n_epochs = (guint) (source->epoch - first_epoch);
   return TRUE;
 }

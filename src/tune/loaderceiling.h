@@ -8,8 +8,17 @@
 
 G_BEGIN_DECLS
 
+/* Microseconds a sample, of one thread: those of a worker, then of the thread that trains. */
 typedef struct {
-  DynoEstimate rate;    /* samples/s */
+  double read, decode, resample;
+  double stage; /* copying between the cache, a worker's memory and the batch's */
+  double copy;  /* copying the batch once more, without page-locked memory */
+} DynoLoaderStages;
+
+typedef struct {
+  DynoEstimate rate; /* samples/s */
+  /* with a cache: of later epochs */
+  DynoLoaderStages stages;
   double uncached_rate; /* with the cache setting: samples/s of the first epoch */
   double cached_share;  /* with the cache setting: of the part that memory has room for, 0..1 */
   double outside_cpu;   /* see meter.h */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Verbs that do not train: their JSON, their words and their exit codes."""
-import json, os, subprocess, sys
+import json, os, shutil, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -362,7 +362,23 @@ class Bench(Case):
         self.assertEqual({key: line['settings'][key] for key in ('batch_size', 'workers', 'cache')},
                          {'batch_size': 4, 'workers': 1, 'cache': True})
         self.assertTrue(line['low'] <= line['samples_per_s'] <= line['high'])
+        self.assertEqual(list(line['stages_us']), ['read', 'decode', 'resample', 'stage', 'copy'])
+        self.assertGreater(line['stages_us']['stage'], 0)  # out of the cache
         self.run_it('bench', '--loader', '--data', 'synthetic:8x8x3', expect=3, environment=environment)
+
+    def test_loader_tells_its_stages_apart(self):
+        self.run_it('inspect', TINY, '--preview', self.path('sheet.png'))
+        for name in ('a', 'b'):
+            os.makedirs(self.path('sheets/' + name))
+            for i in range(4):
+                shutil.copy(self.path('sheet.png'), self.path(f'sheets/{name}/{i}.png'))
+        line, = self.lines('bench', '--loader', '--data', self.path('sheets'), '--workers', '1', '--batch', '2', '--set', 'image_size=40',
+                           '--set', 'pinned=false', '--json')
+        for stage in ('read', 'decode', 'resample', 'copy'):
+            self.assertGreater(line['stages_us'][stage], 0, stage)
+        header = self.run_it('bench', '--loader', '--data', self.path('sheets'), '--workers', '0', '--batch', '2', '--set',
+                             'image_size=40').stdout.decode().splitlines()[0]
+        self.assertRegex(header, r'first epoch +read us +decode us +resample us +stage us +copy us')
 
 
 if __name__ == '__main__':

@@ -101,9 +101,9 @@ place_axis (DynoResizeAxis *axis, guint8 *at, guint32 source, guint32 outputs, d
   return (guint8 *) (((guintptr) at + axis_bytes (outputs, step)) & ~(guintptr) 15);
 }
 
-void
-dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height,
-                   guint32 channels, guint32 width, guint32 height, guint8 *out, gpointer scratch)
+static void
+cover (const guint8 *source, guint32 source_width, guint32 source_height, guint32 channels,
+       guint32 width, guint32 height, guint8 *out, gpointer scratch)
 {
   double step = step_of (source_width, source_height, width, height);
   guint8 *at = (guint8 *) (((guintptr) scratch + 15) & ~(guintptr) 15);
@@ -139,4 +139,25 @@ dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_he
                       row + (gsize) first * channels, size);
       kernel->columns (row, &horizontal, channels, width, out + (gsize) y * width * channels);
     }
+}
+
+static _Thread_local gint64 spent_us;
+
+void
+dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height,
+                   guint32 channels, guint32 width, guint32 height, guint8 *out, gpointer scratch)
+{
+  gint64 start = g_get_monotonic_time ();
+
+  cover (source, source_width, source_height, channels, width, height, out, scratch);
+  spent_us += g_get_monotonic_time () - start;
+}
+
+guint64
+dyno_resize_take_us (void)
+{
+  gint64 us = spent_us;
+
+  spent_us = 0;
+  return (guint64) us;
 }

@@ -14,4 +14,7 @@ void dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 sour
 guint64 dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels,
                                    guint32 width, guint32 height);
 
+/* Microseconds that this thread has spent in the above since it asked last. */
+guint64 dyno_resize_take_us (void);
+
 G_END_DECLS
