@@ -11,8 +11,9 @@
 #include "runexport.h"
 #include "runhistory.h"
 #include "runlist.h"
+#include "runtable.h"
 #include "searchcard.h"
-#include "sparkcell.h"
+#include "textdialog.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -296,11 +297,10 @@ typedef struct {
   DynoRunsPage *page;
   DynoRunHistoryUse use;
   GArray *ids;
-  GtkWidget *entry;
 } Question;
 
 static void
-question_free (gpointer data, GClosure *closure)
+question_free (gpointer data)
 {
   Question *self = data;
   g_array_unref (self->ids);
@@ -308,37 +308,23 @@ question_free (gpointer data, GClosure *closure)
 }
 
 static void
-question_answered (GtkDialog *dialog, int response, Question *question)
+question_answered (const char *text, gpointer data)
 {
-  if (response == GTK_RESPONSE_ACCEPT)
-    ask_history (question->page, question->use, g_array_ref (question->ids),
-                 gtk_entry_get_text (GTK_ENTRY (question->entry)), NULL);
-  gtk_widget_destroy (GTK_WIDGET (dialog));
+  const Question *question = data;
+  ask_history (question->page, question->use, g_array_ref (question->ids), text, NULL);
 }
 
 static void
 ask_text (DynoRunsPage *self, DynoRunHistoryUse use, const char *title, const char *name,
           const char *accept, const char *text)
 {
-  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self)), *entry = gtk_entry_new ();
-  GtkWidget *dialog = gtk_dialog_new_with_buttons (
-      title, GTK_WINDOW (window),
-      GTK_DIALOG_MODAL | GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, _ ("_Cancel"),
-      GTK_RESPONSE_CANCEL, accept, GTK_RESPONSE_ACCEPT, NULL);
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
   Question *question = g_new0 (Question, 1);
   question->page = self;
   question->use = use;
   question->ids = get_selected_ids (self);
-  question->entry = entry;
-  gtk_entry_set_text (GTK_ENTRY (entry), text ? text : "");
-  gtk_entry_set_activates_default (GTK_ENTRY (entry), TRUE);
-  g_object_set (entry, "margin", 18, "width-chars", 40, NULL);
-  dyno_widget_set_accessible_name (entry, name);
-  gtk_container_add (GTK_CONTAINER (gtk_dialog_get_content_area (GTK_DIALOG (dialog))), entry);
-  gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT);
-  g_signal_connect_data (dialog, "response", G_CALLBACK (question_answered), question,
-                         question_free, 0);
-  gtk_widget_show_all (dialog);
+  dyno_text_dialog_show (GTK_WINDOW (window), title, name, accept, text, question_answered,
+                         question, question_free);
 }
 
 static void
@@ -441,78 +427,15 @@ dyno_runs_page_class_init (DynoRunsPageClass *class)
                                          NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
 }
 
-/* All rows are of one height and all columns of a known width, so that no row is measured that is
- * not seen.  width: with text of the usual size, pixels. */
-static void
-add_column (DynoRunsPage *self, const char *title, int column, double align, int width)
-{
-  double enlarged = gdk_screen_get_resolution (gtk_widget_get_screen (GTK_WIDGET (self))) / 96;
-  GtkCellRenderer *cell = gtk_cell_renderer_text_new ();
-  GtkTreeViewColumn *view =
-      gtk_tree_view_column_new_with_attributes (title, cell, "text", column, NULL);
-  g_object_set (cell, "xalign", align, "xpad", 8, "ypad", 6, "ellipsize", PANGO_ELLIPSIZE_END,
-                NULL);
-  gtk_tree_view_column_set_alignment (view, (float) align);
-  gtk_tree_view_column_set_sizing (view, GTK_TREE_VIEW_COLUMN_FIXED);
-  gtk_tree_view_column_set_fixed_width (view, (int) (width * MAX (enlarged, 1)));
-  gtk_tree_view_column_set_resizable (view, TRUE);
-  gtk_tree_view_column_set_expand (view, column == DYNO_RUN_LIST_TITLE);
-  if (column != DYNO_RUN_LIST_SETTINGS) /* texts of many parts, made for each row */
-    gtk_tree_view_column_set_sort_column_id (view, column);
-  gtk_tree_view_append_column (GTK_TREE_VIEW (self->list), view);
-}
-
-static void
-show_spark (GtkTreeViewColumn *column, GtkCellRenderer *cell, GtkTreeModel *model,
-            GtkTreeIter *iter, gpointer data)
-{
-  DynoRunsPage *self = data;
-  const DynoStoredRun *run;
-  gtk_tree_model_get (model, iter, DYNO_RUN_LIST_RUN, &run, -1);
-  const DynoRunCurve *curve = run ? dyno_run_curves_get (self->curves, run, FALSE) : NULL;
-  dyno_spark_cell_set_values (DYNO_SPARK_CELL (cell), curve ? curve->spark : NULL,
-                              curve ? curve->n_spark : 0);
-}
-
-static void
-add_spark_column (DynoRunsPage *self)
-{
-  GtkCellRenderer *cell = dyno_spark_cell_new ();
-  GtkTreeViewColumn *view = gtk_tree_view_column_new_with_attributes (_ ("Loss"), cell, NULL);
-  g_object_set (cell, "xpad", 8, "ypad", 4, NULL);
-  gtk_tree_view_column_set_sizing (view, GTK_TREE_VIEW_COLUMN_FIXED);
-  gtk_tree_view_column_set_fixed_width (view, 106);
-  gtk_tree_view_column_set_cell_data_func (view, cell, show_spark, self, NULL);
-  gtk_tree_view_append_column (GTK_TREE_VIEW (self->list), view);
-}
-
 static void
 add_list (DynoRunsPage *self)
 {
   self->runs = dyno_run_list_new ();
   self->curves = dyno_run_curves_new ();
-  self->list = gtk_tree_view_new ();
-  gtk_tree_selection_set_mode (get_selection (self), GTK_SELECTION_MULTIPLE);
+  self->list = dyno_run_table_new (self->curves);
   g_signal_connect_object (get_selection (self), "changed", G_CALLBACK (update_selection), self,
                            G_CONNECT_SWAPPED);
-  g_signal_connect_object (self->curves, "read", G_CALLBACK (gtk_widget_queue_draw), self->list,
-                           G_CONNECT_SWAPPED);
   g_signal_connect (self->list, "key-press-event", G_CALLBACK (list_key_pressed), self);
-  dyno_widget_set_accessible_name (self->list, _ ("Runs"));
-  add_column (self, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 180);
-  add_spark_column (self);
-  add_column (self, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
-  add_column (self, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 150);
-  add_column (self, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 110);
-  add_column (self, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 90);
-  add_column (self, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 106);
-  add_column (self, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
-  add_column (self, _ ("State"), DYNO_RUN_LIST_STATE, 0, 116);
-  add_column (self, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 116);
-  add_column (self, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 260);
-  gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (self->list), TRUE);
-  gtk_tree_view_set_search_column (GTK_TREE_VIEW (self->list), DYNO_RUN_LIST_TITLE);
-  gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (self->list), TRUE);
   self->scrolled = gtk_scrolled_window_new (NULL, NULL);
   g_object_set (self->scrolled, "vexpand", TRUE, "min-content-height", 150, NULL);
   dyno_widget_set_accessible_name (self->scrolled, _ ("Runs"));
@@ -695,12 +618,12 @@ dyno_runs_page_init (DynoRunsPage *self)
   gtk_container_add (GTK_CONTAINER (self->body), self->empty);
   gtk_widget_hide (self->empty);
   add_undo (self);
-  add_searches (self);
   self->compare = dyno_run_compare_new ();
   g_signal_connect_object (self->compare, "failed", G_CALLBACK (emit_failed), self,
                            G_CONNECT_SWAPPED);
   gtk_container_add (GTK_CONTAINER (self->body), self->compare);
   gtk_widget_hide (self->compare);
+  add_searches (self);
   update_buttons (self);
   g_signal_connect (self, "map", G_CALLBACK (dyno_runs_page_refresh), NULL);
 }
