@@ -64,7 +64,7 @@ format_chosen (GtkListBox *list, GtkListBoxRow *row, Chooser *self)
   gtk_text_buffer_set_text (buffer, text, -1);
   gtk_text_buffer_get_start_iter (buffer, &start);
   gtk_text_buffer_place_cursor (buffer, &start);
-  gtk_text_view_scroll_to_iter (GTK_TEXT_VIEW (self->text), &start, 0, TRUE, 0, 0);
+  gtk_adjustment_set_value (gtk_scrollable_get_vadjustment (GTK_SCROLLABLE (self->text)), 0);
   show_left_out (self);
   g_clear_handle_id (&self->copied_timer, g_source_remove);
   show_copied (self, FALSE);

@@ -159,6 +159,20 @@ add_path (Preferences *self, GtkWidget *group, guint i)
 
 /* The window */
 
+/* libhandy leaves its lists without names, which the focus passes. */
+static void
+name_lists (GtkWidget *widget, gpointer name)
+{
+  AtkObject *accessible = gtk_widget_get_accessible (widget);
+  if ((GTK_IS_LIST_BOX (widget) || GTK_IS_SCROLLED_WINDOW (widget))
+      && !atk_object_get_name (accessible))
+    atk_object_set_name (accessible, name);
+  if (HDY_IS_PREFERENCES_GROUP (widget))
+    name = (gpointer) hdy_preferences_group_get_title (HDY_PREFERENCES_GROUP (widget));
+  if (GTK_IS_CONTAINER (widget))
+    gtk_container_forall (GTK_CONTAINER (widget), name_lists, name);
+}
+
 static GtkWidget *
 add_group (GtkWidget *page, const char *title)
 {
@@ -220,6 +234,7 @@ dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup)
   add_path (self, folders, 2);
   g_signal_connect (state, "changed", G_CALLBACK (path_changed), self);
   gtk_container_add (GTK_CONTAINER (self->window), page);
+  name_lists (self->window, _ ("Preferences"));
   gtk_widget_show (page);
   gtk_widget_show (self->window);
 }

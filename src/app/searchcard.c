@@ -3,11 +3,10 @@
 #include "searchcard.h"
 #include "format.h"
 #include "row.h"
+#include "searchfolder.h"
 #include "tuneresult.h"
 #include "words.h"
 #include <glib/gi18n.h>
-
-#define MOST 100 /* searches that are shown */
 
 struct _DynoSearchCard {
   GtkBox parent_instance;
@@ -37,7 +36,8 @@ list_searches (GTask *task, gpointer source, gpointer data, GCancellable *cancel
 {
   GError *error = NULL;
   g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
-  GPtrArray *searches = store ? dyno_store_list_searches (store, MOST, &error) : NULL;
+  GPtrArray *searches =
+      store ? dyno_store_list_searches (store, DYNO_SEARCH_FOLDERS, &error) : NULL;
   for (guint i = 0; searches && i < searches->len; i++)
     {
       DynoStoredSearch *search = searches->pdata[i];

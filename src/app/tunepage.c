@@ -7,6 +7,7 @@
 #include "format.h"
 #include "obstacles.h"
 #include "row.h"
+#include "searchfolder.h"
 #include "tunefindings.h"
 #include "tunereport.h"
 #include "tunestages.h"
@@ -318,39 +319,6 @@ report_kept (const GError *error, gpointer data)
     g_signal_emit (data, signals[KEPT], 0);
 }
 
-static char *
-fail_folder (const char *path, int problem, GError **error)
-{
-  g_autofree char *shown = g_filename_display_name (path);
-  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (problem),
-               _ ("Cannot write into “%s”: %s.  Dyno keeps its searches elsewhere when it is "
-                  "started with --state-dir"),
-               shown, g_strerror (problem));
-  return NULL;
-}
-
-/* A folder of its own for each search: "…/searches/2026-05-01T12-30-05", a number behind it when
- * two start within a second. */
-static char *
-make_folder (GError **error)
-{
-  g_autofree char *searches = dyno_data_dir ("searches");
-  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
-  g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%dT%H-%M-%S"),
-                  *path = g_build_filename (searches, stamp, NULL);
-  if (g_mkdir_with_parents (searches, 0755) != 0)
-    return fail_folder (searches, errno, error);
-  for (guint i = 2; g_mkdir (path, 0755) != 0; i++)
-    {
-      if (errno != EEXIST)
-        return fail_folder (searches, errno, error);
-      g_autofree char *name = g_strdup_printf ("%s_%u", stamp, i);
-      g_free (path);
-      path = g_build_filename (searches, name, NULL);
-    }
-  return g_steal_pointer (&path);
-}
-
 /* Nothing more is kept there; it goes if nothing was. */
 static void
 leave_folder (DynoTunePage *self)
@@ -365,7 +333,7 @@ keep_in_folder (DynoTunePage *self)
 {
   g_autoptr (GError) error = NULL;
   g_free (self->folder);
-  self->folder = make_folder (&error);
+  self->folder = dyno_search_folder_make (&error);
   if (self->folder)
     dyno_tune_keep_in (self->tune, self->folder);
   else
@@ -614,9 +582,21 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   gtk_widget_class_bind_template_callback (widget_class, report_clicked);
 }
 
+/* "3", and "1.5" where it is no whole number. */
+static gboolean
+show_minutes (GtkSpinButton *minutes)
+{
+  g_autofree char *text = g_strdup_printf ("%.4g", gtk_spin_button_get_value (minutes));
+  if (!g_str_equal (text, gtk_entry_get_text (GTK_ENTRY (minutes))))
+    gtk_entry_set_text (GTK_ENTRY (minutes), text);
+  return TRUE;
+}
+
 static void
 dyno_tune_page_init (DynoTunePage *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
+  g_signal_connect (self->minutes, "output", G_CALLBACK (show_minutes), NULL);
+  show_minutes (GTK_SPIN_BUTTON (self->minutes));
   dyno_status_page_speak (self->empty);
 }

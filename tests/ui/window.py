@@ -615,9 +615,7 @@ def test_preferences_are_kept_and_obeyed(window):
     window.key('ctrl+comma')
     combo = window.find(Atspi.Role.COMBO_BOX, 'When a run is stopped')
     dialog = next(n for n in window.nodes() if n.get_name() == 'Preferences' and n.get_role() in (Atspi.Role.FRAME, Atspi.Role.DIALOG))
-    nameless = [n.get_role().value_nick for n in walk(dialog) if n.get_state_set().contains(Atspi.StateType.FOCUSABLE)
-                and showing(n) and not n.get_name() and n.get_role() not in (Atspi.Role.SCROLL_PANE, Atspi.Role.LIST)]
-    assert not nameless, nameless
+    assert not nameless(window), nameless(window)
     assert window.find(Atspi.Role.COMBO_BOX, 'Device') and combo
     window.choose('When a run is stopped', 'Ask')
     window.wait_for('it to be kept', lambda: "stop='save'" not in kept_settings())
@@ -975,6 +973,12 @@ def test_a_search_shows_what_it_found(window):
     window.wait_for('its settings', lambda: window.get_number('Batch size') == 8 and window.get_number('Samples') == 400)
     window.ready()
     window.page('Tune')
+    kept = os.path.join(HOME, 'data', 'dyno', 'searches')
+    for i in range(105):
+        old = os.path.join(kept, f'2001-01-01T00-{i // 60:02}-{i % 60:02}')
+        os.makedirs(old)
+        for name in ('trials.csv', 'mine.txt')[:1 + (i == 0)]:
+            open(os.path.join(old, name), 'w').close()
 
     def button(name):
         return next((n for n in window.nodes() if n.get_role() == Atspi.Role.PUSH_BUTTON and n.get_name() == name and showing(n)), None)
@@ -1011,7 +1015,7 @@ def test_a_search_shows_what_it_found(window):
 
     def all_listed():
         return len(reports()) == sum(os.path.exists(os.path.join(kept, name, 'report.html')) for name in os.listdir(kept))
-    kept = os.path.join(HOME, 'data', 'dyno', 'searches')
+    assert len(os.listdir(kept)) == 101 and os.listdir(os.path.join(kept, min(os.listdir(kept)))) == ['mine.txt'], 'the oldest are kept'
     folder = os.path.join(kept, max(os.listdir(kept)))
     window.wait_for('its files', lambda: sorted(os.listdir(folder)) == ['report.html', 'trials.csv'])
     window.wait_for('the reports that were kept', all_listed)
@@ -1117,6 +1121,7 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     select('Rename…')
     window.press('Rename…')
     entry = window.find(Atspi.Role.TEXT, 'Name of the run')
+    assert not nameless(window), nameless(window)
     Atspi.EditableText.set_text_contents(entry, 'the slower one')
     window.press('Rename')
     window.wait_for('its name', lambda: any(n.get_name() == 'the slower one' for n in window.nodes()))
@@ -1152,6 +1157,7 @@ def test_a_run_predicts_images(window):
         n.get_role() == Atspi.Role.LIST_ITEM and re.match(r'.*broken\.png: .{5}', n.get_name()) for n in window.nodes()))
     window.text_with('1 could not be read')
     window.text_with('images/s on ')
+    assert not nameless(window), nameless(window)
     window.key('Escape')
     window.wait_for('the dialog to go', lambda: not window.has_text('images/s on '))
     window.ready()
