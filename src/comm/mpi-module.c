@@ -55,6 +55,7 @@ introduce (Mpi *mpi, guint rank, guint size)
   g_strfreev (mpi->parent.hosts);
   dyno_comm_init (&mpi->parent, mpi->parent.class, rank, size, hosts);
   dyno_mpi_watch_start (mpi, processes);
+  dyno_mpi_shared_open (mpi, mine[1]);
   return TRUE;
 }
 
@@ -197,6 +198,7 @@ run_thread (gpointer data)
   if (!joined)
     return NULL;
   serve (mpi);
+  dyno_mpi_shared_stop (mpi);
   end_mpi (mpi);
   g_mutex_lock (&mpi->mutex);
   mpi->left = TRUE;
@@ -290,6 +292,7 @@ abort_all (DynoComm *comm, const char *reason)
 static void
 free_memory (Mpi *mpi)
 {
+  dyno_mpi_shared_close (mpi);
   dyno_mpi_pieces_clear (mpi);
   dyno_mpi_watch_clear (mpi);
   g_queue_clear (&mpi->requests);

@@ -6,7 +6,8 @@
  * tag.  A large piece of a sum goes in two rounds: each rank gets the others' values of its own
  * segment, adds them up in the order of the ranks, and sends the sums to all.  Each byte is sent
  * and received twice by (N-1)/N, as by the best of algorithms, and each sum is computed once: equal
- * bits everywhere.  A small one goes to all at once, and all add it up. */
+ * bits everywhere.  A small one goes to all at once, and all add it up.  Ranks that share memory
+ * send no messages for the large ones (mpi-shared.c). */
 #include "mpi-private.h"
 #include <string.h>
 
@@ -24,9 +25,8 @@ is_direct (const Piece *piece)
   return piece->size_bytes <= DIRECT_BYTES;
 }
 
-/* The part of a piece that a rank adds up, in bytes from the piece's begin. */
-static void
-segment_of (const Mpi *mpi, const Piece *piece, guint rank, gsize *begin, gsize *size_bytes)
+void
+dyno_mpi_segment (const Mpi *mpi, const Piece *piece, guint rank, gsize *begin, gsize *size_bytes)
 {
   gsize unit = dyno_comm_type_size (piece->request->job.type) * ALIGNMENT;
   gsize units = piece->size_bytes / unit;
@@ -99,6 +99,12 @@ scratch_of (Piece *piece, gsize size_bytes)
   return piece->scratch;
 }
 
+static gboolean
+is_by_message (const Mpi *mpi, const Piece *piece, guint rank)
+{
+  return is_direct (piece) || !dyno_mpi_shares_with (mpi, rank);
+}
+
 static void
 start_sum (Mpi *mpi, Piece *piece)
 {
@@ -106,21 +112,25 @@ start_sum (Mpi *mpi, Piece *piece)
   gsize begin = 0, mine = piece->size_bytes;
 
   if (!is_direct (piece))
-    segment_of (mpi, piece, mpi->parent.rank, &begin, &mine);
+    dyno_mpi_segment (mpi, piece, mpi->parent.rank, &begin, &mine);
   scratch = scratch_of (piece, mine * mpi->parent.size);
   for (guint n = 1; n < mpi->parent.size; n++)
     {
       guint from = other_rank (mpi, mpi->parent.size - n);
-      receive_from (mpi, piece, from, scratch + from * mine, mine);
+      if (is_by_message (mpi, piece, from))
+        receive_from (mpi, piece, from, scratch + from * mine, mine);
     }
   for (guint n = 1; n < mpi->parent.size; n++)
     {
       guint to = other_rank (mpi, n);
       gsize its_begin = 0, its = piece->size_bytes;
       if (!is_direct (piece))
-        segment_of (mpi, piece, to, &its_begin, &its);
-      send_to (mpi, piece, to, data + its_begin, its);
+        dyno_mpi_segment (mpi, piece, to, &its_begin, &its);
+      if (is_by_message (mpi, piece, to))
+        send_to (mpi, piece, to, data + its_begin, its);
     }
+  if (mpi->shared && !is_direct (piece))
+    dyno_mpi_shared_begin (mpi, piece);
 }
 
 /* The first round of a sum has ended. */
@@ -133,30 +143,32 @@ add_up (Mpi *mpi, Piece *piece)
   const void **in = g_newa (const void *, mpi->parent.size);
 
   if (!is_direct (piece))
-    segment_of (mpi, piece, mpi->parent.rank, &begin, &mine);
+    dyno_mpi_segment (mpi, piece, mpi->parent.rank, &begin, &mine);
   for (guint r = 0; r < mpi->parent.size; r++)
     in[r] = r == mpi->parent.rank ? data + begin : piece->scratch + r * mine;
   dyno_comm_add_ranks (data + begin, in, mpi->parent.size, mine / dyno_comm_type_size (job->type),
                        job->type);
 }
 
-static void
-spread_sums (Mpi *mpi, Piece *piece)
+void
+dyno_mpi_spread_sums (Mpi *mpi, Piece *piece)
 {
   char *data = (char *) piece->request->job.data + piece->at;
   gsize begin, mine;
 
   piece->spreads = TRUE;
-  segment_of (mpi, piece, mpi->parent.rank, &begin, &mine);
+  dyno_mpi_segment (mpi, piece, mpi->parent.rank, &begin, &mine);
   for (guint n = 1; n < mpi->parent.size; n++)
     {
       guint from = other_rank (mpi, mpi->parent.size - n);
       gsize its_begin, its;
-      segment_of (mpi, piece, from, &its_begin, &its);
-      receive_from (mpi, piece, from, data + its_begin, its);
+      dyno_mpi_segment (mpi, piece, from, &its_begin, &its);
+      if (is_by_message (mpi, piece, from))
+        receive_from (mpi, piece, from, data + its_begin, its);
     }
   for (guint n = 1; n < mpi->parent.size; n++)
-    send_to (mpi, piece, other_rank (mpi, n), data + begin, mine);
+    if (is_by_message (mpi, piece, other_rank (mpi, n)))
+      send_to (mpi, piece, other_rank (mpi, n), data + begin, mine);
 }
 
 static void
@@ -189,24 +201,34 @@ start_gather (Mpi *mpi, Piece *piece)
     send_to (mpi, piece, other_rank (mpi, n), data, piece->size_bytes);
 }
 
+static void
+end_piece (Mpi *mpi, Piece *piece)
+{
+  DynoCommRequest *request = piece->request;
+
+  piece->request = NULL;
+  request->pieces--;
+  if (request->pieces == 0 && request->started_bytes == request->job.size_bytes)
+    dyno_mpi_finish (mpi, request);
+}
+
 /* No message of the piece is under way any more. */
 static void
 go_on (Mpi *mpi, Piece *piece)
 {
   DynoCommRequest *request = piece->request;
 
+  if (piece->stage != STAGE_MESSAGES)
+    return;
   if (request->job.kind == DYNO_COMM_SUM && !piece->spreads)
     {
       add_up (mpi, piece);
       if (!is_direct (piece))
-        spread_sums (mpi, piece);
+        dyno_mpi_spread_sums (mpi, piece);
       if (piece->messages > 0)
         return;
     }
-  piece->request = NULL;
-  request->pieces--;
-  if (request->pieces == 0 && request->started_bytes == request->job.size_bytes)
-    dyno_mpi_finish (mpi, request);
+  end_piece (mpi, piece);
 }
 
 static void
@@ -214,9 +236,10 @@ start_piece (Mpi *mpi, Piece *piece, DynoCommRequest *request)
 {
   piece->request = request;
   piece->at = request->started_bytes;
-  piece->size_bytes = MIN (request->job.size_bytes - piece->at, (gsize) PIECE_BYTES);
+  piece->size_bytes = MIN (request->job.size_bytes - piece->at, mpi->piece_bytes);
   piece->number = mpi->n_pieces++;
   piece->spreads = FALSE;
+  piece->stage = STAGE_MESSAGES;
   request->started_bytes += piece->size_bytes;
   request->pieces++;
   switch (request->job.kind)
@@ -235,19 +258,21 @@ start_piece (Mpi *mpi, Piece *piece, DynoCommRequest *request)
     go_on (mpi, piece);
 }
 
+/* In the order of their numbers, each into the slot that is its own on all ranks. */
 static gboolean
 start_pieces (Mpi *mpi)
 {
   gboolean started = FALSE;
 
-  for (guint i = 0; i < PIECES && !g_queue_is_empty (&mpi->requests); i++)
+  while (!g_queue_is_empty (&mpi->requests) && !mpi->found_failure)
     {
       DynoCommRequest *request = g_queue_peek_head (&mpi->requests);
-      if (mpi->pieces[i].request)
-        continue;
-      if (request->started_bytes + PIECE_BYTES >= request->job.size_bytes)
+      guint slot = (guint) (mpi->n_pieces % mpi->slots);
+      if (mpi->pieces[slot].request || !dyno_mpi_slot_is_free (mpi, slot))
+        break;
+      if (request->started_bytes + mpi->piece_bytes >= request->job.size_bytes)
         g_queue_pop_head (&mpi->requests);
-      start_piece (mpi, &mpi->pieces[i], request);
+      start_piece (mpi, &mpi->pieces[slot], request);
       started = TRUE;
     }
   return started;
@@ -331,6 +356,25 @@ test_messages (Mpi *mpi)
   return TRUE;
 }
 
+/* Those that go through shared memory. */
+static gboolean
+move_shared (Mpi *mpi)
+{
+  gboolean moved = FALSE;
+
+  for (guint i = 0; i < mpi->slots && mpi->shared; i++)
+    {
+      Piece *piece = &mpi->pieces[i];
+      gboolean ended = FALSE;
+      if (!piece->request || piece->stage == STAGE_MESSAGES)
+        continue;
+      moved |= dyno_mpi_shared_move (mpi, piece, &ended);
+      if (ended)
+        end_piece (mpi, piece);
+    }
+  return moved;
+}
+
 gboolean
 dyno_mpi_move (Mpi *mpi)
 {
@@ -338,13 +382,18 @@ dyno_mpi_move (Mpi *mpi)
 
   if (!mpi->found_failure)
     moved |= test_messages (mpi);
+  if (!mpi->found_failure)
+    moved |= move_shared (mpi);
   return moved;
 }
 
 gboolean
 dyno_mpi_is_busy (const Mpi *mpi)
 {
-  return mpi->handles->len > 0 || !g_queue_is_empty ((GQueue *) &mpi->requests);
+  for (guint i = 0; i < mpi->slots; i++)
+    if (mpi->pieces[i].request)
+      return TRUE;
+  return !g_queue_is_empty ((GQueue *) &mpi->requests);
 }
 
 void

@@ -15,20 +15,26 @@
 G_BEGIN_DECLS
 
 enum {
-  PIECES = 4,               /* in flight at once */
-  PIECE_BYTES = 4 << 20,    /* of one message round: bounds scratch, and counts fit an int */
-  DIRECT_BYTES = 8 << 10,   /* sums up to this go to all ranks at once, one hop */
-  TICK_US = 50 * 1000,      /* how often an idle thread looks */
-  BEAT_US = 500 * 1000,     /* how often it tells that it lives */
-  SILENCE_US = 6 * 1000000, /* after which a rank is given up */
-  SLOW_US = 5 * 1000000,    /* after which rank 0 names whom it waits for */
-  TELL_US = 1000000,        /* at most, to tell the others of a failure */
-  JOIN_US = 60 * 1000000,   /* at most, until all ranks are there */
-  LEAVE_US = 10 * 1000000,  /* at most, until all ranks leave */
+  PIECES = 8, /* in flight at once, at most */
+  SHARED_PIECE_BYTES = 1 << 20,
+  MESSAGE_PIECES = 4,            /* the same where messages are sent */
+  MESSAGE_PIECE_BYTES = 4 << 20, /* bounds scratch, and counts fit an int */
+  DIRECT_BYTES = 8 << 10,        /* sums up to this go to all ranks at once, one hop */
+  TICK_US = 50 * 1000,           /* how often an idle thread looks */
+  BEAT_US = 500 * 1000,          /* how often it tells that it lives */
+  SILENCE_US = 6 * 1000000,      /* after which a rank is given up */
+  SLOW_US = 5 * 1000000,         /* after which rank 0 names whom it waits for */
+  TELL_US = 1000000,             /* at most, to tell the others of a failure */
+  JOIN_US = 60 * 1000000,        /* at most, until all ranks are there */
+  LEAVE_US = 10 * 1000000,       /* at most, until all ranks leave */
   REASON_BYTES = 480,
 };
 
 typedef struct _Mpi Mpi;
+typedef struct _Shared Shared;
+
+/* Where a piece is: of a sum through shared memory the job that it is at or has done. */
+typedef enum { STAGE_MESSAGES, STAGE_SEND, STAGE_ADD, STAGE_TAKE } Stage;
 
 struct _DynoCommRequest {
   DynoCommJob job;
@@ -48,6 +54,8 @@ typedef struct {
   guint messages;   /* under way */
   char *scratch;    /* what the other ranks sent */
   gsize scratch_bytes;
+  Stage stage;
+  int at_work; /* atomic: a thread does its job */
 } Piece;
 
 /* A message under way. */
@@ -91,9 +99,12 @@ struct _Mpi {
   GError *join_error;
 
   MPI_Comm jobs, notes;
-  GQueue requests; /* taken, in order, with bytes that no piece has */
-  Piece pieces[PIECES];
+  GQueue requests;      /* taken, in order, with bytes that no piece has */
+  guint slots;          /* pieces in flight at once; equal on all ranks, as are */
+  gsize piece_bytes;    /* their sizes */
+  Piece pieces[PIECES]; /* the n-th is in [n % slots] */
   guint64 n_pieces;
+  Shared *shared;   /* NULL: all goes by messages */
   GArray *handles;  /* of MPI_Request */
   GArray *messages; /* of Message, one for each handle */
   GArray *indices;  /* of int, scratch of MPI_Testsome */
@@ -113,6 +124,24 @@ struct _Mpi {
 gboolean dyno_mpi_move (Mpi *mpi);
 gboolean dyno_mpi_is_busy (const Mpi *mpi);
 void dyno_mpi_pieces_clear (Mpi *mpi);
+
+/* Sends this rank's segment to the ranks that share no memory with it. */
+void dyno_mpi_spread_sums (Mpi *mpi, Piece *piece);
+/* The part of a piece that a rank adds up, in bytes from the piece's begin. */
+void dyno_mpi_segment (const Mpi *mpi, const Piece *piece, guint rank, gsize *begin,
+                       gsize *size_bytes);
+
+/* shared: sums between the ranks of one host.  open is collective, of all ranks; stop comes back
+ * when nothing is written any more, close frees. */
+void dyno_mpi_shared_open (Mpi *mpi, guint64 namespace);
+void dyno_mpi_shared_stop (Mpi *mpi);
+void dyno_mpi_shared_close (Mpi *mpi);
+gboolean dyno_mpi_shares_with (const Mpi *mpi, guint rank);
+/* Whether nobody reads what this rank has in a slot. */
+gboolean dyno_mpi_slot_is_free (const Mpi *mpi, guint slot);
+void dyno_mpi_shared_begin (Mpi *mpi, Piece *piece);
+/* Whether it moved; ended: all is summed. */
+gboolean dyno_mpi_shared_move (Mpi *mpi, Piece *piece, gboolean *ended);
 
 /* watch: the notes, and whether the other ranks live. */
 void dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes);

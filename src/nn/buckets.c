@@ -73,6 +73,15 @@ find_ready (GArray *ranges, GPtrArray *dispatches)
   return passes;
 }
 
+/* Whether the bucket [begin, end) is large enough.  The last one is small where the sizes are ours:
+ * nothing of the backward pass is left to hide its exchange. */
+static gboolean
+is_full (guint64 begin, guint64 end, guint64 wanted, gboolean ours)
+{
+  return end - begin >= wanted
+         || (ours && begin <= DYNO_BUCKET_LAST && end - begin >= DYNO_BUCKET_LAST);
+}
+
 GArray *
 dyno_buckets_find (DynoLowering *lowering, guint64 bucket_bytes, GArray **ends)
 {
@@ -85,12 +94,13 @@ dyno_buckets_find (DynoLowering *lowering, guint64 bucket_bytes, GArray **ends)
           wanted = bucket_bytes > 0
                        ? bucket_bytes
                        : CLAMP (total / DYNO_BUCKETS_WANTED, DYNO_BUCKET_LEAST, DYNO_BUCKET_MOST);
+  gboolean ours = bucket_bytes == 0 && total > DYNO_BUCKET_LEAST;
   guint64 end = total;
   for (guint i = ranges->len; i-- > 0;)
     {
       const Range *range = &g_array_index (ranges, Range, i);
       ready = MAX (ready, range->ready);
-      if (end - range->begin < wanted && i > 0)
+      if (i > 0 && !is_full (range->begin, end, wanted, ours))
         continue;
       if (cuts->len == 0 || g_array_index (cuts, guint, cuts->len - 1) < ready)
         g_array_append_val (cuts, ready);

@@ -10,9 +10,11 @@
 
 G_BEGIN_DECLS
 
-/* A small net is one bucket; a large one about this many, so that the first starts early. */
+/* A small net is one bucket; a large one about this many, so that the first starts early, and the
+ * last, which nothing hides, is small. */
 #define DYNO_BUCKETS_WANTED 8
 #define DYNO_BUCKET_LEAST   (G_GUINT64_CONSTANT (4) << 20)
+#define DYNO_BUCKET_LAST    (G_GUINT64_CONSTANT (1) << 20)
 #define DYNO_BUCKET_MOST    (G_GUINT64_CONSTANT (25) << 20)
 
 typedef struct {

@@ -7,8 +7,9 @@
  * - A failure on this side is told to the others before anything of theirs is waited for.
  * - With halves on the device, a bucket is packed into them at the end of its piece and copied from
  *   there; its sum is copied back to them, and all are unpacked at once before the optimizer.
- * Where there is a queue for transfers, copies to the host are submitted in finish, so that uploads
- * do not queue up behind them; where there is one queue, between the pieces. */
+ * Where there is a queue for transfers, which does its work in the order of submitting, a copy to
+ * the host is submitted when the one before it has ended: neither uploads nor sums on their way back
+ * queue up behind what waits for the backward pass.  Where there is one queue, between the pieces. */
 #include "exchange.h"
 #include "wirehalf.h"
 #include "wirepack.h"
@@ -327,18 +328,23 @@ get_values (DynoExchange *x, const Share *share)
   return (float *) (void *) ((guint8 *) dyno_buffer_get_mapped (x->staging) + share->at);
 }
 
-/* The copies to the host of what is final with a piece; all: of any. */
 static gboolean
-submit_downs (DynoExchange *x, gboolean all, guint piece, GError **error)
+submit_down (DynoExchange *x, Share *share, GError **error)
+{
+  DynoWait wait = { DYNO_QUEUE_COMPUTE, x->ends[share->piece] };
+
+  return dyno_command_submit (share->down, &wait, 1, &share->down_value, error);
+}
+
+/* The copies to the host of what is final with a piece. */
+static gboolean
+submit_downs (DynoExchange *x, guint piece, GError **error)
 {
   for (guint i = 0; i < x->shares->len; i++)
     {
       Share *share = get_share (x, i);
-      DynoWait wait = { DYNO_QUEUE_COMPUTE, x->ends[share->piece] };
 
-      if (!all && share->piece != piece)
-        continue;
-      if (!dyno_command_submit (share->down, &wait, 1, &share->down_value, error))
+      if (share->piece == piece && !submit_down (x, share, error))
         return FALSE;
     }
   return TRUE;
@@ -354,7 +360,7 @@ dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, guint64 
                                     error)
         || (x->halves
             && !dyno_command_submit (x->packs->pdata[piece], NULL, 0, &x->ends[piece], error))
-        || (x->one_queue && !submit_downs (x, FALSE, piece, error)))
+        || (x->one_queue && !submit_downs (x, piece, error)))
       return FALSE;
   *timeline_value = x->ends[dyno_program_get_pieces (x->program) - 1];
   x->slot = slot;
@@ -452,12 +458,12 @@ run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError
   DynoWait last = { DYNO_QUEUE_TRANSFER, 0 };
   gint64 first_us = 0, backward_us = 0, end_us;
 
-  if (!x->one_queue && !submit_downs (x, TRUE, 0, error))
-    return FALSE;
   for (guint i = 0; i < x->shares->len; i++)
     {
       Share *share = get_share (x, i);
 
+      if (!x->one_queue && !submit_down (x, share, error))
+        return FALSE;
       if (!wait_for_share (x, share, error))
         return FALSE;
       backward_us = g_get_monotonic_time ();

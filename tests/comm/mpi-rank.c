@@ -103,7 +103,7 @@ static void
 lose (DynoComm *comm, const char *how)
 {
   g_autoptr (GError) error = NULL;
-  float value[1000] = { 1 };
+  float value[5000] = { 1 };
   guint step = 0;
 
   /* mpirun ends all when one has died; what they say is worth the second it leaves them. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whole programs on the device: what is allocated is what was planned; sharing memory,
  * rematerialising, another order, slots and accumulation change no bit of a result. */
+#include "buckets.h"
 #include "graph-private.h"
 #include "lowering-private.h"
 #include "network.h"
@@ -594,6 +595,37 @@ test_one_piece (void)
   net_clear (&net);
 }
 
+/* ResNet-18's buckets: all gradients, from the last to the first, each one large but for the last,
+ * which is small. */
+static void
+test_buckets (void)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = params_of ("resnet18", FALSE);
+  params.model_width = 1;
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoLowering) lowering =
+      dyno_lowering_new (graph, dyno_device_get_info (device), NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (GArray) ends = NULL, buckets = dyno_buckets_find (lowering, 0, &ends);
+  guint64 end = dyno_graph_count_elements (graph, DYNO_SPACE_GRADIENT) * sizeof (float);
+  g_assert_cmpuint (buckets->len, >, 3);
+  g_assert_cmpuint (buckets->len, <=, DYNO_BUCKETS_WANTED + 1);
+  for (guint i = 0; i < buckets->len; i++)
+    {
+      const DynoBucket *bucket = &g_array_index (buckets, DynoBucket, i);
+      g_assert_cmpuint (bucket->offset + bucket->size_bytes, ==, end);
+      g_assert_cmpuint (bucket->piece, <, ends->len);
+      end = bucket->offset;
+      if (i + 1 == buckets->len)
+        g_assert_cmpuint (bucket->size_bytes, <=, DYNO_BUCKET_LAST);
+      else if (i + 2 < buckets->len)
+        g_assert_cmpuint (bucket->size_bytes, >=, DYNO_BUCKET_LEAST);
+    }
+  g_assert_cmpuint (end, ==, 0);
+}
+
 /* What a snapshot holds is what a program's memory holds. */
 static void
 assert_snapshot_of (DynoSnapshot *snapshot, Net *net)
@@ -730,6 +762,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/program/snapshot-is-the-state-when-taken", test_snapshot);
   g_test_add_func ("/nn/program/pieces-change-no-bit-and-leave-final-gradients", test_pieces);
   g_test_add_func ("/nn/program/a-small-net-is-one-piece", test_one_piece);
+  g_test_add_func ("/nn/program/the-last-bucket-is-small", test_buckets);
   g_test_add_func ("/nn/program/profile-times-every-dispatch", test_profile);
   int result = g_test_run ();
   if (dyno_device_get_validation_messages (device) > 0)
