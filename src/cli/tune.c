@@ -438,6 +438,14 @@ follow (Search *search)
   dyno_progress_clear (&search->progress);
 }
 
+/* What was asked for is no failure. */
+static gboolean
+is_stop (const GError *error)
+{
+  return g_error_matches (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_STOPPED)
+         || g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+}
+
 static int
 tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *resume)
 {
@@ -461,7 +469,12 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
                    search->found ? "best.ini, best.json, report.html, " : "");
   if (dyno_signals_get ())
     code = dyno_signals_exit_code (dyno_signals_get ());
-  if (search->error)
+  if (dyno_signals_get () && is_stop (search->error))
+    {
+      dyno_error_line ("%s: %s", search->command, search->error->message);
+      g_clear_error (&search->error);
+    }
+  else if (search->error)
     code = dyno_cli_fail (g_steal_pointer (&search->error), search->options->json);
   else if (!search->found && code == DYNO_EXIT_OK)
     {

@@ -15,6 +15,7 @@ typedef enum {
   DYNO_TUNE_ERROR_NOTHING,      /* no trial worked */
   DYNO_TUNE_ERROR_DOES_NOT_FIT, /* nothing fits the memory, whatever the batch */
   DYNO_TUNE_ERROR_TRIALS,       /* no search can go on from this file */
+  DYNO_TUNE_ERROR_STOPPED,      /* the search was stopped before a trial had worked */
 } DynoTuneError;
 
 typedef enum { DYNO_LEVEL_SAFE, DYNO_LEVEL_RECOMMENDED, DYNO_LEVEL_MAX } DynoLevel;

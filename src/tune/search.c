@@ -562,7 +562,7 @@ take_known (DynoSearch *search)
   dyno_search_learn_epoch_end (search);
 }
 
-/* Why there is no best: not fitting is one thing, failing another. */
+/* Why there is no best: not fitting is one thing, failing another, and a stop is neither. */
 static gboolean
 set_nothing (DynoSearch *search, GError **error)
 {
@@ -576,9 +576,13 @@ set_nothing (DynoSearch *search, GError **error)
       refused &= outcome == DYNO_TRIAL_DOES_NOT_FIT || outcome == DYNO_TRIAL_OUT_OF_MEMORY;
     }
   if (trials->len == 0 && dyno_search_stopped (search))
-    g_set_error_literal (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+    g_set_error_literal (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_STOPPED,
                          _ ("The search was stopped before its first trial had ended, so nothing "
                             "is known yet"));
+  else if (dyno_search_stopped (search))
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_STOPPED,
+                 _ ("The search was stopped before a trial had worked; the last said: %s"),
+                 last->text ? last->text : _ ("nothing"));
   else if (refused)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_DOES_NOT_FIT,
                  _ ("Nothing fits the memory: %s"),

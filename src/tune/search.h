@@ -38,7 +38,7 @@ typedef struct {
 } DynoSearchParams;
 
 /* Fills result, which is new: all that was measured, also where there is an error.
- * Errors: DYNO_TUNE_ERROR_NOTHING, _DOES_NOT_FIT. */
+ * Errors: DYNO_TUNE_ERROR_NOTHING, _DOES_NOT_FIT, _STOPPED. */
 gboolean dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError **error);
 
 G_END_DECLS

@@ -379,6 +379,22 @@ class Tune(Case):
             with open(name) as file:
                 self.assertEqual('# of the search before' in file.read(), not measured, lines)
 
+    def test_a_stop_before_the_first_trial_is_no_failure(self):
+        for number, code, more in ((signal.SIGINT, 130, ['--json']), (signal.SIGTERM, 143, ['--out', self.path('tuned')])):
+            process = subprocess.Popen([PROGRAM, *self.TUNE[:-1], '--minutes', '10', *more], cwd=self.folder, env=self.environment,
+                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.addCleanup(process.kill)
+            if '--json' in more:
+                process.stdout.readline()  # what is prepared for the first measurement
+            else:
+                while not os.path.exists(self.path('tuned/trials.csv')):
+                    time.sleep(0.01)
+            process.send_signal(number)
+            output, words = process.communicate(timeout=600)
+            self.assertEqual(process.returncode, code, words.decode())
+            self.assertNotIn(b'"error"', output)
+            self.assertIn(b'dynoctl tune: ', words)
+
     def test_a_budget_that_nothing_fits_is_exit_6(self):
         lines = self.tune('--set', 'vram_budget=2000', '--out', self.path('tuned'), expect=6)
         self.assertEqual({t['outcome'] for t in self.events(lines, 'trial')}, {'oom'})

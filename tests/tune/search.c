@@ -829,10 +829,32 @@ test_stopped_at_once (void)
   g_cancellable_cancel (cancelled);
   g_autoptr (DynoTuneResult) r =
       search (find_machine ("usual"), 1, (Wanted){ .cancellable = cancelled }, NULL, &error);
-  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_STOPPED);
   g_assert_nonnull (strstr (error->message, "was stopped before its first trial"));
   g_assert_true (r->stopped);
   g_assert_cmpuint (r->trials->len + r->ceilings->len, ==, 0);
+}
+
+/* Nor does it say so once a trial had failed: the time was not over. */
+static void
+test_stopped_after_a_failure (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  g_autoptr (GError) error = NULL;
+
+  m.computes_nothing = TRUE;
+  stop_at = 1;
+  DynoSimulation *sim = dyno_simulation_new (&m, 1);
+  stopping = g_cancellable_new ();
+  g_autoptr (DynoTuneResult) r =
+      search (&m, 1, (Wanted){ .cancellable = stopping, .trial = stop_at_trial, .sim = sim }, NULL,
+              &error);
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_STOPPED);
+  g_assert_nonnull (strstr (error->message, "stopped before a trial had worked"));
+  g_assert_nonnull (strstr (error->message, "counted no sample"));
+  g_assert_cmpuint (r->trials->len, ==, 1);
+  g_clear_object (&stopping);
+  dyno_simulation_free (sim);
 }
 
 /* The base line of an earlier search stands, whose plans are not known any more. */
@@ -1374,6 +1396,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   g_test_add_func ("/tune/search/stopped-tells-what-it-has", test_stopped_tells_what_it_has);
   g_test_add_func ("/tune/search/stopped-before-the-first-trial", test_stopped_at_once);
+  g_test_add_func ("/tune/search/stopped-after-a-failure", test_stopped_after_a_failure);
   g_test_add_func ("/tune/search/stopped-keeps-the-base-line", test_stopped_keeps_the_base_line);
   g_test_add_func ("/tune/search/least-of-everything", test_least_of_everything);
   g_test_add_func ("/tune/search/goes-on-without-measuring-again", test_goes_on);
