@@ -331,14 +331,35 @@ def lightning_expected(s):
     return expected
 
 
+def make_by_path(about, first):
+    module, name = about['class_path'].rsplit('.', 1)
+    return getattr(importlib.import_module(module), name)(first, **about['init_args'])
+
+
+def check_lightning_parts(lightning, torch, expected):
+    """Without the command line, for which jsonargparse is needed, what it would make of the file."""
+    trainer = lightning.Trainer(**expected['trainer'], logger=False, enable_checkpointing=False)
+    for key in ('accumulate_grad_batches', 'gradient_clip_val', 'max_epochs', 'precision'):
+        same(f'{key} of the Trainer', getattr(trainer, key), expected['trainer'][key])
+    optimizer = make_by_path(expected['optimizer'], [torch.nn.Parameter(torch.zeros(1))])
+    for key, value in expected['optimizer']['init_args'].items():
+        same(f'optimizer.{key}', optimizer.param_groups[0][key], value)
+    if 'lr_scheduler' in expected:
+        make_by_path(expected['lr_scheduler'], optimizer)
+    lightning.seed_everything(expected['seed_everything'], verbose=False)
+    return f'the Trainer of lightning {version(lightning)}; for its command line jsonargparse is missing'
+
+
 def check_lightning(path, s):
     expected = lightning_expected(s)
     same_all(read_yaml(path), expected)
-    cli = find_module('lightning.pytorch.cli') or find_module('pytorch_lightning.cli')
-    if not cli:
-        return 'lightning, or its jsonargparse, is missing'
     lightning = find_module('lightning.pytorch') or find_module('pytorch_lightning')
     torch = find_module('torch')
+    if not lightning or not torch:
+        return 'lightning is missing'
+    cli = find_module('lightning.pytorch.cli') or find_module('pytorch_lightning.cli')
+    if not cli or not find_module('jsonargparse'):
+        return check_lightning_parts(lightning, torch, expected)
 
     class Model(lightning.LightningModule):
         def __init__(self):
