@@ -217,11 +217,11 @@ print_head (Search *search)
   search->headed = TRUE;
 }
 
-/* A number of one digit after the point; "-": there is none. */
+/* "-": there is none. */
 static char *
 cell (double value)
 {
-  return value > 0 ? g_strdup_printf ("%.1f", value) : g_strdup ("-");
+  return value > 0 ? dyno_amount_rate (value) : g_strdup ("-");
 }
 
 static char *
@@ -352,16 +352,19 @@ static void
 print_best (Search *search, const DynoTuneResult *result)
 {
   g_autofree char *settings = dyno_trial_describe (&result->best.settings),
-                  *gains = dyno_verdict_explain_gains (result);
+                  *gains = dyno_verdict_explain_gains (result),
+                  *rate = dyno_amount_rate (result->best.samples_per_s),
+                  *low = dyno_amount_rate (result->best.low),
+                  *high = dyno_amount_rate (result->best.high);
 
   dyno_progress_say (&search->progress, "%s", "");
-  dyno_progress_say (&search->progress, "%s: %s: %.1f samples/s (%.1f to %.1f)",
+  dyno_progress_say (&search->progress, "%s: %s: %s samples/s (%s to %s)",
                      !result->proven && result->keep_today
                          ? "your present settings stay, not proven"
                      : !result->proven    ? "best so far, not proven"
                      : result->keep_today ? "best, proven: your present settings"
                                           : "best, proven",
-                     settings, result->best.samples_per_s, result->best.low, result->best.high);
+                     settings, rate, low, high);
   for (guint i = 0; result->reasons[i]; i++)
     dyno_progress_say (&search->progress, "%s", result->reasons[i]);
   if (gains)

@@ -132,6 +132,53 @@ explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
          range, others);
 }
 
+/* Nothing else worked, or was tried. */
+static gboolean
+is_alone (const DynoTuneResult *r)
+{
+  const DynoTrial *first = NULL;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoTrial *t = r->trials->pdata[i];
+
+      if (!(t->samples_per_s > 0))
+        continue;
+      if (first && !dyno_settings_equal (&t->settings, &first->settings))
+        return FALSE;
+      first = t;
+    }
+  return TRUE;
+}
+
+static gboolean
+was_in_proof (const DynoTuneResult *r, const DynoTrial *trial)
+{
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoTrial *t = r->trials->pdata[i];
+
+      if (strcmp (t->stage, "proof") == 0 && t->samples_per_s > 0
+          && dyno_settings_equal (&t->settings, &trial->settings))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static void
+explain_missing_base_line (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *base = dyno_trial_describe (&r->baseline.settings);
+
+  if (r->baseline.outcome != DYNO_TRIAL_OK)
+    say (reasons, _ ("The base line (%s) did not work: %s. "), base,
+         outcome_in_words (r->baseline.outcome));
+  else if (r->stopped)
+    say (reasons, _ ("The base line (%s) was not measured before the search was stopped."), base);
+  else
+    say (reasons, _ ("The base line (%s) was not measured, for want of time."), base);
+}
+
 static void
 explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -143,6 +190,15 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     explain_noise (reasons, r);
   else if (!r->proven && r->winner >= 0)
     say (reasons, _ ("Not proven: no other settings had the time to reach it."));
+  else if (!r->proven && is_alone (r))
+    {
+      say (reasons, _ ("Not proven: nothing else was measured that it could be compared with; give "
+                       "the search more minutes."));
+      return;
+    }
+  else if (!r->proven && was_in_proof (r, &r->best))
+    say (reasons, _ ("Not proven: there was no time for longer runs of all that it is compared "
+                     "with; give the search more minutes."));
   else if (!r->proven)
     say (reasons, r->keep_today
                       ? _ ("Not proven: the search ended before the longer runs that prove it, and "
@@ -160,11 +216,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
   else if (isfinite (r->speedup))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
          rate, base_rate);
-  else if (r->baseline.outcome == DYNO_TRIAL_OK)
-    say (reasons, _ ("The base line (%s) was not measured, for want of time."), base);
   else
-    say (reasons, _ ("The base line (%s) did not work: %s. "), base,
-         outcome_in_words (r->baseline.outcome));
+    explain_missing_base_line (reasons, r);
   if (!r->keep_today && isfinite (r->gain)
       && !dyno_space_same (&r->job->settings, &r->baseline.settings))
     say (reasons, _ ("%.2f times the present settings."), r->gain);
@@ -267,9 +320,10 @@ explain_run (GPtrArray *reasons, const DynoTuneResult *r)
          validation, end, rate);
   if (r->margin_bytes > 0)
     {
-      g_autofree char *margin = dyno_amount_bytes (r->margin_bytes, " ");
+      g_autofree char *taken = dyno_amount_bytes (best->vram_bytes, " "),
+                      *all = dyno_amount_bytes (best->vram_bytes + r->margin_bytes, " ");
 
-      say (reasons, _ ("It leaves %s of the memory that it may take."), margin);
+      say (reasons, _ ("It takes %s of the %s of memory that it may take."), taken, all);
     }
 }
 

@@ -461,7 +461,7 @@ test_what_cannot_fit_is_not_tried (void)
     if (strcmp (trial_of (r, i)->stage, "search") == 0)
       g_assert_cmpfloat ((double) trial_of (r, i)->planned_bytes, <=, 0.98 * m->limit_bytes);
   g_assert_cmpuint (r->margin_bytes, >=, (guint64) (0.02 * m->limit_bytes));
-  g_assert_true (says (r, "of the memory that it may take"));
+  g_assert_true (says (r, "of memory that it may take"));
 }
 
 /* A step of several batches is one update: fewer than 8 of an epoch hardly learn. */
@@ -743,6 +743,24 @@ test_preparation_takes_all (void)
   dyno_simulation_free (sim);
 }
 
+/* Present settings that were compared with nothing are neither best nor proven. */
+static void
+test_alone_is_not_proven (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  m.compile_s = 25;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 1 }, NULL, NULL);
+
+  for (guint i = 0; i < r->trials->len; i++)
+    g_assert_true (dyno_settings_equal (&((const DynoTrial *) r->trials->pdata[i])->settings,
+                                        &r->job->settings));
+  g_assert_cmpuint (r->trials->len, >=, 3); /* with those of a proof */
+  g_assert_false (r->proven);
+  g_assert_true (says (r, "nothing else was measured"));
+  g_assert_false (says (r, "already as fast"));
+}
+
 /* A device that ends its work at once and computes nothing counts no sample. */
 static void
 test_device_that_computes_nothing (void)
@@ -846,9 +864,8 @@ test_stopped_after_a_failure (void)
   stop_at = 1;
   DynoSimulation *sim = dyno_simulation_new (&m, 1);
   stopping = g_cancellable_new ();
-  g_autoptr (DynoTuneResult) r =
-      search (&m, 1, (Wanted){ .cancellable = stopping, .trial = stop_at_trial, .sim = sim }, NULL,
-              &error);
+  g_autoptr (DynoTuneResult) r = search (
+      &m, 1, (Wanted){ .cancellable = stopping, .trial = stop_at_trial, .sim = sim }, NULL, &error);
   g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_STOPPED);
   g_assert_nonnull (strstr (error->message, "stopped before a trial had worked"));
   g_assert_nonnull (strstr (error->message, "counted no sample"));
@@ -1395,6 +1412,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/device-that-computes-nothing", test_device_that_computes_nothing);
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   g_test_add_func ("/tune/search/stopped-tells-what-it-has", test_stopped_tells_what_it_has);
+  g_test_add_func ("/tune/search/alone-is-not-proven", test_alone_is_not_proven);
   g_test_add_func ("/tune/search/stopped-before-the-first-trial", test_stopped_at_once);
   g_test_add_func ("/tune/search/stopped-after-a-failure", test_stopped_after_a_failure);
   g_test_add_func ("/tune/search/stopped-keeps-the-base-line", test_stopped_keeps_the_base_line);
