@@ -22,7 +22,7 @@ struct _DynoWindow {
   DynoState *state;
   DynoSetup *setup;
   DynoRunMonitor *monitor;
-  guint tick, timer;
+  guint tick, timer, held;
   gint64 last_drain;
   guint fit, inhibited;
   char *wanted; /* an action to activate once it can be */

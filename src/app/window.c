@@ -7,6 +7,7 @@
  * While a run goes on the monitor is drained once a frame as long as the window is seen, and by a
  * slow timer in any case. */
 #include "window-private.h"
+#include "asyncmeter.h"
 #include "datapage.h"
 #include "diagnosepage.h"
 #include "errorbar.h"
@@ -31,6 +32,7 @@
 
 #define SLOW_DRAIN_MS 400
 #define FRAME_US      30000
+#define HELD_MS       250
 /* Below these widths the rail becomes a bar at the bottom, and the settings lie over the run. */
 #define NARROW_PIXELS 700
 #define FOLD_PIXELS   960
@@ -94,6 +96,30 @@ show_next_run (DynoWindow *self, const char *obstacle)
   hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
 }
 
+static void update_actions (DynoWindow *self);
+
+static gboolean
+look_whether_held (gpointer data)
+{
+  DynoWindow *self = data;
+  if (dyno_async_meter_count_left () > 0)
+    return G_SOURCE_CONTINUE;
+  self->held = 0;
+  update_actions (self);
+  return G_SOURCE_REMOVE;
+}
+
+/* A search that was stopped may leave a measurement behind, which is in the driver for a while. */
+static gboolean
+device_is_held (DynoWindow *self)
+{
+  if (dyno_async_meter_count_left () == 0)
+    return FALSE;
+  if (self->held == 0)
+    self->held = g_timeout_add (HELD_MS, look_whether_held, self);
+  return TRUE;
+}
+
 static void
 update_actions (DynoWindow *self)
 {
@@ -105,12 +131,13 @@ update_actions (DynoWindow *self)
   g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   gboolean idle = dyno_window_is_idle (self);
+  gboolean held = device_is_held (self);
   /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
-  gboolean tunable = idle && (!obstacle || (plan && !plan->fits));
-  enable (self, "start", idle && !obstacle);
+  gboolean tunable = idle && !held && (!obstacle || (plan && !plan->fits));
+  enable (self, "start", idle && !held && !obstacle);
   enable (self, "add-to-queue", !obstacle);
   enable (self, "tune", tunable);
-  enable (self, "quick-test", idle && dyno_setup_get_device (self->setup));
+  enable (self, "quick-test", idle && !held && dyno_setup_get_device (self->setup));
   enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
   enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
   enable (self, "release",
@@ -135,6 +162,8 @@ update_actions (DynoWindow *self)
   gtk_widget_set_visible (self->stop_button, running);
   gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
                                                    : tuning ? _ ("The tuner is at work.")
+                                                   : held   ? _ ("The measurement that was stopped "
+                                                                   "still holds the device.")
                                                             : _ ("Train (F5)"));
   show_next_run (self, obstacle);
   gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
@@ -369,7 +398,7 @@ run_taken (DynoRunsPage *page, DynoWindow *self)
 static void
 run_asked (DynoRunsPage *page, const DynoJob *job, DynoWindow *self)
 {
-  if (!dyno_window_is_idle (self))
+  if (!dyno_window_is_idle (self) || device_is_held (self))
     return;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
   dyno_window_show_page (self, "train");
@@ -529,6 +558,7 @@ dyno_window_dispose (GObject *object)
     dyno_setup_shutdown (self->setup);
   g_clear_handle_id (&self->timer, g_source_remove);
   g_clear_handle_id (&self->fit, g_source_remove);
+  g_clear_handle_id (&self->held, g_source_remove);
   g_clear_pointer (&self->wanted, g_free);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
   g_clear_object (&self->monitor);

@@ -18,6 +18,7 @@
  *   host=N          the N-th vkAllocateMemory: VK_ERROR_OUT_OF_HOST_MEMORY
  *   pipeline=N      the N-th vkCreateComputePipelines: VK_ERROR_UNKNOWN
  *   pipelines=N     the N-th and all that follow
+ *   gate=FILE       no vkCreateComputePipelines begins while there is such a file
  *   idle-size=X     shaders with a workgroup of X x 1 x 1 do nothing: what they should compute is wrong
  *   idle-constant=N those of them only that have a specialisation constant N
  *   devices=K       the above on the first K devices only (default 1)
@@ -38,6 +39,7 @@
 #include "layer.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_DEVICES 64
 #define MOST_LATE    256
@@ -548,6 +550,8 @@ create_compute_pipelines (VkDevice handle, VkPipelineCache cache, uint32_t count
   Device *device = find_device (handle);
   bool fails;
 
+  while (*layer_faults.gate && access (layer_faults.gate, F_OK) == 0)
+    usleep (10000);
   pthread_mutex_lock (&layer_lock);
   layer_counts.pipelines = ++device->pipelines;
   fails = device->faulty

@@ -68,6 +68,11 @@ take_word (LayerFaults *f, const char *word)
       strcpy (f->fail, value + 1);
       return;
     }
+  if (!strncmp (word, "gate=", 5) && strlen (value + 1) < sizeof f->gate)
+    {
+      strcpy (f->gate, value + 1);
+      return;
+    }
   for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
     if (strlen (known[i].name) == length && memcmp (known[i].name, word, length) == 0
         && !value == !known[i].number)

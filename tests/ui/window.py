@@ -1033,6 +1033,43 @@ def test_a_search_shows_what_it_found(window):
     window.page('Train')
 
 
+def test_a_stopped_search_holds_the_device_until_it_has_let_go(window):
+    """A measurement in the driver is not waited for by Stop, and no run begins beside it."""
+    window.close()
+    window.end()
+    gate = os.path.join(HOME, 'gate')
+    faults = {'VK_ADD_LAYER_PATH': os.environ['DYNO_FAULTS_FOLDER'], 'VK_INSTANCE_LAYERS': 'VK_LAYER_DYNO_faults', 'DYNO_FAULTS': 'gate=' + gate}
+    os.environ.update(faults)
+    try:
+        held = Window(window.program)
+    finally:
+        for name in faults:
+            del os.environ[name]
+    try:
+        held.small_shapes()
+        held.ready()
+        with open(gate, 'w'):
+            pass  # from now on the driver makes no kernel
+        held.page('Tune')
+        held.press('Start Tuning')
+        held.text_with('Compiling GPU programs')
+        held.press('Stop Tuning')
+        again = held.find(Atspi.Role.PUSH_BUTTON, 'Start Tuning')
+        start = held.find(Atspi.Role.PUSH_BUTTON, 'Start')
+        assert not sensitive(start) and not sensitive(again), 'a run would begin on a device that is in use'
+        assert 'still holds the device' in start.get_description(), start.get_description()
+        os.remove(gate)
+        held.ready()
+        held.wait_for('the tuner too', lambda: sensitive(held.find(Atspi.Role.PUSH_BUTTON, 'Start Tuning')))
+        held.press('Start')
+        held.page('Train')
+        held.text_with('step')
+    finally:
+        held.kill()
+        if os.path.exists(gate):
+            os.remove(gate)
+
+
 def test_a_run_is_diagnosed(window):
     """The phases of a step while it goes on, the findings of its folder when it has ended, and what
     one advises put into the settings."""
@@ -1347,7 +1384,7 @@ TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_what_is_unfolded_is_kept, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
-         test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed,
+         test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_stopped_search_holds_the_device_until_it_has_let_go, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_a_window_of_large_text_can_be_narrow, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said, test_what_is_being_written_is_written_before_the_end, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept, test_a_sigterm_keeps_the_form,
          test_quits_in_mid_run]
