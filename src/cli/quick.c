@@ -67,13 +67,19 @@ amount (double value, const char *unit)
   return number ? g_strconcat (number, " ", unit, NULL) : g_strdup ("not measured");
 }
 
+static char *
+amount_of_flops (double per_s)
+{
+  return per_s < 1e11 ? amount (per_s / 1e9, "GFLOP/s") : amount (per_s / 1e12, "TFLOP/s");
+}
+
 static void
 print_text (const DynoQuick *q)
 {
   const DynoCeilings *c = &q->ceilings;
   g_autofree char *copy = amount (c->copy_bytes_per_s / 1e9, "GB/s"),
-                  *single = amount (c->single_flops_per_s / 1e12, "TFLOP/s"),
-                  *matrix = amount (c->matrix_flops_per_s / 1e12, "TFLOP/s"),
+                  *single = amount_of_flops (c->single_flops_per_s),
+                  *matrix = amount_of_flops (c->matrix_flops_per_s),
                   *loader = amount (q->loader_samples_per_s, "samples/s"),
                   *training = amount (q->samples_per_s, "samples/s"),
                   *cpu = amount (q->cpu_samples_per_s, "samples/s"),

@@ -4,6 +4,7 @@
  * thread that nobody waits for may destroy no device while the process exits.  inner is used by one
  * measurement at a time, so none begins once one was left behind. */
 #include "asyncmeter.h"
+#include "intl.h"
 
 /* What both threads hold. */
 typedef struct {
@@ -16,7 +17,8 @@ typedef struct {
   DynoMeterClass class; /* without what inner's lacks */
   Shared *shared;
   double grace_s;
-  gboolean left; /* a measurement was */
+  gint64 end_us;
+  gboolean left, late; /* a measurement was; since it was over the end */
 } AsyncMeter;
 
 typedef enum { LOADER, GPU, TRIAL, NUMERICS, LEARN } Kind;
@@ -142,19 +144,30 @@ on_cancelled (GCancellable *cancellable, gpointer data)
   g_mutex_unlock (&call->lock);
 }
 
-/* Until it has ended, or was cancelled and does not end in time.  FALSE: it is left behind. */
 static gboolean
-wait_for (Call *call, double grace_s)
+wait_until (Call *call, gint64 until_us)
+{
+  if (until_us < G_MAXINT64)
+    return g_cond_wait_until (&call->ended_or_cancelled, &call->lock, until_us);
+  g_cond_wait (&call->ended_or_cancelled, &call->lock);
+  return TRUE;
+}
+
+/* Until it has ended, is past the end, or was cancelled and does not end in time.  FALSE: it is left
+ * behind; *late: since it is past the end. */
+static gboolean
+wait_for (Call *call, double grace_s, gint64 end_us, gboolean *late)
 {
   gboolean in_time = TRUE;
   gint64 until_us;
 
   g_mutex_lock (&call->lock);
-  while (!call->ended && !call->cancelled)
-    g_cond_wait (&call->ended_or_cancelled, &call->lock);
+  while (!call->ended && !call->cancelled && in_time)
+    in_time = wait_until (call, end_us);
+  *late = !in_time && !call->cancelled;
   until_us = g_get_monotonic_time () + (gint64) (grace_s * G_USEC_PER_SEC);
   while (!call->ended && in_time)
-    in_time = g_cond_wait_until (&call->ended_or_cancelled, &call->lock, until_us);
+    in_time = wait_until (call, until_us);
   call->left = !call->ended;
   if (call->left)
     g_atomic_int_inc (&n_left);
@@ -184,6 +197,17 @@ call_new (AsyncMeter *async, Kind kind, const DynoSettings *settings, gint64 dea
   return call;
 }
 
+static void
+set_left_error (const AsyncMeter *async, GError **error)
+{
+  if (async->late)
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
+                         _ ("The time was over while the driver was at work on the first steps, "
+                            "which cannot be interrupted; give it more time"));
+  else
+    g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
+}
+
 /* TRUE: its results are there.  The call stays the caller's. */
 static gboolean
 make (AsyncMeter *async, Call *call, GError **error)
@@ -195,7 +219,7 @@ make (AsyncMeter *async, Call *call, GError **error)
 
   if (async->left)
     {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
+      set_left_error (async, error);
       return FALSE;
     }
   inner->tune_kernels = async->meter.tune_kernels;
@@ -211,7 +235,7 @@ make (AsyncMeter *async, Call *call, GError **error)
     }
   if (call->cancellable)
     handler = g_cancellable_connect (call->cancellable, G_CALLBACK (on_cancelled), call, NULL);
-  ended = wait_for (call, async->grace_s);
+  ended = wait_for (call, async->grace_s, async->end_us, &async->late);
   if (handler)
     g_cancellable_disconnect (call->cancellable, handler);
   if (ended)
@@ -223,7 +247,7 @@ make (AsyncMeter *async, Call *call, GError **error)
     }
   g_thread_unref (thread);
   async->left = TRUE;
-  g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
+  set_left_error (async, error);
   return FALSE;
 }
 
@@ -346,5 +370,12 @@ dyno_async_meter_new (DynoMeter *inner, double grace_s)
   async->shared->inner = inner;
   g_atomic_ref_count_init (&async->shared->references);
   async->grace_s = grace_s;
+  async->end_us = G_MAXINT64;
   return &async->meter;
+}
+
+void
+dyno_async_meter_set_end (DynoMeter *meter, gint64 end_us)
+{
+  ((AsyncMeter *) meter)->end_us = end_us;
 }

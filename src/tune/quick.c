@@ -3,6 +3,7 @@
  * with the CPU comes last, and is left out where the minute is nearly over. */
 #include "quick.h"
 #include "amount.h"
+#include "asyncmeter.h"
 #include "diagnosis-private.h"
 #include "intl.h"
 #include "loader.h"
@@ -13,6 +14,7 @@
 
 #define DEFAULT_SECONDS 4.0
 #define ALL_SECONDS     55.0
+#define STOP_S          1.0  /* that a training takes to end, else it is left behind */
 #define LEAST_LEFT      15.0 /* seconds that a training has, however slow the others were */
 #define BUSY_CPU        0.15 /* of all cores, by others: as the diagnosis of a run */
 #define LOADER_BATCH    32
@@ -62,7 +64,9 @@ measure_ceilings (DynoQuick *quick, GError **error)
   g_autoptr (DynoDevice) device = NULL;
   g_autoptr (GError) problem = NULL;
 
-  quick->has_ceilings = dyno_ceilings_load (&quick->device, &quick->ceilings);
+  /* Those of a CPU are what others leave of it. */
+  quick->has_ceilings = quick->device.type != DYNO_DEVICE_TYPE_SOFTWARE
+                        && dyno_ceilings_load (&quick->device, &quick->ceilings);
   if (quick->has_ceilings)
     return TRUE;
   device = dyno_device_open (&params, error);
@@ -153,7 +157,8 @@ measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean
   dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, q->cancellable, error);
   if (!dataset)
     return FALSE;
-  meter = dyno_meter_new (job, dataset, info);
+  meter = dyno_async_meter_new (dyno_meter_new (job, dataset, info), STOP_S);
+  dyno_async_meter_set_end (meter, deadline_us + (gint64) (STOP_S * G_USEC_PER_SEC));
   good = meter->class->trial (meter, &job->settings, q->seconds, deadline_us, q->cancellable,
                               measurement, error);
   dyno_meter_free (meter);
@@ -323,7 +328,9 @@ judge_host (DynoQuick *quick)
   g_autofree char *made = dyno_amount_rate (quick->loader_samples_per_s),
                   *taken = dyno_amount_rate (quick->samples_per_s);
 
-  if (quick->loader_samples_per_s >= quick->samples_per_s)
+  if (quick->device.type == DYNO_DEVICE_TYPE_SOFTWARE)
+    ; /* what it trains is smaller than what was made */
+  else if (quick->loader_samples_per_s >= quick->samples_per_s)
     add (quick, "data-keeps-pace", DYNO_FINDING_GOOD, NULL,
          _ ("The CPU makes %s samples/s, and the training takes %s: data keeps pace"), made, taken);
   else if (quick->loader_samples_per_s < quick->samples_per_s)
@@ -414,7 +421,8 @@ dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpoin
   if (!begin (&q, "training", 0.4, error))
     return NULL;
   train_on_device (&q, workload);
-  if (!params->without_cpu && ALL_SECONDS - elapsed (&q) >= LEAST_LEFT)
+  if (!params->without_cpu && dyno_async_meter_count_left () == 0
+      && ALL_SECONDS - elapsed (&q) >= LEAST_LEFT)
     {
       if (!begin (&q, "cpu", 0.7, error))
         return NULL;

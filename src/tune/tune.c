@@ -10,12 +10,15 @@
 #include <math.h>
 #include <string.h>
 
-#define STOP_S 1.0 /* that a measurement may take to end when the search is stopped */
+#define STOP_S 1.0  /* that a measurement may take to end when the search is stopped */
+#define OVER   1.08 /* times its minutes: past that no measurement is waited for */
 
 struct _DynoTune {
   const DynoJob *job;
   DynoDataset *dataset;
   DynoMeter *meter;
+  gboolean own_meter; /* which is asynchronous */
+  gint64 end_us;
   char *folder, *resumed; /* where the records go; where they come from */
   gboolean may_lose;      /* the records; else there is no search without them */
   DynoTuneResult *known;  /* of an earlier search, or NULL */
@@ -277,15 +280,20 @@ on_trial (gpointer user, const DynoTrial *trial)
   tell (tune, event);
 }
 
+/* What was paused is added to the time. */
 static void
 wait_while_paused (gpointer user)
 {
   DynoTune *tune = user;
+  gint64 begin_us = g_get_monotonic_time ();
 
   g_mutex_lock (&tune->mutex);
   while (tune->paused && !g_cancellable_is_cancelled (tune->cancellable))
     g_cond_wait (&tune->changed, &tune->mutex);
   g_mutex_unlock (&tune->mutex);
+  tune->end_us += g_get_monotonic_time () - begin_us;
+  if (tune->own_meter)
+    dyno_async_meter_set_end (tune->meter, tune->end_us);
 }
 
 static void
@@ -368,6 +376,7 @@ prepare (DynoTune *tune, GError **error)
   read_preset (tune);
   tune->meter =
       dyno_async_meter_new (dyno_meter_new (tune->job, tune->dataset, &tune->device), STOP_S);
+  tune->own_meter = TRUE;
   return TRUE;
 }
 
@@ -459,7 +468,8 @@ search (DynoTune *tune, GError **error)
   if (!begin_records (tune, error))
     return FALSE;
   result->device = g_strdup (tune->device.name);
-  found = dyno_search_run (&params, result, &problem);
+  tune->end_us = g_get_monotonic_time () + (gint64) (OVER * tune->minutes * 60 * 1e6);
+  found = dyno_search_run (&params, result, &problem); /* each measurement waits for its turn */
   dyno_search_records_end (tune->records, result, problem);
   if (problem)
     g_propagate_error (error, problem);

@@ -237,6 +237,33 @@ test_ends_in_time (void)
   g_assert_cmpint (g_atomic_int_get (&n_told), ==, 4);
 }
 
+/* Nor is what is past the end, whatever is cancelled. */
+static void
+test_left_at_the_end (void)
+{
+  DynoMeter *meter = make_meter (TRUE, 3600);
+  DynoSettings settings;
+  DynoMeasurement m;
+
+  dyno_settings_init (&settings);
+  dyno_async_meter_set_end (meter, g_get_monotonic_time ());
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_false (meter->class->gpu (meter, &settings, 1, G_MAXINT64, NULL, &m, &error));
+      g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+      g_assert_true (isnan (m.rate.median));
+      g_assert_cmpuint (dyno_async_meter_count_left (), ==, 1);
+    }
+  dyno_meter_free (meter);
+  g_assert_false (is_set (&freed));
+  set (&let_go);
+  wait_until (&freed);
+  while (dyno_async_meter_count_left () > 0)
+    g_thread_yield ();
+}
+
 int
 main (int argc, char **argv)
 {
@@ -245,5 +272,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/asyncmeter/one-after-the-other", test_one_after_the_other);
   g_test_add_func ("/tune/asyncmeter/ends-in-time", test_ends_in_time);
   g_test_add_func ("/tune/asyncmeter/left-behind", test_left_behind);
+  g_test_add_func ("/tune/asyncmeter/left-at-the-end", test_left_at_the_end);
   return g_test_run ();
 }
