@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,9 +14,11 @@
 /* One request may arrive twice: timeout(1) signals the process and then its group. */
 #define SAME_REQUEST_NS 100000000
 
-static volatile sig_atomic_t caught, hung_up;
+static atomic_int caught, hung_up; /* set by whichever thread the signal came to */
 static struct timespec caught_at;
 static int wake[2] = { -1, -1 };
+
+G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* else no handler may touch one */
 
 static void
 handle (int number)

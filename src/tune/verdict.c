@@ -105,16 +105,26 @@ describe_range (const DynoTuneResult *r, const DynoTrial *trial)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
-/* Against the present settings where the base line is what was found. */
+/* Against the present settings where the base line is what was found, and against the base line where
+ * they are the fastest themselves. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
   gboolean is_base = dyno_space_same (&r->baseline.settings, &r->best.settings);
-  const DynoTrial *other = r->keep_today ? &r->fastest : is_base ? &r->today : &r->baseline;
+  gboolean is_fastest = r->keep_today && dyno_space_same (&r->fastest.settings, &r->best.settings);
+  const DynoTrial *other = r->keep_today && !is_fastest ? &r->fastest
+                           : is_base                    ? &r->today
+                                                        : &r->baseline;
   g_autofree char *range = describe_range (r, &r->best), *others = describe_range (r, other),
                   *settings = dyno_trial_describe (&other->settings);
 
-  if (r->keep_today)
+  if (is_fastest)
+    say (reasons,
+         _ ("Not proven: this machine is so unsteady that your settings, the fastest that were "
+            "tried, may be no faster than the base line (in the proof they ran at %s samples/s, "
+            "the base line at %s); search again when it is idle."),
+         range, others);
+  else if (r->keep_today)
     say (reasons,
          _ ("Not proven: this machine is so unsteady that nothing which was tried is surely faster "
             "than your settings, so they stay (in the proof they ran at %s samples/s, %s at %s); "
@@ -213,12 +223,12 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
       if (!r->keep_today)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
-  else if (isfinite (r->speedup))
+  else if (isfinite (r->speedup) && !r->inside_noise)
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
          rate, base_rate);
-  else
+  else if (!isfinite (r->speedup))
     explain_missing_base_line (reasons, r);
-  if (!r->keep_today && isfinite (r->gain)
+  if (!r->keep_today && !r->inside_noise && isfinite (r->gain)
       && !dyno_space_same (&r->job->settings, &r->baseline.settings))
     say (reasons, _ ("%.2f times the present settings."), r->gain);
 }

@@ -168,6 +168,13 @@ test_words (void)
   g_autofree char *noise = explain (r);
   g_assert_nonnull (strstr (
       noise, "(in the proof it ran at 100 to 200 samples/s, the base line at 0.00 to 0.00)"));
+  g_assert_null (strstr (noise, "times the")); /* no claim inside the noise */
+  r->keep_today = TRUE;
+  r->fastest.settings = r->best.settings;
+  g_autofree char *fastest = explain (r);
+  g_assert_nonnull (strstr (fastest, "your settings, the fastest that were tried, may be no faster "
+                                     "than the base line"));
+  r->keep_today = FALSE;
   r->best.settings = r->baseline.settings;
   g_autofree char *base = explain (r);
   g_assert_nonnull (strstr (
