@@ -174,7 +174,8 @@ dyno_text_duration (double seconds)
 char *
 dyno_text_rate (double rate)
 {
-  return g_strdup_printf (rate >= 99.95 ? "%.0f" : rate >= 9.995 ? "%.1f" : "%.3g", rate);
+  return rate >= 99.95 ? dyno_amount_rate (rate)
+                       : g_strdup_printf (rate >= 9.995 ? "%.1f" : "%.3g", rate);
 }
 
 #define MAX_COLUMNS 16

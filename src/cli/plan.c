@@ -189,6 +189,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
   g_autofree char *size = NULL;
   guint32 width = 0, height = 0;
+  gboolean small;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
   size = input->variable ? g_strdup_printf ("up to %u steps of %u values", input->shape[0],
@@ -198,9 +199,11 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                  job->settings.batch_size, size, job->settings.amp ? "AMP" : "fp32");
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
-  dyno_out_line ("weights %s parameters, %.2f GFLOP per sample and step, %" G_GUINT64_FORMAT
+  small = plan->flops_per_sample < 1e8;
+  dyno_out_line ("weights %s parameters, %.3g %s per sample and step, %" G_GUINT64_FORMAT
                  " steps per epoch",
-                 parameters, plan->flops_per_sample / 1e9, plan->steps_per_epoch);
+                 parameters, plan->flops_per_sample / (small ? 1e6 : 1e9),
+                 small ? "MFLOP" : "GFLOP", plan->steps_per_epoch);
   if (plan->n_trained < plan->n_parameters)
     {
       g_autofree char *trained = dyno_amount_count ((double) plan->n_trained, " ");

@@ -24,7 +24,7 @@ dyno_word_milliseconds (double ms)
 char *
 dyno_word_rate (double rate)
 {
-  return dyno_amount_count (rate, " ");
+  return dyno_amount_rate (rate);
 }
 
 char *

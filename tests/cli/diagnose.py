@@ -97,7 +97,7 @@ class Diagnose(Case):
             store.execute("INSERT INTO trials (search, number, time_us, stage, settings, outcome, samples_per_s) "
                           "VALUES (1, 1, 1, 'gpu', ?, 'ok', 1e9)", ('\n'.join(settings) + '\n',))
         self.assertEqual(end(), 1e9)
-        self.assertIn('GPU ceiling     1000000000 samples/s   (measured by a search)\n',
+        self.assertIn('GPU ceiling     1,000,000,000 samples/s   (measured by a search)\n',
                       self.run_it('diagnose', '--run', 'run').stdout.decode())
 
     def test_times_of_epochs_are_events_and_columns(self):
