@@ -127,7 +127,8 @@ print_trials (const GPtrArray *trials)
       dyno_table_add (
           table, g_strdup_printf ("%u", t->number), g_strdup (t->stage),
           text_rate (t->samples_per_s), text_rate (t->predicted),
-          dyno_amount_bytes (t->vram_bytes, " "), g_strdup (t->outcome),
+          t->vram_bytes > 0 ? dyno_amount_bytes (t->vram_bytes, " ") : g_strdup ("-"),
+          g_strdup (t->outcome),
           g_strdup_printf ("%s%s%s", settings, t->text ? ": " : "", t->text ? t->text : ""), NULL);
     }
   dyno_out_line ("%s", "");

@@ -235,11 +235,13 @@ print_trial (Search *search, const DynoTrial *trial)
 {
   g_autofree char *vram = memory_cell (trial->vram_bytes), *rate = cell (trial->samples_per_s),
                   *predicted = cell (trial->predicted),
+                  *wait = trial->step_ms > 0 ? g_strdup_printf ("%.2f", trial->wait_data_ms)
+                                             : g_strdup ("-"),
                   *settings = dyno_trial_describe (&trial->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3u  %-8s  %10s  %10s  %8.2f  %9s  %-9s  %s%s%s",
-                     trial->number, trial->stage, rate, predicted, trial->wait_data_ms, vram,
+  dyno_progress_say (&search->progress, "%3u  %-8s  %10s  %10s  %8s  %9s  %-9s  %s%s%s",
+                     trial->number, trial->stage, rate, predicted, wait, vram,
                      dyno_trial_outcome_class (trial->outcome), settings, trial->text ? ": " : "",
                      trial->text ? trial->text : "");
 }

@@ -608,6 +608,14 @@ look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double
   return run.high < hopeless_below;
 }
 
+/* The data pipeline's ceiling alone says nothing of a run. */
+static gboolean
+can_predict (DynoSearch *search, const DynoSettings *settings)
+{
+  return isfinite (dyno_rate_model_gpu (search->model, settings))
+         || !isfinite (dyno_rate_model_loader (search->model, settings));
+}
+
 DynoArm *
 dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
                  double seconds, double reserve_s, double hopeless_below)
@@ -620,7 +628,8 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
 
   dyno_search_tell (search, stage, settings);
   search->meter->fill_s = dyno_search_fill_seconds (search, settings);
-  arm->predicted = dyno_rate_model_predict (search->model, settings, NULL);
+  arm->predicted =
+      can_predict (search, settings) ? dyno_rate_model_predict (search->model, settings, NULL) : 0;
   arm->predicted = arm->predicted > 0 ? dyno_search_run_rate (search, NULL, arm->predicted) : 0;
   arm->planned_bytes = dyno_search_planned (search, settings);
   if (hopeless_below > 0 && seconds >= 1 && !(search->meter->fill_s > 0)

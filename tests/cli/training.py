@@ -285,6 +285,7 @@ class Tune(Case):
         self.assertEqual(stored, [(t['stage'], t['settings'], t['samples_per_s'] or None) for t in trials])
         words = self.run_it('runs', 'show', 's1').stdout.decode()
         self.assertIn('best      batch', words)
+        self.assertNotIn(' 0 B ', words)  # the data pipeline takes none
         self.assertIn('today', words)
         self.assertIn('base line', self.run_it('runs', '--searches').stdout.decode())
         self.assertEqual(self.lines('runs', '--json'), [])

@@ -759,6 +759,9 @@ test_alone_is_not_proven (void)
   g_assert_cmpuint (r->trials->len, >=, 3); /* with those of a proof */
   g_assert_false (r->proven);
   g_assert_true (says (r, "nothing else was measured"));
+  for (guint i = 0; i < r->trials->len; i++) /* the pipeline's ceiling is no prediction */
+    g_assert_cmpfloat (((const DynoTrial *) r->trials->pdata[i])->predicted, <,
+                       3 * ((const DynoTrial *) r->trials->pdata[i])->samples_per_s);
   g_assert_false (says (r, "already as fast"));
 }
 
