@@ -114,6 +114,16 @@ test_learning_rate (void)
 
 /* --- words ------------------------------------------------------------------------------------ */
 
+static void
+add_trial (DynoTuneResult *r, const DynoTrial *of)
+{
+  DynoTrial *trial = g_new0 (DynoTrial, 1);
+
+  dyno_trial_copy (of, trial);
+  trial->stage = "search";
+  g_ptr_array_add (r->trials, trial);
+}
+
 static DynoTuneResult *
 make_result (void)
 {
@@ -127,6 +137,8 @@ make_result (void)
   r->baseline.settings.amp = FALSE;
   r->best.samples_per_s = 300;
   r->baseline.samples_per_s = 200;
+  add_trial (r, &r->best);
+  add_trial (r, &r->baseline);
   r->speedup = 1.5;
   r->gain = 2;
   r->proven = TRUE;
@@ -156,10 +168,19 @@ test_words (void)
   g_autofree char *unproven = explain (r);
   g_assert_true (g_str_has_prefix (unproven, "Not proven"));
   g_assert_null (strstr (unproven, "already as fast")); /* no claim without proof */
+  g_assert_nonnull (strstr (unproven, "before the longer runs"));
+  ((DynoTrial *) r->trials->pdata[0])->stage = "proof";
+  g_autofree char *partly = explain (r);
+  g_assert_nonnull (strstr (partly, "longer runs of all that it is compared with"));
+  g_ptr_array_set_size (r->trials, 1);
+  g_autofree char *alone = explain (r);
+  g_assert_true (g_str_has_prefix (alone, "Not proven: nothing else was measured"));
+  g_assert_null (strstr (alone, "times the"));
   r->proven = TRUE;
   g_autofree char *kept = explain (r);
   g_assert_true (g_str_has_prefix (kept, "Your settings are already as fast"));
   r->proven = r->keep_today = FALSE;
+  g_ptr_array_set_size (r->trials, 0);
   r->inside_noise = TRUE;
   r->best.low = 100;
   r->best.high = 200;
