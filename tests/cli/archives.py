@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Archives as Python's own modules write them, and what `dynoctl convert` writes as they read it."""
-import hashlib, io, json, os, sys, tarfile, zipfile
+import hashlib, io, json, os, subprocess, sys, tarfile, zipfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, main
@@ -84,6 +84,18 @@ class Archives(Case):
         self.run_it('convert', self.path('photos'), self.path('none/packed.tar'), expect=7)
         self.run_it('convert', self.path('photos'), expect=2)
         self.assertEqual(sorted(os.listdir(self.folder)), ['packed.tar', 'photos'])
+
+    def test_seeds_of_the_fuzz_targets_open(self):
+        """What fuzzing begins with is good, and of every kind of archive."""
+        seeds = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', 'data', 'fuzz', 'seeds')
+        subprocess.run([sys.executable, seeds, self.path('seeds')], check=True)
+        kinds = set()
+        for name in sorted(os.listdir(self.path('seeds/file'))):
+            facts, = self.lines('inspect', self.path('seeds/file/' + name), '--json')
+            self.assertEqual(facts['unreadable'], 0, name)
+            self.assertGreaterEqual(facts['samples'], 4, name)
+            kinds.add(facts['kind'])
+        self.assertEqual(kinds, {'archive', 'webdataset', 'npz'})
 
 
 if __name__ == '__main__':
