@@ -36,6 +36,7 @@ struct _DynoComm {
   guint rank, size, local_rank, local_size;
   char **hosts;    /* of each rank, NULL-terminated */
   int failed_rank; /* atomic; -1: none has failed */
+  gint64 spin_us;  /* see dyno_comm_get_spin_us */
   /* Of the notes below, under the class's lock: sums under way, since when, and for how long before. */
   guint sums;
   gint64 sums_since_us, sums_us;

@@ -71,6 +71,12 @@ dyno_comm_get_local_size (const DynoComm *comm)
   return comm->local_size;
 }
 
+gint64
+dyno_comm_get_spin_us (const DynoComm *comm)
+{
+  return comm->spin_us;
+}
+
 const char *
 dyno_comm_get_host (const DynoComm *comm, guint rank)
 {

@@ -53,6 +53,9 @@ guint dyno_comm_get_size (const DynoComm *comm);
 /* The place among the ranks of this host, and how many they are. */
 guint dyno_comm_get_local_rank (const DynoComm *comm);
 guint dyno_comm_get_local_size (const DynoComm *comm);
+/* How long who waits for a short while may keep its core busy before it sleeps, in microseconds:
+ * waking up takes as long as a small sum.  0 where the ranks of this host have few cores each. */
+gint64 dyno_comm_get_spin_us (const DynoComm *comm);
 const char *dyno_comm_get_host (const DynoComm *comm, guint rank);
 
 /* Whether this rank tells people what happens: rank 0, and rank 1 where rank 0 has failed. */

@@ -26,6 +26,18 @@ set_join_error (Mpi *mpi, const char *format, ...)
   va_end (args);
 }
 
+/* DYNO_COMM_SPIN_US is for comparisons and tests. */
+static gint64
+choose_spin (const Mpi *mpi)
+{
+  const char *text = g_getenv ("DYNO_COMM_SPIN_US");
+  guint64 spin_us;
+
+  if (text && g_ascii_string_to_unsigned (text, 10, 0, G_USEC_PER_SEC, &spin_us, NULL))
+    return (gint64) spin_us;
+  return g_get_num_processors () >= SPIN_CORES * mpi->parent.local_size ? SPIN_US : 0;
+}
+
 /* Hosts, processes and their namespaces of all ranks. */
 static gboolean
 introduce (Mpi *mpi, guint rank, guint size)
@@ -54,6 +66,7 @@ introduce (Mpi *mpi, guint rank, guint size)
     }
   g_strfreev (mpi->parent.hosts);
   dyno_comm_init (&mpi->parent, mpi->parent.class, rank, size, hosts);
+  mpi->parent.spin_us = choose_spin (mpi);
   dyno_mpi_watch_start (mpi, processes);
   dyno_mpi_shared_open (mpi, mine[1]);
   return TRUE;
@@ -112,19 +125,22 @@ take_requests (Mpi *mpi)
   return mpi->leaving;
 }
 
-/* Sleeps until there is something to do: not at all where messages come and go, shortly while some
- * are under way, for a tick else. */
+/* Sleeps until there is something to do: not at all for a while after something moved, shortly
+ * while something is under way, for a tick else. */
 static void
 pause_for_work (Mpi *mpi)
 {
   gint64 now = g_get_monotonic_time (), still = now - mpi->moved_us;
+  gboolean busy = dyno_mpi_is_busy (mpi);
 
-  if (dyno_mpi_is_busy (mpi))
+  if (still < mpi->parent.spin_us || (busy && still < YIELD_US))
     {
-      if (still < 100)
-        sched_yield ();
-      else
-        g_usleep (still < 20000 ? 50 : still < 1000000 ? 200 : 1000);
+      sched_yield ();
+      return;
+    }
+  if (busy)
+    {
+      g_usleep (still < 20000 ? 50 : still < 1000000 ? 200 : 1000);
       return;
     }
   g_mutex_lock (&mpi->mutex);
@@ -215,7 +231,7 @@ void
 dyno_mpi_finish (Mpi *mpi, DynoCommRequest *request)
 {
   g_mutex_lock (&mpi->mutex);
-  request->done = TRUE;
+  g_atomic_int_set (&request->done, TRUE);
   dyno_comm_note_done (&mpi->parent, &request->job);
   g_cond_broadcast (&mpi->changed);
   g_mutex_unlock (&mpi->mutex);
@@ -250,6 +266,17 @@ begin (DynoComm *comm, const DynoCommJob *job, GError **error)
   return request;
 }
 
+/* What is done within a while is not slept for. */
+static void
+spin_for (const DynoComm *comm, DynoCommRequest *request, gint64 timeout_us)
+{
+  gint64 most_us = timeout_us < 0 ? comm->spin_us : MIN (timeout_us, comm->spin_us);
+  gint64 end = g_get_monotonic_time () + most_us;
+
+  while (!g_atomic_int_get (&request->done) && g_get_monotonic_time () < end)
+    sched_yield ();
+}
+
 static gboolean
 wait_for (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean *done,
           GError **error)
@@ -257,8 +284,9 @@ wait_for (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean 
   Mpi *mpi = (Mpi *) comm;
   gint64 deadline = g_get_monotonic_time () + timeout_us;
   gboolean in_time = timeout_us != 0, fine;
-  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&mpi->mutex);
 
+  spin_for (comm, request, timeout_us);
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&mpi->mutex);
   while (!request->done && !mpi->failure && in_time)
     {
       if (timeout_us < 0)

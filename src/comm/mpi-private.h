@@ -21,12 +21,15 @@ enum {
   MESSAGE_PIECE_BYTES = 4 << 20, /* bounds scratch, and counts fit an int */
   DIRECT_BYTES = 8 << 10,        /* sums up to this go to all ranks at once, one hop */
   TICK_US = 50 * 1000,           /* how often an idle thread looks */
-  BEAT_US = 500 * 1000,          /* how often it tells that it lives */
-  SILENCE_US = 6 * 1000000,      /* after which a rank is given up */
-  SLOW_US = 5 * 1000000,         /* after which rank 0 names whom it waits for */
-  TELL_US = 1000000,             /* at most, to tell the others of a failure */
-  JOIN_US = 60 * 1000000,        /* at most, until all ranks are there */
-  LEAVE_US = 10 * 1000000,       /* at most, until all ranks leave */
+  SPIN_US = 2000,                /* how long who waits does not sleep, where */
+  SPIN_CORES = 4,                /* each rank has so many cores */
+  YIELD_US = 100,           /* the same for the thread anywhere, while something is under way */
+  BEAT_US = 500 * 1000,     /* how often it tells that it lives */
+  SILENCE_US = 6 * 1000000, /* after which a rank is given up */
+  SLOW_US = 5 * 1000000,    /* after which rank 0 names whom it waits for */
+  TELL_US = 1000000,        /* at most, to tell the others of a failure */
+  JOIN_US = 60 * 1000000,   /* at most, until all ranks are there */
+  LEAVE_US = 10 * 1000000,  /* at most, until all ranks leave */
   REASON_BYTES = 480,
 };
 
@@ -40,9 +43,9 @@ struct _DynoCommRequest {
   DynoCommJob job;
   guint64 number; /* of the requests of this rank */
   gint64 begun_us;
-  gsize started_bytes;   /* of the data, handed to pieces */
-  guint pieces;          /* in flight */
-  gboolean done, waited; /* under the mutex; waited: its caller has given it up */
+  gsize started_bytes; /* of the data, handed to pieces */
+  guint pieces;        /* in flight */
+  int done;            /* atomic; set under the mutex */
 };
 
 /* A part of a request on its way: rounds of messages, each between all pairs of ranks. */

@@ -9,6 +9,9 @@
  *          in the order of the ranks, into the data and into the slot
  *   take   copies the other ranks' sums out of their slots
  *
+ * A sum of a single piece, where there are cores to spare, is not worth waking a thread: that of MPI
+ * does its jobs itself.
+ *
  * The end of each is a number in the slot's head, that of the piece plus one, which only its owner
  * writes and for which the thread of MPI looks.  A slot is written anew once all others have taken
  * what it held.  Where memory cannot be shared, all ranks send messages instead: equal bits. */
@@ -172,7 +175,10 @@ begin_job (Shared *shared, Piece *piece, Stage stage)
 {
   piece->stage = stage;
   g_atomic_int_set (&piece->at_work, TRUE);
-  g_thread_pool_push (shared->threads, piece, NULL);
+  if (shared->mpi->parent.spin_us > 0 && piece->request->job.size_bytes == piece->size_bytes)
+    do_job (piece, shared);
+  else
+    g_thread_pool_push (shared->threads, piece, NULL);
 }
 
 /* --- the thread of MPI ------------------------------------------------------------------------ */

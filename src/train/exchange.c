@@ -404,13 +404,32 @@ dyno_exchange_watchdog_ms (gint64 longest_us, gboolean software)
   return software || limit_ms >= HANG_MOST_MS ? 0 : (guint) limit_ms;
 }
 
+/* A CPU that is the device has no core to spare. */
+static gboolean
+is_software (const DynoExchange *x)
+{
+  return dyno_device_get_info (x->device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
+/* What ends within a while is not slept for. */
+static void
+spin_for_share (DynoExchange *x, const Share *share, gint64 end_us)
+{
+  while (!is_software (x) && g_get_monotonic_time () < end_us
+         && dyno_queue_get_completed (x->device, DYNO_QUEUE_TRANSFER) < share->down_value)
+    g_thread_yield ();
+}
+
 /* A bucket is on the host.  A step has nothing of its own that takes long, and after the first the
  * device has shown how long that is. */
 static gboolean
 wait_for_share (DynoExchange *x, const Share *share, GError **error)
 {
   gint64 begin_us = g_get_monotonic_time ();
-  gboolean fine = dyno_queue_wait (x->device, DYNO_QUEUE_TRANSFER, share->down_value, 0, error);
+  gboolean fine;
+
+  spin_for_share (x, share, begin_us + dyno_comm_get_spin_us (x->comm));
+  fine = dyno_queue_wait (x->device, DYNO_QUEUE_TRANSFER, share->down_value, 0, error);
 
   x->longest_us = MAX (x->longest_us, g_get_monotonic_time () - begin_us);
   return fine;
@@ -444,12 +463,6 @@ take_back (DynoExchange *x, guint end, gboolean wait, GCancellable *cancellable,
         return FALSE;
     }
   return TRUE;
-}
-
-static gboolean
-is_software (const DynoExchange *x)
-{
-  return dyno_device_get_info (x->device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
 static gboolean
