@@ -119,6 +119,17 @@ dyno_measures_wait (const DynoMeasures *m, double threshold)
   return m->wait_share >= threshold && m->decode_ms > 0 && !m->input->facts.generated;
 }
 
+/* Files that are read and decoded once, into a cache of Dyno's or of the system's. */
+gboolean
+dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) || !(m->late_wait_share < threshold))
+    return FALSE;
+  w->a = dyno_word_percent (m->wait_share);
+  w->b = dyno_word_percent (m->late_wait_share);
+  return TRUE;
+}
+
 /* Reading is waited for, not computed: more readers help beyond the cores. */
 gboolean
 dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)

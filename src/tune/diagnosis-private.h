@@ -25,6 +25,7 @@ typedef struct {
   double bandwidth_share, arithmetic_share;
   double early_ms, late_ms;     /* a step's, in the second and the last quarter */
   double early_vram, late_vram; /* bytes, likewise the first and the last quarter */
+  double late_wait_share;       /* of the last quarter's steps; NaN: the run is too short */
   double wait_share, copy_share, idle_share, device_share; /* of training_ms */
   double exchange_share, ranks_share; /* waiting for sums over the ranks, and for slower ranks */
 } DynoMeasures;
@@ -60,6 +61,8 @@ const DynoRule *dyno_rule_list (guint *n);
 /* The conditions, diagnosis-limits.c and diagnosis-checks.c. */
 gboolean dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w);
+gboolean dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);

@@ -54,6 +54,13 @@ static const DynoRule rules[] = {
           "the same that ends a run (health.h)"),
     .limits = TRUE, .applies = dyno_check_is_diverged, .text = N_ ("The loss rose from {a} to {b}"),
     .action = N_ ("Take a lower lr ({v}), a longer warm-up or clip_norm=1"), .key = "lr" },
+  { RULE ("waited-at-first", NOTE, DURING, 0.05, "of a step in the last quarter",
+          "half of what counts as limiting: the data pipeline has become fast enough"),
+    .limits = TRUE, .applies = dyno_check_waited_at_first,
+    .text = N_ ("Data was waited for at first: the device waits for it in {a} of each step over "
+                "the whole run, in {b} of each step in its last quarter"),
+    .action = N_ ("Nothing to change: files are cached by now, and each further epoch makes the "
+                  "first one a smaller share") },
   { RULE ("disk-bound", WARNING, DURING, 0.5, "of a worker's time",
           "beyond one half, reading takes longer than decoding"),
     .limits = TRUE, .applies = dyno_check_is_disk_bound,

@@ -197,7 +197,7 @@ measure_course (DynoMeasures *m)
   guint quarter = log->n / 4;
   DynoStretch early, late;
 
-  m->early_ms = m->late_ms = m->early_vram = m->late_vram = NONE;
+  m->early_ms = m->late_ms = m->early_vram = m->late_vram = m->late_wait_share = NONE;
   if (quarter == 0)
     return;
   m->early_ms = median_step (log, quarter, quarter);
@@ -206,6 +206,7 @@ measure_course (DynoMeasures *m)
   dyno_stretches_sum (log, log->n - quarter, quarter, &late);
   m->early_vram = (double) early.vram_bytes;
   m->late_vram = (double) late.vram_bytes;
+  m->late_wait_share = late.step_ms > 0 ? late.wait_data_ms / late.step_ms : NONE;
 }
 
 void

@@ -17,6 +17,7 @@ typedef struct {
   double decode_ms, fetch_ms; /* of a sample */
   guint workers, batch;
   double late_factor;  /* of the last half's steps */
+  double wait_until;   /* share of the run after which no data is waited for; 0: to its end */
   guint64 vram_growth; /* by the end */
   guint64 vram_all;
   guint n_bad; /* last losses that are NaN */
@@ -108,13 +109,14 @@ diagnose (Machine *m)
 
   for (guint i = 0; i < m->n; i++)
     {
-      double late = i >= m->n / 2 ? m->late_factor : 1, x = (double) i / (m->n - 1);
+      double late = i >= m->n / 2 ? m->late_factor : 1, x = (double) i / (m->n - 1),
+             wait = m->wait_until > 0 && x > m->wait_until ? 0 : m->wait_ms;
       DynoStepMetrics step = {
         .step = i + 1,
         .epoch = i / each + 1,
         .loss = i + m->n_bad >= m->n ? (double) NAN : m->loss0 + (m->loss1 - m->loss0) * x,
-        .step_ms = m->step_ms * late,
-        .wait_data_ms = m->wait_ms * late,
+        .step_ms = (m->step_ms - m->wait_ms + wait) * late,
+        .wait_data_ms = wait * late,
         .upload_ms = m->upload_ms,
         .forward_ms = m->forward_ms * late,
         .backward_ms = m->backward_ms * late,
@@ -168,6 +170,14 @@ provoke_disk (Machine *m, gboolean past)
   m->in.settings.workers = 4;
   wait_for_data (m, 10.3, 1.25);
   m->fetch_ms = past ? 0.7 : 0.6;
+}
+
+/* The cache is full before the last quarter, or a little later. */
+static void
+provoke_first_epoch (Machine *m, gboolean past)
+{
+  wait_for_data (m, 10, 5);
+  m->wait_until = past ? 0.755 : 0.785;
 }
 
 static void
@@ -385,6 +395,7 @@ static const struct {
 } cases[] = {
   { "not-a-number", provoke_not_a_number, "clip_norm", "1", TRUE },
   { "diverged", provoke_diverged, "lr", "0.005", TRUE },
+  { "waited-at-first", provoke_first_epoch, NULL, NULL, TRUE },
   { "disk-bound", provoke_disk, "workers", "8", TRUE },
   { "cpu-bound", provoke_cpu, "workers", "5", TRUE },
   { "transfer-bound", provoke_transfer, "pinned", "true", TRUE },
