@@ -152,6 +152,7 @@ __dynoctl_option bench -l tune-seconds -x -d 'Time kernel variants for N seconds
 __dynoctl_option plan -l ranks -x -d 'What so many processes make of it'
 __dynoctl_option plan -l hosts -x -d 'With --ranks: the machines that they are on'
 __dynoctl_option bench -l exchange -d 'Under mpirun: measure sums over the ranks instead'
+__dynoctl_option bench -l exchange-half -d 'Under mpirun, rows with AMP: gradients travel in fp16'
 __dynoctl_option bench -l loader -d 'Measure what reading and decoding delivers instead'
 __dynoctl_option bench -l workers -x -d 'With --loader: worker threads, or several numbers by commas'
 

@@ -46,10 +46,11 @@ ranks_init (Ranks *r, DynoBench *bench, GError **error)
   r->settings.momentum = 0.9;
   r->settings.weight_decay = 1e-4;
   r->settings.seed = 1;
-  r->exchange =
-      dyno_exchange_new (program, dyno_build_get_plan (bench->build), bench->comm, FALSE, error);
+  r->exchange = dyno_exchange_new (program, dyno_build_get_plan (bench->build), bench->comm,
+                                   bench->half && bench->amp, error);
   if (!r->exchange)
     return FALSE;
+  dyno_exchange_convert_on_device (r->exchange);
   r->pipe = dyno_pipe_new (bench->device, program, NULL, bench->batch, r->last_use);
   dyno_pipe_set_exchange (r->pipe, r->exchange);
   r->alone = dyno_stepper_new (r->pipe);

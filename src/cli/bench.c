@@ -367,7 +367,7 @@ typedef struct {
   gint64 steps, rows;
   double tune_seconds;
   int device;
-  gboolean kernels, json, no_autotune, first_step, loader, exchange;
+  gboolean kernels, json, no_autotune, first_step, loader, exchange, exchange_half;
   char *data, *workers, **set;
 } BenchOptions;
 
@@ -518,7 +518,7 @@ bench_table (const char *command, const BenchOptions *o, DynoComm *comm)
   g_autoptr (DynoDevice) device = NULL;
   g_autoptr (GError) error = NULL;
   DynoDeviceParams params = { .index = o->device };
-  DynoBench bench = { .tune_seconds = o->tune_seconds, .comm = comm };
+  DynoBench bench = { .tune_seconds = o->tune_seconds, .comm = comm, .half = o->exchange_half };
   DynoExitCode code = DYNO_EXIT_OK;
 
   if (!check_names (command, names, modes)
@@ -575,7 +575,10 @@ bench_ranks (const char *command, const BenchOptions *o)
 
   if (!dyno_ranks_join (command, TRUE, &comm, &code))
     return code;
-  if (comm && (o->kernels || o->trace || o->first_step))
+  if (!comm && o->exchange_half)
+    code = dyno_cli_usage (command, "--exchange-half measures several processes; start them by "
+                                    "mpirun: mpirun -n 2 dynoctl bench --exchange-half");
+  else if (comm && (o->kernels || o->trace || o->first_step))
     code =
         dyno_cli_usage (command, "--kernels, --trace and --first-step measure one process; start "
                                  "it without mpirun");
@@ -603,7 +606,7 @@ find_misuse (const BenchOptions *o)
 {
   if (o->exchange
       && (o->loader || o->workloads || o->batches || o->modes || o->kernels || o->first_step
-          || o->no_autotune || o->trace || o->data || o->workers || o->set))
+          || o->no_autotune || o->trace || o->data || o->workers || o->set || o->exchange_half))
     return "--exchange measures sums over ranks alone: no other option goes with it";
   if (o->loader
       && (o->workloads || o->modes || o->kernels || o->first_step || o->no_autotune || o->trace))
@@ -658,6 +661,8 @@ dyno_verb_bench (int argc, char **argv)
     { "exchange", 0, 0, G_OPTION_ARG_NONE, &o.exchange,
       "Under mpirun: measure instead what sums over the ranks take, and keep it for plan --ranks",
       NULL },
+    { "exchange-half", 0, 0, G_OPTION_ARG_NONE, &o.exchange_half,
+      "Under mpirun, rows with AMP: gradients travel in fp16, as with exchange.half=true", NULL },
     { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data, "With --loader: the data set", "DATA" },
     { "workers", 0, 0, G_OPTION_ARG_STRING, &o.workers,
       "With --loader: worker threads, or several numbers by commas (default: 0, 1, 2, 4 ... to the "

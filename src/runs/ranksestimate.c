@@ -1,19 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /* See ranksestimate.h. */
 #include "ranksestimate.h"
+#include "buckets.h"
 #include <math.h>
 
 /* Of a forward and a backward pass, which has two products for each one of the forward pass; what
  * the optimizer takes is left out. */
 #define BACKWARD_SHARE 0.6
-/* The last bucket comes when the backward pass has ended: nothing hides it. */
-#define LAST_BUCKET_BYTES (4 << 20)
-#define STEP_SUM_BYTES    1024 /* of results and decisions, each step */
+#define STEP_SUM_BYTES 1024 /* of results and decisions, each step */
 
 static gboolean
 goes_in_half (const DynoSettings *s)
 {
   return s->amp && s->exchange_half;
+}
+
+/* Of so many gradients the bucket that comes when the backward pass has ended: nothing hides it. */
+static guint64
+find_last_bucket (const DynoSettings *s, guint64 size_bytes)
+{
+  guint64 wanted = (guint64) s->exchange_bucket;
+
+  if (size_bytes <= (wanted > 0 ? wanted : DYNO_BUCKET_LEAST))
+    return size_bytes;
+  return wanted > 0 ? wanted : DYNO_BUCKET_LAST;
 }
 
 void
@@ -28,8 +38,8 @@ dyno_ranks_estimate (DynoRanksEstimate *e, const DynoJob *job, const DynoJobPlan
   e->source = dyno_exchange_load (ranks, e->hosts, &e->rate);
   e->global_batch = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
   e->exchange_bytes = ranks > 1 ? plan->plan.kind_bytes[DYNO_MEMORY_GRADIENTS] : 0;
-  e->one_bucket = ranks > 1 && e->exchange_bytes <= LAST_BUCKET_BYTES;
-  last = MIN (e->exchange_bytes, LAST_BUCKET_BYTES);
+  last = find_last_bucket (s, e->exchange_bytes);
+  e->one_bucket = ranks > 1 && e->exchange_bytes == last;
   if (goes_in_half (s))
     {
       e->exchange_bytes /= 2;

@@ -107,6 +107,11 @@ def measures():
               abs(row['one_rank_images_per_s'] - 2000 / row['one_rank_step_ms']) < 0.06 and
               abs(row['scaling'] * row['step_ms'] / row['one_rank_step_ms'] / 2 - 1) < 0.05 and
               abs(row['exchange_hidden_ms'] + row['exchange_exposed_ms'] - row['exchange_ms']) < 0.01, out)
+    code, out, err = run(ranks(2, 'bench', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'amp', '--steps', '1', '--no-autotune', '--exchange-half'))
+    half = [json.loads(line) for line in out.splitlines()]
+    check('bench of two ranks, gradients in fp16', code == 0 and len(half) == 1 and half[0]['exchange_bytes'] < 0.51 * rows[0]['exchange_bytes'], out + err)
+    code, out, err = run([dynoctl, 'bench', '--exchange-half'])
+    check('--exchange-half is of several processes', code == 2 and 'mpirun -n 2' in err and out == '', out + err)
     code, out, err = run(ranks(2, 'bench', '--workload', 'simplecnn32', '--kernels'))
     check('bench --kernels is of one process', code == 2 and 'measure one process' in err and out == '', out + err)
 

@@ -61,7 +61,17 @@ test_one_bucket (void)
   g_assert_false (half.one_bucket);
   g_assert_cmpuint (2 * half.exchange_bytes, ==, e.exchange_bytes);
   g_assert_cmpfloat_with_epsilon (half.exposed_seconds,
-                                  dyno_exchange_seconds (&half.rate, 2, 2 << 20)
+                                  dyno_exchange_seconds (&half.rate, 2, 1 << 19)
+                                      + dyno_exchange_seconds (&half.rate, 2, 1024),
+                                  1e-9);
+  job->settings.exchange_bucket = 8 << 20; /* as much as there is */
+  dyno_ranks_estimate (&half, job, &plan, FALSE, 2, 1, 0.1);
+  g_assert_true (half.one_bucket);
+  job->settings.exchange_bucket = 2 << 20;
+  dyno_ranks_estimate (&half, job, &plan, FALSE, 2, 1, 0.1);
+  g_assert_false (half.one_bucket);
+  g_assert_cmpfloat_with_epsilon (half.exposed_seconds,
+                                  dyno_exchange_seconds (&half.rate, 2, 1 << 20)
                                       + dyno_exchange_seconds (&half.rate, 2, 1024),
                                   1e-9);
 }
@@ -86,7 +96,7 @@ test_step (void)
   double last;
 
   estimate (&e, 1, FALSE, 0.1);
-  last = dyno_exchange_seconds (&e.rate, 8, 4 << 20) + dyno_exchange_seconds (&e.rate, 8, 1024);
+  last = dyno_exchange_seconds (&e.rate, 8, 1 << 20) + dyno_exchange_seconds (&e.rate, 8, 1024);
   g_assert_cmpuint (e.global_batch, ==, 128);
   g_assert_cmpuint (e.exchange_bytes, ==, 8 << 20);
   /* hidden but for the last bucket */
