@@ -3,6 +3,7 @@
  * what the model gives hollow; memory below as bars, with the budget where it is in reach.  Marks
  * whose labels would overlap are lifted row by row. */
 #include "curveview.h"
+#include "curve.h"
 #include "format.h"
 #include "row.h"
 #include "plot/theme.h"
@@ -127,15 +128,10 @@ list_marks (const DynoTuneCurve *curve, Mark *marks)
   guint n = 0;
   if (curve->knee > 0)
     marks[n++] = (Mark){ curve->knee, _ ("knee"), 4, 0 };
-  if (curve->smallest > 0 && curve->smallest == curve->fastest)
-    marks[n++] = (Mark){ curve->smallest, _ ("advised: the fastest"), 2, 0 };
-  else
-    {
-      if (curve->smallest > 0)
-        marks[n++] = (Mark){ curve->smallest, _ ("advised: within 3 %"), 2, 0 };
-      if (curve->fastest > 0)
-        marks[n++] = (Mark){ curve->fastest, _ ("fastest"), 1, 0 };
-    }
+  if (dyno_curve_name_advised (curve))
+    marks[n++] = (Mark){ curve->smallest, dyno_curve_name_advised (curve), 2, 0 };
+  if (dyno_curve_name_fastest (curve))
+    marks[n++] = (Mark){ curve->fastest, dyno_curve_name_fastest (curve), 1, 0 };
   return n;
 }
 

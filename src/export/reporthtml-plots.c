@@ -2,6 +2,7 @@
 /* The report's plots: throughput and memory over the batch size, the two ceilings by their knobs,
  * predicted rates against measured ones, AMP's losses. */
 #include "amount.h"
+#include "curve.h"
 #include "intl.h"
 #include "median.h"
 #include "reporthtml-private.h"
@@ -18,15 +19,10 @@ add_marks (const DynoTuneCurve *curve, DynoHtmlMark *marks)
 {
   guint n = 0;
 
-  if (curve->smallest > 0 && curve->smallest == curve->fastest)
-    marks[n++] = (DynoHtmlMark){ (double) curve->smallest, _ ("advised: the fastest") };
-  else
-    {
-      if (curve->smallest > 0)
-        marks[n++] = (DynoHtmlMark){ (double) curve->smallest, _ ("advised: within 3 %") };
-      if (curve->fastest > 0)
-        marks[n++] = (DynoHtmlMark){ (double) curve->fastest, _ ("fastest") };
-    }
+  if (dyno_curve_name_advised (curve))
+    marks[n++] = (DynoHtmlMark){ (double) curve->smallest, dyno_curve_name_advised (curve) };
+  if (dyno_curve_name_fastest (curve))
+    marks[n++] = (DynoHtmlMark){ (double) curve->fastest, dyno_curve_name_fastest (curve) };
   if (curve->knee > 0)
     marks[n++] = (DynoHtmlMark){ (double) curve->knee, _ ("knee") };
   return n;

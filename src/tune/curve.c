@@ -80,3 +80,29 @@ dyno_curve_read (DynoTuneCurve *curve, gint64 advised)
   g_free (curve->text);
   curve->text = describe_step (curve);
 }
+
+const char *
+dyno_curve_name_advised (const DynoTuneCurve *curve)
+{
+  const DynoCurvePoint *advised = find (curve, curve->smallest),
+                       *fastest = find (curve, curve->fastest);
+
+  if (curve->smallest == 0)
+    return NULL;
+  if (curve->smallest == curve->fastest)
+    return _ ("advised: the fastest");
+  /* One that was predicted to be faster, and was not surely so, is not advised. */
+  return advised && fastest && advised->samples_per_s * DYNO_VERDICT_PAYS < fastest->samples_per_s
+             ? _ ("advised")
+             : _ ("advised: within 3 %");
+}
+
+const char *
+dyno_curve_name_fastest (const DynoTuneCurve *curve)
+{
+  const DynoCurvePoint *fastest = find (curve, curve->fastest);
+
+  if (curve->fastest == 0 || curve->smallest == curve->fastest)
+    return NULL;
+  return !fastest || fastest->measured ? _ ("fastest") : _ ("fastest, predicted");
+}

@@ -9,4 +9,9 @@ G_BEGIN_DECLS
  * that was chosen, which is advised then, if the curve has it; 0: none was. */
 void dyno_curve_read (DynoTuneCurve *curve, gint64 advised);
 
+/* What the batches `smallest` and `fastest` are called in a plot, translated, static; NULL: nothing
+ * is to be marked there. */
+const char *dyno_curve_name_advised (const DynoTuneCurve *curve);
+const char *dyno_curve_name_fastest (const DynoTuneCurve *curve);
+
 G_END_DECLS

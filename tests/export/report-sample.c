@@ -148,6 +148,7 @@ add_curve (DynoTuneResult *r, const DynoSettings *base)
       p->high = p->measured ? p->samples_per_s * 1.013 : 0;
       p->vram_bytes = memory (&s);
     }
+  curve->points[5].samples_per_s = 1.02 * curve->points[4].samples_per_s; /* as the text says */
   curve->knee = 64;
   curve->smallest = 128;
   curve->fastest = 256;
@@ -295,6 +296,11 @@ main (int argc, char **argv)
       fill (result);
       if (strcmp (kind, "early") == 0)
         stop_early (result);
+      if (strcmp (kind, "noise") == 0)
+        {
+          result->proven = FALSE;
+          result->inside_noise = TRUE;
+        }
       result->keep_today = strcmp (kind, "kept") == 0;
       if (result->keep_today)
         result->fastest.settings.batch_size = result->best.settings.batch_size;

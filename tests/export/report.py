@@ -106,10 +106,12 @@ class Report(unittest.TestCase):
     def test_claims_no_more_than_was_proven(self):
         for kind, head, badge in (('whole', '3.42× the speed of your settings', 'proven'),
                                   ('early', 'At a first look 3.42× the speed of your settings', 'not proven'),
+                                  ('noise', 'What was found may be no faster', 'not proven'),
                                   ('kept', 'Your settings are already as fast', 'proven')):
             root = page(kind)
             self.assertEqual(words(next(root.iter(NS + 'h1'))), head)
             self.assertEqual([words(e) for e in root.iter(NS + 'span') if e.get('class') == 'badge'], [badge])
+            self.assertEqual(next(sections(root)['Before and after'].iter(NS + 'em'), None) is None, kind == 'noise')
 
     def test_the_best_that_is_the_fastest_is_told_once(self):
         """The learning rate goes with the batch; it makes no other settings of them."""

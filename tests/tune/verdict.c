@@ -244,6 +244,8 @@ test_curve (void)
   DynoTuneCurve curve = { .points = points, .n = G_N_ELEMENTS (points) };
 
   dyno_curve_read (&curve, 0);
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: within 3 %");
+  g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest, predicted");
   g_assert_cmpint (curve.knee, ==, 128);
   g_assert_cmpint (curve.smallest, ==, 128);
   g_assert_cmpint (curve.fastest, ==, 256);
@@ -254,11 +256,15 @@ test_curve (void)
   dyno_curve_read (&curve, 0);
   g_assert_cmpstr (curve.text, ==, "batch 128 to 256: +2 % for +71 % memory");
   /* What was chosen is what is advised, whatever the model holds of the others. */
+  g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest");
   dyno_curve_read (&curve, 64);
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised");
   g_assert_cmpint (curve.smallest, ==, 64);
   g_assert_cmpint (curve.fastest, ==, 256);
   g_assert_true (g_str_has_prefix (curve.text, "batch 64 to 128: +2"));
   dyno_curve_read (&curve, 512);
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: the fastest");
+  g_assert_null (dyno_curve_name_fastest (&curve));
   g_assert_cmpint (curve.smallest, ==, 512);
   g_assert_cmpint (curve.fastest, ==, 512);
   dyno_curve_read (&curve, 1024); /* it does not fit */
@@ -274,6 +280,8 @@ test_curve_of_nothing (void)
 
   dyno_curve_read (&curve, 0);
   g_assert_cmpint (curve.knee + curve.smallest + curve.fastest + curve.largest, ==, 0);
+  g_assert_null (dyno_curve_name_advised (&curve));
+  g_assert_null (dyno_curve_name_fastest (&curve));
   g_assert_null (curve.text);
 }
 
