@@ -90,7 +90,8 @@ take_epochs (DynoStoredRun *run, DynoMetrics *log)
 
       if (e->samples_per_s > 0)
         rates[n_rates++] = e->samples_per_s;
-      dyno_stored_run_take_best (run, table.n > 0 ? &table.infos[0] : NULL, e->val_metrics[0], e);
+      dyno_stored_run_take_best (run, table.n > 0 ? &table.infos[0] : NULL,
+                                 table.n > 0 ? e->val_metrics[0] : (double) NAN, e);
       run->epochs = e->epoch;
     }
   if (n_rates > 0)

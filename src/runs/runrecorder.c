@@ -34,7 +34,8 @@ struct _DynoRunRecorder {
   DynoStoredRun *run;
   gboolean adopted; /* the entry of the run that is resumed: what it holds, holds */
   gboolean folder_claimed, told;
-  int selecting; /* metric that selects the best epoch; -1: none */
+  int selecting; /* metric that selects the best epoch; negative: the loss does */
+  int shown;     /* the run's metric: that one, else the first; -1: none */
   DynoMetricTable metrics;
   GArray *left_epochs; /* DynoEpochMetrics, not written yet */
   guint ranks;
@@ -93,11 +94,12 @@ take_metrics (DynoRunRecorder *r, const DynoMetricTable *table)
   r->metrics = *table;
   r->selecting =
       dyno_metric_table_find_best (table, g_quark_to_string (r->run->settings.best_metric));
-  if (r->selecting < 0)
+  r->shown = r->selecting >= 0 ? r->selecting : table->n > 0 ? 0 : -1;
+  if (r->shown < 0)
     return;
-  set_text (&r->run->metric, table->infos[r->selecting].name);
-  set_text (&r->run->metric_unit, table->infos[r->selecting].unit);
-  r->run->metric_is_fraction = table->infos[r->selecting].format == DYNO_METRIC_FRACTION;
+  set_text (&r->run->metric, table->infos[r->shown].name);
+  set_text (&r->run->metric_unit, table->infos[r->shown].unit);
+  r->run->metric_is_fraction = table->infos[r->shown].format == DYNO_METRIC_FRACTION;
 }
 
 /* What an epoch takes besides its steps: from the end of one to that of the next less the steps.
@@ -126,11 +128,11 @@ take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given, double end)
 {
   DynoEpochMetrics epoch = *given;
   DynoStoredRun *run = r->run;
-  guint at = (guint) MAX (0, r->selecting);
+  guint at = (guint) MAX (0, r->shown);
 
   r->n_epochs++;
-  epoch.train_metrics[0] = r->selecting < 0 ? (double) NAN : given->train_metrics[at];
-  epoch.val_metrics[0] = r->selecting < 0 ? (double) NAN : given->val_metrics[at];
+  epoch.train_metrics[0] = r->shown < 0 ? (double) NAN : given->train_metrics[at];
+  epoch.val_metrics[0] = r->shown < 0 ? (double) NAN : given->val_metrics[at];
   g_array_append_val (r->left_epochs, epoch);
   if (r->left_epochs->len > MAX_LEFT)
     g_array_remove_index (r->left_epochs, 0);
@@ -157,7 +159,8 @@ take_done (DynoRunRecorder *r, const DynoEvent *event)
     {
       run->steps = event->done.steps;
       run->seconds = event->done.seconds;
-      run->best_metric = event->done.best_val_metric;
+      if (r->selecting >= 0)
+        run->best_metric = event->done.best_val_metric;
       run->best_epoch = event->done.best_epoch;
     }
   else if (!r->adopted && run->state != DYNO_RUN_STATE_FINISHED)
@@ -448,7 +451,7 @@ dyno_run_recorder_new (DynoStore *store, DynoSession *session)
   r->left_epochs = g_array_new (FALSE, FALSE, sizeof (DynoEpochMetrics));
   r->rates = g_array_new (FALSE, FALSE, sizeof (double));
   r->overheads = g_array_new (FALSE, FALSE, sizeof (double));
-  r->selecting = -1;
+  r->selecting = r->shown = -1;
   r->store = store ? dyno_store_ref (store) : NULL;
   r->run = dyno_stored_run_new ();
   r->run->begin_us = r->run->seen_us = g_get_real_time ();

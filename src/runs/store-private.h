@@ -21,7 +21,7 @@ struct _DynoStore {
 DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
 
 /* The epoch is the best so far, as the session finds it: by the metric (NULL: none selects), by the
- * loss where that is equal. */
+ * loss where that is equal.  value: of the run's metric, NaN: it has none. */
 void dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric, double value,
                                 const DynoEpochMetrics *epoch);
 

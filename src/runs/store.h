@@ -64,7 +64,7 @@ typedef struct {
   guint64 steps, epochs;
   double seconds, preparation_seconds; /* of training; of what comes before the first step */
   double loss;                         /* of the last step, or epoch */
-  char *metric, *metric_unit;          /* that selects the best epoch, or NULL */
+  char *metric, *metric_unit;          /* that selects the best epoch, else the first, or NULL */
   gboolean metric_is_fraction;         /* shown in percent */
   double best_metric, best_val_loss;
   guint64 best_epoch;

@@ -197,8 +197,7 @@ dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric, dou
     return;
   run->best_epoch = epoch->epoch;
   run->best_val_loss = epoch->val_loss;
-  if (metric)
-    run->best_metric = value;
+  run->best_metric = value;
 }
 
 DynoStoredRun *

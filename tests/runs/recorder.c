@@ -98,6 +98,27 @@ test_finished (Fixture *f, gconstpointer session_first)
   g_assert_cmpuint (g_array_index (epochs, DynoEpochMetrics, 1).step, ==, 8);
 }
 
+/* Values have no metric that selects the best epoch: the loss does, and the first metric is told. */
+static void
+test_regression (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "builtin:poses?size=16&samples=80");
+  g_autoptr (DynoStoredRun) run = NULL;
+  g_autoptr (GArray) epochs = NULL;
+
+  test_job_set (job, "autotune=false", "workers=1", "epochs=2", NULL);
+  run_it (f->store, job, FALSE);
+  run = only_run (f->store, 1);
+  g_assert_cmpstr (run->metric, ==, "mean_abs_error");
+  g_assert_cmpstr (run->metric_unit, ==, "degrees");
+  g_assert_false (run->metric_is_fraction);
+  epochs = dyno_store_list_epochs (f->store, run->id, NULL);
+  g_assert_cmpuint (epochs->len, ==, 2);
+  g_assert_cmpfloat (run->best_metric, ==,
+                     g_array_index (epochs, DynoEpochMetrics, run->best_epoch - 1).val_metrics[0]);
+  g_assert_true (run->best_metric > 0 && run->best_metric < 180);
+}
+
 static void
 test_failed (Fixture *f, gconstpointer data)
 {
@@ -215,6 +236,7 @@ main (int argc, char **argv)
   g_test_add ("/runs/recorder/finished-run", Fixture, NULL, set_up, test_finished, tear_down);
   g_test_add ("/runs/recorder/session-that-is-freed-first", Fixture, "", set_up, test_finished,
               tear_down);
+  g_test_add ("/runs/recorder/regression", Fixture, NULL, set_up, test_regression, tear_down);
   g_test_add ("/runs/recorder/failed-run", Fixture, NULL, set_up, test_failed, tear_down);
   g_test_add ("/runs/recorder/resumed-run-goes-on-in-its-entry", Fixture, NULL, set_up,
               test_resumed, tear_down);
