@@ -360,15 +360,15 @@ static char *
 describe_point (const DynoCurvePoint *p)
 {
   g_autofree char *batch = dyno_format_count ((guint64) p->batch_size),
-                  *rate = dyno_format_rate (p->samples_per_s),
+                  *rate = dyno_format_throughput (p->samples_per_s),
                   *memory = dyno_format_bytes (p->vram_bytes);
   if (p->samples_per_s <= 0)
     /* Translators: batch size, memory */
     return g_strdup_printf (_ ("Batch %s: did not run, %s"), batch, memory);
   return g_strdup_printf (p->measured
                               /* Translators: batch size, rate, memory */
-                              ? _ ("Batch %s: %s samples/s measured, %s")
-                              : _ ("Batch %s: %s samples/s expected, %s"),
+                              ? _ ("Batch %s: %s measured, %s")
+                              : _ ("Batch %s: %s expected, %s"),
                           batch, rate, memory);
 }
 

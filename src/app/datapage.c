@@ -7,6 +7,7 @@
 #include "datasampler.h"
 #include "format.h"
 #include "row.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 #include <handy.h>
 
@@ -169,7 +170,8 @@ was_seen (GObject *source, GAsyncResult *result, gpointer data)
   else
     {
       show_shots (self, self->samples->shots, _ ("A sample"));
-      dyno_row_set_subtitle (DYNO_ROW (self->seen_row), error->message);
+      g_autofree char *text = dyno_setting_titles_put (error->message);
+      dyno_row_set_subtitle (DYNO_ROW (self->seen_row), text);
     }
 }
 

@@ -86,8 +86,9 @@ describe_sizes (const DynoDatasetInfo *info)
   if (info->min_width == info->max_width && info->min_height == info->max_height)
     return dyno_format_size (info->max_width, info->max_height,
                              dyno_schema_count_channels (&info->schema));
-  return g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",
-                          info->min_width, info->min_height, info->max_width, info->max_height);
+  return dyno_format_isolate (
+      g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",
+                       info->min_width, info->min_height, info->max_width, info->max_height));
 }
 
 static void

@@ -8,6 +8,8 @@
 #include "format.h"
 #include "phasebar.h"
 #include "row.h"
+#include "settingcontrol.h"
+#include "settingtitles.h"
 #include "words.h"
 #include <glib/gi18n.h>
 #include <handy.h>
@@ -94,8 +96,11 @@ new_apply (DynoDiagnosisCard *self, const DynoFinding *finding)
   const DynoSettingInfo *info = dyno_setting_find (finding->key);
   GtkWidget *button = gtk_button_new_with_label (_ ("Apply"));
   /* Translators: a setting and its value: "Apply: Workers 8" */
-  g_autofree char *name =
-      g_strdup_printf (_ ("Apply: %s %s"), info ? _ (info->title) : finding->key, finding->value);
+  DynoSettings wanted = dyno_setup_get_job (self->setup)->settings;
+  dyno_settings_set (&wanted, finding->key, finding->value, NULL);
+  g_autofree char *value =
+      dyno_setting_control_describe (info, dyno_settings_get_number (&wanted, finding->key));
+  g_autofree char *name = g_strdup_printf (_ ("Apply: %s %s"), _ (info->title), value);
   g_object_set_data (G_OBJECT (button), "dyno-key", (gpointer) finding->key);
   g_object_set_data_full (G_OBJECT (button), "dyno-value", g_strdup (finding->value), g_free);
   gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
@@ -233,8 +238,7 @@ end_bars (GtkWidget *list, int at)
 static void
 show_rate (DynoDiagnosisCard *self, int *at, const char *title, double rate, double most)
 {
-  g_autofree char *number = dyno_format_rate (rate),
-                  *text = g_strdup_printf (_ ("%s samples/s"), number);
+  g_autofree char *text = dyno_format_throughput (rate);
   if (rate > 0 && most > 0)
     show_bar (self->rates, at, title, rate / most, text);
 }
@@ -286,8 +290,9 @@ static void G_GNUC_PRINTF (3, 4) add (GString *text, double value, const char *f
   if (text->len > 0)
     g_string_append (text, "  \302\267  ");
   va_start (arguments, format);
-  g_string_append_vprintf (text, format, arguments);
+  g_autofree char *part = dyno_format_isolate (g_strdup_vprintf (format, arguments));
   va_end (arguments);
+  g_string_append (text, part);
 }
 
 static char *
@@ -329,9 +334,12 @@ static void
 show_diagnosis (DynoDiagnosisCard *self, const DynoDiagnosis *d)
 {
   gboolean gains = d->expected_gain >= 0.005;
-  gtk_label_set_text (GTK_LABEL (self->verdict), d->verdict);
+  g_autofree char *verdict = dyno_setting_titles_put (d->verdict);
+  gtk_label_set_text (GTK_LABEL (self->verdict), verdict);
   /* Translators: expected gain in samples per second */
-  g_autofree char *gain = g_strdup_printf (_ ("about +%.0f %%"), 100 * d->expected_gain);
+  g_autofree char *percent = dyno_format_isolate (
+                      g_strdup_printf (_ ("+%.0f %%"), 100 * d->expected_gain)),
+                  *gain = g_strdup_printf (_ ("about %s"), percent);
   gtk_label_set_text (GTK_LABEL (self->gain), gains ? gain : "");
   gtk_widget_set_visible (self->gain, gains);
   dyno_phase_bar_show (DYNO_PHASE_BAR (self->phases), &d->phases);

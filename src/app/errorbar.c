@@ -3,6 +3,7 @@
  * warning does not replace an error. */
 #include "errorbar.h"
 #include "row.h"
+#include "settingtitles.h"
 #include "words.h"
 #include <glib/gi18n.h>
 
@@ -37,8 +38,8 @@ void
 dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title, const GError *error)
 {
   const char *title = dyno_words_error_title (error), *step = dyno_words_error_step (error);
-  g_autofree char *text =
-      step ? g_strdup_printf ("%s\n%s", error->message, step) : g_strdup (error->message);
+  g_autofree char *message = dyno_setting_titles_put (error->message),
+                  *text = step ? g_strdup_printf ("%s\n%s", message, step) : g_strdup (message);
   dyno_error_bar_show_text (self, GTK_MESSAGE_ERROR, title ? title : fallback_title, text);
 }
 

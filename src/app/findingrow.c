@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "findingrow.h"
 #include "row.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 #include <handy.h>
 
@@ -29,8 +30,10 @@ dyno_finding_row_new (const DynoFinding *finding)
   static const char *const classes[] = { "sign-good", "sign-note", "sign-warning", "bad-text" };
   GtkWidget *row = hdy_action_row_new (),
             *icon = gtk_image_new_from_icon_name (icons[finding->level], GTK_ICON_SIZE_MENU);
-  hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (row), finding->text);
-  hdy_action_row_set_subtitle (HDY_ACTION_ROW (row), finding->action);
+  g_autofree char *text = dyno_setting_titles_put (finding->text),
+                  *action = dyno_setting_titles_put (finding->action);
+  hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (row), text);
+  hdy_action_row_set_subtitle (HDY_ACTION_ROW (row), action);
   hdy_action_row_set_title_lines (HDY_ACTION_ROW (row), 0);
   hdy_action_row_set_subtitle_lines (HDY_ACTION_ROW (row), 0);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
@@ -39,10 +42,10 @@ dyno_finding_row_new (const DynoFinding *finding)
   dyno_widget_add_class (icon, classes[finding->level], TRUE);
   hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
   /* A row's own labels are no children of it for screen readers. */
-  g_autofree char *spoken = g_strdup_printf ("%s: %s", name_level (finding->level), finding->text);
+  g_autofree char *spoken = g_strdup_printf ("%s: %s", name_level (finding->level), text);
   dyno_widget_set_accessible_name (row, spoken);
-  if (finding->action)
-    atk_object_set_description (gtk_widget_get_accessible (row), finding->action);
+  if (action)
+    atk_object_set_description (gtk_widget_get_accessible (row), action);
   gtk_widget_show_all (row);
   return row;
 }

@@ -1,19 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as people read them.  printf follows LC_NUMERIC, so decimals and groups are the reader's
  * own.  Units are kept from the number by a no-break space, so that a label never wraps between
- * them. */
+ * them, and stand on its right also where text runs from right to left. */
 #include "format.h"
 #include "amount.h"
 #include <glib/gi18n.h>
+#include <gtk/gtk.h>
 #include <math.h>
 
-#define NBSP "\302\240"
-#define NONE "\342\200\223"
+#define NBSP                 "\302\240"
+#define NONE                 "\342\200\223"
+#define FIRST_STRONG_ISOLATE "\342\201\250"
+#define POP_ISOLATE          "\342\201\251"
+
+/* Within the isolate the order follows the unit's letters, and is from left to right without any. */
+char *
+dyno_format_isolate (char *text)
+{
+  if (gtk_widget_get_default_direction () != GTK_TEXT_DIR_RTL)
+    return text;
+  char *isolated = g_strconcat (FIRST_STRONG_ISOLATE, text, POP_ISOLATE, NULL);
+  g_free (text);
+  return isolated;
+}
 
 char *
 dyno_format_bytes (guint64 bytes)
 {
-  return dyno_amount_bytes (bytes, NBSP);
+  return dyno_format_isolate (dyno_amount_bytes (bytes, NBSP));
 }
 
 char *
@@ -26,7 +40,7 @@ dyno_format_count (guint64 count)
 char *
 dyno_format_large (double value)
 {
-  return dyno_amount_count (value, NBSP);
+  return dyno_format_isolate (dyno_amount_count (value, NBSP));
 }
 
 char *
@@ -38,13 +52,24 @@ dyno_format_rate (double per_s)
 }
 
 char *
+dyno_format_throughput (double samples_per_s)
+{
+  g_autofree char *rate = dyno_format_rate (samples_per_s);
+  return dyno_format_isolate (g_strdup_printf (_ ("%s samples/s"), rate));
+}
+
+char *
 dyno_format_ms (double ms)
 {
   if (!(ms >= 0) || !isfinite (ms))
     return g_strdup (NONE);
   if (ms >= 10000)
-    return g_strdup_printf (_ ("%.1f s"), ms / 1000);
-  return g_strdup_printf (_ ("%.*f ms"), ms >= 100 ? 0 : ms >= 10 ? 1 : 2, ms);
+    return dyno_format_isolate (g_strdup_printf (_ ("%.1f s"), ms / 1000));
+  return dyno_format_isolate (g_strdup_printf (_ ("%.*f ms"),
+                                               ms >= 100  ? 0
+                                               : ms >= 10 ? 1
+                                                          : 2,
+                                               ms));
 }
 
 char *
@@ -52,7 +77,13 @@ dyno_format_percent (double fraction)
 {
   if (!isfinite (fraction))
     return g_strdup (NONE);
-  return g_strdup_printf (_ ("%.1f %%"), 100 * fraction);
+  return dyno_format_isolate (g_strdup_printf (_ ("%.1f %%"), 100 * fraction));
+}
+
+char *
+dyno_format_share (double fraction)
+{
+  return dyno_format_isolate (g_strdup_printf (_ ("%.0f %%"), 100 * fraction));
 }
 
 char *
@@ -75,24 +106,30 @@ dyno_format_value (double value)
                           value);
 }
 
+/* unit: may be NULL or empty */
+static char *
+format_measure (double value, const char *unit)
+{
+  g_autofree char *number = dyno_format_value (value);
+  if (!unit || *unit == '\0' || !isfinite (value))
+    return g_steal_pointer (&number);
+  if (g_str_equal (unit, "degrees"))
+    return dyno_format_isolate (g_strconcat (number, "\302\260", NULL));
+  return dyno_format_isolate (g_strconcat (number, NBSP, unit, NULL));
+}
+
 char *
 dyno_format_metric (const DynoMetricInfo *metric, double value)
 {
-  if (metric->format == DYNO_METRIC_FRACTION)
-    return dyno_format_percent (value);
-  g_autofree char *number = dyno_format_value (value);
-  gboolean bare = *metric->unit == '\0' || !isfinite (value);
-  return g_strconcat (number, bare ? NULL : NBSP, metric->unit, NULL);
+  return metric->format == DYNO_METRIC_FRACTION ? dyno_format_percent (value)
+                                                : format_measure (value, metric->unit);
 }
 
 char *
 dyno_format_best (const DynoStoredRun *run)
 {
-  if (run->metric_is_fraction)
-    return dyno_format_percent (run->best_metric);
-  g_autofree char *number = dyno_format_value (run->best_metric);
-  gboolean bare = !run->metric_unit || *run->metric_unit == '\0' || !isfinite (run->best_metric);
-  return g_strconcat (number, bare ? NULL : NBSP, run->metric_unit, NULL);
+  return run->metric_is_fraction ? dyno_format_percent (run->best_metric)
+                                 : format_measure (run->best_metric, run->metric_unit);
 }
 
 static gboolean
@@ -129,6 +166,6 @@ dyno_format_span (double seconds)
 char *
 dyno_format_size (guint32 width, guint32 height, guint32 channels)
 {
-  return g_strdup_printf ("%u" NBSP "\303\227" NBSP "%u" NBSP "\303\227" NBSP "%u", width, height,
-                          channels);
+  return dyno_format_isolate (g_strdup_printf (
+      "%u" NBSP "\303\227" NBSP "%u" NBSP "\303\227" NBSP "%u", width, height, channels));
 }

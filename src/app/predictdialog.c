@@ -40,8 +40,7 @@ static char *
 format_output (const DynoPredictedSample *sample, guint i)
 {
   double number = sample->outputs[i].number;
-  return sample->is_values ? g_strdup_printf ("%.4g", number)
-                           : g_strdup_printf (_ ("%.1f %%"), 100 * number);
+  return sample->is_values ? g_strdup_printf ("%.4g", number) : dyno_format_percent (number);
 }
 
 static GtkWidget *

@@ -62,11 +62,10 @@ fill_presets (DynoPresetPanel *self)
     {
       const DynoPreset *preset = g_ptr_array_index (presets, i);
       const char *name = preset->this_gpu ? _ ("This GPU") : preset->name;
-      /* Translators: a graphics card and its memory: "RTX 3060, 12 GiB" */
-      g_autofree char *text =
-          preset->vram_bytes > 0
-              ? g_strdup_printf (_ ("%s, %.3g GiB"), name, (double) preset->vram_bytes / GIB)
-              : g_strdup (name);
+      g_autofree char *memory = dyno_format_isolate (
+                          g_strdup_printf (_ ("%.4g GiB"), (double) preset->vram_bytes / GIB)),
+                      *text = preset->vram_bytes > 0 ? g_strdup_printf ("%s, %s", name, memory)
+                                                     : g_strdup (name);
       gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (self->preset), preset->id, text);
     }
   if (now)

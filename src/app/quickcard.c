@@ -89,7 +89,8 @@ static char *
 format_amount (double value, const char *unit)
 {
   g_autofree char *number = dyno_format_rate (value);
-  return value > 0 ? g_strdup_printf ("%s\302\240%s", number, unit) : g_strdup (_ ("not measured"));
+  return value > 0 ? dyno_format_isolate (g_strdup_printf ("%s\302\240%s", number, unit))
+                   : g_strdup (_ ("not measured"));
 }
 
 static char *

@@ -3,6 +3,7 @@
 #include "runcompare.h"
 #include "export-dialog.h"
 #include "format.h"
+#include "heldtask.h"
 #include "range.h"
 #include "row.h"
 #include "runlist.h"
@@ -27,7 +28,7 @@ struct _DynoRunCompare {
   guint n;
 };
 
-enum { FAILED, N_SIGNALS };
+enum { FAILED, EXPORTED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, GTK_TYPE_BOX)
@@ -84,6 +85,55 @@ span_asked (DynoPlotView *view, double x0, double x1, gpointer data)
   dyno_plot_view_set_span (view, (DynoPlotSpan){ x0, x1 });
 }
 
+/* Numbers are written in a thread.  The series of past runs do not change, and are held. */
+typedef struct {
+  char *path;
+  guint n;
+  DynoPlotLine lines[2 * DYNO_RUN_COMPARE_MOST];
+} Numbers;
+
+static void
+numbers_free (gpointer data)
+{
+  Numbers *numbers = data;
+  for (guint i = 0; i < numbers->n; i++)
+    dyno_series_free (numbers->lines[i].series);
+  g_free (numbers->path);
+  g_free (numbers);
+}
+
+static void
+write_numbers (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Numbers *numbers = data;
+  DynoPlot plot = { .lines = numbers->lines, .n_lines = numbers->n };
+  GError *error = NULL;
+  if (dyno_plot_write_csv (&plot, 1, numbers->path, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+static void
+tell_written (DynoRunCompare *self, const char *path, const GError *error)
+{
+  if (error)
+    g_signal_emit (self, signals[FAILED], 0, error);
+  else
+    g_signal_emit (self, signals[EXPORTED], 0, path);
+}
+
+static void
+numbers_written (GObject *source, GAsyncResult *result, gpointer data)
+{
+  DynoRunCompare *self = DYNO_RUN_COMPARE (source);
+  const Numbers *numbers = g_task_get_task_data (G_TASK (result));
+  g_autoptr (GError) error = NULL;
+  g_task_propagate_boolean (G_TASK (result), &error);
+  if (self->view) /* the window is still there */
+    tell_written (self, numbers->path, error);
+}
+
 static void
 curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
@@ -91,16 +141,25 @@ curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   DynoPlot plot = *dyno_plot_view_get_plot (self->view);
   g_autofree char *lower = g_ascii_strdown (path, -1);
   g_autoptr (GError) error = NULL;
-  gboolean done;
+  if (g_str_has_suffix (lower, ".csv"))
+    {
+      g_autoptr (GTask) task = g_task_new (self, NULL, numbers_written, NULL);
+      Numbers *numbers = g_new0 (Numbers, 1);
+      numbers->path = g_strdup (path);
+      for (; numbers->n < MIN (plot.n_lines, G_N_ELEMENTS (numbers->lines)); numbers->n++)
+        {
+          numbers->lines[numbers->n] = plot.lines[numbers->n];
+          dyno_series_ref (plot.lines[numbers->n].series);
+        }
+      g_task_set_task_data (task, numbers, numbers_free);
+      dyno_task_run_held (task, write_numbers);
+      return;
+    }
   plot.cursor_x = NAN;
   plot.title_room = 0;
-  if (g_str_has_suffix (lower, ".csv"))
-    done = dyno_plot_write_csv (&plot, 1, path, &error);
-  else
-    done = dyno_plot_write (&plot, 1, dyno_plot_theme_for_files (GTK_WIDGET (self)), 900, 340, 2,
-                            path, &error);
-  if (!done)
-    g_signal_emit (self, signals[FAILED], 0, error);
+  dyno_plot_write (&plot, 1, dyno_plot_theme_for_files (GTK_WIDGET (self)), 900, 340, 2, path,
+                   &error);
+  tell_written (self, path, error);
 }
 
 static void
@@ -145,7 +204,7 @@ add_row (DynoRunCompare *self, int *row, const char *title, const char *key,
 static char *
 make_title (const DynoStoredRun *run, const char *key)
 {
-  return dyno_stored_run_get_title (run);
+  return dyno_words_run (run);
 }
 
 static char *
@@ -316,6 +375,8 @@ dyno_run_compare_class_init (DynoRunCompareClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_run_compare_dispose;
   signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_RUN_COMPARE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                   NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[EXPORTED] = g_signal_new ("exported", DYNO_TYPE_RUN_COMPARE, G_SIGNAL_RUN_LAST, 0, NULL,
+                                    NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
 }
 
 static void

@@ -3,6 +3,7 @@
 #include "runcurves.h"
 #include "metrics.h"
 #include "runview.h"
+#include "words.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #ifdef __GLIBC__
@@ -204,7 +205,7 @@ ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
   Request *request = g_new0 (Request, 1);
   request->id = run->id;
   request->steps = run->steps;
-  request->title = dyno_stored_run_get_title (run);
+  request->title = dyno_words_run (run);
   request->folder = g_strdup (run->folder);
   request->whole = whole;
   if (run->epochs > 0)

@@ -69,6 +69,7 @@ typedef struct {
   Export *export;
   const DynoRunExporter *exporter;
   char *folder, *path;
+  char *table; /* to be written, instead of what is in the folder */
 } Request;
 
 static void
@@ -77,6 +78,7 @@ request_free (gpointer data)
   Request *request = data;
   g_free (request->folder);
   g_free (request->path);
+  g_free (request->table);
   g_free (request);
 }
 
@@ -85,7 +87,9 @@ write_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellabl
 {
   const Request *request = data;
   GError *error = NULL;
-  if (dyno_run_export (request->exporter, request->folder, request->path, TRUE, NULL, &error))
+  if (request->table
+          ? dyno_file_write_atomic (request->path, request->table, strlen (request->table), &error)
+          : dyno_run_export (request->exporter, request->folder, request->path, TRUE, NULL, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -165,6 +169,16 @@ settings_differ (Export *self, const char *key)
   return FALSE;
 }
 
+static void
+add_settings (GString *text, const DynoStoredRun *run, const GPtrArray *keys)
+{
+  for (guint i = 0; i < keys->len; i++)
+    {
+      g_autofree char *value = dyno_settings_get (&run->settings, keys->pdata[i]);
+      add_cell (text, value);
+    }
+}
+
 /* A row for each run: what it is, what came of it, and each setting that is not equal in all. */
 static char *
 make_table (Export *self)
@@ -175,13 +189,17 @@ make_table (Export *self)
                                        "best_metric", "best_epoch",    "metric",
                                        "folder" };
   GString *text = g_string_new (NULL);
+  g_autoptr (GPtrArray) keys = g_ptr_array_new ();
   guint n;
   const DynoSettingInfo *settings = dyno_setting_list (&n);
   for (guint i = 0; i < G_N_ELEMENTS (heads); i++)
     add_cell (text, heads[i]);
   for (guint i = 0; i < n; i++)
     if (settings_differ (self, settings[i].key))
-      add_cell (text, settings[i].key);
+      {
+        g_ptr_array_add (keys, (gpointer) settings[i].key);
+        add_cell (text, settings[i].key);
+      }
   g_string_append_c (text, '\n');
   for (guint r = 0; r < self->n; r++)
     {
@@ -200,12 +218,7 @@ make_table (Export *self)
       add_number (text, (double) run->best_epoch);
       add_cell (text, run->metric ? run->metric : "");
       add_cell (text, run->folder ? run->folder : "");
-      for (guint i = 0; i < n; i++)
-        if (settings_differ (self, settings[i].key))
-          {
-            g_autofree char *value = dyno_settings_get (&run->settings, settings[i].key);
-            add_cell (text, value);
-          }
+      add_settings (text, run, keys);
       g_string_append_c (text, '\n');
     }
   return g_string_free (text, FALSE);
@@ -217,10 +230,13 @@ table_path_chosen (const char *path, const DynoExporter *exporter, gpointer data
   Export *self = data;
   if (self->n == 0) /* they were deleted while the dialog was open */
     return;
-  g_autofree char *table = make_table (self);
-  g_autoptr (GError) error = NULL;
-  dyno_file_write_atomic (path, table, strlen (table), &error);
-  self->done (path, error, self->data);
+  g_autoptr (GTask) task = g_task_new (self->button, NULL, run_written, NULL);
+  Request *request = g_new0 (Request, 1);
+  request->export = self;
+  request->path = g_strdup (path);
+  request->table = make_table (self);
+  g_task_set_task_data (task, request, request_free);
+  dyno_task_run_held (task, write_run);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What is shown is written only where it reads otherwise: a run says something in each frame. */
 #include "runpill.h"
+#include "format.h"
 #include "row.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -23,9 +24,10 @@ dyno_run_pill_describe (const DynoRunStatus *s)
 {
   if (!s->job || s->state == DYNO_SESSION_NEW || s->state >= DYNO_SESSION_FINISHED)
     return NULL;
-  g_autofree char *data = dyno_words_data (s->job->data);
-  /* Translators: the window's title: how far a run is, data set */
-  return g_strdup_printf (_ ("%.0f %%, %s"), 100 * get_fraction (s), data);
+  g_autofree char *data = dyno_words_data (s->job->data),
+                  *percent = dyno_format_share (get_fraction (s));
+  /* Translators: the window's title: how far a run is, data set: "43 %, MNIST" */
+  return g_strdup_printf (_ ("%s, %s"), percent, data);
 }
 
 static void
@@ -47,7 +49,7 @@ dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
   g_autofree char *what = g_strdup_printf (_ ("%s on %s"), model, data);
   g_autofree char *percent = over || s->state == DYNO_SESSION_PAUSED
                                  ? g_strdup (dyno_words_session_state (s->state))
-                                 : g_strdup_printf (_ ("%.0f %%"), 100 * get_fraction (s));
+                                 : dyno_format_share (get_fraction (s));
   set_text (self->what, what);
   set_text (self->percent, percent);
   dyno_widget_add_class (self->percent, "bad-text", s->state == DYNO_SESSION_FAILED);

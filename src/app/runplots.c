@@ -2,6 +2,7 @@
 /* The plots of a run.  A plot is there once the run has values for it; of those the ones that were
  * chosen are shown.  Steps are what all series have; epochs and seconds are maps over them. */
 #include "runplots.h"
+#include "format.h"
 #include "metrictable.h"
 #include "range.h"
 #include "row.h"
@@ -280,7 +281,7 @@ smoothing_changed (GtkRange *range, DynoRunPlots *self)
 static char *
 format_smoothing (GtkScale *scale, double value, DynoRunPlots *self)
 {
-  return g_strdup_printf (_ ("%.0f %%"), 100 * value);
+  return dyno_format_share (value);
 }
 
 /* The same steps are looked at over the other axis. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of runs.  The list is read whenever the page is shown, and after each change.  What was
- * deleted last is kept, and put back on request. */
+/* The page of runs.  The list is read whenever the page is shown, and after each change. */
 #include "runspage.h"
 #include "format.h"
 #include "predictdialog.h"
@@ -14,20 +13,17 @@
 #include "runtable.h"
 #include "searchcard.h"
 #include "textdialog.h"
+#include "undobar.h"
+#include "words.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define UNDO_S 10
-
 struct _DynoRunsPage {
   GtkBox parent_instance;
-  GtkWidget *body, *queue, *title, *actions, *list, *scrolled, *empty, *searches, *compare, *undo,
-      *undo_label;
+  GtkWidget *body, *queue, *title, *actions, *list, *scrolled, *empty, *searches, *compare, *undo;
   GtkWidget *resume, *again, *predict, *folder, *rename, *tag, *export, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
-  GPtrArray *deleted; /* DynoDeletedRun, of the last deletion; or NULL */
-  guint undo_timeout;
   DynoSetup *setup;
   gboolean queue_known;
   gboolean filling; /* the selection is put back: no change of it counts */
@@ -39,46 +35,6 @@ static guint signals[N_SIGNALS];
 G_DEFINE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, GTK_TYPE_BOX)
 
 static void update_selection (DynoRunsPage *self);
-
-/* --- undo ------------------------------------------------------------------------------------- */
-
-static void
-hide_undo (DynoRunsPage *self)
-{
-  g_clear_handle_id (&self->undo_timeout, g_source_remove);
-  g_clear_pointer (&self->deleted, g_ptr_array_unref);
-  gtk_revealer_set_reveal_child (GTK_REVEALER (self->undo), FALSE);
-}
-
-static gboolean
-undo_over (gpointer data)
-{
-  DynoRunsPage *self = data;
-  self->undo_timeout = 0;
-  hide_undo (self);
-  return G_SOURCE_REMOVE;
-}
-
-static void
-offer_undo (DynoRunsPage *self, GPtrArray *deleted)
-{
-  g_autofree char *text = NULL;
-  hide_undo (self);
-  self->deleted = g_ptr_array_ref (deleted);
-  if (deleted->len == 1)
-    {
-      g_autofree char *title =
-          dyno_stored_run_get_title (((const DynoDeletedRun *) deleted->pdata[0])->run);
-      text = g_strdup_printf (_ ("“%s” was deleted; its folder stays"), title);
-    }
-  else
-    text = g_strdup_printf (ngettext ("%u run was deleted; its folder stays",
-                                      "%u runs were deleted; their folders stay", deleted->len),
-                            deleted->len);
-  gtk_label_set_text (GTK_LABEL (self->undo_label), text);
-  gtk_revealer_set_reveal_child (GTK_REVEALER (self->undo), TRUE);
-  self->undo_timeout = g_timeout_add_seconds (UNDO_S, undo_over, self);
-}
 
 /* --- the list --------------------------------------------------------------------------------- */
 
@@ -156,7 +112,7 @@ history_used (GObject *source, GAsyncResult *result, gpointer data)
   if (!self->setup)
     return;
   if (deleted)
-    offer_undo (self, deleted);
+    dyno_undo_bar_offer (DYNO_UNDO_BAR (self->undo), deleted);
   if (runs)
     show_runs (self, g_steal_pointer (&runs));
   else
@@ -266,7 +222,7 @@ dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths)
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
   if (!run || !dyno_predict_can_use (run->folder))
     return FALSE;
-  g_autofree char *title = dyno_stored_run_get_title (run);
+  g_autofree char *title = dyno_words_run (run);
   dyno_predict_dialog_show (GTK_WINDOW (window), run->folder, title,
                             dyno_setup_get_job (self->setup)->device, paths);
   return TRUE;
@@ -331,7 +287,7 @@ static void
 ask_name (DynoRunsPage *self)
 {
   const DynoStoredRun *run = get_one (self);
-  g_autofree char *title = run ? dyno_stored_run_get_title (run) : NULL;
+  g_autofree char *title = run ? dyno_words_run (run) : NULL;
   if (run)
     ask_text (self, DYNO_RUN_HISTORY_RENAME, _ ("Rename the Run"), _ ("Name of the run"),
               _ ("_Rename"), title);
@@ -355,10 +311,9 @@ delete_selected (DynoRunsPage *self)
 }
 
 static void
-undo_clicked (DynoRunsPage *self)
+undo (DynoRunsPage *self)
 {
-  GPtrArray *deleted = self->deleted ? g_ptr_array_ref (self->deleted) : NULL;
-  hide_undo (self);
+  GPtrArray *deleted = dyno_undo_bar_take (DYNO_UNDO_BAR (self->undo));
   if (deleted)
     ask_history (self, DYNO_RUN_HISTORY_UNDELETE, NULL, NULL, deleted);
 }
@@ -370,8 +325,9 @@ list_key_pressed (GtkWidget *list, GdkEventKey *event, DynoRunsPage *self)
     delete_selected (self);
   else if (event->keyval == GDK_KEY_F2)
     ask_name (self);
-  else if (event->keyval == GDK_KEY_z && (event->state & GDK_CONTROL_MASK) && self->deleted)
-    undo_clicked (self);
+  else if (event->keyval == GDK_KEY_z && (event->state & GDK_CONTROL_MASK)
+           && dyno_undo_bar_has (DYNO_UNDO_BAR (self->undo)))
+    undo (self);
   else
     return GDK_EVENT_PROPAGATE;
   return GDK_EVENT_STOP;
@@ -393,7 +349,6 @@ dyno_runs_page_dispose (GObject *object)
   DynoRunsPage *self = DYNO_RUNS_PAGE (object);
   self->setup = NULL;
   self->filling = TRUE;
-  g_clear_handle_id (&self->undo_timeout, g_source_remove);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->dispose (object);
 }
 
@@ -401,7 +356,6 @@ static void
 dyno_runs_page_finalize (GObject *object)
 {
   DynoRunsPage *self = DYNO_RUNS_PAGE (object);
-  g_clear_pointer (&self->deleted, g_ptr_array_unref);
   g_clear_object (&self->runs);
   g_clear_object (&self->curves);
   G_OBJECT_CLASS (dyno_runs_page_parent_class)->finalize (object);
@@ -504,25 +458,15 @@ add_buttons (DynoRunsPage *self)
 }
 
 static void
-add_undo (DynoRunsPage *self)
-{
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
-            *button = gtk_button_new_with_mnemonic (_ ("_Undo"));
-  self->undo = gtk_revealer_new ();
-  self->undo_label = gtk_label_new ("");
-  gtk_label_set_ellipsize (GTK_LABEL (self->undo_label), PANGO_ELLIPSIZE_MIDDLE);
-  g_signal_connect_swapped (button, "clicked", G_CALLBACK (undo_clicked), self);
-  gtk_container_add (GTK_CONTAINER (box), self->undo_label);
-  gtk_box_pack_end (GTK_BOX (box), button, FALSE, FALSE, 0);
-  gtk_container_add (GTK_CONTAINER (self->undo), box);
-  gtk_widget_show_all (self->undo);
-  gtk_container_add (GTK_CONTAINER (self->body), self->undo);
-}
-
-static void
 emit_failed (DynoRunsPage *self, const GError *error)
 {
   g_signal_emit (self, signals[FAILED], 0, error);
+}
+
+static void
+emit_exported (DynoRunsPage *self, const char *path)
+{
+  g_signal_emit (self, signals[EXPORTED], 0, path);
 }
 
 static void
@@ -617,9 +561,13 @@ dyno_runs_page_init (DynoRunsPage *self)
   gtk_widget_set_vexpand (self->empty, TRUE);
   gtk_container_add (GTK_CONTAINER (self->body), self->empty);
   gtk_widget_hide (self->empty);
-  add_undo (self);
+  self->undo = dyno_undo_bar_new ();
+  g_signal_connect_object (self->undo, "undo", G_CALLBACK (undo), self, G_CONNECT_SWAPPED);
+  gtk_container_add (GTK_CONTAINER (self->body), self->undo);
   self->compare = dyno_run_compare_new ();
   g_signal_connect_object (self->compare, "failed", G_CALLBACK (emit_failed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->compare, "exported", G_CALLBACK (emit_exported), self,
                            G_CONNECT_SWAPPED);
   gtk_container_add (GTK_CONTAINER (self->body), self->compare);
   gtk_widget_hide (self->compare);

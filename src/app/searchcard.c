@@ -66,7 +66,7 @@ tell_result (const DynoStoredSearch *search)
 {
   g_autofree char *when = dyno_format_when (search->begin_us),
                   *best = dyno_trial_describe (&search->best),
-                  *rate = dyno_format_rate (search->best_samples_per_s), *result = NULL;
+                  *rate = dyno_format_throughput (search->best_samples_per_s), *result = NULL;
   if (search->state == DYNO_RUN_STATE_RUNNING)
     result = g_strdup (_ ("Running"));
   else if (!search->has_best && search->state == DYNO_RUN_STATE_STOPPED)
@@ -76,8 +76,7 @@ tell_result (const DynoStoredSearch *search)
   else if (!search->has_best)
     result = g_strdup (_ ("Nothing was found: no settings ran to the end"));
   else
-    result = g_strdup_printf (search->proven ? _ ("%s: %s samples/s, proven")
-                                             : _ ("%s: %s samples/s, not proven"),
+    result = g_strdup_printf (search->proven ? _ ("%s: %s, proven") : _ ("%s: %s, not proven"),
                               best, rate);
   return g_strdup_printf ("%s\n%s", when, result);
 }

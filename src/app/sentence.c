@@ -84,7 +84,11 @@ dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_
   else if (going && trend == DYNO_LOSS_RISING)
     add (text, _ ("loss rising"));
   if (going && isfinite (gpu_busy))
-    add (text, _ ("GPU %.0f %% busy"), gpu_busy);
+    {
+      g_autofree char *busy = dyno_format_share (gpu_busy / 100);
+      /* Translators: a share: "GPU 92 % busy" */
+      add (text, _ ("GPU %s busy"), busy);
+    }
   if (text->len == 0)
     add (text, "%s", dyno_words_session_state (s->state));
   return g_strdup (text->str);

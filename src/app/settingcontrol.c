@@ -3,6 +3,7 @@
  * then 0.001), because a learning rate has no one useful step; bytes are shown in GiB; a 0 that
  * means "not fixed" reads so.  A text counts when it is whole: at Enter, or when the focus leaves. */
 #include "settingcontrol.h"
+#include "format.h"
 #include "words.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -109,8 +110,9 @@ spun (GtkSpinButton *spin, gpointer data)
   c->changed (c->info, value == 0 ? 0 : value * get_unit (c->info), c->data);
 }
 
-char *
-dyno_setting_control_describe (const DynoSettingInfo *info, double number)
+/* As it is typed. */
+static char *
+make_text (const DynoSettingInfo *info, double number)
 {
   double value = number / get_unit (info);
   if (info->type == DYNO_SETTING_BOOL)
@@ -126,12 +128,19 @@ dyno_setting_control_describe (const DynoSettingInfo *info, double number)
   return g_strdup_printf (info->type == DYNO_SETTING_DOUBLE ? "%.6g" : "%.0f", value);
 }
 
+char *
+dyno_setting_control_describe (const DynoSettingInfo *info, double number)
+{
+  char *text = make_text (info, number);
+  return info->type == DYNO_SETTING_BYTES ? dyno_format_isolate (text) : text;
+}
+
 static gboolean
 show_text (GtkSpinButton *spin, gpointer data)
 {
   Control *c = data;
-  g_autofree char *text = dyno_setting_control_describe (c->info, gtk_spin_button_get_value (spin)
-                                                                      * get_unit (c->info));
+  g_autofree char *text =
+      make_text (c->info, gtk_spin_button_get_value (spin) * get_unit (c->info));
   if (!g_str_equal (text, gtk_entry_get_text (GTK_ENTRY (spin))))
     gtk_entry_set_text (GTK_ENTRY (spin), text);
   return TRUE;

@@ -100,10 +100,11 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
   set_tile (self, RATE, dyno_format_rate (steps ? s->step.samples_per_s : 0), _ ("samples/s"));
   set_tile (self, STEP, dyno_format_ms (steps ? s->step.step_ms : -1), "");
-  g_autofree char *share =
-      steps && s->step.step_ms > 0
-          ? g_strdup_printf (_ ("%.0f %% of a step"), 100 * s->step.wait_data_ms / s->step.step_ms)
-          : g_strdup ("");
+  g_autofree char *percent = dyno_format_share (s->step.wait_data_ms / s->step.step_ms),
+                  *share = steps && s->step.step_ms > 0
+                               /* Translators: a share: "3 % of a step" */
+                               ? g_strdup_printf (_ ("%s of a step"), percent)
+                               : g_strdup ("");
   set_tile (self, WAIT, dyno_format_ms (steps ? s->step.wait_data_ms : -1), share);
   g_autofree char *epochs =
       s->job ? dyno_format_count ((guint64) s->job->settings.epochs) : g_strdup (none);

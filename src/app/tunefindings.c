@@ -48,10 +48,9 @@ add_bar (GtkWidget *part, const char *name, const char *value, double share)
 static void
 add_rate (GtkWidget *part, const char *name, double rate, double most)
 {
-  g_autofree char *number = dyno_format_rate (rate), *text = NULL;
+  g_autofree char *text = dyno_format_throughput (rate);
   if (!(rate > 0) || !isfinite (rate))
     return;
-  text = g_strdup_printf (_ ("%s samples/s"), number);
   add_bar (part, name, text, rate / most);
 }
 
@@ -96,7 +95,8 @@ add_gains (GtkWidget *box, const DynoTuneResult *r)
                            name_value (info, gain->from), name_value (info, gain->to));
       /* Translators: how many times faster: "2.05×" */
       g_autofree char *exact = g_strdup_printf (_ ("%.2f×"), gain->factor),
-                      *factor = g_strconcat (gain->measured ? "" : "\342\211\210", exact, NULL);
+                      *factor = dyno_format_isolate (
+                          g_strconcat (gain->measured ? "" : "\342\211\210", exact, NULL));
       if (!part)
         part = new_part (box, _ ("What Each Setting Brought"));
       add_bar (part, name, factor, most > 0 && gain->factor > 0 ? log2 (gain->factor) / most : 0);

@@ -8,6 +8,7 @@
 #include "obstacles.h"
 #include "row.h"
 #include "searchfolder.h"
+#include "trialtable.h"
 #include "tunefindings.h"
 #include "tunereport.h"
 #include "tunestages.h"
@@ -18,23 +19,6 @@
 #include <math.h>
 
 #define DRAIN_MS 100
-
-enum {
-  COLUMN_NUMBER,
-  COLUMN_STAGE,
-  COLUMN_SETTINGS,
-  COLUMN_RATE,
-  COLUMN_SHARE,
-  COLUMN_MEMORY,
-  COLUMN_OUTCOME,
-  COLUMN_TEXT,
-  COLUMN_VALUE,
-  COLUMN_INTERVAL,
-  COLUMN_PREDICTED,
-  COLUMN_WEIGHT, /* of the font: the chosen settings are bold */
-  COLUMN_TRIAL,  /* its place in the result */
-  N_COLUMNS
-};
 
 struct _DynoTunePage {
   GtkBox parent_instance;
@@ -54,10 +38,8 @@ struct _DynoTunePage {
   DynoDeviceInfo device;
   DynoDataset *dataset;
   char *folder; /* of the search, that keeps its measurements and its report; or NULL */
-  guint n_trials;
   gboolean over, paused, freeing, has_best, worth_using;
   DynoSettings best;
-  double most;
   guint timer;
 };
 
@@ -65,90 +47,6 @@ enum { FAILED, NOT_KEPT, REPORT_FAILED, KEPT, ACTIVE_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoTunePage, dyno_tune_page, GTK_TYPE_BOX)
-
-static char *
-describe_rate (double samples_per_s)
-{
-  g_autofree char *rate = dyno_format_rate (samples_per_s);
-  return g_strdup_printf (_ ("%s samples/s"), rate);
-}
-
-/* The bars are shares of the fastest trial so far. */
-static void
-rescale (DynoTunePage *self)
-{
-  GtkTreeIter iter;
-  GtkTreeModel *model = GTK_TREE_MODEL (self->trials);
-  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more;
-       more = gtk_tree_model_iter_next (model, &iter))
-    {
-      double value;
-      gtk_tree_model_get (model, &iter, COLUMN_VALUE, &value, -1);
-      gtk_list_store_set (self->trials, &iter, COLUMN_SHARE,
-                          self->most > 0 ? (int) (100 * value / self->most + 0.5) : 0, -1);
-    }
-}
-
-/* "2,390 – 2,460"; empty where there is no interval. */
-static char *
-describe_interval (const DynoTrial *trial)
-{
-  g_autofree char *low = dyno_format_rate (trial->low), *high = dyno_format_rate (trial->high);
-  if (!(trial->low > 0) || !(trial->high > trial->low))
-    return g_strdup ("");
-  return g_strdup_printf ("%s\302\240\342\200\223\302\240%s", low, high);
-}
-
-static void
-add_trial (DynoTunePage *self, const DynoTrial *trial)
-{
-  GtkTreeIter iter;
-  gboolean rated = trial->samples_per_s > 0;
-  g_autofree char *rate = rated ? dyno_format_rate (trial->samples_per_s) : g_strdup ("");
-  g_autofree char *memory =
-      trial->vram_bytes > 0 ? dyno_format_bytes (trial->vram_bytes) : g_strdup ("");
-  g_autofree char *settings = dyno_trial_describe (&trial->settings);
-  g_autofree char *interval = describe_interval (trial);
-  g_autofree char *predicted =
-      trial->predicted > 0 ? dyno_format_rate (trial->predicted) : g_strdup ("");
-  gtk_list_store_insert_with_values (
-      self->trials, &iter, -1, COLUMN_NUMBER, trial->number, COLUMN_STAGE,
-      dyno_words_stage (trial->stage), COLUMN_SETTINGS, settings, COLUMN_RATE, rate, COLUMN_MEMORY,
-      memory, COLUMN_OUTCOME, dyno_words_outcome (trial->outcome), COLUMN_TEXT, trial->text,
-      COLUMN_VALUE, rated ? trial->samples_per_s : 0.0, COLUMN_INTERVAL, interval, COLUMN_PREDICTED,
-      predicted, COLUMN_WEIGHT, PANGO_WEIGHT_NORMAL, COLUMN_TRIAL, self->n_trials++, -1);
-  if (rated)
-    self->most = MAX (self->most, trial->samples_per_s);
-  rescale (self);
-  g_autoptr (GtkTreePath) path = gtk_tree_model_get_path (GTK_TREE_MODEL (self->trials), &iter);
-  gtk_tree_view_scroll_to_cell (GTK_TREE_VIEW (self->list), path, NULL, FALSE, 0, 0);
-}
-
-/* What the tuner chose among; the learning rate of the choice is advised, not tried. */
-static gboolean
-is_same_trial (const DynoSettings *a, const DynoSettings *b)
-{
-  g_autofree char *one = dyno_trial_describe (a), *other = dyno_trial_describe (b);
-  return g_str_equal (one, other);
-}
-
-static void
-mark_chosen (DynoTunePage *self)
-{
-  GtkTreeIter iter;
-  GtkTreeModel *model = GTK_TREE_MODEL (self->trials);
-  for (gboolean more = gtk_tree_model_get_iter_first (model, &iter); more;
-       more = gtk_tree_model_iter_next (model, &iter))
-    {
-      guint i;
-      gtk_tree_model_get (model, &iter, COLUMN_TRIAL, &i, -1);
-      const DynoTrial *trial =
-          i < self->result->trials->len ? self->result->trials->pdata[i] : NULL;
-      if (trial && trial->outcome == DYNO_TRIAL_OK && is_same_trial (&trial->settings, &self->best))
-        gtk_list_store_set (self->trials, &iter, COLUMN_WEIGHT, PANGO_WEIGHT_BOLD, COLUMN_OUTCOME,
-                            _ ("Measured, chosen"), -1);
-    }
-}
 
 static void
 set_text (GtkWidget *label, char *text)
@@ -160,7 +58,7 @@ set_text (GtkWidget *label, char *text)
 static void
 show_trial (const DynoTrial *trial, GtkWidget *rate, GtkWidget *settings, GtkWidget *memory)
 {
-  set_text (rate, describe_rate (trial->samples_per_s));
+  set_text (rate, dyno_format_throughput (trial->samples_per_s));
   set_text (memory, dyno_format_bytes (trial->vram_bytes));
   set_text (settings, dyno_trial_describe (&trial->settings));
 }
@@ -171,14 +69,15 @@ show_today (DynoTunePage *self)
 {
   const DynoTuneResult *r = self->result;
   gboolean apart = r->today.stage && *r->today.stage
-                   && !is_same_trial (&r->today.settings, &r->baseline.settings)
-                   && !is_same_trial (&r->today.settings, &r->best.settings);
+                   && !dyno_trial_is_like (&r->today.settings, &r->baseline.settings)
+                   && !dyno_trial_is_like (&r->today.settings, &r->best.settings);
   if (apart)
     show_trial (&r->today, self->today_rate, self->today_settings, self->today_memory);
   gtk_widget_set_visible (self->today_box, apart);
   gtk_widget_set_visible (self->gain, apart && r->gain > 0);
+  g_autofree char *factor = dyno_format_isolate (g_strdup_printf (_ ("%.1f×"), r->gain));
   /* Translators: how many times faster: "1.8× your settings" */
-  set_text (self->gain, g_strdup_printf (_ ("%.2g× your settings"), r->gain));
+  set_text (self->gain, g_strdup_printf (_ ("%s your settings"), factor));
 }
 
 static void
@@ -189,7 +88,7 @@ show_result (DynoTunePage *self)
   gtk_label_set_text (GTK_LABEL (self->best_text), first);
   gtk_widget_set_visible (self->best_text, *first != '\0');
   show_today (self);
-  mark_chosen (self);
+  dyno_trial_table_mark (GTK_TREE_VIEW (self->list), self->result, &self->best);
   gtk_widget_set_visible (self->curve_card, r->curve.n > 1);
   dyno_curve_view_set_result (DYNO_CURVE_VIEW (self->curve), self->result, self->limit);
   dyno_tune_findings_show (self->findings, r);
@@ -205,9 +104,10 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
   /* Translators: how many times faster than the base line: "3.4×" */
   /* Without a proof nothing is claimed, also not that today's settings are the best. */
   gboolean as_fast = event->proven && event->keep_today;
-  set_text (self->speedup, as_fast              ? g_strdup ("\342\234\223") /* check mark */
-                           : event->speedup > 0 ? g_strdup_printf (_ ("%.1f×"), event->speedup)
-                                                : g_strdup ("\342\200\223"));
+  set_text (self->speedup, as_fast ? g_strdup ("\342\234\223") /* check mark */
+                           : event->speedup > 0
+                               ? dyno_format_isolate (g_strdup_printf (_ ("%.1f×"), event->speedup))
+                               : g_strdup ("\342\200\223"));
   gtk_label_set_text (GTK_LABEL (self->speedup_of),
                       as_fast ? _ ("already as fast") : _ ("as fast as the base line"));
   gtk_label_set_text (GTK_LABEL (self->best_title), as_fast ? _ ("Today's settings")
@@ -368,7 +268,7 @@ drain (gpointer data)
                                          CLAMP (event->fraction, 0, 1));
           break;
         case DYNO_TUNE_EVENT_TRIAL:
-          add_trial (self, &event->trial);
+          dyno_trial_table_add (GTK_TREE_VIEW (self->list), &event->trial);
           break;
         case DYNO_TUNE_EVENT_BEST:
           show_best (self, event);
@@ -420,8 +320,6 @@ dyno_tune_page_start (DynoTunePage *self)
   if (self->tune || (obstacle && !dyno_setup_get_plan (self->setup)))
     return;
   gtk_list_store_clear (self->trials);
-  self->most = 0;
-  self->n_trials = 0;
   self->has_best = FALSE;
   self->over = self->paused = FALSE;
   g_clear_pointer (&self->result, dyno_tune_result_unref);

@@ -85,9 +85,9 @@ take_ceiling (DynoTuneStages *self, const DynoCeiling *ceiling)
   if (ceiling->outcome != DYNO_TRIAL_OK || ceiling->samples_per_s <= *most)
     return;
   *most = ceiling->samples_per_s;
-  g_autofree char *rate = dyno_format_rate (*most);
+  g_autofree char *rate = dyno_format_throughput (*most);
   /* Translators: a rate: "up to 9,200 samples/s" */
-  g_autofree char *text = g_strdup_printf (_ ("up to %s samples/s"), rate);
+  g_autofree char *text = g_strdup_printf (_ ("up to %s"), rate);
   set_value (self, ceiling->of == DYNO_CEILING_LOADER ? DATA : GPU, text);
 }
 

@@ -5,6 +5,7 @@
 #include "diagnosis.h"
 #include "row.h"
 #include "settingcontrol.h"
+#include "settingtitles.h"
 #include <glib/gi18n.h>
 
 #define INTERVAL_US (2 * G_USEC_PER_SEC)
@@ -74,7 +75,8 @@ judge (DynoWatchdog *self)
   if (!worst)
     return;
   self->info = dyno_setting_find (worst->key);
-  gtk_label_set_text (GTK_LABEL (self->text), worst->text);
+  g_autofree char *text = dyno_setting_titles_put (worst->text);
+  gtk_label_set_text (GTK_LABEL (self->text), text);
   gtk_image_set_from_icon_name (GTK_IMAGE (self->icon),
                                 worst->level == DYNO_FINDING_PROBLEM ? "dialog-error-symbolic"
                                                                      : "dialog-warning-symbolic",

@@ -20,6 +20,7 @@
 #include "runpage.h"
 #include "runpill.h"
 #include "runspage.h"
+#include "settingtitles.h"
 #include "settingspanel.h"
 #include "statusbar.h"
 #include "stopbar.h"
@@ -259,8 +260,9 @@ run_failed (DynoRunMonitor *monitor, const GError *error, DynoWindow *self)
 static void
 run_warned (DynoRunMonitor *monitor, const char *text, DynoWindow *self)
 {
+  g_autofree char *shown = dyno_setting_titles_put (text);
   dyno_error_bar_show_text (DYNO_ERROR_BAR (self->error_bar), GTK_MESSAGE_WARNING,
-                            _ ("Please note"), text);
+                            _ ("Please note"), shown);
 }
 
 void

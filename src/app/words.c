@@ -88,6 +88,30 @@ dyno_words_data (const char *location)
   return *location ? g_filename_display_basename (location) : g_strdup ("");
 }
 
+/* Of a folder that was named by the time: 2026-11-23_13-20-05, and perhaps _2. */
+static gboolean
+is_time_stamp (const char *folder)
+{
+  static const char form[] = "0000-00-00_00-00-00";
+  g_autofree char *name = g_path_get_basename (folder);
+  for (gsize i = 0; form[i]; i++)
+    if (form[i] == '0' ? !g_ascii_isdigit (name[i]) : name[i] != form[i])
+      return FALSE;
+  return TRUE;
+}
+
+char *
+dyno_words_run (const DynoStoredRun *run)
+{
+  if (run->name || (run->folder && !is_time_stamp (run->folder)))
+    return dyno_stored_run_get_title (run);
+  g_autofree char *model = dyno_words_model (run->model),
+                  *data = dyno_words_data (run->data ? run->data : ""),
+                  *when = dyno_format_when (run->begin_us);
+  /* Translators: model, data set, a time: "MLP on Shapes, Today 09:12" */
+  return g_strdup_printf (_ ("%s on %s, %s"), model, data, when);
+}
+
 const char *
 dyno_words_session_state (DynoSessionState state)
 {

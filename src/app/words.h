@@ -3,6 +3,7 @@
  * where a function says otherwise. */
 #pragma once
 #include "session.h"
+#include "store.h"
 #include "tune.h"
 
 G_BEGIN_DECLS
@@ -10,6 +11,8 @@ G_BEGIN_DECLS
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
 char *dyno_words_model (const char *name);    /* its title; NULL: ""; g_free */
 char *dyno_words_data (const char *location); /* DATA, short; g_free */
+/* The name that it was given, else what and when: "MLP on Shapes, Today 09:12"; g_free. */
+char *dyno_words_run (const DynoStoredRun *run);
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */

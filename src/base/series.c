@@ -25,6 +25,7 @@ typedef struct {
 } Group;
 
 struct _DynoSeries {
+  gint n_references; /* atomic */
   char *name;
   char *unit;
   GArray *x, *y;           /* double */
@@ -43,6 +44,7 @@ dyno_series_new (const char *name, const char *unit)
 {
   DynoSeries *series = g_new0 (DynoSeries, 1);
 
+  series->n_references = 1;
   series->name = g_strdup (name);
   series->unit = g_strdup (unit);
   series->x = g_array_new (FALSE, FALSE, sizeof (double));
@@ -53,10 +55,17 @@ dyno_series_new (const char *name, const char *unit)
   return series;
 }
 
+DynoSeries *
+dyno_series_ref (DynoSeries *series)
+{
+  g_atomic_int_inc (&series->n_references);
+  return series;
+}
+
 void
 dyno_series_free (DynoSeries *series)
 {
-  if (!series)
+  if (!series || !g_atomic_int_dec_and_test (&series->n_references))
     return;
   g_clear_pointer (&series->smoothed, dyno_series_free);
   g_ptr_array_unref (series->levels);

@@ -10,7 +10,8 @@
  * takes at most DYNO_SERIES_MOST_BYTES.
  *
  * Index and length are those of the points that are kept; an append may change them all.  Drawing
- * goes through a min/max pyramid over buckets.  Append is O(1) amortised.  One thread. */
+ * goes through a min/max pyramid over buckets.  Append is O(1) amortised.  One thread; but points of a series
+ * that nothing is appended to any more may be read in others, by length, get, peek and range. */
 #pragma once
 #include <glib.h>
 
@@ -24,7 +25,8 @@ G_BEGIN_DECLS
 typedef struct _DynoSeries DynoSeries;
 
 DynoSeries *dyno_series_new (const char *name, const char *unit);
-void dyno_series_free (DynoSeries *series);
+DynoSeries *dyno_series_ref (DynoSeries *series);
+void dyno_series_free (DynoSeries *series); /* NULL: nothing; the last reference frees it */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSeries, dyno_series_free)
 const char *dyno_series_get_name (const DynoSeries *series);
 const char *dyno_series_get_unit (const DynoSeries *series);

@@ -806,7 +806,7 @@ def test_data_shows_samples_as_the_network_sees_them(window):
     window.text('Random rotation 90')
     shown(seen_name, lambda now: drawn(now) and not like_plain(now))
     window.open_settings(data=data, augment__time_mask=0.5)
-    window.text_with('augment.time_mask changes sequences')
+    window.text_with('“Random time mask” changes sequences')
     shown('A sample', lambda now: now == plain)
     Atspi.Action.do_action(switch, 0)
     window.open_settings(data=data, augment__time_mask=0)
@@ -1096,6 +1096,8 @@ def test_a_run_is_diagnosed(window):
     row = window.wait_for('memory by component', lambda: next((n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM and n.get_name().startswith('Weights: ')), None))
     assert row.get_parent().get_name() == 'Memory by Component'
     window.wait_for('the finding', lambda: any('64 workers share' in n.get_name() for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM))
+    finding = next(n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM and '64 workers share' in n.get_name())
+    assert re.match(r'Set “Workers \d+”', finding.get_description()), f'no title: {finding.get_description()}'
     button = window.button_name('Apply: Workers')
     window.press(button)
     wanted = int(button.split()[-1])
@@ -1128,6 +1130,7 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     window.text('Cosine')  # as the settings say it, not as files do
     window.text('Constant')
     assert any(re.fullmatch(r'(Today|Yesterday) \d\d:\d\d', n.get_name()) for n in window.nodes()), 'no cell says when'
+    assert any(re.fullmatch(r'MLP on Shapes, (Today|Yesterday) \d\d:\d\d', n.get_name()) for n in window.nodes()), 'a run without a name is called by its folder'
     chart = next(n for n in window.nodes() if n.get_role() == Atspi.Role.CHART and n.get_name() == 'Loss' and showing(n))
     window.wait_for('the curves of both', lambda: chart.get_description().count(', ') >= 2 and chart.get_description())
     path = os.path.join(HOME, 'both.csv')
@@ -1140,6 +1143,15 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     assert len(written) == 2 and {r['lr'] for r in written} == {'0.05', '0.02'} and all(r['state'] == 'finished' for r in written), written
     assert 'seed' not in written[0], 'settings that are equal have columns'
     window.text('“both.csv” exported')
+    path = os.path.join(HOME, 'their curves.csv')
+    window.press('Save the curves of the selected runs', Atspi.Role.TOGGLE_BUTTON)
+    item = window.wait_for('its menu', lambda: next((n for n in window.nodes() if n.get_name() == 'Numbers (CSV)…' and showing(n)), None))
+    Atspi.Action.do_action(item, 0)
+    window.save_as('Export Curves', path, 'Export')
+    window.text('“their curves.csv” exported')
+    with open(path, newline='') as file:
+        lines = list(csv.reader(file))
+    assert len(lines[0]) >= 3 and len(lines) > 4 and all(len(line) == len(lines[0]) for line in lines), lines[:2]
     Atspi.Table.remove_row_selection(table, 1)
     cell = Atspi.Component.get_extents(Atspi.Table.get_accessible_at(table, 0, 1), Atspi.CoordType.SCREEN)  # a curve with the focus
     subprocess.run(['xdotool', 'mousemove', str(cell.x + cell.width // 2), str(cell.y + cell.height // 2), 'click', '1'], check=True)

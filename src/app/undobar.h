@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What was deleted last, kept for some seconds to be put back.  Signal "undo": the button. */
+#pragma once
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_TYPE_UNDO_BAR (dyno_undo_bar_get_type ())
+G_DECLARE_FINAL_TYPE (DynoUndoBar, dyno_undo_bar, DYNO, UNDO_BAR, GtkBin)
+
+GtkWidget *dyno_undo_bar_new (void);
+/* deleted: DynoDeletedRun, one at least; those before it are forgotten */
+void dyno_undo_bar_offer (DynoUndoBar *self, GPtrArray *deleted);
+gboolean dyno_undo_bar_has (DynoUndoBar *self);
+/* The bar goes; NULL: nothing is kept any more.  g_ptr_array_unref. */
+GPtrArray *dyno_undo_bar_take (DynoUndoBar *self);
+
+G_END_DECLS
