@@ -74,7 +74,7 @@ show_today (DynoTunePage *self)
   if (apart)
     show_trial (&r->today, self->today_rate, self->today_settings, self->today_memory);
   gtk_widget_set_visible (self->today_box, apart);
-  gtk_widget_set_visible (self->gain, apart && r->gain > 0);
+  gtk_widget_set_visible (self->gain, apart && r->gain > 0 && !r->inside_noise);
   g_autofree char *factor = dyno_format_isolate (g_strdup_printf (_ ("%.1f×"), r->gain));
   /* Translators: how many times faster: "1.8× your settings" */
   set_text (self->gain, g_strdup_printf (_ ("%s your settings"), factor));
@@ -108,8 +108,10 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
                            : event->speedup > 0
                                ? dyno_format_isolate (g_strdup_printf (_ ("%.1f×"), event->speedup))
                                : g_strdup ("\342\200\223"));
-  gtk_label_set_text (GTK_LABEL (self->speedup_of),
-                      as_fast ? _ ("already as fast") : _ ("as fast as the base line"));
+  gtk_label_set_text (GTK_LABEL (self->speedup_of), as_fast ? _ ("already as fast")
+                                                    : event->result && event->result->inside_noise
+                                                        ? _ ("not surely faster")
+                                                        : _ ("as fast as the base line"));
   gtk_label_set_text (GTK_LABEL (self->best_title), as_fast ? _ ("Today's settings")
                                                     : event->proven
                                                         ? _ ("Best, proven by a second run")

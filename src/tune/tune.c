@@ -307,8 +307,8 @@ tell_best (DynoTune *tune, DynoTuneResult *result)
   dyno_trial_copy (&result->baseline, &event->baseline);
   event->proven = result->proven;
   event->keep_today = result->keep_today;
-  event->speedup = result->speedup;
-  event->gain = result->gain;
+  event->speedup = result->inside_noise ? (double) NAN : result->speedup;
+  event->gain = result->inside_noise ? (double) NAN : result->gain;
   event->text = g_strjoinv (" ", result->reasons);
   tell (tune, event);
 }

@@ -26,8 +26,9 @@ typedef struct {
   DynoTrial trial;
   DynoTrial baseline;     /* BEST; settings as it ran */
   DynoTuneResult *result; /* BEST: all that is known */
-  double speedup;         /* BEST: rate over the base line's; NaN: that one did not work */
-  double gain; /* BEST: rate over that of the present settings (the job's); NaN: not known */
+  /* BEST: rate over the base line's, and over that of the present settings (the job's); NaN: not
+   * known, or inside the noise */
+  double speedup, gain;
   /* BEST: the choice passed its proof; else the search was stopped, or out of time, before */
   gboolean proven;
   /* BEST: nothing is 3 % faster than the present settings, and the choice is they */

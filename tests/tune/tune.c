@@ -69,6 +69,14 @@ events_new (void)
   return g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_tune_event_free);
 }
 
+/* No factor is told that may be noise. */
+static void
+assert_factors (const DynoTuneEvent *best, const DynoTuneResult *result)
+{
+  g_assert_true (isnan (best->speedup) == (result->inside_noise || isnan (result->speedup)));
+  g_assert_true (isnan (best->gain) == (result->inside_noise || isnan (result->gain)));
+}
+
 static void
 test_events (void)
 {
@@ -95,6 +103,7 @@ test_events (void)
   g_assert_cmpuint (result->ceilings->len, ==, ceilings);
   g_assert_cmpuint (result->trials->len, ==, trials);
   g_assert_cmpfloat (best->trial.samples_per_s, ==, result->best.samples_per_s);
+  assert_factors (best, result);
   g_assert_true (g_str_has_prefix (best->text, result->reasons[0]));
 }
 
