@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether this process is one of several, and the module with MPI by which it joins them.
  *
- * The module is searched in $DYNO_MODULE_DIR alone when that is set, else in the build tree beside
- * this program, then where it was installed.  It is kept: MPI does not like to be unloaded.  Its
- * symbols are global, since MPI opens plugins of its own that look for them. */
+ * The module is kept: MPI does not like to be unloaded.  Its symbols are global, since MPI opens
+ * plugins of its own that look for them. */
 #include "comm-class.h"
+#include "modulefile.h"
 #include <gmodule.h>
 
 #define MODULE_NAME "dyno-mpi.so"
@@ -37,35 +37,6 @@ dyno_comm_is_launched (void)
   return !told && g_getenv ("PMIX_RANK") && g_getenv ("PMIX_NAMESPACE");
 }
 
-/* src/comm of the build tree that this program runs in, or NULL. */
-static char *
-build_folder (void)
-{
-  g_autofree char *program = g_file_read_link ("/proc/self/exe", NULL);
-  g_autofree char *folder = program ? g_path_get_dirname (program) : NULL;
-
-  if (!folder || !(g_str_has_suffix (folder, "/src/cli") || g_str_has_suffix (folder, "/src/app")))
-    return NULL;
-  return g_build_filename (folder, "..", "comm", NULL);
-}
-
-static char *
-find_module (void)
-{
-  const char *named = g_getenv ("DYNO_MODULE_DIR");
-  g_autofree char *built = build_folder ();
-  const char *folders[] = { named && *named ? named : built,
-                            named && *named ? NULL : DYNO_MODULE_DIR };
-
-  for (guint i = 0; i < G_N_ELEMENTS (folders); i++)
-    {
-      g_autofree char *path = folders[i] ? g_build_filename (folders[i], MODULE_NAME, NULL) : NULL;
-      if (path && g_file_test (path, G_FILE_TEST_IS_REGULAR))
-        return g_steal_pointer (&path);
-    }
-  return NULL;
-}
-
 static void
 set_missing (GError **error)
 {
@@ -78,7 +49,7 @@ set_missing (GError **error)
 gboolean
 dyno_comm_is_installed (GError **error)
 {
-  g_autofree char *path = find_module ();
+  g_autofree char *path = dyno_module_find_file ("comm", MODULE_NAME);
 
   if (!path)
     set_missing (error);
@@ -88,7 +59,7 @@ dyno_comm_is_installed (GError **error)
 DynoComm *
 dyno_comm_open (GError **error)
 {
-  g_autofree char *path = find_module ();
+  g_autofree char *path = dyno_module_find_file ("comm", MODULE_NAME);
   GModule *module = path ? g_module_open (path, 0) : NULL;
   gpointer join = NULL;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The module dyno-curves, which draws with Cairo, opened at run time: dynoctl links no X.
  *
- * It is searched in $DYNO_MODULE_DIR alone when that is set, else in the build tree beside this
- * program, then where it was installed: there may lie another version.  It is kept: Cairo and X do
- * not like to be unloaded. */
+ * The module is kept: Cairo and X do not like to be unloaded. */
 #pragma once
 #include "curves-module.h"
 

@@ -6,6 +6,7 @@
 #include "file.h"
 #include "hash.h"
 #include "median.h"
+#include "modulefile.h"
 #include "parallel.h"
 #include "ring.h"
 #include "rng.h"
@@ -361,6 +362,26 @@ test_amount_duration (void)
     }
 }
 
+static void
+test_module_file_in_the_named_folder (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-module-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "dyno-test.so", NULL), *found = NULL;
+
+  g_unsetenv ("DYNO_MODULE_DIR");
+  g_assert_null (dyno_module_find_file ("base", "dyno-test.so"));
+  g_setenv ("DYNO_MODULE_DIR", folder, TRUE);
+  g_assert_cmpint (g_mkdir (path, 0700), ==, 0);
+  g_assert_null (dyno_module_find_file ("base", "dyno-test.so")); /* no file */
+  g_assert_cmpint (g_rmdir (path), ==, 0);
+  g_assert_true (g_file_set_contents (path, "", 0, NULL));
+  found = dyno_module_find_file ("base", "dyno-test.so");
+  g_assert_cmpstr (found, ==, path);
+  g_unsetenv ("DYNO_MODULE_DIR");
+  g_assert_cmpint (g_unlink (path), ==, 0);
+  g_assert_cmpint (g_rmdir (folder), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -384,5 +405,6 @@ main (int argc, char **argv)
   g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);
   g_test_add_func ("/base/amount/rates-have-their-thousands-apart", test_amount_rate);
   g_test_add_func ("/base/amount/durations-round-once", test_amount_duration);
+  g_test_add_func ("/base/module/file-in-the-named-folder", test_module_file_in_the_named_folder);
   return g_test_run ();
 }
