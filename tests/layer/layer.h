@@ -14,7 +14,7 @@ typedef struct {
   uint64_t lost, hang, memory, memory_limit, limit_from, submit_memory, host, pipeline, pipelines,
       idle_size, idle_constant, devices, buffer, shared, invocations;
   bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
-  char fail[64]; /* a call; empty: none */
+  char fail[64];  /* a call; empty: none */
   char gate[256]; /* a path; empty: none */
 } LayerFaults;
 
