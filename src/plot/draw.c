@@ -233,8 +233,24 @@ draw_span (const DynoPlotLayout *l)
 
 /* --- lines -------------------------------------------------------------------------------------- */
 
-/* Follows the columns: down and up through each column's extent, on to the next; a gap breaks the
- * line. */
+/* Through the extent of a column from its first point to its last, by the shorter way: what is gone
+ * over twice is stroked twice. */
+static void
+trace_extent (const DynoPlotLayout *l, const DynoColumn *c, double x, double floor_value)
+{
+  gboolean falls = c->y_first > c->y_last;
+  double ends[] = { falls ? c->y_max : c->y_min, falls ? c->y_min : c->y_max, c->y_last },
+         before = c->y_first;
+
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    if (ends[i] != before)
+      {
+        before = ends[i];
+        cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (before, floor_value)));
+      }
+}
+
+/* Follows the columns: through each column's extent, on to the next; a gap breaks the line. */
 static void
 trace (const DynoPlotLayout *l, const DynoColumn *columns, guint n)
 {
@@ -256,11 +272,7 @@ trace (const DynoPlotLayout *l, const DynoColumn *columns, guint n)
       else
         cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (c->y_first, floor_value)));
       if (c->count > 1)
-        {
-          cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (c->y_min, floor_value)));
-          cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (c->y_max, floor_value)));
-          cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (c->y_last, floor_value)));
-        }
+        trace_extent (l, c, x, floor_value);
       open = TRUE;
     }
 }
@@ -308,22 +320,55 @@ fill_bars (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double w
   cairo_restore (l->cr);
 }
 
-/* The line through the columns, by whichever way suits their number. */
+/* Two neighbours become one, but at a gap; the number that is left. */
+static guint
+join_pairs (DynoColumn *columns, guint n)
+{
+  guint left = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      DynoColumn c = columns[i];
+      if (i + 1 < n && c.count > 0 && columns[i + 1].count > 0)
+        {
+          const DynoColumn *next = &columns[++i];
+          c.x = (c.x + next->x) / 2;
+          c.y_min = MIN (c.y_min, next->y_min);
+          c.y_max = MAX (c.y_max, next->y_max);
+          c.y_last = next->y_last;
+          c.count += next->count;
+          c.points += next->points;
+        }
+      columns[left++] = c;
+    }
+  return left;
+}
+
+/* The line through the columns, by whichever way suits their number.  smooth: half as many tell as
+ * much; they are joined. */
 static void
-draw_columns (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double width)
+draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double width, gboolean smooth)
 {
   guint64 points = 0;
+  gboolean dense = n > l->w / 2;
 
   for (guint i = 0; i < n; i++)
     points += columns[i].count;
-  if (n > 2 && points > 2 * (guint64) n)
+  if (n > 2 && points > (guint64) n * (dense && !smooth ? 1 : 2))
     {
       fill_bars (l, columns, n, width);
       return;
     }
+  /* Where segments are as short as the line is wide, no corner is seen, and round ones cost most. */
+  if (dense)
+    {
+      cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_BEVEL);
+      n = smooth ? join_pairs (columns, n) : n;
+    }
   cairo_set_line_width (l->cr, width);
   trace (l, columns, n);
   cairo_stroke (l->cr);
+  cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_ROUND);
 }
 
 static void
@@ -411,7 +456,7 @@ draw_line (const DynoPlotLayout *l, guint index, gboolean filled)
       const DynoSeries *smoothed = dyno_series_smoothed (line->series, l->plot->smoothing);
 
       dyno_plot_set_colour (l->cr, colour, 0.28);
-      draw_columns (l, columns, n, 1.0);
+      draw_columns (l, columns, n, 1.0, FALSE);
       n = dyno_plot_columns (line, smoothed, l->xa.low, l->xa.high, n_columns, columns);
       width = MAX (width, 1.8);
     }
@@ -422,7 +467,7 @@ draw_line (const DynoPlotLayout *l, guint index, gboolean filled)
   if (smooth && cairo_get_dash_count (l->cr) > 0)
     draw_middles (l, columns, n, width);
   else
-    draw_columns (l, columns, n, width);
+    draw_columns (l, columns, n, width, smooth);
   cairo_set_dash (l->cr, NULL, 0, 0.0);
   if (line->points || n == 1)
     draw_points (l, columns, n);
