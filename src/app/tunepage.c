@@ -58,8 +58,11 @@ set_text (GtkWidget *label, char *text)
 static void
 show_trial (const DynoTrial *trial, GtkWidget *rate, GtkWidget *settings, GtkWidget *memory)
 {
-  set_text (rate, dyno_format_throughput (trial->samples_per_s));
+  gboolean measured = trial->samples_per_s > 0;
+  set_text (rate, measured ? dyno_format_throughput (trial->samples_per_s)
+                           : g_strdup (_ ("not measured")));
   set_text (memory, dyno_format_bytes (trial->vram_bytes));
+  gtk_widget_set_visible (memory, trial->vram_bytes > 0);
   set_text (settings, dyno_trial_describe (&trial->settings));
 }
 
@@ -104,14 +107,16 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
   /* Translators: how many times faster than the base line: "3.4×" */
   /* Without a proof nothing is claimed, also not that today's settings are the best. */
   gboolean as_fast = event->proven && event->keep_today;
+  gboolean noise = event->result && event->result->inside_noise;
   set_text (self->speedup, as_fast ? g_strdup ("\342\234\223") /* check mark */
                            : event->speedup > 0
                                ? dyno_format_isolate (g_strdup_printf (_ ("%.1f×"), event->speedup))
                                : g_strdup ("\342\200\223"));
   gtk_label_set_text (GTK_LABEL (self->speedup_of), as_fast ? _ ("already as fast")
-                                                    : event->result && event->result->inside_noise
-                                                        ? _ ("not surely faster")
-                                                        : _ ("as fast as the base line"));
+                                                    : noise ? _ ("not surely faster")
+                                                            : _ ("as fast as the base line"));
+  gtk_widget_set_visible (gtk_widget_get_parent (self->speedup),
+                          as_fast || noise || event->speedup > 0);
   gtk_label_set_text (GTK_LABEL (self->best_title), as_fast ? _ ("Today's settings")
                                                     : event->proven
                                                         ? _ ("Best, proven by a second run")

@@ -16,6 +16,7 @@ struct _DynoTuneStages {
   Stand stands[N_STAGES];
   double ceilings[2]; /* the most so far, by DynoCeilingOf */
   guint n_trials;
+  gboolean proven;
 };
 
 G_DEFINE_FINAL_TYPE (DynoTuneStages, dyno_tune_stages, GTK_TYPE_BOX)
@@ -115,10 +116,16 @@ dyno_tune_stages_take_event (DynoTuneStages *self, const DynoTuneEvent *event)
       take_trial (self);
       break;
     case DYNO_TUNE_EVENT_BEST:
+      self->proven = event->proven;
       set_value (self, PROOF, event->proven ? _ ("proven") : _ ("not proven"));
       break;
     case DYNO_TUNE_EVENT_DONE:
       set_at_work (self, N_STAGES);
+      if (!self->proven) /* it was begun at most */
+        {
+          self->stands[PROOF] = TO_COME;
+          show_stand (self, PROOF);
+        }
       break;
     case DYNO_TUNE_EVENT_WARNING:
     case DYNO_TUNE_EVENT_ERROR:
@@ -132,6 +139,7 @@ dyno_tune_stages_begin (DynoTuneStages *self)
 {
   self->ceilings[0] = self->ceilings[1] = 0;
   self->n_trials = 0;
+  self->proven = FALSE;
   for (guint i = 0; i < N_STAGES; i++)
     {
       self->stands[i] = TO_COME;

@@ -961,6 +961,7 @@ def test_tuning_calls_proven_what_was_proven(window):
     shown = window.shown()
     assert 'already as fast' not in shown and not window.has_text('proven by a second run'), 'claimed without a proof'
     best = shown[shown.index('Best so far, not proven') + 2]
+    assert '\u2713 Proof' not in shown and not {'\u2013 samples/s', '0\u00a0B'} & set(shown), f'what was not measured is told: {shown}'
     offered = any(n.get_name() == 'Use These Settings' and showing(n) for n in window.nodes())
     assert offered == (best != 'batch 16, fp32, 0 workers'), f'"{best}" is {"" if offered else "not "}offered to one who has batch 16'
     window.page('Train')
