@@ -5,7 +5,9 @@
  * mean (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes
  * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.
  * dx may be dy's own memory.  STRIDE is a multiple of CVECS.  VARIANCE=1: by running statistics,
- * which do not depend on x: p.invstd holds the variance, and dx = gamma * invstd * dy. */
+ * which do not depend on x: p.invstd holds the variance, and dx = gamma * invstd * dy.
+ * REMATERIALISE=1 writes y, which was dropped, from x again, where no reducing pass does; with
+ * ACTIVATION behind that, and dy is behind its slope already. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION
@@ -38,7 +40,7 @@ main ()
   const Lanes mean_dy = lanes_load_floats (p.sums, column);
   const Lanes mean_product = lanes_load_floats (p.sums, CVECS + column);
 #endif
-#ifdef SLOPE_X
+#if defined SLOPE_X || defined REMATERIALISE
   const Lanes beta = lanes_load_floats (p.beta, column);
 #endif
   Lanes factor = lanes_load_floats (p.gamma, column), slope, offset;
@@ -58,6 +60,9 @@ main ()
 #ifdef SLOPE_Y
       const Lanes y = lanes_load (p.y, i);
 #endif
+#ifdef REMATERIALISE
+      Lanes y;
+#endif
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         {
           const vec4 d = x.q[j] - mean.q[j];
@@ -67,12 +72,21 @@ main ()
 #ifdef SLOPE_Y
           dy.q[j] = activation_slope_of_y (y.q[j], dy.q[j]);
 #endif
+#ifdef REMATERIALISE
+          y.q[j] = d * factor.q[j] + beta.q[j];
+#ifdef ACTIVATION
+          y.q[j] = activate (y.q[j]);
+#endif
+#endif
 #ifdef VARIANCE
           dx.q[j] = factor.q[j] * dy.q[j];
 #else
           dx.q[j] = factor.q[j] * dy.q[j] - d * slope.q[j] - offset.q[j];
 #endif
         }
+#ifdef REMATERIALISE
+      lanes_store (p.y, i, y);
+#endif
 #if defined NO_DX
 #elif defined ACCUMULATE
       lanes_store_sum (p.dx, i, dx);

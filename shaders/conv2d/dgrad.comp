@@ -8,7 +8,8 @@
  * same taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first +
  * a * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K),
  * and the taps' weights, transposed. A phase without taps writes zeros.  DILATED: the taps of a phase
- * are TAP_STEP apart, which is SHIFT pixels of dy. */
+ * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: sums for the batch norm before, norm.glsl;
+ * its groups count the tiles of a phase, then phases. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -130,6 +131,39 @@ gemm_store2 (uint column, vec4 v, vec4 w)
 }
 #endif
 
+#if NORM
+NormColumns
+gemm_norm_columns (uint column)
+{
+  column += tile_column;
+  return norm_columns (CHECK_N == 0 || column < C ? column / 4 : 0);
+}
+
+#if !USE_MATRIX
+void
+gemm_norm_load (uint column, out vec4 x, out vec4 y)
+{
+  column += tile_column;
+  const uint at = CHECK_N == 0 || column < C ? store_row + column / 4 : 0;
+  x = norm_load4 (p.norm_x, at);
+#if NORM == 3
+  y = norm_load4 (p.norm_y, at);
+#else
+  y = vec4 (0.0);
+#endif
+}
+
+void
+gemm_norm_store (uint column, vec4 v, NormColumns columns, vec4 x, vec4 y, inout vec4 sum,
+                 inout vec4 product)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < C)
+    norm_store4 (columns, store_row + column / 4, v, x, y, sum, product);
+}
+#endif
+#endif
+
 #if HALF
 u32vec4
 gemm_old (uint column)
@@ -138,6 +172,24 @@ gemm_old (uint column)
   return CHECK_N == 0 || column < C ? Target8 (p.target).v[(store_row + column / 4) / 2]
                                     : u32vec4 (0);
 }
+
+#if NORM
+u32vec4
+gemm_beside (uint64_t address, uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < C ? Norm8 (address).v[(store_row + column / 4) / 2]
+                                    : u32vec4 (0);
+}
+
+void
+gemm_put_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < C)
+    Target8 (p.target).v[(store_row + column / 4) / 2] = chunk;
+}
+#endif
 
 void
 gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
@@ -191,11 +243,22 @@ main ()
 #endif
   taps_h = STRIDE_H == 1 ? KH : count_steps (first_y, KH, TAP_STEP_H);
   taps_w = STRIDE_W == 1 ? KW : count_steps (first_x, KW, TAP_STEP_W);
-  if (!some || tile_row >= rows)
+  if (!some)
+    return;
+#if NORM
+  const uint group = gl_WorkGroupID.z * (TILES / TILES_N) + tile_row / BM;
+  if (tile_row >= rows)
+    {
+      for (uint i = gl_LocalInvocationIndex; i < 2 * (BN / 4); i += LOCAL_X)
+        statistics_put (group, i / (BN / 4), tile_column, i % (BN / 4) * 4, vec4 (0.0));
+      return;
+    }
+#endif
+  if (tile_row >= rows)
     return;
 
   uint depth = taps_h * taps_w * BLOCK_K;
-  if (ACCUMULATE != 0 && depth == 0)
+  if (ACCUMULATE != 0 && NORM == 0 && depth == 0)
     return;
   if (depth != 0)
     {
@@ -217,4 +280,9 @@ main ()
         window[i] = ivec2 (NOWHERE);
     }
   gemm_run ((split_end (depth) - split_begin () + BK - 1) / BK);
+#if NORM && USE_MATRIX
+  statistics_store (group);
+#elif NORM
+  statistics_store (tile_column, group);
+#endif
 }

@@ -67,6 +67,15 @@ DYNO_PUSH (DynoConv2dPush, p);
 #ifndef STATISTICS
 #define STATISTICS 0
 #endif
+#ifndef NORM
+#define NORM 0
+#endif
+#if NORM
+#include "norm.glsl"
+#define SUMS_COLUMNS C
+#else
+#define SUMS_COLUMNS K
+#endif
 #include "gemm-statistics.glsl"
 
 /* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as
@@ -208,8 +217,8 @@ store_activation4 (uint at, vec4 v)
 
 /* Eight columns that are rounded already: with what was there before, or with a bias, added in
  * fp32. */
-void
-store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
+u32vec4
+sum_halves (u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
 {
   if (ACCUMULATE != 0 || add)
     {
@@ -220,7 +229,13 @@ store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bia
       chunk = u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy),
                        packHalf2x16 (w.zw));
     }
-  Target8 (p.target).v[at / 2] = chunk;
+  return chunk;
+}
+
+void
+store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
+{
+  Target8 (p.target).v[at / 2] = sum_halves (chunk, old, add, bias, bias2);
 }
 #else
 DYNO_BUFFER_INOUT (Target4, vec4, 16);
@@ -234,6 +249,51 @@ store_activation4 (uint at, vec4 v)
   target.v[at] = v;
 }
 
+#endif
+
+#if NORM
+/* Four columns of what dy has the shape of. */
+#if HALF
+DYNO_BUFFER_IN (Norm4, u32vec2, 8);
+DYNO_BUFFER_IN (Norm8, u32vec4, 16);
+
+vec4
+norm_load4 (uint64_t address, uint at)
+{
+  const u32vec2 words = Norm4 (address).v[at];
+  return vec4 (unpackHalf2x16 (words.x), unpackHalf2x16 (words.y));
+}
+#else
+DYNO_BUFFER_IN (Norm4, vec4, 16);
+
+vec4
+norm_load4 (uint64_t address, uint at)
+{
+  return Norm4 (address).v[at];
+}
+#endif
+
+/* Four columns of a row of dy, with what is there added and rounded, behind the slope: stored, and
+ * added to the sums. */
+void
+norm_store4 (NormColumns columns, uint at, vec4 v, vec4 x, vec4 y, inout vec4 sum,
+             inout vec4 product)
+{
+#if HALF
+  if (ACCUMULATE != 0)
+    {
+      u32vec2 old = Target4 (p.target).v[at];
+      v += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
+    }
+  v = vec4 (unpackHalf2x16 (packHalf2x16 (v.xy)), unpackHalf2x16 (packHalf2x16 (v.zw)));
+  v = norm_take (columns, v, x, y, sum, product);
+  Target4 (p.target).v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
+#else
+  if (ACCUMULATE != 0)
+    v += Target4 (p.target).v[at];
+  Target4 (p.target).v[at] = norm_take (columns, v, x, y, sum, product);
+#endif
+}
 #endif
 
 #endif

@@ -126,6 +126,31 @@ gemm_old (uint column)
                                         : u32vec4 (0);
 }
 
+#if NORM
+NormColumns
+gemm_norm_columns (uint column)
+{
+  column += tile_column;
+  return norm_columns (CHECK_N == 0 || column < OUT_C ? column / 4 : 0);
+}
+
+u32vec4
+gemm_beside (uint64_t address, uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < OUT_C ? Norm8 (address).v[(store_row + column / 4) / 2]
+                                        : u32vec4 (0);
+}
+
+void
+gemm_put_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < OUT_C)
+    Target8 (p.target).v[(store_row + column / 4) / 2] = chunk;
+}
+#endif
+
 void
 gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
@@ -155,7 +180,7 @@ main ()
   statistics_clear (tile_column);
 #endif
   gemm_run ((split_end (IN_C) - split_begin () + BK - 1) / BK);
-#if STATISTICS
+#if STATISTICS || NORM
   statistics_store (tile_row / BM);
 #endif
 }

@@ -8,6 +8,10 @@
 #include "lanes.glsl"
 #include "depthwise.h"
 
+#ifndef NORM
+#define NORM 0
+#endif
+
 layout (constant_id = DYNO_DEPTHWISE_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_DEPTHWISE_H) const uint H = 1;
 layout (constant_id = DYNO_DEPTHWISE_W) const uint W = 1;
@@ -113,6 +117,29 @@ weight_load (uint ky, uint kx, uint column)
 #endif
 }
 
+#if NORM
+#include "norm.glsl"
+
+shared vec4 parts[2][LOCAL_X * LOCAL_Y];
+NormColumns norm_of;
+vec4 norm_sum, norm_product;
+
+void
+norm_clear (uint column)
+{
+  norm_of = norm_columns (min (column, CVECS - 1));
+  norm_sum = norm_product = vec4 (0.0);
+}
+
+/* Four channels of dy, as they are stored. */
+vec4
+norm_quad (vec4 dy, Words x)
+{
+  return norm_take (norm_of, quad_rounded (dy), quad_unpack (x), vec4 (0.0), norm_sum,
+                    norm_product);
+}
+#endif
+
 /* Each of n parts[][LOCAL_X * LOCAL_Y] is added up over y, in one order, into those of y 0; every
  * invocation of the workgroup must come here.  Counted in a way that Mesa unrolls: it unrolls no
  * loop around one that it does not, and sums by a counted index then lie in memory and not in
@@ -128,5 +155,21 @@ weight_load (uint ky, uint kx, uint column)
         [[unroll]] for (uint i = 0; i < n; i++)                                  \
           parts[i][here] += parts[i][here + half_parts * LOCAL_X];               \
     }
+
+#if NORM
+/* The workgroup's sums, partials[group][2][c]; every invocation of it must come here. */
+void
+norm_store (uint column)
+{
+  parts[0][gl_LocalInvocationIndex] = norm_sum;
+  parts[1][gl_LocalInvocationIndex] = norm_product;
+  QUADS_ADD_UP (parts, 2);
+  if (gl_LocalInvocationID.y != 0 || column >= CVECS)
+    return;
+  const uint here = gl_LocalInvocationIndex, first = gl_WorkGroupID.x * 2 * CVECS;
+  FloatLanesOut (p.partials).v[first + column] = parts[0][here];
+  FloatLanesOut (p.partials).v[first + CVECS + column] = norm_finish (column, parts[1][here]);
+}
+#endif
 
 #endif

@@ -8,7 +8,7 @@
  * q - m.  A piece of work is four channels of the STEP_H x STEP_W pixels of one (q, q'): they
  * share what is loaded of dy, and every element of dx collects its own, in one order.  KEEP=1: the
  * weights of all taps are in registers.  OH and OW are dy's; Q_H and Q_W, how many q there are,
- * follow from the others. */
+ * follow from the others.  NORM: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
@@ -30,6 +30,12 @@ piece_make (uint n, uint qy, uint qx, uint column)
   Words dy[MEETS_H * MEETS_W];
   [[unroll]] for (uint m = 0; m < MEETS_H * MEETS_W; m++)
     dy[m] = pixel_words (p.a, n, qy - m / MEETS_W, qx - m % MEETS_W, OH, OW, column);
+#if NORM
+  Words beside[STEP_H * STEP_W];
+  [[unroll]] for (uint a = 0; a < STEP_H * STEP_W; a++)
+    beside[a] = pixel_words (p.norm_x, n, qy * STEP_H + a / STEP_W - PAD_H,
+                             qx * STEP_W + a % STEP_W - PAD_W, H, W, column);
+#endif
   [[unroll]] for (uint a = 0; a < STEP_H * STEP_W; a++)
     {
       const uint ay = a / STEP_W, ax = a % STEP_W;
@@ -47,8 +53,13 @@ piece_make (uint n, uint qy, uint qx, uint column)
           if (ky < TAPS_H && kx < TAPS_W)
             sum += quad_unpack (dy[m]) * WEIGHT (ky, kx, column);
         }
+#if NORM
+      if (inside)
+        quad_store (p.target, at, norm_quad (sum, beside[a]));
+#else
       if (inside)
         quad_store (p.target, at, sum);
+#endif
     }
 }
 
@@ -57,6 +68,9 @@ main ()
 {
   const uint column = gl_WorkGroupID.y * LOCAL_X + gl_LocalInvocationID.x;
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
+#if NORM
+  norm_clear (column);
+#endif
 #ifdef KEEP
   if (column < CVECS)
     [[unroll]] for (uint i = 0; i < TAPS_H * TAPS_W; i++)
@@ -64,4 +78,7 @@ main ()
 #endif
   for (uint i = first + gl_LocalInvocationID.y; i < end && column < CVECS; i += LOCAL_Y)
     piece_make (i / (Q_W * Q_H), i / Q_W % Q_H + PAD_H / STEP_H, i % Q_W + PAD_W / STEP_W, column);
+#if NORM
+  norm_store (column);
+#endif
 }

@@ -11,7 +11,7 @@
  * blocks of LOCAL_X times four channels; LOCAL_Y invocations share those.
  * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
  * pivot[c], and of their squares, in one order, for the batch norm that follows
- * (gemm-statistics.glsl). */
+ * (gemm-statistics.glsl).  NORM, with FLIP: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
@@ -68,9 +68,14 @@ row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
     row[j] = pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
 }
 
-/* A row of the strip, of which `sums` is complete. */
+#if NORM
+/* What the sums need of the rows that a piece stores. */
+Words beside[BAND][STRIP];
+#endif
+
+/* A row of the strip, row b of the band, of which `sums` is complete. */
 void
-row_store (vec4 sums[STRIP], uint n, uint oy, uint left, uint column)
+row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
 {
   [[unroll]] for (uint k = 0; k < STRIP; k++)
     if (oy < OH && left + k < OW)
@@ -79,6 +84,9 @@ row_store (vec4 sums[STRIP], uint n, uint oy, uint left, uint column)
         vec4 y = sums[k];
 #ifdef ACCUMULATE
         y += quad_load (p.target, at);
+#endif
+#if NORM
+        y = norm_quad (y, beside[b][k]);
 #endif
         quad_store (p.target, at, y);
 #ifdef STATISTICS
@@ -101,6 +109,11 @@ piece_make (uint n, uint top, uint left, uint column)
   [[unroll]] for (uint b = 0; b < BAND; b++)
     [[unroll]] for (uint k = 0; k < STRIP; k++)
       sums[b][k] = start_of (column);
+#if NORM
+  [[unroll]] for (uint b = 0; b < BAND; b++)
+    [[unroll]] for (uint k = 0; k < STRIP; k++)
+      beside[b][k] = pixel_words (p.norm_x, n, top + b, left + k, OH, OW, column);
+#endif
   EACH_ROW for (uint r = 0; r < ROWS_IN; r++)
     {
       const Words row[COLUMNS_IN] = rows[r % AHEAD];
@@ -122,7 +135,7 @@ piece_make (uint n, uint top, uint left, uint column)
         }
       [[unroll]] for (uint b = 0; b < BAND; b++)
         if (r == b * STEP_H + TAPS_H - 1)
-          row_store (sums[b], n, top + b, left, column);
+          row_store (sums[b], b, n, top + b, left, column);
     }
 }
 
@@ -135,6 +148,9 @@ main ()
 #ifdef STATISTICS
   pivot = finite_or_zero (FloatLanesIn (p.pivot).v[min (column, CVECS - 1)]);
   sum = square = vec4 (0.0);
+#endif
+#if NORM
+  norm_clear (column);
 #endif
 #ifdef KEEP
   if (column < CVECS)
@@ -150,5 +166,8 @@ main ()
     [[unroll]] for (uint which = 0; which < 2; which++)
       FloatLanesOut (p.partials).v[(gl_WorkGroupID.x * 2 + which) * CVECS + column] =
           parts[which][gl_LocalInvocationIndex];
+#endif
+#if NORM
+  norm_store (column);
 #endif
 }

@@ -80,7 +80,7 @@ put ()
       }
 }
 
-#if STATISTICS
+#if STATISTICS || NORM
 /* Of the columns and rows that this invocation stored. */
 vec4 column_sum[BLOCKS_N], column_square[BLOCKS_N];
 
@@ -156,6 +156,29 @@ gemm_run (uint trips)
       column_square[j] = vec4 (0.0);
     }
 #endif
+#if NORM
+  /* Four rows at a time: what is read beside them is sent for before any of them is stored. */
+  NormColumns columns[BLOCKS_N];
+  [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+    {
+      columns[j] = gemm_norm_columns (j * (BN / BLOCKS_N) + across * 4);
+      column_sum[j] = vec4 (0.0);
+      column_square[j] = vec4 (0.0);
+    }
+  [[unroll]] for (uint i = 0; i < TM; i += 4)
+    {
+      vec4 x[4][BLOCKS_N], y[4][BLOCKS_N];
+      [[unroll]] for (uint e = 0; e < 4; e++)
+        if (gemm_row (i * (BM / TM) + down * 4 + e))
+          [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+            gemm_norm_load (j * (BN / BLOCKS_N) + across * 4, x[e][j], y[e][j]);
+      [[unroll]] for (uint e = 0; e < 4; e++)
+        if (gemm_row (i * (BM / TM) + down * 4 + e))
+          [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+            gemm_norm_store (j * (BN / BLOCKS_N) + across * 4, sum[i + e][j], columns[j], x[e][j],
+                             y[e][j], column_sum[j], column_square[j]);
+    }
+#else
   [[unroll]] for (uint i = 0; i < TM; i++)
     if (gemm_row ((i / 4) * (BM / BLOCKS_M) + down * 4 + i % 4))
       [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
@@ -172,6 +195,7 @@ gemm_run (uint trips)
           column_square[j] += d * d;
 #endif
         }
+#endif
 }
 
 #endif

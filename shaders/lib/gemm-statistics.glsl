@@ -4,14 +4,16 @@
  * then cancels nothing once the pivot is near it.
  *
  * What is summed are the values as they are stored.  A workgroup writes partials[group][2][K];
- * batchnorm_finish adds them up.  The order of all sums is fixed. */
+ * batchnorm_finish adds them up.  The order of all sums is fixed.
+ *
+ * With NORM, in dgrad, the sums are those of norm.glsl, partials[group][2][C], and
+ * batchnorm_collect adds them up. */
 #ifndef DYNO_GEMM_STATISTICS_GLSL
 #define DYNO_GEMM_STATISTICS_GLSL
 #include "finite.glsl"
 
 #if STATISTICS
 DYNO_BUFFER_IN (Pivots4, vec4, 16);
-DYNO_BUFFER_OUT (Partials4, vec4, 16);
 
 /* The pivots of four columns of the tile; batchnorm_finish takes the same where one is not
  * finite. */
@@ -23,12 +25,23 @@ statistics_pivot (uint tile_column, uint column)
              : vec4 (0.0);
 }
 
-/* The workgroup's total of four columns; which: 0 the sums, 1 the squares. */
+#endif
+
+#if STATISTICS || NORM
+DYNO_BUFFER_OUT (Partials4, vec4, 16);
+
+/* The workgroup's total of four columns; which: 0 the sums, 1 the squares or products. */
 void
 statistics_put (uint group, uint which, uint tile_column, uint column, vec4 total)
 {
-  if (CHECK_N == 0 || tile_column + column < K)
-    Partials4 (p.partials).v[(group * 2 + which) * (K / 4) + (tile_column + column) / 4] = total;
+  const uint at = (tile_column + column) / 4;
+  if (CHECK_N != 0 && tile_column + column >= SUMS_COLUMNS)
+    return;
+#if NORM
+  if (which == 1)
+    total = norm_finish (at, total);
+#endif
+  Partials4 (p.partials).v[(group * 2 + which) * (SUMS_COLUMNS / 4) + at] = total;
 }
 #endif
 

@@ -34,8 +34,13 @@
 #endif
 /* Fragments, one below the other, that a subgroup stores at a time. */
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
+#if NORM
+/* fewer, since what is read beside them takes registers */
+#define EDGE_FRAGMENTS (NORM < 3 && EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
+#else
 #define EDGE_FRAGMENTS \
   (EDGE_FIT >= FRAGMENTS_M ? FRAGMENTS_M : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
+#endif
 
 bool gemm_row (uint row);
 #if SUMS_OUT
@@ -43,6 +48,11 @@ void gemm_store2 (uint column, vec4 v, vec4 w);
 #else
 u32vec4 gemm_old (uint column);
 void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old);
+#endif
+#if NORM
+NormColumns gemm_norm_columns (uint column);
+u32vec4 gemm_beside (uint64_t address, uint column);
+void gemm_put_halves (uint column, u32vec4 chunk);
 #endif
 
 shared u32vec4 tile[SHARED_SIZE];
@@ -70,11 +80,17 @@ sums_clear ()
       sum[i][j] = MATRIX_C (0.0);
 }
 
-#if STATISTICS
+#if STATISTICS || NORM
 /* Of the eight columns that this invocation stores, with every eighth or fourth row of its
  * subgroup. */
-vec4 column_pivot[2], column_sum[2], column_square[2];
+vec4 column_sum[2], column_square[2];
+#if STATISTICS
+vec4 column_pivot[2];
 uint statistics_tile_column;
+#else
+NormColumns column_norm[2];
+#define statistics_tile_column tile_column
+#endif
 
 uint
 statistics_column ()
@@ -82,6 +98,7 @@ statistics_column ()
   return sums_column () + gl_SubgroupInvocationID % (SN / 8) * 8;
 }
 
+#if STATISTICS
 void
 statistics_clear (uint tile_column)
 {
@@ -104,6 +121,34 @@ statistics_take (u32vec4 chunk)
   column_square[0] += d * d;
   column_square[1] += e * e;
 }
+#else
+void
+norm_clear ()
+{
+  [[unroll]] for (uint i = 0; i < 2; i++)
+    {
+      column_norm[i] = gemm_norm_columns (statistics_column () + i * 4);
+      column_sum[i] = vec4 (0.0);
+      column_square[i] = vec4 (0.0);
+    }
+}
+
+/* Eight columns of dy, rounded, behind the slope. */
+u32vec4
+norm_take_halves (u32vec4 chunk, u32vec4 x, u32vec4 y)
+{
+  vec4 v = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y));
+  vec4 w = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w));
+  v = norm_take (column_norm[0], v, vec4 (unpackHalf2x16 (x.x), unpackHalf2x16 (x.y)),
+                 vec4 (unpackHalf2x16 (y.x), unpackHalf2x16 (y.y)), column_sum[0],
+                 column_square[0]);
+  w = norm_take (column_norm[1], w, vec4 (unpackHalf2x16 (x.z), unpackHalf2x16 (x.w)),
+                 vec4 (unpackHalf2x16 (y.z), unpackHalf2x16 (y.w)), column_sum[1],
+                 column_square[1]);
+  return u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy),
+                  packHalf2x16 (w.zw));
+}
+#endif
 
 /* Shared memory is this function's from here on. */
 void
@@ -163,16 +208,33 @@ sums_store ()
       }
 #else
   uint edge = EDGE_AT + gl_SubgroupID * 16 * EDGE_FRAGMENTS * EDGE_STRIDE;
+#if NORM
+  norm_clear ();
+#endif
   [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i += EDGE_FRAGMENTS)
     {
-      /* What the sums are added to is sent for before the fragments take their way. */
+      /* What the sums are added to, or stored by, is sent for before the fragments take their
+       * way. */
       u32vec4 old[EDGE_TURNS];
+#if NORM
+      u32vec4 beside_x[EDGE_TURNS], beside_y[EDGE_TURNS];
+#endif
       [[unroll]] for (uint turn = 0; turn < EDGE_TURNS; turn++)
         {
           uint piece = turn * 32 + gl_SubgroupInvocationID;
           old[turn] = u32vec4 (0);
           if (ACCUMULATE != 0 && gemm_row (row0 + i * 16 + piece / (SN / 8)))
             old[turn] = gemm_old (column0 + piece % (SN / 8) * 8);
+#if NORM
+          beside_x[turn] = beside_y[turn] = u32vec4 (0);
+          if (gemm_row (row0 + i * 16 + piece / (SN / 8)))
+            {
+              beside_x[turn] = gemm_beside (p.norm_x, column0 + piece % (SN / 8) * 8);
+#if NORM == 3
+              beside_y[turn] = gemm_beside (p.norm_y, column0 + piece % (SN / 8) * 8);
+#endif
+            }
+#endif
         }
       [[unroll]] for (uint e = 0; e < EDGE_FRAGMENTS; e++)
         [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
@@ -189,9 +251,15 @@ sums_store ()
           if (gemm_row (row0 + i * 16 + row))
             {
               u32vec4 chunk = tile[edge + row * EDGE_STRIDE + column];
+#if NORM
+              chunk = sum_halves (chunk, old[turn], false, vec4 (0.0), vec4 (0.0));
+              chunk = norm_take_halves (chunk, beside_x[turn], beside_y[turn]);
+              gemm_put_halves (column0 + column * 8, chunk);
+#else
               gemm_store_halves (column0 + column * 8, chunk, old[turn]);
 #if STATISTICS
               statistics_take (chunk);
+#endif
 #endif
             }
         }

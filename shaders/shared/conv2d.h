@@ -46,9 +46,15 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
   uint64_t bias;   /* forward, fp32 [K]; else 0 */
   uint64_t pivot;    /* forward with STATISTICS, fp32 [K]: what distances are summed of */
-  uint64_t partials; /* likewise, fp32 [groups][2][K] */
+  uint64_t partials; /* likewise, fp32 [groups][2][K]; dgrad with NORM, [groups][2][C] */
+  uint64_t norm_x;   /* dgrad with NORM (lib/norm.glsl), from here on: of target's shape */
+  uint64_t norm_y;   /* where NORM is 3 */
+  uint64_t mean;     /* fp32 [C], as all that follow */
+  uint64_t invstd;
+  uint64_t gamma; /* where NORM is 2 */
+  uint64_t beta;
 };
-DYNO_STRUCT_SIZE (DynoConv2dPush, 48)
+DYNO_STRUCT_SIZE (DynoConv2dPush, 96)
 
 /* bias: partial[g][k] = sum over the rows of group g of dy[row][k] */
 DYNO_STRUCT (DynoConv2dBiasPush)

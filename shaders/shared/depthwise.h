@@ -27,8 +27,13 @@ DYNO_STRUCT (DynoDepthwisePush)
   uint64_t target;   /* y; dx; wgrad: fp32 partial sums [group][KH][KW][C] */
   uint64_t bias;     /* forward with BIAS, fp32 [C] */
   uint64_t pivot;    /* forward with STATISTICS, fp32 [C] */
-  uint64_t partials; /* likewise, fp32 [groups][2][C] */
+  uint64_t partials; /* likewise, and with NORM, fp32 [groups][2][C] */
+  uint64_t norm_x;   /* dgrad with NORM (lib/norm.glsl), from here on: of target's shape */
+  uint64_t mean;     /* fp32 [C], as all that follow */
+  uint64_t invstd;
+  uint64_t gamma; /* where NORM is 2 */
+  uint64_t beta;
 };
-DYNO_STRUCT_SIZE (DynoDepthwisePush, 48)
+DYNO_STRUCT_SIZE (DynoDepthwisePush, 88)
 
 #endif

@@ -46,7 +46,7 @@ gradient_new (DynoGraph *graph, DynoTensor *input, const char *suffix)
 
 /* TRUE when nobody but input will read the gradient as it is now. */
 static gboolean
-gradient_is_free (DynoGraph *graph, DynoTensor *input)
+gradient_is_free (DynoGraph *graph, const DynoTensor *input)
 {
   GPtrArray *owners = g_hash_table_lookup (graph->gradient_shares, input->gradient);
   for (guint i = 0; owners && i < owners->len; i++)
@@ -98,8 +98,7 @@ dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *grad
 gboolean
 dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output)
 {
-  GPtrArray *owners = g_hash_table_lookup (graph->gradient_shares, output->gradient);
-  return owners && owners->len == 1 && g_ptr_array_index (owners, 0) == output;
+  return output->gradient && gradient_is_free (graph, output);
 }
 
 gboolean

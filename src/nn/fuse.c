@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Fusion: rewriting of the forward nodes before the backward pass is appended.
+/* Fusion: rewriting of the forward nodes before the backward pass is appended, and of that
+ * (dyno_fuse_gradient_sums).
  *
  * Invariants: a rule changes which nodes there are, never what their results are but for rounding;
  * an intermediate tensor that a rule removes had one reader.  A fused node takes the last place of
@@ -128,6 +129,41 @@ fuse_column_sums (DynoGraph *graph, DynoNode *node)
   DynoNode *producer = node->op->traits.reads_column_sums ? node->inputs[0]->producer : NULL;
   return producer && producer->op->traits.emits_column_sums
          && producer->op->absorb (graph, producer, node);
+}
+
+/* The node that writes the tensor last before this place, if nobody reads it in between, who would
+ * find it changed; NULL: none. */
+static DynoNode *
+last_writer (DynoGraph *graph, const DynoTensor *tensor, guint place)
+{
+  while (place-- > 0)
+    {
+      DynoNode *node = g_ptr_array_index (graph->nodes, place);
+      for (guint i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] == tensor)
+          return node;
+      for (guint i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] == tensor)
+          return NULL;
+    }
+  return NULL;
+}
+
+guint
+dyno_fuse_gradient_sums (DynoGraph *graph)
+{
+  guint applied = 0;
+  for (guint i = 0; i < graph->nodes->len && !graph->error; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (graph->nodes, i);
+      DynoGradientSums sums;
+      if (!node->op->gradient_sums || !node->op->gradient_sums (node, &sums))
+        continue;
+      DynoNode *writer = last_writer (graph, sums.dy, i);
+      if (writer && writer->op->make_gradient_sums)
+        applied += writer->op->make_gradient_sums (writer, &sums);
+    }
+  return applied;
 }
 
 /* Tries a rule at every forward node; the list shrinks as it applies. */

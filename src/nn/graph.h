@@ -267,7 +267,7 @@ gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTen
 void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
 
 /* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares
- * that gradient. */
+ * that gradient whose producer is still to read it. */
 gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
 
 /* Makes the gradient of output the gradient of input too, to be written in place by the op's

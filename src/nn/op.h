@@ -36,6 +36,15 @@ typedef struct {
   gboolean flat;               /* of the width alone: it is one pixel high */
 } DynoPoolWindow;
 
+/* The sums over its rows that the backward pass of a batch norm begins with (norm.glsl): of dy, the
+ * gradient of what it wrote, behind the activation's slope. */
+typedef struct {
+  DynoTensor *dy;
+  DynoTensor *x, *mean, *invstd, *gamma, *beta; /* x of dy's shape */
+  DynoTensor *y;                                /* the slope is found from it; NULL: from x */
+  DynoActivation activation;                    /* NONE, RELU or RELU6 */
+} DynoGradientSums;
+
 typedef struct {
   DynoActivation activation; /* of input 0, which only this makes of it */
   DynoElementwise elementwise;
@@ -102,6 +111,13 @@ struct _DynoOpClass {
    * wait.  NULL: none.  The node is then lowered a second time with
    * dyno_lowering_get_rematerialised giving the tensor to write. */
   DynoTensor *(*rematerialises) (const DynoNode *node);
+  /* Of a backward node: the sums that it begins with, if the node that is the last to write dy may
+   * make them, and store dy behind the slope; lowered, that leaves them with
+   * dyno_lowering_set_column_sums for `mean`.  NULL or FALSE: there are none. */
+  gboolean (*gradient_sums) (const DynoNode *node, DynoGradientSums *sums);
+  /* Of a backward node that writes sums->dy: it makes these sums from now on, where its kernel
+   * can.  NULL or FALSE: it cannot. */
+  gboolean (*make_gradient_sums) (DynoNode *node, const DynoGradientSums *sums);
 };
 
 /* The value of an attribute by its name in the schema; FALSE: the op has none of that name. */

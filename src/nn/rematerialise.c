@@ -22,7 +22,7 @@
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (64) << 20)
 #define WORTH_FRACTION 25
 /* Less will do where preparing it again takes a small share of the step's estimated time. */
-#define CHEAP_FRACTION       128
+#define CHEAP_FRACTION       112
 #define CHEAP_WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define CHEAP_WORTH_FRACTION 64
 

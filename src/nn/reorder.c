@@ -8,7 +8,7 @@
  *   where it would pass the peak, so most stay where they are.
  * - An activation that a node of the backward pass `rematerialises` on its way, if only such as may
  *   wait read it: it is dropped after the forward pass, and these wait for the node.  That costs
- *   one more write of the tensor; all that is spent so is at most a 192nd of the step's estimated
+ *   one more write of the tensor; all that is spent so is at most a 160th of the step's estimated
  *   time.
  *
  * Invariants: units, what a node appended and what is computed again right before that, stay whole.
@@ -24,7 +24,7 @@
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define WORTH_FRACTION 32 /* of the peak */
 /* Most of the step's time that rematerialising activations may take. */
-#define COST_FRACTION 192
+#define COST_FRACTION 160
 /* Halvings until the lowest limit is known to less than a thousandth. */
 #define SEARCH_ROUNDS 12
 /* Of two choices the cheaper is taken when the peak is higher by less than this share. */

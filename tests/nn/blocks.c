@@ -84,10 +84,63 @@ test_block (void)
   g_test_message ("slope %g, by differences %g", slope, want);
   g_assert_cmpfloat (fabs (slope - want), <, 2e-3 * (1 + fabs (want)));
 }
+
+/* Three residual blocks in a row: each writes over the gradient that it shares with the one behind
+ * it, which has read it, so that all have one memory; sums: and the convolutions make the sums of
+ * batch norms. */
+static double *
+chain_run (gboolean amp, gboolean fuse, gboolean sums, gsize *n)
+{
+  static const guint32 batch = 2, side = 7, c = 24;
+  guint made = 0;
+  gsize count = (gsize) batch * side * side * c;
+  g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp,
+                                                         .training = TRUE,
+                                                         .batch = batch,
+                                                         .as_card = TRUE,
+                                                         .gradient_sums = sums ? &made : NULL });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *input = harness_input (h, "x", batch, side, side, c, x), *y = input, *sides[3];
+  for (guint i = 0; i < G_N_ELEMENTS (sides); i++)
+    {
+      g_autofree char *conv = g_strdup_printf ("conv%u", i), *norm = g_strdup_printf ("bn%u", i),
+                      *add = g_strdup_printf ("add%u", i), *relu = g_strdup_printf ("relu%u", i);
+      const DynoConv2dParams point = { .out_channels = c, .kernel_h = 1, .kernel_w = 1 };
+      DynoTensor *z = dyno_batch_norm (graph, dyno_conv2d (graph, y, conv, &point), norm);
+      y = sides[i] = dyno_relu (graph, dyno_add (graph, z, y, add), relu);
+    }
+  if (fuse)
+    dyno_fuse_all (graph);
+  harness_set_gradient (h, y, dy);
+  harness_run (h);
+  g_assert_cmpuint (made, ==, sums ? 2 : 0);
+  for (guint i = 0; i + 1 < G_N_ELEMENTS (sides) && fuse; i++)
+    g_assert_true (sides[i]->gradient == y->gradient);
+  double *got = harness_read_gradient (h, input);
+  *n = count;
+  return got;
+}
+
+static void
+test_chain (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      gsize n;
+      g_autofree double *plain = chain_run (amp, FALSE, FALSE, &n),
+                        *fused = chain_run (amp, TRUE, FALSE, &n),
+                        *summed = chain_run (amp, TRUE, TRUE, &n);
+      harness_assert_close (fused, plain, n, amp ? 1e-5 : 1e-7, "fused");
+      harness_assert_close (summed, plain, n, amp ? 1e-5 : 1e-7, "with sums on the way");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/blocks/mobile-block-has-the-gradient-of-its-loss", test_block);
+  g_test_add_func ("/nn/blocks/residuals-share-one-gradient", test_chain);
   return g_test_run ();
 }

@@ -298,6 +298,8 @@ prepare (Harness *h)
   h->prepared = TRUE;
   if (h->params.training)
     dyno_graph_backward (h->graph);
+  if (h->params.gradient_sums)
+    *h->params.gradient_sums = dyno_fuse_gradient_sums (h->graph);
   if (h->params.optimizer_on)
     dyno_optimizer_update (h->graph);
   dyno_graph_check (h->graph, &error);

@@ -34,6 +34,8 @@ typedef struct {
   const char *freeze; /* as in DynoGraphParams */
   /* weight gradients wait, and all that the backward pass can rematerialise is rematerialised */
   gboolean restoring;
+  guint
+      *gradient_sums; /* dyno_fuse_gradient_sums is applied, what it returns goes there; NULL: no */
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
   gboolean as_card; /* lowered as for a card of two processors, also where a CPU is underneath */

@@ -71,6 +71,11 @@ DynoKernelSpec dyno_batch_norm_finish_spec (const DynoBatchNormReduction *r,
 DynoTensor *dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *r,
                                       const DynoTensor *x);
 
+/* Many groups of sums that a convolution has made become few, [groups][2][channels]; few stay.  For
+ * a node of batch norm. */
+void dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
+                           DynoColumnSums *sums);
+
 extern const DynoOpClass dyno_batch_norm_stats_op;
 
 /* Appends the node that makes x's statistics; in: running mean and variance, out: mean and inverse

@@ -82,10 +82,12 @@ dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *
 #define JOIN_MORE_THAN 1024
 #define JOINED         256
 
-/* Many groups of a convolution's sums become few. */
-static void
-join_sums (DynoLowering *lowering, DynoNode *node, guint32 channels, DynoColumnSums *sums)
+void
+dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
+                      DynoColumnSums *sums)
 {
+  if (sums->groups <= JOIN_MORE_THAN)
+    return;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 vectors = 2 * channels / 4, width = MIN (vectors, 32),
           each = (sums->groups + JOINED - 1) / JOINED;
@@ -122,8 +124,7 @@ statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduct
   *are_sums = dyno_lowering_get_column_sums (lowering, x, &sums);
   if (*are_sums)
     {
-      if (sums.groups > JOIN_MORE_THAN)
-        join_sums (lowering, node, x->cp, &sums);
+      dyno_batch_norm_join (lowering, node, x->cp, &sums);
       r->groups = sums.groups;
       return sums.partials;
     }

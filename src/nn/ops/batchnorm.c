@@ -30,6 +30,8 @@
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
  * - y without a residual may be dropped after the forward pass: the reducing pass then writes it
  *   again, by the same expression.
+ * - Where the convolution that wrote dy has made the sums (dyno_fuse_gradient_sums) there is no
+ *   reducing pass, and dy lies behind the slope.
  * - The slope of a fused activation is found again from x, or from y where a residual was added
  *   (relu alone).
  * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and
@@ -76,6 +78,7 @@ typedef struct {
   gboolean residual;
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;
+  gboolean own_dy;     /* nobody else reads dy: it may be stored behind the activation's slope */
   gboolean running;    /* frozen: by the running statistics; never with max pooling */
   DynoPoolWindow pool; /* kernel 0: none */
   /* what the reducing pass can rematerialise; NULL with a residual, and where there is no such
@@ -327,18 +330,25 @@ backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchN
 }
 
 static void
-backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
+backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sums, gboolean reduced)
 {
   const BatchNormBackward *attributes = node->attributes;
   DynoTensor *x = node->inputs[BACKWARD_X], *dx = node->outputs[BACKWARD_DX];
-  DynoTensor *y = attributes->mask_store ? NULL : node->inputs[BACKWARD_Y];
+  /* dy is behind the slope already */
+  gboolean masked = attributes->mask_store || !reduced;
+  DynoTensor *y = masked ? NULL : node->inputs[BACKWARD_Y];
+  DynoTensor *rematerialised = reduced ? NULL : dyno_lowering_get_rematerialised (lowering);
   DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp",
                           .push_bytes = sizeof (DynoBatchNormGradientPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
-  if (!attributes->mask_store)
+  if (!masked)
     backward_mask (&spec, attributes);
+  if (rematerialised)
+    dyno_kernel_spec_macro (&spec, "REMATERIALISE=1");
+  if (rematerialised && attributes->activation)
+    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
@@ -355,9 +365,10 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes
-                    * (3 + (y != NULL) + (attributes->accumulate != FALSE)
-                       + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0));
+  dispatch->bytes =
+      x->size_bytes
+      * (3 + (y != NULL) + (rematerialised != NULL) + (attributes->accumulate != FALSE)
+         + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma),
                       node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
@@ -369,6 +380,9 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                       node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
   if (y)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), y, DYNO_ACCESS_READ);
+  if (rematerialised)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), rematerialised,
+                        DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
                       DYNO_ACCESS_READ);
   if (sums)
@@ -443,26 +457,58 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
   gboolean pooled = attributes->pool.kernel != 0;
   if (attributes->running)
     {
-      backward_lower_gradient (lowering, node, NULL);
+      backward_lower_gradient (lowering, node, NULL, TRUE);
       return;
     }
   DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
   DynoBatchNormReduction r = dyno_batch_norm_reduction (dyno_lowering_get_info (lowering), x);
-  DynoTensor *partials = dyno_batch_norm_partials (lowering, &r, x);
-  DynoTensor *sums =
-      dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
-  backward_lower_reduce (lowering, node, &r, x, partials);
+  DynoColumnSums made;
+  gboolean reduced = !dyno_lowering_get_column_sums (lowering, node->inputs[BACKWARD_MEAN], &made);
+  if (reduced)
+    made.partials = dyno_batch_norm_partials (lowering, &r, x);
+  DynoTensor *partials = made.partials,
+             *sums =
+                 dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
+  if (reduced)
+    backward_lower_reduce (lowering, node, &r, x, partials);
+  else
+    {
+      dyno_batch_norm_join (lowering, node, x->cp, &made);
+      partials = made.partials;
+      r.groups = made.groups;
+    }
   x = node->inputs[BACKWARD_X];
   r.rows = x->n * x->h * x->w; /* what the means are over */
   backward_lower_collect (lowering, node, &r, partials, sums);
   if (node->outputs[BACKWARD_DX] && pooled)
     backward_lower_unpool (lowering, node, sums);
   else if (node->outputs[BACKWARD_DX])
-    backward_lower_gradient (lowering, node, sums);
+    backward_lower_gradient (lowering, node, sums, reduced);
+}
+
+/* Without them where the slope is one of those that dy could not be rounded behind, and where dx is
+ * not wanted: its pass is the one that could rematerialise y. */
+static gboolean
+backward_gradient_sums (const DynoNode *node, DynoGradientSums *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  if (attributes->running || attributes->pool.kernel || !node->outputs[BACKWARD_DX]
+      || attributes->activation > DYNO_ACTIVATION_RELU6
+      || (attributes->activation && !attributes->own_dy))
+    return FALSE;
+  *sums = (DynoGradientSums){ .dy = node->inputs[BACKWARD_DY],
+                              .x = node->inputs[BACKWARD_X],
+                              .mean = node->inputs[BACKWARD_MEAN],
+                              .invstd = node->inputs[BACKWARD_INVSTD],
+                              .gamma = node->inputs[BACKWARD_GAMMA],
+                              .beta = node->inputs[BACKWARD_BETA],
+                              .y = node->inputs[BACKWARD_Y],
+                              .activation = attributes->activation };
+  return TRUE;
 }
 
 /* y without a residual: the reducing pass reads all that it is made of, with max pooling from the
- * winners. */
+ * winners; without such a pass, where the sums were made before, that of the gradient does. */
 static DynoTensor *
 backward_rematerialises (const DynoNode *node)
 {
@@ -479,7 +525,8 @@ static const DynoAttribute backward_attributes[] = {
 static const DynoOpClass backward_class = { .name = "batch_norm_backward",
                                             DYNO_OP_ATTRIBUTES (backward_attributes),
                                             .lower = backward_lower,
-                                            .rematerialises = backward_rematerialises };
+                                            .rematerialises = backward_rematerialises,
+                                            .gradient_sums = backward_gradient_sums };
 
 /* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
  * that the last kernel fills. */
@@ -528,6 +575,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
   const DynoBatchNormAttributes *forward = node->attributes;
   BatchNormBackward attributes = { .activation = forward->activation,
                                    .residual = residual != NULL,
+                                   .own_dy = dyno_graph_gradient_is_own (graph, y),
                                    .running = uses_running (node),
                                    .pool = forward->pool };
   gboolean pooled = forward->pool.kernel != 0;

@@ -54,13 +54,16 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
     g_string_append_printf (sparse, " g%u", s->groups);
   if (s->dilation_h > 1 || s->dilation_w > 1)
     g_string_append_printf (sparse, " d%ux%u", s->dilation_h, s->dilation_w);
-  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s",
+  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s%s",
                           dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h,
                           s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
                           s->pad_h, s->pad_w, sparse->str,
                           pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
                           pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums" : "",
-                          pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "");
+                          pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "",
+                          pass == DYNO_CONV2D_DGRAD && s->norm
+                              ? (s->norm == DYNO_CONV2D_NORM_SLOPE_Y ? " sums-y" : " sums")
+                              : "");
 }
 
 static DynoConv2dVariant
@@ -199,6 +202,34 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   dyno_lowering_set_column_sums (lowering, node->outputs[0], &sums);
 }
 
+/* The sums for a batch norm, of a dispatch that has its kernel for that. */
+static void
+bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint32 groups)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  static const guint16 offsets[] = {
+    [DYNO_CONV2D_NORM_X] = offsetof (DynoConv2dPush, norm_x),
+    [DYNO_CONV2D_NORM_MEAN] = offsetof (DynoConv2dPush, mean),
+    [DYNO_CONV2D_NORM_INVSTD] = offsetof (DynoConv2dPush, invstd),
+    [DYNO_CONV2D_NORM_GAMMA] = offsetof (DynoConv2dPush, gamma),
+    [DYNO_CONV2D_NORM_BETA] = offsetof (DynoConv2dPush, beta),
+    [DYNO_CONV2D_NORM_Y] = offsetof (DynoConv2dPush, norm_y),
+  };
+  DynoColumnSums sums = { .groups = groups };
+  sums.partials =
+      dyno_lowering_workspace (lowering, "sums", (guint64) groups * 2 * shape->cp * sizeof (float));
+  if (!sums.partials)
+    return;
+  for (guint i = DYNO_CONV2D_NORM_X; i < node->n_inputs; i++)
+    dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials,
+                      DYNO_ACCESS_WRITE);
+  dispatch->flops += 4 * (guint64) shape->n * shape->h * shape->w * shape->c;
+  dispatch->bytes += bytes_x (shape) * (shape->norm == DYNO_CONV2D_NORM_SLOPE_Y ? 2 : 1)
+                     + sums.partials->size_bytes;
+  dyno_lowering_set_column_sums (lowering, node->inputs[DYNO_CONV2D_NORM_MEAN], &sums);
+}
+
 void
 dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
 {
@@ -225,6 +256,9 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
                     + count_weight (shape) * dyno_dtype_size (shape->dtype);
+  guint32 groups = dyno_conv2d_norm_groups (shape, &variant);
+  if (groups > 0)
+    bind_norm (lowering, node, dispatch, groups);
 }
 
 void

@@ -21,9 +21,23 @@ typedef struct {
   /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the
    * pivot */
   gboolean statistics;
+  /* dgrad: also the sums of a batch norm's backward pass, where the kernel can, NORM and ACTIVATION
+   * of norm.glsl; inputs from DYNO_CONV2D_NORM_X on; 0: none */
+  guint32 norm, norm_activation;
 } DynoConv2dShape;
 
-#define DYNO_CONV2D_N_ATTRIBUTES 12
+/* Inputs of a dgrad node that makes sums for a batch norm. */
+enum {
+  DYNO_CONV2D_NORM_X = 2,
+  DYNO_CONV2D_NORM_MEAN,
+  DYNO_CONV2D_NORM_INVSTD,
+  DYNO_CONV2D_NORM_GAMMA,
+  DYNO_CONV2D_NORM_BETA,
+  DYNO_CONV2D_NORM_Y, /* where norm is DYNO_CONV2D_NORM_SLOPE_Y */
+};
+enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_Y };
+
+#define DYNO_CONV2D_N_ATTRIBUTES 14
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 /* How a convolution with groups becomes products that tiles can make: as many neighbouring groups as
@@ -78,6 +92,7 @@ typedef struct {
   guint32 splits;    /* parts of the K axis */
   guint32 split_len; /* what each has of it; wgrad: pixels */
   double score;
+  gboolean norm;       /* dgrad: makes the sums for a batch norm that the shape has */
   DynoVariant variant; /* prints "khr 128x128x32/64x64 k4" */
 } DynoConv2dVariant;
 
@@ -128,6 +143,9 @@ guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *s
 guint32 dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                                        const DynoConv2dVariant *variant);
 
+/* The same of dgrad, where the shape has sums for a batch norm. */
+guint32 dyno_conv2d_norm_groups (const DynoConv2dShape *shape, const DynoConv2dVariant *variant);
+
 /* The kernel and grid of a variant; wgrad with one split adds to the gradient itself, with more it
  * writes partial sums. */
 void dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
@@ -143,6 +161,11 @@ void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 
 /* `absorb` of those whose kernels make sums for the batch norm that follows. */
 gboolean dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next);
+
+/* `make_gradient_sums` of dgrad nodes. */
+gboolean dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums);
+/* The macros for that. */
+void dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);

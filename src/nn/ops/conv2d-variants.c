@@ -225,6 +225,13 @@ split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass 
   return product->depth;
 }
 
+/* Can it make the sums of a batch norm's backward pass? */
+static gboolean
+can_make_norm (const DynoConv2dVariant *variant)
+{
+  return variant->splits <= 1 && variant->tile->kind != DYNO_TILE_LANES;
+}
+
 /* splits 0: a pass that is not split */
 static void
 set_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
@@ -261,6 +268,9 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
    * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->statistics && dyno_dtype_size (shape->dtype) == 2)
     return n;
+  /* Nor for its backward pass: there a split is for what leaves processors idle. */
+  if (pass == DYNO_CONV2D_DGRAD && shape->norm && tiles >= processors)
+    return n;
   /* On a CPU the smallest tile alone, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST
       || tile->kind == DYNO_TILE_LANES || product.phases > 1 || tiles >= 2 * processors)
@@ -277,6 +287,24 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
       n++;
     }
   return n;
+}
+
+/* dx lies behind the slope where its sums are made, and variants of one choice must write the same:
+ * as the best guess does, so do all.  Where it makes sums, those that cannot are left out. */
+static guint
+settle_norm (DynoConv2dVariant *variants, guint n)
+{
+  gboolean norm = n > 0 && can_make_norm (&variants[0]);
+  guint kept = 0;
+
+  for (guint i = 0; i < n; i++)
+    {
+      if (norm && !can_make_norm (&variants[i]))
+        continue;
+      variants[kept] = variants[i];
+      variants[kept++].norm = norm;
+    }
+  return kept;
 }
 
 guint
@@ -327,7 +355,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
         }
     }
   qsort (variants, n, sizeof *variants, compare_scores);
-  return n;
+  return pass == DYNO_CONV2D_DGRAD && shape->norm ? settle_norm (variants, n) : n;
 }
 
 /* TRUE when every product of the pass is whole tiles along this side. */
@@ -494,6 +522,24 @@ dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape
   return groups[0];
 }
 
+guint32
+dyno_conv2d_norm_groups (const DynoConv2dShape *shape, const DynoConv2dVariant *variant)
+{
+  const DynoTile *tile = variant->tile;
+  if (!variant->norm)
+    return 0;
+  Product product = product_of (shape, DYNO_CONV2D_DGRAD, tile);
+  return ceil_div (product.rows, dyno_tile_pass_m (tile, DYNO_CONV2D_DGRAD)) * product.phases;
+}
+
+void
+dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
+{
+  dyno_kernel_spec_macro (spec, "NORM=%u", shape->norm);
+  if (shape->norm_activation)
+    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->norm_activation);
+}
+
 void
 dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                   const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3])
@@ -527,6 +573,8 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     dyno_kernel_spec_macro (spec, "SPLIT=1");
   else if (gives_statistics (shape, pass, tile))
     dyno_kernel_spec_macro (spec, "STATISTICS=1");
+  else if (pass == DYNO_CONV2D_DGRAD && dyno_conv2d_norm_groups (shape, variant) > 0)
+    dyno_conv2d_norm_macros (shape, spec);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
   add_constants (shape, split_len, accumulate, tiles_m * tiles_n, tiles_n, spec);

@@ -16,7 +16,8 @@
  * pivot (see fuse.c); output y.
  *         conv2d.wgrad: inputs x, dy; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
- *         conv2d.dgrad: inputs dy, weight; output dx, overwritten or added to.
+ *         conv2d.dgrad: inputs dy, weight, and with norm those of a batch norm, for whose backward
+ *         pass it makes sums; output dx, overwritten or added to.
  * Forms of it with groups (the table `forms`) have the same roles.
  * wgrad comes before dgrad, so that x's memory is free for dx' readers as early as can be. */
 #include "conv2d-private.h"
@@ -28,6 +29,7 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, stride_h),   DYNO_ATTRIBUTE (DynoConv2dShape, stride_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),      DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),   DYNO_ATTRIBUTE (DynoConv2dShape, statistics),
+  DYNO_ATTRIBUTE (DynoConv2dShape, norm),       DYNO_ATTRIBUTE (DynoConv2dShape, norm_activation),
   DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, groups),
   DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h), DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
 };
@@ -42,6 +44,29 @@ dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
     return FALSE;
   shape->statistics = TRUE;
   dyno_node_set_input (node, 3, next->inputs[1]);
+  return TRUE;
+}
+
+/* The gradient that the node writes must be that of the batch norm's output as it lies in memory. */
+gboolean
+dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
+{
+  DynoConv2dShape *shape = node->attributes;
+  const DynoTensor *x = sums->x;
+  if (shape->norm || node->outputs[0] != sums->dy || x->n != shape->n || x->h != shape->h
+      || x->w != shape->w || x->cp != shape->cp || x->dtype != shape->dtype)
+    return FALSE;
+  shape->norm = sums->y            ? DYNO_CONV2D_NORM_SLOPE_Y
+                : sums->activation ? DYNO_CONV2D_NORM_SLOPE_X
+                                   : DYNO_CONV2D_NORM_PLAIN;
+  shape->norm_activation = sums->activation;
+  dyno_node_set_input (node, DYNO_CONV2D_NORM_X, sums->x);
+  dyno_node_set_input (node, DYNO_CONV2D_NORM_MEAN, sums->mean);
+  dyno_node_set_input (node, DYNO_CONV2D_NORM_INVSTD, sums->invstd);
+  dyno_node_set_input (node, DYNO_CONV2D_NORM_GAMMA, sums->gamma);
+  dyno_node_set_input (node, DYNO_CONV2D_NORM_BETA, sums->beta);
+  if (sums->y)
+    dyno_node_set_input (node, DYNO_CONV2D_NORM_Y, sums->y);
   return TRUE;
 }
 
@@ -60,6 +85,7 @@ static const DynoOpClass dgrad_op = {
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = dyno_conv2d_lower_dgrad,
+  .make_gradient_sums = dyno_conv2d_make_gradient_sums,
 };
 
 static const DynoOpClass wgrad_op = {

@@ -137,7 +137,7 @@ static Cut
 forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
 {
   Cut cut = cut_start (info, s, type);
-  cut.shared_bytes = s->statistics ? 2 * 4 * sizeof (float) : 0;
+  cut.shared_bytes = s->statistics || s->norm ? 2 * 4 * sizeof (float) : 0;
   return cut_of (info, s, cut, s->oh, s->ow, WORKGROUPS, 1);
 }
 
@@ -159,6 +159,8 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
   spec.local_size[1] = cut->lanes;
   dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u AHEAD=%u%s", cut->band, cut->strip, cut->ahead,
                           macros);
+  if (s->norm)
+    dyno_conv2d_norm_macros (s, &spec);
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   check_places (lowering, node->inputs[0]);
@@ -224,11 +226,13 @@ turned (const DynoConv2dShape *s)
 
 /* With other strides: a piece is the stride_h x stride_w pixels of dx that meet the same dy. */
 static DynoDispatch *
-gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weight)
+gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weight,
+        guint32 *n_groups)
 {
   const DynoConv2dShape *s = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   Cut cut = { .band = 1, .strip = 1, .type = dy->dtype };
+  cut.shared_bytes = s->norm ? 2 * 4 * sizeof (float) : 0;
   cut = cut_of (info, s, cut, (s->h - 1 + s->pad_h) / s->stride_h - s->pad_h / s->stride_h + 1,
                 (s->w - 1 + s->pad_w) / s->stride_w - s->pad_w / s->stride_w + 1, WORKGROUPS, 1);
   DynoKernelSpec spec =
@@ -237,6 +241,9 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   spec.local_size[1] = cut.lanes;
   if (s->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  if (s->norm)
+    dyno_conv2d_norm_macros (s, &spec);
+  *n_groups = cut.groups;
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   check_places (lowering, node->inputs[0]);
@@ -250,24 +257,55 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   return dispatch;
 }
 
+/* Sums for a batch norm. */
+static void
+bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint32 groups)
+{
+  const DynoConv2dShape *s = node->attributes;
+  static const guint16 offsets[] = {
+    [DYNO_CONV2D_NORM_X] = offsetof (DynoDepthwisePush, norm_x),
+    [DYNO_CONV2D_NORM_MEAN] = offsetof (DynoDepthwisePush, mean),
+    [DYNO_CONV2D_NORM_INVSTD] = offsetof (DynoDepthwisePush, invstd),
+    [DYNO_CONV2D_NORM_GAMMA] = offsetof (DynoDepthwisePush, gamma),
+    [DYNO_CONV2D_NORM_BETA] = offsetof (DynoDepthwisePush, beta),
+  };
+  DynoTensor *x = node->inputs[DYNO_CONV2D_NORM_X];
+  DynoColumnSums sums = { .groups = groups };
+  sums.partials =
+      dyno_lowering_workspace (lowering, "sums", (guint64) groups * 2 * s->cp * sizeof (float));
+  if (!sums.partials)
+    return;
+  for (guint i = DYNO_CONV2D_NORM_X; i < node->n_inputs; i++)
+    dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, partials), sums.partials,
+                      DYNO_ACCESS_WRITE);
+  dispatch->flops += 4 * dyno_tensor_elements (x);
+  dispatch->bytes += x->size_bytes + sums.partials->size_bytes;
+  dyno_lowering_set_column_sums (lowering, node->inputs[DYNO_CONV2D_NORM_MEAN], &sums);
+}
+
 static void
 lower_dgrad (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *s = node->attributes;
   DynoTensor *dy = node->inputs[0], *weight = node->inputs[1], *dx = node->outputs[0];
   DynoDispatch *dispatch;
+  guint32 groups;
   if (s->stride_h == 1 && s->stride_w == 1)
     {
       const DynoConv2dShape t = turned (s);
       Cut cut = forward_cut (dyno_lowering_get_info (lowering), &t, dy->dtype);
       dispatch = slide (lowering, node, "dgrad", &t, &cut,
                         s->accumulate ? " FLIP=1 ACCUMULATE=1" : " FLIP=1", dy, weight);
+      groups = cut.groups;
     }
   else
-    dispatch = gather (lowering, node, dy, weight);
+    dispatch = gather (lowering, node, dy, weight, &groups);
   dispatch->bytes += dx->size_bytes * (s->accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), dx,
                       s->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  if (s->norm)
+    bind_norm (lowering, node, dispatch, groups);
 }
 
 static void
@@ -304,11 +342,19 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   dyno_conv2d_lower_reduce (lowering, node, partial, gradient, count, cut.groups);
 }
 
+/* There are no kernels that find the slope from y. */
+static gboolean
+make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
+{
+  return !sums->y && dyno_conv2d_make_gradient_sums (node, sums);
+}
+
 static const DynoOpClass dgrad_op = {
   .name = "depthwise.dgrad",
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = lower_dgrad,
+  .make_gradient_sums = make_gradient_sums,
 };
 
 static const DynoOpClass wgrad_op = {
