@@ -476,7 +476,7 @@ test_time_without_the_process_is_no_waiting (void)
   odd.jump_index = 3;
   dataset = open_odd ();
   loader = make_loader (dataset, params);
-  dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, 4 * G_USEC_PER_SEC);
+  dyno_loader_set_patience (loader, 8 * G_USEC_PER_SEC, 16 * G_USEC_PER_SEC);
   dyno_loader_set_clock (loader, odd_clock);
   dyno_loader_start_epoch (loader, 0, 0);
   for (count = 0; (batch = dyno_loader_next (loader, &wait_us, NULL, &error)); count++)
@@ -490,7 +490,26 @@ test_time_without_the_process_is_no_waiting (void)
   g_assert_cmpint (all_us, <, HOUR_US);
 }
 
-/* Patience is with a source that gives nothing, not with a batch that takes long. */
+/* Passes with each sample alone. */
+static gint64
+sample_clock (void)
+{
+  g_atomic_int_inc (&odd.clock_calls);
+  return g_atomic_int_get (&odd.decodes) * G_GINT64_CONSTANT (5000);
+}
+
+/* Returns when a waiting consumer has looked at the clock since, before a round and after it. */
+static void
+take_a_round (guint64 index)
+{
+  gint calls = g_atomic_int_get (&odd.clock_calls);
+
+  while (g_atomic_int_get (&odd.clock_calls) < calls + 3)
+    g_usleep (1000);
+}
+
+/* Patience is with a source that gives nothing, not with a batch that takes long: of 40 ms, where
+ * the batch takes 150. */
 static void
 test_slow_samples_are_waited_for (void)
 {
@@ -499,12 +518,14 @@ test_slow_samples_are_waited_for (void)
   g_autoptr (DynoLoader) loader = NULL;
 
   odd_reset (30);
-  odd.sleep_us = 60000;
+  odd.on_decode = take_a_round;
   dataset = open_odd ();
   loader = make_loader (dataset, params);
-  dyno_loader_set_patience (loader, 2 * G_USEC_PER_SEC, G_USEC_PER_SEC);
+  dyno_loader_set_clock (loader, sample_clock);
+  dyno_loader_set_patience (loader, 80000, 40000);
   dyno_loader_start_epoch (loader, 0, 0);
   take_and_release (loader);
+  dyno_loader_set_patience (loader, 60 * G_USEC_PER_SEC, 60 * G_USEC_PER_SEC);
 }
 
 int
