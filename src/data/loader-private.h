@@ -62,11 +62,13 @@ typedef struct {
 typedef struct {
   guint8 *block;     /* (chunk samples), where they are not decoded in their slot; or NULL */
   GByteArray *bytes; /* what a decoder reads a file into */
+  gboolean writing;  /* has begun to write the rows of its task, and waits for the CPU alone */
 } DynoWorkerScratch;
 
 typedef struct {
   DynoLoader *loader;
   GThread *thread;
+  DynoWorkerScratch *scratch;
   DynoLoaderTask task;
   gboolean busy;        /* with its task */
   gint64 busy_since_us; /* on the loader's waited_us */

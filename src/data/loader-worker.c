@@ -213,6 +213,7 @@ begin_writing (Work *work)
       loader->slots[work->task->slot].taken[work->task->row] = TRUE;
       loader->waiting_since_us = loader->waited_us;
       loader->writing++;
+      work->scratch->writing = TRUE;
     }
   g_mutex_unlock (&loader->mutex);
   return wanted;
@@ -234,6 +235,7 @@ call_off_writing (Work *work)
 
   g_mutex_lock (&loader->mutex);
   loader->slots[work->task->slot].taken[work->task->row] = FALSE;
+  work->scratch->writing = FALSE;
   leave_writing (loader, FALSE);
   g_mutex_unlock (&loader->mutex);
 }
@@ -578,6 +580,7 @@ worker_main (gpointer data)
   DynoWorkerScratch *scratch = dyno_worker_scratch_new (loader);
 
   g_mutex_lock (&loader->mutex);
+  worker->scratch = scratch;
   while (scratch && !should_end (loader, worker))
     {
       if (!dyno_loader_claim (loader, &worker->task))
@@ -586,6 +589,7 @@ worker_main (gpointer data)
           continue;
         }
       worker->busy = TRUE;
+      scratch->writing = FALSE;
       worker->busy_since_us = loader->waited_us;
       g_mutex_unlock (&loader->mutex);
       dyno_loader_process (loader, &worker->task, scratch);

@@ -355,14 +355,13 @@ on_cancelled (GCancellable *cancellable, gpointer data)
   g_mutex_unlock (&loader->mutex);
 }
 
-/* What a worker waits for while its rows are being written is the CPU alone.  Mutex held. */
+/* Also with rows that another has filled meanwhile: its place is wanted.  What a worker waits for
+ * while it writes is the CPU alone.  Mutex held. */
 static gboolean
 is_stuck (const DynoLoader *loader, const DynoWorker *worker)
 {
-  const DynoLoaderTask *task = &worker->task;
-
   return worker->busy && loader->waited_us - worker->busy_since_us >= loader->stuck_us
-         && (task->generation != loader->generation || dyno_loader_is_wanted (loader, task));
+         && !worker->scratch->writing;
 }
 
 /* Gives the rows of stuck workers to others; fails when that did not help either.  Mutex held. */
@@ -383,7 +382,7 @@ look_for_stuck (DynoLoader *loader)
                  (double) (now - worker->busy_since_us) / G_USEC_PER_SEC);
       again = g_memdup2 (&worker->task, sizeof worker->task);
       again->reissued++;
-      if (again->generation == loader->generation)
+      if (dyno_loader_is_wanted (loader, again))
         g_queue_push_tail (&loader->reissue, again);
       else
         g_free (again);

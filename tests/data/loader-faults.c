@@ -218,15 +218,16 @@ wait_for_workers (DynoDataset *dataset)
 }
 
 static DynoLoader *watched;
+static gint waits_in_its_place; /* atomic: the one that took over from the stuck worker */
 
-/* Passes only while the one worker waits in the stuck sample: none that merely gets no CPU is taken
- * for stuck, neither before nor after that one is.  Called by the consumer alone. */
+/* Passes only while the one worker waits in the stuck sample or in its place: none that merely gets
+ * no CPU is taken for stuck, neither before nor after that one is.  Called by the consumer alone. */
 static gint64
 watch_clock (void)
 {
   static gint64 now_us;
 
-  if (g_atomic_int_get (&odd.stuck_calls) == 1
+  if ((g_atomic_int_get (&odd.stuck_calls) == 1 || g_atomic_int_get (&waits_in_its_place))
       && g_atomic_ref_count_compare (&watched->references, 2))
     now_us += 10000;
   return now_us;
@@ -391,6 +392,50 @@ test_late_worker_does_not_fill_rows_again (void)
   unwatch ();
 }
 
+/* The worker that took over lets the first one come back and then waits itself. */
+static void
+wait_in_its_place (guint64 index)
+{
+  if (index != 17 || g_atomic_int_get (&waits_in_its_place))
+    return;
+  g_atomic_int_set (&waits_in_its_place, TRUE);
+  release_stuck ();
+  g_mutex_lock (&odd.mutex);
+  while (!odd.let_go)
+    g_cond_wait (&odd.cond, &odd.mutex);
+  g_mutex_unlock (&odd.mutex);
+}
+
+/* A worker that is stuck with rows which the late one fills after all is replaced too: nobody else
+ * would do the rest. */
+static void
+test_stuck_with_rows_of_another_is_replaced (void)
+{
+  DynoLoaderParams params = { .batch = 10, .persistent = TRUE, .prefetch = 1, .workers = 1 };
+  g_autoptr (DynoDataset) dataset = NULL;
+  DynoLoader *loader;
+
+  odd_reset (50);
+  odd.stuck_index = 17;
+  odd.on_decode = wait_in_its_place;
+  dataset = open_odd ();
+  loader = make_loader (dataset, params);
+  watch (loader);
+  dyno_loader_start_epoch (loader, 0, 0);
+  take_and_release (loader);
+  g_test_expect_message ("dyno-data", G_LOG_LEVEL_WARNING, "*stuck*");
+  g_test_expect_message ("dyno-data", G_LOG_LEVEL_WARNING, "*stuck*");
+  take_and_release (loader);
+  g_test_assert_expected_messages ();
+  g_mutex_lock (&odd.mutex);
+  odd.let_go = TRUE;
+  g_cond_broadcast (&odd.cond);
+  g_mutex_unlock (&odd.mutex);
+  unwatch ();
+  wait_for_workers (dataset);
+  waits_in_its_place = FALSE;
+}
+
 /* --- a worker of an epoch that is over --- */
 
 static void
@@ -546,6 +591,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/late-worker-touches-nothing", test_late_worker_touches_nothing);
   g_test_add_func ("/data/loader/late-worker-does-not-fill-rows-again",
                    test_late_worker_does_not_fill_rows_again);
+  g_test_add_func ("/data/loader/stuck-with-rows-of-another-is-replaced",
+                   test_stuck_with_rows_of_another_is_replaced);
   g_test_add_func ("/data/loader/worker-of-an-old-epoch-touches-nothing",
                    test_worker_of_an_old_epoch_touches_nothing);
   g_test_add_func ("/data/loader/time-without-the-process-is-no-waiting",
