@@ -65,7 +65,7 @@ make_text (const DynoStoredRun *run, int column)
   switch ((DynoRunListColumn) column)
     {
     case DYNO_RUN_LIST_TITLE:
-      return dyno_words_run (run);
+      return dyno_words_run_short (run);
     case DYNO_RUN_LIST_BEGUN:
       return dyno_format_when (run->begin_us);
     case DYNO_RUN_LIST_DATA:

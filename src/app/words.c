@@ -100,10 +100,27 @@ is_time_stamp (const char *folder)
   return TRUE;
 }
 
+static gboolean
+is_named (const DynoStoredRun *run)
+{
+  return run->name || (run->folder && !is_time_stamp (run->folder));
+}
+
+char *
+dyno_words_run_short (const DynoStoredRun *run)
+{
+  if (is_named (run))
+    return dyno_stored_run_get_title (run);
+  g_autofree char *model = dyno_words_model (run->model),
+                  *data = dyno_words_data (run->data ? run->data : "");
+  /* Translators: model, data set */
+  return g_strdup_printf (_ ("%s on %s"), model, data);
+}
+
 char *
 dyno_words_run (const DynoStoredRun *run)
 {
-  if (run->name || (run->folder && !is_time_stamp (run->folder)))
+  if (is_named (run))
     return dyno_stored_run_get_title (run);
   g_autofree char *model = dyno_words_model (run->model),
                   *data = dyno_words_data (run->data ? run->data : ""),

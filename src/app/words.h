@@ -13,6 +13,7 @@ char *dyno_words_model (const char *name);    /* its title; NULL: ""; g_free */
 char *dyno_words_data (const char *location); /* DATA, short; g_free */
 /* The name that it was given, else what and when: "MLP on Shapes, Today 09:12"; g_free. */
 char *dyno_words_run (const DynoStoredRun *run);
+char *dyno_words_run_short (const DynoStoredRun *run); /* where the time stands beside it */
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */

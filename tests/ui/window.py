@@ -1132,6 +1132,7 @@ def test_past_runs_are_compared_renamed_and_deleted(window):
     window.text('Constant')
     assert any(re.fullmatch(r'(Today|Yesterday) \d\d:\d\d', n.get_name()) for n in window.nodes()), 'no cell says when'
     assert any(re.fullmatch(r'MLP on Shapes, (Today|Yesterday) \d\d:\d\d', n.get_name()) for n in window.nodes()), 'a run without a name is called by its folder'
+    assert any(n.get_name() == 'MLP on Shapes' and n.get_role() == Atspi.Role.TABLE_CELL for n in window.nodes()), 'the list is wider than it need be'
     chart = next(n for n in window.nodes() if n.get_role() == Atspi.Role.CHART and n.get_name() == 'Loss' and showing(n))
     window.wait_for('the curves of both', lambda: chart.get_description().count(', ') >= 2 and chart.get_description())
     path = os.path.join(HOME, 'both.csv')
