@@ -221,7 +221,7 @@ static DynoLoader *watched;
 static gint waits_in_its_place; /* atomic: the one that took over from the stuck worker */
 
 /* Passes only while the one worker waits in the stuck sample or in its place: none that merely gets
- * no CPU is taken for stuck, neither before nor after that one is.  Called by the consumer alone. */
+ * no CPU is taken for stuck, neither before nor after that one.  Called by the consumer alone. */
 static gint64
 watch_clock (void)
 {
@@ -354,8 +354,8 @@ test_late_worker_touches_nothing (void)
     g_free (slots[i]);
 }
 
-/* Of the worker that took over: the first one comes back and leaves between the rows of its own task
- * and the last one.  Tasks have two rows at the most, so that never has both 17 and 19. */
+/* Of the worker that took over: the first one comes back and leaves between the rows of its own
+ * task and the last one.  Tasks have two rows at the most, so that never has both 17 and 19. */
 static void
 come_back_before_the_last_row (guint64 index)
 {
