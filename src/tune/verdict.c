@@ -223,7 +223,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
       if (!r->keep_today)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
-  else if (isfinite (r->speedup) && !r->inside_noise)
+  /* Settings that stay without a proof are claimed to be nothing, and not to be slower. */
+  else if (isfinite (r->speedup) && !r->inside_noise && (r->proven || r->speedup > 1))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
          rate, base_rate);
   else if (!isfinite (r->speedup))

@@ -169,6 +169,11 @@ test_words (void)
   g_assert_true (g_str_has_prefix (unproven, "Not proven"));
   g_assert_null (strstr (unproven, "already as fast")); /* no claim without proof */
   g_assert_nonnull (strstr (unproven, "before the longer runs"));
+  g_assert_nonnull (strstr (unproven, "1.50 times the base line"));
+  r->speedup = 0.74;
+  g_autofree char *slower = explain (r);
+  g_assert_null (strstr (slower, "times the base line"));
+  r->speedup = 1.5;
   ((DynoTrial *) r->trials->pdata[0])->stage = "proof";
   g_autofree char *partly = explain (r);
   g_assert_nonnull (strstr (partly, "longer runs of all that it is compared with"));
