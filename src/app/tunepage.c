@@ -121,7 +121,9 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
                                                     : event->proven
                                                         ? _ ("Best, proven by a second run")
                                                         : _ ("Best so far, not proven"));
-  dyno_widget_add_class (self->use, "suggested-action", event->proven && !event->keep_today);
+  gboolean use = event->proven && !event->keep_today;
+  dyno_widget_add_class (self->use, "suggested-action", use);
+  dyno_widget_add_class (self->start, "suggested-action", !use); /* one of them */
   gtk_widget_set_visible (self->use, !event->keep_today);
   show_trial (&event->trial, self->best_rate, self->best_settings, self->best_memory);
   show_trial (&event->baseline, self->base_rate, self->base_settings, self->base_memory);
@@ -331,6 +333,7 @@ dyno_tune_page_start (DynoTunePage *self)
   self->over = self->paused = FALSE;
   g_clear_pointer (&self->result, dyno_tune_result_unref);
   remember_setup (self);
+  dyno_widget_add_class (self->start, "suggested-action", TRUE);
   gtk_widget_hide (self->best_card);
   gtk_widget_hide (self->details);
   gtk_widget_hide (self->empty);
