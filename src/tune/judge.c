@@ -392,6 +392,20 @@ take_winner (DynoSearch *search, DynoArm **best)
   result->keep_today = winner == search->today;
 }
 
+/* Batches that no scan had the time for may have been tried end to end. */
+static gboolean
+are_batches_missing (DynoSearch *search)
+{
+  for (guint i = 0; i < search->arms->len; i++)
+    {
+      const DynoArm *arm = search->arms->pdata[i];
+
+      if (arm->rates->len > 0 && arm->settings.batch_size > search->result->batches_to)
+        return FALSE;
+    }
+  return search->result->batches_to > 0;
+}
+
 void
 dyno_search_judge (DynoSearch *search)
 {
@@ -413,6 +427,10 @@ dyno_search_judge (DynoSearch *search)
   sure &= !keep_what_is_there (search, &best, &result->keep_today);
   result->proven = compared && sure;
   result->inside_noise = compared && !sure;
+  if (!are_batches_missing (search))
+    result->batches_to = 0;
+  /* Nothing that was tried is faster: of what was not, nothing is known. */
+  result->proven &= !result->keep_today || result->batches_to == 0;
   take_winner (search, &best);
   fill_trial (search, best, &result->best);
   fill_trial (search, fastest, &result->fastest);

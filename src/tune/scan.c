@@ -78,15 +78,18 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
   gint64 best_batch = batch, largest = largest_fitting (search, s);
   guint flat = 0;
 
+  if (isnan (best))
+    search->result->batches_to = search->job->settings.batch_size;
   while (best > 0 && batch < largest && flat < 2 && !(best > PLENTY * search->loader_rate))
     {
       gint64 stride = find_stride (search, s, batch, largest);
       double rate;
 
-      batch = MIN (batch * stride, largest);
-      rate = gpu_at (search, *s, batch);
+      if (isnan (rate = gpu_at (search, *s, MIN (batch * stride, largest))))
+        search->result->batches_to = batch;
       if (!(rate > 0))
         return best_batch;
+      batch = MIN (batch * stride, largest);
       flat = rate > best * DYNO_SEARCH_PAYS ? 0 : flat + (stride > 2 ? 2 : 1);
       if (rate > best)
         {
@@ -371,5 +374,10 @@ dyno_search_scan (DynoSearch *search)
     look_at_loader (search);
   scan_gpu (search, &best);
   if (search->space.loader)
-    scan_loader (search, &best, gpu_at (search, best, best.batch_size));
+    {
+      double needed = gpu_at (search, best, best.batch_size);
+
+      dyno_search_leap (search, &best, needed);
+      scan_loader (search, &best, needed);
+    }
 }

@@ -24,7 +24,9 @@
 #define MOST_TRIALS    60
 #define LEAST_PROMISE  0.004 /* of the rate: expected improvement that is worth a trial */
 #define HOPELESS       0.85  /* of the best: below it a first look is enough */
-#define MEMORY_MARGIN  0.98  /* of the limit: what the best may take */
+#define LEAP           2.0   /* times what is there: not put off */
+#define LEAPS          2
+#define MEMORY_MARGIN  0.98 /* of the limit: what the best may take */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -42,11 +44,16 @@ reserved_seconds (DynoSearch *search, const DynoSettings *settings)
 }
 
 static gboolean
+has_time_beside (DynoSearch *search, const DynoSettings *settings, double seconds, double reserve_s)
+{
+  return dyno_search_elapsed (search) + dyno_search_cost (search, settings, seconds) + reserve_s
+         <= search->seconds;
+}
+
+static gboolean
 has_time (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
-  return dyno_search_elapsed (search) + dyno_search_cost (search, settings, seconds)
-             + reserved_seconds (search, settings)
-         <= search->seconds;
+  return has_time_beside (search, settings, seconds, reserved_seconds (search, settings));
 }
 
 /* --- memory ----------------------------------------------------------------------------------- */
@@ -261,6 +268,57 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
     }
   search->expected = expected;
   return found;
+}
+
+/* The loader's settings that promise most of those that were measured; FALSE: none promises more
+ * than least, in the time that proofs of the others leave nothing of. */
+static gboolean
+find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double least,
+           DynoSettings *next)
+{
+  gboolean found = FALSE;
+
+  for (guint i = 0; i < search->result->ceilings->len; i++)
+    {
+      const DynoCeiling *c = search->result->ceilings->pdata[i];
+      DynoSettings s = *best;
+      double promised;
+
+      s.workers = c->settings.workers;
+      s.cache = c->settings.cache;
+      if (c->of != DYNO_CEILING_LOADER || c->outcome != DYNO_TRIAL_OK || !(c->samples_per_s > 0))
+        continue;
+      promised = promised_rate (search, &s, MIN (c->samples_per_s, gpu));
+      if (promised < least || dyno_search_find (search, &s) || !dyno_search_updates (search, &s)
+          || !dyno_search_fits (search, &s)
+          || !has_time_beside (search, &s, trial_seconds (search, &s),
+                               dyno_search_proof_cost (search, &s)))
+        continue;
+      least = promised;
+      *next = s;
+      found = TRUE;
+    }
+  return found;
+}
+
+/* Settings that are slow take long to measure: their ceilings and their proof may leave no time for
+ * what is many times as fast.  A best that is not proven is worth more than a proof of what is not. */
+void
+dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
+{
+  for (guint n = 0; n < LEAPS && !dyno_search_stopped (search); n++)
+    {
+      double rate, utility;
+      const DynoArm *leader = find_leader (search, &rate, &utility);
+      DynoSettings next;
+
+      if (!leader || !(leader->wait_data_ms > 0.5 * leader->step_ms)
+          || !find_leap (search, best, gpu, LEAP * rate, &next)
+          || !dyno_search_try (search, "search", &next, search->trial_s,
+                               dyno_search_proof_cost (search, &next), 0)
+          || search->failures >= DYNO_SEARCH_FAILURES)
+        return;
+    }
 }
 
 /* A knob is searched where it is the limit. */

@@ -96,6 +96,9 @@ double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSett
 /* The same once more, where there is time.  By how much it changed: 1 inside the noise. */
 double dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *ceiling);
 void dyno_search_scan (DynoSearch *search); /* all of them */
+/* Where all that is there waits for data, and the loader alone gave a multiple: that is tried at
+ * once.  best: the device's, whose ceiling is gpu. */
+void dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu);
 
 /* Returns when the search may go on; the time in it does not count. */
 void dyno_search_wait_for_turn (DynoSearch *search);

@@ -129,12 +129,13 @@ typedef struct {
   DynoTrial fastest;     /* the best may be 3 % below it, at a smaller batch */
   gboolean proven;       /* the best passed its proof */
   gboolean inside_noise; /* not proven: all ran, and what was found may be no faster */
-  gboolean keep_today;   /* nothing is 3 % faster than the present settings: best is they */
-  double device_change;  /* of the GPU's rate during the first measurements; 1: none */
-  double speedup;        /* best over base line; NaN: that one did not work */
-  double gain;           /* best over the present settings; NaN: not known */
-  guint64 margin_bytes;  /* of memory that the best leaves of the limit */
-  DynoTuneGain *gains;   /* what each setting brought */
+  gint64 batches_to;   /* larger ones may be faster, and there was no time for them; 0: there was */
+  gboolean keep_today; /* nothing is 3 % faster than the present settings: best is they */
+  double device_change; /* of the GPU's rate during the first measurements; 1: none */
+  double speedup;       /* best over base line; NaN: that one did not work */
+  double gain;          /* best over the present settings; NaN: not known */
+  guint64 margin_bytes; /* of memory that the best leaves of the limit */
+  DynoTuneGain *gains;  /* what each setting brought */
   guint n_gains;
   double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
   double lr;                          /* for the best's batch */

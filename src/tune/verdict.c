@@ -206,6 +206,11 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
                        "the search more minutes."));
       return;
     }
+  else if (!r->proven && r->keep_today && r->batches_to > 0)
+    say (reasons,
+         _ ("Not proven: there was no time for batches above %d; nothing that was tried beats your "
+            "settings by 3 %%, so they stay; give the search more minutes."),
+         (int) r->batches_to);
   else if (!r->proven && was_in_proof (r, &r->best))
     say (reasons, _ ("Not proven: there was no time for longer runs of all that it is compared "
                      "with; give the search more minutes."));
@@ -232,6 +237,9 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
   if (!r->keep_today && !r->inside_noise && isfinite (r->gain)
       && !dyno_space_same (&r->job->settings, &r->baseline.settings))
     say (reasons, _ ("%.2f times the present settings."), r->gain);
+  if (!r->keep_today && r->batches_to > 0)
+    say (reasons, _ ("There was no time for batches above %d, which may be faster."),
+         (int) r->batches_to);
 }
 
 /* After the point, of two digits in all: "%.2g" writes 120 as 1.2e+02. */

@@ -117,6 +117,21 @@ static const DynoMachine machines[] = {
     .decode_s = 1.0 / 300 },
 };
 
+/* A small set on a disk that a worker waits for. */
+static const DynoMachine small_on_a_slow_disk = { .name = "slow-disk-small",
+                                                  USUAL,
+                                                  .waits = TRUE,
+                                                  .fills = TRUE,
+                                                  .decode_s = 1.0 / 49.6,
+                                                  .disk = 3100,
+                                                  .sample_s = { 8e-6, 5e-6 },
+                                                  .step_s = 1e-4,
+                                                  .optimizer_s = 5e-5,
+                                                  .prepare_s = 0.8,
+                                                  .compile_s = 1,
+                                                  .n_train = 1800,
+                                                  .n_validation = 200 };
+
 /* Machines that are not the same from one measurement to the next. */
 static const DynoMachine unsteady[] = {
   { .name = "noisy", USUAL, .noise = 0.08 },
@@ -308,6 +323,30 @@ test_first_minute (gconstpointer data)
         g_assert_cmpint (((const DynoCeiling *) r->ceilings->pdata[i])->settings.accumulate, ==, 1);
       g_assert_cmpfloat (seconds, <=, 66);
       g_assert_true (r->proven);
+    }
+}
+
+/* Less than half a minute is not enough for all that could be known, nor for a proof of all; what
+ * the first looks promise a multiple of is found. */
+static void
+test_first_half_minute (void)
+{
+  const DynoMachine *m = &small_on_a_slow_disk;
+  DynoSettings settings;
+  double grid_s, best;
+
+  dyno_settings_init (&settings);
+  best = dyno_machine_best (m, &settings, 3, &grid_s);
+  for (guint seed = 1; seed <= 8; seed++)
+    {
+      double seconds;
+      g_autoptr (DynoTuneResult) r = search (m, seed, (Wanted){ .minutes = 0.4 }, &seconds, NULL);
+      double rate = dyno_machine_rate (m, &r->best.settings);
+
+      g_test_message ("seed %u: %.3f of the grid's best, %.1f of what is there, in %.0f s", seed,
+                      rate / best, rate / dyno_machine_rate (m, &r->job->settings), seconds);
+      g_assert_cmpfloat (rate, >=, 5 * dyno_machine_rate (m, &r->job->settings));
+      g_assert_cmpfloat (seconds, <=, 26.4);
     }
 }
 
@@ -720,7 +759,32 @@ test_preparation_grows (void)
                       r->best.samples_per_s);
       g_assert_cmpuint (late, <=, 1);
       g_assert_cmpfloat (seconds, <=, 66);
-      g_assert_true (r->proven);
+      g_assert_true (r->proven || r->batches_to > 0);
+    }
+}
+
+/* Each network takes most of what is left to compile: settings that nothing was compared with but
+ * the base line are no proven best. */
+static void
+test_no_time_for_batches (void)
+{
+  for (guint seed = 1; seed <= 4; seed++)
+    {
+      DynoSettings settings;
+
+      dyno_settings_init (&settings);
+      settings.amp = settings.cache = TRUE;
+      settings.batch_size = 24;
+      settings.workers = 8;
+      g_autoptr (DynoTuneResult) r =
+          search (find_machine ("cold-large-batch"), seed,
+                  (Wanted){ .minutes = 0.4, .settings = &settings }, NULL, NULL);
+
+      g_test_message ("batch %d, proven %d, batches to %d: %s", (int) r->best.settings.batch_size,
+                      r->proven, (int) r->batches_to, r->reasons[0]);
+      g_assert_true (r->keep_today);
+      g_assert_false (r->proven);
+      g_assert_true (says (r, "no time for batches above 24"));
     }
 }
 
@@ -1391,6 +1455,8 @@ main (int argc, char **argv)
                         test_first_minute);
   g_test_add_data_func ("/tune/search/first-minute-of-a-large-network",
                         find_machine ("cold-large-batch"), test_first_minute);
+  g_test_add_func ("/tune/search/first-half-minute-on-a-slow-disk", test_first_half_minute);
+  g_test_add_func ("/tune/search/no-time-for-batches", test_no_time_for_batches);
   g_test_add_func ("/tune/search/present-settings-that-are-best-stay", test_keeps_present_settings);
   g_test_add_func ("/tune/search/the-limit-alone-is-judged", test_limit_alone_is_judged);
   g_test_add_func ("/tune/search/knee-is-refined", test_knee_is_refined);
