@@ -6,6 +6,8 @@
 #include <string.h>
 
 #define LEAST_GAIN 0.03
+#define LATE_WAIT  0.05 /* of a step in the last quarter: half of what counts as limiting */
+#define PLENTY     3.0  /* times the device's ceiling: whatever is waited for, it is not decoding */
 
 /* Of the rate, when the limit becomes `limit`; NaN: no gain that is worth saying. */
 static double
@@ -119,6 +121,13 @@ dyno_measures_wait (const DynoMeasures *m, double threshold)
   return m->wait_share >= threshold && m->decode_ms > 0 && !m->input->facts.generated;
 }
 
+/* Now, and not at first alone. */
+static gboolean
+is_held_up (const DynoMeasures *m)
+{
+  return dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) && !(m->late_wait_share < LATE_WAIT);
+}
+
 /* Files that are read and decoded once, into a cache of Dyno's or of the system's. */
 gboolean
 dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w)
@@ -136,7 +145,7 @@ dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords
 {
   double needed;
 
-  if (!dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) || !(m->fetch_ms / m->decode_ms >= threshold))
+  if (!is_held_up (m) || !(m->fetch_ms / m->decode_ms >= threshold))
     return FALSE;
   say_loader (m, w);
   g_free (w->b);
@@ -159,7 +168,8 @@ dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords 
 {
   double workers;
 
-  if (!dyno_measures_wait (m, threshold) || m->fetch_ms / m->decode_ms >= 0.5)
+  if (!(m->wait_share >= threshold) || !is_held_up (m) || m->fetch_ms / m->decode_ms >= 0.5
+      || m->loader_ceiling > PLENTY * m->gpu_ceiling)
     return FALSE;
   say_loader (m, w);
   workers = more_workers (m);

@@ -864,6 +864,32 @@ test_reading_workers_share_no_core (void)
     }
 }
 
+/* It is the pipeline or it was, and not both; and none that decodes many times what the device
+ * takes. */
+static void
+test_what_is_waited_for_limits_now (void)
+{
+  Machine m;
+  g_autoptr (DynoDiagnosis) first = NULL, throughout = NULL, fast = NULL;
+
+  machine_init (&m);
+  wait_for_data (&m, 10, 5);
+  throughout = diagnose (&m);
+  g_assert_nonnull (dyno_diagnosis_find (throughout, "cpu-bound"));
+  g_assert_null (dyno_diagnosis_find (throughout, "waited-at-first"));
+  machine_init (&m);
+  wait_for_data (&m, 10, 5);
+  m.wait_until = 0.6;
+  first = diagnose (&m);
+  g_assert_null (dyno_diagnosis_find (first, "cpu-bound"));
+  g_assert_nonnull (dyno_diagnosis_find (first, "waited-at-first"));
+  machine_init (&m);
+  wait_for_data (&m, 2, 0.01); /* 8 workers: 800,000 samples/s, the device 6,600 */
+  fast = diagnose (&m);
+  g_assert_null (dyno_diagnosis_find (fast, "cpu-bound"));
+  g_assert_null (strstr (fast->verdict, "data pipeline"));
+}
+
 /* No more workers than cores: then the cache, then smaller images. */
 static void
 test_cpu_bound_without_cores (void)
@@ -1150,6 +1176,8 @@ main (int argc, char **argv)
                    test_what_does_not_fit_is_not_tight);
   g_test_add_func ("/tune/diagnosis/workers-that-wait-for-a-disk-share-no-core",
                    test_reading_workers_share_no_core);
+  g_test_add_func ("/tune/diagnosis/what-is-waited-for-limits-now",
+                   test_what_is_waited_for_limits_now);
   g_test_add_func ("/tune/diagnosis/no-more-workers-than-cores", test_cpu_bound_without_cores);
   g_test_add_func ("/tune/diagnosis/amp-brings-what-the-loader-gives", test_amp_gain);
   g_test_add_func ("/tune/diagnosis/bad-layer-is-named", test_bad_layer_is_named);
