@@ -115,7 +115,7 @@ test_each_pipeline (void)
   assert_near (&whole, &whole);
   guint64 all = count_calls ("pipelines");
   g_assert_cmpuint (all, >, 10);
-  for (guint64 n = 1; n <= all; n += 1 + n / 3)
+  for (guint64 n = 1; n <= all; n += 1 + n / 8)
     {
       g_auto (TestRun) run = { 0 };
       g_auto (TestRun) again = { 0 };
