@@ -355,11 +355,11 @@ def check_lightning(path, s):
     same_all(read_yaml(path), expected)
     lightning = find_module('lightning.pytorch') or find_module('pytorch_lightning')
     torch = find_module('torch')
-    if not lightning or not torch:
+    if not lightning:
         return 'lightning is missing'
     cli = find_module('lightning.pytorch.cli') or find_module('pytorch_lightning.cli')
     if not cli or not find_module('jsonargparse'):
-        return check_lightning_parts(lightning, torch, expected)
+        return check_lightning_parts(lightning, torch, expected) if torch else 'torch is missing'
 
     class Model(lightning.LightningModule):
         def __init__(self):
