@@ -271,7 +271,7 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
 }
 
 /* The loader's settings that promise most of those that were measured; FALSE: none promises more
- * than least, in the time that proofs of the others leave nothing of. */
+ * than least and can be tried in the time, of which nothing is kept for proofs. */
 static gboolean
 find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double least,
            DynoSettings *next)
@@ -291,8 +291,7 @@ find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double leas
       promised = promised_rate (search, &s, MIN (c->samples_per_s, gpu));
       if (promised < least || dyno_search_find (search, &s) || !dyno_search_updates (search, &s)
           || !dyno_search_fits (search, &s)
-          || !has_time_beside (search, &s, trial_seconds (search, &s),
-                               dyno_search_proof_cost (search, &s)))
+          || !has_time_beside (search, &s, trial_seconds (search, &s), 0))
         continue;
       least = promised;
       *next = s;
@@ -312,10 +311,12 @@ dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
       const DynoArm *leader = find_leader (search, &rate, &utility);
       DynoSettings next;
 
-      if (!leader || !(leader->wait_data_ms > 0.5 * leader->step_ms)
-          || !find_leap (search, best, gpu, LEAP * rate, &next)
-          || !dyno_search_try (search, "search", &next, search->trial_s,
-                               dyno_search_proof_cost (search, &next), 0)
+      if (!leader || !(leader->wait_data_ms > 0.5 * leader->step_ms))
+        return;
+      if (!(gpu > 0)) /* there was no time for it: what it does when it does not wait */
+        gpu = rate * leader->step_ms / MAX (leader->step_ms - leader->wait_data_ms, 1e-3);
+      if (!find_leap (search, best, gpu, LEAP * rate, &next)
+          || !dyno_search_try (search, "search", &next, search->trial_s, 0, 0)
           || search->failures >= DYNO_SEARCH_FAILURES)
         return;
     }

@@ -97,7 +97,7 @@ double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSett
 double dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *ceiling);
 void dyno_search_scan (DynoSearch *search); /* all of them */
 /* Where all that is there waits for data, and the loader alone gave a multiple: that is tried at
- * once.  best: the device's, whose ceiling is gpu. */
+ * once.  best: the device's, whose ceiling is gpu; NaN: not known. */
 void dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu);
 
 /* Returns when the search may go on; the time in it does not count. */
