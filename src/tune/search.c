@@ -301,7 +301,8 @@ find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double leas
 }
 
 /* Settings that are slow take long to measure: their ceilings and their proof may leave no time for
- * what is many times as fast.  A best that is not proven is worth more than a proof of what is not. */
+ * what is many times as fast.  A best that is not proven is worth more than a proof of what is no
+ * best. */
 void
 dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
 {
