@@ -10,8 +10,9 @@
  * takes at most DYNO_SERIES_MOST_BYTES.
  *
  * Index and length are those of the points that are kept; an append may change them all.  Drawing
- * goes through a min/max pyramid over buckets.  Append is O(1) amortised.  One thread; but points of a series
- * that nothing is appended to any more may be read in others, by length, get, peek and range. */
+ * goes through a min/max pyramid over buckets.  Append is O(1) amortised.  One thread; but points of
+ * a series that nothing is appended to any more may be read in others, by length, get, peek and
+ * range. */
 #pragma once
 #include <glib.h>
 

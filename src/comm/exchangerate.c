@@ -12,7 +12,8 @@
 enum {
   SMALL_BYTES = 1 << 10,
   LARGE_BYTES = 32 << 20,
-  PIECE_BYTES = 4 << 20, /* as in mpi-private.h */
+  PIECE_BYTES =
+      4 << 20, /* of messages, as in mpi-private.h; smaller ones in shared memory overlap */
   DIRECT_BYTES = 8 << 10,
   MOST_TURNS = 200,
   MOST_RANKS = 128, /* more or less than asked for, and hosts, that are looked for on disk */
