@@ -115,7 +115,7 @@ class Diagnose(Case):
 
     def test_large_pictures_are_cpu_bound_and_the_cache_would_hold_them(self):
         for i in range(24):
-            self.write_png(f"photos/{'ab'[i % 2]}/{i:02}.png", 900, i)
+            self.write_png(f"photos/{'ab'[i % 2]}/{i:02}.png", 2800, i)
         self.run_it('train', '--data', 'photos', *SMALL, '--set', 'image_size=16', '--set', 'batch_size=4', '--epochs', '4',
                     '--out', 'run')
         diagnosis = self.diagnose()
