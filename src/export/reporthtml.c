@@ -13,8 +13,7 @@
 
 #include "dyno-report.h"
 
-#define STYLE       "/io/github/gpudyno/Dyno/report/reporthtml.css"
-#define OUTSIDE_CPU 0.05 /* share of all cores from which on other programs are mentioned */
+#define STYLE "/io/github/gpudyno/Dyno/report/reporthtml.css"
 
 void
 dyno_report_context_init (DynoReportContext *context)
@@ -318,6 +317,14 @@ write_advice (DynoReport *report, const char *title, const char *text)
                       title, text);
 }
 
+/* Some reasons have a card or a figure of their own. */
+static gboolean
+is_told_apart (const DynoTuneResult *r, const char *reason)
+{
+  return g_strcmp0 (reason, r->lr_advice) == 0 || g_strcmp0 (reason, r->preset_text) == 0
+         || g_strcmp0 (reason, r->amp_text) == 0;
+}
+
 static void
 write_reasons (DynoReport *report)
 {
@@ -328,20 +335,13 @@ write_reasons (DynoReport *report)
     {
       dyno_html_printf (html, "<section><h2>%s</h2><ul class=\"reasons\">\n", _ ("Why"));
       for (guint i = 0; r->reasons[i]; i++)
-        dyno_html_printf (html, "<li>%s</li>\n", r->reasons[i]);
+        if (!is_told_apart (r, r->reasons[i]))
+          dyno_html_printf (html, "<li>%s</li>\n", r->reasons[i]);
       g_string_append (html, "</ul></section>\n");
     }
   g_string_append (html, "<div class=\"cards\">\n");
   write_advice (report, _ ("Learning rate"), r->lr_advice);
   write_advice (report, preset_title (r->preset_verdict), r->preset_text);
-  if (isfinite (r->outside_cpu) && r->outside_cpu > OUTSIDE_CPU)
-    {
-      g_autofree char *text =
-          g_strdup_printf (_ ("Other programs took up to %.0f %% of the CPU meanwhile. On a quiet "
-                              "machine the rates may be higher, and other settings the best."),
-                           r->outside_cpu * 100);
-      write_advice (report, _ ("Outside load"), text);
-    }
   if (r->stopped)
     write_advice (report, _ ("Stopped"),
                   _ ("The search was stopped before it was over; what it had measured is here."));

@@ -101,7 +101,7 @@ class Report(unittest.TestCase):
         self.assertEqual([(g[0], g[1], g[3]) for g in gains],
                          [('Workers', '0 → 16', '4.10×'), ('Mixed precision (AMP)', 'off → on', '2.05×'),
                           ('Batch size', '16 → 128', '1.42×'), ('Prefetch', '2 → 4', '≈0.99×')])
-        self.assertEqual(len(list(parts['Why'].iter(NS + 'li'))), 3)
+        self.assertEqual(len(list(parts['Why'].iter(NS + 'li'))), 4)
 
     def test_claims_no_more_than_was_proven(self):
         for kind, head, badge in (('whole', '3.42× the speed of your settings', 'proven'),
@@ -212,6 +212,13 @@ class Report(unittest.TestCase):
     def test_numbers_of_the_drawing_follow_no_locale(self):
         german = [e.get('d') for e in page('whole', LC_ALL='de_DE.UTF-8').iter(NS + 'path')]
         self.assertEqual(german, [e.get('d') for e in page('whole', LC_ALL='C').iter(NS + 'path')])
+
+    def test_nothing_is_told_twice(self):
+        """Some reasons have a card or a figure of their own, where they are told instead."""
+        said = words(page('whole'))
+        for told in ('the square root of the batch', 'after 48 steps the losses differ', 'a quarter of what this machine',
+                     'Other programs took up to 12 %'):
+            self.assertEqual(said.count(told), 1, told)
 
     def test_a_search_that_found_nothing_says_so(self):
         root = page('empty')
