@@ -72,11 +72,8 @@ dyno_curve_read (DynoTuneCurve *curve, gint64 advised)
       if (curve->knee == 0 && twice && twice->samples_per_s < KNEE * p->samples_per_s)
         curve->knee = p->batch_size;
     }
-  if (find (curve, advised))
-    {
-      curve->smallest = advised;
-      curve->fastest = MAX (curve->fastest, advised);
-    }
+  if (advised > 0)
+    curve->smallest = find (curve, advised) ? advised : 0;
   g_free (curve->text);
   curve->text = describe_step (curve);
 }
@@ -87,14 +84,16 @@ dyno_curve_name_advised (const DynoTuneCurve *curve)
   const DynoCurvePoint *advised = find (curve, curve->smallest),
                        *fastest = find (curve, curve->fastest);
 
-  if (curve->smallest == 0)
+  double most;
+
+  if (!advised || !fastest)
     return NULL;
-  if (curve->smallest == curve->fastest)
+  most = MAX (fastest->samples_per_s, curve->elsewhere);
+  if (advised->samples_per_s >= most)
     return _ ("advised: the fastest");
   /* One that was predicted to be faster, and was not surely so, is not advised. */
-  return advised && fastest && advised->samples_per_s * DYNO_VERDICT_PAYS < fastest->samples_per_s
-             ? _ ("advised")
-             : _ ("advised: within 3 %");
+  return advised->samples_per_s * DYNO_VERDICT_PAYS < most ? _ ("advised")
+                                                           : _ ("advised: within 3 %");
 }
 
 const char *

@@ -6,7 +6,7 @@
 G_BEGIN_DECLS
 
 /* Fills knee, smallest, fastest, largest and text of a curve from its points.  advised: the batch
- * that was chosen, which is advised then, if the curve has it; 0: none was. */
+ * that was chosen, so that no other is advised; 0: none was. */
 void dyno_curve_read (DynoTuneCurve *curve, gint64 advised);
 
 /* What the batches `smallest` and `fastest` are called in a plot, translated, static; NULL: nothing

@@ -209,12 +209,27 @@ fill_trial (DynoSearch *search, const DynoArm *arm, DynoTrial *trial)
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
+/* Those that are searched, and the best's own: the present settings' may be larger than any. */
+static GArray *
+list_batches (DynoSearch *search, const DynoSettings *best)
+{
+  GArray *values = dyno_space_values (&search->space, dyno_setting_find ("batch_size"), best);
+  double own = (double) best->batch_size;
+  guint at = 0;
+
+  while (at < values->len && g_array_index (values, double, at) < own)
+    at++;
+  if (at == values->len || g_array_index (values, double, at) > own)
+    g_array_insert_val (values, at, own);
+  return values;
+}
+
 static void
 draw_curve (DynoSearch *search, const DynoArm *best)
 {
   DynoTuneCurve *curve = &search->result->curve;
-  g_autoptr (GArray) values =
-      dyno_space_values (&search->space, dyno_setting_find ("batch_size"), &best->settings);
+  g_autoptr (GArray) values = list_batches (search, &best->settings);
+  const DynoTrial *fastest = &search->result->fastest;
 
   curve->points = g_new0 (DynoCurvePoint, values->len);
   for (guint i = 0; i < values->len; i++)
@@ -252,6 +267,8 @@ draw_curve (DynoSearch *search, const DynoArm *best)
         }
       curve->n++;
     }
+  if (fastest->samples_per_s > search->result->best.samples_per_s)
+    curve->elsewhere = fastest->samples_per_s;
   dyno_curve_read (curve, best->settings.batch_size);
 }
 

@@ -80,10 +80,12 @@ typedef struct {
   DynoCurvePoint *points; /* by rising batch */
   guint n;
   gint64 knee;     /* from here on doubling the batch brings less than 10 %; 0: none */
-  gint64 smallest; /* within 3 % of the fastest: advised; that of the best where there is one */
+  gint64 smallest; /* within 3 % of the fastest: advised; that of the best where there is one; 0:
+                      none, or it has no rate */
   gint64 fastest;
-  gint64 largest; /* that fits; 0: not known */
-  char *text;     /* "128 to 256: +2 % for +71 % memory", or NULL */
+  gint64 largest;   /* that fits; 0: not known */
+  double elsewhere; /* samples/s of other settings that are faster than the best; 0: none are */
+  char *text;       /* "128 to 256: +2 % for +71 % memory", or NULL */
 } DynoTuneCurve;
 
 /* What a setting brought on the way from the base line to the best. */

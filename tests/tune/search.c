@@ -3,6 +3,7 @@
  * which part of the grid's time, and what it says.  Seeds are fixed; the clock is the
  * simulation's. */
 #include "simulation.h"
+#include "curve.h"
 #include "preset.h"
 #include "space.h"
 #include "verdict.h"
@@ -1430,6 +1431,42 @@ test_curve (void)
   g_assert_true (says (r, "memory"));
 }
 
+/* What is advised is marked in the curve, also a batch that the set is too small to search for; and
+ * nothing is called the fastest beside what is told to be faster. */
+static void
+test_curve_shows_the_choice (void)
+{
+  DynoMachine m = *find_machine ("gpu-bound");
+  DynoSettings settings;
+
+  m.n_train = 1600;
+  m.n_validation = 200;
+  dyno_settings_init (&settings);
+  settings.batch_size = 400;
+  settings.workers = 16;
+  settings.amp = TRUE;
+  settings.cache = TRUE;
+  g_autoptr (DynoTuneResult) large = search (&m, 1, (Wanted){ .settings = &settings }, NULL, NULL);
+
+  g_assert_true (large->keep_today);
+  g_assert_cmpint (large->curve.smallest, ==, 400);
+  for (guint k = 0; k < G_N_ELEMENTS (unsteady); k++)
+    for (guint seed = 1; seed <= 20; seed++)
+      {
+        g_autoptr (DynoTuneResult) r =
+            search (&unsteady[k], seed, (Wanted){ .minutes = seed % 2 ? 1 : 2.5 }, NULL, NULL);
+        const char *name = dyno_curve_name_advised (&r->curve);
+
+        g_assert_cmpint (r->curve.smallest, ==, r->best.settings.batch_size);
+        g_assert_nonnull (name);
+        if (strcmp (name, "advised: the fastest") != 0)
+          continue;
+        g_assert_cmpfloat (r->best.samples_per_s, >=, r->fastest.samples_per_s);
+        for (guint i = 0; i < r->curve.n; i++)
+          g_assert_cmpfloat (r->best.samples_per_s, >=, r->curve.points[i].samples_per_s);
+      }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -1502,5 +1539,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/goal-that-is-not-reached", test_goal_that_is_not_reached);
   g_test_add_func ("/tune/search/accuracy-after-equal-epochs", test_equal_epochs);
   g_test_add_func ("/tune/search/curve-over-the-batch", test_curve);
+  g_test_add_func ("/tune/search/curve-shows-the-choice", test_curve_shows_the_choice);
   return g_test_run ();
 }

@@ -268,12 +268,22 @@ test_curve (void)
   g_assert_cmpint (curve.fastest, ==, 256);
   g_assert_true (g_str_has_prefix (curve.text, "batch 64 to 128: +2"));
   dyno_curve_read (&curve, 512);
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: within 3 %");
+  g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest");
+  g_assert_cmpint (curve.smallest, ==, 512);
+  g_assert_cmpint (curve.fastest, ==, 256);
+  dyno_curve_read (&curve, 256);
   g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: the fastest");
   g_assert_null (dyno_curve_name_fastest (&curve));
-  g_assert_cmpint (curve.smallest, ==, 512);
-  g_assert_cmpint (curve.fastest, ==, 512);
-  dyno_curve_read (&curve, 1024); /* it does not fit */
-  g_assert_cmpint (curve.smallest, ==, 128);
+  /* Of these settings, and others were faster. */
+  curve.elsewhere = 1020;
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised: within 3 %");
+  curve.elsewhere = 1040;
+  g_assert_cmpstr (dyno_curve_name_advised (&curve), ==, "advised");
+  dyno_curve_read (&curve, 1024); /* it does not fit: then no other is what was chosen */
+  g_assert_cmpint (curve.smallest, ==, 0);
+  g_assert_null (dyno_curve_name_advised (&curve));
+  g_assert_cmpstr (dyno_curve_name_fastest (&curve), ==, "fastest");
   g_free (curve.text);
 }
 
