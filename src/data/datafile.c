@@ -172,6 +172,7 @@ dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error)
 {
   const gsize unsure = 1024 * 1024;
 
+  size = MAX (size, 1); /* an empty file has an address too */
   if (size <= scratch->len)
     return TRUE;
   if (size <= G_MAXUINT32 / 2)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Image folders within .tar and .zip archives: the samples are the folder's, and damage is told. */
 #include "archive-test.h"
+#include "datafile.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -249,6 +250,8 @@ test_damaged_members_of_zip_are_listed (void)
   guint at;
 
   test_zip_init (&zip);
+  at = test_zip_add (&zip, "a/0.jpg", TRUE, FALSE, "", 0);
+  set_le (&zip, at + 20, 4, 0); /* the first to be read, into memory that nothing has grown */
   test_zip_add (&zip, "a/1.jpg", TRUE, FALSE, jpeg->data, jpeg->len);
   test_zip_add (&zip, "b/2.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
   test_zip_add (&zip, "b\\back.jpg", FALSE, FALSE, jpeg->data, jpeg->len);
@@ -273,7 +276,8 @@ test_damaged_members_of_zip_are_listed (void)
   test_zip_clear (&zip);
   dataset = test_open (path);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 8);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 9);
+  g_assert_true (is_listed (dataset, "a/0.jpg: its compressed bytes are damaged"));
   g_assert_true (is_listed (dataset, "b/encrypted.jpg: it is encrypted"));
   g_assert_true (is_listed (dataset, "b/lzma.jpg: a compression"));
   g_assert_true (is_listed (dataset, "b/far.jpg: its header is damaged"));
@@ -283,6 +287,15 @@ test_damaged_members_of_zip_are_listed (void)
   g_assert_true (is_listed (dataset, "b/other-size.jpg: its compressed bytes are damaged"));
   g_assert_true (is_listed (dataset, "b/link.jpg: a link"));
   test_folder_remove (folder);
+}
+
+static void
+test_scratch_for_nothing_has_an_address (void)
+{
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+
+  g_assert_true (dyno_datafile_reserve (scratch, 0, NULL));
+  g_assert_nonnull (scratch->data);
 }
 
 static void
@@ -368,6 +381,8 @@ main (int argc, char *argv[])
                    test_huge_sizes_of_tar_allocate_nothing);
   g_test_add_func ("/data/archive/damaged-members-of-zip-are-listed",
                    test_damaged_members_of_zip_are_listed);
+  g_test_add_func ("/data/archive/scratch-for-nothing-has-an-address",
+                   test_scratch_for_nothing_has_an_address);
   g_test_add_func ("/data/archive/damaged-directory-of-zip", test_damaged_directory_of_zip);
   g_test_add_func ("/data/archive/what-cannot-be-read-in-any-order-says-so",
                    test_what_cannot_be_read_in_any_order_says_so);
