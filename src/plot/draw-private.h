@@ -44,6 +44,12 @@ double dyno_plot_to_y (const DynoPlotLayout *l, double value);
 
 /* Title, unit and names of the lines, above the axes. */
 void dyno_plot_draw_title (const DynoPlotLayout *l, double width);
+/* One of the plot's lines; filled: a faint colour below it. */
+void dyno_plot_draw_line (const DynoPlotLayout *l, guint index, gboolean filled);
+/* Small triangles at the edge where a line goes on outside of the robust range. */
+void dyno_plot_mark_clipped (const DynoPlotLayout *l, guint index);
+/* Crosses at the lower edge where a value is no number. */
+void dyno_plot_mark_gaps (const DynoPlotLayout *l, guint index);
 /* The values at the cursor, over the lines. */
 void dyno_plot_draw_cursor (const DynoPlotLayout *l);
 
