@@ -5,49 +5,73 @@
 #include <math.h>
 
 #define MAX_COLUMNS 4096
+/* Cairo looks at all bars of a path in each row of pixels, so that few paths with many are slower. */
+#define MAX_BARS 32
+/* A line that goes up and down by more pixels than that in each pixel of width is a hatch, whose
+ * edges need not be fine. */
+#define STEEP 4.0
+
+/* PDF and SVG: pixels are not known yet, and what is drawn in parts has seams there. */
+static gboolean
+is_vector (const DynoPlotLayout *l)
+{
+  cairo_surface_type_t type = cairo_surface_get_type (cairo_get_target (l->cr));
+
+  return type == CAIRO_SURFACE_TYPE_PDF || type == CAIRO_SURFACE_TYPE_SVG;
+}
 
 /* Through the extent of a column from its first point to its last, by the shorter way: what is gone
- * over twice is stroked twice. */
-static void
+ * over twice is stroked twice.  Returns how far that is. */
+static double
 trace_extent (const DynoPlotLayout *l, const DynoColumn *c, double x, double floor_value)
 {
   gboolean falls = c->y_first > c->y_last;
   double ends[] = { falls ? c->y_max : c->y_min, falls ? c->y_min : c->y_max, c->y_last },
-         before = c->y_first;
+         before = c->y_first, from = dyno_plot_to_y (l, MAX (before, floor_value)), tall = 0.0;
 
   for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
     if (ends[i] != before)
       {
+        double y = dyno_plot_to_y (l, MAX (ends[i], floor_value));
+
+        cairo_line_to (l->cr, x, y);
+        tall += fabs (y - from);
         before = ends[i];
-        cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (before, floor_value)));
+        from = y;
       }
+  return tall;
 }
 
-/* Follows the columns: through each column's extent, on to the next; a gap breaks the line. */
-static void
+/* Follows the columns: through each column's extent, on to the next; a gap breaks the line.  Returns
+ * how far it goes up and down. */
+static double
 trace (const DynoPlotLayout *l, const DynoColumn *columns, guint n)
 {
   gboolean open = FALSE;
-  double floor_value = l->ya.log ? l->ya.low * 1e-3 : -INFINITY;
+  double floor_value = l->ya.log ? l->ya.low * 1e-3 : -INFINITY, tall = 0.0, before = 0.0;
 
   for (guint i = 0; i < n; i++)
     {
       const DynoColumn *c = &columns[i];
-      double x = dyno_plot_to_x (l, c->x);
+      double x = dyno_plot_to_x (l, c->x), y;
 
       if (c->count == 0 || (l->ya.log && c->y_max <= 0.0))
         {
           open = FALSE;
           continue;
         }
+      y = dyno_plot_to_y (l, MAX (c->y_first, floor_value));
       if (!open)
-        cairo_move_to (l->cr, x, dyno_plot_to_y (l, MAX (c->y_first, floor_value)));
+        cairo_move_to (l->cr, x, y);
       else
-        cairo_line_to (l->cr, x, dyno_plot_to_y (l, MAX (c->y_first, floor_value)));
+        cairo_line_to (l->cr, x, y);
+      tall += open ? fabs (y - before) : 0.0;
       if (c->count > 1)
-        trace_extent (l, c, x, floor_value);
+        tall += trace_extent (l, c, x, floor_value);
+      before = dyno_plot_to_y (l, MAX (c->y_last, floor_value));
       open = TRUE;
     }
+  return tall;
 }
 
 /* More points than pixels: one upright bar a column from its least to its greatest value, stretched
@@ -57,6 +81,7 @@ static void
 fill_bars (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double width)
 {
   double last = NAN, bar = 1.0 / l->scale, thick = MAX (width, bar);
+  guint at_once = is_vector (l) ? n : MAX_BARS;
 
   cairo_save (l->cr);
   cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_NONE);
@@ -87,6 +112,8 @@ fill_bars (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double w
           bottom = middle + thick / 2;
         }
       cairo_rectangle (l->cr, x, top, next - x, bottom - top);
+      if (i % at_once == at_once - 1)
+        cairo_fill (l->cr);
       last = l->ya.log && c->y_last <= 0.0 ? NAN : dyno_plot_to_y (l, c->y_last);
     }
   cairo_fill (l->cr);
@@ -139,8 +166,13 @@ draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double widt
       n = smooth ? join_pairs (columns, n) : n;
     }
   cairo_set_line_width (l->cr, width);
-  trace (l, columns, n);
+  if (trace (l, columns, n) > STEEP * l->w && !is_vector (l))
+    {
+      cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_BEVEL);
+      cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_FAST);
+    }
   cairo_stroke (l->cr);
+  cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_DEFAULT);
   cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_ROUND);
 }
 
@@ -149,27 +181,36 @@ fill_below (const DynoPlotLayout *l, const DynoColumn *columns, guint n, const D
 {
   cairo_pattern_t *pattern = cairo_pattern_create_linear (0.0, l->y, 0.0, l->y + l->h);
   gboolean open = FALSE;
-  double last_x = l->x;
+  double last_x = l->x, last_y = 0.0, tall = 0.0;
 
   cairo_pattern_add_color_stop_rgba (pattern, 0.0, colour->red, colour->green, colour->blue, 0.16);
   cairo_pattern_add_color_stop_rgba (pattern, 1.0, colour->red, colour->green, colour->blue, 0.02);
   /* Faint as it is, few corners are enough, and cost less. */
   for (guint i = 0; i < n; i += i + 1 < n ? MIN (MAX (n / 256, 1), n - 1 - i) : 1)
     {
+      double y;
+
       if (columns[i].count == 0 || (l->ya.log && columns[i].y_max <= 0.0))
         continue;
       last_x = dyno_plot_to_x (l, columns[i].x);
-      if (!open)
+      y = dyno_plot_to_y (l, columns[i].y_max);
+      if (open)
+        tall += fabs (y - last_y);
+      else
         cairo_move_to (l->cr, last_x, l->y + l->h);
       open = TRUE;
-      cairo_line_to (l->cr, last_x, dyno_plot_to_y (l, columns[i].y_max));
+      last_y = y;
+      cairo_line_to (l->cr, last_x, y);
     }
   if (open)
     {
       cairo_line_to (l->cr, last_x, l->y + l->h);
       cairo_close_path (l->cr);
       cairo_set_source (l->cr, pattern);
+      if (tall > STEEP * l->w && !is_vector (l))
+        cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_FAST);
       cairo_fill (l->cr);
+      cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_DEFAULT);
     }
   cairo_new_path (l->cr);
   cairo_pattern_destroy (pattern);

@@ -78,6 +78,12 @@ main (int argc, char **argv)
   plot.x0 = (double) n * 0.4;
   plot.x1 = (double) n * 0.6;
   measure ("a fifth of it", &plot, width, height);
+  plot.smoothing = 0;
+  measure ("the same, not smoothed", &plot, width, height);
+  plot.x1 = (double) n * 0.42;
+  measure ("a fiftieth of it", &plot, width, height);
+  plot.smoothing = 0.8;
+  measure ("the same, smoothed", &plot, width, height);
   plot.x0 = plot.x1 = 0;
   line.x_map = seconds;
   plot.x_time = TRUE;

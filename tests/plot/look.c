@@ -5,6 +5,7 @@
 #include "draw.h"
 #include "range.h"
 #include "span.h"
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -300,6 +301,103 @@ test_text_is_the_themes (void)
   g_assert_cmpfloat (dyno_plot_label_width (&plot, &theme, 400, 200), >=, 30);
 }
 
+static cairo_status_t
+take_text (void *closure, const guint8 *data, guint length)
+{
+  g_string_append_len (closure, (const char *) data, length);
+  return CAIRO_STATUS_SUCCESS;
+}
+
+/* What Cairo is asked for: how many fills, strokes and so on, of which kind. */
+static char *
+observe (const DynoPlot *plot)
+{
+  cairo_surface_t *image = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 1600, 400);
+  cairo_surface_t *observer = cairo_surface_create_observer (image, CAIRO_SURFACE_OBSERVER_NORMAL);
+  cairo_t *cr = cairo_create (observer);
+  GString *text = g_string_new (NULL);
+
+  dyno_plot_draw (cr, plot, &dyno_plot_theme_light, 1600, 400, 1.0);
+  cairo_destroy (cr);
+  g_assert_cmpint (cairo_surface_observer_print (observer, take_text, text), ==,
+                   CAIRO_STATUS_SUCCESS);
+  cairo_surface_destroy (observer);
+  cairo_surface_destroy (image);
+  return g_string_free (text, FALSE);
+}
+
+/* Of a kind of antialiasing, among the fills or strokes. */
+static guint
+count_antialias (const char *observed, const char *drawn, const char *kind)
+{
+  const char *from = strstr (observed, drawn), *end, *at;
+
+  g_assert_nonnull (from);
+  from = strstr (from, "antialias: ");
+  g_assert_nonnull (from);
+  from += strlen ("antialias: ");
+  end = strchr (from, '\n');
+  at = g_strstr_len (from, end - from, kind);
+  while (at && at > from && at[-1] != ',' && at[-1] != ':')
+    at--;
+  return at ? (guint) g_ascii_strtoull (at, NULL, 10) : 0;
+}
+
+static guint
+count_paths_of_svg (const DynoPlot *plot)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-plot-XXXXXX", NULL);
+  g_autofree char *path = g_build_filename (folder, "p.svg", NULL);
+  g_autofree char *content = NULL;
+  guint n = 0;
+
+  g_assert_true (dyno_plot_write (plot, 1, &dyno_plot_theme_light, 1600, 400, 1.0, path, NULL));
+  g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
+  for (const char *at = content; (at = strstr (at, "<path")); at++)
+    n++;
+  g_unlink (path);
+  g_rmdir (folder);
+  return n;
+}
+
+/* A million points that jump, a fifth of them in view: bars in portions, and a stroke that is not
+ * fine.  A file of vectors has the bars in one piece. */
+static void
+test_many_points_are_drawn_cheaply (void)
+{
+  g_autoptr (DynoSeries) jumps = dyno_series_new ("Loss", ""), calm = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { .series = jumps };
+  DynoPlot plot = { .title = "Loss",
+                    .x_label = "Step",
+                    .y_label = "",
+                    .lines = &line,
+                    .n_lines = 1,
+                    .smoothing = 0.8,
+                    .x0 = 400000,
+                    .x1 = 600000,
+                    .y_limit = NAN,
+                    .cursor_x = NAN };
+  g_autofree char *many = NULL, *few = NULL;
+  guint32 random = 1;
+
+  for (guint i = 0; i < 1000000; i++)
+    {
+      random = random * 1664525 + 1013904223;
+      dyno_series_append (jumps, i, (double) random / G_MAXUINT32);
+    }
+  many = observe (&plot);
+  g_assert_cmpuint (count_antialias (many, "fill: ", "none"), >=, 1400 / 32);
+  g_assert_cmpuint (count_antialias (many, "stroke: ", "fast"), ==, 1);
+  g_assert_cmpuint (count_paths_of_svg (&plot), <, 40);
+
+  for (guint i = 0; i < 1000; i++)
+    dyno_series_append (calm, i, sin (i / 50.0));
+  line.series = calm;
+  plot.x0 = plot.x1 = 0;
+  few = observe (&plot);
+  g_assert_cmpuint (count_antialias (few, "stroke: ", "fast"), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -320,5 +418,6 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/a-line-of-many-points-is-dashed",
                    test_a_line_of_many_points_is_dashed);
   g_test_add_func ("/plot/draw/text-is-the-themes", test_text_is_the_themes);
+  g_test_add_func ("/plot/draw/many-points-are-drawn-cheaply", test_many_points_are_drawn_cheaply);
   return g_test_run ();
 }
