@@ -79,27 +79,32 @@ name_value (const DynoSettingInfo *info, const char *value)
   return value;
 }
 
+/* Settings that were measured together share a bar. */
 static void
 add_gains (GtkWidget *box, const DynoTuneResult *r)
 {
+  g_autoptr (GString) names = g_string_new (NULL);
   GtkWidget *part = NULL;
   double most = 0;
   for (guint i = 0; i < r->n_gains; i++)
-    most = MAX (most, log2 (r->gains[i].factor));
+    if (isfinite (r->gains[i].factor))
+      most = MAX (most, log2 (r->gains[i].factor));
   for (guint i = 0; i < r->n_gains; i++)
     {
       const DynoTuneGain *gain = &r->gains[i];
       const DynoSettingInfo *info = dyno_setting_find (gain->key);
-      g_autofree char *name =
-          g_strdup_printf ("%s: %s \342\206\222 %s", info ? _ (info->title) : gain->key,
-                           name_value (info, gain->from), name_value (info, gain->to));
+      g_string_append_printf (names, "%s%s: %s \342\206\222 %s", names->len > 0 ? "\n" : "",
+                              info ? _ (info->title) : gain->key, name_value (info, gain->from),
+                              name_value (info, gain->to));
+      if (!isfinite (gain->factor))
+        continue;
       /* Translators: how many times faster: "2.05×" */
-      g_autofree char *exact = g_strdup_printf (_ ("%.2f×"), gain->factor),
-                      *factor = dyno_format_isolate (
-                          g_strconcat (gain->measured ? "" : "\342\211\210", exact, NULL));
+      g_autofree char *factor = dyno_format_isolate (g_strdup_printf (_ ("%.2f×"), gain->factor));
       if (!part)
         part = new_part (box, _ ("What Each Setting Brought"));
-      add_bar (part, name, factor, most > 0 && gain->factor > 0 ? log2 (gain->factor) / most : 0);
+      add_bar (part, names->str, factor,
+               most > 0 && gain->factor > 0 ? log2 (gain->factor) / most : 0);
+      g_string_truncate (names, 0);
     }
 }
 

@@ -270,8 +270,7 @@ write_gains (DynoReport *report)
       const DynoTuneGain *gain = &r->gains[i];
       const DynoSettingInfo *info = dyno_setting_find (gain->key);
       gboolean known = isfinite (gain->factor) && gain->factor > 0;
-      g_autofree char *exact = known ? factor_text (gain->factor) : g_strdup ("–"),
-                      *factor = g_strconcat (known && !gain->measured ? "≈" : "", exact, NULL),
+      g_autofree char *factor = known ? factor_text (gain->factor) : g_strdup ("–"),
                       *from = dyno_report_value_text (info, gain->from),
                       *to = dyno_report_value_text (info, gain->to);
 
@@ -284,8 +283,8 @@ write_gains (DynoReport *report)
       dyno_html_printf (report->html, "\"></i></td><td class=\"number\">%s</td></tr>\n", factor);
     }
   dyno_html_printf (report->html, "</tbody></table><p class=\"note\">%s</p></section>\n",
-                    _ ("On the way from the base line to the best; the factors multiply. ≈: not "
-                       "measured one by one."));
+                    _ ("On the way from the base line to the best; the factors multiply. –: "
+                       "measured together with the next that has a factor."));
 }
 
 /* --- reasons and advice ------------------------------------------------------------------------ */

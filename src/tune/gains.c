@@ -3,9 +3,9 @@
  * the one first that brings most where it stands and fits.
  *
  * The model was corrected around the best, and what it holds of a point half-way may be off by far
- * (cores that loader and device share; a batch that was never tried in fp32).  So the points on the
- * way are measured where there is time; only between two that were does the model share out what
- * was measured as a whole. */
+ * (cores that loader and device share; a batch that was never tried in fp32; AMP where the loader
+ * leads).  So the points on the way are measured where there is time; of settings between two that
+ * were only what they brought together is told. */
 #include "searchstate.h"
 #include <math.h>
 
@@ -147,44 +147,26 @@ go_the_way (DynoSearch *search, const DynoArm *best, DynoSettings *points)
     }
 }
 
-/* Factors of the gains from first to before end, whose product was measured. */
-static void
-share_out (DynoTuneGain *gains, guint first, guint end, double whole)
-{
-  double product = 1, correction;
-
-  for (guint i = first; i < end; i++)
-    product *= gains[i].factor;
-  correction = pow (whole / product, 1.0 / (end - first));
-  for (guint i = first; i < end; i++)
-    {
-      gains[i].factor *= correction;
-      gains[i].measured = end == first + 1;
-    }
-}
-
 void
 dyno_search_split_gain (DynoSearch *search, const DynoArm *best)
 {
   DynoTuneResult *result = search->result;
   DynoTuneGain *gains = result->gains = g_new0 (DynoTuneGain, MOST_GAINS);
   DynoSettings points[MOST_GAINS];
-  double base = result->baseline.samples_per_s, before = base, known = base;
-  gboolean measured;
-  guint first = 0;
+  double before = result->baseline.samples_per_s;
 
   go_the_way (search, best, points);
   for (guint i = 0; i < result->n_gains; i++)
     {
-      gboolean last = i + 1 == result->n_gains;
-      double rate = last ? result->best.samples_per_s : rate_at (search, &points[i], &measured);
+      gboolean measured;
+      double rate = rate_at (search, &points[i], &measured);
 
+      gains[i].factor = (double) NAN;
+      if (i + 1 == result->n_gains)
+        rate = result->best.samples_per_s;
+      else if (!measured)
+        continue;
       gains[i].factor = before > 0 && rate > 0 ? rate / before : 1;
       before = rate;
-      if (!last && !measured)
-        continue;
-      share_out (gains, first, i + 1, rate / known);
-      known = rate;
-      first = i + 1;
     }
 }

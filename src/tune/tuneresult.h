@@ -88,12 +88,11 @@ typedef struct {
   char *text;       /* "128 to 256: +2 % for +71 % memory", or NULL */
 } DynoTuneCurve;
 
-/* What a setting brought on the way from the base line to the best. */
+/* What a setting brought on the way from the base line to the best, measured before and after. */
 typedef struct {
   const char *key; /* static: of the table */
   char *from, *to;
-  double factor;
-  gboolean measured; /* before and after; else the model's share of what several brought */
+  double factor; /* with those before it that have none; NaN: in the next that has one */
 } DynoTuneGain;
 
 /* One of those that raced to a goal. */

@@ -242,31 +242,26 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
          (int) r->batches_to);
 }
 
-/* After the point, of two digits in all: "%.2g" writes 120 as 1.2e+02. */
-static int
-get_decimals (double factor)
-{
-  return factor >= 9.95 ? 0 : factor >= 0.995 ? 1 : 2;
-}
-
 char *
 dyno_verdict_explain_gains (const DynoTuneResult *r)
 {
   g_autoptr (GString) text = g_string_new (NULL);
+  gboolean together = FALSE;
 
   for (guint i = 0; i < r->n_gains; i++)
     {
       const DynoTuneGain *gain = &r->gains[i];
       const DynoSettingInfo *info = dyno_setting_find (gain->key);
-      const char *title = info ? _ (info->title) : gain->key, *between = i > 0 ? "; " : "";
 
-      if (gain->measured)
-        g_string_append_printf (text, _ ("%s%s %s to %s: %.2f times"), between, title, gain->from,
-                                gain->to, gain->factor);
-      else
-        /* Translators: the model says how much, to two digits. */
-        g_string_append_printf (text, _ ("%s%s %s to %s: about %.*f times"), between, title,
-                                gain->from, gain->to, get_decimals (gain->factor), gain->factor);
+      if (i > 0)
+        g_string_append (text, together ? ", " : "; ");
+      /* Translators: a setting, its values before and after */
+      g_string_append_printf (text, _ ("%s %s to %s"), info ? _ (info->title) : gain->key,
+                              gain->from, gain->to);
+      if (isfinite (gain->factor))
+        g_string_append_printf (text, together ? _ (": together %.2f times") : _ (": %.2f times"),
+                                gain->factor);
+      together = !isfinite (gain->factor);
     }
   return text->len > 0 ? g_strdup_printf (_ ("What each setting brought: %s."), text->str) : NULL;
 }

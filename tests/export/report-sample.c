@@ -160,8 +160,7 @@ static void
 add_gain (DynoTuneResult *r, const char *key, const char *from, const char *to, double factor)
 {
   r->gains = g_renew (DynoTuneGain, r->gains, r->n_gains + 1);
-  r->gains[r->n_gains++] =
-      (DynoTuneGain){ key, text (from), text (to), factor, strcmp (key, "prefetch") != 0 };
+  r->gains[r->n_gains++] = (DynoTuneGain){ key, text (from), text (to), factor };
 }
 
 static void
@@ -249,8 +248,8 @@ fill (DynoTuneResult *r)
   r->gain = r->best.samples_per_s / r->today.samples_per_s;
   add_gain (r, "workers", "0", "16", 4.1);
   add_gain (r, "amp", "false", "true", 2.05);
-  add_gain (r, "batch_size", "16", "128", 1.42);
-  add_gain (r, "prefetch", "2", "4", 0.99);
+  add_gain (r, "batch_size", "16", "128", NAN);
+  add_gain (r, "prefetch", "2", "4", 1.41);
   add_words (r);
   add_numerics (r);
 }

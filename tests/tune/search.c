@@ -986,8 +986,7 @@ test_least_of_everything (void)
           g_assert_cmpfloat (r->best.samples_per_s, >, 0);
           g_assert_true (isfinite (r->best.samples_per_s) && isfinite (r->gain));
           g_assert_true (isfinite (r->best.settings.lr));
-          for (guint i = 0; i < r->n_gains; i++)
-            g_assert_true (isfinite (r->gains[i].factor));
+          g_assert_true (r->n_gains == 0 || isfinite (r->gains[r->n_gains - 1].factor));
           for (guint i = 0; i < r->curve.n; i++)
             g_assert_true (isfinite (r->curve.points[i].samples_per_s));
           for (guint i = 0; r->reasons[i]; i++)
@@ -1110,11 +1109,40 @@ test_gains_make_the_whole (void)
 
   g_assert_cmpuint (r->n_gains, >=, 3);
   for (guint i = 0; i < r->n_gains; i++)
-    product *= r->gains[i].factor;
+    product *= isfinite (r->gains[i].factor) ? r->gains[i].factor : 1;
   g_assert_cmpfloat_with_epsilon (product, r->speedup, 1e-6 * product);
   g_assert_false (says (r, "What each setting brought")); /* bars show that */
   g_autofree char *gains = dyno_verdict_explain_gains (r);
   g_assert_true (g_str_has_prefix (gains, "What each setting brought: "));
+}
+
+/* What settings are told to have brought is what they truly bring in their place: alone, or together
+ * with those before that have no factor.  Returns how many have one. */
+static guint
+check_gains (const DynoMachine *m, const DynoTuneResult *r, double most)
+{
+  DynoSettings at = r->baseline.settings;
+  double before = dyno_machine_rate (m, &at);
+  guint told = 0;
+
+  for (guint i = 0; i < r->n_gains; i++)
+    {
+      const DynoTuneGain *gain = &r->gains[i];
+      double real;
+
+      dyno_settings_set_number (&at, gain->key,
+                                dyno_settings_get_number (&r->best.settings, gain->key), NULL);
+      real = dyno_machine_rate (m, &at) / before;
+      g_test_message ("%s: %s to %s: %.2f told, %.2f had", m->name, gain->key, gain->to,
+                      gain->factor, real);
+      g_assert_true (isfinite (gain->factor) || i + 1 < r->n_gains);
+      if (!isfinite (gain->factor))
+        continue;
+      g_assert_cmpfloat (fabs (log (gain->factor / real)), <, most);
+      before = dyno_machine_rate (m, &at);
+      told++;
+    }
+  return told;
 }
 
 /* A cache that fills for far longer than a trial lasts, and that is on already: what is measured
@@ -1130,7 +1158,7 @@ test_filling_is_no_gain (void)
   for (guint seed = 1; seed <= 4; seed++)
     for (gboolean cache = 0; cache <= 1; cache++)
       {
-        DynoSettings settings, at;
+        DynoSettings settings;
         gboolean told = FALSE;
 
         dyno_settings_init (&settings);
@@ -1143,21 +1171,9 @@ test_filling_is_no_gain (void)
         g_assert_true (r->best.settings.cache);
         g_assert_cmpfloat_with_epsilon (r->today.samples_per_s / dyno_machine_rate (&m, &settings),
                                         1, 0.05);
-        at = r->baseline.settings;
+        g_assert_cmpuint (check_gains (&m, r, 0.15), >, 0);
         for (guint i = 0; i < r->n_gains; i++)
-          {
-            double before = dyno_machine_rate (&m, &at), value, real;
-
-            value = dyno_settings_get_number (&r->best.settings, r->gains[i].key);
-            dyno_settings_set_number (&at, r->gains[i].key, value, NULL);
-            real = dyno_machine_rate (&m, &at) / before;
-            g_test_message ("%s to %s: %.2f told, %.2f had", r->gains[i].key, r->gains[i].to,
-                            r->gains[i].factor, real);
-            if (strcmp (r->gains[i].key, "cache") != 0)
-              continue;
-            told = TRUE;
-            g_assert_cmpfloat_with_epsilon (log (r->gains[i].factor / real), 0, 0.15);
-          }
+          told |= strcmp (r->gains[i].key, "cache") == 0;
         g_assert_true (told);
       }
 }
@@ -1186,38 +1202,25 @@ check_curve (const DynoTuneResult *r)
   return n;
 }
 
-/* What each setting is told to have brought is what it truly brings in its place, on any machine
- * that is the same from one measurement to the next; and what does not fit is not on the way. */
+/* On any machine that is the same from one measurement to the next, also where there is no time to
+ * measure each setting by itself; and what does not fit is not on the way. */
 static void
 test_gain_of_each_setting (gconstpointer data)
 {
+  static const double minutes[] = { 2.5, 0.75, 0.4 };
   const DynoMachine *m = data;
-  guint measured = 0;
+  guint told = 0;
 
-  for (guint seed = 1; seed <= 4; seed++)
-    {
-      g_autoptr (DynoTuneResult) r = search (m, seed, (Wanted){ 0 }, NULL, NULL);
-      DynoSettings at = r->baseline.settings;
+  for (guint k = 0; k < G_N_ELEMENTS (minutes); k++)
+    for (guint seed = 1; seed <= 4; seed++)
+      {
+        g_autoptr (DynoTuneResult) r =
+            search (m, seed, (Wanted){ .minutes = minutes[k] }, NULL, NULL);
 
-      g_assert_cmpuint (check_curve (r), >, 0);
-      for (guint i = 0; i < r->n_gains; i++)
-        {
-          const DynoTuneGain *gain = &r->gains[i];
-          double before = dyno_machine_rate (m, &at), value, real;
-
-          value = dyno_settings_get_number (&r->best.settings, gain->key);
-          dyno_settings_set_number (&at, gain->key, value, NULL);
-          real = dyno_machine_rate (m, &at) / before;
-          g_test_message ("%s, seed %u: %s to %s: %s%.2f told, %.2f had", m->name, seed, gain->key,
-                          gain->to, gain->measured ? "" : "about ", gain->factor, real);
-          measured += gain->measured;
-          if (m->drift > 0 || m->amp_fails)
-            continue; /* what the model holds of a card that drifts is no measure */
-          g_assert_cmpfloat (fabs (log (gain->factor / real)), <, gain->measured ? 0.1 : 0.25);
-        }
-    }
-  /* The model knows nothing of cores that loader and device share. */
-  g_assert_true (measured > 0 || m->contention == 0);
+        g_assert_true (k > 0 || check_curve (r) > 0);
+        told += check_gains (m, r, m->drift > 0 || m->amp_fails ? INFINITY : 0.1);
+      }
+  g_assert_cmpuint (told, >, 0);
 }
 
 /* A large network takes a second to plan: what each setting brought is told without, where the time
