@@ -20,6 +20,7 @@ struct _DynoRunPage {
   DynoRunMonitor *monitor;
   DynoSessionState said; /* in this state, at that time */
   gboolean said_released;
+  guint said_known;
   gint64 said_us;
   double gpu_busy; /* percent, over some readings; NaN: not known */
 };
@@ -53,17 +54,20 @@ describe_step (const DynoRunStatus *s)
   return g_strdup_printf (training ? _ ("Training, step %s") : _ ("Step %s"), step);
 }
 
-/* Anew when the state changes, else now and then: it is there to be read. */
+/* Anew when the state changes, when a preparation is over and when the time left is known, else now
+ * and then: it is there to be read. */
 static void
 show_sentence (DynoRunPage *self, const DynoRunStatus *s)
 {
   gint64 now = g_get_monotonic_time ();
+  guint known = s->progress ? 0 : s->eta_s < 0 ? 1 : 2;
   double busy = s->has_sensors ? s->sensors.values[DYNO_SENSOR_GPU_BUSY] : (double) NAN;
-  if (s->state == self->said && s->released == self->said_released && s->n_steps > 0
-      && now - self->said_us < SENTENCE_US)
+  if (s->state == self->said && s->released == self->said_released && known == self->said_known
+      && s->n_steps > 0 && now - self->said_us < SENTENCE_US)
     return;
   self->said = s->state;
   self->said_released = s->released;
+  self->said_known = known;
   self->said_us = now;
   self->gpu_busy = isnan (self->gpu_busy) || isnan (busy) || s->n_steps == 0
                        ? busy
@@ -88,7 +92,8 @@ dyno_run_page_predict (DynoRunPage *self, const char *const *paths)
   GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
   if (!can_predict (s))
     return FALSE;
-  g_autofree char *title = g_path_get_basename (s->out_dir);
+  const DynoStoredRun run = { .model = s->job->model, .data = s->job->data, .folder = s->out_dir };
+  g_autofree char *title = dyno_words_run_short (&run);
   dyno_predict_dialog_show (GTK_WINDOW (window), s->out_dir, title, s->job->device, paths);
   return TRUE;
 }

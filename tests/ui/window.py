@@ -341,6 +341,7 @@ def test_preparation_is_one_progress(window):
         values.append(Atspi.Value.get_current_value(bar))
         return any(t.startswith(('Training, step', 'Finished in')) for t in window.shown())
     window.wait_for('the first step', started)
+    assert not any(t.startswith('Preparing: ') for t in window.shown()), 'the sentence is behind the steps'
     long = time.monotonic() - begin > 3  # else the programs were compiled before, and it may have passed between two questions
     rising = values[:-2]
     assert rising == sorted(rising), values
@@ -1204,6 +1205,7 @@ def test_a_run_predicts_images(window):
     row = window.wait_for('its classes', lambda: next((n for n in window.nodes() if n.get_role() == Atspi.Role.LIST_ITEM
                           and re.match(r'.*black\.png: \w+ [\d.]+ %, \w+', n.get_name())), None))
     assert sum(n.get_role() == Atspi.Role.LEVEL_BAR for n in walk(row)) == 4
+    assert any(n.get_name() == 'Predictions of “MLP on Shapes”' for n in window.nodes()), 'the dialog does not name the run'
     window.wait_for('the broken one with its reason', lambda: any(
         n.get_role() == Atspi.Role.LIST_ITEM and re.match(r'.*broken\.png: .{5}', n.get_name()) for n in window.nodes()))
     window.text_with('1 could not be read')
