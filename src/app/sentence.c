@@ -11,7 +11,8 @@ static void G_GNUC_PRINTF (2, 3) add (GString *text, const char *format, ...)
 {
   va_list arguments;
   if (text->len > 0)
-    g_string_append (text, ", ");
+    /* Translators: between the parts of a sentence, "12 min left, loss falling" */
+    g_string_append (text, _ (", "));
   va_start (arguments, format);
   g_string_append_vprintf (text, format, arguments);
   va_end (arguments);
