@@ -161,21 +161,39 @@ place_marks (const Drawing *d, Mark *marks, guint n)
   return rows;
 }
 
+/* Of a batch with several names, which stand above each other, the lowest has the line. */
 static void
-draw_mark (const Drawing *d, const Mark *mark, double label_y, double bottom)
+draw_mark_line (const Drawing *d, const Mark *marks, guint n, guint at, double y, double bottom)
 {
   static const double dashes[] = { 3, 3 };
-  DynoColour colour = d->theme->lines[mark->colour];
-  double x = floor (x_of (d, mark->batch)) + 0.5;
-  set_colour (d, colour, 0.8);
+  double x = floor (x_of (d, marks[at].batch)) + 0.5;
+  for (guint i = 0; i < n; i++)
+    if (marks[i].batch == marks[at].batch && marks[i].row > marks[at].row)
+      return;
+  set_colour (d, d->theme->lines[marks[at].colour], 0.8);
   cairo_set_line_width (d->cr, 1.5);
   cairo_set_dash (d->cr, dashes, G_N_ELEMENTS (dashes), 0);
-  cairo_move_to (d->cr, x, label_y + d->line);
+  cairo_move_to (d->cr, x, y + d->line);
   cairo_line_to (d->cr, x, bottom);
   cairo_stroke (d->cr);
   cairo_set_dash (d->cr, NULL, 0, 0);
-  set_colour (d, d->theme->foreground, 1);
-  show_text (d, mark->label, label_start (d, mark), label_y, 0);
+}
+
+/* The names over the lines, on a ground of their own. */
+static void
+draw_marks (const Drawing *d, const Mark *marks, guint n, double top, double bottom)
+{
+  for (guint i = 0; i < n; i++)
+    draw_mark_line (d, marks, n, i, top + marks[i].row * d->line, bottom);
+  for (guint i = 0; i < n; i++)
+    {
+      double x = label_start (d, &marks[i]), y = top + marks[i].row * d->line;
+      set_colour (d, d->theme->background, 1);
+      cairo_rectangle (d->cr, x - 2, y, measure (d, marks[i].label) + 4, d->line);
+      cairo_fill (d->cr);
+      set_colour (d, d->theme->foreground, 1);
+      show_text (d, marks[i].label, x, y, 0);
+    }
 }
 
 static void
@@ -311,8 +329,7 @@ draw_curve (DynoCurveView *self, Drawing *d, double width, double height)
   set_colour (d, d->theme->foreground, 1);
   show_text (d, _ ("Throughput (samples/s)"), PAD, PAD - 4, 0);
   draw_grid (d, top, split, most_rate);
-  for (guint i = 0; i < n; i++)
-    draw_mark (d, &marks[i], PAD + d->line + marks[i].row * d->line, foot);
+  draw_marks (d, marks, n, PAD + d->line, foot);
   draw_rates (d, top, split, most_rate);
 
   if (self->limit > 0)
