@@ -12,5 +12,6 @@ dyno_measurement_init (DynoMeasurement *m)
                           .run_rate = none,
                           .outside_cpu = (double) NAN,
                           .epoch_overhead_s = (double) NAN,
+                          .prepare_s = (double) NAN,
                           .validation_rate = (double) NAN };
 }

@@ -27,6 +27,7 @@ typedef struct {
   double outside_cpu;      /* share of all cores that other programs took, 0..1; NaN: not known */
   double epoch_overhead_s; /* TRIAL: end of an epoch but for validation; NaN: none ended */
   double validation_rate;  /* samples/s of validation; NaN: not measured */
+  double prepare_s;        /* TRIAL: until its first step had ended; NaN: not told */
   double step_ms, wait_data_ms;
   guint64 vram_bytes, planned_bytes, steps;
   /* TRIAL with a cache.  filling: it did not hold all samples yet, so the rates are those without

@@ -17,6 +17,7 @@
 #define LEAST_VALIDATION  4    /* batches of it besides those that are decoded before */
 #define FILL_SLACK        1.5  /* times the seconds that filling a cache should take */
 #define LEAST_KERNELS     3    /* that were compiled: fewer do not tell what all take */
+#define HELD_UP           0.5  /* of a step, waited for data: the loader sets the pace */
 #define WHOLE_EPOCH_STEPS 4    /* an epoch of fewer steps has none that is not its first or last */
 
 /* --- what events say -------------------------------------------------------------------------- */
@@ -115,12 +116,19 @@ compose (const DynoRunMeasure *m, DynoMeasurement *r)
          used = (double) m->n_used, factor;
 
   r->run_rate = r->rate;
-  if (m->n_epochs == 0 || !(r->rate.median > 0))
+  if ((m->n_epochs == 0 && !m->held_up) || !(r->rate.median > 0))
     return;
   factor = used / (used / r->rate.median + validation + overhead) / r->rate.median;
   r->run_rate.median *= factor;
   r->run_rate.low *= factor;
   r->run_rate.high *= factor;
+}
+
+gboolean
+dyno_run_measure_is_held_up (const DynoRunMeasure *m, guint64 batches, double seconds)
+{
+  return m->n_counted > 0 && m->wait_ms > HELD_UP * m->step_ms
+         && (double) batches * m->step_ms / 1e3 > seconds * (double) m->n_counted;
 }
 
 void
@@ -144,6 +152,11 @@ dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *r)
     }
   if (m->n_validated > 0 && m->validation_s > 0)
     r->validation_rate = (double) m->n_validated / m->validation_s;
+  else if (m->held_up)
+    {
+      r->validation_rate = r->rate.median;
+      r->epoch_overhead_s = 0;
+    }
   if (m->n_begun > 0)
     {
       double step_s = m->first_step_s > 0 ? r->step_ms / 1e3 : 0,
@@ -181,6 +194,8 @@ typedef struct {
   DynoRunMeasure before; /* the cache held all samples: all zero until then */
   double seconds;
   double begin_s, filled_s; /* of the run's clock: the first step's end; until the cache was full */
+  gint64 begin_us;
+  double prepare_s; /* until the first step's end; NaN: it was not told */
   guint64 batch;
   guint64 ahead;          /* batches that can be decoded when a validation begins */
   guint64 most_validated; /* of an epoch that is ended early; 0: that was not called for */
@@ -204,6 +219,14 @@ waits_for_cache (const Follow *f)
          && (elapsed_s < f->seconds || whole_s <= FILL_SLACK * f->meter->fill_s);
 }
 
+/* A validation, of which the first batches tell nothing, would take most of the time. */
+static gboolean
+is_held_up (const Follow *f)
+{
+  return f->m.n_epochs == 0 && f->most_validated == 0 && f->m.n_validation > 0
+         && dyno_run_measure_is_held_up (&f->m, LEAST_VALIDATION + f->ahead, f->seconds);
+}
+
 static gboolean
 is_enough (const Follow *f)
 {
@@ -212,7 +235,7 @@ is_enough (const Follow *f)
   return m->nonfinite
          || (!waits_for_cache (f) && m->steps.n >= LEAST_WINDOWS
              && dyno_windows_get_seconds (&m->steps) >= f->seconds
-             && (m->n_begun > 0 || m->n_validation == 0));
+             && (m->n_begun > 0 || m->n_validation == 0 || is_held_up (f)));
 }
 
 /* So many that the validation takes its share of the time if it is twice as fast as training. */
@@ -277,11 +300,12 @@ take_event (Follow *f, const DynoEvent *event)
       if (f->begin_s == 0)
         {
           f->begin_s = m->end_s;
+          f->prepare_s = (double) (g_get_monotonic_time () - f->begin_us) / 1e6;
           tell_preparing (f, NULL, 0, 0);
         }
       if (!waits_for_cache (f) && m->n_epochs == 0 && f->most_validated == 0 && m->n_validation > 0
           && m->steps.n >= ENOUGH
-          && dyno_windows_get_seconds (&m->steps) >= EARLY_SHARE * f->seconds)
+          && dyno_windows_get_seconds (&m->steps) >= EARLY_SHARE * f->seconds && !is_held_up (f))
         end_epoch (f);
     }
   else if (event->type == DYNO_EVENT_EPOCH)
@@ -393,6 +417,8 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
   Follow f = { .session = session,
                .ahead = ahead,
                .seconds = seconds,
+               .begin_us = g_get_monotonic_time (),
+               .prepare_s = (double) NAN,
                .meter = meter,
                .batch = batch,
                .m = { .n_used = meter->n_train / batch * batch,
@@ -419,6 +445,8 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
     f.m = f.before; /* the time ended with the filling */
   else
     measurement->fill_s = f.filled_s;
+  measurement->prepare_s = f.prepare_s;
+  f.m.held_up = is_held_up (&f);
   dyno_run_measure_end (&f.m);
   dyno_run_measure_get (&f.m, measurement);
   good = conclude (&f, deadline_us, cancellable, error);

@@ -29,6 +29,9 @@ typedef struct {
   guint64 n_validated, n_begun;             /* n_begun: epochs that began after another's end */
   guint64 vram_bytes;
   gboolean nonfinite;
+  /* Training waits for its data: validation, which reads as much of a sample, was not measured, and
+   * has the same rate. */
+  gboolean held_up;
 } DynoRunMeasure;
 
 void dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *step);
@@ -41,8 +44,11 @@ void dyno_run_measure_end (DynoRunMeasure *m);
 /* Rates, steps and memory. */
 void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement);
 
+/* Whether training waits for its data, and so many batches more would take longer than seconds. */
+gboolean dyno_run_measure_is_held_up (const DynoRunMeasure *m, guint64 batches, double seconds);
+
 /* A session of the job for so many seconds after its preparation, and for the end of an epoch where
- * none came by itself.  meter: the samples of both parts, fill_s and preparing count.  device: NULL, or one that is open.  Errors: those
+ * none came by itself and training is not held up.  meter: the samples of both parts, fill_s and preparing count.  device: NULL, or one that is open.  Errors: those
  * of the session; CANCELLED, TIMED_OUT. */
 gboolean dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
                                  const DynoMeter *meter, double seconds, gint64 deadline_us,

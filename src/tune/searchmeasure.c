@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define NO_LIMIT     1.3  /* times the device: the loader is none, with a cache or without */
+#define MOST_SHARE   3.0  /* times what is measured: what else a trial may be taken to be */
 #define FIRST_LONGER 1.05 /* of the time, which is kept to a tenth */
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -66,13 +67,14 @@ least_seconds (const DynoSettings *settings, double rate)
   return rate > 0 ? samples / rate : 0;
 }
 
-/* Seconds of measuring: as many as are asked for, or the least number of steps. */
+/* Seconds of measuring: as many as are asked for, or the least number of steps; and of what comes
+ * with them in a trial. */
 static double
 measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
   double rate = dyno_rate_model_predict (search->model, settings, NULL);
 
-  return MAX (seconds, least_seconds (settings, rate));
+  return MAX (seconds, least_seconds (settings, rate)) * MAX (search->trial_share, 1);
 }
 
 double
@@ -126,9 +128,9 @@ dyno_search_tune_kernels (DynoSearch *search)
 }
 
 static void
-learn_preparation (double *prepare_s, double took)
+learn (double *known, double now)
 {
-  *prepare_s = *prepare_s > 0 ? (*prepare_s + took) / 2 : took;
+  *known = *known > 0 ? (*known + now) / 2 : now;
 }
 
 /* --- arms ------------------------------------------------------------------------------------- */
@@ -258,7 +260,7 @@ static gboolean
 measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
          double reserve_s, DynoMeasurement *m, GError **error)
 {
-  double begin_s, left, took, samples, *prepare_s;
+  double begin_s, left, took, whole_s, *prepare_s;
   gboolean good;
 
   dyno_search_wait_for_turn (search);
@@ -284,12 +286,19 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
   note_load (search, m->outside_cpu);
   if (good)
     {
-      samples = (double) (settings->batch_size * settings->accumulate) * DYNO_SEARCH_STEPS;
-      took = MAX (took - m->fill_s - MAX (seconds, samples / m->rate.median), 0);
+      took -= m->fill_s;
+      whole_s = MAX (seconds, least_seconds (settings, m->rate.median));
+      if (isfinite (m->prepare_s) && whole_s > 0)
+        {
+          learn (&search->trial_share, CLAMP ((took - m->prepare_s) / whole_s, 1, MOST_SHARE));
+          took = m->prepare_s;
+        }
+      else
+        took = MAX (took - whole_s, 0);
       prepare_s = function == search->meter->class->loader ? &search->loader_prepare_s
                   : is_known_network (search, settings)    ? &search->again_prepare_s
                                                            : &search->new_prepare_s;
-      learn_preparation (prepare_s, took);
+      learn (prepare_s, took);
       if (prepare_s != &search->loader_prepare_s)
         g_hash_table_add (search->networks, network_key (settings));
     }

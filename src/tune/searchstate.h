@@ -46,6 +46,8 @@ typedef struct {
    * not had yet (kernels are compiled, and measured in the proof), and that it has had; 0: not
    * known */
   double loader_prepare_s, new_prepare_s, again_prepare_s;
+  double trial_share;     /* what a trial takes over what is measured of it: ends of epochs; 0: not
+                             known */
   GHashTable *networks;   /* that the device has had */
   double trial_s, scan_s; /* to measure */
   double scan_end_s;      /* no ceiling is begun that would end later */

@@ -148,6 +148,34 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
 }
 
+/* Where training waits for a slow disk, its validation is not waited for as well. */
+static void
+test_slow_disk (void)
+{
+  g_autoptr (DynoJob) job = make_job ("odd:");
+  g_autoptr (GPtrArray) devices = dyno_device_list (NULL);
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_autoptr (DynoMeter) meter = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoMeasurement m;
+
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  odd_reset (4000);
+  odd.sleep_us = 100000;
+  dataset = open_odd ();
+  meter = dyno_meter_new (job, dataset, devices->pdata[0]);
+  meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error);
+  odd.sleep_us = 0;
+  g_assert_no_error (error);
+  g_assert_cmpfloat (m.prepare_s, >, 0);
+  g_assert_cmpfloat (m.validation_rate, ==, m.rate.median);
+  g_assert_cmpfloat (m.epoch_overhead_s, ==, 0);
+  g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
+  /* The first step, three that are measured, what was decoded ahead; a validation has nine. */
+  g_assert_cmpint (odd.decodes, <=, 4 * 8);
+}
+
 /* A trial waits for its cache where it is told to; else it says that the cache was not full. */
 static void
 test_cache_is_filled_first (void)
@@ -390,6 +418,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/meter/other-samples-each-time", test_other_samples_each_time);
   g_test_add_func ("/tune/meter/ceilings-and-trial", test_measures);
   g_test_add_func ("/tune/meter/long-epoch-is-ended-early", test_long_epoch);
+  g_test_add_func ("/tune/meter/slow-disk-is-not-waited-for-twice", test_slow_disk);
   g_test_add_func ("/tune/meter/cache-is-filled-first", test_cache_is_filled_first);
   g_test_add_func ("/tune/meter/budget-is-kept", test_budget);
   g_test_add_func ("/tune/meter/cancelled-or-late-spoils-nothing", test_ends);

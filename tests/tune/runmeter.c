@@ -326,6 +326,38 @@ test_late (void)
     }
 }
 
+/* Training that waits for its data tells what validation takes, if that would take long. */
+static void
+test_held_up (void)
+{
+  Run run = { .steps_per_epoch = 100,
+              .step_s = 0.5,
+              .first_step_s = 0.5,
+              .validation_s = 25.0 / BATCH * 0.5,
+              .n_validation = 25 };
+  DynoRunMeasure m;
+  DynoMeasurement r;
+
+  begin (&m, &run);
+  g_assert_false (dyno_run_measure_is_held_up (&m, 1000, 0)); /* nothing is known */
+  run.epoch++;
+  for (guint i = 0; i < 5; i++)
+    tell_step (&run, &m, 0.5);
+  g_assert_false (dyno_run_measure_is_held_up (&m, 9, 1)); /* a quarter is waited for */
+  m.wait_ms = 0.51 * m.step_ms;
+  g_assert_true (dyno_run_measure_is_held_up (&m, 9, 4.4));
+  g_assert_false (dyno_run_measure_is_held_up (&m, 9, 4.6));
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_true (isnan (r.validation_rate) && isnan (r.epoch_overhead_s));
+  m.held_up = TRUE;
+  dyno_measurement_init (&r);
+  dyno_run_measure_get (&m, &r);
+  g_assert_cmpfloat (r.validation_rate, ==, r.rate.median);
+  g_assert_cmpfloat (r.epoch_overhead_s, ==, 0);
+  check_run_rate (&r, &run);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -337,6 +369,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/runmeter/what-was-decoded-before-validation", test_decoded_ahead);
   g_test_add_func ("/tune/runmeter/filling-a-cache-does-not-count", test_filling);
   g_test_add_func ("/tune/runmeter/no-end-of-an-epoch", test_no_end);
+  g_test_add_func ("/tune/runmeter/held-up-by-its-data", test_held_up);
   g_test_add_func ("/tune/runmeter/late-says-what-would-suffice", test_late);
   g_test_add_func ("/tune/runmeter/one-step-tells-something", test_least);
   return g_test_run ();

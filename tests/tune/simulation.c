@@ -229,9 +229,11 @@ measure (DynoSimulation *sim, const DynoSettings *s, Rate rate_of, gboolean uses
       (is_loader ? 2.0 : 7.0) * (double) (s->batch_size * s->accumulate) / MAX (rate, 1e-9);
 
   sim->n++;
-  took = m->prepare_s + MAX (seconds, rate > 0 ? least : 0);
+  sim->prepared_s = m->prepare_s;
   if (!is_loader)
-    took += prepare_network (sim, s, (double) deadline_us / 1e6 - sim->clock_s - m->prepare_s);
+    sim->prepared_s +=
+        prepare_network (sim, s, (double) deadline_us / 1e6 - sim->clock_s - m->prepare_s);
+  took = sim->prepared_s + MAX (seconds, rate > 0 ? least : 0);
   if (sim->n == m->stuck_at)
     took = INFINITY;
   if (sim->clock_s + took > (double) deadline_us / 1e6 + 1e-9)
@@ -337,6 +339,19 @@ seen_settings (DynoSimulation *sim, const DynoSettings *s, double seconds, DynoM
   return *s;
 }
 
+/* Seconds; none where training waits for data and this would take longer than is measured, as the
+ * meter does. */
+static double
+validate (const DynoMachine *m, const DynoSettings *s, double seconds)
+{
+  double samples = MIN ((double) m->n_validation, (double) (m->ends * s->batch_size)),
+         rate = dyno_machine_train_rate (m, s);
+
+  if (rate < 0.5 * gpu_rate (m, s) && samples > seconds * rate)
+    return 0;
+  return samples / validation_rate (m, s);
+}
+
 static gboolean
 trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_us,
        GCancellable *cancellable, DynoMeasurement *measurement, GError **error)
@@ -354,6 +369,8 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
       || !measure (sim, &seen, dyno_machine_train_rate, loader_rate (m, s) < 2 * gpu_rate (m, s),
                    seconds, deadline_us, FALSE, &measurement->rate, error))
     return FALSE;
+  measurement->prepare_s = sim->prepared_s;
+  sim->clock_s += validate (m, &seen, seconds);
   const DynoMachine settled = settle (m);
   share = dyno_machine_rate (m, s) / dyno_machine_train_rate (&settled, s);
   measurement->run_rate = measurement->rate;

@@ -49,6 +49,7 @@ typedef struct {
   double outside_cpu;
   double prepare_s;
   double plan_s; /* that each plan takes */
+  guint ends;    /* batches that each trial validates besides; 0: none */
   /* Of a network that the device has not had yet: its kernels are compiled; and measured, which
    * takes tune_s where the meter tunes and the settings want it. */
   double compile_s, tune_s;
@@ -71,6 +72,7 @@ typedef struct {
   double n_read;             /* samples that were read from the disk */
   double phases[2], *visits; /* of what drifts; when visits begin and end, by turns */
   guint n, n_late;           /* measurements; those that the deadline ended */
+  double prepared_s;         /* of the last: what it took to prepare */
   guint n_planned;
   GHashTable *compiled, *tuned; /* networks, as text: seconds that are left of it */
 } DynoSimulation;
