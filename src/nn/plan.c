@@ -230,6 +230,13 @@ count_kinds (DynoPlan *plan)
       plan->kind_bytes[DYNO_MEMORY_SNAPSHOT] += plan->space_bytes[space];
       plan->total_bytes += plan->space_bytes[space];
     }
+  if (plan->halves)
+    {
+      guint64 bytes =
+          dyno_align_up (plan->space_bytes[DYNO_SPACE_GRADIENT] / 2, DYNO_BUFFER_GRANULARITY);
+      plan->kind_bytes[DYNO_MEMORY_GRADIENTS] += bytes;
+      plan->total_bytes += bytes;
+    }
 }
 
 static void
@@ -316,6 +323,7 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
   plan->n_slots = MAX (plan->n_slots, other->n_slots);
   plan->n_input_slots = MAX (plan->n_input_slots, other->n_input_slots);
   plan->snapshot = plan->snapshot || other->snapshot;
+  plan->halves = plan->halves || other->halves;
   count_kinds (plan);
 }
 
@@ -323,5 +331,12 @@ void
 dyno_plan_set_snapshot (DynoPlan *plan, gboolean snapshot)
 {
   plan->snapshot = snapshot;
+  count_kinds (plan);
+}
+
+void
+dyno_plan_set_halves (DynoPlan *plan, gboolean halves)
+{
+  plan->halves = halves;
   count_kinds (plan);
 }

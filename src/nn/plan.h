@@ -31,6 +31,7 @@ typedef struct {
   guint n_slots;
   guint n_input_slots; /* of INPUT: 1 where the input stays the same, else n_slots */
   gboolean snapshot;   /* with a second copy of the state (snapshot.h) */
+  gboolean halves;     /* with one of the gradients in fp16, for other ranks */
 } DynoPlan;
 
 typedef enum {
@@ -56,5 +57,8 @@ void dyno_plan_merge (DynoPlan *plan, const DynoPlan *other);
 
 /* Counts a snapshot in, or leaves it out. */
 void dyno_plan_set_snapshot (DynoPlan *plan, gboolean snapshot);
+
+/* Likewise the gradients' copy in fp16. */
+void dyno_plan_set_halves (DynoPlan *plan, gboolean halves);
 
 G_END_DECLS

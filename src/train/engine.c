@@ -376,10 +376,9 @@ build_pipe (DynoEngine *engine, DynoEnginePart *part, GError **error)
 static gboolean
 build_exchange (DynoEngine *engine, GError **error)
 {
-  const DynoSettings *s = &engine->job->settings;
-
-  engine->exchange = dyno_exchange_new (dyno_engine_get_program (engine), &engine->plan.plan,
-                                        engine->comm, s->amp && s->exchange_half, error);
+  engine->exchange =
+      dyno_exchange_new (dyno_engine_get_program (engine), &engine->plan.plan, engine->comm,
+                         dyno_job_exchanges_halves (engine->job), error);
   if (!engine->exchange)
     return FALSE;
   dyno_pipe_set_exchange (engine->training.pipe, engine->exchange);
@@ -591,9 +590,8 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
       if (!dyno_engine_set_parts (engine, parts, problem, error))
         return FALSE;
     }
-  /* Last, of what the plan leaves. */
-  if (engine->exchange)
-    dyno_exchange_convert_on_device (engine->exchange);
+  if (engine->plan.plan.halves && !dyno_exchange_convert_on_device (engine->exchange))
+    dyno_plan_set_halves (&engine->plan.plan, FALSE);
   tell_parts (engine, watch);
   return dyno_engine_weigh_classes (engine, dyno_engine_get_program (engine), error);
 }

@@ -28,8 +28,8 @@ void dyno_exchange_plan_host (const DynoPlan *plan, DynoHostPlan *host);
  * Errors: those of dyno_buffer_new and of recording. */
 DynoExchange *dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm,
                                  gboolean half, GError **error);
-/* Gradients are converted to fp16 on the device from now on, which takes half as much device memory
- * as they do.  FALSE: the device has none left, or half is not set, and the host goes on doing it.
+/* Gradients are converted to fp16 on the device from now on, in the memory that
+ * dyno_plan_set_halves counts.  FALSE: the device has none left, or half is not set, and the host goes on doing it.
  * Equal bits either way, so that each rank may do as it can; before the first step. */
 gboolean dyno_exchange_convert_on_device (DynoExchange *exchange);
 /* What was begun is finished or has failed, unless the communicator has. */

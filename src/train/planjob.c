@@ -295,6 +295,12 @@ plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, D
     dyno_snapshot_plan_host (&plan->plan, &plan->host);
 }
 
+gboolean
+dyno_job_exchanges_halves (const DynoJob *job)
+{
+  return job->ranks > 1 && job->settings.amp && job->settings.exchange_half;
+}
+
 void
 dyno_job_plan_drop_snapshot (DynoJobPlan *plan)
 {
@@ -336,6 +342,10 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_snapshot (&plan->plan, TRUE);
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_snapshot (&plan->plan, FALSE);
+  /* Likewise for gradients in fp16: the host can make them. */
+  dyno_plan_set_halves (&plan->plan, dyno_job_exchanges_halves (adapted));
+  if (!plan_fits (&search, &plan->plan))
+    dyno_plan_set_halves (&plan->plan, FALSE);
   plan_host (adapted, &params, n_validation > 0 ? 2 : 1, plan);
   plan->n_parameters = need.n_parameters;
   plan->n_trained = need.n_trained;

@@ -21,6 +21,9 @@ DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint
 /* Updates an epoch of so many ranks (0: 1): the last one may add up fewer batches. */
 guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks);
 
+/* Do its gradients travel between ranks in fp16? */
+gboolean dyno_job_exchanges_halves (const DynoJob *job);
+
 /* The device has no room for the copy of the state that is saved beside the training. */
 void dyno_job_plan_drop_snapshot (DynoJobPlan *plan);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Several ranks train what one process trains that adds up as many batches: sessions in threads of
  * this process, on one software device each. */
+#include "checked.h"
 #include "checkpoint.h"
 #include "comm-test.h"
 #include "train-test.h"
@@ -157,6 +158,39 @@ test_equal_twice (void)
   g_assert_cmpmem (first.runs[0].losses->data, 8 * sizeof (double), second.runs[0].losses->data,
                    8 * sizeof (double));
   g_assert_cmpfloat (first.runs[0].epoch.val_loss, ==, second.runs[1].epoch.val_loss);
+}
+
+/* Where the plan has room for the gradients in fp16 the device makes them, else the host: to the
+ * bit, in the memory that was planned. */
+static void
+test_halves_are_planned (void)
+{
+  g_autoptr (DynoJob) job = new_job ("simplecnn", 2);
+  g_autofree char *change = NULL;
+  g_auto (Group) whole = { .job = job }, half = { .job = job }, tight = { .job = job };
+  const DynoPlan *plans[] = { &whole.runs[0].plan.plan, &half.runs[0].plan.plan,
+                              &tight.runs[0].plan.plan };
+
+  test_job_set (job, "amp=true", "epochs=1", NULL);
+  run_group (&whole, 2);
+  assert_good (&whole, 2, DYNO_SESSION_FINISHED);
+  test_job_set (job, "exchange.half=true", NULL);
+  run_group (&half, 2);
+  assert_good (&half, 2, DYNO_SESSION_FINISHED);
+  g_assert_true (plans[1]->halves && !plans[0]->halves);
+  g_assert_cmpuint (
+      plans[1]->total_bytes - plans[0]->total_bytes, ==,
+      dyno_align_up (plans[0]->space_bytes[DYNO_SPACE_GRADIENT] / 2, DYNO_BUFFER_GRANULARITY));
+  g_assert_cmpuint (half.runs[0].vram_bytes, ==, plans[1]->total_bytes);
+  g_assert_cmpuint (half.runs[1].vram_bytes, ==, plans[1]->total_bytes);
+  change = g_strdup_printf ("vram_budget=%" G_GUINT64_FORMAT, plans[1]->total_bytes - 1);
+  test_job_set (job, change, NULL);
+  run_group (&tight, 2);
+  assert_good (&tight, 2, DYNO_SESSION_FINISHED);
+  g_assert_true (plans[2]->snapshot && !plans[2]->halves);
+  g_assert_cmpuint (tight.runs[0].vram_bytes, ==, plans[2]->total_bytes);
+  g_assert_cmpmem (half.runs[0].losses->data, 8 * sizeof (double), tight.runs[0].losses->data,
+                   8 * sizeof (double));
 }
 
 static void
@@ -450,6 +484,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/what-is-drawn-in-a-step-is-the-same", test_generated);
   g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);
   g_test_add_func ("/train/ranks/resumes-with-other-ranks", test_resumes_with_other_ranks);
+  g_test_add_func ("/train/ranks/halves-are-planned", test_halves_are_planned);
   g_test_add_func ("/train/ranks/saves-without-room-for-a-snapshot", test_saves_without_snapshot);
   g_test_add_func ("/train/ranks/commands-are-rank-0s", test_commands);
   g_test_add_func ("/train/ranks/a-rank-that-ends-ends-all", test_failure);
