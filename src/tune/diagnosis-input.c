@@ -6,6 +6,7 @@
 #include "intl.h"
 #include "planjob.h"
 #include "sensorscsv.h"
+#include "verdict.h"
 #include <math.h>
 #include <string.h>
 
@@ -170,6 +171,37 @@ dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *sessi
   dyno_job_unref (job);
 }
 
+/* Of the batches that a search doubles up to, as far as they fit. */
+static void
+find_larger_batch (DynoDiagnosisInput *input, DynoStore *store)
+{
+  const DynoRunFacts *facts = &input->facts;
+  DynoSettings s = input->settings;
+  double rates[16], fastest = 0, unused;
+  guint n = 0;
+
+  input->larger_batch = 0;
+  input->larger_ceiling = (double) NAN;
+  if (facts->ranks > 1 || facts->parts > 1 || facts->batch_size == 0)
+    return;
+  for (guint64 batch = 2 * facts->batch_size;
+       n < G_N_ELEMENTS (rates) && batch <= facts->fitting_batch; batch *= 2)
+    {
+      s.batch_size = (gint64) batch;
+      dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device, &s, &unused,
+                                &rates[n]);
+      if (rates[n] > fastest)
+        fastest = rates[n];
+      n++;
+    }
+  for (guint i = 0; i < n && input->larger_batch == 0; i++)
+    if (rates[i] * DYNO_VERDICT_PAYS >= fastest)
+      {
+        input->larger_batch = facts->batch_size << (i + 1);
+        input->larger_ceiling = rates[i];
+      }
+}
+
 void
 dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
 {
@@ -188,6 +220,7 @@ dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
     }
   dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device,
                             &input->settings, &input->loader_ceiling, &input->gpu_ceiling);
+  find_larger_batch (input, store);
   if (facts->ranks > 1) /* one process was measured, which shares its host with no other */
     {
       input->gpu_ceiling *= (double) facts->ranks;

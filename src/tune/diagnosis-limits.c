@@ -7,6 +7,9 @@
 
 #define LEAST_GAIN 0.03
 #define LATE_WAIT  0.05 /* of a step in the last quarter: half of what counts as limiting */
+#define KERNEL_US  5.0  /* that a kernel takes however little it computes: see launch-bound */
+#define KERNELS    0.3 /* of the device's time: then half as many of them are worth a larger batch */
+#define LARGER     1.10 /* times this batch's rate, measured at a larger one: the curve's knee */
 #define PLENTY     3.0  /* times the device's ceiling: whatever is waited for, it is not decoding */
 
 /* Of the rate, when the limit becomes `limit`; NaN: no gain that is worth saying. */
@@ -382,19 +385,72 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
   return TRUE;
 }
 
+/* A search measured the device at larger batches: it is known what one brings. */
+static gboolean
+is_below_measured_batch (const DynoMeasures *m, DynoRuleWords *w)
+{
+  w->gain =
+      gain_to (m, isnan (m->loader_ceiling) ? m->input->larger_ceiling
+                                            : MIN (m->input->larger_ceiling, m->loader_ceiling));
+  if (!(m->input->larger_ceiling >= LARGER * m->gpu_ceiling) || isnan (w->gain))
+    return FALSE;
+  w->text = N_ ("The GPU limits, but batch {b} keeps it busy without filling it: it computes {a} "
+                "samples/s, and a search measured {d} at batch {v}; up to {c} would fit its "
+                "memory");
+  w->action = N_ ("Set batch_size={v} ({g})");
+  w->a = dyno_word_rate (m->gpu_ceiling);
+  w->d = dyno_word_rate (m->input->larger_ceiling);
+  w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, m->input->larger_batch);
+  return TRUE;
+}
+
+/* Where nobody measured the device's rates: kernels so short that much of each is its start. */
+static gboolean
+are_kernels_short (const DynoMeasures *m, DynoRuleWords *w)
+{
+  const DynoRunFacts *f = &m->input->facts;
+  double kernels = (double) (f->batch_dispatches * MAX (f->accumulate, 1) * MAX (f->parts, 1));
+
+  if (!(kernels * KERNEL_US / 1e3 >= KERNELS * m->device_ms))
+    return FALSE;
+  w->text = N_ ("The GPU limits, but batch {b} keeps it busy without filling it: the {a} kernels "
+                "of a batch take {d} each, of which much is their start; up to {c} would fit its "
+                "memory");
+  w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, f->batch_dispatches);
+  w->d = g_strdup_printf ("%.1f µs", m->device_ms * 1e3 / kernels);
+  return TRUE;
+}
+
+static gboolean
+is_little_used (const DynoMeasures *m, double threshold, DynoRuleWords *w)
+{
+  if (!(m->arithmetic_share < threshold) || !(m->bandwidth_share < 0.5))
+    return FALSE;
+  w->a = dyno_word_percent (m->arithmetic_share);
+  return TRUE;
+}
+
 gboolean
 dyno_check_is_small_batch (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
   const DynoRunFacts *f = &m->input->facts;
+  gboolean small;
 
-  if (!is_device_bound (m) || !(m->arithmetic_share < threshold) || !(m->bandwidth_share < 0.5)
-      || f->batch_size == 0 || f->fitting_batch < 2 * f->batch_size
+  if (!is_device_bound (m) || f->batch_size == 0 || f->fitting_batch < 2 * f->batch_size
       || (f->n_train > 0 && f->n_train < 8 * f->batch_size))
     return FALSE;
-  w->a = dyno_word_percent (m->arithmetic_share);
+  if (m->input->larger_ceiling > 0)
+    small = is_below_measured_batch (m, w);
+  else if (m->arithmetic_share > 0)
+    small = is_little_used (m, threshold, w);
+  else
+    small = are_kernels_short (m, w);
+  if (!small)
+    return FALSE;
   w->b = g_strdup_printf ("%" G_GUINT64_FORMAT, f->batch_size);
   w->c = g_strdup_printf ("%" G_GUINT64_FORMAT, f->fitting_batch);
-  w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, 2 * f->batch_size);
+  if (!w->value)
+    w->value = g_strdup_printf ("%" G_GUINT64_FORMAT, 2 * f->batch_size);
   return TRUE;
 }
 

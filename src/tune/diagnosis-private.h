@@ -42,7 +42,7 @@ typedef struct {
   char *value;         /* {v}: of the setting */
   double gain;         /* {g}: "about +40 %"; NaN: none is known */
   /* where they differ from the rule's own */
-  const char *action, *key;
+  const char *text, *action, *key;
   gboolean no_key; /* no setting helps */
 } DynoRuleWords;
 
@@ -61,7 +61,6 @@ const DynoRule *dyno_rule_list (guint *n);
 /* The conditions, diagnosis-limits.c and diagnosis-checks.c. */
 gboolean dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRuleWords *w);
-gboolean dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_cpu_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w);

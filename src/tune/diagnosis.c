@@ -53,7 +53,7 @@ dyno_diagnosis_input_init (DynoDiagnosisInput *input)
   dyno_stretches_init (&input->log);
   for (guint i = 0; i < G_N_ELEMENTS (sensors); i++)
     *sensors[i] = NONE;
-  input->loader_ceiling = input->gpu_ceiling = NONE;
+  input->loader_ceiling = input->gpu_ceiling = input->larger_ceiling = NONE;
 }
 
 /* --- measures --------------------------------------------------------------------------------- */
@@ -254,7 +254,7 @@ dyno_finding_new (const DynoRule *rule, const DynoRuleWords *words)
   finding->id = rule->info.id;
   finding->level = rule->info.level;
   finding->check = rule->info.check;
-  finding->text = dyno_rule_expand (rule->text, words);
+  finding->text = dyno_rule_expand (words->text ? words->text : rule->text, words);
   finding->action = action ? dyno_rule_expand (action, words) : NULL;
   finding->key = words->no_key ? NULL : words->key ? words->key : rule->key;
   finding->value = g_strdup (words->value);

@@ -69,6 +69,10 @@ typedef struct {
   DynoSensorSummary sensors;
   /* samples/s, where they were measured apart; NaN: estimated from the run */
   double loader_ceiling, gpu_ceiling;
+  /* The same of the device at a larger batch: the smallest that is nearly as fast as any that was
+   * measured.  0 and NaN: none was. */
+  guint64 larger_batch;
+  double larger_ceiling;
 } DynoDiagnosisInput;
 
 /* Nothing is known. */

@@ -756,10 +756,24 @@ test_ceilings_of_a_search (void)
   m.in.facts.fingerprint = 77;
   dyno_diagnosis_input_find_ceilings (&m.in, store);
   g_assert_true (m.in.loader_ceiling == 5000 && m.in.gpu_ceiling == 9000);
+  /* Larger batches, of which the smallest that is nearly the fastest counts. */
+  g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
+  for (guint i = 0; i < 4; i++)
+    {
+      static const double rates[] = { 9500, 11000, 11200, 20000 };
+
+      trial.number++;
+      trial.settings.batch_size = 128 << i;
+      trial.samples_per_s = rates[i];
+      g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+    }
+  dyno_diagnosis_input_find_ceilings (&m.in, store); /* 1024 would not fit */
+  g_assert_true (m.in.larger_batch == 256 && m.in.larger_ceiling == 11000);
   /* The device was measured with whole batches. */
   m.in.facts.parts = 2;
   dyno_diagnosis_input_find_ceilings (&m.in, store);
   g_assert_true (m.in.loader_ceiling == 5000 && isnan (m.in.gpu_ceiling));
+  g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
   g_clear_pointer (&store, dyno_store_free);
   for (guint i = 0; i < 3; i++)
     {
@@ -769,6 +783,57 @@ test_ceilings_of_a_search (void)
       g_remove (file);
     }
   g_rmdir (folder);
+}
+
+/* What a search measured at larger batches decides; else the share of the device's own rates; and
+ * where nobody measured those, kernels that are hardly longer than their start. */
+static void
+test_small_batch_by_what_is_known (void)
+{
+  static const struct {
+    guint64 larger_batch, dispatches;
+    double larger, arithmetic,
+        step_ms;               /* the device computes 64 samples in 9.7 ms: 6,598 a second */
+    const char *value, *words; /* NULL: it is no small batch */
+  } rows[] = {
+    { 256, 200, 7300, 0.1, 10, "256", "a search measured 7,300 at batch 256" },
+    { 256, 200, 7200, 0.1, 10, NULL, NULL }, /* it is at the plateau, whatever its arithmetic */
+    { 0, 200, NAN, 0.29, 10, "128", "29 % of its arithmetic rate" },
+    { 0, 1000, NAN, 0.31, 10, NULL, NULL },
+    { 0, 590, NAN, NAN, 10, "128", "the 590 kernels of a batch take 16.4 µs each" },
+    { 0, 570, NAN, NAN, 10, NULL, NULL },
+    { 256, 590, 12000, NAN, 13, NULL, NULL }, /* the device does not limit */
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      Machine m;
+      g_autoptr (DynoDiagnosis) d = NULL;
+      const DynoFinding *finding;
+
+      machine_init (&m);
+      m.step_ms = rows[i].step_ms;
+      m.in.larger_batch = rows[i].larger_batch;
+      m.in.larger_ceiling = rows[i].larger;
+      m.in.facts.batch_dispatches = rows[i].dispatches;
+      m.in.facts.batch_bytes = 1e9;
+      m.in.facts.flops_per_sample =
+          (isnan (rows[i].arithmetic) ? 0.1 : rows[i].arithmetic) * 50e12 * 0.0097 / 64;
+      if (isnan (rows[i].arithmetic))
+        m.in.facts.matrix_flops_per_s = m.in.facts.single_flops_per_s =
+            m.in.facts.copy_bytes_per_s = 0;
+      d = diagnose (&m);
+      finding = dyno_diagnosis_find (d, "small-batch");
+      g_test_message ("%u: %s", i, d->verdict);
+      g_assert_cmpstr (finding ? finding->value : NULL, ==, rows[i].value);
+      if (!finding)
+        continue;
+      g_assert_nonnull (strstr (finding->text, rows[i].words));
+      g_assert_nonnull (strstr (finding->text, "up to 512 would fit"));
+      g_assert_true (g_str_has_prefix (d->verdict, finding->text));
+      if (rows[i].larger > 0)
+        g_assert_cmpfloat_with_epsilon (d->expected_gain, 7300 / 6400.0 - 1, 1e-6);
+    }
 }
 
 /* Workers beyond the cores read at the same time, but do not decode. */
@@ -1171,6 +1236,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/counts-of-memory-have-their-own-totals", test_counts_of_memory);
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
   g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
+  g_test_add_func ("/tune/diagnosis/small-batch-by-what-is-known",
+                   test_small_batch_by_what_is_known);
   g_test_add_func ("/tune/diagnosis/cores-bound-what-workers-decode", test_cores_bound_the_loader);
   g_test_add_func ("/tune/diagnosis/what-does-not-fit-is-not-tight",
                    test_what_does_not_fit_is_not_tight);
