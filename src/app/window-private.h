@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The window's parts.  window.c owns them and shows what may be done; its commands (windowactions.c),
- * files (windowfiles.c) and end (windowclose.c) act on the same parts, and have them shown anew by
- * it: they call each other through this header alone.  Private to the window. */
+/* The window's parts.  window.c owns them and hears what they tell, windowstate.c shows what may be
+ * done; the window's commands (windowactions.c), files (windowfiles.c) and end (windowclose.c) act
+ * on the same parts, and have them shown anew: they call each other through this header alone.
+ * Private to the window. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"
@@ -32,15 +33,21 @@ struct _DynoWindow {
 
 /* window.c */
 void dyno_window_show_page (DynoWindow *self, const char *name);
+/* The run ends in this way; a question about it is over. */
+void dyno_window_stop_run (DynoWindow *self, gboolean save);
+void dyno_window_update_draining (DynoWindow *self);
+
+/* windowstate.c */
 /* Something uses the device. */
 gboolean dyno_window_is_working (DynoWindow *self);
 /* Nothing is at work, and the window stays. */
 gboolean dyno_window_is_idle (DynoWindow *self);
+/* A search that was stopped may leave a measurement behind, which is in the driver for a while; once
+ * it is over, what may be done is shown anew. */
+gboolean dyno_window_device_is_held (DynoWindow *self);
+void dyno_window_update_actions (DynoWindow *self);
 /* A run, the tuner or the window has begun or ended something. */
 void dyno_window_work_changed (DynoWindow *self);
-/* The run ends in this way; a question about it is over. */
-void dyno_window_stop_run (DynoWindow *self, gboolean save);
-void dyno_window_update_draining (DynoWindow *self);
 
 /* windowactions.c */
 void dyno_window_add_actions (DynoWindow *self);

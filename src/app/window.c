@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The window.  It ties the setup (left), the monitor and the tuner (right) together: every command
- * is an action here, and what may be done follows from their states alone (update_actions, which
- * shows and changes none of them).  While something is at work the setup is locked
- * (dyno_window_work_changed).
+ * is an action, and what may be done follows from their states alone (windowstate.c).  While
+ * something is at work the setup is locked (dyno_window_work_changed).
  *
  * While a run goes on the monitor is drained once a frame as long as the window is seen, and by a
  * slow timer in any case. */
 #include "window-private.h"
-#include "asyncmeter.h"
 #include "datapage.h"
 #include "diagnosepage.h"
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "home.h"
-#include "obstacles.h"
 #include "rail.h"
 #include "recentdata.h"
 #include "row.h"
@@ -33,179 +30,16 @@
 
 #define SLOW_DRAIN_MS 400
 #define FRAME_US      30000
-#define HELD_MS       250
 /* Below these widths the rail becomes a bar at the bottom, and the settings lie over the run. */
 #define NARROW_PIXELS 700
 #define FOLD_PIXELS   960
 
 G_DEFINE_FINAL_TYPE (DynoWindow, dyno_window, GTK_TYPE_APPLICATION_WINDOW)
 
-static void
-enable (DynoWindow *self, const char *name, gboolean enabled)
-{
-  g_simple_action_set_enabled (
-      G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
-}
-
-/* Something uses the device. */
-gboolean
-dyno_window_is_working (DynoWindow *self)
-{
-  return dyno_run_monitor_is_active (self->monitor)
-         || dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page))
-         || dyno_home_is_testing (DYNO_HOME (self->home));
-}
-
-/* Nothing is at work, and the window stays. */
-gboolean
-dyno_window_is_idle (DynoWindow *self)
-{
-  return !self->closing && !dyno_window_is_working (self);
-}
-
 void
 dyno_window_show_page (DynoWindow *self, const char *name)
 {
   gtk_stack_set_visible_child_name (GTK_STACK (self->pages), name);
-}
-
-/* What is said about the run in each frame. */
-static void
-show_status (DynoWindow *self)
-{
-  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
-  g_autofree char *title = dyno_run_pill_describe (status);
-  const char *now = gtk_window_get_title (GTK_WINDOW (self));
-  dyno_run_pill_show (DYNO_RUN_PILL (self->pill), status);
-  dyno_status_bar_show (DYNO_STATUS_BAR (self->status_bar), self->setup, status);
-  if (g_strcmp0 (now, title ? title : _ ("Dyno")) != 0)
-    gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
-}
-
-/* In the place of a run that is not there yet: what the next one will train. */
-static void
-show_next_run (DynoWindow *self, const char *obstacle)
-{
-  const DynoJob *job = dyno_setup_get_job (self->setup);
-  const DynoModel *model = job->model ? dyno_model_find (job->model, NULL) : NULL;
-  g_autofree char *data = job->data ? dyno_words_data (job->data) : NULL;
-  g_autofree char *what =
-      model && data ? g_strdup_printf (_ ("%s on %s"), model->title, data) : g_strdup ("");
-  /* A name may have what looks like markup. */
-  g_autofree char *text = g_markup_printf_escaped (
-      "%s\n%s", what, obstacle ? obstacle : _ ("Everything is ready: press Start."));
-  hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
-}
-
-static void update_actions (DynoWindow *self);
-
-static gboolean
-look_whether_held (gpointer data)
-{
-  DynoWindow *self = data;
-  if (dyno_async_meter_count_left () > 0)
-    return G_SOURCE_CONTINUE;
-  self->held = 0;
-  update_actions (self);
-  return G_SOURCE_REMOVE;
-}
-
-/* A search that was stopped may leave a measurement behind, which is in the driver for a while. */
-static gboolean
-device_is_held (DynoWindow *self)
-{
-  if (dyno_async_meter_count_left () == 0)
-    return FALSE;
-  if (self->held == 0)
-    self->held = g_timeout_add (HELD_MS, look_whether_held, self);
-  return TRUE;
-}
-
-static void
-update_actions (DynoWindow *self)
-{
-  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
-  gboolean running = dyno_run_monitor_is_active (self->monitor),
-           tuning = dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
-  gboolean paused = status->state == DYNO_SESSION_PAUSED;
-  gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
-  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
-  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
-  gboolean idle = dyno_window_is_idle (self);
-  gboolean held = device_is_held (self);
-  /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
-  gboolean tunable = idle && !held && (!obstacle || (plan && !plan->fits));
-  enable (self, "start", idle && !held && !obstacle);
-  enable (self, "add-to-queue", !obstacle);
-  enable (self, "tune", tunable);
-  enable (self, "quick-test", idle && !held && dyno_setup_get_device (self->setup));
-  enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
-  enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
-  enable (self, "release",
-          stoppable && !status->released && (paused || status->state == DYNO_SESSION_RUNNING));
-  enable (self, "preferences", self->state != NULL);
-  enable (self, "stop", stoppable);
-  enable (self, "discard", stoppable);
-  enable (self, "stop-tune", tuning);
-  enable (self, "use-best", idle && dyno_tune_page_has_best (DYNO_TUNE_PAGE (self->tune_page)));
-  enable (self, "open-data", idle);
-  enable (self, "open-folder", idle);
-  enable (self, "open-file", idle);
-  enable (self, "open-settings", idle);
-  enable (self, "export-curves", status->n_steps > 0);
-  enable (self, "undo", dyno_setup_can_step (self->setup, TRUE));
-  enable (self, "redo", dyno_setup_can_step (self->setup, FALSE));
-
-  if (!stoppable)
-    dyno_stop_bar_dismiss (DYNO_STOP_BAR (self->stop_bar));
-  gtk_widget_set_visible (self->start_button, !running);
-  gtk_widget_set_visible (self->pause_button, running);
-  gtk_widget_set_visible (self->stop_button, running);
-  gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
-                                                   : tuning ? _ ("The tuner is at work.")
-                                                   : held   ? _ ("The measurement that was stopped "
-                                                                   "still holds the device.")
-                                                            : _ ("Train (F5)"));
-  show_next_run (self, obstacle);
-  gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
-                                paused ? "media-playback-start-symbolic"
-                                       : "media-playback-pause-symbolic",
-                                GTK_ICON_SIZE_BUTTON);
-  gtk_label_set_text_with_mnemonic (GTK_LABEL (self->pause_label),
-                                    paused ? _ ("_Resume") : _ ("_Pause"));
-  if (status->state != DYNO_SESSION_NEW)
-    gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
-  show_status (self);
-  if (self->wanted && g_action_group_get_action_enabled (G_ACTION_GROUP (self), self->wanted))
-    {
-      g_autofree char *wanted = g_steal_pointer (&self->wanted);
-      g_action_group_activate_action (G_ACTION_GROUP (self), wanted, NULL);
-    }
-}
-
-/* The machine does not go to sleep while something is at work. */
-static void
-update_inhibition (DynoWindow *self)
-{
-  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
-  gboolean working = dyno_window_is_working (self);
-  if (working && self->inhibited == 0 && application)
-    self->inhibited =
-        gtk_application_inhibit (application, GTK_WINDOW (self), GTK_APPLICATION_INHIBIT_SUSPEND,
-                                 _ ("A training or a measurement goes on"));
-  else if (!working && self->inhibited != 0 && application)
-    gtk_application_uninhibit (application, self->inhibited);
-  if (!working)
-    self->inhibited = 0;
-}
-
-/* A run, the tuner or the window has begun or ended something. */
-void
-dyno_window_work_changed (DynoWindow *self)
-{
-  dyno_setup_set_locked (self->setup, !dyno_window_is_idle (self));
-  update_inhibition (self);
-  update_actions (self);
 }
 
 /* Draining */
@@ -400,7 +234,7 @@ run_taken (DynoRunsPage *page, DynoWindow *self)
 static void
 run_asked (DynoRunsPage *page, const DynoJob *job, DynoWindow *self)
 {
-  if (!dyno_window_is_idle (self) || device_is_held (self))
+  if (!dyno_window_is_idle (self) || dyno_window_device_is_held (self))
     return;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
   dyno_window_show_page (self, "train");
@@ -461,7 +295,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
       if (self->ready)
         dyno_state_save_setup (self->state, setup);
     }
-  update_actions (self);
+  dyno_window_update_actions (self);
 }
 
 static void
@@ -476,7 +310,7 @@ dyno_window_activate_action (DynoWindow *self, const char *name)
 {
   g_free (self->wanted);
   self->wanted = g_strdup (name);
-  update_actions (self);
+  dyno_window_update_actions (self);
 }
 
 static gboolean
@@ -609,7 +443,7 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
     dyno_window_show_page (self, settings_file ? "train" : "data");
   if (settings_file)
     dyno_window_open_settings (self, location);
-  update_actions (self);
+  dyno_window_update_actions (self);
   return GTK_WIDGET (self);
 }
 

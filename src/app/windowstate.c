@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* What may be done in the window.  It follows from the states of the parts alone, and showing it
+ * changes none of them. */
+#include "window-private.h"
+#include "asyncmeter.h"
+#include "home.h"
+#include "obstacles.h"
+#include "runpill.h"
+#include "statusbar.h"
+#include "stopbar.h"
+#include "tunepage.h"
+#include "words.h"
+#include <glib/gi18n.h>
+#include <handy.h>
+
+#define HELD_MS 250
+
+static void
+enable (DynoWindow *self, const char *name, gboolean enabled)
+{
+  g_simple_action_set_enabled (
+      G_SIMPLE_ACTION (g_action_map_lookup_action (G_ACTION_MAP (self), name)), enabled);
+}
+
+gboolean
+dyno_window_is_working (DynoWindow *self)
+{
+  return dyno_run_monitor_is_active (self->monitor)
+         || dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page))
+         || dyno_home_is_testing (DYNO_HOME (self->home));
+}
+
+gboolean
+dyno_window_is_idle (DynoWindow *self)
+{
+  return !self->closing && !dyno_window_is_working (self);
+}
+
+/* What is said about the run in each frame. */
+static void
+show_status (DynoWindow *self)
+{
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
+  g_autofree char *title = dyno_run_pill_describe (status);
+  const char *now = gtk_window_get_title (GTK_WINDOW (self));
+  dyno_run_pill_show (DYNO_RUN_PILL (self->pill), status);
+  dyno_status_bar_show (DYNO_STATUS_BAR (self->status_bar), self->setup, status);
+  if (g_strcmp0 (now, title ? title : _ ("Dyno")) != 0)
+    gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
+}
+
+/* In the place of a run that is not there yet: what the next one will train. */
+static void
+show_next_run (DynoWindow *self, const char *obstacle)
+{
+  const DynoJob *job = dyno_setup_get_job (self->setup);
+  const DynoModel *model = job->model ? dyno_model_find (job->model, NULL) : NULL;
+  g_autofree char *data = job->data ? dyno_words_data (job->data) : NULL;
+  g_autofree char *what =
+      model && data ? g_strdup_printf (_ ("%s on %s"), model->title, data) : g_strdup ("");
+  /* A name may have what looks like markup. */
+  g_autofree char *text = g_markup_printf_escaped (
+      "%s\n%s", what, obstacle ? obstacle : _ ("Everything is ready: press Start."));
+  hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
+}
+
+static gboolean
+look_whether_held (gpointer data)
+{
+  DynoWindow *self = data;
+  if (dyno_async_meter_count_left () > 0)
+    return G_SOURCE_CONTINUE;
+  self->held = 0;
+  dyno_window_update_actions (self);
+  return G_SOURCE_REMOVE;
+}
+
+gboolean
+dyno_window_device_is_held (DynoWindow *self)
+{
+  if (dyno_async_meter_count_left () == 0)
+    return FALSE;
+  if (self->held == 0)
+    self->held = g_timeout_add (HELD_MS, look_whether_held, self);
+  return TRUE;
+}
+
+void
+dyno_window_update_actions (DynoWindow *self)
+{
+  const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
+  gboolean running = dyno_run_monitor_is_active (self->monitor),
+           tuning = dyno_tune_page_is_active (DYNO_TUNE_PAGE (self->tune_page));
+  gboolean paused = status->state == DYNO_SESSION_PAUSED;
+  gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
+  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  gboolean idle = dyno_window_is_idle (self);
+  gboolean held = dyno_window_device_is_held (self);
+  /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
+  gboolean tunable = idle && !held && (!obstacle || (plan && !plan->fits));
+  enable (self, "start", idle && !held && !obstacle);
+  enable (self, "add-to-queue", !obstacle);
+  enable (self, "tune", tunable);
+  enable (self, "quick-test", idle && !held && dyno_setup_get_device (self->setup));
+  enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
+  enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
+  enable (self, "release",
+          stoppable && !status->released && (paused || status->state == DYNO_SESSION_RUNNING));
+  enable (self, "preferences", self->state != NULL);
+  enable (self, "stop", stoppable);
+  enable (self, "discard", stoppable);
+  enable (self, "stop-tune", tuning);
+  enable (self, "use-best", idle && dyno_tune_page_has_best (DYNO_TUNE_PAGE (self->tune_page)));
+  enable (self, "open-data", idle);
+  enable (self, "open-folder", idle);
+  enable (self, "open-file", idle);
+  enable (self, "open-settings", idle);
+  enable (self, "export-curves", status->n_steps > 0);
+  enable (self, "undo", dyno_setup_can_step (self->setup, TRUE));
+  enable (self, "redo", dyno_setup_can_step (self->setup, FALSE));
+
+  if (!stoppable)
+    dyno_stop_bar_dismiss (DYNO_STOP_BAR (self->stop_bar));
+  gtk_widget_set_visible (self->start_button, !running);
+  gtk_widget_set_visible (self->pause_button, running);
+  gtk_widget_set_visible (self->stop_button, running);
+  gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
+                                                   : tuning ? _ ("The tuner is at work.")
+                                                   : held   ? _ ("The measurement that was stopped "
+                                                                   "still holds the device.")
+                                                            : _ ("Train (F5)"));
+  show_next_run (self, obstacle);
+  gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
+                                paused ? "media-playback-start-symbolic"
+                                       : "media-playback-pause-symbolic",
+                                GTK_ICON_SIZE_BUTTON);
+  gtk_label_set_text_with_mnemonic (GTK_LABEL (self->pause_label),
+                                    paused ? _ ("_Resume") : _ ("_Pause"));
+  if (status->state != DYNO_SESSION_NEW)
+    gtk_stack_set_visible_child (GTK_STACK (self->train_stack), self->run_page);
+  show_status (self);
+  if (self->wanted && g_action_group_get_action_enabled (G_ACTION_GROUP (self), self->wanted))
+    {
+      g_autofree char *wanted = g_steal_pointer (&self->wanted);
+      g_action_group_activate_action (G_ACTION_GROUP (self), wanted, NULL);
+    }
+}
+
+/* The machine does not go to sleep while something is at work. */
+static void
+update_inhibition (DynoWindow *self)
+{
+  GtkApplication *application = gtk_window_get_application (GTK_WINDOW (self));
+  gboolean working = dyno_window_is_working (self);
+  if (working && self->inhibited == 0 && application)
+    self->inhibited =
+        gtk_application_inhibit (application, GTK_WINDOW (self), GTK_APPLICATION_INHIBIT_SUSPEND,
+                                 _ ("A training or a measurement goes on"));
+  else if (!working && self->inhibited != 0 && application)
+    gtk_application_uninhibit (application, self->inhibited);
+  if (!working)
+    self->inhibited = 0;
+}
+
+void
+dyno_window_work_changed (DynoWindow *self)
+{
+  dyno_setup_set_locked (self->setup, !dyno_window_is_idle (self));
+  update_inhibition (self);
+  dyno_window_update_actions (self);
+}
