@@ -266,6 +266,8 @@ add_foot (Dialog *self, GtkWidget *content)
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8),
             *choose = gtk_button_new_with_mnemonic (_ ("C_hoose Images…"));
   self->spinner = gtk_spinner_new ();
+  gtk_widget_set_no_show_all (self->spinner, TRUE);
+  g_object_bind_property (self->spinner, "active", self->spinner, "visible", G_BINDING_SYNC_CREATE);
   self->state = gtk_label_new ("");
   gtk_label_set_xalign (GTK_LABEL (self->state), 0);
   gtk_label_set_line_wrap (GTK_LABEL (self->state), TRUE);

@@ -45,7 +45,7 @@ add_spark_column (GtkWidget *list, DynoRunCurves *curves)
   GtkTreeViewColumn *view = gtk_tree_view_column_new_with_attributes (_ ("Loss"), cell, NULL);
   g_object_set (cell, "xpad", 8, "ypad", 4, NULL);
   gtk_tree_view_column_set_sizing (view, GTK_TREE_VIEW_COLUMN_FIXED);
-  gtk_tree_view_column_set_fixed_width (view, 100);
+  gtk_tree_view_column_set_fixed_width (view, 90);
   gtk_tree_view_column_set_cell_data_func (view, cell, show_spark, curves, NULL);
   gtk_tree_view_append_column (GTK_TREE_VIEW (list), view);
 }
@@ -55,16 +55,16 @@ dyno_run_table_new (DynoRunCurves *curves)
 {
   GtkWidget *list = gtk_tree_view_new ();
   dyno_widget_set_accessible_name (list, _ ("Runs"));
-  add_column (list, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 170);
+  add_column (list, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 160);
   add_spark_column (list, curves);
   add_column (list, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
   add_column (list, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 134);
-  add_column (list, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 100);
-  add_column (list, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 90);
-  add_column (list, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 106);
+  add_column (list, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 98);
+  add_column (list, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 84);
+  add_column (list, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 98);
   add_column (list, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
-  add_column (list, _ ("State"), DYNO_RUN_LIST_STATE, 0, 104);
-  add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 84);
+  add_column (list, _ ("State"), DYNO_RUN_LIST_STATE, 0, 120);
+  add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 98);
   add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 100);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_view_set_search_column (GTK_TREE_VIEW (list), DYNO_RUN_LIST_TITLE);
