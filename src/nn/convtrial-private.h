@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Small convolutions that the self-test computes: their graphs, and the same in double on the host.
+ * The shapes have products that are whole tiles and such that are not, strides, channels to be
+ * padded, and few channels.  Private to selftest*.c. */
+#pragma once
+#include "graph.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_CONV_MAX_CASES 5
+
+typedef struct {
+  guint32 n, h, w, c, k, kernel, stride, pad;
+  guint32 groups;
+} DynoConvCase;
+
+/* A kind of convolution and its shapes. */
+typedef struct {
+  const char *label; /* NULL: each tile in turn */
+  guint n_cases;
+  DynoConvCase cases[DYNO_CONV_MAX_CASES];
+} DynoConvKind;
+
+#define DYNO_CONV_N_KINDS 3
+extern const DynoConvKind dyno_conv_kinds[DYNO_CONV_N_KINDS];
+#define DYNO_CONV_TILED (&dyno_conv_kinds[0])
+
+/* One case on host and device. */
+typedef struct {
+  DynoConvCase s;
+  guint32 oh, ow;
+  gsize n_x, n_y, n_weight;
+  float *x, *dy, *weight; /* dense; weight in torchvision's order */
+  double *y_want, *dx_want, *dw_want;
+  const DynoPrecision *precision;
+  DynoGraph *graph;
+  DynoTensor *input, *output, *seed; /* x, y, dy */
+} DynoConvTrial;
+
+/* Clear it after an error too.  Errors: those of dyno_graph_check. */
+gboolean dyno_conv_trial_init (DynoConvTrial *trial, const DynoConvCase *s,
+                               const DynoPrecision *precision, GError **error);
+/* One that is all zero has nothing to free. */
+void dyno_conv_trial_clear (DynoConvTrial *trial);
+
+G_END_DECLS
