@@ -29,6 +29,7 @@ typedef struct {
    * workers, now so many, spent on them, and of it on reading files. */
   guint64 decoded, workers;
   double decode_ms, fetch_ms;
+  double host_copy_ms; /* of the training thread, into page-locked memory; 0: pinned */
 } DynoStepMetrics;
 
 typedef struct {

@@ -63,6 +63,7 @@ static const Column columns[] = {
   { "workers", COUNT, STEP (workers), NULL },
   { "decode_ms", REAL, STEP (decode_ms), "%.4f" },
   { "fetch_ms", REAL, STEP (fetch_ms), "%.4f" },
+  { "host_copy_ms", REAL, STEP (host_copy_ms), "%.4f" },
 };
 
 #define N_PLACE    2 /* the first ones say where a row is */

@@ -116,7 +116,7 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   if (!submit_taken (pipe, kind, slot, &upload, cancellable, error))
     {
       if (pipe->uploader)
-        dyno_uploader_reclaim (pipe->uploader, slot);
+        dyno_uploader_reclaim (pipe->uploader, slot, NULL);
       return FALSE;
     }
   pipe->last_use[slot] = pipe->timeline_values[slot];
@@ -137,7 +137,9 @@ dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error)
   pipe->retired++;
   result->end_us = g_get_monotonic_time ();
   result->output = *dyno_program_step_output (pipe->program, slot);
-  result->upload_ms = pipe->uploader ? dyno_uploader_reclaim (pipe->uploader, slot) : 0;
+  result->upload_ms = result->host_copy_ms = 0;
+  if (pipe->uploader)
+    result->upload_ms = dyno_uploader_reclaim (pipe->uploader, slot, &result->host_copy_ms);
   dyno_program_read_stages (pipe->program, slot, result->stage_us);
   return TRUE;
 }

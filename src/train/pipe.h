@@ -20,7 +20,7 @@ typedef struct _DynoPipe DynoPipe;
 typedef struct {
   struct DynoStepOutput output;
   double stage_us[3]; /* device time of forward, backward, optimizer; zeros where not measured */
-  double upload_ms;
+  double upload_ms, host_copy_ms;
   gint64 end_us; /* monotonic time at which it was seen to be over */
 } DynoPipeResult;
 

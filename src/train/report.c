@@ -271,6 +271,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
     .step_ms = (double) (clock - run->last_end_us) / 1000.0,
     .wait_data_ms = r->wait_ms,
     .upload_ms = r->upload_ms,
+    .host_copy_ms = r->host_copy_ms,
     .forward_ms = r->stage_ms[0],
     .backward_ms = r->stage_ms[1],
     .optimizer_ms = r->stage_ms[2],

@@ -130,6 +130,7 @@ retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **e
     sum->metric_sums[i] += done.output.metric_sums[i];
   sum->nonfinite_loss |= done.output.nonfinite_loss != 0;
   sum->upload_ms += done.upload_ms;
+  sum->host_copy_ms += done.host_copy_ms;
   for (guint i = 0; i < 3; i++)
     sum->stage_ms[i] += done.stage_us[i] / 1000.0;
   if (!last)

@@ -25,7 +25,7 @@ typedef struct {
   double loss_sum, metric_sums[DYNO_MAX_METRICS]; /* over the samples */
   double grad_norm, loss_scale;
   gboolean overflow, nonfinite_loss;
-  double upload_ms, stage_ms[3];
+  double upload_ms, host_copy_ms, stage_ms[3];
   double wait_ms; /* for the loader, since the result before */
   gint64 end_us;
   const DynoRankStep *ranks; /* of several: of each, until the stepper's next call; else NULL */

@@ -39,6 +39,7 @@ join (DynoStretch *a, const DynoStretch *b)
   a->decoded += b->decoded;
   a->decode_ms += b->decode_ms;
   a->fetch_ms += b->fetch_ms;
+  a->host_copy_ms += b->host_copy_ms;
   a->workers += b->workers;
   a->loss += b->loss;
   a->n_losses += b->n_losses;
@@ -89,6 +90,7 @@ dyno_stretches_add_step (DynoStretches *log, const DynoStepMetrics *step)
     .decoded = step->decoded,
     .decode_ms = number (step->decode_ms),
     .fetch_ms = number (step->fetch_ms),
+    .host_copy_ms = number (step->host_copy_ms),
     .workers = (double) step->workers,
     .loss = finite ? step->loss : 0,
     .n_losses = finite,

@@ -19,6 +19,7 @@ typedef struct {
   double gap_ms; /* between the steps: validation, saving */
   guint64 decoded;
   double decode_ms, fetch_ms, workers; /* sums */
+  double host_copy_ms;                 /* sum */
   double loss;                         /* sum of the finite ones */
   guint64 n_losses;
   guint64 n_bad;     /* losses that were not finite; in `whole` the first step counts too */

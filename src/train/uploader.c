@@ -30,6 +30,7 @@ struct _DynoUploader {
   DynoTimer *timers[MAX_PROGRAM_SLOTS];        /* NULL where copies cannot be timed */
   DynoBatch *held[MAX_PROGRAM_SLOTS];
   gboolean busy[MAX_PROGRAM_SLOTS];
+  gint64 staged_us[MAX_PROGRAM_SLOTS]; /* that copying into staging took; 0 when pinned */
   guint64 timeline_values[MAX_PROGRAM_SLOTS];
 };
 
@@ -199,10 +200,12 @@ static void
 stage (DynoUploader *u, guint slot, const DynoBatch *batch)
 {
   guint8 *staging = dyno_buffer_get_mapped (u->staging[slot]);
+  gint64 begin_us = g_get_monotonic_time ();
 
   for (guint i = 0; i < u->plan.layout.n_fields; i++)
     if (u->tensors[i])
       memcpy (staging + u->plan.layout.offset[i], batch->fields[i], u->plan.layout.field_bytes[i]);
+  u->staged_us[slot] = g_get_monotonic_time () - begin_us;
 }
 
 gboolean
@@ -237,7 +240,7 @@ dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *ca
   if (!dyno_command_submit (g_ptr_array_index (u->commands, command), &wait, 1, timeline_value,
                             error))
     {
-      dyno_uploader_reclaim (u, slot);
+      dyno_uploader_reclaim (u, slot, NULL);
       return FALSE;
     }
   u->timeline_values[slot] = *timeline_value;
@@ -245,10 +248,12 @@ dyno_uploader_next (DynoUploader *u, guint slot, guint64 after, GCancellable *ca
 }
 
 double
-dyno_uploader_reclaim (DynoUploader *u, guint slot)
+dyno_uploader_reclaim (DynoUploader *u, guint slot, double *host_ms)
 {
   double times[2] = { 0, 0 };
 
+  if (host_ms)
+    *host_ms = u->busy[slot] ? (double) u->staged_us[slot] / 1e3 : 0;
   if (!u->busy[slot])
     return 0;
   u->busy[slot] = FALSE;

@@ -21,7 +21,7 @@ typedef struct {
   DynoPhases phases;
   double training_ms; /* of a step, without the ends of epochs */
   double device_ms;   /* of it, the device computes */
-  double upload_ms;   /* the device's copy of a step, hidden or not */
+  double upload_ms;   /* copies of a step, the device's and the host's, hidden or not */
   double bandwidth_share, arithmetic_share;
   double early_ms, late_ms;     /* a step's, in the second and the last quarter */
   double early_vram, late_vram; /* bytes, likewise the first and the last quarter */

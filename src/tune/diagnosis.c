@@ -2,7 +2,8 @@
 /* The measures of a run, and the verdict that the rules make of them.
  *
  * Phases: time in which the device stands still is waiting for data as far as the host waited for
- * the loader, then copying as far as copies took, and idle for the rest: what of both is hidden
+ * the loader, then copying as far as copies took (the device's, and the host's where memory is not
+ * page-locked), and idle for the rest: what of both is hidden
  * behind computing costs nothing.  The two ceilings are those of the run's own settings: what its
  * workers would decode if nobody waited, and what the device would compute. */
 #include "diagnosis-private.h"
@@ -75,7 +76,7 @@ measure_phases (DynoMeasures *m)
   double followed;
 
   m->training_ms = sum->step_ms / n;
-  m->upload_ms = sum->upload_ms / n;
+  m->upload_ms = (sum->upload_ms + sum->host_copy_ms) / n;
   *p = (DynoPhases){ .wait_data_ms = MIN (wait, m->training_ms),
                      .copy_ms = NONE,
                      .forward_ms = NONE,

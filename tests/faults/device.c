@@ -458,7 +458,7 @@ first_loss (gboolean wait_between)
     g_assert_true (dyno_queue_wait (engine->device, DYNO_QUEUE_COMPUTE, computing, 0, &error));
   g_assert_true (
       dyno_queue_wait (engine->device, DYNO_QUEUE_TRANSFER, upload.timeline_value, 0, &error));
-  dyno_uploader_reclaim (engine->training.uploader, 0);
+  dyno_uploader_reclaim (engine->training.uploader, 0, NULL);
   g_assert_true (dyno_uploader_next (engine->training.uploader, 0, computing, NULL, &n_valid,
                                      &wait_us, &upload.timeline_value, &error));
   g_assert_true (

@@ -57,7 +57,8 @@ test_csv (void)
                            .samples = 32,
                            .decoded = 40,
                            .workers = 3,
-                           .decode_ms = 12.5 };
+                           .decode_ms = 12.5,
+                           .host_copy_ms = 0.25 };
   DynoEpochMetrics epoch = { .epoch = 1,
                              .step = 2,
                              .train_loss = 1.5,
@@ -88,9 +89,9 @@ test_csv (void)
                    "forward_ms,backward_ms,optimizer_ms,grad_norm,loss_scale,skipped,vram_bytes,"
                    "vram_all_bytes,seconds,train_loss,train_accuracy,train_top5,val_loss,"
                    "val_accuracy,val_top5,epoch_samples_per_s,epoch_seconds,validation_seconds,"
-                   "saving_seconds,samples,decoded,workers,decode_ms,fetch_ms");
+                   "saving_seconds,samples,decoded,workers,decode_ms,fetch_ms,host_copy_ms");
   g_assert_true (g_str_has_prefix (lines[1], "1,1,0.123456789,0.5,0.75,0.05,"));
-  g_assert_true (g_str_has_suffix (lines[1], ",0.000000,,,,,,,,,,,32,40,3,12.5000,0.0000"));
+  g_assert_true (g_str_has_suffix (lines[1], ",0.000000,,,,,,,,,,,32,40,3,12.5000,0.0000,0.2500"));
   g_assert_nonnull (strstr (lines[2], ",1.5,0.25,1,2.25,nan,0.125,"));
   g_assert_true (g_str_has_prefix (lines[4], "4,1,inf,-inf,0.75,"));
   g_assert_cmpuint (dyno_metrics_copy_steps (metrics, 2, 5, rows), ==, 2);
@@ -105,7 +106,7 @@ test_csv (void)
                  && epoch.val_metrics[1] == 0.125 && epoch.step == 2
                  && epoch.validation_seconds == 0.5 && epoch.saving_seconds == 0.25
                  && step.samples == 32 && step.decoded == 40 && step.workers == 3
-                 && step.decode_ms == 12.5 && step.fetch_ms == 0);
+                 && step.decode_ms == 12.5 && step.fetch_ms == 0 && step.host_copy_ms == 0.25);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[1], &step, &epoch, &has_epoch));
   g_assert_false (has_epoch);
   g_assert_true (dyno_metrics_csv_parse (csv, lines[4], &step, &epoch, &has_epoch));

@@ -193,6 +193,33 @@ test_pipeline_changes_no_bit (void)
 }
 
 static void
+add_host_copy (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  *(double *) data += step->host_copy_ms;
+}
+
+/* Batches that are not page-locked are copied by the training thread, which every step tells. */
+static void
+test_host_copies_are_told (void)
+{
+  for (guint pinned = 0; pinned < 2; pinned++)
+    {
+      g_autoptr (DynoJob) job = test_job ("mlp", "builtin:shapes?size=224&samples=72");
+      g_auto (TestRun) run = { 0 };
+      double copied_ms = 0;
+
+      test_job_set (job, pinned ? "pinned=true" : "pinned=false", "model.width=0.0625", "epochs=1",
+                    NULL);
+      test_run (&run, job, add_host_copy, &copied_ms);
+      g_assert_no_error (run.error);
+      if (pinned)
+        g_assert_cmpfloat (copied_ms, ==, 0);
+      else
+        g_assert_cmpfloat (copied_ms, >, 0); /* 2 MB each */
+    }
+}
+
+static void
 test_seed_changes_run (void)
 {
   g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
@@ -559,6 +586,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/sequences-are-learned", test_sequences_are_learned);
   g_test_add_func ("/train/session/planned-is-allocated", test_planned_is_allocated);
   g_test_add_func ("/train/session/host-memory-is-planned", test_host_memory_is_planned);
+  g_test_add_func ("/train/session/host-copies-are-told", test_host_copies_are_told);
   g_test_add_func ("/train/session/pipeline-changes-no-bit", test_pipeline_changes_no_bit);
   g_test_add_func ("/train/session/seed-changes-run", test_seed_changes_run);
   g_test_add_func ("/train/session/accumulation-is-a-larger-batch",

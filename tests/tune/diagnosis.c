@@ -13,7 +13,7 @@
 typedef struct {
   DynoDiagnosisInput in;
   guint n;
-  double step_ms, wait_ms, upload_ms, forward_ms, backward_ms, optimizer_ms;
+  double step_ms, wait_ms, upload_ms, host_copy_ms, forward_ms, backward_ms, optimizer_ms;
   double decode_ms, fetch_ms; /* of a sample */
   guint workers, batch;
   double late_factor;  /* of the last half's steps */
@@ -118,6 +118,7 @@ diagnose (Machine *m)
         .step_ms = (m->step_ms - m->wait_ms + wait) * late,
         .wait_data_ms = wait * late,
         .upload_ms = m->upload_ms,
+        .host_copy_ms = m->host_copy_ms,
         .forward_ms = m->forward_ms * late,
         .backward_ms = m->backward_ms * late,
         .optimizer_ms = m->optimizer_ms * late,
@@ -785,6 +786,31 @@ test_ceilings_of_a_search (void)
   g_rmdir (folder);
 }
 
+/* Memory that is not page-locked is copied by the training thread first; what of that is hidden
+ * behind computing costs nothing. */
+static void
+test_host_copies_limit (void)
+{
+  static const double step_ms[] = { 10.9, 9.8 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (step_ms); i++)
+    {
+      Machine m;
+      g_autoptr (DynoDiagnosis) d = NULL;
+      const DynoFinding *finding;
+
+      machine_init (&m);
+      m.in.settings.pinned = FALSE;
+      m.upload_ms = 0.2;
+      m.host_copy_ms = 1;
+      m.step_ms = step_ms[i];
+      d = diagnose (&m);
+      finding = dyno_diagnosis_find (d, "transfer-bound");
+      g_assert_cmpstr (finding ? finding->key : NULL, ==, i == 0 ? "pinned" : NULL);
+      g_assert_cmpfloat_with_epsilon (d->phases.copy_ms, i == 0 ? 1.2 : 0.1, 1e-6);
+    }
+}
+
 /* What a search measured at larger batches decides; else the share of the device's own rates; and
  * where nobody measured those, kernels that are hardly longer than their start. */
 static void
@@ -1236,6 +1262,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/counts-of-memory-have-their-own-totals", test_counts_of_memory);
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
   g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
+  g_test_add_func ("/tune/diagnosis/host-copies-limit", test_host_copies_limit);
   g_test_add_func ("/tune/diagnosis/small-batch-by-what-is-known",
                    test_small_batch_by_what_is_known);
   g_test_add_func ("/tune/diagnosis/cores-bound-what-workers-decode", test_cores_bound_the_loader);
