@@ -123,6 +123,15 @@ print_ranks (const DynoRanksEstimate *e)
                    1e3 * e->step_seconds, 1e3 * e->exposed_seconds, e->samples_per_s, e->speedup);
 }
 
+/* Whether the loader takes random crops, and not the device. */
+static gboolean
+crops_source (const DynoJob *job, const DynoDatasetInfo *info)
+{
+  DynoLoaderParams params;
+
+  return dyno_job_get_loader_params (job, info, TRUE, &params, NULL) && params.crop.area > 0;
+}
+
 void
 dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
                       const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks)
@@ -148,6 +157,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
       dyno_json_uint (&json, "width", width);
       dyno_json_uint (&json, "height", height);
     }
+  dyno_json_bool (&json, "crops_source", crops_source (job, info));
   dyno_json_begin_object (&json, "components");
   for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
     dyno_json_uint (&json, dyno_memory_kind_name ((DynoMemoryKind) i), plan->plan.kind_bytes[i]);
@@ -210,6 +220,10 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
       dyno_out_line ("frozen  %s: %s parameters are trained",
                      g_quark_to_string (job->settings.model_freeze), trained);
     }
+  if (crops_source (job, info))
+    dyno_out_line ("crop    of at least %g of the area, decoded from the files%s",
+                   job->settings.augment_crop,
+                   job->settings.cache ? "; cache=true is without effect" : "");
   if (cli_job->preset_note)
     dyno_out_line ("preset  %s", cli_job->preset_note);
   dyno_out_line ("%s", "");

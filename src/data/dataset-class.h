@@ -8,8 +8,8 @@
  * - After open the state is never written again, so decode, label and describe run in any thread
  *   without a lock. */
 #pragma once
+#include "crop.h"
 #include "dataset.h"
-#include "image.h"
 #include "location.h"
 
 G_BEGIN_DECLS
@@ -40,6 +40,10 @@ typedef struct {
    * never waits.  The fields may lie in memory that is slow to read: they are only written. */
   gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                       gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error);
+  /* As decode, but of the image, or of its box, the crop alone that the seed draws.  May be NULL. */
+  gboolean (*decode_crop) (DynoDataset *dataset, guint64 index, const DynoCrop *crop, guint32 seed,
+                           guint32 width, guint32 height, gpointer const *fields,
+                           GByteArray *scratch, gsize fetched, GError **error);
   /* Both in one for a sample that can be had without waiting, with no copy in scratch; FALSE: it
    * cannot.  May be NULL. */
   gboolean (*decode_at_once) (DynoDataset *dataset, guint64 index, gpointer const *fields);

@@ -125,6 +125,7 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
   dataset->info.location = g_strdup (context->location->text);
+  dataset->info.croppable = klass->decode_crop != NULL;
   if (!klass->open (dataset, context, error)
       || !dyno_dataset_check (dataset, context->params->one_class, error))
     return NULL;

@@ -40,6 +40,7 @@ typedef struct {
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
   /* decode can give any size (images, built-in shapes); else width and height are fixed */
   gboolean resizable;
+  gboolean croppable;    /* random crops can be decoded straight from its files */
   guint32 n_classes;     /* 0: the target is values, as many as the schema says */
   char **class_names;    /* n_classes + NULL */
   guint64 *class_counts; /* n_classes */

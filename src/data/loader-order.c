@@ -7,6 +7,14 @@
 #include "rng.h"
 #include <string.h>
 
+#define SEED_KEY G_GUINT64_CONSTANT (0x666c6970)
+
+guint32
+dyno_loader_get_seed (const DynoLoader *loader, guint64 epoch, guint64 position)
+{
+  return (guint32) (dyno_rng_at (loader->params.seed ^ SEED_KEY, epoch, position) >> 32);
+}
+
 /* Room for taking classes in turns, made with the loader. */
 struct _DynoClassTurns {
   guint32 n_classes;

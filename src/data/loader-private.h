@@ -143,6 +143,9 @@ guint64 dyno_loader_find_position (const DynoLoader *loader, guint64 batch);
 /* Fills the order of an epoch. */
 void dyno_loader_make_order (DynoLoader *loader, guint64 epoch);
 
+/* The random word of a sample's place in an epoch's order. */
+guint32 dyno_loader_get_seed (const DynoLoader *loader, guint64 epoch, guint64 position);
+
 /* NULL: no memory. */
 DynoClassTurns *dyno_class_turns_new (const DynoLoader *loader);
 void dyno_class_turns_free (DynoClassTurns *turns);

@@ -4,12 +4,10 @@
 #include "loader-private.h"
 #include "dataset-class.h"
 #include "resize.h"
-#include "rng.h"
 #include <string.h>
 
-#define SEED_KEY G_GUINT64_CONSTANT (0x666c6970)
-#define PROBES   8
-#define TASK_US  250.0 /* that a task of several rows should take at the most */
+#define PROBES  8
+#define TASK_US 250.0 /* that a task of several rows should take at the most */
 
 /* A task of one row is decoded in its slot.  Rows so small that several make a task, and those that
  * the cache keeps, are decoded apart. */
@@ -59,8 +57,7 @@ static void
 fill_seeds (const DynoLoader *loader, guint32 *seeds, guint64 first)
 {
   for (guint32 i = 0; i < loader->params.batch; i++)
-    seeds[i] =
-        (guint32) (dyno_rng_at (loader->params.seed ^ SEED_KEY, loader->epoch, first + i) >> 32);
+    seeds[i] = dyno_loader_get_seed (loader, loader->epoch, first + i);
 }
 
 static void
@@ -195,6 +192,8 @@ typedef struct {
   const DynoLoaderTask *task;
   DynoWorkerScratch *scratch;
   guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples in indices */
+  guint64 epoch;
+  guint32 seed; /* of the row that is decoded */
   guint32 n_bad;
   gint64 fetch_us; /* spent reading files */
   gint64 stage_us; /* and copying samples that are decoded */
@@ -279,14 +278,27 @@ fetch (Work *work, guint64 index, gsize *size, GError **error)
   return ok;
 }
 
+/* What was fetched, whole or the crop that the row's seed draws. */
+static gboolean
+decode_fetched (Work *work, guint64 index, gpointer const *fields, gsize fetched, GError **error)
+{
+  const DynoLoaderParams *params = &work->loader->params;
+  DynoDataset *dataset = work->loader->dataset;
+
+  if (params->crop.area > 0 && dataset->klass->decode_crop)
+    return dataset->klass->decode_crop (dataset, index, &params->crop, work->seed, params->width,
+                                        params->height, fields, work->scratch->bytes, fetched,
+                                        error);
+  return dataset->klass->decode (dataset, index, params->width, params->height, fields,
+                                 work->scratch->bytes, fetched, error);
+}
+
 /* The sample at a place, in the slot; what it needs is read before.  DECODED leaves the writing to
  * be ended. */
 static Outcome
 decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
   DynoLoader *loader = work->loader;
-  DynoDataset *dataset = loader->dataset;
-  const DynoDatasetClass *klass = dataset->klass;
   guint64 index = loader->indices[place];
   gsize fetched;
 
@@ -294,8 +306,7 @@ decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **erro
     return FAILED;
   if (!begin_writing (work))
     return STALE;
-  if (klass->decode (dataset, index, loader->params.width, loader->params.height, fields,
-                     work->scratch->bytes, fetched, error))
+  if (decode_fetched (work, index, fields, fetched, error))
     return DECODED;
   call_off_writing (work);
   return FAILED;
@@ -306,7 +317,6 @@ static Outcome
 decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
   DynoLoader *loader = work->loader;
-  DynoDataset *dataset = loader->dataset;
   guint64 index = loader->indices[place];
   gint64 start = g_get_monotonic_time ();
   gsize fetched;
@@ -317,8 +327,7 @@ decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
       return DECODED;
     }
   if (!fetch (work, index, &fetched, error)
-      || !dataset->klass->decode (dataset, index, loader->params.width, loader->params.height,
-                                  fields, work->scratch->bytes, fetched, error))
+      || !decode_fetched (work, index, fields, fetched, error))
     return FAILED;
   if (loader->cache)
     {
@@ -386,6 +395,7 @@ decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GErr
   guint32 tried = 0, place = work->place[row];
   gboolean again = FALSE;
 
+  work->seed = dyno_loader_get_seed (loader, work->epoch, position);
   for (;;)
     {
       g_autoptr (GError) reason = NULL;
@@ -532,6 +542,7 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
   dyno_resize_take_us (); /* what others scaled on this thread */
   g_mutex_lock (&loader->mutex);
   wanted = dyno_loader_is_wanted (loader, task);
+  work.epoch = loader->epoch;
   for (guint32 i = 0; i < task->count && wanted; i++)
     work.place[i] = loader->order[task->position + i];
   g_mutex_unlock (&loader->mutex);

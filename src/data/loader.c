@@ -3,6 +3,7 @@
  * says the invariants. */
 #include "loader-private.h"
 #include "checked.h"
+#include "dataset-class.h"
 #include "intl.h"
 #include <inttypes.h>
 #include <math.h>
@@ -196,7 +197,7 @@ dyno_loader_new (DynoDataset *dataset, const GArray *indices, const DynoLoaderPa
   else if (params->max_bad_share >= 0)
     loader->bad_limit = (guint64) ceil (
         (params->max_bad_share > 0 ? params->max_bad_share : DEFAULT_BAD) * loader->n_samples);
-  if (params->cache)
+  if (params->cache && !(params->crop.area > 0 && dataset->klass->decode_crop))
     {
       loader->cache = dyno_sample_cache_new (loader->n_samples, &loader->schema, &loader->layout,
                                              params->cache_limit_bytes);

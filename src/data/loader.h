@@ -18,6 +18,7 @@
  * the counters may be used from any thread.  _free joins the workers, also in the middle of an
  * epoch. */
 #pragma once
+#include "crop.h"
 #include "dataset.h"
 
 G_BEGIN_DECLS
@@ -40,7 +41,10 @@ typedef struct {
   guint workers; /* threads; 0: the consumer decodes */
   /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */
   guint prefetch;
-  gboolean persistent;       /* workers live over epochs; FALSE: they end with each epoch */
+  gboolean persistent; /* workers live over epochs; FALSE: they end with each epoch */
+  /* Of a data set whose info says `croppable` (of others without effect): each sample is a crop,
+   * drawn from its seed, and no cache is kept. */
+  DynoCrop crop;
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */

@@ -68,6 +68,16 @@ find_negated (const DynoJob *job, const DynoDatasetInfo *info, const DynoBatchSc
   return negated;
 }
 
+DynoCrop
+dyno_augment_get_source_crop (const DynoJob *job, const DynoDatasetInfo *info)
+{
+  const DynoSettings *s = &job->settings;
+
+  if (s->augment_crop_from != DYNO_CROP_FROM_SOURCE || !info->croppable)
+    return (DynoCrop){ 0 };
+  return (DynoCrop){ s->augment_crop, s->augment_crop_ratio };
+}
+
 gboolean
 dyno_augment_get (const DynoJob *job, const DynoDatasetInfo *info, const DynoBatchSchema *schema,
                   DynoAugmentation *augmentation, GError **error)
@@ -107,7 +117,7 @@ dyno_augment_get (const DynoJob *job, const DynoDatasetInfo *info, const DynoBat
         s->augment_rotate > 0 ? "augment.rotate" : "augment.flip_vertical", info->name,
         s->augment_rotate > 0 ? "0" : "false");
   *augmentation = (DynoAugmentation){
-    .crop = s->augment_crop,
+    .crop = dyno_augment_get_source_crop (job, info).area > 0 ? 0 : s->augment_crop,
     .crop_ratio = s->augment_crop_ratio,
     .shift = (guint32) s->augment_shift,
     .pad = (DynoPadMode) s->augment_pad,

@@ -131,6 +131,7 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
     .workers = (guint) s->workers,
     .prefetch = (guint) s->prefetch,
     .persistent = s->persistent_workers,
+    .crop = training ? dyno_augment_get_source_crop (job, info) : (DynoCrop){ 0 },
     .cache = s->cache,
     .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
   };

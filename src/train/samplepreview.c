@@ -2,6 +2,7 @@
 /* The loader makes one batch of the samples, the kernels of prepare run by themselves: what is drawn
  * is what a run's first layer reads. */
 #include "samplepreview.h"
+#include "augment.h"
 #include "build.h"
 #include "ops.h"
 
@@ -41,6 +42,7 @@ make_loader (Work *w, const DynoJob *job, DynoDataset *dataset, const GArray *in
     }
   params.batch = indices->len;
   params.workers = 0;
+  params.crop = dyno_augment_get_source_crop (job, info);
   params.cache = FALSE;
   params.drop_last = FALSE;
   w->loader = dyno_loader_new (dataset, indices, &params, error);

@@ -16,7 +16,8 @@ static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };   /* Dyno
 static const char *const balances[] = { "none", "sampling", NULL };      /* DynoBalance */
 static const char *const class_weights[] = { "none", "balanced", NULL }; /* DynoClassWeights */
 static const char *const schedules[] = { "constant", "cosine", "step", NULL };
-static const char *const pads[] = { "zero", "reflect", NULL }; /* DynoPadMode */
+static const char *const crops_from[] = { "sample", "source", NULL }; /* DynoCropFrom */
+static const char *const pads[] = { "zero", "reflect", NULL };        /* DynoPadMode */
 static char default_workers[8];
 
 #define FIELD(kind, member, name, value)                                \
@@ -151,6 +152,10 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, augment_crop_ratio, "augment.crop_ratio", "1.3333", 1, 10),
     GROUP (AUGMENTATION), .same_on_resume = TRUE, .title = N_ ("Ratio of crops"),
     .help = N_ ("How much wider than high, or higher than wide, a random crop may be.") },
+  { CHOICE (augment_crop_from, "augment.crop_from", "sample", crops_from), GROUP (AUGMENTATION),
+    .same_on_resume = TRUE, .title = N_ ("Crops are cut from"),
+    .help = N_ ("sample: the image as it was brought to its size; source: the image's file, of "
+                "which no more is decoded: sharper and faster, but without a cache.") },
   { NUMBER (INT, augment_shift, "augment.shift", "0", 0, 1024), GROUP (AUGMENTATION),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Random shift"),
     .help = N_ ("Moves each training image by up to so many pixels each way.") },

@@ -52,7 +52,8 @@ typedef struct {
   gint augment_pad;     /* DynoPadMode */
   double augment_crop;  /* least share of the area; 0: off */
   double augment_crop_ratio;
-  double augment_rotate; /* degrees */
+  gint augment_crop_from; /* DynoCropFrom */
+  double augment_rotate;  /* degrees */
   double augment_brightness;
   double augment_contrast;
   double augment_saturation;
@@ -79,6 +80,8 @@ typedef struct {
   GQuark loss_weights;     /* of the text, classweights.h; 0: none */
 } DynoSettings;
 
+/* What random resized crops are cut from. */
+typedef enum { DYNO_CROP_FROM_SAMPLE, DYNO_CROP_FROM_SOURCE } DynoCropFrom;
 typedef enum { DYNO_BALANCE_NONE, DYNO_BALANCE_SAMPLING } DynoBalance;
 typedef enum { DYNO_CLASS_WEIGHTS_NONE, DYNO_CLASS_WEIGHTS_BALANCED } DynoClassWeights;
 

@@ -63,6 +63,10 @@ dyno_measures_cache_fits (const DynoMeasures *m)
   const DynoRunFacts *facts = &m->input->facts;
   double need = (double) facts->sample_bytes * (double) (facts->n_train + facts->n_validation);
 
+  /* Crops of the files are other ones in each epoch. */
+  if (m->settings && m->settings->augment_crop > 0
+      && m->settings->augment_crop_from == DYNO_CROP_FROM_SOURCE)
+    return FALSE;
   return m->settings && !m->settings->cache && m->settings->epochs > 1 && need > 0
          && need <= (double) facts->ram_free_bytes / 2;
 }

@@ -223,6 +223,7 @@ dyno_loader_ceiling_measure (const DynoJob *job, DynoDataset *dataset, const GAr
   g_auto (Source) source = { .deadline = deadline };
   DynoWindows w = { 0 };
   DynoCpuTimes before, after;
+  DynoLoaderParams params;
 
   *c = (DynoLoaderCeiling){ .uncached_rate = (double) NAN };
   if (indices->len == 0)
@@ -232,7 +233,9 @@ dyno_loader_ceiling_measure (const DynoJob *job, DynoDataset *dataset, const GAr
       return FALSE;
     }
   dyno_cpu_times_read (&before);
-  if (job->settings.cache)
+  if (!dyno_job_get_loader_params (job, dyno_dataset_get_info (dataset), TRUE, &params, error))
+    return FALSE;
+  if (job->settings.cache && params.crop.area == 0)
     {
       if (!measure_cached (job, dataset, indices, seconds, deadline, c, error))
         return FALSE;

@@ -3,6 +3,7 @@
  * beside bare loops over the same files in memory.  Images per second of CPU time of one thread, and
  * what part of the bare loop's rate each way has; the ways take turns, so that what else runs on the
  * machine slows them all alike. */
+#include "crop.h"
 #include "dataset.h"
 #include "image-codec.h"
 #include "loader.h"
@@ -17,7 +18,7 @@ typedef struct {
   GByteArray *scratch;
   guint8 *out, *pixels, *working;
   tjhandle handle;
-  DynoLoader *loader;
+  DynoLoader *loader, *crop_loader;
 } Bench;
 
 static double
@@ -102,14 +103,56 @@ whole_decoder (Bench *b)
 }
 
 static void
-loader_without_workers (Bench *b)
+decode_crops (Bench *b, double area)
+{
+  const DynoCrop crop = { area, 4.0 / 3 };
+  static guint32 seed;
+
+  for (guint i = 0; i < b->files->len; i++)
+    {
+      const GByteArray *file = b->files->pdata[i];
+
+      g_byte_array_set_size (b->scratch, 0);
+      g_byte_array_append (b->scratch, file->data, file->len);
+      if (!dyno_image_decode_crop (b->scratch, file->len, NULL, &crop, seed++ * 2654435761u,
+                                   b->size, b->size, b->out, NULL))
+        abort ();
+    }
+}
+
+static void
+small_crops (Bench *b)
+{
+  decode_crops (b, 0.08);
+}
+
+static void
+large_crops (Bench *b)
+{
+  decode_crops (b, 0.5);
+}
+
+static void
+take_epoch (DynoLoader *loader)
 {
   static guint64 epoch;
   DynoBatch *batch;
 
-  dyno_loader_start_epoch (b->loader, epoch++, 0);
-  while ((batch = dyno_loader_next (b->loader, NULL, NULL, NULL)))
-    dyno_loader_release (b->loader, batch);
+  dyno_loader_start_epoch (loader, epoch++, 0);
+  while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)))
+    dyno_loader_release (loader, batch);
+}
+
+static void
+loader_without_workers (Bench *b)
+{
+  take_epoch (b->loader);
+}
+
+static void
+loader_of_crops (Bench *b)
+{
+  take_epoch (b->crop_loader);
 }
 
 static gboolean
@@ -124,7 +167,9 @@ make_loader (Bench *b, const char *folder, GError **error)
   for (guint32 i = 0; i < dyno_dataset_get_info (dataset)->n_samples; i++)
     g_array_append_val (indices, i);
   b->loader = dyno_loader_new (dataset, indices, &params, error);
-  return b->loader != NULL;
+  params.crop = (DynoCrop){ 0.08, 4.0 / 3 };
+  b->crop_loader = b->loader ? dyno_loader_new (dataset, indices, &params, error) : NULL;
+  return b->crop_loader != NULL;
 }
 
 int
@@ -136,7 +181,10 @@ main (int argc, char **argv)
   } ways[] = { { "turbojpeg alone", bare_decode },
                { "turbojpeg and resample", bare_decode_and_resample },
                { "decoder with its checks", whole_decoder },
-               { "loader, no workers", loader_without_workers } };
+               { "loader, no workers", loader_without_workers },
+               { "crops from 0.08 of the area", small_crops },
+               { "crops from 0.5 of the area", large_crops },
+               { "loader of crops from 0.08", loader_of_crops } };
   double seconds[G_N_ELEMENTS (ways)] = { 0 };
   Bench b = { .files = g_ptr_array_new_with_free_func ((GDestroyNotify) g_byte_array_unref),
               .size = argc > 2 ? (guint32) atoi (argv[2]) : 224,
@@ -171,9 +219,10 @@ main (int argc, char **argv)
         }
   for (guint w = 0; w < G_N_ELEMENTS (ways); w++)
     if (seconds[w] > 0)
-      g_print ("%-26s %7.0f images/s %5.2f of the bare loop\n", ways[w].name,
+      g_print ("%-27s %7.0f images/s %5.2f of the bare loop\n", ways[w].name,
                passes * (double) b.files->len / seconds[w], seconds[1] / seconds[w]);
   dyno_loader_free (b.loader);
+  dyno_loader_free (b.crop_loader);
   tjDestroy (b.handle);
   g_ptr_array_unref (b.files);
   g_byte_array_unref (b.scratch);

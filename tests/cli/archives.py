@@ -52,6 +52,20 @@ class Archives(Case):
                 facts, = self.lines('inspect', path, '--deep', '--json')
                 self.assertEqual((facts['samples'], facts['undecodable']), (len(NAMES), 0))
 
+    def test_plan_says_what_crops_are_cut_from(self):
+        path = self.path('crops.zip')
+        with zipfile.ZipFile(path, 'w') as out:
+            for name in NAMES:
+                out.writestr(name, PNG)
+        for data, value, expected in ((path, 'source', True), (path, 'sample', False), ('builtin:shapes?size=32', 'source', False)):
+            options = ['plan', '--data', data, '--model', 'mlp', '--set', 'image_size=32', '--set', 'augment.crop=0.5',
+                       '--set', f'augment.crop_from={value}']
+            with self.subTest(data=data, value=value):
+                plan, = self.lines(*options, '--json')
+                self.assertIs(plan['crops_source'], expected)
+                text = self.run_it(*options, '--set', 'cache=true').stdout.decode()
+                self.assertEqual('decoded from the files; cache=true is without effect' in text, expected)
+
     def test_convert(self):
         for name in NAMES:
             os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)

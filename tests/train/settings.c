@@ -54,6 +54,7 @@ test_keys (void)
                                       "augment.pad",
                                       "augment.crop",
                                       "augment.crop_ratio",
+                                      "augment.crop_from",
                                       "augment.rotate",
                                       "augment.brightness",
                                       "augment.contrast",

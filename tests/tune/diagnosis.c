@@ -986,7 +986,7 @@ static void
 test_cpu_bound_without_cores (void)
 {
   Machine m;
-  g_autoptr (DynoDiagnosis) cached = NULL, cpu = NULL, small = NULL;
+  g_autoptr (DynoDiagnosis) cached = NULL, crops = NULL, cpu = NULL, small = NULL;
 
   machine_init (&m);
   m.in.settings.workers = 16;
@@ -997,6 +997,12 @@ test_cpu_bound_without_cores (void)
   g_assert_cmpfloat_with_epsilon (cached->expected_gain, 19.7 / 9.7 - 1, 1e-6);
   g_assert_nonnull (
       strstr (dyno_diagnosis_find (cached, "cpu-bound")->action, "% from the second"));
+  /* Crops of the files are others in each epoch. */
+  m.in.settings.augment_crop = 0.5;
+  m.in.settings.augment_crop_from = DYNO_CROP_FROM_SOURCE;
+  crops = dyno_diagnose (&m.in);
+  g_assert_cmpstr (crops->knob, !=, "cache");
+  m.in.settings.augment_crop = 0;
   /* A CPU that decodes too computes faster without. */
   m.in.facts.software = TRUE;
   cpu = dyno_diagnose (&m.in);

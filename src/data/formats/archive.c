@@ -318,6 +318,7 @@ const DynoDatasetClass dyno_dataset_class_archive = {
   .fetch = dyno_image_list_fetch,
   .has_files = TRUE,
   .decode = dyno_image_list_decode,
+  .decode_crop = dyno_image_list_decode_crop,
   .label = dyno_image_list_label,
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,

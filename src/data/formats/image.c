@@ -359,9 +359,9 @@ dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *heig
   *height = facts->orientation >= 5 ? facts->width : facts->height;
 }
 
-static gboolean
-decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size, guint32 width,
-               guint32 height, guint8 *pixels, GError **error)
+gboolean
+dyno_image_decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size,
+                          guint32 width, guint32 height, guint8 *pixels, GError **error)
 {
   switch (facts->type)
     {
@@ -412,8 +412,8 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
   if (!dyno_datafile_reserve (
           scratch, stored_at + (facts.orientation > 1 ? (guint64) width * height * 3 : 0), error))
     return FALSE;
-  if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height,
-                      scratch->data + pixels_at, error))
+  if (!dyno_image_decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height,
+                                 scratch->data + pixels_at, error))
     return FALSE;
   dyno_resize_cover (scratch->data + pixels_at, decoded_width, decoded_height, 3, stored_width,
                      stored_height, facts.orientation > 1 ? scratch->data + stored_at : out,
@@ -437,9 +437,9 @@ scale_box (const DynoImageBox *box, const DynoImageFacts *facts, guint32 decoded
   return scaled;
 }
 
-/* The box out of (height, width, 3) pixels to `to`, black where it lies outside. */
-static void
-cut (const guint8 *pixels, guint32 width, guint32 height, const DynoImageBox *box, guint8 *to)
+void
+dyno_image_cut (const guint8 *pixels, guint32 width, guint32 height, const DynoImageBox *box,
+                guint8 *to)
 {
   gint32 first = CLAMP (-box->x, 0, box->width),
          last = (gint32) CLAMP ((gint64) width - box->x, first, box->width);
@@ -499,10 +499,11 @@ dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox 
           working_at + dyno_resize_scratch_bytes (scaled.width, scaled.height, 3, width, height),
           error))
     return FALSE;
-  if (!decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height,
-                      scratch->data + pixels_at, error))
+  if (!dyno_image_decode_pixels (&facts, scratch->data, file_size, decoded_width, decoded_height,
+                                 scratch->data + pixels_at, error))
     return FALSE;
-  cut (scratch->data + pixels_at, decoded_width, decoded_height, &scaled, scratch->data + cut_at);
+  dyno_image_cut (scratch->data + pixels_at, decoded_width, decoded_height, &scaled,
+                  scratch->data + cut_at);
   dyno_resize_cover (scratch->data + cut_at, (guint32) scaled.width, (guint32) scaled.height, 3,
                      width, height, out, scratch->data + working_at);
   return TRUE;

@@ -88,20 +88,35 @@ imagefolder_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsi
 }
 
 static gboolean
+name_error (DynoDataset *dataset, guint64 index, GError **error)
+{
+  const DynoFolderScan *scan = dataset->state;
+  g_autofree char *path =
+      dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
+  g_autofree char *shown = g_filename_display_name (path);
+
+  g_prefix_error (error, "“%s”: ", shown);
+  return FALSE;
+}
+
+static gboolean
 imagefolder_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                     gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
   *(gint32 *) fields[DYNO_DATASET_TARGET] = imagefolder_label (dataset, index);
-  if (!dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error))
-    {
-      const DynoFolderScan *scan = dataset->state;
-      g_autofree char *path =
-          dyno_folder_scan_get_path (scan, &g_array_index (scan->files, DynoScanFile, index));
-      g_autofree char *shown = g_filename_display_name (path);
-      g_prefix_error (error, "“%s”: ", shown);
-      return FALSE;
-    }
-  return TRUE;
+  return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error)
+         || name_error (dataset, index, error);
+}
+
+static gboolean
+imagefolder_decode_crop (DynoDataset *dataset, guint64 index, const DynoCrop *crop, guint32 seed,
+                         guint32 width, guint32 height, gpointer const *fields, GByteArray *scratch,
+                         gsize fetched, GError **error)
+{
+  *(gint32 *) fields[DYNO_DATASET_TARGET] = imagefolder_label (dataset, index);
+  return dyno_image_decode_crop (scratch, fetched, NULL, crop, seed, width, height,
+                                 fields[DYNO_DATASET_INPUT], error)
+         || name_error (dataset, index, error);
 }
 
 static gboolean
@@ -123,6 +138,7 @@ const DynoDatasetClass dyno_dataset_class_imagefolder = {
   .fetch = imagefolder_fetch,
   .has_files = TRUE,
   .decode = imagefolder_decode,
+  .decode_crop = imagefolder_decode_crop,
   .label = imagefolder_label,
   .probe = imagefolder_probe,
   .describe = imagefolder_describe,

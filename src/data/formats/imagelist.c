@@ -281,23 +281,40 @@ dyno_image_list_get_box (const DynoImageList *list, guint64 index)
   return box && box->width > 0 ? box : NULL;
 }
 
+static void
+fill_target (DynoDataset *dataset, guint64 index, gpointer target)
+{
+  const DynoImageList *list = dataset->state;
+
+  if (list->n_values > 0)
+    memcpy (target, dyno_image_list_values (dataset, index), list->n_values * sizeof (float));
+  else
+    *(gint32 *) target = get_item (dataset, index)->class_id;
+}
+
 gboolean
 dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                         gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
-  const DynoImageList *list = dataset->state;
   const DynoImageBox *box = dyno_image_list_box (dataset, index);
 
-  if (list->n_values > 0)
-    memcpy (fields[DYNO_DATASET_TARGET], dyno_image_list_values (dataset, index),
-            list->n_values * sizeof (float));
-  else
-    *(gint32 *) fields[DYNO_DATASET_TARGET] = get_item (dataset, index)->class_id;
+  fill_target (dataset, index, fields[DYNO_DATASET_TARGET]);
   if (box)
     return dyno_image_decode_box (scratch, fetched, box, width, height, fields[DYNO_DATASET_INPUT],
                                   error)
            || name_error (dataset, index, error);
   return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error)
+         || name_error (dataset, index, error);
+}
+
+gboolean
+dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const DynoCrop *crop,
+                             guint32 seed, guint32 width, guint32 height, gpointer const *fields,
+                             GByteArray *scratch, gsize fetched, GError **error)
+{
+  fill_target (dataset, index, fields[DYNO_DATASET_TARGET]);
+  return dyno_image_decode_crop (scratch, fetched, dyno_image_list_box (dataset, index), crop, seed,
+                                 width, height, fields[DYNO_DATASET_INPUT], error)
          || name_error (dataset, index, error);
 }
 

@@ -101,6 +101,10 @@ gboolean dyno_image_list_fetch (DynoDataset *dataset, guint64 index, GByteArray 
 gboolean dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                                  gpointer const *fields, GByteArray *scratch, gsize fetched,
                                  GError **error);
+gboolean dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const DynoCrop *crop,
+                                      guint32 seed, guint32 width, guint32 height,
+                                      gpointer const *fields, GByteArray *scratch, gsize fetched,
+                                      GError **error);
 gint32 dyno_image_list_label (DynoDataset *dataset, guint64 index);
 const DynoImageBox *dyno_image_list_box (DynoDataset *dataset, guint64 index);
 const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);

@@ -1,10 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG by libturbojpeg.  The decoder scales by eighths while it transforms, so an image far larger
- * than wanted costs little more than a small one; the smallest scale that still covers the wanted
- * size is taken. */
+/* JPEG by libturbojpeg, and regions of it by libjpeg-turbo's libjpeg, since libturbojpeg before 3.0
+ * has none.  The decoder scales by eighths while it transforms, so an image far larger than wanted
+ * costs little more than a small one; the smallest scale that still covers the wanted size is
+ * taken. */
 #include "image-codec.h"
+#include <setjmp.h>
+#include <stdio.h>
 #include <string.h>
+#include <jpeglib.h>
 #include <turbojpeg.h>
+
+/* A region is decoded with so many pixels more at each side, so that chroma is interpolated in it as
+ * in the whole image; and begins with an MCU, of which the widest has 32 columns. */
+#define MARGIN     4
+#define MOST_WIDER 32
 
 void
 dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height,
@@ -122,4 +131,135 @@ dyno_jpeg_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, g
   ok = decode (handle, file, size, facts, out_width, out_height, out, error);
   tjDestroy (handle);
   return ok;
+}
+
+/* --- regions ---------------------------------------------------------------------------------- */
+
+guint
+dyno_jpeg_find_eighths (const DynoImageFacts *facts, guint32 out_width, guint32 out_height)
+{
+  for (int eighths = 4; eighths > 0; eighths /= 2)
+    {
+      const tjscalingfactor scale = { eighths, 8 };
+      if (out_width < facts->width && out_width == (guint32) TJSCALED ((int) facts->width, scale)
+          && out_height == (guint32) TJSCALED ((int) facts->height, scale))
+        return (guint) eighths;
+    }
+  return 8;
+}
+
+guint64
+dyno_jpeg_count_region_bytes (const DynoImageBox *region)
+{
+  return ((guint64) region->width + 2 * MARGIN + 2 * MOST_WIDER)
+         * ((guint64) region->height + 2 * MARGIN) * 4;
+}
+
+typedef struct {
+  struct jpeg_error_mgr base; /* first: the library's pointer is to this */
+  jmp_buf jump;
+  char reason[JMSG_LENGTH_MAX];
+} Problem;
+
+static void
+on_error (j_common_ptr common)
+{
+  Problem *problem = (Problem *) common->err;
+
+  problem->base.format_message (common, problem->reason);
+  longjmp (problem->jump, 1);
+}
+
+/* A warning, below 0, tells of damage. */
+static void
+on_message (j_common_ptr common, int level)
+{
+  Problem *problem = (Problem *) common->err;
+
+  if (level >= 0)
+    return;
+  problem->base.format_message (common, problem->reason);
+  if (!is_harmless (problem->reason))
+    longjmp (problem->jump, 1);
+}
+
+static void
+leave (struct jpeg_decompress_struct *info, const char *reason)
+{
+  Problem *problem = (Problem *) info->err;
+
+  g_strlcpy (problem->reason, reason, sizeof problem->reason);
+  longjmp (problem->jump, 1);
+}
+
+/* Columns and rows to be decoded, and what the library makes of the columns. */
+static void
+widen (struct jpeg_decompress_struct *info, DynoImageBox *region)
+{
+  guint32 left = (guint32) MAX (region->x - MARGIN, 0), top = (guint32) MAX (region->y - MARGIN, 0);
+  JDIMENSION x = left,
+             columns =
+                 MIN ((guint32) (region->x + region->width) + MARGIN, info->output_width) - left;
+  guint32 bottom = MIN ((guint32) (region->y + region->height) + MARGIN, info->output_height);
+
+  if (columns < info->output_width)
+    jpeg_crop_scanline (info, &x, &columns);
+  *region = (DynoImageBox){ (gint32) x, (gint32) top, (gint32) columns, (gint32) (bottom - top) };
+}
+
+/* Errors leave by the problem's jump. */
+static void
+read_region (struct jpeg_decompress_struct *info, const guint8 *file, gsize size,
+             const DynoImageFacts *facts, guint eighths, DynoImageBox *region, guint8 *out)
+{
+  gsize stride;
+
+  jpeg_mem_src (info, file, size);
+  jpeg_read_header (info, TRUE);
+  if (info->image_width != facts->width || info->image_height != facts->height)
+    leave (info, "another size than its header says");
+  info->out_color_space =
+      info->jpeg_color_space == JCS_CMYK || info->jpeg_color_space == JCS_YCCK ? JCS_CMYK : JCS_RGB;
+  info->scale_num = eighths;
+  info->scale_denom = 8;
+  jpeg_start_decompress (info);
+  widen (info, region);
+  stride = (gsize) region->width * (guint) info->output_components;
+  if (region->y > 0)
+    jpeg_skip_scanlines (info, (JDIMENSION) region->y);
+  for (gint32 y = 0; y < region->height; y++)
+    {
+      JSAMPROW row = out + (gsize) y * stride;
+      jpeg_read_scanlines (info, &row, 1);
+    }
+}
+
+gboolean
+dyno_jpeg_decode_region (const guint8 *file, gsize size, const DynoImageFacts *facts,
+                         guint32 out_width, guint32 out_height, DynoImageBox *region, guint8 *out,
+                         GError **error)
+{
+  struct jpeg_decompress_struct info = { 0 };
+  Problem problem;
+  gboolean cmyk;
+
+  if (facts->progressive && !check_scans (file, size, facts, error))
+    return FALSE;
+  info.err = jpeg_std_error (&problem.base);
+  problem.base.error_exit = on_error;
+  problem.base.emit_message = on_message;
+  if (setjmp (problem.jump) != 0)
+    {
+      jpeg_destroy_decompress (&info);
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "JPEG: %s", problem.reason);
+      return FALSE;
+    }
+  jpeg_create_decompress (&info);
+  read_region (&info, file, size, facts, dyno_jpeg_find_eighths (facts, out_width, out_height),
+               region, out);
+  cmyk = info.out_color_space == JCS_CMYK;
+  jpeg_destroy_decompress (&info);
+  if (cmyk)
+    cmyk_to_rgb (out, (gsize) region->width * (gsize) region->height);
+  return TRUE;
 }

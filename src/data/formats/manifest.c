@@ -501,6 +501,7 @@ const DynoDatasetClass dyno_dataset_class_manifest = {
   .fetch = dyno_image_list_fetch,
   .has_files = TRUE,
   .decode = dyno_image_list_decode,
+  .decode_crop = dyno_image_list_decode_crop,
   .label = dyno_image_list_label,
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,

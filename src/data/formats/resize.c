@@ -17,6 +17,12 @@ step_of (guint32 source_width, guint32 source_height, guint32 width, guint32 hei
   return MIN ((double) source_width / width, (double) source_height / height);
 }
 
+/* Where the outputs of an axis lie on it, and which pixels count. */
+typedef struct {
+  double start, step;
+  guint32 first, end;
+} Range;
+
 static guint32
 taps_of (double step)
 {
@@ -42,21 +48,21 @@ set_span (DynoResizeAxis *axis, guint32 i, guint32 first, guint32 count)
 }
 
 static void
-fill_axis (DynoResizeAxis *axis, guint32 source, guint32 outputs, double step)
+fill_axis (DynoResizeAxis *axis, const Range *range, guint32 outputs)
 {
+  const double start = range->start, step = range->step;
   double support = MAX (step, 1.0);
-  double start = (source - step * outputs) / 2;
 
   for (guint32 i = 0; i < outputs; i++)
     {
       double centre = start + (i + 0.5) * step;
-      gint64 first = MAX ((gint64) floor (centre - support), 0);
-      gint64 last = MIN ((gint64) ceil (centre + support), (gint64) source);
+      gint64 first = MAX ((gint64) floor (centre - support), (gint64) range->first);
+      gint64 last = MIN ((gint64) ceil (centre + support), (gint64) range->end);
       gint16 *weights = axis->weights + (gsize) i * axis->max_taps;
       double total = 0;
       int left = ONE, largest = 0;
 
-      first = MIN (first, (gint64) source - 1);
+      first = MIN (first, (gint64) range->end - 1);
       last = CLAMP (last, first + 1, first + axis->max_taps);
       for (gint64 k = first; k < last; k++)
         total += MAX (1 - fabs (k + 0.5 - centre) / support, 0);
@@ -81,31 +87,46 @@ axis_bytes (guint32 outputs, double step)
   return (guint64) outputs * (sizeof (DynoResizeSpan) + taps_of (step) * sizeof (gint16)) + 64;
 }
 
+static guint64
+scratch_bytes (guint32 source_width, guint32 channels, double step_x, double step_y, guint32 width,
+               guint32 height)
+{
+  return axis_bytes (width, step_x) + axis_bytes (height, step_y)
+         + (guint64) source_width * channels + taps_of (step_x) * channels + DYNO_RESIZE_SLACK
+         + 256;
+}
+
 guint64
 dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels,
                            guint32 width, guint32 height)
 {
   double step = step_of (source_width, source_height, width, height);
-  return axis_bytes (width, step) + axis_bytes (height, step) + (guint64) source_width * channels
-         + taps_of (step) * channels + DYNO_RESIZE_SLACK + 256;
+  return scratch_bytes (source_width, channels, step, step, width, height);
+}
+
+guint64
+dyno_resize_window_scratch_bytes (guint32 source_width, guint32 channels,
+                                  const DynoResizeWindow *window, guint32 width, guint32 height)
+{
+  return scratch_bytes (source_width, channels, window->width / width, window->height / height,
+                        width, height);
 }
 
 static guint8 *
-place_axis (DynoResizeAxis *axis, guint8 *at, guint32 source, guint32 outputs, double step)
+place_axis (DynoResizeAxis *axis, guint8 *at, const Range *range, guint32 outputs)
 {
-  axis->max_taps = taps_of (step);
+  axis->max_taps = taps_of (range->step);
   axis->used_taps = 0;
   axis->spans = (DynoResizeSpan *) (gpointer) at;
   axis->weights = (gint16 *) (gpointer) (at + (gsize) outputs * sizeof (DynoResizeSpan));
-  fill_axis (axis, source, outputs, step);
-  return (guint8 *) (((guintptr) at + axis_bytes (outputs, step)) & ~(guintptr) 15);
+  fill_axis (axis, range, outputs);
+  return (guint8 *) (((guintptr) at + axis_bytes (outputs, range->step)) & ~(guintptr) 15);
 }
 
 static void
-cover (const guint8 *source, guint32 source_width, guint32 source_height, guint32 channels,
-       guint32 width, guint32 height, guint8 *out, gpointer scratch)
+scale (const guint8 *source, guint32 source_width, guint32 channels, const Range *x_range,
+       const Range *y_range, guint32 width, guint32 height, guint8 *out, gpointer scratch)
 {
-  double step = step_of (source_width, source_height, width, height);
   guint8 *at = (guint8 *) (((guintptr) scratch + 15) & ~(guintptr) 15);
   gsize stride = (gsize) source_width * channels;
   const DynoResizeKernel *kernel = dyno_resize_list_kernels ()[0];
@@ -113,13 +134,8 @@ cover (const guint8 *source, guint32 source_width, guint32 source_height, guint3
   guint32 first, last;
   guint8 *row;
 
-  if (source_width == width && source_height == height)
-    {
-      memcpy (out, source, stride * height);
-      return;
-    }
-  at = place_axis (&horizontal, at, source_width, width, step);
-  at = place_axis (&vertical, at, source_height, height, step);
+  at = place_axis (&horizontal, at, x_range, width);
+  at = place_axis (&vertical, at, y_range, height);
   row = at;
   memset (row + stride, 0, (gsize) horizontal.max_taps * channels + DYNO_RESIZE_SLACK);
 
@@ -147,10 +163,38 @@ void
 dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 source_height,
                    guint32 channels, guint32 width, guint32 height, guint8 *out, gpointer scratch)
 {
-  gint64 start = g_get_monotonic_time ();
+  gint64 began_us = g_get_monotonic_time ();
+  double step = step_of (source_width, source_height, width, height);
+  const Range x_range = { (source_width - step * width) / 2, step, 0, source_width },
+              y_range = { (source_height - step * height) / 2, step, 0, source_height };
 
-  cover (source, source_width, source_height, channels, width, height, out, scratch);
-  spent_us += g_get_monotonic_time () - start;
+  if (source_width == width && source_height == height)
+    memcpy (out, source, (gsize) width * height * channels);
+  else
+    scale (source, source_width, channels, &x_range, &y_range, width, height, out, scratch);
+  spent_us += g_get_monotonic_time () - began_us;
+}
+
+static Range
+range_of (double start, double length, guint32 outputs)
+{
+  double first = floor (start);
+
+  return (Range){ start, length / outputs, (guint32) first,
+                  (guint32) MAX (ceil (start + length), first + 1) };
+}
+
+void
+dyno_resize_window (const guint8 *source, guint32 source_width, guint32 channels,
+                    const DynoResizeWindow *window, guint32 width, guint32 height, guint8 *out,
+                    gpointer scratch)
+{
+  gint64 began_us = g_get_monotonic_time ();
+  const Range x_range = range_of (window->x, window->width, width),
+              y_range = range_of (window->y, window->height, height);
+
+  scale (source, source_width, channels, &x_range, &y_range, width, height, out, scratch);
+  spent_us += g_get_monotonic_time () - began_us;
 }
 
 guint64

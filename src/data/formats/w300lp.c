@@ -385,6 +385,7 @@ const DynoDatasetClass dyno_dataset_class_w300lp = {
   .has_files = TRUE,
   .box = dyno_image_list_box,
   .decode = dyno_image_list_decode,
+  .decode_crop = dyno_image_list_decode_crop,
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,
   .describe = dyno_image_list_describe,

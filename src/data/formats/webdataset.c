@@ -575,6 +575,7 @@ const DynoDatasetClass dyno_dataset_class_webdataset = {
   .has_files = TRUE,
   .box = dyno_image_list_box,
   .decode = dyno_image_list_decode,
+  .decode_crop = dyno_image_list_decode_crop,
   .label = dyno_image_list_label,
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Images: probing, and decoding of those that are small. */
-#include "image.h"
+/* Images: probing, and decoding of those that are small, whole and a crop of them. */
+#include "crop.h"
 
 int LLVMFuzzerTestOneInput (const guint8 *data, size_t size);
 
@@ -17,6 +17,9 @@ LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
       g_autoptr (GByteArray) scratch = g_byte_array_new ();
       g_byte_array_append (scratch, data, (guint) size);
       dyno_image_decode (scratch, size, 16, 16, out, &error);
+      g_clear_error (&error);
+      dyno_image_decode_crop (scratch, size, NULL, &(DynoCrop){ 0.1, 2 }, data[size / 2], 16, 16,
+                              out, &error);
     }
   return 0;
 }
