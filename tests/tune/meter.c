@@ -161,7 +161,7 @@ test_slow_disk (void)
 
   g_free (job->model);
   job->model = g_strdup ("mlp");
-  odd_reset (4000);
+  odd_reset (800);
   odd.sleep_us = 100000;
   dataset = open_odd ();
   meter = dyno_meter_new (job, dataset, devices->pdata[0]);
