@@ -328,7 +328,7 @@ class Tune(Case):
         self.assertTrue(best['reasons'])
         proofs = [t['settings'] for t in trials if t['stage'] == 'proof' and t['outcome'] == 'ok']
         same = [s for s in proofs if {**s, 'lr': 0} == {**best['settings'], 'lr': 0}]
-        # Without an end in time or on an unsteady machine it is not: tests/tune/search.c has both.
+        # Without an end in time or on an unsteady machine it is not: the tests of the search have both.
         self.assertTrue(not best['proven'] or len(same) >= 2, proofs)
         self.assertEqual('Not proven' in ' '.join(best['reasons']), not best['proven'])
         plan, = self.lines('plan', '--settings', self.path('tuned/best.ini'), '--json')

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* What the diagnosis judges: a run's folder or view, its sensors, what a search measured before. */
+#include "base-error.h"
+#include "diagnosis-test.h"
+#include "runfacts.h"
+#include "sensorscsv.h"
+#include <glib/gstdio.h>
+#include <math.h>
+
+/* The history's ceilings are those of a search with the run's settings, data and device. */
+static void
+test_ceilings_of_a_search (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-diagnosis-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "history.sqlite", NULL);
+  g_autoptr (DynoStore) store = dyno_store_open (path, NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoDeviceInfo device = { .name = "Test GPU" };
+  DynoStoreTrial trial = { .number = 1, .stage = "loader", .outcome = "ok", .samples_per_s = 5000 };
+  Machine m;
+  gint64 search;
+
+  machine_init (&m);
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  trial.settings = m.in.settings;
+  search = dyno_store_begin_search (store, job, &device, 77, NULL, NULL);
+  g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+  trial.number = 2;
+  trial.stage = "gpu";
+  trial.samples_per_s = 9000;
+  g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+  dyno_diagnosis_input_find_ceilings (&m.in, store); /* a run that says neither model nor data */
+  g_assert_true (isnan (m.in.loader_ceiling) && isnan (m.in.gpu_ceiling));
+  g_strlcpy (m.in.facts.model, "mlp", sizeof m.in.facts.model);
+  m.in.facts.fingerprint = 77;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (m.in.loader_ceiling == 5000 && m.in.gpu_ceiling == 9000);
+  /* Larger batches, of which the smallest that is nearly the fastest counts. */
+  g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
+  for (guint i = 0; i < 4; i++)
+    {
+      static const double rates[] = { 9500, 11000, 11200, 20000 };
+
+      trial.number++;
+      trial.settings.batch_size = 128 << i;
+      trial.samples_per_s = rates[i];
+      g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+    }
+  dyno_diagnosis_input_find_ceilings (&m.in, store); /* 1024 would not fit */
+  g_assert_true (m.in.larger_batch == 256 && m.in.larger_ceiling == 11000);
+  /* The device was measured with whole batches. */
+  m.in.facts.parts = 2;
+  dyno_diagnosis_input_find_ceilings (&m.in, store);
+  g_assert_true (m.in.loader_ceiling == 5000 && isnan (m.in.gpu_ceiling));
+  g_assert_true (m.in.larger_batch == 0 && isnan (m.in.larger_ceiling));
+  g_clear_pointer (&store, dyno_store_free);
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const ends[] = { "", "-wal", "-shm" };
+      g_autofree char *file = g_strconcat (path, ends[i], NULL);
+
+      g_remove (file);
+    }
+  g_rmdir (folder);
+}
+
+/* A folder and a view of the same run give the same input; a reading of the view counts once. */
+static void
+test_sources (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-diagnosis-XXXXXX", NULL),
+                  *metrics = g_build_filename (folder, "metrics.csv", NULL),
+                  *settings = g_build_filename (folder, "settings.ini", NULL),
+                  *sensors = g_build_filename (folder, "sensors.csv", NULL),
+                  *facts = g_build_filename (folder, "facts.ini", NULL);
+  const char *const files[] = { metrics, settings, sensors, facts, folder };
+  g_autoptr (GString) rows = g_string_new (NULL);
+  g_autoptr (DynoMetrics) log = dyno_metrics_new ();
+  g_autoptr (DynoRunView) view = dyno_run_view_new (FALSE);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoEvent) told = dyno_event_new (DYNO_EVENT_FACTS),
+                        sensed = dyno_event_new (DYNO_EVENT_SENSORS);
+  g_autoptr (GError) error = NULL;
+  DynoDiagnosisInput a, b;
+  DynoStretches whole;
+  DynoSensorRow row;
+  DynoSensorReading reading;
+
+  dyno_diagnosis_input_init (&a);
+  dyno_diagnosis_input_init (&b);
+  g_assert_false (dyno_diagnosis_input_read_run (&a, folder, &error));
+  g_assert_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT);
+  job->settings.workers = 7;
+  dyno_run_view_begin (view, job);
+  for (guint i = 1; i <= 9; i++)
+    {
+      DynoStepMetrics step = {
+        .step = i, .epoch = 1, .loss = 1.5, .step_ms = 0.137, .samples = 8, .seconds = 0.000137 * i
+      };
+
+      dyno_metrics_add_step (log, &step);
+      dyno_run_view_take_step (view, &step);
+      if (i % 3 == 0)
+        {
+          DynoEpochMetrics epoch = {
+            .epoch = i / 3, .step = i, .val_loss = 1, .saving_seconds = 1
+          };
+
+          dyno_metrics_add_epoch (log, &epoch);
+          dyno_run_view_take_epoch (view, &epoch);
+        }
+    }
+  g_assert_true (dyno_metrics_write_csv (log, metrics, NULL));
+  g_assert_true (g_file_set_contents (settings, "[settings]\nworkers=7\nlater=1\n", -1, NULL));
+  told->facts = (DynoRunFacts){ .device = "Card; = \"x\"",
+                                .cores = 12,
+                                .amp = TRUE,
+                                .guess_loss = 2.302585092994046,
+                                .bad_layer = "fc" };
+  g_assert_true (dyno_run_facts_write (folder, &told->facts, NULL));
+  dyno_run_view_take_event (view, told);
+  dyno_sensor_reading_init (&reading);
+  reading.values[DYNO_SENSOR_GPU_BUSY] = 50;
+  reading.time_us = 17;
+  dyno_sensor_row_init (&row, &reading, 3);
+  dyno_sensors_csv_append_head (rows);
+  dyno_sensors_csv_append (rows, &row);
+  g_assert_true (g_file_set_contents (sensors, rows->str, -1, NULL));
+  sensed->sensors = g_memdup2 (&reading, sizeof reading);
+  dyno_run_view_take_event (view, sensed);
+
+  g_clear_error (&error);
+  g_assert_true (dyno_diagnosis_input_read_run (&a, folder, &error));
+  dyno_stretches_init (&whole);
+  dyno_stretches_add_log (&whole, log);
+  dyno_diagnosis_input_take_view (&b, view);
+  g_assert_cmpmem (&whole, sizeof whole, &b.log, sizeof b.log);
+  dyno_diagnosis_input_take_view (&b, view);
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoDiagnosisInput *in = i ? &b : &a;
+
+      g_assert_true (in->has_settings && in->settings.workers == 7);
+      g_assert_cmpuint (in->log.n_steps, ==, 9);
+      g_assert_cmpuint (in->log.whole.samples, ==, 64);
+      /* steps of which one follows the other: the file's rounding is no gap between them */
+      g_assert_cmpfloat (in->log.whole.gap_ms, <, 0.01);
+      g_assert_cmpuint (in->sensors.n, ==, 1);
+      g_assert_cmpfloat_with_epsilon (in->sensors.gpu_busy, 0.5, 1e-9);
+      g_assert_cmpstr (in->facts.device, ==, "Card; = \"x\"");
+      g_assert_true (in->facts.cores == 12 && in->facts.amp && !in->facts.software);
+      g_assert_true (in->facts.guess_loss == 2.302585092994046);
+      g_assert_cmpstr (in->facts.bad_layer, ==, "fc");
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    g_remove (files[i]);
+}
+
+/* However many steps, the stretches are few, of equal length, and lose nothing. */
+static void
+test_stretches (void)
+{
+  DynoStretches log;
+  DynoStretch sum;
+
+  dyno_stretches_init (&log);
+  for (guint i = 1; i <= 100001; i++)
+    {
+      DynoStepMetrics step = {
+        .step = i, .loss = 1, .step_ms = 2, .samples = 3, .vram_bytes = i, .seconds = 0.0025 * i
+      };
+
+      dyno_stretches_add_step (&log, &step);
+    }
+  g_assert_cmpuint (log.n, <=, DYNO_STRETCHES);
+  g_assert_cmpuint (log.n, >=, DYNO_STRETCHES / 2);
+  for (guint i = 0; i + 1 < log.n; i++)
+    {
+      g_assert_cmpuint (log.stretches[i].n_steps, ==, log.each);
+      g_assert_cmpuint (log.stretches[i].first_step + log.each, ==,
+                        log.stretches[i + 1].first_step);
+    }
+  dyno_stretches_sum (&log, 0, log.n, &sum);
+  g_assert_cmpuint (sum.n_steps, ==, 100000);
+  g_assert_cmpuint (sum.samples, ==, 300000);
+  g_assert_cmpuint (sum.vram_bytes, ==, 100001);
+  g_assert_cmpfloat_with_epsilon (sum.step_ms, 200000, 1e-3);
+  g_assert_cmpfloat_with_epsilon (sum.gap_ms, 50000, 1e-3);
+  g_assert_cmpfloat_with_epsilon (log.whole.gap_ms, sum.gap_ms, 1e-3);
+}
+
+/* Percent become shares; what is not available changes nothing; throttling counts readings. */
+static void
+test_sensors (void)
+{
+  DynoDiagnosisInput in;
+  double values[DYNO_N_SENSORS];
+
+  dyno_diagnosis_input_init (&in);
+  g_assert_true (isnan (in.sensors.gpu_busy) && isnan (in.sensors.heat_share));
+  for (guint i = 0; i < DYNO_N_SENSORS; i++)
+    values[i] = (double) NAN;
+  dyno_diagnosis_input_add_sensors (&in, values, 0);
+  g_assert_true (isnan (in.sensors.gpu_busy) && isnan (in.sensors.heat_share));
+  values[DYNO_SENSOR_GPU_BUSY] = 80;
+  values[DYNO_SENSOR_GPU_THROTTLE] = 1;
+  values[DYNO_SENSOR_GPU_TEMPERATURE] = 84;
+  dyno_diagnosis_input_add_sensors (&in, values, DYNO_THROTTLE_TEMPERATURE);
+  values[DYNO_SENSOR_GPU_BUSY] = 40;
+  values[DYNO_SENSOR_GPU_THROTTLE] = 0;
+  values[DYNO_SENSOR_GPU_TEMPERATURE] = 60;
+  dyno_diagnosis_input_add_sensors (&in, values, 0);
+  g_assert_cmpuint (in.sensors.n, ==, 3);
+  g_assert_cmpfloat_with_epsilon (in.sensors.gpu_busy, 0.6, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.heat_share, 0.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.power_share, 0, 1e-9);
+  g_assert_cmpfloat_with_epsilon (in.sensors.gpu_temperature_most, 84, 1e-9);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
+  g_test_add_func ("/tune/diagnosis/folder-and-view-agree", test_sources);
+  g_test_add_func ("/tune/diagnosis/stretches-are-few-and-lose-nothing", test_stretches);
+  g_test_add_func ("/tune/diagnosis/sensors-add-up", test_sensors);
+  return g_test_run ();
+}

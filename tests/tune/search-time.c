@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/* The search keeps its time, whatever preparing takes, and uses what there is of it. */
+#include "search-test.h"
+#include "preset.h"
+#include <string.h>
+
+static void
+test_keeps_its_time (void)
+{
+  static const double minutes[] = { 0.05, 0.2, 0.5, 1, 3, 10 };
+
+  for (guint k = 0; k < n_machines; k++)
+    for (guint i = 0; i < G_N_ELEMENTS (minutes); i++)
+      {
+        double seconds;
+        g_autoptr (GError) error = NULL;
+        g_autoptr (DynoTuneResult) r =
+            search (&machines[k], 3, (Wanted){ .minutes = minutes[i] }, &seconds, &error);
+
+        g_assert_true (error != NULL || r->best.samples_per_s > 0);
+        g_assert_cmpfloat (seconds, <=, 66 * minutes[i]);
+      }
+}
+
+static void
+test_no_time_at_all (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoTuneResult) r =
+      search (find_machine ("usual"), 1, (Wanted){ .minutes = 1e-4 }, NULL, &error);
+
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_nonnull (strstr (error->message, "time was over"));
+  g_assert_cmpuint (r->trials->len, ==, 1);
+}
+
+/* The present settings have all the time there is; what is left after them is used as far as it
+ * goes. */
+static void
+test_preparation_takes_most (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  for (double share = 0.1; share < 0.97; share += 0.05)
+    for (gboolean fp16 = 0; fp16 <= 1; fp16++)
+      {
+        guint late;
+        double seconds;
+
+        m.no_fp16 = !fp16;
+        m.compile_s = share * 60;
+        g_autoptr (DynoTuneResult) r =
+            search (&m, 1, (Wanted){ .minutes = 1, .n_late = &late }, &seconds, NULL);
+
+        g_test_message ("%.2f: %u late, %.0f s, %.0f samples/s", share, late, seconds,
+                        r->best.samples_per_s);
+        g_assert_cmpint (r->today.outcome, ==, DYNO_TRIAL_OK);
+        g_assert_cmpfloat (r->best.samples_per_s, >=, 0.97 * r->today.samples_per_s);
+        g_assert_cmpfloat (seconds, <=, 66);
+        g_assert_cmpuint (late, <=, 1);
+        g_assert_true (r->proven || says (r, "Not proven"));
+        g_assert_cmpint (r->curve.smallest, ==, r->best.settings.batch_size);
+        g_assert_false (says (r, "did not work"));
+        /* Nothing is foretold of a device that was not measured. */
+        for (guint i = 0; i < r->curve.n; i++)
+          g_assert_true (r->curve.points[i].measured || !(r->curve.points[i].samples_per_s > 0)
+                         || count_ceilings (r, DYNO_CEILING_GPU) > 0);
+      }
+}
+
+/* The kernels of AMP take much longer to compile than those that were measured before: what did
+ * not end is not begun once more for another batch. */
+static void
+test_preparation_grows (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  m.compile_s = 1;
+  for (m.compile_amp_s = 10; m.compile_amp_s < 100; m.compile_amp_s += 10)
+    {
+      DynoSettings settings;
+      guint late;
+      double seconds;
+
+      dyno_settings_init (&settings);
+      settings.amp = FALSE;
+      settings.workers = 4;
+      g_autoptr (DynoTuneResult) r = search (
+          &m, 1, (Wanted){ .minutes = 1, .settings = &settings, .n_late = &late }, &seconds, NULL);
+
+      g_test_message ("%.0f s: %u late, %.0f s, %.0f samples/s", m.compile_amp_s, late, seconds,
+                      r->best.samples_per_s);
+      g_assert_cmpuint (late, <=, 1);
+      g_assert_cmpfloat (seconds, <=, 66);
+      g_assert_true (r->proven || r->batches_to > 0);
+    }
+}
+
+/* Each network takes most of what is left to compile: settings that nothing was compared with but
+ * the base line are no proven best. */
+static void
+test_no_time_for_batches (void)
+{
+  for (guint seed = 1; seed <= 4; seed++)
+    {
+      DynoSettings settings;
+
+      dyno_settings_init (&settings);
+      settings.amp = settings.cache = TRUE;
+      settings.batch_size = 24;
+      settings.workers = 8;
+      g_autoptr (DynoTuneResult) r =
+          search (find_machine ("cold-large-batch"), seed,
+                  (Wanted){ .minutes = 0.4, .settings = &settings }, NULL, NULL);
+
+      g_test_message ("batch %d, proven %d, batches to %d: %s", (int) r->best.settings.batch_size,
+                      r->proven, (int) r->batches_to, r->reasons[0]);
+      g_assert_true (r->keep_today);
+      g_assert_false (r->proven);
+      g_assert_true (says (r, "no time for batches above 24"));
+    }
+}
+
+/* Not one step in the time: it says so, and what was compiled is there the next time. */
+static void
+test_preparation_takes_all (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  g_autoptr (GError) error = NULL;
+  DynoSimulation *sim;
+
+  m.compile_s = 80;
+  sim = dyno_simulation_new (&m, 1);
+  g_autoptr (DynoTuneResult) none =
+      search (&m, 1, (Wanted){ .minutes = 1, .sim = sim }, NULL, &error);
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_nonnull (strstr (error->message, "The time was over"));
+  g_assert_cmpuint (none->trials->len, ==, 1);
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 1, .sim = sim }, NULL, NULL);
+  g_assert_cmpint (r->today.outcome, ==, DYNO_TRIAL_OK);
+  dyno_simulation_free (sim);
+}
+
+/* A measurement that does not end takes the time that is left, and nothing of what was measured. */
+static void
+test_time_out_takes_nothing (void)
+{
+  DynoMachine m = *find_machine ("usual");
+
+  for (m.stuck_at = 4; m.stuck_at < 36; m.stuck_at++)
+    {
+      double seconds;
+      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, &seconds, NULL);
+      double before = 0;
+
+      for (guint i = 0; i < r->trials->len; i++)
+        before = MAX (before, trial_of (r, i)->samples_per_s);
+      g_assert_cmpfloat (r->best.samples_per_s, >=, 0.95 * before);
+      g_assert_cmpfloat (seconds, <=, 165);
+      for (guint i = 0; i < r->ceilings->len; i++)
+        g_assert_cmpint (((const DynoCeiling *) r->ceilings->pdata[i])->outcome, ==, DYNO_TRIAL_OK);
+      for (guint i = 0; i < r->trials->len; i++)
+        if (strcmp (trial_of (r, i)->stage, "proof") == 0)
+          g_assert_cmpint (trial_of (r, i)->outcome, ==, DYNO_TRIAL_OK);
+    }
+}
+
+static guint first_on_the_way; /* measurement; 0: none yet */
+
+static void
+note_way_point (gpointer user, const DynoTrial *trial)
+{
+  static gboolean proofs;
+
+  proofs = strcmp (trial->stage, "proof") == 0 || (proofs && trial->number > 1);
+  if (proofs && first_on_the_way == 0 && strcmp (trial->stage, "search") == 0)
+    first_on_the_way = ((const DynoSimulation *) user)->n;
+}
+
+/* The last that is measured explains what is proven by then: where the time is over in it, the model
+ * explains it, and no trial has failed. */
+static void
+test_time_out_on_the_way (void)
+{
+  DynoMachine m = *find_machine ("contended");
+  g_autoptr (DynoTuneResult) whole =
+      search (&m, 1, (Wanted){ .trial = note_way_point }, NULL, NULL);
+  guint n_late = 0;
+
+  g_assert_cmpuint (first_on_the_way, >, 0);
+  g_assert_cmpuint (count (whole, DYNO_TRIAL_FAILED), ==, 0);
+  m.stuck_at = first_on_the_way;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .n_late = &n_late }, NULL, NULL);
+  g_assert_cmpuint (n_late, ==, 1);
+  g_assert_cmpuint (count (r, DYNO_TRIAL_FAILED), ==, 0);
+  g_assert_cmpint (r->proven, ==, whole->proven);
+  g_assert_cmpuint (r->n_gains, ==, whole->n_gains);
+}
+
+/* A large network takes a second to plan: what each setting brought is told without, where the time
+ * is over. */
+static void
+test_nothing_is_planned_late (void)
+{
+  DynoMachine m = *find_machine ("memory-bound");
+
+  m.plan_s = 1;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 3 }, NULL, NULL);
+  g_assert_cmpuint (r->n_gains, >=, 5);
+  g_assert_cmpfloat (r->seconds, <, 3 * 60 + 6);
+}
+
+static guint waits;
+
+static void
+pause_once (gpointer user)
+{
+  DynoSimulation *sim = user;
+
+  if (++waits == 5)
+    sim->clock_s += 1000;
+}
+
+static void
+test_pause_does_not_count (void)
+{
+  double seconds;
+  g_autoptr (DynoTuneResult) r =
+      search (find_machine ("usual"), 1, (Wanted){ .wait = pause_once }, &seconds, NULL);
+
+  g_assert_true (r->proven);
+  g_assert_cmpfloat (seconds, >, 1000);
+  g_assert_cmpfloat (seconds, <, 1150);
+  g_assert_cmpfloat (r->seconds, <, 150);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/search/keeps-its-time", test_keeps_its_time);
+  g_test_add_func ("/tune/search/no-time-at-all", test_no_time_at_all);
+  g_test_add_func ("/tune/search/preparation-that-takes-most-of-the-time",
+                   test_preparation_takes_most);
+  g_test_add_func ("/tune/search/preparation-that-grows", test_preparation_grows);
+  g_test_add_func ("/tune/search/no-time-for-batches", test_no_time_for_batches);
+  g_test_add_func ("/tune/search/preparation-that-takes-all-of-the-time",
+                   test_preparation_takes_all);
+  g_test_add_func ("/tune/search/time-out-takes-nothing", test_time_out_takes_nothing);
+  g_test_add_func ("/tune/search/time-out-on-the-way-is-no-failure", test_time_out_on_the_way);
+  g_test_add_func ("/tune/search/nothing-is-planned-late", test_nothing_is_planned_late);
+  g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
+  return g_test_run ();
+}
