@@ -345,6 +345,21 @@ judge_preset (DynoSearch *search)
     }
 }
 
+/* The device's factor is none of the run's, which waits for data too: that is told beside it where it
+ * is known. */
+static char *
+describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
+{
+  for (guint i = 0; i < result->n_gains; i++)
+    if (strcmp (result->gains[i].key, "amp") == 0 && isfinite (result->gains[i].factor))
+      return g_strdup_printf (_ ("The device alone computes %.2f times as fast with AMP as with "
+                                 "fp32, at batch %d; a whole run became %.2f times as fast by it."),
+                              ratio, (int) batch, result->gains[i].factor);
+  return g_strdup_printf (_ ("The device alone computes %.2f times as fast with AMP as with fp32, "
+                             "at batch %d; a run that waits for data gains less."),
+                          ratio, (int) batch);
+}
+
 /* What the device alone said of the two precisions, at the batch that is nearest to the best's. */
 static void
 compare_precisions (DynoSearch *search)
@@ -371,9 +386,7 @@ compare_precisions (DynoSearch *search)
         ratio = a->samples_per_s / b->samples_per_s;
       }
   if (batch > 0)
-    result->amp_text =
-        g_strdup_printf (_ ("AMP computes %.2f times as fast as fp32 on this GPU, at batch %d."),
-                         ratio, (int) batch);
+    result->amp_text = describe_amp (result, ratio, batch);
   if (result->numerics && result->numerics->text)
     {
       char *both = g_strjoin (" ", result->amp_text ? result->amp_text : result->numerics->text,

@@ -83,6 +83,30 @@ test_filling_is_no_gain (void)
       }
 }
 
+/* AMP is three times as fast on the device alone; what a run has of it is told with it. */
+static void
+test_amp_of_the_device_is_not_the_runs (void)
+{
+  static const char *const names[] = { "loader-bound", "gpu-bound" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autoptr (DynoTuneResult) r = search (find_machine (names[i]), 1, (Wanted){ 0 }, NULL, NULL);
+      g_autofree char *had = NULL;
+
+      for (guint k = 0; k < r->n_gains; k++)
+        if (strcmp (r->gains[k].key, "amp") == 0 && isfinite (r->gains[k].factor))
+          had = g_strdup_printf ("; a whole run became %.2f times as fast by it.",
+                                 r->gains[k].factor);
+      g_test_message ("%s: %s", names[i], r->amp_text);
+      g_assert_true (g_str_has_prefix (r->amp_text, "The device alone computes "));
+      g_assert_nonnull (
+          strstr (r->amp_text, had ? had : "; a run that waits for data gains less."));
+      g_assert_true (i > 0 || had);
+      g_assert_true (says (r, r->amp_text));
+    }
+}
+
 /* A batch that was measured is drawn as measured, also one that was so on the way to the best. */
 static guint
 check_curve (const DynoTuneResult *r)
@@ -202,6 +226,8 @@ main (int argc, char **argv)
     }
   g_test_add_func ("/tune/search/gains-make-the-whole", test_gains_make_the_whole);
   g_test_add_func ("/tune/search/cache-that-fills-is-not-judged-by-it", test_filling_is_no_gain);
+  g_test_add_func ("/tune/search/amp-of-the-device-is-not-the-runs",
+                   test_amp_of_the_device_is_not_the_runs);
   g_test_add_func ("/tune/search/curve-over-the-batch", test_curve);
   g_test_add_func ("/tune/search/curve-shows-the-choice", test_curve_shows_the_choice);
   return g_test_run ();
