@@ -2,14 +2,17 @@
 /* The lines of a plot, through at most one column a pixel (series.h). */
 #include "draw-private.h"
 #include "range.h"
+#include "steep.h"
 #include <math.h>
 
 #define MAX_COLUMNS 4096
 /* Cairo looks at all bars of a path in each row of pixels, so that few paths with many are slower. */
 #define MAX_BARS 32
-/* A line that goes up and down by more pixels than that in each pixel of width is a hatch, whose
- * edges need not be fine. */
+/* A line that goes up and down by more pixels than that in each pixel of width is a hatch. */
 #define STEEP 4.0
+/* How opaque the area below a line is. */
+#define FILL_TOP    0.16
+#define FILL_BOTTOM 0.02
 
 /* PDF and SVG: pixels are not known yet, and what is drawn in parts has seams there. */
 static gboolean
@@ -166,54 +169,49 @@ draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double widt
       n = smooth ? join_pairs (columns, n) : n;
     }
   cairo_set_line_width (l->cr, width);
-  if (trace (l, columns, n) > STEEP * l->w && !is_vector (l))
-    {
-      cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_BEVEL);
-      cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_FAST);
-    }
-  cairo_stroke (l->cr);
-  cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_DEFAULT);
+  if (trace (l, columns, n) > STEEP * l->w && !is_vector (l) && cairo_get_dash_count (l->cr) == 0)
+    dyno_plot_steep_stroke (l, width);
+  else
+    cairo_stroke (l->cr);
   cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_ROUND);
 }
 
+/* Faint as it is, few corners are enough, and cost less. */
 static void
 fill_below (const DynoPlotLayout *l, const DynoColumn *columns, guint n, const DynoColour *colour)
 {
-  cairo_pattern_t *pattern = cairo_pattern_create_linear (0.0, l->y, 0.0, l->y + l->h);
-  gboolean open = FALSE;
-  double last_x = l->x, last_y = 0.0, tall = 0.0;
+  g_autofree double *x = g_new (double, n + 1), *y = g_new (double, n + 1);
+  double tall = 0.0;
+  guint n_corners = 0;
 
-  cairo_pattern_add_color_stop_rgba (pattern, 0.0, colour->red, colour->green, colour->blue, 0.16);
-  cairo_pattern_add_color_stop_rgba (pattern, 1.0, colour->red, colour->green, colour->blue, 0.02);
-  /* Faint as it is, few corners are enough, and cost less. */
   for (guint i = 0; i < n; i += i + 1 < n ? MIN (MAX (n / 256, 1), n - 1 - i) : 1)
     {
-      double y;
-
       if (columns[i].count == 0 || (l->ya.log && columns[i].y_max <= 0.0))
         continue;
-      last_x = dyno_plot_to_x (l, columns[i].x);
-      y = dyno_plot_to_y (l, columns[i].y_max);
-      if (open)
-        tall += fabs (y - last_y);
-      else
-        cairo_move_to (l->cr, last_x, l->y + l->h);
-      open = TRUE;
-      last_y = y;
-      cairo_line_to (l->cr, last_x, y);
+      x[n_corners] = dyno_plot_to_x (l, columns[i].x);
+      y[n_corners] = dyno_plot_to_y (l, columns[i].y_max);
+      tall += n_corners > 0 ? fabs (y[n_corners] - y[n_corners - 1]) : 0.0;
+      n_corners++;
     }
-  if (open)
+  if (tall > STEEP * l->w && !is_vector (l))
+    dyno_plot_steep_fill (l, x, y, n_corners, colour, FILL_TOP, FILL_BOTTOM);
+  else if (n_corners > 0)
     {
-      cairo_line_to (l->cr, last_x, l->y + l->h);
+      cairo_pattern_t *pattern = cairo_pattern_create_linear (0.0, l->y, 0.0, l->y + l->h);
+
+      cairo_pattern_add_color_stop_rgba (pattern, 0.0, colour->red, colour->green, colour->blue,
+                                         FILL_TOP);
+      cairo_pattern_add_color_stop_rgba (pattern, 1.0, colour->red, colour->green, colour->blue,
+                                         FILL_BOTTOM);
+      cairo_move_to (l->cr, x[0], l->y + l->h);
+      for (guint i = 0; i < n_corners; i++)
+        cairo_line_to (l->cr, x[i], y[i]);
+      cairo_line_to (l->cr, x[n_corners - 1], l->y + l->h);
       cairo_close_path (l->cr);
       cairo_set_source (l->cr, pattern);
-      if (tall > STEEP * l->w && !is_vector (l))
-        cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_FAST);
       cairo_fill (l->cr);
-      cairo_set_antialias (l->cr, CAIRO_ANTIALIAS_DEFAULT);
+      cairo_pattern_destroy (pattern);
     }
-  cairo_new_path (l->cr);
-  cairo_pattern_destroy (pattern);
 }
 
 static void
