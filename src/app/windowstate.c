@@ -49,7 +49,8 @@ show_status (DynoWindow *self)
     gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
 }
 
-/* In the place of a run that is not there yet: what the next one will train. */
+/* In the place of a run that is not there yet: what the next one will train.  obstacle: why it
+ * cannot begin; NULL: it can. */
 static void
 show_next_run (DynoWindow *self, const char *obstacle)
 {
@@ -125,12 +126,12 @@ dyno_window_update_actions (DynoWindow *self)
   gtk_widget_set_visible (self->start_button, !running);
   gtk_widget_set_visible (self->pause_button, running);
   gtk_widget_set_visible (self->stop_button, running);
-  gtk_widget_set_tooltip_text (self->start_button, obstacle ? obstacle
-                                                   : tuning ? _ ("The tuner is at work.")
-                                                   : held   ? _ ("The measurement that was stopped "
-                                                                   "still holds the device.")
-                                                            : _ ("Train (F5)"));
-  show_next_run (self, obstacle);
+  const char *reason = obstacle ? obstacle
+                       : tuning ? _ ("The tuner is at work.")
+                       : held   ? _ ("The measurement that was stopped still holds the device.")
+                                : NULL;
+  gtk_widget_set_tooltip_text (self->start_button, reason ? reason : _ ("Train (F5)"));
+  show_next_run (self, reason);
   gtk_image_set_from_icon_name (GTK_IMAGE (self->pause_image),
                                 paused ? "media-playback-start-symbolic"
                                        : "media-playback-pause-symbolic",

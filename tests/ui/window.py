@@ -956,6 +956,9 @@ def test_tuning_calls_proven_what_was_proven(window):
     window.page('Tune')
     window.press('Start Tuning')
     window.wait_for('a measured trial', lambda: any(n.get_name() == 'Measured' for n in window.nodes()))
+    window.page('Train')  # which does not ask for what cannot be pressed
+    window.wait_for('why no run can begin', lambda: any('The tuner is at work.' in n.get_description() for n in window.nodes() if showing(n)))
+    window.page('Tune')
     window.press('Stop Tuning')
     window.find(Atspi.Role.PUSH_BUTTON, 'Start Tuning')
     window.text('Best so far, not proven')
