@@ -40,14 +40,21 @@ dyno_amount_count (double count, const char *gap)
   return scale (count, 1000, units, gap);
 }
 
+const char *
+dyno_amount_separator (void)
+{
+  const struct lconv *locale = localeconv ();
+
+  /* The locale C has none, and its decimal point is English. */
+  return *locale->thousands_sep                     ? locale->thousands_sep
+         : strcmp (locale->decimal_point, ".") == 0 ? ","
+                                                    : "";
+}
+
 char *
 dyno_amount_rate (double per_s)
 {
-  const struct lconv *locale = localeconv ();
-  /* The locale C has no separator, and its decimal point is English. */
-  const char *apart = *locale->thousands_sep                     ? locale->thousands_sep
-                      : strcmp (locale->decimal_point, ".") == 0 ? ","
-                                                                 : "";
+  const char *apart = dyno_amount_separator ();
   GString *text = g_string_new (NULL);
 
   if (!isfinite (per_s) || fabs (per_s) < 99.95)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Round ticks for axes, and numbers as people read them. */
 #include "axis.h"
+#include "amount.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,6 +162,18 @@ format_power (double value, int digits)
   return g_strdup_printf ("%se%d", text, exponent);
 }
 
+/* 2000 with its thousands apart. */
+static char *
+format_whole (double value, int digits)
+{
+  GString *text = g_string_new (NULL);
+
+  g_string_printf (text, "%.*f", digits, value);
+  if (fabs (value) >= 1e3 && digits == 0)
+    g_string_insert (text, (gssize) text->len - 3, dyno_amount_separator ());
+  return g_string_free (text, FALSE);
+}
+
 static char *
 format_scaled (double value, int digits)
 {
@@ -174,7 +187,7 @@ format_scaled (double value, int digits)
     return g_strdup_printf ("%.*fM", MAX (digits + 6, 0), value / 1e6);
   if (magnitude >= 1e4)
     return g_strdup_printf ("%.*fk", MAX (digits + 3, 0), value / 1e3);
-  return g_strdup_printf ("%.*f", MAX (digits, 0), value);
+  return format_whole (value, MAX (digits, 0));
 }
 
 char *

@@ -199,6 +199,18 @@ test_axis_log_ticks_are_1_2_5 (void)
   assert_ticks (1, 1e20, 7, TRUE, 0, "1 1000 1e6 1e9 1e12 1e15 1e18");
 }
 
+/* As the numbers beside a plot have it. */
+static void
+test_axis_thousands_stand_apart (void)
+{
+  g_autofree char *value = dyno_axis_format_value (-2345), *less = dyno_axis_format_value (999);
+
+  assert_ticks (0, 6000, 4, FALSE, 0, "0 2,000 4,000 6,000");
+  assert_ticks (999, 1001, 4, FALSE, 0, "999.0 999.5 1000.0 1000.5 1001.0");
+  g_assert_cmpstr (value, ==, "-2,345");
+  g_assert_cmpstr (less, ==, "999.0");
+}
+
 static void
 test_axis_large_values_have_exponents (void)
 {
@@ -400,6 +412,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/axis/ticks-are-round", test_axis_ticks_are_round);
   g_test_add_func ("/plot/axis/ticks-of-steps-are-whole", test_axis_ticks_of_steps_are_whole);
   g_test_add_func ("/plot/axis/log-ticks-are-1-2-5", test_axis_log_ticks_are_1_2_5);
+  g_test_add_func ("/plot/axis/thousands-stand-apart", test_axis_thousands_stand_apart);
   g_test_add_func ("/plot/axis/large-values-have-exponents", test_axis_large_values_have_exponents);
   g_test_add_func ("/plot/range/one-spike-does-not-flatten-the-rest",
                    test_one_spike_does_not_flatten_the_rest);
