@@ -318,20 +318,20 @@ judge_preset (DynoSearch *search)
     {
       result->preset_verdict = DYNO_PRESET_VERDICT_TOO_BIG;
       result->preset_text =
-          g_strdup_printf (_ ("The preset %s (%s) is too big: %s."), name, settings, why);
+          g_strdup_printf (_ ("The preset “%s” (%s) is too big: %s."), name, settings, why);
     }
   else if (arm->out || !dyno_arm_estimate (arm, &e))
     {
       result->preset_verdict = DYNO_PRESET_VERDICT_FAILED;
       result->preset_text =
-          g_strdup_printf (_ ("The preset %s (%s) failed: %s."), name, settings, why);
+          g_strdup_printf (_ ("The preset “%s” (%s) failed: %s."), name, settings, why);
     }
   else if (limit > 0 && arm->vram_bytes > 0
            && (double) arm->vram_bytes < (1 - UNUSED_SHARE) * (double) limit)
     {
       result->preset_verdict = DYNO_PRESET_VERDICT_LEAVES_UNUSED;
       result->preset_text = g_strdup_printf (
-          _ ("The preset %s (%s) leaves %.0f %% of the memory unused; it runs at %.0f %% of the "
+          _ ("The preset “%s” (%s) leaves %.0f %% of the memory unused; it runs at %.0f %% of the "
              "best."),
           name, settings, 100 * (1 - (double) arm->vram_bytes / (double) limit),
           100 * e.median / result->best.samples_per_s);
@@ -340,7 +340,7 @@ judge_preset (DynoSearch *search)
     {
       result->preset_verdict = DYNO_PRESET_VERDICT_HOLDS;
       result->preset_text =
-          g_strdup_printf (_ ("The preset %s (%s) holds; it runs at %.0f %% of the best."), name,
+          g_strdup_printf (_ ("The preset “%s” (%s) holds; it runs at %.0f %% of the best."), name,
                            settings, 100 * e.median / result->best.samples_per_s);
     }
 }

@@ -40,8 +40,12 @@ dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **err
 char *
 dyno_learning_describe (const DynoLearning *l, double value)
 {
-  return l->is_fraction ? g_strdup_printf ("%s %.4g %%", l->name, 100 * value)
-                        : g_strdup_printf ("%s %.4g", l->name, value);
+  const char *title = l->title ? _ (l->title) : NULL;
+  /* English speaks of it as files and options do. */
+  const char *name = title != l->title ? title : l->name;
+
+  return l->is_fraction ? g_strdup_printf ("%s %.4g %%", name, 100 * value)
+                        : g_strdup_printf ("%s %.4g", name, value);
 }
 
 gboolean
@@ -78,6 +82,7 @@ take_table (Follow *f, const DynoMetricTable *table)
                  _ ("This run does not measure “%s”: take %s or loss"), name,
                  table->n > 0 ? table->infos[0].name : "loss");
   g_strlcpy (f->l->name, f->index < 0 ? "loss" : table->infos[f->index].name, sizeof f->l->name);
+  f->l->title = f->index < 0 ? N_ ("Loss") : table->infos[f->index].title;
   f->l->higher_is_better = f->index >= 0 && table->infos[f->index].higher_is_better;
   f->l->is_fraction = f->index >= 0 && table->infos[f->index].format == DYNO_METRIC_FRACTION;
 }

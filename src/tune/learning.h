@@ -24,13 +24,15 @@ typedef struct {
   double samples_per_s; /* of a run, over these epochs; NaN: none ended */
   /* Of the metric that was watched. */
   char name[64];
+  const char *title; /* for people, to be translated; NULL: none */
   gboolean higher_is_better, is_fraction;
 } DynoLearning;
 
 /* "metric=value".  FALSE: no loss measures it, or the value is none that it can have; the rest of
  * the goal is without a limit. */
 gboolean dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **error);
-/* "accuracy 90 %", "loss 0.25": a value of the metric.  g_free. */
+/* "accuracy 90 %", "loss 0.25": a value of the metric, with the translated title where there is one.
+ * g_free. */
 char *dyno_learning_describe (const DynoLearning *learning, double value);
 /* TRUE: a is better than b; any number is better than NaN. */
 gboolean dyno_learning_is_better (const DynoLearning *learning, double a, double b);

@@ -316,7 +316,9 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
 static char *
 describe_end (double seconds)
 {
-  return seconds < 1e-3 ? g_strdup (_ ("under 1 ms")) : g_strdup_printf (_ ("%.3g s"), seconds);
+  return seconds < 1e-3     ? g_strdup (_ ("under 1 ms"))
+         : seconds < 0.9995 ? g_strdup_printf (_ ("%.3g ms"), 1e3 * seconds)
+                            : g_strdup_printf (_ ("%.3g s"), seconds);
 }
 
 static void

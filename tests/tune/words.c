@@ -47,12 +47,33 @@ verdict_without_a_base_line (void)
   return g_strjoinv (" ", reasons);
 }
 
+/* Of half a second of validation, with the metric of equal epochs. */
+static char *
+verdict_of_equal_epochs (void)
+{
+  const DynoLearning learning = {
+    .name = "accuracy", .title = "Accuracy", .best = 0.25, .is_fraction = TRUE
+  };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoTuneResult) result = dyno_tune_result_new (job);
+  g_auto (GStrv) reasons = NULL;
+
+  result->best.settings = result->baseline.settings = job->settings;
+  result->best.validation_s = 0.0333;
+  result->equal_epochs = 2;
+  result->equal[0] = result->equal[1] = learning;
+  reasons = dyno_verdict_explain (result);
+  return g_strjoinv (" ", reasons);
+}
+
 static void
 test_english (void)
 {
   g_autofree char *open = failing_to_open (), *advice = advice_for_a_software_device (),
-                  *verdict = verdict_without_a_base_line ();
+                  *verdict = verdict_without_a_base_line (), *equal = verdict_of_equal_epochs ();
 
+  g_assert_nonnull (strstr (equal, "validation takes 33.3 ms and its end under 1 ms;"));
+  g_assert_nonnull (strstr (equal, "start: accuracy 25 % in validation"));
   g_assert_nonnull (strstr (open, "Cannot read “"));
   g_assert_true (g_str_has_prefix (advice, "A software device"));
   g_assert_nonnull (
@@ -97,7 +118,8 @@ test_german (void)
   textdomain ("dyno");
 
   g_autofree char *open = failing_to_open (), *advice = advice_for_a_software_device (),
-                  *verdict = verdict_without_a_base_line ();
+                  *verdict = verdict_without_a_base_line (), *equal = verdict_of_equal_epochs ();
+  g_assert_nonnull (strstr (equal, "Genauigkeit 25 %"));
   g_assert_nonnull (strstr (open, "“ ist nicht lesbar"));
   g_assert_true (g_str_has_prefix (advice, "Ein Softwaregerät"));
   g_assert_nonnull (
