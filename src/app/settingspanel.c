@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The form: a fold for each group of the table of settings, with model and preset where they belong,
  * and a search over all of it.  A value that is not as preset or default say has a dot and a button
- * that puts it back.  How arrays are read is shown with the data set. */
+ * that puts it back.  How arrays are read is shown with the data set.
+ *
+ * Its rows are built when it is first seen, or when the program has nothing else to do after its
+ * first frame, which need not wait for them. */
 #include "settingspanel.h"
 #include "fold.h"
 #include "format.h"
@@ -23,7 +26,8 @@ struct _DynoSettingsPanel {
   GtkWidget *folds[DYNO_SETTING_N_GROUPS], *preset;
   DynoSetup *setup; /* outlives the panel */
   DynoState *state; /* or NULL */
-  GArray *rows;     /* SettingRow */
+  GArray *rows;     /* SettingRow; none before they are built */
+  guint idle;       /* that will build them; 0: they are */
 };
 
 enum { LIVE_CHANGE, N_SIGNALS };
@@ -137,13 +141,15 @@ reset_clicked (GtkWidget *button, DynoSettingsPanel *self)
 void
 dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo)
 {
+  guint n;
+  const DynoSettingInfo *list = dyno_setting_list (&n);
   DynoSettings before = dyno_setup_get_job (self->setup)->settings;
   if (!dyno_setup_step (self->setup, undo) || !dyno_setup_is_locked (self->setup))
     return;
   const DynoSettings *now = &dyno_setup_get_job (self->setup)->settings;
-  for (guint i = 0; i < self->rows->len; i++)
+  for (guint i = 0; i < n; i++)
     {
-      const DynoSettingInfo *info = g_array_index (self->rows, SettingRow, i).info;
+      const DynoSettingInfo *info = &list[i];
       if (info->live != DYNO_SETTING_LIVE_NO
           && dyno_settings_get_number (&before, info->key)
                  != dyno_settings_get_number (now, info->key))
@@ -297,13 +303,11 @@ keep_folds (DynoSettingsPanel *self)
   g_settings_set_strv (self->state, "unfolded", (const char *const *) open->pdata);
 }
 
-void
-dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state)
+/* As they were left, and kept from here on. */
+static void
+follow_folds (DynoSettingsPanel *self)
 {
-  if (!state)
-    return;
-  g_auto (GStrv) open = g_settings_get_strv (state, "unfolded");
-  g_set_object (&self->state, state);
+  g_auto (GStrv) open = g_settings_get_strv (self->state, "unfolded");
   for (guint i = 0; i < G_N_ELEMENTS (fold_names); i++)
     if (get_fold (self, i))
       {
@@ -312,6 +316,14 @@ dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state)
         g_signal_connect_object (get_fold (self, i), "notify::expanded", G_CALLBACK (keep_folds),
                                  self, G_CONNECT_SWAPPED);
       }
+}
+
+void
+dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state)
+{
+  g_set_object (&self->state, state);
+  if (state && self->idle == 0)
+    follow_folds (self);
 }
 
 static void
@@ -323,13 +335,46 @@ setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
     show_rows (self);
 }
 
+static void
+build_once (DynoSettingsPanel *self)
+{
+  if (self->idle == 0)
+    return;
+  g_clear_handle_id (&self->idle, g_source_remove);
+  build (self);
+  if (self->state)
+    follow_folds (self);
+  show_rows (self);
+}
+
+static gboolean
+build_in_idle (gpointer data)
+{
+  build_once (data);
+  return G_SOURCE_REMOVE;
+}
+
 void
 dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
 {
   self->setup = setup;
-  build (self);
+  self->idle = g_idle_add_full (G_PRIORITY_LOW, build_in_idle, self, NULL);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   show_rows (self);
+}
+
+static void
+dyno_settings_panel_map (GtkWidget *widget)
+{
+  build_once (DYNO_SETTINGS_PANEL (widget));
+  GTK_WIDGET_CLASS (dyno_settings_panel_parent_class)->map (widget);
+}
+
+static void
+dyno_settings_panel_dispose (GObject *object)
+{
+  g_clear_handle_id (&DYNO_SETTINGS_PANEL (object)->idle, g_source_remove);
+  G_OBJECT_CLASS (dyno_settings_panel_parent_class)->dispose (object);
 }
 
 static void
@@ -344,7 +389,9 @@ static void
 dyno_settings_panel_class_init (DynoSettingsPanelClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  G_OBJECT_CLASS (class)->dispose = dyno_settings_panel_dispose;
   G_OBJECT_CLASS (class)->finalize = dyno_settings_panel_finalize;
+  widget_class->map = dyno_settings_panel_map;
   /* key of a live setting that changed while a run goes on */
   signals[LIVE_CHANGE] = g_signal_new ("live-change", DYNO_TYPE_SETTINGS_PANEL, G_SIGNAL_RUN_LAST,
                                        0, NULL, NULL, NULL, G_TYPE_NONE, 1, G_TYPE_STRING);
