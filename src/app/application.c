@@ -18,6 +18,7 @@
 struct _DynoApplication {
   GtkApplication parent_instance;
   DynoState *state;
+  gboolean theme_set; /* by the program, at any time */
 };
 
 G_DEFINE_FINAL_TYPE (DynoApplication, dyno_application, GTK_TYPE_APPLICATION)
@@ -125,6 +126,10 @@ apply_theme (DynoApplication *self)
   GtkSettings *settings = gtk_settings_get_default ();
   g_autofree char *theme =
       self->state ? g_settings_get_string (self->state, "theme") : g_strdup ("follow");
+  /* Setting it reads the theme anew, which a start need not wait for. */
+  if (g_str_equal (theme, "follow") && !self->theme_set)
+    return;
+  self->theme_set = TRUE;
   if (g_str_equal (theme, "follow"))
     gtk_settings_reset_property (settings, "gtk-application-prefer-dark-theme");
   else
