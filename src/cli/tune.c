@@ -11,6 +11,7 @@
 #include "runwriter.h"
 #include "signals.h"
 #include "space.h"
+#include "trialsfile.h"
 #include "verdict.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -288,6 +289,16 @@ add_comment (GString *text, const char *sentence)
   g_string_append_c (text, '\n');
 }
 
+/* Why it is not proven. */
+static const char *
+find_doubt (const DynoTuneResult *result)
+{
+  for (guint i = 0; result->reasons[i]; i++)
+    if (g_str_has_prefix (result->reasons[i], "Not proven"))
+      return result->reasons[i];
+  return "Not proven.";
+}
+
 /* The best as a settings file, with what belongs to it as comments, and JSON beside it. */
 static void
 write_files (Search *search, const DynoTuneResult *result)
@@ -311,7 +322,7 @@ write_files (Search *search, const DynoTuneResult *result)
       g_autoptr (GString) text = g_string_new (NULL);
 
       if (i == 0 && !result->proven)
-        add_comment (text, "Not proven: the search ended before.");
+        add_comment (text, find_doubt (result));
       if (i == 0 && context.note)
         add_comment (text, context.note);
       if (i == 0 && result->lr_advice)
@@ -472,6 +483,8 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
   if (search->out && !search->error && !search->options->json && !search->quiet)
     dyno_out_line ("in %s: %strials.csv", search->out,
                    search->found ? "best.ini, best.json, report.html, " : "");
+  if (search->out && search->measured && !search->quiet && dyno_signals_get ())
+    dyno_error_line ("%s: to go on: dynoctl tune --resume %s", search->command, search->out);
   if (dyno_signals_get ())
     code = dyno_signals_exit_code (dyno_signals_get ());
   if (dyno_signals_get () && is_stop (search->error))
@@ -546,6 +559,38 @@ prepare_folder (const char *command, const char *folder, gboolean force)
   return DYNO_EXIT_OK;
 }
 
+/* What the search was of, where the command does not say it: settings that it names go before. */
+static gboolean
+take_earlier_search (const char *folder, DynoJobOptions *options, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, DYNO_TRIALS_FILE, NULL);
+  g_autoptr (DynoJob) job = dyno_trials_file_read_job (path, error);
+  g_autoptr (GStrvBuilder) set = g_strv_builder_new ();
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  if (!job)
+    return FALSE;
+  if (!options->data)
+    options->data = g_strdup (job->data);
+  if (!options->model)
+    options->model = g_strdup (job->model);
+  if (options->settings_file || options->preset)
+    return TRUE;
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = dyno_settings_get (&job->settings, table[i].key),
+                      *pair = g_strconcat (table[i].key, "=", value, NULL);
+
+      g_strv_builder_add (set, pair);
+    }
+  for (guint i = 0; options->set && options->set[i]; i++)
+    g_strv_builder_add (set, options->set[i]);
+  g_strfreev (options->set);
+  options->set = g_strv_builder_end (set);
+  return TRUE;
+}
+
 int
 dyno_verb_tune (int argc, char **argv)
 {
@@ -567,7 +612,9 @@ dyno_verb_tune (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out,
       "Folder for best.ini, best.json, report.html and trials.csv", "DIR" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
-      "Go on from the trials.csv of an earlier search, in its folder or in --out", "DIR" },
+      "Go on with the search of this folder, also in another --out; data, model and settings that "
+      "are not given are its own",
+      "DIR" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &force, "Write over an earlier run in --out", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Only errors and warnings", NULL },
     { NULL },
@@ -591,6 +638,8 @@ dyno_verb_tune (int argc, char **argv)
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   options.quiet = quiet;
+  if (resume && !(options.data && options.model) && !take_earlier_search (resume, &options, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), options.json);
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
   if (resume && !out)

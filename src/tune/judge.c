@@ -284,7 +284,8 @@ advise_learning_rate (DynoSearch *search)
   if (from->batch_size * from->accumulate == to->batch_size * to->accumulate)
     return;
   result->lr_advice = g_strdup_printf (
-      _ ("Learning rate %.3g for %.3g: the effective batch goes from %d to %d, and the rate by the "
+      _ ("Learning rate %.3g instead of %.3g: the effective batch goes from %d to %d, and the rate "
+         "by the "
          "square root of that. Never by as much as the batch, which costs accuracy; compare the "
          "accuracy after equal epochs, or try some rates around it."),
       result->lr, from->lr, (int) (from->batch_size * from->accumulate),
@@ -350,14 +351,21 @@ judge_preset (DynoSearch *search)
 static char *
 describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
 {
+  g_autofree char *alone = g_strdup_printf (
+      _ ("The device alone computes %.2f times as fast with AMP as with fp32, at batch %d."), ratio,
+      (int) batch);
+
   for (guint i = 0; i < result->n_gains; i++)
     if (strcmp (result->gains[i].key, "amp") == 0 && isfinite (result->gains[i].factor))
-      return g_strdup_printf (_ ("The device alone computes %.2f times as fast with AMP as with "
-                                 "fp32, at batch %d; a whole run became %.2f times as fast by it."),
-                              ratio, (int) batch, result->gains[i].factor);
-  return g_strdup_printf (_ ("The device alone computes %.2f times as fast with AMP as with fp32, "
-                             "at batch %d; a run that waits for data gains less."),
-                          ratio, (int) batch);
+      {
+        g_autofree char *whole = g_strdup_printf (
+            _ ("A whole run became %.2f times as fast by it."), result->gains[i].factor);
+
+        return g_strjoin (" ", alone, whole, NULL);
+      }
+  if (ratio > 1)
+    return g_strjoin (" ", alone, _ ("A run that waits for data gains less."), NULL);
+  return g_steal_pointer (&alone);
 }
 
 /* What the device alone said of the two precisions, at the batch that is nearest to the best's. */
@@ -479,6 +487,7 @@ dyno_search_judge (DynoSearch *search)
   judge_preset (search);
   advise_learning_rate (search);
   dyno_search_compare_learning (search);
+  result->stopped = dyno_search_stopped (search);
   result->reasons = dyno_verdict_explain (result);
   result->best.settings.lr = result->lr; /* what is exported */
 }

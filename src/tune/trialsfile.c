@@ -386,14 +386,13 @@ read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
          && (t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0);
 }
 
-DynoTuneResult *
-dyno_trials_file_read (const char *path, const DynoJob *job, GError **error)
+/* The file's text; *at: behind its head.  NULL: it holds no trials. */
+static char *
+open_trials (const char *path, const char **at, GError **error)
 {
-  g_autoptr (DynoTuneResult) result = dyno_tune_result_new (job);
   g_autoptr (GString) first = header ();
   g_autoptr (GError) problem = NULL;
   g_autofree char *text = NULL;
-  const char *at;
   gsize size = 0;
 
   if (!g_file_get_contents (path, &text, &size, &problem) || size > MOST_BYTES
@@ -404,21 +403,78 @@ dyno_trials_file_read (const char *path, const DynoJob *job, GError **error)
                    problem ? problem->message : _ ("it is not of this version's trials"));
       return NULL;
     }
-  at = text + first->len;
+  *at = text + first->len;
+  return g_steal_pointer (&text);
+}
+
+/* The next line that can be read; NULL: there is none. */
+static GPtrArray *
+next_trial (const char **at, const DynoJob *job, DynoTrial *trial)
+{
+  guint n;
+
+  dyno_setting_list (&n);
   while (TRUE)
     {
-      g_autoptr (GPtrArray) fields = next_line (&at);
-      guint n;
-      DynoTrial trial;
+      g_autoptr (GPtrArray) fields = next_line (at);
 
-      dyno_setting_list (&n);
+      if (!fields
+          || (fields->len == G_N_ELEMENTS (facts) + n + G_N_ELEMENTS (ends)
+              && read_trial (fields, job, trial)))
+        return g_steal_pointer (&fields);
+    }
+}
+
+DynoTuneResult *
+dyno_trials_file_read (const char *path, const DynoJob *job, GError **error)
+{
+  g_autoptr (DynoTuneResult) result = dyno_tune_result_new (job);
+  const char *at;
+  g_autofree char *text = open_trials (path, &at, error);
+
+  while (text)
+    {
+      DynoTrial trial;
+      g_autoptr (GPtrArray) fields = next_trial (&at, job, &trial);
+
       if (!fields)
         return g_steal_pointer (&result);
-      if (fields->len != G_N_ELEMENTS (facts) + n + G_N_ELEMENTS (ends)
-          || !read_trial (fields, job, &trial))
-        continue;
       if (!check_job (fields, job, &trial.settings, path, error))
         return NULL;
       take (result, fields, &trial);
     }
+  return NULL;
+}
+
+DynoJob *
+dyno_trials_file_read_job (const char *path, GError **error)
+{
+  const char *at;
+  g_autofree char *text = open_trials (path, &at, error);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  gboolean found = FALSE, present = FALSE;
+
+  while (text && !present)
+    {
+      DynoTrial trial;
+      g_autoptr (GPtrArray) fields = next_trial (&at, job, &trial);
+
+      if (!fields)
+        break;
+      present = g_strcmp0 (trial.stage, "today") == 0;
+      if (found && !present)
+        continue;
+      job->settings = trial.settings;
+      g_free (job->data);
+      job->data = g_strdup (fields->pdata[fields->len - 3]);
+      g_free (job->model);
+      job->model = g_strdup (fields->pdata[fields->len - 2]);
+      found = TRUE;
+    }
+  if (found)
+    return g_steal_pointer (&job);
+  if (text)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
+                 _ ("No search can go on from “%s”: %s"), path, _ ("it holds no trial"));
+  return NULL;
 }

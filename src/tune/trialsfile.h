@@ -25,4 +25,8 @@ void dyno_trials_file_free (DynoTrialsFile *file);
  * file is none, or of another job (data, model, a setting that is not searched). */
 DynoTuneResult *dyno_trials_file_read (const char *path, const DynoJob *job, GError **error);
 
+/* Data, model and the settings that were the present ones; nothing else of the job is known.  Errors
+ * as above. */
+DynoJob *dyno_trials_file_read_job (const char *path, GError **error);
+
 G_END_DECLS

@@ -190,6 +190,16 @@ explain_missing_base_line (GPtrArray *reasons, const DynoTuneResult *r)
 }
 
 static void
+explain_failed_settings (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *settings = dyno_trial_describe (&r->today.settings);
+
+  if (*r->today.stage && r->today.outcome != DYNO_TRIAL_OK && !(r->today.samples_per_s > 0))
+    say (reasons, _ ("Your settings (%s) did not work: %s."), settings,
+         outcome_in_words (r->today.outcome));
+}
+
+static void
 explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
 {
   g_autofree char *base = dyno_trial_describe (&r->baseline.settings),
@@ -202,10 +212,20 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, _ ("Not proven: no other settings had the time to reach it."));
   else if (!r->proven && is_alone (r))
     {
-      say (reasons, _ ("Not proven: nothing else was measured that it could be compared with; give "
-                       "the search more minutes."));
+      say (reasons,
+           r->stopped
+               ? _ ("Not proven: the search was stopped before anything else was measured that it "
+                    "could be compared with.")
+               : _ ("Not proven: nothing else was measured that it could be compared with; give "
+                    "the search more minutes."));
       return;
     }
+  else if (!r->proven && r->stopped)
+    say (reasons,
+         r->keep_today
+             ? _ ("Not proven: the search was stopped before the longer runs that prove it, and "
+                  "nothing which was tried is surely faster than your settings, so they stay.")
+             : _ ("Not proven: the search was stopped before the longer runs that prove it."));
   else if (!r->proven && r->keep_today && r->batches_to > 0)
     say (reasons,
          _ ("Not proven: there was no time for batches above %d; nothing that was tried beats your "
@@ -237,9 +257,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
   if (!r->keep_today && !r->inside_noise && isfinite (r->gain)
       && !dyno_space_same (&r->job->settings, &r->baseline.settings))
     say (reasons, _ ("%.2f times the present settings."), r->gain);
-  if (!r->keep_today && r->batches_to > 0)
-    say (reasons, _ ("There was no time for batches above %d, which may be faster."),
-         (int) r->batches_to);
+  if ((!r->keep_today || r->stopped) && r->batches_to > 0)
+    say (reasons, _ ("Batches above %d were not tried, and may be faster."), (int) r->batches_to);
 }
 
 char *
@@ -437,8 +456,11 @@ explain_equal_epochs (GPtrArray *reasons, const DynoTuneResult *r)
   if (r->equal_epochs == 0)
     {
       if (r->equal_wanted)
-        say (reasons, _ ("What the other batch costs in accuracy after equal epochs was not "
-                         "measured: there was no time for an epoch of both."));
+        say (reasons, r->stopped
+                          ? _ ("What the other batch costs in accuracy after equal epochs was not "
+                               "measured.")
+                          : _ ("What the other batch costs in accuracy after equal epochs was not "
+                               "measured: there was no time for an epoch of both."));
       return;
     }
   own = dyno_learning_describe (&r->equal[0], r->equal[0].best);
@@ -459,6 +481,7 @@ dyno_verdict_explain (const DynoTuneResult *r)
 
   explain_goal (reasons, r);
   explain_gain (reasons, r);
+  explain_failed_settings (reasons, r);
   explain_limit (reasons, r);
   explain_batch (reasons, r);
   explain_run (reasons, r);

@@ -330,7 +330,11 @@ class Tune(Case):
         same = [s for s in proofs if {**s, 'lr': 0} == {**best['settings'], 'lr': 0}]
         # Without an end in time or on an unsteady machine it is not: the tests of the search have both.
         self.assertTrue(not best['proven'] or len(same) >= 2, proofs)
-        self.assertEqual('Not proven' in ' '.join(best['reasons']), not best['proven'])
+        doubts = [r for r in best['reasons'] if r.startswith('Not proven')]
+        self.assertEqual(bool(doubts), not best['proven'])
+        with open(self.path('tuned/best.ini')) as file:
+            comment = file.read().replace('\n# ', ' ')
+        self.assertTrue(all(d in comment for d in doubts) and ('Not proven' in comment) == bool(doubts), comment)
         plan, = self.lines('plan', '--settings', self.path('tuned/best.ini'), '--json')
         self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
         with open(self.path('tuned/best.json')) as file:
@@ -367,10 +371,13 @@ class Tune(Case):
         for name in files:
             with open(name, 'a') as file:
                 file.write('\n# of the search before\n')
-        process = subprocess.Popen([PROGRAM, *self.TUNE, '--minutes', '10', '--resume', where], cwd=self.folder, env=self.environment,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # Data, model and settings are those of the search that it goes on with.
+        process = subprocess.Popen([PROGRAM, 'tune', '--json', '--minutes', '10', '--resume', where], cwd=self.folder,
+                                   env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.kill)
         lines = [json.loads(process.stdout.readline())]  # what is prepared for the first measurement
+        self.assertEqual(lines[0]['settings']['model.width'], 0.125)
+        self.assertFalse(lines[0]['settings']['autotune'])
         process.send_signal(signal.SIGINT)
         output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())

@@ -90,6 +90,7 @@ test_no_claim_inside_the_noise (void)
       double rate = dyno_machine_rate (&m, &r->best.settings);
 
       unproven += r->inside_noise;
+      g_assert_false (r->inside_noise && r->proven);
       g_assert_true (!r->inside_noise || says (r, "so unsteady"));
       wrong += r->proven && rate < 0.97 * dyno_machine_rate (&m, &r->job->settings);
     }

@@ -36,6 +36,7 @@ test_stopped_tells_what_it_has (void)
       g_assert_cmpuint (r->trials->len, ==, stop_at);
       g_assert_true (dyno_tune_result_has_best (r));
       g_assert_true (r->proven || says (r, "Not proven"));
+      g_assert_false (says (r, "more minutes") || says (r, "no time"));
       g_assert_false (stop_at < 5 && r->proven);
       g_clear_object (&stopping);
     }

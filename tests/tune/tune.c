@@ -327,6 +327,32 @@ test_other_search (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
+/* What a search was of is in its records: the present settings, whatever was tried before. */
+static void
+test_job_of_records (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "card", FALSE, NULL);
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (dyno_trials_file_read_job (file, &error));
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
+  for (guint i = 1; i <= 3; i++)
+    {
+      DynoTrial trial = make_trial (job, i);
+
+      trial.stage = i == 3 ? "today" : "search";
+      trial.settings.batch_size = 32 * i;
+      g_assert_true (dyno_trials_file_add_trial (out, &trial, NULL));
+      g_autoptr (DynoJob) found = dyno_trials_file_read_job (file, NULL);
+      g_assert_cmpstr (found->data, ==, job->data);
+      g_assert_cmpstr (found->model, ==, job->model);
+      g_assert_cmpint (found->settings.batch_size, ==, i == 3 ? 96 : 32);
+    }
+  dyno_trials_file_free (out);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
 static void
 test_no_trials (void)
 {
@@ -485,6 +511,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/trialsfile/torn-line", test_torn_line);
   g_test_add_func ("/tune/trialsfile/each-is-there-at-once", test_each_is_there_at_once);
   g_test_add_func ("/tune/trialsfile/of-another-search", test_other_search);
+  g_test_add_func ("/tune/trialsfile/says-what-it-is-of", test_job_of_records);
   g_test_add_func ("/tune/trialsfile/is-none", test_no_trials);
   g_test_add_func ("/tune/tune/is-kept-in-the-history", test_history);
   code = g_test_run ();

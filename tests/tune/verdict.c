@@ -208,6 +208,49 @@ test_words (void)
       "(in the proof it ran at 100 to 200 samples/s, the present settings at 1,500 to 1,600)"));
 }
 
+/* Whoever stopped it is not told that there was no time. */
+static void
+test_stopped_in_words (void)
+{
+  g_autoptr (DynoTuneResult) r = make_result ();
+
+  r->proven = FALSE;
+  r->stopped = r->equal_wanted = TRUE;
+  r->batches_to = 64;
+  for (r->keep_today = 0; r->keep_today <= 1; r->keep_today++)
+    {
+      g_autofree char *text = explain (r);
+
+      g_assert_true (g_str_has_prefix (
+          text, "Not proven: the search was stopped before the longer runs that prove it"));
+      g_assert_true ((strstr (text, "so they stay") != NULL) == r->keep_today);
+      g_assert_nonnull (strstr (text, "Batches above 64 were not tried, and may be faster."));
+      g_assert_null (strstr (text, "no time"));
+      g_assert_null (strstr (text, "more minutes"));
+    }
+  g_ptr_array_set_size (r->trials, 1);
+  g_autofree char *alone = explain (r);
+  g_assert_true (g_str_has_prefix (
+      alone, "Not proven: the search was stopped before anything else was measured"));
+}
+
+/* That the present settings do not run is why others are advised. */
+static void
+test_failed_settings_in_words (void)
+{
+  g_autoptr (DynoTuneResult) r = make_result ();
+  g_autofree char *worked = explain (r);
+
+  g_assert_null (strstr (worked, "did not work"));
+  r->today.stage = "today";
+  r->today.outcome = DYNO_TRIAL_DOES_NOT_FIT;
+  r->today.samples_per_s = 0;
+  r->gain = NAN;
+  g_autofree char *failed = explain (r);
+  g_assert_nonnull (strstr (failed, "Your settings (batch "));
+  g_assert_nonnull (strstr (failed, ") did not work: does not fit."));
+}
+
 static void
 test_limit_in_words (void)
 {
@@ -341,6 +384,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/verdict/nothing", test_nothing);
   g_test_add_func ("/tune/verdict/learning-rate-by-the-square-root", test_learning_rate);
   g_test_add_func ("/tune/verdict/words", test_words);
+  g_test_add_func ("/tune/verdict/stopped-in-words", test_stopped_in_words);
+  g_test_add_func ("/tune/verdict/failed-settings-in-words", test_failed_settings_in_words);
   g_test_add_func ("/tune/verdict/limit-in-words", test_limit_in_words);
   g_test_add_func ("/tune/verdict/gains-in-words", test_gains_in_words);
   g_test_add_func ("/tune/curve/knee-plateau-and-price", test_curve);
