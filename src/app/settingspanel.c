@@ -26,8 +26,9 @@ struct _DynoSettingsPanel {
   GtkWidget *folds[DYNO_SETTING_N_GROUPS], *preset;
   DynoSetup *setup; /* outlives the panel */
   DynoState *state; /* or NULL */
-  GArray *rows;     /* SettingRow; none before they are built */
-  guint idle;       /* that will build them; 0: they are */
+  GArray *rows;     /* SettingRow; of the groups that are built */
+  guint n_groups;   /* that are built */
+  guint idle;       /* that builds the others; 0: all are */
 };
 
 enum { LIVE_CHANGE, N_SIGNALS };
@@ -248,27 +249,24 @@ add_fold (DynoSettingsPanel *self, DynoSettingGroup group)
 }
 
 static void
-build (DynoSettingsPanel *self)
+build_group (DynoSettingsPanel *self, DynoSettingGroup group)
 {
   guint n;
   const DynoSettingInfo *list = dyno_setting_list (&n);
-  for (DynoSettingGroup group = 0; group < DYNO_SETTING_N_GROUPS; group++)
+  if (group == DYNO_SETTING_GROUP_ARRAYS)
+    return;
+  DynoFold *fold = add_fold (self, group);
+  if (group == DYNO_SETTING_GROUP_MODEL)
     {
-      if (group == DYNO_SETTING_GROUP_ARRAYS)
-        continue;
-      DynoFold *fold = add_fold (self, group);
-      if (group == DYNO_SETTING_GROUP_MODEL)
-        {
-          g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL);
-          dyno_fold_take (fold, dyno_model_row_new (self->setup), words);
-          self->preset = dyno_preset_panel_new (self->setup);
-          gtk_container_add (GTK_CONTAINER (self->list), self->preset);
-        }
-      for (guint i = 0; i < n; i++)
-        {
-          if (list[i].group == group)
-            add_row (self, fold, &list[i]);
-        }
+      g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL);
+      dyno_fold_take (fold, dyno_model_row_new (self->setup), words);
+      self->preset = dyno_preset_panel_new (self->setup);
+      gtk_container_add (GTK_CONTAINER (self->list), self->preset);
+    }
+  for (guint i = 0; i < n; i++)
+    {
+      if (list[i].group == group)
+        add_row (self, fold, &list[i]);
     }
 }
 
@@ -335,30 +333,34 @@ setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
     show_rows (self);
 }
 
-static void
-build_once (DynoSettingsPanel *self)
+/* A group at a time, so that no key waits for all. */
+static gboolean
+build_next (gpointer data)
 {
-  if (self->idle == 0)
-    return;
-  g_clear_handle_id (&self->idle, g_source_remove);
-  build (self);
+  DynoSettingsPanel *self = data;
+  build_group (self, self->n_groups++);
+  if (self->n_groups < DYNO_SETTING_N_GROUPS)
+    return G_SOURCE_CONTINUE;
+  self->idle = 0;
   if (self->state)
     follow_folds (self);
   show_rows (self);
+  return G_SOURCE_REMOVE;
 }
 
-static gboolean
-build_in_idle (gpointer data)
+static void
+build_rest (DynoSettingsPanel *self)
 {
-  build_once (data);
-  return G_SOURCE_REMOVE;
+  g_clear_handle_id (&self->idle, g_source_remove);
+  while (self->n_groups < DYNO_SETTING_N_GROUPS)
+    build_next (self);
 }
 
 void
 dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
 {
   self->setup = setup;
-  self->idle = g_idle_add_full (G_PRIORITY_LOW, build_in_idle, self, NULL);
+  self->idle = g_idle_add_full (G_PRIORITY_LOW, build_next, self, NULL);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   show_rows (self);
 }
@@ -366,7 +368,7 @@ dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup)
 static void
 dyno_settings_panel_map (GtkWidget *widget)
 {
-  build_once (DYNO_SETTINGS_PANEL (widget));
+  build_rest (DYNO_SETTINGS_PANEL (widget));
   GTK_WIDGET_CLASS (dyno_settings_panel_parent_class)->map (widget);
 }
 
