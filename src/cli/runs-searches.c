@@ -125,7 +125,7 @@ print_trials (const GPtrArray *trials)
       g_autofree char *settings = dyno_trial_describe (&t->settings);
 
       dyno_table_add (
-          table, g_strdup_printf ("%u", t->number), g_strdup (t->stage),
+          table, g_strdup_printf ("%u", t->number), g_strdup (dyno_trial_stage_text (t->stage)),
           text_rate (t->samples_per_s), text_rate (t->predicted),
           t->vram_bytes > 0 ? dyno_amount_bytes (t->vram_bytes, " ") : g_strdup ("-"),
           g_strdup (t->outcome),

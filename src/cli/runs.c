@@ -53,7 +53,7 @@ list (RunsOptions *o, GError **error)
     }
   if (runs->len == 0)
     {
-      dyno_error_line ("%s: no runs %s", o->command,
+      dyno_error_line ("%s: no runs %s; runs --searches lists what tune searched", o->command,
                        o->model || o->data ? "are of that kind" : "yet");
       return DYNO_EXIT_OK;
     }

@@ -213,7 +213,7 @@ static void
 print_head (Search *search)
 {
   if (!search->headed)
-    dyno_progress_say (&search->progress, "%3s  %-8s  %10s  %10s  %8s  %9s  %-9s  %s", "", "stage",
+    dyno_progress_say (&search->progress, "%3s  %-9s  %10s  %10s  %8s  %9s  %-9s  %s", "", "stage",
                        "samples/s", "predicted", "data ms", "VRAM", "outcome", "settings");
   search->headed = TRUE;
 }
@@ -241,10 +241,10 @@ print_trial (Search *search, const DynoTrial *trial)
                   *settings = dyno_trial_describe (&trial->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3u  %-8s  %10s  %10s  %8s  %9s  %-9s  %s%s%s",
-                     trial->number, trial->stage, rate, predicted, wait, vram,
-                     dyno_trial_outcome_class (trial->outcome), settings, trial->text ? ": " : "",
-                     trial->text ? trial->text : "");
+  dyno_progress_say (&search->progress, "%3u  %-9s  %10s  %10s  %8s  %9s  %-9s  %s%s%s",
+                     trial->number, dyno_trial_stage_text (trial->stage), rate, predicted, wait,
+                     vram, dyno_trial_outcome_class (trial->outcome), settings,
+                     trial->text ? ": " : "", trial->text ? trial->text : "");
 }
 
 static void
@@ -254,7 +254,7 @@ print_ceiling (Search *search, const DynoCeiling *ceiling)
                   *settings = dyno_trial_describe (&ceiling->settings);
 
   print_head (search);
-  dyno_progress_say (&search->progress, "%3s  %-8s  %10s  %10s  %8s  %9s  %-9s  %s%s%s", "",
+  dyno_progress_say (&search->progress, "%3s  %-9s  %10s  %10s  %8s  %9s  %-9s  %s%s%s", "",
                      dyno_ceiling_name (ceiling->of), rate, "", "", vram,
                      dyno_trial_outcome_class (ceiling->outcome), settings,
                      ceiling->text ? ": " : "", ceiling->text ? ceiling->text : "");

@@ -204,6 +204,7 @@ typedef struct {
   gint64 phase_us, told_us; /* when it began to prepare that, and told of it last */
   char *preparing; /* what the session prepares: the last that it told, as DynoEvent's; or NULL */
   guint n_prepared, n_to_prepare;
+  guint64 n_unreadable;
   GError *error;
 } Follow;
 
@@ -326,6 +327,8 @@ follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *can
           dyno_event_queue_pop (events, CLAMP (left_us, 1000, G_USEC_PER_SEC / 20));
 
       done = event && event->type == DYNO_EVENT_DONE;
+      if (done)
+        f->n_unreadable = event->done.n_unreadable;
       if (event && (!stopped || event->type == DYNO_EVENT_ERROR))
         take_event (f, event);
       if (!stopped
@@ -440,6 +443,7 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
   dyno_cpu_times_read (&end);
 
   measurement->planned_bytes = f.planned_bytes;
+  measurement->n_unreadable = f.n_unreadable;
   measurement->outside_cpu = dyno_cpu_times_get_outside (&f.cpu, &end);
   if (f.m.steps.n + f.m.n_counted == 0 && f.before.fills)
     f.m = f.before; /* the time ended with the filling */

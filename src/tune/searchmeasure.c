@@ -284,6 +284,7 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
                  _ ("The measurement ended before a single step was counted"));
   took = dyno_search_elapsed (search) - begin_s;
   note_load (search, m->outside_cpu);
+  search->result->n_unreadable = MAX (search->result->n_unreadable, m->n_unreadable);
   if (good)
     {
       took -= m->fill_s;

@@ -188,7 +188,7 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   event->fraction = fraction;
   event->trial.stage = stage;
   event->trial.settings = *settings;
-  event->text = g_strdup_printf ("%s: %s", stage, description);
+  event->text = g_strdup_printf ("%s: %s", dyno_trial_stage_text (stage), description);
   tell_progress (user, event);
 }
 
@@ -235,7 +235,7 @@ on_preparing (gpointer user, const char *stage, const DynoSettings *settings, do
   event->fraction = fraction;
   event->trial.stage = stage;
   event->trial.settings = *settings;
-  event->text = g_strdup_printf ("%s: %s", stage, text);
+  event->text = g_strdup_printf ("%s: %s", dyno_trial_stage_text (stage), text);
   event->preparing = what;
   event->n_prepared = done;
   event->n_to_prepare = total;

@@ -68,6 +68,14 @@ dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy)
 }
 
 const char *
+dyno_trial_stage_text (const char *stage)
+{
+  if (g_strcmp0 (stage, "today") == 0)
+    return "present";
+  return g_strcmp0 (stage, "baseline") == 0 ? "base line" : stage;
+}
+
+const char *
 dyno_ceiling_name (DynoCeilingOf of)
 {
   return of == DYNO_CEILING_LOADER ? "loader" : "gpu";

@@ -45,6 +45,8 @@ typedef struct {
   char *text;            /* why not, or NULL; of OK with a cache: it was still being filled */
 } DynoTrial;
 
+/* A trial's or ceiling's stage for text: "present" for "today", "base line". */
+const char *dyno_trial_stage_text (const char *stage);
 /* "batch 16, fp32, 0 workers": for text.  g_free. */
 char *dyno_trial_describe (const DynoSettings *settings);
 void dyno_trial_clear (DynoTrial *trial);
@@ -152,6 +154,7 @@ typedef struct {
   guint64 equal_epochs;   /* after which that was compared; 0: it was not */
   DynoLearning equal[2];  /* best, present settings */
   double outside_cpu;     /* the most of any measurement; NaN: not known */
+  guint64 n_unreadable;   /* samples that could not be read, the most of any measurement */
   char **reasons;         /* sentences, the most important first */
 } DynoTuneResult;
 

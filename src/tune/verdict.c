@@ -501,6 +501,12 @@ dyno_verdict_explain (const DynoTuneResult *r)
          _ ("The GPU became %.0f %% faster while it was measured (another program ended, or it was "
             "saving power), so the first measurements were taken once more."),
          100 * (r->device_change - 1));
+  if (r->n_unreadable > 0)
+    say (reasons,
+         ngettext ("At least %u sample of the data set cannot be read; another took its place.",
+                   "At least %u samples of the data set cannot be read; others took their place.",
+                   (gulong) r->n_unreadable),
+         (guint) r->n_unreadable);
   if (r->outside_cpu > 0.1)
     say (reasons,
          _ ("Other programs took up to %.0f %% of the processor meanwhile: on an idle machine the "

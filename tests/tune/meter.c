@@ -148,6 +148,35 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
 }
 
+/* Each counts once, however often its turn came. */
+static void
+test_unreadable (void)
+{
+  g_autoptr (DynoJob) job = make_job ("odd:");
+  g_autoptr (GPtrArray) devices = dyno_device_list (NULL);
+
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  job->settings.data_max_bad = 1;
+  for (guint every = 0; every <= 3; every += 3)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (DynoMeter) meter = NULL;
+      g_autoptr (GError) error = NULL;
+      DynoMeasurement m;
+
+      odd_reset (40);
+      odd.bad_every = every;
+      dataset = open_odd ();
+      meter = dyno_meter_new (job, dataset, devices->pdata[0]);
+      meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error);
+      g_assert_no_error (error);
+      g_assert_true ((m.n_unreadable > 0) == (every > 0));
+      g_assert_cmpuint (m.n_unreadable, <=, every > 0 ? 40 / every + 1 : 0);
+    }
+  odd.bad_every = 0;
+}
+
 /* Where training waits for a slow disk, its validation is not waited for as well. */
 static void
 test_slow_disk (void)
@@ -418,6 +447,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/meter/other-samples-each-time", test_other_samples_each_time);
   g_test_add_func ("/tune/meter/ceilings-and-trial", test_measures);
   g_test_add_func ("/tune/meter/long-epoch-is-ended-early", test_long_epoch);
+  g_test_add_func ("/tune/meter/unreadable-samples-are-counted", test_unreadable);
   g_test_add_func ("/tune/meter/slow-disk-is-not-waited-for-twice", test_slow_disk);
   g_test_add_func ("/tune/meter/cache-is-filled-first", test_cache_is_filled_first);
   g_test_add_func ("/tune/meter/budget-is-kept", test_budget);

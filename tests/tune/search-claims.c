@@ -110,6 +110,21 @@ test_load_is_said (void)
 }
 
 static void
+test_unreadable_samples_are_said (void)
+{
+  for (guint64 n = 0; n <= 2; n++)
+    {
+      DynoMachine m = *find_machine ("usual");
+
+      m.n_unreadable = n;
+      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+
+      g_assert_true (says (r, "At least 1 sample of the data set cannot be read") == (n == 1));
+      g_assert_true (says (r, "At least 2 samples of the data set cannot be read") == (n == 2));
+    }
+}
+
+static void
 test_preset_is_judged (void)
 {
   static const struct {
@@ -148,6 +163,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/promised-rate-is-a-whole-runs", test_promise_is_a_runs);
   g_test_add_func ("/tune/search/no-claim-inside-the-noise", test_no_claim_inside_the_noise);
   g_test_add_func ("/tune/search/outside-load-is-said", test_load_is_said);
+  g_test_add_func ("/tune/search/unreadable-samples-are-said", test_unreadable_samples_are_said);
   g_test_add_func ("/tune/search/preset-is-judged", test_preset_is_judged);
   return g_test_run ();
 }

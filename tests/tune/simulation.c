@@ -380,6 +380,7 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
   measurement->epoch_overhead_s = m->end_s;
   measurement->validation_rate = validation_rate (m, s);
   measurement->outside_cpu = m->outside_cpu;
+  measurement->n_unreadable = m->n_unreadable;
   measurement->step_ms = 1e3 * (double) s->batch_size / dyno_machine_train_rate (&now, s);
   measurement->wait_data_ms =
       MAX (measurement->step_ms - 1e3 * (double) s->batch_size / gpu_rate (&now, s), 0);

@@ -47,6 +47,7 @@ typedef struct {
   /* This share of windows has a third of the rate. */
   double stalls;
   double outside_cpu;
+  guint64 n_unreadable; /* samples, in each trial */
   double prepare_s;
   double plan_s; /* that each plan takes */
   guint ends;    /* batches that each trial validates besides; 0: none */
