@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+#include "tune-json.h"
+#include "formats.h"
+#include "jsontext.h"
+#include "output.h"
+#include <math.h>
+
+/* The settings in full, then the contract's members, then what else is known. */
+static void
+print_trial_members (DynoJson *json, const DynoTrial *trial)
+{
+  dyno_json_string (json, "stage", trial->stage);
+  dyno_export_json_settings (json, &trial->settings);
+  dyno_json_double (json, "samples_per_s", trial->samples_per_s);
+  dyno_json_double (json, "low", trial->low);
+  dyno_json_double (json, "high", trial->high);
+  dyno_json_double (json, "predicted", trial->predicted > 0 ? trial->predicted : (double) NAN);
+  dyno_json_uint (json, "vram_bytes", trial->vram_bytes);
+  dyno_json_uint (json, "planned_bytes", trial->planned_bytes);
+  dyno_json_string (json, "outcome", dyno_trial_outcome_class (trial->outcome));
+  dyno_json_uint (json, "number", trial->number);
+  dyno_json_double (json, "train_samples_per_s", trial->train_samples_per_s);
+  dyno_json_double (json, "validation_s", trial->validation_s);
+  dyno_json_double (json, "epoch_end_s", trial->epoch_end_s);
+  dyno_json_double (json, "step_ms", trial->step_ms);
+  dyno_json_double (json, "wait_data_ms", trial->wait_data_ms);
+  dyno_json_double (json, "outside_cpu", trial->outside_cpu);
+  dyno_json_uint (json, "steps", trial->steps);
+  dyno_json_string (json, "text", trial->text);
+}
+
+static void
+print_ceiling_members (DynoJson *json, const DynoCeiling *ceiling)
+{
+  dyno_json_string (json, "of", dyno_ceiling_name (ceiling->of));
+  dyno_export_json_settings (json, &ceiling->settings);
+  dyno_json_double (json, "samples_per_s", ceiling->samples_per_s);
+  dyno_json_double (json, "low", ceiling->low);
+  dyno_json_double (json, "high", ceiling->high);
+  dyno_json_string (json, "outcome", dyno_trial_outcome_class (ceiling->outcome));
+  dyno_json_double (json, "outside_cpu", ceiling->outside_cpu);
+  dyno_json_uint (json, "vram_bytes", ceiling->vram_bytes);
+  dyno_json_uint (json, "planned_bytes", ceiling->planned_bytes);
+  dyno_json_string (json, "text", ceiling->text);
+}
+
+/* NaN, which JSON writes as null: it did not work. */
+static double
+known_rate (const DynoTrial *trial)
+{
+  return trial->samples_per_s > 0 ? trial->samples_per_s : (double) NAN;
+}
+
+/* null: there was none. */
+static void
+print_goal (DynoJson *json, const DynoTuneResult *r)
+{
+  if (!r->goal)
+    {
+      dyno_json_null (json, "goal");
+      return;
+    }
+  dyno_json_begin_object (json, "goal");
+  dyno_json_string (json, "metric", r->goal->metric);
+  dyno_json_double (json, "value", r->goal->value);
+  dyno_json_bool (json, "reached", r->winner >= 0);
+  dyno_json_begin_array (json, "runs");
+  for (guint i = 0; i < r->racers->len; i++)
+    {
+      const DynoTuneRacer *racer = r->racers->pdata[i];
+
+      if (!racer->ran)
+        continue;
+      dyno_json_begin_object (json, NULL);
+      dyno_export_json_settings (json, &racer->settings);
+      dyno_json_bool (json, "reached", racer->learning.reached);
+      dyno_json_double (json, "seconds", racer->learning.seconds);
+      dyno_json_uint (json, "epochs", racer->learning.epochs);
+      dyno_json_double (json, "best", racer->learning.best);
+      dyno_json_string (json, "text", racer->text);
+      dyno_json_end_object (json);
+    }
+  dyno_json_end_array (json);
+  dyno_json_end_object (json);
+}
+
+/* null: not measured. */
+static void
+print_equal_epochs (DynoJson *json, const DynoTuneResult *r)
+{
+  if (r->equal_epochs == 0)
+    {
+      dyno_json_null (json, "equal_epochs");
+      return;
+    }
+  dyno_json_begin_object (json, "equal_epochs");
+  dyno_json_uint (json, "epochs", r->equal_epochs);
+  dyno_json_string (json, "metric", r->equal[0].name);
+  dyno_json_double (json, "best", r->equal[0].best);
+  dyno_json_double (json, "current", r->equal[1].best);
+  dyno_json_end_object (json);
+}
+
+static void
+print_best_members (DynoJson *json, const DynoTuneResult *result)
+{
+  const DynoTrial *best = &result->best;
+
+  dyno_export_json_settings (json, &best->settings);
+  dyno_json_double (json, "samples_per_s", best->samples_per_s);
+  dyno_json_double (json, "low", best->low);
+  dyno_json_double (json, "high", best->high);
+  dyno_json_double (json, "baseline_samples_per_s", known_rate (&result->baseline));
+  dyno_json_double (json, "current_samples_per_s", known_rate (&result->today));
+  dyno_json_uint (json, "vram_bytes", best->vram_bytes);
+  dyno_json_bool (json, "proven", result->proven);
+  dyno_json_begin_array (json, "reasons");
+  for (guint i = 0; result->reasons[i]; i++)
+    dyno_json_string (json, NULL, result->reasons[i]);
+  dyno_json_end_array (json);
+  dyno_json_bool (json, "keep_current", result->keep_today);
+  dyno_json_double (json, "train_samples_per_s", best->train_samples_per_s);
+  dyno_json_double (json, "validation_s", best->validation_s);
+  dyno_json_double (json, "epoch_end_s", best->epoch_end_s);
+  dyno_json_double (json, "speedup", result->speedup);
+  dyno_json_double (json, "gain", result->gain);
+  dyno_json_uint (json, "margin_bytes", result->margin_bytes);
+  print_goal (json, result);
+  print_equal_epochs (json, result);
+}
+
+/* Only what is prepared: what is measured is told when it has ended. */
+static void
+print_preparing_members (DynoJson *json, const DynoTuneEvent *event)
+{
+  dyno_json_string (json, "stage", event->trial.stage);
+  dyno_export_json_settings (json, &event->trial.settings);
+  dyno_json_string (json, "what", event->preparing);
+  dyno_json_uint (json, "done", event->n_prepared);
+  dyno_json_uint (json, "total", event->n_to_prepare);
+}
+
+void
+dyno_tune_print_json (const DynoTuneEvent *event)
+{
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  switch (event->type)
+    {
+    case DYNO_TUNE_EVENT_CEILING:
+      dyno_json_string (&json, "event", "ceiling");
+      print_ceiling_members (&json, &event->ceiling);
+      break;
+    case DYNO_TUNE_EVENT_TRIAL:
+      dyno_json_string (&json, "event", "trial");
+      print_trial_members (&json, &event->trial);
+      break;
+    case DYNO_TUNE_EVENT_BEST:
+      dyno_json_string (&json, "event", "best");
+      print_best_members (&json, event->result);
+      break;
+    case DYNO_TUNE_EVENT_PROGRESS:
+      if (!event->preparing)
+        {
+          dyno_json_clear (&json);
+          return;
+        }
+      dyno_json_string (&json, "event", "progress");
+      print_preparing_members (&json, event);
+      break;
+    case DYNO_TUNE_EVENT_WARNING:
+    case DYNO_TUNE_EVENT_ERROR:
+    case DYNO_TUNE_EVENT_DONE:
+    default:
+      dyno_json_clear (&json);
+      return;
+    }
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+  dyno_out_flush ();
+}
