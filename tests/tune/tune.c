@@ -121,9 +121,9 @@ test_preparing (void)
     {
       const DynoTuneEvent *event = events->pdata[i];
       g_autofree char *settings = dyno_trial_describe (&job->settings),
-                      *text =
-                          g_strdup_printf ("today: compiling kernels for %s (12 of 40)", settings),
-                      *plain = g_strdup_printf ("today: %s", settings);
+                      *text = g_strdup_printf ("present: compiling kernels for %s (12 of 40)",
+                                               settings),
+                      *plain = g_strdup_printf ("present: %s", settings);
 
       g_assert_cmpstr (event->trial.stage, ==, "today");
       g_assert_true (dyno_settings_equal (&event->trial.settings, &job->settings));
