@@ -64,6 +64,31 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
   store_halves (store_row + column / 4, chunk, old, HAS_BIAS != 0, bias, bias2);
 }
 
+#if AFFINE
+AffineColumns
+gemm_affine_columns (uint column)
+{
+  column += tile_column;
+  return affine_columns (CHECK_N == 0 || column < K ? column / 4 : 0);
+}
+
+u32vec4
+gemm_beside (uint64_t address, uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < K ? Norm8 (address).v[(store_row + column / 4) / 2]
+                                    : u32vec4 (0);
+}
+
+void
+gemm_put_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    Target8 (p.target).v[(store_row + column / 4) / 2] = chunk;
+}
+#endif
+
 void
 multiply ()
 {

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
- * (ky and kx times the dilation; c of k's block)
+ * (ky and kx times the dilation; c of k's block; with AFFINE that goes through a batch norm)
  *
  * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
  * lies in memory as it is needed. */
@@ -140,6 +140,41 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
     store_halves (store_row + column / 4, chunk, old, HAS_BIAS != 0, bias_at (column),
                   bias_at (column + 4));
 }
+#endif
+
+#if AFFINE
+AffineColumns
+gemm_affine_columns (uint column)
+{
+  column += tile_column;
+  return affine_columns (CHECK_N == 0 || column < K ? column / 4 : 0);
+}
+
+void
+gemm_store_affine (uint column, vec4 v, AffineColumns columns)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    store_affine4 (store_row + column / 4, v, columns);
+}
+#if HALF
+
+u32vec4
+gemm_beside (uint64_t address, uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < K ? Norm8 (address).v[(store_row + column / 4) / 2]
+                                    : u32vec4 (0);
+}
+
+void
+gemm_put_halves (uint column, u32vec4 chunk)
+{
+  column += tile_column;
+  if (CHECK_N == 0 || column < K)
+    Target8 (p.target).v[(store_row + column / 4) / 2] = chunk;
+}
+#endif
 #endif
 
 #include "gemm-run.glsl"

@@ -70,6 +70,12 @@ DYNO_PUSH (DynoConv2dPush, p);
 #ifndef NORM
 #define NORM 0
 #endif
+#ifndef AFFINE
+#define AFFINE 0
+#endif
+#if AFFINE
+#include "affine.glsl"
+#endif
 #if NORM
 #include "norm.glsl"
 #define SUMS_COLUMNS C
@@ -251,8 +257,8 @@ store_activation4 (uint at, vec4 v)
 
 #endif
 
-#if NORM
-/* Four columns of what dy has the shape of. */
+#if NORM || AFFINE
+/* Four columns of what lies beside the target, in its shape. */
 #if HALF
 DYNO_BUFFER_IN (Norm4, u32vec2, 8);
 DYNO_BUFFER_IN (Norm8, u32vec4, 16);
@@ -272,7 +278,28 @@ norm_load4 (uint64_t address, uint at)
   return Norm4 (address).v[at];
 }
 #endif
+#endif
 
+#if AFFINE
+/* Four columns of a row through the batch norm. */
+void
+store_affine4 (uint at, vec4 v, AffineColumns columns)
+{
+  vec4 residual = vec4 (0.0);
+#if AFFINE == 2
+  residual = norm_load4 (p.norm_x, at);
+#endif
+#if HALF
+  v = vec4 (unpackHalf2x16 (packHalf2x16 (v.xy)), unpackHalf2x16 (packHalf2x16 (v.zw)));
+  v = affine_take (columns, v, residual);
+  Target4 (p.target).v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
+#else
+  Target4 (p.target).v[at] = affine_take (columns, v, residual);
+#endif
+}
+#endif
+
+#if NORM
 /* Four columns of a row of dy, with what is there added and rounded, behind the slope: stored, and
  * added to the sums. */
 void

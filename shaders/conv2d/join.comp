@@ -1,11 +1,18 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K
- * axis was split.  An invocation has 16 bytes of y. */
+ * axis was split.  With AFFINE it goes through a batch norm (lib/affine.glsl).  An invocation has 16
+ * bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
 
 DYNO_PUSH (DynoConv2dJoinPush, p);
+#ifndef AFFINE
+#define AFFINE 0
+#endif
+#if AFFINE
+#include "affine.glsl"
+#endif
 DYNO_BUFFER_IN (Parts4, vec4, 16);
 DYNO_BUFFER_IN (Bias4, vec4, 16);
 #if HALF
@@ -14,6 +21,37 @@ DYNO_BUFFER_INOUT (Target, u32vec4, 16);
 #else
 #define VECTORS 1
 DYNO_BUFFER_INOUT (Target, vec4, 16);
+#endif
+
+#if AFFINE
+#if HALF
+DYNO_BUFFER_IN (Residual, u32vec4, 16);
+#else
+DYNO_BUFFER_IN (Residual, vec4, 16);
+#endif
+
+void
+apply (uint i, inout vec4 sum[VECTORS])
+{
+  vec4 residual[VECTORS];
+  [[unroll]] for (uint v = 0; v < VECTORS; v++)
+    residual[v] = vec4 (0.0);
+#if HALF
+#if AFFINE == 2
+  const u32vec4 words = Residual (p.norm_x).v[i];
+  residual[0] = vec4 (unpackHalf2x16 (words.x), unpackHalf2x16 (words.y));
+  residual[1] = vec4 (unpackHalf2x16 (words.z), unpackHalf2x16 (words.w));
+#endif
+  [[unroll]] for (uint v = 0; v < VECTORS; v++)
+    sum[v] = vec4 (unpackHalf2x16 (packHalf2x16 (sum[v].xy)),
+                   unpackHalf2x16 (packHalf2x16 (sum[v].zw)));
+#elif AFFINE == 2
+  residual[0] = Residual (p.norm_x).v[i];
+#endif
+  [[unroll]] for (uint v = 0; v < VECTORS; v++)
+    sum[v] = affine_take (affine_columns ((i * VECTORS + v) % (p.columns / 4)), sum[v],
+                          residual[v]);
+}
 #endif
 
 void
@@ -28,6 +66,9 @@ main ()
       for (uint s = 0; s < p.n_splits; s++)
         [[unroll]] for (uint v = 0; v < VECTORS; v++)
           sum[v] += Parts4 (p.source).v[s * (p.count / 4) + i * VECTORS + v];
+#if AFFINE
+      apply (i, sum);
+#endif
 #if HALF
       if (p.accumulate != 0)
         {

@@ -133,7 +133,18 @@ gemm_norm_columns (uint column)
   column += tile_column;
   return norm_columns (CHECK_N == 0 || column < OUT_C ? column / 4 : 0);
 }
+#endif
 
+#if AFFINE
+AffineColumns
+gemm_affine_columns (uint column)
+{
+  column += tile_column;
+  return affine_columns (CHECK_N == 0 || column < K ? column / 4 : 0);
+}
+#endif
+
+#if NORM || AFFINE
 u32vec4
 gemm_beside (uint64_t address, uint column)
 {

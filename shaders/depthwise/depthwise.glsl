@@ -11,6 +11,9 @@
 #ifndef NORM
 #define NORM 0
 #endif
+#ifndef AFFINE
+#define AFFINE 0
+#endif
 
 layout (constant_id = DYNO_DEPTHWISE_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_DEPTHWISE_H) const uint H = 1;
@@ -116,6 +119,11 @@ weight_load (uint ky, uint kx, uint column)
   return quad_load (p.b, (ky * TAPS_W + kx) * CVECS + column);
 #endif
 }
+
+#if AFFINE
+#include "conv2d.h"
+#include "affine.glsl"
+#endif
 
 #if NORM
 #include "norm.glsl"

@@ -11,7 +11,8 @@
  * blocks of LOCAL_X times four channels; LOCAL_Y invocations share those.
  * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
  * pivot[c], and of their squares, in one order, for the batch norm that follows
- * (gemm-statistics.glsl).  NORM, with FLIP: partials[group][2][c] of norm.glsl. */
+ * (gemm-statistics.glsl).  AFFINE=1: y goes through a batch norm (lib/affine.glsl).  NORM, with
+ * FLIP: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
 #include "depthwise.glsl"
 
@@ -73,6 +74,10 @@ row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 Words beside[BAND][STRIP];
 #endif
 
+#if AFFINE
+AffineColumns affine; /* of this invocation's channels */
+#endif
+
 /* A row of the strip, row b of the band, of which `sums` is complete. */
 void
 row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
@@ -87,6 +92,9 @@ row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
 #endif
 #if NORM
         y = norm_quad (y, beside[b][k]);
+#endif
+#if AFFINE
+        y = affine_take (affine, quad_rounded (y), vec4 (0.0));
 #endif
         quad_store (p.target, at, y);
 #ifdef STATISTICS
@@ -151,6 +159,9 @@ main ()
 #endif
 #if NORM
   norm_clear (column);
+#endif
+#if AFFINE
+  affine = affine_columns (min (column, CVECS - 1));
 #endif
 #ifdef KEEP
   if (column < CVECS)

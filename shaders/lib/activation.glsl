@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ACTIVATION=n, of shared/activation.h: f (x), and dy * f' (x), found from x or from y = f (x).
- * The slope at a bend is zero, as PyTorch's.  Include after lanes.glsl; without it there are the
- * slopes alone. */
+ * The slope at a bend is zero, as PyTorch's. */
 #ifndef DYNO_ACTIVATION_GLSL
 #define DYNO_ACTIVATION_GLSL
 #include "activation.h"
+#include "relu.glsl"
 
-#ifdef DYNO_LANES_GLSL
 /* NaN stays NaN; see `relu`. */
 vec4
 activate (vec4 x)
@@ -25,7 +24,6 @@ activate (vec4 x)
 #error "no such activation"
 #endif
 }
-#endif
 
 vec4
 activation_slope_of_x (vec4 x, vec4 dy)

@@ -178,6 +178,14 @@ gemm_run (uint trips)
             gemm_norm_store (j * (BN / BLOCKS_N) + across * 4, sum[i + e][j], columns[j], x[e][j],
                              y[e][j], column_sum[j], column_square[j]);
     }
+#elif AFFINE
+  AffineColumns columns[BLOCKS_N];
+  [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+    columns[j] = gemm_affine_columns (j * (BN / BLOCKS_N) + across * 4);
+  [[unroll]] for (uint i = 0; i < TM; i++)
+    if (gemm_row ((i / 4) * (BM / BLOCKS_M) + down * 4 + i % 4))
+      [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
+        gemm_store_affine (j * (BN / BLOCKS_N) + across * 4, sum[i][j], columns[j]);
 #else
   [[unroll]] for (uint i = 0; i < TM; i++)
     if (gemm_row ((i / 4) * (BM / BLOCKS_M) + down * 4 + i % 4))

@@ -103,6 +103,16 @@ gemm_run (uint trips)
     if (gemm_row (v * 8 + gl_LocalInvocationIndex))
       [[unroll]] for (uint n = 0; n < LINES; n += 4)
         gemm_store (n, vec4 (sum[n][v], sum[n + 1][v], sum[n + 2][v], sum[n + 3][v]));
+#elif AFFINE
+  AffineColumns columns[WIDE / 4];
+  [[unroll]] for (uint v = 0; v < WIDE; v += 4)
+    columns[v / 4] = gemm_affine_columns (b_column (v / 4) * 4);
+  [[unroll]] for (uint m = 0; m < LINES; m++)
+    if (gemm_row (m))
+      [[unroll]] for (uint v = 0; v < WIDE; v += 4)
+        gemm_store_affine (b_column (v / 4) * 4,
+                           vec4 (sum[m][v], sum[m][v + 1], sum[m][v + 2], sum[m][v + 3]),
+                           columns[v / 4]);
 #else
   [[unroll]] for (uint m = 0; m < LINES; m++) if (gemm_row (m))
       [[unroll]] for (uint v = 0; v < WIDE; v += 4) gemm_store (

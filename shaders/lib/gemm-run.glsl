@@ -14,6 +14,14 @@
  *       with matrix units, without SUMS_OUT: eight columns that are in memory, to be added to
  *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
  *       likewise: eight columns, rounded to fp16
+ *   AffineColumns gemm_affine_columns (uint column)
+ *       with AFFINE: what the batch norm has of four columns
+ *   void gemm_store_affine (uint column, vec4 v, AffineColumns columns)
+ *       likewise, in place of gemm_store
+ *   u32vec4 gemm_beside (uint64_t address, uint column)
+ *       likewise, with matrix units: eight columns of what lies beside the target
+ *   void gemm_put_halves (uint column, u32vec4 chunk)
+ *       likewise: eight columns, stored as they are
  * and calls gemm_run (number of K tiles).
  *
  * Invariant of the loop: while one K tile is multiplied out of shared memory the next one is on its

@@ -7,6 +7,7 @@
 #ifndef DYNO_LANES_GLSL
 #define DYNO_LANES_GLSL
 #include "finite.glsl"
+#include "relu.glsl"
 
 #ifdef HALF
 #define LANES 8
@@ -131,17 +132,6 @@ lanes_store_sum (uint64_t address, uint index, Lanes lanes)
   [[unroll]] for (uint i = 0; i < QUADS; i++)
     lanes.q[i] += old.q[i];
   lanes_store (address, index, lanes);
-}
-
-/* max (x, 0), but NaN stays NaN: by its bits, since compilers may turn any comparison into a
- * maximum that drops NaN.  Bits from 0x80000000 (-0) to 0xff800000 (-infinity) are the negative
- * numbers. */
-vec4
-relu (vec4 x)
-{
-  const uvec4 bits = floatBitsToUint (x);
-  return uintBitsToFloat (
-      mix (bits, uvec4 (0u), lessThanEqual (bits - 0x80000000u, uvec4 (0x7f800000u))));
 }
 
 /* parts[0] becomes the sum of parts[LOCAL_X], in one order; every invocation of the workgroup must

@@ -6,8 +6,9 @@
  * added in fp32 and rounded again); with SUMS_OUT the fp32 sums themselves come out, EDGE columns
  * at a time.
  *
- * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves
- * (gemm-run.glsl says what they are), and TILE_SIZE, what the loop needs of shared memory in 16
+ * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves, and
+ * with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (gemm-run.glsl says what they
+ * are), and TILE_SIZE, what the loop needs of shared memory in 16
  * bytes; the edges of stores lie over it, or from EDGE_AT on if that is defined. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
@@ -51,6 +52,11 @@ void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old);
 #endif
 #if NORM
 NormColumns gemm_norm_columns (uint column);
+#endif
+#if AFFINE
+AffineColumns gemm_affine_columns (uint column);
+#endif
+#if NORM || AFFINE
 u32vec4 gemm_beside (uint64_t address, uint column);
 void gemm_put_halves (uint column, u32vec4 chunk);
 #endif
@@ -79,6 +85,22 @@ sums_clear ()
     [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
       sum[i][j] = MATRIX_C (0.0);
 }
+
+#if AFFINE
+/* Eight columns that are rounded, through the batch norm. */
+u32vec4
+affine_halves (const AffineColumns columns[2], u32vec4 chunk, u32vec4 beside)
+{
+  vec4 v = affine_take (columns[0],
+                        vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y)),
+                        vec4 (unpackHalf2x16 (beside.x), unpackHalf2x16 (beside.y)));
+  vec4 w = affine_take (columns[1],
+                        vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)),
+                        vec4 (unpackHalf2x16 (beside.z), unpackHalf2x16 (beside.w)));
+  return u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy),
+                  packHalf2x16 (w.zw));
+}
+#endif
 
 #if STATISTICS || NORM
 /* Of the eight columns that this invocation stores, with every eighth or fourth row of its
@@ -211,6 +233,12 @@ sums_store ()
 #if NORM
   norm_clear ();
 #endif
+#if AFFINE
+  AffineColumns columns[2]; /* those of all stores of this invocation */
+  [[unroll]] for (uint part = 0; part < 2; part++)
+    columns[part] =
+        gemm_affine_columns (column0 + gl_SubgroupInvocationID % (SN / 8) * 8 + part * 4);
+#endif
   [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i += EDGE_FRAGMENTS)
     {
       /* What the sums are added to, or stored by, is sent for before the fragments take their
@@ -225,6 +253,10 @@ sums_store ()
           old[turn] = u32vec4 (0);
           if (ACCUMULATE != 0 && gemm_row (row0 + i * 16 + piece / (SN / 8)))
             old[turn] = gemm_old (column0 + piece % (SN / 8) * 8);
+#if AFFINE == 2
+          if (gemm_row (row0 + i * 16 + piece / (SN / 8)))
+            old[turn] = gemm_beside (p.norm_x, column0 + piece % (SN / 8) * 8);
+#endif
 #if NORM
           beside_x[turn] = beside_y[turn] = u32vec4 (0);
           if (gemm_row (row0 + i * 16 + piece / (SN / 8)))
@@ -255,6 +287,8 @@ sums_store ()
               chunk = sum_halves (chunk, old[turn], false, vec4 (0.0), vec4 (0.0));
               chunk = norm_take_halves (chunk, beside_x[turn], beside_y[turn]);
               gemm_put_halves (column0 + column * 8, chunk);
+#elif AFFINE
+              gemm_put_halves (column0 + column * 8, affine_halves (columns, chunk, old[turn]));
 #else
               gemm_store_halves (column0 + column * 8, chunk, old[turn]);
 #if STATISTICS

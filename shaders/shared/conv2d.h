@@ -47,11 +47,13 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t bias;   /* forward, fp32 [K]; else 0 */
   uint64_t pivot;    /* forward with STATISTICS, fp32 [K]: what distances are summed of */
   uint64_t partials; /* likewise, fp32 [groups][2][K]; dgrad with NORM, [groups][2][C] */
-  uint64_t norm_x;   /* dgrad with NORM (lib/norm.glsl), from here on: of target's shape */
-  uint64_t norm_y;   /* where NORM is 3 */
-  uint64_t mean;     /* fp32 [C], as all that follow */
-  uint64_t invstd;
-  uint64_t gamma; /* where NORM is 2 */
+  /* dgrad with NORM (lib/norm.glsl), forward with AFFINE (lib/affine.glsl), from here on: of
+   * target's shape; where AFFINE is 2 the residual */
+  uint64_t norm_x;
+  uint64_t norm_y; /* where NORM is 3 */
+  uint64_t mean;   /* fp32 [C], as all that follow */
+  uint64_t invstd; /* AFFINE: the variance */
+  uint64_t gamma;  /* NORM: where it is 2 */
   uint64_t beta;
 };
 DYNO_STRUCT_SIZE (DynoConv2dPush, 96)
@@ -68,7 +70,11 @@ DYNO_STRUCT (DynoConv2dBiasPush)
 };
 DYNO_STRUCT_SIZE (DynoConv2dBiasPush, 32)
 
-/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i] */
+/* AFFINE: of the batch norm that is taken on */
+#define DYNO_CONV2D_AFFINE_EPSILON 1e-5
+
+/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i]; with AFFINE that goes
+ * through a batch norm, as in DynoConv2dPush */
 DYNO_STRUCT (DynoConv2dJoinPush)
 {
   uint64_t source;
@@ -78,8 +84,13 @@ DYNO_STRUCT (DynoConv2dJoinPush)
   uint32_t columns;
   uint32_t n_splits;
   uint32_t accumulate;
+  uint64_t norm_x;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t gamma;
+  uint64_t beta;
 };
-DYNO_STRUCT_SIZE (DynoConv2dJoinPush, 40)
+DYNO_STRUCT_SIZE (DynoConv2dJoinPush, 80)
 
 /* reduce: target[i] += sum over s of source[s * count + i] */
 DYNO_STRUCT (DynoConv2dReducePush)

@@ -282,7 +282,7 @@ print_text (const DynoBench *bench, const Row *rows, guint shown, const GPtrArra
       "%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f "
       "GFLOP, %.1f MB",
       bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", total->count,
-      dyno_program_get_barriers (dyno_build_get_program (bench->build), DYNO_COMMAND_FULL),
+      dyno_program_get_barriers (dyno_build_get_program (bench->build), dyno_bench_command (bench)),
       total->time_us, total->flops / 1e9, total->bytes / 1e6);
   dyno_out_line ("at most: %s GB/s, %s TFLOP/s in fp32%s%s%s", copy, fma,
                  c->matrix_flops_per_s > 0 ? ", " : "", c->matrix_flops_per_s > 0 ? matrix : "",
@@ -305,9 +305,9 @@ print_total_json (const DynoBench *bench, const Sum *total)
   dyno_json_uint (&json, "batch", bench->batch);
   dyno_json_string (&json, "mode", bench->amp ? "amp" : "fp32");
   dyno_json_uint (&json, "dispatches", total->count);
-  dyno_json_uint (
-      &json, "barriers",
-      dyno_program_get_barriers (dyno_build_get_program (bench->build), DYNO_COMMAND_FULL));
+  dyno_json_uint (&json, "barriers",
+                  dyno_program_get_barriers (dyno_build_get_program (bench->build),
+                                             dyno_bench_command (bench)));
   dyno_json_double (&json, "us", total->time_us);
   dyno_json_double (&json, "gflop", total->flops / 1e9);
   dyno_json_double (&json, "mb", total->bytes / 1e6);

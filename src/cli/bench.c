@@ -72,6 +72,12 @@ fill_step_input (DynoBench *bench, struct DynoStepInput *input)
   };
 }
 
+DynoCommandKind
+dyno_bench_command (const DynoBench *bench)
+{
+  return bench->predict ? DYNO_COMMAND_FORWARD : DYNO_COMMAND_FULL;
+}
+
 gboolean
 dyno_bench_steps (DynoBench *bench, guint n, GError **error)
 {
@@ -86,8 +92,8 @@ dyno_bench_steps (DynoBench *bench, guint n, GError **error)
         return FALSE;
       fill_step_input (bench,
                        dyno_program_step_input (dyno_build_get_program (bench->build), slot));
-      if (!dyno_program_submit (dyno_build_get_program (bench->build), DYNO_COMMAND_FULL, slot,
-                                NULL, 0, &bench->timeline_values[slot], error))
+      if (!dyno_program_submit (dyno_build_get_program (bench->build), dyno_bench_command (bench),
+                                slot, NULL, 0, &bench->timeline_values[slot], error))
         return FALSE;
     }
   for (guint slot = 0; slot < DYNO_BENCH_SLOTS; slot++)
@@ -164,8 +170,9 @@ upload_data (DynoBench *bench, GError **error)
   for (guint slot = 0; slot < dyno_build_get_plan (bench->build)->n_input_slots; slot++)
     if (!dyno_program_write_tensor (program, pixels, slot, bench->noise.values, pixels->size_bytes,
                                     error)
-        || !dyno_program_write_tensor (program, targets, slot, classes,
-                                       bench->batch * sizeof (gint32), error))
+        || (targets
+            && !dyno_program_write_tensor (program, targets, slot, classes,
+                                           bench->batch * sizeof (gint32), error)))
       return FALSE;
   g_clear_pointer (&bench->noise.values, g_free);
   return TRUE;
@@ -244,7 +251,7 @@ dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 b
     .n_outputs = workload->classes,
     .schema = make_schema (workload),
     .precision = dyno_precision_of_amp (amp),
-    .mode = DYNO_MODE_TRAIN,
+    .mode = bench->predict ? DYNO_MODE_PREDICT : DYNO_MODE_TRAIN,
     .optimizer = DYNO_OPTIMIZER_SGD,
   };
 
@@ -289,7 +296,9 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
   if (!dyno_build_plan (bench->build, &build_params, error) || !reached ("kernels and plan")
       || !dyno_build_allocate (bench->device, &bench->build, 1, error) || !reached ("memory")
       || !dyno_build_record (bench->build, bench->device,
-                             bench->comm ? DYNO_COMMANDS_EXCHANGED | 1u << DYNO_COMMAND_FULL : 0,
+                             bench->comm      ? DYNO_COMMANDS_EXCHANGED | 1u << DYNO_COMMAND_FULL
+                             : bench->predict ? 1u << DYNO_COMMAND_FORWARD
+                                              : 0,
                              NULL, error))
     return FALSE;
   return reached ("program")
@@ -331,6 +340,8 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
       times[run] = (double) (g_get_monotonic_time () - start) / 1e3 / steps;
     }
   *step_ms = dyno_median (times, RUNS);
+  if (bench->predict)
+    return TRUE; /* there is no loss */
   output = dyno_program_step_output (dyno_build_get_program (bench->build),
                                      (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
   if (!isfinite (output->loss_sum))
@@ -344,13 +355,16 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
 }
 
 static void
-begin_line (DynoJson *json, const DynoBenchWorkload *workload, guint32 batch, gboolean amp)
+begin_line (DynoJson *json, const DynoBench *bench, const DynoBenchWorkload *workload,
+            guint32 batch, gboolean amp)
 {
   dyno_json_init (json, 0);
   dyno_json_begin_object (json, NULL);
   dyno_json_string (json, "workload", workload->name);
   dyno_json_uint (json, "batch", batch);
   dyno_json_string (json, "mode", amp ? "amp" : "fp32");
+  if (bench->predict)
+    dyno_json_bool (json, "predict", TRUE);
 }
 
 static void
@@ -367,7 +381,7 @@ typedef struct {
   gint64 steps, rows;
   double tune_seconds;
   int device;
-  gboolean kernels, json, no_autotune, first_step, loader, exchange, exchange_half;
+  gboolean kernels, json, no_autotune, first_step, loader, exchange, exchange_half, predict;
   char *data, *workers, **set;
 } BenchOptions;
 
@@ -386,7 +400,7 @@ bench_together (DynoBench *bench, guint steps, GError **error)
 
   if (!dyno_bench_ranks (bench, steps, &row, error))
     return FALSE;
-  begin_line (&json, bench->workload, bench->batch, bench->amp);
+  begin_line (&json, bench, bench->workload, bench->batch, bench->amp);
   dyno_json_uint (&json, "ranks", row.ranks);
   dyno_json_uint (&json, "hosts", row.hosts);
   dyno_json_double (&json, "images_per_s", round_to (row.images_per_s, 10));
@@ -430,7 +444,7 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
     return dyno_bench_kernels (bench, (guint) o->steps, (guint) o->rows, o->json, error);
   if (!measure (bench, (guint) o->steps, &step_ms, error))
     return FALSE;
-  begin_line (&json, workload, batch, amp);
+  begin_line (&json, bench, workload, batch, amp);
   dyno_json_double (&json, "images_per_s", round_to (batch / step_ms * 1e3, 10));
   dyno_json_double (&json, "step_ms", round_to (step_ms, 1000));
   dyno_json_uint (&json, "peak_mib", count_mib (bench));
@@ -456,7 +470,7 @@ bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
       if (bench->comm && error->domain != DYNO_COMM_ERROR)
         dyno_comm_abort (bench->comm, error->message);
       dyno_ranks_choose_speaker (bench->comm);
-      begin_line (&json, workload, batch, amp);
+      begin_line (&json, bench, workload, batch, amp);
       dyno_json_string (&json, "error", error->message);
       end_line (&json);
       dyno_error_line ("dynoctl bench: %s", error->message);
@@ -518,7 +532,9 @@ bench_table (const char *command, const BenchOptions *o, DynoComm *comm)
   g_autoptr (DynoDevice) device = NULL;
   g_autoptr (GError) error = NULL;
   DynoDeviceParams params = { .index = o->device };
-  DynoBench bench = { .tune_seconds = o->tune_seconds, .comm = comm, .half = o->exchange_half };
+  DynoBench bench = {
+    .tune_seconds = o->tune_seconds, .comm = comm, .half = o->exchange_half, .predict = o->predict
+  };
   DynoExitCode code = DYNO_EXIT_OK;
 
   if (!check_names (command, names, modes)
@@ -578,10 +594,9 @@ bench_ranks (const char *command, const BenchOptions *o)
   if (!comm && o->exchange_half)
     code = dyno_cli_usage (command, "--exchange-half measures several processes; start them by "
                                     "mpirun: mpirun -n 2 dynoctl bench --exchange-half");
-  else if (comm && (o->kernels || o->trace || o->first_step))
-    code =
-        dyno_cli_usage (command, "--kernels, --trace and --first-step measure one process; start "
-                                 "it without mpirun");
+  else if (comm && (o->kernels || o->trace || o->first_step || o->predict))
+    code = dyno_cli_usage (command, "--kernels, --trace, --first-step and --predict measure one "
+                                    "process; start it without mpirun");
   else
     code = bench_table (command, o, comm);
   return dyno_ranks_leave (comm, code);
@@ -606,12 +621,16 @@ find_misuse (const BenchOptions *o)
 {
   if (o->exchange
       && (o->loader || o->workloads || o->batches || o->modes || o->kernels || o->first_step
-          || o->no_autotune || o->trace || o->data || o->workers || o->set || o->exchange_half))
+          || o->no_autotune || o->trace || o->data || o->workers || o->set || o->exchange_half
+          || o->predict))
     return "--exchange measures sums over ranks alone: no other option goes with it";
   if (o->loader
-      && (o->workloads || o->modes || o->kernels || o->first_step || o->no_autotune || o->trace))
-    return "--loader measures data alone: --workload, --mode, --kernels, --trace, --first-step and "
-           "--no-autotune are of the device";
+      && (o->workloads || o->modes || o->kernels || o->first_step || o->no_autotune || o->trace
+          || o->predict))
+    return "--loader measures data alone: --workload, --mode, --predict, --kernels, --trace, "
+           "--first-step and --no-autotune are of the device";
+  if (o->predict && o->trace)
+    return "--trace is of training steps: leave --predict out";
   if (!o->loader && (o->data || o->workers || o->set))
     return "--data, --workers and --set are of --loader; workloads bring their own data";
   if (o->steps < 1 || o->steps > 1000000 || o->rows < 0 || o->rows > 100000)
@@ -637,6 +656,8 @@ dyno_verb_bench (int argc, char **argv)
     { "mode", 0, 0, G_OPTION_ARG_STRING, &o.modes, "fp32 or amp; or both, by a comma (default)",
       "MODE" },
     { "modes", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.modes, "As --mode", "MODE,MODE" },
+    { "predict", 0, 0, G_OPTION_ARG_NONE, &o.predict,
+      "Measure prediction instead of training: the forward pass of batches of N samples", NULL },
     { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Steps of each of the three runs (default: 30)",
       "N" },
     { "kernels", 0, 0, G_OPTION_ARG_NONE, &o.kernels, "Time every dispatch of a step instead",

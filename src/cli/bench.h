@@ -33,7 +33,7 @@ typedef struct {
   gboolean half;      /* with AMP, ranks exchange gradients in fp16 */
   const DynoBenchWorkload *workload;
   guint32 batch;
-  gboolean amp;
+  gboolean amp, predict; /* predict: the network alone, no training */
   double tune_seconds;   /* for timing kernel variants; 0: no limit */
   DynoCeilings ceilings; /* for dyno_bench_kernels and dyno_bench_trace */
   DynoTrace *trace;      /* not owned; NULL: none */
@@ -56,6 +56,9 @@ gboolean dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, 
 gboolean dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch,
                              gboolean amp, gboolean autotune, GError **error);
 void dyno_bench_clear (DynoBench *bench);
+
+/* What is submitted as one step. */
+DynoCommandKind dyno_bench_command (const DynoBench *bench);
 
 /* Submits n steps back to back and waits for the last. */
 gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);

@@ -166,6 +166,22 @@ dyno_fuse_gradient_sums (DynoGraph *graph)
   return applied;
 }
 
+/* The producer stores what the norm makes of its output.  A backward pass would want that output. */
+static gboolean
+fuse_running_norm (DynoGraph *graph, DynoNode *node)
+{
+  DynoRunningNorm norm;
+  if (dyno_graph_get_params (graph)->training || !node->op->running_norm
+      || !node->op->running_norm (node, &norm))
+    return FALSE;
+  DynoNode *producer = norm.x->producer;
+  if (!producer || !producer->op->apply_running_norm || producer->outputs[0] != norm.x
+      || only_reader (graph, norm.x) != node || !producer->op->apply_running_norm (producer, &norm))
+    return FALSE;
+  take_over (graph, producer, node, node->outputs[0]);
+  return TRUE;
+}
+
 /* Tries a rule at every forward node; the list shrinks as it applies. */
 static guint
 apply (DynoGraph *graph, gboolean (*rule) (DynoGraph *graph, DynoNode *node))
@@ -214,6 +230,12 @@ dyno_fuse_statistics (DynoGraph *graph)
   return apply (graph, fuse_column_sums);
 }
 
+guint
+dyno_fuse_running_norm (DynoGraph *graph)
+{
+  return apply (graph, fuse_running_norm);
+}
+
 void
 dyno_fuse_all (DynoGraph *graph)
 {
@@ -222,4 +244,5 @@ dyno_fuse_all (DynoGraph *graph)
   dyno_fuse_batch_norm_relu (graph);
   dyno_fuse_batch_norm_add (graph);
   dyno_fuse_batch_norm_max_pool (graph);
+  dyno_fuse_running_norm (graph);
 }

@@ -45,6 +45,14 @@ typedef struct {
   DynoActivation activation;                    /* NONE, RELU or RELU6 */
 } DynoGradientSums;
 
+/* A batch norm by running statistics, of whatever x the node before it makes:
+ * y = activation ((x - mean) / sqrt (variance + eps) * gamma + beta + residual). */
+typedef struct {
+  DynoTensor *x, *mean, *variance, *gamma, *beta;
+  DynoTensor *residual; /* of x's shape; NULL: none */
+  DynoActivation activation;
+} DynoRunningNorm;
+
 typedef struct {
   DynoActivation activation; /* of input 0, which only this makes of it */
   DynoElementwise elementwise;
@@ -118,6 +126,11 @@ struct _DynoOpClass {
   /* Of a backward node that writes sums->dy: it makes these sums from now on, where its kernel
    * can.  NULL or FALSE: it cannot. */
   gboolean (*make_gradient_sums) (DynoNode *node, const DynoGradientSums *sums);
+  /* The node does nothing but this.  NULL or FALSE: it does something else. */
+  gboolean (*running_norm) (const DynoNode *node, DynoRunningNorm *norm);
+  /* Fusion: norm->x is output 0 of this node, which nobody else reads.  TRUE: the node stores what
+   * the norm makes of it from now on; output 0 is the caller's.  NULL or FALSE: it cannot. */
+  gboolean (*apply_running_norm) (DynoNode *node, const DynoRunningNorm *norm);
 };
 
 /* The value of an attribute by its name in the schema; FALSE: the op has none of that name. */

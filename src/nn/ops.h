@@ -163,6 +163,8 @@ guint dyno_fuse_batch_norm_add (DynoGraph *graph);
 guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph);
 /* of a batch norm, in the kernel of the convolution before it */
 guint dyno_fuse_statistics (DynoGraph *graph);
+/* conv2d -> batch_norm by running statistics, where no backward pass follows */
+guint dyno_fuse_running_norm (DynoGraph *graph);
 void dyno_fuse_all (DynoGraph *graph);
 /* After dyno_graph_backward: the kernel that completes the gradient of a batch norm's output also
  * makes the sums that the batch norm's backward pass begins with, where it can. */

@@ -42,6 +42,7 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "batchnorm-push.h"
+#include "conv2d.h"
 #include <stddef.h>
 
 #define APPLY_ROUNDS 8 /* accesses that an invocation takes where there are plenty */
@@ -680,6 +681,22 @@ batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
   return TRUE;
 }
 
+G_STATIC_ASSERT ((float) DYNO_CONV2D_AFFINE_EPSILON == DYNO_BATCH_NORM_EPSILON);
+
+static gboolean
+batch_norm_running (const DynoNode *node, DynoRunningNorm *norm)
+{
+  const DynoBatchNormAttributes *attributes = node->attributes;
+  *norm = (DynoRunningNorm){ .x = node->inputs[DYNO_BATCH_NORM_X],
+                             .mean = node->inputs[DYNO_BATCH_NORM_MEAN],
+                             .variance = node->inputs[DYNO_BATCH_NORM_SPREAD],
+                             .gamma = node->inputs[DYNO_BATCH_NORM_WEIGHT],
+                             .beta = node->inputs[DYNO_BATCH_NORM_BIAS],
+                             .residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL],
+                             .activation = attributes->activation };
+  return uses_running (node) && attributes->pool.kernel == 0;
+}
+
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
@@ -693,7 +710,8 @@ static const DynoOpClass batch_norm_class = { .name = "batch_norm",
                                               DYNO_OP_ATTRIBUTES (batch_norm_attributes),
                                               .backward = batch_norm_backward,
                                               .lower = batch_norm_lower,
-                                              .absorb = batch_norm_absorb };
+                                              .absorb = batch_norm_absorb,
+                                              .running_norm = batch_norm_running };
 
 /* Builder -------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
  * gives the same bits every time. */
 #include "conv2d-private.h"
 #include "conv2d.h"
+#include "elementwise.h"
 #include <stddef.h>
 
 #define REDUCE_INVOCATIONS 256
@@ -59,7 +60,9 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
                           s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
                           s->pad_h, s->pad_w, sparse->str,
                           pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
-                          pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums" : "",
+                          pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums"
+                          : pass == DYNO_CONV2D_FORWARD && s->affine   ? " norm"
+                                                                       : "",
                           pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "",
                           pass == DYNO_CONV2D_DGRAD && s->norm
                               ? (s->norm == DYNO_CONV2D_NORM_SLOPE_Y ? " sums-y" : " sums")
@@ -130,9 +133,28 @@ parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
 }
 
 void
-dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts,
-                        DynoTensor *target, DynoTensor *bias, guint32 splits, gboolean adds)
+dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets)
 {
+  const DynoTensor *y = node->outputs[0];
+  for (guint i = DYNO_CONV2D_AFFINE_RESIDUAL; i < DYNO_CONV2D_AFFINE_END; i++)
+    if (node->inputs[i])
+      dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  dispatch->flops += 2 * dyno_tensor_elements (y);
+  dispatch->bytes += node->inputs[DYNO_CONV2D_AFFINE_RESIDUAL] ? y->size_bytes : 0;
+}
+
+/* affine: that of a forward node with a batch norm behind its product; NULL: there is none. */
+static void
+join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target,
+      DynoTensor *bias, guint32 splits, gboolean adds, const DynoConv2dShape *affine)
+{
+  static const guint16 offsets[] = {
+    [DYNO_CONV2D_AFFINE_RESIDUAL] = offsetof (DynoConv2dJoinPush, norm_x),
+    [DYNO_CONV2D_AFFINE_MEAN] = offsetof (DynoConv2dJoinPush, mean),
+    [DYNO_CONV2D_AFFINE_VARIANCE] = offsetof (DynoConv2dJoinPush, invstd),
+    [DYNO_CONV2D_AFFINE_GAMMA] = offsetof (DynoConv2dJoinPush, gamma),
+    [DYNO_CONV2D_AFFINE_BETA] = offsetof (DynoConv2dJoinPush, beta),
+  };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   guint32 count = target->n * target->h * target->w * target->cp,
           lanes = target->dtype == DYNO_DTYPE_F16 ? 8 : 4, accumulate = adds != FALSE;
@@ -140,6 +162,8 @@ dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *part
                           .local_size = { MIN (JOIN_INVOCATIONS, info->max_invocations), 1, 1 },
                           .push_bytes = sizeof (DynoConv2dJoinPush) };
   dyno_kernel_spec_macro (&spec, "HALF=%d", target->dtype == DYNO_DTYPE_F16);
+  if (affine)
+    dyno_conv2d_affine_macros (affine, &spec);
   guint32 groups = (count / lanes + spec.local_size[0] - 1) / spec.local_size[0];
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "join", &spec, MIN (groups, JOIN_MAX_GROUPS), 1, 1);
@@ -154,11 +178,27 @@ dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *part
   dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, accumulate), &accumulate, 4);
   dispatch->flops = (guint64) count * splits;
   dispatch->bytes = parts->size_bytes + target->size_bytes * (accumulate ? 2 : 1);
+  if (affine)
+    dyno_conv2d_bind_affine (node, dispatch, offsets);
+}
+
+void
+dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts,
+                        DynoTensor *target, DynoTensor *bias, guint32 splits, gboolean adds)
+{
+  join (lowering, node, parts, target, bias, splits, adds, NULL);
 }
 
 void
 dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
 {
+  static const guint16 offsets[] = {
+    [DYNO_CONV2D_AFFINE_RESIDUAL] = offsetof (DynoConv2dPush, norm_x),
+    [DYNO_CONV2D_AFFINE_MEAN] = offsetof (DynoConv2dPush, mean),
+    [DYNO_CONV2D_AFFINE_VARIANCE] = offsetof (DynoConv2dPush, invstd),
+    [DYNO_CONV2D_AFFINE_GAMMA] = offsetof (DynoConv2dPush, gamma),
+    [DYNO_CONV2D_AFFINE_BETA] = offsetof (DynoConv2dPush, beta),
+  };
   const DynoConv2dShape *shape = node->attributes;
   DynoConv2dVariant variant = choose (lowering, node, DYNO_CONV2D_FORWARD);
   if (!variant.tile)
@@ -176,7 +216,8 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
     {
       dispatch->bytes = bytes_x (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
-      dyno_conv2d_lower_join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE);
+      join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE,
+            shape->affine ? shape : NULL);
       return;
     }
   if (node->inputs[2])
@@ -184,6 +225,8 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
                         DYNO_ACCESS_READ);
   dispatch->bytes =
       bytes_x (shape) + bytes_y (shape) + count_weight (shape) * dyno_dtype_size (shape->dtype);
+  if (shape->affine)
+    dyno_conv2d_bind_affine (node, dispatch, offsets);
 
   DynoColumnSums sums = { .groups = dyno_conv2d_statistics_groups (
                               dyno_lowering_get_info (lowering), shape, &variant) };

@@ -24,6 +24,9 @@ typedef struct {
   /* dgrad: also the sums of a batch norm's backward pass, where the kernel can, NORM and ACTIVATION
    * of norm.glsl; inputs from DYNO_CONV2D_NORM_X on; 0: none */
   guint32 norm, norm_activation;
+  /* forward: what is stored goes through a batch norm by running statistics, AFFINE and ACTIVATION
+   * of affine.glsl; inputs from DYNO_CONV2D_AFFINE_RESIDUAL on; 0: none */
+  guint32 affine, affine_activation;
 } DynoConv2dShape;
 
 /* Inputs of a dgrad node that makes sums for a batch norm. */
@@ -35,9 +38,18 @@ enum {
   DYNO_CONV2D_NORM_BETA,
   DYNO_CONV2D_NORM_Y, /* where norm is DYNO_CONV2D_NORM_SLOPE_Y */
 };
+/* Inputs of a forward node behind whose product there is a batch norm. */
+enum {
+  DYNO_CONV2D_AFFINE_RESIDUAL = 4, /* where affine is 2 */
+  DYNO_CONV2D_AFFINE_MEAN,
+  DYNO_CONV2D_AFFINE_VARIANCE,
+  DYNO_CONV2D_AFFINE_GAMMA,
+  DYNO_CONV2D_AFFINE_BETA,
+  DYNO_CONV2D_AFFINE_END,
+};
 enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_Y };
 
-#define DYNO_CONV2D_N_ATTRIBUTES 14
+#define DYNO_CONV2D_N_ATTRIBUTES 16
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 /* How a convolution with groups becomes products that tiles can make: as many neighbouring groups as
@@ -166,6 +178,12 @@ gboolean dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *n
 gboolean dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums);
 /* The macros for that. */
 void dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
+
+/* `apply_running_norm` of forward nodes, its macros, and the binding of its inputs: offsets of the
+ * push constants by role, from DYNO_CONV2D_AFFINE_RESIDUAL on. */
+gboolean dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm);
+void dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
+void dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets);
 
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);

@@ -541,6 +541,14 @@ dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 }
 
 void
+dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
+{
+  dyno_kernel_spec_macro (spec, "AFFINE=%u", shape->affine);
+  if (shape->affine_activation)
+    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->affine_activation);
+}
+
+void
 dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                   const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3])
 {
@@ -575,6 +583,8 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     dyno_kernel_spec_macro (spec, "STATISTICS=1");
   else if (pass == DYNO_CONV2D_DGRAD && dyno_conv2d_norm_groups (shape, variant) > 0)
     dyno_conv2d_norm_macros (shape, spec);
+  else if (pass == DYNO_CONV2D_FORWARD && shape->affine)
+    dyno_conv2d_affine_macros (shape, spec);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
   add_constants (shape, split_len, accumulate, tiles_m * tiles_n, tiles_n, spec);

@@ -12,8 +12,8 @@
  *     dx[n][iy][ix][c] (+)= sum over ky, kx, k with iy = oy s + ky d - p, ix = ox s + kx d - p of
  *                       dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
- * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), and with statistics the
- * pivot (see fuse.c); output y.
+ * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), with statistics the pivot
+ * (see fuse.c), with affine those of a batch norm that it applies; output y.
  *         conv2d.wgrad: inputs x, dy; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
  *         conv2d.dgrad: inputs dy, weight, and with norm those of a batch norm, for whose backward
@@ -32,6 +32,7 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, norm),       DYNO_ATTRIBUTE (DynoConv2dShape, norm_activation),
   DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, groups),
   DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h), DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, affine),     DYNO_ATTRIBUTE (DynoConv2dShape, affine_activation),
 };
 
 /* Sums for the batch norm that follows are made on the way, of a convolution without bias. */
@@ -70,6 +71,22 @@ dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
   return TRUE;
 }
 
+gboolean
+dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
+{
+  DynoConv2dShape *shape = node->attributes;
+  if (shape->has_bias || shape->affine || norm->x->dtype != shape->dtype)
+    return FALSE;
+  shape->affine = norm->residual ? 2 : 1;
+  shape->affine_activation = norm->activation;
+  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_RESIDUAL, norm->residual);
+  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_MEAN, norm->mean);
+  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_VARIANCE, norm->variance);
+  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_GAMMA, norm->gamma);
+  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_BETA, norm->beta);
+  return TRUE;
+}
+
 static const DynoOpClass conv2d_op = {
   .name = "conv2d",
   .traits = { .emits_column_sums = TRUE },
@@ -78,6 +95,7 @@ static const DynoOpClass conv2d_op = {
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
   .absorb = dyno_conv2d_absorb,
+  .apply_running_norm = dyno_conv2d_apply_running_norm,
 };
 
 static const DynoOpClass dgrad_op = {

@@ -161,6 +161,8 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
                           macros);
   if (s->norm)
     dyno_conv2d_norm_macros (s, &spec);
+  if (s->affine)
+    dyno_conv2d_affine_macros (s, &spec);
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   check_places (lowering, node->inputs[0]);
@@ -177,6 +179,12 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
 static void
 lower_forward (DynoLowering *lowering, DynoNode *node)
 {
+  static const guint16 affine_offsets[] = {
+    [DYNO_CONV2D_AFFINE_MEAN] = offsetof (DynoDepthwisePush, mean),
+    [DYNO_CONV2D_AFFINE_VARIANCE] = offsetof (DynoDepthwisePush, invstd),
+    [DYNO_CONV2D_AFFINE_GAMMA] = offsetof (DynoDepthwisePush, gamma),
+    [DYNO_CONV2D_AFFINE_BETA] = offsetof (DynoDepthwisePush, beta),
+  };
   const DynoConv2dShape *s = node->attributes;
   DynoTensor *bias = node->inputs[2], *y = node->outputs[0];
   Cut cut = forward_cut (dyno_lowering_get_info (lowering), s, node->inputs[0]->dtype);
@@ -197,6 +205,8 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), y, DYNO_ACCESS_WRITE);
   if (bias)
     dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, bias), bias, DYNO_ACCESS_READ);
+  if (s->affine)
+    dyno_conv2d_bind_affine (node, dispatch, affine_offsets);
   if (!s->statistics)
     return;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, pivot), node->inputs[3],
@@ -349,6 +359,13 @@ make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
   return !sums->y && dyno_conv2d_make_gradient_sums (node, sums);
 }
 
+/* Nor are there any that read a residual. */
+static gboolean
+apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
+{
+  return !norm->residual && dyno_conv2d_apply_running_norm (node, norm);
+}
+
 static const DynoOpClass dgrad_op = {
   .name = "depthwise.dgrad",
   .attributes = dyno_conv2d_attributes,
@@ -378,6 +395,7 @@ static const DynoOpClass depthwise_op = {
   .backward = backward,
   .lower = lower_forward,
   .absorb = dyno_conv2d_absorb,
+  .apply_running_norm = apply_running_norm,
 };
 
 static gboolean

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* With AFFINE: what is stored is not the product but the output of the batch norm behind it, which
+ * goes by running statistics, so that nothing but its parameters is needed:
+ *
+ *   y = f ((v - mean[c]) * gamma[c] / sqrt (variance[c] + EPSILON) + beta[c] [+ residual])
+ *
+ *   AFFINE 1   no residual
+ *          2   one of y's shape, p.norm_x
+ *   ACTIVATION f; not defined: none
+ *
+ * v is the product as it would lie in memory, so that y is the same to the bit as by two kernels.
+ * p has mean, invstd (the variance), gamma and beta, fp32 [C]. */
+#ifndef DYNO_AFFINE_GLSL
+#define DYNO_AFFINE_GLSL
+#ifdef ACTIVATION
+#include "activation.glsl"
+#endif
+
+DYNO_BUFFER_IN (AffineFloats, vec4, 16);
+
+/* Of four channels. */
+struct AffineColumns {
+  vec4 mean, factor, beta;
+};
+
+AffineColumns
+affine_columns (uint group)
+{
+  AffineColumns columns;
+  columns.mean = AffineFloats (p.mean).v[group];
+  columns.factor = AffineFloats (p.gamma).v[group];
+  columns.factor *= inversesqrt (AffineFloats (p.invstd).v[group] + DYNO_CONV2D_AFFINE_EPSILON);
+  columns.beta = AffineFloats (p.beta).v[group];
+  return columns;
+}
+
+vec4
+affine_take (AffineColumns columns, vec4 v, vec4 residual)
+{
+  v = (v - columns.mean) * columns.factor + columns.beta;
+#if AFFINE == 2
+  v += residual;
+#endif
+#ifdef ACTIVATION
+  v = activate (v);
+#endif
+  return v;
+}
+
+#endif
