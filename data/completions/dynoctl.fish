@@ -146,6 +146,7 @@ __dynoctl_option bench -l mode -x -a 'fp32 amp' -d 'fp32 or amp, or both by a co
 __dynoctl_option bench -l kernels -d 'Time every dispatch of a step instead'
 __dynoctl_option bench -l trace -r -F -d 'The dispatches of a step as a trace'
 __dynoctl_option bench -l rows -x -d 'With --kernels: the slowest N dispatches only'
+__dynoctl_option bench -l predict -d 'Measure prediction instead of training'
 __dynoctl_option bench -l first-step -d 'Also seconds to the end of the first step'
 __dynoctl_option bench -l no-autotune -d 'Take kernel variants without timing them'
 __dynoctl_option bench -l tune-seconds -x -d 'Time kernel variants for N seconds a row at most'

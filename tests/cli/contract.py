@@ -345,7 +345,18 @@ class Bench(Case):
         self.assertTrue(text.splitlines()[-1].startswith('sum '))
         self.assertNotIn('e+', text)
 
+    def test_prediction_is_the_forward_pass_alone(self):
+        arguments = ['bench', '--predict', '--workload', 'simplecnn32', '--batch', '2', '--mode', 'fp32', '--steps', '1',
+                     '--no-autotune']
+        line, = self.lines(*arguments)
+        self.assertEqual(list(line), ['workload', 'batch', 'mode', 'predict', 'images_per_s', 'step_ms', 'peak_mib'])
+        self.assertIs(line['predict'], True)
+        lines = self.lines(*arguments, '--kernels', '--json')
+        self.assertEqual({kernel['pass'] for kernel in self.events(lines, 'kernel')}, {'apply', 'forward', 'pool'})
+
     def test_usage(self):
+        self.run_it('bench', '--predict', '--trace', self.path('trace.json'), expect=2)
+        self.run_it('bench', '--predict', '--loader', '--data', TINY, expect=2)
         self.run_it('bench', '--workload', 'nothing', expect=2)
         self.run_it('bench', '--workload', 'resnet18', '--mode', 'int8', expect=2)
         self.run_it('bench', '--workload', 'resnet18', '--batch', '0', expect=2)
