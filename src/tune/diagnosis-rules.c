@@ -54,13 +54,6 @@ static const DynoRule rules[] = {
           "the same that ends a run (health.h)"),
     .limits = TRUE, .applies = dyno_check_is_diverged, .text = N_ ("The loss rose from {a} to {b}"),
     .action = N_ ("Take a lower lr ({v}), a longer warm-up or clip_norm=1"), .key = "lr" },
-  { RULE ("waited-at-first", NOTE, DURING, 0.05, "of a step in the last quarter",
-          "half of what counts as limiting: the data pipeline has become fast enough"),
-    .limits = TRUE, .applies = dyno_check_waited_at_first,
-    .text = N_ ("Data was waited for at first: the device waits for it in {a} of each step over "
-                "the whole run, in {b} of each step in its last quarter"),
-    .action = N_ ("Nothing to change: files are cached by now, and each further epoch makes the "
-                  "first one a smaller share") },
   { RULE ("disk-bound", WARNING, DURING, 0.5, "of a worker's time",
           "beyond one half, reading takes longer than decoding"),
     .limits = TRUE, .applies = dyno_check_is_disk_bound,
@@ -93,6 +86,13 @@ static const DynoRule rules[] = {
     .applies = dyno_check_waits_for_ranks,
     .text = N_ ("A slower rank limits: rank 0 waits for it in {a} of each step"),
     .action = N_ ("Look in the log for the rank that is named as slow, and why ({g})") },
+  { RULE ("waited-at-first", NOTE, DURING, 0.05, "of a step in the last quarter",
+          "half of what counts as limiting: the data pipeline has become fast enough"),
+    .limits = TRUE, .applies = dyno_check_waited_at_first,
+    .text = N_ ("Data was waited for at first: the device waits for it in {a} of each step over "
+                "the whole run, in {b} of each step in its last quarter"),
+    .action = N_ ("Nothing to change: files are cached by now, and each further epoch makes the "
+                  "first one a smaller share") },
   { RULE ("launch-bound", WARNING, DURING, 6, "microseconds a kernel",
           "measured: a kernel that does nothing takes 2.4 us with its barrier, the smallest useful "
           "ones 4 to 7"),

@@ -110,6 +110,25 @@ test_host_copies_limit (void)
     }
 }
 
+/* Files that are cached by now are past; copies go on. */
+static void
+test_copies_limit_longer_than_the_first_epoch (void)
+{
+  Machine m;
+  g_autoptr (DynoDiagnosis) d = NULL;
+
+  machine_init (&m);
+  wait_for_data (&m, 10, 5);
+  m.wait_until = 0.6;
+  m.in.settings.pinned = FALSE;
+  m.upload_ms = 3;
+  m.step_ms += 3;
+  d = diagnose (&m);
+  g_assert_nonnull (dyno_diagnosis_find (d, "waited-at-first"));
+  g_assert_cmpstr (d->knob, ==, "pinned");
+  g_assert_true (g_str_has_prefix (d->verdict, dyno_diagnosis_find (d, "transfer-bound")->text));
+}
+
 /* What a search measured at larger batches decides; else the share of the device's own rates; and
  * where nobody measured those, kernels that are hardly longer than their start. */
 static void
@@ -343,6 +362,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/ceilings-give-the-gain", test_ceilings);
   g_test_add_func ("/tune/diagnosis/exchange-advice-follows-the-settings", test_exchange_advice);
   g_test_add_func ("/tune/diagnosis/host-copies-limit", test_host_copies_limit);
+  g_test_add_func ("/tune/diagnosis/copies-limit-longer-than-the-first-epoch",
+                   test_copies_limit_longer_than_the_first_epoch);
   g_test_add_func ("/tune/diagnosis/small-batch-by-what-is-known",
                    test_small_batch_by_what_is_known);
   g_test_add_func ("/tune/diagnosis/cores-bound-what-workers-decode", test_cores_bound_the_loader);
