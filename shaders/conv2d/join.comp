@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K
- * axis was split.  With AFFINE it goes through a batch norm (lib/affine.glsl).  An invocation has 16
- * bytes of y. */
+ * axis was split.  SPLITS, where they are few: p.n_splits, all parts sent for at once.  With AFFINE it
+ * goes through a batch norm (lib/affine.glsl).  An invocation has 16 bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
 
@@ -63,9 +63,19 @@ main ()
       vec4 sum[VECTORS];
       [[unroll]] for (uint v = 0; v < VECTORS; v++)
         sum[v] = p.bias == 0 ? vec4 (0.0) : Bias4 (p.bias).v[(i * VECTORS + v) % (p.columns / 4)];
+#ifdef SPLITS
+      vec4 part[SPLITS][VECTORS];
+      [[unroll]] for (uint s = 0; s < SPLITS; s++)
+        [[unroll]] for (uint v = 0; v < VECTORS; v++)
+          part[s][v] = Parts4 (p.source).v[s * (p.count / 4) + i * VECTORS + v];
+      [[unroll]] for (uint s = 0; s < SPLITS; s++)
+        [[unroll]] for (uint v = 0; v < VECTORS; v++)
+          sum[v] += part[s][v];
+#else
       for (uint s = 0; s < p.n_splits; s++)
         [[unroll]] for (uint v = 0; v < VECTORS; v++)
           sum[v] += Parts4 (p.source).v[s * (p.count / 4) + i * VECTORS + v];
+#endif
 #if AFFINE
       apply (i, sum);
 #endif

@@ -16,6 +16,7 @@
 #define REDUCE_MAX_GROUPS  1024
 #define JOIN_INVOCATIONS   256
 #define JOIN_MAX_GROUPS    4096
+#define JOIN_MOST_AT_ONCE  8
 #define BIAS_INVOCATIONS   128
 #define BIAS_LANES         16 /* LANES of bias.comp */
 #define BIAS_MAX_GROUPS    64
@@ -162,6 +163,8 @@ join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *tar
                           .local_size = { MIN (JOIN_INVOCATIONS, info->max_invocations), 1, 1 },
                           .push_bytes = sizeof (DynoConv2dJoinPush) };
   dyno_kernel_spec_macro (&spec, "HALF=%d", target->dtype == DYNO_DTYPE_F16);
+  if (splits <= JOIN_MOST_AT_ONCE)
+    dyno_kernel_spec_macro (&spec, "SPLITS=%u", splits);
   if (affine)
     dyno_conv2d_affine_macros (affine, &spec);
   guint32 groups = (count / lanes + spec.local_size[0] - 1) / spec.local_size[0];
