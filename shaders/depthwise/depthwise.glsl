@@ -121,7 +121,6 @@ weight_load (uint ky, uint kx, uint column)
 }
 
 #if AFFINE
-#include "conv2d.h"
 #include "affine.glsl"
 #endif
 

@@ -2,7 +2,7 @@
 /* With AFFINE: what is stored is not the product but the output of the batch norm behind it, which
  * goes by running statistics, so that nothing but its parameters is needed:
  *
- *   y = f ((v - mean[c]) * gamma[c] / sqrt (variance[c] + EPSILON) + beta[c] [+ residual])
+ *   y = f ((v - mean[c]) * gamma[c] / sqrt (variance[c] + epsilon) + beta[c] [+ residual])
  *
  *   AFFINE 1   no residual
  *          2   one of y's shape, p.norm_x
@@ -12,6 +12,7 @@
  * p has mean, invstd (the variance), gamma and beta, fp32 [C]. */
 #ifndef DYNO_AFFINE_GLSL
 #define DYNO_AFFINE_GLSL
+#include "batchnorm-push.h"
 #ifdef ACTIVATION
 #include "activation.glsl"
 #endif
@@ -29,7 +30,7 @@ affine_columns (uint group)
   AffineColumns columns;
   columns.mean = AffineFloats (p.mean).v[group];
   columns.factor = AffineFloats (p.gamma).v[group];
-  columns.factor *= inversesqrt (AffineFloats (p.invstd).v[group] + DYNO_CONV2D_AFFINE_EPSILON);
+  columns.factor *= inversesqrt (AffineFloats (p.invstd).v[group] + DYNO_BATCH_NORM_EPSILON);
   columns.beta = AffineFloats (p.beta).v[group];
   return columns;
 }

@@ -6,6 +6,8 @@
 #define DYNO_SHARED_BATCHNORM_PUSH_H
 #include "compat.h"
 
+#define DYNO_BATCH_NORM_EPSILON 1e-5f
+
 /* constant_id of each: of the two kernels that reduce over rows; */
 #define DYNO_BATCH_NORM_REDUCE_ROWS           0
 #define DYNO_BATCH_NORM_REDUCE_CVECS          1

@@ -70,9 +70,6 @@ DYNO_STRUCT (DynoConv2dBiasPush)
 };
 DYNO_STRUCT_SIZE (DynoConv2dBiasPush, 32)
 
-/* AFFINE: of the batch norm that is taken on */
-#define DYNO_CONV2D_AFFINE_EPSILON 1e-5
-
 /* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i]; with AFFINE that goes
  * through a batch norm, as in DynoConv2dPush */
 DYNO_STRUCT (DynoConv2dJoinPush)

@@ -46,7 +46,6 @@ typedef struct {
   DynoPoolWindow pool; /* kernel 0: none; never with a residual */
 } DynoBatchNormAttributes;
 
-#define DYNO_BATCH_NORM_EPSILON 1e-5f
 /* rows that an invocation of a reduction loads at once, where there are few */
 #define DYNO_BATCH_NORM_ROWS            4
 #define DYNO_BATCH_NORM_FINISH_CHANNELS 8 /* of a workgroup that finishes a reduction */

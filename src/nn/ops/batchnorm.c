@@ -42,7 +42,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "batchnorm-push.h"
-#include "conv2d.h"
 #include <stddef.h>
 
 #define APPLY_ROUNDS 8 /* accesses that an invocation takes where there are plenty */
@@ -680,8 +679,6 @@ batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
     return FALSE;
   return TRUE;
 }
-
-G_STATIC_ASSERT ((float) DYNO_CONV2D_AFFINE_EPSILON == DYNO_BATCH_NORM_EPSILON);
 
 static gboolean
 batch_norm_running (const DynoNode *node, DynoRunningNorm *norm)
