@@ -98,16 +98,24 @@ quad_rounded (vec4 quad)
   return quad_unpack (quad_pack (quad));
 }
 
-/* Pixel (y, x) of image n of h x w, zero where it lies outside, also where y or x wrapped below
+/* Pixel (y, x) of image n of h x w, `pad` where it lies outside, also where y or x wrapped below
  * zero.  Loaded in any case, from a place inside: no branch holds back the loads behind it. */
 Words
-pixel_words (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column)
+pixel_words_or (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column, Words pad)
 {
   const bool inside = y < h && x < w;
   const uint pixel = inside ? (n * h + y) * w + x : 0;
   const Words words = quad_words (address, pixel * CVECS + column);
-  return inside ? words : Words (0);
+  return inside ? words : pad;
 }
+
+Words
+pixel_words (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column)
+{
+  return pixel_words_or (address, n, y, x, h, w, column, Words (0));
+}
+
+#include "load.glsl"
 
 /* The weights of a tap. */
 vec4

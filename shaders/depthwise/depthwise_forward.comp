@@ -35,7 +35,12 @@ void
 weights_load (uint ky, uint column)
 {
   [[unroll]] for (uint i = 0; i < N_WEIGHTS; i++)
-    weights[i] = weight_load (ky + i / TAPS_W, i % TAPS_W, column);
+    {
+      weights[i] = weight_load (ky + i / TAPS_W, i % TAPS_W, column);
+#if LOAD_SIXTHS
+      weights[i] *= x_unit;
+#endif
+    }
 }
 
 #ifdef STATISTICS
@@ -66,7 +71,7 @@ void
 row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 {
   [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
-    row[j] = pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
+    row[j] = pixel_words_or (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column, x_pad);
 }
 
 #if NORM
@@ -132,7 +137,7 @@ piece_make (uint n, uint top, uint left, uint column)
 #endif
       [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
         {
-          const vec4 value = quad_unpack (row[j]);
+          const vec4 value = x_unpack (row[j]);
           [[unroll]] for (uint b = 0; b < BAND; b++)
             [[unroll]] for (uint k = 0; k < STRIP; k++)
               {
@@ -163,6 +168,7 @@ main ()
 #if AFFINE
   affine = affine_columns (min (column, CVECS - 1));
 #endif
+  load_begin (column);
 #ifdef KEEP
   if (column < CVECS)
     weights_load (0, column);

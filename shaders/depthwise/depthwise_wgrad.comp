@@ -27,7 +27,7 @@ row_load (inout Row row, uint r, uint n, uint top, uint left, uint first_ky, uin
 {
   const uint y = top * STEP_H + first_ky - PAD_H + r; /* wraps below zero */
   [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
-    row.x[j] = pixel_words (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column);
+    row.x[j] = pixel_words_or (p.a, n, y, left * STEP_W + j - PAD_W, H, W, column, x_pad);
   if (r % STEP_H == 0 && r / STEP_H < BAND)
     [[unroll]] for (uint k = 0; k < STRIP; k++)
       row.dy[k] = pixel_words (p.b, n, top + r / STEP_H, left + k, OH, OW, column);
@@ -51,7 +51,7 @@ piece_take (uint n, uint top, uint left, uint first_ky, uint column)
           dy[r / STEP_H][k] = quad_unpack (row.dy[k]);
       [[unroll]] for (uint j = 0; j < COLUMNS_IN; j++)
         {
-          const vec4 value = quad_unpack (row.x[j]);
+          const vec4 value = x_unpack (row.x[j]);
           [[unroll]] for (uint b = 0; b < BAND; b++)
             [[unroll]] for (uint k = 0; k < STRIP; k++)
               {
@@ -70,6 +70,7 @@ main ()
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
   const uint strips = (OW + STRIP - 1) / STRIP, bands = (OH + BAND - 1) / BAND;
   const uint first_ky = gl_WorkGroupID.z * TAP_ROWS;
+  load_begin (column);
   [[unroll]] for (uint t = 0; t < TAP_ROWS; t++)
     [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
       sums[t][kx] = vec4 (0.0);
@@ -79,7 +80,11 @@ main ()
   [[unroll]] for (uint t = 0; t < TAP_ROWS; t++)
     {
       [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)
+#if LOAD_SIXTHS
+        parts[kx][gl_LocalInvocationIndex] = sums[t][kx] * x_unit;
+#else
         parts[kx][gl_LocalInvocationIndex] = sums[t][kx];
+#endif
       QUADS_ADD_UP (parts, TAPS_W);
       if (gl_LocalInvocationID.y == 0 && column < CVECS && first_ky + t < TAPS_H)
         [[unroll]] for (uint kx = 0; kx < TAPS_W; kx++)

@@ -29,7 +29,8 @@ DYNO_STRUCT (DynoDepthwisePush)
   uint64_t pivot;    /* forward with STATISTICS, fp32 [C] */
   uint64_t partials; /* likewise, and with NORM, fp32 [groups][2][C] */
   uint64_t norm_x;   /* dgrad with NORM (lib/norm.glsl), from here on: of target's shape */
-  uint64_t mean;     /* fp32 [C], as all that follow; also forward with AFFINE (lib/affine.glsl) */
+  uint64_t mean;     /* fp32 [C], as all that follow; also forward with AFFINE (lib/affine.glsl),
+                      * forward and wgrad with LOAD (load.glsl) */
   uint64_t invstd;   /* AFFINE: the variance */
   uint64_t gamma;    /* NORM: where it is 2 */
   uint64_t beta;

@@ -182,6 +182,49 @@ fuse_running_norm (DynoGraph *graph, DynoNode *node)
   return TRUE;
 }
 
+/* What reads the tensor does so as input 0, one node of them in the forward pass, and all can make
+ * the load; apply: they do from now on. */
+static gboolean
+load_in_readers (DynoGraph *graph, const DynoTensor *tensor, const DynoNormLoad *load,
+                 gboolean apply)
+{
+  guint forward = 0;
+  for (guint i = 0; i < graph->nodes->len; i++)
+    {
+      DynoNode *node = g_ptr_array_index (graph->nodes, i);
+      for (guint k = 0; k < node->n_inputs; k++)
+        {
+          if (node->inputs[k] != tensor)
+            continue;
+          if (k > 0 || !node->op->load_norm || !node->op->load_norm (node, load, apply))
+            return FALSE;
+          forward += node->stage == DYNO_STAGE_FORWARD;
+        }
+    }
+  return forward == 1;
+}
+
+guint
+dyno_fuse_norm_loads (DynoGraph *graph)
+{
+  guint applied = 0;
+  for (guint i = 0; i < graph->nodes->len && !graph->error; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (graph->nodes, i);
+      DynoNormLoad load;
+      if (!node->op->norm_load || !node->op->norm_load (node, &load))
+        continue;
+      DynoTensor *y = node->outputs[0];
+      if (y->keep || !load_in_readers (graph, y, &load, FALSE))
+        continue;
+      load_in_readers (graph, y, &load, TRUE);
+      y->producer = NULL;
+      g_ptr_array_remove_index (graph->nodes, i--);
+      applied++;
+    }
+  return applied;
+}
+
 /* Tries a rule at every forward node; the list shrinks as it applies. */
 static guint
 apply (DynoGraph *graph, gboolean (*rule) (DynoGraph *graph, DynoNode *node))

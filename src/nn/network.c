@@ -259,7 +259,10 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
       find_head (graph);
       dyno_graph_backward (graph);
       if (!params->no_fusion)
-        dyno_fuse_gradient_sums (graph);
+        {
+          dyno_fuse_gradient_sums (graph);
+          dyno_fuse_norm_loads (graph);
+        }
       dyno_optimizer_update (graph);
     }
   if (!dyno_graph_check (graph, error))

@@ -53,6 +53,12 @@ typedef struct {
   DynoActivation activation;
 } DynoRunningNorm;
 
+/* What the output of a batch norm is, for those who make it of x in their loads. */
+typedef struct {
+  DynoTensor *x, *mean, *invstd, *gamma, *beta; /* x of the output's shape */
+  DynoActivation activation;
+} DynoNormLoad;
+
 typedef struct {
   DynoActivation activation; /* of input 0, which only this makes of it */
   DynoElementwise elementwise;
@@ -131,6 +137,12 @@ struct _DynoOpClass {
   /* Fusion: norm->x is output 0 of this node, which nobody else reads.  TRUE: the node stores what
    * the norm makes of it from now on; output 0 is the caller's.  NULL or FALSE: it cannot. */
   gboolean (*apply_running_norm) (DynoNode *node, const DynoRunningNorm *norm);
+  /* Of a forward node: output 0 as what its only readers can make of x, the same for all of them.
+   * NULL or FALSE: they cannot. */
+  gboolean (*norm_load) (const DynoNode *node, DynoNormLoad *load);
+  /* Of a node that reads the output of a batch norm as input 0: it reads x from now on and makes
+   * that output in its loads, not rounded; not `apply`: whether it can.  NULL or FALSE: it cannot. */
+  gboolean (*load_norm) (DynoNode *node, const DynoNormLoad *load, gboolean apply);
 };
 
 /* The value of an attribute by its name in the schema; FALSE: the op has none of that name. */

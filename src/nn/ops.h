@@ -169,5 +169,8 @@ void dyno_fuse_all (DynoGraph *graph);
 /* After dyno_graph_backward: the kernel that completes the gradient of a batch norm's output also
  * makes the sums that the batch norm's backward pass begins with, where it can. */
 guint dyno_fuse_gradient_sums (DynoGraph *graph);
+/* After dyno_graph_backward: the output of a batch norm that one convolution reads is made in that
+ * one's loads and is nowhere in memory, where its kernels can. */
+guint dyno_fuse_norm_loads (DynoGraph *graph);
 
 G_END_DECLS

@@ -286,8 +286,8 @@ test_networks (void)
     guint batch, passes, mib;
   } rows[] = { { "resnet50", 128, 9, 4582 },
                { "resnet18", 128, 5, 953 },
-               { "mobilenetv2", 128, 4, 3262 },
-               { "mobilenetv2", 256, 4, 6524 } };
+               { "mobilenetv2", 128, 4, 2248 },
+               { "mobilenetv2", 256, 4, 4487 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
       g_autoptr (GError) error = NULL;

@@ -694,6 +694,24 @@ batch_norm_running (const DynoNode *node, DynoRunningNorm *norm)
   return uses_running (node) && attributes->pool.kernel == 0;
 }
 
+/* By the statistics of the batch: they are finite where all of x is, so that a load need not look
+ * for NaN at each value. */
+static gboolean
+batch_norm_norm_load (const DynoNode *node, DynoNormLoad *load)
+{
+  const DynoBatchNormAttributes *attributes = node->attributes;
+  if (uses_running (node) || attributes->pool.kernel || node->inputs[DYNO_BATCH_NORM_RESIDUAL]
+      || attributes->activation > DYNO_ACTIVATION_RELU6)
+    return FALSE;
+  *load = (DynoNormLoad){ .x = node->inputs[DYNO_BATCH_NORM_X],
+                          .mean = node->inputs[DYNO_BATCH_NORM_MEAN],
+                          .invstd = node->inputs[DYNO_BATCH_NORM_SPREAD],
+                          .gamma = node->inputs[DYNO_BATCH_NORM_WEIGHT],
+                          .beta = node->inputs[DYNO_BATCH_NORM_BIAS],
+                          .activation = attributes->activation };
+  return TRUE;
+}
+
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
@@ -708,7 +726,8 @@ static const DynoOpClass batch_norm_class = { .name = "batch_norm",
                                               .backward = batch_norm_backward,
                                               .lower = batch_norm_lower,
                                               .absorb = batch_norm_absorb,
-                                              .running_norm = batch_norm_running };
+                                              .running_norm = batch_norm_running,
+                                              .norm_load = batch_norm_norm_load };
 
 /* Builder -------------------------------------------------------------------------------------- */
 

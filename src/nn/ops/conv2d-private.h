@@ -27,6 +27,9 @@ typedef struct {
   /* forward: what is stored goes through a batch norm by running statistics, AFFINE and ACTIVATION
    * of affine.glsl; inputs from DYNO_CONV2D_AFFINE_RESIDUAL on; 0: none */
   guint32 affine, affine_activation;
+  /* depthwise forward and wgrad: input 0 is what a batch norm reads, whose output behind this
+   * activation is made in the loads, LOAD of load.glsl; 0: it is read as it is */
+  guint32 load;
 } DynoConv2dShape;
 
 /* Inputs of a dgrad node that makes sums for a batch norm. */
@@ -49,7 +52,7 @@ enum {
 };
 enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_Y };
 
-#define DYNO_CONV2D_N_ATTRIBUTES 16
+#define DYNO_CONV2D_N_ATTRIBUTES 17
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 /* How a convolution with groups becomes products that tiles can make: as many neighbouring groups as

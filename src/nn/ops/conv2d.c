@@ -33,6 +33,7 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, groups),
   DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h), DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, affine),     DYNO_ATTRIBUTE (DynoConv2dShape, affine_activation),
+  DYNO_ATTRIBUTE (DynoConv2dShape, load),
 };
 
 /* Sums for the batch norm that follows are made on the way, of a convolution without bias. */

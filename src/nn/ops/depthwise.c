@@ -148,6 +148,23 @@ check_places (DynoLowering *lowering, const DynoTensor *tensor)
   dyno_elementwise_count_of (lowering, tensor, 4 * dyno_dtype_size (tensor->dtype));
 }
 
+/* Inputs of a forward or wgrad node that makes a batch norm's output in its loads. */
+enum { LOAD_MEAN = 4, LOAD_INVSTD, LOAD_GAMMA, LOAD_BETA };
+
+static void
+bind_load (const DynoNode *node, DynoDispatch *dispatch)
+{
+  static const guint16 offsets[] = {
+    [LOAD_MEAN] = offsetof (DynoDepthwisePush, mean),
+    [LOAD_INVSTD] = offsetof (DynoDepthwisePush, invstd),
+    [LOAD_GAMMA] = offsetof (DynoDepthwisePush, gamma),
+    [LOAD_BETA] = offsetof (DynoDepthwisePush, beta),
+  };
+  for (guint i = LOAD_MEAN; i <= LOAD_BETA; i++)
+    dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  dispatch->flops += 2 * dyno_tensor_elements (node->inputs[0]);
+}
+
 /* The kernel of forward over a shape. */
 static DynoDispatch *
 slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2dShape *s,
@@ -163,6 +180,8 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
     dyno_conv2d_norm_macros (s, &spec);
   if (s->affine)
     dyno_conv2d_affine_macros (s, &spec);
+  if (s->load)
+    dyno_kernel_spec_macro (&spec, "LOAD=%u", s->load);
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   check_places (lowering, node->inputs[0]);
@@ -207,6 +226,8 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
     dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, bias), bias, DYNO_ACCESS_READ);
   if (s->affine)
     dyno_conv2d_bind_affine (node, dispatch, affine_offsets);
+  if (s->load)
+    bind_load (node, dispatch);
   if (!s->statistics)
     return;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, pivot), node->inputs[3],
@@ -342,6 +363,8 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   spec.local_size[1] = cut.lanes;
   dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u AHEAD=%u TAP_ROWS=%u", cut.band, cut.strip,
                           cut.ahead, tap_rows);
+  if (s->load)
+    dyno_kernel_spec_macro (&spec, "LOAD=%u", s->load);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "wgrad", &spec, cut.groups, cut.blocks, depth);
   dispatch->flops = useful_flops (s);
@@ -349,6 +372,8 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), dy, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), partial, DYNO_ACCESS_WRITE);
+  if (s->load)
+    bind_load (node, dispatch);
   dyno_conv2d_lower_reduce (lowering, node, partial, gradient, count, cut.groups);
 }
 
@@ -366,6 +391,26 @@ apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
   return !norm->residual && dyno_conv2d_apply_running_norm (node, norm);
 }
 
+/* The kernels have zeros around an image only by an activation that makes infinity zero. */
+static gboolean
+load_norm (DynoNode *node, const DynoNormLoad *load, gboolean apply)
+{
+  DynoConv2dShape *shape = node->attributes;
+  const DynoTensor *x = load->x;
+  if (!load->activation || shape->load || x->n != shape->n || x->h != shape->h || x->w != shape->w
+      || x->cp != shape->cp || x->dtype != shape->dtype)
+    return FALSE;
+  if (!apply)
+    return TRUE;
+  shape->load = load->activation;
+  dyno_node_set_input (node, 0, load->x);
+  dyno_node_set_input (node, LOAD_MEAN, load->mean);
+  dyno_node_set_input (node, LOAD_INVSTD, load->invstd);
+  dyno_node_set_input (node, LOAD_GAMMA, load->gamma);
+  dyno_node_set_input (node, LOAD_BETA, load->beta);
+  return TRUE;
+}
+
 static const DynoOpClass dgrad_op = {
   .name = "depthwise.dgrad",
   .attributes = dyno_conv2d_attributes,
@@ -379,6 +424,7 @@ static const DynoOpClass wgrad_op = {
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = lower_wgrad,
+  .load_norm = load_norm,
 };
 
 static void
@@ -396,6 +442,7 @@ static const DynoOpClass depthwise_op = {
   .lower = lower_forward,
   .absorb = dyno_conv2d_absorb,
   .apply_running_norm = apply_running_norm,
+  .load_norm = load_norm,
 };
 
 static gboolean
