@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the search claims: what is proven, what a run will have of it, how unsteady the machine is. */
 #include "search-test.h"
+#include "space.h"
 #include <string.h>
 
 /* Best, present settings, base line: each has its turn before any has the second. */
@@ -52,6 +53,30 @@ test_alone_is_not_proven (void)
     g_assert_cmpfloat (((const DynoTrial *) r->trials->pdata[i])->predicted, <,
                        3 * ((const DynoTrial *) r->trials->pdata[i])->samples_per_s);
   g_assert_false (says (r, "already as fast"));
+}
+
+/* Nor is what was proven against the present settings alone, where the base line's network takes
+ * longer to compile than the time has room for. */
+static void
+test_without_the_base_line_is_not_proven (void)
+{
+  DynoMachine m = *find_machine ("usual");
+  guint turns = 0;
+
+  m.compile_s = 20;
+  g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .minutes = 1 }, NULL, NULL);
+
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoTrial *t = trial_of (r, i);
+
+      g_assert_false (dyno_settings_equal (&t->settings, &r->baseline.settings));
+      turns += strcmp (t->stage, "proof") == 0 && dyno_space_same (&t->settings, &r->best.settings);
+    }
+  g_assert_cmpuint (turns, >=, 2);
+  g_assert_false (dyno_space_same (&r->best.settings, &r->job->settings));
+  g_assert_false (r->proven);
+  g_assert_true (says (r, "Not proven: there was no time for longer runs of all"));
 }
 
 /* An epoch of which a third is its end: the promise is the whole's. */
@@ -160,6 +185,8 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/search/proof-takes-turns", test_proof_takes_turns);
   g_test_add_func ("/tune/search/alone-is-not-proven", test_alone_is_not_proven);
+  g_test_add_func ("/tune/search/without-the-base-line-is-not-proven",
+                   test_without_the_base_line_is_not_proven);
   g_test_add_func ("/tune/search/promised-rate-is-a-whole-runs", test_promise_is_a_runs);
   g_test_add_func ("/tune/search/no-claim-inside-the-noise", test_no_claim_inside_the_noise);
   g_test_add_func ("/tune/search/outside-load-is-said", test_load_is_said);

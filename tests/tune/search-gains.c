@@ -22,7 +22,8 @@ test_gains_make_the_whole (void)
 }
 
 /* What settings are told to have brought is what they truly bring in their place: alone, or together
- * with those before that have no factor.  Returns how many have one. */
+ * with those before that have no factor; and each place on the way fits.  Returns how many have a
+ * factor. */
 static guint
 check_gains (const DynoMachine *m, const DynoTuneResult *r, double most)
 {
@@ -40,6 +41,7 @@ check_gains (const DynoMachine *m, const DynoTuneResult *r, double most)
       real = dyno_machine_rate (m, &at) / before;
       g_test_message ("%s: %s to %s: %.2f told, %.2f had", m->name, gain->key, gain->to,
                       gain->factor, real);
+      g_assert_cmpfloat (real, >, 0); /* else it does not fit */
       g_assert_true (isfinite (gain->factor) || i + 1 < r->n_gains);
       if (!isfinite (gain->factor))
         continue;
@@ -74,6 +76,10 @@ test_filling_is_no_gain (void)
 
         g_assert_true (r->proven);
         g_assert_true (r->best.settings.cache);
+        /* The first trial cannot know yet how long to wait for it. */
+        if (cache)
+          g_assert_cmpstr (trial_of (r, 0)->text, ==,
+                           "the cache was still being filled: the rate is that without it");
         g_assert_cmpfloat_with_epsilon (r->today.samples_per_s / dyno_machine_rate (&m, &settings),
                                         1, 0.05);
         g_assert_cmpuint (check_gains (&m, r, 0.15), >, 0);
