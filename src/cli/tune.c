@@ -129,7 +129,9 @@ write_files (Search *search, const DynoTuneResult *result)
                                 .device = search->cli_job->device.name,
                                 .samples_per_s = result->best.samples_per_s,
                                 .vram_bytes = result->best.vram_bytes,
-                                .note = result->goal ? result->reasons[0] : NULL };
+                                .note = result->goal ? result->reasons[0] : NULL,
+                                .reasons = (const char *const *) result->reasons,
+                                .proven = result->proven };
   const char *const formats[] = { "keyfile", "json" };
   GError *error = NULL;
 

@@ -23,6 +23,10 @@ typedef struct {
   guint64 vram_bytes;
   const DynoDatasetInfo *dataset; /* the job's, opened: shapes, and steps of an epoch */
   const char *note;               /* a sentence of how the settings were found; NULL: none */
+  /* Of the search that chose them, NULL at the end, and with these whether it proved its choice;
+   * NULL: they are from no search. */
+  const char *const *reasons;
+  gboolean proven;
 } DynoExportContext;
 
 typedef struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...},
- * "settings": {...}}, each value in its own type.  What is not known is null. */
+ * "settings": {...}}, each value in its own type.  What is not known is null.  A search's choice has
+ * "proven" and "reasons" too. */
 #include "formats.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -61,6 +62,14 @@ write_json (const DynoExportContext *context)
     dyno_json_null (&json, "vram_bytes");
   if (context->note)
     dyno_json_string (&json, "note", context->note);
+  if (context->reasons)
+    {
+      dyno_json_bool (&json, "proven", context->proven);
+      dyno_json_begin_array (&json, "reasons");
+      for (guint i = 0; context->reasons[i]; i++)
+        dyno_json_string (&json, NULL, context->reasons[i]);
+      dyno_json_end_array (&json);
+    }
   if (context->job)
     {
       dyno_json_begin_object (&json, "run");

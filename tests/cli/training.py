@@ -338,6 +338,11 @@ class Tune(Case):
         plan, = self.lines('plan', '--settings', self.path('tuned/best.ini'), '--json')
         self.assertEqual(plan['batch_size'], best['settings']['batch_size'])
         with open(self.path('tuned/best.json')) as file:
+            kept = json.load(file)
+        self.assertEqual([kept[name] for name in ('settings', 'proven', 'reasons')],
+                         [best[name] for name in ('settings', 'proven', 'reasons')])
+        self.run_it('export', '--settings', self.path('tuned/best.json'), '--to', 'json', '-o', self.path('again.json'))
+        with open(self.path('again.json')) as file:
             self.assertEqual(json.load(file)['settings'], best['settings'])
         with open(self.path('tuned/report.html'), encoding='utf-8') as file:
             self.assertIn('</html>', file.read())

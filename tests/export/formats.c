@@ -353,6 +353,40 @@ test_measured_reads_back (void)
   g_rmdir (folder);
 }
 
+/* What a search tells of its choice stands in the JSON, which is a settings file all the same. */
+static void
+test_json_of_a_search (void)
+{
+  static const char *const reasons[] = { "Not proven: \"x\".", "Second.", NULL };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-export-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "best.json", NULL);
+
+  for (int proven = -1; proven <= 1; proven++) /* -1: from no search */
+    {
+      g_autoptr (DynoJob) job = make_job ("/data"), read = dyno_job_new ();
+      g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+      g_autoptr (GError) error = NULL;
+      g_autofree char *text = NULL;
+      DynoExportContext context = { .job = job,
+                                    .reasons = proven >= 0 ? reasons : NULL,
+                                    .proven = proven > 0 };
+
+      dyno_export_file (dyno_exporter_find ("json"), &context, path, TRUE, &error);
+      g_assert_no_error (error);
+      g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+      g_assert_true ((strstr (text, "\"proven\": true") != NULL) == (proven == 1));
+      g_assert_true ((strstr (text, "\"proven\": false") != NULL) == (proven == 0));
+      g_assert_true ((strstr (text, "\"Not proven: \\\"x\\\".\"") && strstr (text, "\"Second.\""))
+                     == (proven >= 0));
+      g_assert_true (dyno_settings_file_read (path, read, warnings, &error));
+      g_assert_no_error (error);
+      g_assert_cmpuint (warnings->len, ==, 0);
+      g_assert_true (dyno_settings_equal (&read->settings, &job->settings));
+    }
+  g_remove (path);
+  g_rmdir (folder);
+}
+
 static void
 test_nothing_measured (void)
 {
@@ -482,6 +516,7 @@ main (int argc, char **argv)
   g_test_add_func ("/export/quote/names", test_quotes);
   g_test_add_func ("/export/quote/numbers", test_numbers);
   g_test_add_func ("/export/measured/reads-back", test_measured_reads_back);
+  g_test_add_func ("/export/json-of-a-search", test_json_of_a_search);
   g_test_add_func ("/export/measured/of-nothing-is-nothing", test_nothing_measured);
   return g_test_run ();
 }
