@@ -439,6 +439,11 @@ explain_goal (GPtrArray *reasons, const DynoTuneResult *r)
                      (gulong) racer->learning.epochs),
            goal, settings, time, (guint) racer->learning.epochs);
     }
+  else if (r->stopped)
+    say (reasons,
+         _ ("The goal, %s in validation, was not reached before the search was stopped; the choice "
+            "is the fastest so far."),
+         goal);
   else
     say (reasons,
          _ ("The goal, %s in validation, was not reached in the time; the choice is the fastest. "

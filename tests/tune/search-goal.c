@@ -77,6 +77,43 @@ test_goal_that_is_not_reached (void)
   g_assert_true (says (r, "was not reached in the time"));
 }
 
+static GCancellable *stopping;
+static const char *stop_stage;
+
+static void
+stop_at_stage (gpointer user, const DynoTrial *trial)
+{
+  (void) user;
+  if (strcmp (trial->stage, stop_stage) == 0)
+    g_cancellable_cancel (stopping);
+}
+
+/* Before the race or in it: it is not the time that was too short. */
+static void
+test_goal_of_a_stopped_search (void)
+{
+  static const char *const stages[] = { "today", "search", "proof", "goal" };
+  DynoMachine m = *find_machine ("gpu-bound");
+
+  m.learn_epochs = 1000;
+  for (guint i = 0; i < G_N_ELEMENTS (stages); i++)
+    {
+      stopping = g_cancellable_new ();
+      stop_stage = stages[i];
+      g_autoptr (DynoTuneResult) r = search (
+          &m, 1,
+          (Wanted){ .goal = 0.9, .minutes = 4, .cancellable = stopping, .trial = stop_at_stage },
+          NULL, NULL);
+
+      g_assert_cmpstr (trial_of (r, r->trials->len - 1)->stage, ==, stages[i]);
+      g_assert_true (r->stopped);
+      g_assert_cmpint (r->winner, ==, -1);
+      g_assert_true (says (r, "was not reached before the search was stopped"));
+      g_assert_false (says (r, "in the time") || says (r, "more minutes"));
+      g_clear_object (&stopping);
+    }
+}
+
 /* Where the batch is another, its accuracy after as many epochs is told, or that it is not known. */
 static void
 test_equal_epochs (void)
@@ -113,6 +150,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/tune/search/goal-is-reached-first", test_goal);
   g_test_add_func ("/tune/search/goal-that-is-not-reached", test_goal_that_is_not_reached);
+  g_test_add_func ("/tune/search/goal-of-a-stopped-search", test_goal_of_a_stopped_search);
   g_test_add_func ("/tune/search/accuracy-after-equal-epochs", test_equal_epochs);
   g_test_add_func ("/tune/search/learning-rate-by-the-square-root", test_learning_rate);
   return g_test_run ();
