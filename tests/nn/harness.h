@@ -36,7 +36,7 @@ typedef struct {
   gboolean restoring;
   guint
       *gradient_sums; /* dyno_fuse_gradient_sums is applied, what it returns goes there; NULL: no */
-  guint *norm_loads; /* the same of dyno_fuse_norm_loads */
+  guint *norm_loads;  /* the same of dyno_fuse_norm_loads */
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
   gboolean as_card; /* lowered as for a card of two processors, also where a CPU is underneath */
