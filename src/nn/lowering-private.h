@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of a lowering, for the files that make, rewrite and plan it.
  *
- * lowering.c calls rematerialise.c and reorder.c, which call it: both change the list of dispatches
+ * lowering.c calls rematerialise.c, reorder.c and overlap.c; the first two call it: both change the list of dispatches
  * by lowering single nodes a second time. */
 #pragma once
 #include "lowering.h"
@@ -26,6 +26,10 @@ struct _DynoLowering {
   guint64 bucket_bytes; /* of gradients, for a program in pieces; 0: by the size of the net */
 };
 
+/* As dyno_lowering_new, but neither reorder.c nor overlap.c has been at work: for their tests. */
+DynoLowering *dyno_lowering_new_in_order (DynoGraph *graph, const DynoDeviceInfo *info,
+                                          DynoChoices *choices, GError **error);
+
 /* Appends a node's dispatches to the list that lowering->dispatches is now. */
 void dyno_lowering_node (DynoLowering *lowering, DynoNode *node);
 
@@ -40,6 +44,9 @@ void dyno_lowering_rematerialise (DynoLowering *lowering);
  * list as it is when that saves little.  all: all that can be rematerialised is, whatever that
  * costs and saves (tests). */
 void dyno_lowering_reorder (DynoLowering *lowering, gboolean all);
+
+/* overlap.c: puts weight gradients into barrier levels that would leave the card idle. */
+void dyno_lowering_overlap (DynoLowering *lowering);
 
 /* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of
  * the arena; takes `list`, which the caller alone holds, and owns its dispatches. */

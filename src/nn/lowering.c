@@ -28,7 +28,7 @@ dyno_lowering_node (DynoLowering *lowering, DynoNode *node)
 
 static DynoLowering *
 lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, DynoChoices *choices,
-               GError **error)
+               gboolean in_order, GError **error)
 {
   if (!dyno_graph_check (graph, error))
     return NULL;
@@ -55,9 +55,11 @@ lowering_make (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info, Dyn
     for (guint i = 0; i < nodes->len && !graph->error; i++)
       dyno_lowering_node (lowering, g_ptr_array_index (nodes, i));
   if (!node && graph->params.training && !graph->error)
+    dyno_lowering_rematerialise (lowering);
+  if (!node && graph->params.training && !in_order && !graph->error)
     {
-      dyno_lowering_rematerialise (lowering);
       dyno_lowering_reorder (lowering, FALSE);
+      dyno_lowering_overlap (lowering);
     }
   if (!dyno_graph_check (graph, error))
     return NULL;
@@ -68,14 +70,21 @@ DynoLowering *
 dyno_lowering_new (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices,
                    GError **error)
 {
-  return lowering_make (graph, NULL, info, choices, error);
+  return lowering_make (graph, NULL, info, choices, FALSE, error);
+}
+
+DynoLowering *
+dyno_lowering_new_in_order (DynoGraph *graph, const DynoDeviceInfo *info, DynoChoices *choices,
+                            GError **error)
+{
+  return lowering_make (graph, NULL, info, choices, TRUE, error);
 }
 
 DynoLowering *
 dyno_lowering_new_node (DynoGraph *graph, DynoNode *node, const DynoDeviceInfo *info,
                         DynoChoices *choices, GError **error)
 {
-  return lowering_make (graph, node, info, choices, error);
+  return lowering_make (graph, node, info, choices, FALSE, error);
 }
 
 void

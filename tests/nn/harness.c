@@ -318,7 +318,9 @@ lower (Harness *h)
       info.type = DYNO_DEVICE_TYPE_DISCRETE;
       info.processors = 2;
     }
-  DynoLowering *lowering = dyno_lowering_new (h->graph, &info, h->choices, &error);
+  DynoLowering *lowering = h->params.restoring
+                               ? dyno_lowering_new_in_order (h->graph, &info, h->choices, &error)
+                               : dyno_lowering_new (h->graph, &info, h->choices, &error);
   g_assert_no_error (error);
   return lowering;
 }

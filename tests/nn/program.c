@@ -44,10 +44,15 @@ net_make (const DynoNetworkParams *params, DynoPlanFlags flags, gboolean reorder
   g_autoptr (GError) error = NULL;
   Net net = { .graph = dyno_network_build (params, &error) };
   g_assert_no_error (error);
-  net.lowering = dyno_lowering_new (net.graph, dyno_device_get_info (device), NULL, &error);
+  const DynoDeviceInfo *info = dyno_device_get_info (device);
+  net.lowering = reorder ? dyno_lowering_new_in_order (net.graph, info, NULL, &error)
+                         : dyno_lowering_new (net.graph, info, NULL, &error);
   g_assert_no_error (error);
   if (reorder)
-    dyno_lowering_reorder (net.lowering, TRUE);
+    {
+      dyno_lowering_reorder (net.lowering, TRUE);
+      dyno_lowering_overlap (net.lowering);
+    }
   if (most_bytes > 0)
     net.lowering->info.max_buffer_bytes = most_bytes;
   dyno_plan_compute (net.lowering, 2, flags, &net.plan, &error);
