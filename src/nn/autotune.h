@@ -37,4 +37,8 @@ gboolean dyno_autotune (DynoDevice *device, DynoGraph *graph, DynoChoices *choic
 /* How many variants the unknown keys have; 0: everything is known. */
 guint dyno_autotune_count (DynoDevice *device, DynoGraph *graph, DynoChoices *choices);
 
+/* Microseconds that a device must compute before it is timed, when it was busy until busy_us: as many
+ * as it was idle, and no more than its clock takes to rise. */
+gint64 dyno_autotune_warm_up_us (gint64 busy_us, gint64 now_us);
+
 G_END_DECLS

@@ -171,6 +171,17 @@ test_cancelling (void)
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_CANCELLED);
 }
 
+/* A device computes as long as it was idle before it is timed, 50 ms at the most. */
+static void
+test_warm_up (void)
+{
+  g_assert_cmpint (dyno_autotune_warm_up_us (7000, 7000), ==, 0);
+  g_assert_cmpint (dyno_autotune_warm_up_us (7000, 9500), ==, 2500);
+  g_assert_cmpint (dyno_autotune_warm_up_us (7000, 9000000), ==, 50000);
+  g_assert_cmpint (dyno_autotune_warm_up_us (0, 9000000), ==, 50000);
+  g_assert_cmpint (dyno_autotune_warm_up_us (7000, 6000), ==, 0);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -178,6 +189,7 @@ main (int argc, char **argv)
   g_autofree char *folder = g_dir_make_tmp ("dyno-autotune-XXXXXX", NULL);
   g_setenv ("XDG_CACHE_HOME", folder, TRUE);
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/autotune/warm-up", test_warm_up);
   device = dyno_device_open (NULL, &error);
   g_assert_no_error (error);
   g_test_add_func ("/nn/autotune/wrong-variant-never-wins", test_wrong_never_wins);
