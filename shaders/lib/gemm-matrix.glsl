@@ -19,10 +19,37 @@
   MATRIX_LOAD_ROWS (m, tile, TILE_B + (k) *B_STRIDE + (column) / CHUNK, B_STRIDE)
 #endif
 
+#if SLICES_K > 1
+/* The sums of the slices go through shared memory, where the tiles were, to the subgroup that has
+ * the same ones of the first, and are added in the order of the slices. */
+void
+join_slices ()
+{
+  const uint slice = sums_slice (), member = gl_SubgroupID % SLICE_SUBGROUPS;
+  if (slice > 0)
+    [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
+      [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
+        MATRIX_STORE_ROWS (sum[i][j], tile, SLICE_AT (slice, member, i, j), SLICE_STRIDE);
+  barrier ();
+  if (slice == 0)
+    [[unroll]] for (uint other = 1; other < SLICES_K; other++)
+      [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
+        [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
+          {
+            MATRIX_C more;
+            MATRIX_LOAD_ROWS (more, tile, SLICE_AT (other, member, i, j), SLICE_STRIDE);
+            for (uint e = 0; e < MATRIX_LENGTH (more); e++)
+              sum[i][j][e] += more[e];
+          }
+  /* What is stored takes its way over the same memory. */
+  barrier ();
+}
+#endif
+
 void
 gemm_run (uint trips)
 {
-  uint row0 = sums_row (), column0 = sums_column ();
+  const uint row0 = sums_row (), column0 = sums_column (), k0 = sums_slice () * (BK / SLICES_K);
 
   sums_clear ();
   if (trips > 0)
@@ -33,22 +60,26 @@ gemm_run (uint trips)
       put_b ();
       barrier ();
       fetch_next (trip + 1 < trips);
-      [[unroll]] for (uint k = 0; k < BK; k += 16)
+      [[unroll]] for (uint k = 0; k < BK / SLICES_K; k += 16)
         {
           MATRIX_A a[FRAGMENTS_M];
           [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
-            LOAD_A (a[i], row0 + i * 16, k);
+            LOAD_A (a[i], row0 + i * 16, k0 + k);
           [[unroll]] for (uint j = 0; j < FRAGMENTS_N; j++)
             {
               MATRIX_B b;
-              LOAD_B (b, k, column0 + j * 16);
+              LOAD_B (b, k0 + k, column0 + j * 16);
               [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i++)
                 sum[i][j] = MATRIX_MULTIPLY_ADD (a[i], b, sum[i][j]);
             }
         }
       barrier ();
     }
-  sums_store ();
+#if SLICES_K > 1
+  join_slices ();
+  if (sums_slice () == 0)
+#endif
+    sums_store ();
 }
 
 #endif

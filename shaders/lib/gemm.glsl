@@ -8,6 +8,8 @@
  *                  TN)
  *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 *
  *                  (BM / SM) * (BN / SN)
+ *   SLICES_K       with matrix units: 1, or into how many slices a K tile is cut, each of which has
+ *                  subgroups of its own that make the whole of BM x BN; LOCAL_X is so many times more
  *   STAGES         without matrix units: K tiles in shared memory at a time, 1 or 2; with two there
  *                  is one barrier per tile
  *   STRAIGHT       1: loads are issued after the last K tile too, from the start of memory, and

@@ -18,6 +18,17 @@
 #define FRAGMENTS_N (SN / 16)
 #define SUBGROUPS_N (BN / SN)
 #define SUBGROUPS   (LOCAL_X / 32)
+/* Of a K tile each slice is multiplied by subgroups of its own, which then add up what they have. */
+#ifndef SLICES_K
+#define SLICES_K 1
+#endif
+#define SLICE_SUBGROUPS (SUBGROUPS / SLICES_K)
+#define SLICE_STRIDE    5 /* of a fragment's rows, in 16 bytes */
+#define SLICE_AT(slice, member, i, j)                                                           \
+  (((((slice) -1) * SLICE_SUBGROUPS + (member)) * FRAGMENTS_M * FRAGMENTS_N + (i) *FRAGMENTS_N  \
+    + (j))                                                                                      \
+   * 16 * SLICE_STRIDE)
+#define SLICES_SIZE ((SLICES_K - 1) * (BM / 16) * (BN / 16) * 16 * SLICE_STRIDE)
 #if SUMS_OUT
 #define EDGE        (SN < 32 ? SN : 32)
 #define EDGE_STRIDE (EDGE / 4 + 1) /* in 16 bytes */
@@ -30,7 +41,8 @@
 #define EDGE_FIT    1
 #else
 #define EDGE_AT     0
-#define SHARED_SIZE (TILE_SIZE > EDGE_SIZE ? TILE_SIZE : EDGE_SIZE)
+#define LOOP_SIZE   (TILE_SIZE > SLICES_SIZE ? TILE_SIZE : SLICES_SIZE)
+#define SHARED_SIZE (LOOP_SIZE > EDGE_SIZE ? LOOP_SIZE : EDGE_SIZE)
 #define EDGE_FIT    (SHARED_SIZE / EDGE_SIZE)
 #endif
 /* Fragments, one below the other, that a subgroup stores at a time. */
@@ -69,13 +81,27 @@ MATRIX_C sum[FRAGMENTS_M][FRAGMENTS_N];
 uint
 sums_row ()
 {
+#if SLICES_K > 1
+  return gl_SubgroupID % SLICE_SUBGROUPS / SUBGROUPS_N * SM;
+#else
   return gl_SubgroupID / SUBGROUPS_N * SM;
+#endif
 }
 
 uint
 sums_column ()
 {
   return gl_SubgroupID % SUBGROUPS_N * SN;
+}
+
+uint
+sums_slice ()
+{
+#if SLICES_K > 1
+  return gl_SubgroupID / SLICE_SUBGROUPS;
+#else
+  return 0;
+#endif
 }
 
 void
@@ -184,7 +210,7 @@ statistics_store (uint group)
       }
   barrier ();
   uint row = gl_SubgroupID / SUBGROUPS_N;
-  if (gl_SubgroupInvocationID < SN / 8)
+  if (sums_slice () == 0 && gl_SubgroupInvocationID < SN / 8)
     [[unroll]] for (uint i = 0; i < 2; i++)
       {
         tile[row * 2 * (BN / 4) + statistics_column () / 4 + i] = floatBitsToUint (column_sum[i]);

@@ -39,9 +39,11 @@ static const ReferenceConv2d sparse_cases[] = {
   { 2, 9, 8, 3, 8, 3, 3, 1, 1, 2, 2, 1, 2, 2 }, { 1, 11, 12, 8, 16, 3, 3, 2, 2, 2, 1, 1, 2, 3 },
   { 1, 8, 7, 4, 4, 3, 3, 1, 1, 2, 2, 4, 2, 2 }, { 2, 8, 9, 64, 64, 3, 3, 1, 2, 2, 2, 2, 2, 2 },
 };
-/* Large enough for several tiles of every variant, some of them whole: for each variant in turn. */
+/* Large enough for several tiles of every variant, some of them whole: for each variant in turn; and
+ * one with a long K axis in both directions, which is cut. */
 static const ReferenceConv2d variant_cases[] = {
   { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 },
+  { 1, 6, 7, 72, 40, 3, 3, 1, 1, 1, 1 },
   { 2, 16, 16, 64, 256, 1, 1, 1, 1, 0, 0 },
 };
 
@@ -479,6 +481,49 @@ test_guesses_for_a_card (void)
     }
 }
 
+/* One image: long K tiles and parts of the K axis, so that the processors have something to do and
+ * seldom wait for it; with many images neither is among the variants. */
+static void
+test_guesses_for_one_image (void)
+{
+  static const ReferenceConv2d all[] = { { 1, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 },
+                                         { 1, 28, 28, 128, 128, 3, 3, 1, 1, 1, 1 },
+                                         { 1, 14, 14, 256, 256, 3, 3, 1, 1, 1, 1 },
+                                         { 1, 7, 7, 512, 512, 3, 3, 1, 1, 1, 1 } };
+  static const guint32 shared_bytes[] = { 49152, 32768 };
+  for (guint i = 0; i < G_N_ELEMENTS (all) * G_N_ELEMENTS (shared_bytes); i++)
+    for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+      {
+        const DynoDeviceInfo info = { .shared_bytes = shared_bytes[i % 2],
+                                      .max_invocations = 1024,
+                                      .max_groups_x = 1 << 30,
+                                      .subgroup_min = 32,
+                                      .subgroup_max = 32,
+                                      .subgroup_size = 32,
+                                      .processors = 132,
+                                      .fp16 = TRUE,
+                                      .matrix = DYNO_MATRIX_KHR };
+        ReferenceConv2d s = all[i / 2];
+        DynoConv2dShape shape = shape_of (&s, TRUE);
+        DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+        DynoKernelSpec spec;
+        guint32 groups[3];
+        g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, pass, variants), >, 4);
+        g_assert_true (dyno_tile_is_deep (variants[0].tile) == (pass != DYNO_CONV2D_WGRAD));
+        dyno_conv2d_spec (&info, &shape, pass, &variants[0], &spec, groups);
+        if (pass != DYNO_CONV2D_WGRAD)
+          {
+            g_assert_cmpuint (groups[0] * groups[1] * groups[2], >, 66);
+            g_assert_cmpuint (groups[0] * groups[1] * groups[2], <=, 132);
+          }
+        s.n = 128;
+        shape = shape_of (&s, TRUE);
+        guint n = dyno_conv2d_variants (&info, &shape, pass, variants);
+        for (guint v = 0; v < n; v++)
+          g_assert_false (dyno_tile_is_deep (variants[v].tile));
+      }
+}
+
 /* Workgroups of the likely weight gradient: about two a processor, whatever the card; and what is
  * taken for a card whose driver does not say how many processors it has. */
 static void
@@ -674,13 +719,15 @@ test_matrix_kernels_compile (void)
                           .subgroup_min = 32,
                           .subgroup_max = 32,
                           .subgroup_size = 32,
+                          .processors = 1 << 14,
                           .fp16 = TRUE,
                           .matrix = dyno_shader_compiler_matrix () };
   DynoShaderCompiler *compiler =
       dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL);
   g_assert_cmpint (info.matrix, !=, DYNO_MATRIX_NONE);
   for (guint t = 0; t < dyno_n_tiles; t++)
-    for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tiles[t].part_m >= 32; pass++)
+    for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tile_uses_matrix (&dyno_tiles[t]);
+         pass++)
       for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
         {
           DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
@@ -770,6 +817,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/rejects-bad-shapes", test_rejects);
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
+  g_test_add_func ("/nn/conv2d/guesses-for-one-image", test_guesses_for_one_image);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
   g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place",
                    test_spilling_tiles_lose_their_place);

@@ -93,7 +93,8 @@ typedef struct {
   guint32 m, n, k;        /* of a workgroup; k counts for types of 2 bytes, fp32 takes `k_single` */
   guint32 k_single;       /* 0: not for fp32 */
   guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX, PATCH) */
-  /* 2: FMA has two tiles in shared memory, PATCH loads the next patch ahead into registers */
+  /* FMA: 2 has two tiles in shared memory; PATCH: 2 loads the next patch ahead into registers;
+   * MATRIX: slices of a K tile, each with subgroups of its own */
   guint32 stages;
   double rate; /* how fast it runs where it fits, against the best */
 } DynoTile;
@@ -111,7 +112,7 @@ typedef struct {
   DynoVariant variant; /* prints "khr 128x128x32/64x64 k4" */
 } DynoConv2dVariant;
 
-#define DYNO_CONV2D_MAX_VARIANTS 128
+#define DYNO_CONV2D_MAX_VARIANTS 160
 
 /* Why a device cannot run a tile with this precision, or NULL: it can.  Static text. */
 const char *dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype dtype);
@@ -123,6 +124,11 @@ DynoVariant dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info,
 
 /* What a tile is in a pass: BK, BM and BN of its kernel (FIRST in wgrad: all taps are one BM). */
 gboolean dyno_tile_uses_matrix (const DynoTile *tile);
+/* Is a forward or dgrad so small that a workgroup waits for each K tile by itself? */
+gboolean dyno_conv2d_is_small (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                               DynoConv2dPass pass);
+/* Of long K tiles, for small products. */
+gboolean dyno_tile_is_deep (const DynoTile *tile);
 guint32 dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass);
 guint32 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);

@@ -4,8 +4,8 @@
 #include "conv2d-private.h"
 #include "conv2d.h"
 
-/* Rates are measured on one card, against the fastest; see score_of() in conv2d-variants.c for what
- * else is guessed. */
+/* Rates are measured on one card, against the fastest, those of deep tiles with one workgroup a
+ * processor; see score_of() in conv2d-variants.c for what else is guessed. */
 const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 1.00 },
   { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 0.93 },
@@ -17,6 +17,11 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 64, 128, 32, 0, 32, 64, 1, 0.66 },
   { DYNO_TILE_MATRIX, 128, 32, 32, 0, 32, 32, 1, 0.42 },
   { DYNO_TILE_MATRIX, 64, 64, 32, 0, 32, 32, 1, 0.55 },
+  { DYNO_TILE_MATRIX, 64, 64, 64, 0, 32, 32, 1, 0.334 },
+  { DYNO_TILE_MATRIX, 32, 64, 128, 0, 16, 32, 1, 0.256 },
+  { DYNO_TILE_MATRIX, 32, 32, 128, 0, 16, 16, 1, 0.156 },
+  { DYNO_TILE_MATRIX, 16, 64, 128, 0, 16, 32, 4, 0.170 },
+  { DYNO_TILE_MATRIX, 16, 32, 128, 0, 16, 32, 4, 0.107 },
   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 2, 1.15 },
   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 1, 1.02 },
   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 32, 1, 1.00 },
@@ -44,6 +49,9 @@ ceil_div (guint64 a, guint32 b)
   return (guint32) ((a + b - 1) / b);
 }
 
+/* Elements a processor, up to which deep tiles serve. */
+#define SMALL_PRODUCT (64 * 64)
+
 /* The columns that every kind of tile has whole. */
 #define BLOCK_COLUMNS 32
 
@@ -56,6 +64,21 @@ dyno_conv2d_block (const DynoConv2dShape *s)
         && (guint64) merged * k % BLOCK_COLUMNS == 0)
       return (DynoConv2dBlock){ merged, merged * c, merged * k, FALSE };
   return (DynoConv2dBlock){ groups, s->cp, s->kp, TRUE };
+}
+
+gboolean
+dyno_tile_is_deep (const DynoTile *tile)
+{
+  return tile->kind == DYNO_TILE_MATRIX && tile->k > 32;
+}
+
+gboolean
+dyno_conv2d_is_small (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  guint64 elements = pass == DYNO_CONV2D_DGRAD ? (guint64) s->n * s->h * s->w * s->cp
+                                               : (guint64) s->n * s->oh * s->ow * s->kp;
+  return pass != DYNO_CONV2D_WGRAD && s->dtype == DYNO_DTYPE_F16 && info->matrix != DYNO_MATRIX_NONE
+         && elements <= (guint64) SMALL_PRODUCT * dyno_device_info_processors (info);
 }
 
 gboolean
@@ -98,6 +121,8 @@ tile_invocations (const DynoTile *tile)
   if (tile->kind == DYNO_TILE_LANES)
     return 8;
   guint32 parts = (tile->m / tile->part_m) * (tile->n / tile->part_n);
+  if (tile->kind == DYNO_TILE_MATRIX)
+    parts *= tile->stages;
   return dyno_tile_uses_matrix (tile) ? 32 * parts : parts;
 }
 
@@ -113,7 +138,9 @@ tile_shared_bytes (const DynoTile *tile, DynoDtype dtype)
   guint32 along_k = (tile->m + tile->n) * (k + 8) * 2;
   guint32 mixed = tile->m * (k + 8) * 2 + k * (tile->n + 8) * 2;
   guint32 edge = 16 * (MIN (tile->part_n, 32) + 4) * 4 * (tile_invocations (tile) / 32);
-  return MAX (MAX (along_k, mixed), edge);
+  /* Sums of all slices but the first, in rows of 16 and 4 more. */
+  guint32 slices = tile->kind == DYNO_TILE_MATRIX ? (tile->stages - 1) * tile->m * tile->n * 5 : 0;
+  return MAX (MAX (along_k, mixed), MAX (edge, slices));
 }
 
 /* Positions of an image on the line of conv2d/patch.comp, and how far the taps reach to both
@@ -226,6 +253,8 @@ dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
   const DynoConv2dBlock block = dyno_conv2d_block (s);
   guint32 columns = pass == DYNO_CONV2D_DGRAD ? block.c : block.k;
   if (!block.single && columns % dyno_tile_pass_n (tile, pass) != 0)
+    return FALSE;
+  if (dyno_tile_is_deep (tile) && !dyno_conv2d_is_small (info, s, pass))
     return FALSE;
   if (tile->kind != DYNO_TILE_PATCH)
     return TRUE;

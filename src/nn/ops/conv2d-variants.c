@@ -18,6 +18,11 @@
 #define SPLIT_SHARE 0.85
 /* Fewest K tiles in a split, and most bytes of partial sums. */
 #define SPLIT_MIN_TILES 8
+#define SPLIT_MIN_DEEP  3 /* of deep tiles */
+/* What a processor of the card that the rates are of multiplies while a kernel starts and ends, 3 us,
+ * and while another one joins the parts, 4 us. */
+#define START_PRODUCTS  3.4e6
+#define JOIN_PRODUCTS   4.5e6
 #define SPLIT_MAX_BYTES (64u << 20)
 
 const char *
@@ -172,7 +177,8 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   double useful = padded > 0 ? MIN (product->useful / padded, 1.0) : 1.0;
   /* Small workgroups share a processor. */
   double at_once =
-      dyno_device_info_processors (info) * (256.0 / dyno_tile_invocations (tile, shape, pass));
+      dyno_device_info_processors (info)
+      * (dyno_tile_is_deep (tile) ? 1.0 : 256.0 / dyno_tile_invocations (tile, shape, pass));
   double rounds = groups / at_once,
          last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
@@ -184,6 +190,15 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   if (dyno_tile_spills (tile, info))
     rate *= 0.6;
   return rate * useful * (info->type == DYNO_DEVICE_TYPE_SOFTWARE ? 1.0 : last);
+}
+
+/* A small product also takes the start and the end of its kernel, and where there are parts the
+ * joining. */
+static double
+small_score (const DynoDeviceInfo *info, const Product *product, guint32 splits, double score)
+{
+  double idle = START_PRODUCTS + (splits > 1 ? JOIN_PRODUCTS : 0);
+  return product->useful / (product->useful / score + idle * dyno_device_info_processors (info));
 }
 
 /* A split count near `wanted` and the pixels of each, whole K tiles; no split is empty. */
@@ -247,7 +262,8 @@ static guint
 activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                      const DynoTile *tile, DynoConv2dVariant *variants, guint room)
 {
-  gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  gboolean software = info->type == DYNO_DEVICE_TYPE_SOFTWARE,
+           small = !software && dyno_conv2d_is_small (info, shape, pass);
   guint32 processors = dyno_device_info_processors (info);
   Product product = product_of (shape, pass, tile);
   guint32 unit = dyno_tile_pass_depth (tile, shape->dtype, pass);
@@ -256,13 +272,17 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
                   * ceil_div (product.columns, dyno_tile_pass_n (tile, pass)),
           k_tiles = ceil_div (deep, unit),
-          least = tile->kind == DYNO_TILE_PATCH ? 1 : SPLIT_MIN_TILES;
+          least = tile->kind == DYNO_TILE_PATCH ? 1
+                  : dyno_tile_is_deep (tile)    ? SPLIT_MIN_DEEP
+                                                : SPLIT_MIN_TILES;
   guint n = 0;
 
   if (room == 0)
     return 0;
   variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = 1 };
   variants[n].score = score_of (info, tile, shape, &product, pass, unit, 1);
+  if (small)
+    variants[n].score = small_score (info, &product, 1, variants[n].score);
   set_variant (&variants[n++], info, shape, 0);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
    * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
@@ -275,14 +295,21 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST
       || tile->kind == DYNO_TILE_LANES || product.phases > 1 || tiles >= 2 * processors)
     return n;
-  for (guint32 splits = 2; splits <= 8 && n < room; splits *= 2)
+  static const guint32 counts[] = { 2, 4, 8, 3, 6 };
+  guint n_counts = dyno_tile_is_deep (tile) ? G_N_ELEMENTS (counts) : 3;
+  for (guint i = 0; i < n_counts && n < room; i++)
     {
+      guint32 splits = counts[i];
       guint32 each = ceil_div (k_tiles, splits);
       if (each < least || splits * bytes > SPLIT_MAX_BYTES || tiles * splits > 8 * processors
           || ceil_div (k_tiles, each) != splits)
-        break;
+        continue;
       variants[n] = (DynoConv2dVariant){ .tile = tile, .splits = splits, .split_len = each * unit };
-      variants[n].score = SPLIT_SHARE * score_of (info, tile, shape, &product, pass, unit, splits);
+      variants[n].score =
+          score_of (info, tile, shape, &product, pass, unit, splits)
+          * (dyno_tile_is_deep (tile) ? (double) k_tiles / (each * splits) : SPLIT_SHARE);
+      if (small)
+        variants[n].score = small_score (info, &product, splits, variants[n].score);
       set_variant (&variants[n], info, shape, splits);
       n++;
     }
@@ -452,6 +479,8 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
       dyno_kernel_spec_macro (spec, "SM=%u SN=%u STRAIGHT=%d", tile->part_m, tile->part_n,
                               pass == DYNO_CONV2D_FORWARD
                                   || (pass == DYNO_CONV2D_WGRAD && tile->part_n == 32));
+      if (tile->stages > 1)
+        dyno_kernel_spec_macro (spec, "SLICES_K=%u", tile->stages);
       if (pass == DYNO_CONV2D_WGRAD && tile->part_m * tile->part_n == 64 * 64)
         dyno_kernel_spec_macro (spec, "GATHER_BRANCHES=1");
       break;
