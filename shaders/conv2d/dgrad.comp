@@ -56,6 +56,9 @@ ivec2 window[A_LOADS]; /* oy and ox at tap 0 */
 GemmChunk
 gemm_a (uint i)
 {
+#if IMAGES
+  return gather (p.a, uint (base[i] - int ((tap.x * OW + tap.y) * PITCH) + int (tap_chunk)), true);
+#else
   const uint y = MOVED_H (walk_a.y), x = MOVED_W (walk_a.x);
   ivec2 at = window[i] - ivec2 (y, x);
   bool valid = uint (at.x) < OH && uint (at.y) < OW;
@@ -64,12 +67,18 @@ gemm_a (uint i)
   if (CHECK_K != 0)
     valid = valid && walk_a.y < taps_h;
   return gather (p.a, uint (base[i] - int ((y * OW + x) * PITCH) + int (walk_a.c)), valid);
+#endif
 }
 
 GemmChunk
 gemm_b (uint i)
 {
   uint column = tile_column + b_row (i);
+#if IMAGES
+  uint at = (first_y + tap.x * TAP_STEP_H) * KW + first_x + tap.y * TAP_STEP_W;
+  return gather (p.b, (at * C + column) * CHUNKS + tap_chunk + b_column (i),
+                 CHECK_N == 0 || column < C);
+#else
   uint tap = (first_y + walk.y * TAP_STEP_H) * KW + first_x + walk.x * TAP_STEP_W;
 #if GROUPED
   uint row = (tap * BLOCK_C + column % BLOCK_C) * PITCH + column / BLOCK_C * CHUNKS;
@@ -78,12 +87,17 @@ gemm_b (uint i)
 #endif
   return gather (p.b, row + walk.c,
                  (CHECK_K == 0 || walk.y < taps_h) && (CHECK_N == 0 || column < C));
+#endif
 }
 
 void
 gemm_next ()
 {
+#if IMAGES
+  taps_next (CHUNKS);
+#else
   walk_next (walk, BK / CHUNK, CHUNKS, taps_w);
+#endif
 }
 
 #ifdef LANES
@@ -97,6 +111,12 @@ gemm_next_group ()
 bool
 gemm_row (uint row)
 {
+#if IMAGES
+  const uint pixel = tile_row / N;
+  const uint y = pixel / pixels_w * STRIDE_H + phase_y, x = pixel % pixels_w * STRIDE_W + phase_x;
+  store_row = (((tile_row % N + row) * H + y) * W + x) * (C / 4);
+  return true;
+#else
   row += tile_row;
   if (STRIDE_H == 1 && STRIDE_W == 1)
     store_row = (row + (SPLIT != 0 ? gl_WorkGroupID.z * rows : 0)) * (C / 4);
@@ -107,6 +127,7 @@ gemm_row (uint row)
       store_row = ((image * H + y) * W + x) * (C / 4);
     }
   return CHECK_M == 0 || row < rows;
+#endif
 }
 
 void
@@ -260,6 +281,18 @@ main ()
   uint depth = taps_h * taps_w * BLOCK_K;
   if (ACCUMULATE != 0 && NORM == 0 && depth == 0)
     return;
+#if IMAGES
+  const uint pixel = tile_row / N;
+  const ivec2 origin = ivec2 (pixel / pixels_w, pixel % pixels_w) + moved;
+  tap_begin = uvec2 (max (origin - ivec2 (OH, OW) + 1, ivec2 (0)));
+  tap_end = max (uvec2 (min (origin + 1, ivec2 (taps_h, taps_w))), tap_begin);
+  taps_start ();
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    base[i] = ((int ((tile_row % N + a_row (i)) * OH) + origin.x) * int (OW) + origin.y)
+                  * int (PITCH)
+              + int (a_column (i));
+  gemm_run (taps_trips (CHUNKS));
+#else
   if (depth != 0)
     {
       walk = walk_start (b_column (0) + split_begin () / CHUNK, CHUNKS, taps_w);
@@ -280,6 +313,7 @@ main ()
         window[i] = ivec2 (NOWHERE);
     }
   gemm_run ((split_end (depth) - split_begin () + BK - 1) / BK);
+#endif
 #if NORM && USE_MATRIX
   statistics_store (group);
 #elif NORM

@@ -42,7 +42,9 @@ uint depth;            /* first row of the weight's tile */
 GemmChunk
 gemm_a (uint i)
 {
-#if FEW
+#if IMAGES
+  return gather (p.a, uint (base[i] + int ((tap.x * W + tap.y) * PITCH + tap_chunk)), true);
+#elif FEW
   uint x_tap = walk.x * FEW_TAPS;
   return few_chunk (p.a, window[i] + ivec2 (walk.y, x_tap), base[i] + int (walk.y * W + x_tap),
                     x_tap, CHECK_K == 0 || walk.y < KH);
@@ -63,7 +65,12 @@ gemm_a (uint i)
 GemmChunk
 gemm_b (uint i)
 {
-  uint row = depth + b_row (i), column = tile_column + b_column (i) * CHUNK;
+#if IMAGES
+  uint row = (tap.x * KW + tap.y) * C + tap_chunk * CHUNK + b_row (i);
+#else
+  uint row = depth + b_row (i);
+#endif
+  uint column = tile_column + b_column (i) * CHUNK;
   bool valid = CHECK_K == 0 || row < DEPTH;
 #if FEW
   valid = few_row (row, row) && valid;
@@ -74,9 +81,13 @@ gemm_b (uint i)
 void
 gemm_next ()
 {
+#if IMAGES
+  taps_next (CHUNKS);
+#else
   walk_next (walk, BK / CHUNK, CHUNKS, WIDTH);
 #ifndef LANES
   depth += BK;
+#endif
 #endif
 }
 
@@ -91,7 +102,11 @@ gemm_next_group ()
 bool
 gemm_row (uint row)
 {
+#if IMAGES
+  store_row = ((tile_row % N + row) * (OH * OW) + tile_row / N) * (K / 4);
+#else
   store_row = (tile_row + row + (SPLIT != 0 ? gl_WorkGroupID.z * ROWS : 0)) * (K / 4);
+#endif
   return CHECK_M == 0 || tile_row + row < ROWS;
 }
 
@@ -184,6 +199,17 @@ main ()
 {
   if (!tile_find (tile_row, tile_column))
     return;
+#if IMAGES
+  const uint pixel = tile_row / N;
+  const ivec2 origin = ivec2 (pixel / OW * STRIDE_H, pixel % OW * STRIDE_W) - ivec2 (PAD_H, PAD_W);
+  tap_begin = uvec2 (max (-origin, ivec2 (0)));
+  tap_end = uvec2 (clamp (ivec2 (H, W) - origin, ivec2 (tap_begin),
+                          max (ivec2 (KH, KW), ivec2 (tap_begin))));
+  taps_start ();
+  [[unroll]] for (uint i = 0; i < A_LOADS; i++)
+    base[i] = ((int ((tile_row % N + a_row (i)) * H) + origin.x) * int (W) + origin.y) * int (PITCH)
+              + int (a_column (i));
+#else
   walk = walk_start (a_column (0) + split_begin () / CHUNK, CHUNKS, WIDTH);
   depth = split_begin ();
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
@@ -199,10 +225,15 @@ main ()
       if (CHECK_M != 0 && row >= ROWS)
         window[i] = ivec2 (NOWHERE);
     }
+#endif
 #if STATISTICS && USE_MATRIX
   statistics_clear (tile_column);
 #endif
+#if IMAGES
+  gemm_run (taps_trips (CHUNKS));
+#else
   gemm_run ((split_end (DEPTH) - split_begin () + BK - 1) / BK);
+#endif
 #if STATISTICS && USE_MATRIX
   statistics_store (tile_row / BM);
 #elif STATISTICS

@@ -128,6 +128,48 @@ few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 }
 #endif
 
+/* IMAGES: row r of the product is image r % N at pixel r / N, and N is whole tiles, so that a tile is
+ * of one pixel.  The workgroup leaves out the taps of which nothing is inside: at the edge of a 7x7
+ * image with 3x3 taps a third, of all products 18 %.  A tap's channels are whole K tiles.  Of wgrad see
+ * there. */
+#ifndef IMAGES
+#define IMAGES 0
+#endif
+#if IMAGES && A_ALONG_K
+uvec2 tap_begin, tap_end; /* y and x of those that are inside */
+uvec2 tap;                /* of the K tile */
+uint tap_chunk;           /* its first channels */
+
+void
+taps_start ()
+{
+  tap = tap_begin;
+  tap_chunk = 0;
+}
+
+/* On to the next K tile, where a tap has so many chunks of channels. */
+void
+taps_next (uint chunks)
+{
+  tap_chunk += BK / CHUNK;
+  if (tap_chunk < chunks)
+    return;
+  tap_chunk = 0;
+  tap.y++;
+  if (tap.y == tap_end.y)
+    {
+      tap.y = tap_begin.y;
+      tap.x++;
+    }
+}
+
+uint
+taps_trips (uint chunks)
+{
+  return (tap_end.x - tap_begin.x) * (tap_end.y - tap_begin.y) * (chunks / (BK / CHUNK));
+}
+#endif
+
 /* A row that is in no matrix: far outside of every image. */
 #define NOWHERE (-0x40000000)
 

@@ -7,7 +7,8 @@
  * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
  * long side is cut into splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums,
  * which reduce.comp adds up in order.  With one split (ACCUMULATE) the sums are added to the
- * gradient here. */
+ * gradient here.  IMAGES: a K tile is of images at one pixel, and a tile of the product of one tap, so
+ * that the workgroup leaves out pixels at which the tap is outside; z counts even shares of the rest. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -32,8 +33,73 @@ uint tile_row, tile_column;
 uint pixel, pixel_end;  /* first of the K tile, and of the next split */
 int tap_at; /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
 ivec2 tap;              /* its y and x there; NOWHERE: no such row */
-uvec3 walk[A_LOADS];    /* n, oy, ox of a row of A's tile */
+#if IMAGES
+uvec2 out_begin, out_end; /* pixels of y at which the tap is inside */
+uvec2 at;                 /* of the K tile */
+uint image;               /* its first */
+#else
+uvec3 walk[A_LOADS]; /* n, oy, ox of a row of A's tile */
+#endif
 
+#if IMAGES
+GemmChunk
+gemm_a (uint i)
+{
+  const uvec2 from = uvec2 (ivec2 (at * uvec2 (STRIDE_H, STRIDE_W)) + tap);
+  return gather (p.a, (((image + a_row (i)) * H + from.x) * W + from.y) * (C / CHUNK) + uint (tap_at),
+                 true);
+}
+
+GemmChunk
+gemm_b (uint i)
+{
+  const uint column = tile_column + b_column (i) * CHUNK;
+  return gather (p.b, (((image + b_row (i)) * OH + at.x) * OW + at.y) * (K / CHUNK) + column / CHUNK,
+                 CHECK_N == 0 || column < K);
+}
+
+void
+gemm_next ()
+{
+  image += BK;
+  if (image < N)
+    return;
+  image = 0;
+  at.y++;
+  if (at.y == out_end.y)
+    {
+      at.y = out_begin.y;
+      at.x++;
+    }
+}
+
+/* From where on one side, and up to where, the tap is inside. */
+uvec2
+out_range (int tap, uint size, uint out_size, uint stride)
+{
+  const uint first = (uint (max (-tap, 0)) + stride - 1) / stride;
+  const uint end = (uint (max (int (size) - tap, 0)) + stride - 1) / stride;
+  return uvec2 (first, max (min (end, out_size), first));
+}
+
+/* The share of this workgroup; how many K tiles that is. */
+uint
+images_start ()
+{
+  const uint at_tap = tile_row / C;
+  tap = ivec2 (at_tap / KW, at_tap % KW) - ivec2 (PAD_H, PAD_W);
+  tap_at = int (tile_row % C / CHUNK + a_column (0));
+  const uvec2 y = out_range (tap.x, H, OH, STRIDE_H), x = out_range (tap.y, W, OW, STRIDE_W);
+  out_begin = uvec2 (y.x, x.x);
+  out_end = uvec2 (y.y, x.y);
+  const uint width = out_end.y - out_begin.y, tiles = (out_end.x - out_begin.x) * width * (N / BK);
+  const uint first = tiles * gl_WorkGroupID.z / gl_NumWorkGroups.z;
+  const uint pixel = first / (N / BK);
+  image = first % (N / BK) * BK;
+  at = out_begin + uvec2 (pixel / max (width, 1), pixel % max (width, 1));
+  return tiles * (gl_WorkGroupID.z + 1) / gl_NumWorkGroups.z - first;
+}
+#else
 GemmChunk
 gemm_a (uint i)
 {
@@ -83,6 +149,7 @@ gemm_next ()
         }
     }
 }
+#endif
 
 #ifdef LANES
 void
@@ -147,6 +214,9 @@ main ()
 {
   if (!tile_find (tile_row, tile_column))
     return;
+#if IMAGES
+  gemm_run (images_start ());
+#else
   pixel = gl_WorkGroupID.z * K_SPLIT;
   pixel_end = min (pixel + K_SPLIT, PIXELS);
 
@@ -171,4 +241,5 @@ main ()
       walk[i] = uvec3 (start / (OH * OW), start / OW % OH, start % OW);
     }
   gemm_run ((pixel_end - pixel + BK - 1) / BK);
+#endif
 }

@@ -20,6 +20,7 @@ typedef enum {
   DYNO_SCHEME_PATCH,       /* taps out of a patch in shared memory */
   DYNO_SCHEME_PATCH_AHEAD, /* the same, the next patch loaded ahead */
   DYNO_SCHEME_FIRST,       /* few channels */
+  DYNO_SCHEME_IMAGES,      /* a tile's rows are images at one pixel */
 } DynoVariantScheme;
 
 typedef struct {

@@ -264,6 +264,8 @@ test_variants_print_and_parse (void)
       { DYNO_PATH_NV, DYNO_SCHEME_PATCH_AHEAD, 256, 64, 32, 64, 64, 2 } },
     { "f16-first 128x32x16/32x32 k1",
       { DYNO_PATH_F16, DYNO_SCHEME_FIRST, 128, 32, 16, 32, 32, 1 } },
+    { "khr-images 128x128x32/64x64",
+      { DYNO_PATH_KHR, DYNO_SCHEME_IMAGES, 128, 128, 32, 64, 64, 0 } },
     { "lanes 32x64x32", { DYNO_PATH_LANES, DYNO_SCHEME_PLAIN, 32, 64, 32, 0, 0, 0 } },
   };
   static const char *const bad[] = { "",

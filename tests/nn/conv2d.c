@@ -44,6 +44,8 @@ static const ReferenceConv2d sparse_cases[] = {
 static const ReferenceConv2d variant_cases[] = {
   { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 },
   { 1, 6, 7, 72, 40, 3, 3, 1, 1, 1, 1 },
+  { 256, 2, 3, 128, 64, 3, 3, 1, 1, 1, 1 },
+  { 128, 4, 5, 32, 32, 2, 5, 2, 1, 1, 4 },
   { 2, 16, 16, 64, 256, 1, 1, 1, 1, 0, 0 },
 };
 
@@ -209,6 +211,9 @@ check_variants (gboolean amp, const ReferenceConv2d *s)
   for (guint i = 0; i < counts[0]; i++)
     {
       Options o = { .amp = amp, .accumulate = i % 2 };
+      /* Many images are there for tiles of images, and the others cannot do with few. */
+      if (variants[0][i].tile->images != (s->n >= 128))
+        continue;
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         for (guint v = 0; v < counts[pass]; v++)
           if (variants[pass][v].tile == variants[0][i].tile && (!o.variants[pass] || i % 2))
@@ -441,12 +446,35 @@ test_folds_large_grids (void)
     }
 }
 
-/* What a large card would run: matrix variants come first, are spread over it by splits, and no
- * split is empty. */
+/* With whole tiles of images they are what a large card would run. */
+static void
+test_guesses_images (void)
+{
+  const ReferenceConv2d s = { 256, 28, 28, 128, 128, 3, 3, 1, 1, 1, 1 };
+  DynoConv2dShape shape = shape_of (&s, TRUE);
+  DynoDeviceInfo info = { .shared_bytes = 49152,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .subgroup_size = 32,
+                          .processors = 132,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    {
+      DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+      g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, pass, variants), >, 4);
+      g_assert_cmpint (variants[0].variant.scheme, ==, DYNO_SCHEME_IMAGES);
+    }
+}
+
+/* What it runs where tiles of images are not whole: matrix variants come first, are spread over it by
+ * splits, and no split is empty. */
 static void
 test_guesses_for_a_card (void)
 {
-  const ReferenceConv2d s = { 128, 14, 14, 256, 256, 3, 3, 1, 1, 1, 1 };
+  const ReferenceConv2d s = { 100, 14, 14, 256, 256, 3, 3, 1, 1, 1, 1 };
   DynoConv2dShape shape = shape_of (&s, TRUE);
   DynoDeviceInfo info = { .shared_bytes = 49152,
                           .max_invocations = 1024,
@@ -643,7 +671,7 @@ test_tiles_serve (void)
 {
   static const struct {
     ReferenceConv2d s;
-    gboolean patch, first;
+    gboolean patch, first, images;
   } wanted[] = {
     { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE },
     { { 8, 56, 56, 64, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE },
@@ -656,18 +684,26 @@ test_tiles_serve (void)
     { { 8, 224, 224, 3, 64, 9, 9, 4, 4, 3, 3 }, FALSE, FALSE },
     { { 8, 56, 56, 128, 128, 3, 3, 1, 1, 1, 1, 32 }, FALSE, FALSE },
     { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1, 1, 2, 2 }, FALSE, FALSE },
+    { { 128, 7, 7, 64, 32, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE, TRUE },
+    { { 128, 7, 7, 64, 32, 3, 3, 2, 2, 0, 0 }, FALSE, FALSE, FALSE },
+    { { 128, 7, 7, 64, 64, 3, 3, 2, 2, 1, 1, 2 }, FALSE, FALSE, FALSE },
+    { { 128, 7, 7, 64, 64, 3, 3, 1, 1, 1, 1, 1, 2, 2 }, FALSE, FALSE, FALSE },
+    { { 96, 7, 7, 64, 64, 5, 3, 2, 1, 1, 1 }, FALSE, FALSE, FALSE },
+    { { 128, 7, 7, 40, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE, FALSE },
   };
   const DynoDeviceInfo info = { .shared_bytes = 49152, .max_invocations = 1024 };
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
     {
       DynoConv2dShape shape = shape_of (&wanted[i].s, TRUE);
-      gboolean patch = FALSE, first = FALSE;
+      gboolean patch = FALSE, first = FALSE, images = FALSE;
       for (guint t = 0; t < dyno_n_tiles; t++)
         {
           patch |= dyno_tiles[t].kind == DYNO_TILE_PATCH
                    && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
           first |= dyno_tiles[t].kind == DYNO_TILE_FIRST
                    && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
+          images |= dyno_tiles[t].images && dyno_tiles[t].m > 32
+                    && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
           if (dyno_tiles[t].kind == DYNO_TILE_PATCH)
             g_assert_false (dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_WGRAD));
           if (dyno_tiles[t].kind == DYNO_TILE_FIRST)
@@ -675,6 +711,27 @@ test_tiles_serve (void)
         }
       g_assert_true (patch == wanted[i].patch || wanted[i].first);
       g_assert_true (first == wanted[i].first);
+      g_assert_true (images == wanted[i].images);
+    }
+}
+
+/* What a tile of images multiplies: of 7 taps 3 along one side 19 of 21, of every second pixel's 10 of
+ * 12.  Two taps that step by two with a pad of 1 are inside 4 times in 4 pixels. */
+static void
+test_images_leave_taps_out (void)
+{
+  static const struct {
+    ReferenceConv2d s;
+    double inside;
+  } wanted[] = {
+    { { 128, 7, 7, 16, 32, 3, 3, 1, 1, 1, 1 }, 19 * 19 },
+    { { 128, 7, 7, 16, 32, 3, 3, 2, 2, 1, 1 }, 10 * 10 },
+    { { 128, 4, 5, 16, 32, 2, 5, 2, 1, 1, 4 }, 4 * 25 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      DynoConv2dShape shape = shape_of (&wanted[i].s, TRUE);
+      g_assert_cmpfloat (dyno_images_products (&shape), ==, wanted[i].inside * 128 * 16 * 32);
     }
 }
 
@@ -709,7 +766,7 @@ validate (GBytes *spirv, const char *what)
 static void
 test_matrix_kernels_compile (void)
 {
-  static const ReferenceConv2d shapes[] = { { 144, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
+  static const ReferenceConv2d shapes[] = { { 2304, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
                                             { 3, 9, 7, 10, 20, 3, 3, 2, 2, 1, 1 },
                                             { 3, 9, 7, 3, 20, 5, 5, 1, 1, 2, 2 },
                                             { 3, 9, 7, 256, 256, 3, 3, 2, 2, 2, 2, 8, 2, 2 } };
@@ -818,12 +875,14 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
   g_test_add_func ("/nn/conv2d/guesses-for-one-image", test_guesses_for_one_image);
+  g_test_add_func ("/nn/conv2d/guesses-tiles-of-images", test_guesses_images);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
   g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place",
                    test_spilling_tiles_lose_their_place);
   g_test_add_func ("/nn/conv2d/matrix-workgroups-are-whole-subgroups",
                    test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
+  g_test_add_func ("/nn/conv2d/images-leave-taps-out", test_images_leave_taps_out);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/conv1d/matches-reference-with-torchs-weight", test_conv1d);
   g_test_add_func ("/nn/conv2d/one-dimensional-is-a-height-of-one", test_one_dimensional);

@@ -97,6 +97,9 @@ typedef struct {
    * MATRIX: slices of a K tile, each with subgroups of its own */
   guint32 stages;
   double rate; /* how fast it runs where it fits, against the best */
+  /* MATRIX and FMA: a tile's rows (in wgrad the K axis) are images at one pixel, and what is outside
+   * of them is left out */
+  gboolean images;
 } DynoTile;
 
 extern const DynoTile dyno_tiles[];
@@ -138,6 +141,9 @@ guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shap
 /* Whether an invocation of the tile's kernels has more to hold than registers, on a device that
  * holds operands of matrix units twice. */
 gboolean dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info);
+
+/* Tiles of images: multiplications of a pass, without taps that are outside. */
+double dyno_images_products (const DynoConv2dShape *shape);
 
 /* PATCH: positions from one row of pixels to the next on the line of conv2d/patch.comp, and rows of
  * the patch. */

@@ -22,6 +22,10 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 32, 32, 128, 0, 16, 16, 1, 0.156 },
   { DYNO_TILE_MATRIX, 16, 64, 128, 0, 16, 32, 4, 0.170 },
   { DYNO_TILE_MATRIX, 16, 32, 128, 0, 16, 32, 4, 0.107 },
+  { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 0.90, TRUE },
+  { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 1.00, TRUE },
+  { DYNO_TILE_MATRIX, 256, 128, 32, 0, 64, 64, 1, 0.85, TRUE },
+  { DYNO_TILE_MATRIX, 128, 64, 32, 0, 64, 32, 1, 0.60, TRUE },
   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 2, 1.15 },
   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 64, 1, 1.02 },
   { DYNO_TILE_PATCH, 256, 64, 32, 0, 64, 32, 1, 1.00 },
@@ -38,6 +42,8 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_FMA, 128, 32, 16, 16, 8, 4, 1, 0.110 },
   { DYNO_TILE_FMA, 64, 32, 16, 16, 4, 4, 1, 0.100 },
   { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050 },
+  { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.155, TRUE },
+  { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050, TRUE },
   { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 1, 0.30 },
   { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 1, 0.25 },
 };
@@ -244,6 +250,40 @@ dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoC
                                        : tile_invocations (tile);
 }
 
+/* Of the taps of all pixels of y along one side, those that are inside of x. */
+static guint64
+count_inside (guint32 size, guint32 out, guint32 kernel, guint32 stride, guint32 pad)
+{
+  guint64 n = 0;
+  for (guint64 i = 0; i < out; i++)
+    {
+      guint64 first = MAX (i * stride, pad), end = MIN (i * stride + kernel, (guint64) size + pad);
+      n += end > first ? end - first : 0;
+    }
+  return n;
+}
+
+double
+dyno_images_products (const DynoConv2dShape *s)
+{
+  double inside = (double) count_inside (s->h, s->oh, s->kernel_h, s->stride_h, s->pad_h)
+                  * (double) count_inside (s->w, s->ow, s->kernel_w, s->stride_w, s->pad_w);
+  return MAX (inside, 1.0) * s->n * s->cp * s->kp;
+}
+
+/* Pads, else there is nothing to leave out.  Whole tiles of images and taps of whole K tiles; in wgrad
+ * whole K tiles of images and taps of whole tiles. */
+static gboolean
+images_serve (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  guint32 depth = tile_depth (tile, s->dtype);
+  if (s->groups > 1 || s->dilation_h > 1 || s->dilation_w > 1 || s->pad_h + s->pad_w == 0)
+    return FALSE;
+  if (pass == DYNO_CONV2D_WGRAD)
+    return s->n % depth == 0 && s->cp % tile->m == 0;
+  return s->n % tile->m == 0 && (pass == DYNO_CONV2D_DGRAD ? s->kp : s->cp) % depth == 0;
+}
+
 gboolean
 dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s,
                   DynoConv2dPass pass)
@@ -256,6 +296,8 @@ dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
     return FALSE;
   if (dyno_tile_is_deep (tile) && !dyno_conv2d_is_small (info, s, pass))
     return FALSE;
+  if (tile->images)
+    return images_serve (tile, s, pass);
   if (tile->kind != DYNO_TILE_PATCH)
     return TRUE;
   return block.single && s->dilation_h <= 1 && s->dilation_w <= 1 && pass != DYNO_CONV2D_WGRAD
@@ -315,5 +357,7 @@ dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype d
     variant.scheme = tile->stages == 2 ? DYNO_SCHEME_PATCH_AHEAD : DYNO_SCHEME_PATCH;
   else if (tile->kind == DYNO_TILE_FIRST)
     variant.scheme = DYNO_SCHEME_FIRST;
+  else if (tile->images)
+    variant.scheme = DYNO_SCHEME_IMAGES;
   return variant;
 }

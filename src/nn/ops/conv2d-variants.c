@@ -182,6 +182,8 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   double rounds = groups / at_once,
          last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
+  if (tile->images)
+    rate *= product->useful / dyno_images_products (shape);
   /* A patch that does not fit into the registers beside the sums. */
   if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
       && dyno_patch_rows (tile, shape) * (tile->k / 8)
@@ -292,7 +294,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   if (pass == DYNO_CONV2D_DGRAD && shape->norm && tiles >= processors)
     return n;
   /* On a CPU the smallest tile alone, for the tests. */
-  if ((software && tile->m * tile->n > 32 * 32) || tile->kind == DYNO_TILE_FIRST
+  if ((software && tile->m * tile->n > 32 * 32) || tile->images || tile->kind == DYNO_TILE_FIRST
       || tile->kind == DYNO_TILE_LANES || product.phases > 1 || tiles >= 2 * processors)
     return n;
   static const guint32 counts[] = { 2, 4, 8, 3, 6 };
@@ -478,6 +480,7 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
     case DYNO_TILE_MATRIX:
       dyno_kernel_spec_macro (spec, "SM=%u SN=%u STRAIGHT=%d", tile->part_m, tile->part_n,
                               pass == DYNO_CONV2D_FORWARD
+                                  || (pass == DYNO_CONV2D_DGRAD && tile->images)
                                   || (pass == DYNO_CONV2D_WGRAD && tile->part_n == 32));
       if (tile->stages > 1)
         dyno_kernel_spec_macro (spec, "SLICES_K=%u", tile->stages);
@@ -502,6 +505,8 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
       dyno_kernel_spec_macro (spec, "LANES=1");
       break;
     }
+  if (tile->images)
+    dyno_kernel_spec_macro (spec, "IMAGES=1");
   if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST
       && tile->kind != DYNO_TILE_PATCH)
     dyno_kernel_spec_macro (spec, "FEW=1");
