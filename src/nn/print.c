@@ -15,9 +15,9 @@ dyno_dtype_name (DynoDtype dtype)
 const char *
 dyno_space_name (DynoSpace space)
 {
-  static const char *const names[DYNO_SPACE_N] = { "master",  "half",    "gradient", "moment1",
-                                                   "moment2", "state",   "scaler",   "arena",
-                                                   "input",   "step_in", "step_out" };
+  static const char *const names[DYNO_SPACE_N] = { "master",  "half",  "gradient", "moment1",
+                                                   "moment2", "state", "average",  "scaler",
+                                                   "arena",   "input", "step_in",  "step_out" };
   return names[space];
 }
 

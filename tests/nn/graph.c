@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Graphs: errors stick, shapes are checked, gradients reach every contributor in order. */
+#include "graph-private.h"
 #include "harness.h"
 #include "infos.h"
 #include "metric.h"
@@ -634,12 +635,22 @@ test_models_say_their_dropout (void)
     }
 }
 
+static void
+test_space_names (void)
+{
+  for (DynoSpace space = 0; space < DYNO_SPACE_N; space++)
+    g_assert_nonnull (dyno_space_name (space));
+  g_assert_cmpstr (dyno_space_name (DYNO_SPACE_AVERAGE), ==, "average");
+  g_assert_cmpstr (dyno_space_name (DYNO_SPACE_STEP_OUT), ==, "step_out");
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/graph/models-over-sequences-read-lengths",
                    test_sequence_models_read_lengths);
+  g_test_add_func ("/nn/graph/space-names", test_space_names);
   g_test_add_func ("/nn/graph/lstm-parameters-are-pytorchs", test_lstm_parameters);
   g_test_add_func ("/nn/precision/each-member-decides-by-itself", test_precision_members);
   g_test_add_func ("/nn/graph/operands-grow", test_operands_grow);
