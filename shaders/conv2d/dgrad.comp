@@ -4,10 +4,11 @@
  *     where y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W
  * (ky and kx times the dilation; k of c's block)
  *
- * Strides apart: z is the phase (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the
- * same taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first +
- * a * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K),
- * and the taps' weights, transposed. A phase without taps writes zeros.  DILATED: the taps of a phase
+ * Strides apart: a phase is (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same
+ * taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a *
+ * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K), and the
+ * taps' weights, transposed.  A phase without taps writes zeros.  ALONE: the first phase is the only
+ * one that has taps, and its workgroups write the zeros of the others.  DILATED: the taps of a phase
  * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: sums for the batch norm before, norm.glsl;
  * its groups count the tiles of a phase, then phases. */
 #include "types.glsl"
@@ -19,6 +20,9 @@
 #define SUMS_OUT  0
 #endif
 #define GATHER_BRANCHES 0
+#ifndef ALONE
+#define ALONE 0
+#endif
 #include "geometry.glsl"
 
 #define CHUNKS (BLOCK_K / CHUNK)
@@ -223,6 +227,35 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 
 #include "gemm-run.glsl"
 
+#if ALONE
+void
+store_zeros ()
+{
+  for (uint i = gl_LocalInvocationIndex; i < BM * (BN / CHUNK); i += LOCAL_X)
+    {
+      uint row = tile_row + i / (BN / CHUNK), column = i % (BN / CHUNK) * CHUNK;
+#if IMAGES
+      uint image = row % N, pixel = row / N;
+#else
+      uint image = row / (pixels_h * pixels_w), pixel = row % (pixels_h * pixels_w);
+#endif
+      uint y = pixel / pixels_w * STRIDE_H, x = pixel % pixels_w * STRIDE_W;
+      if (CHECK_M != 0 && row >= rows)
+        return;
+      for (uint phase = 1; phase < STRIDE_H * STRIDE_W; phase++)
+        if (y + phase / STRIDE_W < H && x + phase % STRIDE_W < W)
+          {
+            store_row = ((image * H + y + phase / STRIDE_W) * W + x + phase % STRIDE_W) * (C / 4);
+#if HALF
+            gemm_store_halves (column, u32vec4 (0), u32vec4 (0));
+#else
+            gemm_store (column, vec4 (0.0));
+#endif
+          }
+    }
+}
+#endif
+
 /* How many of first, first + stride, ... are below end. */
 uint
 count_steps (uint first, uint end, uint stride)
@@ -246,8 +279,9 @@ void
 main ()
 {
   bool some = tile_find (tile_row, tile_column);
-  phase_y = STRIDE_H * STRIDE_W == 1 ? 0 : gl_WorkGroupID.z / STRIDE_W;
-  phase_x = STRIDE_H * STRIDE_W == 1 ? 0 : gl_WorkGroupID.z % STRIDE_W;
+  /* That which begins with the first tap has most of them. */
+  phase_y = (tile_phase / STRIDE_W + STRIDE_H - PAD_H % STRIDE_H) % STRIDE_H;
+  phase_x = (tile_phase % STRIDE_W + STRIDE_W - PAD_W % STRIDE_W) % STRIDE_W;
   pixels_h = STRIDE_H == 1 ? H : count_steps (phase_y, H, STRIDE_H);
   pixels_w = STRIDE_W == 1 ? W : count_steps (phase_x, W, STRIDE_W);
   rows = N * pixels_h * pixels_w;
@@ -267,7 +301,7 @@ main ()
   if (!some)
     return;
 #if NORM
-  const uint group = gl_WorkGroupID.z * (TILES / TILES_N) + tile_row / BM;
+  const uint group = tile_phase * (TILES / TILES_N) + tile_row / BM;
   if (tile_row >= rows)
     {
       for (uint i = gl_LocalInvocationIndex; i < 2 * (BN / 4); i += LOCAL_X)
@@ -313,6 +347,10 @@ main ()
         window[i] = ivec2 (NOWHERE);
     }
   gemm_run ((split_end (depth) - split_begin () + BK - 1) / BK);
+#endif
+#if ALONE
+  if (ACCUMULATE == 0)
+    store_zeros ();
 #endif
 #if NORM && USE_MATRIX
   statistics_store (group);

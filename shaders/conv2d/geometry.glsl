@@ -173,16 +173,33 @@ taps_trips (uint chunks)
 /* A row that is in no matrix: far outside of every image. */
 #define NOWHERE (-0x40000000)
 
-/* First row and column of the workgroup's tile; FALSE when the grid was folded and there is none.
- * Tiles of the same rows run side by side: the gathered side is read from memory once and from the
- * cache after that. */
+/* PHASES: products of a strided dgrad, the longest first; TILES counts those of one. */
+#ifndef PHASES
+#define PHASES 1
+#endif
+#ifndef PHASES_APART
+#define PHASES_APART 0
+#endif
+uint tile_phase;
+
+/* First row and column of the workgroup's tile, and its phase; FALSE when the grid was folded and
+ * there is none.  Tiles of the same rows run side by side, and so do those of the phases: the
+ * gathered side is read from memory once and from the cache after that, and short products, which
+ * wait for memory, run beside long ones.  PHASES_APART, for few tiles: phase after phase, so that
+ * what runs last is short. */
 bool
 tile_find (out uint row, out uint column)
 {
   uint index = gl_WorkGroupID.y * gl_NumWorkGroups.x + gl_WorkGroupID.x;
-  row = index / TILES_N * BM;
+#if PHASES_APART
+  row = index % TILES / TILES_N * BM;
+  tile_phase = index / TILES;
+#else
+  row = index / TILES_N / PHASES * BM;
+  tile_phase = index / TILES_N % PHASES;
+#endif
   column = index % TILES_N * BN;
-  return index < TILES;
+  return index < TILES * PHASES;
 }
 
 /* A position on the K axis of taps and channels: (y, x) counts taps, c chunks of a tap's

@@ -19,7 +19,7 @@ group_inputs (const ReferenceConv2d *s)
 
 /* n h w c k, kernel, stride, pad: odd sides, batch 1, channels off the multiple of 8, strides that
  * leave rows and taps out, pads wider than the kernel reaches, products that are whole tiles and
- * such that are not. */
+ * such that are not; and enough workgroups that the phases of strides run side by side. */
 static const ReferenceConv2d cases[] = {
   { 2, 7, 7, 8, 8, 3, 3, 1, 1, 1, 1 },     { 1, 9, 5, 3, 10, 3, 3, 2, 2, 1, 1 },
   { 2, 8, 11, 10, 33, 5, 5, 2, 2, 2, 2 },  { 1, 13, 14, 33, 10, 7, 7, 2, 2, 3, 3 },
@@ -28,7 +28,7 @@ static const ReferenceConv2d cases[] = {
   { 2, 11, 7, 40, 20, 3, 3, 2, 2, 0, 0 },  { 2, 6, 6, 20, 10, 5, 5, 1, 1, 3, 3 },
   { 1, 7, 9, 5, 9, 1, 5, 1, 2, 0, 2 },     { 1, 9, 6, 9, 5, 3, 1, 3, 1, 1, 0 },
   { 2, 9, 12, 1, 16, 5, 5, 1, 1, 2, 2 },   { 2, 5, 6, 3, 8, 2, 3, 1, 1, 0, 1 },
-  { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },
+  { 1, 12, 11, 4, 24, 7, 7, 2, 2, 3, 3 },  { 2, 128, 129, 8, 8, 3, 3, 2, 2, 1, 1 },
 };
 /* And groups, then the dilation: blocks of several groups, and groups that no block is whole tiles
  * of, with pads; more outputs a group than inputs and fewer; few channels; taps that have more and
@@ -418,7 +418,8 @@ test_rejects (void)
     }
 }
 
-/* Grids past max_groups_x fold into y; all tiles are still made, once. */
+/* Grids past max_groups_x fold into y; all tiles are still made, once, and with strides those of all
+ * phases of dgrad. */
 static void
 test_folds_large_grids (void)
 {
@@ -440,8 +441,9 @@ test_folds_large_grids (void)
           guint32 groups[3];
           dyno_conv2d_spec (&info, &shape, pass, &variants[i], &spec, groups);
           g_assert_cmpuint (groups[0], <=, 65);
-          g_assert_cmpuint (groups[0] * groups[1], >=, spec.constants[16]);
-          g_assert_cmpuint (groups[0] * (groups[1] - 1), <, spec.constants[16]);
+          guint32 tiles = spec.constants[16] * (pass == DYNO_CONV2D_DGRAD ? 4 : 1);
+          g_assert_cmpuint (groups[0] * groups[1], >=, tiles);
+          g_assert_cmpuint (groups[0] * (groups[1] - 1), <, tiles);
         }
     }
 }
@@ -550,6 +552,44 @@ test_guesses_for_one_image (void)
         for (guint v = 0; v < n; v++)
           g_assert_false (dyno_tile_is_deep (variants[v].tile));
       }
+}
+
+/* The products of a strided data gradient: side by side where there are many workgroups, one after
+ * the other where few; and where one of them alone has taps, it is the only one. */
+static void
+test_phases (void)
+{
+  static const struct {
+    ReferenceConv2d s;
+    guint32 phases;
+    const char *macros;
+  } wanted[] = { { { 256, 56, 56, 64, 128, 3, 3, 2, 2, 1, 1 }, 4, " PHASES=4 PHASES_APART=0 " },
+                 { { 256, 14, 14, 256, 512, 3, 3, 2, 2, 1, 1 }, 4, " PHASES=4 PHASES_APART=1 " },
+                 { { 256, 56, 56, 64, 128, 1, 1, 2, 2, 0, 0 }, 1, " ALONE=1 " } };
+  DynoDeviceInfo info = { .shared_bytes = 49152,
+                          .max_invocations = 1024,
+                          .max_groups_x = 1 << 30,
+                          .subgroup_min = 32,
+                          .subgroup_max = 32,
+                          .subgroup_size = 32,
+                          .processors = 132,
+                          .fp16 = TRUE,
+                          .matrix = DYNO_MATRIX_KHR };
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      DynoConv2dShape shape = shape_of (&wanted[i].s, TRUE);
+      DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+      DynoKernelSpec spec;
+      guint32 groups[3];
+      guint n = dyno_conv2d_variants (&info, &shape, DYNO_CONV2D_DGRAD, variants);
+      for (guint v = 0; v < n; v++)
+        g_assert_cmpuint (variants[v].splits, ==, 1);
+      dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_DGRAD, &variants[0], &spec, groups);
+      g_test_message ("%s", spec.macros);
+      g_assert_nonnull (strstr (spec.macros, wanted[i].macros));
+      g_assert_cmpuint (groups[0] * groups[1], ==, spec.constants[16] * wanted[i].phases);
+      g_assert_cmpuint (groups[2], ==, 1);
+    }
 }
 
 /* Workgroups of the likely weight gradient: about two a processor, whatever the card; and what is
@@ -876,6 +916,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
   g_test_add_func ("/nn/conv2d/guesses-for-one-image", test_guesses_for_one_image);
   g_test_add_func ("/nn/conv2d/guesses-tiles-of-images", test_guesses_images);
+  g_test_add_func ("/nn/conv2d/phases-of-strides", test_phases);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);
   g_test_add_func ("/nn/conv2d/spilling-tiles-lose-their-place",
                    test_spilling_tiles_lose_their_place);

@@ -16,6 +16,8 @@
 #define PATCH_AHEAD 9
 /* Of the time that splits of forward and dgrad save, what is left beside joining them. */
 #define SPLIT_SHARE 0.85
+/* Workgroups a processor from which on those of all phases of a tile run side by side. */
+#define TOGETHER_MIN_GROUPS 16
 /* Fewest K tiles in a split, and most bytes of partial sums. */
 #define SPLIT_MIN_TILES 8
 #define SPLIT_MIN_DEEP  3 /* of deep tiles */
@@ -77,6 +79,14 @@ count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
   return 0;
 }
 
+/* Does the first phase of dgrad alone have taps?  Its workgroups then write the others' zeros. */
+static gboolean
+has_taps_in_first_phase_alone (const DynoConv2dShape *s)
+{
+  return s->kernel_h == 1 && s->kernel_w == 1 && s->pad_h == 0 && s->pad_w == 0
+         && s->stride_h * s->stride_w > 1 && !s->norm;
+}
+
 /* Rows and depth of a phase of dgrad. */
 static void
 phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *depth)
@@ -129,7 +139,7 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
       break;
     default:
       product.columns = s->cp;
-      product.phases = s->stride_h * s->stride_w;
+      product.phases = has_taps_in_first_phase_alone (s) ? 1 : s->stride_h * s->stride_w;
       for (guint32 phase = 0; phase < product.phases; phase++)
         {
           guint64 rows, depth;
@@ -295,7 +305,9 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
     return n;
   /* On a CPU the smallest tile alone, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->images || tile->kind == DYNO_TILE_FIRST
-      || tile->kind == DYNO_TILE_LANES || product.phases > 1 || tiles >= 2 * processors)
+      || tile->kind == DYNO_TILE_LANES
+      || (pass == DYNO_CONV2D_DGRAD && shape->stride_h * shape->stride_w > 1)
+      || tiles >= 2 * processors)
     return n;
   static const guint32 counts[] = { 2, 4, 8, 3, 6 };
   guint n_counts = dyno_tile_is_deep (tile) ? G_N_ELEMENTS (counts) : 3;
@@ -467,8 +479,8 @@ shader_of (const DynoTile *tile, DynoConv2dPass pass)
 
 /* The macros that are a kind's own. */
 static void
-add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
-          DynoKernelSpec *spec)
+add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, guint32 phases,
+          gboolean apart, DynoKernelSpec *spec)
 {
   DynoFirstTile first;
   switch (tile->kind)
@@ -510,6 +522,10 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
   if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST
       && tile->kind != DYNO_TILE_PATCH)
     dyno_kernel_spec_macro (spec, "FEW=1");
+  if (pass == DYNO_CONV2D_DGRAD && phases > 1)
+    dyno_kernel_spec_macro (spec, "PHASES=%u PHASES_APART=%d", phases, apart);
+  else if (pass == DYNO_CONV2D_DGRAD && has_taps_in_first_phase_alone (shape))
+    dyno_kernel_spec_macro (spec, "ALONE=1");
   if (shape->groups > 1)
     dyno_kernel_spec_macro (spec, "GROUPED=1");
   if (shape->dilation_h > 1 || shape->dilation_w > 1)
@@ -518,9 +534,9 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
 
 static void
 set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass, guint32 tiles_m,
-          guint32 tiles_n, guint32 deep, guint32 groups[3])
+          guint32 tiles_n, guint32 phases, guint32 splits, guint32 groups[3])
 {
-  groups[2] = deep;
+  groups[2] = splits;
   if (tile->kind == DYNO_TILE_FIRST)
     {
       guint32 each = CLAMP (tiles_m / (4 * dyno_device_info_processors (info)), 1, FIRST_TILES);
@@ -530,8 +546,9 @@ set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass,
       groups[1] = pass == DYNO_CONV2D_WGRAD ? 1 : tiles_n;
       return;
     }
-  groups[1] = ceil_div ((guint64) tiles_m * tiles_n, MAX (info->max_groups_x, 1));
-  groups[0] = ceil_div ((guint64) tiles_m * tiles_n, groups[1]);
+  guint64 all = (guint64) tiles_m * tiles_n * phases;
+  groups[1] = ceil_div (all, MAX (info->max_groups_x, 1));
+  groups[0] = ceil_div (all, groups[1]);
 }
 
 static gboolean
@@ -552,7 +569,7 @@ dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape
                       dyno_tile_pass_m (tile, DYNO_CONV2D_FORWARD));
   if (tile->kind != DYNO_TILE_FIRST)
     return tiles_m;
-  set_grid (info, tile, DYNO_CONV2D_FORWARD, tiles_m, 1, 1, groups);
+  set_grid (info, tile, DYNO_CONV2D_FORWARD, tiles_m, 1, 1, 1, groups);
   return groups[0];
 }
 
@@ -609,7 +626,10 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
   dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->dtype == DYNO_DTYPE_F16,
                           dyno_tile_pass_m (tile, pass), dyno_tile_pass_n (tile, pass),
                           dyno_tile_pass_depth (tile, shape->dtype, pass));
-  add_kind (shape, pass, tile, spec);
+  add_kind (shape, pass, tile, product.phases,
+            (guint64) tiles_m * tiles_n * product.phases
+                < TOGETHER_MIN_GROUPS * (guint64) dyno_device_info_processors (info),
+            spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (split)
     dyno_kernel_spec_macro (spec, "SPLIT=1");
@@ -622,6 +642,6 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
   add_constants (shape, split_len, accumulate, tiles_m * tiles_n, tiles_n, spec);
-  set_grid (info, tile, pass, tiles_m, tiles_n,
-            pass == DYNO_CONV2D_WGRAD || split ? variant->splits : product.phases, groups);
+  set_grid (info, tile, pass, tiles_m, tiles_n, product.phases,
+            pass == DYNO_CONV2D_WGRAD || split ? variant->splits : 1, groups);
 }
