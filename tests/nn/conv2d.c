@@ -42,10 +42,8 @@ static const ReferenceConv2d sparse_cases[] = {
 /* Large enough for several tiles of every variant, some of them whole: for each variant in turn; and
  * one with a long K axis in both directions, which is cut. */
 static const ReferenceConv2d variant_cases[] = {
-  { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 },
-  { 1, 6, 7, 72, 40, 3, 3, 1, 1, 1, 1 },
-  { 256, 2, 3, 128, 64, 3, 3, 1, 1, 1, 1 },
-  { 128, 4, 5, 32, 32, 2, 5, 2, 1, 1, 4 },
+  { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 }, { 1, 6, 7, 72, 40, 3, 3, 1, 1, 1, 1 },
+  { 256, 2, 3, 128, 64, 3, 3, 1, 1, 1, 1 }, { 128, 4, 5, 32, 32, 2, 5, 2, 1, 1, 4 },
   { 2, 16, 16, 64, 256, 1, 1, 1, 1, 0, 0 },
 };
 
@@ -468,6 +466,10 @@ test_guesses_images (void)
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, pass, variants), >, 4);
       g_assert_cmpint (variants[0].variant.scheme, ==, DYNO_SCHEME_IMAGES);
+      DynoConv2dShape few = shape;
+      few.n = 32;
+      dyno_conv2d_variants (&info, &few, pass, variants);
+      g_assert_cmpint (variants[0].variant.scheme, !=, DYNO_SCHEME_IMAGES);
     }
 }
 

@@ -42,7 +42,7 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_FMA, 128, 32, 16, 16, 8, 4, 1, 0.110 },
   { DYNO_TILE_FMA, 64, 32, 16, 16, 4, 4, 1, 0.100 },
   { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050 },
-  { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.155, TRUE },
+  { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.125, TRUE },
   { DYNO_TILE_FMA, 32, 32, 16, 16, 4, 4, 2, 0.050, TRUE },
   { DYNO_TILE_LANES, 32, 64, 0, 32, 1, 1, 1, 0.30 },
   { DYNO_TILE_LANES, 32, 32, 0, 32, 1, 1, 1, 0.25 },

@@ -192,8 +192,9 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   double rounds = groups / at_once,
          last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
+  /* With fewer images only timing chooses them: that was not measured. */
   if (tile->images)
-    rate *= product->useful / dyno_images_products (shape);
+    rate *= product->useful / dyno_images_products (shape) * (shape->n < 128 ? 0.75 : 1.0);
   /* A patch that does not fit into the registers beside the sums. */
   if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
       && dyno_patch_rows (tile, shape) * (tile->k / 8)
