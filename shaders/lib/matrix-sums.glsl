@@ -48,8 +48,12 @@
 /* Fragments, one below the other, that a subgroup stores at a time. */
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
 #if NORM
-/* fewer, since what is read beside them takes registers */
-#define EDGE_FRAGMENTS (NORM < 3 && EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
+/* fewer, since what is read beside them takes registers; with 64x32 sums there are enough */
+#define EDGE_SPARE (SM == 64 && SN == 32)
+#define EDGE_FRAGMENTS \
+  (EDGE_SPARE && EDGE_FIT >= 4                                                  ? 4 \
+   : (EDGE_SPARE || NORM < 3) && EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 \
+                                                                       : 1)
 #else
 #define EDGE_FRAGMENTS \
   (EDGE_FIT >= FRAGMENTS_M ? FRAGMENTS_M : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)

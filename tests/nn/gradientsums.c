@@ -25,7 +25,7 @@ static const Case cases[] = {
   { 2, 12, 136, 24, 1, 1, 0, 1, RESIDUAL, TRUE }, { 2, 12, 20, 24, 1, 1, 0, 1, PLAIN, TRUE },
   { 3, 13, 40, 40, 3, 1, 1, 40, RELU6, FALSE },   { 3, 13, 36, 36, 3, 2, 1, 36, RELU6, FALSE },
   { 2, 11, 20, 20, 5, 1, 2, 20, RELU, TRUE },     { 2, 11, 20, 20, 5, 2, 2, 20, PLAIN, TRUE },
-  { 2, 11, 32, 32, 3, 1, 1, 2, RELU, FALSE },
+  { 2, 11, 32, 32, 3, 1, 1, 2, RELU, FALSE },     { 2, 13, 72, 24, 3, 1, 1, 1, RESIDUAL, FALSE },
 };
 
 typedef struct {
@@ -158,7 +158,7 @@ test_as_the_pass (void)
 static void
 test_every_variant (void)
 {
-  static const guint which[] = { 1, 6, 3, 0 }; /* of the first more, since it has all kinds */
+  static const guint which[] = { 1, 6, 3, 0, 13 }; /* of the first more, since it has all kinds */
   for (guint amp = 0; amp < 2; amp++)
     for (guint i = 0; i < G_N_ELEMENTS (which); i++)
       {
