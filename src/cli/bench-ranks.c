@@ -18,6 +18,7 @@ typedef struct {
   DynoBench *bench;
   DynoSettings settings;
   DynoExchange *exchange;
+  gboolean peers; /* from device to device */
   DynoPipe *pipe;
   DynoStepper *alone, *together;
   guint64 last_use[DYNO_PIPE_SLOTS];
@@ -51,6 +52,9 @@ ranks_init (Ranks *r, DynoBench *bench, GError **error)
   if (!r->exchange)
     return FALSE;
   dyno_exchange_convert_on_device (r->exchange);
+  if (!dyno_exchange_use_peers (r->exchange, dyno_build_get_plan (bench->build), NULL, &r->peers,
+                                error))
+    return FALSE;
   r->pipe = dyno_pipe_new (bench->device, program, NULL, bench->batch, r->last_use);
   dyno_pipe_set_exchange (r->pipe, r->exchange);
   r->alone = dyno_stepper_new (r->pipe);
@@ -151,6 +155,7 @@ measure_both (DynoBench *bench, guint steps, DynoBenchRanks *row, GError **error
   row->hosts = dyno_comm_count_hosts (bench->comm);
   row->images_per_s = row->ranks * bench->batch * 1e3 / row->step_ms;
   row->alone_images_per_s = bench->batch * 1e3 / row->alone_ms;
+  row->peers = r.peers;
   row->exchange_bytes = after.bytes;
   row->exchange_buckets = after.buckets;
   row->exchange_ms = (double) (after.total_us - before.total_us) / 1e3 / n;

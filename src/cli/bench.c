@@ -276,7 +276,8 @@ dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32
   DynoBuildParams build_params = { .info = info,
                                    .choices = choices,
                                    .n_slots = DYNO_BENCH_SLOTS,
-                                   .flags = DYNO_PLAN_ONE_INPUT,
+                                   .flags =
+                                       DYNO_PLAN_ONE_INPUT | (bench->comm ? DYNO_PLAN_SHARED : 0),
                                    .device = bench->device,
                                    .watch = &watch };
 
@@ -408,6 +409,7 @@ bench_together (DynoBench *bench, guint steps, GError **error)
   dyno_json_double (&json, "one_rank_images_per_s", round_to (row.alone_images_per_s, 10));
   dyno_json_double (&json, "one_rank_step_ms", round_to (row.alone_ms, 1000));
   dyno_json_double (&json, "scaling", round_to (row.images_per_s / row.alone_images_per_s, 1000));
+  dyno_json_string (&json, "exchange_way", row.peers ? "devices" : "host");
   dyno_json_uint (&json, "exchange_bytes", row.exchange_bytes);
   dyno_json_uint (&json, "exchange_buckets", row.exchange_buckets);
   dyno_json_double (&json, "exchange_ms", round_to (row.exchange_ms, 1000));

@@ -68,8 +68,9 @@ typedef struct {
   guint ranks, hosts;
   double step_ms, images_per_s;        /* of all ranks */
   double alone_ms, alone_images_per_s; /* rank 0, while the others wait */
+  gboolean peers; /* gradients go from device to device, not through the host */
   guint64 exchange_bytes, exchange_buckets;
-  double exchange_ms; /* of a step, from the first bucket in host memory to the last sum */
+  double exchange_ms; /* of a step, from the first bucket that is final to the last sum */
   double exposed_ms;  /* the part of it that the backward pass does not hide */
 } DynoBenchRanks;
 

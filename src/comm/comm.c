@@ -179,6 +179,17 @@ dyno_comm_sum (DynoComm *comm, void *values, gsize n, DynoCommType type, GError 
 }
 
 gboolean
+dyno_comm_all (DynoComm *comm, gboolean mine, gboolean *all, GError **error)
+{
+  guint64 n = mine != FALSE;
+
+  if (!dyno_comm_sum (comm, &n, 1, DYNO_COMM_UINT64, error))
+    return FALSE;
+  *all = n == comm->size;
+  return TRUE;
+}
+
+gboolean
 dyno_comm_broadcast (DynoComm *comm, void *data, gsize size_bytes, guint root, GError **error)
 {
   DynoCommJob job = {

@@ -23,6 +23,7 @@ typedef enum {
   DYNO_COMM_ERROR_PEER,    /* a rank failed, ended or does not answer: names it, its host and why */
   DYNO_COMM_ERROR_TIMEOUT, /* the ranks did not find each other in time */
   DYNO_COMM_ERROR_DIFFERS, /* ranks were not started alike: names the first difference */
+  DYNO_COMM_ERROR_LOCAL,   /* ranks of one host cannot do what they would do past the network */
 } DynoCommError;
 
 typedef enum {
@@ -67,6 +68,9 @@ gsize dyno_comm_type_size (DynoCommType type);
 /* values[i] becomes the sum of all ranks' values[i].  Errors of these: PEER. */
 gboolean dyno_comm_sum (DynoComm *comm, void *values, gsize n, DynoCommType type, GError **error);
 
+/* all: whether mine is TRUE on every rank; the same on all. */
+gboolean dyno_comm_all (DynoComm *comm, gboolean mine, gboolean *all, GError **error);
+
 /* All ranks get the root's data. */
 gboolean dyno_comm_broadcast (DynoComm *comm, void *data, gsize size_bytes, guint root,
                               GError **error);
@@ -94,6 +98,11 @@ gint64 dyno_comm_get_sum_time (const DynoComm *comm);
 /* Whether all ranks have the same text of lines "name<TAB>value".  FALSE with DIFFERS on every rank
  * that differs from rank 0 or knows of one that does, with the first line that differs. */
 gboolean dyno_comm_compare (DynoComm *comm, const char *lines, GError **error);
+
+/* Of ranks that are all of one host and user: theirs[r] gets a descriptor of what mine is of rank r,
+ * which the caller closes; -1 of this one.  With the error LOCAL all ranks have failed, no descriptor
+ * is left, and the ranks can go on; else PEER. */
+gboolean dyno_comm_pass_descriptors (DynoComm *comm, int mine, int *theirs, GError **error);
 
 /* Tells all ranks why this one ends; their calls fail with PEER and the reason.  Does not wait for
  * them longer than it takes to tell.  Callable from any thread at any time. */

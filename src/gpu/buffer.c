@@ -16,6 +16,7 @@ struct _DynoBuffer {
   guint64 address;
   gpointer mapped;
   DynoBufferUsage usage;
+  int import;                 /* a descriptor of memory that is there already; -1: none */
   DynoDeferredFree resources; /* its handles and its account; goes to the device when freed */
 };
 
@@ -29,6 +30,8 @@ typedef struct {
 static const Taste tastes[] = {
   [DYNO_BUFFER_DEVICE] = { VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
                            VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT },
+  [DYNO_BUFFER_SHARED] = { VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT, 0,
+                           VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT },
   [DYNO_BUFFER_UPLOAD] = { HOST, 0,
                            VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
                                | VK_MEMORY_PROPERTY_HOST_CACHED_BIT },
@@ -39,6 +42,13 @@ static const Taste tastes[] = {
 #define STRANGE                                                               \
   (VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT \
    | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD)
+
+/* Device-local and counted. */
+static gboolean
+is_on_device (DynoBufferUsage usage)
+{
+  return usage == DYNO_BUFFER_DEVICE || usage == DYNO_BUFFER_SHARED;
+}
 
 static int
 find_memory_type (DynoDevice *device, uint32_t allowed, DynoBufferUsage usage)
@@ -60,9 +70,8 @@ find_memory_type (DynoDevice *device, uint32_t allowed, DynoBufferUsage usage)
           4 * __builtin_popcount (flags & taste->want) - __builtin_popcount (flags & taste->avoid);
       /* Device memory: the large heap first (a small one is the window of a card without resizable
        * BAR). */
-      if (usage == DYNO_BUFFER_DEVICE
-              ? heap > best_heap || (heap == best_heap && score > best_score)
-              : score > best_score || (score == best_score && heap > best_heap))
+      if (is_on_device (usage) ? heap > best_heap || (heap == best_heap && score > best_score)
+                               : score > best_score || (score == best_score && heap > best_heap))
         {
           best = (int) i;
           best_score = score;
@@ -72,12 +81,25 @@ find_memory_type (DynoDevice *device, uint32_t allowed, DynoBufferUsage usage)
   return best;
 }
 
+/* Whether its memory has a descriptor, made or taken. */
+static gboolean
+is_external (const DynoBuffer *buffer)
+{
+  return buffer->import >= 0
+         || (buffer->usage == DYNO_BUFFER_SHARED && buffer->device->probe->external_memory);
+}
+
 static VkResult
 create_handle (DynoBuffer *buffer)
 {
+  const VkExternalMemoryBufferCreateInfo external = {
+    .sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO,
+    .handleTypes = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+  };
   DynoDevice *device = buffer->device;
   const uint32_t families[] = { device->queues[0].family, device->queues[1].family };
   VkBufferCreateInfo info = { .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                              .pNext = is_external (buffer) ? &external : NULL,
                               .size = buffer->size_bytes,
                               .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
                                        | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
@@ -104,11 +126,26 @@ allocate (DynoBuffer *buffer, guint64 size_bytes, int type)
                                 .pNext = &flags,
                                 .allocationSize = size_bytes,
                                 .memoryTypeIndex = (uint32_t) type };
+  VkExportMemoryAllocateInfo exported = { .sType = VK_STRUCTURE_TYPE_EXPORT_MEMORY_ALLOCATE_INFO,
+                                          .pNext = &flags,
+                                          .handleTypes =
+                                              VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT };
+  VkImportMemoryFdInfoKHR imported = { .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
+                                       .pNext = &flags,
+                                       .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT,
+                                       .fd = buffer->import };
+
+  if (buffer->import >= 0)
+    info.pNext = &imported;
+  else if (is_external (buffer))
+    info.pNext = &exported;
   VkResult result =
       device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->resources.memory);
 
   if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && dyno_device_collect_all (device))
     result = device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->resources.memory);
+  if (result == VK_SUCCESS)
+    buffer->import = -1; /* the driver's now */
   return result;
 }
 
@@ -139,7 +176,7 @@ fill_in (DynoBuffer *buffer, GError **error)
                    (int) buffer->usage);
       return FALSE;
     }
-  if (buffer->usage == DYNO_BUFFER_DEVICE)
+  if (is_on_device (buffer->usage))
     {
       if (!dyno_account_reserve (device, buffer->resources.kind, size_bytes, error))
         return FALSE;
@@ -152,7 +189,7 @@ fill_in (DynoBuffer *buffer, GError **error)
       return FALSE;
     }
   dyno_account_commit (device);
-  if (buffer->usage != DYNO_BUFFER_DEVICE)
+  if (!is_on_device (buffer->usage))
     {
       buffer->resources.host_bytes = buffer->size_bytes;
       dyno_account_add_host (device, (gint64) buffer->size_bytes);
@@ -164,7 +201,7 @@ fill_in (DynoBuffer *buffer, GError **error)
       dyno_device_set_error (device, error, result, "vkBindBufferMemory", what);
       return FALSE;
     }
-  if (buffer->usage != DYNO_BUFFER_DEVICE)
+  if (!is_on_device (buffer->usage))
     result = device->vk.MapMemory (device->handle, buffer->resources.memory, 0, VK_WHOLE_SIZE, 0,
                                    &buffer->mapped);
   if (result != VK_SUCCESS)
@@ -185,9 +222,10 @@ dyno_buffer_get_limit (const DynoDeviceInfo *info)
   return most & ~(DYNO_BUFFER_GRANULARITY - 1);
 }
 
-DynoBuffer *
-dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage,
-                 GError **error)
+/* import: taken over where it succeeds; -1: memory is allocated. */
+static DynoBuffer *
+make (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage,
+      int import, GError **error)
 {
   g_autoptr (DynoBuffer) buffer = NULL;
   guint64 limit = dyno_buffer_get_limit (&device->info);
@@ -206,10 +244,53 @@ dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, Dy
   buffer->device = dyno_device_ref (device);
   buffer->size_bytes = dyno_align_up (size_bytes, DYNO_BUFFER_GRANULARITY);
   buffer->usage = usage;
+  buffer->import = import;
   buffer->resources.kind = kind;
   if (!fill_in (buffer, error))
     return NULL;
   return g_steal_pointer (&buffer);
+}
+
+DynoBuffer *
+dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage,
+                 GError **error)
+{
+  return make (device, size_bytes, kind, usage, -1, error);
+}
+
+DynoBuffer *
+dyno_buffer_import (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, int descriptor,
+                    GError **error)
+{
+  g_return_val_if_fail (descriptor >= 0, NULL);
+  if (device->probe->external_memory)
+    return make (device, size_bytes, kind, DYNO_BUFFER_DEVICE, descriptor, error);
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
+               "%s takes no memory of other APIs (VK_KHR_external_memory_fd)", device->info.name);
+  return NULL;
+}
+
+int
+dyno_buffer_export (DynoBuffer *buffer, GError **error)
+{
+  DynoDevice *device = buffer->device;
+  VkMemoryGetFdInfoKHR info = { .sType = VK_STRUCTURE_TYPE_MEMORY_GET_FD_INFO_KHR,
+                                .memory = buffer->resources.memory,
+                                .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT };
+  int descriptor = -1;
+
+  if (buffer->usage != DYNO_BUFFER_SHARED || !is_external (buffer) || !device->vk.GetMemoryFdKHR)
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
+                   "%s gives no memory to other APIs (VK_KHR_external_memory_fd)",
+                   device->info.name);
+      return -1;
+    }
+  VkResult result = device->vk.GetMemoryFdKHR (device->handle, &info, &descriptor);
+  if (result == VK_SUCCESS)
+    return descriptor;
+  dyno_device_set_error (device, error, result, "vkGetMemoryFdKHR", NULL);
+  return -1;
 }
 
 void

@@ -14,6 +14,7 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_BUFFER_DEVICE, /* device-local; counted against the VRAM budget */
+  DYNO_BUFFER_SHARED, /* likewise, and another API of this process may use it (peer.h) */
   /* page-locked host memory, mapped, coherent; host writes, device reads; not counted */
   DYNO_BUFFER_UPLOAD,
   /* page-locked host memory, mapped, coherent, cached; device writes, host reads; not counted */
@@ -25,7 +26,7 @@ typedef struct _DynoBuffer DynoBuffer;
 /* Most bytes of one buffer on such a device, a multiple of DYNO_BUFFER_GRANULARITY. */
 guint64 dyno_buffer_get_limit (const DynoDeviceInfo *info);
 
-/* size_bytes > 0.  Content is undefined.  kind counts for DEVICE buffers only.
+/* size_bytes > 0.  Content is undefined.  kind counts for DEVICE and SHARED buffers only.
  * Errors: OVER_BUDGET, OUT_OF_DEVICE_MEMORY, OUT_OF_HOST_MEMORY. */
 DynoBuffer *dyno_buffer_new (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind,
                              DynoBufferUsage usage, GError **error);
@@ -34,7 +35,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoBuffer, dyno_buffer_free)
 
 guint64 dyno_buffer_get_size (DynoBuffer *buffer);    /* bytes, rounded up */
 guint64 dyno_buffer_get_address (DynoBuffer *buffer); /* for kernels */
-gpointer dyno_buffer_get_mapped (DynoBuffer *buffer); /* NULL for DEVICE buffers */
+gpointer dyno_buffer_get_mapped (DynoBuffer *buffer); /* NULL for DEVICE and SHARED buffers */
 
 /* Blocking copies between host and a buffer of any usage, through a staging buffer where needed.
  * For set-up, tests and checkpoints; never inside a step.  offset + size must lie inside. */

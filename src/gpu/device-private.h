@@ -42,7 +42,8 @@ typedef struct {
   gboolean full_subgroups;   /* computeFullSubgroups */
   gboolean maintenance4;
   gboolean synchronization2;
-  gboolean statistics; /* VK_KHR_pipeline_executable_properties */
+  gboolean statistics;      /* VK_KHR_pipeline_executable_properties */
+  gboolean external_memory; /* VK_KHR_external_memory_fd, and buffers are taken and given by it */
   VkPhysicalDeviceFeatures features;
   VkPhysicalDeviceVulkan11Features features11;
   VkPhysicalDeviceVulkan12Features features12;
@@ -150,6 +151,15 @@ void dyno_kernel_table_clear (DynoDevice *device);
 VkPipeline dyno_kernel_get_pipeline (DynoKernel *kernel);
 VkBuffer dyno_buffer_get_handle (DynoBuffer *buffer);
 DynoDevice *dyno_buffer_get_device (DynoBuffer *buffer);
+
+/* A DEVICE buffer in memory that another API has made for it, of size_bytes, a multiple of
+ * DYNO_BUFFER_GRANULARITY; the descriptor is the driver's where it succeeds, else still the
+ * caller's.  Errors: UNSUPPORTED, those of dyno_buffer_new. */
+DynoBuffer *dyno_buffer_import (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind,
+                                int descriptor, GError **error);
+/* A descriptor of a SHARED buffer's memory for another API, which the caller closes; -1: an error.
+ * Errors: UNSUPPORTED, OUT_OF_HOST_MEMORY. */
+int dyno_buffer_export (DynoBuffer *buffer, GError **error);
 VkQueryPool dyno_timer_get_pool (DynoTimer *timer);
 guint dyno_timer_get_n_slots (DynoTimer *timer);
 

@@ -152,7 +152,7 @@ create_device (DynoDevice *device, GError **error)
   const DynoProbe *probe = device->probe;
   gboolean v13 = probe->info.api_version >= VK_API_VERSION_1_3;
   static const float priority = 1.0f;
-  const char *extensions[8];
+  const char *extensions[9];
   VkDeviceQueueCreateInfo queues[DYNO_QUEUE_N] = {
     { .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
       .queueFamilyIndex = probe->compute_family },
@@ -215,6 +215,8 @@ create_device (DynoDevice *device, GError **error)
   ENABLE (probe->info.matrix_nv_device, nv, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME)
   ENABLE (device->statistics, executables, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)
 #undef ENABLE
+  if (probe->external_memory)
+    extensions[info.enabledExtensionCount++] = VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME;
   if (probe->info.memory_budget)
     extensions[info.enabledExtensionCount++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
 

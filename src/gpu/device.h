@@ -53,6 +53,9 @@ typedef struct {
   guint64 max_buffer_bytes; /* of one buffer: maxBufferSize, maxMemoryAllocationSize; 0: no limit */
   gboolean memory_budget;   /* VK_EXT_memory_budget */
   gboolean transfer_queue;  /* a queue family for transfers alone */
+  /* Other processes' devices may write into its memory, where a link is between them (peer.h):
+   * NVIDIA's; by DYNO_PEER_COPIES=0 or 1 none or any. */
+  gboolean peer_memory;
   double timestamp_ns;      /* nanoseconds a tick; 0: no timestamps */
 } DynoDeviceInfo;
 

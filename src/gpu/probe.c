@@ -6,6 +6,8 @@
 #include "intl.h"
 #include <string.h>
 
+#define VENDOR_NVIDIA 0x10de
+
 static DynoDeviceType
 type_of (VkPhysicalDeviceType type)
 {
@@ -325,6 +327,32 @@ chain (void *next, VkPhysicalDeviceFeatures2 *features)
   features->pNext = next;
 }
 
+static gboolean
+wants_peers (const DynoDeviceInfo *info)
+{
+  const char *asked = g_getenv ("DYNO_PEER_COPIES");
+
+  return asked && *asked ? !g_str_equal (asked, "0") : info->vendor_id == VENDOR_NVIDIA;
+}
+
+/* Whether descriptors of a buffer's memory can be made, and taken. */
+static gboolean
+shares_buffers (DynoInstance *instance, VkPhysicalDevice handle)
+{
+  const VkExternalMemoryFeatureFlags both =
+      VK_EXTERNAL_MEMORY_FEATURE_EXPORTABLE_BIT | VK_EXTERNAL_MEMORY_FEATURE_IMPORTABLE_BIT;
+  VkPhysicalDeviceExternalBufferInfo info = {
+    .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTERNAL_BUFFER_INFO,
+    .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+             | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT,
+    .handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT
+  };
+  VkExternalBufferProperties answer = { .sType = VK_STRUCTURE_TYPE_EXTERNAL_BUFFER_PROPERTIES };
+
+  instance->vk.GetPhysicalDeviceExternalBufferProperties (handle, &info, &answer);
+  return (answer.externalMemoryProperties.externalMemoryFeatures & both) == both;
+}
+
 static void
 find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
 {
@@ -375,6 +403,10 @@ find_features (DynoInstance *instance, DynoProbe *probe, GHashTable *extensions)
   probe->maintenance4 = maintenance4.maintenance4;
   probe->synchronization2 = sync2.synchronization2;
   probe->statistics = executables.pipelineExecutableInfo;
+  probe->external_memory =
+      g_hash_table_contains (extensions, VK_KHR_EXTERNAL_MEMORY_FD_EXTENSION_NAME)
+      && shares_buffers (instance, probe->handle);
+  probe->info.peer_memory = probe->external_memory && wants_peers (&probe->info);
   probe->info.memory_budget =
       g_hash_table_contains (extensions, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME);
   probe->info.fp16 = probe->features12.shaderFloat16 && probe->features11.storageBuffer16BitAccess

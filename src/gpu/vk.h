@@ -64,15 +64,16 @@ G_BEGIN_DECLS
   X (EnumerateInstanceLayerProperties) \
   X (EnumerateInstanceExtensionProperties)
 
-#define DYNO_VK_INSTANCE(X)                  \
-  X (DestroyInstance)                        \
-  X (EnumeratePhysicalDevices)               \
-  X (GetPhysicalDeviceProperties2)           \
-  X (GetPhysicalDeviceFeatures2)             \
-  X (GetPhysicalDeviceMemoryProperties2)     \
-  X (GetPhysicalDeviceQueueFamilyProperties) \
-  X (EnumerateDeviceExtensionProperties)     \
-  X (CreateDevice)                           \
+#define DYNO_VK_INSTANCE(X)                     \
+  X (DestroyInstance)                           \
+  X (EnumeratePhysicalDevices)                  \
+  X (GetPhysicalDeviceProperties2)              \
+  X (GetPhysicalDeviceFeatures2)                \
+  X (GetPhysicalDeviceMemoryProperties2)        \
+  X (GetPhysicalDeviceQueueFamilyProperties)    \
+  X (GetPhysicalDeviceExternalBufferProperties) \
+  X (EnumerateDeviceExtensionProperties)        \
+  X (CreateDevice)                              \
   X (GetDeviceProcAddr)
 
 #define DYNO_VK_INSTANCE_OPTIONAL(X)                  \
@@ -127,7 +128,8 @@ G_BEGIN_DECLS
 
 #define DYNO_VK_DEVICE_OPTIONAL(X)       \
   X (GetPipelineExecutablePropertiesKHR) \
-  X (GetPipelineExecutableStatisticsKHR)
+  X (GetPipelineExecutableStatisticsKHR) \
+  X (GetMemoryFdKHR)
 
 #define DYNO_VK_MEMBER(name) PFN_vk##name name;
 

@@ -22,6 +22,14 @@ check_plan (const DynoPlan *plan, GError **error)
   return FALSE;
 }
 
+static DynoBufferUsage
+usage_of (const DynoPlan *plan, DynoSpace space)
+{
+  return plan->shared && (space == DYNO_SPACE_GRADIENT || space == DYNO_SPACE_STATE)
+             ? DYNO_BUFFER_SHARED
+             : DYNO_BUFFER_DEVICE;
+}
+
 static gboolean
 make_arena (DynoMemory *memory, DynoDevice *device, const DynoPlan *plan, GError **error)
 {
@@ -50,8 +58,9 @@ dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error)
       for (guint slot = 0; slot < n && plan->space_bytes[space] > 0 && space != DYNO_SPACE_ARENA;
            slot++)
         {
-          DynoBuffer *buffer = dyno_buffer_new (device, plan->space_bytes[space],
-                                                dyno_space_kind (space), DYNO_BUFFER_DEVICE, error);
+          DynoBuffer *buffer =
+              dyno_buffer_new (device, plan->space_bytes[space], dyno_space_kind (space),
+                               usage_of (plan, space), error);
           if (!buffer)
             return NULL;
           memory->buffers[space][slot] = buffer;

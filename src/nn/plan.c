@@ -237,6 +237,8 @@ count_kinds (DynoPlan *plan)
       plan->kind_bytes[DYNO_MEMORY_GRADIENTS] += bytes;
       plan->total_bytes += bytes;
     }
+  plan->kind_bytes[DYNO_MEMORY_GRADIENTS] += plan->inbox_bytes;
+  plan->total_bytes += plan->inbox_bytes;
 }
 
 static void
@@ -273,7 +275,8 @@ dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, D
   };
   *plan = (DynoPlan){ .n_slots = n_slots,
                       .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots,
-                      .buffer_bytes = limit };
+                      .buffer_bytes = limit,
+                      .shared = (flags & DYNO_PLAN_SHARED) != 0 };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);
   if (!place_apart (&p, G_MAXUINT64, &plan->naive_arena_bytes))
@@ -324,6 +327,8 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
   plan->n_input_slots = MAX (plan->n_input_slots, other->n_input_slots);
   plan->snapshot = plan->snapshot || other->snapshot;
   plan->halves = plan->halves || other->halves;
+  plan->shared = plan->shared || other->shared;
+  plan->inbox_bytes = MAX (plan->inbox_bytes, other->inbox_bytes);
   count_kinds (plan);
 }
 
@@ -338,5 +343,12 @@ void
 dyno_plan_set_halves (DynoPlan *plan, gboolean halves)
 {
   plan->halves = halves;
+  count_kinds (plan);
+}
+
+void
+dyno_plan_set_inbox (DynoPlan *plan, guint64 inbox_bytes)
+{
+  plan->inbox_bytes = inbox_bytes;
   count_kinds (plan);
 }

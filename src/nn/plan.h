@@ -32,6 +32,8 @@ typedef struct {
   guint n_input_slots; /* of INPUT: 1 where the input stays the same, else n_slots */
   gboolean snapshot;   /* with a second copy of the state (snapshot.h) */
   gboolean halves;     /* with one of the gradients in fp16, for other ranks */
+  gboolean shared;     /* GRADIENT and STATE are SHARED buffers (buffer.h), for other ranks */
+  guint64 inbox_bytes; /* for what other ranks send */
 } DynoPlan;
 
 typedef enum {
@@ -42,6 +44,7 @@ typedef enum {
   /* The input stays the same from step to step: the slots share one.  It is written while no step
    * is in flight. */
   DYNO_PLAN_ONE_INPUT = 1 << 2,
+  DYNO_PLAN_SHARED = 1 << 3, /* sets shared */
 } DynoPlanFlags;
 
 /* Sets the tensors' offsets.  n_slots: steps in flight (>= 1).  Errors: SHAPE (overflow). */
@@ -60,5 +63,8 @@ void dyno_plan_set_snapshot (DynoPlan *plan, gboolean snapshot);
 
 /* Likewise the gradients' copy in fp16. */
 void dyno_plan_set_halves (DynoPlan *plan, gboolean halves);
+
+/* Likewise what other ranks send; 0: nothing. */
+void dyno_plan_set_inbox (DynoPlan *plan, guint64 inbox_bytes);
 
 G_END_DECLS

@@ -264,7 +264,8 @@ plan_part (DynoEngine *engine, DynoEnginePart *part, Progress *progress, GCancel
                              .device = engine->device,
                              .watch = &watch,
                              .cancellable = cancellable,
-                             .bucket_bytes = (guint64) engine->job->settings.exchange_bucket };
+                             .bucket_bytes = (guint64) engine->job->settings.exchange_bucket,
+                             .flags = engine->comm ? DYNO_PLAN_SHARED : DYNO_PLAN_DEFAULT };
 
   return dyno_build_plan (part->build, &params, error);
 }
@@ -558,6 +559,22 @@ dyno_engine_weigh_classes (DynoEngine *engine, DynoProgram *program, GError **er
   return weights && dyno_program_write_class_weights (program, weights, error);
 }
 
+/* Where this rank has no room, none uses them. */
+static gboolean
+use_peers (DynoEngine *engine, GError **error)
+{
+  DynoPlan *plan = &engine->plan.plan;
+  gboolean used;
+
+  if (!dyno_exchange_use_peers (engine->exchange, plan,
+                                plan->inbox_bytes > 0 ? NULL : "no memory is planned for them",
+                                &used, error))
+    return FALSE;
+  if (!used)
+    dyno_plan_set_inbox (plan, 0);
+  return TRUE;
+}
+
 gboolean
 dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellable *cancellable,
                    GError **error)
@@ -592,6 +609,8 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
     }
   if (engine->plan.plan.halves && !dyno_exchange_convert_on_device (engine->exchange))
     dyno_plan_set_halves (&engine->plan.plan, FALSE);
+  if (engine->exchange && !use_peers (engine, error))
+    return FALSE;
   tell_parts (engine, watch);
   return dyno_engine_weigh_classes (engine, dyno_engine_get_program (engine), error);
 }

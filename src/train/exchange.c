@@ -10,11 +10,12 @@
  * Where there is a queue for transfers, which does its work in the order of submitting, a copy to
  * the host is submitted when the one before it has ended: neither uploads nor sums on their way back
  * queue up behind what waits for the backward pass.  Where there is one queue, between the pieces. */
-#include "exchange.h"
+#include "exchange-private.h"
 #include "wirehalf.h"
-#include "wirepack.h"
 #include <inttypes.h>
 #include <string.h>
+
+typedef DynoExchangeShare Share;
 
 /* a stop at once is looked for this often */
 #define TICK_US (G_USEC_PER_SEC / 10)
@@ -24,36 +25,10 @@
 #define HANG_MOST_MS  60000
 #define HANG_FACTOR   8
 
-/* A range that is summed: a bucket of gradients, or the running statistics. */
+/* Of a step, in the clock's microseconds: the first bucket and the last are final, all is summed. */
 typedef struct {
-  guint64 at; /* in the staging */
-  guint64 n;  /* floats */
-  guint piece;
-  gboolean state;
-  DynoCommand *down, *up;
-  guint64 down_value;
-  DynoCommRequest *request; /* in flight; or NULL */
-} Share;
-
-struct _DynoExchange {
-  DynoDevice *device;
-  DynoProgram *program;
-  DynoComm *comm;
-  gboolean half;
-  gboolean one_queue;
-  DynoBuffer *staging;
-  GArray *shares; /* Share */
-  guint64 *ends;  /* timeline values of the pieces */
-  /* with conversion on the device; else NULL */
-  DynoBuffer *halves;  /* of all gradients, in their order */
-  GPtrArray *packs;    /* DynoCommand, one a piece */
-  DynoCommand *unpack; /* of all */
-  guint slot;          /* of the step that was begun */
-  gboolean begun, failed;
-  guint next;        /* the first share that has not come back */
-  gint64 longest_us; /* that the host waited for a bucket */
-  DynoExchangeTimes times;
-};
+  gint64 first_us, backward_us, end_us;
+} Moments;
 
 static DynoHostBuffer
 host_buffer (const DynoPlan *plan)
@@ -85,9 +60,9 @@ record_copy (DynoExchange *x, DynoBuffer *from, guint64 from_offset, DynoBuffer 
   return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
 }
 
-static gboolean
-record_share (DynoExchange *x, Share *share, DynoBuffer *buffer, guint64 offset, guint64 size_bytes,
-              GError **error)
+gboolean
+dyno_exchange_record_share (DynoExchange *x, Share *share, DynoBuffer *buffer, guint64 offset,
+                            guint64 size_bytes, GError **error)
 {
   share->down = record_copy (x, buffer, offset, x->staging, share->at, size_bytes, error);
   share->up = share->down
@@ -96,8 +71,8 @@ record_share (DynoExchange *x, Share *share, DynoBuffer *buffer, guint64 offset,
   return share->up != NULL;
 }
 
-static void
-clear_share (gpointer data)
+void
+dyno_exchange_clear_share (gpointer data)
 {
   Share *share = data;
 
@@ -111,7 +86,7 @@ add_share (DynoExchange *x, DynoBuffer *buffer, guint64 offset, guint64 at, guin
 {
   Share share = { .at = at, .n = size_bytes / sizeof (float), .piece = piece, .state = state };
 
-  gboolean fine = record_share (x, &share, buffer, offset, size_bytes, error);
+  gboolean fine = dyno_exchange_record_share (x, &share, buffer, offset, size_bytes, error);
 
   g_array_append_val (x->shares, share);
   x->times.bytes += x->half && !state ? size_bytes / 2 : size_bytes;
@@ -155,133 +130,13 @@ dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm, g
   x->half = half;
   x->one_queue = !dyno_device_get_info (x->device)->transfer_queue;
   x->shares = g_array_new (FALSE, FALSE, sizeof (Share));
-  g_array_set_clear_func (x->shares, clear_share);
+  g_array_set_clear_func (x->shares, dyno_exchange_clear_share);
   x->ends = g_new0 (guint64, dyno_program_get_pieces (program));
   x->staging = dyno_host_buffer_allocate (&planned, x->device, error);
   if (!x->staging || !add_shares (x, plan, error))
     return NULL;
   x->times.buckets = x->shares->len;
   return g_steal_pointer (&x);
-}
-
-/* --- conversion on the device ----------------------------------------------------------------- */
-
-/* What it needs, made apart so that a failure changes nothing. */
-typedef struct {
-  DynoWireKernels kernels;
-  DynoBuffer *gradients, *halves;
-  GPtrArray *packs;
-  DynoCommand *unpack;
-  GArray *shares;
-} Conversion;
-
-static void
-conversion_clear (Conversion *c)
-{
-  g_clear_pointer (&c->shares, g_array_unref);
-  g_clear_pointer (&c->packs, g_ptr_array_unref);
-  g_clear_pointer (&c->unpack, dyno_command_free);
-  g_clear_pointer (&c->halves, dyno_buffer_free);
-}
-G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Conversion, conversion_clear)
-
-/* A piece's buckets at the end of it; an empty command where it has none. */
-static DynoCommand *
-record_pack (DynoExchange *x, const Conversion *c, guint piece, GError **error)
-{
-  g_autoptr (DynoCommand) command = dyno_command_new (x->device, DYNO_QUEUE_COMPUTE, error);
-
-  if (!command)
-    return NULL;
-  for (guint i = 0; i < x->shares->len; i++)
-    {
-      const Share *share = &g_array_index (x->shares, Share, i);
-      if (!share->state && share->piece == piece)
-        dyno_wire_record_pack (&c->kernels, command, c->gradients, share->at, c->halves,
-                               share->at / 2, share->n);
-    }
-  return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
-}
-
-static gboolean
-record_conversion (DynoExchange *x, Conversion *c, guint64 n, GError **error)
-{
-  for (guint piece = 0; piece < dyno_program_get_pieces (x->program); piece++)
-    {
-      DynoCommand *pack = record_pack (x, c, piece, error);
-      if (!pack)
-        return FALSE;
-      g_ptr_array_add (c->packs, pack);
-    }
-  c->unpack = dyno_command_new (x->device, DYNO_QUEUE_COMPUTE, error);
-  if (!c->unpack)
-    return FALSE;
-  dyno_wire_record_unpack (&c->kernels, c->unpack, c->halves, 0, c->gradients, 0, n);
-  if (!dyno_command_end (c->unpack, error))
-    return FALSE;
-  for (guint i = 0; i < x->shares->len; i++)
-    {
-      const Share *old = &g_array_index (x->shares, Share, i);
-      Share share = { .at = old->at, .n = old->n, .piece = old->piece };
-      gboolean fine =
-          old->state || record_share (x, &share, c->halves, share.at / 2, share.n * 2, error);
-      g_array_append_val (c->shares, share);
-      if (!fine)
-        return FALSE;
-    }
-  return TRUE;
-}
-
-static gboolean
-make_conversion (DynoExchange *x, Conversion *c, GError **error)
-{
-  guint64 n = 0;
-
-  for (guint i = 0; i < x->shares->len; i++)
-    {
-      const Share *share = &g_array_index (x->shares, Share, i);
-      n += share->state ? 0 : share->n;
-    }
-  c->gradients =
-      dyno_memory_get_buffer (dyno_program_get_memory (x->program), DYNO_SPACE_GRADIENT, 0);
-  c->packs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_command_free);
-  c->shares = g_array_new (FALSE, FALSE, sizeof (Share));
-  g_array_set_clear_func (c->shares, clear_share);
-  if (!dyno_wire_kernels_get (x->device, &c->kernels, error))
-    return FALSE;
-  c->halves = dyno_buffer_new (x->device, n * 2, DYNO_MEMORY_GRADIENTS, DYNO_BUFFER_DEVICE, error);
-  return c->halves && record_conversion (x, c, n, error);
-}
-
-gboolean
-dyno_exchange_convert_on_device (DynoExchange *x)
-{
-  g_auto (Conversion) c = { 0 };
-  g_autoptr (GError) problem = NULL;
-
-  g_return_val_if_fail (!x->begun && !x->halves, FALSE);
-  if (!x->half)
-    return FALSE;
-  if (!make_conversion (x, &c, &problem))
-    {
-      g_info ("Gradients are converted to fp16 by the host: %s", problem->message);
-      return FALSE;
-    }
-  for (guint i = 0; i < x->shares->len; i++)
-    {
-      Share *share = &g_array_index (x->shares, Share, i),
-            *other = &g_array_index (c.shares, Share, i), kept = *share;
-      if (share->state)
-        continue;
-      share->down = other->down;
-      share->up = other->up;
-      other->down = kept.down;
-      other->up = kept.up;
-    }
-  x->halves = g_steal_pointer (&c.halves);
-  x->packs = g_steal_pointer (&c.packs);
-  x->unpack = g_steal_pointer (&c.unpack);
-  return TRUE;
 }
 
 /* Of the time that the exchange took, the share that the backward pass hid. */
@@ -303,6 +158,7 @@ dyno_exchange_free (DynoExchange *x)
     return;
   tell_times (&x->times);
   dyno_device_set_watchdog (x->device, 0);
+  dyno_peer_sum_free (x->peers);
   g_array_unref (x->shares);
   g_clear_pointer (&x->packs, g_ptr_array_unref);
   dyno_command_free (x->unpack);
@@ -360,7 +216,7 @@ dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, guint64 
                                     error)
         || (x->halves
             && !dyno_command_submit (x->packs->pdata[piece], NULL, 0, &x->ends[piece], error))
-        || (x->one_queue && !submit_downs (x, piece, error)))
+        || (x->one_queue && !x->peers && !submit_downs (x, piece, error)))
       return FALSE;
   *timeline_value = x->ends[dyno_program_get_pieces (x->program) - 1];
   x->slot = slot;
@@ -413,23 +269,23 @@ is_software (const DynoExchange *x)
 
 /* What ends within a while is not slept for. */
 static void
-spin_for_share (DynoExchange *x, const Share *share, gint64 end_us)
+spin_for (DynoExchange *x, DynoQueue queue, guint64 value, gint64 end_us)
 {
   while (!is_software (x) && g_get_monotonic_time () < end_us
-         && dyno_queue_get_completed (x->device, DYNO_QUEUE_TRANSFER) < share->down_value)
+         && dyno_queue_get_completed (x->device, queue) < value)
     g_thread_yield ();
 }
 
-/* A bucket is on the host.  A step has nothing of its own that takes long, and after the first the
- * device has shown how long that is. */
+/* A bucket is on the host, or its piece has ended.  A step has nothing of its own that takes long,
+ * and after the first the device has shown how long that is. */
 static gboolean
-wait_for_share (DynoExchange *x, const Share *share, GError **error)
+wait_for (DynoExchange *x, DynoQueue queue, guint64 value, GError **error)
 {
   gint64 begin_us = g_get_monotonic_time ();
   gboolean fine;
 
-  spin_for_share (x, share, begin_us + dyno_comm_get_spin_us (x->comm));
-  fine = dyno_queue_wait (x->device, DYNO_QUEUE_TRANSFER, share->down_value, 0, error);
+  spin_for (x, queue, value, begin_us + dyno_comm_get_spin_us (x->comm));
+  fine = dyno_queue_wait (x->device, queue, value, 0, error);
 
   x->longest_us = MAX (x->longest_us, g_get_monotonic_time () - begin_us);
   return fine;
@@ -465,35 +321,108 @@ take_back (DynoExchange *x, guint end, gboolean wait, GCancellable *cancellable,
   return TRUE;
 }
 
+/* All ranks have come here. */
 static gboolean
-run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError **error)
+meet (DynoExchange *x, GCancellable *cancellable, GError **error)
 {
-  DynoWait last = { DYNO_QUEUE_TRANSFER, 0 };
-  gint64 first_us = 0, backward_us = 0, end_us;
+  gboolean done = FALSE;
 
+  x->met = 1;
+  x->meeting = dyno_comm_sum_begin (x->comm, &x->met, 1, DYNO_COMM_UINT64, error);
+  while (x->meeting && !done)
+    {
+      if (!dyno_comm_wait (x->comm, x->meeting, TICK_US, &done, error))
+        x->meeting = NULL;
+      else if (!done && g_cancellable_set_error_if_cancelled (cancellable, error))
+        return FALSE;
+    }
+  x->meeting = NULL;
+  return done;
+}
+
+/* Copies take as long as their bytes do, wherever the other ranks are. */
+static gboolean
+wait_for_copies (DynoExchange *x, GError **error)
+{
+  gint64 end_us = g_get_monotonic_time () + HANG_MOST_MS * 1000;
+
+  for (gboolean done = FALSE; !done; g_thread_yield ())
+    {
+      if (!dyno_peer_sum_poll (x->peers, &done, error))
+        return FALSE;
+      if (done || g_get_monotonic_time () < end_us)
+        continue;
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
+                   "copies to other devices do not end");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* By the others' inboxes.  That the first piece of this step has ended says that the last step's sum
+ * has, which came before it. */
+static gboolean
+run_by_peers (DynoExchange *x, GCancellable *cancellable, Moments *moments, guint64 *timeline_value,
+              GError **error)
+{
+  for (guint i = 0; i < x->shares->len; i++)
+    {
+      const Share *share = get_share (x, i);
+
+      if (!wait_for (x, DYNO_QUEUE_COMPUTE, x->ends[share->piece], error))
+        return FALSE;
+      moments->backward_us = g_get_monotonic_time ();
+      moments->first_us = i == 0 ? moments->backward_us : moments->first_us;
+      if ((i == 0 && !meet (x, cancellable, error))
+          || !dyno_peer_sum_copy (x->peers, share->state ? DYNO_PEER_STATES : DYNO_PEER_GRADIENTS,
+                                  share->state ? 0 : share->at / sizeof (float), share->n, error))
+        return FALSE;
+    }
+  if (!wait_for_copies (x, error) || !meet (x, cancellable, error))
+    return FALSE;
+  moments->end_us = g_get_monotonic_time ();
+  return dyno_peer_sum_submit (x->peers, timeline_value, error);
+}
+
+/* By the host's memory; last: what the optimizer waits for. */
+static gboolean
+run_by_host (DynoExchange *x, GCancellable *cancellable, Moments *moments, DynoWait *last,
+             GError **error)
+{
   for (guint i = 0; i < x->shares->len; i++)
     {
       Share *share = get_share (x, i);
 
-      if (!x->one_queue && !submit_down (x, share, error))
+      if ((!x->one_queue && !submit_down (x, share, error))
+          || !wait_for (x, DYNO_QUEUE_TRANSFER, share->down_value, error))
         return FALSE;
-      if (!wait_for_share (x, share, error))
-        return FALSE;
-      backward_us = g_get_monotonic_time ();
-      first_us = i == 0 ? backward_us : first_us;
+      moments->backward_us = g_get_monotonic_time ();
+      moments->first_us = i == 0 ? moments->backward_us : moments->first_us;
       if (!send (x, share, error)
-          || !take_back (x, i, FALSE, cancellable, &last.timeline_value, error))
+          || !take_back (x, i, FALSE, cancellable, &last->timeline_value, error))
         return FALSE;
     }
-  if (!take_back (x, x->shares->len, TRUE, cancellable, &last.timeline_value, error))
+  if (!take_back (x, x->shares->len, TRUE, cancellable, &last->timeline_value, error))
     return FALSE;
-  end_us = g_get_monotonic_time ();
+  moments->end_us = g_get_monotonic_time ();
+  return TRUE;
+}
+
+static gboolean
+run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError **error)
+{
+  DynoWait last = { DYNO_QUEUE_TRANSFER, 0 };
+  Moments moments = { 0 };
+
+  if (!(x->peers ? run_by_peers (x, cancellable, &moments, timeline_value, error)
+                 : run_by_host (x, cancellable, &moments, &last, error)))
+    return FALSE;
   if (x->times.steps++ == 0 || x->longest_us > HANG_LEAST_MS * 1000 / HANG_FACTOR)
     dyno_device_set_watchdog (x->device,
                               dyno_exchange_watchdog_ms (x->longest_us, is_software (x)));
-  x->times.total_us += end_us - first_us;
-  x->times.exposed_us += end_us - backward_us;
-  if (x->halves && !dyno_command_submit (x->unpack, &last, 1, timeline_value, error))
+  x->times.total_us += moments.end_us - moments.first_us;
+  x->times.exposed_us += moments.end_us - moments.backward_us;
+  if (x->halves && !x->peers && !dyno_command_submit (x->unpack, &last, 1, timeline_value, error))
     return FALSE;
   return dyno_program_submit (x->program, DYNO_COMMAND_OPTIMIZER, x->slot, &last, 1, timeline_value,
                               error);
@@ -508,6 +437,8 @@ give_up (DynoExchange *x, const GError *problem)
     dyno_comm_abort (x->comm, "it was stopped");
   else if (problem->domain != DYNO_COMM_ERROR)
     dyno_comm_abort (x->comm, problem->message);
+  if (x->meeting)
+    dyno_comm_wait (x->comm, g_steal_pointer (&x->meeting), -1, NULL, NULL);
   for (guint i = 0; i < x->shares->len; i++)
     if (get_share (x, i)->request)
       {

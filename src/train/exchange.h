@@ -3,7 +3,8 @@
  *
  *   begin    submits the forward and backward pass in pieces (buckets.h); waits for nothing
  *   finish   as its piece ends, each bucket is copied to page-locked memory, summed over the ranks
- *            and copied back; then the optimizer is submitted, which waits for the last copy
+ *            and copied back, or copied to the other ranks' devices and summed there at the end
+ *            (peersum.h); then the optimizer is submitted, which waits for the last copy
  *
  * Between the two the caller may submit uploads of the next batch, and nothing for computing.
  * Running statistics become the mean of the ranks' with the last bucket.  So all ranks hold equal
@@ -32,6 +33,12 @@ DynoExchange *dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, Dyn
  * dyno_plan_set_halves counts.  FALSE: the device has none left, or half is not set, and the host goes on doing it.
  * Equal bits either way, so that each rank may do as it can; before the first step. */
 gboolean dyno_exchange_convert_on_device (DynoExchange *exchange);
+/* From now on ranks write into each other's device memory, in an inbox as peersum.h has it, where
+ * all of them can; used: whether they do.  Sums are equal to the others' to the bit, but for
+ * subnormal numbers, which a device may take for 0.  Collective; before the first step.  why: why
+ * this rank will not; NULL: it may.  Errors: DYNO_COMM_ERROR_PEER alone. */
+gboolean dyno_exchange_use_peers (DynoExchange *exchange, const DynoPlan *plan, const char *why,
+                                  gboolean *used, GError **error);
 /* What was begun is finished or has failed, unless the communicator has. */
 void dyno_exchange_free (DynoExchange *exchange);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoExchange, dyno_exchange_free)

@@ -8,6 +8,7 @@
 #include "amount.h"
 #include "build.h"
 #include "exchange.h"
+#include "peersum.h"
 #include "hash.h"
 #include "intl.h"
 #include "snapshot.h"
@@ -301,6 +302,18 @@ dyno_job_exchanges_halves (const DynoJob *job)
   return job->ranks > 1 && job->settings.amp && job->settings.exchange_half;
 }
 
+/* Gradients that cannot travel as they are planned go through the host. */
+static guint64
+inbox_bytes (const DynoJob *job, const DynoDeviceInfo *device, const DynoPlan *plan)
+{
+  gboolean halves = dyno_job_exchanges_halves (job);
+
+  return device->peer_memory && job->ranks > 1 && job->ranks <= DYNO_PEER_SUM_MOST_RANKS
+                 && halves == plan->halves
+             ? dyno_peer_sum_inbox_bytes (plan, halves, job->ranks)
+             : 0;
+}
+
 void
 dyno_job_plan_drop_snapshot (DynoJobPlan *plan)
 {
@@ -346,6 +359,10 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_halves (&plan->plan, dyno_job_exchanges_halves (adapted));
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_halves (&plan->plan, FALSE);
+  /* And for what other ranks send: it can go through the host. */
+  dyno_plan_set_inbox (&plan->plan, inbox_bytes (adapted, device, &plan->plan));
+  if (!plan_fits (&search, &plan->plan))
+    dyno_plan_set_inbox (&plan->plan, 0);
   plan_host (adapted, &params, n_validation > 0 ? 2 : 1, plan);
   plan->n_parameters = need.n_parameters;
   plan->n_trained = need.n_trained;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See wirepack.h; the kernels are shaders/wire. */
 #include "wirepack.h"
+#include "lowering.h"
 #include "wire-push.h"
 
 #define INVOCATIONS 128u   /* of a workgroup; every device has as many */
@@ -25,24 +26,30 @@ dyno_wire_kernels_get (DynoDevice *device, DynoWireKernels *kernels, GError **er
 }
 
 /* The loops of an invocation may not be many (see types.glsl), and a count is 32 bits: a dispatch
- * does a part of very many. */
+ * does so many groups of four values at most. */
+#define MOST_VALUES ((guint64) INVOCATIONS * MOST_GROUPS * 16)
+
+static guint32
+workgroups (guint32 count)
+{
+  return MIN ((count + INVOCATIONS - 1) / INVOCATIONS, MOST_GROUPS);
+}
+
 static void
 record (DynoCommand *command, DynoKernel *kernel, guint64 source, guint source_bytes,
         guint64 target, guint target_bytes, guint64 n)
 {
-  const guint64 most = (guint64) INVOCATIONS * MOST_GROUPS * 16;
   guint64 groups = n / DYNO_WIRE_VALUES;
 
   g_return_if_fail (n % DYNO_WIRE_VALUES == 0);
-  for (guint64 i = 0; i < groups; i += most)
+  for (guint64 i = 0; i < groups; i += MOST_VALUES)
     {
-      guint32 count = (guint32) MIN (most, groups - i);
+      guint32 count = (guint32) MIN (MOST_VALUES, groups - i);
       DynoWirePush push = { .source = source + i * DYNO_WIRE_VALUES * source_bytes,
                             .target = target + i * DYNO_WIRE_VALUES * target_bytes,
                             .count = count };
 
-      dyno_command_dispatch (command, kernel, &push,
-                             MIN ((count + INVOCATIONS - 1) / INVOCATIONS, MOST_GROUPS), 1, 1);
+      dyno_command_dispatch (command, kernel, &push, workgroups (count), 1, 1);
     }
 }
 
@@ -61,4 +68,36 @@ dyno_wire_record_unpack (const DynoWireKernels *kernels, DynoCommand *command, D
 {
   record (command, kernels->unpack, dyno_buffer_get_address (halves) + halves_offset, 2,
           dyno_buffer_get_address (floats) + floats_offset, 4, n);
+}
+
+gboolean
+dyno_wire_record_sum (DynoCommand *command, DynoDevice *device, const DynoWireSum *sum,
+                      GError **error)
+{
+  DynoKernelSpec spec = { .shader = "wire/wire_sum.comp",
+                          .local_size = { INVOCATIONS },
+                          .push_bytes = sizeof (DynoWireSumPush) };
+  guint64 groups = sum->n / DYNO_WIRE_VALUES, bytes = sum->half ? 2 : 4;
+
+  g_return_val_if_fail (sum->n % DYNO_WIRE_VALUES == 0, FALSE);
+  dyno_kernel_spec_macro (&spec, "HALF=%d RANKS=%u", sum->half != FALSE, sum->ranks);
+  DynoKernel *kernel = dyno_kernel_get (device, &spec, error);
+  if (!kernel)
+    return FALSE;
+  for (guint64 i = 0; i < groups; i += MOST_VALUES)
+    {
+      guint64 at = i * DYNO_WIRE_VALUES;
+      DynoWireSumPush push = {
+        .own = dyno_buffer_get_address (sum->own) + sum->own_offset + at * bytes,
+        .inbox = dyno_buffer_get_address (sum->inbox) + sum->inbox_offset + at * bytes,
+        .target = dyno_buffer_get_address (sum->target) + sum->target_offset + at * sizeof (float),
+        .stride = sum->stride,
+        .count = (guint32) MIN (MOST_VALUES, groups - i),
+        .own_rank = sum->own_rank,
+        .scale = sum->scale
+      };
+
+      dyno_command_dispatch (command, kernel, &push, workgroups (push.count), 1, 1);
+    }
+  return TRUE;
 }

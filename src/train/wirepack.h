@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients to fp16 and back on the device, where the host would do it else: half the bytes are
- * copied, and the processor has nothing to convert.  The same values as wirehalf.h's, but for the
+/* Gradients to fp16 and back, and their sums, on the device, where the host would do it else: half
+ * the bytes are copied, and the processor has nothing to convert.  The same values as wirehalf.h's, but for the
  * bits of a NaN.  Private to the train layer. */
 #pragma once
 #include "command.h"
@@ -24,5 +24,20 @@ void dyno_wire_record_pack (const DynoWireKernels *kernels, DynoCommand *command
 void dyno_wire_record_unpack (const DynoWireKernels *kernels, DynoCommand *command,
                               DynoBuffer *halves, guint64 halves_offset, DynoBuffer *floats,
                               guint64 floats_offset, guint64 n);
+
+/* A sum over ranks of n values: this rank's own, and the others' in an inbox, one stride bytes behind
+ * the other in the order of the ranks; see shaders/wire/wire_sum.comp. */
+typedef struct {
+  gboolean half;
+  guint ranks, own_rank;
+  DynoBuffer *own, *inbox, *target;
+  guint64 own_offset, inbox_offset, target_offset, stride;
+  guint64 n;
+  float scale;
+} DynoWireSum;
+
+/* Errors: SHADER. */
+gboolean dyno_wire_record_sum (DynoCommand *command, DynoDevice *device, const DynoWireSum *sum,
+                               GError **error);
 
 G_END_DECLS

@@ -227,8 +227,8 @@ static const DynoCommClass threads_class = {
   .name = "threads", .begin = begin, .wait = wait_for, .abort = abort_all, .free = free_rank
 };
 
-DynoComm **
-comm_test_new (guint size)
+static DynoComm **
+make (guint size, guint per_host)
 {
   Group *group = g_new0 (Group, 1);
   DynoComm **comms = g_new0 (DynoComm *, size);
@@ -240,7 +240,7 @@ comm_test_new (guint size)
   group->ranks = g_new0 (DynoComm *, size);
   group->slots = g_hash_table_new_full (g_int64_hash, g_int64_equal, NULL, slot_free);
   for (guint r = 0; r < size; r++)
-    hosts[r] = g_strdup_printf ("host%u", r / 2);
+    hosts[r] = g_strdup_printf ("host%u", r / per_host);
   for (guint r = 0; r < size; r++)
     {
       Rank *rank = g_new0 (Rank, 1);
@@ -249,6 +249,18 @@ comm_test_new (guint size)
       comms[r] = group->ranks[r] = &rank->parent;
     }
   return comms;
+}
+
+DynoComm **
+comm_test_new (guint size)
+{
+  return make (size, 2);
+}
+
+DynoComm **
+comm_test_new_local (guint size)
+{
+  return make (size, size);
 }
 
 typedef struct {
@@ -266,10 +278,9 @@ run_rank (gpointer data)
   return NULL;
 }
 
-void
-comm_test_run (guint size, CommTestFunc func, gpointer data)
+static void
+run (guint size, DynoComm **comms, CommTestFunc func, gpointer data)
 {
-  g_autofree DynoComm **comms = comm_test_new (size);
   g_autofree Start *starts = g_new (Start, size);
   g_autofree GThread **threads = g_new (GThread *, size);
 
@@ -282,4 +293,20 @@ comm_test_run (guint size, CommTestFunc func, gpointer data)
     g_thread_join (threads[r]);
   for (guint r = 0; r < size; r++)
     dyno_comm_unref (comms[r]);
+}
+
+void
+comm_test_run (guint size, CommTestFunc func, gpointer data)
+{
+  g_autofree DynoComm **comms = comm_test_new (size);
+
+  run (size, comms, func, data);
+}
+
+void
+comm_test_run_local (guint size, CommTestFunc func, gpointer data)
+{
+  g_autofree DynoComm **comms = comm_test_new_local (size);
+
+  run (size, comms, func, data);
 }

@@ -10,6 +10,9 @@ G_BEGIN_DECLS
  * ranks 0 and 1, "host1" with ranks 2 and 3 and so on. */
 DynoComm **comm_test_new (guint size);
 
+/* The same on one host. */
+DynoComm **comm_test_new_local (guint size);
+
 /* What a rank whose process was killed does: nothing more.  The others' requests fail with PEER. */
 void comm_test_die (DynoComm *comm);
 
@@ -17,5 +20,6 @@ void comm_test_die (DynoComm *comm);
  * does not unref; returns when all have returned. */
 typedef void (*CommTestFunc) (DynoComm *comm, gpointer data);
 void comm_test_run (guint size, CommTestFunc func, gpointer data);
+void comm_test_run_local (guint size, CommTestFunc func, gpointer data);
 
 G_END_DECLS

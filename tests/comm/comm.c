@@ -5,6 +5,8 @@
 #include "half.h"
 #include <math.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { RANKS = 4, VALUES = 5000 };
 
@@ -376,6 +378,45 @@ test_no_module (void)
   g_assert_nonnull (strstr (error->message, "dyno-mpi.so is not installed"));
 }
 
+/* Of each rank what it has, and of itself nothing; data: the rank that has none, or RANKS. */
+static void
+pass_descriptors (DynoComm *comm, gpointer data)
+{
+  guint rank = dyno_comm_get_rank (comm), broken = GPOINTER_TO_UINT (data), got;
+  int theirs[RANKS], mine = rank == broken ? -1 : memfd_create ("comm", MFD_CLOEXEC);
+  g_autoptr (GError) error = NULL;
+  gboolean all, fine;
+
+  g_assert_true (rank == broken || write (mine, &rank, sizeof rank) == sizeof rank);
+  fine = dyno_comm_pass_descriptors (comm, mine, theirs, &error);
+  if (broken < RANKS)
+    g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_LOCAL);
+  g_assert_true (fine == (broken == RANKS));
+  for (guint r = 0; r < RANKS; r++)
+    {
+      g_assert_true ((theirs[r] >= 0) == (fine && r != rank));
+      if (theirs[r] < 0)
+        continue;
+      g_assert_cmpint (pread (theirs[r], &got, sizeof got, 0), ==, sizeof got);
+      g_assert_cmpuint (got, ==, r);
+      close (theirs[r]);
+    }
+  g_assert_true (dyno_comm_all (comm, rank != 1, &all, NULL));
+  g_assert_false (all);
+  g_assert_true (dyno_comm_all (comm, 2, &all, NULL));
+  g_assert_true (all);
+  if (mine >= 0)
+    close (mine);
+}
+
+static void
+test_descriptors (void)
+{
+  comm_test_run (RANKS, pass_descriptors, GUINT_TO_POINTER (RANKS));
+  comm_test_run (RANKS, pass_descriptors, GUINT_TO_POINTER (2));
+  comm_test_run (RANKS, pass_descriptors, GUINT_TO_POINTER (RANKS));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -391,6 +432,7 @@ main (int argc, char **argv)
   g_test_add_data_func ("/comm/peer/dies", GINT_TO_POINTER (TRUE), test_lost);
   g_test_add_func ("/comm/peer/another-speaks-where-rank-0-died", test_speaker);
   g_test_add_func ("/comm/compare/names-the-first-difference", test_compare);
+  g_test_add_func ("/comm/descriptors/reach-all-or-none", test_descriptors);
   g_test_add_func ("/comm/ranks/know-their-host", test_places);
   g_test_add_func ("/comm/launch/by-environment", test_launched);
   g_test_add_func ("/comm/launch/without-the-module-says-so", test_no_module);

@@ -3,6 +3,7 @@
 #include "exchange.h"
 #include "build.h"
 #include "comm-test.h"
+#include "fake-cuda-test.h"
 #include "half.h"
 #include "network.h"
 #include "pipe.h"
@@ -35,6 +36,8 @@ typedef struct {
   gboolean amp, half;
   guint device_ranks; /* bits: which ranks convert on the device */
   guint refused;      /* bits: of which ranks the device has no memory for it */
+  gboolean peers;     /* from device to device */
+  gboolean used[RANKS];
   guint steps;
   float divisor[RANKS]; /* of the loss, times the samples of all ranks */
   Left left[RANKS];
@@ -63,6 +66,7 @@ net_init (Net *net, gboolean amp, DynoComm *comm, gboolean half)
   net->build = dyno_build_new (&params, &error);
   g_assert_no_error (error);
   plan.info = dyno_device_get_info (net->device);
+  plan.flags = comm ? DYNO_PLAN_SHARED : DYNO_PLAN_DEFAULT;
   dyno_build_plan (net->build, &plan, &error);
   g_assert_no_error (error);
   dyno_build_allocate (net->device, &net->build, 1, &error);
@@ -154,6 +158,10 @@ run_rank (DynoComm *comm, gpointer data)
   if (c->device_ranks >> rank & 1)
     g_assert_cmpint (dyno_exchange_convert_on_device (net.exchange), ==,
                      c->half && !(c->refused >> rank & 1));
+  if (c->peers)
+    dyno_exchange_use_peers (net.exchange, dyno_build_get_plan (net.build), NULL, &c->used[rank],
+                             &error);
+  g_assert_no_error (error);
   for (guint step = 0; step < c->steps; step++)
     {
       fill_input (&net, 0, step, rank, c->divisor[rank]);
@@ -338,14 +346,103 @@ test_overflow (void)
 }
 
 static void
+assert_same (const Case *a, const Case *b)
+{
+  for (guint rank = 0; rank < RANKS; rank++)
+    for (guint k = 0; k < G_N_ELEMENTS (spaces); k++)
+      g_assert_cmpmem (a->left[rank].bytes[spaces[k]], a->left[rank].size[spaces[k]],
+                       b->left[rank].bytes[spaces[k]], b->left[rank].size[spaces[k]]);
+}
+
+/* From device to device: the bits of the way through the host, in as many bytes, by copies that are
+ * waited for. */
+static void
+test_peers (void)
+{
+  FakeCuda *fake = fake_cuda_find ();
+
+  g_setenv ("DYNO_PEER_COPIES", "1", TRUE);
+  for (guint half = 0; half < 2; half++)
+    {
+      g_auto (Case)
+          host = { .amp = half, .half = half, .device_ranks = 3, .steps = 3, .divisor = { 1, 1 } },
+          peers = { .amp = half,
+                    .half = half,
+                    .device_ranks = 3,
+                    .steps = 3,
+                    .divisor = { 1, 1 },
+                    .peers = TRUE };
+
+      comm_test_run (RANKS, run_rank, &host);
+      *fake = (FakeCuda){ 0 };
+      comm_test_run (RANKS, run_rank, &peers);
+      g_assert_true (peers.used[0] && peers.used[1]);
+      g_assert_cmpint (fake->copies, ==, (int) (3 * RANKS * peers.left[0].times.buckets));
+      g_assert_cmpint (fake->early, >=, 3 * RANKS);
+      g_assert_cmpint (fake->open, ==, 0);
+      assert_same (&host, &peers);
+      g_assert_cmpfloat (host.left[0].output.loss_sum, ==, peers.left[0].output.loss_sum);
+      g_assert_cmpuint (host.left[0].times.bytes, ==, peers.left[0].times.bytes);
+      g_assert_cmpint (peers.left[0].times.total_us, >=, peers.left[0].times.exposed_us);
+      g_assert_cmpint (peers.left[0].times.exposed_us, >, 0);
+    }
+  g_unsetenv ("DYNO_PEER_COPIES");
+}
+
+/* Where one rank cannot, all go through the host. */
+static void
+test_no_peers (void)
+{
+  static const struct {
+    const char *fail;
+    guint device_ranks, refused;
+    gboolean half;
+  } ways[] = { { "cuMemCreate", 3, 0, FALSE },
+               { "cuMemSetAccess", 3, 0, FALSE },
+               { "cuImportExternalMemory", 3, 0, TRUE },
+               { NULL, 1, 0, TRUE } };
+  FakeCuda *fake = fake_cuda_find ();
+
+  g_setenv ("DYNO_PEER_COPIES", "1", TRUE);
+  for (guint i = 0; i < G_N_ELEMENTS (ways); i++)
+    {
+      g_auto (Case) host = { .amp = TRUE, .half = ways[i].half, .steps = 1, .divisor = { 1, 1 } },
+                    c = { .amp = TRUE,
+                          .half = ways[i].half,
+                          .device_ranks = ways[i].device_ranks,
+                          .refused = ways[i].refused,
+                          .steps = 1,
+                          .divisor = { 1, 1 },
+                          .peers = TRUE };
+
+      comm_test_run (RANKS, run_rank, &host);
+      *fake = (FakeCuda){ .fail = ways[i].fail, .fail_at = 2 };
+      comm_test_run (RANKS, run_rank, &c);
+      g_assert_false (c.used[0] || c.used[1]);
+      g_assert_cmpint (fake->copies, ==, 0);
+      g_assert_cmpint (fake->open, ==, 0);
+      assert_same (&host, &c);
+    }
+  *fake = (FakeCuda){ 0 };
+  g_unsetenv ("DYNO_PEER_COPIES");
+}
+
+static void
 run_failing (DynoComm *comm, gpointer data)
 {
   guint rank = dyno_comm_get_rank (comm);
   g_autoptr (GError) error = NULL, again = NULL;
   guint64 value;
+  gboolean used;
   Net net;
 
   net_init (&net, FALSE, comm, FALSE);
+  if (data)
+    {
+      dyno_exchange_use_peers (net.exchange, dyno_build_get_plan (net.build), NULL, &used, &error);
+      g_assert_no_error (error);
+      g_assert_true (used);
+    }
   fill_input (&net, 0, 0, rank, 1);
   dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, &value, &error);
   g_assert_no_error (error);
@@ -369,6 +466,9 @@ static void
 test_failure (void)
 {
   comm_test_run (RANKS, run_failing, NULL);
+  g_setenv ("DYNO_PEER_COPIES", "1", TRUE);
+  comm_test_run (RANKS, run_failing, GINT_TO_POINTER (TRUE));
+  g_unsetenv ("DYNO_PEER_COPIES");
 }
 
 /* Values at every border, each neighbour of every fp16 value and of every middle of two, and noise. */
@@ -502,6 +602,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/exchange/half-the-bytes-in-fp16", test_half);
   g_test_add_func ("/train/exchange/conversion-on-the-device-has-the-hosts-bits", test_conversion);
   g_test_add_func ("/train/exchange/halves-of-the-device-train-as-the-hosts", test_on_device);
+  g_test_add_func ("/train/exchange/from-device-to-device-has-the-hosts-bits", test_peers);
+  g_test_add_func ("/train/exchange/all-go-through-the-host-where-one-must", test_no_peers);
   g_test_add_func ("/train/exchange/limit-of-a-hang-follows-the-steps", test_watchdog);
   g_test_add_func ("/train/exchange/overflow-of-one-rank-is-skipped-by-all", test_overflow);
   g_test_add_func ("/train/exchange/a-rank-that-ends-holds-none-up", test_failure);

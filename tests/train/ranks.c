@@ -193,6 +193,47 @@ test_halves_are_planned (void)
                    8 * sizeof (double));
 }
 
+/* Where devices write into each other's memory what they send is planned too, and left to the host
+ * where there is no room: to the bit. */
+static void
+test_inboxes_are_planned (void)
+{
+  g_autoptr (DynoJob) job = new_job ("simplecnn", 2);
+  g_autofree char *change = NULL;
+  g_auto (Group) host = { .job = job }, peers = { .job = job }, tight = { .job = job };
+  const DynoPlan *plans[] = { &host.runs[0].plan.plan, &peers.runs[0].plan.plan,
+                              &tight.runs[0].plan.plan };
+
+  test_job_set (job, "amp=true", "exchange.half=true", "epochs=1", NULL);
+  run_group (&host, 2);
+  g_setenv ("DYNO_PEER_COPIES", "1", TRUE);
+  run_group (&peers, 2);
+  change = g_strdup_printf ("vram_budget=%" G_GUINT64_FORMAT, plans[1]->total_bytes - 1);
+  test_job_set (job, change, NULL);
+  run_group (&tight, 2);
+  g_unsetenv ("DYNO_PEER_COPIES");
+  assert_good (&host, 2, DYNO_SESSION_FINISHED);
+  assert_good (&peers, 2, DYNO_SESSION_FINISHED);
+  assert_good (&tight, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (plans[0]->inbox_bytes, ==, 0);
+  g_assert_cmpuint (plans[1]->inbox_bytes, >=,
+                    plans[0]->space_bytes[DYNO_SPACE_GRADIENT] / 2
+                        + plans[0]->space_bytes[DYNO_SPACE_STATE]);
+  g_assert_cmpuint (plans[1]->inbox_bytes % (2 << 20), ==, 0);
+  g_assert_cmpuint (plans[1]->total_bytes - plans[0]->total_bytes, ==, plans[1]->inbox_bytes);
+  g_assert_cmpuint (plans[2]->total_bytes, ==, plans[0]->total_bytes);
+  for (guint rank = 0; rank < 2; rank++)
+    {
+      g_assert_cmpuint (host.runs[rank].vram_bytes, ==, plans[0]->total_bytes);
+      g_assert_cmpuint (peers.runs[rank].vram_bytes, ==, plans[1]->total_bytes);
+      g_assert_cmpuint (tight.runs[rank].vram_bytes, ==, plans[2]->total_bytes);
+    }
+  g_assert_cmpmem (host.runs[0].losses->data, 8 * sizeof (double), peers.runs[0].losses->data,
+                   8 * sizeof (double));
+  g_assert_cmpmem (host.runs[0].losses->data, 8 * sizeof (double), tight.runs[0].losses->data,
+                   8 * sizeof (double));
+}
+
 static void
 stop_at_five (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
@@ -485,6 +526,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);
   g_test_add_func ("/train/ranks/resumes-with-other-ranks", test_resumes_with_other_ranks);
   g_test_add_func ("/train/ranks/halves-are-planned", test_halves_are_planned);
+  g_test_add_func ("/train/ranks/inboxes-are-planned", test_inboxes_are_planned);
   g_test_add_func ("/train/ranks/saves-without-room-for-a-snapshot", test_saves_without_snapshot);
   g_test_add_func ("/train/ranks/commands-are-rank-0s", test_commands);
   g_test_add_func ("/train/ranks/a-rank-that-ends-ends-all", test_failure);

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: MIT */
+/* See peersum.h.  A rank's inbox has a part of stride bytes for each other rank, in their order:
+ * its gradients, and behind them its states. */
+#include "peersum.h"
+#include "checked.h"
+#include "train-error.h"
+#include "wirepack.h"
+#include <string.h>
+#include <unistd.h>
+
+struct _DynoPeerSum {
+  DynoComm *comm;
+  DynoPeerRange ranges[DYNO_PEER_N_RANGES];
+  guint64 begin[DYNO_PEER_N_RANGES]; /* in a part */
+  guint64 stride;
+  DynoPeer *peer;
+  DynoBuffer *inbox;
+  DynoCommand *command; /* sums of all ranges */
+  guint sources[DYNO_PEER_N_RANGES];
+  guint targets[DYNO_PEER_SUM_MOST_RANKS]; /* by rank; of this one none */
+};
+
+static guint64
+gradient_bytes (const DynoPlan *plan, gboolean half)
+{
+  return plan->space_bytes[DYNO_SPACE_GRADIENT] / (half ? 2 : 1);
+}
+
+static guint64
+stride_of (const DynoPlan *plan, gboolean half)
+{
+  return gradient_bytes (plan, half) + plan->space_bytes[DYNO_SPACE_STATE];
+}
+
+guint64
+dyno_peer_sum_inbox_bytes (const DynoPlan *plan, gboolean half, guint ranks)
+{
+  return dyno_align_up (stride_of (plan, half) * (MAX (ranks, 1) - 1), DYNO_PEER_GRANULARITY);
+}
+
+static guint
+value_bytes (const DynoPeerRange *range)
+{
+  return range->half ? 2 : 4;
+}
+
+/* The part of an inbox that is of `from`. */
+static guint
+part_of (guint owner, guint from)
+{
+  return from - (from > owner);
+}
+
+static gboolean
+record_sums (DynoPeerSum *s, DynoDevice *device, GError **error)
+{
+  guint ranks = dyno_comm_get_size (s->comm), own = dyno_comm_get_rank (s->comm);
+
+  s->command = dyno_command_new (device, DYNO_QUEUE_COMPUTE, error);
+  if (!s->command)
+    return FALSE;
+  for (guint i = 0; i < DYNO_PEER_N_RANGES; i++)
+    {
+      const DynoPeerRange *r = &s->ranges[i];
+      DynoWireSum sum = { .half = r->half,
+                          .ranks = ranks,
+                          .own_rank = own,
+                          .own = r->source,
+                          .own_offset = r->source_offset,
+                          .inbox = s->inbox,
+                          .inbox_offset = s->begin[i],
+                          .stride = s->stride,
+                          .target = r->target,
+                          .target_offset = r->target_offset,
+                          .n = r->n,
+                          .scale = r->scale };
+      if (r->source && !dyno_wire_record_sum (s->command, device, &sum, error))
+        return FALSE;
+    }
+  return dyno_command_end (s->command, error);
+}
+
+static gboolean
+check_ranges (const DynoPeerSum *s, const DynoPlan *plan, GError **error)
+{
+  const guint64 room[DYNO_PEER_N_RANGES] = { s->begin[DYNO_PEER_STATES],
+                                             plan->space_bytes[DYNO_SPACE_STATE] };
+
+  for (guint i = 0; i < DYNO_PEER_N_RANGES; i++)
+    {
+      const DynoPeerRange *r = &s->ranges[i];
+      if (!r->source
+          || (r->n % DYNO_WIRE_VALUES == 0 && r->source_offset % 16 == 0
+              && r->target_offset % 16 == 0 && r->n * value_bytes (r) <= room[i]))
+        continue;
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED,
+                   "gradients or statistics lie at odd places");
+      return FALSE;
+    }
+  return TRUE;
+}
+
+/* This rank's own part.  descriptor: of its inbox. */
+static gboolean
+prepare (DynoPeerSum *s, DynoDevice *device, const DynoPlan *plan, int *descriptor, GError **error)
+{
+  guint64 bytes = dyno_peer_sum_inbox_bytes (plan, s->ranges[DYNO_PEER_GRADIENTS].half,
+                                             dyno_comm_get_size (s->comm));
+
+  if (!check_ranges (s, plan, error))
+    return FALSE;
+  s->peer = dyno_peer_open (device, error);
+  s->inbox = s->peer
+                 ? dyno_peer_new_inbox (s->peer, bytes, DYNO_MEMORY_GRADIENTS, descriptor, error)
+                 : NULL;
+  if (!s->inbox)
+    return FALSE;
+  for (guint i = 0; i < DYNO_PEER_N_RANGES; i++)
+    if (s->ranges[i].source
+        && !dyno_peer_add_source (s->peer, s->ranges[i].source, &s->sources[i], error))
+      return FALSE;
+  return record_sums (s, device, error);
+}
+
+/* All ranks could; else this one's error, or that another could not. */
+static gboolean
+agree (DynoComm *comm, gboolean fine, GError **problem, GError **error)
+{
+  gboolean all;
+
+  if (!dyno_comm_all (comm, fine, &all, error))
+    {
+      g_clear_error (problem);
+      return FALSE;
+    }
+  if (all)
+    return TRUE;
+  if (*problem)
+    g_propagate_error (error, g_steal_pointer (problem));
+  else
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED, "another rank cannot");
+  return FALSE;
+}
+
+/* The others' inboxes; one after the other, so that a rank that fails fails with all. */
+static gboolean
+add_targets (DynoPeerSum *s, int descriptor, GError **error)
+{
+  guint ranks = dyno_comm_get_size (s->comm);
+  guint64 bytes = dyno_buffer_get_size (s->inbox);
+  int theirs[DYNO_PEER_SUM_MOST_RANKS];
+  GError *problem = NULL;
+  gboolean fine = TRUE;
+
+  if (!dyno_comm_pass_descriptors (s->comm, descriptor, theirs, error))
+    return FALSE;
+  for (guint r = 0; r < ranks; r++)
+    {
+      if (theirs[r] < 0)
+        continue;
+      fine = fine && dyno_peer_add_target (s->peer, theirs[r], bytes, &s->targets[r], &problem);
+      close (theirs[r]);
+    }
+  return agree (s->comm, fine, &problem, error);
+}
+
+DynoPeerSum *
+dyno_peer_sum_new (DynoDevice *device, DynoComm *comm, const DynoPlan *plan,
+                   const DynoPeerRange ranges[DYNO_PEER_N_RANGES], const char *why, GError **error)
+{
+  g_autoptr (DynoPeerSum) s = g_new0 (DynoPeerSum, 1);
+  GError *problem = NULL;
+  gboolean fine = FALSE;
+  int descriptor = -1;
+
+  s->comm = dyno_comm_ref (comm);
+  memcpy (s->ranges, ranges, sizeof s->ranges);
+  s->begin[DYNO_PEER_STATES] = gradient_bytes (plan, ranges[DYNO_PEER_GRADIENTS].half);
+  s->stride = stride_of (plan, ranges[DYNO_PEER_GRADIENTS].half);
+  if (!why && dyno_comm_get_size (comm) > DYNO_PEER_SUM_MOST_RANKS)
+    why = "there are too many ranks";
+  if (!why && dyno_comm_get_local_size (comm) != dyno_comm_get_size (comm))
+    why = "the ranks are on several hosts";
+  if (why)
+    g_set_error_literal (&problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED, why);
+  else
+    fine = prepare (s, device, plan, &descriptor, &problem);
+  fine = agree (comm, fine, &problem, error) && add_targets (s, descriptor, error);
+  if (descriptor >= 0)
+    close (descriptor);
+  return fine ? g_steal_pointer (&s) : NULL;
+}
+
+void
+dyno_peer_sum_free (DynoPeerSum *s)
+{
+  if (!s)
+    return;
+  dyno_command_free (s->command);
+  dyno_peer_free (s->peer);
+  dyno_buffer_free (s->inbox);
+  dyno_comm_unref (s->comm);
+  g_free (s);
+}
+
+gboolean
+dyno_peer_sum_copy (DynoPeerSum *s, guint range, guint64 first, guint64 n, GError **error)
+{
+  const DynoPeerRange *r = &s->ranges[range];
+  guint own = dyno_comm_get_rank (s->comm);
+  guint64 at = first * value_bytes (r);
+
+  g_return_val_if_fail (r->source && first <= r->n && n <= r->n - first, FALSE);
+  /* Each rank begins with the next one, so that they do not all write to the same. */
+  for (guint i = 1; i < dyno_comm_get_size (s->comm); i++)
+    {
+      guint to = (own + i) % dyno_comm_get_size (s->comm);
+      guint64 part = part_of (to, own) * s->stride;
+      if (!dyno_peer_copy (s->peer, s->sources[range], r->source_offset + at, s->targets[to],
+                           part + s->begin[range] + at, n * value_bytes (r), error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_peer_sum_poll (DynoPeerSum *s, gboolean *done, GError **error)
+{
+  return dyno_peer_poll (s->peer, done, error);
+}
+
+gboolean
+dyno_peer_sum_submit (DynoPeerSum *s, guint64 *timeline_value, GError **error)
+{
+  return dyno_command_submit (s->command, NULL, 0, timeline_value, error);
+}
+
+guint64
+dyno_peer_sum_get_bytes (const DynoPeerSum *s)
+{
+  guint64 bytes = 0;
+
+  for (guint i = 0; i < DYNO_PEER_N_RANGES; i++)
+    bytes += s->ranges[i].source ? s->ranges[i].n * value_bytes (&s->ranges[i]) : 0;
+  return bytes * (dyno_comm_get_size (s->comm) - 1);
+}
