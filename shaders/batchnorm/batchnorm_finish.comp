@@ -8,7 +8,9 @@
  * fixed.
  *
  * With SUMS the groups are those of a convolution's epilogue instead: sums of the distances to the
- * running mean, and of their squares (gemm-statistics.glsl); to 0 where that mean is not finite. */
+ * running mean, and of their squares (gemm-statistics.glsl); to 0 where that mean is not finite.
+ * TABLE=1: also what those need who make the batch norm's output in their loads
+ * (lib/gemm-load.glsl), fp16 with HALF=1. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "batchnorm-push.h"
@@ -27,6 +29,51 @@ DYNO_PUSH (DynoBatchNormFinishPush, p);
 DYNO_BUFFER_IN (Partials, float, 4);
 DYNO_BUFFER_OUT (Statistics, float, 4);
 DYNO_BUFFER_INOUT (Running, float, 4);
+#ifdef TABLE
+#ifndef HALF
+#define HALF 0
+#endif
+#if HALF
+#define TableValue float16_t
+#else
+#define TableValue float
+#endif
+DYNO_BUFFER_IN (Parameters, float, 4);
+DYNO_BUFFER_OUT (Table, TableValue, 2);
+
+#define MOST_FACTOR 65504.0 /* of fp16 */
+
+shared uint bad_channels[LOCAL_X]; /* those of one workgroup are eight */
+
+/* mean and invstd are known to lane 0. */
+void
+table_put (uint lane, uint place, uint channel, float mean, float invstd, float gamma, float beta)
+{
+  const float factor = gamma * invstd;
+  const bool bad = is_nonfinite (mean + factor + beta);
+  if (lane == 0)
+    bad_channels[place] = uint (bad);
+  barrier ();
+  if (lane != 0)
+    return;
+  uint any = 0;
+  [[unroll]] for (uint i = 0; i < LOCAL_X; i++)
+    any |= bad_channels[i];
+  const TableValue near = TableValue (mean);
+#if HALF
+  const TableValue rounded = TableValue (clamp (factor, -MOST_FACTOR, MOST_FACTOR));
+#else
+  const TableValue rounded = factor;
+#endif
+  const float nan = uintBitsToFloat (0x7fc00000u);
+  Table table = Table (p.table);
+  table.v[channel] = near;
+  table.v[CHANNELS + channel] = rounded;
+  table.v[2 * CHANNELS + channel] =
+      TableValue (bad ? nan : beta - (mean - float (near)) * float (rounded));
+  table.v[3 * CHANNELS + channel] = TableValue (any != 0 ? nan : 0.0);
+}
+#endif
 
 shared float sums[LOCAL_X * LOCAL_Y];
 shared float squares[LOCAL_X * LOCAL_Y];
@@ -71,6 +118,9 @@ main ()
   const uint place = gl_LocalInvocationID.x;
   const uint channel = gl_WorkGroupID.x * LOCAL_X + place;
   Partials partials = Partials (p.partials);
+#ifdef TABLE
+  const float gamma = Parameters (p.gamma).v[channel], beta = Parameters (p.beta).v[channel];
+#endif
 
   vec2 part[ROUNDS];
   [[unroll]] for (uint k = 0; k < ROUNDS; k++)
@@ -110,11 +160,15 @@ main ()
   squares[lane * LOCAL_X + place] = m2;
   add_up_squares (lane, place);
 #endif
+  const float variance = lane == 0 ? squares[place] / float (ROWS) : 0.0,
+              invstd = inversesqrt (variance + EPSILON);
+#ifdef TABLE
+  table_put (lane, place, channel, mean, invstd, gamma, beta);
+#endif
   if (lane != 0)
     return;
-  const float variance = squares[place] / float (ROWS);
   Statistics (p.mean).v[channel] = mean;
-  Statistics (p.invstd).v[channel] = inversesqrt (variance + EPSILON);
+  Statistics (p.invstd).v[channel] = invstd;
   if (is_nonfinite (mean) || is_nonfinite (variance * UNBIASED))
     return;
   Running running_mean = Running (p.running_mean);

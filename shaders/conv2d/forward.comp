@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
- * (ky and kx times the dilation; c of k's block; with AFFINE that goes through a batch norm)
+ * (ky and kx times the dilation; c of k's block; with AFFINE that goes through a batch norm, with
+ * LOAD x is behind one)
  *
  * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
  * lies in memory as it is needed. */
@@ -77,6 +78,20 @@ gemm_b (uint i)
 #endif
   return gather (p.b, row * (K / CHUNK) + column / CHUNK, valid && (CHECK_N == 0 || column < K));
 }
+
+#ifdef LOAD
+uint
+gemm_load_chunk ()
+{
+#if IMAGES
+  return tap_chunk + a_column (0);
+#elif GROUPED
+  return tile_column / BLOCK_K * CHUNKS + walk.c;
+#else
+  return walk.c;
+#endif
+}
+#endif
 
 void
 gemm_next ()

@@ -8,8 +8,8 @@
  * lies left of a row is the end of the one before.  The positions that are no pixels are computed
  * in vain, 1 / W + 1 / H of all with 3 x 3 taps.
  *
- * FLIP 0: target = y, the product of x and the weight.  FLIP 1: target = dx (+)=, of dy and the
- * weight with its taps turned round. */
+ * FLIP 0: target = y, the product of x, with LOAD behind a batch norm, and the weight.  FLIP 1:
+ * target = dx (+)=, of dy and the weight with its taps turned round. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -57,6 +57,16 @@ gemm_a (uint i)
   bool valid = patch_at[i] >= 0 && (CHECK_K == 0 || patch_chunk + a_column (i) < IN_C / CHUNK);
   return gather (p.a, uint (patch_at[i]) + patch_chunk, valid);
 }
+
+#ifdef LOAD
+/* From inside, where the patch has channels that are not there. */
+uint
+gemm_load_chunk ()
+{
+  const uint chunk = patch_chunk + a_column (0);
+  return CHECK_K == 0 ? chunk : min (chunk, IN_C / CHUNK - 1);
+}
+#endif
 
 GemmChunk
 gemm_b (uint i)

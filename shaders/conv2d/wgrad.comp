@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
- * (ky and kx times the dilation; c of k's block, and 0 where it is not of k's group)
+ * (ky and kx times the dilation; c of k's block, and 0 where it is not of k's group; with LOAD x is
+ * behind a batch norm)
  *
  * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
  * long side is cut into splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums,
@@ -151,6 +152,16 @@ gemm_next ()
 }
 #endif
 
+#ifdef LOAD
+uint load_chunk; /* of x's channels, the same for all K tiles */
+
+uint
+gemm_load_chunk ()
+{
+  return load_chunk;
+}
+#endif
+
 #ifdef LANES
 void
 gemm_next_group ()
@@ -215,7 +226,12 @@ main ()
   if (!tile_find (tile_row, tile_column))
     return;
 #if IMAGES
-  gemm_run (images_start ());
+  const uint tiles = images_start ();
+#ifdef LOAD
+  load_chunk = tile_row % C / CHUNK + a_column (0);
+  load_fetch ();
+#endif
+  gemm_run (tiles);
 #else
   pixel = gl_WorkGroupID.z * K_SPLIT;
   pixel_end = min (pixel + K_SPLIT, PIXELS);
@@ -232,6 +248,13 @@ main ()
 #if GROUPED
   tap_at += int (tile_column / BLOCK_K * (BLOCK_C / CHUNK));
 #endif
+#endif
+#ifdef LOAD
+  load_chunk = position.c;
+#if GROUPED
+  load_chunk += tile_column / BLOCK_K * (BLOCK_C / CHUNK);
+#endif
+  load_fetch ();
 #endif
   if (CHECK_M != 0 && row >= TILE_ROWS)
     tap = ivec2 (NOWHERE);

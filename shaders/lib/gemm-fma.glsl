@@ -61,7 +61,7 @@ put ()
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     if (!A_PARTIAL || a_row (i) < A_ROWS)
       {
-        GemmChunk chunk = GEMM_ZERO (next_a[i], valid_a[i]);
+        GemmChunk chunk = load_put (next_a[i], valid_a[i]);
 #if A_ALONG_K
         PUT_ALONG_K (tile_a, A_STRIDE, chunk, stage + a_column (i) * CHUNK, a_row (i))
 #else

@@ -65,8 +65,12 @@ gemm_run (uint trips)
       [[unroll]] for (uint i = 0; i < B_LOADS; i++)
         next_b[i] = gemm_b (i);
 #else
+      LOAD_FETCH ();
       [[unroll]] for (uint i = 0; i < A_LOADS; i++)
-        next_a[i] = gemm_a (i);
+        {
+          const GemmChunk chunk = gemm_a (i);
+          next_a[i] = load_put (chunk, gathered);
+        }
 #endif
 #if CHECK_K && defined (DEPTH)
       const uint groups = min (DEPTH / 4 - trip * (BK / 4), BK / 4);

@@ -22,7 +22,9 @@
  *       likewise, with matrix units: eight columns of what lies beside the target
  *   void gemm_put_halves (uint column, u32vec4 chunk)
  *       likewise: eight columns, stored as they are
- * and calls gemm_run (number of K tiles).
+ *   uint gemm_load_chunk ()
+ *       with LOAD, see gemm-load.glsl
+ * and calls gemm_run (number of K tiles), with LOAD where A's chunks lie along M load_fetch () before.
  *
  * Invariant of the loop: while one K tile is multiplied out of shared memory the next one is on its
  * way into registers. */
@@ -31,6 +33,14 @@
 
 #ifndef STAGES
 #define STAGES 1
+#endif
+
+#include "gemm-load.glsl"
+/* A's chunks lie along K: with LOAD other channels' for each K tile. */
+#if defined (LOAD) && A_ALONG_K
+#define LOAD_FETCH() load_fetch ()
+#else
+#define LOAD_FETCH()
 #endif
 
 #ifdef LANES
@@ -44,6 +54,7 @@ GemmValid valid_b[B_LOADS];
 void
 fetch_a ()
 {
+  LOAD_FETCH ();
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     if (!A_PARTIAL || a_row (i) < A_ROWS)
       {

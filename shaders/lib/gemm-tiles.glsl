@@ -15,7 +15,7 @@ put_a ()
 {
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     if (!A_PARTIAL || a_row (i) < A_ROWS)
-      tile[a_row (i) * A_STRIDE + a_column (i)] = GEMM_ZERO (next_a[i], valid_a[i]);
+      tile[a_row (i) * A_STRIDE + a_column (i)] = load_put (next_a[i], valid_a[i]);
 }
 
 void

@@ -18,6 +18,7 @@
  *                  registers to lose
  *   PATCH, TAPS    with matrix units: gemm-patch.glsl, see there
  *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; loads are those of four K
+ *   LOAD           A is made of what is loaded: gemm-load.glsl
  *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
@@ -115,12 +116,19 @@ DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 #if defined (LANES) || GATHER_BRANCHES
 #define GEMM_ZERO(chunk, valid) (chunk)
 #define GemmValid bool
+#ifdef LOAD
+bool gathered; /* zero is not zero any more behind the batch norm */
+#else
 const bool gathered = true;
+#endif
 
 GemmChunk
 gather (uint64_t address, uint index, bool valid)
 {
   GemmChunk chunk = GemmChunk (0);
+#ifdef LOAD
+  gathered = valid;
+#endif
   if (valid)
     chunk = GemmChunks (address).v[index];
   return chunk;

@@ -48,8 +48,11 @@ DYNO_STRUCT (DynoBatchNormFinishPush) {
   uint64_t invstd;
   uint64_t running_mean;
   uint64_t running_variance;
+  uint64_t gamma; /* from here on with TABLE */
+  uint64_t beta;
+  uint64_t table; /* [4][cp] of x's type, see lib/gemm-load.glsl */
 };
-DYNO_STRUCT_SIZE (DynoBatchNormFinishPush, 40)
+DYNO_STRUCT_SIZE (DynoBatchNormFinishPush, 64)
 
 DYNO_STRUCT (DynoBatchNormJoinPush) {
   uint64_t partials;

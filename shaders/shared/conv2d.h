@@ -50,7 +50,9 @@ DYNO_STRUCT (DynoConv2dPush)
   /* dgrad with NORM (lib/norm.glsl), forward with AFFINE (lib/affine.glsl), from here on: of
    * target's shape; where AFFINE is 2 the residual */
   uint64_t norm_x;
-  uint64_t norm_y; /* where NORM is 3 */
+  /* where NORM is 3; forward and wgrad with LOAD (lib/gemm-load.glsl): of the batch norm before x,
+   * [4][C] of x's type */
+  uint64_t norm_y;
   uint64_t mean;   /* fp32 [C], as all that follow */
   uint64_t invstd; /* AFFINE: the variance */
   uint64_t gamma;  /* NORM: where it is 2 */

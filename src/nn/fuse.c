@@ -183,12 +183,13 @@ fuse_running_norm (DynoGraph *graph, DynoNode *node)
 }
 
 /* What reads the tensor does so as input 0, one node of them in the forward pass, and all can make
- * the load; apply: they do from now on. */
+ * the load; apply: they do from now on.  by_table: whether any of them reads the table. */
 static gboolean
 load_in_readers (DynoGraph *graph, const DynoTensor *tensor, const DynoNormLoad *load,
-                 gboolean apply)
+                 gboolean apply, gboolean *by_table)
 {
   guint forward = 0;
+  *by_table = FALSE;
   for (guint i = 0; i < graph->nodes->len; i++)
     {
       DynoNode *node = g_ptr_array_index (graph->nodes, i);
@@ -199,6 +200,7 @@ load_in_readers (DynoGraph *graph, const DynoTensor *tensor, const DynoNormLoad 
           if (k > 0 || !node->op->load_norm || !node->op->load_norm (node, load, apply))
             return FALSE;
           forward += node->stage == DYNO_STAGE_FORWARD;
+          *by_table |= node->op->traits.loads_by_table;
         }
     }
   return forward == 1;
@@ -215,9 +217,13 @@ dyno_fuse_norm_loads (DynoGraph *graph)
       if (!node->op->norm_load || !node->op->norm_load (node, &load))
         continue;
       DynoTensor *y = node->outputs[0];
-      if (y->keep || !load_in_readers (graph, y, &load, FALSE))
+      gboolean by_table;
+      if (y->keep || !load_in_readers (graph, y, &load, FALSE, &by_table))
         continue;
-      load_in_readers (graph, y, &load, TRUE);
+      load.table = by_table ? node->op->norm_table (graph, node) : NULL;
+      if (by_table && !load.table)
+        return applied;
+      load_in_readers (graph, y, &load, TRUE, &by_table);
       y->producer = NULL;
       g_ptr_array_remove_index (graph->nodes, i--);
       applied++;

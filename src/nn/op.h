@@ -56,6 +56,9 @@ typedef struct {
 /* What the output of a batch norm is, for those who make it of x in their loads. */
 typedef struct {
   DynoTensor *x, *mean, *invstd, *gamma, *beta; /* x of the output's shape */
+  /* the same of each channel, [4][channels] of x's type (lib/gemm-load.glsl); NULL: no reader has
+   * the trait for it */
+  DynoTensor *table;
   DynoActivation activation;
 } DynoNormLoad;
 
@@ -72,6 +75,7 @@ typedef struct {
   gboolean emits_column_sums; /* its kernels can sum up the columns of output 0 for `absorb` */
   /* it reads the column sums of input 0, as distances from input 1, where there are some */
   gboolean reads_column_sums;
+  gboolean loads_by_table; /* its `load_norm` reads the table */
   /* Output 0 is the largest value of each window of input 0, output 1 (NULL: no backward pass
    * follows) its place; the attributes begin with the DynoPoolWindow. */
   gboolean window_maximum;
@@ -140,6 +144,9 @@ struct _DynoOpClass {
   /* Of a forward node: output 0 as what its only readers can make of x, the same for all of them.
    * NULL or FALSE: they cannot. */
   gboolean (*norm_load) (const DynoNode *node, DynoNormLoad *load);
+  /* Of one that has norm_load: lets the table be written from now on, before the node; NULL: the
+   * graph failed. */
+  DynoTensor *(*norm_table) (DynoGraph *graph, const DynoNode *node);
   /* Of a node that reads the output of a batch norm as input 0: it reads x from now on and makes
    * that output in its loads, not rounded; not `apply`: whether it can.  NULL or FALSE: it cannot. */
   gboolean (*load_norm) (DynoNode *node, const DynoNormLoad *load, gboolean apply);

@@ -804,7 +804,7 @@ validate (GBytes *spirv, const char *what)
 }
 
 /* Matrix-unit kernels, by the extension that this build's shader compiler knows, with bounds checks
- * and without. */
+ * and without, and with a batch norm in their loads and without. */
 static void
 test_matrix_kernels_compile (void)
 {
@@ -821,20 +821,26 @@ test_matrix_kernels_compile (void)
                           .processors = 1 << 14,
                           .fp16 = TRUE,
                           .matrix = dyno_shader_compiler_matrix () };
+  static const guint32 loads[] = { DYNO_ACTIVATION_RELU, DYNO_ACTIVATION_RELU6, 0,
+                                   DYNO_CONV2D_LOAD_PLAIN };
   DynoShaderCompiler *compiler =
       dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL);
   g_assert_cmpint (info.matrix, !=, DYNO_MATRIX_NONE);
   for (guint t = 0; t < dyno_n_tiles; t++)
     for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES && dyno_tile_uses_matrix (&dyno_tiles[t]);
          pass++)
-      for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+      for (guint k = 0; k < 2 * G_N_ELEMENTS (shapes); k++)
         {
+          guint i = k / 2, load = k % 2;
           DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
           DynoConv2dVariant variant = { .tile = &dyno_tiles[t], .splits = 1, .split_len = 32 };
           if (i == 2 && dyno_tiles[t].kind != DYNO_TILE_FIRST)
             variant.splits = 2;
           shape.statistics = i > 0;
           shape.accumulate = i > 1;
+          shape.load = load == 0 || shape.c <= 4 ? 0 : loads[i];
+          if (load == 1 && (shape.load == 0 || pass == DYNO_CONV2D_DGRAD))
+            continue;
           DynoKernelSpec spec;
           guint32 groups[3];
           g_autoptr (GError) error = NULL;
@@ -844,6 +850,8 @@ test_matrix_kernels_compile (void)
           if (dyno_tiles[t].kind == DYNO_TILE_MATRIX)
             g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL)
                            == (i == 0));
+          g_assert_true ((strstr (spec.macros, " LOAD=") != NULL) == (load == 1));
+          g_assert_false (spec.macros_cut);
           g_autoptr (GBytes) spirv = dyno_shader_compiler_get (compiler, spec.shader, spec.macros,
                                                                spec.local_size, &error);
           g_assert_no_error (error);

@@ -284,10 +284,10 @@ test_networks (void)
   static const struct {
     const char *model;
     guint batch, passes, mib;
-  } rows[] = { { "resnet50", 128, 9, 4582 },
-               { "resnet18", 128, 5, 953 },
-               { "mobilenetv2", 128, 4, 2248 },
-               { "mobilenetv2", 256, 4, 4487 } };
+  } rows[] = { { "resnet50", 128, 9, 4252 },
+               { "resnet18", 128, 5, 906 },
+               { "mobilenetv2", 128, 4, 1734 },
+               { "mobilenetv2", 256, 4, 3467 } };
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
       g_autoptr (GError) error = NULL;

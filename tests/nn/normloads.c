@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch norm's output made in the loads of the depthwise convolution that reads it, against the
- * double reference and against the pass that writes it. */
+/* A batch norm's output made in the loads of the convolution that reads it, against the double
+ * reference and against the pass that writes it. */
+#include "conv2d-private.h"
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include "reference/conv2d.h"
 #include <math.h>
+#include <string.h>
 
-/* batch norm -> activation -> depthwise convolution */
+/* batch norm -> activation -> convolution; k 0: depthwise; groups and dilation 0: 1 */
 typedef struct {
   guint32 n, h, w, c, kernel, stride, pad;
   DynoActivation activation;
+  guint32 k, groups, dilation;
+  gboolean linear; /* by a linear layer, in place of a kernel of 1 */
 } Case;
 
 static const Case cases[] = {
@@ -19,6 +23,31 @@ static const Case cases[] = {
   { 2, 11, 12, 21, 5, 2, 2, DYNO_ACTIVATION_RELU6 },
   { 2, 9, 9, 12, 3, 1, 0, DYNO_ACTIVATION_RELU },
   { 2, 9, 7, 10, 3, 2, 1, DYNO_ACTIVATION_RELU },
+};
+
+/* Pads wider than the kernel reaches, channels that are no multiple of 8, strides, groups that are
+ * whole tiles in blocks and such that are not, few channels, rows and columns that are whole tiles. */
+static const Case dense_cases[] = {
+  { 2, 9, 11, 24, 3, 1, 1, DYNO_ACTIVATION_RELU, 40 },
+  { 1, 13, 10, 10, 3, 2, 1, DYNO_ACTIVATION_RELU6, 33 },
+  { 2, 16, 16, 64, 1, 1, 0, DYNO_ACTIVATION_RELU, 256 },
+  { 2, 9, 8, 37, 1, 2, 0, DYNO_ACTIVATION_NONE, 20 },
+  { 2, 6, 6, 20, 5, 1, 3, DYNO_ACTIVATION_NONE, 10 },
+  { 2, 7, 9, 5, 3, 1, 1, DYNO_ACTIVATION_RELU, 9 },
+  { 2, 7, 6, 64, 3, 1, 1, DYNO_ACTIVATION_RELU, 64, 16 },
+  { 1, 7, 8, 128, 3, 2, 1, DYNO_ACTIVATION_RELU6, 64, 4 },
+  { 2, 5, 7, 12, 3, 1, 1, DYNO_ACTIVATION_RELU, 18, 3 },
+  { 2, 9, 8, 16, 3, 1, 2, DYNO_ACTIVATION_RELU, 8, 1, 2 },
+  { 9, 1, 1, 72, 1, 1, 0, DYNO_ACTIVATION_RELU, 33, 1, 1, TRUE },
+  { 3, 2, 4, 20, 1, 1, 0, DYNO_ACTIVATION_RELU, 9, 1, 1, TRUE },
+};
+/* Several tiles of every variant, a long K axis in both directions, and whole tiles of images. */
+static const Case variant_cases[] = {
+  { 2, 11, 7, 130, 3, 2, 1, DYNO_ACTIVATION_RELU, 140 },
+  { 1, 6, 7, 72, 3, 1, 1, DYNO_ACTIVATION_RELU6, 40 },
+  { 2, 16, 16, 64, 1, 1, 0, DYNO_ACTIVATION_RELU, 256 },
+  { 256, 2, 3, 128, 3, 1, 1, DYNO_ACTIVATION_RELU, 64 },
+  { 128, 4, 5, 32, 3, 2, 1, DYNO_ACTIVATION_RELU6, 32 },
 };
 
 typedef struct {
@@ -39,8 +68,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Results, results_clear)
 typedef struct {
   gboolean amp, as_card, restoring, checkpointing;
   gboolean plain;    /* the batch norm's pass writes its output */
+  gboolean sums;     /* the convolution's dgrad makes those of the batch norm's backward pass */
   gboolean after;    /* a batch norm follows, whose sums the convolution makes */
   double *tolerance; /* for results of this precision; NULL: not wanted */
+  const DynoVariant *variants[DYNO_CONV2D_N_PASSES]; /* NULL: the first choice */
 } Options;
 
 typedef struct {
@@ -55,14 +86,16 @@ reference_of (const Case *s)
                             .h = s->h,
                             .w = s->w,
                             .c = s->c,
-                            .k = s->c,
+                            .k = s->k > 0 ? s->k : s->c,
                             .kernel_h = s->kernel,
                             .kernel_w = s->kernel,
                             .stride_h = s->stride,
                             .stride_w = s->stride,
                             .pad_h = s->pad,
                             .pad_w = s->pad,
-                            .groups = s->c };
+                            .groups = s->k > 0 ? MAX (s->groups, 1) : s->c,
+                            .dilation_h = s->dilation,
+                            .dilation_w = s->dilation };
 }
 
 static void
@@ -83,9 +116,9 @@ values_new (const Case *s, gboolean infinite)
 {
   const ReferenceConv2d conv = reference_of (s);
   Values v = { .n_x = (gsize) s->n * s->h * s->w * s->c,
-               .n_z =
-                   (gsize) s->n * reference_conv2d_oh (&conv) * reference_conv2d_ow (&conv) * s->c,
-               .n_weight = (gsize) s->kernel * s->kernel * s->c };
+               .n_z = (gsize) s->n * reference_conv2d_oh (&conv) * reference_conv2d_ow (&conv)
+                      * conv.k,
+               .n_weight = (gsize) s->kernel * s->kernel * conv.k * (s->c / conv.groups) };
   v.x = harness_random (1, v.n_x, 2);
   v.gamma = harness_random (3, s->c, 4);
   v.beta = harness_random (4, s->c, 2);
@@ -104,35 +137,53 @@ values_new (const Case *s, gboolean infinite)
 static Results
 run (const Case *s, const Values *v, const Options *o)
 {
-  guint fused = 0;
+  guint fused = 0, sums = 0;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = o->amp,
                                                          .training = TRUE,
                                                          .batch = s->n,
                                                          .as_card = o->as_card,
                                                          .restoring = o->restoring,
                                                          .checkpointing = o->checkpointing,
+                                                         .gradient_sums = o->sums ? &sums : NULL,
                                                          .norm_loads = o->plain ? NULL : &fused });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, v->x);
   DynoTensor *y = dyno_batch_norm (graph, input, "bn");
-  y = dyno_activation (graph, y, s->activation, "act");
-  DynoTensor *z = dyno_conv2d (graph, y, "conv",
-                               &(DynoConv2dParams){ .out_channels = s->c,
-                                                    .kernel_h = s->kernel,
-                                                    .kernel_w = s->kernel,
-                                                    .stride_h = s->stride,
-                                                    .stride_w = s->stride,
-                                                    .pad_h = s->pad,
-                                                    .pad_w = s->pad,
-                                                    .groups = s->c });
+  if (s->activation)
+    y = dyno_activation (graph, y, s->activation, "act");
+  const ReferenceConv2d conv = reference_of (s);
+  DynoTensor *z = s->linear ? dyno_linear (graph, y, "conv", s->k, DYNO_INIT_KAIMING_UNIFORM)
+                            : dyno_conv2d (graph, y, "conv",
+                                           &(DynoConv2dParams){ .out_channels = conv.k,
+                                                                .kernel_h = s->kernel,
+                                                                .kernel_w = s->kernel,
+                                                                .stride_h = s->stride,
+                                                                .stride_w = s->stride,
+                                                                .pad_h = s->pad,
+                                                                .pad_w = s->pad,
+                                                                .groups = conv.groups,
+                                                                .dilation_h = s->dilation,
+                                                                .dilation_w = s->dilation });
   z = o->after ? dyno_batch_norm (graph, z, "after") : z;
   dyno_fuse_all (graph);
   harness_set_parameter (h, "bn.weight", v->gamma);
   harness_set_parameter (h, "bn.bias", v->beta);
   harness_set_parameter (h, "conv.weight", v->weight);
+  if (s->linear)
+    {
+      g_autofree double *zero = g_new0 (double, s->k);
+      harness_set_parameter (h, "conv.bias", zero);
+    }
   harness_set_gradient (h, z, v->dz);
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    if (o->variants[pass])
+      {
+        g_autofree char *prefix = g_strconcat ("conv2d.", dyno_conv2d_pass_name (pass), NULL);
+        harness_force (h, prefix, o->variants[pass]);
+      }
   harness_run (h);
   g_assert_cmpuint (fused, ==, !o->plain);
+  g_assert_cmpuint (sums, ==, o->sums);
   if (o->tolerance)
     *o->tolerance = harness_tolerance (h);
   return (Results){ .z = harness_read (h, z),
@@ -202,10 +253,120 @@ test_matches (void)
 }
 
 static void
+test_dense (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (dense_cases); i++)
+    for (guint k = 0; k < 2; k++)
+      check (&dense_cases[i], (Options){ .amp = k == 0, .as_card = i % 2 == k }, i % 4 == 1);
+}
+
+static DynoConv2dShape
+shape_of (const Case *s, gboolean half)
+{
+  const ReferenceConv2d conv = reference_of (s);
+  return (DynoConv2dShape){ .n = s->n,
+                            .h = s->h,
+                            .w = s->w,
+                            .c = s->c,
+                            .cp = (s->c + 7) & ~7u,
+                            .oh = reference_conv2d_oh (&conv),
+                            .ow = reference_conv2d_ow (&conv),
+                            .k = conv.k,
+                            .kp = (conv.k + 7) & ~7u,
+                            .kernel_h = s->kernel,
+                            .kernel_w = s->kernel,
+                            .stride_h = s->stride,
+                            .stride_w = s->stride,
+                            .pad_h = s->pad,
+                            .pad_w = s->pad,
+                            .groups = conv.groups,
+                            .dtype = half ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32 };
+}
+
+/* Every tile for both passes; of the splits of a tile now few, now many. */
+static void
+check_variants (const Case *s, gboolean amp)
+{
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp });
+  const DynoConv2dShape shape = shape_of (s, amp);
+  DynoConv2dVariant variants[DYNO_CONV2D_N_PASSES][DYNO_CONV2D_MAX_VARIANTS];
+  guint counts[DYNO_CONV2D_N_PASSES] = { 0 }, tried = 0;
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    if (pass != DYNO_CONV2D_DGRAD)
+      counts[pass] = dyno_conv2d_variants (harness_info (h), &shape, pass, variants[pass]);
+  for (guint i = 0; i < counts[DYNO_CONV2D_FORWARD]; i++)
+    {
+      Options o = { .amp = amp };
+      if (variants[DYNO_CONV2D_FORWARD][i].tile->images != (s->n >= 128))
+        continue;
+      o.variants[DYNO_CONV2D_FORWARD] = &variants[DYNO_CONV2D_FORWARD][i].variant;
+      for (guint v = 0; v < counts[DYNO_CONV2D_WGRAD]; v++)
+        if (variants[DYNO_CONV2D_WGRAD][v].tile == variants[DYNO_CONV2D_FORWARD][i].tile
+            && (!o.variants[DYNO_CONV2D_WGRAD] || i % 2))
+          o.variants[DYNO_CONV2D_WGRAD] = &variants[DYNO_CONV2D_WGRAD][v].variant;
+      check (s, o, FALSE);
+      tried++;
+    }
+  g_assert_cmpuint (tried, >, 0);
+}
+
+static void
+test_every_variant (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (variant_cases); i++)
+    check_variants (&variant_cases[i], i % 2 == 1);
+  check_variants (&variant_cases[1], FALSE);
+  check_variants (&variant_cases[4], TRUE);
+}
+
+/* What is in the loads takes time: forward and weight gradient are other choices than without it. */
+static void
+test_choices (void)
+{
+  for (guint plain = 0; plain < 2; plain++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph =
+          dyno_graph_new (&(DynoGraphParams){ .batch = 2, .training = TRUE });
+      const DynoDeviceInfo info = { .shared_bytes = 32768,
+                                    .max_invocations = 1024,
+                                    .max_groups_x = 65535 };
+      DynoTensor *x = dyno_graph_activation (graph, "x", 2, 6, 6, 8);
+      DynoTensor *y = dyno_relu (graph, dyno_batch_norm (graph, x, "bn"), "relu");
+      DynoTensor *z = dyno_conv2d (
+          graph, y, "conv", &(DynoConv2dParams){ .out_channels = 8, .kernel_h = 1, .kernel_w = 1 });
+      dyno_fuse_all (graph);
+      z->gradient = dyno_graph_activation (graph, "dz", z->n, z->h, z->w, z->c);
+      dyno_graph_backward (graph);
+      g_assert_true (plain || dyno_fuse_norm_loads (graph) == 1);
+      g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info, NULL, &error);
+      g_assert_no_error (error);
+      GPtrArray *points = dyno_lowering_get_choice_points (lowering);
+      g_assert_cmpuint (points->len, ==, DYNO_CONV2D_N_PASSES);
+      for (guint i = 0; i < points->len; i++)
+        {
+          const DynoChoicePoint *point = g_ptr_array_index (points, i);
+          g_assert_true ((strstr (point->key, " load1") != NULL)
+                         == (!plain && !g_str_has_prefix (point->key, "conv2d.dgrad")));
+        }
+    }
+}
+
+static void
 test_statistics (void)
 {
+  check (&dense_cases[1], (Options){ .amp = TRUE, .as_card = TRUE, .after = TRUE }, TRUE);
+  check (&dense_cases[2], (Options){ .after = TRUE }, TRUE);
   check (&cases[0], (Options){ .amp = TRUE, .as_card = TRUE, .after = TRUE }, TRUE);
   check (&cases[3], (Options){ .after = TRUE }, TRUE);
+}
+
+/* Slope and sums from x, by the epilogue of the data gradient. */
+static void
+test_gradient_sums (void)
+{
+  for (guint i = 0; i < 4; i++)
+    check (&dense_cases[i], (Options){ .amp = i % 2 == 0, .as_card = TRUE, .sums = TRUE }, FALSE);
 }
 
 static void
@@ -213,6 +374,8 @@ test_with_less_memory (void)
 {
   check (&cases[0], (Options){ .amp = TRUE, .restoring = TRUE }, FALSE);
   check (&cases[2], (Options){ .checkpointing = TRUE }, FALSE);
+  check (&dense_cases[0], (Options){ .amp = TRUE, .restoring = TRUE }, FALSE);
+  check (&dense_cases[0], (Options){ .checkpointing = TRUE }, FALSE);
 }
 
 static void
@@ -234,6 +397,24 @@ test_equal_bits (void)
   assert_same (a.dweight, b.dweight, v.n_weight, "dweight");
 }
 
+/* What the mean has cost is nothing, however large it is against the deviation. */
+static void
+test_large_mean (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      const Case *s = &dense_cases[0];
+      double tolerance;
+      g_auto (Values) v = values_new (s, FALSE);
+      for (gsize i = 0; i < v.n_x; i++)
+        v.x[i] = harness_round_f16 (v.x[i] + 300);
+      g_auto (Results) got = run (s, &v, &(Options){ .amp = amp, .tolerance = &tolerance }),
+                       want = expect (s, &v);
+      harness_assert_close (got.z, want.z, v.n_z, tolerance, "z");
+      harness_assert_close (got.dweight, want.dweight, v.n_weight, tolerance, "dweight");
+    }
+}
+
 /* A value that is not finite leaves its channel's output so. */
 static void
 test_infinity (void)
@@ -247,27 +428,42 @@ test_infinity (void)
         if (!isfinite (r.z[k]) != (k % s->c == v.n_x / 2 % s->c))
           g_error ("z of channel %zu is %g", k % s->c, r.z[k]);
     }
+  const Case *dense[] = { &dense_cases[0], &dense_cases[2], &variant_cases[1] };
+  for (guint i = 0; i < G_N_ELEMENTS (dense); i++)
+    {
+      const Case *s = dense[i];
+      g_auto (Values) v = values_new (s, TRUE);
+      g_auto (Results) r = run (s, &v, &(Options){ .amp = i != 1 });
+      for (gsize k = 0; k < v.n_z; k++)
+        if (isfinite (r.z[k]))
+          g_error ("z of dense case %u is %g", i, r.z[k]);
+    }
 }
 
-/* The pass stays where the kernels could not tell the border, where others read its output, and
- * where no statistics of the batch say that all of x is finite. */
+/* The pass stays where the kernels could not tell the border or have few channels, where others read
+ * its output, where no statistics of the batch say that all of x is finite, and where it is wished.
+ * Forms 0 and from 8 on have none of that. */
 static guint
 count_fused (guint form)
 {
   g_autoptr (DynoGraph) graph = dyno_graph_new (
       &(DynoGraphParams){ .batch = 2, .training = TRUE, .freeze = form == 6 ? "bn" : NULL });
+  const guint32 channels = form == 5 ? 4 : 8;
   DynoTensor *x = dyno_graph_activation (graph, "in", 2, 6, 6, 8);
   x = dyno_conv2d (graph, x, "first",
-                   &(DynoConv2dParams){ .out_channels = 8, .kernel_h = 1, .kernel_w = 1 });
+                   &(DynoConv2dParams){ .out_channels = channels, .kernel_h = 1, .kernel_w = 1 });
   DynoTensor *y = dyno_batch_norm (graph, x, "bn");
   y = form == 1 ? dyno_add (graph, y, x, "sum") : y;
-  if (form != 2)
+  if (form != 2 && form != 8)
     y = dyno_activation (graph, y, form == 3 ? DYNO_ACTIVATION_SILU : DYNO_ACTIVATION_RELU6, "act");
   y->keep = form == 4;
+  const guint32 kernel = form == 10 ? 1 : 3, groups = form == 5 || form == 8 || form == 10 ? 1
+                                                      : form == 9                          ? 2
+                                                                                           : 8;
   DynoTensor *z = dyno_conv2d (
       graph, y, "conv",
       &(DynoConv2dParams){
-          .out_channels = 8, .kernel_h = 3, .kernel_w = 3, .groups = form == 5 ? 1 : 8 });
+          .out_channels = 8, .kernel_h = kernel, .kernel_w = kernel, .groups = groups });
   z = form == 7 ? dyno_add (graph, z, dyno_max_pool (graph, y, "pool", 3, 1, 0), "two") : z;
   dyno_fuse_all (graph);
   z->gradient = dyno_graph_activation (graph, "dz", z->n, z->h, z->w, z->c);
@@ -284,6 +480,15 @@ test_falls_back (void)
   for (guint form = 1; form < 8; form++)
     if (count_fused (form) != 0)
       g_error ("form %u: the output is not in memory", form);
+  for (guint form = 8; form < 11; form++)
+    g_assert_cmpuint (count_fused (form), ==, 1);
+  g_setenv ("DYNO_NORM_LOADS", "1x1", TRUE);
+  g_assert_cmpuint (count_fused (9), ==, 0);
+  g_assert_cmpuint (count_fused (10), ==, 1);
+  g_setenv ("DYNO_NORM_LOADS", "0", TRUE);
+  g_assert_cmpuint (count_fused (0), ==, 1);
+  g_assert_cmpuint (count_fused (10), ==, 0);
+  g_unsetenv ("DYNO_NORM_LOADS");
 }
 
 int
@@ -291,8 +496,13 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/norm-loads/falls-back", test_falls_back);
+  g_test_add_func ("/nn/norm-loads/other-choices", test_choices);
   g_test_add_func ("/nn/norm-loads/matches-reference", test_matches);
+  g_test_add_func ("/nn/norm-loads/dense-matches-reference", test_dense);
+  g_test_add_func ("/nn/norm-loads/large-mean", test_large_mean);
+  g_test_add_func ("/nn/norm-loads/every-variant-matches-reference", test_every_variant);
   g_test_add_func ("/nn/norm-loads/statistics-of-the-next", test_statistics);
+  g_test_add_func ("/nn/norm-loads/gradient-sums-beside", test_gradient_sums);
   g_test_add_func ("/nn/norm-loads/with-less-memory", test_with_less_memory);
   g_test_add_func ("/nn/norm-loads/equal-bits", test_equal_bits);
   g_test_add_func ("/nn/norm-loads/infinity", test_infinity);

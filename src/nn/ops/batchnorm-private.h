@@ -5,7 +5,8 @@
  * dyno_batch_norm appends, in a training graph,
  *   batch_norm_stats: x -> mean, inverse deviation (F32, (1, 1, 1, cp)), and the update of the
  *   running statistics.  Never computed again, since the running statistics would move twice; its
- *   outputs are a few KiB;
+ *   outputs are a few KiB.  With a third output, the table of those who make y in their loads
+ *   (lib/gemm-load.glsl; of x's type, (1, 1, 4, cp)), it reads weight and bias too;
  *   batch_norm: y = activation? ((x - mean) * inverse deviation * weight + bias + residual?).  May be
  *   computed again: all that it reads is kept or may be computed again too.
  * In an evaluation graph, and where weight and bias are frozen, there is the second node alone, and
@@ -81,5 +82,9 @@ extern const DynoOpClass dyno_batch_norm_stats_op;
  * deviation.  FALSE: the graph failed. */
 gboolean dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
                                        DynoTensor **mean, DynoTensor **spread);
+
+/* The node that makes this mean writes the table too, which is returned; NULL: the graph failed. */
+DynoTensor *dyno_batch_norm_append_table (DynoGraph *graph, const DynoTensor *x, DynoTensor *mean,
+                                          DynoTensor *gamma, DynoTensor *beta);
 
 G_END_DECLS

@@ -10,6 +10,7 @@
  *     running_variance[c] = 0.9 * running_variance[c] + 0.1 * variance[c] * M / (M - 1)
  * Inputs x (N, H, W, C) and the running statistics (C) each (STATE, moved); outputs mean and
  * invstd, (C) each.
+ * With a table (dyno_batch_norm_append_table) inputs gamma and beta (C) too, and output the table.
  * Where the convolution that wrote x has summed up its columns (dyno_fuse_statistics) x is not
  * read. */
 #include "batchnorm-private.h"
@@ -18,6 +19,10 @@
 #include <stddef.h>
 
 #define MOMENTUM 0.1f
+
+/* Roles of a node with a table, behind the others. */
+enum { STATS_GAMMA = 3, STATS_BETA };
+enum { STATS_TABLE = 2 };
 
 DynoBatchNormReduction
 dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x)
@@ -152,8 +157,14 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
 
   DynoKernelSpec spec = dyno_batch_norm_finish_spec (&r, info, "batchnorm/batchnorm_finish.comp",
                                                      x->cp, sizeof (DynoBatchNormFinishPush));
+  DynoTensor *table = node->n_outputs > STATS_TABLE ? node->outputs[STATS_TABLE] : NULL;
   if (are_sums)
     dyno_kernel_spec_macro (&spec, "SUMS=1");
+  if (table)
+    {
+      dyno_elementwise_type (&spec, table->dtype);
+      dyno_kernel_spec_macro (&spec, "TABLE=1");
+    }
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_EPSILON, DYNO_BATCH_NORM_EPSILON);
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_MOMENTUM, MOMENTUM);
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_UNBIASED,
@@ -172,6 +183,14 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_READ_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_variance),
                       node->inputs[2], DYNO_ACCESS_READ_WRITE);
+  if (!table)
+    return;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, gamma),
+                      node->inputs[STATS_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, beta), node->inputs[STATS_BETA],
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, table), table,
+                      DYNO_ACCESS_WRITE);
 }
 
 const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats",
@@ -196,4 +215,21 @@ dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
   *mean = outputs[0];
   *spread = outputs[1];
   return TRUE;
+}
+
+DynoTensor *
+dyno_batch_norm_append_table (DynoGraph *graph, const DynoTensor *x, DynoTensor *mean,
+                              DynoTensor *gamma, DynoTensor *beta)
+{
+  DynoNode *node = mean->producer;
+  g_autofree char *name = g_strconcat (node->name, ".table", NULL);
+  DynoTensor *table =
+      dyno_graph_tensor (graph, name, x->dtype, DYNO_SPACE_ARENA, 1, 1, 4, x->cp, x->cp);
+  if (!table)
+    return NULL;
+  table->producer = node;
+  dyno_node_set_input (node, STATS_GAMMA, gamma);
+  dyno_node_set_input (node, STATS_BETA, beta);
+  dyno_node_set_output (node, STATS_TABLE, table);
+  return table;
 }

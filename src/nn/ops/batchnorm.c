@@ -712,6 +712,14 @@ batch_norm_norm_load (const DynoNode *node, DynoNormLoad *load)
   return TRUE;
 }
 
+static DynoTensor *
+batch_norm_norm_table (DynoGraph *graph, const DynoNode *node)
+{
+  return dyno_batch_norm_append_table (
+      graph, node->inputs[DYNO_BATCH_NORM_X], node->inputs[DYNO_BATCH_NORM_MEAN],
+      node->inputs[DYNO_BATCH_NORM_WEIGHT], node->inputs[DYNO_BATCH_NORM_BIAS]);
+}
+
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
@@ -727,7 +735,8 @@ static const DynoOpClass batch_norm_class = { .name = "batch_norm",
                                               .lower = batch_norm_lower,
                                               .absorb = batch_norm_absorb,
                                               .running_norm = batch_norm_running,
-                                              .norm_load = batch_norm_norm_load };
+                                              .norm_load = batch_norm_norm_load,
+                                              .norm_table = batch_norm_norm_table };
 
 /* Builder -------------------------------------------------------------------------------------- */
 

@@ -51,15 +51,17 @@ bytes_y (const DynoConv2dShape *s)
 static char *
 choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
-  g_autoptr (GString) sparse = g_string_new (NULL);
+  g_autoptr (GString) special = g_string_new (NULL);
   if (s->groups > 1)
-    g_string_append_printf (sparse, " g%u", s->groups);
+    g_string_append_printf (special, " g%u", s->groups);
   if (s->dilation_h > 1 || s->dilation_w > 1)
-    g_string_append_printf (sparse, " d%ux%u", s->dilation_h, s->dilation_w);
+    g_string_append_printf (special, " d%ux%u", s->dilation_h, s->dilation_w);
+  if (s->load && pass != DYNO_CONV2D_DGRAD)
+    g_string_append_printf (special, " load%u", s->load);
   return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s%s",
                           dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h,
                           s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
-                          s->pad_h, s->pad_w, sparse->str,
+                          s->pad_h, s->pad_w, special->str,
                           pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
                           pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums"
                           : pass == DYNO_CONV2D_FORWARD && s->affine   ? " norm"
@@ -68,6 +70,18 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
                           pass == DYNO_CONV2D_DGRAD && s->norm
                               ? (s->norm == DYNO_CONV2D_NORM_SLOPE_Y ? " sums-y" : " sums")
                               : "");
+}
+
+/* Of a forward or wgrad dispatch: what the batch norm before x has. */
+static void
+bind_load (DynoNode *node, DynoDispatch *dispatch)
+{
+  const DynoConv2dShape *shape = node->attributes;
+  if (!shape->load)
+    return;
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, norm_y),
+                      node->inputs[DYNO_CONV2D_LOAD_TABLE], DYNO_ACCESS_READ);
+  dispatch->flops += 2 * (guint64) shape->n * shape->h * shape->w * shape->c;
 }
 
 static DynoConv2dVariant
@@ -211,6 +225,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   if (variant.splits > 1 && !parts)
     return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_FORWARD, &variant);
+  bind_load (node, dispatch);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts ? parts : y,
@@ -323,6 +338,7 @@ dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node)
         return;
     }
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_WGRAD, &variant);
+  bind_load (node, dispatch);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), partial ? partial : gradient,

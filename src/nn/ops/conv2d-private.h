@@ -27,10 +27,16 @@ typedef struct {
   /* forward: what is stored goes through a batch norm by running statistics, AFFINE and ACTIVATION
    * of affine.glsl; inputs from DYNO_CONV2D_AFFINE_RESIDUAL on; 0: none */
   guint32 affine, affine_activation;
-  /* depthwise forward and wgrad: input 0 is what a batch norm reads, whose output behind this
-   * activation is made in the loads, LOAD of load.glsl; 0: it is read as it is */
+  /* forward and wgrad: input 0 is what a batch norm reads, whose output behind this activation is
+   * made in the loads, LOAD of gemm-load.glsl, of depthwise ones of load.glsl; 0: it is read as it
+   * is */
   guint32 load;
 } DynoConv2dShape;
+
+/* load where no activation is behind the batch norm; not of depthwise ones */
+#define DYNO_CONV2D_LOAD_PLAIN 255
+/* input of a forward or wgrad node with load: DynoNormLoad's table; not of depthwise ones */
+#define DYNO_CONV2D_LOAD_TABLE 4
 
 /* Inputs of a dgrad node that makes sums for a batch norm. */
 enum {
@@ -199,6 +205,9 @@ void dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec
 gboolean dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm);
 void dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 void dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets);
+
+/* `load_norm` of forward and wgrad nodes of dense and grouped ones, and of linear layers. */
+gboolean dyno_conv2d_load_norm (DynoNode *node, const DynoNormLoad *load, gboolean apply);
 
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);

@@ -632,6 +632,8 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                 < TOGETHER_MIN_GROUPS * (guint64) dyno_device_info_processors (info),
             spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
+  if (shape->load && pass != DYNO_CONV2D_DGRAD)
+    dyno_kernel_spec_macro (spec, "LOAD=%u", shape->load);
   if (split)
     dyno_kernel_spec_macro (spec, "SPLIT=1");
   else if (gives_statistics (shape, pass, tile))

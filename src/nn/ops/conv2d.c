@@ -13,8 +13,9 @@
  *                       dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
  * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), with statistics the pivot
- * (see fuse.c), with affine those of a batch norm that it applies; output y.
- *         conv2d.wgrad: inputs x, dy; output the weight's gradient, added to.
+ * (see fuse.c), with affine those of a batch norm that it applies, with load the table of the one
+ * before it; output y.
+ *         conv2d.wgrad: inputs x, dy, with load the table; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
  *         conv2d.dgrad: inputs dy, weight, and with norm those of a batch norm, for whose backward
  *         pass it makes sums; output dx, overwritten or added to.
@@ -88,15 +89,50 @@ dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
   return TRUE;
 }
 
+/* Does this convolution make the batch norm's output in its loads?  The batch norm's pass falls away
+ * then, and every 16 bytes of x take 12 instructions more (gemm-load.glsl), in tiles without a patch
+ * once for each tap.  All do until a card says where that is too much; DYNO_NORM_LOADS is for
+ * measuring it. */
+static gboolean
+takes_norm_load (const DynoConv2dShape *shape)
+{
+  const char *wish = g_getenv ("DYNO_NORM_LOADS");
+  if (wish && g_str_equal (wish, "0"))
+    return FALSE;
+  if (wish && g_str_equal (wish, "1x1"))
+    return shape->kernel_h == 1 && shape->kernel_w == 1;
+  return TRUE;
+}
+
+/* A linear layer's rows are all pixels of x, or its images where these are one pixel.  The kernels
+ * for few channels cannot. */
+gboolean
+dyno_conv2d_load_norm (DynoNode *node, const DynoNormLoad *load, gboolean apply)
+{
+  DynoConv2dShape *shape = node->attributes;
+  const DynoTensor *x = load->x;
+  if (shape->load || shape->c <= 4 || x->cp != shape->cp || x->dtype != shape->dtype
+      || (guint64) x->n * x->h * x->w != (guint64) shape->n * shape->h * shape->w
+      || !takes_norm_load (shape))
+    return FALSE;
+  if (!apply)
+    return TRUE;
+  shape->load = load->activation ? load->activation : DYNO_CONV2D_LOAD_PLAIN;
+  dyno_node_set_input (node, 0, load->x);
+  dyno_node_set_input (node, DYNO_CONV2D_LOAD_TABLE, load->table);
+  return TRUE;
+}
+
 static const DynoOpClass conv2d_op = {
   .name = "conv2d",
-  .traits = { .emits_column_sums = TRUE },
+  .traits = { .emits_column_sums = TRUE, .loads_by_table = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
   .absorb = dyno_conv2d_absorb,
   .apply_running_norm = dyno_conv2d_apply_running_norm,
+  .load_norm = dyno_conv2d_load_norm,
 };
 
 static const DynoOpClass dgrad_op = {
@@ -109,9 +145,11 @@ static const DynoOpClass dgrad_op = {
 
 static const DynoOpClass wgrad_op = {
   .name = "conv2d.wgrad",
+  .traits = { .loads_by_table = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = dyno_conv2d_lower_wgrad,
+  .load_norm = dyno_conv2d_load_norm,
 };
 
 static const DynoOpClass bias_op = {

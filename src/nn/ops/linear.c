@@ -13,10 +13,12 @@
 
 static const DynoOpClass linear_op = {
   .name = "linear",
+  .traits = { .loads_by_table = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
+  .load_norm = dyno_conv2d_load_norm,
 };
 
 DynoConv2dShape

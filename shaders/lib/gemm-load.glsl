@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* LOAD=n: A is gathered of the output of a batch norm, which is not in memory: what is loaded is the
+ * batch norm's x, and its output is made of that on the way to shared memory (a CPU's lanes: to
+ * registers), behind RELU or RELU6 of shared/activation.h, or with another n behind nothing.
+ *
+ * p.norm_y is [4][C] of x's type, written by batchnorm_finish.comp:
+ *   0  the mean, rounded to that type
+ *   1  gamma * invstd
+ *   2  beta - (mean - [0]) * [1]
+ *   3  0; NaN where one of the eight channels around is not finite
+ *
+ * y = max ((x - [0]) * [1] + [2], [3]), of two fp16 channels at a time: 12 instructions for 16 bytes
+ * of x; by fp32 they would be 28, with those that unpack and pack.  x - [0] is exact where both are
+ * alike, so that a mean that is large against the deviation costs no precision, as one multiply-add
+ * (8 instructions) would.  [3] is for a maximum that drops NaN.  Zeros are put in behind all that where
+ * A is outside of a matrix or an image, as without LOAD.
+ *
+ * The including file defines uint gemm_load_chunk (), the chunk of x's channels that this
+ * invocation's chunk column of A's current tile is. */
+#ifndef DYNO_GEMM_LOAD_GLSL
+#define DYNO_GEMM_LOAD_GLSL
+#ifdef LOAD
+#include "activation.h"
+
+uint gemm_load_chunk ();
+
+GemmChunk load_mean, load_factor, load_shift;
+#if HALF
+DYNO_BUFFER_IN (LoadLeast, f16vec2, 4);
+f16vec2 load_least;
+#else
+DYNO_BUFFER_IN (LoadLeast, float, 4);
+float load_least;
+#endif
+
+/* The batch norm's values of this invocation's channels. */
+void
+load_fetch ()
+{
+  const uint chunk = gemm_load_chunk ();
+  load_mean = GemmChunks (p.norm_y).v[chunk];
+  load_factor = GemmChunks (p.norm_y).v[C / CHUNK + chunk];
+  load_shift = GemmChunks (p.norm_y).v[2 * (C / CHUNK) + chunk];
+#if HALF
+  load_least = LoadLeast (p.norm_y).v[3 * (C / 2) + chunk * (CHUNK / 2)];
+#else
+  load_least = LoadLeast (p.norm_y).v[3 * C + chunk * CHUNK];
+#endif
+}
+
+#if HALF
+uint
+load_make (uint x, uint mean, uint factor, uint shift)
+{
+  f16vec2 y = (unpackFloat2x16 (x) - unpackFloat2x16 (mean)) * unpackFloat2x16 (factor)
+              + unpackFloat2x16 (shift);
+#if LOAD == DYNO_ACTIVATION_ID_RELU || LOAD == DYNO_ACTIVATION_ID_RELU6
+  y = max (y, load_least);
+#endif
+#if LOAD == DYNO_ACTIVATION_ID_RELU6
+  y = min (y, load_least + f16vec2 (6.0)); /* NaN too */
+#endif
+  return packFloat2x16 (y);
+}
+#else
+vec4
+load_make (vec4 x, vec4 mean, vec4 factor, vec4 shift)
+{
+  vec4 y = (x - mean) * factor + shift;
+#if LOAD == DYNO_ACTIVATION_ID_RELU || LOAD == DYNO_ACTIVATION_ID_RELU6
+  y = max (y, vec4 (load_least));
+#endif
+#if LOAD == DYNO_ACTIVATION_ID_RELU6
+  y = min (y, vec4 (load_least + 6.0));
+#endif
+  return y;
+}
+#endif
+
+#ifdef LANES
+vec4
+load_floats (u64vec2 chunk)
+{
+  return uintBitsToFloat (uvec4 (unpack32 (chunk.x), unpack32 (chunk.y)));
+}
+#endif
+
+/* A chunk of x as it was loaded -> one of A. */
+GemmChunk
+load_put (GemmChunk chunk, bool valid)
+{
+#ifdef LANES
+  const uvec4 bits = floatBitsToUint (load_make (load_floats (chunk), load_floats (load_mean),
+                                                 load_floats (load_factor),
+                                                 load_floats (load_shift)));
+  chunk = u64vec2 (pack64 (bits.xy), pack64 (bits.zw));
+#elif HALF
+  chunk = GemmChunk (load_make (chunk.x, load_mean.x, load_factor.x, load_shift.x),
+                     load_make (chunk.y, load_mean.y, load_factor.y, load_shift.y),
+                     load_make (chunk.z, load_mean.z, load_factor.z, load_shift.z),
+                     load_make (chunk.w, load_mean.w, load_factor.w, load_shift.w));
+#else
+  chunk = floatBitsToUint (load_make (uintBitsToFloat (chunk), uintBitsToFloat (load_mean),
+                                      uintBitsToFloat (load_factor),
+                                      uintBitsToFloat (load_shift)));
+#endif
+  return valid ? chunk : GemmChunk (0);
+}
+
+#else
+#define load_put(chunk, valid) GEMM_ZERO (chunk, valid)
+#endif
+#endif
