@@ -7,11 +7,13 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_CONV_MAX_CASES 7
+#define DYNO_CONV_MAX_CASES 10
 
 typedef struct {
   guint32 n, h, w, c, k, kernel, stride, pad;
   guint32 groups;
+  /* x goes through a batch norm and this activation before, which are in the convolution's loads */
+  guint32 load;
 } DynoConvCase;
 
 /* A kind of convolution and its shapes. */
@@ -31,11 +33,21 @@ typedef struct {
   guint32 oh, ow;
   gsize n_x, n_y, n_weight;
   float *x, *dy, *weight; /* dense; weight in torchvision's order */
+  float *norm[4];         /* gamma, beta, running mean and variance; NULL: there is no batch norm */
   double *y_want, *dx_want, *dw_want;
   const DynoPrecision *precision;
   DynoGraph *graph;
   DynoTensor *input, *output, *seed; /* x, y, dy */
+  DynoTensor
+      *behind; /* what the convolution reads, whose gradient is dx: x, or the batch norm's y */
 } DynoConvTrial;
+
+/* The most parameters of a graph; the weight is the last. */
+#define DYNO_CONV_MAX_PARAMETERS 5
+
+/* All parameters, as dyno_program_write_parameters takes them; their number. */
+guint dyno_conv_trial_values (const DynoConvTrial *trial,
+                              const float *values[DYNO_CONV_MAX_PARAMETERS]);
 
 /* Clear it after an error too.  Errors: those of dyno_graph_check. */
 gboolean dyno_conv_trial_init (DynoConvTrial *trial, const DynoConvCase *s,

@@ -2,17 +2,21 @@
 /* See convtrial-private.h. */
 #include "convtrial-private.h"
 #include "ops.h"
+#include <math.h>
 
 const DynoConvKind dyno_conv_kinds[DYNO_CONV_N_KINDS] = {
   { NULL,
-    7,
+    10,
     { { 2, 16, 16, 64, 256, 1, 1, 0, 1 },
       { 2, 9, 11, 24, 40, 3, 1, 1, 1 },
       { 1, 13, 10, 10, 33, 3, 2, 1, 1 },
       { 2, 17, 40, 3, 40, 3, 1, 1, 1 },
       { 1, 30, 33, 3, 24, 7, 2, 3, 1 },
       { 256, 2, 2, 128, 32, 3, 1, 1, 1 },
-      { 256, 3, 2, 32, 32, 3, 2, 1, 1 } } },
+      { 256, 3, 2, 32, 32, 3, 2, 1, 1 },
+      { 2, 9, 11, 24, 40, 3, 1, 1, 1, DYNO_ACTIVATION_RELU },
+      { 2, 8, 8, 64, 256, 1, 1, 0, 1, DYNO_ACTIVATION_RELU6 },
+      { 256, 2, 2, 128, 32, 3, 1, 1, 1, DYNO_ACTIVATION_RELU } } },
   { "depthwise",
     3,
     { { 2, 9, 11, 24, 24, 3, 1, 1, 24 },
@@ -35,12 +39,38 @@ fill (gsize n, guint32 seed)
   return values;
 }
 
+/* What the convolution reads: behind the batch norm by the batch's statistics; g_free. */
+static double *
+read_of (const DynoConvTrial *t)
+{
+  double *in = g_new (double, t->n_x);
+  gsize c = t->s.c, rows = t->n_x / c;
+  for (gsize i = 0; i < t->n_x; i++)
+    in[i] = t->x[i];
+  for (gsize k = 0; k < c && t->s.load; k++)
+    {
+      double mean = 0, variance = 0;
+      for (gsize row = 0; row < rows; row++)
+        mean += in[row * c + k] / (double) rows;
+      for (gsize row = 0; row < rows; row++)
+        variance += (in[row * c + k] - mean) * (in[row * c + k] - mean) / (double) rows;
+      for (gsize row = 0; row < rows; row++)
+        {
+          double y =
+              (in[row * c + k] - mean) / sqrt (variance + 1e-5) * t->norm[0][k] + t->norm[1][k];
+          in[row * c + k] = CLAMP (y, 0, t->s.load == DYNO_ACTIVATION_RELU6 ? 6 : INFINITY);
+        }
+    }
+  return in;
+}
+
 /* Every product of the convolution once, into all three sums. */
 static void
 reference (DynoConvTrial *t)
 {
   const DynoConvCase *s = &t->s;
   gsize taps = (gsize) s->kernel * s->kernel;
+  g_autofree double *read = read_of (t);
 
   for (gsize i = 0; i < (gsize) s->n * t->oh * t->ow * taps; i++)
     {
@@ -56,7 +86,7 @@ reference (DynoConvTrial *t)
           {
             guint32 c = k / (s->k / s->groups) * per_group + i_c;
             gsize w_at = ((gsize) k * per_group + i_c) * taps + tap;
-            double in = t->x[x_at + c], weight = t->weight[w_at], dy = t->dy[pixel * s->k + k];
+            double in = read[x_at + c], weight = t->weight[w_at], dy = t->dy[pixel * s->k + k];
             t->y_want[pixel * s->k + k] += in * weight;
             t->dx_want[x_at + c] += dy * weight;
             t->dw_want[w_at] += dy * in;
@@ -70,10 +100,35 @@ dyno_conv_trial_clear (DynoConvTrial *t)
   g_free (t->x);
   g_free (t->dy);
   g_free (t->weight);
+  for (guint i = 0; i < G_N_ELEMENTS (t->norm); i++)
+    g_free (t->norm[i]);
   g_free (t->y_want);
   g_free (t->dx_want);
   g_free (t->dw_want);
   dyno_graph_free (t->graph);
+}
+
+guint
+dyno_conv_trial_values (const DynoConvTrial *t, const float *values[DYNO_CONV_MAX_PARAMETERS])
+{
+  guint n = 0;
+  for (guint i = 0; i < G_N_ELEMENTS (t->norm) && t->s.load; i++)
+    values[n++] = t->norm[i];
+  values[n++] = t->weight;
+  return n;
+}
+
+/* Factors around 1. */
+static void
+fill_norm (DynoConvTrial *t)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (t->norm); i++)
+    t->norm[i] = fill (t->s.c, 4 + i);
+  for (guint32 k = 0; k < t->s.c; k++)
+    {
+      t->norm[0][k] = 2 + t->norm[0][k];
+      t->norm[3][k] = 1;
+    }
 }
 
 gboolean
@@ -85,9 +140,13 @@ dyno_conv_trial_init (DynoConvTrial *t, const DynoConvCase *s, const DynoPrecisi
   t->graph = dyno_graph_new (
       &(DynoGraphParams){ .batch = s->n, .precision = *precision, .training = TRUE });
   t->input = dyno_graph_activation (t->graph, "x", s->n, s->h, s->w, s->c);
-  if (t->input)
+  t->behind = t->input;
+  if (s->load)
+    t->behind = dyno_activation (t->graph, dyno_batch_norm (t->graph, t->input, "norm"), s->load,
+                                 "activation");
+  else if (t->input)
     t->input->needs_gradient = TRUE;
-  t->output = dyno_conv2d (t->graph, t->input, "conv",
+  t->output = dyno_conv2d (t->graph, t->behind, "conv",
                            &(DynoConv2dParams){ .out_channels = s->k,
                                                 .kernel_h = s->kernel,
                                                 .kernel_w = s->kernel,
@@ -98,8 +157,12 @@ dyno_conv_trial_init (DynoConvTrial *t, const DynoConvCase *s, const DynoPrecisi
                                                 .groups = s->groups });
   if (!dyno_graph_check (t->graph, error))
     return FALSE;
+  if (s->load)
+    dyno_fuse_all (t->graph);
   t->seed = dyno_graph_gradient_target (t->graph, t->output, &accumulate);
   dyno_graph_backward (t->graph);
+  if (s->load)
+    dyno_fuse_norm_loads (t->graph);
   if (!dyno_graph_check (t->graph, error))
     return FALSE;
   t->oh = t->output->h;
@@ -110,6 +173,8 @@ dyno_conv_trial_init (DynoConvTrial *t, const DynoConvCase *s, const DynoPrecisi
   t->x = fill (t->n_x, 1);
   t->dy = fill (t->n_y, 2);
   t->weight = fill (t->n_weight, 3);
+  if (s->load)
+    fill_norm (t);
   t->y_want = g_new0 (double, t->n_y);
   t->dx_want = g_new0 (double, t->n_x);
   t->dw_want = g_new0 (double, t->n_weight);

@@ -26,7 +26,8 @@ shape_of (const DynoConvCase *s, DynoDtype dtype)
                             .pad_w = s->pad,
                             .groups = s->groups,
                             .dtype = dtype,
-                            .statistics = s->stride == 1 };
+                            .statistics = s->stride == 1,
+                            .load = s->load };
 }
 
 static void

@@ -95,9 +95,14 @@ activation_error (DynoProgram *program, const DynoTensor *tensor, const double *
 static gboolean
 weight_error (DynoProgram *program, const DynoConvTrial *t, double *nmse, GError **error)
 {
-  g_autofree float *got = g_new (float, t->n_weight);
+  const float *values[DYNO_CONV_MAX_PARAMETERS];
+  g_autofree float *got = g_new (float, t->n_weight), *unwanted = g_new (float, t->s.c);
+  float *all[DYNO_CONV_MAX_PARAMETERS] = { NULL };
+  guint n = dyno_conv_trial_values (t, values);
   double difference = 0, size = 0;
-  if (!dyno_program_read_parameters (program, DYNO_SPACE_GRADIENT, &got, error))
+  for (guint i = 0; i < n; i++)
+    all[i] = i + 1 < n ? unwanted : got;
+  if (!dyno_program_read_parameters (program, DYNO_SPACE_GRADIENT, all, error))
     return FALSE;
   for (gsize i = 0; i < t->n_weight; i++)
     {
@@ -130,7 +135,7 @@ run (DynoDevice *device, DynoConvTrial *t, DynoChoices *choices,
                              .choices = choices,
                              .flags = DYNO_PLAN_NO_ALIAS };
   guint64 timeline_value;
-  const float *weight = t->weight;
+  const float *values[DYNO_CONV_MAX_PARAMETERS];
   g_autoptr (DynoBuild) build = dyno_build_new_graph (t->graph);
   DynoProgram *program;
 
@@ -138,14 +143,15 @@ run (DynoDevice *device, DynoConvTrial *t, DynoChoices *choices,
       || !dyno_build_record (build, device, 1u << DYNO_COMMAND_FULL, NULL, error))
     return FALSE;
   program = dyno_build_get_program (build);
+  dyno_conv_trial_values (t, values);
   return poison (dyno_build_get_memory (build), error)
-         && dyno_program_write_parameters (program, DYNO_SPACE_MASTER, &weight, error)
+         && dyno_program_write_parameters (program, DYNO_SPACE_MASTER, values, error)
          && write_activation (program, t->input, t->x, error)
          && write_activation (program, t->seed, t->dy, error)
          && dyno_program_submit (program, DYNO_COMMAND_FULL, 0, NULL, 0, &timeline_value, error)
          && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
          && activation_error (program, t->output, t->y_want, &errors[DYNO_CONV2D_FORWARD], error)
-         && activation_error (program, t->input->gradient, t->dx_want, &errors[DYNO_CONV2D_DGRAD],
+         && activation_error (program, t->behind->gradient, t->dx_want, &errors[DYNO_CONV2D_DGRAD],
                               error)
          && weight_error (program, t, &errors[DYNO_CONV2D_WGRAD], error);
 }
