@@ -59,18 +59,19 @@ table_put (uint lane, uint place, uint channel, float mean, float invstd, float 
   uint any = 0;
   [[unroll]] for (uint i = 0; i < LOCAL_X; i++)
     any |= bad_channels[i];
-  const TableValue near = TableValue (mean);
 #if HALF
+  /* By bits: a driver may take a number that went to fp16 and back for the number. */
+  const float near = uintBitsToFloat ((floatBitsToUint (mean) + 0x1000u) & 0xffffe000u);
   const TableValue rounded = TableValue (clamp (factor, -MOST_FACTOR, MOST_FACTOR));
 #else
-  const TableValue rounded = factor;
+  const float near = mean, rounded = factor;
 #endif
   const float nan = uintBitsToFloat (0x7fc00000u);
   Table table = Table (p.table);
-  table.v[channel] = near;
+  table.v[channel] = TableValue (near);
   table.v[CHANNELS + channel] = rounded;
   table.v[2 * CHANNELS + channel] =
-      TableValue (bad ? nan : beta - (mean - float (near)) * float (rounded));
+      TableValue (bad ? nan : beta - (mean - near) * float (rounded));
   table.v[3 * CHANNELS + channel] = TableValue (any != 0 ? nan : 0.0);
 }
 #endif

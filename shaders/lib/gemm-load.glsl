@@ -12,8 +12,9 @@
  * y = max ((x - [0]) * [1] + [2], [3]), of two fp16 channels at a time: 12 instructions for 16 bytes
  * of x; by fp32 they would be 28, with those that unpack and pack.  x - [0] is exact where both are
  * alike, so that a mean that is large against the deviation costs no precision, as one multiply-add
- * (8 instructions) would.  [3] is for a maximum that drops NaN.  Zeros are put in behind all that where
- * A is outside of a matrix or an image, as without LOAD.
+ * (8 instructions) would; `precise`, since a driver may make that one of it.  [3] is for a maximum
+ * that drops NaN.  Zeros are put in behind all that where A is outside of a matrix or an image, as
+ * without LOAD.
  *
  * The including file defines uint gemm_load_chunk (), the chunk of x's channels that this
  * invocation's chunk column of A's current tile is. */
@@ -52,8 +53,8 @@ load_fetch ()
 uint
 load_make (uint x, uint mean, uint factor, uint shift)
 {
-  f16vec2 y = (unpackFloat2x16 (x) - unpackFloat2x16 (mean)) * unpackFloat2x16 (factor)
-              + unpackFloat2x16 (shift);
+  precise const f16vec2 distance = unpackFloat2x16 (x) - unpackFloat2x16 (mean);
+  f16vec2 y = distance * unpackFloat2x16 (factor) + unpackFloat2x16 (shift);
 #if LOAD == DYNO_ACTIVATION_ID_RELU || LOAD == DYNO_ACTIVATION_ID_RELU6
   y = max (y, load_least);
 #endif
@@ -66,7 +67,8 @@ load_make (uint x, uint mean, uint factor, uint shift)
 vec4
 load_make (vec4 x, vec4 mean, vec4 factor, vec4 shift)
 {
-  vec4 y = (x - mean) * factor + shift;
+  precise const vec4 distance = x - mean;
+  vec4 y = distance * factor + shift;
 #if LOAD == DYNO_ACTIVATION_ID_RELU || LOAD == DYNO_ACTIVATION_ID_RELU6
   y = max (y, vec4 (load_least));
 #endif
