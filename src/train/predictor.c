@@ -8,6 +8,7 @@
 #include "build.h"
 #include "half.h"
 #include "pipe.h"
+#include "timmnames.h"
 #include "weightsfile.h"
 #include <math.h>
 #include <string.h>
@@ -155,6 +156,7 @@ complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkPara
 {
   DynoNetworkParams guess = *params;
   const DynoParameter *weight, *bias;
+  g_autofree char *timm = NULL;
 
   if (p->info->n_outputs > 0)
     return TRUE;
@@ -163,13 +165,17 @@ complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkPara
   if (!graph)
     return FALSE;
   if (dyno_network_get_head (graph, &weight, &bias))
-    for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
-      {
-        const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
-        if (g_str_has_suffix (tensor->name, bias->name) && tensor->n_dims == 1
-            && tensor->shape[0] >= 1 && tensor->shape[0] <= 1u << 20)
-          p->info->n_outputs = (guint32) tensor->shape[0];
-      }
+    timm = dyno_timm_find_tensor (bias->name);
+  else
+    weight = bias = NULL;
+  for (guint i = 0; i < dyno_safetensors_get_count (file) && bias; i++)
+    {
+      const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
+      if ((g_str_has_suffix (tensor->name, bias->name)
+           || (timm && g_str_has_suffix (tensor->name, timm)))
+          && tensor->n_dims == 1 && tensor->shape[0] >= 1 && tensor->shape[0] <= 1u << 20)
+        p->info->n_outputs = (guint32) tensor->shape[0];
+    }
   return p->info->n_outputs > 0
          || refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
                     "“%s” does not fit %s: it has no last layer “%s”", shown, p->info->model,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights files: what torchvision's state_dict holds under the same names, so that weights go both
- * ways.
+ * ways; timm's names are found as well (timmnames.h).
  *
  * A batch norm's num_batches_tracked is no parameter here: it is one number for all of them,
  * written with each and read from the first. */
@@ -10,6 +10,7 @@
 #include "int8weights.h"
 #include "network.h"
 #include "targets.h"
+#include "timmnames.h"
 #include "train-error.h"
 #include <string.h>
 
@@ -79,12 +80,17 @@ convert (const DynoSafetensor *tensor, guint64 count, float *out)
     }
 }
 
+/* A parameter's tensor, by its own name or by timm's. */
 static const DynoSafetensor *
 lookup (DynoSafetensors *file, const char *prefix, const char *name)
 {
-  g_autofree char *whole = g_strconcat (prefix, name, NULL);
+  g_autofree char *whole = g_strconcat (prefix, name, NULL), *other = NULL, *timm = NULL;
+  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, whole);
 
-  return dyno_safetensors_lookup (file, whole);
+  if (tensor || !(timm = dyno_timm_find_tensor (name)))
+    return tensor;
+  other = g_strconcat (prefix, timm, NULL);
+  return dyno_safetensors_lookup (file, other);
 }
 
 /* int8 with its scales (int8weights.h). */
@@ -111,14 +117,13 @@ static gboolean
 read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeightsSource *source,
           float *out, GError **error)
 {
-  g_autofree char *name = g_strconcat (source->prefix, parameter->name, NULL), *wanted = NULL,
-                  *got = NULL;
-  const DynoSafetensor *tensor = dyno_safetensors_lookup (file, name);
+  const DynoSafetensor *tensor = lookup (file, source->prefix, parameter->name);
+  g_autofree char *wanted = NULL, *got = NULL;
   guint64 dims[4];
   gboolean same;
 
   if (!tensor)
-    return mismatch (source, error, "it has no tensor “%s”", name);
+    return mismatch (source, error, "it has no tensor “%s%s”", source->prefix, parameter->name);
   same = tensor->n_dims == parameter->n_dims;
   for (guint i = 0; i < parameter->n_dims; i++)
     {
@@ -128,13 +133,13 @@ read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeigh
   wanted = shape_in_words (parameter->n_dims, dims);
   got = shape_in_words (tensor->n_dims, tensor->shape);
   if (!same)
-    return mismatch (source, error, "tensor “%s” is %s there and %s in the model", name, got,
-                     wanted);
+    return mismatch (source, error, "tensor “%s” is %s there and %s in the model", tensor->name,
+                     got, wanted);
   if (tensor->type == DYNO_TENSOR_I8 && dyno_int8_applies (parameter))
     return read_int8 (parameter, file, tensor, source, out, error);
   if (!convert (tensor, dyno_parameter_count (parameter), out))
-    return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one", name,
-                     dyno_tensor_type_get_name (tensor->type));
+    return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one",
+                     tensor->name, dyno_tensor_type_get_name (tensor->type));
   return TRUE;
 }
 
@@ -223,25 +228,37 @@ list_in_words (const GPtrArray *names)
   return g_string_free (text, FALSE);
 }
 
-/* What stands before the names of the model's parameters: the shortest of what stands before the
- * first of them.  g_free. */
+/* What stands before one of a file's names that end so; the shortest.  NULL: none does. */
+static char *
+find_before (DynoSafetensors *file, const char *name)
+{
+  g_autofree char *ending = g_strconcat (".", name, NULL);
+  const char *found = NULL;
+
+  if (dyno_safetensors_lookup (file, name))
+    return g_strdup ("");
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const char *whole = dyno_safetensors_get (file, i)->name;
+      if (g_str_has_suffix (whole, ending) && (!found || strlen (whole) < strlen (found)))
+        found = whole;
+    }
+  return found ? g_strndup (found, strlen (found) - strlen (name)) : NULL;
+}
+
+/* What stands before the names of the model's parameters: what stands before the first of them.
+ * g_free. */
 static char *
 find_prefix (DynoGraph *graph, DynoSafetensors *file)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
   const DynoParameter *first = parameters->len > 0 ? g_ptr_array_index (parameters, 0) : NULL;
-  g_autofree char *ending = first ? g_strconcat (".", first->name, NULL) : NULL;
-  const char *found = NULL;
+  char *prefix = first ? find_before (file, first->name) : NULL;
+  g_autofree char *timm = first && !prefix ? dyno_timm_find_tensor (first->name) : NULL;
 
-  if (!first || dyno_safetensors_lookup (file, first->name))
-    return g_strdup ("");
-  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
-    {
-      const char *name = dyno_safetensors_get (file, i)->name;
-      if (g_str_has_suffix (name, ending) && (!found || strlen (name) < strlen (found)))
-        found = name;
-    }
-  return found ? g_strndup (found, strlen (found) - strlen (first->name)) : g_strdup ("");
+  if (timm)
+    prefix = find_before (file, timm);
+  return prefix ? prefix : g_strdup ("");
 }
 
 /* Whether the file has no such last layer as the model: none, or one of other outputs. */
@@ -281,7 +298,6 @@ note_new_head (const DynoParameter *const head[2], guint64 n_there, const char *
                  : g_strdup_printf ("The last layer “%s” starts anew: “%s” has none", name, shown));
 }
 
-/* Tensors that the model has no place for. */
 /* Whether a tensor holds the scales of another one, which is int8. */
 static gboolean
 is_scale (DynoSafetensors *file, const char *name)
@@ -295,24 +311,29 @@ is_scale (DynoSafetensors *file, const char *name)
   return tensor && tensor->type == DYNO_TENSOR_I8;
 }
 
+/* Tensors that the model has no place for. */
 static void
 note_unused (DynoGraph *graph, DynoSafetensors *file, const char *prefix, const char *shown,
              GPtrArray *notes)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
-  g_autoptr (GHashTable) known = g_hash_table_new (g_str_hash, g_str_equal);
+  g_autoptr (GHashTable) used = g_hash_table_new (NULL, NULL);
   g_autoptr (GPtrArray) unused = g_ptr_array_new ();
   g_autofree char *list = NULL;
 
   for (guint i = 0; i < parameters->len; i++)
-    g_hash_table_add (known, ((DynoParameter *) g_ptr_array_index (parameters, i))->name);
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      g_hash_table_add (used, (gpointer) lookup (file, prefix, parameter->name));
+    }
   for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
     {
-      const char *name = dyno_safetensors_get (file, i)->name;
-      if (!g_str_has_prefix (name, prefix)
-          || (!g_str_has_suffix (name, TRACKED_SUFFIX) && !is_scale (file, name)
-              && !g_hash_table_contains (known, name + strlen (prefix))))
-        g_ptr_array_add (unused, (gpointer) name);
+      const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
+      gboolean is_beside =
+          g_str_has_prefix (tensor->name, prefix)
+          && (g_str_has_suffix (tensor->name, TRACKED_SUFFIX) || is_scale (file, tensor->name));
+      if (!is_beside && !g_hash_table_contains (used, tensor))
+        g_ptr_array_add (unused, (gpointer) tensor->name);
     }
   if (unused->len == 0)
     return;

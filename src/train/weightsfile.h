@@ -8,8 +8,8 @@
 G_BEGIN_DECLS
 
 /* From a file, whose tensors have prefix before their names ("" for a plain weights file).  F16,
- * BF16 and F64 are converted, and I8 with scales (int8weights.h).  Every parameter must be there in its shape, and with strict nothing
- * else; without_states, as of moments: running statistics and frozen parameters are not looked for;
+ * BF16 and F64 are converted, and I8 with scales (int8weights.h).  Every parameter must be there in
+ * its shape, and with strict nothing else; without_states, as of moments: running statistics and frozen parameters are not looked for;
  * may_lack: what is not there is zero.  Errors: CHECKPOINT, naming shown and the first tensor that
  * does not match. */
 typedef struct {
@@ -23,7 +23,7 @@ gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetens
                             const DynoWeightsSource *source, GError **error);
 
 /* From somebody's weights file.  Names may have something before them ("model.", "module.",
- * "state_dict."), the same before each.  With new_head the last linear layer may be missing, or be
+ * "state_dict."), the same before each, and be timm's.  With new_head the last linear layer may be missing, or be
  * of another number of outputs: its values in weights stay then, and *head_is_new is TRUE (may be
  * NULL).  Every other parameter must be there in its shape; what the model has no place for is left
  * unused.  What was left out or replaced is said in notes (char*, sentences).  Errors: CHECKPOINT,

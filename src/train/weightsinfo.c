@@ -4,6 +4,7 @@
  * finite. */
 #include "weightsinfo.h"
 #include "datafile.h"
+#include "timmnames.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
@@ -505,11 +506,17 @@ static void
 take_config_model (DynoWeightsInfo *info, JsonObject *config)
 {
   JsonNode *node = json_object_get_member (config, "architecture");
+  const char *model;
+  double width;
 
-  if (!info->model && node && JSON_NODE_HOLDS_VALUE (node)
-      && json_node_get_value_type (node) == G_TYPE_STRING
-      && dyno_model_find (json_node_get_string (node), NULL))
-    info->model = json_node_dup_string (node);
+  if (info->model || !node || !JSON_NODE_HOLDS_VALUE (node)
+      || json_node_get_value_type (node) != G_TYPE_STRING)
+    return;
+  model = dyno_timm_find_model (json_node_get_string (node), &width);
+  if (!model)
+    return;
+  info->model = g_strdup (model);
+  info->model_width = width;
 }
 
 void

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* What timm calls the models and tensors that Dyno calls as torchvision does.  Private to the train
+ * layer. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* timm's name of a parameter of MobileNetV2 or EfficientNet-B0, whose name here is torchvision's;
+ * g_free.  NULL: timm has no other name for it, as of all of ResNet's. */
+char *dyno_timm_find_tensor (const char *name);
+
+/* The model that timm calls so, without or with the tag of its weights: "mobilenetv2_100.ra_in1k".
+ * *width is what model.width must be.  NULL: Dyno has none that computes the same. */
+const char *dyno_timm_find_model (const char *architecture, double *width);
+
+G_END_DECLS

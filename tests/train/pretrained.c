@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* Weights that others trained, as training and prediction take them: their names, their types, what
+ * they say of themselves. */
+#include "network.h"
+#include "timmnames.h"
+#include "train-test.h"
+#include "weightsfile.h"
+#include "weightsinfo.h"
+#include <string.h>
+
+/* --- timm's names ----------------------------------------------------------------------------- */
+
+/* A file while it is made: tensors under timm's names, each full of a number of its own, and that
+ * number by torchvision's name. */
+typedef struct {
+  GArray *tensors;
+  GPtrArray *owned;   /* names and data */
+  GHashTable *number; /* char * to guint */
+} Timm;
+
+static void
+add_tensor (Timm *timm, const char *theirs, const char *ours, guint n_dims, const guint *shape)
+{
+  guint64 count = 1;
+  guint number = timm->tensors->len + 1;
+  DynoSafetensor tensor = { .type = DYNO_TENSOR_F32, .n_dims = n_dims };
+  float *data;
+
+  for (guint i = 0; i < n_dims; i++)
+    count *= tensor.shape[i] = shape[i];
+  data = g_new (float, count);
+  for (guint64 i = 0; i < count; i++)
+    data[i] = (float) number;
+  tensor.name = g_strdup (theirs);
+  tensor.data = data;
+  tensor.size_bytes = count * sizeof (float);
+  g_ptr_array_add (timm->owned, (gpointer) tensor.name);
+  g_ptr_array_add (timm->owned, data);
+  g_array_append_val (timm->tensors, tensor);
+  g_hash_table_insert (timm->number, g_strdup (ours), GUINT_TO_POINTER (number));
+}
+
+static void
+add_member (Timm *timm, const char *theirs, const char *ours, const char *member, guint n_dims,
+            const guint *shape)
+{
+  g_autofree char *a = g_strconcat (theirs, ".", member, NULL),
+                  *b = g_strconcat (ours, ".", member, NULL);
+
+  add_tensor (timm, a, b, n_dims, shape);
+}
+
+static void
+add_conv (Timm *timm, const char *module, const char *theirs, const char *ours, guint out, guint in,
+          guint kernel, gboolean bias)
+{
+  g_autofree char *whole = g_strconcat (module, theirs, NULL);
+  const guint shape[] = { out, in, kernel, kernel };
+
+  add_member (timm, whole, ours, "weight", 4, shape);
+  if (bias)
+    add_member (timm, whole, ours, "bias", 1, shape);
+}
+
+static void
+add_norm (Timm *timm, const char *module, const char *theirs, const char *ours, guint c)
+{
+  static const char *const members[] = { "weight", "bias", "running_mean", "running_var" };
+  g_autofree char *whole = g_strconcat (module, theirs, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    add_member (timm, whole, ours, members[i], 1, &c);
+}
+
+/* A block of timm's; ours: torchvision's name before its numbers.  Without an expansion it is
+ * DepthwiseSeparableConv, else InvertedResidual. */
+static void
+add_block (Timm *timm, const char *module, const char *ours, guint expand, guint kernel, guint in,
+           guint out, gboolean squeeze)
+{
+  guint wide = in * expand, at = 0, norm = 1;
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autofree char *bn = NULL;
+
+#define NAME(...)                                                \
+  (g_ptr_array_add (names, g_strdup_printf ("%s." __VA_ARGS__)), \
+   (const char *) g_ptr_array_index (names, names->len - 1))
+  if (expand > 1)
+    {
+      add_conv (timm, module, "conv_pw", NAME ("0.0", ours), wide, in, 1, FALSE);
+      add_norm (timm, module, "bn1", NAME ("0.1", ours), wide);
+      at = 1, norm = 2;
+    }
+  add_conv (timm, module, "conv_dw", NAME ("%u.0", ours, at), wide, 1, kernel, FALSE);
+  bn = g_strdup_printf ("bn%u", norm);
+  add_norm (timm, module, bn, NAME ("%u.1", ours, at), wide);
+  at++;
+  if (squeeze)
+    {
+      add_conv (timm, module, "se.conv_reduce", NAME ("%u.fc1", ours, at), in / 4, wide, 1, TRUE);
+      add_conv (timm, module, "se.conv_expand", NAME ("%u.fc2", ours, at), wide, in / 4, 1, TRUE);
+      at++;
+    }
+  /* torchvision's last convolution of a block has no activation: in MobileNetV2 no module of its
+   * own either. */
+  add_conv (timm, module, expand > 1 ? "conv_pwl" : "conv_pw",
+            squeeze ? NAME ("%u.0", ours, at) : NAME ("%u", ours, at), out, wide, 1, FALSE);
+  add_norm (timm, module, expand > 1 ? "bn3" : "bn2",
+            squeeze ? NAME ("%u.1", ours, at) : NAME ("%u", ours, at + 1), out);
+#undef NAME
+}
+
+static void
+add_network (Timm *timm, const char *prefix, gboolean efficientnet)
+{
+  /* kernel, channels and blocks of timm's decode_arch_def */
+  static const guint mobile[][3] = { { 3, 16, 1 }, { 3, 24, 2 },  { 3, 32, 3 }, { 3, 64, 4 },
+                                     { 3, 96, 3 }, { 3, 160, 3 }, { 3, 320, 1 } },
+                     efficient[][3] = { { 3, 16, 1 },  { 3, 24, 2 },  { 5, 40, 2 }, { 3, 80, 3 },
+                                        { 5, 112, 3 }, { 5, 192, 4 }, { 3, 320, 1 } };
+  guint in = 32, feature = 1;
+  const guint head[] = { 7, 1280 };
+  g_autofree char *classifier = g_strconcat (prefix, "classifier", NULL);
+
+  add_conv (timm, prefix, "conv_stem", "features.0.0", 32, 3, 3, FALSE);
+  add_norm (timm, prefix, "bn1", "features.0.1", 32);
+  for (guint s = 0; s < 7; s++)
+    {
+      const guint *stage = efficientnet ? efficient[s] : mobile[s];
+      for (guint n = 0; n < stage[2]; n++)
+        {
+          g_autofree char *module = g_strdup_printf ("%sblocks.%u.%u.", prefix, s, n),
+                          *ours = efficientnet ? g_strdup_printf ("features.%u.%u.block", s + 1, n)
+                                               : g_strdup_printf ("features.%u.conv", feature++);
+
+          add_block (timm, module, ours, s == 0 ? 1 : 6, stage[0], in, stage[1], efficientnet);
+          in = stage[1];
+        }
+    }
+  add_conv (timm, prefix, "conv_head", efficientnet ? "features.8.0" : "features.18.0", 1280, in, 1,
+            FALSE);
+  add_norm (timm, prefix, "bn2", efficientnet ? "features.8.1" : "features.18.1", 1280);
+  add_member (timm, classifier, "classifier.1", "weight", 2, head);
+  add_member (timm, classifier, "classifier.1", "bias", 1, head);
+}
+
+static DynoGraph *
+build (const char *model, guint n_classes)
+{
+  DynoNetworkParams params = { .model = model,
+                               .batch = 1,
+                               .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, n_classes),
+                               .n_outputs = n_classes,
+                               .mode = DYNO_MODE_PREDICT };
+  g_autoptr (GError) error = NULL;
+  DynoGraph *graph = dyno_network_build (&params, &error);
+
+  g_assert_no_error (error);
+  return graph;
+}
+
+/* Every tensor of timm's file is where torchvision has it, and none is left; of other classes than
+ * the model all but the last layer. */
+static void
+check_timm (gboolean efficientnet, const char *prefix, guint n_classes, guint n_tensors)
+{
+  g_autofree char *folder = test_folder (), *path = g_build_filename (folder, "w", NULL);
+  Timm timm = { g_array_new (FALSE, FALSE, sizeof (DynoSafetensor)),
+                g_ptr_array_new_with_free_func (g_free),
+                g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL) };
+  g_autoptr (DynoGraph) graph = build (efficientnet ? "efficientnet_b0" : "mobilenetv2", n_classes);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autoptr (DynoWeights) weights = dyno_weights_new (graph, NULL);
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GError) error = NULL;
+  gboolean head_is_new;
+
+  add_network (&timm, prefix, efficientnet);
+  g_assert_cmpuint (timm.tensors->len, ==, n_tensors);
+  dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) timm.tensors->data,
+                          timm.tensors->len, NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
+  g_assert_no_error (error);
+  dyno_weights_load (weights, graph, file, "w", TRUE, &head_is_new, notes, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (head_is_new, ==, n_classes != 7);
+  g_assert_cmpuint (notes->len, ==, n_classes != 7);
+  if (head_is_new)
+    g_assert_nonnull (strstr (notes->pdata[0], "has 7 outputs, this model"));
+  g_assert_cmpuint (parameters->len, ==, n_tensors);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      gboolean fresh = head_is_new && g_str_has_prefix (parameter->name, "classifier");
+      guint number = GPOINTER_TO_UINT (g_hash_table_lookup (timm.number, parameter->name));
+
+      g_assert_cmpuint (number, >, 0);
+      for (guint64 k = 0; k < dyno_parameter_count (parameter); k++)
+        g_assert_cmpfloat (weights->values[i][k], ==, fresh ? 0 : (float) number);
+    }
+  g_array_unref (timm.tensors);
+  g_ptr_array_unref (timm.owned);
+  g_hash_table_unref (timm.number);
+  test_remove_tree (folder);
+}
+
+static void
+test_timm_mobilenetv2 (void)
+{
+  check_timm (FALSE, "", 7, 262);
+  check_timm (FALSE, "model.", 3, 262);
+}
+
+static void
+test_timm_efficientnet_b0 (void)
+{
+  check_timm (TRUE, "", 7, 311);
+  check_timm (TRUE, "model.", 3, 311);
+}
+
+/* Names that look like these, and are none. */
+static void
+test_timm_other_names (void)
+{
+  static const char *const others[] = {
+    "conv1.weight",
+    "0.weight",
+    "features.0.weight",
+    "features.",
+    "features.1.",
+    "features.x.0.bias",
+    "features.2.0",
+    "features.0.2.weight",
+    "features.1.conv.3",
+    "features.99999.0.x",
+    "features.1.conv.3.weight",
+    "classifier.0.weight",
+    "features.1.0.block.1",
+    "features.2.conv..",
+    "features.2.0.block.",
+    "classifier",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    {
+      g_autofree char *name = dyno_timm_find_tensor (others[i]);
+      g_assert_cmpstr (name, ==, NULL);
+    }
+}
+
+/* "architecture" of timm's config.json. */
+static void
+test_timm_models (void)
+{
+  static const struct {
+    const char *theirs, *ours;
+    double width;
+  } rows[] = {
+    { "mobilenetv2_100", "mobilenetv2", 1 },
+    { "mobilenetv2_100.ra_in1k", "mobilenetv2", 1 },
+    { "mobilenetv2_050.lamb_in1k", "mobilenetv2", 0.5 },
+    { "efficientnet_b0", "efficientnet_b0", 1 },
+    { "efficientnet_b0.ra4_e3600_r224_in1k", "efficientnet_b0", 1 },
+    { "resnet18.a1_in1k", "resnet18", 1 },
+    { "tf_efficientnet_b0.ns_jft_in1k", NULL, 1 },
+    { "mobilenetv2_110d", NULL, 1 },
+    { "", NULL, 1 },
+    { ".a1_in1k", NULL, 1 },
+  };
+  g_autofree char *folder = test_folder (),
+                  *config = g_build_filename (folder, "config.json", NULL),
+                  *path = g_build_filename (folder, "w", NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *text = g_strdup_printf ("{\"architecture\": \"%s\"}", rows[i].theirs);
+      g_autoptr (DynoWeightsInfo) info = g_new0 (DynoWeightsInfo, 1);
+      g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+
+      info->model_width = 1;
+      g_assert_true (g_file_set_contents (config, text, -1, NULL));
+      dyno_weights_info_complete (info, path, notes);
+      g_assert_cmpstr (info->model, ==, rows[i].ours);
+      g_assert_cmpfloat (info->model_width, ==, rows[i].width);
+    }
+  test_remove_tree (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/pretrained/timm-mobilenetv2", test_timm_mobilenetv2);
+  g_test_add_func ("/train/pretrained/timm-efficientnet-b0", test_timm_efficientnet_b0);
+  g_test_add_func ("/train/pretrained/timm-other-names", test_timm_other_names);
+  g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
+  return g_test_run ();
+}
