@@ -617,7 +617,8 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
 
 /* --- start values ----------------------------------------------------------------------------- */
 
-/* What the file was trained with, where it says so, and this run feeds differently. */
+/* What this run feeds, where the file says that it was trained with another normalisation, or
+ * nothing. */
 static void
 warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
                        const DynoEngineWatch *watch)
@@ -626,11 +627,16 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
   DynoNetworkParams network;
   g_autofree char *theirs = NULL, *ours = NULL;
 
-  if (!info->has_input
+  if (data->schema.generated
       || !dyno_job_get_network (engine->job, data, DYNO_MODE_TRAIN, &network, NULL))
     return;
-  theirs = dyno_normalisation_describe (&info->input);
   ours = dyno_normalisation_describe (dyno_schema_find_role (&network.schema, DYNO_FIELD_INPUT));
+  if (!info->has_input)
+    {
+      warn (watch, _ ("“%s” does not say how its input is normalised; it is fed %s"), shown, ours);
+      return;
+    }
+  theirs = dyno_normalisation_describe (&info->input);
   if (strcmp (theirs, ours) != 0)
     warn (watch, _ ("The weights of “%s” were made for %s; this run feeds %s"), shown, theirs,
           ours);

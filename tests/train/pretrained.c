@@ -8,6 +8,8 @@
 #include "weightsinfo.h"
 #include <string.h>
 
+#define SHAPES "builtin:shapes?size=16&samples=32&classes=3"
+
 /* --- timm's names ----------------------------------------------------------------------------- */
 
 /* A file while it is made: tensors under timm's names, each full of a number of its own, and that
@@ -287,6 +289,69 @@ test_timm_models (void)
   test_remove_tree (folder);
 }
 
+/* --- what they say of themselves -------------------------------------------------------------- */
+
+/* A run's weights; the file of that name in folder. */
+static char *
+train_weights (const char *folder, const char *data)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", data);
+  g_auto (TestRun) run = { 0 };
+  char *weights = g_build_filename (folder, "weights.safetensors", NULL);
+
+  job->weights_out = g_strdup (weights);
+  test_job_set (job, "data.val_split=0", NULL);
+  job->max_steps = 1;
+  test_run_good (&run, job);
+  return weights;
+}
+
+/* The same tensors with other metadata. */
+static void
+copy_with (const char *from, const char *to, const char *const *metadata)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (from, 0, NULL);
+  g_autoptr (GArray) rows = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    g_array_append_vals (rows, dyno_safetensors_get (file, i), 1);
+  dyno_safetensors_write (to, (const DynoSafetensor *) (gpointer) rows->data, rows->len, metadata,
+                          &error);
+  g_assert_no_error (error);
+}
+
+static void
+start_from (TestRun *run, const char *weights, const char *data)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", data);
+
+  job->weights_in = g_strdup (weights);
+  test_job_set (job, "data.val_split=0", NULL);
+  job->max_steps = 1;
+  test_run_good (run, job);
+}
+
+/* Where the file says nothing of its input, training says what it feeds. */
+static void
+test_says_what_is_fed (void)
+{
+  g_autofree char *folder = test_folder (), *weights = train_weights (folder, SHAPES),
+                  *plain = g_build_filename (folder, "plain", NULL);
+  const char *const metadata[] = { "format", "pt", NULL };
+  g_auto (TestRun) own = { 0 };
+  g_auto (TestRun) theirs = { 0 };
+
+  copy_with (weights, plain, metadata);
+  start_from (&own, weights, SHAPES);
+  g_assert_cmpuint (own.warnings->len, ==, 0);
+  start_from (&theirs, plain, SHAPES);
+  g_assert_cmpuint (theirs.warnings->len, ==, 1);
+  g_assert_true (test_has_warning (&theirs, "does not say how its input is normalised"));
+  g_assert_true (test_has_warning (&theirs, "it is fed bytes / 255, less mean 0.33 "));
+  test_remove_tree (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -295,5 +360,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pretrained/timm-efficientnet-b0", test_timm_efficientnet_b0);
   g_test_add_func ("/train/pretrained/timm-other-names", test_timm_other_names);
   g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
+  g_test_add_func ("/train/pretrained/says-what-is-fed", test_says_what_is_fed);
   return g_test_run ();
 }
