@@ -341,6 +341,44 @@ note_unused (DynoGraph *graph, DynoSafetensors *file, const char *prefix, const 
   g_ptr_array_add (notes, g_strdup_printf ("Not used of “%s”: %s", shown, list));
 }
 
+/* The parameters (DynoParameter *) that the file has not, in words.  Where they are batch norms
+ * alone, they were folded into the convolutions before them, as exports for prediction do. */
+static gboolean
+refuse_missing (DynoGraph *graph, const GPtrArray *missing, const DynoWeightsSource *source,
+                GError **error)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_autoptr (GHashTable) norms = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+  gboolean folded = TRUE;
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const char *name = ((const DynoParameter *) g_ptr_array_index (parameters, i))->name;
+      if (g_str_has_suffix (name, MEAN_SUFFIX))
+        g_hash_table_add (norms, g_strndup (name, strlen (name) - strlen (MEAN_SUFFIX)));
+    }
+  for (guint i = 0; i < missing->len; i++)
+    {
+      char *name = ((DynoParameter *) g_ptr_array_index (missing, i))->name;
+      g_autofree char *stem = g_strdup (name);
+      char *dot = strrchr (stem, '.');
+
+      if (dot)
+        *dot = '\0';
+      folded = folded && g_hash_table_contains (norms, stem);
+      g_ptr_array_add (names, name);
+    }
+  g_autofree char *list = list_in_words (names);
+  if (!folded)
+    return mismatch (source, error, "it has no tensor %s", list);
+  return mismatch (
+      source, error,
+      "it has no tensor %s: its batch norms are folded into the convolutions; save the "
+      "run as ONNX again with --keep-batchnorm, or take its weights.safetensors",
+      list);
+}
+
 gboolean
 dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const char *shown,
                    gboolean new_head, gboolean *head_is_new, GPtrArray *notes, GError **error)
@@ -358,13 +396,10 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
       if (!lookup (file, prefix, parameter->name)
           && !(fresh && (parameter == head[0] || parameter == head[1])))
-        g_ptr_array_add (missing, parameter->name);
+        g_ptr_array_add (missing, (gpointer) parameter);
     }
   if (missing->len > 0)
-    {
-      g_autofree char *list = list_in_words (missing);
-      return mismatch (&source, error, "it has no tensor %s", list);
-    }
+    return refuse_missing (graph, missing, &source, error);
   for (guint i = 0; i < parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);

@@ -368,10 +368,22 @@ class Onnx(Case):
         for name in before:
             if name.endswith(('.weight', '.bias')):
                 self.assertEqual(before[name], after[name], name)
+        # It says of itself what the weights of the run do: model, classes and normalisation.
+        shapes = ('--top', '3', '--json', '--data', 'builtin:shapes?size=16&samples=8&classes=3')
+        expected, done = (self.run_it('predict', *source, *shapes) for source in (('--run', 'run'), ('--weights', 'w.onnx')))
+        self.assertEqual(done.stderr, b'')
+        for before, after in zip(*(self.events([json.loads(line) for line in one.stdout.decode().splitlines()], 'prediction')
+                                   for one in (expected, done)), strict=True):
+            self.assertEqual(before, after)
+        self.assertIn(before['classes'][0]['class'], ('circle', 'square', 'triangle'))
+        told = self.run_it(*train, '--no-out', '--set', 'data.normalise=false', '--weights', 'w.onnx')
+        self.assertIn('were made for bytes / 255, less mean 0.33', (told.stdout + told.stderr).decode())
         # Folded, its batch norms are not there.
         self.run_it('save', '--run', 'run', '--to', 'onnx', '-o', 'folded.onnx')
-        told = self.run_it(*train, '--no-out', '--weights', 'folded.onnx', expect=3).stderr.decode()
-        self.assertIn('it has no tensor “1.weight”', told)
+        for command in (*train, '--no-out'), ('predict', *shapes):
+            told = self.run_it(*command, '--weights', 'folded.onnx', expect=3).stderr.decode()
+            self.assertIn('it has no tensor “1.weight”', told)
+            self.assertIn('with --keep-batchnorm', told)
 
 
 main()

@@ -325,6 +325,33 @@ test_broken_onnx (void)
   assert_onnx_fails (outside, outside->len, DYNO_DATA_ERROR_UNSUPPORTED);
 }
 
+/* What Dyno's export says of the weights; another's keys mean something else. */
+static void
+test_onnx_metadata (void)
+{
+  static const char *const producers[] = { "pytorch", "Dyno", "Dyn", "" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (producers); i++)
+    {
+      g_autoptr (GByteArray) model = onnx (1, 9, 24, FALSE, FALSE), pair = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+
+      proto (pair, 2, 2, 5, "1/255");
+      proto (pair, 1, 2, 11, "input.scale");
+      proto (model, 14, 2, pair->len, pair->data);
+      proto (model, 2, 2, strlen (producers[i]), producers[i]); /* the last one counts */
+      g_autoptr (DynoSafetensors) file = parse_onnx (model, model->len, &error);
+      g_assert_no_error (error);
+      g_assert_cmpstr (dyno_safetensors_get_metadata (file, "input.scale"), ==,
+                       i == 1 ? "1/255" : NULL);
+      pair->data[3] = 0xff;
+      proto (model, 14, 2, pair->len, pair->data);
+      assert_onnx_fails (model, model->len, DYNO_DATA_ERROR_CORRUPT);
+      proto (model, 14, 2, 1, "\x0a"); /* a key without its length */
+      assert_onnx_fails (model, model->len, DYNO_DATA_ERROR_CORRUPT);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -335,6 +362,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/safetensors/metadata-only-is-valid", test_metadata_only_is_valid);
   g_test_add_func ("/data/safetensors/failed-write-keeps-the-old", test_failed_write_keeps_the_old);
   g_test_add_func ("/data/onnx/reads-initialisers", test_onnx);
+  g_test_add_func ("/data/onnx/metadata-of-own-files", test_onnx_metadata);
   g_test_add_func ("/data/onnx/broken-is-an-error", test_broken_onnx);
   return g_test_run ();
 }

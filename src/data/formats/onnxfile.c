@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ONNX files, read.  Invariants: a message lies inside the one around it, and every length is checked
+/* ONNX files, read: initialisers, and of Dyno's own files what save wrote of the weights.
+ * Invariants: a message lies inside the one around it, and every length is checked
  * against what is left of that before it is followed; a tensor has as many bytes as its shape says,
  * and stays where it lies in the file. */
 #include "onnxfile.h"
@@ -9,7 +10,8 @@
 
 /* Wire types of Protocol Buffers, and fields of onnx.proto. */
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-enum { MODEL_GRAPH = 7, GRAPH_INITIALIZER = 5 };
+enum { MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_METADATA = 14, GRAPH_INITIALIZER = 5 };
+enum { PAIR_KEY = 1, PAIR_VALUE = 2 };
 enum {
   TENSOR_DIMS = 1,
   TENSOR_TYPE = 2,
@@ -208,26 +210,76 @@ take_tensor (DynoSafetensors *file, Message m, GError **error)
   return add_tensor (file, &tensor, name, has_data && !external, error);
 }
 
-/* Calls take for each field of a number that holds bytes. */
 static gboolean
-each_field (DynoSafetensors *file, Message m, guint64 field,
-            gboolean (*take) (DynoSafetensors *file, Message m, GError **error), GError **error)
+take_graph (DynoSafetensors *file, Message m, GError **error)
 {
   GError *problem = NULL;
   Field f = { 0 };
 
   while (next_field (&m, &f, &problem))
-    if (f.field == field && f.type == BYTES && !take (file, f.bytes, error))
+    if (f.field == GRAPH_INITIALIZER && f.type == BYTES && !take_tensor (file, f.bytes, error))
       return FALSE;
   if (problem)
     g_propagate_error (error, problem);
   return !problem;
 }
 
-static gboolean
-take_graph (DynoSafetensors *file, Message m, GError **error)
+static void
+take_text (const Message *bytes, char **text)
 {
-  return each_field (file, m, GRAPH_INITIALIZER, take_tensor, error);
+  g_free (*text);
+  *text = g_strndup ((const char *) bytes->at, (gsize) (bytes->end - bytes->at));
+}
+
+/* A pair of strings of metadata_props. */
+static gboolean
+take_pair (DynoSafetensors *file, Message m, GError **error)
+{
+  g_autofree char *key = NULL, *value = NULL;
+  GError *problem = NULL;
+  Field f = { 0 };
+
+  while (next_field (&m, &f, &problem))
+    if (f.type == BYTES && f.field == PAIR_KEY)
+      take_text (&f.bytes, &key);
+    else if (f.type == BYTES && f.field == PAIR_VALUE)
+      take_text (&f.bytes, &value);
+  if (problem)
+    {
+      g_propagate_error (error, problem);
+      return FALSE;
+    }
+  if (!key || !value)
+    return TRUE;
+  if (!g_utf8_validate (key, -1, NULL) || !g_utf8_validate (value, -1, NULL))
+    return corrupt (error, "its metadata is no text");
+  g_hash_table_insert (file->metadata, g_steal_pointer (&key), g_steal_pointer (&value));
+  return TRUE;
+}
+
+/* The metadata of other producers means something else under the same keys: it is passed over. */
+static gboolean
+take_model (DynoSafetensors *file, Message m, GError **error)
+{
+  g_autofree char *producer = NULL;
+  GError *problem = NULL;
+  Field f = { 0 };
+
+  while (next_field (&m, &f, &problem))
+    {
+      if (f.type != BYTES)
+        continue;
+      if (f.field == MODEL_PRODUCER)
+        take_text (&f.bytes, &producer);
+      if ((f.field == MODEL_GRAPH && !take_graph (file, f.bytes, error))
+          || (f.field == MODEL_METADATA && !take_pair (file, f.bytes, error)))
+        return FALSE;
+    }
+  if (problem)
+    g_propagate_error (error, problem);
+  if (g_strcmp0 (producer, "Dyno") != 0)
+    g_hash_table_remove_all (file->metadata);
+  return !problem;
 }
 
 DynoSafetensors *
@@ -236,7 +288,7 @@ dyno_onnx_file_parse (guint8 *bytes, gsize size, GError **error)
   g_autoptr (DynoSafetensors) file = dyno_safetensors_new (bytes);
   Message whole = { bytes, size > 0 ? bytes + size : bytes }; /* bytes of an empty file are NULL */
 
-  if (!each_field (file, whole, MODEL_GRAPH, take_graph, error))
+  if (!take_model (file, whole, error))
     return NULL;
   if (dyno_safetensors_get_count (file) == 0)
     {

@@ -41,7 +41,7 @@ typedef struct {
 typedef struct _DynoSafetensors DynoSafetensors;
 
 /* Reads a whole file into memory; immutable after.  A .pth of PyTorch (pth.h) is read as well, and
- * has no metadata.  max_bytes: 0 for no limit but the memory's.
+ * has no metadata; and the initialisers of an ONNX file (onnxfile.h).  max_bytes: 0 for no limit but the memory's.
  * Each fault of the header is an error of its own, and data past or between tensors is refused.
  * Errors: NOT_FOUND, READ, CORRUPT, UNSUPPORTED (an element type), TOO_LARGE. */
 DynoSafetensors *dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error);
