@@ -642,6 +642,26 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
           ours);
 }
 
+/* The first class that the kept last layer was trained to call otherwise. */
+static void
+warn_of_classes (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
+                 const DynoEngineWatch *watch)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (engine->dataset);
+
+  if (!info->class_names || !data->class_names || info->n_outputs != data->n_classes)
+    return;
+  for (guint i = 0; i < info->n_outputs; i++)
+    if (g_strcmp0 (info->class_names[i], data->class_names[i]) != 0)
+      {
+        warn (watch,
+              _ ("The last layer of “%s” is kept, but its classes are others: class %u is “%s” "
+                 "there and “%s” in this data set"),
+              shown, i, info->class_names[i], data->class_names[i]);
+        return;
+      }
+}
+
 static gboolean
 load_weights (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches_tracked,
               GError **error)
@@ -668,7 +688,10 @@ load_weights (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches
     warn (watch, "%s", (const char *) notes->pdata[i]);
   warn_of_normalisation (engine, info, shown, watch);
   if (!head_is_new)
-    dyno_targets_unfold (weights, graph);
+    {
+      warn_of_classes (engine, info, shown, watch);
+      dyno_targets_unfold (weights, graph);
+    }
   *batches_tracked = weights->batches_tracked;
   return dyno_program_write_parameters (dyno_engine_get_program (engine), DYNO_SPACE_MASTER,
                                         (const float *const *) weights->values, error);

@@ -148,6 +148,8 @@ test_header_length_is_checked (void)
     { "\x09\0\0\0\0\0\0\0{}", 10, DYNO_DATA_ERROR_CORRUPT, "claims 9 bytes|has 2" },
     { "\0\xe1\xf5\x06\0\0\0\0{}", 10, DYNO_DATA_ERROR_TOO_LARGE, "116777216" },
     { "\xff\xff\xff\xff\xff\xff\xff\xff{}", 10, DYNO_DATA_ERROR_TOO_LARGE, "18446744073709551615" },
+    { "# Weights\n\nOf a run.", 20, DYNO_DATA_ERROR_UNSUPPORTED, "no weights file" },
+    { "# Weight", 8, DYNO_DATA_ERROR_UNSUPPORTED, "no weights file" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)

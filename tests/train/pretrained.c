@@ -352,6 +352,28 @@ test_says_what_is_fed (void)
   test_remove_tree (folder);
 }
 
+/* As many classes, of which the second is another; then none but the data set's own. */
+static void
+test_says_that_classes_are_others (void)
+{
+  g_autofree char *folder = test_folder (), *weights = train_weights (folder, SHAPES),
+                  *other = g_build_filename (folder, "other", NULL),
+                  *same = g_build_filename (folder, "same", NULL);
+  const char *metadata[] = { "outputs", "3", "classes", "[\"circle\", \"cat\", \"ring\"]", NULL };
+  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) again = { 0 };
+
+  copy_with (weights, other, metadata);
+  metadata[3] = "[\"circle\", \"square\", \"triangle\"]";
+  copy_with (weights, same, metadata);
+  start_from (&run, other, SHAPES);
+  g_assert_true (test_has_warning (&run, "class 1 is “cat” there and “square” in this data set"));
+  g_assert_false (test_has_warning (&run, "starts anew"));
+  start_from (&again, same, SHAPES);
+  g_assert_false (test_has_warning (&again, "its classes are others"));
+  test_remove_tree (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -361,5 +383,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pretrained/timm-other-names", test_timm_other_names);
   g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
   g_test_add_func ("/train/pretrained/says-what-is-fed", test_says_what_is_fed);
+  g_test_add_func ("/train/pretrained/says-that-classes-are-others",
+                   test_says_that_classes_are_others);
   return g_test_run ();
 }

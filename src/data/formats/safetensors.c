@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_NESTING 4 /* object of objects of lists */
+#define MAX_NESTING 4  /* object of objects of lists */
+#define START_BYTES 16 /* what a file is known by */
 
 static const struct {
   const char *name;
@@ -298,6 +299,25 @@ check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GEr
   return TRUE;
 }
 
+/* Of a file's first bytes, 8 or more: the length of the header.  Where it is too large and nothing
+ * of the kind follows it, the file is another's. */
+static gboolean
+check_length (const guint8 *bytes, gsize size, GError **error)
+{
+  guint64 length;
+
+  memcpy (&length, bytes, 8);
+  length = GUINT64_FROM_LE (length);
+  if (length <= DYNO_SAFETENSORS_MAX_HEADER)
+    return TRUE;
+  if (size == 8 || bytes[8] != '{')
+    return set_error (error, DYNO_DATA_ERROR_UNSUPPORTED,
+                      "it is no weights file: neither safetensors, nor .pth of PyTorch, nor ONNX");
+  return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
+                    "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed", length,
+                    DYNO_SAFETENSORS_MAX_HEADER);
+}
+
 static gboolean
 parse_header (DynoSafetensors *file, gsize size, GError **error)
 {
@@ -314,10 +334,8 @@ parse_header (DynoSafetensors *file, gsize size, GError **error)
                       "it has %" G_GSIZE_FORMAT " bytes, too few for a safetensors file", size);
   memcpy (&length, file->bytes, 8);
   length = GUINT64_FROM_LE (length);
-  if (length > DYNO_SAFETENSORS_MAX_HEADER)
-    return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
-                      "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed",
-                      length, DYNO_SAFETENSORS_MAX_HEADER);
+  if (!check_length (file->bytes, size, error))
+    return FALSE;
   if (length > size - 8)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
                       "its header claims %" G_GUINT64_FORMAT
@@ -375,16 +393,11 @@ dyno_safetensors_parse (guint8 *bytes, gsize size, GError **error)
 static gboolean
 check_start (int fd, guint64 size, GError **error)
 {
-  guint64 length = 0;
+  guint8 start[START_BYTES] = { 0 };
+  gsize n = (gsize) MIN (size, sizeof start);
 
-  if (size >= 8 && dyno_datafile_pread (fd, &length, 8, 0) == 8
-      && !dyno_pth_matches ((const guint8 *) &length, sizeof length)
-      && !dyno_onnx_file_matches ((const guint8 *) &length, sizeof length)
-      && GUINT64_FROM_LE (length) > DYNO_SAFETENSORS_MAX_HEADER)
-    return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
-                      "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed",
-                      GUINT64_FROM_LE (length), DYNO_SAFETENSORS_MAX_HEADER);
-  return TRUE;
+  return n < 8 || dyno_datafile_pread (fd, start, n, 0) != (gssize) n || dyno_pth_matches (start, n)
+         || dyno_onnx_file_matches (start, n) || check_length (start, n, error);
 }
 
 static guint8 *
