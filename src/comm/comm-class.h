@@ -34,9 +34,9 @@ struct _DynoComm {
   const DynoCommClass *class;
   gatomicrefcount references;
   guint rank, size, local_rank, local_size;
-  char **hosts;    /* of each rank, NULL-terminated */
-  int failed_rank; /* atomic; -1: none has failed */
-  gint64 spin_us;  /* see dyno_comm_get_spin_us */
+  char **hosts;   /* of each rank, NULL-terminated */
+  int lost_rank;  /* atomic; the first that failed, where it cannot say so itself; else -1 */
+  gint64 spin_us; /* see dyno_comm_get_spin_us */
   /* Of the notes below, under the class's lock: sums under way, since when, and for how long before. */
   guint sums;
   gint64 sums_since_us, sums_us;

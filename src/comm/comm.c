@@ -13,7 +13,7 @@ dyno_comm_init (DynoComm *comm, const DynoCommClass *class, guint rank, guint si
   g_atomic_ref_count_init (&comm->references);
   comm->rank = rank;
   comm->size = size;
-  comm->failed_rank = -1;
+  comm->lost_rank = -1;
   comm->hosts = g_new0 (char *, size + 1);
   for (guint r = 0; r < size; r++)
     {
@@ -87,7 +87,7 @@ dyno_comm_get_host (const DynoComm *comm, guint rank)
 gboolean
 dyno_comm_is_speaker (const DynoComm *comm)
 {
-  return comm->rank == (g_atomic_int_get (&comm->failed_rank) == 0 ? 1 : 0);
+  return comm->rank == (g_atomic_int_get (&comm->lost_rank) == 0 ? 1 : 0);
 }
 
 void

@@ -59,7 +59,8 @@ guint dyno_comm_get_local_size (const DynoComm *comm);
 gint64 dyno_comm_get_spin_us (const DynoComm *comm);
 const char *dyno_comm_get_host (const DynoComm *comm, guint rank);
 
-/* Whether this rank tells people what happens: rank 0, and rank 1 where rank 0 has failed. */
+/* Whether this rank tells people what happens: rank 0, also its own failure; rank 1 where rank 0's
+ * process has ended or does not answer. */
 gboolean dyno_comm_is_speaker (const DynoComm *comm);
 
 /* Bytes of one value on the wire. */

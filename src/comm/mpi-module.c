@@ -220,8 +220,8 @@ run_thread (gpointer data)
   mpi->left = TRUE;
   mpi->failure = g_steal_pointer (&mpi->found_failure);
   mpi->failed_rank = mpi->found_rank;
-  if (mpi->failure)
-    g_atomic_int_set (&mpi->parent.failed_rank, (int) mpi->failed_rank);
+  if (mpi->failure && mpi->found_lost)
+    g_atomic_int_set (&mpi->parent.lost_rank, (int) mpi->failed_rank);
   g_cond_broadcast (&mpi->changed);
   g_mutex_unlock (&mpi->mutex);
   return NULL;
@@ -344,7 +344,7 @@ free_memory (Mpi *mpi)
 static void
 let_speaker_go (Mpi *mpi)
 {
-  guint speaker = mpi->failed_rank == 0 ? 1 : 0;
+  guint speaker = mpi->parent.lost_rank == 0 ? 1 : 0;
   struct pollfd process = { .fd = mpi->peers[speaker].process, .events = POLLIN };
 
   if (mpi->failure && mpi->parent.rank != speaker)

@@ -71,7 +71,9 @@ typedef struct {
 /* What ranks tell each other beside the requests. */
 typedef struct {
   guint32 kind;
-  guint32 rank;  /* ABORT: who failed */
+  guint32 rank; /* ABORT: who failed */
+  guint32 lost; /* ABORT: TRUE: it cannot say so itself */
+  guint32 unused;
   guint64 begun; /* requests that the sender has begun */
   char reason[REASON_BYTES];
 } Note;
@@ -121,6 +123,7 @@ struct _Mpi {
   guint64 named; /* 1 + the request whose lateness was named */
   char *found_failure;
   guint found_rank;
+  gboolean found_lost; /* see Note */
 };
 
 /* pieces: starts what the queue holds and moves what is under way; whether something moved. */
@@ -154,8 +157,10 @@ gboolean dyno_mpi_all_left (const Mpi *mpi);
 void dyno_mpi_tell_failure (Mpi *mpi);
 void dyno_mpi_watch_clear (Mpi *mpi);
 
-/* Remembers the first failure; the thread then tells it to all. */
+/* Remembers the first failure; the thread then tells it to all.  lose: the rank cannot say so
+ * itself. */
 void dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void dyno_mpi_lose (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
 /* The same where MPI says what happened. */
 void dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code);
 

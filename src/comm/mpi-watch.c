@@ -15,17 +15,34 @@
 
 enum { NOTE_ALIVE = 1, NOTE_ABORT, NOTE_LEAVES, NOTE_TAG = 1 };
 
+static G_GNUC_PRINTF (4, 0) void fail (Mpi *mpi, guint rank, gboolean lost, const char *format,
+                                       va_list args)
+{
+  if (mpi->found_failure)
+    return;
+  mpi->found_failure = g_strdup_vprintf (format, args);
+  mpi->found_rank = rank;
+  mpi->found_lost = lost;
+}
+
 void
 dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...)
 {
   va_list args;
 
-  if (mpi->found_failure)
-    return;
   va_start (args, format);
-  mpi->found_failure = g_strdup_vprintf (format, args);
+  fail (mpi, rank, FALSE, format, args);
   va_end (args);
-  mpi->found_rank = rank;
+}
+
+void
+dyno_mpi_lose (Mpi *mpi, guint rank, const char *format, ...)
+{
+  va_list args;
+
+  va_start (args, format);
+  fail (mpi, rank, TRUE, format, args);
+  va_end (args);
 }
 
 void
@@ -41,8 +58,10 @@ dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code)
     dyno_mpi_fail (mpi, rank,
                    "it sends more than rank %u expects of it: it does something else (%s: %s)",
                    mpi->parent.rank, call, text);
-  else
+  else if (rank == mpi->parent.rank)
     dyno_mpi_fail (mpi, rank, "%s says: %s", call, text);
+  else
+    dyno_mpi_lose (mpi, rank, "%s says: %s", call, text);
 }
 
 static void
@@ -127,7 +146,7 @@ read_note (Mpi *mpi, guint from)
   if (note->kind == NOTE_ABORT)
     {
       g_autofree char *reason = g_utf8_make_valid (note->reason, -1);
-      dyno_mpi_fail (mpi, rank, "%s", reason);
+      (note->lost ? dyno_mpi_lose : dyno_mpi_fail) (mpi, rank, "%s", reason);
     }
 }
 
@@ -171,7 +190,7 @@ check_processes (Mpi *mpi)
         continue;
       /* What it said last has been read between the two. */
       if (peer->ended)
-        dyno_mpi_fail (mpi, r, "its process has ended unexpectedly");
+        dyno_mpi_lose (mpi, r, "its process has ended unexpectedly");
       else
         peer->ended = poll (&process, 1, 0) == 1;
     }
@@ -184,7 +203,7 @@ check_silence (Mpi *mpi, gint64 now)
 
   for (guint r = mpi->parent.rank == 0; r < end; r++)
     if (!mpi->peers[r].left && now - mpi->peers[r].heard_us > SILENCE_US)
-      dyno_mpi_fail (mpi, r,
+      dyno_mpi_lose (mpi, r,
                      "it has not answered for %d s: it hangs, was stopped, or its host or "
                      "network is down",
                      SILENCE_US / 1000000);
@@ -202,7 +221,7 @@ check_requests (Mpi *mpi, gint64 now)
       if (r == mpi->parent.rank || peer->begun > oldest->number)
         continue;
       if (peer->left)
-        dyno_mpi_fail (mpi, r, "it has ended while rank %u still waits for it", mpi->parent.rank);
+        dyno_mpi_lose (mpi, r, "it has ended while rank %u still waits for it", mpi->parent.rank);
       else if (mpi->parent.rank == 0 && now - oldest->begun_us > SLOW_US
                && mpi->named != oldest->number + 1)
         {
@@ -263,7 +282,9 @@ send_to_all (Mpi *mpi, const Note *note, guint without)
 void
 dyno_mpi_tell_failure (Mpi *mpi)
 {
-  Note note = { .kind = NOTE_ABORT, .rank = mpi->found_rank, .begun = count_begun (mpi) };
+  Note note = {
+    .kind = NOTE_ABORT, .rank = mpi->found_rank, .lost = mpi->found_lost, .begun = count_begun (mpi)
+  };
 
   g_strlcpy (note.reason, mpi->found_failure, sizeof note.reason);
   send_to_all (mpi, &note, mpi->found_rank == mpi->parent.rank ? G_MAXUINT : mpi->found_rank);

@@ -3,52 +3,8 @@
 """ranks.py DYNOCTL: several processes that train together, started by mpirun and by dynoctl itself:
 one that speaks, what they refuse, how they are stopped, and what comes of a rank that dies or
 hangs."""
-import json, os, re, shlex, shutil, signal, struct, subprocess, sys, tempfile, threading, time
-
-dynoctl = os.path.abspath(sys.argv[1])
-problems = []
-environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_plm='isolated', OMPI_MCA_btl='self,vader',
-                   OMPI_MCA_btl_vader_single_copy_mechanism='none', OMPI_MCA_hwloc_base_binding_policy='none',
-                   OMPI_MCA_odls_base_sigkill_timeout='1', OMPI_MCA_orte_execute_quiet='1',
-                   OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
-                   PRTE_MCA_rmaps_default_mapping_policy=':oversubscribe', PRTE_MCA_hwloc_default_binding_policy='none',
-                   PRTE_MCA_odls_base_sigkill_timeout='1', PRTE_ALLOW_RUN_AS_ROOT='1', PRTE_ALLOW_RUN_AS_ROOT_CONFIRM='1',
-                   DYNO_VALIDATION='0')
-environment.pop('DYNO_MODULE_DIR', None)
-DATA = ['--data', 'builtin:shapes?size=8&samples=128&classes=3']
-TRAIN = ['train', *DATA, '--model', 'mlp', '--seed', '1', '--set', 'amp=false', '--set', 'workers=1', '--set', 'model.width=0.1',
-         '--set', 'autotune=false']
-ENDS_S = 300  # it ends in seconds; a machine with much else to do takes its time
-
-
-def check(what, fine, said=''):
-    if not fine:
-        problems.append(what)
-        print(f'FAILED: {what}\n{said}', file=sys.stderr)
-
-
-def run(command, **more):
-    done = subprocess.run(command, capture_output=True, text=True, timeout=1200, cwd=folder, env={**environment, **more})
-    return done.returncode, done.stdout, done.stderr
-
-
-def ranks(n, *arguments):
-    return ['mpirun', '-n', str(n), dynoctl, *arguments]
-
-
-def two(first, second):
-    """Rank 0 runs the first command, rank 1 the second."""
-    with open(f'{folder}/two.sh', 'w') as script:
-        script.write(f'[ "$OMPI_COMM_WORLD_RANK" = 0 ] && exec {shlex.join(first)}\nexec {shlex.join(second)}\n')
-    return ['mpirun', '-n', '2', 'sh', f'{folder}/two.sh']
-
-
-def events(text):
-    return [json.loads(line) for line in text.splitlines() if line.startswith('{')]
-
-
-def losses(text):
-    return [event['loss'] for event in events(text) if event['event'] == 'step']
+import json, os, re, signal, struct
+from severalranks import *
 
 
 def one_speaks():
@@ -138,44 +94,6 @@ def names_the_slow():
           re.search(r'Rank 1 on \S+ .* its data pipeline is the reason', warned[0]), out + err)
 
 
-def children(pid):
-    """The ranks below mpirun, by their rank."""
-    found = {}
-    for name in os.listdir('/proc'):
-        try:
-            if not name.isdigit() or int(open(f'/proc/{name}/stat').read().rsplit(')', 1)[1].split()[1]) != pid:
-                continue
-            for part in open(f'/proc/{name}/environ').read().split('\0'):
-                if part.startswith('OMPI_COMM_WORLD_RANK='):
-                    found[int(part.split('=')[1])] = int(name)
-        except OSError:
-            pass
-    return found
-
-
-def start(out, *more):
-    """A long run, in its second epoch when this returns."""
-    process = subprocess.Popen(ranks(2, *TRAIN, '--set', 'batch_size=4', '--epochs', '100000', '--json', '--out', out, *more),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
-    timer = threading.Timer(1200, process.kill)  # with mpirun its output ends too
-    timer.start()
-    saved = any(line.startswith('{"event": "checkpoint"') for line in process.stdout)
-    timer.cancel()
-    if not saved:
-        sys.exit(f'FAILED: {out}: no checkpoint came\n{end(process)[2]}')
-    return process
-
-
-def end(process):
-    begin = time.monotonic()
-    try:
-        out, err = process.communicate(timeout=600)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        out, err = process.communicate()
-    return time.monotonic() - begin, out, err
-
-
 def dies(name, number, sentence):
     process = start(name)
     os.kill(children(process.pid)[1], number)
@@ -196,16 +114,12 @@ def stops():
     check('two ranks go on', code == 0, out + err)
 
 
-if not shutil.which('mpirun') or 'Open MPI' not in subprocess.run(['mpirun', '--version'], capture_output=True, text=True).stdout:
-    print('no mpirun of Open MPI here', file=sys.stderr)
-    sys.exit(77)
-with tempfile.TemporaryDirectory() as folder:
-    one_speaks()
-    refuses()
-    starts_itself()
-    measures()
-    names_the_slow()
-    stops()
-    dies('killed', signal.SIGKILL, r'rank 1 on \S+: its process has ended unexpectedly|rank 1 .* exited on signal 9')
-    dies('hanging', signal.SIGSTOP, r'rank 1 on \S+: it has not answered for 6 s')
-sys.exit(1 if problems else 0)
+one_speaks()
+refuses()
+starts_itself()
+measures()
+names_the_slow()
+stops()
+dies('killed', signal.SIGKILL, r'rank 1 on \S+: its process has ended unexpectedly|rank 1 .* exited on signal 9')
+dies('hanging', signal.SIGSTOP, r'rank 1 on \S+: it has not answered for 6 s')
+finish()

@@ -42,15 +42,15 @@ slot_free (gpointer data)
 
 /* With the group's mutex. */
 static void
-fail (Group *group, guint rank, const char *reason)
+fail (Group *group, guint rank, gboolean lost, const char *reason)
 {
   if (!group->failure)
     {
       group->failure = g_strdup (reason);
       group->failed_rank = rank;
-      for (guint r = 0; r < group->size; r++)
+      for (guint r = 0; r < group->size && lost; r++)
         if (group->ranks[r])
-          g_atomic_int_set (&group->ranks[r]->failed_rank, (int) rank);
+          g_atomic_int_set (&group->ranks[r]->lost_rank, (int) rank);
     }
   g_cond_broadcast (&group->changed);
 }
@@ -103,7 +103,7 @@ agree (Rank *rank, Slot *slot)
                           *other = dyno_comm_job_describe (job);
           g_autofree char *reason =
               g_strdup_printf ("it asks for %s where rank %u asks for %s", one, r, other);
-          fail (rank->group, rank->parent.rank, reason);
+          fail (rank->group, rank->parent.rank, FALSE, reason);
           return FALSE;
         }
     }
@@ -190,13 +190,16 @@ abort_all (DynoComm *comm, const char *reason)
   Rank *rank = (Rank *) comm;
   G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&rank->group->mutex);
 
-  fail (rank->group, comm->rank, reason);
+  fail (rank->group, comm->rank, FALSE, reason);
 }
 
 void
 comm_test_die (DynoComm *comm)
 {
-  abort_all (comm, "it no longer answers");
+  Rank *rank = (Rank *) comm;
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&rank->group->mutex);
+
+  fail (rank->group, comm->rank, TRUE, "it no longer answers");
 }
 
 static void

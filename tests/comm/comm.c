@@ -249,10 +249,27 @@ lose_the_first (DynoComm *comm, gpointer data)
   g_assert_cmpint (dyno_comm_is_speaker (comm), ==, dyno_comm_get_rank (comm) == 1);
 }
 
+/* Whoever is the first to say why, rank 0 can speak. */
+static void
+fail_alike (DynoComm *comm, gpointer data)
+{
+  float value = 0;
+  guint rank = dyno_comm_get_rank (comm);
+
+  if (!data || rank == GPOINTER_TO_UINT (data) - 1)
+    dyno_comm_abort (comm, "no memory");
+  else
+    g_assert_false (dyno_comm_sum (comm, &value, 1, DYNO_COMM_FLOAT32, NULL));
+  g_assert_cmpint (dyno_comm_is_speaker (comm), ==, rank == 0);
+}
+
 static void
 test_speaker (void)
 {
   comm_test_run (RANKS, lose_the_first, NULL);
+  comm_test_run (RANKS, fail_alike, NULL);
+  for (guint i = 0; i < RANKS; i++)
+    comm_test_run (RANKS, fail_alike, GUINT_TO_POINTER (i + 1));
 }
 
 static void

@@ -124,6 +124,16 @@ lose (DynoComm *comm, const char *how)
     fprintf (stderr, "LOST %s\n", error->message);
 }
 
+/* All fail, each for itself: one of them can tell it, and has to. */
+static void
+fail_alike (DynoComm *comm)
+{
+  signal (SIGTERM, SIG_IGN);
+  dyno_comm_abort (comm, "it has no memory");
+  if (dyno_comm_is_speaker (comm))
+    fprintf (stderr, "LOST rank %u on all: it has no memory\n", dyno_comm_get_rank (comm));
+}
+
 static void
 differ (DynoComm *comm)
 {
@@ -191,6 +201,8 @@ main (int argc, char **argv)
     others (comm);
   else if (g_str_equal (what, "differ"))
     differ (comm);
+  else if (g_str_equal (what, "alike"))
+    fail_alike (comm);
   else if (g_str_equal (what, "idle"))
     wait_idle (comm);
   else if (g_str_equal (what, "measure"))

@@ -1,0 +1,29 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""rankfaults.py DYNOCTL: what several processes say where something goes wrong: once, by one of them,
+in the form and with the exit code that one process has."""
+import json, os, re, signal
+from severalranks import *
+
+
+def told(what, process, code, sentence, texts=1):
+    """The sentence stands once in what (code, out, err) says, and no rank is blamed for it."""
+    said = process[1] + process[2]
+    check(f'{what}: exit code', process[0] == code, f'{process[0]}, not {code}\n{said}')
+    check(f'{what}: said once', len(re.findall(sentence, process[2])) == texts, said)
+    check(f'{what}: in its own form', not re.search(r'^dynoctl: rank \d on', process[2], re.M), said)
+
+
+def fail_alike():
+    small = ['--set', 'batch_size=4', '--set', 'model.width=1', '--set', 'vram_budget=2MB', '--no-out']
+    told('no memory on 2 ranks', run(ranks(2, *TRAIN, *small)), 6, r'(?m)^dynoctl: This needs .* more than the budget')
+    done = run(ranks(2, *TRAIN, *small, '--json'))
+    errors = [event for event in events(done[1]) if event['event'] == 'error']
+    check('no memory, as JSON', len(errors) == 1 and errors[0]['code'] == 6, done[1] + done[2])
+    few = ['train', '--data', 'builtin:shapes?size=8&samples=3&classes=3', *TRAIN[3:], '--no-out']
+    done = run(ranks(4, *few))
+    check('too few samples for 4 ranks', done[0] != 0 and done[2].count('fewer samples to train on than there are ranks') == 1, done[1] + done[2])
+
+
+fail_alike()
+finish()
