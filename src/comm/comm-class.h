@@ -35,6 +35,7 @@ struct _DynoComm {
   gatomicrefcount references;
   guint rank, size, local_rank, local_size;
   char **hosts;   /* of each rank, NULL-terminated */
+  int differs;    /* atomic; TRUE: dyno_comm_compare has told all ranks that they do */
   int lost_rank;  /* atomic; the first that failed, where it cannot say so itself; else -1 */
   gint64 spin_us; /* see dyno_comm_get_spin_us */
   /* Of the notes below, under the class's lock: sums under way, since when, and for how long before. */

@@ -213,5 +213,6 @@ dyno_comm_gather (DynoComm *comm, const void *mine, gsize size_bytes, void *all,
 void
 dyno_comm_abort (DynoComm *comm, const char *reason)
 {
-  comm->class->abort (comm, reason);
+  if (!g_atomic_int_get (&comm->differs))
+    comm->class->abort (comm, reason);
 }

@@ -106,7 +106,8 @@ gboolean dyno_comm_compare (DynoComm *comm, const char *lines, GError **error);
 gboolean dyno_comm_pass_descriptors (DynoComm *comm, int mine, int *theirs, GError **error);
 
 /* Tells all ranks why this one ends; their calls fail with PEER and the reason.  Does not wait for
- * them longer than it takes to tell.  Callable from any thread at any time. */
+ * them longer than it takes to tell.  Callable from any thread at any time.  After DIFFERS it does
+ * nothing: all ranks end with that, also those that have not yet read it. */
 void dyno_comm_abort (DynoComm *comm, const char *reason);
 
 G_END_DECLS

@@ -67,6 +67,7 @@ dyno_comm_compare (DynoComm *comm, const char *lines, GError **error)
       g_autofree char *finding = g_utf8_make_valid (all + (gsize) r * FINDING_BYTES, -1);
       if (!*finding)
         continue;
+      g_atomic_int_set (&comm->differs, TRUE);
       g_set_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_DIFFERS,
                    "the ranks were not started alike: %s", finding);
       return FALSE;

@@ -340,15 +340,18 @@ free_memory (Mpi *mpi)
   g_free (mpi);
 }
 
-/* mpirun ends all ranks when one has ended badly: who tells people what happened goes first. */
+/* mpirun ends all ranks when one has ended badly, and with its exit code: who tells people what
+ * happened goes first. */
 static void
 let_speaker_go (Mpi *mpi)
 {
   guint speaker = mpi->parent.lost_rank == 0 ? 1 : 0;
   struct pollfd process = { .fd = mpi->peers[speaker].process, .events = POLLIN };
 
-  if (mpi->failure && mpi->parent.rank != speaker)
-    poll (&process, process.fd >= 0, TELL_US / 1000);
+  if (!mpi->failure || mpi->parent.rank == speaker)
+    return;
+  poll (&process, process.fd >= 0, process.fd >= 0 ? SPEAK_US / 1000 : TELL_US / 1000);
+  g_usleep (NOTICED_US);
 }
 
 /* A thread that does not come back from MPI in time is left behind, with what it uses. */

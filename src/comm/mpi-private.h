@@ -28,6 +28,8 @@ enum {
   SILENCE_US = 6 * 1000000, /* after which a rank is given up */
   SLOW_US = 5 * 1000000,    /* after which rank 0 names whom it waits for */
   TELL_US = 1000000,        /* at most, to tell the others of a failure */
+  SPEAK_US = 5 * 1000000,   /* at most, until who tells people of a failure has ended, and then */
+  NOTICED_US = 100 * 1000,  /* until mpirun has seen that */
   JOIN_US = 60 * 1000000,   /* at most, until all ranks are there */
   LEAVE_US = 10 * 1000000,  /* at most, until all ranks leave */
   REASON_BYTES = 480,

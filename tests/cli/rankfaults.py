@@ -25,5 +25,16 @@ def fail_alike():
     check('too few samples for 4 ranks', done[0] != 0 and done[2].count('fewer samples to train on than there are ranks') == 1, done[1] + done[2])
 
 
+def told_once():
+    os.mkdir(f'{folder}/kept')
+    open(f'{folder}/kept/metrics.csv', 'w').close()
+    open(f'{folder}/kept/settings.ini', 'w').close()
+    told('a folder of an earlier run', run(ranks(2, *TRAIN, '--out', 'kept')), 2, r'(?m)^dynoctl: .*kept')
+    one = [dynoctl, *TRAIN, '--no-out', '--steps', '2']
+    for i in range(3):  # who is the first to know it must not tell it again
+        told('ranks that differ', run(two(one, [*one, '--set', 'lr=0.5'])), 2, r'(?m)^dynoctl: the ranks were not started alike: rank 1 on \S+ has lr')
+
+
 fail_alike()
+told_once()
 finish()
