@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* See joinranks.h. */
 #include "joinranks.h"
+#include "checkpoint.h"
 #include "log.h"
 #include "output.h"
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <unistd.h>
+
+#define MAX_PATH_BYTES (64 * 1024)
 
 /* mpirun gives each of two ranks one core where nothing tells it otherwise: no place for the
  * threads that decode. */
@@ -240,6 +243,42 @@ dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError **error)
         g_string_append_printf (lines, "%s\t%s\n", settings[i].key, value);
     }
   return dyno_comm_compare (comm, lines->str, error);
+}
+
+gboolean
+dyno_ranks_share_folder (DynoComm *comm, char **folder, GError **error)
+{
+  gboolean first = dyno_comm_get_rank (comm) == 0;
+  g_autofree char *path = first && *folder ? g_canonicalize_filename (*folder, NULL) : NULL;
+  guint64 length = path ? strlen (path) : 0;
+
+  if (!dyno_comm_broadcast (comm, &length, sizeof length, 0, error))
+    return FALSE;
+  if (length == 0 || length > MAX_PATH_BYTES)
+    return TRUE;
+  path = g_realloc (path, length + 1);
+  path[length] = '\0';
+  if (!dyno_comm_broadcast (comm, path, length, 0, error))
+    return FALSE;
+  if (first) /* as it was given */
+    return TRUE;
+  g_free (*folder);
+  *folder = g_steal_pointer (&path);
+  return TRUE;
+}
+
+char *
+dyno_ranks_describe_checkpoint (const DynoComm *comm, const char *folder)
+{
+  g_autofree char *path = folder ? dyno_checkpoint_find (folder, NULL) : NULL;
+  g_autofree char *shown = folder ? g_filename_display_name (path ? path : folder) : NULL;
+
+  if (path)
+    return g_strdup_printf ("“%s” stands as its last checkpoint", shown);
+  if (!folder || g_file_test (folder, G_FILE_TEST_IS_DIR))
+    return NULL;
+  return g_strdup_printf ("its last checkpoint is in “%s” of %s", shown,
+                          dyno_comm_get_host (comm, 0));
 }
 
 void

@@ -34,6 +34,14 @@ void dyno_ranks_start (guint n, GError **error);
 /* Whether all ranks have the same program, data and settings.  Errors: DIFFERS, PEER. */
 gboolean dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError **error);
 
+/* *folder of other ranks, NULL before, becomes the whole path of rank 0's; NULL where that keeps
+ * nothing.  Errors: PEER. */
+gboolean dyno_ranks_share_folder (DynoComm *comm, char **folder, GError **error);
+
+/* Where a run that other ranks, or a device, end can go on: "“PATH” stands as its last checkpoint",
+ * or where rank 0, which alone writes it, kept it; NULL: nothing was saved.  g_free. */
+char *dyno_ranks_describe_checkpoint (const DynoComm *comm, const char *folder);
+
 /* "ranks": who each rank is, and what it does with its time. */
 void dyno_ranks_add_json (DynoJson *json, const DynoRankReport *reports, guint n);
 

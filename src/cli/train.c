@@ -41,7 +41,8 @@ typedef struct {
   const char *command;
   const TrainOptions *options;
   const DynoCliJob *cli_job;
-  DynoComm *comm; /* NULL: it trains alone */
+  DynoComm *comm;     /* NULL: it trains alone */
+  const char *folder; /* where it is kept, by rank 0 where it has ranks; or NULL */
   DynoSession *session;
   DynoEventQueue *events;
   DynoProgress progress;
@@ -406,17 +407,29 @@ follow (Run *run)
   dyno_out_flush ();
 }
 
+/* Of several ranks none saves when one of them, or its device, is gone. */
+static void
+name_checkpoint (Run *run)
+{
+  g_autofree char *stands = NULL;
+
+  if (!run->comm || !run->error
+      || (run->error->domain != DYNO_COMM_ERROR && run->error->domain != DYNO_GPU_ERROR))
+    return;
+  stands = dyno_ranks_describe_checkpoint (run->comm, run->folder);
+  if (stands)
+    g_prefix_error (&run->error, "the run ends, and %s: ", stands);
+}
+
 /* Words about the end, and the exit code. */
 static int
 finish (Run *run)
 {
-  const char *folder = run->cli_job->job->out_dir;
+  const char *folder = run->folder;
   gboolean as_json = run->options->options.json;
 
   dyno_ranks_choose_speaker (run->comm);
-  if (run->error && run->error->domain == DYNO_COMM_ERROR && run->checkpoint)
-    g_prefix_error (&run->error,
-                    "the run ends, and “%s” stands as its last checkpoint: ", run->checkpoint);
+  name_checkpoint (run);
   if (run->error)
     return dyno_cli_fail (g_steal_pointer (&run->error), as_json);
   if (run->end == DYNO_SESSION_FAILED)
@@ -457,10 +470,13 @@ is_worth_a_line (const DynoDiagnosisInput *input, const DynoDiagnosis *d)
 }
 
 static int
-train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, DynoComm *comm)
+train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, DynoComm *comm,
+       const char *folder)
 {
   DynoJob *job = cli_job->job;
-  Run run = { .command = command, .options = options, .cli_job = cli_job, .comm = comm };
+  Run run = {
+    .command = command, .options = options, .cli_job = cli_job, .comm = comm, .folder = folder
+  };
   g_autoptr (DynoSession) session = NULL;
   g_autoptr (DynoRunRecorder) recorder = NULL;
   g_autoptr (DynoDiagnosis) diagnosis = NULL;
@@ -551,10 +567,11 @@ check_weights_out (const char *command, const TrainOptions *o)
       command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
 }
 
-/* What ranks agree on before the run: the folder and the job's files are rank 0's. */
+/* What ranks agree on before the run: the job's files are rank 0's, as is the folder, which all
+ * know. */
 static int
 prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *comm,
-         gboolean *claimed)
+         gboolean *claimed, char **folder)
 {
   g_autoptr (GError) error = NULL;
   gboolean first = !comm || dyno_comm_get_rank (comm) == 0;
@@ -566,7 +583,10 @@ prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *co
   cli_job->job->weights_out = g_strdup (o->save_weights);
   cli_job->job->resume = g_strdup (o->options.resume);
   cli_job->job->max_steps = o->steps != DYNO_OPTION_UNSET ? o->steps : 0;
-  if (!comm || dyno_ranks_compare (comm, cli_job, &error))
+  *folder = g_strdup (cli_job->job->out_dir);
+  if (!comm
+      || (dyno_ranks_compare (comm, cli_job, &error)
+          && dyno_ranks_share_folder (comm, folder, &error)))
     return DYNO_EXIT_OK;
   dyno_ranks_choose_speaker (comm);
   return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
@@ -596,14 +616,15 @@ static int
 train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
 {
   g_auto (DynoCliJob) cli_job = { 0 };
+  g_autofree char *folder = NULL;
   gboolean claimed = FALSE;
   int code;
 
   if (!dyno_job_options_resolve (command, &o->options, &cli_job, &code))
     return code;
-  code = prepare (command, o, &cli_job, comm, &claimed);
+  code = prepare (command, o, &cli_job, comm, &claimed, &folder);
   if (code == DYNO_EXIT_OK)
-    code = train (command, o, &cli_job, comm);
+    code = train (command, o, &cli_job, comm, folder);
   if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */
     g_rmdir (RUNS_FOLDER);
   return code;

@@ -35,6 +35,18 @@ def told_once():
         told('ranks that differ', run(two(one, [*one, '--set', 'lr=0.5'])), 2, r'(?m)^dynoctl: the ranks were not started alike: rank 1 on \S+ has lr')
 
 
+def first_dies(number, sentence):
+    name = f'first{int(number)}'
+    process = start(name)
+    os.kill(children(process.pid)[0], number)
+    seconds, out, err = end(process)
+    check(f'{name}: all end', process.returncode != 0, err)
+    check(f'{name}: it is named', len(re.findall(r'(?m)^dynoctl: .*rank 0 on \S+: ' + sentence, err)) == 1, err)
+    check(f'{name}: so is the last checkpoint', f'{folder}/{name}/checkpoint.safetensors” stands as its last checkpoint' in err, err)
+    check(f'{name}: as JSON', [event['code'] for event in events(out) if event['event'] == 'error'] == [1], out[-1000:])
+
+
 fail_alike()
 told_once()
+first_dies(signal.SIGKILL, 'its process has ended unexpectedly')
 finish()
