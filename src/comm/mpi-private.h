@@ -122,7 +122,8 @@ struct _Mpi {
   Note incoming;
   MPI_Request receiving;
   gint64 beat_us, looked_us;
-  guint64 named; /* 1 + the request whose lateness was named */
+  gint64 gap_us, resumed_us; /* the last time in which it did nothing for long, and its end */
+  guint64 named;             /* 1 + the request whose lateness was named */
   char *found_failure;
   guint found_rank;
   gboolean found_lost; /* see Note */

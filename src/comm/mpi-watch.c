@@ -15,11 +15,27 @@
 
 enum { NOTE_ALIVE = 1, NOTE_ABORT, NOTE_LEAVES, NOTE_TAG = 1 };
 
+/* The others may have given up a rank that was stopped itself: what it sees of them afterwards is no
+ * fault of theirs. */
+static gboolean
+was_stopped (const Mpi *mpi)
+{
+  return mpi->gap_us > 0 && g_get_monotonic_time () - mpi->resumed_us < SILENCE_US;
+}
+
 static G_GNUC_PRINTF (4, 0) void fail (Mpi *mpi, guint rank, gboolean lost, const char *format,
                                        va_list args)
 {
   if (mpi->found_failure)
     return;
+  if (lost && was_stopped (mpi))
+    {
+      mpi->found_failure = g_strdup_printf (
+          "it was itself stopped for %d s, and the other ranks have gone on without it",
+          (int) (mpi->gap_us / G_USEC_PER_SEC));
+      mpi->found_rank = mpi->parent.rank;
+      return;
+    }
   mpi->found_failure = g_strdup_vprintf (format, args);
   mpi->found_rank = rank;
   mpi->found_lost = lost;
@@ -237,12 +253,16 @@ dyno_mpi_watch (Mpi *mpi)
 {
   gint64 now = g_get_monotonic_time ();
 
+  if (now - mpi->looked_us > SILENCE_US / 3)
+    {
+      mpi->gap_us = now - mpi->looked_us;
+      mpi->resumed_us = mpi->looked_us = now;
+      for (guint r = 0; r < mpi->parent.size; r++)
+        mpi->peers[r].heard_us = now;
+    }
   receive_notes (mpi);
   if (now - mpi->looked_us < TICK_US || mpi->found_failure)
     return;
-  if (now - mpi->looked_us > SILENCE_US / 3)
-    for (guint r = 0; r < mpi->parent.size; r++)
-      mpi->peers[r].heard_us = now;
   mpi->looked_us = now;
   if (now - mpi->beat_us >= BEAT_US)
     send_beats (mpi, now);

@@ -46,7 +46,19 @@ def first_dies(number, sentence):
     check(f'{name}: as JSON', [event['code'] for event in events(out) if event['event'] == 'error'] == [1], out[-1000:])
 
 
+def first_hangs():
+    """mpirun lets it go on before it ends it."""
+    process = start('hangs')
+    os.kill(children(process.pid)[0], signal.SIGSTOP)
+    seconds, out, err = end(process)
+    errors = [event['text'] for event in events(out) if event['event'] == 'error']
+    blamed = [text for text in errors if 'was itself stopped for' not in text]
+    check('a rank that hangs is named, and no other', len(blamed) == 1 and 'rank 0 on' in blamed[0] and 'it has not answered for 6 s' in blamed[0], errors)
+    check('a rank that hangs: the last checkpoint', f'{folder}/hangs/checkpoint.safetensors” stands as its last checkpoint' in err, err)
+
+
 fail_alike()
 told_once()
+first_hangs()
 first_dies(signal.SIGKILL, 'its process has ended unexpectedly')
 finish()

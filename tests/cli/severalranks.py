@@ -23,7 +23,7 @@ ENDS_S = 300  # it ends in seconds; a machine with much else to do takes its tim
 def check(what, fine, said=''):
     if not fine:
         problems.append(what)
-        print(f'FAILED: {what}\n{said[-3000:]}', file=sys.stderr)
+        print(f'FAILED: {what}\n{str(said)[-3000:]}', file=sys.stderr)
 
 
 def run(command, **more):
