@@ -182,8 +182,8 @@ predict (DynoPredictWork *work, GError **error)
   g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (DynoPredictor) predictor = NULL;
   DynoPredictorParams params = { .weights = work->weights, .device = work->device };
-  work->dataset = dyno_dataset_open_unlabelled ((const char *const *) work->paths, NULL, NULL, NULL,
-                                                work->cancellable, error);
+  work->dataset = dyno_predictor_open_data (work->weights, (const char *const *) work->paths,
+                                            work->cancellable, error);
   if (!work->dataset)
     return FALSE;
   predictor = dyno_predictor_new (&params, work->dataset, notes, work->cancellable, error);

@@ -304,8 +304,8 @@ dyno_verb_predict (int argc, char **argv)
     return dyno_cli_usage (argv[0], "--json and --csv are two forms of one output: name one");
   printer.json = options.json;
   dyno_signals_catch ();
-  dataset = dyno_dataset_open_unlabelled ((const char *const *) options.data, NULL, NULL, NULL,
-                                          dyno_signals_get_cancellable (), &error);
+  dataset = dyno_predictor_open_data (options.weights, (const char *const *) options.data,
+                                      dyno_signals_get_cancellable (), &error);
   if (!dataset)
     return dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
   printer.dataset = dataset;

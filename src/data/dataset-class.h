@@ -21,6 +21,10 @@ typedef struct {
   DynoScanProgress progress;       /* may be NULL */
   gpointer progress_data;
   GCancellable *cancellable; /* may be NULL */
+  /* Of what is opened without labels (unlabelled.c), else NULL: files and folders, and the input of
+   * the weights, which may be NULL. */
+  const char *const *paths;
+  const DynoBatchField *wanted;
 } DynoOpenContext;
 
 typedef struct {
@@ -85,6 +89,11 @@ extern const DynoDatasetClass dyno_dataset_class_archive;
 extern const DynoDatasetClass dyno_dataset_class_webdataset;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
+/* Outside of it: what is opened without labels. */
+extern const DynoDatasetClass dyno_dataset_class_imagefiles;
+extern const DynoDatasetClass dyno_dataset_class_arrayfiles;
+extern const DynoDatasetClass dyno_dataset_class_sequencefiles;
+
 /* A data set of a class that is opened by it at once; also for classes outside the table. */
 DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
                                GError **error);
@@ -94,6 +103,9 @@ enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 
 /* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
+
+/* What is opened without labels: the schema is the input alone, with neither target nor seed. */
+void dyno_dataset_info_drop_targets (DynoDatasetInfo *info);
 
 /* The input is scaled from bytes to 0..1, then standardised, each channel alike.  The schema comes
  * first. */

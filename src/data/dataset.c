@@ -32,6 +32,15 @@ dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes)
 }
 
 void
+dyno_dataset_info_drop_targets (DynoDatasetInfo *info)
+{
+  DynoBatchField input = info->schema.fields[DYNO_DATASET_INPUT];
+
+  info->schema = (DynoBatchSchema){ 0 };
+  dyno_schema_add (&info->schema, &input);
+}
+
+void
 dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviation)
 {
   DynoBatchField *input = &info->schema.fields[DYNO_DATASET_INPUT];

@@ -82,11 +82,15 @@ typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params,
                                 DynoScanProgress progress, gpointer data, GCancellable *cancellable,
                                 GError **error);
-/* What is there to be predicted: image files, and folders with the images in them at any depth,
- * without labels, n_classes 0 and an input alone in the schema; or, where paths is one DATA of
- * another kind, that.  paths: at least one, NULL at the end.  Files that are no images are listed
- * (dyno_dataset_get_unreadable) and, unless all are, no error. */
-DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths,
+/* What is there to be predicted, without labels, n_classes 0 and an input (and length) alone in the
+ * schema: image files, and folders with the images in them at any depth; .npy and .npz of arrays,
+ * or .npy of sequences, and folders with them; or, where paths is one DATA of another kind, that.
+ * paths: at least one, NULL at the end.  Files that are none of these are listed
+ * (dyno_dataset_get_unreadable) and, unless all are, no error.
+ * wanted: the input of the weights that are to predict, NULL: not known.  Of (T, F), each array is a
+ * sequence, padded to their length where it is shorter; of (H, W, C), an array whose shape is a
+ * sample's is one sample, every other has the samples along its first axis. */
+DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths, const DynoBatchField *wanted,
                                            const DynoDatasetParams *params,
                                            DynoScanProgress progress, gpointer data,
                                            GCancellable *cancellable, GError **error);

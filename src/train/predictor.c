@@ -98,6 +98,39 @@ complete_model (DynoPredictor *p, const char *shown, GError **error)
   return model != NULL;
 }
 
+/* Images are fed images, and sequences sequences; an image of one row is one. */
+static gboolean
+check_kind (const DynoBatchField *input, const DynoBatchField *theirs, const char *data,
+            const char *shown, GError **error)
+{
+  guint32 height, width, channels, own_height, own_width, own_channels;
+
+  dyno_field_get_image (input, &height, &width, &channels);
+  dyno_field_get_image (theirs, &own_height, &own_width, &own_channels);
+  if (input->n_axes == 2 && (theirs->n_axes == 2 || own_height == 1))
+    return channels == own_channels
+           || refuse (
+               error, DYNO_TRAIN_ERROR_DATA,
+               "The sequences of “%s” have %u features a step; the weights of “%s” were made "
+               "for %u",
+               data, own_channels, shown, channels);
+  if (input->n_axes == 2)
+    return refuse (
+        error, DYNO_TRAIN_ERROR_DATA,
+        "“%s” holds samples of %u x %u x %u; the weights of “%s” were made for sequences "
+        "of %u features a step, a .npy of (steps, features) each",
+        data, own_height, own_width, own_channels, shown, channels);
+  if (theirs->n_axes == 2 && height > 1)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "“%s” holds sequences of %u features a step; the weights of “%s” were made for "
+                   "samples of %u x %u x %u",
+                   data, own_channels, shown, height, width, channels);
+  return channels == own_channels
+         || refuse (error, DYNO_TRAIN_ERROR_DATA,
+                    "The samples of “%s” have %u channels; the weights of “%s” were made for %u",
+                    data, own_channels, shown, channels);
+}
+
 /* The field of the data set, of the size and normalisation that the weights were made with. */
 static gboolean
 complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **error)
@@ -122,15 +155,13 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
       p->info->has_input = TRUE;
       note (notes, "“%s” does not say how its input is normalised; it is fed %s", shown, fed);
     }
+  if (!check_kind (input, theirs, data->name, shown, error))
+    return FALSE;
   if (input->element != theirs->element)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
                    "“%s” holds %s values; the weights of “%s” were made for %s", data->name,
                    dyno_element_name (theirs->element), shown, dyno_element_name (input->element));
   dyno_field_get_image (input, &height, &width, &channels);
-  if (channels != own_channels)
-    return refuse (error, DYNO_TRAIN_ERROR_DATA,
-                   "The samples of “%s” have %u channels; the weights of “%s” were made for %u",
-                   data->name, own_channels, shown, channels);
   wanted = p->params.image_size;
   p->height = wanted ? wanted : height;
   p->width = wanted ? wanted : width;
@@ -140,7 +171,10 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
                    "The samples of “%s” are %u x %u and cannot be resized", data->name, own_width,
                    own_height);
-  if (own_height != height || own_width != width)
+  if (theirs->variable && own_width > width)
+    note (notes, "The longest sequence of “%s” has %u steps; the weights of “%s” were made for %u",
+          data->name, own_width, shown, width);
+  else if (own_height != height || (own_width != width && !theirs->variable))
     note (notes, "The samples of “%s” are %u x %u; the weights of “%s” were made at %u x %u",
           data->name, own_width, own_height, shown, width, height);
   p->height = data->max_height;
@@ -340,6 +374,21 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   p->logits = g_new0 (float, p->info->n_outputs);
   p->shares = g_new0 (float, p->info->n_outputs);
   return TRUE;
+}
+
+DynoDataset *
+dyno_predictor_open_data (const char *weights, const char *const *paths, GCancellable *cancellable,
+                          GError **error)
+{
+  g_autoptr (GPtrArray) unheard = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (weights, 0, error);
+  g_autoptr (DynoWeightsInfo) info = file ? dyno_weights_info_read (file, error) : NULL;
+
+  if (!info)
+    return NULL;
+  dyno_weights_info_complete (info, weights, unheard);
+  return dyno_dataset_open_unlabelled (paths, info->has_input ? &info->input : NULL, NULL, NULL,
+                                       NULL, cancellable, error);
 }
 
 DynoPredictor *

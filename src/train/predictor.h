@@ -23,6 +23,11 @@ typedef struct {
   int device;          /* index; -1: the best */
 } DynoPredictorParams;
 
+/* What weights are to predict, as they want it: dyno_dataset_open_unlabelled of paths with the input
+ * that the file tells.  Errors: those of both; CHECKPOINT. */
+DynoDataset *dyno_predictor_open_data (const char *weights, const char *const *paths,
+                                       GCancellable *cancellable, GError **error);
+
 /* Opens device and file, compiles, allocates.  What was assumed because the file does not say it,
  * or is not used of it, is said in notes (char*, sentences).  params is copied, dataset referenced.
  * Errors: CHECKPOINT (the file does not fit the model, or the model is not known), DATA (the data

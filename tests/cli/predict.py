@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl predict and evaluate: from a weights file alone to classes, tables and scores."""
-import array, csv, io, json, math, os, struct, sys, zlib
+import array, csv, io, json, math, os, struct, sys, zipfile, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, SMALL, TINY, main
@@ -12,6 +12,16 @@ def png(size, grey, cut=0):
     for kind, body in (b'IHDR', struct.pack('>IIBBBBB', size, size, 8, 0, 0, 0, 0)), (b'IDAT', rows), (b'IEND', b''):
         data += struct.pack('>I', len(body)) + kind + body + struct.pack('>I', zlib.crc32(kind + body))
     return data[:len(data) - cut]
+
+
+def npy(shape, values, kind='f4'):
+    head = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': {tuple(shape)}, }}".encode()
+    head += b' ' * (-(len(head) + 11) % 64) + b'\n'
+    return b'\x93NUMPY\x01\0' + struct.pack('<H', len(head)) + head + array.array({'f4': 'f', 'i8': 'q', 'u1': 'B'}[kind], values).tobytes()
+
+
+def wave(steps, rate):
+    return npy((steps, 2), [part for t in range(steps) for part in (math.sin(rate * t), math.cos(rate * t))])
 
 
 class Predict(Case):
@@ -123,6 +133,56 @@ class Predict(Case):
                           ('--run', 'run', '--data', TINY, '--part', 'training')):
             self.run_it('evaluate', *arguments, expect=2)
         self.run_it('evaluate', '--run', 'gone', '--data', TINY, expect=3)
+
+    def check_same(self, evaluated, predicted):
+        """What evaluate says of its samples is what predict says of the same without labels."""
+        self.assertEqual(len(evaluated), len(predicted))
+        for one, other in zip(evaluated, predicted, strict=True):
+            self.assertEqual(one['predicted'], other['classes'][0]['class'])
+            self.assertAlmostEqual(one['probability'], other['classes'][0]['probability'], places=5)
+
+    def test_sequences_without_labels(self):
+        for i in range(12):
+            self.write(f'data/{"slow" if i % 2 else "fast"}/{i:02}.npy', wave(6 + i, 0.2 if i % 2 else 1.5))
+        self.run_it('train', '--data', 'data', *SMALL, '--model', 'cnnlstm', '--steps', '3', '--set', 'data.val_split=0', '--out', 'run')
+        told, = self.lines('evaluate', '--run', 'run', '--data', 'data', '--worst', '12', '--json')
+        truth = sorted(told['worst'], key=lambda one: os.path.basename(one['sample']))
+        for i in range(12):
+            self.write(f'alone/{i:02}.npy', wave(6 + i, 0.2 if i % 2 else 1.5))
+        files = [f'alone/{i:02}.npy' for i in range(12)]
+        for arguments in ['alone'], files:
+            done = self.lines('predict', '--run', 'run', '--json', *arguments)
+            self.assertEqual([one['sample'] for one in self.events(done, 'prediction')], files)
+            self.check_same(truth, self.events(done, 'prediction'))
+        one, = self.events(self.lines('predict', '--run', 'run', '--json', files[0]), 'prediction')
+        self.check_same(truth[:1], [one])
+        self.write('wide.npy', npy((4, 3), range(12)))
+        self.write('cube.npy', npy((2, 4, 3), range(24)))
+        for file, words in (('wide.npy', '3 features a step; the weights'), ('cube.npy', 'a sequence is (steps, features)'),
+                            ('builtin:shapes?size=16&samples=8&classes=2', 'were made for sequences of 2 features a step')):
+            self.assertIn(words, self.run_it('predict', '--run', 'run', file, expect=3).stderr.decode())
+
+    def test_arrays_without_labels(self):
+        values = [(7 * i * i + 3 * i) % 11 / 11 for i in range(12 * 5)]
+        self.write('data/X.npy', npy((12, 5), values))
+        self.write('data/y.npy', npy((12,), [i % 3 for i in range(12)], 'i8'))
+        self.run_it('train', '--data', 'data', *SMALL, '--model', 'mlp', '--steps', '3', '--set', 'data.val_split=0', '--out', 'run')
+        told, = self.lines('evaluate', '--run', 'run', '--data', 'data', '--worst', '12', '--json')
+        truth = sorted(told['worst'], key=lambda one: one['index'])
+        self.write('Z.npy', npy((12, 5), values))
+        self.write('first.npy', npy((5,), values[:5]))
+        self.write('rest.npy', npy((11, 5), values[5:]))
+        with zipfile.ZipFile(self.path('alone.npz'), 'w') as file:
+            file.write(self.path('Z.npy'), 'X.npy')
+        for arguments in ['Z.npy'], ['alone.npz'], ['data'], ['first.npy', 'rest.npy']:
+            done = self.events(self.lines('predict', '--run', 'run', '--json', *arguments), 'prediction')
+            self.check_same(truth, done)
+        self.assertEqual([one['sample'] for one in done[:2]], ['first.npy', 'rest.npy #0'])
+        self.write('wide.npy', npy((2, 6), range(12)))
+        text = self.run_it('predict', '--run', 'run', 'wide.npy', expect=3).stderr.decode()
+        self.assertIn('have 6 channels; the weights of', text)
+        lines = self.lines('predict', '--run', 'run', '--json', 'Z.npy', 'wide.npy')
+        self.assertIn('another shape', self.events(lines, 'unreadable')[0]['text'])
 
 
 main()

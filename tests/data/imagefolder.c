@@ -340,7 +340,7 @@ test_files_without_labels (void)
   a = g_build_filename (folder, "z.jpg", NULL);
   const char *const paths[] = { a, gone, inner, NULL };
   g_autoptr (DynoDataset) dataset =
-      dyno_dataset_open_unlabelled (paths, NULL, NULL, NULL, NULL, &error);
+      dyno_dataset_open_unlabelled (paths, NULL, NULL, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
   g_autofree char *first = dyno_dataset_describe_sample (dataset, 0),
@@ -355,12 +355,12 @@ test_files_without_labels (void)
 
   /* None that can be read is an error; another kind of DATA is that. */
   const char *const bad[] = { gone, NULL };
-  g_assert_null (dyno_dataset_open_unlabelled (bad, NULL, NULL, NULL, NULL, &error));
+  g_assert_null (dyno_dataset_open_unlabelled (bad, NULL, NULL, NULL, NULL, NULL, &error));
   g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY);
   g_clear_error (&error);
   const char *const shapes[] = { "builtin:shapes?samples=20", NULL };
   g_autoptr (DynoDataset) other =
-      dyno_dataset_open_unlabelled (shapes, NULL, NULL, NULL, NULL, &error);
+      dyno_dataset_open_unlabelled (shapes, NULL, NULL, NULL, NULL, NULL, &error);
   g_assert_no_error (error);
   g_assert_cmpstr (dyno_dataset_get_info (other)->kind, ==, "shapes");
   test_folder_remove (folder);

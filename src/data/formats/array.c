@@ -399,6 +399,29 @@ dyno_array_open_member (DynoArray *array, const char *path, const DynoMember *me
   return finish_open (array, ok && read_header (array, member->size, error), context, error);
 }
 
+gboolean
+dyno_array_make_single (DynoArray *array)
+{
+  DynoNpyHeader *header = &array->header;
+
+  if (header->n_dims >= DYNO_NPY_MAX_DIMS)
+    return FALSE;
+  memmove (header->shape + 1, header->shape, header->n_dims * sizeof header->shape[0]);
+  header->shape[0] = 1;
+  header->n_dims++;
+  array->single = TRUE;
+  return TRUE;
+}
+
+void
+dyno_array_rest (DynoArray *array)
+{
+  if (array->copied || array->fd < 0)
+    return;
+  close (array->fd);
+  array->fd = -1;
+}
+
 static char *
 describe_header (const DynoNpyHeader *header)
 {
@@ -453,6 +476,7 @@ static gssize
 read_anew (const DynoArray *array, gpointer bytes, gsize size, guint64 at, int *code)
 {
   const DynoNpyHeader *header = &array->header;
+  guint own = array->single ? 1 : 0;
   DynoNpyHeader now;
   guint64 whole;
   gssize n = -1;
@@ -461,8 +485,8 @@ read_anew (const DynoArray *array, gpointer bytes, gsize size, guint64 at, int *
   if (fd < 0)
     return -1;
   if (dyno_npy_read_header (fd, array->at, whole > array->at ? whole - array->at : 0, &now, NULL)
-      && now.data_offset == header->data_offset && now.n_dims == header->n_dims
-      && memcmp (now.shape, header->shape, header->n_dims * sizeof header->shape[0]) == 0
+      && now.data_offset == header->data_offset && now.n_dims + own == header->n_dims
+      && memcmp (now.shape, header->shape + own, now.n_dims * sizeof now.shape[0]) == 0
       && now.kind == header->kind && now.item_bytes == header->item_bytes
       && now.swap == header->swap)
     {
@@ -477,8 +501,14 @@ gssize
 dyno_array_read (const DynoArray *array, gpointer bytes, gsize size, guint64 offset, int *code)
 {
   guint64 at = array->header.data_offset + offset;
-  gssize n = dyno_datafile_pread (array->fd, bytes, size, at);
+  gssize n;
 
+  if (array->fd < 0)
+    {
+      *code = ENOENT;
+      return read_anew (array, bytes, size, at, code);
+    }
+  n = dyno_datafile_pread (array->fd, bytes, size, at);
   *code = errno;
   if (n < 0 && !array->copied && dyno_datafile_is_unreachable (*code))
     n = read_anew (array, bytes, size, at, code);

@@ -20,6 +20,7 @@ typedef struct {
   guint64 at;        /* of the .npy in the file, where nothing was copied */
   guint64 file_size; /* of the .npy as it is stored */
   gboolean copied;
+  gboolean single; /* the file is one sample: header has an axis of 1 before the file's own */
   DynoNpyHeader header;
 } DynoArray;
 
@@ -31,6 +32,12 @@ gboolean dyno_array_open (DynoArray *array, const char *path, const DynoOpenCont
 gboolean dyno_array_open_member (DynoArray *array, const char *path, const DynoMember *member,
                                  const DynoOpenContext *context, GError **error);
 void dyno_array_clear (DynoArray *array);
+
+/* The array is one sample, whose axes are those that it has; its samples' axis is put before them.
+ * FALSE: it has too many. */
+gboolean dyno_array_make_single (DynoArray *array);
+/* Closes the descriptor of one that was not copied: of many files each is opened when it is read. */
+void dyno_array_rest (DynoArray *array);
 
 /* "float32 (60000, 28, 28)" of a member, or why it is no array; g_free. */
 char *dyno_array_describe_member (const char *path, const DynoMember *member);

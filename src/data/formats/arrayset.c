@@ -25,7 +25,6 @@
 #define MAX_CLASSES      100000
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
 #define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
-#define MAX_PARTS        2
 
 typedef struct {
   DynoArray x;
@@ -35,7 +34,7 @@ typedef struct {
 
 typedef struct {
   guint n_parts;
-  Part parts[MAX_PARTS];
+  Part *parts;
   guint64 sample_items;
   guint32 channels, n_values; /* of a sample; n_values 0: it has a class */
   gboolean planes;            /* samples are (C, H, W) */
@@ -54,6 +53,7 @@ dyno_array_set_close (DynoDataset *dataset)
     return;
   for (guint i = 0; i < set->n_parts; i++)
     dyno_array_clear (&set->parts[i].x);
+  g_free (set->parts);
   g_free (set->classes);
   g_free (set->values);
   g_free (set);
@@ -63,10 +63,18 @@ dyno_array_set_close (DynoDataset *dataset)
 static const Part *
 find_part (const Set *set, guint64 *index)
 {
-  const Part *part = &set->parts[set->n_parts > 1 && *index >= set->parts[1].first];
+  guint low = 0, high = set->n_parts; /* the part is one from low on, before high */
 
-  *index -= part->first;
-  return part;
+  while (high - low > 1)
+    {
+      guint middle = low + (high - low) / 2;
+      if (*index < set->parts[middle].first)
+        high = middle;
+      else
+        low = middle;
+    }
+  *index -= set->parts[low].first;
+  return &set->parts[low];
 }
 
 static gboolean
@@ -278,9 +286,10 @@ dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *
 {
   DynoDatasetInfo *info = &dataset->info;
   Set *set = dataset->state = dataset->state ? dataset->state : g_new0 (Set, 1);
-  Part *part = &set->parts[set->n_parts];
+  Part *part;
 
-  g_return_val_if_fail (set->n_parts < MAX_PARTS, FALSE);
+  set->parts = g_renew (Part, set->parts, set->n_parts + 1);
+  part = &set->parts[set->n_parts];
   *part = (Part){ .x = *x, .first = info->n_samples };
   *x = DYNO_ARRAY_NONE;
   x = &part->x;
@@ -299,8 +308,21 @@ dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *
                                         x->header.shape, x->header.n_dims * sizeof (guint64));
   if (set->planes)
     info->content_hash = dyno_hash_string (info->content_hash, info->axes);
-  part->reads_at_once = dyno_datafile_can_read_at_once (x->fd);
+  part->reads_at_once = x->fd >= 0 && dyno_datafile_can_read_at_once (x->fd);
   return TRUE;
+}
+
+gboolean
+dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
+                                GError **error)
+{
+  Set *set;
+
+  if (dyno_array_set_take (dataset, x, context, error))
+    return TRUE;
+  set = dataset->state;
+  dyno_array_clear (&set->parts[--set->n_parts].x);
+  return FALSE;
 }
 
 gboolean
@@ -312,7 +334,7 @@ dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error
   if (set->values && !dyno_target_names_load (info, set->n_values, targets, error))
     return FALSE;
   info->knows_values = set->values != NULL;
-  info->has_split = set->n_parts > 1;
+  info->has_split = targets && set->n_parts > 1;
   if (set->classes)
     {
       dyno_dataset_info_set_classes (info, (guint32) set->largest + 1);
@@ -325,7 +347,21 @@ dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error
   /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
   if (is_bytes (set))
     dyno_dataset_info_standardise (info, 0.0f, 1.0f);
+  if (!targets)
+    dyno_dataset_info_drop_targets (info);
   return TRUE;
+}
+
+char *
+dyno_array_set_describe (DynoDataset *dataset, guint64 index)
+{
+  const Set *set = dataset->state;
+  const DynoArray *x = &find_part (set, &index)->x;
+
+  if (x->single)
+    return g_strdup (x->shown);
+  return set->n_parts > 1 ? g_strdup_printf ("%s #%" PRIu64, x->shown, index)
+                          : g_strdup_printf ("#%" PRIu64, index);
 }
 
 gint32
@@ -439,11 +475,13 @@ interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
 }
 
 static void
-put_target (const Set *set, guint64 index, gpointer target)
+put_target (const Set *set, guint64 index, gpointer const *fields)
 {
+  gpointer target = set->classes || set->values ? fields[DYNO_DATASET_TARGET] : NULL;
+
   if (set->classes)
     *(gint32 *) target = set->classes[index];
-  else
+  else if (set->values)
     memcpy (target, set->values + index * set->n_values, set->n_values * sizeof (float));
 }
 
@@ -461,7 +499,7 @@ dyno_array_set_decode (DynoDataset *dataset, guint64 index, guint32 width, guint
 
   if (!values)
     return FALSE;
-  put_target (set, index, fields[DYNO_DATASET_TARGET]);
+  put_target (set, index, fields);
   if (set->planes)
     interleave (&dataset->info, values, fields[DYNO_DATASET_INPUT]);
   else
@@ -481,7 +519,7 @@ dyno_array_set_decode_at_once (DynoDataset *dataset, guint64 index, gpointer con
       || !dyno_datafile_read_at_once (part->x.fd, fields[DYNO_DATASET_INPUT], set->sample_items,
                                       part->x.header.data_offset + record * set->sample_items))
     return FALSE;
-  put_target (set, index, fields[DYNO_DATASET_TARGET]);
+  put_target (set, index, fields);
   return TRUE;
 }
 

@@ -10,9 +10,12 @@ G_BEGIN_DECLS
  * one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
 gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
                               GError **error);
+/* As _take, of any number of parts without targets; a part that does not fit is left out. */
+gboolean dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x,
+                                         const DynoOpenContext *context, GError **error);
 /* The targets of the part that was taken last.  Errors: the same; READ. */
 gboolean dyno_array_set_learn (DynoDataset *dataset, const DynoArray *y, GError **error);
-/* After all parts.  targets: path of a .npy whose .names, where there are any, name the values. */
+/* After all parts, of which one at least was taken.  targets: NULL: they have none; else path of a .npy whose .names, where there are any, name the values. */
 gboolean dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error);
 
 /* The members of a class. */
@@ -24,6 +27,7 @@ gboolean dyno_array_set_decode (DynoDataset *dataset, guint64 index, guint32 wid
                                 GError **error);
 gboolean dyno_array_set_decode_at_once (DynoDataset *dataset, guint64 index,
                                         gpointer const *fields);
+char *dyno_array_set_describe (DynoDataset *dataset, guint64 index);
 gint32 dyno_array_set_label (DynoDataset *dataset, guint64 index);
 const float *dyno_array_set_values (DynoDataset *dataset, guint64 index);
 gboolean dyno_array_set_probe (DynoDataset *dataset, guint64 index, GError **error);

@@ -16,16 +16,10 @@
 
 #define MAX_DEPTH 64
 
-/* What dyno_dataset_new hands on; the class knows that it is more than the context. */
-typedef struct {
-  DynoOpenContext context;
-  const char *const *paths;
-} FilesContext;
-
 typedef struct {
   DynoFolderScan *scan;
   DynoDataset *dataset;
-  const FilesContext *files;
+  const DynoOpenContext *context;
   GHashTable *folders; /* path to its place in scan->folders + 1 */
   GHashTable *entered; /* "device:inode" */
 } Walk;
@@ -33,7 +27,7 @@ typedef struct {
 static void
 note (Walk *walk, const char *path, const char *reason)
 {
-  dyno_folder_scan_note (walk->dataset, walk->files->context.max_listed, path, reason);
+  dyno_folder_scan_note (walk->dataset, walk->context->max_listed, path, reason);
 }
 
 static guint32
@@ -116,7 +110,7 @@ walk_folder (Walk *walk, const char *path, guint depth, GError **error)
   const char *reason;
   g_autoptr (GPtrArray) names = NULL;
 
-  if (g_cancellable_set_error_if_cancelled (walk->files->context.cancellable, error))
+  if (g_cancellable_set_error_if_cancelled (walk->context->cancellable, error))
     return FALSE;
   names = depth > MAX_DEPTH ? NULL : list_folder (walk, path, &reason);
   if (depth > MAX_DEPTH)
@@ -129,8 +123,7 @@ walk_folder (Walk *walk, const char *path, guint depth, GError **error)
       g_autofree char *full = g_build_filename (path, name, NULL);
       struct stat status;
 
-      if (lstat (full, &status) == 0 && S_ISLNK (status.st_mode)
-          && !walk->files->context.params->links)
+      if (lstat (full, &status) == 0 && S_ISLNK (status.st_mode) && !walk->context->params->links)
         note (walk, full, "a symbolic link; data.links follows it");
       else if (stat (full, &status) != 0)
         note (walk, full, g_strerror (errno));
@@ -167,27 +160,23 @@ walk_argument (Walk *walk, const char *path, GError **error)
 static gboolean
 imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
-  const FilesContext *files = (const FilesContext *) context;
   DynoFolderScan *scan = dataset->state = g_new0 (DynoFolderScan, 1);
   DynoDatasetInfo *info = &dataset->info;
   g_autoptr (GHashTable) folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                          entered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  Walk walk = { scan, dataset, files, folders, entered };
-  DynoBatchField image;
+  Walk walk = { scan, dataset, context, folders, entered };
 
   dyno_folder_scan_init (scan, "");
   info->resizable = TRUE;
-  for (guint i = 0; files->paths[i]; i++)
-    if (!walk_argument (&walk, files->paths[i], error))
+  for (guint i = 0; context->paths[i]; i++)
+    if (!walk_argument (&walk, context->paths[i], error))
       return FALSE;
   dyno_dataset_info_set_classes (info, 1); /* that the files are counted in */
   if (!dyno_folder_probe (scan, dataset, context, error))
     return FALSE;
   dyno_dataset_info_set_classes (info, 0);
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
-  image = info->schema.fields[DYNO_DATASET_INPUT];
-  info->schema = (DynoBatchSchema){ 0 };
-  dyno_schema_add (&info->schema, &image);
+  dyno_dataset_info_drop_targets (info);
   dyno_dataset_info_photographs (info);
   return TRUE;
 }
@@ -234,7 +223,7 @@ imagefiles_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 h
   return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error);
 }
 
-static const DynoDatasetClass imagefiles_class = {
+const DynoDatasetClass dyno_dataset_class_imagefiles = {
   .kind = "image-files",
   .title = "Image files",
   .open = imagefiles_open,
@@ -243,41 +232,3 @@ static const DynoDatasetClass imagefiles_class = {
   .decode = imagefiles_decode,
   .describe = imagefiles_describe,
 };
-
-/* What a table's class other than that of folders of images reads: a built-in, an array. */
-static gboolean
-is_other_kind (const char *path)
-{
-  g_autoptr (DynoLocation) location = dyno_location_new (path, NULL);
-
-  for (guint i = 0; location && dyno_dataset_classes[i]; i++)
-    if (dyno_dataset_classes[i] != &dyno_dataset_class_imagefolder
-        && dyno_dataset_classes[i]->matches (location))
-      return TRUE;
-  return location && location->scheme;
-}
-
-DynoDataset *
-dyno_dataset_open_unlabelled (const char *const *paths, const DynoDatasetParams *params,
-                              DynoScanProgress progress, gpointer data, GCancellable *cancellable,
-                              GError **error)
-{
-  DynoDatasetParams own = params ? *params : (DynoDatasetParams){ 0 };
-  g_autoptr (DynoLocation) location = g_new0 (DynoLocation, 1);
-  FilesContext context = { .context = { .location = location,
-                                        .params = &own,
-                                        .progress = progress,
-                                        .progress_data = data,
-                                        .cancellable = cancellable },
-                           .paths = paths };
-
-  g_return_val_if_fail (paths && paths[0], NULL);
-  if (!paths[1] && is_other_kind (paths[0]))
-    return dyno_dataset_open (paths[0], params, progress, data, cancellable, error);
-  own.one_class = TRUE;
-  context.context.max_listed = own.max_listed > 0 ? own.max_listed : 100;
-  location->text = g_strdup (paths[0]);
-  location->body = g_strdup (paths[0]);
-  location->options = g_new0 (char *, 1);
-  return dyno_dataset_new (&imagefiles_class, &context.context, error);
-}

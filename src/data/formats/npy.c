@@ -4,12 +4,12 @@
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"
+#include "unlabelled.h"
 #include <errno.h>
 #include <string.h>
 
-/* The array of samples in a folder, or NULL. */
-static char *
-find_samples (const char *folder)
+char *
+dyno_npy_find_samples (const char *folder)
 {
   static const char *const names[] = { "X.npy", "x.npy" };
 
@@ -22,10 +22,18 @@ find_samples (const char *folder)
   return NULL;
 }
 
+gboolean
+dyno_npy_is_target_name (const char *name)
+{
+  static const char *const names[] = { "y.npy", "Y.npy", "labels.npy", NULL };
+
+  return g_strv_contains (names, name) || g_str_has_suffix (name, "_y.npy");
+}
+
 static gboolean
 npy_matches (const DynoLocation *location)
 {
-  g_autofree char *within = location->is_folder ? find_samples (location->body) : NULL;
+  g_autofree char *within = location->is_folder ? dyno_npy_find_samples (location->body) : NULL;
 
   return within
          || (!location->scheme && location->is_regular
@@ -67,7 +75,7 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
   const DynoLocation *location = context->location;
   g_autofree char *path =
-      location->is_folder ? find_samples (location->body) : g_strdup (location->body);
+      location->is_folder ? dyno_npy_find_samples (location->body) : g_strdup (location->body);
   g_autofree char *targets = NULL;
   DynoArray x, y;
   gboolean ok;

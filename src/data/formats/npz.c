@@ -5,6 +5,7 @@
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"
+#include "unlabelled.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -104,10 +105,26 @@ find_pair (const Contents *contents, const Pair *pairs, gsize n_pairs)
 }
 
 static gboolean
-set_unknown (const Contents *contents, const char *path, GError **error)
+read_contents (Contents *contents, const DynoOpenContext *context, GError **error)
 {
+  const char *path = context->location->body;
   g_autofree char *shown = g_filename_display_name (path);
-  g_autoptr (GString) list = g_string_new (NULL);
+  guint64 size;
+  gboolean ok;
+  int fd = dyno_datafile_open (path, &size, error);
+
+  if (fd < 0)
+    return FALSE;
+  ok = dyno_zip_walk (fd, size, shown, take_member, contents, context->cancellable, error);
+  close (fd);
+  return ok;
+}
+
+/* "x.npy: float32 (60000, 28, 28); ..." */
+static char *
+describe_contents (const Contents *contents, const char *path)
+{
+  GString *list = g_string_new (contents->members->len > 0 ? NULL : _ ("nothing"));
 
   for (guint i = 0; i < MIN (contents->members->len, MAX_LISTED); i++)
     {
@@ -119,10 +136,19 @@ set_unknown (const Contents *contents, const char *path, GError **error)
     }
   if (contents->members->len > MAX_LISTED)
     g_string_append_printf (list, _ ("; and %u more"), contents->members->len - MAX_LISTED);
+  return g_string_free (list, FALSE);
+}
+
+static gboolean
+set_unknown (const Contents *contents, const char *path, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path),
+                  *list = describe_contents (contents, path);
+
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
                _ ("“%s” has no arrays X and y, or x_train, y_train, x_test and y_test; it holds "
                   "%s; save it again with these names"),
-               shown, contents->members->len > 0 ? list->str : _ ("nothing"));
+               shown, list);
   return FALSE;
 }
 
@@ -212,23 +238,87 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
   return dyno_array_set_finish (dataset, stem, error);
 }
 
+/* The samples of a whole pair, else the first name that is there. */
+static void
+add_samples (GPtrArray *names, const Contents *contents, const Pair *pairs, gsize n_pairs)
+{
+  const Pair *pair = find_pair (contents, pairs, n_pairs);
+
+  for (gsize i = 0; !pair && i < n_pairs; i++)
+    if (g_hash_table_contains (contents->by_name, pairs[i].x))
+      pair = &pairs[i];
+  if (pair)
+    g_ptr_array_add (names, (gpointer) pair->x);
+}
+
+/* Names of the arrays of samples, whether their targets are there or not: of a training and of a
+ * validation part, else the only array that there is. */
+static GPtrArray *
+list_samples (const Contents *contents)
+{
+  GPtrArray *names = g_ptr_array_new ();
+
+  add_samples (names, contents, train_pairs, G_N_ELEMENTS (train_pairs));
+  add_samples (names, contents, validation_pairs, G_N_ELEMENTS (validation_pairs));
+  if (names->len == 0 && g_hash_table_size (contents->by_name) == 1)
+    {
+      GHashTableIter iter;
+      gpointer name;
+
+      g_hash_table_iter_init (&iter, contents->by_name);
+      g_hash_table_iter_next (&iter, &name, NULL);
+      g_ptr_array_add (names, name);
+    }
+  return names;
+}
+
+static gboolean
+set_no_samples (const Contents *contents, const char *path, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path),
+                  *list = describe_contents (contents, path);
+
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
+               _ ("“%s” has no array X, and not one array alone; it holds %s; save the samples as "
+                  "X"),
+               shown, list);
+  return FALSE;
+}
+
+gboolean
+dyno_npz_each_samples (const char *path, const DynoOpenContext *context, DynoSamplesFunc func,
+                       gpointer data, GError **error)
+{
+  DynoLocation location = { .body = (char *) path };
+  DynoOpenContext own = *context;
+  g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autoptr (GPtrArray) members = g_ptr_array_new_with_free_func (member_free), names = NULL;
+  Contents contents = { .by_name = by_name, .members = members };
+
+  own.location = &location;
+  if (!read_contents (&contents, &own, error))
+    return FALSE;
+  names = list_samples (&contents);
+  if (names->len == 0)
+    return set_no_samples (&contents, path, error);
+  for (guint i = 0; i < names->len; i++)
+    {
+      DynoArray x;
+      if (!open_named (&x, &contents, g_ptr_array_index (names, i), &own, error)
+          || !func (&x, data, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static gboolean
 npz_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
-  const char *path = context->location->body;
-  g_autofree char *shown = g_filename_display_name (path);
   g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GPtrArray) members = g_ptr_array_new_with_free_func (member_free);
   Contents contents = { .by_name = by_name, .members = members };
-  guint64 size;
-  gboolean ok;
-  int fd = dyno_datafile_open (path, &size, error);
 
-  if (fd < 0)
-    return FALSE;
-  ok = dyno_zip_walk (fd, size, shown, take_member, &contents, context->cancellable, error);
-  close (fd);
-  return ok && load (dataset, &contents, context, error);
+  return read_contents (&contents, context, error) && load (dataset, &contents, context, error);
 }
 
 const DynoDatasetClass dyno_dataset_class_npz = {

@@ -17,6 +17,7 @@
 #include "intl.h"
 #include "runs.h"
 #include "targetnames.h"
+#include "unlabelled.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -39,17 +40,9 @@ typedef struct {
 /* --- what is there ---------------------------------------------------------------------------- */
 
 static gboolean
-is_target_file (const char *name)
-{
-  static const char *const names[] = { "y.npy", "Y.npy", "labels.npy", NULL };
-
-  return g_strv_contains (names, name);
-}
-
-static gboolean
 is_array (const char *name)
 {
-  return name[0] != '.' && g_str_has_suffix (name, ".npy") && !is_target_file (name);
+  return name[0] != '.' && g_str_has_suffix (name, ".npy") && !dyno_npy_is_target_name (name);
 }
 
 static char *find_file (const char *root, const char *const *names);
@@ -422,7 +415,7 @@ keep_readable (Sequences *sequences, DynoDataset *dataset, const Scan *scan)
           continue;
         }
       take_facts (info, scan, i);
-      if (n_values == 0)
+      if (n_values == 0 && !scan->context->paths)
         info->class_counts[items[i].class_id]++;
       items[kept] = items[i];
       if (n_values > 0)
@@ -462,7 +455,7 @@ read_headers (Sequences *sequences, DynoDataset *dataset, const DynoOpenContext 
 }
 
 static gboolean
-set_schema (const Sequences *sequences, DynoDatasetInfo *info, GError **error)
+set_schema (const Sequences *sequences, DynoDatasetInfo *info, gboolean labelled, GError **error)
 {
   const DynoBatchField sequence = { .name = "sequence",
                                     .role = DYNO_FIELD_INPUT,
@@ -482,9 +475,11 @@ set_schema (const Sequences *sequences, DynoDatasetInfo *info, GError **error)
       return FALSE;
     }
   dyno_schema_add (&info->schema, &sequence);
-  dyno_schema_add_target (&info->schema, sequences->list->n_values);
+  if (labelled)
+    dyno_schema_add_target (&info->schema, sequences->list->n_values);
   dyno_schema_add (&info->schema, &length);
-  dyno_schema_add_seed (&info->schema);
+  if (labelled)
+    dyno_schema_add_seed (&info->schema);
   return TRUE;
 }
 
@@ -499,7 +494,32 @@ sequences_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
       || !read_headers (sequences, dataset, context, error))
     return FALSE;
   dataset->info.knows_values = sequences->list->n_values > 0;
-  return set_schema (sequences, &dataset->info, error);
+  return set_schema (sequences, &dataset->info, TRUE, error);
+}
+
+/* Without targets, and at least as long as the weights were made for: what was trained on was padded
+ * to that. */
+static gboolean
+sequencefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  Sequences *sequences = dataset->state = g_new0 (Sequences, 1);
+  DynoDatasetInfo *info = &dataset->info;
+  DynoDatasetParams params = *context->params;
+  DynoOpenContext own = *context;
+  g_autoptr (GPtrArray) files = dyno_unlabelled_list (dataset, context, FALSE, error);
+
+  sequences->list = dyno_image_list_new ();
+  sequences->list->root = g_strdup ("");
+  for (guint i = 0; files && i < files->len; i++)
+    if (!add_item (sequences->list, g_ptr_array_index (files, i), 0, FALSE, error))
+      return FALSE;
+  params.links = TRUE; /* the list has none that are not to be followed */
+  own.params = &params;
+  if (!files || !read_headers (sequences, dataset, &own, error))
+    return FALSE;
+  if (context->wanted && context->wanted->n_axes == 2 && info->n_samples > 0)
+    sequences->longest = info->max_width = MAX (sequences->longest, context->wanted->shape[0]);
+  return set_schema (sequences, info, FALSE, error);
 }
 
 static void
@@ -606,8 +626,8 @@ sequences_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 he
   const Sequences *sequences = dataset->state;
   const DynoBatchSchema *schema = &dataset->info.schema;
   guint n_values = sequences->list->n_values;
-  gpointer out = fields[dyno_schema_find_index (schema, DYNO_FIELD_INPUT)],
-           target = fields[dyno_schema_find_index (schema, DYNO_FIELD_TARGET)];
+  int place = dyno_schema_find_index (schema, DYNO_FIELD_TARGET); /* -1: without labels */
+  gpointer out = fields[dyno_schema_find_index (schema, DYNO_FIELD_INPUT)];
   guint32 steps = 0, features = 0;
   DynoNpyHeader header;
 
@@ -628,9 +648,9 @@ sequences_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 he
     }
   dyno_field_pad (dyno_schema_find_role (schema, DYNO_FIELD_INPUT), out, steps);
   if (n_values > 0)
-    memcpy (target, sequences_values (dataset, index), n_values * sizeof (float));
-  else
-    *(gint32 *) target = sequences_label (dataset, index);
+    memcpy (fields[place], sequences_values (dataset, index), n_values * sizeof (float));
+  else if (place >= 0)
+    *(gint32 *) fields[place] = sequences_label (dataset, index);
   *(gint32 *) fields[dyno_schema_find_index (schema, DYNO_FIELD_LENGTH)] = (gint32) steps;
   return TRUE;
 }
@@ -648,4 +668,15 @@ const DynoDatasetClass dyno_dataset_class_sequences = {
   .probe = sequences_probe,
   .describe = sequences_describe,
   .is_validation = sequences_is_validation,
+};
+
+const DynoDatasetClass dyno_dataset_class_sequencefiles = {
+  .kind = "sequence-files",
+  .title = "Sequences (NumPy)",
+  .open = sequencefiles_open,
+  .close = sequences_close,
+  .fetch = sequences_fetch,
+  .decode = sequences_decode,
+  .probe = sequences_probe,
+  .describe = sequences_describe,
 };

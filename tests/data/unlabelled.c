@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/* Arrays and sequences without labels: what weights predict. */
+#include "archive-test.h"
+#include "data-test.h"
+#include "npyfile.h"
+#include "schema.h"
+#include <string.h>
+
+static const DynoBatchField image_3_2 = { .name = "image",
+                                          .role = DYNO_FIELD_INPUT,
+                                          .element = DYNO_ELEMENT_F32,
+                                          .n_axes = 3,
+                                          .shape = { 3, 2, 1 },
+                                          .axes = "HWC" },
+                            steps_9_2 = { .name = "sequence",
+                                          .role = DYNO_FIELD_INPUT,
+                                          .element = DYNO_ELEMENT_F32,
+                                          .n_axes = 2,
+                                          .shape = { 9, 2 },
+                                          .axes = "TF",
+                                          .variable = TRUE };
+
+/* Floats first, first + 1, ... */
+static char *
+put (const char *folder, const char *name, float first, guint n_dims, const guint64 *shape)
+{
+  char *path = g_build_filename (folder, name, NULL);
+  g_autofree char *parent = g_path_get_dirname (path);
+  float data[256];
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (data); i++)
+    data[i] = first + (float) i;
+  g_assert_cmpint (g_mkdir_with_parents (parent, 0700), ==, 0);
+  dyno_npy_write (path, "f4", n_dims, shape, data, &error);
+  g_assert_no_error (error);
+  return path;
+}
+
+static DynoDataset *
+open_as (const DynoBatchField *wanted, const char *const *paths)
+{
+  g_autoptr (GError) error = NULL;
+  DynoDataset *dataset =
+      dyno_dataset_open_unlabelled (paths, wanted, NULL, NULL, NULL, NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 0);
+  g_assert_null (
+      dyno_schema_find_role (&dyno_dataset_get_info (dataset)->schema, DYNO_FIELD_TARGET));
+  return dataset;
+}
+
+static void
+fails_as (const DynoBatchField *wanted, const char *const *paths, const char *words)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_null (dyno_dataset_open_unlabelled (paths, wanted, NULL, NULL, NULL, NULL, &error));
+  test_has_words (error, words);
+}
+
+/* The first value of a sample, and its name. */
+static void
+check_sample (DynoDataset *dataset, guint64 index, float first, const char *name)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autofree char *shown = dyno_dataset_describe_sample (dataset, index);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  float out[256];
+
+  g_assert_true (dyno_dataset_decode (dataset, index, info->max_width, info->max_height,
+                                      (gpointer[]){ out }, scratch, &error));
+  g_assert_no_error (error);
+  g_assert_cmpfloat (out[0], ==, first);
+  g_assert_cmpfloat (out[1], ==, first + 1);
+  if (name[0] == '#')
+    g_assert_cmpstr (shown, ==, name);
+  else
+    g_assert_true (g_str_has_suffix (shown, name));
+}
+
+/* An X.npy alone: its first axis counts; targets beside it are not looked at. */
+static void
+test_array_alone (void)
+{
+  g_autofree char *folder = test_folder_new (),
+                  *x = put (folder, "Z.npy", 5, 3, (guint64[]){ 4, 3, 2 }),
+                  *y = test_write (folder, "y.npy", "broken", 6);
+  g_autoptr (DynoDataset) dataset = open_as (&image_3_2, (const char *const[]){ x, NULL }),
+                          *unknown = NULL;
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+
+  g_assert_cmpuint (info->n_samples, ==, 4);
+  g_assert_cmpuint (info->schema.n_fields, ==, 1);
+  g_assert_cmpuint (info->max_height, ==, 3);
+  check_sample (dataset, 0, 5, "#0");
+  check_sample (dataset, 3, 5 + 18, "#3");
+  unknown = open_as (NULL, (const char *const[]){ x, NULL });
+  g_assert_cmpuint (dyno_dataset_get_info (unknown)->n_samples, ==, 4);
+  test_folder_remove (folder);
+}
+
+/* Files, folders and archives in their order: each one sample, or many; what has another shape is
+ * listed. */
+static void
+test_arrays_of_many_files (void)
+{
+  g_autofree char *folder = test_folder_new (),
+                  *many = put (folder, "many.npy", 100, 3, (guint64[]){ 2, 3, 2 }),
+                  *one = put (folder, "in/one.npy", 5, 2, (guint64[]){ 3, 2 }),
+                  *two = put (folder, "in/deep/two.npy", 7, 2, (guint64[]){ 3, 2 }),
+                  *odd = put (folder, "in/odd.npy", 7, 2, (guint64[]){ 4, 2 }),
+                  *y = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
+                  *in = g_build_filename (folder, "in", NULL),
+                  *gone = g_build_filename (folder, "gone.npy", NULL);
+  g_autoptr (DynoDataset) dataset =
+      open_as (&image_3_2, (const char *const[]){ gone, many, in, NULL });
+
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 2);
+  g_assert_false (dyno_dataset_get_info (dataset)->has_split);
+  check_sample (dataset, 1, 106, "many.npy #1");
+  check_sample (dataset, 2, 7, "in/deep/two.npy");
+  check_sample (dataset, 3, 5, "in/one.npy");
+  fails_as (&image_3_2, (const char *const[]){ gone, NULL }, "gone.npy");
+  test_folder_remove (folder);
+}
+
+/* More than are kept open; one that goes meanwhile is an error of that sample. */
+static void
+test_very_many_files (void)
+{
+  g_autofree char *folder = test_folder_new (), *last = NULL;
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  float out[6];
+
+  for (guint i = 0; i < 100; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("%03u.npy", i);
+      g_free (last);
+      last = put (folder, name, (float) i, 2, (guint64[]){ 3, 2 });
+    }
+  g_autoptr (DynoDataset) dataset = open_as (&image_3_2, (const char *const[]){ folder, NULL });
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 100);
+  check_sample (dataset, 0, 0, "000.npy");
+  check_sample (dataset, 77, 77, "077.npy");
+  g_assert_cmpint (g_unlink (last), ==, 0);
+  g_assert_false (dyno_dataset_decode (dataset, 99, 2, 3, (gpointer[]){ out }, scratch, &error));
+  test_has_words (error, "099.npy");
+  test_folder_remove (folder);
+}
+
+static char *
+put_archive (const char *folder, const char *const *names)
+{
+  TestZip zip;
+  char *path;
+
+  test_zip_init (&zip);
+  for (guint i = 0; names[i]; i++)
+    {
+      g_autofree char *npy = put (folder, "part", (float) (10 * i), 3, (guint64[]){ 2, 3, 2 }),
+                      *bytes = NULL;
+      gsize size;
+
+      g_assert_true (g_file_get_contents (npy, &bytes, &size, NULL));
+      test_zip_add (&zip, names[i], FALSE, TRUE, bytes, size);
+      g_unlink (npy);
+    }
+  test_zip_end (&zip, FALSE);
+  path = test_write (folder, "data.npz", zip.bytes->data, zip.bytes->len);
+  test_zip_clear (&zip);
+  return path;
+}
+
+/* X alone, the parts that a training archive has, the only array there is; not any two. */
+static void
+test_archives (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  static const struct {
+    const char *const names[5];
+    guint n;
+  } cases[] = {
+    { { "X.npy" }, 2 },
+    { { "x_train.npy", "x_test.npy" }, 4 },
+    { { "pictures.npy" }, 2 },
+    { { "z.npy", "images.npy" }, 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_free (path);
+      path = put_archive (folder, cases[i].names);
+      g_autoptr (DynoDataset) dataset = open_as (&image_3_2, (const char *const[]){ path, NULL });
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, cases[i].n);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 0);
+    }
+  g_free (path);
+  path = put_archive (folder, (const char *const[]){ "a.npy", "b.npy", NULL });
+  fails_as (&image_3_2, (const char *const[]){ path, NULL }, "no array X|a.npy|(2, 3, 2)");
+  test_folder_remove (folder);
+}
+
+static void
+check_sequence (DynoDataset *dataset, guint64 index, gint32 steps, float first, const char *name)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autofree char *shown = dyno_dataset_describe_sample (dataset, index);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  float out[64];
+  gint32 length;
+
+  dyno_dataset_decode (dataset, index, info->max_width, 1, (gpointer[]){ out, &length }, scratch,
+                       &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (length, ==, steps);
+  for (gint32 i = 0; i < 2 * (gint32) info->max_width; i++)
+    g_assert_cmpfloat (out[i], ==, i < 2 * steps ? first + (float) i : 0);
+  g_assert_true (g_str_has_suffix (shown, name));
+}
+
+/* Folders and files; as long as the weights were made for, or as the longest. */
+static void
+test_sequences (void)
+{
+  g_autofree char *folder = test_folder_new (),
+                  *a = put (folder, "in/a.npy", 1, 2, (guint64[]){ 5, 2 }),
+                  *b = put (folder, "in/sub/b.npy", 2, 2, (guint64[]){ 3, 2 }),
+                  *c = put (folder, "c.npy", 3, 2, (guint64[]){ 11, 2 }),
+                  *odd = put (folder, "in/odd.npy", 4, 2, (guint64[]){ 3, 3 }),
+                  *y = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
+                  *in = g_build_filename (folder, "in", NULL),
+                  *cube = put (folder, "cube.npy", 4, 3, (guint64[]){ 3, 3, 2 });
+  g_autoptr (DynoDataset) dataset = open_as (&steps_9_2, (const char *const[]){ in, NULL }),
+                          *longer = open_as (&steps_9_2, (const char *const[]){ b, c, NULL }),
+                          *unknown = open_as (NULL, (const char *const[]){ in, NULL });
+
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 1);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->max_width, ==, 9);
+  check_sequence (dataset, 0, 5, 1, "in/a.npy");
+  check_sequence (dataset, 1, 3, 2, "in/sub/b.npy");
+  g_assert_cmpuint (dyno_dataset_get_info (longer)->max_width, ==, 11);
+  check_sequence (longer, 0, 3, 2, "in/sub/b.npy");
+  check_sequence (longer, 1, 11, 3, "c.npy");
+  g_assert_cmpuint (dyno_dataset_get_info (unknown)->max_width, ==, 5);
+  fails_as (&steps_9_2, (const char *const[]){ cube, NULL }, "cube.npy|3 dimensions|(steps");
+  test_folder_remove (folder);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/unlabelled/array-alone", test_array_alone);
+  g_test_add_func ("/data/unlabelled/arrays-of-many-files", test_arrays_of_many_files);
+  g_test_add_func ("/data/unlabelled/very-many-files", test_very_many_files);
+  g_test_add_func ("/data/unlabelled/archives", test_archives);
+  g_test_add_func ("/data/unlabelled/sequences", test_sequences);
+  return g_test_run ();
+}
