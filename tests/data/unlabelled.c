@@ -89,7 +89,7 @@ test_array_alone (void)
                   *x = put (folder, "Z.npy", 5, 3, (guint64[]){ 4, 3, 2 }),
                   *y = test_write (folder, "y.npy", "broken", 6);
   g_autoptr (DynoDataset) dataset = open_as (&image_3_2, (const char *const[]){ x, NULL }),
-                          *unknown = NULL;
+                          unknown = NULL;
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
 
   g_assert_cmpuint (info->n_samples, ==, 4);
@@ -237,8 +237,8 @@ test_sequences (void)
                   *in = g_build_filename (folder, "in", NULL),
                   *cube = put (folder, "cube.npy", 4, 3, (guint64[]){ 3, 3, 2 });
   g_autoptr (DynoDataset) dataset = open_as (&steps_9_2, (const char *const[]){ in, NULL }),
-                          *longer = open_as (&steps_9_2, (const char *const[]){ b, c, NULL }),
-                          *unknown = open_as (NULL, (const char *const[]){ in, NULL });
+                          longer = open_as (&steps_9_2, (const char *const[]){ b, c, NULL }),
+                          unknown = open_as (NULL, (const char *const[]){ in, NULL });
 
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 1);
