@@ -30,6 +30,7 @@ class Predict(Case):
         self.check_files_folders_and_what_cannot_be_read()
         self.check_evaluation_adds_up()
         self.check_int8_weights()
+        self.check_fine_tuning()
 
     def tensors(self, name):
         """Header and bytes of each; (metadata, tensors)."""
@@ -48,6 +49,27 @@ class Predict(Case):
             at += len(data)
         text = json.dumps(header).encode()
         self.write(name, struct.pack('<Q', len(text)) + text + b''.join(data for _, _, data in tensors.values()))
+
+    def check_fine_tuning(self):
+        """From the run's weights: what is frozen stays bit for bit, the head moves by its own rate."""
+        def tune(name, *options):
+            self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--set', 'data.val_split=0', '--set', 'weight_decay=0',
+                        '--set', 'warmup_epochs=0', '--set', 'schedule=constant', '--set', 'lr=0.01', '--no-out', '--weights',
+                        'run/weights.safetensors', '--save-weights', name, *options)
+            return {key: array.array('f', data) for key, (kind, _, data) in self.tensors(name)[1].items() if kind == 'F32'}
+        before = {key: array.array('f', data)
+                  for key, (kind, _, data) in self.tensors('run/weights.safetensors')[1].items() if kind == 'F32'}
+        head = list(before)[-2:]
+        frozen = tune('frozen.safetensors', '--freeze', '0,1')
+        self.assertEqual({key for key in before if before[key] == frozen[key]},
+                         {key for key in before if key.startswith(('0.', '1.'))})
+        slow, fast = tune('slow.safetensors'), tune('fast.safetensors', '--set', 'head_lr_factor=10')
+        for key in before:
+            if 'running' in key:
+                continue
+            steps = [[b - a for a, b in zip(before[key], after[key])] for after in (slow, fast)]
+            self.assertGreater(math.hypot(*steps[0]), 0, key)
+            self.assertAlmostEqual(math.hypot(*steps[1]) / math.hypot(*steps[0]), 10 if key in head else 1, delta=0.02, msg=key)
 
     def check_int8_weights(self):
         """Within half a step of the channel's scale; predicting needs nothing else than the file."""

@@ -289,6 +289,57 @@ test_timm_models (void)
   test_remove_tree (folder);
 }
 
+/* --- types ------------------------------------------------------------------------------------ */
+
+/* 0.5, -2, the least and the largest normal number of each type, and one between two floats. */
+static void
+test_values_of_other_types (void)
+{
+  static const guint16 halves[] = { 0x3800, 0xc000, 0x0400, 0x7bff, 0x0001 },
+                       brains[] = { 0x3f00, 0xc000, 0x0080, 0x7f7f, 0x3eab };
+  static const double doubles[] = { 0.5, -2, 0x1p-126, 0x1.fffffep127, 1.0 / 3 };
+  static const struct {
+    DynoTensorType type;
+    gsize element;
+    gconstpointer data;
+    float values[5];
+  } rows[] = {
+    { DYNO_TENSOR_F16, 2, halves, { 0.5f, -2, 0x1p-14f, 65504, 0x1p-24f } },
+    { DYNO_TENSOR_BF16, 2, brains, { 0.5f, -2, 0x1p-126f, 0x1.fep127f, 0.333984375f } },
+    { DYNO_TENSOR_F64, 8, doubles, { 0.5f, -2, 0x1p-126f, 0x1.fffffep127f, 1.0f / 3 } },
+  };
+  g_autofree char *folder = test_folder (), *path = g_build_filename (folder, "w", NULL);
+  g_autoptr (DynoGraph) graph = build ("mlp", 5);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  guint last = parameters->len - 1; /* the bias of the classes */
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoWeights) weights = dyno_weights_new (graph, NULL);
+      g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+      g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free),
+                            notes = g_ptr_array_new_with_free_func (g_free);
+      g_autoptr (GError) error = NULL;
+      DynoSafetensor *bias;
+
+      dyno_weights_list (weights, graph, "", FALSE, FALSE, tensors, names);
+      bias = &g_array_index (tensors, DynoSafetensor, last);
+      bias->type = rows[i].type;
+      bias->data = rows[i].data;
+      bias->size_bytes = 5 * rows[i].element;
+      dyno_safetensors_write (path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len,
+                              NULL, &error);
+      g_assert_no_error (error);
+      g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
+      g_assert_no_error (error);
+      dyno_weights_load (weights, graph, file, "w", FALSE, NULL, notes, &error);
+      g_assert_no_error (error);
+      for (guint k = 0; k < 5; k++)
+        g_assert_cmpfloat (weights->values[last][k], ==, rows[i].values[k]);
+    }
+  test_remove_tree (folder);
+}
+
 /* --- what they say of themselves -------------------------------------------------------------- */
 
 /* A run's weights; the file of that name in folder. */
@@ -382,6 +433,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pretrained/timm-efficientnet-b0", test_timm_efficientnet_b0);
   g_test_add_func ("/train/pretrained/timm-other-names", test_timm_other_names);
   g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
+  g_test_add_func ("/train/pretrained/values-of-other-types", test_values_of_other_types);
   g_test_add_func ("/train/pretrained/says-what-is-fed", test_says_what_is_fed);
   g_test_add_func ("/train/pretrained/says-that-classes-are-others",
                    test_says_that_classes_are_others);
