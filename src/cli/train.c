@@ -49,6 +49,7 @@ typedef struct {
   DynoRunView *view;
   DynoDiagnosisInput *input; /* what sensors told, where no folder keeps it */
   GError *error;             /* the first that the session told */
+  int error_code;            /* of one that was said already; 0: none was */
   char *checkpoint;          /* the last that was saved */
   int signal_number;         /* that stopped the run */
   gboolean place_told;
@@ -302,6 +303,40 @@ on_done (Run *run, const DynoEvent *event)
     }
 }
 
+/* Of several ranks none saves when one of them, or its device, is gone. */
+static void
+name_checkpoint (Run *run)
+{
+  g_autofree char *stands = NULL;
+
+  if (!run->comm || (run->error->domain != DYNO_COMM_ERROR && run->error->domain != DYNO_GPU_ERROR))
+    return;
+  stands = dyno_ranks_describe_checkpoint (run->comm, run->folder);
+  if (stands)
+    g_prefix_error (&run->error, "the run ends, and %s: ", stands);
+}
+
+static int
+say_error (Run *run)
+{
+  dyno_ranks_choose_speaker (run->comm);
+  dyno_progress_clear (&run->progress);
+  name_checkpoint (run);
+  return dyno_cli_fail (g_steal_pointer (&run->error), run->options->options.json);
+}
+
+/* A rank that is gone is named at once: mpirun leaves the others a second. */
+static void
+on_error (Run *run, const GError *error)
+{
+  if (run->error || run->error_code)
+    return;
+  run->error = g_error_copy (error);
+  if (error->domain == DYNO_COMM_ERROR)
+    run->error_code = say_error (run);
+  dyno_out_flush ();
+}
+
 static void
 on_event (Run *run, DynoEvent *event)
 {
@@ -350,8 +385,7 @@ on_event (Run *run, DynoEvent *event)
       on_warning (run, event->text);
       break;
     case DYNO_EVENT_ERROR:
-      if (!run->error)
-        run->error = g_error_copy (event->error);
+      on_error (run, event->error);
       break;
     case DYNO_EVENT_DONE:
       on_done (run, event);
@@ -366,7 +400,22 @@ on_event (Run *run, DynoEvent *event)
     }
 }
 
-/* Takes events until the last; a signal becomes a stop. */
+/* A signal becomes a stop, but for that by which mpirun ends a rank since another one is gone, which
+ * the session finds out too. */
+static void
+take_signal (Run *run)
+{
+  if (!dyno_signals_get () || run->signal_number != 0)
+    return;
+  run->signal_number = dyno_signals_get ();
+  dyno_progress_clear (&run->progress);
+  if (!run->comm || dyno_comm_check (run->comm, DYNO_COMM_NEWS_US, NULL))
+    dyno_error_line ("%s: finishing the step%s; once more ends at once", run->command,
+                     run->folder ? " and saving" : "");
+  dyno_session_stop (run->session, FALSE);
+}
+
+/* Takes events until the last. */
 static void
 follow (Run *run)
 {
@@ -376,14 +425,7 @@ follow (Run *run)
     {
       g_autoptr (DynoEvent) event = dyno_event_queue_pop (run->events, 0);
 
-      if (dyno_signals_get () && run->signal_number == 0)
-        {
-          run->signal_number = dyno_signals_get ();
-          dyno_progress_clear (&run->progress);
-          dyno_error_line ("%s: finishing the step%s; once more ends at once", run->command,
-                           run->cli_job->job->out_dir ? " and saving" : "");
-          dyno_session_stop (run->session, FALSE);
-        }
+      take_signal (run);
       if (dyno_signals_take_hangup ())
         {
           dyno_error_line (
@@ -407,20 +449,6 @@ follow (Run *run)
   dyno_out_flush ();
 }
 
-/* Of several ranks none saves when one of them, or its device, is gone. */
-static void
-name_checkpoint (Run *run)
-{
-  g_autofree char *stands = NULL;
-
-  if (!run->comm || !run->error
-      || (run->error->domain != DYNO_COMM_ERROR && run->error->domain != DYNO_GPU_ERROR))
-    return;
-  stands = dyno_ranks_describe_checkpoint (run->comm, run->folder);
-  if (stands)
-    g_prefix_error (&run->error, "the run ends, and %s: ", stands);
-}
-
 /* Words about the end, and the exit code. */
 static int
 finish (Run *run)
@@ -428,10 +456,11 @@ finish (Run *run)
   const char *folder = run->folder;
   gboolean as_json = run->options->options.json;
 
-  dyno_ranks_choose_speaker (run->comm);
-  name_checkpoint (run);
+  if (run->error_code)
+    return run->error_code;
   if (run->error)
-    return dyno_cli_fail (g_steal_pointer (&run->error), as_json);
+    return say_error (run);
+  dyno_ranks_choose_speaker (run->comm);
   if (run->end == DYNO_SESSION_FAILED)
     return DYNO_EXIT_FAILURE;
   if (run->end == DYNO_SESSION_STOPPED)

@@ -25,6 +25,7 @@ typedef struct {
   DynoCommRequest *(*begin) (DynoComm *comm, const DynoCommJob *job, GError **error);
   gboolean (*wait) (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean *done,
                     GError **error);
+  gboolean (*check) (DynoComm *comm, gint64 timeout_us, GError **error);
   void (*abort) (DynoComm *comm, const char *reason);
   void (*free) (DynoComm *comm); /* ends with dyno_comm_clear */
 } DynoCommClass;

@@ -210,6 +210,12 @@ dyno_comm_gather (DynoComm *comm, const void *mine, gsize size_bytes, void *all,
   return do_job (comm, &job, error);
 }
 
+gboolean
+dyno_comm_check (DynoComm *comm, gint64 timeout_us, GError **error)
+{
+  return comm->class->check (comm, timeout_us, error);
+}
+
 void
 dyno_comm_abort (DynoComm *comm, const char *reason)
 {

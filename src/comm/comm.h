@@ -105,6 +105,14 @@ gboolean dyno_comm_compare (DynoComm *comm, const char *lines, GError **error);
  * is left, and the ranks can go on; else PEER. */
 gboolean dyno_comm_pass_descriptors (DynoComm *comm, int mine, int *theirs, GError **error);
 
+/* FALSE: the communicator has failed, as far as is known after at most timeout_us.  Not collective;
+ * from any thread.  Errors: PEER. */
+gboolean dyno_comm_check (DynoComm *comm, gint64 timeout_us, GError **error);
+
+/* Within which the end of a process on this host is seen: one that is told to end since another one
+ * has ended hears of that first. */
+#define DYNO_COMM_NEWS_US (G_USEC_PER_SEC / 4)
+
 /* Tells all ranks why this one ends; their calls fail with PEER and the reason.  Does not wait for
  * them longer than it takes to tell.  Callable from any thread at any time.  After DIFFERS it does
  * nothing: all ranks end with that, also those that have not yet read it. */

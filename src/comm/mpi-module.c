@@ -302,6 +302,18 @@ wait_for (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean 
   return fine;
 }
 
+static gboolean
+check_for (DynoComm *comm, gint64 timeout_us, GError **error)
+{
+  Mpi *mpi = (Mpi *) comm;
+  gint64 deadline = g_get_monotonic_time () + timeout_us;
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&mpi->mutex);
+
+  while (!mpi->failure && g_cond_wait_until (&mpi->changed, &mpi->mutex, deadline))
+    ;
+  return check (mpi, error);
+}
+
 /* Returns when the others have been told: the caller may end the process then. */
 static void
 abort_all (DynoComm *comm, const char *reason)
@@ -377,7 +389,12 @@ leave (DynoComm *comm)
 }
 
 static const DynoCommClass mpi_class = {
-  .name = "mpi", .begin = begin, .wait = wait_for, .abort = abort_all, .free = leave
+  .name = "mpi",
+  .begin = begin,
+  .wait = wait_for,
+  .check = check_for,
+  .abort = abort_all,
+  .free = leave,
 };
 
 static Mpi *

@@ -463,17 +463,33 @@ finish_folder (DynoRun *run)
 }
 
 static void
-tell_end (DynoRun *run, DynoSessionState state, const GError *problem)
+tell_problem (DynoRun *run, const GError *problem)
+{
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_ERROR);
+
+  event->error = g_error_copy (problem);
+  dyno_session_emit (run->session, event);
+}
+
+/* A stop while preparing is no failure, unless mpirun asks for it since another rank has ended. */
+static void
+take_stop (DynoRun *run, DynoRunOutcome *outcome, GError **problem)
+{
+  DynoComm *comm = run->session->comm;
+
+  if (!g_error_matches (*problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  g_clear_error (problem);
+  if (!comm || dyno_comm_check (comm, DYNO_COMM_NEWS_US, problem))
+    *outcome = DYNO_RUN_ENDED;
+}
+
+static void
+tell_end (DynoRun *run, DynoSessionState state)
 {
   DynoSession *session = run->session;
   DynoEvent *event;
 
-  if (problem)
-    {
-      event = dyno_event_new (DYNO_EVENT_ERROR);
-      event->error = g_error_copy (problem);
-      dyno_session_emit (session, event);
-    }
   dyno_session_set_state (session, state);
   event = dyno_event_new (DYNO_EVENT_DONE);
   event->done.state = state;
@@ -501,7 +517,7 @@ dyno_session_run (gpointer data)
   DynoRunOutcome outcome = DYNO_RUN_FAILED;
   g_autoptr (GError) problem = NULL;
   gint64 began = g_get_monotonic_time ();
-  gboolean prepared;
+  gboolean prepared, ranks_failed;
   DynoSessionState state;
 
   take_job (&run);
@@ -512,13 +528,12 @@ dyno_session_run (gpointer data)
   run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
   if (prepared)
     outcome = train (&run, &problem);
-  /* A stop while preparing is no failure. */
-  if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    {
-      g_clear_error (&problem);
-      outcome = DYNO_RUN_ENDED;
-    }
+  take_stop (&run, &outcome, &problem);
   abort_ranks (&run, outcome, problem);
+  /* At once: mpirun does not wait for the curves. */
+  ranks_failed = problem && problem->domain == DYNO_COMM_ERROR;
+  if (ranks_failed)
+    tell_problem (&run, problem);
   state = end_state (&run, outcome);
   dyno_run_end_sensors (&run);
   if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
@@ -542,7 +557,9 @@ dyno_session_run (gpointer data)
   dyno_pulse_free (run.pulse);
   g_free (run.checkpoint);
   g_free (run.best_path);
-  tell_end (&run, state, problem);
+  if (problem && !ranks_failed)
+    tell_problem (&run, problem);
+  tell_end (&run, state);
   dyno_job_unref (run.job);
   g_ptr_array_unref (run.unreadable);
   return NULL;

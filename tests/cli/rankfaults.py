@@ -57,8 +57,21 @@ def first_hangs():
     check('a rank that hangs: the last checkpoint', f'{folder}/hangs/checkpoint.safetensors” stands as its last checkpoint' in err, err)
 
 
+COMPILING = '{"event": "progress", "what": "compile", "done": 1,'
+
+
+def dies_at_start():
+    """Kernels are not in a cache: mpirun's SIGTERM comes while the other rank compiles."""
+    process = start('early', until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache', OMPI_MCA_odls_base_sigkill_timeout='5')
+    os.kill(children(process.pid)[1], signal.SIGKILL)
+    seconds, out, err = end(process)
+    check('a rank that dies at the start is named', len(re.findall(r'(?m)^dynoctl: .*rank 1 on \S+: its process has ended unexpectedly', err)) == 1, err)
+    check('nobody else was stopped', 'stopped; ' not in err and 'finishing the step' not in err, err)
+
+
 fail_alike()
 told_once()
+dies_at_start()
 first_hangs()
 first_dies(signal.SIGKILL, 'its process has ended unexpectedly')
 finish()

@@ -65,16 +65,16 @@ def children(pid):
     return found
 
 
-def start(out, *more):
-    """A long run, in its second epoch when this returns."""
-    process = subprocess.Popen(ranks(2, *TRAIN, '--set', 'batch_size=4', '--epochs', '100000', '--json', '--out', out, *more),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
+def start(out, *more, until='{"event": "checkpoint"', n=2, **variables):
+    """A long run, in its second epoch when this returns, or where it tells what until says."""
+    process = subprocess.Popen(ranks(n, *TRAIN, '--set', 'batch_size=4', '--epochs', '100000', '--json', '--out', out, *more),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, env={**environment, **variables})
     timer = threading.Timer(1200, process.kill)  # with mpirun its output ends too
     timer.start()
-    saved = any(line.startswith('{"event": "checkpoint"') for line in process.stdout)
+    came = any(line.startswith(until) for line in process.stdout)
     timer.cancel()
-    if not saved:
-        sys.exit(f'FAILED: {out}: no checkpoint came\n{end(process)[2]}')
+    if not came:
+        sys.exit(f'FAILED: {out}: {until} did not come\n{end(process)[2]}')
     return process
 
 

@@ -184,6 +184,19 @@ wait_for (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean 
   return TRUE;
 }
 
+static gboolean
+check_for (DynoComm *comm, gint64 timeout_us, GError **error)
+{
+  Rank *rank = (Rank *) comm;
+  gint64 deadline = g_get_monotonic_time () + timeout_us;
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&rank->group->mutex);
+
+  while (!rank->group->failure
+         && g_cond_wait_until (&rank->group->changed, &rank->group->mutex, deadline))
+    ;
+  return check (rank, error);
+}
+
 static void
 abort_all (DynoComm *comm, const char *reason)
 {
@@ -227,7 +240,12 @@ free_rank (DynoComm *comm)
 }
 
 static const DynoCommClass threads_class = {
-  .name = "threads", .begin = begin, .wait = wait_for, .abort = abort_all, .free = free_rank
+  .name = "threads",
+  .begin = begin,
+  .wait = wait_for,
+  .check = check_for,
+  .abort = abort_all,
+  .free = free_rank,
 };
 
 static DynoComm **

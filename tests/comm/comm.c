@@ -231,6 +231,9 @@ lose_a_rank (DynoComm *comm, gpointer data)
   g_assert_false (dyno_comm_sum (comm, values[0], 10, DYNO_COMM_FLOAT32, &error));
   g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
   g_assert_cmpint (dyno_comm_is_speaker (comm), ==, dyno_comm_get_rank (comm) == 0);
+  g_clear_error (&error);
+  g_assert_false (dyno_comm_check (comm, 0, &error));
+  g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
 }
 
 static void
@@ -239,6 +242,7 @@ lose_the_first (DynoComm *comm, gpointer data)
   float value = 0;
 
   g_assert_cmpint (dyno_comm_is_speaker (comm), ==, dyno_comm_get_rank (comm) == 0);
+  g_assert_true (dyno_comm_check (comm, 0, NULL));
   g_assert_true (dyno_comm_sum (comm, &value, 1, DYNO_COMM_FLOAT32, NULL));
   if (dyno_comm_get_rank (comm) == 0)
     {
