@@ -218,6 +218,23 @@ dyno_ranks_start (guint n, GError **error)
                g_strerror (errno));
 }
 
+/* What a sample is made of: "image float32 16x16x3, class int32". */
+static char *
+describe_samples (const DynoBatchSchema *schema)
+{
+  GString *text = g_string_new (NULL);
+
+  for (guint i = 0; i < schema->n_fields; i++)
+    {
+      const DynoBatchField *field = &schema->fields[i];
+      g_string_append_printf (text, "%s%s %s", i ? ", " : "", field->name,
+                              dyno_element_name (field->element));
+      for (guint k = 0; k < field->n_axes; k++)
+        g_string_append_printf (text, "%s%u", k ? "x" : " ", field->shape[k]);
+    }
+  return g_string_free (text, FALSE);
+}
+
 /* Settings that the weights do not depend on may differ, as workers and memory, but for those of the
  * exchange itself. */
 gboolean
@@ -225,12 +242,15 @@ dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError **error)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (cli_job->dataset);
   const DynoJob *job = cli_job->job;
+  g_autofree char *samples = describe_samples (&info->schema);
   g_autoptr (GString) lines = g_string_new ("Dyno's version\t" DYNO_VERSION "\n");
   guint n;
   const DynoSettingInfo *settings = dyno_setting_list (&n);
 
   g_string_append_printf (lines, "--model\t%s\n", job->model);
   g_string_append_printf (lines, "samples\t%" G_GUINT64_FORMAT "\n", info->n_samples);
+  g_string_append_printf (lines, "classes\t%u\n", info->n_classes);
+  g_string_append_printf (lines, "samples of\t%s\n", samples);
   g_string_append_printf (lines, "the data's fingerprint\t%016" G_GINT64_MODIFIER "x\n",
                           info->content_hash);
   g_string_append_printf (lines, "--weights\t%s\n", job->weights_in ? job->weights_in : "none");

@@ -57,6 +57,14 @@ def first_hangs():
     check('a rank that hangs: the last checkpoint', f'{folder}/hangs/checkpoint.safetensors” stands as its last checkpoint' in err, err)
 
 
+def different_samples():
+    one = [dynoctl, *TRAIN, '--no-out', '--steps', '2']
+    other = [argument.replace('size=8', 'size=12') for argument in one]
+    told('images of another size', run(two(one, other)), 2, r'rank 1 on \S+ has samples of = image \w+ 12x12x3, .* where rank 0 on \S+ has image \w+ 8x8x3, ')
+    other = [argument.replace('classes=3', 'classes=4') for argument in one]
+    told('other classes', run(two(one, other)), 2, r'rank 1 on \S+ has classes = 4 where rank 0 on \S+ has 3')
+
+
 COMPILING = '{"event": "progress", "what": "compile", "done": 1,'
 
 
@@ -71,6 +79,7 @@ def dies_at_start():
 
 fail_alike()
 told_once()
+different_samples()
 dies_at_start()
 first_hangs()
 first_dies(signal.SIGKILL, 'its process has ended unexpectedly')
