@@ -2,6 +2,7 @@
 /* dynoctl evaluate: what trained weights are worth on data whose truth is known. */
 #include "output.h"
 #include "predict-options.h"
+#include "runpart.h"
 #include "scores.h"
 #include "signals.h"
 #include <math.h>
@@ -12,6 +13,7 @@ typedef struct {
   DynoDataset *dataset;
   const DynoWeightsInfo *info;
   DynoScores *scores;
+  const char *part;
   guint32 *classes; /* of the data's, the weights' */
 } Evaluation;
 
@@ -26,34 +28,6 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   else
     dyno_scores_add_class (e->scores, prediction,
                            e->classes[dyno_dataset_get_label (e->dataset, prediction->index)]);
-  return TRUE;
-}
-
-/* Which samples: all, or one part of those that a run divides into. */
-static gboolean
-choose_part (DynoDataset *dataset, const char *part, GArray **indices, GError **error)
-{
-  g_autoptr (GArray) train = NULL, validation = NULL;
-
-  *indices = NULL;
-  if (g_strcmp0 (part, "all") == 0)
-    return TRUE;
-  if (g_strcmp0 (part, "validation") != 0 && g_strcmp0 (part, "training") != 0)
-    {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "--part %s: it is all, training or validation", part);
-      return FALSE;
-    }
-  if (!dyno_dataset_get_info (dataset)->has_split)
-    {
-      g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
-                   "--part %s: “%s” has no parts of its own", part,
-                   dyno_dataset_get_info (dataset)->name);
-      return FALSE;
-    }
-  dyno_dataset_split (dataset, 0, 0, &train, &validation);
-  *indices =
-      g_strcmp0 (part, "training") == 0 ? g_steal_pointer (&train) : g_steal_pointer (&validation);
   return TRUE;
 }
 
@@ -161,6 +135,7 @@ print_json (const Evaluation *e, double seconds)
   dyno_json_string (&json, "event", "evaluation");
   dyno_json_string (&json, "model", e->info->model);
   dyno_json_string (&json, "data", dyno_dataset_get_info (e->dataset)->location);
+  dyno_json_string (&json, "part", e->part);
   dyno_json_uint (&json, "samples", e->scores->n_samples);
   dyno_json_uint (&json, "unreadable", e->scores->n_unreadable);
   dyno_json_double (&json, "seconds", seconds);
@@ -304,12 +279,13 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
   gint64 began_us;
   double seconds;
 
-  if (!choose_part (e->dataset, part, &indices, error))
+  if (!dyno_run_part_choose (command, options->run, e->dataset, part, &indices, error))
     return FALSE;
   predictor = dyno_predict_options_open (options, command, e->dataset, error);
   if (!predictor)
     return FALSE;
   e->info = dyno_predictor_get_info (predictor);
+  e->part = part;
   if (!prepare (e, n_worst, error))
     return FALSE;
   began_us = g_get_monotonic_time ();
@@ -339,7 +315,8 @@ dyno_verb_evaluate (int argc, char **argv)
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "part", 0, 0, G_OPTION_ARG_FILENAME, &part,
-      "all (default), training or validation of a data set with parts", "PART" },
+      "all (default), training or validation: the data set's own, or as the run divided it",
+      "PART" },
     { "worst", 0, 0, G_OPTION_ARG_INT64, &n_worst, "Worst samples to list (default 10)", "N" },
     { NULL },
   };
@@ -355,6 +332,8 @@ dyno_verb_evaluate (int argc, char **argv)
   if (n_worst < 0 || n_worst > 100000)
     return dyno_cli_usage (argv[0], "--worst %" G_GINT64_FORMAT ": it is from 0 to 100000",
                            n_worst);
+  if (options.run)
+    dyno_run_part_get_params (options.run, &params);
   params.targets = targets;
   dyno_signals_catch ();
   e.dataset = dyno_dataset_open (options.data[0], &params, NULL, NULL,

@@ -140,6 +140,28 @@ class Predict(Case):
         self.assertTrue(table[1]['problem'] and not table[1]['class_1'])
         self.assertIn(b'samples/s', done.stderr)
 
+    def test_the_parts_of_a_run(self):
+        self.run_it('train', '--data', TINY, *SMALL, '--set', 'epochs=2', '--set', 'data.val_split=0.3', '--set', 'seed=5', '--out', 'run')
+        with open(self.path('run/metrics.csv'), encoding='utf-8') as file:
+            losses = [float(row['val_loss']) for row in csv.DictReader(file) if row['val_loss']]
+        told, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--part', 'validation', '--json')
+        self.assertEqual((told['samples'], told['part']), (24, 'validation'))
+        self.assertTrue(any(abs(told['loss'] - loss) < 1e-4 for loss in losses), (told['loss'], losses))
+        rest, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--part', 'training', '--json')
+        self.assertEqual(rest['samples'], 56)
+        done = self.run_it('evaluate', '--run', 'run', '--data', TINY, '--json')
+        self.assertIn('samples that trained the run may be among these', done.stderr.decode())
+        whole = json.loads(done.stdout)
+        self.assertAlmostEqual(whole['loss'] * 80, told['loss'] * 24 + rest['loss'] * 56, places=3)
+        for data, part, words, code in (
+                (TINY.replace('80', '84'), 'validation', '84 samples; the run “run” divided 80', 3), (TINY, 'some', 'it is all', 2)):
+            self.assertIn(words, self.run_it('evaluate', '--run', 'run', '--data', data, '--part', part, expect=code).stderr.decode())
+        other = self.run_it('evaluate', '--run', 'run', '--data', TINY + '&seed=7', '--part', 'validation').stderr.decode()
+        self.assertIn('though it has as many samples', other)
+        self.assertNotIn('may be among these', self.run_it('evaluate', '--run', 'run', '--data', TINY + '&seed=7').stderr.decode())
+        self.assertIn('with --run DIR', self.run_it('evaluate', '--weights', 'run/weights.safetensors', '--data', TINY, '--part', 'validation',
+                                                    expect=2).stderr.decode())
+
     def check_evaluation_adds_up(self):
         told, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--worst', '3', '--json')
         self.assertEqual(told['samples'], 80)
@@ -152,7 +174,7 @@ class Predict(Case):
         for words in 'accuracy', 'precision', 'confusion matrix', 'worst: ':
             self.assertIn(words, text)
         for arguments in (('--data', TINY), ('--run', 'run'), ('--run', 'run', '--weights', 'x', '--data', TINY),
-                          ('--run', 'run', '--data', TINY, '--part', 'training')):
+                          ('--weights', 'run/weights.safetensors', '--data', TINY, '--part', 'training')):
             self.run_it('evaluate', *arguments, expect=2)
         self.run_it('evaluate', '--run', 'gone', '--data', TINY, expect=3)
 

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* The division of a run's data set.  settings.ini says seed and fraction, facts.ini what the data
+ * set was: its number of samples and a hash of what they are. */
+#include "runpart.h"
+#include "job.h"
+#include "output.h"
+#include "runfacts.h"
+#include "settings-sources.h"
+#include <string.h>
+
+/* NULL: there is no settings.ini that can be read. */
+static DynoJob *
+read_job (const char *run)
+{
+  g_autofree char *path = run ? g_build_filename (run, "settings.ini", NULL) : NULL;
+  g_autoptr (DynoJob) job = NULL;
+  DynoSettingsSources sources = { .resume = run };
+
+  if (!path || !g_file_test (path, G_FILE_TEST_IS_REGULAR))
+    return NULL;
+  job = dyno_job_new ();
+  return dyno_settings_sources_name (&sources, job, NULL) ? g_steal_pointer (&job) : NULL;
+}
+
+void
+dyno_run_part_get_params (const char *run, DynoDatasetParams *params)
+{
+  g_autoptr (DynoJob) job = read_job (run);
+  DynoDatasetParams own = { 0 };
+
+  if (!job)
+    return;
+  dyno_job_get_dataset_params (job, &own);
+  params->axes = own.axes;
+  params->links = own.links;
+}
+
+static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, int code, const char *format, ...)
+{
+  va_list arguments;
+  g_autofree char *text = NULL;
+
+  va_start (arguments, format);
+  text = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  if (code)
+    g_set_error_literal (error, DYNO_TRAIN_ERROR, code, text);
+  else
+    g_set_error_literal (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, text);
+  return FALSE;
+}
+
+/* Whether the data set is the one that the run was divided of. */
+static gboolean
+check_data (const char *command, const char *run, const DynoDatasetInfo *data, GError **error)
+{
+  DynoRunFacts facts;
+  guint64 n;
+
+  if (!dyno_run_facts_read (run, &facts) || facts.n_train == 0)
+    {
+      dyno_error_line ("%s: warning: “%s” does not say which samples its run had: that "
+                       "“%s” has the same is not checked",
+                       command, run, data->name);
+      return TRUE;
+    }
+  n = facts.n_train + facts.n_validation;
+  if (n != data->n_samples)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "“%s” has %" G_GUINT64_FORMAT " samples; the run “%s” divided %" G_GUINT64_FORMAT
+                   ": its parts cannot be found again",
+                   data->name, data->n_samples, run, n);
+  if (facts.fingerprint && facts.fingerprint != data->content_hash)
+    dyno_error_line ("%s: warning: “%s” is not what the run “%s” was trained on, though it "
+                     "has as many samples: the parts may be others",
+                     command, data->name, run);
+  return TRUE;
+}
+
+/* The parts as they were in the run. */
+static gboolean
+divide (const char *command, const char *run, DynoDataset *dataset, const char *part,
+        GArray **train, GArray **validation, GError **error)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
+  g_autoptr (DynoJob) job = NULL;
+
+  if (!run)
+    return refuse (error, 0,
+                   "--part %s: “%s” has no parts of its own; with --run DIR it is divided as in "
+                   "that run",
+                   part, data->name);
+  job = read_job (run);
+  if (!job)
+    return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
+                   "--part %s: “%s” has no settings.ini that says how the run divided its data",
+                   part, run);
+  if (!check_data (command, run, data, error))
+    return FALSE;
+  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, train,
+                      validation);
+  return TRUE;
+}
+
+/* Samples that trained it tell more good of a run than there is. */
+static void
+say_trained (const char *command, const char *run, const DynoDatasetInfo *data)
+{
+  g_autoptr (DynoJob) job = read_job (run);
+  g_autofree char *theirs = NULL, *own = NULL;
+  gboolean same = FALSE;
+  DynoRunFacts facts;
+
+  if (!run)
+    return;
+  if (dyno_run_facts_read (run, &facts))
+    same = facts.fingerprint == data->content_hash;
+  if (job && job->data && !same)
+    {
+      theirs = g_canonicalize_filename (job->data, NULL);
+      own = g_canonicalize_filename (data->location, NULL);
+      same = strcmp (theirs, own) == 0;
+    }
+  if (same)
+    dyno_error_line ("%s: note: samples that trained the run may be among these; --part "
+                     "validation takes the others alone",
+                     command);
+}
+
+gboolean
+dyno_run_part_choose (const char *command, const char *run, DynoDataset *dataset, const char *part,
+                      GArray **indices, GError **error)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
+  gboolean training = strcmp (part, "training") == 0 || strcmp (part, "train") == 0;
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  *indices = NULL;
+  if (strcmp (part, "all") == 0)
+    {
+      say_trained (command, run, data);
+      return TRUE;
+    }
+  if (!training && strcmp (part, "validation") != 0)
+    return refuse (error, 0, "--part %s: it is all, training or validation", part);
+  if (data->has_split)
+    dyno_dataset_split (dataset, 0, 0, &train, &validation);
+  else if (!divide (command, run, dataset, part, &train, &validation, error))
+    return FALSE;
+  *indices = training ? g_steal_pointer (&train) : g_steal_pointer (&validation);
+  return (*indices)->len > 0
+         || refuse (error, DYNO_TRAIN_ERROR_DATA, "--part %s: there is no sample in it of “%s”",
+                    part, data->name);
+}
