@@ -80,6 +80,7 @@ add_ranks (DynoJson *json, const DynoRanksEstimate *e)
   dyno_json_uint (json, "steps_per_epoch", e->steps_per_epoch);
   dyno_json_uint (json, "exchange_bytes", e->exchange_bytes);
   dyno_json_uint (json, "staging_bytes", e->staging_bytes);
+  dyno_json_uint (json, "inbox_bytes", e->inbox_bytes);
   dyno_json_string (json, "rate", name_source (e->source));
   dyno_json_double (json, "latency_us", 1e6 * e->rate.latency_s);
   dyno_json_double (json, "link_bytes_per_s", e->rate.bytes_per_s);
@@ -96,12 +97,17 @@ print_ranks (const DynoRanksEstimate *e)
 {
   g_autofree char *bytes = dyno_amount_bytes (e->exchange_bytes, " "),
                   *staging = dyno_amount_bytes (e->staging_bytes, " "),
+                  *inbox = dyno_amount_bytes (e->inbox_bytes, " "),
                   *link = dyno_amount_bytes ((guint64) e->rate.bytes_per_s, " ");
 
   dyno_out_line (
       "ranks   %u on %u %s: %" G_GUINT64_FORMAT
       " samples per step; each exchanges %s per step and stages %s in page-locked memory",
       e->ranks, e->hosts, e->hosts == 1 ? "host" : "hosts", e->global_batch, bytes, staging);
+  if (e->inbox_bytes > 0)
+    dyno_out_line ("        from device to device where the cards have a link: then %s of each "
+                   "device's memory instead, and little of the exchange is left",
+                   inbox);
   if (e->source == DYNO_EXCHANGE_ASSUMED)
     dyno_out_line (
         "        exchange %.3g ms if a link carries %s/s with %.3g us a message, which is "
@@ -297,6 +303,7 @@ estimate_ranks (const DynoCliJob *cli_job, const DynoJobPlan *plan, guint ranks,
   estimate->steps_per_epoch = several.steps_per_epoch;
   if (several.host.total_bytes > plan->host.total_bytes)
     estimate->staging_bytes = several.host.total_bytes - plan->host.total_bytes;
+  estimate->inbox_bytes = hosts == 1 ? several.plan.inbox_bytes : 0;
   return TRUE;
 }
 

@@ -17,7 +17,8 @@ typedef struct {
   guint64 exchange_bytes;  /* gradients that each rank gives each step */
   gboolean one_bucket;     /* too few for the backward pass to hide any */
   guint64 steps_per_epoch; /* as the next, filled by who has planned it */
-  guint64 staging_bytes;   /* page-locked, of each rank */
+  guint64 staging_bytes;   /* page-locked, of each rank, where gradients go through the host */
+  guint64 inbox_bytes;     /* of each device, where they go from device to device; 0: they do not */
   double exchange_seconds;
   /* NaN: no rate of one rank is known */
   double alone_seconds;   /* a step of one rank, among as many on its device */
