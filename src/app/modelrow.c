@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The row of the model: the setup is its only state. */
+/* The rows of the model: the setup is their only state. */
 #include "modelrow.h"
 #include "format.h"
+#include "layersdialog.h"
 #include "network.h"
 #include "row.h"
 #include <glib/gi18n.h>
@@ -12,6 +13,12 @@ model_chosen (GtkComboBox *combo, DynoSetup *setup)
   const char *id = gtk_combo_box_get_active_id (combo);
   if (id)
     dyno_setup_set_model (setup, id);
+}
+
+static void
+layers_asked (GtkWidget *button, DynoSetup *setup)
+{
+  dyno_layers_dialog_show (GTK_WINDOW (gtk_widget_get_toplevel (button)), setup);
 }
 
 static void
@@ -50,5 +57,19 @@ dyno_model_row_new (DynoSetup *setup)
   g_signal_connect_object (combo, "changed", G_CALLBACK (model_chosen), setup, 0);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), row, 0);
   setup_changed (setup, DYNO_SETUP_ALL, row);
+  return row;
+}
+
+GtkWidget *
+dyno_layers_row_new (DynoSetup *setup)
+{
+  GtkWidget *row = dyno_row_new (_ ("Layers"), NULL),
+            *button = gtk_button_new_with_label (_ ("Show…"));
+
+  gtk_widget_set_tooltip_text (row, _ ("What the model is made of: shapes, parameters, work"));
+  dyno_widget_set_accessible_name (button, _ ("Show the layers"));
+  g_signal_connect_object (button, "clicked", G_CALLBACK (layers_asked), setup, 0);
+  dyno_row_add_control (DYNO_ROW (row), button);
+  gtk_widget_show (button);
   return row;
 }

@@ -6,6 +6,7 @@
 
 G_BEGIN_DECLS
 
-GtkWidget *dyno_model_row_new (DynoSetup *setup); /* a DynoRow */
+GtkWidget *dyno_model_row_new (DynoSetup *setup);  /* a DynoRow */
+GtkWidget *dyno_layers_row_new (DynoSetup *setup); /* below it: opens the table of its layers */
 
 G_END_DECLS

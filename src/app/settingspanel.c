@@ -258,8 +258,10 @@ build_group (DynoSettingsPanel *self, DynoSettingGroup group)
   DynoFold *fold = add_fold (self, group);
   if (group == DYNO_SETTING_GROUP_MODEL)
     {
-      g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL);
+      g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL),
+                      *layers = g_strjoin ("\n", _ ("Layers"), "layers", NULL);
       dyno_fold_take (fold, dyno_model_row_new (self->setup), words);
+      dyno_fold_take (fold, dyno_layers_row_new (self->setup), layers);
       self->preset = dyno_preset_panel_new (self->setup);
       gtk_container_add (GTK_CONTAINER (self->list), self->preset);
     }

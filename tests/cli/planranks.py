@@ -10,8 +10,7 @@ PLAN = ['plan', '--data', 'builtin:shapes?size=32&samples=200', '--model', 'simp
 
 class Ranks(Case):
     def plan(self, *arguments, peers='0'):
-        environment = dict(self.without_ceilings(), DYNO_PEER_COPIES=peers)
-        shutil.rmtree(self.path('cache'))
+        environment = dict(self.environment, DYNO_PEER_COPIES=peers)
         return self.lines(*PLAN, '--json', *arguments, environment=environment)[-1]['ranks']
 
     def test_through_the_host(self):

@@ -857,6 +857,22 @@ def test_settings_without_effect_cannot_be_changed(window):
     window.ready()
 
 
+def test_layers_of_the_model(window):
+    """A table of what the form would train: its layers, with the samples' size and the width."""
+    window.open_settings(data='builtin:shapes?size=40&samples=100', model='simplecnn', model__width=0.25, batch_size=16)
+    window.page('Train')
+    window.wait_for('the model', lambda: window.has_text('parameters, 9.98'))
+    window.press('Show the layers')
+    window.find(Atspi.Role.DIALOG, 'Layers')
+    cells = [node.get_name() for node in window.nodes() if node.get_role() == Atspi.Role.TABLE_CELL]
+    assert 'global_avg_pool' in cells and '40 × 40 × 8' in cells and '18,432' in cells, cells
+    window.text('A batch of 16: 25,298 parameters')
+    window.key('Escape')
+    window.wait_for('the dialog to be gone', lambda: not any(
+        node.get_role() == Atspi.Role.DIALOG and showing(node) for node in window.nodes()))
+    window.ready()
+
+
 def test_what_is_unfolded_is_kept(window):
     """From one sitting to the next; what a search unfolds is not."""
     window.ready()
@@ -1401,7 +1417,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 
 TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_empty_pages_say_what_comes_there, test_collapsed_settings_are_not_reached, test_settings_are_found, test_changed_settings_are_marked_and_taken_back, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up, test_preferences_are_kept_and_obeyed, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
-         test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_what_is_unfolded_is_kept, test_says_that_a_path_was_not_opened_in_mid_run,
+         test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_layers_of_the_model, test_what_is_unfolded_is_kept, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
          test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_stopped_search_holds_the_device_until_it_has_let_go, test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed,
          test_a_narrow_window_clips_nothing, test_a_window_of_large_text_can_be_narrow, test_divergence_is_said,
