@@ -204,10 +204,18 @@ dyno_check_swaps (const DynoMeasures *m, double threshold, DynoRuleWords *w)
   return TRUE;
 }
 
+/* Ranks of one host are other programs to each other, and share what they have: no sensor tells the
+ * one from the other. */
+static gboolean
+has_ranks_beside (const DynoMeasures *m)
+{
+  return m->input->facts.ranks > m->input->facts.hosts;
+}
+
 gboolean
 dyno_check_shares_gpu (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
-  if (!(m->input->sensors.gpu_others >= threshold))
+  if (has_ranks_beside (m) || !(m->input->sensors.gpu_others >= threshold))
     return FALSE;
   w->a = dyno_word_whole (m->input->sensors.gpu_others);
   return TRUE;
@@ -218,7 +226,7 @@ dyno_check_shares_cpu (const DynoMeasures *m, double threshold, DynoRuleWords *w
 {
   const DynoSensorSummary *s = &m->input->sensors;
 
-  if (!(s->cpu_busy - s->cpu_own >= threshold))
+  if (has_ranks_beside (m) || !(s->cpu_busy - s->cpu_own >= threshold))
     return FALSE;
   w->a = dyno_word_percent (s->cpu_busy - s->cpu_own);
   return TRUE;

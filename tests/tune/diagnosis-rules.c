@@ -304,6 +304,26 @@ test_rule (gconstpointer data)
     }
 }
 
+/* Ranks of one host see each other there. */
+static void
+test_ranks_beside (void)
+{
+  for (guint hosts = 1; hosts <= 2; hosts++)
+    {
+      Machine m;
+      g_autoptr (DynoDiagnosis) d = NULL;
+
+      machine_init (&m);
+      provoke_gpu_shared (&m, TRUE);
+      provoke_cpu_shared (&m, TRUE);
+      m.in.facts.ranks = 2;
+      m.in.facts.hosts = hosts;
+      d = diagnose (&m);
+      g_assert_true ((dyno_diagnosis_find (d, "gpu-shared") != NULL) == (hosts == 2));
+      g_assert_true ((dyno_diagnosis_find (d, "cpu-shared") != NULL) == (hosts == 2));
+    }
+}
+
 /* Every rule that is no good sign is provoked by a case above, and says where its threshold is
  * from. */
 static void
@@ -360,6 +380,7 @@ main (int argc, char **argv)
 
       g_test_add_data_func (path, GUINT_TO_POINTER (i), test_rule);
     }
+  g_test_add_func ("/tune/diagnosis/ranks-of-a-host-are-no-other-programs", test_ranks_beside);
   g_test_add_func ("/tune/diagnosis/every-rule-is-provoked-and-sourced", test_table);
   g_test_add_func ("/tune/diagnosis/findings-by-list-worst-first", test_order);
   return g_test_run ();
