@@ -124,7 +124,9 @@ dyno_exit_code (const GError *error)
            : error->code == DYNO_TUNE_ERROR_DOES_NOT_FIT ? DYNO_EXIT_MEMORY
                                                          : DYNO_EXIT_FAILURE;
   if (error->domain == DYNO_COMM_ERROR)
-    return error->code == DYNO_COMM_ERROR_DIFFERS ? DYNO_EXIT_USAGE : DYNO_EXIT_FAILURE;
+    return error->code == DYNO_COMM_ERROR_DIFFERS   ? DYNO_EXIT_USAGE
+           : error->code == DYNO_COMM_ERROR_STOPPED ? DYNO_EXIT_RESUMABLE
+                                                    : DYNO_EXIT_FAILURE;
   if (error->domain == DYNO_EXPORT_ERROR || error->domain == G_OPTION_ERROR)
     return DYNO_EXIT_USAGE;
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))

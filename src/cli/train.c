@@ -650,8 +650,14 @@ train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
   int code;
 
   if (!dyno_job_options_resolve (command, &o->options, &cli_job, &code))
-    return code;
+    {
+      if (comm && code >= DYNO_EXIT_RESUMABLE)
+        dyno_comm_stop (comm);
+      return code;
+    }
   code = prepare (command, o, &cli_job, comm, &claimed, &folder);
+  if (comm && code >= DYNO_EXIT_RESUMABLE)
+    dyno_comm_stop (comm);
   if (code == DYNO_EXIT_OK)
     code = train (command, o, &cli_job, comm, folder);
   if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */

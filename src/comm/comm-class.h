@@ -8,6 +8,13 @@
 
 G_BEGIN_DECLS
 
+/* How a rank ended that the others wait for. */
+typedef enum {
+  DYNO_COMM_FAILED,  /* it says so itself */
+  DYNO_COMM_STOPPED, /* it was told to stop */
+  DYNO_COMM_LOST,    /* it cannot say so */
+} DynoCommFate;
+
 typedef enum { DYNO_COMM_SUM, DYNO_COMM_BROADCAST, DYNO_COMM_GATHER } DynoCommKind;
 
 /* One collective call.  Equal on all ranks but for the pointers. */
@@ -26,7 +33,7 @@ typedef struct {
   gboolean (*wait) (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us, gboolean *done,
                     GError **error);
   gboolean (*check) (DynoComm *comm, gint64 timeout_us, GError **error);
-  void (*abort) (DynoComm *comm, const char *reason);
+  void (*abort) (DynoComm *comm, DynoCommFate fate, const char *reason);
   void (*free) (DynoComm *comm); /* ends with dyno_comm_clear */
 } DynoCommClass;
 
@@ -49,8 +56,8 @@ void dyno_comm_init (DynoComm *comm, const DynoCommClass *class, guint rank, gui
                      const char *const *hosts);
 void dyno_comm_clear (DynoComm *comm);
 
-/* Sets PEER: "rank 2 on host: reason". */
-void dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank,
+/* Sets PEER, or STOPPED: "rank 2 on host: reason". */
+void dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank, DynoCommFate fate,
                                const char *reason);
 
 /* A job of this rank begins, and is done: what dyno_comm_get_sum_time tells. */

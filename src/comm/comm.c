@@ -117,10 +117,12 @@ dyno_comm_type_size (DynoCommType type)
 }
 
 void
-dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank, const char *reason)
+dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank, DynoCommFate fate,
+                          const char *reason)
 {
-  g_set_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER, "rank %u on %s: %s", rank,
-               comm->hosts[rank], reason);
+  g_set_error (error, DYNO_COMM_ERROR,
+               fate == DYNO_COMM_STOPPED ? DYNO_COMM_ERROR_STOPPED : DYNO_COMM_ERROR_PEER,
+               "rank %u on %s: %s", rank, comm->hosts[rank], reason);
 }
 
 char *
@@ -220,5 +222,11 @@ void
 dyno_comm_abort (DynoComm *comm, const char *reason)
 {
   if (!g_atomic_int_get (&comm->differs))
-    comm->class->abort (comm, reason);
+    comm->class->abort (comm, DYNO_COMM_FAILED, reason);
+}
+
+void
+dyno_comm_stop (DynoComm *comm)
+{
+  comm->class->abort (comm, DYNO_COMM_STOPPED, "it was told to stop");
 }

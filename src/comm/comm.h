@@ -6,7 +6,8 @@
  * a time; several requests of dyno_comm_sum_begin may be in flight.  Sums are added up in the order
  * of the ranks: all ranks hold equal bits, and the same ones from run to run with as many ranks.
  *
- * A communicator that has failed stays so: its calls fail with what it failed with. */
+ * A communicator that has failed stays so: its calls fail with what it failed with, be that PEER or
+ * STOPPED. */
 #pragma once
 #include <glib.h>
 
@@ -23,6 +24,7 @@ typedef enum {
   DYNO_COMM_ERROR_PEER,    /* a rank failed, ended or does not answer: names it, its host and why */
   DYNO_COMM_ERROR_TIMEOUT, /* the ranks did not find each other in time */
   DYNO_COMM_ERROR_DIFFERS, /* ranks were not started alike: names the first difference */
+  DYNO_COMM_ERROR_STOPPED, /* a rank was told to stop, before all could do so together */
   DYNO_COMM_ERROR_LOCAL,   /* ranks of one host cannot do what they would do past the network */
 } DynoCommError;
 
@@ -106,7 +108,7 @@ gboolean dyno_comm_compare (DynoComm *comm, const char *lines, GError **error);
 gboolean dyno_comm_pass_descriptors (DynoComm *comm, int mine, int *theirs, GError **error);
 
 /* FALSE: the communicator has failed, as far as is known after at most timeout_us.  Not collective;
- * from any thread.  Errors: PEER. */
+ * from any thread.  Errors: PEER, STOPPED. */
 gboolean dyno_comm_check (DynoComm *comm, gint64 timeout_us, GError **error);
 
 /* Within which the end of a process on this host is seen: one that is told to end since another one
@@ -117,5 +119,8 @@ gboolean dyno_comm_check (DynoComm *comm, gint64 timeout_us, GError **error);
  * them longer than it takes to tell.  Callable from any thread at any time.  After DIFFERS it does
  * nothing: all ranks end with that, also those that have not yet read it. */
 void dyno_comm_abort (DynoComm *comm, const char *reason);
+
+/* The same of one that was told to stop, which is no failure: the others' calls fail with STOPPED. */
+void dyno_comm_stop (DynoComm *comm);
 
 G_END_DECLS

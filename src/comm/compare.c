@@ -49,7 +49,7 @@ dyno_comm_compare (DynoComm *comm, const char *lines, GError **error)
     return FALSE;
   if (size >= MAX_LINES_BYTES)
     {
-      dyno_comm_set_peer_error (error, comm, 0, "it sent settings without end");
+      dyno_comm_set_peer_error (error, comm, 0, DYNO_COMM_FAILED, "it sent settings without end");
       return FALSE;
     }
   first = g_malloc0 (size + 1);

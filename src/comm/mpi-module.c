@@ -121,7 +121,7 @@ take_requests (Mpi *mpi)
   while ((request = g_queue_pop_head (&mpi->queue)))
     g_queue_push_tail (&mpi->requests, request);
   if (mpi->abort_reason)
-    dyno_mpi_fail (mpi, mpi->parent.rank, "%s", mpi->abort_reason);
+    dyno_mpi_end (mpi, mpi->parent.rank, mpi->abort_fate, mpi->abort_reason);
   return mpi->leaving;
 }
 
@@ -220,7 +220,7 @@ run_thread (gpointer data)
   mpi->left = TRUE;
   mpi->failure = g_steal_pointer (&mpi->found_failure);
   mpi->failed_rank = mpi->found_rank;
-  if (mpi->failure && mpi->found_lost)
+  if (mpi->failure && mpi->found_fate == DYNO_COMM_LOST)
     g_atomic_int_set (&mpi->parent.lost_rank, (int) mpi->failed_rank);
   g_cond_broadcast (&mpi->changed);
   g_mutex_unlock (&mpi->mutex);
@@ -243,7 +243,7 @@ check (Mpi *mpi, GError **error)
 {
   if (!mpi->failure)
     return TRUE;
-  dyno_comm_set_peer_error (error, &mpi->parent, mpi->failed_rank, mpi->failure);
+  dyno_comm_set_peer_error (error, &mpi->parent, mpi->failed_rank, mpi->found_fate, mpi->failure);
   return FALSE;
 }
 
@@ -316,14 +316,17 @@ check_for (DynoComm *comm, gint64 timeout_us, GError **error)
 
 /* Returns when the others have been told: the caller may end the process then. */
 static void
-abort_all (DynoComm *comm, const char *reason)
+abort_all (DynoComm *comm, DynoCommFate fate, const char *reason)
 {
   Mpi *mpi = (Mpi *) comm;
   gint64 deadline = g_get_monotonic_time () + 2 * TELL_US;
   G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&mpi->mutex);
 
   if (!mpi->abort_reason)
-    mpi->abort_reason = g_strdup (reason);
+    {
+      mpi->abort_reason = g_strdup (reason);
+      mpi->abort_fate = fate;
+    }
   g_cond_signal (&mpi->wake);
   while (!mpi->left && g_cond_wait_until (&mpi->changed, &mpi->mutex, deadline))
     ;

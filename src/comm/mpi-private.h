@@ -74,7 +74,7 @@ typedef struct {
 typedef struct {
   guint32 kind;
   guint32 rank; /* ABORT: who failed */
-  guint32 lost; /* ABORT: TRUE: it cannot say so itself */
+  guint32 fate; /* ABORT: DynoCommFate */
   guint32 unused;
   guint64 begun; /* requests that the sender has begun */
   char reason[REASON_BYTES];
@@ -101,6 +101,7 @@ struct _Mpi {
   guint64 begun;
   gboolean joined, leaving, left;
   char *abort_reason;
+  DynoCommFate abort_fate;
   char *failure; /* all calls fail with it */
   guint failed_rank;
   GError *join_error;
@@ -126,7 +127,7 @@ struct _Mpi {
   guint64 named;             /* 1 + the request whose lateness was named */
   char *found_failure;
   guint found_rank;
-  gboolean found_lost; /* see Note */
+  DynoCommFate found_fate;
 };
 
 /* pieces: starts what the queue holds and moves what is under way; whether something moved. */
@@ -164,6 +165,7 @@ void dyno_mpi_watch_clear (Mpi *mpi);
  * itself. */
 void dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void dyno_mpi_lose (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
+void dyno_mpi_end (Mpi *mpi, guint rank, DynoCommFate fate, const char *reason);
 /* The same where MPI says what happened. */
 void dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code);
 

@@ -23,12 +23,12 @@ was_stopped (const Mpi *mpi)
   return mpi->gap_us > 0 && g_get_monotonic_time () - mpi->resumed_us < SILENCE_US;
 }
 
-static G_GNUC_PRINTF (4, 0) void fail (Mpi *mpi, guint rank, gboolean lost, const char *format,
-                                       va_list args)
+void
+dyno_mpi_end (Mpi *mpi, guint rank, DynoCommFate fate, const char *reason)
 {
   if (mpi->found_failure)
     return;
-  if (lost && was_stopped (mpi))
+  if (fate == DYNO_COMM_LOST && was_stopped (mpi))
     {
       mpi->found_failure = g_strdup_printf (
           "it was itself stopped for %d s, and the other ranks have gone on without it",
@@ -36,29 +36,33 @@ static G_GNUC_PRINTF (4, 0) void fail (Mpi *mpi, guint rank, gboolean lost, cons
       mpi->found_rank = mpi->parent.rank;
       return;
     }
-  mpi->found_failure = g_strdup_vprintf (format, args);
+  mpi->found_failure = g_strdup (reason);
   mpi->found_rank = rank;
-  mpi->found_lost = lost;
+  mpi->found_fate = fate;
 }
 
 void
 dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...)
 {
+  g_autofree char *reason = NULL;
   va_list args;
 
   va_start (args, format);
-  fail (mpi, rank, FALSE, format, args);
+  reason = g_strdup_vprintf (format, args);
   va_end (args);
+  dyno_mpi_end (mpi, rank, DYNO_COMM_FAILED, reason);
 }
 
 void
 dyno_mpi_lose (Mpi *mpi, guint rank, const char *format, ...)
 {
+  g_autofree char *reason = NULL;
   va_list args;
 
   va_start (args, format);
-  fail (mpi, rank, TRUE, format, args);
+  reason = g_strdup_vprintf (format, args);
   va_end (args);
+  dyno_mpi_end (mpi, rank, DYNO_COMM_LOST, reason);
 }
 
 void
@@ -162,7 +166,7 @@ read_note (Mpi *mpi, guint from)
   if (note->kind == NOTE_ABORT)
     {
       g_autofree char *reason = g_utf8_make_valid (note->reason, -1);
-      (note->lost ? dyno_mpi_lose : dyno_mpi_fail) (mpi, rank, "%s", reason);
+      dyno_mpi_end (mpi, rank, (DynoCommFate) MIN (note->fate, DYNO_COMM_LOST), reason);
     }
 }
 
@@ -303,7 +307,7 @@ void
 dyno_mpi_tell_failure (Mpi *mpi)
 {
   Note note = {
-    .kind = NOTE_ABORT, .rank = mpi->found_rank, .lost = mpi->found_lost, .begun = count_begun (mpi)
+    .kind = NOTE_ABORT, .rank = mpi->found_rank, .fate = mpi->found_fate, .begun = count_begun (mpi)
   };
 
   g_strlcpy (note.reason, mpi->found_failure, sizeof note.reason);

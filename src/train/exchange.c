@@ -434,7 +434,7 @@ give_up (DynoExchange *x, const GError *problem)
 {
   x->failed = TRUE;
   if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    dyno_comm_abort (x->comm, "it was stopped");
+    dyno_comm_stop (x->comm);
   else if (problem->domain != DYNO_COMM_ERROR)
     dyno_comm_abort (x->comm, problem->message);
   if (x->meeting)

@@ -194,7 +194,7 @@ dyno_exchange_use_peers (DynoExchange *x, const DynoPlan *plan, const char *why,
       g_info ("Gradients go from device to device, %" PRIu64 " bytes a step", x->times.bytes);
       return TRUE;
     }
-  if (g_error_matches (problem, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER))
+  if (problem->domain == DYNO_COMM_ERROR && problem->code != DYNO_COMM_ERROR_LOCAL)
     {
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;

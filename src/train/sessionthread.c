@@ -442,7 +442,10 @@ abort_ranks (DynoRun *run, DynoRunOutcome outcome, const GError *problem)
   if (!comm || outcome == DYNO_RUN_FINISHED || outcome == DYNO_RUN_STOPPED
       || (problem && problem->domain == DYNO_COMM_ERROR))
     return;
-  dyno_comm_abort (comm, problem ? problem->message : "it was stopped");
+  if (problem)
+    dyno_comm_abort (comm, problem->message);
+  else
+    dyno_comm_stop (comm);
 }
 
 static void
@@ -471,17 +474,24 @@ tell_problem (DynoRun *run, const GError *problem)
   dyno_session_emit (run->session, event);
 }
 
-/* A stop while preparing is no failure, unless mpirun asks for it since another rank has ended. */
+/* A stop while preparing, of this rank or another, is no failure, unless mpirun asks for it since
+ * another rank has ended. */
 static void
 take_stop (DynoRun *run, DynoRunOutcome *outcome, GError **problem)
 {
   DynoComm *comm = run->session->comm;
 
-  if (!g_error_matches (*problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-    return;
-  g_clear_error (problem);
-  if (!comm || dyno_comm_check (comm, DYNO_COMM_NEWS_US, problem))
-    *outcome = DYNO_RUN_ENDED;
+  if (g_error_matches (*problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    {
+      g_clear_error (problem);
+      if (!comm || dyno_comm_check (comm, DYNO_COMM_NEWS_US, problem))
+        *outcome = DYNO_RUN_ENDED;
+    }
+  if (g_error_matches (*problem, DYNO_COMM_ERROR, DYNO_COMM_ERROR_STOPPED))
+    {
+      g_clear_error (problem);
+      *outcome = DYNO_RUN_ENDED;
+    }
 }
 
 static void

@@ -77,10 +77,24 @@ def dies_at_start():
     check('nobody else was stopped', 'stopped; ' not in err and 'finishing the step' not in err, err)
 
 
+def stops_at_start():
+    """As one process does, whichever rank is told to."""
+    for one in None, 1:
+        process = start('started', until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache-{one}', OMPI_MCA_odls_base_sigkill_timeout='5')
+        if one is None:
+            process.send_signal(signal.SIGUSR1)
+        else:
+            os.kill(children(process.pid)[one], signal.SIGINT)
+        seconds, out, err = end(process)
+        check('a stop at the start is no failure', process.returncode in (75, 130, 143) and not re.search(r'rank \d on', err), f'{process.returncode} {err}')
+        check('a stop at the start is said once', len(re.findall(r'(?m)^dynoctl train: stopped; nothing was saved$', err)) == 1, err)
+
+
 fail_alike()
 told_once()
 different_samples()
 dies_at_start()
+stops_at_start()
 first_hangs()
 first_dies(signal.SIGKILL, 'its process has ended unexpectedly')
 finish()

@@ -9,6 +9,7 @@ typedef struct {
   GMutex mutex;
   GCond changed;
   guint size, references, failed_rank;
+  DynoCommFate fate;
   char *failure;     /* why all fail; NULL: nothing failed */
   DynoComm **ranks;  /* NULL: it has left */
   GHashTable *slots; /* guint64 number -> Slot, begun and not yet waited for by all */
@@ -42,13 +43,14 @@ slot_free (gpointer data)
 
 /* With the group's mutex. */
 static void
-fail (Group *group, guint rank, gboolean lost, const char *reason)
+fail (Group *group, guint rank, DynoCommFate fate, const char *reason)
 {
   if (!group->failure)
     {
       group->failure = g_strdup (reason);
       group->failed_rank = rank;
-      for (guint r = 0; r < group->size && lost; r++)
+      group->fate = fate;
+      for (guint r = 0; r < group->size && fate == DYNO_COMM_LOST; r++)
         if (group->ranks[r])
           g_atomic_int_set (&group->ranks[r]->lost_rank, (int) rank);
     }
@@ -103,7 +105,7 @@ agree (Rank *rank, Slot *slot)
                           *other = dyno_comm_job_describe (job);
           g_autofree char *reason =
               g_strdup_printf ("it asks for %s where rank %u asks for %s", one, r, other);
-          fail (rank->group, rank->parent.rank, FALSE, reason);
+          fail (rank->group, rank->parent.rank, DYNO_COMM_FAILED, reason);
           return FALSE;
         }
     }
@@ -116,7 +118,8 @@ check (Rank *rank, GError **error)
 {
   if (!rank->group->failure)
     return TRUE;
-  dyno_comm_set_peer_error (error, &rank->parent, rank->group->failed_rank, rank->group->failure);
+  dyno_comm_set_peer_error (error, &rank->parent, rank->group->failed_rank, rank->group->fate,
+                            rank->group->failure);
   return FALSE;
 }
 
@@ -198,12 +201,12 @@ check_for (DynoComm *comm, gint64 timeout_us, GError **error)
 }
 
 static void
-abort_all (DynoComm *comm, const char *reason)
+abort_all (DynoComm *comm, DynoCommFate fate, const char *reason)
 {
   Rank *rank = (Rank *) comm;
   G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&rank->group->mutex);
 
-  fail (rank->group, comm->rank, FALSE, reason);
+  fail (rank->group, comm->rank, fate, reason);
 }
 
 void
@@ -212,7 +215,7 @@ comm_test_die (DynoComm *comm)
   Rank *rank = (Rank *) comm;
   G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&rank->group->mutex);
 
-  fail (rank->group, comm->rank, TRUE, "it no longer answers");
+  fail (rank->group, comm->rank, DYNO_COMM_LOST, "it no longer answers");
 }
 
 static void

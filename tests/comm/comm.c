@@ -267,6 +267,29 @@ fail_alike (DynoComm *comm, gpointer data)
   g_assert_cmpint (dyno_comm_is_speaker (comm), ==, rank == 0);
 }
 
+/* Which is no failure. */
+static void
+stop_one (DynoComm *comm, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  float value = 0;
+
+  if (dyno_comm_get_rank (comm) == 2)
+    {
+      dyno_comm_stop (comm);
+      return;
+    }
+  g_assert_false (dyno_comm_sum (comm, &value, 1, DYNO_COMM_FLOAT32, &error));
+  g_assert_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_STOPPED);
+  g_assert_cmpint (dyno_comm_is_speaker (comm), ==, dyno_comm_get_rank (comm) == 0);
+}
+
+static void
+test_stop (void)
+{
+  comm_test_run (RANKS, stop_one, NULL);
+}
+
 static void
 test_speaker (void)
 {
@@ -452,6 +475,7 @@ main (int argc, char **argv)
   g_test_add_func ("/comm/sum/ranks-that-ask-for-different-sums-fail", test_mismatch);
   g_test_add_data_func ("/comm/peer/aborts", GINT_TO_POINTER (FALSE), test_lost);
   g_test_add_data_func ("/comm/peer/dies", GINT_TO_POINTER (TRUE), test_lost);
+  g_test_add_func ("/comm/peer/told-to-stop-is-no-failure", test_stop);
   g_test_add_func ("/comm/peer/another-speaks-where-rank-0-died", test_speaker);
   g_test_add_func ("/comm/compare/names-the-first-difference", test_compare);
   g_test_add_func ("/comm/descriptors/reach-all-or-none", test_descriptors);

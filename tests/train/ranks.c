@@ -374,7 +374,6 @@ test_failure (void)
     {
       g_autoptr (DynoJob) job = new_job ("mlp", 2);
       g_auto (Group) group = { .job = job };
-      g_autofree char *name = g_strdup_printf ("rank %u on host0", failing);
       const TestRun *other = &group.runs[1 - failing];
 
       test_job_set (job, "epochs=100", NULL);
@@ -382,14 +381,8 @@ test_failure (void)
       run_group (&group, 2);
       g_assert_no_error (group.runs[failing].error);
       g_assert_cmpint (group.runs[failing].state, ==, DYNO_SESSION_STOPPED);
-      /* Before all know of it, it is a failure; once they have agreed on it, it is an end. */
-      if (other->error)
-        {
-          g_assert_error (other->error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_PEER);
-          g_assert_nonnull (strstr (other->error->message, name));
-        }
-      else
-        g_assert_cmpint (other->state, ==, DYNO_SESSION_STOPPED);
+      g_assert_no_error (other->error);
+      g_assert_cmpint (other->state, ==, DYNO_SESSION_STOPPED);
     }
 }
 
