@@ -87,6 +87,7 @@ DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *p
  * or .npy of sequences, and folders with them; or, where paths is one DATA of another kind, that.
  * paths: at least one, NULL at the end.  Files that are none of these are listed
  * (dyno_dataset_get_unreadable) and, unless all are, no error.
+ * Images are RGB, or luma (BT.601, rounded) where the input that is wanted has one channel.
  * wanted: the input of the weights that are to predict, NULL: not known.  Of (T, F), each array is a
  * sequence, padded to their length where it is shorter; of (H, W, C), an array whose shape is a
  * sample's is one sample, every other has the samples along its first axis. */

@@ -343,6 +343,21 @@ load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrAr
                                            (const float *const *) weights->values, error);
 }
 
+/* What was made of samples that came without labels. */
+static void
+note_data (DynoPredictor *p, GPtrArray *notes)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (p->dataset);
+  g_auto (GStrv) theirs = NULL;
+
+  if (data->schema.n_fields == 0 || dyno_schema_find_role (&data->schema, DYNO_FIELD_TARGET))
+    return;
+  theirs = dyno_dataset_list_notes (p->dataset, NULL, NULL);
+  /* Who predicts lists the files that are left out. */
+  for (guint i = data->n_unreadable > 0 ? 1 : 0; theirs[i]; i++)
+    g_ptr_array_add (notes, g_strdup (theirs[i]));
+}
+
 static gboolean
 open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError **error)
 {
@@ -357,6 +372,7 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
     dyno_weights_info_complete (p->info, path, notes);
   if (!p->info || !complete_model (p, shown, error) || !complete_input (p, shown, notes, error))
     return FALSE;
+  note_data (p, notes);
   choose_batch (p);
   get_network (p, &params);
   if (!complete_outputs (p, file, &params, shown, error)

@@ -140,6 +140,20 @@ class Predict(Case):
         self.assertTrue(table[1]['problem'] and not table[1]['class_1'])
         self.assertIn(b'samples/s', done.stderr)
 
+    def test_images_for_weights_of_one_channel(self):
+        """Grey files are what the array held; colour is read as its luma, and that is said."""
+        greys = [(i * 53) % 256 for i in range(8)]
+        self.write('data/X.npy', npy((8, 16, 16, 1), [grey for grey in greys for _ in range(256)], 'u1'))
+        self.write('data/y.npy', npy((8,), [i % 2 for i in range(8)], 'i8'))
+        self.run_it('train', '--data', 'data', *SMALL, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
+        for i, grey in enumerate(greys):
+            self.write(f'images/{i}.png', png(16, grey))
+        truth = self.events(self.lines('predict', '--run', 'run', '--json', 'data'), 'prediction')
+        done = self.run_it('predict', '--run', 'run', '--json', 'images')
+        told = self.events([json.loads(line) for line in done.stdout.decode().splitlines()], 'prediction')
+        self.assertEqual([one['classes'] for one in told], [one['classes'] for one in truth])
+        self.assertIn('read as luma, 0.299 R', done.stderr.decode())
+
     def test_the_parts_of_a_run(self):
         self.run_it('train', '--data', TINY, *SMALL, '--set', 'epochs=2', '--set', 'data.val_split=0.3', '--set', 'seed=5', '--out', 'run')
         with open(self.path('run/metrics.csv'), encoding='utf-8') as file:

@@ -2,6 +2,7 @@
 /* Arrays and sequences without labels: what weights predict. */
 #include "archive-test.h"
 #include "data-test.h"
+#include "image.h"
 #include "npyfile.h"
 #include "schema.h"
 #include <string.h>
@@ -253,6 +254,48 @@ test_sequences (void)
   test_folder_remove (folder);
 }
 
+/* Weights of one channel: 77 x 0.299 + 150 x 0.587 + 29 x 0.114 = 114.4; grey stays. */
+static void
+test_images_as_luma (void)
+{
+  static const DynoBatchField wanted = { .name = "image",
+                                         .role = DYNO_FIELD_INPUT,
+                                         .element = DYNO_ELEMENT_U8,
+                                         .n_axes = 3,
+                                         .shape = { 4, 4, 1 },
+                                         .axes = "HWC" };
+  g_autofree char *folder = test_folder_new (), *colour = NULL, *grey = NULL;
+  g_autoptr (GByteArray) file = g_byte_array_new (), scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[16 * 3], out[16 * 3];
+
+  for (guint i = 0; i < 16; i++)
+    memcpy (pixels + 3 * i, (guint8[]){ 77, 150, 29 }, 3);
+  g_assert_true (dyno_image_encode_png (pixels, 4, 4, 3, file, NULL));
+  colour = test_write (folder, "colour.png", file->data, file->len);
+  memset (pixels, 201, 16);
+  g_assert_true (dyno_image_encode_png (pixels, 4, 4, 1, file, NULL));
+  grey = test_write (folder, "grey.png", file->data, file->len);
+  for (guint luma = 0; luma < 2; luma++)
+    {
+      g_autoptr (DynoDataset) dataset =
+          open_as (luma ? &wanted : NULL, (const char *const[]){ colour, grey, NULL });
+      g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+
+      g_assert_cmpuint (dyno_schema_count_channels (&dyno_dataset_get_info (dataset)->schema), ==,
+                        luma ? 1 : 3);
+      g_assert_cmpuint (g_strv_length (notes), ==, luma);
+      dyno_dataset_decode (dataset, 0, 4, 4, (gpointer[]){ out }, scratch, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (out[0], ==, luma ? 114 : 77);
+      g_assert_cmpuint (out[15], ==, luma ? 114 : 77);
+      dyno_dataset_decode (dataset, 1, 4, 4, (gpointer[]){ out }, scratch, &error);
+      g_assert_no_error (error);
+      g_assert_cmpuint (out[0], ==, 201);
+    }
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -262,5 +305,6 @@ main (int argc, char **argv)
   g_test_add_func ("/data/unlabelled/very-many-files", test_very_many_files);
   g_test_add_func ("/data/unlabelled/archives", test_archives);
   g_test_add_func ("/data/unlabelled/sequences", test_sequences);
+  g_test_add_func ("/data/unlabelled/images-as-luma", test_images_as_luma);
   return g_test_run ();
 }

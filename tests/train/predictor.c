@@ -178,7 +178,8 @@ test_other_data_is_refused (void)
   g_assert_no_error (error);
   g_assert_null (dyno_predictor_new (&params, waves, notes, NULL, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
-  g_assert_nonnull (strstr (error->message, "uint8"));
+  g_assert_nonnull (strstr (error->message, "sequences of 3 features a step"));
+  g_assert_nonnull (strstr (error->message, "samples of 16 x 16 x 3"));
   test_remove_tree (folder);
 }
 
