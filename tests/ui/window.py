@@ -865,7 +865,7 @@ def test_layers_of_the_model(window):
     window.press('Show the layers')
     window.find(Atspi.Role.DIALOG, 'Layers')
     cells = [node.get_name() for node in window.nodes() if node.get_role() == Atspi.Role.TABLE_CELL]
-    assert 'global_avg_pool' in cells and '40 × 40 × 8' in cells and '18,432' in cells, cells
+    assert 'global_avg_pool' in cells and '40\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}40\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}8' in cells and '18,432' in cells, cells
     window.text('A batch of 16: 25,298 parameters')
     window.key('Escape')
     window.wait_for('the dialog to be gone', lambda: not any(
