@@ -56,7 +56,7 @@ typedef struct {
   /* Other processes' devices may write into its memory, where a link is between them (peer.h):
    * NVIDIA's; by DYNO_PEER_COPIES=0 or 1 none or any. */
   gboolean peer_memory;
-  double timestamp_ns;      /* nanoseconds a tick; 0: no timestamps */
+  double timestamp_ns; /* nanoseconds a tick; 0: no timestamps */
 } DynoDeviceInfo;
 
 /* The device's processors, or, where its driver does not say, what devices of its type have: what

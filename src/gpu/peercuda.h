@@ -73,48 +73,49 @@ G_STATIC_ASSERT (sizeof (DynoCudaProperties) == 32 && sizeof (DynoCudaAccess) ==
 G_STATIC_ASSERT (sizeof (DynoCudaExternalParams) == 104 && sizeof (DynoCudaExternalRange) == 88);
 
 /* X (member, symbol, arguments): each returns a CUresult. */
-#define DYNO_CUDA_FUNCTIONS(X)                                                                     \
-  X (init, "cuInit", (unsigned int flags))                                                         \
-  X (error_name, "cuGetErrorName", (int result, const char **name))                                \
-  X (device_count, "cuDeviceGetCount", (int *count))                                               \
-  X (device_get, "cuDeviceGet", (DynoCudaDevice * device, int index))                              \
-  X (device_uuid, "cuDeviceGetUuid", (DynoCudaUuid * uuid, DynoCudaDevice device))                 \
-  X (context_retain, "cuDevicePrimaryCtxRetain",                                                   \
-     (DynoCudaContext * context, DynoCudaDevice device))                                           \
-  X (context_release, "cuDevicePrimaryCtxRelease_v2", (DynoCudaDevice device))                     \
-  X (context_push, "cuCtxPushCurrent_v2", (DynoCudaContext context))                               \
-  X (context_pop, "cuCtxPopCurrent_v2", (DynoCudaContext * context))                               \
-  X (granularity, "cuMemGetAllocationGranularity",                                                 \
-     (gsize * bytes, const DynoCudaProperties *properties, int option))                            \
-  X (memory_create, "cuMemCreate",                                                                 \
-     (DynoCudaMemory * memory, gsize size, const DynoCudaProperties *properties, guint64 flags))   \
-  X (memory_release, "cuMemRelease", (DynoCudaMemory memory))                                      \
-  X (memory_export, "cuMemExportToShareableHandle",                                                \
-     (void *descriptor, DynoCudaMemory memory, int type, guint64 flags))                           \
-  X (memory_import, "cuMemImportFromShareableHandle",                                              \
-     (DynoCudaMemory * memory, void *descriptor, int type))                                        \
-  X (address_reserve, "cuMemAddressReserve",                                                       \
-     (DynoCudaAddress * address, gsize size, gsize alignment, DynoCudaAddress hint, guint64 flags)) \
-  X (address_free, "cuMemAddressFree", (DynoCudaAddress address, gsize size))                      \
-  X (map, "cuMemMap",                                                                              \
-     (DynoCudaAddress address, gsize size, gsize offset, DynoCudaMemory memory, guint64 flags))    \
-  X (unmap, "cuMemUnmap", (DynoCudaAddress address, gsize size))                                   \
-  X (set_access, "cuMemSetAccess",                                                                 \
-     (DynoCudaAddress address, gsize size, const DynoCudaAccess *access, gsize count))             \
-  X (external_import, "cuImportExternalMemory",                                                    \
-     (DynoCudaExternal * external, const DynoCudaExternalParams *params))                          \
-  X (external_map, "cuExternalMemoryGetMappedBuffer",                                              \
-     (DynoCudaAddress * address, DynoCudaExternal external, const DynoCudaExternalRange *range))   \
-  X (external_destroy, "cuDestroyExternalMemory", (DynoCudaExternal external))                     \
-  X (memory_free, "cuMemFree_v2", (DynoCudaAddress address))                                       \
-  X (stream_new, "cuStreamCreate", (DynoCudaStream * stream, unsigned int flags))                  \
-  X (stream_free, "cuStreamDestroy_v2", (DynoCudaStream stream))                                   \
-  X (stream_query, "cuStreamQuery", (DynoCudaStream stream))                                       \
-  X (stream_wait, "cuStreamSynchronize", (DynoCudaStream stream))                                  \
-  X (copy, "cuMemcpyDtoDAsync_v2",                                                                 \
+#define DYNO_CUDA_FUNCTIONS(X)                                                                   \
+  X (init, "cuInit", (unsigned int flags))                                                       \
+  X (error_name, "cuGetErrorName", (int result, const char **name))                              \
+  X (device_count, "cuDeviceGetCount", (int *count))                                             \
+  X (device_get, "cuDeviceGet", (DynoCudaDevice * device, int index))                            \
+  X (device_uuid, "cuDeviceGetUuid", (DynoCudaUuid * uuid, DynoCudaDevice device))               \
+  X (context_retain, "cuDevicePrimaryCtxRetain",                                                 \
+     (DynoCudaContext * context, DynoCudaDevice device))                                         \
+  X (context_release, "cuDevicePrimaryCtxRelease_v2", (DynoCudaDevice device))                   \
+  X (context_push, "cuCtxPushCurrent_v2", (DynoCudaContext context))                             \
+  X (context_pop, "cuCtxPopCurrent_v2", (DynoCudaContext * context))                             \
+  X (granularity, "cuMemGetAllocationGranularity",                                               \
+     (gsize * bytes, const DynoCudaProperties *properties, int option))                          \
+  X (memory_create, "cuMemCreate",                                                               \
+     (DynoCudaMemory * memory, gsize size, const DynoCudaProperties *properties, guint64 flags)) \
+  X (memory_release, "cuMemRelease", (DynoCudaMemory memory))                                    \
+  X (memory_export, "cuMemExportToShareableHandle",                                              \
+     (void *descriptor, DynoCudaMemory memory, int type, guint64 flags))                         \
+  X (memory_import, "cuMemImportFromShareableHandle",                                            \
+     (DynoCudaMemory * memory, void *descriptor, int type))                                      \
+  X (address_reserve, "cuMemAddressReserve",                                                     \
+     (DynoCudaAddress * address, gsize size, gsize alignment, DynoCudaAddress hint,              \
+      guint64 flags))                                                                            \
+  X (address_free, "cuMemAddressFree", (DynoCudaAddress address, gsize size))                    \
+  X (map, "cuMemMap",                                                                            \
+     (DynoCudaAddress address, gsize size, gsize offset, DynoCudaMemory memory, guint64 flags))  \
+  X (unmap, "cuMemUnmap", (DynoCudaAddress address, gsize size))                                 \
+  X (set_access, "cuMemSetAccess",                                                               \
+     (DynoCudaAddress address, gsize size, const DynoCudaAccess *access, gsize count))           \
+  X (external_import, "cuImportExternalMemory",                                                  \
+     (DynoCudaExternal * external, const DynoCudaExternalParams *params))                        \
+  X (external_map, "cuExternalMemoryGetMappedBuffer",                                            \
+     (DynoCudaAddress * address, DynoCudaExternal external, const DynoCudaExternalRange *range)) \
+  X (external_destroy, "cuDestroyExternalMemory", (DynoCudaExternal external))                   \
+  X (memory_free, "cuMemFree_v2", (DynoCudaAddress address))                                     \
+  X (stream_new, "cuStreamCreate", (DynoCudaStream * stream, unsigned int flags))                \
+  X (stream_free, "cuStreamDestroy_v2", (DynoCudaStream stream))                                 \
+  X (stream_query, "cuStreamQuery", (DynoCudaStream stream))                                     \
+  X (stream_wait, "cuStreamSynchronize", (DynoCudaStream stream))                                \
+  X (copy, "cuMemcpyDtoDAsync_v2",                                                               \
      (DynoCudaAddress target, DynoCudaAddress source, gsize size, DynoCudaStream stream))
 
-#define DYNO_CUDA_MEMBER(member, symbol, arguments) int(*member) arguments;
+#define DYNO_CUDA_MEMBER(member, symbol, arguments) int (*member) arguments;
 typedef struct {
   DYNO_CUDA_FUNCTIONS (DYNO_CUDA_MEMBER)
 } DynoCuda;
