@@ -161,7 +161,7 @@ dyno_progress_show (DynoProgress *progress, const char *head, double fraction, c
 }
 
 void
-dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event)
+dyno_progress_plan (DynoProgress *progress, const DynoJob *job, guint ranks, const DynoEvent *event)
 {
   const DynoJobPlan *plan = &event->plan.plan;
   g_autofree char *total = dyno_amount_bytes (plan->plan.total_bytes, " "),
@@ -178,6 +178,10 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent 
                      " worker%s; device memory %s of %s",
                      job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
                      job->settings.workers, job->settings.workers == 1 ? "" : "s", total, budget);
+  if (ranks > 1)
+    dyno_progress_say (progress,
+                       "%u ranks, each with that: a step is of %" G_GINT64_FORMAT " samples", ranks,
+                       job->settings.batch_size * job->settings.accumulate * ranks);
 }
 
 void

@@ -19,7 +19,8 @@ typedef struct {
 /* view: of the run that is followed; NULL: none is.  What happens is given to it by the caller
  * first. */
 void dyno_progress_init (DynoProgress *progress, DynoRunView *view, gboolean quiet);
-void dyno_progress_plan (DynoProgress *progress, const DynoJob *job, const DynoEvent *event);
+void dyno_progress_plan (DynoProgress *progress, const DynoJob *job, guint ranks,
+                         const DynoEvent *event);
 void dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event);
 /* The last ones. */
 void dyno_progress_step (DynoProgress *progress);

@@ -215,7 +215,8 @@ on_plan (Run *run, const DynoEvent *event)
       const char *folder = run->cli_job->job->out_dir;
       g_autofree char *shown = folder ? g_filename_display_name (folder) : NULL;
 
-      dyno_progress_plan (&run->progress, run->cli_job->job, event);
+      dyno_progress_plan (&run->progress, run->cli_job->job,
+                          run->comm ? dyno_comm_get_size (run->comm) : 1, event);
       if (!run->place_told && folder)
         dyno_progress_say (&run->progress, "kept in %s", shown);
       else if (!run->place_told)

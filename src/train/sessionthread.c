@@ -7,6 +7,7 @@
 #include "intl.h"
 #include "ranks.h"
 #include "text.h"
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -227,6 +228,27 @@ recover (DynoRun *run, GError **problem)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
+/* The checkpoint's folder tells how many ranks the run had. */
+static void
+warn_of_ranks (DynoRun *run, const char *checkpoint)
+{
+  const DynoSettings *s = &run->job->settings;
+  g_autofree char *folder = g_path_get_dirname (checkpoint);
+  guint64 ranks = MAX (run->job->ranks, 1), before, now;
+  DynoRunFacts facts;
+
+  if (!dyno_run_facts_read (folder, &facts) || MAX (facts.ranks, 1) == ranks)
+    return;
+  before = facts.batch_size * facts.accumulate * MAX (facts.ranks, 1);
+  now = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
+  if (before != now)
+    dyno_run_warn (run,
+                   _ ("Before, this run had %" PRIu64 " processes, now %" PRIu64
+                      ": a step is of %" PRIu64 " samples in place of %" PRIu64
+                      "; keep that by batch_size or accumulate, or change lr as much"),
+                   MAX (facts.ranks, 1), ranks, now, before);
+}
+
 static gboolean
 prepare (DynoRun *run, GError **error)
 {
@@ -241,6 +263,8 @@ prepare (DynoRun *run, GError **error)
   if (job->resume && !(checkpoint = dyno_checkpoint_find (job->resume, error)))
     return FALSE;
   run->checkpoint = g_strdup (checkpoint);
+  if (checkpoint)
+    warn_of_ranks (run, checkpoint);
   if (!open_dataset (run, error))
     return FALSE;
   if (build (run, checkpoint, NULL, &problem) || recover (run, &problem))

@@ -114,12 +114,38 @@ def stops():
     check('two ranks go on', code == 0, out + err)
 
 
+def other_numbers():
+    """Two ranks, of one device, their gradients in fp16; then one process, then three."""
+    short = [*TRAIN, '--set', 'batch_size=4', '--set', 'exchange.half=true']
+    code, out, err = run([dynoctl, *short, '--devices', '0,0', '--steps', '4', '--out', 'numbers'])
+    check('ranks and what a step is of', code == 0 and '2 ranks, each with that: a step is of 8 samples' in out, out + err)
+    for n, before, steps, samples in (1, 2, 6, '4 samples in place of 8'), (3, 1, 8, '12 samples in place of 4'):
+        command = [*short, '--resume', 'numbers', '--steps', str(steps), '--json']
+        code, out, err = run(ranks(n, *command) if n > 1 else [dynoctl, *command])
+        check(f'{before} ranks, then {n}', code == 0 and len(losses(out)) == 2 and all(loss == loss for loss in losses(out)), out + err)
+        warned = [event['text'] for event in events(out) if event['event'] == 'warning' and 'processes, now' in event['text']]
+        check('the other batch is told', len(warned) == 1 and f'had {before} processes, now {n}: a step is of {samples}' in warned[0], f'{warned}')
+    code, out, err = run(ranks(3, *short, '--resume', 'numbers', '--steps', '9', '--json'))
+    check('as many ranks need no warning', code == 0 and 'processes, now' not in out, out + err)
+
+
+def ends_by_mpirun():
+    """mpirun, told to end, hands on nothing that is said then."""
+    process = start('terminated', OMPI_MCA_odls_base_sigkill_timeout='2')
+    process.send_signal(signal.SIGTERM)
+    seconds, out, err = end(process)
+    facts = open(f'{folder}/terminated/facts.ini').read()
+    check('SIGTERM of mpirun stops and saves', process.returncode != 0 and '\nstate=6\n' in facts and '\nproblem=\n' in facts, facts + err)
+
+
 one_speaks()
 refuses()
 starts_itself()
 measures()
 names_the_slow()
 stops()
+other_numbers()
+ends_by_mpirun()
 dies('killed', signal.SIGKILL, r'rank 1 on \S+: its process has ended unexpectedly|rank 1 .* exited on signal 9')
 dies('hanging', signal.SIGSTOP, r'rank 1 on \S+: it has not answered for 6 s')
 finish()
