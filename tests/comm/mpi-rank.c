@@ -2,6 +2,7 @@
 /* mpi-rank CASE [BYTES]: one of several ranks over MPI; tests/comm/mpi starts them and looks at what
  * they say.  Exit code 0: what the case expects came. */
 #include "comm.h"
+#include "half.h"
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,6 +16,13 @@ value_of (guint rank, gsize i)
 {
   return ldexpf (1.0f + (float) ((i * 7919 + rank * 104729) % 1000) / 999.0f,
                  (int) ((i + 5 * rank) % 24))
+         * (rank & 1 ? -1.0f : 1.0f);
+}
+
+static float
+half_of (guint rank, gsize i)
+{
+  return ldexpf (1.0f + (float) ((i * 31 + rank * 77) % 1000) / 999.0f, (int) ((i + 3 * rank) % 12))
          * (rank & 1 ? -1.0f : 1.0f);
 }
 
@@ -66,6 +74,28 @@ sums (DynoComm *comm)
     {
       check (comm, values[k], lengths[k]);
       g_free (g_steal_pointer (&values[k]));
+    }
+}
+
+/* Added in fp32 in the order of the ranks, rounded once: of one hop, and of segments. */
+static void
+half_sums (DynoComm *comm)
+{
+  static const gsize lengths[] = { 1, 7, 4096, 4099, 5000, 1048583 };
+
+  for (guint k = 0; k < G_N_ELEMENTS (lengths); k++)
+    {
+      g_autofree guint16 *values = g_new (guint16, lengths[k]);
+      for (gsize i = 0; i < lengths[k]; i++)
+        values[i] = dyno_half_from_float (half_of (dyno_comm_get_rank (comm), i));
+      g_assert_true (dyno_comm_sum (comm, values, lengths[k], DYNO_COMM_FLOAT16, NULL));
+      for (gsize i = 0; i < lengths[k]; i++)
+        {
+          float sum = 0;
+          for (guint r = 0; r < dyno_comm_get_size (comm); r++)
+            sum += dyno_half_to_float (dyno_half_from_float (half_of (r, i)));
+          g_assert_cmphex (values[i], ==, dyno_half_from_float (sum));
+        }
     }
 }
 
@@ -196,7 +226,10 @@ main (int argc, char **argv)
     }
   g_assert_true (dyno_comm_is_launched ());
   if (g_str_equal (what, "sums"))
-    sums (comm);
+    {
+      sums (comm);
+      half_sums (comm);
+    }
   else if (g_str_equal (what, "others"))
     others (comm);
   else if (g_str_equal (what, "differ"))
