@@ -70,7 +70,7 @@ COMPILING = '{"event": "progress", "what": "compile", "done": 1,'
 
 def dies_at_start():
     """Kernels are not in a cache: mpirun's SIGTERM comes while the other rank compiles."""
-    process = start('early', until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache', OMPI_MCA_odls_base_sigkill_timeout='3')
+    process = start('early', '--model', 'resnet18', '--set', 'model.width=0.125', until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache', OMPI_MCA_odls_base_sigkill_timeout='3')
     os.kill(children(process.pid)[1], signal.SIGKILL)
     seconds, out, err = end(process)
     check('a rank that dies at the start is named', len(re.findall(r'(?m)^dynoctl: .*rank 1 on \S+: its process has ended unexpectedly', err)) == 1, err)
