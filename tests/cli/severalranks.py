@@ -12,7 +12,7 @@ environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_p
                    OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                    PRTE_MCA_rmaps_default_mapping_policy=':oversubscribe', PRTE_MCA_hwloc_default_binding_policy='none',
                    PRTE_MCA_odls_base_sigkill_timeout='1', PRTE_ALLOW_RUN_AS_ROOT='1', PRTE_ALLOW_RUN_AS_ROOT_CONFIRM='1',
-                   DYNO_VALIDATION='0')
+                   DYNO_VALIDATION='0', XDG_DATA_HOME=os.path.join(folder, 'data'))  # a history of its own
 environment.pop('DYNO_MODULE_DIR', None)
 DATA = ['--data', 'builtin:shapes?size=8&samples=128&classes=3']
 TRAIN = ['train', *DATA, '--model', 'mlp', '--seed', '1', '--set', 'amp=false', '--set', 'workers=1', '--set', 'model.width=0.1',
