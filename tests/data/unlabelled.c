@@ -88,7 +88,7 @@ test_array_alone (void)
 {
   g_autofree char *folder = test_folder_new (),
                   *x = put (folder, "Z.npy", 5, 3, (guint64[]){ 4, 3, 2 }),
-                  *y = test_write (folder, "y.npy", "broken", 6);
+                  *y G_GNUC_UNUSED = test_write (folder, "y.npy", "broken", 6);
   g_autoptr (DynoDataset) dataset = open_as (&image_3_2, (const char *const[]){ x, NULL }),
                           unknown = NULL;
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
@@ -110,9 +110,9 @@ test_arrays_of_many_files (void)
 {
   g_autofree char *folder = test_folder_new (),
                   *many = put (folder, "many.npy", 100, 3, (guint64[]){ 2, 3, 2 }),
-                  *one = put (folder, "in/one.npy", 5, 2, (guint64[]){ 3, 2 }),
+                  *one G_GNUC_UNUSED = put (folder, "in/one.npy", 5, 2, (guint64[]){ 3, 2 }),
                   *two = put (folder, "in/deep/two.npy", 7, 2, (guint64[]){ 3, 2 }),
-                  *odd = put (folder, "in/odd.npy", 7, 2, (guint64[]){ 4, 2 }),
+                  *odd G_GNUC_UNUSED = put (folder, "in/odd.npy", 7, 2, (guint64[]){ 4, 2 }),
                   *y = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
                   *in = g_build_filename (folder, "in", NULL),
                   *gone = g_build_filename (folder, "gone.npy", NULL);
