@@ -111,9 +111,9 @@ test_arrays_of_many_files (void)
   g_autofree char *folder = test_folder_new (),
                   *many = put (folder, "many.npy", 100, 3, (guint64[]){ 2, 3, 2 }),
                   *one G_GNUC_UNUSED = put (folder, "in/one.npy", 5, 2, (guint64[]){ 3, 2 }),
-                  *two = put (folder, "in/deep/two.npy", 7, 2, (guint64[]){ 3, 2 }),
+                  *two G_GNUC_UNUSED = put (folder, "in/deep/two.npy", 7, 2, (guint64[]){ 3, 2 }),
                   *odd G_GNUC_UNUSED = put (folder, "in/odd.npy", 7, 2, (guint64[]){ 4, 2 }),
-                  *y = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
+                  *y G_GNUC_UNUSED = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
                   *in = g_build_filename (folder, "in", NULL),
                   *gone = g_build_filename (folder, "gone.npy", NULL);
   g_autoptr (DynoDataset) dataset =
@@ -230,11 +230,11 @@ static void
 test_sequences (void)
 {
   g_autofree char *folder = test_folder_new (),
-                  *a = put (folder, "in/a.npy", 1, 2, (guint64[]){ 5, 2 }),
+                  *a G_GNUC_UNUSED = put (folder, "in/a.npy", 1, 2, (guint64[]){ 5, 2 }),
                   *b = put (folder, "in/sub/b.npy", 2, 2, (guint64[]){ 3, 2 }),
                   *c = put (folder, "c.npy", 3, 2, (guint64[]){ 11, 2 }),
-                  *odd = put (folder, "in/odd.npy", 4, 2, (guint64[]){ 3, 3 }),
-                  *y = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
+                  *odd G_GNUC_UNUSED = put (folder, "in/odd.npy", 4, 2, (guint64[]){ 3, 3 }),
+                  *y G_GNUC_UNUSED = put (folder, "in/y.npy", 0, 1, (guint64[]){ 2 }),
                   *in = g_build_filename (folder, "in", NULL),
                   *cube = put (folder, "cube.npy", 4, 3, (guint64[]){ 3, 3, 2 });
   g_autoptr (DynoDataset) dataset = open_as (&steps_9_2, (const char *const[]){ in, NULL }),
