@@ -192,6 +192,25 @@ dyno_comm_all (DynoComm *comm, gboolean mine, gboolean *all, GError **error)
 }
 
 gboolean
+dyno_comm_agree (DynoComm *comm, gboolean fine, GError **problem, GError **error)
+{
+  gboolean all;
+
+  if (!dyno_comm_all (comm, fine, &all, error))
+    {
+      g_clear_error (problem);
+      return FALSE;
+    }
+  if (all)
+    return TRUE;
+  if (*problem)
+    g_propagate_error (error, g_steal_pointer (problem));
+  else
+    g_set_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_LOCAL, "another rank cannot");
+  return FALSE;
+}
+
+gboolean
 dyno_comm_broadcast (DynoComm *comm, void *data, gsize size_bytes, guint root, GError **error)
 {
   DynoCommJob job = {

@@ -74,6 +74,10 @@ gboolean dyno_comm_sum (DynoComm *comm, void *values, gsize n, DynoCommType type
 /* all: whether mine is TRUE on every rank; the same on all. */
 gboolean dyno_comm_all (DynoComm *comm, gboolean mine, gboolean *all, GError **error);
 
+/* TRUE where fine is on every rank, and no rank has a problem.  Else all have failed and can go on:
+ * one with a problem, which is taken, with that, the others with LOCAL; or PEER. */
+gboolean dyno_comm_agree (DynoComm *comm, gboolean fine, GError **problem, GError **error);
+
 /* All ranks get the root's data. */
 gboolean dyno_comm_broadcast (DynoComm *comm, void *data, gsize size_bytes, guint root,
                               GError **error);

@@ -147,42 +147,21 @@ receive (const Passing *p, int *theirs, GError **error)
   return TRUE;
 }
 
-/* Whether all ranks have come here well; the error of the one that has not is its own. */
-static gboolean
-agree (DynoComm *comm, gboolean fine, GError **problem, GError **error)
-{
-  gboolean all;
-
-  if (!dyno_comm_all (comm, fine, &all, error))
-    {
-      g_clear_error (problem);
-      return FALSE;
-    }
-  if (all)
-    return TRUE;
-  if (*problem)
-    g_propagate_error (error, g_steal_pointer (problem));
-  else
-    g_set_error (error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_LOCAL,
-                 "another rank cannot pass descriptors");
-  return FALSE;
-}
-
 static gboolean
 exchange (Passing *p, int mine, int *theirs, GError **error)
 {
   GError *problem = NULL;
   gboolean fine = start_listening (p, &problem);
 
-  if (!agree (p->comm, fine, &problem, error))
+  if (!dyno_comm_agree (p->comm, fine, &problem, error))
     return FALSE;
   for (guint r = 0; r < p->comm->size && fine; r++)
     fine = r == p->comm->rank || send_to (p, r, mine, &problem);
-  if (!agree (p->comm, fine, &problem, error))
+  if (!dyno_comm_agree (p->comm, fine, &problem, error))
     return FALSE;
   for (guint r = 1; r < p->comm->size && fine; r++)
     fine = receive (p, theirs, &problem);
-  return agree (p->comm, fine, &problem, error);
+  return dyno_comm_agree (p->comm, fine, &problem, error);
 }
 
 gboolean

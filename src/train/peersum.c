@@ -122,26 +122,6 @@ prepare (DynoPeerSum *s, DynoDevice *device, const DynoPlan *plan, int *descript
   return record_sums (s, device, error);
 }
 
-/* All ranks could; else this one's error, or that another could not. */
-static gboolean
-agree (DynoComm *comm, gboolean fine, GError **problem, GError **error)
-{
-  gboolean all;
-
-  if (!dyno_comm_all (comm, fine, &all, error))
-    {
-      g_clear_error (problem);
-      return FALSE;
-    }
-  if (all)
-    return TRUE;
-  if (*problem)
-    g_propagate_error (error, g_steal_pointer (problem));
-  else
-    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED, "another rank cannot");
-  return FALSE;
-}
-
 /* The others' inboxes; one after the other, so that a rank that fails fails with all. */
 static gboolean
 add_targets (DynoPeerSum *s, int descriptor, GError **error)
@@ -161,7 +141,7 @@ add_targets (DynoPeerSum *s, int descriptor, GError **error)
       fine = fine && dyno_peer_add_target (s->peer, theirs[r], bytes, &s->targets[r], &problem);
       close (theirs[r]);
     }
-  return agree (s->comm, fine, &problem, error);
+  return dyno_comm_agree (s->comm, fine, &problem, error);
 }
 
 DynoPeerSum *
@@ -185,7 +165,7 @@ dyno_peer_sum_new (DynoDevice *device, DynoComm *comm, const DynoPlan *plan,
     g_set_error_literal (&problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_UNSUPPORTED, why);
   else
     fine = prepare (s, device, plan, &descriptor, &problem);
-  fine = agree (comm, fine, &problem, error) && add_targets (s, descriptor, error);
+  fine = dyno_comm_agree (comm, fine, &problem, error) && add_targets (s, descriptor, error);
   if (descriptor >= 0)
     close (descriptor);
   return fine ? g_steal_pointer (&s) : NULL;

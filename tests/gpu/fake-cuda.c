@@ -333,21 +333,24 @@ cuMemAddressFree (DynoCudaAddress address, gsize size)
 
 static GHashTable *mappings; /* address -> Memory, under the lock */
 
+/* One at a time: the driver reads the head of a file at its position, which all descriptors of it
+ * share. */
 static int
 map_memory (Memory *m, gsize size)
 {
   VkImportMemoryFdInfoKHR imported = { .sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR,
                                        .handleType = TYPE,
                                        .fd = m->descriptor };
-  int result = allocate (&imported, size, &m->memory);
+  gboolean fine;
 
-  if (result == DYNO_CUDA_SUCCESS)
+  g_mutex_lock (&vk.lock);
+  fine = allocate (&imported, size, &m->memory) == DYNO_CUDA_SUCCESS;
+  if (fine)
     m->descriptor = -1;
   m->size = size;
-  return result == DYNO_CUDA_SUCCESS
-                 && vk.map (vk.device, m->memory, 0, VK_WHOLE_SIZE, 0, &m->mapped) == VK_SUCCESS
-             ? DYNO_CUDA_SUCCESS
-             : 1;
+  fine = fine && vk.map (vk.device, m->memory, 0, VK_WHOLE_SIZE, 0, &m->mapped) == VK_SUCCESS;
+  g_mutex_unlock (&vk.lock);
+  return fine ? DYNO_CUDA_SUCCESS : 1;
 }
 
 int
