@@ -74,6 +74,7 @@ dyno_health_take_step (DynoHealth *health, double loss, gboolean finite, gboolea
     health->first = loss;
   health->bad_row =
       !finite || !gradient || dyno_health_is_bad (health, loss) ? health->bad_row + 1 : 0;
+  health->lost_row = health->bad_row > 0 ? health->lost_row + !finite : 0;
 }
 
 gboolean
@@ -94,6 +95,11 @@ dyno_health_has_diverged (const DynoHealth *health, guint limit, guint64 step, c
         _ ("The loss rose from %.4g to %.4g and has stayed there for %u steps, up to step %" PRIu64
            "; %stake a lower lr, a longer warm-up or clip_norm"),
         health->first, health->loss, health->bad_row, step, advice);
+  else if (health->lost_row < health->bad_row)
+    g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
+                 _ ("The loss was beyond measure for %u steps in a row, up to step %" PRIu64
+                    " (not finite: %u); %stake a lower lr, a longer warm-up or clip_norm"),
+                 health->bad_row, step, health->lost_row, advice);
   else
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED,
                  _ ("The loss was not finite for %u steps in a row, up to step %" PRIu64

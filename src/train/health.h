@@ -15,6 +15,7 @@ typedef struct {
   double first;       /* of the first finite loss of this part of the run; 0: none yet */
   double loss;        /* of the last step */
   guint bad_row;      /* bad steps in a row */
+  guint lost_row;     /* of these, those whose loss was not finite */
   gboolean gradient;  /* of the last of them the gradient was bad, and the loss was not */
   guint idle_epochs;  /* in a row without a loss better than the guess */
   gboolean idle_told; /* once a run */

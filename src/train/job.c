@@ -73,6 +73,46 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
                                  .one_class = job->settings.data_one_class };
 }
 
+/* "cnn1d, cnnlstm": models that read what counts of a sequence. */
+static char *
+list_sequence_models (void)
+{
+  GString *names = g_string_new (NULL);
+
+  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
+    if ((*model)->reads_lengths)
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", (*model)->name);
+  return g_string_free (names, FALSE);
+}
+
+/* Samples below the model's least size; sequences among them, by their kind or as arrays of floats
+ * with one channel, have models of their own. */
+static gboolean
+refuse_small (const DynoModel *model, const DynoDatasetInfo *info, guint32 width, guint32 height,
+              GError **error)
+{
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  guint32 least = model->min_size;
+  g_autofree char *names = list_sequence_models ();
+
+  if (input && input->n_axes == 2)
+    return dyno_train_refuse_data (
+        error,
+        "%s is for images of at least %u x %u, these are sequences of %u steps of %u features; "
+        "models for sequences: %s",
+        model->title, least, least, width, dyno_field_axis (input, 'F'), names);
+  if (input && !info->resizable && input->element == DYNO_ELEMENT_F32
+      && dyno_field_axis (input, 'C') == 1)
+    return dyno_train_refuse_data (
+        error,
+        "%s needs images of at least %u x %u, these are %u x %u; take another model, for sequences "
+        "of %u steps of %u features: %s",
+        model->title, least, least, width, height, height, width, names);
+  return dyno_train_refuse_data (
+      error, "%s needs images of at least %u x %u, these are %u x %u; %s", model->title, least,
+      least, width, height, info->resizable ? "set a larger image_size" : "take another model");
+}
+
 gboolean
 dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width, guint32 *height,
                    GError **error)
@@ -107,10 +147,7 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
       *height = MAX (*height, model->min_size);
     }
   if (*width < model->min_size || *height < model->min_size)
-    return dyno_train_refuse_data (
-        error, "%s needs images of at least %u x %u, these are %u x %u; %s", model->title,
-        model->min_size, model->min_size, *width, *height,
-        info->resizable ? "set a larger image_size" : "take another model");
+    return refuse_small (model, info, *width, *height, error);
   return TRUE;
 }
 

@@ -225,11 +225,10 @@ dyno_run_stops_early (DynoRun *run)
   if (patience == 0 || p->early_epoch == 0 || p->epoch < p->early_epoch + patience)
     return FALSE;
   dyno_run_warn (run,
-                 _ ("The run ends early, after epoch %" PRIu64 ": for %" PRIu64
-                    " epochs the validation (%s) has not been better than in "
-                    "epoch %" PRIu64 " by more than %g"),
-                 p->epoch, p->epoch - p->early_epoch, name ? name : _ ("its first metric"),
-                 p->early_epoch, s->early_stop_delta);
+                 _ ("The run ends early, after epoch %" PRIu64 ": since epoch %" PRIu64
+                    " the validation (%s) has not been better by more than %g"),
+                 p->epoch, p->early_epoch, name ? name : _ ("its first metric"),
+                 s->early_stop_delta);
   return TRUE;
 }
 

@@ -46,7 +46,7 @@ static const DynoRule rules[] = {
   /* the verdict: a broken run first, then what holds it up */
   { RULE ("not-a-number", PROBLEM, AFTER, 1, "steps", "a loss that is no number is never right"),
     .limits = TRUE, .applies = dyno_check_is_not_a_number,
-    .text = N_ ("The loss was not finite in {a} steps{b}"),
+    .text = N_ ("Steps whose loss was not finite: {a}{b}"),
     .action = N_ ("Take a lower lr, a longer warm-up or clip_norm=1; look for samples far out of "
                   "range; with AMP, see whether amp=false holds"),
     .key = "clip_norm" },

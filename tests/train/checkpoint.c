@@ -357,7 +357,7 @@ test_early_stop (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
   g_assert_cmpuint (run.epochs, ==, 3);
   g_assert_cmpuint (run.best_epoch, ==, 1);
-  g_assert_true (test_has_warning (&run, "ends early, after epoch 3: for 2 epochs"));
+  g_assert_true (test_has_warning (&run, "ends early, after epoch 3: since epoch 1 the"));
   job->resume = g_strdup (folder);
   test_run (&resumed, job, NULL, NULL);
   g_assert_cmpint (resumed.state, ==, DYNO_SESSION_FINISHED);

@@ -2,6 +2,7 @@
 /* Sessions on the device: that they learn, that the same seed gives the same bits whatever the
  * pipeline does, commands. */
 #include "engine.h"
+#include "health.h"
 #include "loader-private.h"
 #include "train-test.h"
 #include <math.h>
@@ -324,6 +325,43 @@ test_divergence_ends_run (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
 }
 
+/* What ends the run says of the same steps what the diagnosis counts: those that were not finite,
+ * beside those that were too large. */
+static void
+test_divergence_counts_what_is_not_finite (void)
+{
+  DynoHealth health = { .guess = 1 };
+  g_autoptr (GError) error = NULL;
+
+  dyno_health_take_step (&health, 1, TRUE, TRUE);
+  for (guint i = 0; i < 4; i++)
+    dyno_health_take_step (&health, 1e9, TRUE, TRUE);
+  g_assert_false (dyno_health_has_diverged (&health, 5, 5, "", &error));
+  dyno_health_take_step (&health, (double) INFINITY, FALSE, TRUE);
+  g_assert_true (dyno_health_has_diverged (&health, 5, 6, "", &error));
+  g_assert_nonnull (strstr (error->message, "5 steps in a row, up to step 6 (not finite: 1)"));
+  g_clear_error (&error);
+  dyno_health_take_step (&health, 1, TRUE, TRUE);
+  for (guint i = 0; i < 5; i++)
+    dyno_health_take_step (&health, (double) NAN, FALSE, TRUE);
+  g_assert_true (dyno_health_has_diverged (&health, 5, 12, "", &error));
+  g_assert_nonnull (strstr (error->message, "was not finite for 5 steps"));
+}
+
+/* A model of images says of sequences what they are, and which models read them. */
+static void
+test_sequences_have_their_models (void)
+{
+  g_autoptr (DynoJob) job = test_job ("simplecnn", "builtin:waves?length=20&samples=20");
+  g_auto (TestRun) run = { 0 };
+
+  test_run (&run, job, NULL, NULL);
+  g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_assert_nonnull (strstr (run.error->message, "sequences of 20 steps of 3 features"));
+  g_assert_nonnull (strstr (run.error->message, "cnnlstm"));
+  g_assert_null (strstr (run.error->message, "resnet"));
+}
+
 /* --- commands --------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -596,6 +634,9 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/noise-needs-no-loader", test_noise_needs_no_loader);
   g_test_add_func ("/train/session/over-budget-is-refused", test_over_budget_is_refused);
   g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
+  g_test_add_func ("/train/session/divergence-counts-what-is-not-finite",
+                   test_divergence_counts_what_is_not_finite);
+  g_test_add_func ("/train/session/sequences-have-their-models", test_sequences_have_their_models);
   g_test_add_func ("/train/session/rate-begins-after-first-step",
                    test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/engine-needs-no-split", test_engine_needs_no_split);
