@@ -8,8 +8,10 @@
 #include "summary.h"
 #include <stdio.h>
 
-#define DEFAULT_SIDE    224
-#define DEFAULT_CLASSES 1000
+#define DEFAULT_SIDE     224
+#define DEFAULT_STEPS    256 /* of a sequence */
+#define DEFAULT_FEATURES 64
+#define DEFAULT_CLASSES  1000
 
 typedef struct {
   char *size;
@@ -187,7 +189,9 @@ dyno_verb_model (int argc, char **argv)
   int code;
   const GOptionEntry entries[] = {
     { "size", 's', 0, G_OPTION_ARG_FILENAME, &size_text,
-      "Input, height x width x channels (224x224x3)", "SIZE" },
+      "Input, height x width x channels (224x224x3), of a model for sequences steps x features x 1 "
+      "(256x64x1)",
+      "SIZE" },
     { "classes", 0, 0, G_OPTION_ARG_INT, &options.classes, "Outputs (1000)", "N" },
     { "batch", 'b', 0, G_OPTION_ARG_INT, &options.batch, "Batch size (1)", "N" },
     { "width", 0, 0, G_OPTION_ARG_DOUBLE, &options.width, "Scales the channels (1)", "FACTOR" },
@@ -211,6 +215,12 @@ dyno_verb_model (int argc, char **argv)
   if (options.batch < 1 || options.classes < 1)
     return dyno_cli_usage (argv[0], "--batch and --classes take numbers from 1");
   const DynoModel *model = dyno_model_find (names[0], &error);
+  if (model && model->reads_lengths && !size_text)
+    {
+      size[0] = DEFAULT_STEPS;
+      size[1] = DEFAULT_FEATURES;
+      size[2] = 1;
+    }
   if (!model || !describe (model, &options, size, &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.as_json);
   return DYNO_EXIT_OK;

@@ -12,6 +12,8 @@ typedef struct {
   guint top;
   gboolean json, csv;
   guint64 n_told, n_unreadable;
+  guint64 n_first; /* samples of the first batch, which waits for the kernels */
+  gint64 warm_us;  /* when that was told; 0: not yet */
   guint32 *ranked; /* top: class ids */
 } Printer;
 
@@ -178,6 +180,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   g_autofree char *sample = dyno_dataset_describe_sample (printer->dataset, prediction->index);
 
   printer->n_told++;
+  if (printer->n_told == printer->n_first)
+    printer->warm_us = g_get_monotonic_time ();
   printer->n_unreadable += prediction->problem != NULL;
   if (prediction->shares)
     rank (printer, prediction->shares);
@@ -219,12 +223,25 @@ print_refused (Printer *printer)
       dyno_error_line ("dynoctl predict: not read: %s", list[i]);
 }
 
-static void
-print_end (const Printer *printer, const char *device, double seconds)
+/* Samples/s without the first batch, where there are more: drivers compile at the first use. */
+static double
+get_rate (const Printer *printer, double seconds, gint64 now_us)
 {
+  gboolean several = printer->warm_us > 0 && printer->n_told > printer->n_first;
+  guint64 n = printer->n_told - (several ? printer->n_first : 0);
+  double time = several ? (double) (now_us - printer->warm_us) / G_USEC_PER_SEC : seconds;
+
+  return (double) n / MAX (time, 1e-9);
+}
+
+static void
+print_end (const Printer *printer, const char *device, gint64 began_us)
+{
+  gint64 now_us = g_get_monotonic_time ();
+  double seconds = (double) (now_us - began_us) / G_USEC_PER_SEC;
   guint64 n = printer->n_told;
-  g_autofree char *rate = dyno_text_rate ((double) n / MAX (seconds, 1e-9)),
-                  *time = dyno_text_duration (seconds);
+  double per_s = get_rate (printer, seconds, now_us);
+  g_autofree char *rate = dyno_text_rate (per_s), *time = dyno_text_duration (seconds);
   DynoJson json;
 
   if (!printer->json)
@@ -241,7 +258,7 @@ print_end (const Printer *printer, const char *device, double seconds)
   dyno_json_uint (&json, "samples", n);
   dyno_json_uint (&json, "unreadable", printer->n_unreadable);
   dyno_json_double (&json, "seconds", seconds);
-  dyno_json_double (&json, "samples_per_s", (double) n / MAX (seconds, 1e-9));
+  dyno_json_double (&json, "samples_per_s", per_s);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -264,11 +281,11 @@ predict (const char *command, const DynoPredictOptions *options, Printer *printe
   if (printer->csv)
     print_csv_head (printer);
   print_refused (printer);
+  printer->n_first = dyno_predictor_get_batch (predictor);
   began_us = g_get_monotonic_time ();
   whole = dyno_predictor_run (predictor, NULL, on_prediction, printer,
                               dyno_signals_get_cancellable (), &error);
-  print_end (printer, dyno_predictor_get_device (predictor),
-             (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC);
+  print_end (printer, dyno_predictor_get_device (predictor), began_us);
   g_free (printer->ranked);
   return whole ? DYNO_EXIT_OK
                : dyno_predict_fail (g_steal_pointer (&error), command, options->json);

@@ -448,6 +448,12 @@ dyno_predictor_get_info (DynoPredictor *p)
   return p->info;
 }
 
+guint32
+dyno_predictor_get_batch (DynoPredictor *p)
+{
+  return p->params.batch;
+}
+
 const char *
 dyno_predictor_get_device (DynoPredictor *p)
 {

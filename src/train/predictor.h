@@ -41,6 +41,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPredictor, dyno_predictor_free)
 /* What the outputs mean, and how the input is fed; owned by predictor.  n_outputs and has_input are
  * set, whatever the file said. */
 const DynoWeightsInfo *dyno_predictor_get_info (DynoPredictor *predictor);
+guint32 dyno_predictor_get_batch (DynoPredictor *predictor); /* samples at once */
 const char *dyno_predictor_get_device (DynoPredictor *predictor);
 
 typedef struct {

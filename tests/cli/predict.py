@@ -130,7 +130,11 @@ class Predict(Case):
         self.assertEqual([one['sample'] for one in self.events(lines, 'unreadable') if one['sample']], ['new/broken.png'])
         done, = self.events(lines, 'done')
         self.assertEqual((done['samples'], done['unreadable']), (4, 3))
-        self.assertGreater(done['samples_per_s'], 0)
+        self.assertAlmostEqual(done['samples_per_s'] * done['seconds'], 4, places=3)
+        # Of several batches the first, which compiles, is not of the rate.
+        done, = self.events(self.lines('predict', '--run', 'run', '--json', '--batch', '8', TINY), 'done')
+        self.assertGreater(abs(done['samples_per_s'] * done['seconds'] - 80), 1e-6)
+        self.assertGreater(done['samples_per_s'] * done['seconds'], 72)
         self.run_it('predict', '--run', 'run', 'gone.png', expect=3)
 
         done = self.run_it('predict', '--run', 'run', '--csv', '--top', '9', 'new')
@@ -153,6 +157,11 @@ class Predict(Case):
         told = self.events([json.loads(line) for line in done.stdout.decode().splitlines()], 'prediction')
         self.assertEqual([one['classes'] for one in told], [one['classes'] for one in truth])
         self.assertIn('read as luma, 0.299 R', done.stderr.decode())
+
+    def test_models_have_a_size_of_their_own(self):
+        for model, shape in ('cnnlstm', '256x64x1'), ('resnet18', '224x224x3'):
+            self.assertIn(shape, self.run_it('model', model).stdout.decode())
+        self.assertIn(b'256x64x1', self.run_it('model', '--help').stdout)
 
     def test_the_parts_of_a_run(self):
         self.run_it('train', '--data', TINY, *SMALL, '--set', 'epochs=2', '--set', 'data.val_split=0.3', '--set', 'seed=5', '--out', 'run')
