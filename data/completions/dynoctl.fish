@@ -70,8 +70,9 @@ __dynoctl_option 'predict evaluate' -l amp -d 'Compute in fp16'
 __dynoctl_option 'predict evaluate' -l workers -x -d 'Threads that decode'
 __dynoctl_option save -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
 __dynoctl_option save -s w -l weights -r -F -d 'Weights file of a run'
-__dynoctl_option save -l to -x -a onnx -d Format
+__dynoctl_option save -l to -x -a 'onnx int8' -d Format
 __dynoctl_option save -s o -l out -r -F -d 'The file'
+__dynoctl_option save -s d -l data -r -F -a '(__dynoctl_data)' -d 'What to measure int8 on'
 __dynoctl_option save -l half -d 'Weights and arithmetic in float16'
 __dynoctl_option save -l keep-batchnorm -d 'Batch norm as operators of its own'
 __dynoctl_option save -l normalise -d "The input's normalisation inside"

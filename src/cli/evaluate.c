@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl evaluate: what trained weights are worth on data whose truth is known. */
+#include "measure.h"
 #include "output.h"
 #include "predict-options.h"
 #include "runpart.h"
-#include "scores.h"
 #include "signals.h"
 #include <math.h>
 
@@ -14,35 +14,7 @@ typedef struct {
   const DynoWeightsInfo *info;
   DynoScores *scores;
   const char *part;
-  guint32 *classes; /* of the data's, the weights' */
 } Evaluation;
-
-static gboolean
-on_prediction (const DynoPrediction *prediction, gpointer data)
-{
-  Evaluation *e = data;
-
-  if (e->info->is_values)
-    dyno_scores_add_values (e->scores, prediction,
-                            dyno_dataset_get_values (e->dataset, prediction->index));
-  else
-    dyno_scores_add_class (e->scores, prediction,
-                           e->classes[dyno_dataset_get_label (e->dataset, prediction->index)]);
-  return TRUE;
-}
-
-static gboolean
-check_values (const Evaluation *e, GError **error)
-{
-  const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
-  guint32 n = dyno_schema_count_values (&data->schema);
-
-  if (n == e->info->n_outputs && data->knows_values)
-    return TRUE;
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-               "The weights predict %u values; “%s” has %u", e->info->n_outputs, data->name, n);
-  return FALSE;
-}
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
@@ -260,17 +232,6 @@ print_text (const Evaluation *e, double seconds)
 /* --- the verb --------------------------------------------------------------------------------- */
 
 static gboolean
-prepare (Evaluation *e, gint64 n_worst, GError **error)
-{
-  if (e->info->is_values ? !check_values (e, error)
-                         : !(e->classes = dyno_scores_match_classes (
-                                 e->info, dyno_dataset_get_info (e->dataset), error)))
-    return FALSE;
-  e->scores = dyno_scores_new (e->info, (guint) n_worst);
-  return TRUE;
-}
-
-static gboolean
 evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e, const char *part,
           gint64 n_worst, GError **error)
 {
@@ -286,11 +247,9 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
     return FALSE;
   e->info = dyno_predictor_get_info (predictor);
   e->part = part;
-  if (!prepare (e, n_worst, error))
-    return FALSE;
   began_us = g_get_monotonic_time ();
-  if (!dyno_predictor_run (predictor, indices, on_prediction, e, dyno_signals_get_cancellable (),
-                           error))
+  e->scores = dyno_cli_measure (predictor, e->dataset, indices, (guint) n_worst, error);
+  if (!e->scores)
     return FALSE;
   seconds = (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC;
   if (options->json)
@@ -344,6 +303,5 @@ dyno_verb_evaluate (int argc, char **argv)
                : dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
   dyno_scores_free (e.scores);
   dyno_dataset_unref (e.dataset);
-  g_free (e.classes);
   return code;
 }

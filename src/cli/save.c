@@ -7,10 +7,12 @@
 #include "int8save.h"
 #include "onnx.h"
 #include "output.h"
+#include "savecost.h"
+#include "signals.h"
 #include <string.h>
 
 typedef struct {
-  char *run, *weights, *to, *out;
+  char *run, *weights, *to, *out, *data;
   gboolean half, keep_batch_norm, normalise, force, json;
 } Options;
 
@@ -21,6 +23,7 @@ options_clear (Options *options)
   g_free (options->weights);
   g_free (options->to);
   g_free (options->out);
+  g_free (options->data);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
@@ -30,10 +33,10 @@ to_int8 (const Options *o)
   return strcmp (o->to, "int8") == 0;
 }
 
-/* quantised NULL: it is an ONNX file. */
+/* quantised NULL: it is an ONNX file; cost NULL: it was not measured. */
 static void
 print_json (const Options *o, const DynoSavedModel *model, guint64 size,
-            const DynoInt8Report *quantised)
+            const DynoInt8Report *quantised, const DynoSaveCost *cost)
 {
   DynoJson json;
 
@@ -49,6 +52,8 @@ print_json (const Options *o, const DynoSavedModel *model, guint64 size,
       dyno_json_double (&json, "largest_error", quantised->worst);
       dyno_json_string (&json, "largest_error_tensor", quantised->worst_tensor);
     }
+  if (cost)
+    dyno_save_cost_print_json (cost, &json);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -67,26 +72,36 @@ print_text (const Options *o, const DynoSavedModel *model, guint64 size)
     dyno_out_line ("input: %s", fed);
 }
 
+static void
+print_int8 (const Options *o, const DynoSavedModel *model, const DynoInt8Report *report,
+            const DynoSaveCost *cost)
+{
+  g_autofree char *bytes = dyno_amount_bytes (report->bytes, " ");
+
+  dyno_out_line ("%s: %s, %s, int8 weights", o->out, model->info->model, bytes);
+  if (report->worst_tensor)
+    dyno_out_line ("rounded by %.2f %% of its norm at most (%s)%s", 100 * report->worst,
+                   report->worst_tensor, cost ? "" : "; --data DATA tells what that costs");
+  if (cost)
+    dyno_save_cost_print (cost);
+}
+
 static gboolean
 save_int8 (const Options *o, const DynoSavedModel *model, GError **error)
 {
   g_auto (DynoInt8Report) report = { 0 };
-  g_autofree char *bytes = NULL;
+  DynoSaveCost cost = { 0 };
+  gboolean ok =
+      dyno_int8_save (model, o->out, &report, error)
+      && (!o->data
+          || dyno_save_cost_measure (&cost, "dynoctl save", o->weights, o->out, o->data, error));
 
-  if (!dyno_int8_save (model, o->out, &report, error))
-    return FALSE;
-  if (o->json)
-    {
-      print_json (o, model, report.bytes, &report);
-      return TRUE;
-    }
-  bytes = dyno_amount_bytes (report.bytes, " ");
-  dyno_out_line ("%s: %s, %s, int8 weights", o->out, model->info->model, bytes);
-  if (report.worst_tensor)
-    dyno_out_line ("rounded by %.2f %% of its norm at most (%s); dynoctl evaluate --weights tells "
-                   "what that costs",
-                   100 * report.worst, report.worst_tensor);
-  return TRUE;
+  if (ok && o->json)
+    print_json (o, model, report.bytes, &report, o->data ? &cost : NULL);
+  else if (ok)
+    print_int8 (o, model, &report, o->data ? &cost : NULL);
+  dyno_save_cost_clear (&cost);
+  return ok;
 }
 
 static gboolean
@@ -105,7 +120,7 @@ save (const Options *o, GError **error)
   if (!file || !dyno_file_write_atomic (o->out, file->data, file->len, error))
     return FALSE;
   if (o->json)
-    print_json (o, model, file->len, NULL);
+    print_json (o, model, file->len, NULL, NULL);
   else
     print_text (o, model, file->len);
   return TRUE;
@@ -128,6 +143,8 @@ check (Options *o, const char *command, int *code)
     dyno_cli_usage (command, "--to %s: it is onnx or int8", o->to);
   else if (to_int8 (o) && (o->half || o->keep_batch_norm || o->normalise))
     dyno_cli_usage (command, "--half, --keep-batchnorm and --normalise are of --to onnx");
+  else if (!to_int8 (o) && o->data)
+    dyno_cli_usage (command, "--data measures what --to int8 costs");
   else
     *code = DYNO_EXIT_OK;
   if (*code != DYNO_EXIT_OK)
@@ -161,6 +178,8 @@ dyno_verb_save (int argc, char **argv)
       "Batch norm as operators of its own, not within the convolutions", NULL },
     { "normalise", 0, 0, G_OPTION_ARG_NONE, &o.normalise,
       "The input's normalisation inside of the file", NULL },
+    { "data", 'd', 0, G_OPTION_ARG_FILENAME, &o.data,
+      "With --to int8: DATA to measure both weights on, and tell what int8 costs", "DATA" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force, "Write over what is there", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &o.json, "One JSON object on one line", NULL },
     { NULL },
@@ -171,5 +190,6 @@ dyno_verb_save (int argc, char **argv)
                        NULL, 0, &code)
       || !check (&o, argv[0], &code))
     return code;
+  dyno_signals_catch ();
   return save (&o, &error) ? DYNO_EXIT_OK : dyno_cli_fail (g_steal_pointer (&error), o.json);
 }

@@ -99,6 +99,16 @@ class Predict(Case):
         small, = self.lines('evaluate', '--weights', 'run/weights-int8.safetensors', '--data', TINY, '--json')
         self.assertNotEqual(whole['loss'], small['loss'])
         self.assertAlmostEqual(whole['loss'], small['loss'], delta=0.01)
+        cost, = self.lines('save', '--run', 'run', '--to', 'int8', '--force', '--data', TINY, '--json')
+        for name, one in ('fp32', whole), ('int8', small):
+            self.assertEqual([cost[name][key] for key in ('samples', 'loss', 'accuracy')], [one[key] for key in ('samples', 'loss', 'accuracy')])
+        self.assertAlmostEqual(cost['cost']['loss'], small['loss'] - whole['loss'])
+        self.assertAlmostEqual(cost['cost']['accuracy'], whole['accuracy'] - small['accuracy'])
+        self.assertEqual(cost['cost']['more_than_a_point'], cost['cost']['accuracy'] > 0.01)
+        text = self.run_it('save', '--run', 'run', '--to', 'int8', '--force', '--data', TINY).stdout.decode()
+        self.assertRegex(text, rf"accuracy +{100 * whole['accuracy']:.2f} % +{100 * small['accuracy']:.2f} %")
+        self.assertRegex(text, rf"loss +{whole['loss']:.4f} +{small['loss']:.4f}")
+        self.run_it('save', '--run', 'run', '--to', 'onnx', '--data', TINY, expect=2)
         self.run_it('save', '--run', 'run', '--to', 'int8', '--half', expect=2)
         for change in (('F32', [1], b'\0\0\0\0'), ('F32', after['0.weight_scale'][1], b'\0\0\xc0\x7f' * after['0.weight_scale'][1][0]),
                        None):

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Predictions beside their truth. */
+#include "measure.h"
+#include "signals.h"
+
+typedef struct {
+  DynoDataset *dataset;
+  DynoScores *scores;
+  const guint32 *classes; /* of the data's, the weights'; NULL: values */
+} Measuring;
+
+static gboolean
+on_prediction (const DynoPrediction *prediction, gpointer data)
+{
+  Measuring *m = data;
+
+  if (m->classes)
+    dyno_scores_add_class (m->scores, prediction,
+                           m->classes[dyno_dataset_get_label (m->dataset, prediction->index)]);
+  else
+    dyno_scores_add_values (m->scores, prediction,
+                            dyno_dataset_get_values (m->dataset, prediction->index));
+  return TRUE;
+}
+
+static gboolean
+check_values (const DynoWeightsInfo *info, const DynoDatasetInfo *data, GError **error)
+{
+  guint32 n = dyno_schema_count_values (&data->schema);
+
+  if (n == info->n_outputs && data->knows_values)
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+               "The weights predict %u values; “%s” has %u", info->n_outputs, data->name, n);
+  return FALSE;
+}
+
+DynoScores *
+dyno_cli_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArray *indices,
+                  guint n_worst, GError **error)
+{
+  const DynoWeightsInfo *info = dyno_predictor_get_info (predictor);
+  const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
+  g_autofree guint32 *classes = NULL;
+  g_autoptr (DynoScores) scores = NULL;
+  Measuring m = { .dataset = dataset };
+
+  if (info->is_values ? !check_values (info, data, error)
+                      : !(classes = dyno_scores_match_classes (info, data, error)))
+    return NULL;
+  m.classes = classes;
+  m.scores = scores = dyno_scores_new (info, n_worst);
+  return dyno_predictor_run (predictor, indices, on_prediction, &m, dyno_signals_get_cancellable (),
+                             error)
+             ? g_steal_pointer (&scores)
+             : NULL;
+}

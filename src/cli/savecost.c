@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* Two weights files on the same data, and what one loses against the other. */
+#include "savecost.h"
+#include "measure.h"
+#include "output.h"
+#include "predict-options.h"
+#include "signals.h"
+#include <string.h>
+
+#define MOST 0.01 /* a point of accuracy, or a hundredth of an error, is much */
+
+static DynoScores *
+measure (const char *command, const char *weights, DynoDataset *dataset, char ***names,
+         GError **error)
+{
+  DynoPredictOptions options = { .weights = (char *) weights, .device = -1 };
+  g_autoptr (DynoPredictor) predictor =
+      dyno_predict_options_open (&options, command, dataset, error);
+  const DynoWeightsInfo *info = predictor ? dyno_predictor_get_info (predictor) : NULL;
+
+  if (!info)
+    return NULL;
+  if (info->is_values && !*names)
+    {
+      *names = g_new0 (char *, info->n_outputs + 1);
+      for (guint32 i = 0; i < info->n_outputs; i++)
+        (*names)[i] = dyno_predict_name_value (info, i);
+    }
+  return dyno_cli_measure (predictor, dataset, NULL, 0, error);
+}
+
+gboolean
+dyno_save_cost_measure (DynoSaveCost *cost, const char *command, const char *fp32, const char *int8,
+                        const char *data, GError **error)
+{
+  const DynoDatasetParams params = { .one_class = TRUE };
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open (data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
+
+  cost->fp32 = dataset ? measure (command, fp32, dataset, &cost->names, error) : NULL;
+  cost->int8 = cost->fp32 ? measure (command, int8, dataset, &cost->names, error) : NULL;
+  return cost->int8 != NULL;
+}
+
+void
+dyno_save_cost_clear (DynoSaveCost *cost)
+{
+  dyno_scores_free (cost->fp32);
+  dyno_scores_free (cost->int8);
+  g_strfreev (cost->names);
+  memset (cost, 0, sizeof *cost);
+}
+
+static double
+get_accuracy (const DynoScores *scores)
+{
+  return (double) scores->n_correct / (double) scores->n_samples;
+}
+
+static double
+get_error (const DynoScores *scores, guint32 value)
+{
+  return scores->absolute[value] / (double) scores->n_samples;
+}
+
+static const char *
+get_verdict (double cost)
+{
+  return cost > MOST ? "more than a point" : "";
+}
+
+void
+dyno_save_cost_print (const DynoSaveCost *cost)
+{
+  g_autoptr (DynoTable) table = dyno_table_new ("", "fp32", "int8", "cost", "", NULL);
+  double before = dyno_scores_get_loss (cost->fp32), after = dyno_scores_get_loss (cost->int8);
+
+  if (cost->names)
+    for (guint32 i = 0; cost->names[i]; i++)
+      {
+        double own = get_error (cost->fp32, i), rounded = get_error (cost->int8, i);
+        dyno_table_add (table, g_strdup_printf ("mean absolute error of %s", cost->names[i]),
+                        g_strdup_printf ("%.6g", own), g_strdup_printf ("%.6g", rounded),
+                        g_strdup_printf ("%+.3g", rounded - own),
+                        g_strdup (get_verdict (own > 0 ? rounded / own - 1 : rounded)), NULL);
+      }
+  else
+    {
+      double own = get_accuracy (cost->fp32), rounded = get_accuracy (cost->int8);
+      dyno_table_add (table, g_strdup ("accuracy"), g_strdup_printf ("%.2f %%", 100 * own),
+                      g_strdup_printf ("%.2f %%", 100 * rounded),
+                      g_strdup_printf ("%+.2f", 100 * (own - rounded)),
+                      g_strdup (get_verdict (own - rounded)), NULL);
+    }
+  dyno_table_add (table, g_strdup ("loss"), g_strdup_printf ("%.4f", before),
+                  g_strdup_printf ("%.4f", after), g_strdup_printf ("%+.4f", after - before),
+                  g_strdup (""), NULL);
+  dyno_out_line ("on %" G_GUINT64_FORMAT " samples:", cost->fp32->n_samples);
+  dyno_table_print (table);
+}
+
+static void
+print_scores_json (const DynoSaveCost *cost, const DynoScores *scores, DynoJson *json,
+                   const char *name)
+{
+  dyno_json_begin_object (json, name);
+  dyno_json_uint (json, "samples", scores->n_samples);
+  dyno_json_double (json, "loss", dyno_scores_get_loss (scores));
+  if (!cost->names)
+    dyno_json_double (json, "accuracy", get_accuracy (scores));
+  else
+    {
+      dyno_json_begin_array (json, "mean_absolute_errors");
+      for (guint32 i = 0; cost->names[i]; i++)
+        dyno_json_double (json, NULL, get_error (scores, i));
+      dyno_json_end_array (json);
+    }
+  dyno_json_end_object (json);
+}
+
+void
+dyno_save_cost_print_json (const DynoSaveCost *cost, DynoJson *json)
+{
+  gboolean much = FALSE;
+
+  print_scores_json (cost, cost->fp32, json, "fp32");
+  print_scores_json (cost, cost->int8, json, "int8");
+  dyno_json_begin_object (json, "cost");
+  dyno_json_double (json, "loss",
+                    dyno_scores_get_loss (cost->int8) - dyno_scores_get_loss (cost->fp32));
+  if (!cost->names)
+    {
+      double lost = get_accuracy (cost->fp32) - get_accuracy (cost->int8);
+      dyno_json_double (json, "accuracy", lost);
+      much = lost > MOST;
+    }
+  else
+    {
+      dyno_json_begin_array (json, "mean_absolute_errors");
+      for (guint32 i = 0; cost->names[i]; i++)
+        {
+          double own = get_error (cost->fp32, i), rounded = get_error (cost->int8, i);
+          dyno_json_double (json, NULL, rounded - own);
+          much = much || (own > 0 ? rounded / own - 1 : rounded) > MOST;
+        }
+      dyno_json_end_array (json);
+    }
+  dyno_json_bool (json, "more_than_a_point", much);
+  dyno_json_end_object (json);
+}
