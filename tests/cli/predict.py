@@ -173,6 +173,66 @@ class Predict(Case):
             self.assertIn(shape, self.run_it('model', model).stdout.decode())
         self.assertIn(b'256x64x1', self.run_it('model', '--help').stdout)
 
+    def test_values_are_told_with_their_names(self):
+        """Head pose: text, CSV and JSON of predict and of evaluate say the same numbers; int8 costs are of
+        each value."""
+        poses = 'builtin:poses?size=32&samples=24'
+        self.run_it('train', '--data', poses, *SMALL, '--model', 'headpose_resnet18', '--set', 'model.width=0.05',
+                    '--set', 'image_size=32', '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
+        names = ['yaw', 'pitch', 'roll']
+        told = self.events(self.lines('predict', '--run', 'run', '--json', poses), 'prediction')
+        self.assertEqual(len(told), 24)
+        for one in told:
+            self.assertEqual([(row['name'], row['unit']) for row in one['values']], [(name, 'degrees') for name in names])
+            self.assertNotIn('classes', one)
+        table = list(csv.DictReader(io.StringIO(self.run_it('predict', '--run', 'run', '--csv', poses).stdout.decode())))
+        text = self.run_it('predict', '--run', 'run', poses).stdout.decode().splitlines()
+        self.assertEqual(list(table[0]), ['sample', *(f'{name} (degrees)' for name in names), 'problem'])
+        for one, row, line in zip(told, table, text, strict=True):
+            values = [value['value'] for value in one['values']]
+            for name, value in zip(names, values, strict=True):
+                self.assertAlmostEqual(float(row[f'{name} (degrees)']), value, delta=1e-5 * max(1, abs(value)))
+            self.assertEqual(line, f"{one['sample']}: " + ', '.join(f'{name} (degrees) {value:.6g}' for name, value in zip(names, values)))
+        done, = self.lines('evaluate', '--run', 'run', '--data', poses, '--worst', '2', '--json')
+        self.assertEqual([row['name'] for row in done['values']], names)
+        self.assertEqual((len(done['worst']), set(done['worst'][0])), (2, {'sample', 'index', 'loss'}))
+        for row in done['values']:
+            self.assertLessEqual(row['mean_absolute_error'], row['rms_error'])
+            self.assertLessEqual(row['r2'], 1)
+        text = self.run_it('evaluate', '--run', 'run', '--data', poses).stdout.decode()
+        for row in done['values']:
+            self.assertRegex(text, rf"{row['name']} \(degrees\) +{row['mean_absolute_error']:.6g} +{row['rms_error']:.6g}")
+        self.assertIn('squared error', text)
+        cost, = self.lines('save', '--run', 'run', '--to', 'int8', '--data', poses, '--json')
+        for i, row in enumerate(done['values']):
+            self.assertAlmostEqual(cost['fp32']['mean_absolute_errors'][i], row['mean_absolute_error'], places=6)
+            self.assertAlmostEqual(cost['cost']['mean_absolute_errors'][i],
+                                   cost['int8']['mean_absolute_errors'][i] - cost['fp32']['mean_absolute_errors'][i], places=9)
+        text = self.run_it('save', '--run', 'run', '--to', 'int8', '--force', '--data', poses).stdout.decode()
+        self.assertIn('mean absolute error of yaw (degrees)', text)
+
+    def test_half_precision_says_the_same(self):
+        self.run_it('train', '--data', TINY, *SMALL, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
+        whole, half = ([[row['probability'] for row in sorted(one['classes'], key=lambda row: row['id'])]
+                        for one in self.events(self.lines('predict', '--run', 'run', '--top', '4', '--json', TINY, *more), 'prediction')]
+                       for more in ([], ['--amp']))
+        self.assertNotEqual(whole, half)
+        for one, other in zip(whole, half, strict=True):
+            self.assertLess(max(abs(a - b) for a, b in zip(one, other, strict=True)), 0.01)
+
+    def test_what_is_assumed_of_the_input_is_said(self):
+        """A weights file that says nothing of its input, and arrays of another size than it was made at."""
+        self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--set', 'data.val_split=0', '--out', 'run')
+        metadata, tensors = self.tensors('run/weights.safetensors')
+        self.write_tensors('bare.safetensors', {'model': 'simplecnn', 'model.width': '0.125'}, tensors)
+        self.write('a.png', png(16, 99))
+        told = self.run_it('predict', '--weights', 'bare.safetensors', '--image-size', '16', 'a.png').stderr.decode()
+        self.assertIn('does not say how its input is normalised; it is fed bytes / 255', told)
+        self.assertNotIn('normalised', self.run_it('predict', '--run', 'run', 'a.png').stderr.decode())
+        self.write('b.npy', npy((2, 20, 20, 3), [i % 256 for i in range(2400)], 'u1'))
+        self.assertIn('are 20 x 20; the weights of “run/weights.safetensors” were made at 16 x 16',
+                      self.run_it('predict', '--run', 'run', 'b.npy').stderr.decode())
+
     def test_the_parts_of_a_run(self):
         self.run_it('train', '--data', TINY, *SMALL, '--set', 'epochs=2', '--set', 'data.val_split=0.3', '--set', 'seed=5', '--out', 'run')
         with open(self.path('run/metrics.csv'), encoding='utf-8') as file:
