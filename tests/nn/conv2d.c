@@ -652,24 +652,33 @@ test_spilling_tiles_lose_their_place (void)
                           .subgroup_size = 64,
                           .fp16 = TRUE,
                           .matrix = DYNO_MATRIX_KHR };
-  guint spilling[2] = { 0, 0 };
+  guint spilling[2] = { 0, 0 }, n = G_N_ELEMENTS (all) * G_N_ELEMENTS (processors);
   for (guint wide = 0; wide < 2; wide++)
-    for (guint i = 0; i < G_N_ELEMENTS (all) * G_N_ELEMENTS (processors) * DYNO_CONV2D_N_PASSES;
-         i++)
+    for (guint i = 0; i < 2 * n * DYNO_CONV2D_N_PASSES; i++)
       {
         DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
-        DynoConv2dShape shape =
-            shape_of (&all[i / DYNO_CONV2D_N_PASSES / G_N_ELEMENTS (processors)], TRUE);
+        guint which = i / DYNO_CONV2D_N_PASSES;
+        DynoConv2dShape shape = shape_of (&all[which % n / G_N_ELEMENTS (processors)], TRUE);
         DynoDeviceInfo card = info;
-        card.processors = processors[i / DYNO_CONV2D_N_PASSES % G_N_ELEMENTS (processors)];
+        shape.load = which < n ? 0 : DYNO_ACTIVATION_ID_RELU;
+        card.processors = processors[which % G_N_ELEMENTS (processors)];
         card.subgroup_max = wide ? 64 : 32;
         g_assert_cmpuint (dyno_conv2d_variants (&card, &shape, i % DYNO_CONV2D_N_PASSES, variants),
                           >, 4);
         card.subgroup_max = 64;
-        spilling[wide] += dyno_tile_spills (variants[0].tile, &card);
+        spilling[wide] +=
+            dyno_tile_spills (variants[0].tile, &card, &shape, i % DYNO_CONV2D_N_PASSES);
       }
   g_assert_cmpuint (spilling[0], >, 4);
   g_assert_cmpuint (spilling[1], ==, 0);
+  /* The largest tile has no room for a batch norm's values; dgrad needs none. */
+  DynoConv2dShape shape = shape_of (&all[0], TRUE);
+  info.subgroup_max = 64;
+  g_assert_false (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_FORWARD));
+  shape.load = DYNO_ACTIVATION_ID_RELU;
+  g_assert_true (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_FORWARD));
+  g_assert_true (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_WGRAD));
+  g_assert_false (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_DGRAD));
 }
 
 /* Subgroups of 64 that take 32 when asked: workgroups with matrix units are multiples of both. */

@@ -144,9 +144,10 @@ guint32 dyno_tile_pass_n (const DynoTile *tile, DynoConv2dPass pass);
 guint32 dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
 
-/* Whether an invocation of the tile's kernels has more to hold than registers, on a device that
+/* Whether an invocation of the tile's kernel has more to hold than registers, on a device that
  * holds operands of matrix units twice. */
-gboolean dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info);
+gboolean dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info,
+                           const DynoConv2dShape *shape, DynoConv2dPass pass);
 
 /* Tiles of images: multiplications of a pass, without taps that are outside. */
 double dyno_images_products (const DynoConv2dShape *shape);

@@ -174,6 +174,8 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
 
 /* Registers of 32 bits; an invocation has 256, and addresses and counters take their share. */
 #define REGISTERS_SPILL 195
+/* The values of a batch norm in the loads that an invocation holds for its channels. */
+#define REGISTERS_LOAD 13
 
 /* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and once
  * more in each other 16: operands take twice the registers that they take on the card where the
@@ -181,7 +183,8 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
  * XTX) 128x128 of 64x64 parts spills 7 to 11 registers by this, 256x64 up to 58, a patch 94 to 137;
  * tiles whose loads are spread over 256 invocations do not. */
 gboolean
-dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info)
+dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                  DynoConv2dPass pass)
 {
   if (info->subgroup_max <= 32 || (tile->kind != DYNO_TILE_MATRIX && tile->kind != DYNO_TILE_PATCH))
     return FALSE;
@@ -190,7 +193,8 @@ dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info)
   /* Chunks on the way to shared memory, 4 registers each; A's with what says whether they are
    * valid. */
   guint32 loads = (5 * tile->m + 4 * taps * tile->n) * (tile->k / 8) / invocations;
-  return sums + operands + loads > REGISTERS_SPILL;
+  guint32 norm = shape->load && pass != DYNO_CONV2D_DGRAD ? REGISTERS_LOAD : 0;
+  return sums + operands + loads + norm > REGISTERS_SPILL;
 }
 
 DynoFirstTile
