@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""ranks.py DYNOCTL: several processes that train together, started by mpirun and by dynoctl itself:
-one that speaks, what they refuse, how they are stopped, and what comes of a rank that dies or
-hangs."""
+"""ranks.py DYNOCTL CUDA: several processes that train together, started by mpirun and by dynoctl itself:
+one that speaks, what they refuse, how they are stopped, what comes of a rank that dies or
+hangs, and gradients that go from device to device by the CUDA in small that lies in the folder CUDA."""
 import json, os, re, signal, struct
 from severalranks import *
 
@@ -25,6 +25,20 @@ def one_speaks():
     pairs = list(zip(losses(alone), losses(out)))
     check('losses of one process that accumulates', len(losses(alone)) == len(losses(out)) == len(pairs) > 0 and
           all(abs(a - b) <= 1e-5 * max(1, abs(a)) for a, b in pairs), f'{pairs} {err}')
+
+
+def device_to_device():
+    """The bits of the way through the host; the validation layer has nothing to say of either."""
+    told = []
+    for peers in '0', '1':
+        more = {'LD_LIBRARY_PATH': sys.argv[2]} if peers == '1' else {}
+        code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=8', '--epochs', '2', '--json', '--no-out'), DYNO_PEER_COPIES=peers,
+                             DYNO_VALIDATION=environment['DYNO_TEST_VALIDATION'], **more)
+        planned = [event['components']['gradients'] for event in events(out) if event['event'] == 'plan']
+        check('trains with the validation layer', code == 0 and 'alidation' not in err and len(planned) == 1, out + err)
+        told.append((losses(out), planned))
+    check('from device to device: the bits of the host', told[0][0] == told[1][0] != [], told)
+    check('it did go from device to device', told[0][1] < told[1][1], told)
 
 
 def refuses():
@@ -139,6 +153,7 @@ def ends_by_mpirun():
 
 
 one_speaks()
+device_to_device()
 refuses()
 starts_itself()
 measures()
