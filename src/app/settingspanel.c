@@ -6,6 +6,7 @@
  * Its rows are built when it is first seen, or when the program has nothing else to do after its
  * first frame, which need not wait for them. */
 #include "settingspanel.h"
+#include "cores.h"
 #include "fold.h"
 #include "format.h"
 #include "modelrow.h"
@@ -44,7 +45,7 @@ describe_workers (DynoSettingsPanel *self)
   const DynoPreset *preset = dyno_setup_get_preset (self->setup);
   guint32 advised =
       preset ? dyno_preset_get_workers (preset, dyno_setup_get_level (self->setup)) : 0;
-  guint cores = g_get_num_processors ();
+  guint cores = dyno_cores_count ();
   if (advised <= cores || dyno_setup_differs (self->setup, dyno_setting_find ("workers")))
     return NULL;
   /* Translators: number of workers, number of processors: the smaller one counts */

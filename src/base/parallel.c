@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Parallel loops: threads that take the next index from a shared counter until there is none. */
 #include "parallel.h"
+#include "cores.h"
 
 #define MAX_THREADS 16
 
@@ -27,7 +28,7 @@ dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
 {
   Loop loop = { .count = count, .func = func, .data = data };
   GThread *threads[MAX_THREADS];
-  guint n_threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count), started = 0;
+  guint n_threads = MIN (MIN (dyno_cores_count (), MAX_THREADS), count), started = 0;
 
   /* This thread is one of them, and does all where the system has no more threads to give. */
   while (started + 1 < n_threads

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl bench --loader: the data pipeline without a device, by batch and workers. */
 #include "bench.h"
+#include "cores.h"
 #include "loaderceiling.h"
 #include "output.h"
 #include "signals.h"
@@ -13,7 +14,7 @@ static GArray *
 list_workers (void)
 {
   GArray *list = g_array_new (FALSE, FALSE, sizeof (guint32));
-  guint32 cores = g_get_num_processors ();
+  guint32 cores = dyno_cores_count ();
 
   for (guint32 n = 0; n < cores; n = n ? 2 * n : 1)
     g_array_append_val (list, n);

@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "amount.h"
 #include "convert.h"
+#include "cores.h"
 #include "loaderceiling.h"
 #include "output.h"
 #include "signals.h"
@@ -32,7 +33,7 @@ measure (DynoDataset *dataset, guint32 image_size, double *rate, GError **error)
   if (!deadline)
     return FALSE;
   job->settings.image_size = dyno_dataset_get_info (dataset)->resizable ? image_size : 0;
-  job->settings.workers = MAX (g_get_num_processors (), 1);
+  job->settings.workers = MAX (dyno_cores_count (), 1);
   dyno_dataset_split (dataset, 0, 0, &train, &validation);
   if (!dyno_loader_ceiling_measure (job, dataset, train, MEASURE_SECONDS, deadline, &ceiling,
                                     error))

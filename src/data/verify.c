@@ -3,6 +3,7 @@
  * counter.  What they find is put in the samples' order, so that it does not hang on which thread
  * was first. */
 #include "dataset-class.h"
+#include "cores.h"
 #include "intl.h"
 
 #define RUN         16
@@ -95,7 +96,7 @@ static void
 run_threads (Verify *v, DynoScanProgress progress, gpointer data, GCancellable *cancellable)
 {
   GThread *threads[MAX_THREADS];
-  guint wanted = CLAMP (g_get_num_processors (), 1, MAX_THREADS), started = 0;
+  guint wanted = CLAMP (dyno_cores_count (), 1, MAX_THREADS), started = 0;
 
   g_mutex_lock (&v->mutex);
   for (guint i = 0; i < wanted; i++)

@@ -8,6 +8,7 @@
  * Vulkan locks the pipeline cache itself, so pipelines are made in parallel. */
 #include "device-private.h"
 #include "cachefile.h"
+#include "cores.h"
 #include "hash.h"
 #include "parallel.h"
 #include "shader.h"
@@ -397,7 +398,7 @@ build_one (gpointer data, gpointer user_data)
 static void
 run_batch (Batch *batch, guint count, DynoKernelProgress progress, gpointer data)
 {
-  guint threads = MIN (MIN (g_get_num_processors (), MAX_THREADS), count);
+  guint threads = MIN (MIN (dyno_cores_count (), MAX_THREADS), count);
   GThreadPool *pool = dyno_thread_pool_new (build_one, batch, threads);
 
   for (guint i = 0; i < count && pool; i++)

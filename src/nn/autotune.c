@@ -16,6 +16,7 @@
  * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the
  * timing; on a device that is the CPU itself the timing waits for them. */
 #include "autotune.h"
+#include "cores.h"
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
@@ -750,7 +751,7 @@ dyno_autotune_within (DynoDevice *device, DynoGraph *graph, DynoChoices *choices
   gboolean ok = find_points (&t, error);
   if (ok && t.points->len > 0)
     {
-      guint threads = MIN (g_get_num_processors (), MAX_THREADS);
+      guint threads = MIN (dyno_cores_count (), MAX_THREADS);
       t.compilers = dyno_thread_pool_new (compile, &t, threads);
       ok = allocate (&t, error) && tune_points (&t, progress, data, cancellable, error);
     }

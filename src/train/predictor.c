@@ -6,6 +6,7 @@
 #include "predictor.h"
 #include "autotune.h"
 #include "build.h"
+#include "cores.h"
 #include "half.h"
 #include "pipe.h"
 #include "timmnames.h"
@@ -245,7 +246,7 @@ choose_batch (DynoPredictor *p)
 
   p->params.batch = (guint32) MAX (1, MIN ((guint64) asked, n_samples));
   if (p->params.workers == 0)
-    p->params.workers = MIN (g_get_num_processors (), MOST_WORKERS);
+    p->params.workers = MIN (dyno_cores_count (), MOST_WORKERS);
 }
 
 static const DynoVetWatch nobody;

@@ -2,6 +2,7 @@
 /* facts.ini: one table names the keys. */
 #include "runfacts.h"
 #include "ceilings.h"
+#include "cores.h"
 #include "file.h"
 #include "sample-cache.h"
 #include <math.h>
@@ -153,7 +154,7 @@ dyno_run_facts_set_host (DynoRunFacts *facts)
 {
   g_autofree char *governor = NULL;
 
-  facts->cores = g_get_num_processors ();
+  facts->cores = dyno_cores_count ();
   facts->ram_free_bytes = dyno_sample_cache_get_free_memory ();
   if (g_file_get_contents ("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", &governor, NULL,
                            NULL))

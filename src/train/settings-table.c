@@ -5,6 +5,7 @@
  * row names its key, type and member by FLAG, CHOICE or NUMBER, and then only what differs from
  * "no": a member that is left out is 0, FALSE or NULL. */
 #include "intl.h"
+#include "cores.h"
 #include "settings.h"
 #include <string.h>
 
@@ -300,7 +301,7 @@ fill_default_values (void)
 
   if (!g_once_init_enter (&once))
     return;
-  g_snprintf (default_workers, sizeof default_workers, "%u", MIN (4, g_get_num_processors ()));
+  g_snprintf (default_workers, sizeof default_workers, "%u", MIN (4, dyno_cores_count ()));
   g_once_init_leave (&once, 1);
 }
 

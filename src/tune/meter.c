@@ -2,6 +2,7 @@
 /* The meter of this machine: one device for all measurements, which is opened with the first and
  * again after it was lost; one measurement at a time has memory on it. */
 #include "meter.h"
+#include "cores.h"
 #include "gpuceiling.h"
 #include "intl.h"
 #include "kernel.h"
@@ -249,7 +250,7 @@ dyno_meter_new (const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *
   real->dataset = dyno_dataset_ref (dataset);
   real->info = *info;
   real->meter.class = &real_class;
-  real->meter.n_cores = g_get_num_processors ();
+  real->meter.n_cores = dyno_cores_count ();
   real->meter.has_fp16 = info->fp16;
   real->meter.generated = dyno_dataset_get_info (dataset)->schema.generated;
   real->meter.tune_kernels = TRUE;

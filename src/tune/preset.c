@@ -5,6 +5,7 @@
  * Advice for an image size that no row names is scaled by area from the nearest row, within limits
  * of what trains well: a batch that only fills memory is no advice. */
 #include "preset-file.h"
+#include "cores.h"
 #include "dyno-presets.h"
 #include "file.h"
 #include "intl.h"
@@ -133,7 +134,7 @@ make_this_gpu (const DynoDeviceInfo *device)
   DynoPreset *preset = g_new0 (DynoPreset, 1);
   gboolean software = device->type == DYNO_DEVICE_TYPE_SOFTWARE;
   double gib = (double) device->vram_bytes / (double) GIB;
-  guint32 cores = g_get_num_processors ();
+  guint32 cores = dyno_cores_count ();
 
   preset->id = g_strdup ("this-gpu");
   preset->name = g_strdup_printf (_ ("This GPU (%s)"), device->name);
@@ -346,7 +347,7 @@ dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size
       guint32 limit = level == DYNO_LEVEL_SAFE ? 128 : level == DYNO_LEVEL_MAX ? 512 : 256;
       settings->batch_size = scale_batch (batch, row, size, limit);
     }
-  settings->workers = MIN (dyno_preset_get_workers (preset, level), g_get_num_processors ());
+  settings->workers = MIN (dyno_preset_get_workers (preset, level), dyno_cores_count ());
   settings->prefetch = preset->prefetch;
   settings->amp = preset->amp;
   settings->pinned = preset->pinned;

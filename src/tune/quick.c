@@ -4,6 +4,7 @@
 #include "quick.h"
 #include "amount.h"
 #include "asyncmeter.h"
+#include "cores.h"
 #include "diagnosis-private.h"
 #include "intl.h"
 #include "loader.h"
@@ -382,7 +383,7 @@ dyno_quick_new (void)
 
   g_atomic_ref_count_init (&quick->references);
   quick->findings = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_finding_free);
-  quick->cores = g_get_num_processors ();
+  quick->cores = dyno_cores_count ();
   quick->loader_samples_per_s = quick->samples_per_s = quick->step_ms = NONE;
   quick->cpu_samples_per_s = quick->beside_samples_per_s = NONE;
   quick->expected_least = quick->expected_most = quick->outside_cpu = NONE;

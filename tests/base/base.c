@@ -3,6 +3,7 @@
 #include "amount.h"
 #include "base-error.h"
 #include "checked.h"
+#include "cores.h"
 #include "file.h"
 #include "hash.h"
 #include "median.h"
@@ -382,6 +383,29 @@ test_module_file_in_the_named_folder (void)
   g_assert_cmpint (g_rmdir (folder), ==, 0);
 }
 
+static gpointer
+keep_part (gpointer parts)
+{
+  guint kept = dyno_cores_keep_part (GPOINTER_TO_UINT (parts));
+
+  g_assert_cmpuint (kept, ==, dyno_cores_count ());
+  return GUINT_TO_POINTER (kept);
+}
+
+/* Of a thread of its own, whose cores go with it. */
+static void
+test_cores_are_shared_out (void)
+{
+  guint all = dyno_cores_count ();
+
+  for (guint parts = 1; parts <= 2 * all; parts++)
+    {
+      GThread *thread = g_thread_new ("part", keep_part, GUINT_TO_POINTER (parts));
+      g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (thread)), ==, MAX (all / parts, 1));
+    }
+  g_assert_cmpuint (dyno_cores_count (), ==, all);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -405,6 +429,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);
   g_test_add_func ("/base/amount/rates-have-their-thousands-apart", test_amount_rate);
   g_test_add_func ("/base/amount/durations-round-once", test_amount_duration);
+  g_test_add_func ("/base/cores/are-shared-out", test_cores_are_shared_out);
   g_test_add_func ("/base/module/file-in-the-named-folder", test_module_file_in_the_named_folder);
   return g_test_run ();
 }

@@ -3,6 +3,7 @@
  * goes into waiting for the disk.  What they find is put together so that it does not hang on which
  * thread was first. */
 #include "datafile.h"
+#include "cores.h"
 #include "folderscan.h"
 #include "hash.h"
 #include "image.h"
@@ -145,7 +146,7 @@ static void
 run_threads (Probe *probe)
 {
   GThread *threads[MAX_THREADS];
-  guint wanted = CLAMP (g_get_num_processors (), 2, MAX_THREADS), started = 0;
+  guint wanted = CLAMP (dyno_cores_count (), 2, MAX_THREADS), started = 0;
   guint64 found;
 
   wanted = MIN (wanted, probe->scan->files->len / RUN + 1);

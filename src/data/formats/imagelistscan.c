@@ -3,6 +3,7 @@
  * not hang on which thread was first: sums do not know an order, and reasons are asked for again,
  * in the list's order, for the few that are told. */
 #include "imagelist.h"
+#include "cores.h"
 #include "datafile.h"
 #include "hash.h"
 #include "image.h"
@@ -279,9 +280,8 @@ dyno_image_list_finish (DynoImageList *list, DynoDataset *dataset, const DynoOpe
   scan.readable = readable;
   scan.real_root = list->root ? realpath (list->root, NULL) : NULL;
   g_mutex_init (&scan.mutex);
-  ok = dyno_runs_do (list->items->len, RUN, MIN (g_get_num_processors () + 1, MAX_THREADS),
-                     probe_run, &scan, context->progress, context->progress_data,
-                     context->cancellable, error);
+  ok = dyno_runs_do (list->items->len, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS), probe_run,
+                     &scan, context->progress, context->progress_data, context->cancellable, error);
   if (ok)
     {
       keep_readable (list, dataset, &scan);

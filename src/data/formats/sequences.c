@@ -10,6 +10,7 @@
  * changed meanwhile is an error of that sample. */
 #include "arrayset.h"
 #include "checked.h"
+#include "cores.h"
 #include "datafile.h"
 #include "folderscan.h"
 #include "hash.h"
@@ -445,7 +446,7 @@ read_headers (Sequences *sequences, DynoDataset *dataset, const DynoOpenContext 
                 .features = features,
                 .sizes = sizes };
   gboolean ok =
-      dyno_runs_do (n, RUN, MIN (g_get_num_processors () + 1, MAX_THREADS), probe_run, &scan,
+      dyno_runs_do (n, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS), probe_run, &scan,
                     context->progress, context->progress_data, context->cancellable, error);
 
   if (ok)

@@ -12,6 +12,7 @@
  *   pt3d_68 are taken instead.
  * - Samples with an angle beyond 99 degrees are left out, and counted. */
 #include "headpose.h"
+#include "cores.h"
 #include "datafile.h"
 #include "hash.h"
 #include "intl.h"
@@ -348,7 +349,7 @@ load_all (Load *load, GError **error)
                   *base = g_path_get_basename (absolute);
 
   return walk (load, load->list->root, 0, is_aflw (base), error)
-         && dyno_runs_do (load->samples->len, RUN, MIN (g_get_num_processors () + 1, MAX_THREADS),
+         && dyno_runs_do (load->samples->len, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS),
                           read_run, load, context->progress, context->progress_data,
                           context->cancellable, error)
          && take_samples (load, error);
