@@ -5,11 +5,13 @@
 #include "cli.h"
 #include "estimate.h"
 #include "exporter.h"
+#include "jsontext.h"
 #include "ranksestimate.h"
 
 G_BEGIN_DECLS
 
-#define DYNO_OPTION_UNSET G_MININT64
+#define DYNO_OPTION_UNSET   G_MININT64
+#define DYNO_CLI_MOST_RANKS 65536
 
 typedef struct {
   char *data, *targets, *model;
@@ -53,6 +55,8 @@ DynoDataset *dyno_cli_open_dataset (const char *command, const DynoJob *job, GEr
  * NULL: they are not told. */
 void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
                            const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);
+/* What is known of a job on several ranks, wherever it is told. */
+void dyno_ranks_print_members (DynoJson *json, const DynoRanksEstimate *ranks);
 void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                            const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);
 

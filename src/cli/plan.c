@@ -6,8 +6,6 @@
 #include "output.h"
 #include <math.h>
 
-#define MOST_RANKS 65536
-
 static void
 add_estimate (DynoJson *json, const DynoRunEstimate *e)
 {
@@ -70,16 +68,13 @@ name_source (DynoExchangeSource source)
                                                 : "assumed";
 }
 
-static void
-add_ranks (DynoJson *json, const DynoRanksEstimate *e)
+void
+dyno_ranks_print_members (DynoJson *json, const DynoRanksEstimate *e)
 {
-  dyno_json_begin_object (json, "ranks");
   dyno_json_uint (json, "ranks", e->ranks);
   dyno_json_uint (json, "hosts", e->hosts);
   dyno_json_uint (json, "global_batch", e->global_batch);
-  dyno_json_uint (json, "steps_per_epoch", e->steps_per_epoch);
   dyno_json_uint (json, "exchange_bytes", e->exchange_bytes);
-  dyno_json_uint (json, "staging_bytes", e->staging_bytes);
   dyno_json_uint (json, "inbox_bytes", e->inbox_bytes);
   dyno_json_string (json, "rate", name_source (e->source));
   dyno_json_double (json, "latency_us", 1e6 * e->rate.latency_s);
@@ -89,7 +84,6 @@ add_ranks (DynoJson *json, const DynoRanksEstimate *e)
   dyno_json_double (json, "step_ms", 1e3 * e->step_seconds);
   dyno_json_double (json, "samples_per_s", e->samples_per_s);
   dyno_json_double (json, "speedup", e->speedup);
-  dyno_json_end_object (json);
 }
 
 static void
@@ -184,7 +178,13 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   if (estimate)
     add_estimate (&json, estimate);
   if (ranks)
-    add_ranks (&json, ranks);
+    {
+      dyno_json_begin_object (&json, "ranks");
+      dyno_ranks_print_members (&json, ranks);
+      dyno_json_uint (&json, "steps_per_epoch", ranks->steps_per_epoch);
+      dyno_json_uint (&json, "staging_bytes", ranks->staging_bytes);
+      dyno_json_end_object (&json);
+    }
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
@@ -334,9 +334,9 @@ dyno_verb_plan (int argc, char **argv)
                        "Device memory by component, exactly, before any run.", entries, NULL, NULL,
                        0, &code))
     return code;
-  if (ranks < 1 || ranks > MOST_RANKS || hosts < 1 || hosts > ranks)
+  if (ranks < 1 || ranks > DYNO_CLI_MOST_RANKS || hosts < 1 || hosts > ranks)
     return dyno_cli_usage (argv[0], "--ranks is 1 to %d, and --hosts 1 to as many as --ranks",
-                           MOST_RANKS);
+                           DYNO_CLI_MOST_RANKS);
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
   if (!dyno_job_plan (cli_job.job, dyno_dataset_get_info (cli_job.dataset), &cli_job.device, &plan,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tune-json.h"
 #include "formats.h"
+#include "job-options.h"
 #include "jsontext.h"
 #include "output.h"
 #include <math.h>
@@ -101,6 +102,22 @@ print_equal_epochs (DynoJson *json, const DynoTuneResult *r)
   dyno_json_end_object (json);
 }
 
+/* null: it is of one process.  samples_per_s and the rest are those of all. */
+static void
+print_ranks (DynoJson *json, const DynoTuneResult *r)
+{
+  if (r->ranks.ranks <= 1)
+    {
+      dyno_json_null (json, "ranks");
+      return;
+    }
+  dyno_json_begin_object (json, "ranks");
+  dyno_ranks_print_members (json, &r->ranks);
+  dyno_json_double (json, "accumulate_gain", r->accumulate_gain);
+  dyno_json_double (json, "half_gain", r->half_gain);
+  dyno_json_end_object (json);
+}
+
 static void
 print_best_members (DynoJson *json, const DynoTuneResult *result)
 {
@@ -127,6 +144,7 @@ print_best_members (DynoJson *json, const DynoTuneResult *result)
   dyno_json_uint (json, "margin_bytes", result->margin_bytes);
   print_goal (json, result);
   print_equal_epochs (json, result);
+  print_ranks (json, result);
 }
 
 /* Only what is prepared: what is measured is told when it has ended. */

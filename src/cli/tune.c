@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl tune: the tuner's trials as they come, the best one, and its settings as files. */
 #include "tune.h"
+#include "cores.h"
 #include "job-options.h"
 #include "file.h"
 #include "formats.h"
@@ -28,6 +29,7 @@ typedef struct {
   GError *error;
   gboolean found, headed;
   gboolean measured; /* anything, since it began */
+  guint ranks, hosts;
 } Search;
 
 static void
@@ -292,6 +294,8 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
   g_autoptr (GError) error = NULL;
   int code = DYNO_EXIT_OK;
 
+  if (search->ranks > 1)
+    dyno_tune_set_ranks (one, search->ranks, search->hosts);
   if (resume && !dyno_tune_resume (one, resume, &error))
     return dyno_cli_fail (g_steal_pointer (&error), search->options->json);
   search->tune = one;
@@ -384,7 +388,7 @@ prepare_folder (const char *command, const char *folder, gboolean force)
 
 /* What the search was of, where the command does not say it: settings that it names go before. */
 static gboolean
-take_earlier_search (const char *folder, DynoJobOptions *options, GError **error)
+take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks, GError **error)
 {
   g_autofree char *path = g_build_filename (folder, DYNO_TRIALS_FILE, NULL);
   g_autoptr (DynoJob) job = dyno_trials_file_read_job (path, error);
@@ -398,6 +402,8 @@ take_earlier_search (const char *folder, DynoJobOptions *options, GError **error
     options->data = g_strdup (job->data);
   if (!options->model)
     options->model = g_strdup (job->model);
+  if (*ranks == 1)
+    *ranks = MAX (job->ranks, 1);
   if (options->settings_file || options->preset)
     return TRUE;
   for (guint i = 0; i < n; i++)
@@ -421,6 +427,7 @@ dyno_verb_tune (int argc, char **argv)
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
   g_autofree char *out = NULL, *resume = NULL, *goal_text = NULL;
+  gint64 ranks = 1, hosts = 1;
   g_autoptr (GError) error = NULL;
   DynoLearningGoal goal;
   gboolean quiet = FALSE, force = FALSE;
@@ -438,6 +445,12 @@ dyno_verb_tune (int argc, char **argv)
       "Go on with the search of this folder, also in another --out; data, model and settings that "
       "are not given are its own",
       "DIR" },
+    { "ranks", 0, 0, G_OPTION_ARG_INT64, &ranks,
+      "For so many processes that train together, a device each: measured as one of them, with its "
+      "share of the cores, the exchange by its model",
+      "N" },
+    { "hosts", 0, 0, G_OPTION_ARG_INT64, &hosts, "With --ranks: the machines that they are on",
+      "N" },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &force, "Write over an earlier run in --out", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &quiet, "Only errors and warnings", NULL },
     { NULL },
@@ -456,13 +469,24 @@ dyno_verb_tune (int argc, char **argv)
     return code;
   if (!(minutes > 0) || minutes > 10000)
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
+  if (ranks < 1 || ranks > DYNO_CLI_MOST_RANKS || hosts < 1 || hosts > ranks)
+    return dyno_cli_usage (argv[0], "--ranks is 1 to %d, and --hosts 1 to as many as --ranks",
+                           DYNO_CLI_MOST_RANKS);
+  if (ranks > 1 && goal_text)
+    return dyno_cli_usage (argv[0], "--goal is for one process: what several learn depends on the "
+                                    "samples of all; leave out --ranks or --goal");
   if (goal_text && !dyno_learning_goal_parse (goal_text, &goal, &error))
     return dyno_cli_usage (argv[0], "--goal: %s", error->message);
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   options.quiet = quiet;
-  if (resume && !(options.data && options.model) && !take_earlier_search (resume, &options, &error))
+  if (resume && !(options.data && options.model)
+      && !take_earlier_search (resume, &options, &ranks, &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
+  if (ranks > hosts && dyno_cores_keep_part ((guint) ((ranks + hosts - 1) / hosts)) == 0 && !quiet)
+    dyno_error_line ("%s: all cores are measured, not one rank's share: the system does not let a "
+                     "process leave some",
+                     argv[0]);
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
   if (resume && !out)
@@ -475,8 +499,12 @@ dyno_verb_tune (int argc, char **argv)
     }
   if (cli_job.preset_note && !quiet)
     dyno_error_line ("%s: %s", argv[0], cli_job.preset_note);
-  search = (Search){
-    .command = argv[0], .options = &options, .cli_job = &cli_job, .out = out, .quiet = quiet
-  };
+  search = (Search){ .command = argv[0],
+                     .options = &options,
+                     .cli_job = &cli_job,
+                     .out = out,
+                     .quiet = quiet,
+                     .ranks = (guint) ranks,
+                     .hosts = (guint) hosts };
   return tune (&search, minutes, goal_text ? &goal : NULL, resume);
 }

@@ -338,6 +338,15 @@ plan (DynoMeter *meter, const DynoSettings *settings, guint64 *bytes, gboolean *
 }
 
 static void
+estimate_ranks (DynoMeter *meter, const DynoSettings *settings, double step_seconds,
+                DynoRanksEstimate *estimate)
+{
+  DynoMeter *inner = ((AsyncMeter *) meter)->shared->inner;
+
+  inner->class->ranks (inner, settings, step_seconds, estimate);
+}
+
+static void
 async_free (DynoMeter *meter)
 {
   AsyncMeter *async = (AsyncMeter *) meter;
@@ -354,6 +363,7 @@ static const DynoMeterClass async_class = {
   .free = async_free,
   .numerics = compare_numerics,
   .learn = learn,
+  .ranks = estimate_ranks,
 };
 
 DynoMeter *
@@ -365,6 +375,7 @@ dyno_async_meter_new (DynoMeter *inner, double grace_s)
   async->class = async_class;
   async->class.numerics = inner->class->numerics ? compare_numerics : NULL;
   async->class.learn = inner->class->learn ? learn : NULL;
+  async->class.ranks = inner->class->ranks ? estimate_ranks : NULL;
   async->meter.class = &async->class;
   async->shared = g_new0 (Shared, 1);
   async->shared->inner = inner;

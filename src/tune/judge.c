@@ -480,6 +480,7 @@ dyno_search_judge (DynoSearch *search)
     result->margin_bytes = limit - result->best.vram_bytes;
   result->loader_ceiling = dyno_rate_model_loader (search->model, &best->settings);
   result->gpu_ceiling = dyno_rate_model_gpu (search->model, &best->settings);
+  dyno_search_judge_ranks (search);
   if (isfinite (result->speedup) && !result->inside_noise)
     dyno_search_split_gain (search, best);
   draw_curve (search, best); /* with the batches that were measured on the way */

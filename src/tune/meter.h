@@ -9,6 +9,7 @@
 #pragma once
 #include "learning.h"
 #include "numerics.h"
+#include "ranksestimate.h"
 #include "statistics.h"
 #include <gio/gio.h>
 
@@ -65,6 +66,10 @@ typedef struct {
   gboolean (*learn) (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *goal,
                      gint64 deadline_us, GCancellable *cancellable, DynoLearning *learning,
                      GError **error);
+  /* What several ranks make of a step of one, whose time this is (NaN: not known); NULL: the meter
+   * is of one rank.  Rates and samples are those of each. */
+  void (*ranks) (DynoMeter *meter, const DynoSettings *settings, double step_seconds,
+                 DynoRanksEstimate *estimate);
 } DynoMeterClass;
 
 /* What a measurement prepares, as a session's PROGRESS tells it; NULL: nothing, it measures. */

@@ -346,7 +346,7 @@ dyno_search_learn_ceiling (DynoSearch *search, const DynoCeiling *c)
     return;
   if (c->of == DYNO_CEILING_LOADER)
     dyno_rate_model_add_loader (search->model, &c->settings, c->samples_per_s);
-  else
+  else if (c->of == DYNO_CEILING_GPU)
     dyno_rate_model_add_gpu (search->model, &c->settings, c->samples_per_s);
 }
 

@@ -146,6 +146,8 @@ gboolean dyno_search_is_open (DynoSearch *search);
 /* Best, base line and present settings in turn, longer; then the result's verdict. */
 void dyno_search_prove (DynoSearch *search);
 void dyno_search_judge (DynoSearch *search);
+/* Of the result's best: what several ranks make of it; nothing where the meter is of one. */
+void dyno_search_judge_ranks (DynoSearch *search);
 /* Of the result, whose rates are there; measures points on the way where there is time. */
 void dyno_search_split_gain (DynoSearch *search, const DynoArm *best);
 

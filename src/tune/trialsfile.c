@@ -26,7 +26,8 @@ static const char *const facts[] = {
   "outside_cpu",  "vram_bytes",  "planned_bytes", "steps",
   "text"
 };
-static const char *const ends[] = { "data", "model", "device" };
+/* The last where there are several. */
+static const char *const ends[] = { "data", "model", "device", "ranks" };
 
 static const char *const stages[] = { "today", "baseline", "preset", "search", "proof" };
 
@@ -70,8 +71,14 @@ add_count (GString *line, guint64 value)
   add_field (line, text);
 }
 
+static guint
+count_ends (guint ranks)
+{
+  return ranks > 1 ? G_N_ELEMENTS (ends) : G_N_ELEMENTS (ends) - 1;
+}
+
 static GString *
-header (void)
+header (guint ranks)
 {
   GString *line = g_string_new (NULL);
   guint n;
@@ -81,7 +88,7 @@ header (void)
     add_field (line, facts[i]);
   for (guint i = 0; i < n; i++)
     add_field (line, table[i].key);
-  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+  for (guint i = 0; i < count_ends (ranks); i++)
     add_field (line, ends[i]);
   return g_string_append_c (line, '\n');
 }
@@ -193,12 +200,14 @@ dyno_trials_file_new (const char *path, const DynoJob *job, const char *device, 
                       GError **error)
 {
   DynoTrialsFile *file = g_new0 (DynoTrialsFile, 1);
-  g_autoptr (GString) first = header (), tail = g_string_new (" ");
+  g_autoptr (GString) first = header (job->ranks), tail = g_string_new (" ");
   gboolean good;
 
   add_field (tail, job->data);
   add_field (tail, job->model);
   add_field (tail, device);
+  if (job->ranks > 1)
+    add_count (tail, job->ranks);
   file->path = g_strdup (path);
   file->tail = g_strdup (tail->str + 1);
   if (!append && g_unlink (path) != 0 && errno != ENOENT)
@@ -294,6 +303,18 @@ find_stage (const char *name)
   return NULL;
 }
 
+/* 1 where the line does not tell. */
+static guint
+ranks_of (const GPtrArray *fields)
+{
+  guint n;
+
+  dyno_setting_list (&n);
+  return fields->len > G_N_ELEMENTS (facts) + n + count_ends (1)
+             ? (guint) MIN (count_at (fields, fields->len - 1), G_MAXUINT)
+             : 1;
+}
+
 /* FALSE with the error where it is of another job; a setting that is searched may differ. */
 static gboolean
 check_job (const GPtrArray *fields, const DynoJob *job, const DynoSettings *settings,
@@ -308,6 +329,8 @@ check_job (const GPtrArray *fields, const DynoJob *job, const DynoSettings *sett
     of = "data";
   else if (g_strcmp0 (fields->pdata[data + 1], job->model ? job->model : "") != 0)
     of = "model";
+  else if (ranks_of (fields) != MAX (job->ranks, 1))
+    of = "ranks";
   for (guint i = 0; i < n && !of; i++)
     if (table[i].tunable.steps == DYNO_TUNABLE_NO && strcmp (table[i].key, "epochs") != 0
         && dyno_settings_get_number (settings, table[i].key)
@@ -326,7 +349,7 @@ take (DynoTuneResult *result, const GPtrArray *fields, const DynoTrial *trial)
 {
   const char *stage = fields->pdata[1];
 
-  for (DynoCeilingOf of = DYNO_CEILING_LOADER; of <= DYNO_CEILING_GPU; of++)
+  for (DynoCeilingOf of = DYNO_CEILING_LOADER; of <= DYNO_CEILING_EXCHANGE; of++)
     if (strcmp (stage, dyno_ceiling_name (of)) == 0)
       {
         DynoCeiling *c = g_new0 (DynoCeiling, 1);
@@ -390,13 +413,15 @@ read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
 static char *
 open_trials (const char *path, const char **at, GError **error)
 {
-  g_autoptr (GString) first = header ();
+  g_autoptr (GString) one = header (1), several = header (2);
+  const GString *first = one;
   g_autoptr (GError) problem = NULL;
   g_autofree char *text = NULL;
   gsize size = 0;
 
-  if (!g_file_get_contents (path, &text, &size, &problem) || size > MOST_BYTES
-      || strlen (text) != size || !g_str_has_prefix (text, first->str))
+  if (g_file_get_contents (path, &text, &size, &problem) && g_str_has_prefix (text, several->str))
+    first = several;
+  if (problem || size > MOST_BYTES || strlen (text) != size || !g_str_has_prefix (text, first->str))
     {
       g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
                    _ ("No search can go on from “%s”: %s"), path,
@@ -419,7 +444,8 @@ next_trial (const char **at, const DynoJob *job, DynoTrial *trial)
       g_autoptr (GPtrArray) fields = next_line (at);
 
       if (!fields
-          || (fields->len == G_N_ELEMENTS (facts) + n + G_N_ELEMENTS (ends)
+          || ((fields->len == G_N_ELEMENTS (facts) + n + count_ends (1)
+               || fields->len == G_N_ELEMENTS (facts) + n + count_ends (2))
               && read_trial (fields, job, trial)))
         return g_steal_pointer (&fields);
     }
@@ -453,7 +479,9 @@ dyno_trials_file_read_job (const char *path, GError **error)
   g_autofree char *text = open_trials (path, &at, error);
   g_autoptr (DynoJob) job = dyno_job_new ();
   gboolean found = FALSE, present = FALSE;
+  guint n;
 
+  dyno_setting_list (&n);
   while (text && !present)
     {
       DynoTrial trial;
@@ -466,9 +494,10 @@ dyno_trials_file_read_job (const char *path, GError **error)
         continue;
       job->settings = trial.settings;
       g_free (job->data);
-      job->data = g_strdup (fields->pdata[fields->len - 3]);
+      job->data = g_strdup (fields->pdata[G_N_ELEMENTS (facts) + n]);
       g_free (job->model);
-      job->model = g_strdup (fields->pdata[fields->len - 2]);
+      job->model = g_strdup (fields->pdata[G_N_ELEMENTS (facts) + n + 1]);
+      job->ranks = ranks_of (fields);
       found = TRUE;
     }
   if (found)

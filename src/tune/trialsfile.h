@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* trials.csv: every measurement of a search, a line each, on the disk before the next begins; what
  * a search goes on from.  Columns are what is known of it, then every setting of the table, then
- * data, model and device.  Ceilings have the stages "loader" and "gpu".  Not thread-safe. */
+ * data, model and device, and of a search for several ranks how many.  Ceilings have the stages
+ * "loader", "gpu" and "exchange".  Not thread-safe. */
 #pragma once
 #include "tuneresult.h"
 
@@ -25,8 +26,8 @@ void dyno_trials_file_free (DynoTrialsFile *file);
  * file is none, or of another job (data, model, a setting that is not searched). */
 DynoTuneResult *dyno_trials_file_read (const char *path, const DynoJob *job, GError **error);
 
-/* Data, model and the settings that were the present ones; nothing else of the job is known.  Errors
- * as above. */
+/* Data, model, ranks and the settings that were the present ones; nothing else of the job is known.
+ * Errors as above. */
 DynoJob *dyno_trials_file_read_job (const char *path, GError **error);
 
 G_END_DECLS

@@ -4,6 +4,7 @@
 #include "asyncmeter.h"
 #include "gpu-error.h"
 #include "intl.h"
+#include "ranksmeter.h"
 #include "ring.h"
 #include "search.h"
 #include "searchrecords.h"
@@ -24,6 +25,7 @@ struct _DynoTune {
   DynoTuneResult *known;  /* of an earlier search, or NULL */
   double minutes;
   DynoLearningGoal *goal; /* or NULL */
+  guint hosts;            /* of several ranks */
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
@@ -124,6 +126,20 @@ dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal)
   g_return_if_fail (!tune->thread);
   g_free (tune->goal);
   tune->goal = g_memdup2 (goal, sizeof *goal);
+}
+
+void
+dyno_tune_set_ranks (DynoTune *tune, guint ranks, guint hosts)
+{
+  DynoJob *job = dyno_job_copy (tune->job);
+
+  g_return_if_fail (!tune->thread && hosts > 0 && hosts <= ranks);
+  job->ranks = ranks;
+  dyno_job_unref (tune->job);
+  tune->job = job;
+  tune->hosts = hosts;
+  if (ranks > 1)
+    dyno_tune_set_store (tune, NULL);
 }
 
 gboolean
@@ -352,6 +368,20 @@ read_preset (DynoTune *tune)
   tune->preset_settings.vram_budget = tune->job->settings.vram_budget;
 }
 
+/* Of this machine, or of one rank of several. */
+static DynoMeter *
+make_meter (DynoTune *tune)
+{
+  g_autoptr (DynoJob) one = NULL;
+
+  if (tune->job->ranks <= 1)
+    return dyno_meter_new (tune->job, tune->dataset, &tune->device);
+  one = dyno_job_copy (tune->job);
+  one->ranks = 1;
+  return dyno_ranks_meter_new (dyno_meter_new (one, tune->dataset, &tune->device), tune->job,
+                               tune->dataset, &tune->device, tune->hosts);
+}
+
 static gboolean
 prepare (DynoTune *tune, GError **error)
 {
@@ -374,8 +404,7 @@ prepare (DynoTune *tune, GError **error)
   if (dyno_job_plan (tune->job, dyno_dataset_get_info (tune->dataset), &tune->device, &plan, NULL))
     tune->limit_bytes = plan.limit_bytes;
   read_preset (tune);
-  tune->meter =
-      dyno_async_meter_new (dyno_meter_new (tune->job, tune->dataset, &tune->device), STOP_S);
+  tune->meter = dyno_async_meter_new (make_meter (tune), STOP_S);
   tune->own_meter = TRUE;
   return TRUE;
 }

@@ -60,6 +60,10 @@ void dyno_tune_set_folder (DynoTune *tune, const char *folder);
 void dyno_tune_keep_in (DynoTune *tune, const char *folder);
 /* The best is what reaches it first; half of the time is kept for that. */
 void dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal);
+/* For so many processes that train together on so many hosts, of which this one is measured as one:
+ * it should run on its share of a host's cores.  Nothing is kept in the history, whose rates are of
+ * one process. */
+void dyno_tune_set_ranks (DynoTune *tune, guint ranks, guint hosts);
 /* Before the start: goes on from folder/trials.csv.  Errors: those of trialsfile.h. */
 gboolean dyno_tune_resume (DynoTune *tune, const char *folder, GError **error);
 void dyno_tune_start (DynoTune *tune);

@@ -78,7 +78,7 @@ dyno_trial_stage_text (const char *stage)
 const char *
 dyno_ceiling_name (DynoCeilingOf of)
 {
-  return of == DYNO_CEILING_LOADER ? "loader" : "gpu";
+  return of == DYNO_CEILING_LOADER ? "loader" : of == DYNO_CEILING_GPU ? "gpu" : "exchange";
 }
 
 void
@@ -131,6 +131,7 @@ dyno_tune_result_new (const DynoJob *job)
   result->device_change = 1;
   result->speedup = result->gain = result->outside_cpu = (double) NAN;
   result->loader_ceiling = result->gpu_ceiling = (double) NAN;
+  result->accumulate_gain = result->half_gain = (double) NAN;
   result->best.stage = result->baseline.stage = result->today.stage = result->fastest.stage = "";
   return result;
 }

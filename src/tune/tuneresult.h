@@ -5,10 +5,12 @@
  * Rates.  samples_per_s of a trial, of the best and of the base line is that of a whole run:
  * training samples by wall time with validation and ends of epochs in it, which is what a run gets.
  * train_samples_per_s leaves those out.  A ceiling's rate is that of the loader or of the device
- * alone.  low and high bound the rate at 95 %. */
+ * alone, or what the exchange of several ranks lets through.  low and high bound the rate at 95 %.
+ * A search for several ranks has the rates of each of them. */
 #pragma once
 #include "learning.h"
 #include "numerics.h"
+#include "ranksestimate.h"
 
 G_BEGIN_DECLS
 
@@ -52,11 +54,12 @@ char *dyno_trial_describe (const DynoSettings *settings);
 void dyno_trial_clear (DynoTrial *trial);
 void dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy);
 
-typedef enum { DYNO_CEILING_LOADER, DYNO_CEILING_GPU } DynoCeilingOf;
-const char *dyno_ceiling_name (DynoCeilingOf of); /* "loader", "gpu" */
+typedef enum { DYNO_CEILING_LOADER, DYNO_CEILING_GPU, DYNO_CEILING_EXCHANGE } DynoCeilingOf;
+const char *dyno_ceiling_name (DynoCeilingOf of); /* "loader", "gpu", "exchange" */
 
 /* The loader's: workers, prefetch, cache and image_size of the settings count.  The device's:
- * batch_size, amp, checkpointing and accumulate. */
+ * batch_size, amp, checkpointing and accumulate.  The exchange's is of the best alone, by its
+ * model. */
 typedef struct {
   DynoCeilingOf of;
   DynoSettings settings;
@@ -141,6 +144,9 @@ typedef struct {
   DynoTuneGain *gains;  /* what each setting brought */
   guint n_gains;
   double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
+  DynoRanksEstimate ranks;            /* of the best, on several ranks; ranks 0: it is of one */
+  double accumulate_gain, half_gain;  /* of twice the accumulation and of fp16 on the wire, over the
+                                        best; NaN: not of several ranks, or it has it */
   double lr;                          /* for the best's batch */
   char *lr_advice;                    /* NULL: the batch is the same */
   DynoPresetVerdict preset_verdict;

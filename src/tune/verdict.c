@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-#define SURE 1.1 /* times a ceiling: above it the ceiling is wrong */
+#define SURE    1.1  /* times a ceiling: above it the ceiling is wrong */
+#define ADVISED 1.02 /* of a model: what brings less is not told */
 
 /* TRUE when a is to be preferred at nearly the same rate. */
 static gboolean
@@ -285,6 +286,55 @@ dyno_verdict_explain_gains (const DynoTuneResult *r)
   return text->len > 0 ? g_strdup_printf (_ ("What each setting brought: %s."), text->str) : NULL;
 }
 
+static double
+find_exchange_ceiling (const DynoTuneResult *r)
+{
+  const DynoSettings *s = &r->best.settings;
+
+  return (double) (s->batch_size * s->accumulate) / r->ranks.exchange_seconds;
+}
+
+/* Where the exchange takes longer than all that could hide it. */
+static gboolean
+is_exchange_limit (const DynoTuneResult *r)
+{
+  return r->ranks.ranks > 1 && r->ranks.exposed_seconds > 0.5 * r->ranks.exchange_seconds
+         && r->ranks.exposed_seconds > 0.1 * r->ranks.step_seconds;
+}
+
+static void
+explain_exchange (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  const DynoRanksEstimate *e = &r->ranks;
+  g_autofree char *all = dyno_amount_rate (r->best.samples_per_s * e->ranks),
+                  *bytes = dyno_amount_bytes (e->exchange_bytes, " "),
+                  *through = dyno_amount_rate (find_exchange_ceiling (r)),
+                  *link = dyno_amount_bytes ((guint64) e->rate.bytes_per_s, " ");
+
+  say (reasons,
+       _ ("The rates are those of each of %u ranks, %s samples/s in all: measured as one of them, "
+          "and the exchange by a model."),
+       e->ranks, all);
+  if (is_exchange_limit (r))
+    say (reasons,
+         _ ("The exchange between ranks is the limit: it lets %s samples/s of each through."),
+         through);
+  say (reasons,
+       _ ("Each step exchanges %s in %.3g ms, of which the backward pass does not hide %.3g ms."),
+       bytes, 1e3 * e->exchange_seconds, 1e3 * e->exposed_seconds);
+  if (e->source == DYNO_EXCHANGE_ASSUMED)
+    say (reasons,
+         _ ("That a link carries %s/s is assumed: “mpirun -n %u dynoctl bench --exchange” measures "
+            "it."),
+         link, e->ranks);
+  if (r->half_gain >= ADVISED)
+    say (reasons, _ ("exchange.half=true, which exchanges half of the bytes, may bring %.0f %%."),
+         100 * (r->half_gain - 1));
+  if (r->accumulate_gain >= ADVISED)
+    say (reasons, _ ("accumulate=%d, which exchanges after twice the samples, may bring %.0f %%."),
+         (int) (2 * r->best.settings.accumulate), 100 * (r->accumulate_gain - 1));
+}
+
 static void
 explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -294,6 +344,8 @@ explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
 
   if (best->train_samples_per_s > SURE * MIN (loader, gpu))
     ; /* it has been faster than its ceiling: they were measured while others used the machine */
+  else if (is_exchange_limit (r) && !(loader < gpu))
+    ; /* which is told with the exchange */
   else if (isfinite (loader) && isfinite (gpu) && loader < gpu)
     say (reasons,
          _ ("The data pipeline is the limit: alone it delivers %s samples/s, the GPU could take "
@@ -488,6 +540,8 @@ dyno_verdict_explain (const DynoTuneResult *r)
   explain_gain (reasons, r);
   explain_failed_settings (reasons, r);
   explain_limit (reasons, r);
+  if (r->ranks.ranks > 1)
+    explain_exchange (reasons, r);
   explain_batch (reasons, r);
   explain_run (reasons, r);
   explain_equal_epochs (reasons, r);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""planranks.py DYNOCTL: what plan tells of several ranks before any of them is started."""
+"""planranks.py DYNOCTL: what plan and tune tell of several ranks before any of them is started."""
+import signal
 from dynoctl import *
 
 PAGE = 2 << 20
@@ -35,6 +36,47 @@ class Ranks(Case):
         done = self.run_it(*PLAN, '--ranks', '2', environment=dict(self.environment, DYNO_PEER_COPIES='1'))
         self.assertIn('ranks   2 on 1 host: 48 samples per step', done.stdout.decode())
         self.assertIn('from device to device', done.stdout.decode())
+
+
+class Tune(Case):
+    """A search that is stopped once something was measured."""
+    TUNE = ['tune', '--data', 'builtin:shapes?size=8&samples=400', '--model', 'mlp', '--set', 'model.width=0.125', '--set',
+            'autotune=false']
+
+    def tune(self, *arguments):
+        process = subprocess.Popen([PROGRAM, *arguments, '--json', '--minutes', '10'], cwd=self.folder, env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        told = []
+        for line in process.stdout:
+            told.append(json.loads(line))
+            if told[-1]['event'] == 'trial' and told[-1]['outcome'] == 'ok':
+                process.send_signal(signal.SIGINT)
+                break
+        output, words = process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 130, words.decode())
+        return told + [json.loads(line) for line in output.decode().splitlines()]
+
+    def test_as_one_of_two(self):
+        told = self.tune(*self.TUNE, '--ranks', '2', '--out', 'two')
+        best, = self.events(told, 'best')
+        exchange, = [e for e in self.events(told, 'ceiling') if e['of'] == 'exchange']
+        ranks, settings = best['ranks'], best['settings']
+        self.assertEqual((ranks['ranks'], ranks['hosts']), (2, 1))
+        self.assertEqual(ranks['global_batch'], 2 * settings['batch_size'] * settings['accumulate'])
+        self.assertAlmostEqual(exchange['samples_per_s'] * ranks['exchange_ms'] / 1e3, ranks['global_batch'] / 2, places=3)
+        self.assertIn('each of 2 ranks', ' '.join(best['reasons']))
+        self.assertEqual(self.lines('runs', '--searches', '--json'), [])  # the history's rates are of one process
+        # It goes on as it was begun, and not as a search for one.
+        words = self.run_it('tune', *self.TUNE[1:], '--resume', 'two', expect=2).stderr.decode()
+        self.assertIn('its ranks is not the same', words)
+        again, = self.events(self.tune('tune', '--resume', 'two', '--out', 'more'), 'best')
+        self.assertEqual(again['ranks']['ranks'], 2)
+
+    def test_refused(self):
+        self.assertIn('--goal is for one process', self.run_it(*self.TUNE, '--ranks', '2', '--goal', 'accuracy=0.9', expect=2).stderr.decode())
+        for wrong in (['--ranks', '0'], ['--ranks', '2', '--hosts', '3']):
+            self.assertIn('--ranks is 1 to', self.run_it(*self.TUNE, *wrong, expect=2).stderr.decode())
 
 
 if __name__ == '__main__':
