@@ -317,11 +317,22 @@ name_checkpoint (Run *run)
     g_prefix_error (&run->error, "the run ends, and %s: ", stands);
 }
 
+/* Which device it was that failed; of another rank's that one's error tells. */
+static void
+name_rank (Run *run)
+{
+  if (run->comm && dyno_comm_get_rank (run->comm) == 0
+      && (g_error_matches (run->error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
+          || g_error_matches (run->error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT)))
+    g_prefix_error (&run->error, "rank 0 on %s: ", dyno_comm_get_host (run->comm, 0));
+}
+
 static int
 say_error (Run *run)
 {
   dyno_ranks_choose_speaker (run->comm);
   dyno_progress_clear (&run->progress);
+  name_rank (run);
   name_checkpoint (run);
   return dyno_cli_fail (g_steal_pointer (&run->error), run->options->options.json);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""rankfaults.py DYNOCTL: what several processes say where something goes wrong: once, by one of them,
-in the form and with the exit code that one process has."""
+"""rankfaults.py DYNOCTL LAYER: what several processes say where something goes wrong: once, by one of them,
+in the form and with the exit code that one process has.  LAYER: where the layer is that makes devices fail."""
 import json, os, re, signal
 from severalranks import *
 
@@ -57,6 +57,22 @@ def first_hangs():
     check('a rank that hangs: the last checkpoint', f'{folder}/hangs/checkpoint.safetensors” stands as its last checkpoint' in err, err)
 
 
+def loses_its_device():
+    """Whichever rank has it: it is named, as is the last checkpoint."""
+    layer = f'VK_ADD_LAYER_PATH={sys.argv[2]}', 'VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults'
+    for rank, fault, why, code in (0, 'lost=400', 'VK_ERROR_DEVICE_LOST', 5), (1, 'lost=400', 'VK_ERROR_DEVICE_LOST', 1), (0, 'hang=400', 'hangs or is too slow', 5):
+        name = f'{fault[:4]}{rank}'
+        command = [dynoctl, *TRAIN, '--set', 'batch_size=8', '--epochs', '100', '--json', '--out', name]
+        commands = [command, command]
+        commands[rank] = ['env', *layer, f'DYNO_FAULTS={fault}', *command]
+        process = run(two(*commands))
+        check(f'{name}: exit code', process[0] == code, f'{process[0]}, not {code}\n{process[2]}')
+        said = [event['text'] for event in events(process[1]) if event['event'] == 'error']
+        check(f'{name}: said once, with its name', len(said) == 1 and len(re.findall(r'rank \d on', said[0])) == 1 and
+              re.search(rf'rank {rank} on \S+: .*{why}', said[0]), said)
+        check(f'{name}: the last checkpoint', said and f'“{name}/checkpoint.safetensors” stands as its last checkpoint' in said[0], said)
+
+
 def different_samples():
     one = [dynoctl, *TRAIN, '--no-out', '--steps', '2']
     other = [argument.replace('size=8', 'size=12') for argument in one]
@@ -95,6 +111,7 @@ told_once()
 different_samples()
 dies_at_start()
 stops_at_start()
+loses_its_device()
 first_hangs()
 first_dies(signal.SIGKILL, 'its process has ended unexpectedly')
 finish()
