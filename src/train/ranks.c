@@ -4,6 +4,7 @@
 #include "ranks.h"
 #include <string.h>
 
+#define NAMES_BYTES 16384 /* of unreadable samples of a rank, those that fit */
 /* of a state that is sent at once */
 #define BLOCK_BYTES (G_GUINT64_CONSTANT (8) << 20)
 
@@ -66,6 +67,64 @@ dyno_ranks_sum_evaluation (DynoComm *comm, DynoEvaluation *sum, GError **error)
   sum->n_samples = (guint64) sums.n_samples;
   sum->loss = sums.loss;
   memcpy (sum->metrics, sums.metrics, sizeof sums.metrics);
+  return TRUE;
+}
+
+/* The rank's names, each with an end; what does not fit stays its own. */
+static void
+pack_names (const GPtrArray *names, char *text)
+{
+  gsize at = 0;
+
+  memset (text, 0, NAMES_BYTES);
+  for (guint i = 0; i < names->len; i++)
+    {
+      const char *name = names->pdata[i];
+      gsize size = strlen (name) + 1;
+
+      if (at + size >= NAMES_BYTES)
+        return;
+      memcpy (text + at, name, size);
+      at += size;
+    }
+}
+
+/* An empty name is behind the last. */
+static void
+unpack_names (const char *text, GPtrArray *names, guint most)
+{
+  for (gsize at = 0; at < NAMES_BYTES && text[at]; at += strnlen (text + at, NAMES_BYTES - at) + 1)
+    {
+      g_autofree char *name = g_strndup (text + at, NAMES_BYTES - at);
+
+      if (names->len < most && !g_ptr_array_find_with_equal_func (names, name, g_str_equal, NULL))
+        g_ptr_array_add (names, g_steal_pointer (&name));
+    }
+}
+
+gboolean
+dyno_ranks_share_unreadable (DynoComm *comm, GPtrArray *names, guint most, guint64 *count,
+                             GError **error)
+{
+  guint size = dyno_comm_get_size (comm);
+  g_autofree guint64 *counts = g_new (guint64, size);
+  g_autofree char *mine = NULL, *all = NULL;
+  guint64 largest = 0;
+
+  if (!dyno_comm_gather (comm, count, sizeof *count, counts, error))
+    return FALSE;
+  for (guint rank = 0; rank < size; rank++)
+    largest = MAX (largest, counts[rank]);
+  if (largest == 0)
+    return TRUE;
+  mine = g_malloc (NAMES_BYTES);
+  all = g_malloc_n (size, NAMES_BYTES);
+  pack_names (names, mine);
+  if (!dyno_comm_gather (comm, mine, NAMES_BYTES, all, error))
+    return FALSE;
+  for (guint rank = 0; rank < size; rank++)
+    unpack_names (all + (gsize) rank * NAMES_BYTES, names, most);
+  *count = MAX (largest, names->len);
   return TRUE;
 }
 

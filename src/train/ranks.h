@@ -18,6 +18,11 @@ gboolean dyno_ranks_sum_step (DynoComm *comm, DynoStepResult *result, const Dyno
 /* The sums of an evaluation, not yet means, likewise. */
 gboolean dyno_ranks_sum_evaluation (DynoComm *comm, DynoEvaluation *sum, GError **error);
 
+/* names, "sample: reason" (char*, which it frees), become those of all ranks, at most as many; *count
+ * becomes how many samples there are at least, of all. */
+gboolean dyno_ranks_share_unreadable (DynoComm *comm, GPtrArray *names, guint most, guint64 *count,
+                                      GError **error);
+
 /* What was asked of a rank from outside since the last time. */
 typedef struct {
   guint32 stop;       /* DynoStop */

@@ -139,6 +139,8 @@ void dyno_run_ask_memory (DynoRun *run);
  * before an engine is freed. */
 void dyno_run_tell_unreadable (DynoRun *run);
 void dyno_run_collect_unreadable (DynoRun *run);
+/* All ranks know those of each; collective.  Nothing where there is one. */
+gboolean dyno_run_share_unreadable (DynoRun *run, GError **error);
 
 /* savepolicy.c.  Between them saves can be asked for; ending waits for what is being written, and
  * takes over run->checkpoint. */

@@ -388,7 +388,8 @@ train (DynoRun *run, GError **error)
         {
           dyno_session_set_state (run->session, DYNO_SESSION_STOPPING);
           dyno_run_begin_folder (run);
-          if (!dyno_run_save_weights (run, TRUE, &problem))
+          if (!dyno_run_save_weights (run, TRUE, &problem)
+              || !dyno_run_share_unreadable (run, &problem))
             outcome = DYNO_RUN_FAILED;
         }
     }

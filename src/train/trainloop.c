@@ -545,6 +545,8 @@ end_epoch (Loop *loop, GError **error)
         return outcome;
       g_clear_error (&problem);
     }
+  if (!dyno_run_share_unreadable (run, error))
+    return DYNO_RUN_FAILED;
   last_step_us = run->last_end_us;
   describe_epoch (run, &metrics);
   clock = dyno_run_clock (run, g_get_monotonic_time ());

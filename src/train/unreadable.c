@@ -3,6 +3,7 @@
  * Invariants: a sample counts once, however often its turn came; a device that was lost on the way
  * loses none. */
 #include "intl.h"
+#include "ranks.h"
 #include "run.h"
 
 #define MAX_NAMED 100
@@ -17,6 +18,17 @@ get_loader (DynoRun *run, guint part)
   return uploader ? dyno_uploader_get_loader (uploader) : NULL;
 }
 
+static void
+tell (DynoRun *run, const char *name)
+{
+  run->unreadable_told = TRUE;
+  dyno_run_warn (run,
+                 _ ("A sample cannot be read, and another takes its place: %s; all such are "
+                    "counted, and past %g %% of the "
+                    "samples (data.max_bad) the run stops"),
+                 name, run->job->settings.data_max_bad * 100);
+}
+
 void
 dyno_run_tell_unreadable (DynoRun *run)
 {
@@ -28,12 +40,7 @@ dyno_run_tell_unreadable (DynoRun *run)
       if (!loader || dyno_loader_count_bad (loader) == 0)
         continue;
       names = dyno_loader_list_bad (loader);
-      run->unreadable_told = TRUE;
-      dyno_run_warn (run,
-                     _ ("A sample cannot be read, and another takes its place: %s; all such are "
-                        "counted, and past %g %% of the "
-                        "samples (data.max_bad) the run stops"),
-                     names[0], run->job->settings.data_max_bad * 100);
+      tell (run, names[0]);
     }
 }
 
@@ -58,4 +65,18 @@ dyno_run_collect_unreadable (DynoRun *run)
           }
     }
   run->n_unreadable = MAX (run->n_unreadable, MAX (count, run->unreadable->len));
+}
+
+gboolean
+dyno_run_share_unreadable (DynoRun *run, GError **error)
+{
+  if (!run->session->comm)
+    return TRUE;
+  dyno_run_collect_unreadable (run);
+  if (!dyno_ranks_share_unreadable (run->session->comm, run->unreadable, MAX_NAMED,
+                                    &run->n_unreadable, error))
+    return FALSE;
+  if (run->unreadable->len > 0 && !run->unreadable_told)
+    tell (run, run->unreadable->pdata[0]);
+  return TRUE;
 }

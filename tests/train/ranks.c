@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "checkpoint.h"
 #include "comm-test.h"
+#include "image.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -509,6 +510,56 @@ test_rates (void)
     }
 }
 
+/* Two classes of even images, of which some lack their end. */
+static char *
+make_folder (guint n, guint n_broken)
+{
+  char *folder = test_folder ();
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *class = g_strdup_printf ("%s/%c", folder, 'a' + i % 2),
+                      *path = g_strdup_printf ("%s/%u.png", class, i);
+      guint8 pixels[16 * 16 * 3];
+
+      for (guint at = 0; at < sizeof pixels; at++)
+        pixels[at] = (guint8) (at * (3 + i) + i % 2 * 100);
+      g_mkdir_with_parents (class, 0700);
+      g_assert_true (dyno_image_encode_png (pixels, 16, 16, 3, file, NULL));
+      g_assert_true (g_file_set_contents (path, (const char *) file->data,
+                                          (gssize) (i < n_broken ? file->len / 2 : file->len),
+                                          NULL));
+    }
+  return folder;
+}
+
+/* Of one epoch each rank reads its own part, and of two steps: all know what one could not. */
+static void
+test_unreadable_samples_are_all_ranks (void)
+{
+  for (gint64 steps = 0; steps <= 2; steps += 2)
+    {
+      g_autofree char *folder = make_folder (64, 12);
+      g_autoptr (DynoJob) job = test_job ("mlp", folder);
+      g_auto (Group) group = { .job = job };
+      const TestRun *first = &group.runs[0];
+
+      test_job_set (job, "epochs=1", "batch_size=8", "data.val_split=0", "data.max_bad=0.5",
+                    "workers=1", "prefetch=1", "image_size=16", NULL);
+      job->max_steps = steps;
+      run_group (&group, 2);
+      assert_good (&group, 2, DYNO_SESSION_FINISHED);
+      if (steps == 0)
+        g_assert_cmpuint (first->n_unreadable, ==, 12);
+      g_assert_cmpuint (first->n_unreadable, >, 0);
+      g_assert_cmpuint (first->n_unreadable, ==, group.runs[1].n_unreadable);
+      for (guint rank = 0; rank < 2; rank++)
+        g_assert_true (test_has_warning (&group.runs[rank], "A sample cannot be read"));
+      test_remove_tree (folder);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -526,6 +577,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/a-rank-that-cannot-begin-ends-all", test_failure_to_begin);
   g_test_add_func ("/train/ranks/checkpoint-outlives-a-rank", test_checkpoint_stands);
   g_test_add_func ("/train/ranks/memory-of-the-exchange-is-planned", test_plan);
+  g_test_add_func ("/train/ranks/unreadable-samples-are-those-of-all",
+                   test_unreadable_samples_are_all_ranks);
   g_test_add_func ("/train/ranks/rank-0-tells-what-each-does", test_rates);
   return g_test_run ();
 }
