@@ -124,7 +124,8 @@ struct _Mpi {
   MPI_Request receiving;
   gint64 beat_us, looked_us;
   gint64 gap_us, resumed_us; /* the last time in which it did nothing for long, and its end */
-  guint64 named;             /* 1 + the request whose lateness was named */
+  guint64 named;             /* 1 + the request whose lateness was named last */
+  gint64 named_after_us;     /* and how late it was then */
   char *found_failure;
   guint found_rank;
   DynoCommFate found_fate;

@@ -229,7 +229,25 @@ check_silence (Mpi *mpi, gint64 now)
                      SILENCE_US / 1000000);
 }
 
-/* A rank that left cannot have begun what this one waits for; and who is slow is named once. */
+/* Who keeps the others waiting is named, and again whenever that has lasted twice as long: a disk
+ * that does not answer may yet, so that nobody is given up for it. */
+static void
+name_slow (Mpi *mpi, guint rank, const DynoCommRequest *oldest, gint64 late_us)
+{
+  gboolean again = mpi->named == oldest->number + 1;
+
+  if (mpi->parent.rank > 0 || late_us < (again ? 2 * mpi->named_after_us : SLOW_US))
+    return;
+  g_message (again
+                 ? "still waiting for rank %u on %s, which is %d s behind: its data or its device "
+                   "do not answer"
+                 : "waiting for rank %u on %s, which is %d s behind",
+             rank, mpi->parent.hosts[rank], (int) (late_us / 1000000));
+  mpi->named = oldest->number + 1;
+  mpi->named_after_us = late_us;
+}
+
+/* A rank that left cannot have begun what this one waits for. */
 static void
 check_requests (Mpi *mpi, gint64 now)
 {
@@ -242,13 +260,8 @@ check_requests (Mpi *mpi, gint64 now)
         continue;
       if (peer->left)
         dyno_mpi_lose (mpi, r, "it has ended while rank %u still waits for it", mpi->parent.rank);
-      else if (mpi->parent.rank == 0 && now - oldest->begun_us > SLOW_US
-               && mpi->named != oldest->number + 1)
-        {
-          g_message ("waiting for rank %u on %s, which is %d s behind", r, mpi->parent.hosts[r],
-                     (int) ((now - oldest->begun_us) / 1000000));
-          mpi->named = oldest->number + 1;
-        }
+      else
+        name_slow (mpi, r, oldest, now - oldest->begun_us);
     }
 }
 

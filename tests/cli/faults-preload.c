@@ -4,7 +4,7 @@
  * holds TEXT never ends, as on a server that does not answer.  DYNO_TEST_UNPLUGGED=FILE: while FILE
  * is there, reading at a place in a file that ends in .npy gives EIO, as from a disk that was
  * unplugged.  DYNO_TEST_SLOW=MS: reading there takes so many milliseconds longer, as from a disk that
- * is slow.  DYNO_TEST_DISK=BYTES: no file that has a name grows past so many, as on a full disk;
+ * is slow; DYNO_TEST_SLOW_READS=N: the first N times.  DYNO_TEST_DISK=BYTES: no file that has a name grows past so many, as on a full disk;
  * a limit of the process (RLIMIT_FSIZE) would hold for the memory of Mesa's newer software devices
  * too, which have no name. */
 #undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
@@ -83,7 +83,9 @@ pread_it (const char *name, int fd, void *data, size_t size, off_t offset)
 {
   ssize_t (*real) (int, void *, size_t, off_t) =
       (ssize_t (*) (int, void *, size_t, off_t)) dlsym (RTLD_NEXT, name);
-  const char *unplugged = getenv ("DYNO_TEST_UNPLUGGED"), *slow = getenv ("DYNO_TEST_SLOW");
+  static int n_slow;
+  const char *unplugged = getenv ("DYNO_TEST_UNPLUGGED"), *slow = getenv ("DYNO_TEST_SLOW"),
+             *reads = getenv ("DYNO_TEST_SLOW_READS");
   int gone = unplugged && access (unplugged, F_OK) == 0;
   char link[32], path[PATH_MAX];
   ssize_t n;
@@ -97,7 +99,8 @@ pread_it (const char *name, int fd, void *data, size_t size, off_t offset)
           errno = EIO;
           return -1;
         }
-      usleep ((useconds_t) atoi (slow) * 1000);
+      if (!reads || __atomic_fetch_add (&n_slow, 1, __ATOMIC_SEQ_CST) < atoi (reads))
+        usleep ((useconds_t) atoi (slow) * 1000);
     }
   return real (fd, data, size, offset);
 }

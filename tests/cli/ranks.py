@@ -108,6 +108,17 @@ def names_the_slow():
           re.search(r'Rank 1 on \S+ .* its data pipeline is the reason', warned[0]), out + err)
 
 
+def names_who_hangs():
+    """A disk that answers after a while is waited for, and who has it is named until then."""
+    preload = os.environ.get('DYNO_TEST_PRELOAD')
+    if not preload:
+        return
+    one = [dynoctl, *TRAIN, '--data', 'X.npy', '--set', 'batch_size=64', '--set', 'prefetch=1', '--set', 'data.val_split=0', '--epochs', '1', '--no-out', '--json']
+    code, out, err = run(two(one, ['env', f'LD_PRELOAD={preload}', 'DYNO_TEST_SLOW=14000', 'DYNO_TEST_SLOW_READS=1', *one]))
+    check('a disk that answers at last is waited for', code == 0, out + err)
+    check('who hangs is named, and again', re.search(r'(?s)waiting for rank 1 on \S+, which is [5-9] s behind\b.*still waiting for rank 1 on \S+, which is 1\d s behind', err), err)
+
+
 def dies(name, number, sentence):
     process = start(name)
     os.kill(children(process.pid)[1], number)
@@ -158,6 +169,7 @@ refuses()
 starts_itself()
 measures()
 names_the_slow()
+names_who_hangs()
 stops()
 other_numbers()
 ends_by_mpirun()
