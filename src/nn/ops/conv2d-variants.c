@@ -201,7 +201,7 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
              > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
     rate *= 0.7;
   if (dyno_tile_spills (tile, info, shape, pass))
-    rate *= 0.6;
+    rate *= 0.45;
   return rate * useful * (info->type == DYNO_DEVICE_TYPE_SOFTWARE ? 1.0 : last);
 }
 
