@@ -144,6 +144,18 @@ axes_chosen (GtkComboBox *combo, DynoDataPanel *self)
     }
 }
 
+/* A data set named elsewhere may have fewer or more than are offered here. */
+static void
+show_number (GtkWidget *spin, double value)
+{
+  GtkSpinButton *button = GTK_SPIN_BUTTON (spin);
+  double least, most;
+
+  gtk_spin_button_get_range (button, &least, &most);
+  gtk_spin_button_set_range (button, MIN (least, value), MAX (most, value));
+  gtk_spin_button_set_value (button, value);
+}
+
 static void
 show_facts (DynoDataPanel *self)
 {
@@ -163,8 +175,8 @@ show_facts (DynoDataPanel *self)
   gtk_widget_set_visible (self->shapes_samples_row, shapes);
   if (shapes)
     {
-      gtk_spin_button_set_value (GTK_SPIN_BUTTON (self->shapes_size), info->max_width);
-      gtk_spin_button_set_value (GTK_SPIN_BUTTON (self->shapes_samples), (double) info->n_samples);
+      show_number (self->shapes_size, info->max_width);
+      show_number (self->shapes_samples, (double) info->n_samples);
     }
   show_label (self->samples_row, self->samples,
               info && !shapes ? dyno_format_count (info->n_samples) : NULL);
