@@ -220,10 +220,17 @@ const char *
 dyno_words_choice (const char *value)
 {
   static const Word words[] = {
-    { "sgd", N_ ("SGD") },           { "adamw", N_ ("AdamW") },
-    { "constant", N_ ("Constant") }, { "cosine", N_ ("Cosine") },
-    { "step", N_ ("Steps") },        { "none", N_ ("None") },
-    { "sampling", N_ ("Sampling") }, { "balanced", N_ ("Balanced") },
+    { "sgd", N_ ("SGD") },
+    { "adamw", N_ ("AdamW") },
+    { "constant", N_ ("Constant") },
+    { "cosine", N_ ("Cosine") },
+    { "step", N_ ("Steps") },
+    { "none", N_ ("None") },
+    { "sampling", N_ ("Sampling") },
+    { "balanced", N_ ("Balanced") },
+    { "false", N_ ("Off") },
+    { "true", N_ ("By the data set") },
+    { "weights", N_ ("By the weights") },
   };
   return find_word (words, G_N_ELEMENTS (words), value);
 }

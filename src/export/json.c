@@ -12,6 +12,11 @@ dyno_export_json_setting (DynoJson *json, const DynoSettings *settings, const Dy
   g_autofree char *text = dyno_settings_get (settings, info->key);
   double number = dyno_settings_get_number (settings, info->key);
 
+  if (dyno_setting_has_switch (info) && number <= 1)
+    {
+      dyno_json_bool (json, info->key, number != 0);
+      return;
+    }
   switch (info->type)
     {
     case DYNO_SETTING_BOOL:

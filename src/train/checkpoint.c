@@ -230,6 +230,9 @@ make_metadata (const DynoJob *job, guint64 content_hash, const DynoPosition *pos
       g_autofree char *key = g_strconcat ("settings.", table[i].key, NULL);
       add_pair (metadata, key, dyno_settings_get (&job->settings, table[i].key));
     }
+  if (job->settings.data_normalise == DYNO_NORMALISE_WEIGHTS && job->knows_normalisation)
+    dyno_normalisation_append (&job->normalisation, G_N_ELEMENTS (job->normalisation.mean),
+                               metadata);
   return metadata;
 }
 
@@ -386,6 +389,19 @@ dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings, G
           "checkpoint holds, and default values for %s, which it does not",
           shown, unknown->str);
   return TRUE;
+}
+
+gboolean
+dyno_checkpoint_read_normalisation (const char *path, DynoNormalisation *normalisation,
+                                    gboolean *known, GError **error)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+  g_autoptr (DynoSafetensors) file = open_checked (path, shown, error);
+
+  if (!file)
+    return FALSE;
+  *known = dyno_safetensors_get_metadata (file, "input.scale") != NULL;
+  return !*known || dyno_normalisation_read (file, normalisation, error);
 }
 
 static gboolean

@@ -5,7 +5,7 @@
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
  * num_batches_tracked included), moment1.* (momentum), moment2.* (AdamW), scaler, targets
  * (targets.h; the model's weights are as they are then); metadata: position, settings, model, hash
- * of the data set, and a hash over everything else.  The file is replaced atomically, and the one
+ * of the data set, the normalisation that was the weights', and a hash over everything else.  The file is replaced atomically, and the one
  * before is kept beside it. */
 #pragma once
 #include "job.h"
@@ -59,6 +59,11 @@ char *dyno_checkpoint_find (const char *resume, GError **error);
  * checkpoint's, and which settings it does not know: those stay too.  Errors: CHECKPOINT. */
 gboolean dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings,
                                    GError **error);
+
+/* The normalisation of a run with data.normalise=weights; *known FALSE: it was another.  Errors:
+ * CHECKPOINT. */
+gboolean dyno_checkpoint_read_normalisation (const char *path, DynoNormalisation *normalisation,
+                                             gboolean *known, GError **error);
 
 /* Writes a state, with moments; batches_tracked of its model is set.  Errors: DYNO_BASE_ERROR_DISK
  * and _IO; DIVERGED: a value is not finite, and nothing was written. */

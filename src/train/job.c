@@ -211,6 +211,19 @@ check_class_weights (const DynoSettings *s, const DynoDatasetInfo *info, gboolea
   return weights != NULL;
 }
 
+static void
+set_normalisation (const DynoJob *job, DynoBatchSchema *schema)
+{
+  gint by = job->settings.data_normalise;
+
+  for (guint i = 0; i < schema->n_fields; i++)
+    if (by == DYNO_NORMALISE_NO)
+      schema->fields[i].normalisation = (DynoNormalisation){ 0 };
+    else if (by == DYNO_NORMALISE_WEIGHTS && job->knows_normalisation
+             && schema->fields[i].role == DYNO_FIELD_INPUT)
+      schema->fields[i].normalisation = job->normalisation;
+}
+
 gboolean
 dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                       DynoNetworkParams *params, GError **error)
@@ -233,7 +246,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .loss = classes             ? DYNO_LOSS_CROSS_ENTROPY
             : s->loss_smooth_l1 ? DYNO_LOSS_SMOOTH_L1
                                 : DYNO_LOSS_MSE,
-    .standard_targets = !classes && info->knows_values && s->data_normalise,
+    .standard_targets = !classes && info->knows_values && s->data_normalise != DYNO_NORMALISE_NO,
     /* Validation measures the plain loss, so that runs with different smoothing compare. */
     .label_smoothing = classes && training ? s->label_smoothing : 0,
     .class_weights =
@@ -253,8 +266,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     return FALSE;
   if (training && !dyno_augment_get (job, info, &params->schema, &params->augmentation, error))
     return FALSE;
-  for (guint i = 0; i < params->schema.n_fields && !s->data_normalise; i++)
-    params->schema.fields[i].normalisation = (DynoNormalisation){ 0 };
+  set_normalisation (job, &params->schema);
   return TRUE;
 }
 

@@ -27,6 +27,9 @@ typedef struct {
   /* Processes that train it together, each with batches of its own (0: one); and which this is. */
   guint ranks, rank;
   DynoSettings settings;
+  /* What data.normalise=weights stands for, once that is known (normalisation.h). */
+  gboolean knows_normalisation;
+  DynoNormalisation normalisation;
 } DynoJob;
 
 DynoJob *dyno_job_new (void); /* defaults: model simplecnn, device -1 */
@@ -48,7 +51,8 @@ gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, gui
 gboolean dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info,
                                      gboolean training, DynoLoaderParams *params, GError **error);
 
-/* The network of a job on a data set. */
+/* The network of a job on a data set.  data.normalise=weights is as true is while its normalisation
+ * is not known: sizes and times are the same. */
 gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                                DynoNetworkParams *params, GError **error);
 

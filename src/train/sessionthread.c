@@ -5,6 +5,7 @@
 #include "badlayer.h"
 #include "file.h"
 #include "intl.h"
+#include "normalisation.h"
 #include "ranks.h"
 #include "text.h"
 #include <inttypes.h>
@@ -105,6 +106,32 @@ take_job (DynoRun *run)
 {
   dyno_job_unref (run->job);
   run->job = dyno_session_get_job (run->session);
+}
+
+/* With data.normalise=weights: what that is, which all that is built from now on goes by. */
+static gboolean
+find_normalisation (DynoRun *run, const char *checkpoint, GError **error)
+{
+  DynoSession *session = run->session;
+  DynoNormalisation found = { 0 };
+  DynoJob *job;
+
+  if (run->job->settings.data_normalise != DYNO_NORMALISE_WEIGHTS)
+    return TRUE;
+  if (run->job->rank == 0
+      && !dyno_job_find_normalisation (run->job, checkpoint, dyno_dataset_get_info (run->dataset),
+                                       &found, error))
+    return FALSE;
+  if (session->comm && !dyno_comm_broadcast (session->comm, &found, sizeof found, 0, error))
+    return FALSE;
+  g_mutex_lock (&session->lock);
+  job = dyno_job_copy (session->job);
+  job->normalisation = found;
+  job->knows_normalisation = TRUE;
+  dyno_job_unref (session->job);
+  session->job = job;
+  g_mutex_unlock (&session->lock);
+  return TRUE;
 }
 
 /* The names are known with the data set. */
@@ -265,7 +292,7 @@ prepare (DynoRun *run, GError **error)
   run->checkpoint = g_strdup (checkpoint);
   if (checkpoint)
     warn_of_ranks (run, checkpoint);
-  if (!open_dataset (run, error))
+  if (!open_dataset (run, error) || !find_normalisation (run, checkpoint, error))
     return FALSE;
   if (build (run, checkpoint, NULL, &problem) || recover (run, &problem))
     return TRUE;

@@ -13,9 +13,10 @@
 #define MOST_VRAM 17592186044416.0   /* 16 TiB */
 
 static const char *const optimizers[] = { "sgd", "adamw", NULL };
-static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };   /* DynoAxes */
-static const char *const balances[] = { "none", "sampling", NULL };      /* DynoBalance */
-static const char *const class_weights[] = { "none", "balanced", NULL }; /* DynoClassWeights */
+static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };        /* DynoAxes */
+static const char *const balances[] = { "none", "sampling", NULL };           /* DynoBalance */
+static const char *const class_weights[] = { "none", "balanced", NULL };      /* DynoClassWeights */
+static const char *const normalises[] = { "false", "true", "weights", NULL }; /* DynoNormalise */
 static const char *const schedules[] = { "constant", "cosine", "step", NULL };
 static const char *const crops_from[] = { "sample", "source", NULL }; /* DynoCropFrom */
 static const char *const pads[] = { "zero", "reflect", NULL };        /* DynoPadMode */
@@ -223,12 +224,13 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
     .help = N_ ("Part of the data set that is kept out of training to check on it.") },
-  { FLAG (data_normalise, "data.normalise", "true"), GROUP (PIPELINE), .same_on_resume = TRUE,
-    .title = N_ ("Normalise"),
-    .help = N_ ("Scales bytes to between 0 and 1, pixels as the data set advises, and values to "
-                "predict to mean 0 and deviation "
-                "1; "
-                "off feeds all as they are.") },
+  { CHOICE (data_normalise, "data.normalise", "true", normalises), GROUP (PIPELINE),
+    .same_on_resume = TRUE, .title = N_ ("Normalise"),
+    .help =
+        N_ ("true: scales bytes to between 0 and 1, pixels as the data set advises, and values "
+            "to predict to mean 0 and deviation 1; weights: the same, but the input by the mean "
+            "and deviation that the pretrained weights were made with; false feeds all as they "
+            "are.") },
   { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (ADVANCED),
     .title = N_ ("Unreadable share"),
     .help = N_ ("Share of the samples that may be unreadable; past it the run stops.") },

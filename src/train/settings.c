@@ -16,6 +16,13 @@
 
 #define MOST_TEXT 1000 /* bytes of a text */
 
+gboolean
+dyno_setting_has_switch (const DynoSettingInfo *info)
+{
+  return info->type == DYNO_SETTING_ENUM && strcmp (info->values[0], "false") == 0
+         && g_strcmp0 (info->values[1], "true") == 0;
+}
+
 /* --- numbers ---------------------------------------------------------------------------------- */
 
 /* The fewest digits that read back to the same bits. */
@@ -114,7 +121,7 @@ read_enum (const DynoSettingInfo *info, const char *text, double *value)
         *value = i;
         return TRUE;
       }
-  return FALSE;
+  return dyno_setting_has_switch (info) && read_bool (text, value);
 }
 
 static gboolean

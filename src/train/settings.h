@@ -66,7 +66,7 @@ typedef struct {
   gboolean data_shuffle;
   gint data_balance; /* DynoBalance */
   double data_val_split;
-  gboolean data_normalise;
+  gint data_normalise; /* DynoNormalise */
   gint data_layout;    /* DynoAxes */
   double data_max_bad; /* 0: none may fail */
   gboolean data_links;
@@ -80,6 +80,8 @@ typedef struct {
   GQuark loss_weights;     /* of the text, classweights.h; 0: none */
 } DynoSettings;
 
+/* Not at all; as the data set advises; as the weights that are started from were. */
+typedef enum { DYNO_NORMALISE_NO, DYNO_NORMALISE_DATA, DYNO_NORMALISE_WEIGHTS } DynoNormalise;
 /* What random resized crops are cut from. */
 typedef enum { DYNO_CROP_FROM_SAMPLE, DYNO_CROP_FROM_SOURCE } DynoCropFrom;
 typedef enum { DYNO_BALANCE_NONE, DYNO_BALANCE_SAMPLING } DynoBalance;
@@ -163,6 +165,9 @@ typedef struct {
 /* The table; n entries, static. */
 const DynoSettingInfo *dyno_setting_list (guint *n);
 const DynoSettingInfo *dyno_setting_find (const char *key); /* NULL: unknown */
+
+/* A choice that begins with "false" and "true": these are read, and told, as those of a BOOL. */
+gboolean dyno_setting_has_switch (const DynoSettingInfo *info);
 
 /* N_(): the title of a group. */
 const char *dyno_setting_group_title (DynoSettingGroup group);

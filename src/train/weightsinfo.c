@@ -135,11 +135,19 @@ add_floats (GPtrArray *pairs, const char *key, const float *values, guint n)
   add (pairs, key, g_string_free (g_steal_pointer (&text), FALSE));
 }
 
+void
+dyno_normalisation_append (const DynoNormalisation *normalisation, guint n, GPtrArray *pairs)
+{
+  add (pairs, "input.scale", g_strdup (normalisation->scale_255 ? "1/255" : "1"));
+  if (!normalisation->standardise)
+    return;
+  add_floats (pairs, "input.mean", normalisation->mean, n);
+  add_floats (pairs, "input.deviation", normalisation->deviation, n);
+}
+
 static void
 add_input (GPtrArray *pairs, const DynoBatchField *input)
 {
-  const DynoNormalisation *normalisation = &input->normalisation;
-  guint n = count_floats (input);
   g_autoptr (GString) shape = g_string_new ("[");
 
   for (guint i = 0; i < input->n_axes; i++)
@@ -153,11 +161,7 @@ add_input (GPtrArray *pairs, const DynoBatchField *input)
       add (pairs, "input.variable", g_strdup ("true"));
       add (pairs, "input.pad", number (input->pad));
     }
-  add (pairs, "input.scale", g_strdup (normalisation->scale_255 ? "1/255" : "1"));
-  if (!normalisation->standardise)
-    return;
-  add_floats (pairs, "input.mean", normalisation->mean, n);
-  add_floats (pairs, "input.deviation", normalisation->deviation, n);
+  dyno_normalisation_append (&input->normalisation, count_floats (input), pairs);
 }
 
 void
@@ -287,8 +291,8 @@ read_numbers (DynoSafetensors *file, const char *key, guint most, double *values
   return TRUE;
 }
 
-static gboolean
-read_normalisation (DynoSafetensors *file, DynoNormalisation *normalisation, GError **error)
+gboolean
+dyno_normalisation_read (DynoSafetensors *file, DynoNormalisation *normalisation, GError **error)
 {
   const char *scale = dyno_safetensors_get_metadata (file, "input.scale");
   double mean[4], deviation[4];
@@ -358,7 +362,7 @@ read_input (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
   input->variable = g_strcmp0 (variable, "true") == 0;
   input->pad = pad ? g_ascii_strtod (pad, NULL) : 0;
   info->has_input = TRUE;
-  return read_normalisation (file, &input->normalisation, error);
+  return dyno_normalisation_read (file, &input->normalisation, error);
 }
 
 static gboolean

@@ -41,6 +41,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)
 /* "bytes / 255, less mean 0.485 0.456 0.406 over deviation 0.229 0.224 0.225"; g_free. */
 char *dyno_normalisation_describe (const DynoBatchField *input);
 
+/* Of the keys input.scale, input.mean and input.deviation, n (1 to 4) values each.  Errors:
+ * CHECKPOINT, where they make no sense. */
+void dyno_normalisation_append (const DynoNormalisation *normalisation, guint n, GPtrArray *pairs);
+gboolean dyno_normalisation_read (DynoSafetensors *file, DynoNormalisation *normalisation,
+                                  GError **error);
+
 /* Appends keys and values (char *) to pairs. */
 void dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs);
 

@@ -378,6 +378,8 @@ class Onnx(Case):
         self.assertIn(before['classes'][0]['class'], ('circle', 'square', 'triangle'))
         told = self.run_it(*train, '--no-out', '--set', 'data.normalise=false', '--weights', 'w.onnx')
         self.assertIn('were made for bytes / 255, less mean 0.33', (told.stdout + told.stderr).decode())
+        told = self.run_it(*train, '--no-out', '--set', 'data.normalise=weights', '--weights', 'w.onnx')
+        self.assertNotIn('were made for', (told.stdout + told.stderr).decode())
         # Folded, its batch norms are not there.
         self.run_it('save', '--run', 'run', '--to', 'onnx', '-o', 'folded.onnx')
         for command in (*train, '--no-out'), ('predict', *shapes):

@@ -130,6 +130,26 @@ test_every_setting (void)
       check_setting (*e, &context, &table[i]);
 }
 
+/* As JSON what was a switch stays one, for who reads it as that. */
+static void
+test_json_of_a_switch_with_more (void)
+{
+  static const char *const rows[][2] = { { "false", "\"data.normalise\": false" },
+                                         { "true", "\"data.normalise\": true" },
+                                         { "weights", "\"data.normalise\": \"weights\"" } };
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+  DynoExportContext context = { .job = job };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *text = NULL;
+
+      g_assert_true (dyno_settings_set (&job->settings, "data.normalise", rows[i][0], NULL));
+      text = dyno_exporter_find ("json")->write (&context);
+      g_assert_nonnull (strstr (text, rows[i][1]));
+    }
+}
+
 /* What a format can hold in one case and not in another. */
 static void
 test_left_out_by_value (void)
@@ -517,6 +537,7 @@ main (int argc, char **argv)
   g_test_add_func ("/export/quote/numbers", test_numbers);
   g_test_add_func ("/export/measured/reads-back", test_measured_reads_back);
   g_test_add_func ("/export/json-of-a-search", test_json_of_a_search);
+  g_test_add_func ("/export/json-of-a-switch-with-more", test_json_of_a_switch_with_more);
   g_test_add_func ("/export/measured/of-nothing-is-nothing", test_nothing_measured);
   return g_test_run ();
 }

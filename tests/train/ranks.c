@@ -143,6 +143,34 @@ test_generated (void)
   assert_losses_near (expected.losses, 0, group.runs[0].losses);
 }
 
+/* Rank 0 alone reads the weights; all ranks feed what it found there. */
+static void
+test_normalisation_of_weights (void)
+{
+  g_autofree char *folder = test_folder (), *weights = g_build_filename (folder, "w", NULL);
+  g_autoptr (DynoJob) before = new_alone ("mlp", 2), alone = new_alone ("mlp", 2),
+                      job = new_job ("mlp", 2);
+  g_auto (TestRun) first = { 0 }, expected = { 0 };
+  g_auto (Group) group = { .job = job };
+
+  before->weights_out = g_strdup (weights);
+  before->max_steps = 1;
+  test_run_good (&first, before);
+  for (guint i = 0; i < 2; i++)
+    {
+      DynoJob *one = i ? alone : job;
+      one->weights_in = g_strdup (weights);
+      one->max_steps = 4;
+      test_job_set (one, "data.normalise=weights", NULL);
+    }
+  test_run_good (&expected, alone);
+  run_group (&group, 2);
+  assert_good (&group, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (expected.losses->len, ==, 4);
+  assert_losses_near (expected.losses, 0, group.runs[0].losses);
+  test_remove_tree (folder);
+}
+
 /* Batch norm, AMP, fp16 on the wire: equal bits from run to run. */
 static void
 test_equal_twice (void)
@@ -567,6 +595,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/losses-are-those-of-one-process-that-accumulates",
                    test_as_one_process);
   g_test_add_func ("/train/ranks/what-is-drawn-in-a-step-is-the-same", test_generated);
+  g_test_add_func ("/train/ranks/normalisation-of-weights-is-rank-0s",
+                   test_normalisation_of_weights);
   g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);
   g_test_add_func ("/train/ranks/resumes-with-other-ranks", test_resumes_with_other_ranks);
   g_test_add_func ("/train/ranks/halves-are-planned", test_halves_are_planned);

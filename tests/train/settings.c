@@ -195,6 +195,39 @@ test_follow_keeps_adapted (void)
   g_assert_cmpfloat (adapted.lr, ==, 0.25);
 }
 
+/* What was a switch before is read as one, and as the choice that it has become. */
+static void
+test_switch_with_more (void)
+{
+  static const struct {
+    const char *text;
+    DynoNormalise value;
+  } rows[] = { { "0", DYNO_NORMALISE_NO },           { "1", DYNO_NORMALISE_DATA },
+               { "no", DYNO_NORMALISE_NO },          { "Yes", DYNO_NORMALISE_DATA },
+               { "off", DYNO_NORMALISE_NO },         { "on", DYNO_NORMALISE_DATA },
+               { "false", DYNO_NORMALISE_NO },       { "TRUE", DYNO_NORMALISE_DATA },
+               { "weights", DYNO_NORMALISE_WEIGHTS } };
+  DynoSettings settings;
+  g_autoptr (GError) error = NULL;
+
+  dyno_settings_init (&settings);
+  g_assert_cmpint (settings.data_normalise, ==, DYNO_NORMALISE_DATA);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      static const char *const words[] = { "false", "true", "weights" };
+      g_autofree char *text = NULL;
+
+      g_assert_true (dyno_settings_set (&settings, "data.normalise", rows[i].text, NULL));
+      g_assert_cmpint (settings.data_normalise, ==, rows[i].value);
+      text = dyno_settings_get (&settings, "data.normalise");
+      g_assert_cmpstr (text, ==, words[rows[i].value]);
+    }
+  g_assert_false (dyno_settings_set (&settings, "data.normalise", "2", &error));
+  g_assert_nonnull (strstr (error->message, "false, true, weights"));
+  g_clear_error (&error);
+  g_assert_false (dyno_settings_set (&settings, "data.balance", "on", &error));
+}
+
 /* A value in the middle of a setting's range, as text. */
 static char *
 other_value (const DynoSettingInfo *info)
@@ -811,6 +844,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   images.schema = dyno_schema_image (DYNO_ELEMENT_U8, 480, 640, 3, 0);
+  g_test_add_func ("/train/settings/a-switch-with-more", test_switch_with_more);
   g_test_add_func ("/train/settings/keys", test_keys);
   g_test_add_func ("/train/settings/rows-are-whole", test_rows_are_whole);
   g_test_add_func ("/train/settings/live-ones-follow-by-their-way", test_live_follow);
