@@ -295,8 +295,8 @@ dyno_verb_evaluate (int argc, char **argv)
     dyno_run_part_get_params (options.run, &params);
   params.targets = targets;
   dyno_signals_catch ();
-  e.dataset = dyno_dataset_open (options.data[0], &params, NULL, NULL,
-                                 dyno_signals_get_cancellable (), &error);
+  e.dataset = dyno_predictor_open_labelled (options.weights, options.data[0], &params,
+                                            dyno_signals_get_cancellable (), &error);
   if (!e.dataset || !evaluate (argv[0], &options, &e, part ? part : "all", n_worst, &error))
     code = error->domain == G_OPTION_ERROR && !options.json
                ? dyno_cli_usage (argv[0], "%s", error->message)

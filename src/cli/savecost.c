@@ -35,7 +35,7 @@ dyno_save_cost_measure (DynoSaveCost *cost, const char *command, const char *fp3
 {
   const DynoDatasetParams params = { .one_class = TRUE };
   g_autoptr (DynoDataset) dataset =
-      dyno_dataset_open (data, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
+      dyno_predictor_open_labelled (fp32, data, &params, dyno_signals_get_cancellable (), error);
 
   cost->fp32 = dataset ? measure (command, fp32, dataset, &cost->names, error) : NULL;
   cost->int8 = cost->fp32 ? measure (command, int8, dataset, &cost->names, error) : NULL;

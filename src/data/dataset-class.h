@@ -114,6 +114,15 @@ void dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float dev
 /* The same as of the photographs of ImageNet, which torchvision's and timm's weights expect. */
 void dyno_dataset_info_photographs (DynoDatasetInfo *info);
 
+/* Images of bytes in RGB are read as luma from now on, where wanted (may be NULL) has one channel. */
+void dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted);
+
+/* The class's decode, and luma of it where that is read.  decode_crop and decode_at_once know
+ * nothing of luma. */
+gboolean dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
+                                      guint32 height, gpointer const *fields, GByteArray *scratch,
+                                      gsize fetched, GError **error);
+
 /* Refuses a data set without a sample, with one class only unless that is allowed, or with more
  * samples than an index can name. */
 gboolean dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error);

@@ -134,10 +134,11 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
   dataset->info.location = g_strdup (context->location->text);
-  dataset->info.croppable = klass->decode_crop != NULL;
   if (!klass->open (dataset, context, error)
       || !dyno_dataset_check (dataset, context->params->one_class, error))
     return NULL;
+  dyno_dataset_read_luma (dataset, context->params->wanted);
+  dataset->info.croppable = klass->decode_crop && !dataset->info.luma;
   g_ptr_array_add (dataset->unreadable, NULL);
   return g_steal_pointer (&dataset);
 }
@@ -247,7 +248,8 @@ dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32
                         FALSE);
   return (!dataset->klass->fetch
           || dataset->klass->fetch (dataset, index, scratch, &fetched, error))
-         && dataset->klass->decode (dataset, index, width, height, fields, scratch, fetched, error);
+         && dyno_dataset_decode_fetched (dataset, index, width, height, fields, scratch, fetched,
+                                         error);
 }
 
 gboolean

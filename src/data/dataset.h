@@ -50,6 +50,7 @@ typedef struct {
   gboolean knows_values; /* dyno_dataset_get_values gives them */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   gboolean generated;    /* built in */
+  gboolean luma;         /* images in colour that are read as luma: see DynoDatasetParams */
   /* of names, sizes and labels: tells whether a resumed run sees the same data */
   guint64 content_hash;
 } DynoDatasetInfo;
@@ -66,6 +67,9 @@ typedef struct {
   /* files from which a folder's index is kept in the cache folder; 0: 10,000; G_MAXUINT: none is
    * kept, or read */
   guint index_from;
+  /* The input of the weights that are to predict, NULL: not known, or to be trained.  Where it has
+   * one channel, images of bytes in RGB become luma (BT.601, rounded). */
+  const DynoBatchField *wanted;
 } DynoDatasetParams;
 
 /* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a
@@ -87,10 +91,9 @@ DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *p
  * or .npy of sequences, and folders with them; or, where paths is one DATA of another kind, that.
  * paths: at least one, NULL at the end.  Files that are none of these are listed
  * (dyno_dataset_get_unreadable) and, unless all are, no error.
- * Images are RGB, or luma (BT.601, rounded) where the input that is wanted has one channel.
- * wanted: the input of the weights that are to predict, NULL: not known.  Of (T, F), each array is a
- * sequence, padded to their length where it is shorter; of (H, W, C), an array whose shape is a
- * sample's is one sample, every other has the samples along its first axis. */
+ * wanted: as in DynoDatasetParams.  Of (T, F), each array is a sequence, padded to their length
+ * where it is shorter; of (H, W, C), an array whose shape is a sample's, or an image's in colour that
+ * becomes luma, is one sample, every other has the samples along its first axis. */
 DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths, const DynoBatchField *wanted,
                                            const DynoDatasetParams *params,
                                            DynoScanProgress progress, gpointer data,

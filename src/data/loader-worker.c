@@ -285,12 +285,12 @@ decode_fetched (Work *work, guint64 index, gpointer const *fields, gsize fetched
   const DynoLoaderParams *params = &work->loader->params;
   DynoDataset *dataset = work->loader->dataset;
 
-  if (params->crop.area > 0 && dataset->klass->decode_crop)
+  if (params->crop.area > 0 && dataset->info.croppable)
     return dataset->klass->decode_crop (dataset, index, &params->crop, work->seed, params->width,
                                         params->height, fields, work->scratch->bytes, fetched,
                                         error);
-  return dataset->klass->decode (dataset, index, params->width, params->height, fields,
-                                 work->scratch->bytes, fetched, error);
+  return dyno_dataset_decode_fetched (dataset, index, params->width, params->height, fields,
+                                      work->scratch->bytes, fetched, error);
 }
 
 /* The sample at a place, in the slot; what it needs is read before.  DECODED leaves the writing to
@@ -464,20 +464,20 @@ fill_at_once (Work *work)
 {
   DynoLoader *loader = work->loader;
   const DynoDatasetClass *klass = loader->dataset->klass;
+  gboolean can = !klass->fetch || (klass->decode_at_once && !loader->dataset->info.luma), ok = TRUE;
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
-  gboolean ok = TRUE;
 
-  if (loader->cache || (klass->fetch && !klass->decode_at_once) || !begin_writing (work))
+  if (loader->cache || !can || !begin_writing (work))
     return FALSE;
   for (guint32 i = 0; i < work->task->count && ok; i++)
     {
       guint64 index = loader->indices[work->place[i]];
 
       point_at_row (work, i, fields);
-      ok = !klass->fetch
-               ? klass->decode (loader->dataset, index, loader->params.width, loader->params.height,
-                                fields, work->scratch->bytes, 0, NULL)
-               : klass->decode_at_once (loader->dataset, index, fields);
+      ok = !klass->fetch ? dyno_dataset_decode_fetched (loader->dataset, index,
+                                                        loader->params.width, loader->params.height,
+                                                        fields, work->scratch->bytes, 0, NULL)
+                         : klass->decode_at_once (loader->dataset, index, fields);
     }
   if (ok)
     end_writing (work, NULL);

@@ -146,6 +146,11 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
                    "“%s” is noise made on the device: there is "
                    "nothing to predict",
                    data->name);
+  if (data->luma)
+    note (
+        notes,
+        "the images are read as luma, 0.299 R + 0.587 G + 0.114 B of BT.601: the weights were made "
+        "for one channel");
   dyno_field_get_image (theirs, &own_height, &own_width, &own_channels);
   if (!p->info->has_input)
     {
@@ -393,19 +398,43 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   return TRUE;
 }
 
+/* What the file says, and the config.json beside it. */
+static DynoWeightsInfo *
+read_info (const char *weights, GError **error)
+{
+  g_autoptr (GPtrArray) unheard = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (weights, 0, error);
+  DynoWeightsInfo *info = file ? dyno_weights_info_read (file, error) : NULL;
+
+  if (info)
+    dyno_weights_info_complete (info, weights, unheard);
+  return info;
+}
+
 DynoDataset *
 dyno_predictor_open_data (const char *weights, const char *const *paths, GCancellable *cancellable,
                           GError **error)
 {
-  g_autoptr (GPtrArray) unheard = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (weights, 0, error);
-  g_autoptr (DynoWeightsInfo) info = file ? dyno_weights_info_read (file, error) : NULL;
+  g_autoptr (DynoWeightsInfo) info = read_info (weights, error);
 
   if (!info)
     return NULL;
-  dyno_weights_info_complete (info, weights, unheard);
   return dyno_dataset_open_unlabelled (paths, info->has_input ? &info->input : NULL, NULL, NULL,
                                        NULL, cancellable, error);
+}
+
+DynoDataset *
+dyno_predictor_open_labelled (const char *weights, const char *location,
+                              const DynoDatasetParams *params, GCancellable *cancellable,
+                              GError **error)
+{
+  g_autoptr (DynoWeightsInfo) info = read_info (weights, error);
+  DynoDatasetParams own = *params;
+
+  if (!info)
+    return NULL;
+  own.wanted = info->has_input ? &info->input : NULL;
+  return dyno_dataset_open (location, &own, NULL, NULL, cancellable, error);
 }
 
 DynoPredictor *

@@ -28,6 +28,11 @@ typedef struct {
 DynoDataset *dyno_predictor_open_data (const char *weights, const char *const *paths,
                                        GCancellable *cancellable, GError **error);
 
+/* The same of one DATA whose truth is known: dyno_dataset_open. */
+DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *location,
+                                           const DynoDatasetParams *params,
+                                           GCancellable *cancellable, GError **error);
+
 /* Opens device and file, compiles, allocates.  What was assumed because the file does not say it,
  * or is not used of it, is said in notes (char*, sentences).  params is copied, dataset referenced.
  * Errors: CHECKPOINT (the file does not fit the model, or the model is not known), DATA (the data

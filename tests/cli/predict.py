@@ -167,6 +167,23 @@ class Predict(Case):
         told = self.events([json.loads(line) for line in done.stdout.decode().splitlines()], 'prediction')
         self.assertEqual([one['classes'] for one in told], [one['classes'] for one in truth])
         self.assertIn('read as luma, 0.299 R', done.stderr.decode())
+        # An array in colour, and with labels a folder and an archive of it.
+        colours = [next((r, g, b) for r in range(256) for g in range(256) for b in (0, 255)
+                        if (r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16 == grey) for grey in greys]
+        self.write('colours.npy', npy((8, 16, 16, 3), [part for colour in colours for part in colour * 256], 'u1'))
+        told = self.events(self.lines('predict', '--run', 'run', '--json', 'colours.npy'), 'prediction')
+        self.assertEqual([one['classes'] for one in told], [one['classes'] for one in truth])
+        with zipfile.ZipFile(self.path('folder.zip'), 'w') as archive:
+            for i, grey in enumerate(greys):
+                self.write(f'folder/{i % 2}/{i}.png', png(16, grey))
+                archive.write(self.path(f'folder/{i % 2}/{i}.png'), f'{i % 2}/{i}.png')
+        truth, = self.lines('evaluate', '--run', 'run', '--json', '--data', 'data')
+        for data in 'folder', 'folder.zip':
+            done = self.run_it('evaluate', '--run', 'run', '--json', '--data', data)
+            told = json.loads(done.stdout)
+            self.assertEqual([told[key] for key in ('samples', 'unreadable', 'accuracy')], [8, 0, truth['accuracy']])
+            self.assertAlmostEqual(told['loss'], truth['loss'], places=9)
+            self.assertIn('read as luma, 0.299 R', done.stderr.decode())
 
     def test_models_have_a_size_of_their_own(self):
         for model, shape in ('cnnlstm', '256x64x1'), ('resnet18', '224x224x3'):

@@ -13,6 +13,12 @@ static const DynoBatchField image_3_2 = { .name = "image",
                                           .n_axes = 3,
                                           .shape = { 3, 2, 1 },
                                           .axes = "HWC" },
+                            grey_8_8 = { .name = "image",
+                                         .role = DYNO_FIELD_INPUT,
+                                         .element = DYNO_ELEMENT_U8,
+                                         .n_axes = 3,
+                                         .shape = { 8, 8, 1 },
+                                         .axes = "HWC" },
                             steps_9_2 = { .name = "sequence",
                                           .role = DYNO_FIELD_INPUT,
                                           .element = DYNO_ELEMENT_F32,
@@ -258,12 +264,6 @@ test_sequences (void)
 static void
 test_images_as_luma (void)
 {
-  static const DynoBatchField wanted = { .name = "image",
-                                         .role = DYNO_FIELD_INPUT,
-                                         .element = DYNO_ELEMENT_U8,
-                                         .n_axes = 3,
-                                         .shape = { 4, 4, 1 },
-                                         .axes = "HWC" };
   g_autofree char *folder = test_folder_new (), *colour = NULL, *grey = NULL;
   g_autoptr (GByteArray) file = g_byte_array_new (), scratch = g_byte_array_new ();
   g_autoptr (GError) error = NULL;
@@ -279,12 +279,11 @@ test_images_as_luma (void)
   for (guint luma = 0; luma < 2; luma++)
     {
       g_autoptr (DynoDataset) dataset =
-          open_as (luma ? &wanted : NULL, (const char *const[]){ colour, grey, NULL });
-      g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+          open_as (luma ? &grey_8_8 : NULL, (const char *const[]){ colour, grey, NULL });
 
       g_assert_cmpuint (dyno_schema_count_channels (&dyno_dataset_get_info (dataset)->schema), ==,
                         luma ? 1 : 3);
-      g_assert_cmpuint (g_strv_length (notes), ==, luma);
+      g_assert_cmpint (dyno_dataset_get_info (dataset)->luma, ==, (gboolean) luma);
       dyno_dataset_decode (dataset, 0, 4, 4, (gpointer[]){ out }, scratch, &error);
       g_assert_no_error (error);
       g_assert_cmpuint (out[0], ==, luma ? 114 : 77);
@@ -293,6 +292,85 @@ test_images_as_luma (void)
       g_assert_no_error (error);
       g_assert_cmpuint (out[0], ==, 201);
     }
+  test_folder_remove (folder);
+}
+
+static void
+check_luma (DynoDataset *dataset, guint32 side, guint64 n_samples)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 out[256] = { 0 };
+  gint32 label;
+
+  g_assert_true (info->luma && !info->croppable);
+  g_assert_cmpuint (dyno_schema_count_channels (&info->schema), ==, 1);
+  g_assert_cmpuint (info->n_samples, ==, n_samples);
+  for (guint64 i = 0; i < n_samples; i++)
+    {
+      dyno_dataset_decode (dataset, i, side, side, (gpointer[]){ out, &label, NULL }, scratch,
+                           &error);
+      g_assert_no_error (error);
+      for (guint k = 0; k < side * side; k++)
+        g_assert_cmpuint (out[k], ==, 114);
+      g_assert_cmpuint (out[side * side], ==, 0);
+    }
+}
+
+/* Arrays of bytes, channels last and first, and one sample alone; of floats they are no images, and
+ * three planes are three samples of one channel. */
+static void
+test_arrays_as_luma (void)
+{
+  static const guint64 last[] = { 2, 8, 8, 3 }, first[] = { 2, 3, 8, 8 }, one[] = { 8, 8, 3 },
+                       few[] = { 2, 4, 4, 3 };
+  const struct {
+    const guint64 *shape;
+    guint n_dims, n_samples;
+  } rows[] = { { last, 4, 2 }, { first, 4, 2 }, { one, 3, 1 } };
+  g_autofree char *folder = test_folder_new (), *path = g_build_filename (folder, "x.npy", NULL),
+                  *floats = put (folder, "f.npy", 0, 4, few);
+  static const guint8 colour[] = { 77, 150, 29 }, planes[192];
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      guint8 pixels[384];
+
+      for (guint k = 0; k < sizeof pixels; k++)
+        pixels[k] = colour[rows[i].shape == first ? k / 64 % 3 : k % 3];
+      g_assert_true (dyno_npy_write (path, "u1", rows[i].n_dims, rows[i].shape, pixels, NULL));
+      g_autoptr (DynoDataset) dataset = open_as (&grey_8_8, (const char *const[]){ path, NULL });
+      check_luma (dataset, 8, rows[i].n_samples);
+    }
+  g_autoptr (DynoDataset) dataset = open_as (&grey_8_8, (const char *const[]){ floats, NULL });
+  g_assert_false (dyno_dataset_get_info (dataset)->luma);
+  g_assert_true (dyno_npy_write (path, "u1", 3, (const guint64[]){ 3, 8, 8 }, planes, NULL));
+  g_autoptr (DynoDataset) three = open_as (&grey_8_8, (const char *const[]){ path, NULL });
+  g_assert_false (dyno_dataset_get_info (three)->luma);
+  g_assert_cmpuint (dyno_dataset_get_info (three)->n_samples, ==, 3);
+  test_folder_remove (folder);
+}
+
+/* Of a data set with labels, which keep their place. */
+static void
+test_labelled_as_luma (void)
+{
+  const DynoDatasetParams params = { .wanted = &grey_8_8 };
+  g_autofree char *folder = test_folder_new (), *a = NULL, *b = NULL;
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  guint8 pixels[16 * 3];
+
+  for (guint i = 0; i < 16; i++)
+    memcpy (pixels + 3 * i, (guint8[]){ 77, 150, 29 }, 3);
+  g_assert_true (dyno_image_encode_png (pixels, 4, 4, 3, file, NULL));
+  a = test_write (folder, "a/1.png", file->data, file->len);
+  b = test_write (folder, "b/1.png", file->data, file->len);
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  check_luma (dataset, 4, 2);
+  g_assert_cmpint (dyno_dataset_get_label (dataset, 1), ==, 1);
   test_folder_remove (folder);
 }
 
@@ -306,5 +384,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/unlabelled/archives", test_archives);
   g_test_add_func ("/data/unlabelled/sequences", test_sequences);
   g_test_add_func ("/data/unlabelled/images-as-luma", test_images_as_luma);
+  g_test_add_func ("/data/unlabelled/arrays-as-luma", test_arrays_as_luma);
+  g_test_add_func ("/data/unlabelled/labelled-as-luma", test_labelled_as_luma);
   return g_test_run ();
 }

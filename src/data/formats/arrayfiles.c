@@ -17,7 +17,8 @@ typedef struct {
   guint n_taken;
 } Taking;
 
-/* (H, W, C), (C, H, W), without the channel where it is one, and (F). */
+/* (H, W, C), (C, H, W), without the channel where it is one, and (F); and (H, W, 3) of bytes, which
+ * become luma, where it is one: (3, H, W) are three samples then. */
 static gboolean
 is_one_sample (const DynoNpyHeader *header, const DynoBatchField *wanted)
 {
@@ -30,6 +31,9 @@ is_one_sample (const DynoNpyHeader *header, const DynoBatchField *wanted)
   h = shape[0];
   w = shape[1];
   c = shape[2];
+  if (c == 1 && header->n_dims == 3 && header->kind == 'u' && header->item_bytes == 1
+      && header->shape[2] == 3)
+    return header->shape[0] == h && header->shape[1] == w;
   if (header->n_dims == 3)
     return (header->shape[0] == h && header->shape[1] == w && header->shape[2] == c)
            || (header->shape[0] == c && header->shape[1] == h && header->shape[2] == w);

@@ -460,11 +460,10 @@ convert_values (const Set *set, const DynoArray *x, guint64 index, GByteArray *s
 
 /* (C, H, W) to (H, W, C), written in order. */
 static void
-interleave (const DynoDatasetInfo *info, gconstpointer planes, gpointer pixels)
+interleave (const Set *set, gconstpointer planes, gpointer pixels)
 {
-  gsize plane = (gsize) info->max_height * info->max_width, at = 0,
-        channels = dyno_schema_count_channels (&info->schema);
-  gboolean bytes = info->schema.fields[DYNO_DATASET_INPUT].element == DYNO_ELEMENT_U8;
+  gsize channels = set->channels, plane = set->sample_items / channels, at = 0;
+  gboolean bytes = is_bytes (set);
 
   for (gsize i = 0; i < plane; i++)
     for (gsize c = 0; c < channels; c++, at++)
@@ -501,7 +500,7 @@ dyno_array_set_decode (DynoDataset *dataset, guint64 index, guint32 width, guint
     return FALSE;
   put_target (set, index, fields);
   if (set->planes)
-    interleave (&dataset->info, values, fields[DYNO_DATASET_INPUT]);
+    interleave (set, values, fields[DYNO_DATASET_INPUT]);
   else
     memcpy (fields[DYNO_DATASET_INPUT], values, set->sample_items * (bytes ? 1 : sizeof (float)));
   return TRUE;

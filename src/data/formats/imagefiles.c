@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Image files without labels, for prediction: files by name, and folders with what lies in them at
- * any depth; in colour, or as luma for weights that read one channel.
+ * any depth.
  *
  * Invariants: the order is that of the arguments, within a folder that of the paths' bytes; a file
  * that is no image is listed as unreadable, never fatal while another can be read; links are
@@ -162,7 +162,6 @@ imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
 {
   DynoFolderScan *scan = dataset->state = g_new0 (DynoFolderScan, 1);
   DynoDatasetInfo *info = &dataset->info;
-  gboolean luma;
   g_autoptr (GHashTable) folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL),
                          entered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   Walk walk = { scan, dataset, context, folders, entered };
@@ -176,20 +175,9 @@ imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   if (!dyno_folder_probe (scan, dataset, context, error))
     return FALSE;
   dyno_dataset_info_set_classes (info, 0);
-  luma = context->wanted && context->wanted->n_axes == 3
-         && dyno_field_axis (context->wanted, 'C') == 1;
-  info->schema =
-      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, luma ? 1 : 3, 0);
+  info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
   dyno_dataset_info_drop_targets (info);
-  if (!luma)
-    {
-      dyno_dataset_info_photographs (info);
-      return TRUE;
-    }
-  dyno_dataset_info_standardise (info, 0, 1);
-  g_ptr_array_add (dataset->notes,
-                   g_strdup ("the images are read as luma, 0.299 R + 0.587 G + 0.114 B of BT.601: "
-                             "the weights were made for one channel"));
+  dyno_dataset_info_photographs (info);
   return TRUE;
 }
 
@@ -226,36 +214,13 @@ imagefiles_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsiz
   return dyno_datafile_read (path, DYNO_IMAGE_MAX_FILE_BYTES, scratch, fetched, error);
 }
 
-/* As PIL's convert ("L"): grey stays what it is. */
-static guint8
-to_luma (const guint8 *rgb)
-{
-  return (guint8) ((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
-}
-
 static gboolean
 imagefiles_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                    gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
 {
-  guint8 *out = fields[DYNO_DATASET_INPUT];
-  gsize n = (gsize) width * height;
-  g_autofree guint8 *colours = NULL;
-
+  (void) dataset;
   (void) index;
-  if (dyno_schema_count_channels (&dataset->info.schema) != 1)
-    return dyno_image_decode (scratch, fetched, width, height, out, error);
-  colours = g_try_malloc (3 * n);
-  if (!colours)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   "there is no memory for %u x %u pixels", width, height);
-      return FALSE;
-    }
-  if (!dyno_image_decode (scratch, fetched, width, height, colours, error))
-    return FALSE;
-  for (gsize i = 0; i < n; i++)
-    out[i] = to_luma (colours + 3 * i);
-  return TRUE;
+  return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error);
 }
 
 const DynoDatasetClass dyno_dataset_class_imagefiles = {

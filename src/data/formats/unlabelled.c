@@ -155,6 +155,7 @@ dyno_dataset_open_unlabelled (const char *const *paths, const DynoBatchField *wa
 
   g_return_val_if_fail (paths && paths[0], NULL);
   own.one_class = TRUE;
+  own.wanted = wanted;
   while (paths[1] && paths[first + 1] && !g_file_test (paths[first], G_FILE_TEST_EXISTS))
     first++;
   klass = choose_class (paths[first], wanted);

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Images in colour for weights that read one channel: what any format decodes becomes luma on its
+ * way to the sample's field, with the weights and the rounding of PIL's convert ("L"). */
+#include "dataset-class.h"
+#include <string.h>
+
+void
+dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted)
+{
+  DynoBatchSchema *schema = &dataset->info.schema;
+  int at = dyno_schema_find_index (schema, DYNO_FIELD_INPUT);
+  DynoBatchField *input = at >= 0 ? &schema->fields[at] : NULL;
+
+  if (!wanted || wanted->n_axes != 3 || dyno_field_axis (wanted, 'C') != 1 || !input
+      || schema->generated || input->element != DYNO_ELEMENT_U8 || input->n_axes != 3
+      || strcmp (input->axes, "HWC") != 0 || input->shape[2] != 3)
+    return;
+  input->shape[2] = 1;
+  input->normalisation = (DynoNormalisation){ .scale_255 = TRUE };
+  dataset->info.luma = TRUE;
+}
+
+/* Grey stays what it is. */
+static guint8
+to_luma (const guint8 *rgb)
+{
+  return (guint8) ((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
+}
+
+gboolean
+dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                             gpointer const *fields, GByteArray *scratch, gsize fetched,
+                             GError **error)
+{
+  const DynoBatchSchema *schema = &dataset->info.schema;
+  gsize n = (gsize) width * height;
+  g_autofree guint8 *colours = NULL;
+  gpointer coloured[DYNO_SCHEMA_MAX_FIELDS];
+  int at;
+
+  if (!dataset->info.luma)
+    return dataset->klass->decode (dataset, index, width, height, fields, scratch, fetched, error);
+  colours = g_try_malloc_n (n, 3);
+  if (!colours)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   "there is no memory for %u x %u pixels", width, height);
+      return FALSE;
+    }
+  at = dyno_schema_find_index (schema, DYNO_FIELD_INPUT);
+  memcpy (coloured, fields, schema->n_fields * sizeof *fields);
+  coloured[at] = colours;
+  if (!dataset->klass->decode (dataset, index, width, height, coloured, scratch, fetched, error))
+    return FALSE;
+  for (gsize i = 0; i < n; i++)
+    ((guint8 *) fields[at])[i] = to_luma (colours + 3 * i);
+  return TRUE;
+}
