@@ -624,13 +624,15 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
                        const DynoEngineWatch *watch)
 {
   const DynoDatasetInfo *data = dyno_dataset_get_info (engine->dataset);
+  const DynoBatchField *input;
   DynoNetworkParams network;
   g_autofree char *theirs = NULL, *ours = NULL;
 
   if (data->schema.generated
       || !dyno_job_get_network (engine->job, data, DYNO_MODE_TRAIN, &network, NULL))
     return;
-  ours = dyno_normalisation_describe (dyno_schema_find_role (&network.schema, DYNO_FIELD_INPUT));
+  input = dyno_schema_find_role (&network.schema, DYNO_FIELD_INPUT);
+  ours = dyno_normalisation_describe (input);
   if (!info->has_input)
     {
       warn (watch, _ ("“%s” does not say how its input is normalised; it is fed %s"), shown, ours);
@@ -638,8 +640,9 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
     }
   theirs = dyno_normalisation_describe (&info->input);
   if (strcmp (theirs, ours) != 0)
-    warn (watch, _ ("The weights of “%s” were made for %s; this run feeds %s"), shown, theirs,
-          ours);
+    warn (watch, _ ("The weights of “%s” were made for %s; this run feeds %s%s"), shown, theirs,
+          ours,
+          info->input.element == input->element ? _ ("; data.normalise=weights feeds theirs") : "");
 }
 
 /* The first class that the kept last layer was trained to call otherwise. */

@@ -105,6 +105,7 @@ test_of_the_weights (void)
   g_assert_cmpfloat (normalisation.deviation[0], ==, 0.5f);
   test_run_good (&other, plain);
   g_assert_true (test_has_warning (&other, "were made for bytes / 255, less mean 0.1 "));
+  g_assert_true (test_has_warning (&other, "; data.normalise=weights feeds theirs"));
   g_assert_cmpfloat (first_loss (&run), !=, first_loss (&other));
   /* Where they say what the data set advises, it is the same run. */
   test_run_good (&again, same);
