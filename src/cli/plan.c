@@ -84,6 +84,8 @@ dyno_ranks_print_members (DynoJson *json, const DynoRanksEstimate *e)
   dyno_json_double (json, "step_ms", 1e3 * e->step_seconds);
   dyno_json_double (json, "samples_per_s", e->samples_per_s);
   dyno_json_double (json, "speedup", e->speedup);
+  dyno_json_double (json, "device_step_ms", 1e3 * e->device_step_seconds);
+  dyno_json_double (json, "device_speedup", e->device_speedup);
 }
 
 static void
@@ -121,6 +123,9 @@ print_ranks (const DynoRanksEstimate *e)
     dyno_out_line ("        step %.3g ms, of which the backward pass does not hide %.3g ms of the "
                    "exchange: %.3g samples/s, %.2f times one rank",
                    1e3 * e->step_seconds, 1e3 * e->exposed_seconds, e->samples_per_s, e->speedup);
+  if (e->inbox_bytes > 0 && isfinite (e->device_step_seconds))
+    dyno_out_line ("        from device to device: step %.3g ms, %.2f times one rank",
+                   1e3 * e->device_step_seconds, e->device_speedup);
 }
 
 /* Whether the loader takes random crops, and not the device. */

@@ -8,6 +8,13 @@
  * the optimizer takes is left out. */
 #define BACKWARD_SHARE 0.6
 #define STEP_SUM_BYTES 1024 /* of results and decisions, each step */
+/* What an exchange lengthens a step by besides: through the host by the copies to and from it, from
+ * device to device by all that it takes.  Of two H200, ResNet-18 and -50 at batch 128 with AMP, which
+ * that gives to 1 % (tests/bench/NOTES.md). */
+#define HOST_START_S       3.7e-4
+#define HOST_BYTES_PER_S   6.3e10
+#define DEVICE_START_S     2.1e-4
+#define DEVICE_BYTES_PER_S 3.25e11 /* to one other rank after the other */
 
 static gboolean
 goes_in_half (const DynoSettings *s)
@@ -24,6 +31,18 @@ find_last_bucket (const DynoSettings *s, guint64 size_bytes)
   if (size_bytes <= (wanted > 0 ? wanted : DYNO_BUCKET_LEAST))
     return size_bytes;
   return wanted > 0 ? wanted : DYNO_BUCKET_LAST;
+}
+
+static void
+estimate_devices (DynoRanksEstimate *e, double step_seconds)
+{
+  double bytes = (double) e->exchange_bytes * (e->ranks - 1);
+
+  e->device_step_seconds = e->device_speedup = (double) NAN;
+  if (e->hosts > 1 || e->ranks < 2)
+    return;
+  e->device_step_seconds = step_seconds + DEVICE_START_S + bytes / DEVICE_BYTES_PER_S;
+  e->device_speedup = e->ranks * step_seconds / e->device_step_seconds;
 }
 
 void
@@ -51,9 +70,12 @@ dyno_ranks_estimate (DynoRanksEstimate *e, const DynoJob *job, const DynoJobPlan
   e->exposed_seconds =
       MAX (e->exchange_seconds - hidden, dyno_exchange_seconds (&e->rate, ranks, last));
   e->exposed_seconds += dyno_exchange_seconds (&e->rate, ranks, STEP_SUM_BYTES);
+  if (!software && ranks > 1)
+    e->exposed_seconds += HOST_START_S + (double) e->exchange_bytes / HOST_BYTES_PER_S;
   if (isnan (step_seconds))
     e->exposed_seconds = (double) NAN;
   e->step_seconds = e->alone_seconds + e->exposed_seconds;
   e->samples_per_s = (double) e->global_batch / e->step_seconds;
   e->speedup = ranks * step_seconds / e->step_seconds;
+  estimate_devices (e, step_seconds);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What several ranks make of a run, before its start: bytes that they exchange each step, and the
  * time of a step by a model.  The backward pass hides what is exchanged beside it; what is longer,
- * and the last bucket, is added to the step of one rank.  Ranks that share a software device share
- * its cores. */
+ * and the last bucket, is added to the step of one rank, and on a card what the copies to and from
+ * the host lengthen it by.  Ranks that share a software device share its cores. */
 #pragma once
 #include "estimate.h"
 #include "exchangerate.h"
@@ -25,6 +25,9 @@ typedef struct {
   double exposed_seconds; /* of the exchange, not hidden */
   double step_seconds, samples_per_s;
   double speedup; /* samples/s over those of one rank alone */
+  /* The same where cards with a link copy from device to device; NaN: no rate is known, or there
+   * are several hosts. */
+  double device_step_seconds, device_speedup;
 } DynoRanksEstimate;
 
 /* plan: of the job on one rank.  step_seconds: of one rank alone; NaN: not known.  hosts: 1 or

@@ -38,6 +38,13 @@ test_kept (void)
   g_assert_cmpfloat (found.bytes_per_s, ==, 3e9);
 }
 
+/* What the copies of a card to and from the host lengthen a step by. */
+static double
+host_copies (guint64 size_bytes)
+{
+  return 3.7e-4 + (double) size_bytes / 6.3e10;
+}
+
 /* All gradients of a small network are exchanged after the backward pass, in fp16 half as many. */
 static void
 test_one_bucket (void)
@@ -62,7 +69,8 @@ test_one_bucket (void)
   g_assert_cmpuint (2 * half.exchange_bytes, ==, e.exchange_bytes);
   g_assert_cmpfloat_with_epsilon (half.exposed_seconds,
                                   dyno_exchange_seconds (&half.rate, 2, 1 << 19)
-                                      + dyno_exchange_seconds (&half.rate, 2, 1024),
+                                      + dyno_exchange_seconds (&half.rate, 2, 1024)
+                                      + host_copies (4 << 20),
                                   1e-9);
   job->settings.exchange_bucket = 8 << 20; /* as much as there is */
   dyno_ranks_estimate (&half, job, &plan, FALSE, 2, 1, 0.1);
@@ -72,7 +80,8 @@ test_one_bucket (void)
   g_assert_false (half.one_bucket);
   g_assert_cmpfloat_with_epsilon (half.exposed_seconds,
                                   dyno_exchange_seconds (&half.rate, 2, 1 << 20)
-                                      + dyno_exchange_seconds (&half.rate, 2, 1024),
+                                      + dyno_exchange_seconds (&half.rate, 2, 1024)
+                                      + host_copies (4 << 20),
                                   1e-9);
 }
 
@@ -96,7 +105,8 @@ test_step (void)
   double last;
 
   estimate (&e, 1, FALSE, 0.1);
-  last = dyno_exchange_seconds (&e.rate, 8, 1 << 20) + dyno_exchange_seconds (&e.rate, 8, 1024);
+  last = dyno_exchange_seconds (&e.rate, 8, 1 << 20) + dyno_exchange_seconds (&e.rate, 8, 1024)
+         + host_copies (8 << 20);
   g_assert_cmpuint (e.global_batch, ==, 128);
   g_assert_cmpuint (e.exchange_bytes, ==, 8 << 20);
   /* hidden but for the last bucket */
@@ -116,6 +126,36 @@ test_step (void)
   g_assert_cmpfloat (e.exchange_seconds, >, 0);
 }
 
+/* Two H200, measured (tests/bench/NOTES.md): rates of one rank, of two through the host and from
+ * device to device. */
+static void
+test_two_cards (void)
+{
+  static const struct {
+    guint64 gradients;
+    double alone, host, devices; /* ms */
+  } rows[] = { { 102228128, 22.34, 24.36, 22.87 }, { 46758040, 7.78, 8.90, 8.14 } };
+  const DynoExchangeRate shared = { 2, 1, 2e-5, 2.7e10 };
+
+  dyno_exchange_keep (&shared);
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      DynoJobPlan plan = { 0 };
+      DynoRanksEstimate e;
+
+      job->settings.batch_size = 128;
+      plan.plan.kind_bytes[DYNO_MEMORY_GRADIENTS] = rows[i].gradients;
+      dyno_ranks_estimate (&e, job, &plan, FALSE, 2, 1, 1e-3 * rows[i].alone);
+      g_assert_cmpfloat_with_epsilon (1e3 * e.step_seconds, rows[i].host, 0.015 * rows[i].host);
+      g_assert_cmpfloat_with_epsilon (1e3 * e.device_step_seconds, rows[i].devices,
+                                      0.01 * rows[i].devices);
+      g_assert_cmpfloat_with_epsilon (e.device_speedup, 2 * rows[i].alone / rows[i].devices, 0.02);
+      dyno_ranks_estimate (&e, job, &plan, FALSE, 4, 2, 1e-3 * rows[i].alone);
+      g_assert_true (isnan (e.device_step_seconds) && isnan (e.device_speedup));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -127,5 +167,6 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/ranks/measured-rates-are-kept", test_kept);
   g_test_add_func ("/runs/ranks/one-bucket-is-not-hidden", test_one_bucket);
   g_test_add_func ("/runs/ranks/step-of-several-ranks", test_step);
+  g_test_add_func ("/runs/ranks/two-cards-as-measured", test_two_cards);
   return g_test_run ();
 }
