@@ -131,7 +131,8 @@ run_verb (const DynoVerb *verb, int argc, char **argv)
 
   argv[0] = command;
   if (verb->alone && dyno_comm_is_launched ())
-    return dyno_cli_usage (command, "it is for one process; start it without mpirun or srun");
+    return dyno_cli_usage (command, "it is for one process; start it without mpirun or srun%s",
+                           strcmp (verb->name, "tune") == 0 ? " (--ranks N: for so many)" : "");
   return verb->run (argc, argv);
 }
 

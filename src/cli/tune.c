@@ -420,6 +420,24 @@ take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks,
   return TRUE;
 }
 
+/* Leaves the other ranks of its host their share of the cores. */
+static void
+become_rank (const char *command, guint ranks, guint hosts, gboolean quiet)
+{
+  guint all = dyno_cores_count (), own = dyno_cores_keep_part ((ranks + hosts - 1) / hosts);
+
+  if (quiet)
+    return;
+  if (own == 0)
+    dyno_error_line ("%s: all cores are measured, not one rank's share: the system does not let a "
+                     "process leave some",
+                     command);
+  else
+    dyno_error_line ("%s: note: measured as one of %u ranks, on %u of %u cores; rates are those of "
+                     "each rank",
+                     command, ranks, own, all);
+}
+
 int
 dyno_verb_tune (int argc, char **argv)
 {
@@ -483,10 +501,8 @@ dyno_verb_tune (int argc, char **argv)
   if (resume && !(options.data && options.model)
       && !take_earlier_search (resume, &options, &ranks, &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
-  if (ranks > hosts && dyno_cores_keep_part ((guint) ((ranks + hosts - 1) / hosts)) == 0 && !quiet)
-    dyno_error_line ("%s: all cores are measured, not one rank's share: the system does not let a "
-                     "process leave some",
-                     argv[0]);
+  if (ranks > 1)
+    become_rank (argv[0], (guint) ranks, (guint) hosts, quiet);
   if (!dyno_job_options_resolve (argv[0], &options, &cli_job, &code))
     return code;
   if (resume && !out)

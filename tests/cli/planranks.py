@@ -55,6 +55,7 @@ class Tune(Case):
                 break
         output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
+        self.words = words.decode()
         return told + [json.loads(line) for line in output.decode().splitlines()]
 
     def test_as_one_of_two(self):
@@ -62,6 +63,7 @@ class Tune(Case):
         best, = self.events(told, 'best')
         exchange, = [e for e in self.events(told, 'ceiling') if e['of'] == 'exchange']
         ranks, settings = best['ranks'], best['settings']
+        self.assertIn('measured as one of 2 ranks, on ', self.words)
         self.assertEqual((ranks['ranks'], ranks['hosts']), (2, 1))
         self.assertEqual(ranks['global_batch'], 2 * settings['batch_size'] * settings['accumulate'])
         self.assertAlmostEqual(exchange['samples_per_s'] * ranks['exchange_ms'] / 1e3, ranks['global_batch'] / 2, places=3)

@@ -59,7 +59,8 @@ def refuses():
     check('no module', code == 1 and 'dyno-mpi.so is not installed' in err, err)
     for verb in 'tune', 'quick', 'queue':
         code, out, err = run([dynoctl, verb], OMPI_COMM_WORLD_SIZE='2')
-        check(f'{verb} of several processes', code == 2 and 'it is for one process; start it without mpirun' in err, err)
+        check(f'{verb} of several processes', code == 2 and 'it is for one process; start it without mpirun' in err and
+              ('--ranks N' in err) == (verb == 'tune'), err)
 
 
 def starts_itself():
