@@ -46,6 +46,23 @@ chosen (GtkComboBox *combo, gpointer data)
     c->changed (c->info, gtk_combo_box_get_active (combo), c->data);
 }
 
+/* The window starts no run from weights: what asks for them is offered only where it is set
+ * already. */
+static gboolean
+is_offered (const DynoSettingInfo *info, const char *value)
+{
+  return !g_str_equal (info->key, "data.normalise") || !g_str_equal (value, "weights");
+}
+
+static void
+show_choice (GtkComboBox *combo, const char *value)
+{
+  if (gtk_combo_box_set_active_id (combo, value))
+    return;
+  gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (combo), value, dyno_words_choice (value));
+  gtk_combo_box_set_active_id (combo, value);
+}
+
 static void
 show_typed (GtkWidget *entry, double value)
 {
@@ -199,7 +216,7 @@ dyno_setting_control_new (const DynoSettingInfo *info, DynoSettingChanged change
       break;
     case DYNO_SETTING_ENUM:
       widget = gtk_combo_box_text_new ();
-      for (const char *const *value = info->values; *value; value++)
+      for (const char *const *value = info->values; *value && is_offered (info, *value); value++)
         gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (widget), *value, dyno_words_choice (*value));
       c->handler = g_signal_connect (widget, "changed", G_CALLBACK (chosen), c);
       break;
@@ -226,7 +243,7 @@ dyno_setting_control_set (GtkWidget *widget, double value)
   if (GTK_IS_SWITCH (widget))
     gtk_switch_set_active (GTK_SWITCH (widget), value != 0);
   else if (GTK_IS_COMBO_BOX (widget))
-    gtk_combo_box_set_active (GTK_COMBO_BOX (widget), (int) value);
+    show_choice (GTK_COMBO_BOX (widget), c->info->values[(guint) value]);
   else if (c->info->type == DYNO_SETTING_TEXT)
     show_typed (widget, value);
   else

@@ -438,6 +438,17 @@ def test_settings_are_found(window):
         n.get_name() for n in window.nodes() if n.get_role() == Atspi.Role.SPIN_BUTTON and there(n)})
 
 
+def test_weights_normalisation_is_offered_where_it_is_set(window):
+    """The window starts no run from weights, but opens settings that do."""
+    def offered():
+        return {n.get_name() for n in walk(window.find(Atspi.Role.COMBO_BOX, 'Normalise', state=there))}
+    window.ready()
+    window.page('Train')
+    assert 'By the data set' in offered() and 'By the weights' not in offered()
+    window.open_settings(data__normalise='weights')
+    window.wait_for('the choice that was opened', lambda: 'By the weights' in offered())
+
+
 def test_changed_settings_are_marked_and_taken_back(window):
     def offered(name):
         return [n for n in window.nodes() if n.get_role() == Atspi.Role.PUSH_BUTTON and n.get_name().startswith(f'{name}: back to') and there(n)]
@@ -1416,7 +1427,7 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.ready()
 
 
-TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_empty_pages_say_what_comes_there, test_collapsed_settings_are_not_reached, test_settings_are_found, test_changed_settings_are_marked_and_taken_back, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up, test_preferences_are_kept_and_obeyed, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
+TESTS = [test_first_start_on_a_software_device_is_small, test_preparation_is_one_progress, test_every_control_has_a_name, test_empty_pages_say_what_comes_there, test_collapsed_settings_are_not_reached, test_settings_are_found, test_weights_normalisation_is_offered_where_it_is_set, test_changed_settings_are_marked_and_taken_back, test_trains_to_the_end, test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up, test_preferences_are_kept_and_obeyed, test_exports_settings_that_read_back, test_exports_for_other_programs, test_says_what_is_wrong,
          test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures, test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_settings_without_effect_cannot_be_changed, test_layers_of_the_model, test_what_is_unfolded_is_kept, test_says_that_a_path_was_not_opened_in_mid_run,
          test_a_json_name_means_json, test_a_dyno_file_is_exported_and_opened, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_stops_without_saving,
