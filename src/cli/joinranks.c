@@ -2,10 +2,10 @@
 /* See joinranks.h. */
 #include "joinranks.h"
 #include "checkpoint.h"
+#include "cores.h"
 #include "log.h"
 #include "output.h"
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,10 +16,7 @@
 static void
 look_at_cores (const char *command)
 {
-  cpu_set_t cores;
-
-  if (sched_getaffinity (0, sizeof cores, &cores) == 0 && CPU_COUNT (&cores) == 1
-      && sysconf (_SC_NPROCESSORS_ONLN) > 2)
+  if (dyno_cores_count () == 1 && sysconf (_SC_NPROCESSORS_ONLN) > 2)
     dyno_error_line (
         "%s: warning: each rank is bound to one core of %ld, with all its threads; start "
         "them by mpirun --bind-to none, or srun with --cpus-per-task",

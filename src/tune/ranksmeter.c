@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ranksmeter.h"
+#include "sample-cache.h"
 #include <math.h>
 
 /* Both plans of settings, as far as they do not depend on the batch: of one rank, and of all. */
@@ -235,6 +236,21 @@ static const DynoMeterClass ranks_class = {
   .ranks = estimate,
 };
 
+/* Each rank of a host keeps all samples, of which it has others in each epoch. */
+static gboolean
+can_cache (const DynoMeter *inner, const DynoJob *job, const DynoDatasetInfo *info, guint hosts)
+{
+  guint64 sharing = (job->ranks + hosts - 1) / hosts;
+  DynoBatchSchema schema;
+  guint32 width, height;
+
+  if (!inner->can_cache || !dyno_job_get_size (job, info, &width, &height, NULL))
+    return FALSE;
+  dyno_dataset_get_schema (info, width, height, &schema);
+  return dyno_sample_cache_get_share (&schema, (inner->n_train + inner->n_validation) * sharing)
+         >= 1;
+}
+
 DynoMeter *
 dyno_ranks_meter_new (DynoMeter *inner, const DynoJob *job, DynoDataset *dataset,
                       const DynoDeviceInfo *info, guint hosts)
@@ -245,6 +261,7 @@ dyno_ranks_meter_new (DynoMeter *inner, const DynoJob *job, DynoDataset *dataset
   m->meter = *inner;
   m->meter.n_train = MAX (inner->n_train / job->ranks, 1);
   m->meter.n_validation = (inner->n_validation + job->ranks - 1) / job->ranks;
+  m->meter.can_cache = can_cache (inner, job, dyno_dataset_get_info (dataset), hosts);
   m->class = ranks_class;
   m->class.numerics = inner->class->numerics ? compare_numerics : NULL;
   m->meter.class = &m->class;

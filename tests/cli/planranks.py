@@ -22,6 +22,7 @@ class Ranks(Case):
         self.assertEqual(ranks['inbox_bytes'], 0)
         self.assertEqual(ranks['rate'], 'assumed')
         self.assertIsNone(ranks['speedup'])
+        self.assertIsNone(ranks['device_speedup'])
 
     def test_from_device_to_device(self):
         ranks = self.plan('--ranks', '4', peers='1')

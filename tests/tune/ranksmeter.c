@@ -199,6 +199,22 @@ test_memory_has_the_inbox (Fixture *f, gconstpointer data)
   g_assert_cmpuint (m.planned_bytes, ==, m.vram_bytes);
 }
 
+/* A cache of each rank of a host. */
+static void
+test_caches_share_a_host (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) many = job_new (1000000);
+  g_autoptr (DynoMeter) few = NULL, crowd = NULL, spread = NULL;
+
+  g_assert_false (f->ranks->can_cache);
+  f->given.can_cache = TRUE;
+  few = dyno_ranks_meter_new (&f->given, f->job, f->dataset, &device, 1);
+  crowd = dyno_ranks_meter_new (&f->given, many, f->dataset, &device, 1);
+  spread = dyno_ranks_meter_new (&f->given, many, f->dataset, &device, 1000000);
+  g_assert_true (few->can_cache && spread->can_cache);
+  g_assert_false (crowd->can_cache);
+}
+
 /* --- the search ----------------------------------------------------------------------------------- */
 
 static gint64
@@ -307,6 +323,7 @@ main (int argc, char **argv)
   ADD ("data-hide-the-exchange", test_data_hide_the_exchange);
   ADD ("epochs-are-shared", test_epochs_are_shared);
   ADD ("memory-has-the-inbox", test_memory_has_the_inbox);
+  ADD ("caches-share-a-host", test_caches_share_a_host);
   g_test_add_func ("/tune/ranks/search-knows-the-exchange", test_search_knows_the_exchange);
   g_test_add_func ("/tune/ranks/trials-know-their-ranks", test_trials_know_their_ranks);
   code = g_test_run ();
