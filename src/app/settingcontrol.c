@@ -55,12 +55,20 @@ is_offered (const DynoSettingInfo *info, const char *value)
 }
 
 static void
-show_choice (GtkComboBox *combo, const char *value)
+show_choice (GtkComboBox *combo, const DynoSettingInfo *info, const char *value)
 {
-  if (gtk_combo_box_set_active_id (combo, value))
-    return;
-  gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (combo), value, dyno_words_choice (value));
-  gtk_combo_box_set_active_id (combo, value);
+  guint n_offered = 0;
+
+  if (!gtk_combo_box_set_active_id (combo, value))
+    {
+      gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (combo), value, dyno_words_choice (value));
+      gtk_combo_box_set_active_id (combo, value);
+    }
+  while (info->values[n_offered] && is_offered (info, info->values[n_offered]))
+    n_offered++;
+  if (is_offered (info, value)
+      && gtk_tree_model_iter_n_children (gtk_combo_box_get_model (combo), NULL) > (int) n_offered)
+    gtk_combo_box_text_remove (GTK_COMBO_BOX_TEXT (combo), (int) n_offered);
 }
 
 static void
@@ -243,7 +251,7 @@ dyno_setting_control_set (GtkWidget *widget, double value)
   if (GTK_IS_SWITCH (widget))
     gtk_switch_set_active (GTK_SWITCH (widget), value != 0);
   else if (GTK_IS_COMBO_BOX (widget))
-    show_choice (GTK_COMBO_BOX (widget), c->info->values[(guint) value]);
+    show_choice (GTK_COMBO_BOX (widget), c->info, c->info->values[(guint) value]);
   else if (c->info->type == DYNO_SETTING_TEXT)
     show_typed (widget, value);
   else

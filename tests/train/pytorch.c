@@ -32,7 +32,8 @@ typedef struct {
   GKeyFile *file;
   DynoJob *job;
   guint size, classes, samples;
-  gsize steps;
+  gsize steps; /* that are run: the first of the fixture's, or all */
+  gboolean all;
   char *folder;
 } Case;
 
@@ -129,7 +130,7 @@ write_weights (Case *c)
 }
 
 static void
-case_init (Case *c, const char *name)
+case_init (Case *c, const char *name, gsize most_steps)
 {
   g_autofree char *path =
                       g_strconcat (g_test_get_dir (G_TEST_DIST), "/fixtures/", name, ".ini", NULL),
@@ -157,6 +158,8 @@ case_init (Case *c, const char *name)
                 "data.shuffle=false", "data.val_split=0", "augment.flip=false", NULL);
   losses = g_key_file_get_double_list (c->file, "losses", "fp32", &c->steps, &error);
   g_assert_no_error (error);
+  c->all = c->steps <= most_steps;
+  c->steps = MIN (c->steps, most_steps);
   c->job->max_steps = c->steps;
   write_data (c);
   write_weights (c);
@@ -286,40 +289,54 @@ check_movement (const Case *c, double tolerance)
   g_test_message ("largest difference of a movement, on its tensor's scale: %.2e", worst);
 }
 
+typedef struct {
+  const char *fixture, *precision;
+  gsize most_steps; /* weights are compared where all steps of the fixture are run */
+} CaseParams;
+
 static void
 run_case (gconstpointer data)
 {
-  const char *const *parts = data; /* fixture, "amp" or "fp32" */
-  gboolean amp = strcmp (parts[1], "amp") == 0;
+  const CaseParams *params = data;
+  gboolean amp = strcmp (params->precision, "amp") == 0;
   g_auto (Case) c = { 0 };
   g_auto (TestRun) run = { 0 };
 
-  case_init (&c, parts[0]);
+  case_init (&c, params->fixture, params->most_steps);
   test_job_set (c.job, amp ? "amp=true" : "amp=false", NULL);
   test_run_good (&run, c.job);
   g_assert_cmpuint (run.skipped, ==, 0);
   check_losses (&c, &run, amp ? 2e-2 : 1e-3);
   /* AdamW moves by the sign of small gradients too, so that single elements part more than their
    * tensor. */
-  check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
-  if (!amp && g_str_has_suffix (parts[0], "-movement"))
+  if (c.all)
+    check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
+  if (!amp && g_str_has_suffix (params->fixture, "-movement"))
     check_movement (&c, 5e-4);
 }
 
 int
 main (int argc, char **argv)
 {
-  static const char *const cases[][2] = {
-    { "simplecnn", "fp32" },         { "simplecnn", "amp" }, { "simplecnn-smoothed", "fp32" },
-    { "simplecnn-smoothed", "amp" }, { "mlp", "fp32" },      { "mlp", "amp" },
-    { "resnet18", "fp32" },          { "resnet18", "amp" },  { "resnet18-movement", "fp32" }
+  /* The whole ResNet-18 takes 2 s a step on two cores; a narrow one is compared to its weights. */
+  static const CaseParams cases[] = {
+    { "simplecnn", "fp32", 20 },
+    { "simplecnn", "amp", 20 },
+    { "simplecnn-smoothed", "fp32", 20 },
+    { "simplecnn-smoothed", "amp", 20 },
+    { "mlp", "fp32", 20 },
+    { "mlp", "amp", 20 },
+    { "resnet18", "fp32", 3 },
+    { "resnet18-movement", "fp32", 20 },
+    { "resnet18-movement", "amp", 20 },
   };
 
   g_test_init (&argc, &argv, NULL);
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
-      g_autofree char *path = g_strconcat ("/train/pytorch/", cases[i][0], "-", cases[i][1], NULL);
-      g_test_add_data_func (path, cases[i], run_case);
+      g_autofree char *path =
+          g_strconcat ("/train/pytorch/", cases[i].fixture, "-", cases[i].precision, NULL);
+      g_test_add_data_func (path, &cases[i], run_case);
     }
   return g_test_run ();
 }
