@@ -151,7 +151,8 @@ test_as_the_pass (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint as_card = 0; as_card < 2; as_card++)
-      check (&cases[i], (Options){ .amp = (i + as_card) % 2, .as_card = as_card });
+      if (harness_takes (i + as_card, 2))
+        check (&cases[i], (Options){ .amp = (i / 2 + as_card) % 2, .as_card = as_card });
 }
 
 /* Kernels that a device has for the data gradient, those with parts of the K axis too. */
@@ -167,7 +168,7 @@ test_every_variant (void)
         Results none = run (s, &(Options){ .amp = amp, .sums = TRUE, .variants = &variants });
         results_clear (&none);
         g_assert_cmpuint (variants->len, >, 0);
-        for (guint v = i; v < variants->len; v += i == 0 && amp ? 2 : 4)
+        for (guint v = i; v < variants->len; v += i == 0 && amp ? 2 : 6)
           check (s, (Options){ .amp = amp, .variant = &g_array_index (variants, DynoVariant, v) });
         g_array_unref (variants);
       }

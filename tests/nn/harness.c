@@ -140,6 +140,14 @@ harness_info (Harness *h)
   return dyno_device_get_info (h->device);
 }
 
+gboolean
+harness_takes (guint turn, guint of)
+{
+  g_autoptr (DynoDevice) device = open_device (NULL);
+
+  return turn % of == 0 || dyno_device_get_info (device)->type != DYNO_DEVICE_TYPE_SOFTWARE;
+}
+
 struct DynoStepInput *
 harness_step (Harness *h)
 {
