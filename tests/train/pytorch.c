@@ -328,7 +328,6 @@ main (int argc, char **argv)
     { "mlp", "amp", 20 },
     { "resnet18", "fp32", 3 },
     { "resnet18-movement", "fp32", 20 },
-    { "resnet18-movement", "amp", 2 },
   };
 
   g_test_init (&argc, &argv, NULL);
