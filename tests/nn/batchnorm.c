@@ -505,8 +505,10 @@ test_rematerialised (void)
   for (guint form = 0; form < REMATERIALISE_N; form++)
     for (guint amp = 0; amp < 2; amp++)
       {
-        check_rematerialised (&uneven, form, amp);
-        check_rematerialised (&shapes[6], form, amp);
+        if (harness_takes (form + amp, 2))
+          check_rematerialised (&uneven, form, amp);
+        if (harness_takes (form + amp + 1, 2))
+          check_rematerialised (&shapes[6], form, amp);
       }
 }
 

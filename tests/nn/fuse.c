@@ -130,7 +130,8 @@ check_pools (PoolForm form, guint step)
     for (guint amp = 0; amp < 2; amp++)
       {
         form.amp = amp;
-        check_pool (&pool_cases[i], &form);
+        if (harness_takes (i / step + amp + form.relu, 2))
+          check_pool (&pool_cases[i], &form);
       }
 }
 
@@ -318,11 +319,10 @@ test_statistics (void)
         DynoTensor *z;
         g_autoptr (Harness) first = sums_graph (&sums_cases[i], amp, &z);
         g_autoptr (GArray) variants = harness_variants (first, "conv2d.forward");
-        /* A CPU compiles for long: all of its kernels with two of the cases. */
-        guint step = i >= 2 && harness_info (first)->type == DYNO_DEVICE_TYPE_SOFTWARE ? 4 : 1;
         g_assert_cmpuint (variants->len, >, 0);
-        for (guint v = 0; v < variants->len; v += step)
-          check_sums (&sums_cases[i], amp, &g_array_index (variants, DynoVariant, v));
+        for (guint v = 0; v < variants->len; v++)
+          if (harness_takes (v + i, i < 2 ? 2 : 4))
+            check_sums (&sums_cases[i], amp, &g_array_index (variants, DynoVariant, v));
       }
 }
 
