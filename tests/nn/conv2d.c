@@ -210,7 +210,8 @@ check_variants (gboolean amp, const ReferenceConv2d *s, guint turn)
     {
       Options o = { .amp = amp, .accumulate = i % 2 };
       /* Many images are there for tiles of images, and the others cannot do with few. */
-      if (variants[0][i].tile->images != (s->n >= 128) || !harness_takes (turn++, 3))
+      if (variants[0][i].tile->images != (s->n >= 128)
+          || !harness_takes (turn++, s->n >= 128 ? 1 : 3))
         continue;
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         for (guint v = 0; v < counts[pass]; v++)

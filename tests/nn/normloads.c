@@ -300,7 +300,7 @@ check_variants (const Case *s, gboolean amp, guint turn)
       if (variants[DYNO_CONV2D_FORWARD][i].tile->images != (s->n >= 128))
         continue;
       fitting++;
-      if (!harness_takes (turn++, 3))
+      if (!harness_takes (turn++, s->n >= 128 ? 1 : 3))
         continue;
       o.variants[DYNO_CONV2D_FORWARD] = &variants[DYNO_CONV2D_FORWARD][i].variant;
       for (guint v = 0; v < counts[DYNO_CONV2D_WGRAD]; v++)
