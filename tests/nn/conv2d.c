@@ -215,7 +215,7 @@ check_variants (gboolean amp, const ReferenceConv2d *s, guint turn)
         continue;
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         for (guint v = 0; v < counts[pass]; v++)
-          if (variants[pass][v].tile == variants[0][i].tile && (!o.variants[pass] || i % 2))
+          if (variants[pass][v].tile == variants[0][i].tile && (!o.variants[pass] || turn % 2))
             o.variants[pass] = &variants[pass][v].variant;
       for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
         {
