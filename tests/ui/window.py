@@ -119,7 +119,7 @@ class Window:
             if self.process.poll() is not None and what != 'the end':
                 raise AssertionError(f'dyno ended with {self.process.returncode} while waiting for {what}')
             if time.monotonic() > end:
-                raise AssertionError(f'waited {limit_s} s for {what}; focus: {self.describe_focus()}; shown: {self.shown()[-40:]}')
+                raise AssertionError(f'waited {limit_s} s for {what}; focus: {self.describe_focus()}; shown: {self.shown()}')
             time.sleep(0.1)
 
     def complaints(self):
@@ -449,8 +449,9 @@ def test_weights_normalisation_is_offered_where_it_is_set(window):
     window.open_settings(data__normalise='weights')
     window.wait_for('the choice that was opened', lambda: 'By the weights' in offered())
     combo = window.find(Atspi.Role.COMBO_BOX, 'Normalise', state=there)
-    Atspi.Selection.select_child(combo, 0)  # no run starts by weights where there are none
-    window.wait_for('the choice without it', lambda: 'By the weights' not in offered())
+    entries = [n.get_name() for n in walk(combo) if n.get_role() == Atspi.Role.MENU_ITEM]
+    Atspi.Selection.select_child(combo, entries.index('By the data set'))  # what those after it train with
+    window.wait_for('the choice without it', lambda: 'By the weights' not in offered() and Atspi.Selection.get_selected_child(combo, 0).get_name() == 'By the data set')
 
 
 def test_changed_settings_are_marked_and_taken_back(window):
