@@ -2,16 +2,19 @@
 /* SPDX-License-Identifier: MIT */
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
  * behind the activation's slope; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then
- * mean (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_Y=1 as in batchnorm_reduce.  RESIDUAL=1 writes
+ * mean (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_MASK=1 as in batchnorm_reduce.  RESIDUAL=1 writes
  * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.
  * dx may be dy's own memory.  STRIDE is a multiple of CVECS.  VARIANCE=1: by running statistics,
  * which do not depend on x: p.invstd holds the variance, and dx = gamma * invstd * dy.
- * REMATERIALISE=1 writes y, which was dropped, from x again, where no reducing pass does; with
- * ACTIVATION behind that, and dy is behind its slope already. */
+ * REMATERIALISE=1 writes y, which was dropped, from x again, where no reducing pass does, with
+ * ADDED and the residual (added.glsl); with ACTIVATION behind that, and dy is behind its slope already. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION
 #include "activation.glsl"
+#endif
+#ifdef SLOPE_MASK
+#include "mask.glsl"
 #endif
 #include "batchnorm-push.h"
 
@@ -22,6 +25,9 @@ layout (constant_id = DYNO_BATCH_NORM_APPLY_STRIDE) const uint STRIDE = 1;
 layout (constant_id = DYNO_BATCH_NORM_APPLY_EPSILON) const float EPSILON = 1e-5;
 #endif
 DYNO_PUSH (DynoBatchNormGradientPush, p);
+#ifdef ADDED
+#include "added.glsl"
+#endif
 
 void
 main ()
@@ -53,12 +59,19 @@ main ()
 #endif
     }
 
+#ifdef ADDED
+  added_start (column);
+#endif
+
   for (uint i = first; i < COUNT; i += STRIDE)
     {
       const Lanes x = lanes_load (p.x, i);
       Lanes dy = lanes_load (p.dy, i), dx;
-#ifdef SLOPE_Y
-      const Lanes y = lanes_load (p.y, i);
+#ifdef SLOPE_MASK
+      const uint mask = mask_load (p.mask, i / CVECS, column, CVECS);
+#endif
+#ifdef ADDED
+      const Lanes residual = added_unpack (added_load (i));
 #endif
 #ifdef REMATERIALISE
       Lanes y;
@@ -69,11 +82,14 @@ main ()
 #ifdef SLOPE_X
           dy.q[j] = activation_slope_of_x (d * factor.q[j] + beta.q[j], dy.q[j]);
 #endif
-#ifdef SLOPE_Y
-          dy.q[j] = activation_slope_of_y (y.q[j], dy.q[j]);
+#ifdef SLOPE_MASK
+          dy.q[j] = mask_slope (mask >> (j * 4), dy.q[j]);
 #endif
 #ifdef REMATERIALISE
           y.q[j] = d * factor.q[j] + beta.q[j];
+#ifdef ADDED
+          y.q[j] += residual.q[j];
+#endif
 #ifdef ACTIVATION
           y.q[j] = activate (y.q[j]);
 #endif

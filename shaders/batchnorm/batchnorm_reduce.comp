@@ -2,14 +2,17 @@
 /* SPDX-License-Identifier: MIT */
 /* partials[group][0][c] = sum of dy[r][c], partials[group][1][c] = sum of dy[r][c] * xhat[r][c],
  * over the rows r of a group; xhat = (x - mean[c]) * invstd[c]; x, y, dy (ROWS, CVECS * LANES).  dy
- * is taken behind the activation ACTIVATION: SLOPE_X=1 finds its slope from x again, SLOPE_Y=1 from
- * y.  MASK_STORE=1 writes that dy back into dy, where it is the residual's gradient from then on.
- * REMATERIALISE=1 writes y, which was dropped, from x again, the activation behind it with
- * SLOPE_X.  UNROLL rows are loaded at once. */
+ * is taken behind the activation ACTIVATION: SLOPE_X=1 finds its slope from x again, SLOPE_MASK=1,
+ * of a relu, from the mask of y (mask.glsl).  MASK_STORE=1 writes that dy back into dy, where it is
+ * the residual's gradient from then on.  REMATERIALISE=1 writes y, which was dropped, from x again,
+ * with ADDED and the residual (added.glsl), the activation behind it.  UNROLL rows are loaded at once. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION
 #include "activation.glsl"
+#endif
+#ifdef SLOPE_MASK
+#include "mask.glsl"
 #endif
 #include "batchnorm-push.h"
 
@@ -17,6 +20,9 @@ layout (constant_id = DYNO_BATCH_NORM_REDUCE_ROWS) const uint ROWS = 1;
 layout (constant_id = DYNO_BATCH_NORM_REDUCE_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_BATCH_NORM_REDUCE_ROWS_PER_GROUP) const uint ROWS_PER_GROUP = 1;
 DYNO_PUSH (DynoBatchNormReducePush, p);
+#ifdef ADDED
+#include "added.glsl"
+#endif
 DYNO_BUFFER_OUT (Partials, float, 4);
 
 #define WIDTH (LOCAL_X * LANES)
@@ -25,8 +31,11 @@ shared vec4 products[LOCAL_Y * LOCAL_X * QUADS];
 
 struct Row {
   Lanes x, dy;
-#ifdef SLOPE_Y
-  Lanes y;
+#ifdef SLOPE_MASK
+  uint mask;
+#endif
+#ifdef ADDED
+  Lanes residual;
 #endif
 };
 
@@ -38,8 +47,11 @@ row_load (uint i)
   Row row;
   row.x = lanes_load (p.x, i);
   row.dy = lanes_load (p.dy, i);
-#ifdef SLOPE_Y
-  row.y = lanes_load (p.y, i);
+#ifdef SLOPE_MASK
+  row.mask = mask_load (p.mask, i / CVECS, i % CVECS, CVECS);
+#endif
+#ifdef ADDED
+  row.residual = added_unpack (added_load (i));
 #endif
   return row;
 }
@@ -56,12 +68,15 @@ row_take (Row row, uint i)
 #ifdef SLOPE_X
       row.dy.q[j] = activation_slope_of_x (d * factor.q[j] + beta.q[j], row.dy.q[j]);
 #endif
-#ifdef SLOPE_Y
-      row.dy.q[j] = activation_slope_of_y (row.y.q[j], row.dy.q[j]);
+#ifdef SLOPE_MASK
+      row.dy.q[j] = mask_slope (row.mask >> (j * 4), row.dy.q[j]);
 #endif
 #ifdef REMATERIALISE
       y.q[j] = d * factor.q[j] + beta.q[j];
-#ifdef SLOPE_X
+#ifdef ADDED
+      y.q[j] += row.residual.q[j];
+#endif
+#ifdef ACTIVATION
       y.q[j] = activate (y.q[j]);
 #endif
 #endif
@@ -88,6 +103,9 @@ main ()
   sum = product = lanes_fill (0.0);
   if (column < CVECS && own_rows > 0)
     {
+#ifdef ADDED
+      added_start (column);
+#endif
       const Lanes invstd = lanes_load_floats (p.invstd, column);
       mean = lanes_load_floats (p.mean, column);
 #if defined SLOPE_X || defined REMATERIALISE

@@ -10,7 +10,8 @@
  * taps' weights, transposed.  A phase without taps writes zeros.  ALONE: the first phase is the only
  * one that has taps, and its workgroups write the zeros of the others.  DILATED: the taps of a phase
  * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: sums for the batch norm before, norm.glsl;
- * its groups count the tiles of a phase, then phases. */
+ * its groups count the tiles of a phase, then phases.  ADD_STEP_H, ADD_STEP_W: what is added are not the
+ * pixels that are there but those of p.added (geometry.glsl). */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -166,25 +167,21 @@ gemm_norm_columns (uint column)
 
 #if !USE_MATRIX
 void
-gemm_norm_load (uint column, out vec4 x, out vec4 y)
+gemm_norm_load (uint column, out vec4 x, out uint mask)
 {
   column += tile_column;
   const uint at = CHECK_N == 0 || column < C ? store_row + column / 4 : 0;
   x = norm_load4 (p.norm_x, at);
-#if NORM == 3
-  y = norm_load4 (p.norm_y, at);
-#else
-  y = vec4 (0.0);
-#endif
+  mask = norm_mask (at);
 }
 
 void
-gemm_norm_store (uint column, vec4 v, NormColumns columns, vec4 x, vec4 y, inout vec4 sum,
-                 inout vec4 product)
+gemm_norm_store (uint column, vec4 v, NormColumns columns, vec4 x, uint mask,
+                 inout vec4 sum, inout vec4 product)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < C)
-    norm_store4 (columns, store_row + column / 4, v, x, y, sum, product);
+    norm_store4 (columns, store_row + column / 4, v, x, mask, sum, product);
 }
 #endif
 #endif
@@ -194,8 +191,7 @@ u32vec4
 gemm_old (uint column)
 {
   column += tile_column;
-  return CHECK_N == 0 || column < C ? Target8 (p.target).v[(store_row + column / 4) / 2]
-                                    : u32vec4 (0);
+  return CHECK_N == 0 || column < C ? old_load8 (store_row + column / 4) : u32vec4 (0);
 }
 
 #if NORM
@@ -205,6 +201,13 @@ gemm_beside (uint64_t address, uint column)
   column += tile_column;
   return CHECK_N == 0 || column < C ? Norm8 (address).v[(store_row + column / 4) / 2]
                                     : u32vec4 (0);
+}
+
+uint
+gemm_mask (uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < C ? norm_mask (store_row + column / 4) : 0;
 }
 
 void

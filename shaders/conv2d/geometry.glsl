@@ -264,20 +264,59 @@ split_end (uint depth)
   return SPLIT != 0 ? min (split_begin () + K_SPLIT, depth) : depth;
 }
 
+/* What the product is added to: what is in the target, or with ADD_STEP_H and ADD_STEP_W what p.added
+ * has of every ADD_STEP_W-th pixel of every ADD_STEP_H-th row, and zero between them. */
+#ifdef ADD_STEP_H
+#define ADDS true
+
+/* at: in the target, counted in four columns; FALSE: nothing is added there. */
+bool
+added_at (uint at, out uint from)
+{
+  const uint pixel = at / (C / 4), x = pixel % W, y = pixel / W % H, image = pixel / (W * H);
+  const uint rows = (H + ADD_STEP_H - 1) / ADD_STEP_H, columns = (W + ADD_STEP_W - 1) / ADD_STEP_W;
+  from = ((image * rows + y / ADD_STEP_H) * columns + x / ADD_STEP_W) * (C / 4) + at % (C / 4);
+  return x % ADD_STEP_W == 0 && y % ADD_STEP_H == 0;
+}
+#define OLD_LOAD(Buffer, width, none)                                        \
+  uint from;                                                                 \
+  if (!added_at (at, from))                                                  \
+    return none;                                                             \
+  return Buffer (p.added).v[from / (width)];
+#else
+#define ADDS (ACCUMULATE != 0)
+#define OLD_LOAD(Buffer, width, none) return Buffer (p.target).v[at / (width)];
+#endif
+
 #if HALF
 DYNO_BUFFER_INOUT (Target4, u32vec2, 8);
 DYNO_BUFFER_INOUT (Target8, u32vec4, 16);
 
+u32vec2
+old_words4 (uint at)
+{
+  OLD_LOAD (Target4, 1, u32vec2 (0))
+}
+
+u32vec4
+old_load8 (uint at)
+{
+  OLD_LOAD (Target8, 2, u32vec4 (0))
+}
+
+vec4
+old_load4 (uint at)
+{
+  const u32vec2 old = old_words4 (at);
+  return vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
+}
+
 void
 store_activation4 (uint at, vec4 v)
 {
-  Target4 target = Target4 (p.target);
-  if (ACCUMULATE != 0)
-    {
-      u32vec2 old = target.v[at];
-      v += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
-    }
-  target.v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
+  if (ADDS)
+    v += old_load4 (at);
+  Target4 (p.target).v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
 }
 
 /* Eight columns that are rounded already: with what was there before, or with a bias, added in
@@ -285,7 +324,7 @@ store_activation4 (uint at, vec4 v)
 u32vec4
 sum_halves (u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
 {
-  if (ACCUMULATE != 0 || add)
+  if (ADDS || add)
     {
       vec4 v = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y)) + bias;
       vec4 w = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w)) + bias2;
@@ -305,13 +344,18 @@ store_halves (uint at, u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bia
 #else
 DYNO_BUFFER_INOUT (Target4, vec4, 16);
 
+vec4
+old_load4 (uint at)
+{
+  OLD_LOAD (Target4, 1, vec4 (0.0))
+}
+
 void
 store_activation4 (uint at, vec4 v)
 {
-  Target4 target = Target4 (p.target);
-  if (ACCUMULATE != 0)
-    v += target.v[at];
-  target.v[at] = v;
+  if (ADDS)
+    v += old_load4 (at);
+  Target4 (p.target).v[at] = v;
 }
 
 #endif
@@ -359,25 +403,38 @@ store_affine4 (uint at, vec4 v, AffineColumns columns)
 #endif
 
 #if NORM
+/* The mask's bits of what lies at `at`, counted in four columns: of those, or of eight. */
+uint
+norm_mask (uint at)
+{
+#if NORM == 3
+  const uint row = at / (C / 4), column = at % (C / 4);
+#if HALF
+  return mask_load (p.norm_y, row, column / 2, C / 8) >> (column % 2 * 4);
+#else
+  return mask_load (p.norm_y, row, column, C / 4);
+#endif
+#else
+  return 0;
+#endif
+}
+
 /* Four columns of a row of dy, with what is there added and rounded, behind the slope: stored, and
  * added to the sums. */
 void
-norm_store4 (NormColumns columns, uint at, vec4 v, vec4 x, vec4 y, inout vec4 sum,
+norm_store4 (NormColumns columns, uint at, vec4 v, vec4 x, uint mask, inout vec4 sum,
              inout vec4 product)
 {
 #if HALF
-  if (ACCUMULATE != 0)
-    {
-      u32vec2 old = Target4 (p.target).v[at];
-      v += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
-    }
+  if (ADDS)
+    v += old_load4 (at);
   v = vec4 (unpackHalf2x16 (packHalf2x16 (v.xy)), unpackHalf2x16 (packHalf2x16 (v.zw)));
-  v = norm_take (columns, v, x, y, sum, product);
+  v = norm_take (columns, v, x, mask, sum, product);
   Target4 (p.target).v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
 #else
-  if (ACCUMULATE != 0)
-    v += Target4 (p.target).v[at];
-  Target4 (p.target).v[at] = norm_take (columns, v, x, y, sum, product);
+  if (ADDS)
+    v += old_load4 (at);
+  Target4 (p.target).v[at] = norm_take (columns, v, x, mask, sum, product);
 #endif
 }
 #endif

@@ -2,7 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K
  * axis was split.  SPLITS, where they are few: p.n_splits, all parts sent for at once.  With AFFINE it
- * goes through a batch norm (lib/affine.glsl).  An invocation has 16 bytes of y. */
+ * goes through a batch norm (lib/affine.glsl).  With ADD_STEP_H and ADD_STEP_W not what y was is added, but
+ * p.added at those pixels of H x W, as in geometry.glsl.  An invocation has 16 bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
 
@@ -21,6 +22,12 @@ DYNO_BUFFER_INOUT (Target, u32vec4, 16);
 #else
 #define VECTORS 1
 DYNO_BUFFER_INOUT (Target, vec4, 16);
+#endif
+
+#ifdef ADD_STEP_H
+#define OLD p.added
+#else
+#define OLD p.target
 #endif
 
 #if AFFINE
@@ -54,6 +61,22 @@ apply (uint i, inout vec4 sum[VECTORS])
 }
 #endif
 
+/* Where what is added lies, for 16 bytes of y; FALSE: nothing is. */
+bool
+old_at (uint i, out uint from)
+{
+#ifdef ADD_STEP_H
+  const uint chunks = p.columns / (4 * VECTORS), pixel = i / chunks;
+  const uint x = pixel % W, y = pixel / W % H, image = pixel / (W * H);
+  const uint rows = (H + ADD_STEP_H - 1) / ADD_STEP_H, columns = (W + ADD_STEP_W - 1) / ADD_STEP_W;
+  from = ((image * rows + y / ADD_STEP_H) * columns + x / ADD_STEP_W) * chunks + i % chunks;
+  return x % ADD_STEP_W == 0 && y % ADD_STEP_H == 0;
+#else
+  from = i;
+  return p.accumulate != 0;
+#endif
+}
+
 void
 main ()
 {
@@ -79,18 +102,19 @@ main ()
 #if AFFINE
       apply (i, sum);
 #endif
+      uint from;
 #if HALF
-      if (p.accumulate != 0)
+      if (old_at (i, from))
         {
-          u32vec4 old = Target (p.target).v[i];
+          u32vec4 old = Target (OLD).v[from];
           sum[0] += vec4 (unpackHalf2x16 (old.x), unpackHalf2x16 (old.y));
           sum[1] += vec4 (unpackHalf2x16 (old.z), unpackHalf2x16 (old.w));
         }
       Target (p.target).v[i] = u32vec4 (packHalf2x16 (sum[0].xy), packHalf2x16 (sum[0].zw),
                                         packHalf2x16 (sum[1].xy), packHalf2x16 (sum[1].zw));
 #else
-      if (p.accumulate != 0)
-        sum[0] += Target (p.target).v[i];
+      if (old_at (i, from))
+        sum[0] += Target (OLD).v[from];
       Target (p.target).v[i] = sum[0];
 #endif
     }

@@ -132,8 +132,7 @@ u32vec4
 gemm_old (uint column)
 {
   column += tile_column;
-  return CHECK_N == 0 || column < OUT_C ? Target8 (p.target).v[(store_row + column / 4) / 2]
-                                        : u32vec4 (0);
+  return CHECK_N == 0 || column < OUT_C ? old_load8 (store_row + column / 4) : u32vec4 (0);
 }
 
 #if NORM
@@ -142,6 +141,13 @@ gemm_norm_columns (uint column)
 {
   column += tile_column;
   return norm_columns (CHECK_N == 0 || column < OUT_C ? column / 4 : 0);
+}
+
+uint
+gemm_mask (uint column)
+{
+  column += tile_column;
+  return CHECK_N == 0 || column < OUT_C ? norm_mask (store_row + column / 4) : 0;
 }
 #endif
 

@@ -150,8 +150,7 @@ norm_clear (uint column)
 vec4
 norm_quad (vec4 dy, Words x)
 {
-  return norm_take (norm_of, quad_rounded (dy), quad_unpack (x), vec4 (0.0), norm_sum,
-                    norm_product);
+  return norm_take (norm_of, quad_rounded (dy), quad_unpack (x), 0, norm_sum, norm_product);
 }
 #endif
 

@@ -167,16 +167,17 @@ gemm_run (uint trips)
     }
   [[unroll]] for (uint i = 0; i < TM; i += 4)
     {
-      vec4 x[4][BLOCKS_N], y[4][BLOCKS_N];
+      vec4 x[4][BLOCKS_N];
+      uint mask[4][BLOCKS_N];
       [[unroll]] for (uint e = 0; e < 4; e++)
         if (gemm_row (i * (BM / TM) + down * 4 + e))
           [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
-            gemm_norm_load (j * (BN / BLOCKS_N) + across * 4, x[e][j], y[e][j]);
+            gemm_norm_load (j * (BN / BLOCKS_N) + across * 4, x[e][j], mask[e][j]);
       [[unroll]] for (uint e = 0; e < 4; e++)
         if (gemm_row (i * (BM / TM) + down * 4 + e))
           [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
             gemm_norm_store (j * (BN / BLOCKS_N) + across * 4, sum[i + e][j], columns[j], x[e][j],
-                             y[e][j], column_sum[j], column_square[j]);
+                             mask[e][j], column_sum[j], column_square[j]);
     }
 #elif AFFINE
   AffineColumns columns[BLOCKS_N];

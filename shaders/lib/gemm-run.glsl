@@ -20,6 +20,8 @@
  *       likewise, in place of gemm_store
  *   u32vec4 gemm_beside (uint64_t address, uint column)
  *       likewise, with matrix units: eight columns of what lies beside the target
+ *   uint gemm_mask (uint column)
+ *       with NORM and matrix units: the bits of eight columns (mask.glsl)
  *   void gemm_put_halves (uint column, u32vec4 chunk)
  *       likewise: eight columns, stored as they are
  *   uint gemm_load_chunk ()

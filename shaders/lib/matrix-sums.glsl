@@ -51,9 +51,9 @@
 /* fewer, since what is read beside them takes registers; with 64x32 sums there are enough */
 #define EDGE_SPARE (SM == 64 && SN == 32)
 #define EDGE_FRAGMENTS \
-  (EDGE_SPARE && EDGE_FIT >= 4                                                  ? 4 \
-   : (EDGE_SPARE || NORM < 3) && EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 \
-                                                                       : 1)
+  (EDGE_SPARE && EDGE_FIT >= 4                    ? 4 \
+   : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 \
+                                           : 1)
 #else
 #define EDGE_FRAGMENTS \
   (EDGE_FIT >= FRAGMENTS_M ? FRAGMENTS_M : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 : 1)
@@ -68,6 +68,7 @@ void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old);
 #endif
 #if NORM
 NormColumns gemm_norm_columns (uint column);
+uint gemm_mask (uint column);
 #endif
 #if AFFINE
 AffineColumns gemm_affine_columns (uint column);
@@ -187,16 +188,14 @@ norm_clear ()
 
 /* Eight columns of dy, rounded, behind the slope. */
 u32vec4
-norm_take_halves (u32vec4 chunk, u32vec4 x, u32vec4 y)
+norm_take_halves (u32vec4 chunk, u32vec4 x, uint mask)
 {
   vec4 v = vec4 (unpackHalf2x16 (chunk.x), unpackHalf2x16 (chunk.y));
   vec4 w = vec4 (unpackHalf2x16 (chunk.z), unpackHalf2x16 (chunk.w));
-  v = norm_take (column_norm[0], v, vec4 (unpackHalf2x16 (x.x), unpackHalf2x16 (x.y)),
-                 vec4 (unpackHalf2x16 (y.x), unpackHalf2x16 (y.y)), column_sum[0],
-                 column_square[0]);
-  w = norm_take (column_norm[1], w, vec4 (unpackHalf2x16 (x.z), unpackHalf2x16 (x.w)),
-                 vec4 (unpackHalf2x16 (y.z), unpackHalf2x16 (y.w)), column_sum[1],
-                 column_square[1]);
+  v = norm_take (column_norm[0], v, vec4 (unpackHalf2x16 (x.x), unpackHalf2x16 (x.y)), mask,
+                 column_sum[0], column_square[0]);
+  w = norm_take (column_norm[1], w, vec4 (unpackHalf2x16 (x.z), unpackHalf2x16 (x.w)), mask >> 4,
+                 column_sum[1], column_square[1]);
   return u32vec4 (packHalf2x16 (v.xy), packHalf2x16 (v.zw), packHalf2x16 (w.xy),
                   packHalf2x16 (w.zw));
 }
@@ -275,26 +274,26 @@ sums_store ()
        * way. */
       u32vec4 old[EDGE_TURNS];
 #if NORM
-      u32vec4 beside_x[EDGE_TURNS], beside_y[EDGE_TURNS];
+      u32vec4 beside[EDGE_TURNS];
+      uint mask[EDGE_TURNS];
 #endif
       [[unroll]] for (uint turn = 0; turn < EDGE_TURNS; turn++)
         {
           uint piece = turn * 32 + gl_SubgroupInvocationID;
           old[turn] = u32vec4 (0);
-          if (ACCUMULATE != 0 && gemm_row (row0 + i * 16 + piece / (SN / 8)))
+          if (ADDS && gemm_row (row0 + i * 16 + piece / (SN / 8)))
             old[turn] = gemm_old (column0 + piece % (SN / 8) * 8);
 #if AFFINE == 2
           if (gemm_row (row0 + i * 16 + piece / (SN / 8)))
             old[turn] = gemm_beside (p.norm_x, column0 + piece % (SN / 8) * 8);
 #endif
 #if NORM
-          beside_x[turn] = beside_y[turn] = u32vec4 (0);
+          beside[turn] = u32vec4 (0);
+          mask[turn] = 0;
           if (gemm_row (row0 + i * 16 + piece / (SN / 8)))
             {
-              beside_x[turn] = gemm_beside (p.norm_x, column0 + piece % (SN / 8) * 8);
-#if NORM == 3
-              beside_y[turn] = gemm_beside (p.norm_y, column0 + piece % (SN / 8) * 8);
-#endif
+              beside[turn] = gemm_beside (p.norm_x, column0 + piece % (SN / 8) * 8);
+              mask[turn] = gemm_mask (column0 + piece % (SN / 8) * 8);
             }
 #endif
         }
@@ -315,7 +314,7 @@ sums_store ()
               u32vec4 chunk = tile[edge + row * EDGE_STRIDE + column];
 #if NORM
               chunk = sum_halves (chunk, old[turn], false, vec4 (0.0), vec4 (0.0));
-              chunk = norm_take_halves (chunk, beside_x[turn], beside_y[turn]);
+              chunk = norm_take_halves (chunk, beside[turn], mask[turn]);
               gemm_put_halves (column0 + column * 8, chunk);
 #elif AFFINE
               gemm_put_halves (column0 + column * 8, affine_halves (columns, chunk, old[turn]));

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* With NORM: what is stored is the gradient dy of a batch norm's output, and the kernel makes the
  * sums that the backward pass of that batch norm begins with, sum of dy and of dy * xhat over the
- * rows, which need not be read again for it.  xhat = (x - mean[c]) * invstd[c]; x and y are the
+ * rows, which need not be read again for it.  xhat = (x - mean[c]) * invstd[c]; x is the
  * batch norm's, of the shape of dy.
  *
  *   NORM 1   no activation follows the batch norm
  *        2   ACTIVATION does, its slope is found from x
- *        3   likewise, from y, since a residual was added before it
+ *        3   likewise, from the mask of its output (mask.glsl), since a residual was added before
  *
  * dy is stored behind that slope: the slopes of RELU and RELU6 are 0 and 1, so the sums are those of
  * what is stored.  p has mean, invstd, gamma and beta, fp32 [C]. */
 #ifndef DYNO_NORM_GLSL
 #define DYNO_NORM_GLSL
-#if NORM > 1
+#if NORM == 2
 #include "activation.glsl"
+#elif NORM == 3
+#include "mask.glsl"
 #endif
 
 DYNO_BUFFER_IN (NormFloats, vec4, 16);
@@ -39,15 +41,15 @@ norm_columns (uint group)
 }
 
 /* dy of a row behind the slope, added to the sums; norm_finish makes the second one that of dy *
- * xhat. */
+ * xhat.  mask: the bits of these channels, where NORM is 3. */
 vec4
-norm_take (NormColumns columns, vec4 dy, vec4 x, vec4 y, inout vec4 sum, inout vec4 product)
+norm_take (NormColumns columns, vec4 dy, vec4 x, uint mask, inout vec4 sum, inout vec4 product)
 {
   const vec4 d = x - columns.mean;
 #if NORM == 2
   dy = activation_slope_of_x (d * columns.factor + columns.beta, dy);
 #elif NORM == 3
-  dy = activation_slope_of_y (y, dy);
+  dy = mask_slope (mask, dy);
 #endif
   sum += dy;
   product += dy * d;

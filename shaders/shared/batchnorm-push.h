@@ -24,11 +24,12 @@
 #define DYNO_BATCH_NORM_JOIN_GROUPS  0
 #define DYNO_BATCH_NORM_JOIN_VECTORS 1 /* of four floats in a group */
 #define DYNO_BATCH_NORM_JOIN_EACH    2 /* groups to be joined into one */
-/* of those that apply, the last one of the forward pass alone; */
-#define DYNO_BATCH_NORM_APPLY_COUNT   0 /* accesses in the tensor; with max pooling strips x CVECS */
+/* of those that apply, the last two of the forward pass alone; */
+#define DYNO_BATCH_NORM_APPLY_COUNT   0 /* accesses in the tensor; with max pooling strips x CVECS, with MASK fours of rows x CVECS */
 #define DYNO_BATCH_NORM_APPLY_CVECS   1
 #define DYNO_BATCH_NORM_APPLY_STRIDE  2 /* invocations at work, a multiple of CVECS */
 #define DYNO_BATCH_NORM_APPLY_EPSILON 3
+#define DYNO_BATCH_NORM_APPLY_ROWS    4 /* with MASK */
 /* and behind the first three of these, with max pooling, of y and of the pooled y. */
 #define DYNO_BATCH_NORM_POOL_H       3
 #define DYNO_BATCH_NORM_POOL_W       4
@@ -60,16 +61,27 @@ DYNO_STRUCT (DynoBatchNormJoinPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormJoinPush, 16)
 
+/* What is added to y: x, or with RESIDUAL or ADDED 2 what the batch norm of the rest makes of it. */
+DYNO_STRUCT (DynoBatchNormAdded) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t mean;
+  uint64_t invstd;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormAdded, 40)
+
 DYNO_STRUCT (DynoBatchNormApplyPush) {
   uint64_t x;
   uint64_t gamma;
   uint64_t beta;
   uint64_t mean;
   uint64_t spread;
-  uint64_t residual;
   uint64_t y;
+  uint64_t mask; /* lib/mask.glsl, as those below */
+  DynoBatchNormAdded added;
 };
-DYNO_STRUCT_SIZE (DynoBatchNormApplyPush, 56)
+DYNO_STRUCT_SIZE (DynoBatchNormApplyPush, 96)
 
 DYNO_STRUCT (DynoBatchNormReducePush) {
   uint64_t x;
@@ -80,8 +92,10 @@ DYNO_STRUCT (DynoBatchNormReducePush) {
   uint64_t y;
   uint64_t dy;
   uint64_t partials;
+  uint64_t mask;
+  DynoBatchNormAdded added;
 };
-DYNO_STRUCT_SIZE (DynoBatchNormReducePush, 64)
+DYNO_STRUCT_SIZE (DynoBatchNormReducePush, 112)
 
 DYNO_STRUCT (DynoBatchNormCollectPush) {
   uint64_t partials;
@@ -102,8 +116,10 @@ DYNO_STRUCT (DynoBatchNormGradientPush) {
   uint64_t sums;
   uint64_t dx;
   uint64_t dresidual;
+  uint64_t mask;
+  DynoBatchNormAdded added;
 };
-DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 80)
+DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 128)
 
 /* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: x at the window's largest value, and its
  * place, row * WINDOW + column, a byte each. */

@@ -50,15 +50,16 @@ DYNO_STRUCT (DynoConv2dPush)
   /* dgrad with NORM (lib/norm.glsl), forward with AFFINE (lib/affine.glsl), from here on: of
    * target's shape; where AFFINE is 2 the residual */
   uint64_t norm_x;
-  /* where NORM is 3; forward and wgrad with LOAD (lib/gemm-load.glsl): of the batch norm before x,
-   * [4][C] of x's type */
+  /* where NORM is 3 the mask (lib/mask.glsl); forward and wgrad with LOAD (lib/gemm-load.glsl): of
+   * the batch norm before x, [4][C] of x's type */
   uint64_t norm_y;
   uint64_t mean;   /* fp32 [C], as all that follow */
   uint64_t invstd; /* AFFINE: the variance */
   uint64_t gamma;  /* NORM: where it is 2 */
   uint64_t beta;
+  uint64_t added; /* dgrad with ADD_STEP_H */
 };
-DYNO_STRUCT_SIZE (DynoConv2dPush, 96)
+DYNO_STRUCT_SIZE (DynoConv2dPush, 104)
 
 /* bias: partial[g][k] = sum over the rows of group g of dy[row][k] */
 DYNO_STRUCT (DynoConv2dBiasPush)
@@ -88,8 +89,9 @@ DYNO_STRUCT (DynoConv2dJoinPush)
   uint64_t invstd;
   uint64_t gamma;
   uint64_t beta;
+  uint64_t added; /* with ADD_STEP_H */
 };
-DYNO_STRUCT_SIZE (DynoConv2dJoinPush, 80)
+DYNO_STRUCT_SIZE (DynoConv2dJoinPush, 88)
 
 /* reduce: target[i] += sum over s of source[s * count + i] */
 DYNO_STRUCT (DynoConv2dReducePush)

@@ -55,7 +55,7 @@ describe_step (const DynoRunStatus *s)
 }
 
 /* Anew when the state changes, when a preparation is over and when the time left is known, else now
- * and then: it is there to be read. */
+ * and then: it is there to be read.  At the end always: how long a run took may be known last. */
 static void
 show_sentence (DynoRunPage *self, const DynoRunStatus *s)
 {
@@ -63,7 +63,7 @@ show_sentence (DynoRunPage *self, const DynoRunStatus *s)
   guint known = s->progress ? 0 : s->eta_s < 0 ? 1 : 2;
   double busy = s->has_sensors ? s->sensors.values[DYNO_SENSOR_GPU_BUSY] : (double) NAN;
   if (s->state == self->said && s->released == self->said_released && known == self->said_known
-      && s->n_steps > 0 && now - self->said_us < SENTENCE_US)
+      && s->n_steps > 0 && s->state < DYNO_SESSION_FINISHED && now - self->said_us < SENTENCE_US)
     return;
   self->said = s->state;
   self->said_released = s->released;

@@ -331,6 +331,8 @@ put_value (guint8 *bytes, DynoDtype dtype, guint64 index, float value)
     ((guint16 *) (void *) bytes)[index] = dyno_half_from_float (value);
   else if (dtype == DYNO_DTYPE_F32)
     ((float *) (void *) bytes)[index] = value;
+  else if (dtype == DYNO_DTYPE_I32) /* a mask: bits */
+    memcpy (bytes + index * 4, &(guint32){ (guint32) ((value + 0.5) * G_MAXUINT32) }, 4);
 }
 
 /* Whole rows of random values, pads zero; NULL where the tensor is no rows of numbers. */
@@ -339,7 +341,7 @@ activation_bytes (const DynoTensor *tensor)
 {
   guint64 row = (guint64) tensor->cp * dyno_dtype_size (tensor->dtype);
   gboolean is_rows = tensor->size_bytes % row == 0 && row <= PATTERN_BYTES && row % 4 == 0;
-  if (!is_rows || tensor->dtype == DYNO_DTYPE_U8 || tensor->dtype == DYNO_DTYPE_I32)
+  if (!is_rows || tensor->dtype == DYNO_DTYPE_U8)
     return NULL;
   guint64 n_rows = MIN (PATTERN_BYTES, tensor->size_bytes) / row;
   guint8 *bytes = g_malloc0 (n_rows * row);

@@ -149,6 +149,53 @@ last_writer (DynoGraph *graph, const DynoTensor *tensor, guint place)
   return NULL;
 }
 
+/* The first node from this place on that touches the tensor, if it writes it and reads it no other
+ * way; NULL: none. */
+static DynoNode *
+next_writer (DynoGraph *graph, const DynoTensor *tensor, guint place)
+{
+  for (; place < graph->nodes->len; place++)
+    {
+      DynoNode *node = g_ptr_array_index (graph->nodes, place);
+      for (guint i = 0; i < node->n_inputs; i++)
+        if (node->inputs[i] == tensor)
+          return NULL;
+      for (guint i = 0; i < node->n_outputs; i++)
+        if (node->outputs[i] == tensor)
+          return node;
+    }
+  return NULL;
+}
+
+guint
+dyno_fuse_sparse_gradients (DynoGraph *graph)
+{
+  guint applied = 0;
+  for (guint i = 0; i < graph->nodes->len && !graph->error; i++)
+    {
+      DynoNode *node = g_ptr_array_index (graph->nodes, i);
+      DynoSparseGradient sparse = { NULL };
+      if (!node->op->sparse_gradient || !node->op->sparse_gradient (node, &sparse))
+        continue;
+      const DynoTensor *whole = sparse.gradient;
+      DynoNode *adds = next_writer (graph, whole, i + 1);
+      if (!adds || !adds->op->add_sparse_gradient || !adds->op->add_sparse_gradient (adds, &sparse))
+        continue;
+      g_autofree char *name = g_strconcat (node->name, ".pixels", NULL);
+      sparse.pixels = dyno_graph_activation (
+          graph, name, whole->n, (whole->h + sparse.step_h - 1) / sparse.step_h,
+          (whole->w + sparse.step_w - 1) / sparse.step_w, whole->c);
+      if (!sparse.pixels)
+        return applied;
+      sparse.pixels->producer = node;
+      sparse.gradient->producer = adds;
+      node->op->sparse_gradient (node, &sparse);
+      adds->op->add_sparse_gradient (adds, &sparse);
+      applied++;
+    }
+  return applied;
+}
+
 guint
 dyno_fuse_gradient_sums (DynoGraph *graph)
 {
@@ -182,8 +229,8 @@ fuse_running_norm (DynoGraph *graph, DynoNode *node)
   return TRUE;
 }
 
-/* What reads the tensor does so as input 0, one node of them in the forward pass, and all can make
- * the load; apply: they do from now on.  by_table: whether any of them reads the table. */
+/* What reads the tensor are one node of the forward pass and such of the backward pass, and all can
+ * make the load; apply: they do from now on.  by_table: whether any of them reads the table. */
 static gboolean
 load_in_readers (DynoGraph *graph, const DynoTensor *tensor, const DynoNormLoad *load,
                  gboolean apply, gboolean *by_table)
@@ -197,7 +244,7 @@ load_in_readers (DynoGraph *graph, const DynoTensor *tensor, const DynoNormLoad 
         {
           if (node->inputs[k] != tensor)
             continue;
-          if (k > 0 || !node->op->load_norm || !node->op->load_norm (node, load, apply))
+          if (!node->op->load_norm || !node->op->load_norm (node, k, load, apply))
             return FALSE;
           forward += node->stage == DYNO_STAGE_FORWARD;
           *by_table |= node->op->traits.loads_by_table;

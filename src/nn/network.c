@@ -260,6 +260,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
       dyno_graph_backward (graph);
       if (!params->no_fusion)
         {
+          dyno_fuse_sparse_gradients (graph);
           dyno_fuse_gradient_sums (graph);
           dyno_fuse_norm_loads (graph);
         }

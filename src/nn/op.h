@@ -41,9 +41,16 @@ typedef struct {
 typedef struct {
   DynoTensor *dy;
   DynoTensor *x, *mean, *invstd, *gamma, *beta; /* x of dy's shape */
-  DynoTensor *y;                                /* the slope is found from it; NULL: from x */
+  DynoTensor *mask; /* the slope is found from it (mask.glsl); NULL: from x */
   DynoActivation activation;                    /* NONE, RELU or RELU6 */
 } DynoGradientSums;
+
+/* A gradient that is zero but at every step_w-th pixel of every step_h-th row. */
+typedef struct {
+  DynoTensor *gradient;
+  guint32 step_h, step_w;
+  DynoTensor *pixels; /* those alone, (N, ceil (H / step_h), ceil (W / step_w), C) */
+} DynoSparseGradient;
 
 /* A batch norm by running statistics, of whatever x the node before it makes:
  * y = activation ((x - mean) / sqrt (variance + eps) * gamma + beta + residual). */
@@ -136,6 +143,12 @@ struct _DynoOpClass {
   /* Of a backward node that writes sums->dy: it makes these sums from now on, where its kernel
    * can.  NULL or FALSE: it cannot. */
   gboolean (*make_gradient_sums) (DynoNode *node, const DynoGradientSums *sums);
+  /* Of a backward node, the first to write output 0: what that is; with sparse->pixels it writes those
+   * alone from now on.  NULL or FALSE: it is no such gradient. */
+  gboolean (*sparse_gradient) (DynoNode *node, DynoSparseGradient *sparse);
+  /* Of a backward node that adds to sparse->gradient: with sparse->pixels it writes the sum with
+   * those from now on, without: whether it could.  NULL or FALSE: it cannot. */
+  gboolean (*add_sparse_gradient) (DynoNode *node, const DynoSparseGradient *sparse);
   /* The node does nothing but this.  NULL or FALSE: it does something else. */
   gboolean (*running_norm) (const DynoNode *node, DynoRunningNorm *norm);
   /* Fusion: norm->x is output 0 of this node, which nobody else reads.  TRUE: the node stores what
@@ -147,9 +160,9 @@ struct _DynoOpClass {
   /* Of one that has norm_load: lets the table be written from now on, before the node; NULL: the
    * graph failed. */
   DynoTensor *(*norm_table) (DynoGraph *graph, const DynoNode *node);
-  /* Of a node that reads the output of a batch norm as input 0: it reads x from now on and makes
+  /* Of a node that reads the output of a batch norm as this input: it reads x from now on and makes
    * that output in its loads, not rounded; not `apply`: whether it can.  NULL or FALSE: it cannot. */
-  gboolean (*load_norm) (DynoNode *node, const DynoNormLoad *load, gboolean apply);
+  gboolean (*load_norm) (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply);
 };
 
 /* The value of an attribute by its name in the schema; FALSE: the op has none of that name. */

@@ -166,11 +166,14 @@ guint dyno_fuse_statistics (DynoGraph *graph);
 /* conv2d -> batch_norm by running statistics, where no backward pass follows */
 guint dyno_fuse_running_norm (DynoGraph *graph);
 void dyno_fuse_all (DynoGraph *graph);
+/* After dyno_graph_backward, before the others: the gradient of a convolution by strides whose kernel
+ * is one pixel (a shortcut's) is written without the zeros between, where a convolution adds to it. */
+guint dyno_fuse_sparse_gradients (DynoGraph *graph);
 /* After dyno_graph_backward: the kernel that completes the gradient of a batch norm's output also
  * makes the sums that the batch norm's backward pass begins with, where it can. */
 guint dyno_fuse_gradient_sums (DynoGraph *graph);
-/* After dyno_graph_backward: the output of a batch norm that one convolution reads is made in that
- * one's loads and is nowhere in memory, where its kernels can. */
+/* After dyno_graph_backward: the output of a batch norm that one convolution or one sum with another
+ * batch norm reads is made in that one's loads and is nowhere in memory, where its kernels can. */
 guint dyno_fuse_norm_loads (DynoGraph *graph);
 
 G_END_DECLS

@@ -8,8 +8,9 @@
  *   where it would pass the peak, so most stay where they are.
  * - An activation that a node of the backward pass `rematerialises` on its way, if only such as may
  *   wait read it: it is dropped after the forward pass, and these wait for the node.  That costs
- *   one more write of the tensor; all that is spent so is at most a 160th of the step's estimated
- *   time.
+ *   one more write of the tensor, and where it is a sum one more read; all that is spent so is at
+ *   most a 64th of the step's estimated time.  Of a chain of sums, each read to make the next one,
+ *   every second one is dropped.
  *
  * Invariants: units, what a node appended and what is computed again right before that, stay whole.
  * Only those that wait move: to a later place in the backward pass, behind what rematerialises
@@ -24,7 +25,7 @@
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define WORTH_FRACTION 32 /* of the peak */
 /* Most of the step's time that rematerialising activations may take. */
-#define COST_FRACTION 160
+#define COST_FRACTION 64
 /* Halvings until the lowest limit is known to less than a thousandth. */
 #define SEARCH_ROUNDS 12
 /* Of two choices the cheaper is taken when the peak is higher by less than this share. */
@@ -452,6 +453,49 @@ can_rematerialise (const Schedule *s, const DynoNode *node, const DynoTensor *y)
   return readers > 0;
 }
 
+static gboolean
+dispatches_read (const GPtrArray *dispatches, const DynoTensor *tensor)
+{
+  for (guint i = 0; i < dispatches->len; i++)
+    {
+      const DynoDispatch *dispatch = g_ptr_array_index (dispatches, i);
+      for (guint b = 0; b < dispatch->n_bindings; b++)
+        if (dispatch->bindings[b].tensor == tensor
+            && (dispatch->bindings[b].access & DYNO_ACCESS_READ))
+          return TRUE;
+    }
+  return FALSE;
+}
+
+/* Does the backward pass read the value anyway? */
+static gboolean
+backward_reads (const Schedule *s, guint value)
+{
+  for (guint unit = 0; unit < s->units->len; unit++)
+    {
+      const Touch *touches;
+      guint n = unit_touches (s, unit, &touches);
+      for (guint i = 0; i < n && unit_at (s, unit)->stage != DYNO_STAGE_FORWARD; i++)
+        if (touches[i].value == value && (touches[i].access & DYNO_ACCESS_READ))
+          return TRUE;
+    }
+  return FALSE;
+}
+
+/* Does it read nothing that it alone would keep? */
+static gboolean
+reads_what_is_kept (const Schedule *s, const Rematerialised *rematerialised)
+{
+  for (guint i = 0; i < s->values->len; i++)
+    {
+      const Value *value = value_at (s, i);
+      if (value->tensor->space == DYNO_SPACE_ARENA && !value->tensor->keep
+          && dispatches_read (rematerialised->dispatches, value->tensor) && !backward_reads (s, i))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 static Rematerialised *
 rematerialised_new (DynoLowering *lowering, DynoNode *node, DynoTensor *y)
 {
@@ -486,6 +530,20 @@ compare_rematerialised (gconstpointer a, gconstpointer b)
   return x->y->id < y->y->id ? -1 : x->y->id > y->y->id;
 }
 
+/* What one of the first n drops the last one must not read, nor the other way round. */
+static gboolean
+goes_with_others (GPtrArray *found, guint n, const Rematerialised *last)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      const Rematerialised *other = g_ptr_array_index (found, i);
+      if (dispatches_read (last->dispatches, other->y)
+          || dispatches_read (other->dispatches, last->y))
+        return FALSE;
+    }
+  return TRUE;
+}
+
 /* What can be rematerialised, the largest first, as much as may be spent on it (or all). */
 static GPtrArray *
 find_rematerialised (DynoLowering *lowering, gboolean all)
@@ -502,11 +560,18 @@ find_rematerialised (DynoLowering *lowering, gboolean all)
                           : NULL;
       Rematerialised *rematerialised =
           can_rematerialise (&s, node, y) ? rematerialised_new (lowering, node, y) : NULL;
+      if (rematerialised && !reads_what_is_kept (&s, rematerialised))
+        g_clear_pointer (&rematerialised, rematerialised_free);
       if (rematerialised)
         g_ptr_array_add (found, rematerialised);
     }
   schedule_clear (&s);
   g_ptr_array_sort (found, compare_rematerialised);
+  for (guint i = 0; i < found->len;)
+    if (goes_with_others (found, i, g_ptr_array_index (found, i)))
+      i++;
+    else
+      g_ptr_array_remove_index (found, i);
   double left = dyno_dispatches_seconds (lowering->dispatches, &lowering->info) / COST_FRACTION;
   for (guint i = 0; i < found->len && !all; i++)
     {

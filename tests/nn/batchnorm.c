@@ -448,6 +448,8 @@ typedef enum {
   REMATERIALISE_RELU,
   REMATERIALISE_SILU,
   REMATERIALISE_POOL,
+  REMATERIALISE_ADD,
+  REMATERIALISE_ADD_RELU,
   REMATERIALISE_N
 } RematerialiseForm;
 
@@ -463,8 +465,11 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
       g_autoptr (Harness) h = harness_new (&(HarnessParams){
           .amp = amp, .training = TRUE, .batch = shape->n, .restoring = restoring != 0 });
       DynoGraph *graph = harness_graph (h);
-      DynoTensor *x, *residual, *y = build (h, &c, PLAIN, FALSE, &x, &residual);
-      if (form != REMATERIALISE_PLAIN)
+      gboolean adds = form >= REMATERIALISE_ADD;
+      DynoTensor *x, *residual, *y = build (h, &c, adds ? ADD : PLAIN, FALSE, &x, &residual);
+      if (adds)
+        residual->keep = TRUE; /* as what another node of the backward pass reads */
+      if (form != REMATERIALISE_PLAIN && form != REMATERIALISE_ADD)
         y = dyno_activation (
             graph, y, form == REMATERIALISE_SILU ? DYNO_ACTIVATION_SILU : DYNO_ACTIVATION_RELU,
             "activation");
@@ -484,12 +489,16 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
           g_autofree double *again = harness_read_again (h, y);
           g_assert_cmpmem (again, n_y * sizeof (double), y_got, n_y * sizeof (double));
         }
-      double *all = g_new (double, c.count + n_weights);
+      g_autofree double *dr = adds ? harness_read_gradient (h, residual) : NULL;
+      gsize n_dr = adds ? c.count : 0;
+      double *all = g_new (double, c.count + n_weights + n_dr);
       memcpy (all, dx, c.count * sizeof (double));
       memcpy (all + c.count, dw, n_weights * sizeof (double));
+      if (dr)
+        memcpy (all + c.count + n_weights, dr, n_dr * sizeof (double));
       if (kept)
-        g_assert_cmpmem (all, (c.count + n_weights) * sizeof (double), kept,
-                         (c.count + n_weights) * sizeof (double));
+        g_assert_cmpmem (all, (c.count + n_weights + n_dr) * sizeof (double), kept,
+                         (c.count + n_weights + n_dr) * sizeof (double));
       g_free (kept);
       kept = all;
     }

@@ -85,11 +85,12 @@ test_block (void)
   g_assert_cmpfloat (fabs (slope - want), <, 2e-3 * (1 + fabs (want)));
 }
 
-/* Three residual blocks in a row: each writes over the gradient that it shares with the one behind
+/* Five residual blocks in a row: each writes over the gradient that it shares with the one behind
  * it, which has read it, so that all have one memory; sums: and the convolutions make the sums of
- * batch norms. */
+ * batch norms; restoring: and of the blocks' outputs that can be written again every second one
+ * is. */
 static double *
-chain_run (gboolean amp, gboolean fuse, gboolean sums, gsize *n)
+chain_run (gboolean amp, gboolean fuse, gboolean sums, gboolean restoring, gsize *n)
 {
   static const guint32 batch = 2, side = 7, c = 24;
   guint made = 0;
@@ -99,9 +100,10 @@ chain_run (gboolean amp, gboolean fuse, gboolean sums, gsize *n)
                                                          .training = TRUE,
                                                          .batch = batch,
                                                          .as_card = TRUE,
+                                                         .restoring = restoring,
                                                          .gradient_sums = sums ? &made : NULL });
   DynoGraph *graph = harness_graph (h);
-  DynoTensor *input = harness_input (h, "x", batch, side, side, c, x), *y = input, *sides[3];
+  DynoTensor *input = harness_input (h, "x", batch, side, side, c, x), *y = input, *sides[5];
   for (guint i = 0; i < G_N_ELEMENTS (sides); i++)
     {
       g_autofree char *conv = g_strdup_printf ("conv%u", i), *norm = g_strdup_printf ("bn%u", i),
@@ -114,9 +116,11 @@ chain_run (gboolean amp, gboolean fuse, gboolean sums, gsize *n)
     dyno_fuse_all (graph);
   harness_set_gradient (h, y, dy);
   harness_run (h);
-  g_assert_cmpuint (made, ==, sums ? 2 : 0);
+  g_assert_cmpuint (made, ==, sums ? G_N_ELEMENTS (sides) - 1 : 0);
   for (guint i = 0; i + 1 < G_N_ELEMENTS (sides) && fuse; i++)
     g_assert_true (sides[i]->gradient == y->gradient);
+  for (guint i = 0; i < G_N_ELEMENTS (sides) && restoring; i++)
+    g_assert_cmpint (harness_has_again (h, sides[i]), ==, i == 0 || i == 2);
   double *got = harness_read_gradient (h, input);
   *n = count;
   return got;
@@ -128,12 +132,125 @@ test_chain (void)
   for (guint amp = 0; amp < 2; amp++)
     {
       gsize n;
-      g_autofree double *plain = chain_run (amp, FALSE, FALSE, &n),
-                        *fused = chain_run (amp, TRUE, FALSE, &n),
-                        *summed = chain_run (amp, TRUE, TRUE, &n);
+      g_autofree double *plain = chain_run (amp, FALSE, FALSE, FALSE, &n),
+                        *fused = chain_run (amp, TRUE, FALSE, FALSE, &n),
+                        *summed = chain_run (amp, TRUE, TRUE, FALSE, &n),
+                        *restored = chain_run (amp, TRUE, TRUE, TRUE, &n);
       harness_assert_close (fused, plain, n, amp ? 1e-5 : 1e-7, "fused");
       harness_assert_close (summed, plain, n, amp ? 1e-5 : 1e-7, "with sums on the way");
+      g_assert_cmpmem (restored, n * sizeof (double), summed, n * sizeof (double));
     }
+}
+
+/* A residual block with a shortcut by strides: its gradient is written without the zeros between, and
+ * added to by the convolution beside it, to the same bit as by all pixels. */
+typedef struct {
+  guint32 side, kernel, stride; /* of the convolution beside; where its stride is 1 a second one follows */
+  guint32 step;
+} StridedCase;
+
+static double *
+strided_run (const StridedCase *s, gboolean amp, gboolean sparse, gboolean sums,
+             const DynoVariant *variant, GArray **variants, gsize *n)
+{
+  static const guint32 batch = 2, c = 24;
+  guint fused = 0, made = 0;
+  gsize count = (gsize) batch * s->side * s->side * c;
+  g_autofree double *x = harness_random (1, count, 1);
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp,
+                                                         .training = TRUE,
+                                                         .batch = batch,
+                                                         .as_card = TRUE,
+                                                         .sparse = sparse ? &fused : NULL,
+                                                         .gradient_sums = sums ? &made : NULL });
+  DynoGraph *graph = harness_graph (h);
+  const DynoConv2dParams beside = { .out_channels = 40,
+                                    .kernel_h = s->kernel,
+                                    .kernel_w = s->kernel,
+                                    .stride_h = s->stride,
+                                    .stride_w = s->stride,
+                                    .pad_h = s->kernel / 2,
+                                    .pad_w = s->kernel / 2 },
+                         second = { .out_channels = 40,
+                                    .kernel_h = 3,
+                                    .kernel_w = 3,
+                                    .stride_h = s->step,
+                                    .stride_w = s->step,
+                                    .pad_h = 1,
+                                    .pad_w = 1 },
+                         shortcut = { .out_channels = 40,
+                                      .kernel_h = 1,
+                                      .kernel_w = 1,
+                                      .stride_h = s->step,
+                                      .stride_w = s->step };
+  DynoTensor *input = harness_input (h, "x", batch, s->side, s->side, c, x);
+  DynoTensor *y = dyno_relu (graph, dyno_batch_norm (graph, input, "bn"), "relu");
+  DynoTensor *z = dyno_conv2d (graph, y, "beside", &beside);
+  if (s->stride == 1)
+    z = dyno_conv2d (graph, z, "second", &second);
+  z = dyno_add (graph, z, dyno_conv2d (graph, y, "shortcut", &shortcut), "sum");
+  dyno_fuse_all (graph);
+  g_autofree double *dz = harness_random (2, (gsize) z->n * z->h * z->w * z->c, 1);
+  harness_set_gradient (h, z, dz);
+  if (variants)
+    {
+      g_autofree char *key = g_strdup_printf ("conv2d.dgrad %s n%u h%u w%u c%u k40 r%ux%u s%ux%u",
+                                              amp ? "f16" : "f32", batch, s->side, s->side, c,
+                                              s->kernel, s->kernel, s->stride, s->stride);
+      *variants = harness_variants (h, key);
+      return NULL;
+    }
+  if (variant)
+    harness_force (h, "conv2d.dgrad", variant);
+  harness_run (h);
+  g_assert_cmpuint (fused, ==, sparse);
+  g_assert_cmpuint (made, ==, sums);
+  *n = count;
+  return harness_read_gradient (h, input);
+}
+
+static void
+check_strided (const StridedCase *s, gboolean amp, gboolean sums, const DynoVariant *variant)
+{
+  gsize n;
+  g_autofree double *whole = strided_run (s, amp, FALSE, sums, variant, NULL, &n),
+                    *sparse = strided_run (s, amp, TRUE, sums, variant, NULL, &n);
+  g_assert_cmpmem (sparse, n * sizeof (double), whole, n * sizeof (double));
+}
+
+static const StridedCase strided_cases[] = {
+  { 12, 1, 1, 2 }, { 13, 3, 2, 2 }, { 11, 1, 1, 3 }, { 12, 3, 1, 2 }
+};
+
+static void
+test_strided_shortcut (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (strided_cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      if (harness_takes (i + amp, 2))
+        {
+          check_strided (&strided_cases[i], amp, FALSE, NULL);
+          check_strided (&strided_cases[i], amp, TRUE, NULL);
+        }
+}
+
+/* Kernels of each kind, those with parts of the K axis too. */
+static void
+test_strided_variants (void)
+{
+  for (guint i = 0; i < 2; i++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        GArray *variants = NULL;
+        gsize n;
+        strided_run (&strided_cases[i == 0 ? 0 : 3], amp, TRUE, FALSE, NULL, &variants, &n);
+        g_assert_cmpuint (variants->len, >, 0);
+        for (guint v = 0; v < variants->len; v++)
+          if (harness_takes (v + i, 5))
+            check_strided (&strided_cases[i == 0 ? 0 : 3], amp, FALSE,
+                           &g_array_index (variants, DynoVariant, v));
+        g_array_unref (variants);
+      }
 }
 
 int
@@ -142,5 +259,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/blocks/mobile-block-has-the-gradient-of-its-loss", test_block);
   g_test_add_func ("/nn/blocks/residuals-share-one-gradient", test_chain);
+  g_test_add_func ("/nn/blocks/strided-shortcut-without-zeros", test_strided_shortcut);
+  g_test_add_func ("/nn/blocks/strided-shortcut-every-variant", test_strided_variants);
   return g_test_run ();
 }

@@ -306,6 +306,8 @@ prepare (Harness *h)
   h->prepared = TRUE;
   if (h->params.training)
     dyno_graph_backward (h->graph);
+  if (h->params.sparse)
+    *h->params.sparse = dyno_fuse_sparse_gradients (h->graph);
   if (h->params.gradient_sums)
     *h->params.gradient_sums = dyno_fuse_gradient_sums (h->graph);
   if (h->params.norm_loads)
@@ -564,8 +566,8 @@ harness_read_gradient (Harness *h, DynoTensor *tensor)
   return harness_read (h, tensor->gradient);
 }
 
-double *
-harness_read_again (Harness *h, DynoTensor *tensor)
+static DynoTensor *
+find_again (Harness *h, DynoTensor *tensor)
 {
   g_autofree char *name = g_strconcat (tensor->name, ".rematerialised", NULL);
   for (guint i = 0; i < h->lowering->dispatches->len; i++)
@@ -573,9 +575,24 @@ harness_read_again (Harness *h, DynoTensor *tensor)
       const DynoDispatch *dispatch = g_ptr_array_index (h->lowering->dispatches, i);
       for (guint b = 0; b < dispatch->n_bindings; b++)
         if (g_str_equal (dispatch->bindings[b].tensor->name, name))
-          return harness_read (h, dispatch->bindings[b].tensor);
+          return dispatch->bindings[b].tensor;
     }
-  g_error ("%s was not written again", tensor->name);
+  return NULL;
+}
+
+double *
+harness_read_again (Harness *h, DynoTensor *tensor)
+{
+  DynoTensor *again = find_again (h, tensor);
+  if (!again)
+    g_error ("%s was not written again", tensor->name);
+  return harness_read (h, again);
+}
+
+gboolean
+harness_has_again (Harness *h, DynoTensor *tensor)
+{
+  return find_again (h, tensor) != NULL;
 }
 
 /* A parameter's values in one of the flat spaces, by its place there. */

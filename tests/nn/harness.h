@@ -37,6 +37,7 @@ typedef struct {
   guint
       *gradient_sums; /* dyno_fuse_gradient_sums is applied, what it returns goes there; NULL: no */
   guint *norm_loads;  /* the same of dyno_fuse_norm_loads */
+  guint *sparse;      /* of dyno_fuse_sparse_gradients, which comes before the others */
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
   gboolean as_card; /* lowered as for a card of two processors, also where a CPU is underneath */
@@ -89,6 +90,7 @@ double *harness_read (Harness *h, DynoTensor *tensor); /* any space; compute or 
 double *harness_read_gradient (Harness *h, DynoTensor *tensor);
 /* what was rematerialised or computed again in its place */
 double *harness_read_again (Harness *h, DynoTensor *tensor);
+gboolean harness_has_again (Harness *h, DynoTensor *tensor); /* whether it was */
 /* master value or state, torchvision's order */
 double *harness_read_parameter (Harness *h, const char *name);
 double *harness_read_parameter_half (Harness *h, const char *name);

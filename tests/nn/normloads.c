@@ -493,6 +493,93 @@ test_falls_back (void)
   g_unsetenv ("DYNO_NORM_LOADS");
 }
 
+/* What a sum with the shortcut's batch norm makes, in the sum's loads and by a pass of its own;
+ * restoring: where y is written again from both. */
+typedef struct {
+  double *y, *dx, *dside, *dgamma, *dweight;
+} Sum;
+
+static void
+sum_clear (Sum *s)
+{
+  g_free (s->y);
+  g_free (s->dx);
+  g_free (s->dside);
+  g_free (s->dgamma);
+  g_free (s->dweight);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sum, sum_clear)
+
+static Sum
+sum_run (const Case *s, gboolean amp, gboolean loads, gboolean restoring, gboolean sums,
+         double *tolerance)
+{
+  guint fused = 0, made = 0;
+  gsize n = (gsize) s->n * s->h * s->w * s->c, n_z = (gsize) s->n * s->h * s->w * s->k;
+  g_autofree double *x = harness_random (1, n, 2), *side = harness_random (2, n, 3),
+                    *gamma = harness_random (3, s->c, 2), *beta = harness_random (4, s->c, 1),
+                    *dz = harness_random (5, n_z, 1);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp,
+                                     .training = TRUE,
+                                     .batch = s->n,
+                                     .as_card = TRUE,
+                                     .restoring = restoring,
+                                     .gradient_sums = sums ? &made : NULL,
+                                     .norm_loads = loads ? &fused : NULL });
+  DynoGraph *graph = harness_graph (h);
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
+             *other = harness_input (h, "side", s->n, s->h, s->w, s->c, side);
+  DynoTensor *y = dyno_add (graph, dyno_batch_norm (graph, input, "bn"),
+                            dyno_batch_norm (graph, other, "shortcut"), "sum");
+  if (s->activation)
+    y = dyno_activation (graph, y, s->activation, "act");
+  DynoTensor *z = dyno_conv2d (
+      graph, y, "conv",
+      &(DynoConv2dParams){ .out_channels = s->k, .kernel_h = 1, .kernel_w = 1 });
+  dyno_fuse_all (graph);
+  harness_set_parameter (h, "bn.weight", beta);
+  harness_set_parameter (h, "shortcut.weight", gamma);
+  harness_set_parameter (h, "shortcut.bias", beta);
+  harness_set_gradient (h, z, dz);
+  harness_run (h);
+  g_assert_cmpuint (fused, ==, loads);
+  g_assert_cmpuint (made, ==, sums);
+  *tolerance = harness_tolerance (h);
+  g_assert_cmpint (harness_has_again (h, y), ==, restoring && loads);
+  return (Sum){ .y = harness_read (h, y),
+                .dx = harness_read_gradient (h, input),
+                .dside = harness_read_gradient (h, other),
+                .dgamma = harness_read_parameter_gradient (h, "shortcut.weight"),
+                .dweight = harness_read_parameter_gradient (h, "conv.weight") };
+}
+
+static void
+test_shortcut (void)
+{
+  static const Case sum_cases[] = { { 2, 7, 5, 24, 1, 1, 0, DYNO_ACTIVATION_RELU, 16 },
+                                    { 1, 5, 9, 12, 1, 1, 0, DYNO_ACTIVATION_NONE, 9 } };
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (sum_cases); i++)
+    {
+      const Case *s = &sum_cases[i / 2];
+      gsize n = (gsize) s->n * s->h * s->w * s->c;
+      gboolean amp = i % 2, sums = i / 2 == 0;
+      double tolerance;
+      g_auto (Sum) plain = sum_run (s, amp, FALSE, FALSE, sums, &tolerance);
+      g_auto (Sum) got = sum_run (s, amp, TRUE, FALSE, sums, &tolerance);
+      g_auto (Sum) again = sum_run (s, amp, TRUE, TRUE, sums, &tolerance);
+      harness_assert_close (got.y, plain.y, n, tolerance, "y");
+      harness_assert_close (got.dx, plain.dx, n, tolerance, "dx");
+      harness_assert_close (got.dside, plain.dside, n, tolerance, "dside");
+      harness_assert_close (got.dgamma, plain.dgamma, s->c, tolerance, "dgamma");
+      harness_assert_close (got.dweight, plain.dweight, (gsize) s->c * s->k, tolerance, "dweight");
+      g_assert_cmpmem (again.dx, n * sizeof (double), got.dx, n * sizeof (double));
+      g_assert_cmpmem (again.dside, n * sizeof (double), got.dside, n * sizeof (double));
+      g_assert_cmpmem (again.dweight, s->c * s->k * sizeof (double), got.dweight,
+                       s->c * s->k * sizeof (double));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -508,5 +595,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/norm-loads/with-less-memory", test_with_less_memory);
   g_test_add_func ("/nn/norm-loads/equal-bits", test_equal_bits);
   g_test_add_func ("/nn/norm-loads/infinity", test_infinity);
+  g_test_add_func ("/nn/norm-loads/shortcut-in-the-sum", test_shortcut);
   return g_test_run ();
 }

@@ -29,18 +29,29 @@ enum {
    * STATE */
   DYNO_BATCH_NORM_SPREAD,
   DYNO_BATCH_NORM_RESIDUAL, /* NULL: none */
+  /* of the batch norm that makes it of what RESIDUAL is then, in the loads; NULL: none */
+  DYNO_BATCH_NORM_RESIDUAL_WEIGHT,
+  DYNO_BATCH_NORM_RESIDUAL_BIAS,
+  DYNO_BATCH_NORM_RESIDUAL_MEAN,
+  DYNO_BATCH_NORM_RESIDUAL_INVSTD,
   DYNO_BATCH_NORM_N_INPUTS
 };
 
-/* outputs; the last two only with max pooling and where a backward pass follows */
+/* outputs; those behind y only where a backward pass follows, the first two of them with max
+ * pooling */
 enum {
   DYNO_BATCH_NORM_Y,
   /* the largest value's place in the window, 255 where the relu stops the gradient; U8, y's
    * shape */
   DYNO_BATCH_NORM_ARGMAX,
   DYNO_BATCH_NORM_WINNERS, /* x at that place: what the backward pass reduces over; y's shape */
+  /* with a residual and a relu: which of y are above zero, shaders/lib/mask.glsl; I32, (1, 1,
+   * fours of rows, accesses of a row) */
+  DYNO_BATCH_NORM_MASK,
   DYNO_BATCH_NORM_N_OUTPUTS
 };
+
+#define DYNO_MASK_ROWS 4 /* of a word of the mask */
 
 typedef struct {
   guint32 activation;  /* a DynoActivation; with a residual or a pool NONE or RELU */

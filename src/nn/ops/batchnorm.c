@@ -28,12 +28,12 @@
  * - Statistics and their sums are F32 and reduced in a fixed order: groups of rows, then the
  *   groups; equal inputs give equal bits.
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
- * - y without a residual may be dropped after the forward pass: the reducing pass then writes it
- *   again, by the same expression.
+ * - y may be dropped after the forward pass: the backward pass then writes it again where it reads
+ *   x, by the same expression.
  * - Where the convolution that wrote dy has made the sums (dyno_fuse_gradient_sums) there is no
  *   reducing pass, and dy lies behind the slope.
- * - The slope of a fused activation is found again from x, or from y where a residual was added
- *   (relu alone).
+ * - The slope of a fused activation is found again from x, or, where a residual was added (relu
+ *   alone), from a mask of y, which the forward pass writes.
  * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and
  *   shared; and dx, where there is no residual, is written over dy: the backward pass then needs no
  *   memory of its own.  With max pooling, where dy is smaller, dx is written over x instead, if
@@ -65,11 +65,17 @@ enum {
   BACKWARD_BETA,
   BACKWARD_MEAN,
   BACKWARD_INVSTD,
-  BACKWARD_Y,
+  BACKWARD_MASK, /* with a residual and an activation */
   BACKWARD_DY,
   BACKWARD_ARGMAX,
+  /* what was added to y, where y can be rematerialised, and as of the forward node */
+  BACKWARD_ADDED,
+  BACKWARD_ADDED_WEIGHT,
+  BACKWARD_ADDED_BIAS,
+  BACKWARD_ADDED_MEAN,
+  BACKWARD_ADDED_INVSTD,
   BACKWARD_N,
-  BACKWARD_WINNERS = BACKWARD_Y
+  BACKWARD_WINNERS = BACKWARD_MASK
 };
 enum { BACKWARD_DX, BACKWARD_DRESIDUAL, BACKWARD_DGAMMA, BACKWARD_DBETA, BACKWARD_N_OUTPUTS };
 
@@ -81,9 +87,7 @@ typedef struct {
   gboolean own_dy;     /* nobody else reads dy: it may be stored behind the activation's slope */
   gboolean running;    /* frozen: by the running statistics; never with max pooling */
   DynoPoolWindow pool; /* kernel 0: none */
-  /* what the reducing pass can rematerialise; NULL with a residual, and where there is no such
-   * pass */
-  DynoTensor *y;
+  DynoTensor *y; /* what can be rematerialised; NULL: nothing */
 } BatchNormBackward;
 
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
@@ -114,6 +118,24 @@ static gboolean
 uses_running (const DynoNode *node)
 {
   return node->inputs[DYNO_BATCH_NORM_SPREAD]->parameter != NULL;
+}
+
+/* A residual that is the output of a batch norm without an activation: `at` is its place in the
+ * node's inputs, those of that batch norm come behind it. */
+static gboolean
+can_load_residual (const DynoNode *node, guint at, const DynoNormLoad *load)
+{
+  const DynoTensor *x = node->inputs[0];
+  return !load->activation && !node->inputs[at + 1] && load->x->dtype == x->dtype
+         && load->x->size_bytes == x->size_bytes && load->x->cp == x->cp;
+}
+
+static void
+load_residual (DynoNode *node, guint at, const DynoNormLoad *load)
+{
+  DynoTensor *const inputs[] = { load->x, load->gamma, load->beta, load->mean, load->invstd };
+  for (guint i = 0; i < G_N_ELEMENTS (inputs); i++)
+    dyno_node_set_input (node, at + i, inputs[i]);
 }
 
 /* Forward -------------------------------------------------------------------------------------- */
@@ -198,6 +220,15 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_WRITE);
 }
 
+/* What this pass writes of it: computed again, y alone. */
+static DynoTensor *
+forward_mask (DynoLowering *lowering, const DynoNode *node)
+{
+  return node->n_outputs > DYNO_BATCH_NORM_MASK && !dyno_lowering_is_rematerialising (lowering)
+             ? node->outputs[DYNO_BATCH_NORM_MASK]
+             : NULL;
+}
+
 static void
 batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 {
@@ -208,7 +239,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
       return;
     }
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X],
-             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
+             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL], *mask = forward_mask (lowering, node);
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp",
                           .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
@@ -216,29 +247,40 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   if (attributes->activation)
     dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
   if (residual)
-    dyno_kernel_spec_macro (&spec, "RESIDUAL=1");
+    dyno_kernel_spec_macro (&spec, "ADDED=%d", node->inputs[DYNO_BATCH_NORM_RESIDUAL_MEAN] ? 2 : 1);
   if (uses_running (node))
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
-  guint32 groups =
-      apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
+  if (mask)
+    dyno_kernel_spec_macro (&spec, "MASK=1");
+  guint32 count = dyno_elementwise_count (lowering, x);
+  guint32 groups = apply_geometry (lowering, &spec, x, mask ? (guint32) (mask->size_bytes / 4) : count,
+                                   mask ? APPLY_ROUNDS / DYNO_MASK_ROWS : APPLY_ROUNDS);
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
+  if (mask)
+    dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_APPLY_ROWS, x->n * x->h * x->w);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "apply", &spec, groups, 1, 1);
   dispatch->flops = 2 * dyno_tensor_elements (x);
-  dispatch->bytes = x->size_bytes * (residual ? 3 : 2);
+  dispatch->bytes = x->size_bytes * (residual ? 3 : 2) + (mask ? mask->size_bytes : 0);
   static const guint16 offsets[] = {
     [DYNO_BATCH_NORM_X] = offsetof (DynoBatchNormApplyPush, x),
     [DYNO_BATCH_NORM_WEIGHT] = offsetof (DynoBatchNormApplyPush, gamma),
     [DYNO_BATCH_NORM_BIAS] = offsetof (DynoBatchNormApplyPush, beta),
     [DYNO_BATCH_NORM_MEAN] = offsetof (DynoBatchNormApplyPush, mean),
     [DYNO_BATCH_NORM_SPREAD] = offsetof (DynoBatchNormApplyPush, spread),
-    [DYNO_BATCH_NORM_RESIDUAL] = offsetof (DynoBatchNormApplyPush, residual)
+    [DYNO_BATCH_NORM_RESIDUAL] = offsetof (DynoBatchNormApplyPush, added.x),
+    [DYNO_BATCH_NORM_RESIDUAL_WEIGHT] = offsetof (DynoBatchNormApplyPush, added.gamma),
+    [DYNO_BATCH_NORM_RESIDUAL_BIAS] = offsetof (DynoBatchNormApplyPush, added.beta),
+    [DYNO_BATCH_NORM_RESIDUAL_MEAN] = offsetof (DynoBatchNormApplyPush, added.mean),
+    [DYNO_BATCH_NORM_RESIDUAL_INVSTD] = offsetof (DynoBatchNormApplyPush, added.invstd)
   };
   for (guint i = 0; i < DYNO_BATCH_NORM_N_INPUTS; i++)
     if (node->inputs[i])
       dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, y), node->outputs[0],
                       DYNO_ACCESS_WRITE);
+  if (mask)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, mask), mask, DYNO_ACCESS_WRITE);
 }
 
 /* Backward ------------------------------------------------------------------------------------- */
@@ -250,7 +292,38 @@ backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
 {
   if (attributes->activation)
     dyno_kernel_spec_macro (spec, "ACTIVATION=%u %s=1", attributes->activation,
-                            attributes->residual ? "SLOPE_Y" : "SLOPE_X");
+                            attributes->residual ? "SLOPE_MASK" : "SLOPE_X");
+}
+
+static void
+rematerialise_macros (DynoKernelSpec *spec, const DynoNode *node, const DynoTensor *rematerialised)
+{
+  if (!rematerialised)
+    return;
+  dyno_kernel_spec_macro (spec, "REMATERIALISE=1");
+  if (node->inputs[BACKWARD_ADDED])
+    dyno_kernel_spec_macro (spec, "ADDED=%d", node->inputs[BACKWARD_ADDED_MEAN] ? 2 : 1);
+}
+
+static guint64
+rematerialise_bytes (const DynoNode *node, const DynoTensor *rematerialised)
+{
+  return rematerialised ? rematerialised->size_bytes * (node->inputs[BACKWARD_ADDED] ? 2 : 1) : 0;
+}
+
+/* What y is made of beside x; added: where the kernel's push has it. */
+static void
+bind_added (DynoDispatch *dispatch, const DynoNode *node, gsize added)
+{
+  static const gsize offsets[] = {
+    offsetof (DynoBatchNormAdded, x),    offsetof (DynoBatchNormAdded, gamma),
+    offsetof (DynoBatchNormAdded, beta), offsetof (DynoBatchNormAdded, mean),
+    offsetof (DynoBatchNormAdded, invstd),
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
+    if (node->inputs[BACKWARD_ADDED + i])
+      dyno_dispatch_bind (dispatch, (guint16) (added + offsets[i]),
+                          node->inputs[BACKWARD_ADDED + i], DYNO_ACCESS_READ);
 }
 
 static void
@@ -258,7 +331,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                        DynoTensor *x, DynoTensor *partials)
 {
   const BatchNormBackward *attributes = node->attributes;
-  DynoTensor *y = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_Y],
+  DynoTensor *mask = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_MASK],
              *rematerialised = dyno_lowering_get_rematerialised (lowering);
   DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
                                                         x->dtype, sizeof (DynoBatchNormReducePush));
@@ -269,14 +342,12 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
       r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
   if (attributes->mask_store)
     dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
-  if (rematerialised)
-    dyno_kernel_spec_macro (&spec, "REMATERIALISE=1");
+  rematerialise_macros (&spec, node, rematerialised);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
   dispatch->flops = 4 * dyno_tensor_elements (x);
-  dispatch->bytes =
-      x->size_bytes
-      * (2 + (y != NULL) + (rematerialised != NULL) + (attributes->mask_store != FALSE));
+  dispatch->bytes = x->size_bytes * (2 + (attributes->mask_store != FALSE))
+                    + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma),
                       node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
@@ -286,11 +357,13 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                       node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd),
                       node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
-  if (y)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), y, DYNO_ACCESS_READ);
+  if (mask)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mask), mask, DYNO_ACCESS_READ);
   if (rematerialised)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
+  if (rematerialised)
+    bind_added (dispatch, node, offsetof (DynoBatchNormReducePush, added));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
                       attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials,
@@ -336,7 +409,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   DynoTensor *x = node->inputs[BACKWARD_X], *dx = node->outputs[BACKWARD_DX];
   /* dy is behind the slope already */
   gboolean masked = attributes->mask_store || !reduced;
-  DynoTensor *y = masked ? NULL : node->inputs[BACKWARD_Y];
+  DynoTensor *mask = masked ? NULL : node->inputs[BACKWARD_MASK];
   DynoTensor *rematerialised = reduced ? NULL : dyno_lowering_get_rematerialised (lowering);
   DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp",
@@ -345,8 +418,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   if (!masked)
     backward_mask (&spec, attributes);
-  if (rematerialised)
-    dyno_kernel_spec_macro (&spec, "REMATERIALISE=1");
+  rematerialise_macros (&spec, node, rematerialised);
   if (rematerialised && attributes->activation)
     dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
   if (attributes->accumulate)
@@ -367,8 +439,9 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   dispatch->flops = 5 * dyno_tensor_elements (x);
   dispatch->bytes =
       x->size_bytes
-      * (3 + (y != NULL) + (rematerialised != NULL) + (attributes->accumulate != FALSE)
-         + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0));
+          * (3 + (attributes->accumulate != FALSE)
+             + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0))
+      + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma),
                       node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
@@ -378,11 +451,14 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                       node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, invstd),
                       node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
-  if (y)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), y, DYNO_ACCESS_READ);
+  if (mask)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mask), mask,
+                        DYNO_ACCESS_READ);
   if (rematerialised)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
+  if (rematerialised)
+    bind_added (dispatch, node, offsetof (DynoBatchNormGradientPush, added));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
                       DYNO_ACCESS_READ);
   if (sums)
@@ -502,13 +578,13 @@ backward_gradient_sums (const DynoNode *node, DynoGradientSums *sums)
                               .invstd = node->inputs[BACKWARD_INVSTD],
                               .gamma = node->inputs[BACKWARD_GAMMA],
                               .beta = node->inputs[BACKWARD_BETA],
-                              .y = node->inputs[BACKWARD_Y],
+                              .mask = node->inputs[BACKWARD_MASK],
                               .activation = attributes->activation };
   return TRUE;
 }
 
-/* y without a residual: the reducing pass reads all that it is made of, with max pooling from the
- * winners; without such a pass, where the sums were made before, that of the gradient does. */
+/* The reducing pass reads x, of which y is made, with max pooling from the winners; without such a
+ * pass, where the sums were made before, that of the gradient does. */
 static DynoTensor *
 backward_rematerialises (const DynoNode *node)
 {
@@ -522,10 +598,22 @@ static const DynoAttribute backward_attributes[] = {
   DYNO_ATTRIBUTE (BatchNormBackward, pool.stride), DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
 };
 
+/* The residual's, where y can be written again. */
+static gboolean
+backward_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
+{
+  if (input != BACKWARD_ADDED || !can_load_residual (node, BACKWARD_ADDED, load))
+    return FALSE;
+  if (apply)
+    load_residual (node, BACKWARD_ADDED, load);
+  return TRUE;
+}
+
 static const DynoOpClass backward_class = { .name = "batch_norm_backward",
                                             DYNO_OP_ATTRIBUTES (backward_attributes),
                                             .lower = backward_lower,
                                             .rematerialises = backward_rematerialises,
+                                            .load_norm = backward_load_norm,
                                             .gradient_sums = backward_gradient_sums };
 
 /* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
@@ -566,6 +654,23 @@ backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
   return dyno_graph_gradient_alias (graph, x, x);
 }
 
+/* The forward node writes it from now on; NULL: the graph failed. */
+static DynoTensor *
+append_mask (DynoGraph *graph, DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[DYNO_BATCH_NORM_Y];
+  g_autofree char *name = g_strconcat (y->name, ".mask", NULL);
+  guint32 rows = y->n * y->h * y->w, accesses = y->cp / dyno_dtype_lanes (y->dtype);
+  DynoTensor *mask = dyno_graph_tensor (
+      graph, name, DYNO_DTYPE_I32, DYNO_SPACE_ARENA, 1, 1,
+      rows / DYNO_MASK_ROWS + (rows % DYNO_MASK_ROWS != 0), accesses, accesses);
+  if (!mask)
+    return NULL;
+  mask->producer = node;
+  dyno_node_set_output (node, DYNO_BATCH_NORM_MASK, mask);
+  return mask;
+}
+
 static void
 batch_norm_backward (DynoGraph *graph, DynoNode *node)
 {
@@ -580,7 +685,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                    .pool = forward->pool };
   gboolean pooled = forward->pool.kernel != 0;
   DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
-  attributes.y = residual || attributes.running ? NULL : y;
+  attributes.y = attributes.running ? NULL : y;
   if (residual && residual->needs_gradient)
     outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
   if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
@@ -597,9 +702,12 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                      [BACKWARD_BETA] = node->inputs[DYNO_BATCH_NORM_BIAS],
                                      [BACKWARD_MEAN] = node->inputs[DYNO_BATCH_NORM_MEAN],
                                      [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
-                                     [BACKWARD_Y] = attributes.activation && residual ? y : NULL,
+                                     [BACKWARD_ADDED] = attributes.y ? residual : NULL,
                                      [BACKWARD_DY] = dy };
   if (attributes.running && !outputs[BACKWARD_DX] && !outputs[BACKWARD_DRESIDUAL])
+    return;
+  if (attributes.activation && residual
+      && !(inputs[BACKWARD_MASK] = append_mask (graph, node)))
     return;
   if (pooled)
     {
@@ -720,6 +828,18 @@ batch_norm_norm_table (DynoGraph *graph, const DynoNode *node)
       node->inputs[DYNO_BATCH_NORM_WEIGHT], node->inputs[DYNO_BATCH_NORM_BIAS]);
 }
 
+/* The shortcut's batch norm, which nothing but the sum reads: its output is never in memory. */
+static gboolean
+batch_norm_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
+{
+  if (input != DYNO_BATCH_NORM_RESIDUAL
+      || !can_load_residual (node, DYNO_BATCH_NORM_RESIDUAL, load))
+    return FALSE;
+  if (apply)
+    load_residual (node, DYNO_BATCH_NORM_RESIDUAL, load);
+  return TRUE;
+}
+
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
@@ -736,6 +856,7 @@ static const DynoOpClass batch_norm_class = { .name = "batch_norm",
                                               .absorb = batch_norm_absorb,
                                               .running_norm = batch_norm_running,
                                               .norm_load = batch_norm_norm_load,
+                                              .load_norm = batch_norm_load_norm,
                                               .norm_table = batch_norm_norm_table };
 
 /* Builder -------------------------------------------------------------------------------------- */

@@ -58,6 +58,8 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
     g_string_append_printf (special, " d%ux%u", s->dilation_h, s->dilation_w);
   if (s->load && pass != DYNO_CONV2D_DGRAD)
     g_string_append_printf (special, " load%u", s->load);
+  if (s->add_h && pass == DYNO_CONV2D_DGRAD)
+    g_string_append_printf (special, " add%ux%u", s->add_h, s->add_w);
   return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s%s",
                           dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h,
                           s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
@@ -68,7 +70,7 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
                                                                        : "",
                           pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "",
                           pass == DYNO_CONV2D_DGRAD && s->norm
-                              ? (s->norm == DYNO_CONV2D_NORM_SLOPE_Y ? " sums-y" : " sums")
+                              ? (s->norm == DYNO_CONV2D_NORM_SLOPE_MASK ? " sums-mask" : " sums")
                               : "");
 }
 
@@ -147,6 +149,14 @@ parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
       lowering, "parts", (guint64) target->n * target->h * target->w * target->cp * 4 * splits);
 }
 
+static void
+bind_added (const DynoNode *node, DynoDispatch *dispatch, guint16 offset)
+{
+  DynoTensor *added = node->inputs[DYNO_CONV2D_ADDED];
+  dyno_dispatch_bind (dispatch, offset, added, DYNO_ACCESS_READ);
+  dispatch->bytes += added->size_bytes;
+}
+
 void
 dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets)
 {
@@ -158,10 +168,11 @@ dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *
   dispatch->bytes += node->inputs[DYNO_CONV2D_AFFINE_RESIDUAL] ? y->size_bytes : 0;
 }
 
-/* affine: that of a forward node with a batch norm behind its product; NULL: there is none. */
+/* special: of a forward node with a batch norm behind its product, of a dgrad node that adds some
+ * pixels; NULL: there is nothing of the kind. */
 static void
 join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target,
-      DynoTensor *bias, guint32 splits, gboolean adds, const DynoConv2dShape *affine)
+      DynoTensor *bias, guint32 splits, gboolean adds, const DynoConv2dShape *special)
 {
   static const guint16 offsets[] = {
     [DYNO_CONV2D_AFFINE_RESIDUAL] = offsetof (DynoConv2dJoinPush, norm_x),
@@ -179,8 +190,13 @@ join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *tar
   dyno_kernel_spec_macro (&spec, "HALF=%d", target->dtype == DYNO_DTYPE_F16);
   if (splits <= JOIN_MOST_AT_ONCE)
     dyno_kernel_spec_macro (&spec, "SPLITS=%u", splits);
-  if (affine)
-    dyno_conv2d_affine_macros (affine, &spec);
+  if (special && special->affine)
+    dyno_conv2d_affine_macros (special, &spec);
+  if (special && special->add_h)
+    {
+      dyno_conv2d_add_macros (special, &spec);
+      dyno_kernel_spec_macro (&spec, "H=%u W=%u", special->h, special->w);
+    }
   guint32 groups = (count / lanes + spec.local_size[0] - 1) / spec.local_size[0];
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "join", &spec, MIN (groups, JOIN_MAX_GROUPS), 1, 1);
@@ -195,8 +211,10 @@ join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *tar
   dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, accumulate), &accumulate, 4);
   dispatch->flops = (guint64) count * splits;
   dispatch->bytes = parts->size_bytes + target->size_bytes * (accumulate ? 2 : 1);
-  if (affine)
+  if (special && special->affine)
     dyno_conv2d_bind_affine (node, dispatch, offsets);
+  if (special && special->add_h)
+    bind_added (node, dispatch, offsetof (DynoConv2dJoinPush, added));
 }
 
 void
@@ -274,20 +292,22 @@ bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint
     [DYNO_CONV2D_NORM_INVSTD] = offsetof (DynoConv2dPush, invstd),
     [DYNO_CONV2D_NORM_GAMMA] = offsetof (DynoConv2dPush, gamma),
     [DYNO_CONV2D_NORM_BETA] = offsetof (DynoConv2dPush, beta),
-    [DYNO_CONV2D_NORM_Y] = offsetof (DynoConv2dPush, norm_y),
+    [DYNO_CONV2D_NORM_MASK] = offsetof (DynoConv2dPush, norm_y),
   };
   DynoColumnSums sums = { .groups = groups };
   sums.partials =
       dyno_lowering_workspace (lowering, "sums", (guint64) groups * 2 * shape->cp * sizeof (float));
   if (!sums.partials)
     return;
-  for (guint i = DYNO_CONV2D_NORM_X; i < node->n_inputs; i++)
-    dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
+  for (guint i = DYNO_CONV2D_NORM_X; i < MIN (node->n_inputs, DYNO_CONV2D_NORM_END); i++)
+    if (node->inputs[i])
+      dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials,
                       DYNO_ACCESS_WRITE);
   dispatch->flops += 4 * (guint64) shape->n * shape->h * shape->w * shape->c;
-  dispatch->bytes += bytes_x (shape) * (shape->norm == DYNO_CONV2D_NORM_SLOPE_Y ? 2 : 1)
-                     + sums.partials->size_bytes;
+  dispatch->bytes += bytes_x (shape) + sums.partials->size_bytes;
+  if (shape->norm == DYNO_CONV2D_NORM_SLOPE_MASK)
+    dispatch->bytes += node->inputs[DYNO_CONV2D_NORM_MASK]->size_bytes;
   dyno_lowering_set_column_sums (lowering, node->inputs[DYNO_CONV2D_NORM_MEAN], &sums);
 }
 
@@ -310,13 +330,16 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
       dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
       dispatch->bytes = bytes_y (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
-      dyno_conv2d_lower_join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate);
+      join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate,
+            shape->add_h ? shape : NULL);
       return;
     }
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
                     + count_weight (shape) * dyno_dtype_size (shape->dtype);
+  if (shape->add_h)
+    bind_added (node, dispatch, offsetof (DynoConv2dPush, added));
   guint32 groups = dyno_conv2d_norm_groups (shape, &variant);
   if (groups > 0)
     bind_norm (lowering, node, dispatch, groups);

@@ -18,6 +18,8 @@ typedef struct {
   DynoDtype dtype;                /* of x, y and the weight as the kernels read it */
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
+  /* dgrad: adds every add_w-th pixel of every add_h-th row, of input DYNO_CONV2D_ADDED; 0: no */
+  guint32 add_h, add_w;
   /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the
    * pivot */
   gboolean statistics;
@@ -45,7 +47,9 @@ enum {
   DYNO_CONV2D_NORM_INVSTD,
   DYNO_CONV2D_NORM_GAMMA,
   DYNO_CONV2D_NORM_BETA,
-  DYNO_CONV2D_NORM_Y, /* where norm is DYNO_CONV2D_NORM_SLOPE_Y */
+  DYNO_CONV2D_NORM_MASK, /* where norm is DYNO_CONV2D_NORM_SLOPE_MASK */
+  DYNO_CONV2D_NORM_END,
+  DYNO_CONV2D_ADDED = DYNO_CONV2D_NORM_END, /* where add_h is not 0 */
 };
 /* Inputs of a forward node behind whose product there is a batch norm. */
 enum {
@@ -56,9 +60,9 @@ enum {
   DYNO_CONV2D_AFFINE_BETA,
   DYNO_CONV2D_AFFINE_END,
 };
-enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_Y };
+enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_MASK };
 
-#define DYNO_CONV2D_N_ATTRIBUTES 17
+#define DYNO_CONV2D_N_ATTRIBUTES 19
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 /* How a convolution with groups becomes products that tiles can make: as many neighbouring groups as
@@ -201,6 +205,9 @@ gboolean dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums 
 /* The macros for that. */
 void dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 
+/* Those of a dgrad with add_h. */
+void dyno_conv2d_add_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
+
 /* `apply_running_norm` of forward nodes, its macros, and the binding of its inputs: offsets of the
  * push constants by role, from DYNO_CONV2D_AFFINE_RESIDUAL on. */
 gboolean dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm);
@@ -208,7 +215,8 @@ void dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *sp
 void dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets);
 
 /* `load_norm` of forward and wgrad nodes of dense and grouped ones, and of linear layers. */
-gboolean dyno_conv2d_load_norm (DynoNode *node, const DynoNormLoad *load, gboolean apply);
+gboolean dyno_conv2d_load_norm (DynoNode *node, guint input, const DynoNormLoad *load,
+                                gboolean apply);
 
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);

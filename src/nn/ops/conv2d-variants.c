@@ -593,6 +593,12 @@ dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 }
 
 void
+dyno_conv2d_add_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
+{
+  dyno_kernel_spec_macro (spec, "ADD_STEP_H=%u ADD_STEP_W=%u", shape->add_h, shape->add_w);
+}
+
+void
 dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 {
   dyno_kernel_spec_macro (spec, "AFFINE=%u", shape->affine);
@@ -634,6 +640,8 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (shape->load && pass != DYNO_CONV2D_DGRAD)
     dyno_kernel_spec_macro (spec, "LOAD=%u", shape->load);
+  if (pass == DYNO_CONV2D_DGRAD && shape->add_h && !split)
+    dyno_conv2d_add_macros (shape, spec);
   if (split)
     dyno_kernel_spec_macro (spec, "SPLIT=1");
   else if (gives_statistics (shape, pass, tile))

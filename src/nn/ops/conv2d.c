@@ -31,7 +31,8 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),      DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),   DYNO_ATTRIBUTE (DynoConv2dShape, statistics),
   DYNO_ATTRIBUTE (DynoConv2dShape, norm),       DYNO_ATTRIBUTE (DynoConv2dShape, norm_activation),
-  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, groups),
+  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, add_h),
+  DYNO_ATTRIBUTE (DynoConv2dShape, add_w),      DYNO_ATTRIBUTE (DynoConv2dShape, groups),
   DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h), DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, affine),     DYNO_ATTRIBUTE (DynoConv2dShape, affine_activation),
   DYNO_ATTRIBUTE (DynoConv2dShape, load),
@@ -59,7 +60,7 @@ dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
   if (shape->norm || node->outputs[0] != sums->dy || x->n != shape->n || x->h != shape->h
       || x->w != shape->w || x->cp != shape->cp || x->dtype != shape->dtype)
     return FALSE;
-  shape->norm = sums->y            ? DYNO_CONV2D_NORM_SLOPE_Y
+  shape->norm = sums->mask         ? DYNO_CONV2D_NORM_SLOPE_MASK
                 : sums->activation ? DYNO_CONV2D_NORM_SLOPE_X
                                    : DYNO_CONV2D_NORM_PLAIN;
   shape->norm_activation = sums->activation;
@@ -68,8 +69,8 @@ dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
   dyno_node_set_input (node, DYNO_CONV2D_NORM_INVSTD, sums->invstd);
   dyno_node_set_input (node, DYNO_CONV2D_NORM_GAMMA, sums->gamma);
   dyno_node_set_input (node, DYNO_CONV2D_NORM_BETA, sums->beta);
-  if (sums->y)
-    dyno_node_set_input (node, DYNO_CONV2D_NORM_Y, sums->y);
+  if (sums->mask)
+    dyno_node_set_input (node, DYNO_CONV2D_NORM_MASK, sums->mask);
   return TRUE;
 }
 
@@ -107,11 +108,11 @@ takes_norm_load (const DynoConv2dShape *shape)
 /* A linear layer's rows are all pixels of x, or its images where these are one pixel.  The kernels
  * for few channels cannot. */
 gboolean
-dyno_conv2d_load_norm (DynoNode *node, const DynoNormLoad *load, gboolean apply)
+dyno_conv2d_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
 {
   DynoConv2dShape *shape = node->attributes;
   const DynoTensor *x = load->x;
-  if (shape->load || shape->c <= 4 || x->cp != shape->cp || x->dtype != shape->dtype
+  if (input > 0 || shape->load || shape->c <= 4 || x->cp != shape->cp || x->dtype != shape->dtype
       || (guint64) x->n * x->h * x->w != (guint64) shape->n * shape->h * shape->w
       || !takes_norm_load (shape))
     return FALSE;
@@ -135,12 +136,57 @@ static const DynoOpClass conv2d_op = {
   .load_norm = dyno_conv2d_load_norm,
 };
 
+/* A kernel of one pixel meets every stride-th pixel of x, which is one of y. */
+static gboolean
+sparse_gradient (DynoNode *node, DynoSparseGradient *sparse)
+{
+  DynoConv2dShape *shape = node->attributes;
+  if (sparse->pixels)
+    {
+      shape->h = shape->oh;
+      shape->w = shape->ow;
+      shape->stride_h = shape->stride_w = 1;
+      node->outputs[0] = sparse->pixels;
+      return TRUE;
+    }
+  if (shape->kernel_h != 1 || shape->kernel_w != 1 || shape->pad_h || shape->pad_w
+      || shape->stride_h * shape->stride_w == 1 || shape->groups > 1 || shape->accumulate
+      || shape->norm)
+    return FALSE;
+  *sparse = (DynoSparseGradient){ .gradient = node->outputs[0],
+                                  .step_h = shape->stride_h,
+                                  .step_w = shape->stride_w };
+  return TRUE;
+}
+
+/* Where every pixel of dx meets a tap: then all are written. */
+static gboolean
+add_sparse_gradient (DynoNode *node, const DynoSparseGradient *sparse)
+{
+  DynoConv2dShape *shape = node->attributes;
+  const DynoTensor *dx = node->outputs[0];
+  if (!shape->accumulate || shape->groups > 1 || shape->dilation_h > 1 || shape->dilation_w > 1
+      || shape->kernel_h < shape->stride_h || shape->kernel_w < shape->stride_w
+      || dx != sparse->gradient || dx->n != shape->n || dx->h != shape->h || dx->w != shape->w)
+    return FALSE;
+  if (sparse->pixels)
+    {
+      shape->accumulate = FALSE;
+      shape->add_h = sparse->step_h;
+      shape->add_w = sparse->step_w;
+      dyno_node_set_input (node, DYNO_CONV2D_ADDED, sparse->pixels);
+    }
+  return TRUE;
+}
+
 static const DynoOpClass dgrad_op = {
   .name = "conv2d.dgrad",
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .lower = dyno_conv2d_lower_dgrad,
   .make_gradient_sums = dyno_conv2d_make_gradient_sums,
+  .sparse_gradient = sparse_gradient,
+  .add_sparse_gradient = add_sparse_gradient,
 };
 
 static const DynoOpClass wgrad_op = {

@@ -381,7 +381,7 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
 static gboolean
 make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
 {
-  return !sums->y && dyno_conv2d_make_gradient_sums (node, sums);
+  return !sums->mask && dyno_conv2d_make_gradient_sums (node, sums);
 }
 
 /* Nor are there any that read a residual. */
@@ -393,11 +393,11 @@ apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
 
 /* The kernels have zeros around an image only by an activation that makes infinity zero. */
 static gboolean
-load_norm (DynoNode *node, const DynoNormLoad *load, gboolean apply)
+load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
 {
   DynoConv2dShape *shape = node->attributes;
   const DynoTensor *x = load->x;
-  if (!load->activation || shape->load || x->n != shape->n || x->h != shape->h || x->w != shape->w
+  if (input > 0 || !load->activation || shape->load || x->n != shape->n || x->h != shape->h || x->w != shape->w
       || x->cp != shape->cp || x->dtype != shape->dtype)
     return FALSE;
   if (!apply)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What is added to y, with ADDED: a tensor of its shape (1), or what a batch norm makes of one in its
+ * loads (2), whose statistics are of the batch.  Behind lanes.glsl, batchnorm-push.h and p. */
+#ifndef DYNO_BATCHNORM_ADDED_GLSL
+#define DYNO_BATCHNORM_ADDED_GLSL
+
+#if ADDED == 2
+Lanes added_mean, added_factor, added_beta;
+#endif
+
+/* Of an invocation that keeps to these channels. */
+void
+added_start (uint column)
+{
+#if ADDED == 2
+  const Lanes invstd = lanes_load_floats (p.added.invstd, column);
+  added_mean = lanes_load_floats (p.added.mean, column);
+  added_beta = lanes_load_floats (p.added.beta, column);
+  added_factor = lanes_load_floats (p.added.gamma, column);
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    added_factor.q[j] *= invstd.q[j];
+#endif
+}
+
+uvec4
+added_load (uint i)
+{
+  return words_load (p.added.x, i);
+}
+
+Lanes
+added_unpack (uvec4 words)
+{
+  Lanes lanes = words_unpack (words);
+#if ADDED == 2
+  [[unroll]] for (uint j = 0; j < QUADS; j++)
+    lanes.q[j] = (lanes.q[j] - added_mean.q[j]) * added_factor.q[j] + added_beta.q[j];
+#endif
+  return lanes;
+}
+
+#endif
