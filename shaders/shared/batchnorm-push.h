@@ -121,6 +121,26 @@ DYNO_STRUCT (DynoBatchNormGradientPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormGradientPush, 128)
 
+/* One of two batch norms whose outputs were added. */
+DYNO_STRUCT (DynoBatchNormOne) {
+  uint64_t x;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t sums;
+  uint64_t dx;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormOne, 56)
+
+DYNO_STRUCT (DynoBatchNormPairPush) {
+  DynoBatchNormOne a;
+  DynoBatchNormOne b;
+  uint64_t dy;
+  uint64_t y;
+};
+DYNO_STRUCT_SIZE (DynoBatchNormPairPush, 128)
+
 /* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: x at the window's largest value, and its
  * place, row * WINDOW + column, a byte each. */
 DYNO_STRUCT (DynoBatchNormPoolPush) {

@@ -278,6 +278,44 @@ dyno_fuse_norm_loads (DynoGraph *graph)
   return applied;
 }
 
+static gboolean
+touches_outputs (const DynoNode *node, const DynoNode *writer)
+{
+  for (guint k = 0; k < writer->n_outputs; k++)
+    {
+      const DynoTensor *output = writer->outputs[k];
+      for (guint i = 0; i < node->n_inputs && output; i++)
+        if (node->inputs[i] == output)
+          return TRUE;
+      for (guint i = 0; i < node->n_outputs && output; i++)
+        if (node->outputs[i] == output)
+          return TRUE;
+    }
+  return FALSE;
+}
+
+guint
+dyno_fuse_gradient_pairs (DynoGraph *graph)
+{
+  guint applied = 0;
+  for (guint i = 0; i < graph->nodes->len && !graph->error; i++)
+    {
+      DynoNode *node = g_ptr_array_index (graph->nodes, i);
+      for (guint k = i + 1; k < graph->nodes->len && node->op->join_gradients; k++)
+        {
+          DynoNode *next = g_ptr_array_index (graph->nodes, k);
+          if (next->op->join_gradients && node->op->join_gradients (graph, node, next))
+            {
+              applied++;
+              break;
+            }
+          if (touches_outputs (next, node))
+            break;
+        }
+    }
+  return applied;
+}
+
 /* Tries a rule at every forward node; the list shrinks as it applies. */
 static guint
 apply (DynoGraph *graph, gboolean (*rule) (DynoGraph *graph, DynoNode *node))

@@ -25,7 +25,7 @@ typedef enum {
   DYNO_ACCESS_READ_WRITE = 3,
 } DynoAccess;
 
-#define DYNO_DISPATCH_MAX_BINDINGS 14
+#define DYNO_DISPATCH_MAX_BINDINGS 16
 
 typedef struct {
   DynoTensor *tensor;

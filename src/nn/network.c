@@ -263,6 +263,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
           dyno_fuse_sparse_gradients (graph);
           dyno_fuse_gradient_sums (graph);
           dyno_fuse_norm_loads (graph);
+          dyno_fuse_gradient_pairs (graph);
         }
       dyno_optimizer_update (graph);
     }

@@ -41,8 +41,8 @@ typedef struct {
 typedef struct {
   DynoTensor *dy;
   DynoTensor *x, *mean, *invstd, *gamma, *beta; /* x of dy's shape */
-  DynoTensor *mask; /* the slope is found from it (mask.glsl); NULL: from x */
-  DynoActivation activation;                    /* NONE, RELU or RELU6 */
+  DynoTensor *mask;          /* the slope is found from it (mask.glsl); NULL: from x */
+  DynoActivation activation; /* NONE, RELU or RELU6 */
 } DynoGradientSums;
 
 /* A gradient that is zero but at every step_w-th pixel of every step_h-th row. */
@@ -140,6 +140,9 @@ struct _DynoOpClass {
    * make them, and store dy behind the slope; lowered, that leaves them with
    * dyno_lowering_set_column_sums for `mean`.  NULL or FALSE: there are none. */
   gboolean (*gradient_sums) (const DynoNode *node, DynoGradientSums *sums);
+  /* Of two backward nodes, next behind node, none of those between touches what they write: next makes
+   * the gradient of input 0 of both from now on, from what they share.  NULL or FALSE: it cannot. */
+  gboolean (*join_gradients) (DynoGraph *graph, DynoNode *node, DynoNode *next);
   /* Of a backward node that writes sums->dy: it makes these sums from now on, where its kernel
    * can.  NULL or FALSE: it cannot. */
   gboolean (*make_gradient_sums) (DynoNode *node, const DynoGradientSums *sums);

@@ -175,5 +175,8 @@ guint dyno_fuse_gradient_sums (DynoGraph *graph);
 /* After dyno_graph_backward: the output of a batch norm that one convolution or one sum with another
  * batch norm reads is made in that one's loads and is nowhere in memory, where its kernels can. */
 guint dyno_fuse_norm_loads (DynoGraph *graph);
+/* After that: the gradients of two batch norms whose outputs are added in the sum's loads are made by
+ * one pass. */
+guint dyno_fuse_gradient_pairs (DynoGraph *graph);
 
 G_END_DECLS

@@ -145,7 +145,8 @@ test_chain (void)
 /* A residual block with a shortcut by strides: its gradient is written without the zeros between, and
  * added to by the convolution beside it, to the same bit as by all pixels. */
 typedef struct {
-  guint32 side, kernel, stride; /* of the convolution beside; where its stride is 1 a second one follows */
+  guint32 side, kernel,
+      stride; /* of the convolution beside; where its stride is 1 a second one follows */
   guint32 step;
 } StridedCase;
 
@@ -194,9 +195,9 @@ strided_run (const StridedCase *s, gboolean amp, gboolean sparse, gboolean sums,
   harness_set_gradient (h, z, dz);
   if (variants)
     {
-      g_autofree char *key = g_strdup_printf ("conv2d.dgrad %s n%u h%u w%u c%u k40 r%ux%u s%ux%u",
-                                              amp ? "f16" : "f32", batch, s->side, s->side, c,
-                                              s->kernel, s->kernel, s->stride, s->stride);
+      g_autofree char *key =
+          g_strdup_printf ("conv2d.dgrad %s n%u h%u w%u c%u k40 r%ux%u s%ux%u", amp ? "f16" : "f32",
+                           batch, s->side, s->side, c, s->kernel, s->kernel, s->stride, s->stride);
       *variants = harness_variants (h, key);
       return NULL;
     }

@@ -312,6 +312,8 @@ prepare (Harness *h)
     *h->params.gradient_sums = dyno_fuse_gradient_sums (h->graph);
   if (h->params.norm_loads)
     *h->params.norm_loads = dyno_fuse_norm_loads (h->graph);
+  if (h->params.pairs)
+    *h->params.pairs = dyno_fuse_gradient_pairs (h->graph);
   if (h->params.optimizer_on)
     dyno_optimizer_update (h->graph);
   dyno_graph_check (h->graph, &error);

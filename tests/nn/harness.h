@@ -37,6 +37,7 @@ typedef struct {
   guint
       *gradient_sums; /* dyno_fuse_gradient_sums is applied, what it returns goes there; NULL: no */
   guint *norm_loads;  /* the same of dyno_fuse_norm_loads */
+  guint *pairs;       /* of dyno_fuse_gradient_pairs, behind them */
   guint *sparse;      /* of dyno_fuse_sparse_gradients, which comes before the others */
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */

@@ -493,8 +493,8 @@ test_falls_back (void)
   g_unsetenv ("DYNO_NORM_LOADS");
 }
 
-/* What a sum with the shortcut's batch norm makes, in the sum's loads and by a pass of its own;
- * restoring: where y is written again from both. */
+/* What a sum with the shortcut's batch norm makes, in the sum's loads and by a pass of its own; pairs:
+ * and the gradients of both by one pass; restoring: where y is written again from both. */
 typedef struct {
   double *y, *dx, *dside, *dgamma, *dweight;
 } Sum;
@@ -511,22 +511,22 @@ sum_clear (Sum *s)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Sum, sum_clear)
 
 static Sum
-sum_run (const Case *s, gboolean amp, gboolean loads, gboolean restoring, gboolean sums,
-         double *tolerance)
+sum_run (const Case *s, gboolean amp, gboolean loads, gboolean pairs, gboolean restoring,
+         gboolean sums, double *tolerance)
 {
-  guint fused = 0, made = 0;
+  guint fused = 0, made = 0, joined = 0;
   gsize n = (gsize) s->n * s->h * s->w * s->c, n_z = (gsize) s->n * s->h * s->w * s->k;
   g_autofree double *x = harness_random (1, n, 2), *side = harness_random (2, n, 3),
                     *gamma = harness_random (3, s->c, 2), *beta = harness_random (4, s->c, 1),
                     *dz = harness_random (5, n_z, 1);
-  g_autoptr (Harness) h =
-      harness_new (&(HarnessParams){ .amp = amp,
-                                     .training = TRUE,
-                                     .batch = s->n,
-                                     .as_card = TRUE,
-                                     .restoring = restoring,
-                                     .gradient_sums = sums ? &made : NULL,
-                                     .norm_loads = loads ? &fused : NULL });
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp,
+                                                         .training = TRUE,
+                                                         .batch = s->n,
+                                                         .as_card = TRUE,
+                                                         .restoring = restoring,
+                                                         .gradient_sums = sums ? &made : NULL,
+                                                         .norm_loads = loads ? &fused : NULL,
+                                                         .pairs = pairs ? &joined : NULL });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
              *other = harness_input (h, "side", s->n, s->h, s->w, s->c, side);
@@ -535,8 +535,7 @@ sum_run (const Case *s, gboolean amp, gboolean loads, gboolean restoring, gboole
   if (s->activation)
     y = dyno_activation (graph, y, s->activation, "act");
   DynoTensor *z = dyno_conv2d (
-      graph, y, "conv",
-      &(DynoConv2dParams){ .out_channels = s->k, .kernel_h = 1, .kernel_w = 1 });
+      graph, y, "conv", &(DynoConv2dParams){ .out_channels = s->k, .kernel_h = 1, .kernel_w = 1 });
   dyno_fuse_all (graph);
   harness_set_parameter (h, "bn.weight", beta);
   harness_set_parameter (h, "shortcut.weight", gamma);
@@ -544,6 +543,7 @@ sum_run (const Case *s, gboolean amp, gboolean loads, gboolean restoring, gboole
   harness_set_gradient (h, z, dz);
   harness_run (h);
   g_assert_cmpuint (fused, ==, loads);
+  g_assert_cmpuint (joined, ==, pairs);
   g_assert_cmpuint (made, ==, sums);
   *tolerance = harness_tolerance (h);
   g_assert_cmpint (harness_has_again (h, y), ==, restoring && loads);
@@ -565,9 +565,11 @@ test_shortcut (void)
       gsize n = (gsize) s->n * s->h * s->w * s->c;
       gboolean amp = i % 2, sums = i / 2 == 0;
       double tolerance;
-      g_auto (Sum) plain = sum_run (s, amp, FALSE, FALSE, sums, &tolerance);
-      g_auto (Sum) got = sum_run (s, amp, TRUE, FALSE, sums, &tolerance);
-      g_auto (Sum) again = sum_run (s, amp, TRUE, TRUE, sums, &tolerance);
+      g_auto (Sum) plain = sum_run (s, amp, FALSE, FALSE, FALSE, sums, &tolerance);
+      g_auto (Sum) got = sum_run (s, amp, TRUE, FALSE, FALSE, sums, &tolerance);
+      g_auto (Sum) again = sum_run (s, amp, TRUE, FALSE, TRUE, sums, &tolerance);
+      g_auto (Sum) pair = sum_run (s, amp, TRUE, TRUE, FALSE, sums, &tolerance);
+      g_auto (Sum) pair_again = sum_run (s, amp, TRUE, TRUE, TRUE, sums, &tolerance);
       harness_assert_close (got.y, plain.y, n, tolerance, "y");
       harness_assert_close (got.dx, plain.dx, n, tolerance, "dx");
       harness_assert_close (got.dside, plain.dside, n, tolerance, "dside");
@@ -576,6 +578,13 @@ test_shortcut (void)
       g_assert_cmpmem (again.dx, n * sizeof (double), got.dx, n * sizeof (double));
       g_assert_cmpmem (again.dside, n * sizeof (double), got.dside, n * sizeof (double));
       g_assert_cmpmem (again.dweight, s->c * s->k * sizeof (double), got.dweight,
+                       s->c * s->k * sizeof (double));
+      harness_assert_close (pair.dx, got.dx, n, tolerance / 10, "dx of a pair");
+      harness_assert_close (pair.dside, got.dside, n, tolerance / 10, "dside of a pair");
+      harness_assert_close (pair.dgamma, got.dgamma, s->c, tolerance / 10, "dgamma of a pair");
+      g_assert_cmpmem (pair_again.dx, n * sizeof (double), pair.dx, n * sizeof (double));
+      g_assert_cmpmem (pair_again.dside, n * sizeof (double), pair.dside, n * sizeof (double));
+      g_assert_cmpmem (pair_again.dweight, s->c * s->k * sizeof (double), got.dweight,
                        s->c * s->k * sizeof (double));
     }
 }

@@ -74,10 +74,25 @@ enum {
   BACKWARD_ADDED_BIAS,
   BACKWARD_ADDED_MEAN,
   BACKWARD_ADDED_INVSTD,
+  /* of the batch norm whose gradient this one makes too, in the order of those of ADDED */
+  BACKWARD_PAIR_X,
+  BACKWARD_PAIR_WEIGHT,
+  BACKWARD_PAIR_BIAS,
+  BACKWARD_PAIR_MEAN,
+  BACKWARD_PAIR_INVSTD,
+  BACKWARD_PAIR_SUMS,
   BACKWARD_N,
   BACKWARD_WINNERS = BACKWARD_MASK
 };
-enum { BACKWARD_DX, BACKWARD_DRESIDUAL, BACKWARD_DGAMMA, BACKWARD_DBETA, BACKWARD_N_OUTPUTS };
+enum {
+  BACKWARD_DX,
+  BACKWARD_DRESIDUAL,
+  BACKWARD_DGAMMA,
+  BACKWARD_DBETA,
+  BACKWARD_SUMS,    /* of one whose dx another makes: the means that it is made with */
+  BACKWARD_PAIR_DX, /* of that other one */
+  BACKWARD_N_OUTPUTS
+};
 
 typedef struct {
   guint32 activation; /* a DynoActivation */
@@ -86,8 +101,9 @@ typedef struct {
   gboolean accumulate, accumulate_residual;
   gboolean own_dy;     /* nobody else reads dy: it may be stored behind the activation's slope */
   gboolean running;    /* frozen: by the running statistics; never with max pooling */
+  guint32 pair;        /* with BACKWARD_PAIR_X: the activation behind the sum of both */
   DynoPoolWindow pool; /* kernel 0: none */
-  DynoTensor *y; /* what can be rematerialised; NULL: nothing */
+  DynoTensor *y;       /* what can be rematerialised; NULL: nothing */
 } BatchNormBackward;
 
 /* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
@@ -239,7 +255,8 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
       return;
     }
   DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X],
-             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL], *mask = forward_mask (lowering, node);
+             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL],
+             *mask = forward_mask (lowering, node);
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_apply.comp",
                           .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
@@ -253,8 +270,9 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   if (mask)
     dyno_kernel_spec_macro (&spec, "MASK=1");
   guint32 count = dyno_elementwise_count (lowering, x);
-  guint32 groups = apply_geometry (lowering, &spec, x, mask ? (guint32) (mask->size_bytes / 4) : count,
-                                   mask ? APPLY_ROUNDS / DYNO_MASK_ROWS : APPLY_ROUNDS);
+  guint32 groups =
+      apply_geometry (lowering, &spec, x, mask ? (guint32) (mask->size_bytes / 4) : count,
+                      mask ? APPLY_ROUNDS / DYNO_MASK_ROWS : APPLY_ROUNDS);
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
   if (mask)
     dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_APPLY_ROWS, x->n * x->h * x->w);
@@ -316,8 +334,8 @@ static void
 bind_added (DynoDispatch *dispatch, const DynoNode *node, gsize added)
 {
   static const gsize offsets[] = {
-    offsetof (DynoBatchNormAdded, x),    offsetof (DynoBatchNormAdded, gamma),
-    offsetof (DynoBatchNormAdded, beta), offsetof (DynoBatchNormAdded, mean),
+    offsetof (DynoBatchNormAdded, x),      offsetof (DynoBatchNormAdded, gamma),
+    offsetof (DynoBatchNormAdded, beta),   offsetof (DynoBatchNormAdded, mean),
     offsetof (DynoBatchNormAdded, invstd),
   };
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
@@ -332,7 +350,8 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
 {
   const BatchNormBackward *attributes = node->attributes;
   DynoTensor *mask = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_MASK],
-             *rematerialised = dyno_lowering_get_rematerialised (lowering);
+             *rematerialised =
+                 node->inputs[BACKWARD_PAIR_X] ? NULL : dyno_lowering_get_rematerialised (lowering);
   DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
                                                         x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
@@ -437,11 +456,10 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
-  dispatch->bytes =
-      x->size_bytes
-          * (3 + (attributes->accumulate != FALSE)
-             + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0))
-      + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
+  dispatch->bytes = x->size_bytes
+                        * (3 + (attributes->accumulate != FALSE)
+                           + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0))
+                    + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma),
                       node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
@@ -471,6 +489,53 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dresidual), dresidual,
                         attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE
                                                         : DYNO_ACCESS_WRITE);
+}
+
+/* The batch norm's own dx and that of the one before whose output was added to its own. */
+static void
+backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[BACKWARD_X],
+             *rematerialised = dyno_lowering_get_rematerialised (lowering);
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pair.comp",
+                          .push_bytes = sizeof (DynoBatchNormPairPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
+  if (rematerialised)
+    dyno_kernel_spec_macro (&spec, "REMATERIALISE=1");
+  if (rematerialised && attributes->pair)
+    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->pair);
+  guint32 groups =
+      apply_geometry (lowering, &spec, x, dyno_elementwise_count (lowering, x), APPLY_ROUNDS);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
+  dispatch->flops = 10 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes * (rematerialised ? 6 : 5);
+  DynoTensor *const ones[2][7] = {
+    { node->inputs[BACKWARD_PAIR_X], node->inputs[BACKWARD_PAIR_WEIGHT],
+      node->inputs[BACKWARD_PAIR_BIAS], node->inputs[BACKWARD_PAIR_MEAN],
+      node->inputs[BACKWARD_PAIR_INVSTD], node->inputs[BACKWARD_PAIR_SUMS],
+      node->outputs[BACKWARD_PAIR_DX] },
+    { x, node->inputs[BACKWARD_GAMMA], node->inputs[BACKWARD_BETA], node->inputs[BACKWARD_MEAN],
+      node->inputs[BACKWARD_INVSTD], sums, node->outputs[BACKWARD_DX] },
+  };
+  static const gsize offsets[] = {
+    offsetof (DynoBatchNormOne, x),      offsetof (DynoBatchNormOne, gamma),
+    offsetof (DynoBatchNormOne, beta),   offsetof (DynoBatchNormOne, mean),
+    offsetof (DynoBatchNormOne, invstd), offsetof (DynoBatchNormOne, sums),
+    offsetof (DynoBatchNormOne, dx),
+  };
+  static const gsize places[] = { offsetof (DynoBatchNormPairPush, a),
+                                  offsetof (DynoBatchNormPairPush, b) };
+  for (guint one = 0; one < 2; one++)
+    for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
+      dyno_dispatch_bind (dispatch, (guint16) (places[one] + offsets[i]), ones[one][i],
+                          i + 1 < G_N_ELEMENTS (offsets) ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, dy), node->inputs[BACKWARD_DY],
+                      DYNO_ACCESS_READ);
+  if (rematerialised)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, y), rematerialised,
+                        DYNO_ACCESS_WRITE);
 }
 
 /* floor (a / b) for b > 0 */
@@ -543,8 +608,10 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
   if (reduced)
     made.partials = dyno_batch_norm_partials (lowering, &r, x);
   DynoTensor *partials = made.partials,
-             *sums =
-                 dyno_lowering_workspace (lowering, "sums", (guint64) 2 * x->cp * sizeof (float));
+             *sums = node->outputs[BACKWARD_SUMS]
+                         ? node->outputs[BACKWARD_SUMS]
+                         : dyno_lowering_workspace (lowering, "sums",
+                                                    (guint64) 2 * x->cp * sizeof (float));
   if (reduced)
     backward_lower_reduce (lowering, node, &r, x, partials);
   else
@@ -556,7 +623,9 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
   x = node->inputs[BACKWARD_X];
   r.rows = x->n * x->h * x->w; /* what the means are over */
   backward_lower_collect (lowering, node, &r, partials, sums);
-  if (node->outputs[BACKWARD_DX] && pooled)
+  if (node->inputs[BACKWARD_PAIR_X])
+    backward_lower_pair (lowering, node, sums);
+  else if (node->outputs[BACKWARD_DX] && pooled)
     backward_lower_unpool (lowering, node, sums);
   else if (node->outputs[BACKWARD_DX])
     backward_lower_gradient (lowering, node, sums, reduced);
@@ -594,9 +663,49 @@ backward_rematerialises (const DynoNode *node)
 static const DynoAttribute backward_attributes[] = {
   DYNO_ATTRIBUTE (BatchNormBackward, activation),  DYNO_ATTRIBUTE (BatchNormBackward, residual),
   DYNO_ATTRIBUTE (BatchNormBackward, mask_store),  DYNO_ATTRIBUTE (BatchNormBackward, accumulate),
-  DYNO_ATTRIBUTE (BatchNormBackward, running),     DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel),
-  DYNO_ATTRIBUTE (BatchNormBackward, pool.stride), DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
+  DYNO_ATTRIBUTE (BatchNormBackward, running),     DYNO_ATTRIBUTE (BatchNormBackward, pair),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel), DYNO_ATTRIBUTE (BatchNormBackward, pool.stride),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
 };
+
+/* next is the batch norm whose output was added to this one's: both read dy, and dx of both by one
+ * pass reads it once, and what y is made of again once. */
+static gboolean
+backward_join (DynoGraph *graph, DynoNode *node, DynoNode *next)
+{
+  BatchNormBackward *attributes = node->attributes, *other = next->attributes;
+  if (next->op != node->op || (attributes->activation && !attributes->mask_store)
+      || attributes->accumulate || attributes->running || !node->outputs[BACKWARD_DX]
+      || !node->inputs[BACKWARD_ADDED_MEAN]
+      || node->inputs[BACKWARD_ADDED] != next->inputs[BACKWARD_X]
+      || node->inputs[BACKWARD_ADDED_MEAN] != next->inputs[BACKWARD_MEAN]
+      || node->inputs[BACKWARD_DY] != next->inputs[BACKWARD_DY] || other->activation
+      || other->accumulate || other->running || other->pool.kernel || other->residual
+      || !next->outputs[BACKWARD_DX])
+    return FALSE;
+  guint32 channels = node->inputs[BACKWARD_X]->cp;
+  g_autofree char *name = g_strconcat (node->name, ".sums", NULL);
+  DynoTensor *sums = dyno_graph_tensor (graph, name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 2,
+                                        channels, channels);
+  if (!sums)
+    return FALSE;
+  static const guint from[] = { BACKWARD_X, BACKWARD_GAMMA, BACKWARD_BETA, BACKWARD_MEAN,
+                                BACKWARD_INVSTD };
+  for (guint i = 0; i < G_N_ELEMENTS (from); i++)
+    dyno_node_set_input (next, BACKWARD_PAIR_X + i, node->inputs[from[i]]);
+  dyno_node_set_input (next, BACKWARD_PAIR_SUMS, sums);
+  dyno_node_set_output (next, BACKWARD_PAIR_DX, node->outputs[BACKWARD_DX]);
+  node->outputs[BACKWARD_DX]->producer = next;
+  dyno_node_set_output (node, BACKWARD_DX, NULL);
+  dyno_node_set_output (node, BACKWARD_SUMS, sums);
+  sums->producer = node;
+  other->pair = attributes->activation;
+  other->y = attributes->y;
+  attributes->y = NULL;
+  for (guint i = BACKWARD_ADDED; i <= BACKWARD_ADDED_INVSTD; i++)
+    dyno_node_set_input (node, i, NULL);
+  return TRUE;
+}
 
 /* The residual's, where y can be written again. */
 static gboolean
@@ -614,6 +723,7 @@ static const DynoOpClass backward_class = { .name = "batch_norm_backward",
                                             .lower = backward_lower,
                                             .rematerialises = backward_rematerialises,
                                             .load_norm = backward_load_norm,
+                                            .join_gradients = backward_join,
                                             .gradient_sums = backward_gradient_sums };
 
 /* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
@@ -661,9 +771,9 @@ append_mask (DynoGraph *graph, DynoNode *node)
   const DynoTensor *y = node->outputs[DYNO_BATCH_NORM_Y];
   g_autofree char *name = g_strconcat (y->name, ".mask", NULL);
   guint32 rows = y->n * y->h * y->w, accesses = y->cp / dyno_dtype_lanes (y->dtype);
-  DynoTensor *mask = dyno_graph_tensor (
-      graph, name, DYNO_DTYPE_I32, DYNO_SPACE_ARENA, 1, 1,
-      rows / DYNO_MASK_ROWS + (rows % DYNO_MASK_ROWS != 0), accesses, accesses);
+  DynoTensor *mask =
+      dyno_graph_tensor (graph, name, DYNO_DTYPE_I32, DYNO_SPACE_ARENA, 1, 1,
+                         rows / DYNO_MASK_ROWS + (rows % DYNO_MASK_ROWS != 0), accesses, accesses);
   if (!mask)
     return NULL;
   mask->producer = node;
@@ -706,8 +816,7 @@ batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                      [BACKWARD_DY] = dy };
   if (attributes.running && !outputs[BACKWARD_DX] && !outputs[BACKWARD_DRESIDUAL])
     return;
-  if (attributes.activation && residual
-      && !(inputs[BACKWARD_MASK] = append_mask (graph, node)))
+  if (attributes.activation && residual && !(inputs[BACKWARD_MASK] = append_mask (graph, node)))
     return;
   if (pooled)
     {

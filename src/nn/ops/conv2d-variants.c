@@ -195,6 +195,12 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   /* With fewer images only timing chooses them: that was not measured. */
   if (tile->images)
     rate *= product->useful / dyno_images_products (shape) * (shape->n < 128 ? 0.75 : 1.0);
+  /* Three parts of rows are for the nine taps of a weight's gradient. */
+  if (tile->kind == DYNO_TILE_MATRIX && tile->m == 192 && pass != DYNO_CONV2D_WGRAD)
+    rate *= 0.85;
+  if (tile->kind == DYNO_TILE_FIRST && tile->m == 256 && tile->n == 64 && pass == DYNO_CONV2D_WGRAD
+      && shape->kp % 64 == 0)
+    rate *= 1.1;
   /* A patch that does not fit into the registers beside the sums. */
   if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
       && dyno_patch_rows (tile, shape) * (tile->k / 8)

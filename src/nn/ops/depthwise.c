@@ -397,8 +397,8 @@ load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply
 {
   DynoConv2dShape *shape = node->attributes;
   const DynoTensor *x = load->x;
-  if (input > 0 || !load->activation || shape->load || x->n != shape->n || x->h != shape->h || x->w != shape->w
-      || x->cp != shape->cp || x->dtype != shape->dtype)
+  if (input > 0 || !load->activation || shape->load || x->n != shape->n || x->h != shape->h
+      || x->w != shape->w || x->cp != shape->cp || x->dtype != shape->dtype)
     return FALSE;
   if (!apply)
     return TRUE;
