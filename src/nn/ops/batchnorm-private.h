@@ -16,6 +16,7 @@
  * activation, max pooling. */
 #pragma once
 #include "lowering.h"
+#include "op.h"
 
 G_BEGIN_DECLS
 
@@ -69,6 +70,40 @@ typedef struct {
   guint32 width, lanes;
   guint32 groups, blocks, rows_per_group;
 } DynoBatchNormReduction;
+
+/* Accesses that an invocation of a kernel that applies takes where there are plenty. */
+#define DYNO_BATCH_NORM_ROUNDS 8
+
+/* Constants 0 to 2 of a kernel that applies over count accesses of tensors like x, and its
+ * workgroups: an invocation stays with its channels, so as many are at work as are a multiple of
+ * cvecs; several rounds each, so that the channels' values are loaded seldom. */
+guint32 dyno_batch_norm_apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec,
+                                        const DynoTensor *x, guint32 count, guint32 rounds);
+
+/* What a kernel with max pooling is compiled for, and its workgroups: the window and the strips of
+ * h x w windows or cells that its invocations take, at most columns x rows, in macros, so that
+ * loops unroll; constants 0 to 6. */
+guint32 dyno_batch_norm_pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec,
+                                       const DynoPoolWindow *pool, const DynoTensor *x,
+                                       const DynoTensor *y, guint32 h, guint32 w, guint32 columns,
+                                       guint32 rows);
+
+/* By running statistics: in evaluation, and where it is frozen.  Those of a batch are no parameter. */
+static inline gboolean
+dyno_batch_norm_uses_running (const DynoNode *node)
+{
+  return node->inputs[DYNO_BATCH_NORM_SPREAD]->parameter != NULL;
+}
+
+/* A residual that is the output of a batch norm without an activation, made in the loads of a node of
+ * batch norm, whose input 0 has its shape: `at` is its place in the node's inputs, those of that batch
+ * norm come behind it. */
+gboolean dyno_batch_norm_can_load_residual (const DynoNode *node, guint at,
+                                            const DynoNormLoad *load);
+void dyno_batch_norm_load_residual (DynoNode *node, guint at, const DynoNormLoad *load);
+
+/* `backward` of batch_norm. */
+void dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node);
 
 /* The split for x, and the kernels of both halves: over a group's rows, and over the groups. */
 DynoBatchNormReduction dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x);

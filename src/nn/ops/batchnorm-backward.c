@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: MIT */
+/* The backward pass of batch_norm (batchnorm.c), with M = N * H * W and sums over n, h, w:
+ *     g = dy * activation' (.), or dy               (N, H, W, C)
+ *     dbeta[c] += sum g                              (C)
+ *     dgamma[c] += sum g * xhat                      (C)
+ *     dx = gamma[c] * invstd[c] * (g - sum g / M - xhat * sum (g * xhat) / M)
+ *     dresidual = g                                  (N, H, W, C), like dx
+ * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, NULL where not wanted.
+ *
+ * Frozen, weight and bias both: dx = gamma[c] * invstd[c] * g, with no sums.  Where one of the two
+ * alone is frozen the statistics are the batch's, and its sum goes to scratch.
+ *
+ * With max pooling g is zero but at the winners, so the sums are over those alone, and dx gathers dy
+ * (N, OH, OW, C).
+ *
+ * Invariants:
+ * - Sums are F32 and made in a fixed order: groups of rows, then the groups; equal inputs give equal
+ *   bits.
+ * - y may be dropped after the forward pass: it is written again where x is read, by the same
+ *   expression.
+ * - Where the convolution that wrote dy has made the sums (dyno_fuse_gradient_sums) there is no
+ *   reducing pass, and dy lies behind the slope.
+ * - The slope of a fused activation is found again from x, or, where a residual was added (relu
+ *   alone), from the mask of y.
+ * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and
+ *   shared; and dx, where there is no residual, is written over dy: the backward pass then needs no
+ *   memory of its own.  With max pooling, where dy is smaller, dx is written over x instead, if
+ *   nobody reads that any more.
+ * - Two batch norms whose outputs were added share dy; one pass then makes dx of both. */
+#include "batchnorm-private.h"
+#include "elementwise.h"
+#include "ops.h"
+#include "batchnorm-push.h"
+#include <stddef.h>
+
+/* Cells of the gradient that an invocation of the kernel with max pooling takes, like the forward
+ * pass. */
+#define UNPOOL_COLUMNS       2
+#define UNPOOL_ROWS          8
+#define UNPOOL_COLUMNS_APART 1
+
+enum {
+  BACKWARD_X,
+  BACKWARD_GAMMA,
+  BACKWARD_BETA,
+  BACKWARD_MEAN,
+  BACKWARD_INVSTD,
+  BACKWARD_MASK, /* with a residual and an activation */
+  BACKWARD_DY,
+  BACKWARD_ARGMAX,
+  /* what was added to y, where y can be rematerialised, and as of the forward node */
+  BACKWARD_ADDED,
+  BACKWARD_ADDED_WEIGHT,
+  BACKWARD_ADDED_BIAS,
+  BACKWARD_ADDED_MEAN,
+  BACKWARD_ADDED_INVSTD,
+  /* of the batch norm whose gradient this one makes too, in the order of those of ADDED */
+  BACKWARD_PAIR_X,
+  BACKWARD_PAIR_WEIGHT,
+  BACKWARD_PAIR_BIAS,
+  BACKWARD_PAIR_MEAN,
+  BACKWARD_PAIR_INVSTD,
+  BACKWARD_PAIR_SUMS,
+  BACKWARD_N,
+  BACKWARD_WINNERS = BACKWARD_MASK
+};
+enum {
+  BACKWARD_DX,
+  BACKWARD_DRESIDUAL,
+  BACKWARD_DGAMMA,
+  BACKWARD_DBETA,
+  BACKWARD_SUMS,    /* of one whose dx another makes: the means that it is made with */
+  BACKWARD_PAIR_DX, /* of that other one */
+  BACKWARD_N_OUTPUTS
+};
+
+typedef struct {
+  guint32 activation; /* a DynoActivation */
+  gboolean residual;
+  gboolean mask_store; /* dy is masked in place by the reducing pass */
+  gboolean accumulate, accumulate_residual;
+  gboolean own_dy;     /* nobody else reads dy: it may be stored behind the activation's slope */
+  gboolean running;    /* frozen: by the running statistics; never with max pooling */
+  guint32 pair;        /* with BACKWARD_PAIR_X: the activation behind the sum of both */
+  DynoPoolWindow pool; /* kernel 0: none */
+  DynoTensor *y;       /* what can be rematerialised; NULL: nothing */
+} BatchNormBackward;
+
+/* The macros that say where the activation's slope comes from; behind mask_store dy has it
+ * already. */
+static void
+backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
+{
+  if (attributes->activation)
+    dyno_kernel_spec_macro (spec, "ACTIVATION=%u %s=1", attributes->activation,
+                            attributes->residual ? "SLOPE_MASK" : "SLOPE_X");
+}
+
+static void
+rematerialise_macros (DynoKernelSpec *spec, const DynoNode *node, const DynoTensor *rematerialised)
+{
+  if (!rematerialised)
+    return;
+  dyno_kernel_spec_macro (spec, "REMATERIALISE=1");
+  if (node->inputs[BACKWARD_ADDED])
+    dyno_kernel_spec_macro (spec, "ADDED=%d", node->inputs[BACKWARD_ADDED_MEAN] ? 2 : 1);
+}
+
+static guint64
+rematerialise_bytes (const DynoNode *node, const DynoTensor *rematerialised)
+{
+  return rematerialised ? rematerialised->size_bytes * (node->inputs[BACKWARD_ADDED] ? 2 : 1) : 0;
+}
+
+/* What y is made of beside x; added: where the kernel's push has it. */
+static void
+bind_added (DynoDispatch *dispatch, const DynoNode *node, gsize added)
+{
+  static const gsize offsets[] = {
+    offsetof (DynoBatchNormAdded, x),      offsetof (DynoBatchNormAdded, gamma),
+    offsetof (DynoBatchNormAdded, beta),   offsetof (DynoBatchNormAdded, mean),
+    offsetof (DynoBatchNormAdded, invstd),
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
+    if (node->inputs[BACKWARD_ADDED + i])
+      dyno_dispatch_bind (dispatch, (guint16) (added + offsets[i]),
+                          node->inputs[BACKWARD_ADDED + i], DYNO_ACCESS_READ);
+}
+
+static void
+backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
+                       DynoTensor *x, DynoTensor *partials)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  DynoTensor *mask = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_MASK],
+             *rematerialised =
+                 node->inputs[BACKWARD_PAIR_X] ? NULL : dyno_lowering_get_rematerialised (lowering);
+  DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
+                                                        x->dtype, sizeof (DynoBatchNormReducePush));
+  backward_mask (&spec, attributes);
+  /* of many rows fewer at once, so that more invocations fit */
+  dyno_kernel_spec_macro (
+      &spec, "UNROLL=%u",
+      r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
+  if (attributes->mask_store)
+    dyno_kernel_spec_macro (&spec, "MASK_STORE=1");
+  rematerialise_macros (&spec, node, rematerialised);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "reduce", &spec, r->groups, r->blocks, 1);
+  dispatch->flops = 4 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes * (2 + (attributes->mask_store != FALSE))
+                    + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma),
+                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, beta),
+                      node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mean),
+                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd),
+                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  if (mask)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mask), mask, DYNO_ACCESS_READ);
+  if (rematerialised)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), rematerialised,
+                        DYNO_ACCESS_WRITE);
+  if (rematerialised)
+    bind_added (dispatch, node, offsetof (DynoBatchNormReducePush, added));
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
+                      attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials,
+                      DYNO_ACCESS_WRITE);
+}
+
+/* A parameter's gradient, or of a frozen one scratch. */
+static void
+bind_sum (DynoLowering *lowering, DynoDispatch *dispatch, guint16 offset, DynoTensor *gradient,
+          guint32 channels)
+{
+  if (!gradient)
+    gradient = dyno_lowering_workspace (lowering, "unused", (guint64) channels * sizeof (float));
+  if (gradient)
+    dyno_dispatch_bind (dispatch, offset, gradient, DYNO_ACCESS_READ_WRITE);
+}
+
+static void
+backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
+                        DynoTensor *partials, DynoTensor *sums)
+{
+  const DynoTensor *x = node->inputs[BACKWARD_X];
+  DynoKernelSpec spec = dyno_batch_norm_finish_spec (r, dyno_lowering_get_info (lowering),
+                                                     "batchnorm/batchnorm_collect.comp", x->cp,
+                                                     sizeof (DynoBatchNormCollectPush));
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "collect", &spec,
+                                                   x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
+  dispatch->flops = (guint64) r->groups * 2 * x->c;
+  dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r->groups + 6);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials,
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, sums), sums, DYNO_ACCESS_WRITE);
+  bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dgamma),
+            node->outputs[BACKWARD_DGAMMA], x->cp);
+  bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dbeta),
+            node->outputs[BACKWARD_DBETA], x->cp);
+}
+
+static void
+backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sums, gboolean reduced)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[BACKWARD_X], *dx = node->outputs[BACKWARD_DX];
+  /* dy is behind the slope already */
+  gboolean masked = attributes->mask_store || !reduced;
+  DynoTensor *mask = masked ? NULL : node->inputs[BACKWARD_MASK];
+  DynoTensor *rematerialised = reduced ? NULL : dyno_lowering_get_rematerialised (lowering);
+  DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp",
+                          .push_bytes = sizeof (DynoBatchNormGradientPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
+  if (!masked)
+    backward_mask (&spec, attributes);
+  rematerialise_macros (&spec, node, rematerialised);
+  if (rematerialised && attributes->activation)
+    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
+  if (attributes->accumulate)
+    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  if (dresidual)
+    dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
+  if (!dx)
+    dyno_kernel_spec_macro (&spec, "NO_DX=1");
+  guint32 groups = dyno_batch_norm_apply_geometry (
+      lowering, &spec, x, dyno_elementwise_count (lowering, x), DYNO_BATCH_NORM_ROUNDS);
+  if (attributes->running)
+    {
+      dyno_kernel_spec_macro (&spec, "VARIANCE=1");
+      dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
+    }
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
+  dispatch->flops = 5 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes
+                        * (3 + (attributes->accumulate != FALSE)
+                           + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0))
+                    + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma),
+                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, beta),
+                      node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mean),
+                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, invstd),
+                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  if (mask)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mask), mask,
+                        DYNO_ACCESS_READ);
+  if (rematerialised)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), rematerialised,
+                        DYNO_ACCESS_WRITE);
+  if (rematerialised)
+    bind_added (dispatch, node, offsetof (DynoBatchNormGradientPush, added));
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
+                      DYNO_ACCESS_READ);
+  if (sums)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums,
+                        DYNO_ACCESS_READ);
+  if (dx)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dx), dx,
+                        attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  if (dresidual)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dresidual), dresidual,
+                        attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE
+                                                        : DYNO_ACCESS_WRITE);
+}
+
+/* The batch norm's own dx and that of the one before whose output was added to its own. */
+static void
+backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[BACKWARD_X],
+             *rematerialised = dyno_lowering_get_rematerialised (lowering);
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pair.comp",
+                          .push_bytes = sizeof (DynoBatchNormPairPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
+  if (rematerialised)
+    dyno_kernel_spec_macro (&spec, "REMATERIALISE=1");
+  if (rematerialised && attributes->pair)
+    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->pair);
+  guint32 groups = dyno_batch_norm_apply_geometry (
+      lowering, &spec, x, dyno_elementwise_count (lowering, x), DYNO_BATCH_NORM_ROUNDS);
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
+  dispatch->flops = 10 * dyno_tensor_elements (x);
+  dispatch->bytes = x->size_bytes * (rematerialised ? 6 : 5);
+  DynoTensor *const ones[2][7] = {
+    { node->inputs[BACKWARD_PAIR_X], node->inputs[BACKWARD_PAIR_WEIGHT],
+      node->inputs[BACKWARD_PAIR_BIAS], node->inputs[BACKWARD_PAIR_MEAN],
+      node->inputs[BACKWARD_PAIR_INVSTD], node->inputs[BACKWARD_PAIR_SUMS],
+      node->outputs[BACKWARD_PAIR_DX] },
+    { x, node->inputs[BACKWARD_GAMMA], node->inputs[BACKWARD_BETA], node->inputs[BACKWARD_MEAN],
+      node->inputs[BACKWARD_INVSTD], sums, node->outputs[BACKWARD_DX] },
+  };
+  static const gsize offsets[] = {
+    offsetof (DynoBatchNormOne, x),      offsetof (DynoBatchNormOne, gamma),
+    offsetof (DynoBatchNormOne, beta),   offsetof (DynoBatchNormOne, mean),
+    offsetof (DynoBatchNormOne, invstd), offsetof (DynoBatchNormOne, sums),
+    offsetof (DynoBatchNormOne, dx),
+  };
+  static const gsize places[] = { offsetof (DynoBatchNormPairPush, a),
+                                  offsetof (DynoBatchNormPairPush, b) };
+  for (guint one = 0; one < 2; one++)
+    for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
+      dyno_dispatch_bind (dispatch, (guint16) (places[one] + offsets[i]), ones[one][i],
+                          i + 1 < G_N_ELEMENTS (offsets) ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, dy), node->inputs[BACKWARD_DY],
+                      DYNO_ACCESS_READ);
+  if (rematerialised)
+    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, y), rematerialised,
+                        DYNO_ACCESS_WRITE);
+}
+
+/* floor (a / b) for b > 0 */
+static int
+divide_down (int a, int b)
+{
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+static void
+backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  const DynoPoolWindow *pool = &attributes->pool;
+  DynoTensor *x = node->inputs[BACKWARD_X], *dy = node->inputs[BACKWARD_DY],
+             *argmax = node->inputs[BACKWARD_ARGMAX];
+  DynoTensor *dx = node->outputs[BACKWARD_DX];
+  int kernel = (int) pool->kernel, stride = (int) pool->stride, pad = (int) pool->pad;
+  int first = divide_down (pad - kernel, stride) + 1, last = divide_down (stride - 1 + pad, stride);
+  DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp",
+                          .push_bytes = sizeof (DynoBatchNormUnpoolPush) };
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
+  dyno_kernel_spec_macro (&spec, "FIRST=(%d)", first);
+  dyno_kernel_spec_macro (&spec, "WINDOWS=%d", last - first + 1);
+  if (attributes->accumulate)
+    dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
+  if (x->h % pool->stride == 0 && x->w % pool->stride == 0)
+    dyno_kernel_spec_macro (&spec, "WHOLE=1");
+  dyno_elementwise_count (lowering, x);
+  gboolean overlap = last > first;
+  guint32 groups = dyno_batch_norm_pool_geometry (
+      lowering, &spec, pool, x, dy, (x->h + pool->stride - 1) / pool->stride,
+      (x->w + pool->stride - 1) / pool->stride, overlap ? UNPOOL_COLUMNS : UNPOOL_COLUMNS_APART,
+      overlap ? UNPOOL_ROWS : 1);
+
+  DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "unpool", &spec, groups, 1, 1);
+  dispatch->flops = 5 * dyno_tensor_elements (x);
+  dispatch->bytes =
+      x->size_bytes * (attributes->accumulate ? 3 : 2) + dy->size_bytes + argmax->size_bytes;
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, gamma),
+                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, mean),
+                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, invstd),
+                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dy), dy, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, argmax), argmax,
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, sums), sums, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dx), dx,
+                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+}
+
+static void
+backward_lower (DynoLowering *lowering, DynoNode *node)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  gboolean pooled = attributes->pool.kernel != 0;
+  if (attributes->running)
+    {
+      backward_lower_gradient (lowering, node, NULL, TRUE);
+      return;
+    }
+  DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
+  DynoBatchNormReduction r = dyno_batch_norm_reduction (dyno_lowering_get_info (lowering), x);
+  DynoColumnSums made;
+  gboolean reduced = !dyno_lowering_get_column_sums (lowering, node->inputs[BACKWARD_MEAN], &made);
+  if (reduced)
+    made.partials = dyno_batch_norm_partials (lowering, &r, x);
+  DynoTensor *partials = made.partials,
+             *sums = node->outputs[BACKWARD_SUMS]
+                         ? node->outputs[BACKWARD_SUMS]
+                         : dyno_lowering_workspace (lowering, "sums",
+                                                    (guint64) 2 * x->cp * sizeof (float));
+  if (reduced)
+    backward_lower_reduce (lowering, node, &r, x, partials);
+  else
+    {
+      dyno_batch_norm_join (lowering, node, x->cp, &made);
+      partials = made.partials;
+      r.groups = made.groups;
+    }
+  x = node->inputs[BACKWARD_X];
+  r.rows = x->n * x->h * x->w; /* what the means are over */
+  backward_lower_collect (lowering, node, &r, partials, sums);
+  if (node->inputs[BACKWARD_PAIR_X])
+    backward_lower_pair (lowering, node, sums);
+  else if (node->outputs[BACKWARD_DX] && pooled)
+    backward_lower_unpool (lowering, node, sums);
+  else if (node->outputs[BACKWARD_DX])
+    backward_lower_gradient (lowering, node, sums, reduced);
+}
+
+/* Without them where the slope is one of those that dy could not be rounded behind, and where dx is
+ * not wanted: its pass is the one that could rematerialise y. */
+static gboolean
+backward_gradient_sums (const DynoNode *node, DynoGradientSums *sums)
+{
+  const BatchNormBackward *attributes = node->attributes;
+  if (attributes->running || attributes->pool.kernel || !node->outputs[BACKWARD_DX]
+      || attributes->activation > DYNO_ACTIVATION_RELU6
+      || (attributes->activation && !attributes->own_dy))
+    return FALSE;
+  *sums = (DynoGradientSums){ .dy = node->inputs[BACKWARD_DY],
+                              .x = node->inputs[BACKWARD_X],
+                              .mean = node->inputs[BACKWARD_MEAN],
+                              .invstd = node->inputs[BACKWARD_INVSTD],
+                              .gamma = node->inputs[BACKWARD_GAMMA],
+                              .beta = node->inputs[BACKWARD_BETA],
+                              .mask = node->inputs[BACKWARD_MASK],
+                              .activation = attributes->activation };
+  return TRUE;
+}
+
+/* The reducing pass reads x, of which y is made, with max pooling from the winners; without such a
+ * pass, where the sums were made before, that of the gradient does. */
+static DynoTensor *
+backward_rematerialises (const DynoNode *node)
+{
+  return ((const BatchNormBackward *) node->attributes)->y;
+}
+
+static const DynoAttribute backward_attributes[] = {
+  DYNO_ATTRIBUTE (BatchNormBackward, activation),  DYNO_ATTRIBUTE (BatchNormBackward, residual),
+  DYNO_ATTRIBUTE (BatchNormBackward, mask_store),  DYNO_ATTRIBUTE (BatchNormBackward, accumulate),
+  DYNO_ATTRIBUTE (BatchNormBackward, running),     DYNO_ATTRIBUTE (BatchNormBackward, pair),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel), DYNO_ATTRIBUTE (BatchNormBackward, pool.stride),
+  DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
+};
+
+/* next is the batch norm whose output was added to this one's: both read dy, and dx of both by one
+ * pass reads it once, and what y is made of again once. */
+static gboolean
+backward_join (DynoGraph *graph, DynoNode *node, DynoNode *next)
+{
+  BatchNormBackward *attributes = node->attributes, *other = next->attributes;
+  if (next->op != node->op || (attributes->activation && !attributes->mask_store)
+      || attributes->accumulate || attributes->running || !node->outputs[BACKWARD_DX]
+      || !node->inputs[BACKWARD_ADDED_MEAN]
+      || node->inputs[BACKWARD_ADDED] != next->inputs[BACKWARD_X]
+      || node->inputs[BACKWARD_ADDED_MEAN] != next->inputs[BACKWARD_MEAN]
+      || node->inputs[BACKWARD_DY] != next->inputs[BACKWARD_DY] || other->activation
+      || other->accumulate || other->running || other->pool.kernel || other->residual
+      || !next->outputs[BACKWARD_DX])
+    return FALSE;
+  guint32 channels = node->inputs[BACKWARD_X]->cp;
+  g_autofree char *name = g_strconcat (node->name, ".sums", NULL);
+  DynoTensor *sums = dyno_graph_tensor (graph, name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 2,
+                                        channels, channels);
+  if (!sums)
+    return FALSE;
+  static const guint from[] = { BACKWARD_X, BACKWARD_GAMMA, BACKWARD_BETA, BACKWARD_MEAN,
+                                BACKWARD_INVSTD };
+  for (guint i = 0; i < G_N_ELEMENTS (from); i++)
+    dyno_node_set_input (next, BACKWARD_PAIR_X + i, node->inputs[from[i]]);
+  dyno_node_set_input (next, BACKWARD_PAIR_SUMS, sums);
+  dyno_node_set_output (next, BACKWARD_PAIR_DX, node->outputs[BACKWARD_DX]);
+  node->outputs[BACKWARD_DX]->producer = next;
+  dyno_node_set_output (node, BACKWARD_DX, NULL);
+  dyno_node_set_output (node, BACKWARD_SUMS, sums);
+  sums->producer = node;
+  other->pair = attributes->activation;
+  other->y = attributes->y;
+  attributes->y = NULL;
+  for (guint i = BACKWARD_ADDED; i <= BACKWARD_ADDED_INVSTD; i++)
+    dyno_node_set_input (node, i, NULL);
+  return TRUE;
+}
+
+/* The residual's, where y can be written again. */
+static gboolean
+backward_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
+{
+  if (input != BACKWARD_ADDED || !dyno_batch_norm_can_load_residual (node, BACKWARD_ADDED, load))
+    return FALSE;
+  if (apply)
+    dyno_batch_norm_load_residual (node, BACKWARD_ADDED, load);
+  return TRUE;
+}
+
+static const DynoOpClass backward_class = { .name = "batch_norm_backward",
+                                            DYNO_OP_ATTRIBUTES (backward_attributes),
+                                            .lower = backward_lower,
+                                            .rematerialises = backward_rematerialises,
+                                            .load_norm = backward_load_norm,
+                                            .join_gradients = backward_join,
+                                            .gradient_sums = backward_gradient_sums };
+
+/* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
+ * that the last kernel fills. */
+static DynoTensor *
+backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
+                   BatchNormBackward *attributes)
+{
+  if (!attributes->activation)
+    {
+      dyno_graph_gradient_add (graph, residual, y->gradient);
+      return NULL;
+    }
+  if (!attributes->running && dyno_graph_gradient_in_place (graph, residual, y))
+    {
+      attributes->mask_store = TRUE;
+      return y->gradient;
+    }
+  return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
+}
+
+/* May dx be written over x?  Where the backward pass of the op that made x (a convolution) does not
+ * read it, and the nodes of this batch norm are x's only readers: the gradient of the largest
+ * activation then needs no memory of its own. */
+static gboolean
+backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
+{
+  if (!x->producer || x->producer->op->traits.reads_own_output || x->keep || x->gradient)
+    return FALSE;
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *other = g_ptr_array_index (nodes, i);
+      for (guint k = 0; k < other->n_inputs; k++)
+        if (other->inputs[k] == x && other != node && other->op != &dyno_batch_norm_stats_op)
+          return FALSE;
+    }
+  return dyno_graph_gradient_alias (graph, x, x);
+}
+
+/* The forward node writes it from now on; NULL: the graph failed. */
+static DynoTensor *
+append_mask (DynoGraph *graph, DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[DYNO_BATCH_NORM_Y];
+  g_autofree char *name = g_strconcat (y->name, ".mask", NULL);
+  guint32 rows = y->n * y->h * y->w, accesses = y->cp / dyno_dtype_lanes (y->dtype);
+  DynoTensor *mask =
+      dyno_graph_tensor (graph, name, DYNO_DTYPE_I32, DYNO_SPACE_ARENA, 1, 1,
+                         rows / DYNO_MASK_ROWS + (rows % DYNO_MASK_ROWS != 0), accesses, accesses);
+  if (!mask)
+    return NULL;
+  mask->producer = node;
+  dyno_node_set_output (node, DYNO_BATCH_NORM_MASK, mask);
+  return mask;
+}
+
+void
+dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
+{
+  DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X],
+             *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
+  DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
+  const DynoBatchNormAttributes *forward = node->attributes;
+  BatchNormBackward attributes = { .activation = forward->activation,
+                                   .residual = residual != NULL,
+                                   .own_dy = dyno_graph_gradient_is_own (graph, y),
+                                   .running = dyno_batch_norm_uses_running (node),
+                                   .pool = forward->pool };
+  gboolean pooled = forward->pool.kernel != 0;
+  DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
+  attributes.y = attributes.running ? NULL : y;
+  if (residual && residual->needs_gradient)
+    outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
+  if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
+    outputs[BACKWARD_DX] = x;
+  else if (x->needs_gradient)
+    outputs[BACKWARD_DX] = !pooled && dyno_graph_gradient_in_place (graph, x, y)
+                               ? dy
+                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
+  outputs[BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
+
+  DynoTensor *inputs[BACKWARD_N] = { [BACKWARD_X] = x,
+                                     [BACKWARD_GAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT],
+                                     [BACKWARD_BETA] = node->inputs[DYNO_BATCH_NORM_BIAS],
+                                     [BACKWARD_MEAN] = node->inputs[DYNO_BATCH_NORM_MEAN],
+                                     [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
+                                     [BACKWARD_ADDED] = attributes.y ? residual : NULL,
+                                     [BACKWARD_DY] = dy };
+  if (attributes.running && !outputs[BACKWARD_DX] && !outputs[BACKWARD_DRESIDUAL])
+    return;
+  if (attributes.activation && residual && !(inputs[BACKWARD_MASK] = append_mask (graph, node)))
+    return;
+  if (pooled)
+    {
+      inputs[BACKWARD_WINNERS] = node->outputs[DYNO_BATCH_NORM_WINNERS];
+      inputs[BACKWARD_ARGMAX] = node->outputs[DYNO_BATCH_NORM_ARGMAX];
+    }
+  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
+  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N, outputs, BACKWARD_N_OUTPUTS,
+                   &attributes, sizeof attributes);
+}
