@@ -476,9 +476,11 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
       if (form == REMATERIALISE_POOL)
         y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
       dyno_fuse_all (graph);
-      DynoTensor *z = dyno_conv2d (
-          graph, y, "conv",
-          &(DynoConv2dParams){ .out_channels = shape->c, .kernel_h = 1, .kernel_w = 1 });
+      DynoTensor *z = dyno_conv2d (graph, y, "conv",
+                                   &(DynoConv2dParams){ .out_channels = shape->c,
+                                                        .kernel_h = 1,
+                                                        .kernel_w = 1,
+                                                        .init = DYNO_INIT_KAIMING_UNIFORM });
       harness_set_gradient (h, z, dz);
       harness_run (h);
       g_autofree double *y_got = harness_read (h, y), *dx = harness_read_gradient (h, x);

@@ -108,7 +108,9 @@ chain_run (gboolean amp, gboolean fuse, gboolean sums, gboolean restoring, gsize
     {
       g_autofree char *conv = g_strdup_printf ("conv%u", i), *norm = g_strdup_printf ("bn%u", i),
                       *add = g_strdup_printf ("add%u", i), *relu = g_strdup_printf ("relu%u", i);
-      const DynoConv2dParams point = { .out_channels = c, .kernel_h = 1, .kernel_w = 1 };
+      const DynoConv2dParams point = {
+        .out_channels = c, .kernel_h = 1, .kernel_w = 1, .init = DYNO_INIT_KAIMING_UNIFORM
+      };
       DynoTensor *z = dyno_batch_norm (graph, dyno_conv2d (graph, y, conv, &point), norm);
       y = sides[i] = dyno_relu (graph, dyno_add (graph, z, y, add), relu);
     }
@@ -171,19 +173,22 @@ strided_run (const StridedCase *s, gboolean amp, gboolean sparse, gboolean sums,
                                     .stride_h = s->stride,
                                     .stride_w = s->stride,
                                     .pad_h = s->kernel / 2,
-                                    .pad_w = s->kernel / 2 },
+                                    .pad_w = s->kernel / 2,
+                                    .init = DYNO_INIT_KAIMING_UNIFORM },
                          second = { .out_channels = 40,
                                     .kernel_h = 3,
                                     .kernel_w = 3,
                                     .stride_h = s->step,
                                     .stride_w = s->step,
                                     .pad_h = 1,
-                                    .pad_w = 1 },
+                                    .pad_w = 1,
+                                    .init = DYNO_INIT_KAIMING_UNIFORM },
                          shortcut = { .out_channels = 40,
                                       .kernel_h = 1,
                                       .kernel_w = 1,
                                       .stride_h = s->step,
-                                      .stride_w = s->step };
+                                      .stride_w = s->step,
+                                      .init = DYNO_INIT_KAIMING_UNIFORM };
   DynoTensor *input = harness_input (h, "x", batch, s->side, s->side, c, x);
   DynoTensor *y = dyno_relu (graph, dyno_batch_norm (graph, input, "bn"), "relu");
   DynoTensor *z = dyno_conv2d (graph, y, "beside", &beside);

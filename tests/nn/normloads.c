@@ -336,7 +336,9 @@ test_choices (void)
       DynoTensor *x = dyno_graph_activation (graph, "x", 2, 6, 6, 8);
       DynoTensor *y = dyno_relu (graph, dyno_batch_norm (graph, x, "bn"), "relu");
       DynoTensor *z = dyno_conv2d (
-          graph, y, "conv", &(DynoConv2dParams){ .out_channels = 8, .kernel_h = 1, .kernel_w = 1 });
+          graph, y, "conv",
+          &(DynoConv2dParams){
+              .out_channels = 8, .kernel_h = 1, .kernel_w = 1, .init = DYNO_INIT_KAIMING_UNIFORM });
       dyno_fuse_all (graph);
       z->gradient = dyno_graph_activation (graph, "dz", z->n, z->h, z->w, z->c);
       dyno_graph_backward (graph);
@@ -535,7 +537,9 @@ sum_run (const Case *s, gboolean amp, gboolean loads, gboolean pairs, gboolean r
   if (s->activation)
     y = dyno_activation (graph, y, s->activation, "act");
   DynoTensor *z = dyno_conv2d (
-      graph, y, "conv", &(DynoConv2dParams){ .out_channels = s->k, .kernel_h = 1, .kernel_w = 1 });
+      graph, y, "conv",
+      &(DynoConv2dParams){
+          .out_channels = s->k, .kernel_h = 1, .kernel_w = 1, .init = DYNO_INIT_KAIMING_UNIFORM });
   dyno_fuse_all (graph);
   harness_set_parameter (h, "bn.weight", beta);
   harness_set_parameter (h, "shortcut.weight", gamma);
