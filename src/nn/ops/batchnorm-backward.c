@@ -112,9 +112,10 @@ rematerialise_bytes (const DynoNode *node, const DynoTensor *rematerialised)
   return rematerialised ? rematerialised->size_bytes * (node->inputs[BACKWARD_ADDED] ? 2 : 1) : 0;
 }
 
-/* What y is made of beside x; added: where the kernel's push has it. */
+/* x and what a batch norm has of its channels: five inputs from `first` on, in the order in which all
+ * pushes have them from `at` on. */
 static void
-bind_added (DynoDispatch *dispatch, const DynoNode *node, gsize added)
+bind_norm (DynoDispatch *dispatch, const DynoNode *node, guint first, DynoTensor *x, gsize at)
 {
   static const gsize offsets[] = {
     offsetof (DynoBatchNormAdded, x),      offsetof (DynoBatchNormAdded, gamma),
@@ -122,10 +123,20 @@ bind_added (DynoDispatch *dispatch, const DynoNode *node, gsize added)
     offsetof (DynoBatchNormAdded, invstd),
   };
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
-    if (node->inputs[BACKWARD_ADDED + i])
-      dyno_dispatch_bind (dispatch, (guint16) (added + offsets[i]),
-                          node->inputs[BACKWARD_ADDED + i], DYNO_ACCESS_READ);
+    {
+      DynoTensor *tensor = i == 0 ? x : node->inputs[first + i];
+      if (tensor)
+        dyno_dispatch_bind (dispatch, (guint16) (at + offsets[i]), tensor, DYNO_ACCESS_READ);
+    }
 }
+#define CHECK_PUSH(Push)                                                           \
+  G_STATIC_ASSERT (offsetof (Push, gamma) == offsetof (DynoBatchNormAdded, gamma)  \
+                   && offsetof (Push, beta) == offsetof (DynoBatchNormAdded, beta) \
+                   && offsetof (Push, mean) == offsetof (DynoBatchNormAdded, mean) \
+                   && offsetof (Push, invstd) == offsetof (DynoBatchNormAdded, invstd))
+CHECK_PUSH (DynoBatchNormReducePush);
+CHECK_PUSH (DynoBatchNormGradientPush);
+CHECK_PUSH (DynoBatchNormOne);
 
 static void
 backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
@@ -150,22 +161,15 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
   dispatch->flops = 4 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes * (2 + (attributes->mask_store != FALSE))
                     + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, gamma),
-                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, beta),
-                      node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mean),
-                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, invstd),
-                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  bind_norm (dispatch, node, BACKWARD_X, x, 0);
   if (mask)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mask), mask, DYNO_ACCESS_READ);
   if (rematerialised)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
   if (rematerialised)
-    bind_added (dispatch, node, offsetof (DynoBatchNormReducePush, added));
+    bind_norm (dispatch, node, BACKWARD_ADDED, node->inputs[BACKWARD_ADDED],
+               offsetof (DynoBatchNormReducePush, added));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
                       attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials,
@@ -243,15 +247,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                         * (3 + (attributes->accumulate != FALSE)
                            + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0))
                     + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, gamma),
-                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, beta),
-                      node->inputs[BACKWARD_BETA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mean),
-                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, invstd),
-                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+  bind_norm (dispatch, node, BACKWARD_X, x, 0);
   if (mask)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mask), mask,
                         DYNO_ACCESS_READ);
@@ -259,7 +255,8 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
   if (rematerialised)
-    bind_added (dispatch, node, offsetof (DynoBatchNormGradientPush, added));
+    bind_norm (dispatch, node, BACKWARD_ADDED, node->inputs[BACKWARD_ADDED],
+               offsetof (DynoBatchNormGradientPush, added));
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
                       DYNO_ACCESS_READ);
   if (sums)
@@ -294,26 +291,17 @@ backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
   dispatch->flops = 10 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes * (rematerialised ? 6 : 5);
-  DynoTensor *const ones[2][7] = {
-    { node->inputs[BACKWARD_PAIR_X], node->inputs[BACKWARD_PAIR_WEIGHT],
-      node->inputs[BACKWARD_PAIR_BIAS], node->inputs[BACKWARD_PAIR_MEAN],
-      node->inputs[BACKWARD_PAIR_INVSTD], node->inputs[BACKWARD_PAIR_SUMS],
-      node->outputs[BACKWARD_PAIR_DX] },
-    { x, node->inputs[BACKWARD_GAMMA], node->inputs[BACKWARD_BETA], node->inputs[BACKWARD_MEAN],
-      node->inputs[BACKWARD_INVSTD], sums, node->outputs[BACKWARD_DX] },
-  };
-  static const gsize offsets[] = {
-    offsetof (DynoBatchNormOne, x),      offsetof (DynoBatchNormOne, gamma),
-    offsetof (DynoBatchNormOne, beta),   offsetof (DynoBatchNormOne, mean),
-    offsetof (DynoBatchNormOne, invstd), offsetof (DynoBatchNormOne, sums),
-    offsetof (DynoBatchNormOne, dx),
-  };
-  static const gsize places[] = { offsetof (DynoBatchNormPairPush, a),
-                                  offsetof (DynoBatchNormPairPush, b) };
-  for (guint one = 0; one < 2; one++)
-    for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
-      dyno_dispatch_bind (dispatch, (guint16) (places[one] + offsets[i]), ones[one][i],
-                          i + 1 < G_N_ELEMENTS (offsets) ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
+  const gsize a = offsetof (DynoBatchNormPairPush, a), b = offsetof (DynoBatchNormPairPush, b);
+  const gsize at_sums = offsetof (DynoBatchNormOne, sums), at_dx = offsetof (DynoBatchNormOne, dx);
+  bind_norm (dispatch, node, BACKWARD_PAIR_X, node->inputs[BACKWARD_PAIR_X], a);
+  bind_norm (dispatch, node, BACKWARD_X, x, b);
+  dyno_dispatch_bind (dispatch, (guint16) (a + at_sums), node->inputs[BACKWARD_PAIR_SUMS],
+                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, (guint16) (b + at_sums), sums, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, (guint16) (a + at_dx), node->outputs[BACKWARD_PAIR_DX],
+                      DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, (guint16) (b + at_dx), node->outputs[BACKWARD_DX],
+                      DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, dy), node->inputs[BACKWARD_DY],
                       DYNO_ACCESS_READ);
   if (rematerialised)
@@ -472,10 +460,8 @@ backward_join (DynoGraph *graph, DynoNode *node, DynoNode *next)
                                         channels, channels);
   if (!sums)
     return FALSE;
-  static const guint from[] = { BACKWARD_X, BACKWARD_GAMMA, BACKWARD_BETA, BACKWARD_MEAN,
-                                BACKWARD_INVSTD };
-  for (guint i = 0; i < G_N_ELEMENTS (from); i++)
-    dyno_node_set_input (next, BACKWARD_PAIR_X + i, node->inputs[from[i]]);
+  for (guint i = 0; BACKWARD_PAIR_X + i < BACKWARD_PAIR_SUMS; i++)
+    dyno_node_set_input (next, BACKWARD_PAIR_X + i, node->inputs[BACKWARD_X + i]);
   dyno_node_set_input (next, BACKWARD_PAIR_SUMS, sums);
   dyno_node_set_output (next, BACKWARD_PAIR_DX, node->outputs[BACKWARD_DX]);
   node->outputs[BACKWARD_DX]->producer = next;
