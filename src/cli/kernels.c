@@ -296,7 +296,7 @@ list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GErr
 
   if (!o->self_test)
     dyno_selftest_list (dyno_device_get_info (device), on_variant, &variants);
-  else if (!dyno_selftest_variants (device, on_variant, &variants, n_failed, error))
+  else if (!dyno_selftest_variants (device, 1, on_variant, &variants, n_failed, error))
     return FALSE;
   if (o->json)
     return TRUE;

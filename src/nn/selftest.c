@@ -234,17 +234,18 @@ test_variant (DynoDevice *device, const DynoConvKind *kind, const DynoTile *tile
 
 static gboolean
 test_kind (DynoDevice *device, const DynoConvKind *kind, const DynoPrecision *precision,
-           DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
+           guint one_of, DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
 {
   DynoConvTrial trials[DYNO_CONV_MAX_CASES];
-  guint made = 0;
+  guint made = 0, usable = 0;
   gboolean good = TRUE;
 
   memset (trials, 0, sizeof trials);
   for (; made < kind->n_cases && good; made++)
     good = dyno_conv_trial_init (&trials[made], &kind->cases[made], precision, error);
   for (guint i = 0; i < dyno_n_tiles && good && kind == DYNO_CONV_TILED; i++)
-    if (!dyno_tile_unusable (&dyno_tiles[i], dyno_device_get_info (device), precision->compute))
+    if (!dyno_tile_unusable (&dyno_tiles[i], dyno_device_get_info (device), precision->compute)
+        && usable++ % one_of == 0)
       good = test_variant (device, kind, &dyno_tiles[i], trials, precision, func, data, n_failed,
                            error);
   if (good && kind != DYNO_CONV_TILED)
@@ -255,11 +256,11 @@ test_kind (DynoDevice *device, const DynoConvKind *kind, const DynoPrecision *pr
 }
 
 static gboolean
-test_precision (DynoDevice *device, const DynoPrecision *precision, DynoVariantFunc func,
-                gpointer data, guint *n_failed, GError **error)
+test_precision (DynoDevice *device, const DynoPrecision *precision, guint one_of,
+                DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
 {
   for (guint i = 0; i < DYNO_CONV_N_KINDS; i++)
-    if (!test_kind (device, &dyno_conv_kinds[i], precision, func, data, n_failed, error))
+    if (!test_kind (device, &dyno_conv_kinds[i], precision, one_of, func, data, n_failed, error))
       return FALSE;
   return TRUE;
 }
@@ -433,16 +434,18 @@ dyno_variant_test_run (DynoVariantTest *test, DynoDevice *device, double *nmse, 
 /* All of them ---------------------------------------------------------------------------------- */
 
 gboolean
-dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed,
-                        GError **error)
+dyno_selftest_variants (DynoDevice *device, guint one_of, DynoVariantFunc func, gpointer data,
+                        guint *n_failed, GError **error)
 {
   guint failed = 0, n;
   const DynoPrecision *list = dyno_precision_list (&n);
   gboolean good = TRUE;
 
+  g_return_val_if_fail (one_of > 0, FALSE);
+
   for (guint i = 0; i < n && good; i++)
     if (!dyno_precision_unusable (&list[i], dyno_device_get_info (device)))
-      good = test_precision (device, &list[i], func, data, &failed, error);
+      good = test_precision (device, &list[i], one_of, func, data, &failed, error);
   if (n_failed)
     *n_failed = failed;
   return good;

@@ -33,12 +33,13 @@ void dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpoin
 gboolean dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data,
                                 guint *n_failed, GError **error);
 
-/* Computes small convolutions with every usable variant, forward and both gradients, and compares
- * them with a plain double one.  func (may be NULL) gets a report for each; n_failed (may be NULL)
+/* Computes small convolutions with the usable variants, forward and both gradients, and compares
+ * them with a plain double one: of the tiles each one_of-th (1: all), of the kinds without tiles
+ * all.  func (may be NULL) gets a report for each; n_failed (may be NULL)
  * counts those that did not pass.  FALSE only when the test itself could not be made.  Errors:
  * those of dyno_memory_new and dyno_program_new but SHADER, which is a failed variant. */
-gboolean dyno_selftest_variants (DynoDevice *device, DynoVariantFunc func, gpointer data,
-                                 guint *n_failed, GError **error);
+gboolean dyno_selftest_variants (DynoDevice *device, guint one_of, DynoVariantFunc func,
+                                 gpointer data, guint *n_failed, GError **error);
 
 /* The test of one variant in one pass, at one small shape: what a start has time for. */
 typedef struct _DynoVariantTest DynoVariantTest;

@@ -143,9 +143,12 @@ harness_info (Harness *h)
 gboolean
 harness_takes (guint turn, guint of)
 {
-  g_autoptr (DynoDevice) device = open_device (NULL);
+  g_autoptr (DynoDevice) device = NULL;
 
-  return turn % of == 0 || dyno_device_get_info (device)->type != DYNO_DEVICE_TYPE_SOFTWARE;
+  if (turn % of == 0 || g_getenv ("DYNO_TEST_WHOLE"))
+    return TRUE;
+  device = open_device (NULL);
+  return dyno_device_get_info (device)->type != DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
 struct DynoStepInput *

@@ -51,8 +51,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (Harness, harness_free)
 DynoGraph *harness_graph (Harness *h);
 const DynoDeviceInfo *harness_info (Harness *h);
 
-/* Whether the turn-th of many variants is run: each on a GPU, one of `of` on a software device, which
- * compiles a kernel for up to a second.  Cases that begin with other turns reach other variants. */
+/* Whether the turn-th of many variants is run: each on a GPU and where DYNO_TEST_WHOLE is set (as in
+ * .ci/run --long), one of `of` on a software device, which compiles a kernel for up to a second.
+ * Cases that begin with other turns reach other variants. */
 gboolean harness_takes (guint turn, guint of);
 
 /* An activation (n, h, w, c) of compute type that is filled before the run, values dense NHWC.

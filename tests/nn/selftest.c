@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The list and the self-test of kernel variants. */
 #include "selftest.h"
+#include "harness.h"
 #include <string.h>
 
 typedef struct {
@@ -54,6 +55,7 @@ test_list (void)
   g_assert_cmpuint (on_rich.half, <, on_rich.usable + on_rich.unusable);
 }
 
+/* Of the tiles a software device, which takes seconds to compile one, computes with every third. */
 static void
 test_device (void)
 {
@@ -61,12 +63,16 @@ test_device (void)
   g_autoptr (DynoDevice) device = dyno_device_open (NULL, &error);
   g_assert_no_error (error);
   Count listed = { 0 }, run = { .with_results = TRUE };
-  guint failed = 1;
+  guint failed = 1, one_of = harness_takes (1, 3) ? 1 : 3;
   dyno_selftest_list (dyno_device_get_info (device), count, &listed);
-  g_assert_true (dyno_selftest_variants (device, count, &run, &failed, &error));
+  g_assert_true (dyno_selftest_variants (device, one_of, count, &run, &failed, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (failed, ==, 0);
-  g_assert_cmpuint (run.passed, ==, listed.usable);
+  g_assert_cmpuint (run.passed, ==, run.usable);
+  if (one_of == 1)
+    g_assert_cmpuint (run.passed, ==, listed.usable);
+  else
+    g_assert_cmpuint (run.passed * one_of, >=, listed.usable);
   g_assert_cmpuint (dyno_device_get_validation_messages (device), ==, 0);
 }
 
