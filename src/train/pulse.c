@@ -8,6 +8,7 @@
 #define GAP_US  (2 * G_USEC_PER_SEC) /* a busy machine keeps a thread waiting for less */
 
 struct _DynoPulse {
+  gint64 (*clock) (void);
   GMutex mutex; /* guards what follows */
   GCond stopped;
   gboolean stop;
@@ -38,7 +39,7 @@ pulse_main (gpointer data)
   g_mutex_lock (&pulse->mutex);
   while (!pulse->stop)
     {
-      beat (pulse, g_get_monotonic_time ());
+      beat (pulse, pulse->clock ());
       g_cond_wait_until (&pulse->stopped, &pulse->mutex, g_get_monotonic_time () + BEAT_US);
     }
   g_mutex_unlock (&pulse->mutex);
@@ -46,13 +47,14 @@ pulse_main (gpointer data)
 }
 
 DynoPulse *
-dyno_pulse_new (void)
+dyno_pulse_new (gint64 (*clock) (void))
 {
   DynoPulse *pulse = g_new0 (DynoPulse, 1);
 
   g_mutex_init (&pulse->mutex);
   g_cond_init (&pulse->stopped);
-  pulse->last_us = g_get_monotonic_time ();
+  pulse->clock = clock;
+  pulse->last_us = clock ();
   pulse->thread = g_thread_try_new ("dyno-pulse", pulse_main, pulse, NULL);
   return pulse;
 }

@@ -11,7 +11,8 @@ G_BEGIN_DECLS
 
 typedef struct _DynoPulse DynoPulse;
 
-DynoPulse *dyno_pulse_new (void);
+/* clock: any thread calls it; g_get_monotonic_time but in tests. */
+DynoPulse *dyno_pulse_new (gint64 (*clock) (void));
 void dyno_pulse_free (DynoPulse *pulse);
 
 /* A moment of the monotonic clock, not older than some seconds, less all times without the process

@@ -583,7 +583,7 @@ dyno_session_run (gpointer data)
   DynoSessionState state;
 
   take_job (&run);
-  run.pulse = dyno_pulse_new ();
+  run.pulse = dyno_pulse_new (g_get_monotonic_time);
   dyno_session_add_observer (run.session, &dyno_run_row_writer, &run);
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);

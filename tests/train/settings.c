@@ -494,14 +494,23 @@ test_rate_skips_gaps (void)
   g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
 }
 
+#define BEGIN_US G_GINT64_CONSTANT (5000000000)
+
+/* The heartbeat never gets a turn. */
+static gint64
+stand (void)
+{
+  return BEGIN_US;
+}
+
 /* An hour without the process is a gap, a second is a slow step; moments from before the gap stay
  * before it. */
 static void
 test_pulse (void)
 {
-  const gint64 hour = G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC;
-  gint64 now = g_get_monotonic_time (), awake;
-  DynoPulse *pulse = dyno_pulse_new ();
+  const gint64 hour = G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC, now = BEGIN_US;
+  gint64 awake;
+  DynoPulse *pulse = dyno_pulse_new (stand);
 
   g_assert_cmpint (dyno_pulse_awake (NULL, now), ==, now);
   g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
@@ -515,6 +524,37 @@ test_pulse (void)
   awake = dyno_pulse_awake (pulse, now + 2 * hour);
   g_assert_cmpint (awake, <, now + 3 * G_USEC_PER_SEC);
   g_assert_cmpint (dyno_pulse_awake (pulse, now + 2 * hour + 7), ==, awake + 7);
+  dyno_pulse_free (pulse);
+}
+
+static struct {
+  GMutex mutex;
+  GCond read;
+  gint64 readings;
+} beats;
+
+/* 1.5 s pass from each reading to the next. */
+static gint64
+go_on (void)
+{
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&beats.mutex);
+
+  g_cond_signal (&beats.read);
+  return BEGIN_US + beats.readings++ * 3 * G_USEC_PER_SEC / 2;
+}
+
+/* Six seconds that nobody asked in, and that the heartbeat has seen pass: the process had them. */
+static void
+test_pulse_beats (void)
+{
+  const gint64 later = BEGIN_US + 6 * G_USEC_PER_SEC;
+  DynoPulse *pulse = dyno_pulse_new (go_on);
+
+  g_mutex_lock (&beats.mutex);
+  while (beats.readings < 5)
+    g_cond_wait (&beats.read, &beats.mutex);
+  g_mutex_unlock (&beats.mutex);
+  g_assert_cmpint (dyno_pulse_awake (pulse, later), ==, later);
   dyno_pulse_free (pulse);
 }
 
@@ -862,6 +902,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
   g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
   g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
+  g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
   g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
