@@ -2,6 +2,7 @@
 /* The handler does only what a handler may: clock_gettime, a store, write and _exit.  The signals
  * block each other. */
 #include "signals.h"
+#include "signalrule.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -11,35 +12,32 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One request may arrive twice: timeout(1) signals the process and then its group. */
-#define SAME_REQUEST_NS 100000000
-
 static atomic_int caught, hung_up; /* set by whichever thread the signal came to */
-static struct timespec caught_at;
+static DynoSignal first;
 static int wake[2] = { -1, -1 };
 
 G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* else no handler may touch one */
 
 static void
-handle (int number)
+handle (int number, siginfo_t *info, void *context)
 {
   static const char text[] = "\ndynoctl: ended at once\n";
+  DynoSignal signal = { .number = number, .sender = info->si_pid };
   struct timespec now;
   int code = errno;
 
+  (void) context;
   clock_gettime (CLOCK_MONOTONIC, &now);
+  signal.at_ns = (gint64) now.tv_sec * 1000000000 + now.tv_nsec;
   if (caught)
     {
-      gint64 since_ns =
-          (gint64) (now.tv_sec - caught_at.tv_sec) * 1000000000 + (now.tv_nsec - caught_at.tv_nsec);
-
-      if (since_ns < SAME_REQUEST_NS)
+      if (dyno_signal_repeats (&first, &signal))
         return;
       ssize_t ignored = write (STDERR_FILENO, text, sizeof text - 1);
       (void) ignored;
       _exit (number == SIGINT ? DYNO_EXIT_INTERRUPTED : DYNO_EXIT_TERMINATED);
     }
-  caught_at = now;
+  first = signal;
   caught = number;
   if (wake[1] >= 0)
     {
@@ -60,7 +58,7 @@ void
 dyno_signals_catch (void)
 {
   static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
-  struct sigaction action = { .sa_handler = handle, .sa_flags = SA_RESTART }, old;
+  struct sigaction action = { .sa_sigaction = handle, .sa_flags = SA_RESTART | SA_SIGINFO }, old;
 
   sigemptyset (&action.sa_mask);
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)

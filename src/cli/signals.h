@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Signals: the first asks to stop and save, the second leaves at once. */
+/* Signals: the first request asks to stop and save, the second leaves at once; signalrule.h says
+ * which signals are one request. */
 #pragma once
 #include "cli.h"
 
@@ -9,8 +10,8 @@ G_BEGIN_DECLS
 void dyno_signals_ignore_pipe (void);
 
 /* Catches SIGINT, SIGTERM, SIGHUP (this one not under nohup) and SIGUSR1, which mpirun passes on as it
- * is and batch systems send in time.  A second signal ends the process
- * at once, with its exit code; files are written atomically, so nothing is left in half. */
+ * is and batch systems send in time.  A second request ends the process at once, with its exit
+ * code; files are written atomically, so nothing is left in half. */
 void dyno_signals_catch (void);
 
 /* After _catch, for what is worth going on without a terminal: SIGHUP stops nothing, and

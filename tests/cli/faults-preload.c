@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Faults for a program that loads this before all else.  DYNO_TEST_THREADS=N: GLib gets N threads
  * and no more (a driver's own are left alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path
- * holds TEXT never ends, as on a server that does not answer.  DYNO_TEST_UNPLUGGED=FILE: while FILE
+ * holds TEXT never ends, as on a server that does not answer; DYNO_TEST_STUCK_WHILE=FILE: while FILE
+ * is there.  DYNO_TEST_CLOCK=FILE: the monotonic clock is ahead by so many nanoseconds as the eight
+ * bytes of FILE say.  DYNO_TEST_SIGNAL_CLOCK=FD: for the program itself, whose handler of signals
+ * alone reads that clock without GLib, it stands, and each reading writes a byte to FD.
+ * DYNO_TEST_UNPLUGGED=FILE: while FILE
  * is there, reading at a place in a file that ends in .npy gives EIO, as from a disk that was
  * unplugged.  DYNO_TEST_SLOW=MS: reading there takes so many milliseconds longer, as from a disk that
  * is slow; DYNO_TEST_SLOW_READS=N: the first N times.  DYNO_TEST_DISK=BYTES: no file that has a name grows past so many, as on a full disk;
@@ -12,13 +16,91 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+static int (*real_clock) (clockid_t, struct timespec *);
+static const volatile int64_t *ahead_ns; /* NULL: not asked for */
+static int signal_clock = -1;
+static uintptr_t program_begin, program_end; /* where its code and data lie */
+
+/* The program is the first object. */
+static int
+find_program (struct dl_phdr_info *info, size_t size, void *data)
+{
+  (void) size;
+  (void) data;
+  program_begin = UINTPTR_MAX;
+  for (int i = 0; i < info->dlpi_phnum; i++)
+    if (info->dlpi_phdr[i].p_type == PT_LOAD)
+      {
+        uintptr_t begin = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
+                  end = begin + info->dlpi_phdr[i].p_memsz;
+
+        program_begin = begin < program_begin ? begin : program_begin;
+        program_end = end > program_end ? end : program_end;
+      }
+  return 1;
+}
+
+/* The handler of a signal may ask for the time: all is ready before. */
+__attribute__ ((constructor)) static void
+prepare_clock (void)
+{
+  const char *file = getenv ("DYNO_TEST_CLOCK"), *fd = getenv ("DYNO_TEST_SIGNAL_CLOCK");
+
+  real_clock = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
+  if (file)
+    {
+      int clock = open (file, O_RDONLY | O_CLOEXEC);
+      void *mapped = mmap (NULL, sizeof *ahead_ns, PROT_READ, MAP_SHARED, clock, 0);
+
+      if (clock < 0 || mapped == MAP_FAILED)
+        abort ();
+      ahead_ns = mapped;
+    }
+  if (fd)
+    {
+      signal_clock = atoi (fd);
+      dl_iterate_phdr (find_program, NULL);
+    }
+}
+
+int
+clock_gettime (clockid_t clock, struct timespec *time)
+{
+  uintptr_t caller = (uintptr_t) __builtin_return_address (0);
+  int code;
+
+  if (!real_clock) /* another library's constructor */
+    real_clock = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
+  code = real_clock (clock, time);
+  if (code != 0 || clock != CLOCK_MONOTONIC)
+    return code;
+  if (signal_clock >= 0 && caller >= program_begin && caller < program_end)
+    {
+      *time = (struct timespec){ 1000, 0 };
+      while (write (signal_clock, "", 1) < 0 && errno == EINTR)
+        ;
+    }
+  else if (ahead_ns)
+    {
+      int64_t ns = time->tv_nsec + *ahead_ns;
+
+      time->tv_sec += ns / 1000000000;
+      time->tv_nsec = ns % 1000000000;
+    }
+  return 0;
+}
 
 int
 pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*start) (void *),
@@ -42,10 +124,10 @@ static int
 open_it (const char *name, const char *path, int flags, mode_t mode)
 {
   int (*real) (const char *, int, ...) = (int (*) (const char *, int, ...)) dlsym (RTLD_NEXT, name);
-  const char *stuck = getenv ("DYNO_TEST_STUCK");
+  const char *stuck = getenv ("DYNO_TEST_STUCK"), *only = getenv ("DYNO_TEST_STUCK_WHILE");
 
-  while (stuck && strstr (path, stuck))
-    sleep (1000);
+  while (stuck && strstr (path, stuck) && (!only || access (only, F_OK) == 0))
+    usleep (10000);
   return real (path, flags, mode);
 }
 

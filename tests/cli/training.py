@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
-import csv, fcntl, json, os, shutil, signal, struct, subprocess, sys, termios, time, zlib
+import csv, fcntl, json, os, pty, signal, struct, subprocess, sys, termios, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -169,12 +169,18 @@ class Train(Case):
         self.assertTrue(os.path.isfile(self.path('run/weights.safetensors')))
 
 
+PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
+WITH_PRELOAD = unittest.skipUnless(PRELOAD, 'a sanitizer must be the first library')
+
+
 class Signals(Case):
-    def start(self, *arguments, pipe=65536):
-        process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '5000', '--json', '--out', self.path('run'),
-                                    *arguments], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE)
-        fcntl.fcntl(process.stdout, 1031, pipe)  # F_SETPIPE_SZ
+    def launch(self, *arguments, **how):
+        return subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '5000', '--json', '--out', self.path('run'),
+                                 *arguments], **{**dict(cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
+                                                        stderr=subprocess.PIPE), **how})
+
+    def start(self, *arguments, **how):
+        process = self.launch(*arguments, **how)
         for line in process.stdout:
             if json.loads(line).get('event') == 'step':
                 return process
@@ -193,22 +199,27 @@ class Signals(Case):
         steps = [s['step'] for s in self.events(again, 'step')]
         self.assertEqual(steps, [last + 1, last + 2, last + 3])
 
+    @WITH_PRELOAD
     def test_a_stopped_process_loses_its_time_and_nothing_else(self):
-        process = self.start()
+        """An hour passes while it is stopped, by its clock alone."""
+        hour = 3600
+        with open(self.path('clock'), 'wb') as file:
+            file.write(struct.pack('q', 0))
+        process = self.start(env=dict(self.environment, LD_PRELOAD=PRELOAD, DYNO_TEST_CLOCK=self.path('clock')))
         process.send_signal(signal.SIGSTOP)
-        time.sleep(8)
+        self.assertTrue(os.WIFSTOPPED(os.waitpid(process.pid, os.WUNTRACED)[1]))
+        with open(self.path('clock'), 'r+b') as file:
+            file.write(struct.pack('q', hour * 10**9))
         process.send_signal(signal.SIGCONT)
-        steps = []
-        for line in process.stdout:
-            steps += self.events([json.loads(line)], 'step')
-            # Those on their way before the stop have come once the run is half a second further.
-            if steps and steps[-1]['seconds'] > steps[0]['seconds'] + 0.5:
-                break
+        lines = [json.loads(process.stdout.readline()) for _ in range(20)]
         process.send_signal(signal.SIGINT)
         output, words = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, words.decode())
         self.assertNotIn('stuck', words.decode())
-        self.assertTrue(all(step['step_ms'] < 8000 for step in steps), max(step['step_ms'] for step in steps))
+        # Among these is every step that was in flight.
+        steps = self.events(lines + [json.loads(line) for line in output.decode().splitlines()], 'step')
+        self.assertLess(max(step['step_ms'] for step in steps), hour / 2 * 1000)
+        self.assertLess(steps[-1]['seconds'], hour / 2)
 
     def test_terminate_saves(self):
         process = self.start()
@@ -217,37 +228,68 @@ class Signals(Case):
         self.assertEqual(process.returncode, 143, words.decode())
         self.assertIn('saved', words.decode())
 
-    def test_the_same_request_twice_is_one(self):
-        """timeout(1) signals the process and its group: that is not a second Ctrl-C."""
-        for _ in range(5):  # a busy machine may let more time pass between the two than makes them one
-            process = self.start()
-            process.send_signal(signal.SIGTERM)
-            time.sleep(0.001)
-            process.send_signal(signal.SIGTERM)
-            _, words = process.communicate(timeout=600)
-            self.assertEqual(process.returncode, 143)
-            if 'saved' in words.decode():
-                return
-            shutil.rmtree(self.path('run'), ignore_errors=True)
-        self.fail(words.decode())
+    def hold(self, request, **how):
+        """A run that request, a function of the process, has asked to end, and that saves until the
+        file hold is gone.  To its handler of signals no time passes from then on.  Also returned:
+        where a byte comes for each signal but those that have come."""
+        clock, write = os.pipe()
+        environment = dict(self.environment, LD_PRELOAD=PRELOAD, DYNO_TEST_STUCK='/run/.dyno-', DYNO_TEST_STUCK_WHILE=self.path('hold'),
+                           DYNO_TEST_SIGNAL_CLOCK=str(write))
+        process = self.launch(env=environment, pass_fds=(write,), stderr=subprocess.STDOUT, **how)
+        self.addCleanup(process.kill)
+        os.close(write)
+        clock = os.fdopen(clock, 'rb', buffering=0)
+        self.addCleanup(clock.close)
+        self.wait_for_line(process, b'"event": "step"')
+        with open(self.path('hold'), 'w'):
+            pass
+        request(process)
+        self.assertEqual(clock.read(1), b'\0')
+        self.wait_for_line(process, b'saving; once more ends at once')
+        return process, clock
 
-    def test_second_interrupt_ends_at_once(self):
-        """Nobody reads what it says, so that the first one alone ends it never."""
-        for _ in range(5):  # a busy machine may fill the pipe more slowly than is seen here
-            process = self.start(pipe=4096)
-            before, full = -1, 0
-            while process.poll() is None and (full < 2048 or full != before):
-                time.sleep(1)
-                before, full = full, struct.unpack('i', fcntl.ioctl(process.stdout, termios.FIONREAD, b'    '))[0]
-            process.send_signal(signal.SIGINT)
-            time.sleep(0.5)
-            process.send_signal(signal.SIGINT)
-            _, words = process.communicate(timeout=600)
-            self.assertEqual(process.returncode, 130)
-            if 'ended at once' in words.decode():
+    def wait_for_line(self, process, text):
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if text in line:
                 return
-            shutil.rmtree(self.path('run'), ignore_errors=True)
-        self.fail(words.decode())
+        self.fail(f'{text} did not come: {lines}')
+
+    @WITH_PRELOAD
+    def test_the_same_request_twice_is_one(self):
+        """timeout(1) signals the process and its group: that is not a second request."""
+        def terminate(process):
+            process.send_signal(signal.SIGTERM)
+
+        process, clock = self.hold(terminate)
+        terminate(process)
+        self.assertEqual(clock.read(1), b'\0')  # the handler has it
+        os.unlink(self.path('hold'))
+        words, _ = process.communicate(timeout=600)
+        self.assertEqual(process.returncode, 143)
+        self.assertIn(b'saved in', words)
+        self.assertNotIn(b'ended at once', words)
+
+    @WITH_PRELOAD
+    def test_second_interrupt_ends_at_once(self):
+        """Both by the key, and the second one at the same moment; it does not save to the end."""
+        terminal, end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+
+        def press(process):
+            os.write(terminal, b'\x03')
+
+        def take_terminal():
+            os.setsid()
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+        process, _ = self.hold(press, stdin=end, preexec_fn=take_terminal)
+        os.close(end)
+        press(process)
+        words, _ = process.communicate(timeout=120)  # else it would save for ever
+        self.assertEqual(process.returncode, 130)
+        self.assertIn(b'ended at once', words)
 
 
 class Tune(Case):

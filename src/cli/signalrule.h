@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/* Which signals are one request, decided by what is passed in alone: no clock is read here. */
+#pragma once
+#include <glib.h>
+#include <sys/types.h>
+
+G_BEGIN_DECLS
+
+/* A signal that came. */
+typedef struct {
+  int number;
+  pid_t sender; /* 0: the kernel, as for a key of the terminal */
+  gint64 at_ns; /* monotonic */
+} DynoSignal;
+
+/* TRUE: next belongs to the request that first has made; FALSE: it is a second request, which ends
+ * the process at once.
+ *
+ * timeout(1) signals the process and then its group; mpirun and batch systems do alike, with
+ * signals that differ: so one that comes within 100 ms of the first is no second request.  SIGINT is
+ * sent by persons who want the process to end now: two are one request only within 10 ms, as
+ * timeout -s INT and programs that pass on a Ctrl-C send them, and two Ctrl-C of the terminal never
+ * are.
+ *
+ * Called in a signal handler. */
+gboolean dyno_signal_repeats (const DynoSignal *first, const DynoSignal *next);
+
+G_END_DECLS
