@@ -114,32 +114,65 @@ test_unreadable (void)
   end (&b);
 }
 
-/* A deadline may come at any moment of building and measuring: a result, and the next measurement
+/* What happens while the engine is built: reports of the progress and decoded samples. */
+static struct {
+  DynoDeadline *deadline;
+  gint n;    /* atomic */
+  gint last; /* the deadline comes at this one; 0: before all */
+} events;
+
+static void
+count_event (void)
+{
+  if (g_atomic_int_add (&events.n, 1) + 1 == events.last)
+    g_cancellable_cancel (dyno_deadline_get_cancellable (events.deadline)); /* as the clock does */
+}
+
+static void
+on_preparing (const char *what, guint done, guint total, gpointer data)
+{
+  count_event ();
+}
+
+static void
+on_decode (guint64 index)
+{
+  count_event ();
+}
+
+/* A deadline may come at any moment of building: an error that says so, and the next measurement
  * is as good as any. */
 static void
 test_deadline (void)
 {
+  const DynoMeter meter = { .preparing = on_preparing };
   Bench b;
-  DynoMeasurement m;
   gboolean good = FALSE;
 
   begin (&b, 100);
   b.job->model = (g_free (b.job->model), g_strdup ("simplecnn"));
+  b.job->settings.batch_size = 3;
   dyno_gpu_ceiling_free (b.ceiling);
   b.ceiling = dyno_gpu_ceiling_new (b.job, b.dataset, b.indices);
-  for (guint i = 0; i < 24; i++)
+  dyno_gpu_ceiling_set_meter (b.ceiling, &meter);
+  odd.on_decode = on_decode;
+  for (gint last = 0; !good; last++)
     {
       g_autoptr (GError) error = NULL;
-      g_autoptr (DynoDeadline) deadline =
-          dyno_deadline_new (g_get_monotonic_time () + (gint64) (1 << (i / 2)) * 500, NULL, NULL);
+      g_autoptr (DynoDeadline) deadline = dyno_deadline_new (last == 0 ? 0 : FAR, NULL, NULL);
+      DynoMeasurement m;
 
-      b.job->settings.batch_size = 3 + i;
-      good = dyno_gpu_ceiling_measure (b.ceiling, device, &b.job->settings, 0.05, deadline, &m,
-                                       &error);
-      g_test_message ("%u us: %s", (guint) (1 << (i / 2)) * 500, good ? "ok" : error->message);
+      events.deadline = deadline;
+      events.n = 0;
+      events.last = last;
+      good =
+          dyno_gpu_ceiling_measure (b.ceiling, device, &b.job->settings, 0, deadline, &m, &error);
+      g_test_message ("event %d of %d: %s", last, events.n, good ? "ok" : error->message);
+      g_assert_true (good == (last > events.n)); /* it did not come to it */
       if (!good)
         g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
     }
+  g_assert_cmpint (events.n, >=, 3 + 2); /* the samples of a batch, and some progress */
   end (&b);
 }
 

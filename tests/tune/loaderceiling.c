@@ -113,25 +113,37 @@ test_small (void)
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
 }
 
+/* The moment comes by itself: nobody else cancels what is polled here. */
 static void
-let_go (guint64 index)
+test_clock (void)
 {
-  g_mutex_lock (&odd.mutex);
-  odd.let_go = TRUE;
-  g_cond_broadcast (&odd.cond);
-  g_mutex_unlock (&odd.mutex);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDeadline) deadline =
+      dyno_deadline_new (g_get_monotonic_time () + 1000, NULL, &error);
+  GCancellable *cancellable = dyno_deadline_get_cancellable (deadline);
+  GPollFD fd;
+
+  g_assert_no_error (error);
+  g_assert_true (g_cancellable_make_pollfd (cancellable, &fd));
+  while (g_poll (&fd, 1, -1) != 1)
+    ;
+  g_cancellable_release_fd (cancellable);
+  g_assert_false (dyno_deadline_check (deadline, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
 }
 
-static gpointer
-let_go_later (gpointer data)
+static DynoDeadline *to_pass;
+static gint last_decode;
+
+/* What the clock does. */
+static void
+pass_deadline (guint64 index)
 {
-  while (!g_cancellable_is_cancelled (data))
-    g_usleep (1000);
-  let_go (0);
-  return NULL;
+  if (g_atomic_int_get (&odd.decodes) == last_decode)
+    g_cancellable_cancel (dyno_deadline_get_cancellable (to_pass));
 }
 
-/* A sample that does not come holds nothing up: what is waited for ends with the deadline. */
+/* No sample comes before the time is over: what is waited for ends with it. */
 static void
 test_deadline (void)
 {
@@ -140,22 +152,54 @@ test_deadline (void)
   g_autoptr (GArray) indices = make_indices (100);
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDeadline) deadline = NULL;
-  GThread *thread;
   DynoLoaderCeiling c;
 
   odd_reset (100);
-  odd.hold_index = 40;
+  odd.on_decode = pass_deadline;
+  last_decode = 1;
   job->settings.workers = 1;
   dataset = open_odd ();
-  deadline = dyno_deadline_new (g_get_monotonic_time () + G_USEC_PER_SEC / 5, NULL, &error);
+  to_pass = deadline = dyno_deadline_new (g_get_monotonic_time () + FAR, NULL, &error);
   g_assert_no_error (error);
-  /* freeing the loader waits for its worker */
-  thread = g_thread_new ("let-go", let_go_later, dyno_deadline_get_cancellable (deadline));
-  if (!dyno_loader_ceiling_measure (job, dataset, indices, 3600, deadline, &c, &error))
-    g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
-  else
-    g_assert_cmpuint (c.n_batches, <=, 12);
-  g_thread_join (thread);
+  g_assert_false (dyno_loader_ceiling_measure (job, dataset, indices, 3600, deadline, &c, &error));
+  g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+}
+
+/* One batch is taken first, and of so many more each is a window: two are enough. */
+static void
+test_deadline_with_enough (void)
+{
+  g_autoptr (DynoJob) job = make_job ();
+  g_autoptr (GArray) indices = make_indices (100);
+
+  for (guint batches = 0; batches <= 2; batches++)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDeadline) deadline = NULL;
+      DynoLoaderCeiling c;
+
+      odd_reset (100);
+      odd.on_decode = pass_deadline;
+      last_decode = (gint) (1 + batches) * 8 + 1; /* the first of the next batch */
+      job->settings.workers = 0;                  /* this thread decodes what it takes next */
+      dataset = open_odd ();
+      to_pass = deadline = dyno_deadline_new (g_get_monotonic_time () + FAR, NULL, &error);
+      g_assert_no_error (error);
+      if (batches < 2)
+        {
+          g_assert_false (
+              dyno_loader_ceiling_measure (job, dataset, indices, 0, deadline, &c, &error));
+          g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
+        }
+      else
+        {
+          dyno_loader_ceiling_measure (job, dataset, indices, 0, deadline, &c, &error);
+          g_assert_no_error (error);
+          g_assert_cmpuint (c.n_batches, ==, batches);
+          g_assert_cmpuint (c.rate.n, ==, batches);
+        }
+    }
 }
 
 /* Before anything could be measured. */
@@ -221,7 +265,10 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/loaderceiling/later-epochs-come-from-the-cache", test_cache);
   g_test_add_func ("/tune/loaderceiling/what-does-not-fit-the-cache-counts", test_mix);
   g_test_add_func ("/tune/loaderceiling/epochs-of-a-batch", test_small);
+  g_test_add_func ("/tune/loaderceiling/deadline-comes-with-its-time", test_clock);
   g_test_add_func ("/tune/loaderceiling/deadline-ends-waiting", test_deadline);
+  g_test_add_func ("/tune/loaderceiling/deadline-with-enough-is-a-result",
+                   test_deadline_with_enough);
   g_test_add_func ("/tune/loaderceiling/after-the-deadline-nothing-is-read", test_too_late);
   g_test_add_func ("/tune/loaderceiling/cancelling-ends-it", test_cancelled);
   g_test_add_func ("/tune/loaderceiling/unreadable-samples-are-a-result", test_unreadable);
