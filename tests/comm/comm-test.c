@@ -209,6 +209,15 @@ abort_all (DynoComm *comm, DynoCommFate fate, const char *reason)
   fail (rank->group, comm->rank, fate, reason);
 }
 
+guint64
+comm_test_count_begun (DynoComm *comm)
+{
+  Rank *rank = (Rank *) comm;
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&rank->group->mutex);
+
+  return rank->begun;
+}
+
 void
 comm_test_die (DynoComm *comm)
 {

@@ -16,6 +16,9 @@ DynoComm **comm_test_new_local (guint size);
 /* What a rank whose process was killed does: nothing more.  The others' requests fail with PEER. */
 void comm_test_die (DynoComm *comm);
 
+/* How many jobs the rank has begun; any thread. */
+guint64 comm_test_count_begun (DynoComm *comm);
+
 /* Runs func on size ranks, each in a thread of its own with a communicator of its own, which it
  * does not unref; returns when all have returned. */
 typedef void (*CommTestFunc) (DynoComm *comm, gpointer data);

@@ -341,31 +341,66 @@ command (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     }
 }
 
-static gpointer
-resume_soon (gpointer session)
+#define PAUSED_RANKS 2
+#define PAUSED_JOBS  3 /* of each rank in the pause, which is found over by all together */
+
+static struct {
+  DynoComm *comms[PAUSED_RANKS];
+  DynoSession *sessions[PAUSED_RANKS]; /* atomic; NULL: it has not begun */
+  GThread *resumer;
+} paused;
+
+static gboolean
+have_jobs (guint64 *counts)
 {
-  while (dyno_session_get_state (session) != DYNO_SESSION_PAUSED)
-    g_usleep (2000);
-  g_usleep (250000);
+  gboolean enough = TRUE;
+
+  for (guint rank = 0; rank < PAUSED_RANKS; rank++)
+    {
+      DynoSession *session = g_atomic_pointer_get (&paused.sessions[rank]);
+      guint64 begun = comm_test_count_begun (paused.comms[rank]);
+
+      if (!session || dyno_session_get_state (session) != DYNO_SESSION_PAUSED)
+        counts[rank] = begun;
+      enough = enough && begun >= counts[rank] + PAUSED_JOBS;
+    }
+  return enough;
+}
+
+/* Once all ranks have stood still for a while. */
+static gpointer
+resume (gpointer session)
+{
+  guint64 counts[PAUSED_RANKS] = { 0 };
+
+  while (!have_jobs (counts))
+    g_usleep (1000);
   dyno_session_resume (session);
   return NULL;
 }
 
-static GThread *resumer;
-
 static void
 command_rank_0 (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
+  g_atomic_pointer_set (&paused.sessions[0], session);
   command (session, step, data);
   if (step->step == 2)
-    resumer = g_thread_new ("resumer", resume_soon, session);
+    paused.resumer = g_thread_new ("resumer", resume, session);
 }
 
 static void
 check_lr (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
+  g_atomic_pointer_set (&paused.sessions[1], session);
   if (step->step > 6)
     g_assert_cmpfloat_with_epsilon (step->lr, 0.01, 1e-9);
+}
+
+static void
+run_paused (DynoComm *comm, gpointer group)
+{
+  paused.comms[dyno_comm_get_rank (comm)] = comm;
+  run_one (comm, group);
 }
 
 /* Settings, a pause and a checkpoint that rank 0 was asked for are all ranks'; rank 0 alone writes. */
@@ -379,8 +414,8 @@ test_commands (void)
 
   test_job_set (job, "schedule=constant", NULL);
   job->out_dir = g_strdup (folder);
-  run_group (&group, 2);
-  g_thread_join (resumer);
+  comm_test_run (PAUSED_RANKS, run_paused, &group);
+  g_thread_join (paused.resumer);
   assert_good (&group, 2, DYNO_SESSION_FINISHED);
   g_assert_cmpuint (group.runs[0].checkpoints, >=, 2);
   g_assert_cmpuint (group.runs[1].checkpoints, ==, 0);
