@@ -1,16 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Faults for a program that loads this before all else.  DYNO_TEST_THREADS=N: GLib gets N threads
- * and no more (a driver's own are left alone).  DYNO_TEST_STUCK=TEXT: opening a file whose path
- * holds TEXT never ends, as on a server that does not answer; DYNO_TEST_STUCK_WHILE=FILE: while FILE
- * is there.  DYNO_TEST_CLOCK=FILE: the monotonic clock is ahead by so many nanoseconds as the eight
- * bytes of FILE say.  DYNO_TEST_SIGNAL_CLOCK=FD: for the program itself, whose handler of signals
- * alone reads that clock without GLib, it stands, and each reading writes a byte to FD.
- * DYNO_TEST_UNPLUGGED=FILE: while FILE
- * is there, reading at a place in a file that ends in .npy gives EIO, as from a disk that was
- * unplugged.  DYNO_TEST_SLOW=MS: reading there takes so many milliseconds longer, as from a disk that
- * is slow; DYNO_TEST_SLOW_READS=N: the first N times.  DYNO_TEST_DISK=BYTES: no file that has a name grows past so many, as on a full disk;
- * a limit of the process (RLIMIT_FSIZE) would hold for the memory of Mesa's newer software devices
- * too, which have no name. */
+/* Faults for a program that loads this before all else:
+ *
+ * DYNO_TEST_THREADS=N        GLib gets N threads and no more (a driver's own are left alone)
+ * DYNO_TEST_STUCK=TEXT       opening a file whose path holds TEXT never ends, as on a server that
+ *                            does not answer
+ * DYNO_TEST_STUCK_WHILE=FILE ... while FILE is there
+ * DYNO_TEST_UNPLUGGED=FILE   while FILE is there, reading at a place in a file that ends in .npy
+ *                            gives EIO, as from a disk that was unplugged
+ * DYNO_TEST_HELD=FILE        while FILE is there, reading there waits
+ * DYNO_TEST_SLOW=MS          reading there takes so many milliseconds longer, as from a slow disk
+ * DYNO_TEST_DISK=BYTES       no file that has a name grows past so many, as on a full disk; a limit
+ *                            of the process (RLIMIT_FSIZE) would hold for the memory of Mesa's newer
+ *                            software devices too, which have no name
+ * DYNO_TEST_NO_LOCKS         no file can be locked
+ * DYNO_TEST_CLOCK=FILE       the monotonic clock is ahead by so many nanoseconds as the eight bytes
+ *                            of FILE say
+ * DYNO_TEST_SIGNAL_CLOCK=FD  for the program itself, whose handler of signals alone reads that
+ *                            clock without GLib, it stands, and each reading writes a byte to FD
+ * DYNO_TEST_NOW=SECONDS      the time of day stands there */
 #undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,6 +38,7 @@
 static int (*real_clock) (clockid_t, struct timespec *);
 static const volatile int64_t *ahead_ns; /* NULL: not asked for */
 static int signal_clock = -1;
+static time_t now;                           /* 0: that of the machine */
 static uintptr_t program_begin, program_end; /* where its code and data lie */
 
 /* The program is the first object. */
@@ -56,9 +64,11 @@ find_program (struct dl_phdr_info *info, size_t size, void *data)
 __attribute__ ((constructor)) static void
 prepare_clock (void)
 {
-  const char *file = getenv ("DYNO_TEST_CLOCK"), *fd = getenv ("DYNO_TEST_SIGNAL_CLOCK");
+  const char *file = getenv ("DYNO_TEST_CLOCK"), *fd = getenv ("DYNO_TEST_SIGNAL_CLOCK"),
+             *text = getenv ("DYNO_TEST_NOW");
 
   real_clock = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
+  now = text ? atoll (text) : 0;
   if (file)
     {
       int clock = open (file, O_RDONLY | O_CLOEXEC);
@@ -84,6 +94,8 @@ clock_gettime (clockid_t clock, struct timespec *time)
   if (!real_clock) /* another library's constructor */
     real_clock = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
   code = real_clock (clock, time);
+  if (clock == CLOCK_REALTIME && now)
+    *time = (struct timespec){ now, 0 };
   if (code != 0 || clock != CLOCK_MONOTONIC)
     return code;
   if (signal_clock >= 0 && caller >= program_begin && caller < program_end)
@@ -99,6 +111,19 @@ clock_gettime (clockid_t clock, struct timespec *time)
       time->tv_sec += ns / 1000000000;
       time->tv_nsec = ns % 1000000000;
     }
+  return 0;
+}
+
+int gettimeofday (struct timeval *time, void *zone);
+
+int
+gettimeofday (struct timeval *time, void *zone)
+{
+  struct timespec t;
+
+  (void) zone;
+  clock_gettime (CLOCK_REALTIME, &t);
+  *time = (struct timeval){ t.tv_sec, t.tv_nsec / 1000 };
   return 0;
 }
 
@@ -165,15 +190,14 @@ pread_it (const char *name, int fd, void *data, size_t size, off_t offset)
 {
   ssize_t (*real) (int, void *, size_t, off_t) =
       (ssize_t (*) (int, void *, size_t, off_t)) dlsym (RTLD_NEXT, name);
-  static int n_slow;
   const char *unplugged = getenv ("DYNO_TEST_UNPLUGGED"), *slow = getenv ("DYNO_TEST_SLOW"),
-             *reads = getenv ("DYNO_TEST_SLOW_READS");
+             *held = getenv ("DYNO_TEST_HELD");
   int gone = unplugged && access (unplugged, F_OK) == 0;
   char link[32], path[PATH_MAX];
   ssize_t n;
 
   snprintf (link, sizeof link, "/proc/self/fd/%d", fd);
-  if ((gone || slow) && (n = readlink (link, path, sizeof path)) > 4
+  if ((gone || slow || held) && (n = readlink (link, path, sizeof path)) > 4
       && !memcmp (path + n - 4, ".npy", 4))
     {
       if (gone)
@@ -181,7 +205,9 @@ pread_it (const char *name, int fd, void *data, size_t size, off_t offset)
           errno = EIO;
           return -1;
         }
-      if (!reads || __atomic_fetch_add (&n_slow, 1, __ATOMIC_SEQ_CST) < atoi (reads))
+      while (held && access (held, F_OK) == 0)
+        usleep (10000);
+      if (slow)
         usleep ((useconds_t) atoi (slow) * 1000);
     }
   return real (fd, data, size, offset);

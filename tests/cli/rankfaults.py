@@ -39,7 +39,7 @@ def first_dies(number, sentence):
     name = f'first{int(number)}'
     process = start(name)
     os.kill(children(process.pid)[0], number)
-    seconds, out, err = end(process)
+    _, out, err = end(process)
     check(f'{name}: all end', process.returncode != 0, err)
     check(f'{name}: it is named', len(re.findall(r'(?m)^dynoctl: .*rank 0 on \S+: ' + sentence, err)) == 1, err)
     check(f'{name}: so is the last checkpoint', f'{folder}/{name}/checkpoint.safetensors” stands as its last checkpoint' in err, err)
@@ -50,7 +50,7 @@ def first_hangs():
     """mpirun lets it go on before it ends it."""
     process = start('hangs')
     os.kill(children(process.pid)[0], signal.SIGSTOP)
-    seconds, out, err = end(process)
+    _, out, err = end(process)
     errors = [event['text'] for event in events(out) if event['event'] == 'error']
     blamed = [text for text in errors if 'was itself stopped for' not in text]
     check('a rank that hangs is named, and no other', len(blamed) == 1 and 'rank 0 on' in blamed[0] and 'it has not answered for 6 s' in blamed[0], errors)
@@ -89,7 +89,7 @@ def dies_at_start():
     """Kernels are not in a cache: mpirun's SIGTERM comes while the other rank compiles."""
     process = start('early', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache', OMPI_MCA_odls_base_sigkill_timeout='3')
     os.kill(children(process.pid)[1], signal.SIGKILL)
-    seconds, out, err = end(process)
+    _, out, err = end(process)
     check('a rank that dies at the start is named', len(re.findall(r'(?m)^dynoctl: .*rank 1 on \S+: its process has ended unexpectedly', err)) == 1, err)
     check('nobody else was stopped', 'stopped; ' not in err and 'finishing the step' not in err, err)
 
@@ -102,7 +102,7 @@ def stops_at_start():
             process.send_signal(signal.SIGUSR1)
         else:
             os.kill(children(process.pid)[one], signal.SIGINT)
-        seconds, out, err = end(process)
+        _, out, err = end(process)
         check('a stop at the start is no failure', process.returncode in (75, 130, 143) and not re.search(r'rank \d on', err), f'{process.returncode} {err}')
         check('a stop at the start is said once', len(re.findall(r'(?m)^dynoctl train: stopped; nothing was saved$', err)) == 1, err)
 

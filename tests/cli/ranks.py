@@ -3,7 +3,7 @@
 """ranks.py DYNOCTL CUDA: several processes that train together, started by mpirun and by dynoctl itself:
 one that speaks, what they refuse, how they are stopped, what comes of a rank that dies or
 hangs, and gradients that go from device to device by the CUDA in small that lies in the folder CUDA."""
-import json, os, re, signal, struct
+import json, os, re, signal, struct, subprocess
 from severalranks import *
 
 
@@ -115,16 +115,24 @@ def names_who_hangs():
     if not preload:
         return
     one = [dynoctl, *TRAIN, '--data', 'X.npy', '--set', 'batch_size=64', '--set', 'prefetch=1', '--set', 'data.val_split=0', '--epochs', '1', '--no-out', '--json']
-    code, out, err = run(two(one, ['env', f'LD_PRELOAD={preload}', 'DYNO_TEST_SLOW=14000', 'DYNO_TEST_SLOW_READS=1', *one]))
-    check('a disk that answers at last is waited for', code == 0, out + err)
-    check('who hangs is named, and again', re.search(r'(?s)waiting for rank 1 on \S+, which is [5-9] s behind\b.*still waiting for rank 1 on \S+, which is 1\d s behind', err), err)
+    held = f'{folder}/held'
+    open(held, 'w').close()
+    process = subprocess.Popen(two(one, ['env', f'LD_PRELOAD={preload}', f'DYNO_TEST_HELD={held}', *one]), stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True, cwd=folder, env=environment)
+    said = ''
+    for line in process.stderr:
+        said += line
+        if 'still waiting for rank 1 on ' in line and os.path.exists(held):
+            os.unlink(held)  # the disk answers
+    check('a disk that answers at last is waited for', process.wait(timeout=600) == 0, said)
+    check('who hangs is named, and again', re.search(r'(?s)waiting for rank 1 on \S+, which is \d+ s behind\b.*still waiting for rank 1 on \S+, which is \d+ s behind', said), said)
 
 
 def dies(name, number, sentence):
     process = start(name)
     os.kill(children(process.pid)[1], number)
-    seconds, out, err = end(process)
-    check(f'{name}: all end in time', seconds <= ENDS_S and process.returncode != 0, f'{seconds:.1f} s, {err}')
+    by_itself, out, err = end(process)
+    check(f'{name}: all end', by_itself and process.returncode != 0, err)
     check(f'{name}: it is named', re.search(sentence, err), err)
     code, out, err = run([dynoctl, *TRAIN, '--set', 'batch_size=4', '--resume', name, '--steps', '1', '--json'])
     check(f'{name}: the checkpoint stands', code == 0, out + err)
@@ -133,7 +141,7 @@ def dies(name, number, sentence):
 def stops():
     process = start('stopped')
     process.send_signal(signal.SIGUSR1)  # which mpirun passes on, and goes on
-    seconds, out, err = end(process)
+    _, out, err = end(process)
     saved = [event for event in events(out) if event['event'] == 'checkpoint']
     check('a signal stops and saves once', err.count('stopped; saved in') == 1 and process.returncode != 0, f'{saved} {out[-800:]} {err}')
     code, out, err = run(ranks(2, *TRAIN, '--set', 'batch_size=4', '--resume', 'stopped', '--steps', '2', '--json'))
@@ -159,7 +167,7 @@ def ends_by_mpirun():
     """mpirun, told to end, hands on nothing that is said then."""
     process = start('terminated', OMPI_MCA_odls_base_sigkill_timeout='2')
     process.send_signal(signal.SIGTERM)
-    seconds, out, err = end(process)
+    _, out, err = end(process)
     facts = open(f'{folder}/terminated/facts.ini').read()
     check('SIGTERM of mpirun stops and saves', process.returncode != 0 and '\nstate=6\n' in facts and '\nproblem=\n' in facts, facts + err)
 

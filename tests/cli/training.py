@@ -443,6 +443,7 @@ class Tune(Case):
                 process.stdout.readline()  # what is prepared for the first measurement
             else:
                 while not os.path.exists(self.path('tuned/trials.csv')):
+                    self.assertIsNone(process.poll())
                     time.sleep(0.01)
             process.send_signal(number)
             output, words = process.communicate(timeout=600)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """dynoctl watch and dynoctl sensors: plain, as JSON, and in a terminal of several sizes."""
-import contextlib, fcntl, os, pty, re, select, signal, struct, subprocess, termios, threading, time
+import fcntl, os, pty, re, select, signal, struct, subprocess, termios, unittest
 from dynoctl import Case, PROGRAM, main
 
 HEAD = 'step,epoch,loss,accuracy,lr,samples_per_s,step_ms,wait_data_ms,vram_bytes,seconds,train_loss,train_accuracy,val_loss,val_accuracy\n'
 ROW = '{0},1,{1},0.5,0.1,{2},10,4,1000000,{3},,,,\n'
 EPOCH = '{0},1,{1},0.5,0.1,{2},10,4,1000000,{3},1.5,0.4,1.25,0.625\n'
 SETTINGS = '[run]\nmodel=resnet18\ndata={0}\n\n[settings]\nepochs=4\nbatch_size=32\namp=false\nworkers=2\n'
+NOW = 2000000000  # for dynoctl, where a test says so
+PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
+WITH_PRELOAD = unittest.skipUnless(PRELOAD, 'a sanitizer must be the first library')
 ANSI = re.compile('\033\\[([?0-9;]*)([A-Za-z])')
 
 
@@ -60,29 +63,15 @@ class Watch(Case):
         return ['unix_time', 'step'] + [name for name in line if name.endswith(('_percent', '_c', '_w', '_mhz', '_bytes', '_s'))
                 and name != 'core_busy_percent'] + ['gpu_throttle', 'gpu_other_processes', 'throttle_reasons', 'vram_own_source']
 
-    @contextlib.contextmanager
-    def sampled(self, name, head, row):
-        """A run that writes such a row each second: a row tells of now for some seconds only, which a
-        busy machine takes to start a program."""
-        done = threading.Event()
+    def freeze(self, name):
+        """The run writes now, and from then on no time of day passes for dynoctl."""
+        os.utime(self.path(f'{name}/metrics.csv'), (NOW, NOW))
+        self.environment.update(LD_PRELOAD=PRELOAD, DYNO_TEST_NOW=str(NOW))
 
-        def sample():
-            self.write(f'{name}/sensors.csv', f'{time.time() + 4:.3f}' + row[row.index(','):], 'a')
-            os.utime(self.path(f'{name}/metrics.csv'))
-
-        def go_on():
-            while not done.wait(1):
-                sample()
-
-        self.write(f'{name}/sensors.csv', head)
-        sample()
-        thread = threading.Thread(target=go_on)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
+    def sample(self, name, head, row):
+        """The same, with such a row of its sensors."""
+        self.write(f'{name}/sensors.csv', f'{head}{NOW}{row[row.index(","):]}')
+        self.freeze(name)
 
     def make_run(self, name='runs/one', data='shapes', steps=30):
         self.write(f'{name}/settings.ini', SETTINGS.format(data))
@@ -91,41 +80,51 @@ class Watch(Case):
         return name
 
     def in_terminal(self, width, height, *arguments, keys=b'q', until='q: quit', act=None, later=None, term='xterm'):
-        """What was printed until a text came (and, after act, another one), what until the end, and
-        how the program ended."""
+        """What was printed until a text came (and, after act, another one; or a function of what was
+        printed since gives its end), what until the end, and how the program ended."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', height, width, 0, 0))
         before = termios.tcgetattr(slave)
         process = subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=dict(self.environment, TERM=term),
                                    stdin=slave, stdout=slave, stderr=slave, start_new_session=True)
+        ended = os.pidfd_open(process.pid)
         text = b''
 
-        def drain(wanted, seconds):
-            nonlocal text
-            deadline = time.monotonic() + seconds
-            while time.monotonic() < deadline and not (wanted and wanted in text.decode(errors='replace')):
-                if select.select([master], [], [], 0.05)[0]:
-                    text += os.read(master, 65536)
+        def find(wanted, begin):
+            new = text.decode(errors='replace')[begin:]
+            end = wanted(new) if callable(wanted) else new.find(wanted) + len(wanted) if wanted in new else None
+            return None if end is None else begin + end
 
-        drain(until, 600)
+        def wait_for(wanted, begin=0):
+            nonlocal text
+            while (end := find(wanted, begin)) is None:
+                ready = select.select([master, ended], [], [], 600)[0]
+                self.assertTrue(master in ready, f'{wanted} did not come: {text}')
+                text += os.read(master, 65536)
+            return end
+
+        end = wait_for(until)
         if act:
             act(process, master, slave)
-            drain(later, 600)
-        drain(None, 0.1)
-        live = text
+            end = wait_for(later, end)
+        live = text.decode(errors='replace')[:end]
         if keys:
             os.write(master, keys)
-        for _ in range(6000):
-            drain(None, 0.1)
-            if process.poll() is not None:
-                break
-        drain(None, 0.2)
+        while ended not in select.select([master, ended], [], [], 600)[0]:
+            if select.select([master], [], [], 0)[0]:
+                text += os.read(master, 65536)
         process.wait(60)
         after = termios.tcgetattr(slave)
         os.close(slave)
+        try:
+            while more := os.read(master, 65536):
+                text += more
+        except OSError:  # nobody has the other end open any more, and all is read
+            pass
         os.close(master)
+        os.close(ended)
         self.assertEqual(before, after, 'the terminal is not as it was')
-        return live.decode(), text.decode(), process.returncode
+        return live, text.decode(), process.returncode
 
     # --- sensors
 
@@ -150,9 +149,11 @@ class Watch(Case):
 
     # --- plain
 
+    @WITH_PRELOAD
     def test_once_tells_of_the_newest_run(self):
         self.make_run('runs/one')
         self.make_run('runs/two', steps=7)
+        self.freeze('runs/two')
         os.utime(self.path('runs/one/metrics.csv'), (1, 1))
         text = self.run_it('watch', '--once').stdout.decode()
         self.assertIn('runs/two: running, epoch 1 of 4, step 7', text)
@@ -161,11 +162,12 @@ class Watch(Case):
         self.assertIn('no news for', self.run_it('watch', '--once', 'one').stdout.decode())
         self.assertIn('runs/one: no news for', self.run_it('watch', '--once', 'runs/one').stdout.decode())
 
+    @WITH_PRELOAD
     def test_json_of_a_run_and_its_sensors(self):
         name = self.make_run()
         head, row = self.sensors_row(30, gpu_busy_percent='91.5', vram_own_bytes='5000')
-        with self.sampled(name, head, row):
-            line = self.lines('watch', '--json', '--once')[0]
+        self.sample(name, head, row)
+        line = self.lines('watch', '--json', '--once')[0]
         self.assertEqual(line['event'], 'watch')
         self.assertEqual(line['run']['folder'], 'runs/one')
         self.assertEqual(line['run']['state'], 'running')
@@ -225,13 +227,14 @@ class Watch(Case):
         screen.feed(text)
         return screen
 
+    @WITH_PRELOAD
     def test_frames_fit_terminals_of_any_size(self):
         name = self.make_run()
         head, row = self.sensors_row(30, gpu_busy_percent='91.5', gpu_power_w='350', gpu_power_limit_w='700', vram_all_bytes='5e9',
                                      vram_total_bytes='8e9')
         for width, height in ((80, 24), (120, 40), (40, 10), (20, 4), (200, 60), (5, 2), (1, 1)):
-            with self.sampled(name, head, row):
-                live, text, code = self.in_terminal(width, height, 'watch', until='q: quit' if height > 3 and width > 8 else '\033[1;1H')
+            self.sample(name, head, row)
+            live, text, code = self.in_terminal(width, height, 'watch', until='q: quit' if height > 3 and width > 8 else '\033[1;1H')
             self.assertEqual(code, 0)
             screen = self.screen_of(live, width, height)
             self.assertLessEqual(screen.most, width)
@@ -250,6 +253,7 @@ class Watch(Case):
             if os.environ.get('DYNO_TEST_SHOW'):
                 print(f'--- {width}x{height}\n' + whole)
             done = self.screen_of(text, width, height)
+            self.assertLessEqual(done.most, width)
             self.assertFalse(done.alternate)
 
     def test_no_name_orders_the_terminal_about(self):
@@ -268,11 +272,15 @@ class Watch(Case):
             fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 12, 60, 0, 0))
             os.kill(process.pid, signal.SIGWINCH)
 
-        live, text, code = self.in_terminal(100, 30, 'watch', act=grow, later='step 31')
+        def find_small(text):
+            """The end of a frame of the new size with the new row; one between may have one of both."""
+            for frame in re.finditer('\033\\[1;1H((?!\033\\[1;1H).)*q: quit', text, re.S):
+                if 'step 31' in frame.group() and '\033[13;1H' not in frame.group():
+                    return frame.end()
+
+        live, text, code = self.in_terminal(100, 30, 'watch', act=grow, later=find_small)
         self.assertIn('step 30', live)
-        self.assertIn('step 31', live)
         last = live[live.rindex('\033[1;1H'):]
-        self.assertNotIn('\033[13;1H', last)
         self.assertLessEqual(self.screen_of(last, 60, 12).most, 60)
 
     def test_signals_give_the_terminal_back(self):
