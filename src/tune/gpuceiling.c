@@ -276,7 +276,7 @@ warm_up (Steps *s, double seconds, GError **error)
 }
 
 static gboolean
-measure_steps (Steps *s, double seconds, DynoWindows *w, guint64 *n, GError **error)
+measure_steps (Steps *s, double seconds, DynoWindows *w, DynoMeasurement *m, GError **error)
 {
   g_autoptr (GError) problem = NULL;
   gboolean has_result;
@@ -289,7 +289,8 @@ measure_steps (Steps *s, double seconds, DynoWindows *w, guint64 *n, GError **er
       if (!has_result)
         continue;
       dyno_windows_add (w, (double) s->end_us / 1e6, (double) s->n_samples);
-      ++*n;
+      m->steps++;
+      m->n_samples += s->n_samples;
     }
   if (!problem || (w->n >= ENOUGH && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)))
     return TRUE;
@@ -305,7 +306,7 @@ measure (DynoGpuCeiling *c, Steps *s, double seconds, DynoMeasurement *m, GError
   DynoStepResult last;
   gboolean has_result, unfinished, good;
 
-  good = warm_up (s, seconds, error) && measure_steps (s, seconds, &w, &m->steps, error);
+  good = warm_up (s, seconds, error) && measure_steps (s, seconds, &w, m, error);
   if (!dyno_stepper_drain (s->stepper, &last, &has_result, &unfinished, good ? error : NULL))
     return FALSE;
   if (!good)

@@ -31,6 +31,7 @@ typedef struct {
   double prepare_s;        /* TRIAL: until its first step had ended; NaN: not told */
   double step_ms, wait_data_ms;
   guint64 vram_bytes, planned_bytes, steps;
+  guint64 n_samples;    /* GPU: that these steps took */
   guint64 n_unreadable; /* TRIAL: samples that others took the place of, also where it failed */
   /* TRIAL with a cache.  filling: it did not hold all samples yet, so the rates are those without
    * it; else it took fill_s until it did, of which nothing counts. */

@@ -87,8 +87,8 @@ test_accumulate (void)
   begin (&b, 100);
   b.job->settings.accumulate = 3;
   g_assert_true (measure (&b, &m, &error));
-  g_assert_cmpfloat (m.rate.median * m.step_ms / 1e3, >, 24 * 0.2);
-  g_assert_cmpfloat (m.rate.median * m.step_ms / 1e3, <, 24 * 5);
+  g_assert_cmpuint (m.steps, >, 0);
+  g_assert_cmpuint (m.n_samples, ==, 24 * m.steps);
   end (&b);
 }
 
