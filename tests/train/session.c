@@ -599,19 +599,20 @@ test_stop_now (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_STOPPED);
 }
 
-/* Freed in the middle, with a full ring and nobody listening. */
+/* Freed before its first step and after so many, with a full ring and nobody listening. */
 static void
 test_free_in_mid_run (void)
 {
   g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
 
   test_job_set (job, "epochs=100000", NULL);
-  for (guint wait_ms = 0; wait_ms < 400; wait_ms += 100)
+  for (guint steps = 0; steps <= 100; steps += 50)
     {
       DynoSession *session = dyno_session_new (job);
 
       dyno_session_start (session);
-      g_usleep (wait_ms * 1000);
+      while (dyno_metrics_get_steps (dyno_session_get_metrics (session)) < steps)
+        g_usleep (1000);
       dyno_session_free (session);
     }
 }
