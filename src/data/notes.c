@@ -4,15 +4,19 @@
 #include "dataset-class.h"
 #include "intl.h"
 #include <inttypes.h>
+#include <string.h>
 
 #define MAX_NAMED 5  /* classes in a sentence */
 #define UNEVEN    50 /* samples of the largest class for one of the smallest */
+#define GAP       5  /* numbers in a row that are no label, which nobody leaves out on purpose */
 
 typedef struct {
   GPtrArray *notes;
   const DynoDatasetInfo *info;
   guint64 *train, *validation; /* (n_classes); NULL: parts are not known */
   gboolean has_validation;
+  guint32 gap, after; /* the first gap of classes that are numbers, and the class after it; equal:
+                       * none */
 } Notes;
 
 static void
@@ -23,9 +27,38 @@ count_labels (DynoDataset *dataset, const GArray *part, guint64 *counts)
 }
 
 static gboolean
+is_number (const Notes *n, guint32 c)
+{
+  char number[16];
+
+  g_snprintf (number, sizeof number, "%u", c);
+  return strcmp (n->info->class_names[c], number) == 0;
+}
+
+static void
+find_gap (Notes *n)
+{
+  const guint64 *counts = n->info->class_counts;
+
+  for (guint32 c = 0, first = 0; c < n->info->n_classes; c++)
+    {
+      if (counts[c] == 0 && is_number (n, c))
+        continue;
+      if (c - first >= GAP && is_number (n, c))
+        {
+          n->gap = first;
+          n->after = c;
+          return;
+        }
+      first = c + 1;
+    }
+}
+
+/* Those in and after the gap are in its own sentence. */
+static gboolean
 is_empty (const Notes *n, guint32 c)
 {
-  return n->info->class_counts[c] == 0;
+  return n->info->class_counts[c] == 0 && (n->gap == n->after || c < n->gap);
 }
 
 static gboolean
@@ -56,6 +89,31 @@ say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char
   g_string_append (text, after);
   if (found > 0)
     g_ptr_array_add (n->notes, g_string_free (g_steal_pointer (&text), FALSE));
+}
+
+/* One wrong byte of labels makes hundreds of classes. */
+static void
+say_gap (Notes *n, DynoDataset *dataset)
+{
+  const DynoDatasetInfo *info = n->info;
+  g_autofree char *sample = NULL;
+  guint64 beyond = 0;
+
+  if (n->gap == n->after)
+    return;
+  for (guint32 c = n->after; c < info->n_classes; c++)
+    beyond += info->class_counts[c];
+  for (guint64 i = 0; i < info->n_samples && !sample; i++)
+    if (dataset->klass->label (dataset, i) >= (gint32) n->after)
+      sample = dyno_dataset_describe_sample (dataset, i);
+  g_ptr_array_add (
+      n->notes,
+      g_strdup_printf (_ ("No sample has a label from %u to %u, and %" PRIu64 " of %" PRIu64
+                          " have a larger one, up to %u; the first is %s. There are %u classes for "
+                          "it: correct the labels if they are wrong, else number the classes "
+                          "without gaps"),
+                       n->gap, n->after - 1, beyond, info->n_samples, info->n_classes - 1,
+                       sample ? sample : "?", info->n_classes));
 }
 
 static void
@@ -119,6 +177,8 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
           count_labels (dataset, train, n.train);
           count_labels (dataset, validation, n.validation);
         }
+      find_gap (&n);
+      say_gap (&n, dataset);
       say_classes (&n, is_empty, _ ("There is no sample of class "),
                    _ (": it stays a class, and is never learned"));
       say_classes (&n, is_untrained, _ ("There is no training sample of class "),

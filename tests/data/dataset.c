@@ -361,7 +361,9 @@ static void
 test_notes_tell_what_may_be_a_mistake (void)
 {
   static const guint64 fair[] = { 40, 30, 50 }, holes[] = { 40, 0, 1, 30 }, uneven[] = { 999, 1 },
-                       many[] = { 40, 0, 0, 30, 0, 0, 0, 0, 0 };
+                       many[] = { 40, 0, 0, 30, 0, 0, 0, 0, 0 },
+                       wrong[] = { 40, 30, 40, 0, 0, 0, 0, 0, 1, 0, 2 },
+                       late[] = { 0, 0, 0, 0, 0, 40, 50 }, near[] = { 40, 30, 50, 0, 0, 0, 0, 20 };
   static const struct {
     const guint64 *counts;
     guint32 n_classes;
@@ -373,6 +375,10 @@ test_notes_tell_what_may_be_a_mistake (void)
     { holes, 4, 0, 2, "no sample of class “1”", "no validation sample of class “2”" },
     { many, 9, 0, 1, "of class “1”, “2”, “4”, “5”, “6” and 2 more: it stays", NULL },
     { fair, 3, 60, 2, "no training sample of class “2”", "no validation sample of class “0”" },
+    { wrong, 11, 0, 2, "a label from 3 to 7|3 of 113|up to 10|the first is #110|11 classes",
+      "no validation sample of class “8”" },
+    { late, 7, 0, 1, "a label from 0 to 4|90 of 90|up to 6|the first is #0|7 classes", NULL },
+    { near, 8, 0, 1, "no sample of class “3”, “4”, “5”, “6”: it stays", NULL },
     { uneven, 2, 0, 2, "“0” has 999 samples and “1” has 1|99.9 %",
       "no validation sample of class “1”" },
   };

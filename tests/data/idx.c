@@ -112,6 +112,27 @@ test_folder_with_both_parts_is_split (void)
   test_folder_remove (folder);
 }
 
+/* One wrong byte of the labels makes 201 classes: a note before training names the sample. */
+static void
+test_a_wrong_label_is_noted (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  g_auto (GStrv) notes = NULL;
+  GByteArray *labels = make_idx (1, 30, 0, 0, 30);
+
+  labels->data[8 + 17] = 200;
+  put (folder, "t10k-images-idx3-ubyte", make_idx (3, 30, 4, 5, 30 * 20));
+  put (folder, "t10k-labels-idx1-ubyte", labels);
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 201);
+  notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+  g_assert_cmpuint (g_strv_length (notes), ==, 1);
+  g_assert_nonnull (strstr (notes[0], "a label from 3 to 199, and 1 of 30"));
+  g_assert_nonnull (strstr (notes[0], "the first is #17."));
+  test_folder_remove (folder);
+}
+
 static void
 test_resizes (void)
 {
@@ -243,6 +264,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/idx/reads-plain-and-gzip", test_reads_plain_and_gzip);
   g_test_add_func ("/data/idx/folder-with-both-parts-is-split",
                    test_folder_with_both_parts_is_split);
+  g_test_add_func ("/data/idx/a-wrong-label-is-noted", test_a_wrong_label_is_noted);
   g_test_add_func ("/data/idx/resizes", test_resizes);
   g_test_add_func ("/data/idx/lying-headers", test_lying_headers);
   g_test_add_func ("/data/idx/content-hash-sees-images-and-labels",
