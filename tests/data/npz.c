@@ -245,6 +245,187 @@ test_damage_is_refused (void)
     }
 }
 
+/* Two members of one name, in capitals or not, and names that lead out. */
+static void
+test_names_are_refused (void)
+{
+  static const struct {
+    const char *first, *second, *words;
+  } cases[] = {
+    { "x.npy", "x.npy", ": x.npy|two members have this name|numpy.savez" },
+    { "./x.npy", "x.npy", "two members have this name" },
+    { "x.npy", "X.npy", "X.npy|other capitals|numpy.savez" },
+    { "x.npy", "../../x.npy", ": ../../x.npy|leads out of the archive|numpy.savez" },
+    { "../x.npy", "x.npy", "../x.npy|leads out of the archive|numpy.savez" },
+    { "/tmp/x.npy", "x.npy", "/tmp/x.npy|leads out of the archive|numpy.savez" },
+    { "..\\x.npy", "x.npy", "../x.npy|leads out of the archive|numpy.savez" },
+    { "a/../../x.npy", "x.npy", "leads out of the archive" },
+    { "readme.txt", "../x.npy", "leads out of the archive" },
+    { "notes.npy", "notes.npy", "two members have this name" },
+  };
+  static const guint8 zeros[16];
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint deflated = 0; deflated < 2; deflated++)
+      {
+        g_autofree char *folder = test_folder_new ();
+        TestZip zip;
+
+        test_zip_init (&zip);
+        add (&zip, cases[i].first, deflated, "|u1", 2, (guint64[]){ 4, 4 }, zeros);
+        add (&zip, "y.npy", deflated, "|u1", 1, (guint64[]){ 4 }, test_labels);
+        add (&zip, cases[i].second, deflated, "|u1", 2, (guint64[]){ 4, 4 }, zeros);
+        g_autofree char *path = end_archive (&zip, folder),
+                        *other = g_build_filename (folder, "data.zip", NULL);
+        test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
+        /* What it is called does not matter where its first member is an array. */
+        g_assert_cmpint (g_rename (path, other), ==, 0);
+        if (g_str_has_suffix (cases[i].first, ".npy"))
+          test_open_fails (other, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
+        test_folder_remove (folder);
+      }
+}
+
+/* A deflated member that claims to be as large as its bytes could make it, but ends in noise: whoever
+ * inflates more than its header finds it damaged. */
+static void
+add_bomb (TestZip *zip, const char *name, const char *type, gboolean fits, guint n_dims,
+          const guint64 *shape)
+{
+  g_autoptr (GByteArray) header = g_byte_array_new ();
+  g_autoptr (GString) literal = g_string_new (NULL);
+  g_autoptr (GRand) random = g_rand_new_with_seed (1);
+  guint8 start[10] = "\x93NUMPY\x01";
+  guint64 size = (guint64) (type[2] - '0');
+  guint entry;
+
+  g_string_append_printf (literal, "{'descr': '%s', 'fortran_order': False, 'shape': (", type);
+  for (guint i = 0; i < n_dims; i++)
+    {
+      g_string_append_printf (literal, "%" G_GUINT64_FORMAT ",", shape[i]);
+      size *= shape[i];
+    }
+  g_string_append (literal, "), }\n");
+  start[8] = (guint8) literal->len;
+  g_byte_array_append (header, start, sizeof start);
+  g_byte_array_append (header, (const guint8 *) literal->str, (guint) literal->len);
+  size = fits ? size + header->len : 1300000000;
+  for (guint i = 0; i < 350000; i++)
+    {
+      guint32 noise = g_rand_int (random);
+      g_byte_array_append (header, (const guint8 *) &noise, sizeof noise);
+    }
+  entry = test_zip_add (zip, name, TRUE, FALSE, header->data, header->len);
+  put32 (zip->directory->data + entry + 24, (guint32) size);
+}
+
+static void
+test_bombs_are_refused_by_their_headers (void)
+{
+  static const struct {
+    const char *type;
+    gboolean fits;
+    guint64 shape[3];
+    DynoDataError code;
+    const char *words;
+  } cases[] = {
+    { "<f4", TRUE, { 1, 300000000 }, DYNO_DATA_ERROR_TOO_LARGE, "x.npy|from one number to 1 GB" },
+    { "<f4", TRUE, { 3, 100000000 }, DYNO_DATA_ERROR_CORRUPT, "y.npy|4 records|has 3" },
+    { "<f4", FALSE, { 4, 50 }, DYNO_DATA_ERROR_CORRUPT, "x.npy|needs 800 bytes|inflated" },
+    { "<f4", FALSE, { 400, 5000000 }, DYNO_DATA_ERROR_CORRUPT, "x.npy|shape needs 8000000000" },
+    { "<O4", TRUE, { 4, 50000000 }, DYNO_DATA_ERROR_UNSUPPORTED, "x.npy|Python objects" },
+    /* This one has nothing wrong but its bytes: it is inflated. */
+    { "<f4", TRUE, { 4, 50000000 }, DYNO_DATA_ERROR_CORRUPT, "x.npy|compressed bytes are damaged" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      TestZip zip;
+
+      test_zip_init (&zip);
+      add_bomb (&zip, "x.npy", cases[i].type, cases[i].fits, 2, cases[i].shape);
+      add (&zip, "y.npy", TRUE, "|u1", 1, (guint64[]){ 4 }, test_labels);
+      g_autofree char *path = end_archive (&zip, folder);
+      test_open_fails (path, cases[i].code, cases[i].words);
+      test_folder_remove (folder);
+    }
+}
+
+/* What the headers of the other arrays say is looked at first: those of the validation part, and of
+ * the targets. */
+static void
+test_headers_come_before_bytes (void)
+{
+  static const struct {
+    const char *name, *type;
+    guint64 count;
+    const char *words;
+  } cases[] = { { "x_test.npy", "|u1", 4, "x_test.npy|another shape or type" },
+                { "y_test.npy", "<f4", 4, "y_test.npy|other targets" },
+                { "y_train.npy", "|u1", 7, "y_train.npy|7 records" } };
+  static const guint8 zeros[64];
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      static const char *const names[] = { "y_train.npy", "x_test.npy", "y_test.npy" };
+      g_autofree char *folder = test_folder_new ();
+      TestZip zip;
+
+      test_zip_init (&zip);
+      add_bomb (&zip, "x_train.npy", "<f4", TRUE, 2, (guint64[]){ 6, 40000000 });
+      for (guint k = 0; k < 3; k++)
+        {
+          gboolean chosen = g_str_equal (names[k], cases[i].name);
+
+          if (k == 1 && !chosen)
+            add_bomb (&zip, names[k], "<f4", TRUE, 2, (guint64[]){ 4, 40000000 });
+          else if (chosen)
+            add (&zip, names[k], TRUE, cases[i].type, 1, &cases[i].count, zeros);
+          else
+            add (&zip, names[k], TRUE, "|u1", 1, (guint64[]){ k == 0 ? 6 : 4 }, zeros);
+        }
+      g_autofree char *path = end_archive (&zip, folder);
+      test_open_fails (path, DYNO_DATA_ERROR_CORRUPT, cases[i].words);
+      test_folder_remove (folder);
+    }
+}
+
+static void
+count_calls (guint64 n_samples, gpointer data)
+{
+  ++*(guint *) data;
+}
+
+/* A file in Fortran order whose targets do not belong to it is not copied first. */
+static void
+test_copies_come_last (void)
+{
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) x = NULL, y = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  static const guint8 zeros[64];
+  guint calls = 0;
+
+  x = npy_bytes ("<f4", TRUE, 2, (guint64[]){ 5, 3 }, zeros);
+  y = npy_bytes ("|u1", FALSE, 1, (guint64[]){ 4 }, zeros);
+  g_autofree char *path = test_write (folder, "X.npy", x->data, x->len);
+  g_free (test_write (folder, "y.npy", y->data, y->len));
+  dataset = dyno_dataset_open (path, NULL, count_calls, &calls, NULL, &error);
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+  g_assert_null (dataset);
+  g_assert_cmpuint (calls, ==, 0);
+  /* With 5 records the copy is made, and reported. */
+  g_clear_error (&error);
+  g_clear_pointer (&y, g_byte_array_unref);
+  y = npy_bytes ("|u1", FALSE, 1, (guint64[]){ 5 }, zeros);
+  g_free (test_write (folder, "y.npy", y->data, y->len));
+  dataset = dyno_dataset_open (path, NULL, count_calls, &calls, NULL, &error);
+  g_assert_cmpuint (calls, >, 0);
+  test_folder_remove (folder);
+}
+
 static void
 test_parts_must_be_alike (void)
 {
@@ -379,6 +560,12 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npz/values-of-one-part", test_values_of_one_part);
   g_test_add_func ("/data/npz/other-names-are-listed", test_other_names_are_listed);
   g_test_add_func ("/data/npz/damage-is-refused", test_damage_is_refused);
+  g_test_add_func ("/data/npz/doubled-names-and-names-that-lead-out-are-refused",
+                   test_names_are_refused);
+  g_test_add_func ("/data/npz/bombs-are-refused-by-their-headers",
+                   test_bombs_are_refused_by_their_headers);
+  g_test_add_func ("/data/npz/headers-come-before-bytes", test_headers_come_before_bytes);
+  g_test_add_func ("/data/npz/copies-come-last", test_copies_come_last);
   g_test_add_func ("/data/npz/parts-must-be-alike", test_parts_must_be_alike);
   g_test_add_func ("/data/array/fortran-order-is-read", test_fortran_order);
   g_test_add_func ("/data/array/reorders-in-windows-of-any-size", test_reorders_in_windows);

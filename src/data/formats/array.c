@@ -325,14 +325,15 @@ inflate_into (int fd, const DynoMember *member, int to, const char *shown,
   return ok;
 }
 
+/* Replaces the array by its inflated bytes, where they are deflated. */
 static gboolean
-copy_deflated (DynoArray *array, const DynoMember *member, const DynoOpenContext *context,
-               GError **error)
+unpack (DynoArray *array, const DynoOpenContext *context, GError **error)
 {
+  const DynoMember *member = &array->packed;
   int copy;
 
-  if (member->size / DEFLATE_RATIO > member->stored + DEFLATE_SLACK)
-    return set_damaged (error, array->shown);
+  if (member->size == 0)
+    return TRUE;
   copy = dyno_array_new_copy (member->size, array->shown, error);
   if (copy < 0)
     return FALSE;
@@ -345,7 +346,14 @@ copy_deflated (DynoArray *array, const DynoMember *member, const DynoOpenContext
   array->fd = copy;
   array->at = 0;
   array->copied = TRUE;
+  array->packed.size = 0;
   return TRUE;
+}
+
+gboolean
+dyno_array_load (DynoArray *array, const DynoOpenContext *context, GError **error)
+{
+  return unpack (array, context, error) && make_c_order (array, context, error);
 }
 
 static gboolean
@@ -357,17 +365,8 @@ read_header (DynoArray *array, guint64 size, GError **error)
   return FALSE;
 }
 
-static gboolean
-finish_open (DynoArray *array, gboolean ok, const DynoOpenContext *context, GError **error)
-{
-  if (ok && make_c_order (array, context, error))
-    return TRUE;
-  dyno_array_clear (array);
-  return FALSE;
-}
-
 gboolean
-dyno_array_open (DynoArray *array, const char *path, const DynoOpenContext *context, GError **error)
+dyno_array_open (DynoArray *array, const char *path, GError **error)
 {
   *array = DYNO_ARRAY_NONE;
   array->fd = dyno_datafile_open (path, &array->file_size, error);
@@ -375,17 +374,65 @@ dyno_array_open (DynoArray *array, const char *path, const DynoOpenContext *cont
     return FALSE;
   array->path = g_strdup (path);
   array->shown = g_filename_display_name (path);
-  return finish_open (array, read_header (array, array->file_size, error), context, error);
+  if (read_header (array, array->file_size, error))
+    return TRUE;
+  dyno_array_clear (array);
+  return FALSE;
+}
+
+/* The first piece of a deflated member; *n: bytes of it in inflation->out. */
+static gboolean
+inflate_beginning (Inflation *inflation, int fd, const DynoMember *member, gsize *n,
+                   const char *shown, GError **error)
+{
+  gboolean ok;
+
+  inflation->member = member;
+  inflation->sum = crc32 (0, NULL, 0);
+  if (inflateInit2 (&inflation->stream, -MAX_WBITS) != Z_OK)
+    return set_damaged (error, shown);
+  ok = inflate_piece (inflation, fd, n, shown, error);
+  inflateEnd (&inflation->stream);
+  return ok;
+}
+
+/* The header of a deflated member, out of its first bytes; nothing after them is inflated. */
+static gboolean
+read_packed_header (DynoArray *array, const DynoMember *member, GError **error)
+{
+  g_autofree Inflation *inflation = g_new0 (Inflation, 1);
+  DynoNpyHeader *header = &array->header;
+  gsize n = 0;
+
+  if (member->size / DEFLATE_RATIO > member->stored + DEFLATE_SLACK)
+    return set_damaged (error, array->shown);
+  if (!inflate_beginning (inflation, array->fd, member, &n, array->shown, error))
+    return FALSE;
+  if (!dyno_npy_parse (inflation->out, n, member->size, header, error))
+    {
+      g_prefix_error (error, "“%s”: ", array->shown);
+      return FALSE;
+    }
+  if (member->size - header->data_offset == header->data_bytes)
+    {
+      array->packed = *member;
+      array->packed.name = NULL;
+      return TRUE;
+    }
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               _ ("“%s”: its shape needs %" PRIu64 " bytes of data, and %" PRIu64
+                  " would be inflated; make the archive again"),
+               array->shown, header->data_bytes, member->size - header->data_offset);
+  return FALSE;
 }
 
 gboolean
 dyno_array_open_member (DynoArray *array, const char *path, const DynoMember *member,
-                        const DynoOpenContext *context, GError **error)
+                        GError **error)
 {
   g_autofree char *shown = g_filename_display_name (path),
                   *name = g_filename_display_name (member->name);
   guint64 whole;
-  gboolean ok;
 
   *array = DYNO_ARRAY_NONE;
   array->fd = dyno_datafile_open (path, &whole, error);
@@ -395,8 +442,11 @@ dyno_array_open_member (DynoArray *array, const char *path, const DynoMember *me
   array->shown = g_strdup_printf ("%s: %s", shown, name);
   array->at = member->at;
   array->file_size = member->stored;
-  ok = !member->deflated || copy_deflated (array, member, context, error);
-  return finish_open (array, ok && read_header (array, member->size, error), context, error);
+  if (member->deflated ? read_packed_header (array, member, error)
+                       : read_header (array, member->size, error))
+    return TRUE;
+  dyno_array_clear (array);
+  return FALSE;
 }
 
 gboolean
@@ -456,11 +506,8 @@ dyno_array_describe_member (const char *path, const DynoMember *member)
     {
       /* What is inflated last is less than a piece, and not what the sum is of. */
       beginning.size = G_MAXUINT64;
-      inflation->member = &beginning;
-      ok = inflateInit2 (&inflation->stream, -MAX_WBITS) == Z_OK
-           && inflate_piece (inflation, fd, &n, member->name, &error);
-      inflateEnd (&inflation->stream);
-      ok = ok && dyno_npy_parse (inflation->out, n, member->size, &header, &error);
+      ok = inflate_beginning (inflation, fd, &beginning, &n, member->name, &error)
+           && dyno_npy_parse (inflation->out, n, member->size, &header, &error);
     }
   else
     ok = dyno_npy_read_header (fd, member->at, member->size, &header, &error);

@@ -2,10 +2,12 @@
 /* One array of a data set: a .npy file or a member of an .npz archive, as it can be read sample by
  * sample.
  *
- * Invariants: header.fortran is FALSE once it is open, and data_offset counts from the start of fd.
- * An array whose samples do not lie one after another where it is (Fortran order, deflated) is
- * copied once, window by window, into a file without a name: of a small one in memory, of a large
- * one among the caches.  An array without such a copy stays in its file. */
+ * Invariants: an array that is open has its header and nothing else, so that what the header
+ * condemns costs no time; it is read after it was loaded.  From then on header.fortran is FALSE, and
+ * data_offset counts from the start of fd.  An array whose samples do not lie one after another where
+ * it is (Fortran order, deflated) is copied once by loading, window by window, into a file without a
+ * name: of a small one in memory, of a large one among the caches.  An array without such a copy
+ * stays in its file. */
 #pragma once
 #include "dataset-class.h"
 #include "members.h"
@@ -20,17 +22,19 @@ typedef struct {
   guint64 at;        /* of the .npy in the file, where nothing was copied */
   guint64 file_size; /* of the .npy as it is stored */
   gboolean copied;
-  gboolean single; /* the file is one sample: header has an axis of 1 before the file's own */
+  DynoMember packed; /* that is inflated by loading: its name is NULL; size 0: none */
+  gboolean single;   /* the file is one sample: header has an axis of 1 before the file's own */
   DynoNpyHeader header;
 } DynoArray;
 
 #define DYNO_ARRAY_NONE ((DynoArray){ .fd = -1 })
 
-/* Errors: those of dyno_npy_open; TOO_LARGE (no room for a copy); G_IO_ERROR_CANCELLED. */
-gboolean dyno_array_open (DynoArray *array, const char *path, const DynoOpenContext *context,
-                          GError **error);
+/* Errors: those of dyno_npy_parse; READ, UNREACHABLE. */
+gboolean dyno_array_open (DynoArray *array, const char *path, GError **error);
 gboolean dyno_array_open_member (DynoArray *array, const char *path, const DynoMember *member,
-                                 const DynoOpenContext *context, GError **error);
+                                 GError **error);
+/* Makes it readable.  Errors: CORRUPT, READ, TOO_LARGE (no room for a copy); G_IO_ERROR_CANCELLED. */
+gboolean dyno_array_load (DynoArray *array, const DynoOpenContext *context, GError **error);
 void dyno_array_clear (DynoArray *array);
 
 /* The array is one sample, whose axes are those that it has; its samples' axis is put before them.

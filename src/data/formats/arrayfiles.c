@@ -49,9 +49,7 @@ take (DynoArray *x, gpointer data, GError **error)
 
   if (is_one_sample (&x->header, taking->context->wanted))
     dyno_array_make_single (x);
-  if (taking->rests)
-    dyno_array_rest (x);
-  if (!dyno_array_set_take_unlabelled (taking->dataset, x, taking->context, error))
+  if (!dyno_array_set_take_unlabelled (taking->dataset, x, taking->rests, taking->context, error))
     return FALSE;
   taking->n_taken++;
   return TRUE;
@@ -72,7 +70,7 @@ take_file (Taking *taking, const char *path, GError **error)
 
   if (is_archive (path))
     return dyno_npz_each_samples (path, taking->context, take, taking, error);
-  return dyno_array_open (&x, path, taking->context, error) && take (&x, taking, error);
+  return dyno_array_open (&x, path, error) && take (&x, taking, error);
 }
 
 static gboolean
@@ -102,7 +100,7 @@ arrayfiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
         first = g_steal_pointer (&problem);
     }
   if (taking.n_taken > 0)
-    return dyno_array_set_finish (dataset, NULL, error);
+    return dyno_array_set_finish (dataset, NULL, context, error);
   /* Of one file its own error says more; of none the data set's check says that it is empty. */
   if (first && files->len == 1)
     {

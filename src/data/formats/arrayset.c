@@ -27,7 +27,7 @@
 #define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
 
 typedef struct {
-  DynoArray x;
+  DynoArray x, y;         /* y: none where there are no targets, and when they are learned */
   guint64 first;          /* sample of the data set */
   gboolean reads_at_once; /* what of the file lies in memory can be told from what does not */
 } Part;
@@ -52,7 +52,10 @@ dyno_array_set_close (DynoDataset *dataset)
   if (!set)
     return;
   for (guint i = 0; i < set->n_parts; i++)
-    dyno_array_clear (&set->parts[i].x);
+    {
+      dyno_array_clear (&set->parts[i].x);
+      dyno_array_clear (&set->parts[i].y);
+    }
   g_free (set->parts);
   g_free (set->classes);
   g_free (set->values);
@@ -146,12 +149,18 @@ take_targets (Set *set, const DynoNpyHeader *header, const guint8 *bytes, const 
   return TRUE;
 }
 
+static guint64
+count_targets (const DynoNpyHeader *header)
+{
+  return header->n_dims == 2 ? header->shape[1] : 1;
+}
+
 static gboolean
 check_targets (const Set *set, const DynoArray *y, GError **error)
 {
-  const DynoNpyHeader *header = &y->header;
+  const DynoNpyHeader *header = &y->header, *first = &set->parts[0].y.header;
   const DynoArray *x = &set->parts[set->n_parts - 1].x;
-  guint64 n_targets = header->n_dims == 2 ? header->shape[1] : 1;
+  guint64 n_targets = count_targets (header);
 
   if (header->n_dims < 1 || header->n_dims > 2 || n_targets == 0
       || (header->kind != 'f' && n_targets != 1) || n_targets > 65536
@@ -165,10 +174,8 @@ check_targets (const Set *set, const DynoArray *y, GError **error)
         error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
         _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64 "; the files do not belong together"),
         y->shown, header->shape[0], x->shown, x->header.shape[0]);
-  else if (set->n_parts > 1 && n_targets != (set->values ? set->n_values : 1))
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 _ ("“%s” has other targets than the training part"), y->shown);
-  else if (set->n_parts > 1 && (header->kind == 'f') != (set->values != NULL))
+  else if (set->n_parts > 1
+           && (n_targets != count_targets (first) || (header->kind == 'f') != (first->kind == 'f')))
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
                  _ ("“%s” has other targets than the training part"), y->shown);
   else
@@ -177,34 +184,15 @@ check_targets (const Set *set, const DynoArray *y, GError **error)
 }
 
 gboolean
-dyno_array_set_learn (DynoDataset *dataset, const DynoArray *y, GError **error)
+dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **error)
 {
   Set *set = dataset->state;
-  g_autofree guint8 *bytes = NULL;
-  const DynoNpyHeader *header = &y->header;
-  int code;
+  DynoArray *own = &set->parts[set->n_parts - 1].y;
 
-  dataset->info.size_bytes += y->file_size;
-  if (!check_targets (set, y, error))
-    return FALSE;
-  bytes = g_try_malloc (MAX (header->data_bytes, 1));
-  if (!bytes)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s”: no memory for its targets"), y->shown);
-      return FALSE;
-    }
-  if (dyno_array_read (y, bytes, header->data_bytes, 0, &code) != (gssize) header->data_bytes)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),
-                   y->shown);
-      return FALSE;
-    }
-  if (!take_targets (set, header, bytes, y->shown, error))
-    return FALSE;
-  dataset->info.content_hash =
-      dyno_hash_bytes (dataset->info.content_hash, bytes, header->data_bytes);
-  return TRUE;
+  *own = *y;
+  *y = DYNO_ARRAY_NONE;
+  dataset->info.size_bytes += own->file_size;
+  return check_targets (set, own, error);
 }
 
 static gboolean
@@ -280,9 +268,9 @@ check_alike (const DynoArray *x, const DynoArray *other, GError **error)
   return FALSE;
 }
 
-gboolean
-dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
-                     GError **error)
+static gboolean
+take_samples (DynoDataset *dataset, DynoArray *x, gboolean at_once, const DynoOpenContext *context,
+              GError **error)
 {
   DynoDatasetInfo *info = &dataset->info;
   Set *set = dataset->state = dataset->state ? dataset->state : g_new0 (Set, 1);
@@ -290,7 +278,7 @@ dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *
 
   set->parts = g_renew (Part, set->parts, set->n_parts + 1);
   part = &set->parts[set->n_parts];
-  *part = (Part){ .x = *x, .first = info->n_samples };
+  *part = (Part){ .x = *x, .y = DYNO_ARRAY_NONE, .first = info->n_samples };
   *x = DYNO_ARRAY_NONE;
   x = &part->x;
   if (set->n_parts++ > 0 ? !check_alike (&set->parts[0].x, x, error)
@@ -302,35 +290,105 @@ dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *
                    x->shown);
       return FALSE;
     }
+  if (at_once && !dyno_array_load (x, context, error))
+    return FALSE;
   info->size_bytes += x->file_size;
   info->n_samples += x->header.shape[0];
-  info->content_hash = dyno_hash_bytes (set->n_parts > 1 ? info->content_hash : DYNO_HASH_START,
-                                        x->header.shape, x->header.n_dims * sizeof (guint64));
-  if (set->planes)
-    info->content_hash = dyno_hash_string (info->content_hash, info->axes);
-  part->reads_at_once = x->fd >= 0 && dyno_datafile_can_read_at_once (x->fd);
   return TRUE;
 }
 
 gboolean
-dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
-                                GError **error)
+dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
+                     GError **error)
 {
-  Set *set;
-
-  if (dyno_array_set_take (dataset, x, context, error))
-    return TRUE;
-  set = dataset->state;
-  dyno_array_clear (&set->parts[--set->n_parts].x);
-  return FALSE;
+  return take_samples (dataset, x, FALSE, context, error);
 }
 
 gboolean
-dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error)
+dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean rests,
+                                const DynoOpenContext *context, GError **error)
+{
+  gboolean ok = take_samples (dataset, x, TRUE, context, error);
+  Set *set = dataset->state;
+
+  if (!ok)
+    dyno_array_clear (&set->parts[--set->n_parts].x);
+  else if (rests)
+    dyno_array_rest (&set->parts[set->n_parts - 1].x);
+  return ok;
+}
+
+/* Reads the targets of a part, and hashes them. */
+static gboolean
+load_targets (Set *set, DynoArray *y, guint64 *hash, const DynoOpenContext *context, GError **error)
+{
+  const DynoNpyHeader *header = &y->header;
+  g_autofree guint8 *bytes = NULL;
+  int code;
+
+  if (!dyno_array_load (y, context, error))
+    return FALSE;
+  bytes = g_try_malloc (MAX (header->data_bytes, 1));
+  if (!bytes)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("“%s”: no memory for its targets"), y->shown);
+      return FALSE;
+    }
+  if (dyno_array_read (y, bytes, header->data_bytes, 0, &code) != (gssize) header->data_bytes)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),
+                   y->shown);
+      return FALSE;
+    }
+  if (!take_targets (set, header, bytes, y->shown, error))
+    return FALSE;
+  *hash = dyno_hash_bytes (*hash, bytes, header->data_bytes);
+  dyno_array_clear (y);
+  return TRUE;
+}
+
+/* All targets first: they are few, and what is wrong in them is found before samples are copied. */
+static gboolean
+load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  DynoDatasetInfo *info = &dataset->info;
+  Set *set = dataset->state;
+  guint64 hash = DYNO_HASH_START;
+
+  for (guint i = 0; i < set->n_parts; i++)
+    {
+      Part *part = &set->parts[i];
+
+      hash = dyno_hash_bytes (hash, part->x.header.shape, part->x.header.n_dims * sizeof (guint64));
+      if (set->planes)
+        hash = dyno_hash_string (hash, info->axes);
+      if (part->y.fd >= 0 && !load_targets (set, &part->y, &hash, context, error))
+        return FALSE;
+    }
+  info->content_hash = hash;
+  for (guint i = 0; i < set->n_parts; i++)
+    {
+      Part *part = &set->parts[i];
+
+      if (part->x.fd < 0)
+        continue;
+      if (!dyno_array_load (&part->x, context, error))
+        return FALSE;
+      part->reads_at_once = dyno_datafile_can_read_at_once (part->x.fd);
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_array_set_finish (DynoDataset *dataset, const char *targets, const DynoOpenContext *context,
+                       GError **error)
 {
   DynoDatasetInfo *info = &dataset->info;
   Set *set = dataset->state;
 
+  if (!load (dataset, context, error))
+    return FALSE;
   if (set->values && !dyno_target_names_load (info, set->n_values, targets, error))
     return FALSE;
   info->knows_values = set->values != NULL;

@@ -10,13 +10,17 @@ G_BEGIN_DECLS
  * one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
 gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
                               GError **error);
-/* As _take, of any number of parts without targets; a part that does not fit is left out. */
-gboolean dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x,
+/* As _take, of any number of parts without targets, and loads it; rests: its file is closed until it
+ * is read.  A part that does not fit is left out. */
+gboolean dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean rests,
                                          const DynoOpenContext *context, GError **error);
-/* The targets of the part that was taken last.  Errors: the same; READ. */
-gboolean dyno_array_set_learn (DynoDataset *dataset, const DynoArray *y, GError **error);
-/* After all parts, of which one at least was taken.  targets: NULL: they have none; else path of a .npy whose .names, where there are any, name the values. */
-gboolean dyno_array_set_finish (DynoDataset *dataset, const char *targets, GError **error);
+/* The targets of the part that was taken last; y is taken over, also on error.  Errors: the same. */
+gboolean dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **error);
+/* After all parts, of which one at least was taken: loads the targets and the samples.  targets:
+ * NULL: they have none; else path of a .npy whose .names, where there are any, name the values.
+ * Errors: those of dyno_array_load; CORRUPT, TOO_LARGE, READ. */
+gboolean dyno_array_set_finish (DynoDataset *dataset, const char *targets,
+                                const DynoOpenContext *context, GError **error);
 
 /* The members of a class. */
 void dyno_array_set_close (DynoDataset *dataset);

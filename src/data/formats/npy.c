@@ -78,22 +78,18 @@ npy_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       location->is_folder ? dyno_npy_find_samples (location->body) : g_strdup (location->body);
   g_autofree char *targets = NULL;
   DynoArray x, y;
-  gboolean ok;
 
   if (!path)
     {
       dyno_datafile_set_error (error, ENOENT, location->body);
       return FALSE;
     }
-  if (!dyno_array_open (&x, path, context, error)
-      || !dyno_array_set_take (dataset, &x, context, error))
+  if (!dyno_array_open (&x, path, error) || !dyno_array_set_take (dataset, &x, context, error))
     return FALSE;
   targets = find_targets (path, context->params->targets, error);
-  if (!targets || !dyno_array_open (&y, targets, context, error))
-    return FALSE;
-  ok = dyno_array_set_learn (dataset, &y, error);
-  dyno_array_clear (&y);
-  return ok && dyno_array_set_finish (dataset, targets, error);
+  return targets && dyno_array_open (&y, targets, error)
+         && dyno_array_set_learn (dataset, &y, error)
+         && dyno_array_set_finish (dataset, targets, context, error);
 }
 
 const DynoDatasetClass dyno_dataset_class_npy = {

@@ -42,15 +42,27 @@ static const Pair validation_pairs[] = {
 };
 
 typedef struct {
+  char *shown;         /* the archive, for messages */
   GHashTable *by_name; /* name in lower case, without .npy, to a DynoMember */
+  GHashTable *twins;   /* those of by_name that two members have, one in capitals: a DynoMember */
+  GHashTable *names;   /* of all members, as they are; the members' own */
   GPtrArray *members;  /* DynoMember, as they come */
 } Contents;
 
-/* By its first member, whose name stands in the first bytes. */
+/* A name with which unpacking would write outside its folder. */
+static gboolean
+leads_out (const char *name)
+{
+  return name[0] == '/' || name[0] == '\\' || g_str_has_prefix (name, "../")
+         || g_str_has_prefix (name, "..\\") || strstr (name, "/../") || strstr (name, "\\..\\");
+}
+
+/* By its own name, or by its first member, whose name stands in the first bytes. */
 static gboolean
 npz_matches (const DynoLocation *location)
 {
   guint8 head[30 + MAX_NAME];
+  g_autofree char *name = NULL;
   guint64 size;
   gssize n;
   guint length;
@@ -59,14 +71,19 @@ npz_matches (const DynoLocation *location)
   if (location->scheme || !location->is_regular || location->head_size < 4
       || memcmp (location->head, "PK\3\4", 4) != 0)
     return FALSE;
+  if (g_str_has_suffix (location->body, ".npz"))
+    return TRUE;
   fd = dyno_datafile_open (location->body, &size, NULL);
   if (fd < 0)
     return FALSE;
   n = dyno_datafile_pread (fd, head, sizeof head, 0);
   close (fd);
   length = n >= 30 ? (guint) head[26] | (guint) head[27] << 8 : 0;
-  return length > 4 && length <= MAX_NAME && n >= (gssize) (30 + length)
-         && memcmp (head + 30 + length - 4, ".npy", 4) == 0 && !memchr (head + 30, '/', length);
+  if (length <= 4 || length > MAX_NAME || n < (gssize) (30 + length)
+      || memcmp (head + 30 + length - 4, ".npy", 4) != 0)
+    return FALSE;
+  name = g_strndup ((const char *) head + 30, length);
+  return !strchr (name + (g_str_has_prefix (name, "./") ? 2 : 0), '/') || leads_out (name);
 }
 
 static void
@@ -79,17 +96,38 @@ member_free (gpointer data)
 }
 
 static gboolean
+refuse_name (const Contents *contents, const char *name, const char *why, GError **error)
+{
+  g_autofree char *inner = g_filename_display_name (name);
+
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+               _ ("“%s: %s”: %s; make the archive again with numpy.savez"), contents->shown, inner,
+               why);
+  return FALSE;
+}
+
+static gboolean
 take_member (const DynoMember *member, gpointer data, GError **error)
 {
   Contents *contents = data;
-  DynoMember *own = g_memdup2 (member, sizeof *member);
+  DynoMember *own;
   char *name;
 
+  if (leads_out (member->name))
+    return refuse_name (contents, member->name, _ ("its name leads out of the archive"), error);
+  if (g_hash_table_contains (contents->names, member->name))
+    return refuse_name (contents, member->name,
+                        _ ("two members have this name, and which one is meant is not known"),
+                        error);
+  own = g_memdup2 (member, sizeof *member);
   own->name = g_strdup (member->name);
   g_ptr_array_add (contents->members, own);
+  g_hash_table_add (contents->names, (gpointer) own->name);
   if (!g_str_has_suffix (own->name, ".npy"))
     return TRUE;
   name = g_ascii_strdown (own->name, (gssize) strlen (own->name) - 4);
+  if (g_hash_table_contains (contents->by_name, name))
+    g_hash_table_insert (contents->twins, g_strdup (name), own);
   g_hash_table_replace (contents->by_name, name, own);
   return TRUE;
 }
@@ -107,15 +145,14 @@ find_pair (const Contents *contents, const Pair *pairs, gsize n_pairs)
 static gboolean
 read_contents (Contents *contents, const DynoOpenContext *context, GError **error)
 {
-  const char *path = context->location->body;
-  g_autofree char *shown = g_filename_display_name (path);
   guint64 size;
   gboolean ok;
-  int fd = dyno_datafile_open (path, &size, error);
+  int fd = dyno_datafile_open (context->location->body, &size, error);
 
   if (fd < 0)
     return FALSE;
-  ok = dyno_zip_walk (fd, size, shown, take_member, contents, context->cancellable, error);
+  ok =
+      dyno_zip_walk (fd, size, contents->shown, take_member, contents, context->cancellable, error);
   close (fd);
   return ok;
 }
@@ -157,16 +194,19 @@ open_named (DynoArray *array, const Contents *contents, const char *name,
             const DynoOpenContext *context, GError **error)
 {
   const DynoMember *member = g_hash_table_lookup (contents->by_name, name);
-  const char *path = context->location->body;
-  g_autofree char *shown = NULL, *inner = NULL;
+  g_autofree char *inner = NULL;
 
-  if (!member->refused)
-    return dyno_array_open_member (array, path, member, context, error);
   *array = DYNO_ARRAY_NONE;
-  shown = g_filename_display_name (path);
+  if (g_hash_table_contains (contents->twins, name))
+    return refuse_name (contents, member->name,
+                        _ ("another member has this name in other capitals, and which one is meant "
+                           "is not known"),
+                        error);
+  if (!member->refused)
+    return dyno_array_open_member (array, context->location->body, member, error);
   inner = g_filename_display_name (member->name);
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "“%s: %s”: %s", shown, inner,
-               member->refused);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "“%s: %s”: %s", contents->shown,
+               inner, member->refused);
   return FALSE;
 }
 
@@ -182,7 +222,7 @@ open_targets (DynoArray *array, const Contents *contents, const char *name,
     return open_named (array, contents, name, context, error);
   if (g_hash_table_contains (contents->by_name, inner))
     return open_named (array, contents, inner, context, error);
-  return dyno_array_open (array, asked, context, error);
+  return dyno_array_open (array, asked, error);
 }
 
 static gboolean
@@ -190,15 +230,11 @@ take_part (DynoDataset *dataset, const Contents *contents, const Pair *pair,
            const DynoOpenContext *context, GError **error)
 {
   DynoArray x, y;
-  gboolean ok;
 
-  if (!open_named (&x, contents, pair->x, context, error)
-      || !dyno_array_set_take (dataset, &x, context, error)
-      || !open_targets (&y, contents, pair->y, context, error))
-    return FALSE;
-  ok = dyno_array_set_learn (dataset, &y, error);
-  dyno_array_clear (&y);
-  return ok;
+  return open_named (&x, contents, pair->x, context, error)
+         && dyno_array_set_take (dataset, &x, context, error)
+         && open_targets (&y, contents, pair->y, context, error)
+         && dyno_array_set_learn (dataset, &y, error);
 }
 
 static void
@@ -235,7 +271,7 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
     return FALSE;
   if (validation)
     note_unused (dataset, contents, validation);
-  return dyno_array_set_finish (dataset, stem, error);
+  return dyno_array_set_finish (dataset, stem, context, error);
 }
 
 /* The samples of a whole pair, else the first name that is there. */
@@ -285,16 +321,38 @@ set_no_samples (const Contents *contents, const char *path, GError **error)
   return FALSE;
 }
 
+static void
+init_contents (Contents *contents, const char *path)
+{
+  contents->shown = g_filename_display_name (path);
+  contents->by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  contents->twins = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  contents->names = g_hash_table_new (g_str_hash, g_str_equal);
+  contents->members = g_ptr_array_new_with_free_func (member_free);
+}
+
+static void
+clear_contents (Contents *contents)
+{
+  g_hash_table_unref (contents->by_name);
+  g_hash_table_unref (contents->twins);
+  g_hash_table_unref (contents->names);
+  g_ptr_array_unref (contents->members);
+  g_free (contents->shown);
+}
+
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Contents, clear_contents)
+
 gboolean
 dyno_npz_each_samples (const char *path, const DynoOpenContext *context, DynoSamplesFunc func,
                        gpointer data, GError **error)
 {
   DynoLocation location = { .body = (char *) path };
   DynoOpenContext own = *context;
-  g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_autoptr (GPtrArray) members = g_ptr_array_new_with_free_func (member_free), names = NULL;
-  Contents contents = { .by_name = by_name, .members = members };
+  g_autoptr (GPtrArray) names = NULL;
+  g_auto (Contents) contents;
 
+  init_contents (&contents, path);
   own.location = &location;
   if (!read_contents (&contents, &own, error))
     return FALSE;
@@ -314,10 +372,9 @@ dyno_npz_each_samples (const char *path, const DynoOpenContext *context, DynoSam
 static gboolean
 npz_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
-  g_autoptr (GHashTable) by_name = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  g_autoptr (GPtrArray) members = g_ptr_array_new_with_free_func (member_free);
-  Contents contents = { .by_name = by_name, .members = members };
+  g_auto (Contents) contents;
 
+  init_contents (&contents, context->location->body);
   return read_contents (&contents, context, error) && load (dataset, &contents, context, error);
 }
 

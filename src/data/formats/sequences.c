@@ -212,15 +212,15 @@ take_record (Sequences *sequences, const DynoArray *y, const guint8 *bytes, guin
 }
 
 static gboolean
-take_records (Sequences *sequences, DynoDataset *dataset, const DynoArray *y, GPtrArray *names,
-              GError **error)
+take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, GPtrArray *names,
+              const DynoOpenContext *context, GError **error)
 {
   const DynoNpyHeader *header = &y->header;
   g_autofree guint8 *bytes = NULL;
   gint32 largest = 0;
   int code;
 
-  if (!check_targets (y, names->len, error))
+  if (!check_targets (y, names->len, error) || !dyno_array_load (y, context, error))
     return FALSE;
   bytes =
       header->data_bytes <= MAX_TARGET_BYTES ? g_try_malloc (MAX (header->data_bytes, 1)) : NULL;
@@ -256,9 +256,9 @@ load_records (Sequences *sequences, DynoDataset *dataset, GPtrArray *names, cons
   DynoArray y;
   gboolean ok;
 
-  if (!dyno_array_open (&y, targets, context, error))
+  if (!dyno_array_open (&y, targets, error))
     return FALSE;
-  ok = take_records (sequences, dataset, &y, names, error);
+  ok = take_records (sequences, dataset, &y, names, context, error);
   dyno_array_clear (&y);
   return ok
          && (sequences->list->n_values == 0
