@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define BUSY_MS     2000
+#define HURRY_MS    200
 #define RETRY_US    10000
 #define CHECK_BYTES (64 << 20) /* larger files are not read whole at each opening */
 
@@ -25,7 +26,9 @@ struct _DynoDatabase {
   sqlite3 *handle;
   GHashTable *statements; /* by the address of their SQL */
   char *read_only, *aside;
-  dev_t device; /* of the file that is open: see dyno_database_begin */
+  const gint *hurry;
+  gint64 waiting_us; /* since when */
+  dev_t device;      /* of the file that is open: see dyno_database_begin */
   ino_t inode;
 };
 
@@ -291,6 +294,28 @@ is_remote (const char *path)
   return FALSE;
 }
 
+static gboolean
+is_late (DynoDatabase *db, gint64 since_us)
+{
+  gboolean hurries = db->hurry && g_atomic_int_get (db->hurry);
+
+  return g_get_monotonic_time () - since_us >= (hurries ? HURRY_MS : BUSY_MS) * 1000;
+}
+
+/* SQLite's own way to wait cannot be cut short. */
+static int
+wait_a_little (void *data, int n)
+{
+  DynoDatabase *db = data;
+
+  if (n == 0)
+    db->waiting_us = g_get_monotonic_time ();
+  if (is_late (db, db->waiting_us))
+    return 0;
+  g_usleep (RETRY_US);
+  return 1;
+}
+
 /* Two processes that open a new file at once ask for the same mode, and SQLite lets the second one
  * fail instead of waiting. */
 static int
@@ -298,13 +323,13 @@ choose_journal (DynoDatabase *db)
 {
   const char *sql =
       is_remote (db->path) ? "PRAGMA journal_mode = DELETE" : "PRAGMA journal_mode = WAL";
-  gint64 until = g_get_monotonic_time () + BUSY_MS * 1000;
+  gint64 since = g_get_monotonic_time ();
   int code;
 
   for (;;)
     {
       g_free (ask (db->handle, sql, &code));
-      if ((code & 0xff) != SQLITE_BUSY || g_get_monotonic_time () >= until)
+      if ((code & 0xff) != SQLITE_BUSY || is_late (db, since))
         return code;
       g_usleep (RETRY_US);
     }
@@ -347,7 +372,7 @@ open_handle (DynoDatabase *db, const char *name, int flags)
   if (code == SQLITE_OK)
     {
       sqlite3_extended_result_codes (db->handle, 1);
-      sqlite3_busy_timeout (db->handle, BUSY_MS);
+      sqlite3_busy_handler (db->handle, wait_a_little, db);
     }
   return code;
 }
@@ -409,11 +434,11 @@ repair (DynoDatabase *db)
   g_autofree char *folder = g_path_get_dirname (db->path), *shown = NULL;
   char *aside;
   int lock = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), code;
-  gint64 until = g_get_monotonic_time () + BUSY_MS * 1000;
+  gint64 since = g_get_monotonic_time ();
   guint n;
 
   while (lock >= 0 && flock (lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK
-         && g_get_monotonic_time () < until)
+         && !is_late (db, since))
     g_usleep (RETRY_US);
   code = connect_to (db);
   if (is_damage (code))
@@ -485,7 +510,7 @@ connect_unwritable (DynoDatabase *db, int problem)
 }
 
 DynoDatabase *
-dyno_database_open (const char *path, GError **error)
+dyno_database_open (const char *path, const gint *hurry, GError **error)
 {
   g_autoptr (DynoDatabase) db = g_new0 (DynoDatabase, 1);
   g_autofree char *folder = g_path_get_dirname (path);
@@ -496,6 +521,7 @@ dyno_database_open (const char *path, GError **error)
   db->path = g_canonicalize_filename (path, NULL);
   db->shown = g_filename_display_name (db->path);
   db->statements = g_hash_table_new_full (NULL, NULL, NULL, finalise);
+  db->hurry = hurry;
   g_mkdir_with_parents (folder, 0755);
   writable = probe (db->path, &locks);
   problem = errno;
@@ -536,6 +562,18 @@ dyno_database_free (DynoDatabase *db)
   g_free (db->read_only);
   g_free (db->aside);
   g_free (db);
+}
+
+const gint *
+dyno_database_set_hurry (DynoDatabase *db, const gint *hurry)
+{
+  const gint *before;
+
+  dyno_database_lock (db);
+  before = db->hurry;
+  db->hurry = hurry;
+  dyno_database_unlock (db);
+  return before;
 }
 
 void

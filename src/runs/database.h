@@ -7,7 +7,7 @@
  * - A damaged file is renamed aside (FILE.corrupt-<time>) and begun anew with what can still be
  *   read of it.
  * - A file of a newer version, or one that cannot be written, is opened to be read.
- * - Another process is waited for two seconds at most.
+ * - Another process is waited for two seconds at most, or a fifth of one where its caller hurries.
  * Threads: hold the lock (dyno_database_lock) from a statement's preparation to its last row. */
 #pragma once
 #include "runs-error.h"
@@ -17,10 +17,15 @@ G_BEGIN_DECLS
 
 typedef struct _DynoDatabase DynoDatabase;
 
-/* The folder is made where it is missing.  Errors: IO, BUSY, DISK, CORRUPT. */
-DynoDatabase *dyno_database_open (const char *path, GError **error);
+/* The folder is made where it is missing.  hurry: while another thread has set it, other processes are
+ * hardly waited for, also by what is waiting already; NULL: never; it lives as long as the database.
+ * Errors: IO, BUSY, DISK, CORRUPT, READ_ONLY. */
+DynoDatabase *dyno_database_open (const char *path, const gint *hurry, GError **error);
 void dyno_database_free (DynoDatabase *db);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDatabase, dyno_database_free)
+
+/* Another one from now on; returns what it was. */
+const gint *dyno_database_set_hurry (DynoDatabase *db, const gint *hurry);
 
 void dyno_database_lock (DynoDatabase *db); /* recursive */
 void dyno_database_unlock (DynoDatabase *db);

@@ -3,6 +3,8 @@
  * something is written; all else belongs to the thread.  Of many steps the last counts.  An entry
  * is written whole each time, so that one that failed is made up for by the next. */
 #include "runrecorder.h"
+#include "file.h"
+#include "lateentry.h"
 #include "median.h"
 #include "process.h"
 #include "store-private.h"
@@ -27,6 +29,7 @@ struct _DynoRunRecorder {
   gboolean over;        /* nothing comes any more */
   gboolean ended;       /* the thread */
   gboolean left;        /* nobody waits for the thread, which frees */
+  gint hurry;           /* atomic: somebody waits for the thread */
   GThread *thread;
 
   /* of the thread */
@@ -168,7 +171,7 @@ take_done (DynoRunRecorder *r, const DynoEvent *event)
 }
 
 static void
-take_event (DynoRunRecorder *r, const DynoEvent *event, const double *end)
+take_event (DynoRunRecorder *r, const DynoEvent *event, double end)
 {
   switch (event->type)
     {
@@ -179,7 +182,7 @@ take_event (DynoRunRecorder *r, const DynoEvent *event, const double *end)
       take_metrics (r, &event->metrics);
       break;
     case DYNO_EVENT_EPOCH:
-      take_epoch (r, &event->epoch, *end);
+      take_epoch (r, &event->epoch, end);
       break;
     case DYNO_EVENT_ERROR:
       set_text (&r->run->error, event->error->message);
@@ -244,7 +247,7 @@ static gboolean
 open_store (DynoRunRecorder *r, GError **error)
 {
   if (!r->store)
-    r->store = dyno_store_open (NULL, error);
+    r->store = dyno_store_open_in_hurry (NULL, &r->hurry, error);
   return r->store != NULL;
 }
 
@@ -262,19 +265,39 @@ write_entry (DynoRunRecorder *r, GError **error)
   return TRUE;
 }
 
-/* last: there is no next time, so that a file that another process holds is waited for twice. */
+/* The end of a run does not wait until another process lets go of the history. */
+static gboolean
+write_late (DynoRunRecorder *r, GError **error)
+{
+  const DynoEpochMetrics *epochs = (const DynoEpochMetrics *) (gconstpointer) r->left_epochs->data;
+  g_autofree char *own = r->store ? NULL : dyno_data_dir ("history.sqlite");
+  const char *path = r->store ? dyno_store_get_path (r->store) : own;
+  g_autofree char *shown = g_filename_display_name (path);
+
+  r->run->seen_us = g_get_real_time ();
+  if (!dyno_late_entry_write (path, r->run, epochs, r->left_epochs->len, error))
+    return FALSE;
+  g_array_set_size (r->left_epochs, 0);
+  g_message ("Another process holds the history “%s”: the entry of this run is kept beside it, and "
+             "is put into it when it is opened the next time",
+             shown);
+  return TRUE;
+}
+
+/* last: there is no next time. */
 static void
 write_it (DynoRunRecorder *r, gboolean last)
 {
   g_autoptr (GError) problem = NULL;
-  gboolean good = open_store (r, &problem) && write_entry (r, &problem);
+  gboolean good = open_store (r, &problem) && write_entry (r, &problem),
+           busy = g_error_matches (problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY);
 
-  if (last && g_error_matches (problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY))
+  if (last && busy)
     {
       g_clear_error (&problem);
-      good = write_entry (r, &problem);
+      good = write_late (r, &problem);
     }
-  if (problem)
+  if (problem && (last || !busy))
     tell (r, problem);
   r->written_us = g_get_monotonic_time ();
   r->next_us = r->written_us + (good ? PACE_US : BEAT_US);
@@ -306,7 +329,7 @@ take_all (DynoRunRecorder *r)
   DynoStepMetrics step = r->step;
   const DynoJob *job = g_steal_pointer (&r->job);
   g_autoptr (GArray) ends = g_steal_pointer (&r->epoch_ends);
-  const double *end = (const double *) (gconstpointer) ends->data;
+  guint n_ends = 0;
   DynoEvent *event;
   gboolean any = !g_queue_is_empty (&events);
 
@@ -322,8 +345,10 @@ take_all (DynoRunRecorder *r)
     take_step (r, &step);
   while ((event = g_queue_pop_head (&events)))
     {
+      /* No pointer into the array: without an epoch it has no memory. */
+      double end = event->type == DYNO_EVENT_EPOCH ? g_array_index (ends, double, n_ends++) : 0;
+
       take_event (r, event, end);
-      end += event->type == DYNO_EVENT_EPOCH;
       dyno_event_unref (event);
     }
   g_mutex_lock (&r->lock);
@@ -339,7 +364,8 @@ begin (DynoRunRecorder *r)
   g_mutex_lock (&r->lock);
   job = dyno_job_copy (r->job);
   g_mutex_unlock (&r->lock);
-  if (!open_store (r, &problem))
+  if (!open_store (r, &problem)
+      && !g_error_matches (problem, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_BUSY))
     tell (r, problem);
   dyno_stored_run_set_job (r->run, job);
   if (r->store)
@@ -485,6 +511,7 @@ dyno_run_recorder_free (DynoRunRecorder *r)
   g_mutex_unlock (&r->lock);
   if (session)
     dyno_session_remove_observer (session, &observer, r);
+  g_atomic_int_set (&r->hurry, TRUE);
   g_mutex_lock (&r->lock);
   r->over = TRUE;
   g_cond_broadcast (&r->changed);

@@ -2,6 +2,7 @@
 /* Writes a session into the history as it happens: an observer that takes a note of each event on
  * the thread that emits it, and a thread of its own that writes.  Training never waits for it, and
  * goes on where nothing can be written: one message says so, and it is tried again until the end.
+ * A history that another process holds at the end gets its entry later (lateentry.h).
  *
  * The entry is there from the start of the session; steps are written every few seconds, epochs and
  * the end at once.  A resumed run goes on in its own entry, which its folder tells. */

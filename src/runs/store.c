@@ -2,6 +2,7 @@
 /* Runs in the history.  Every change is one transaction. */
 #include "file.h"
 #include "import.h"
+#include "lateentry.h"
 #include "process.h"
 #include "store-private.h"
 #include <math.h>
@@ -14,8 +15,14 @@
 DynoStore *
 dyno_store_open (const char *path, GError **error)
 {
+  return dyno_store_open_in_hurry (path, NULL, error);
+}
+
+DynoStore *
+dyno_store_open_in_hurry (const char *path, const gint *hurry, GError **error)
+{
   g_autofree char *own = path ? NULL : dyno_data_dir ("history.sqlite");
-  DynoDatabase *db = dyno_database_open (path ? path : own, error);
+  DynoDatabase *db = dyno_database_open (path ? path : own, hurry, error);
   DynoStore *store;
 
   if (!db)
@@ -29,6 +36,8 @@ dyno_store_open (const char *path, GError **error)
       g_autofree char *runs = dyno_data_dir ("runs");
       dyno_store_import_runs (store, runs, NULL);
     }
+  if (!dyno_database_get_read_only (db))
+    dyno_late_entries_take (store);
   return store;
 }
 

@@ -18,6 +18,9 @@ typedef struct _DynoStore DynoStore;
 /* path NULL: history.sqlite in the folder of dyno_data_dir.  A damaged file is renamed aside and
  * begun anew; one of a newer version is only read. */
 DynoStore *dyno_store_open (const char *path, GError **error);
+/* The same for who cannot wait long for another process that holds the file: hurry as of
+ * dyno_database_open. */
+DynoStore *dyno_store_open_in_hurry (const char *path, const gint *hurry, GError **error);
 DynoStore *dyno_store_ref (DynoStore *store);
 void dyno_store_free (DynoStore *store); /* NULL: nothing; the last reference closes the file */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStore, dyno_store_free)

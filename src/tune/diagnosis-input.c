@@ -205,6 +205,7 @@ find_larger_batch (DynoDiagnosisInput *input, DynoStore *store)
 void
 dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
 {
+  static const gint at_once = TRUE; /* the end of a run does not wait for it */
   const DynoRunFacts *facts = &input->facts;
   g_autoptr (DynoStore) opened = NULL;
   g_autoptr (GError) problem = NULL;
@@ -212,7 +213,7 @@ dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
   if (!input->has_settings || facts->fingerprint == 0 || !*facts->model)
     return;
   if (!store)
-    store = opened = dyno_store_open (NULL, &problem);
+    store = opened = dyno_store_open_in_hurry (NULL, &at_once, &problem);
   if (!store)
     {
       g_info ("No ceilings out of the history: %s", problem->message);

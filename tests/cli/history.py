@@ -205,8 +205,14 @@ class History(Case):
         self.train('--no-out')
         with sqlite3.connect(self.file()) as database:
             database.execute('BEGIN EXCLUSIVE')
-            self.assertIn('another process', self.train('--no-out').stderr.decode())
-        self.assertEqual(len(self.runs()), 1)
+            said = self.train('--out', 'a').stderr.decode()
+            self.assertIn('Another process holds the history', said)
+            self.assertIn('kept beside it', said)
+            self.assertEqual(len(glob.glob(self.file() + '.late-*')), 1)
+        newest, first = self.runs()
+        self.assertEqual((newest['state'], newest['epochs'], newest['folder']), ('finished', 2, self.path('a')))
+        self.assertEqual(glob.glob(self.file() + '.late-*'), [])
+        self.assertEqual(len(self.runs()), 2)
 
     def test_disk_is_full(self):
         self.train('--no-out')

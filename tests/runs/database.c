@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -114,6 +115,54 @@ test_new (Fixture *f, gconstpointer data)
   g_assert_cmpstr (mode, ==, "wal");
   g_assert_cmpuint ((guint) atoi (version), ==, n);
   g_assert_null (dyno_store_get_read_only (store));
+}
+
+/* An entry whose run began before another one took its folder; one that is no database; and what is
+ * half written. */
+static void
+test_late_entries (Fixture *f, gconstpointer data)
+{
+  static const char *const names[] = { ".late-00112233445566aa", ".late-00112233445566ab",
+                                       ".late-00112233445566ac.new" };
+  g_autoptr (DynoStore) store = open_store (f);
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new (), found = NULL;
+  g_autofree char *first = NULL;
+
+  run->model = g_strdup ("newer");
+  run->folder = g_strdup ("/run");
+  run->begin_us = 5;
+  g_assert_true (dyno_store_put_run (store, run, NULL, 0, NULL));
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autofree char *path = g_strconcat (f->path, names[i], NULL);
+      g_autoptr (DynoStore) late = i == 1 ? NULL : dyno_store_open (path, NULL);
+      g_autoptr (DynoStoredRun) own = dyno_stored_run_new ();
+
+      own->model = g_strdup ("older");
+      own->folder = g_strdup ("/run");
+      own->steps = 7;
+      own->begin_us = 4;
+      if (late)
+        g_assert_true (dyno_store_put_run (late, own, NULL, 0, NULL));
+      else
+        g_assert_true (g_file_set_contents (path,
+                                            "no database, but longer than its header is "
+                                            "(100 bytes), so that it is looked at and seen "
+                                            "to be none",
+                                            -1, NULL));
+      if (i == 0)
+        first = g_strdup (path);
+    }
+  g_clear_pointer (&store, dyno_store_free);
+  store = open_store (f);
+  g_assert_cmpuint (count (store), ==, 2);
+  g_assert_false (g_file_test (first, G_FILE_TEST_EXISTS));
+  found = dyno_store_find_run (store, 2, NULL);
+  g_assert_cmpstr (found->model, ==, "older");
+  g_assert_null (found->folder);
+  g_clear_pointer (&found, dyno_stored_run_free);
+  found = dyno_store_find_run (store, 1, NULL);
+  g_assert_cmpstr (found->folder, ==, "/run");
 }
 
 /* A file of each earlier version, with a run in it, becomes one of this version. */
@@ -471,6 +520,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   TEST ("new-file-has-a-log-and-a-version", test_new);
+  TEST ("late-entries-are-taken-once", test_late_entries);
   TEST ("migrates-from-each-version", test_migrates);
   TEST ("newer-version-is-only-read", test_newer);
   TEST ("no-database-is-moved-aside", test_garbage);

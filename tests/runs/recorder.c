@@ -4,6 +4,7 @@
 #include "train-test.h"
 #include <math.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -210,6 +211,21 @@ test_killed (Fixture *f, gconstpointer data)
   g_assert_cmpuint (epochs->len, >=, 2);
 }
 
+/* The test once more in a process whose data folder this is: GLib looks it up one time only. */
+static void
+trap_with_data_home (const char *folder)
+{
+  g_autofree char *before = g_strdup (g_getenv ("XDG_DATA_HOME"));
+
+  g_setenv ("XDG_DATA_HOME", folder, TRUE);
+  g_test_trap_subprocess (NULL, 100 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
+  if (before)
+    g_setenv ("XDG_DATA_HOME", before, TRUE);
+  else
+    g_unsetenv ("XDG_DATA_HOME");
+  g_test_trap_assert_passed ();
+}
+
 /* Nowhere to write to: one message, and the training goes on. */
 static void
 test_without (Fixture *f, gconstpointer data)
@@ -218,15 +234,70 @@ test_without (Fixture *f, gconstpointer data)
     {
       g_autoptr (DynoJob) job = small_job (f, NULL);
 
-      g_setenv ("XDG_DATA_HOME", "/proc/nowhere", TRUE);
       test_job_set (job, "epochs=20", NULL);
       run_it (NULL, job, FALSE);
       return;
     }
-  g_test_trap_subprocess (NULL, 100 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
-  g_test_trap_assert_passed ();
+  trap_with_data_home ("/proc/nowhere");
   g_test_trap_assert_stderr ("*not into the history*");
   g_test_trap_assert_stderr_unmatched ("*not into the history*not into the history*");
+}
+
+/* How many entries of runs lie beside the history. */
+static guint
+count_late (const char *history)
+{
+  g_autofree char *folder = g_path_get_dirname (history);
+  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
+  const char *name;
+  guint n = 0;
+
+  while ((name = g_dir_read_name (dir)))
+    n += g_str_has_prefix (name, "history.sqlite.late-");
+  return n;
+}
+
+static void
+check_taken (guint expected_epochs)
+{
+  g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
+  g_autoptr (DynoStoredRun) run = only_run (store, 1);
+  g_autoptr (GArray) epochs = dyno_store_list_epochs (store, run->id, NULL);
+
+  g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FINISHED);
+  g_assert_cmpuint (run->steps, ==, 8);
+  g_assert_nonnull (run->folder);
+  g_assert_cmpuint (epochs->len, ==, expected_epochs);
+  g_assert_cmpuint (count_late (dyno_store_get_path (store)), ==, 0);
+}
+
+/* Another process holds the history, whole or its writing, until the run has ended: the entry lies
+ * beside it, and is in it once it is opened again. */
+static void
+test_locked (Fixture *f, gconstpointer order)
+{
+  if (g_test_subprocess ())
+    {
+      g_autoptr (DynoJob) job = small_job (f, "run");
+      g_autoptr (DynoStore) before = NULL;
+      g_autofree char *path = NULL;
+      sqlite3 *other = NULL;
+
+      before = dyno_store_open (NULL, NULL);
+      path = g_strdup (dyno_store_get_path (before));
+      g_clear_pointer (&before, dyno_store_free);
+      g_assert_cmpint (sqlite3_open (path, &other), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (other, order, NULL, NULL, NULL), ==, SQLITE_OK);
+      run_it (NULL, job, FALSE);
+      g_assert_cmpuint (count_late (path), ==, 1);
+      sqlite3_close (other);
+      check_taken (2);
+      check_taken (2);
+      return;
+    }
+  trap_with_data_home (f->folder);
+  g_test_trap_assert_stderr ("*Another process holds the history*is kept beside it*");
+  g_test_trap_assert_stderr_unmatched ("*not into the history*");
 }
 
 int
@@ -244,5 +315,10 @@ main (int argc, char **argv)
               tear_down);
   g_test_add ("/runs/recorder/training-goes-on-without", Fixture, NULL, set_up, test_without,
               tear_down);
+  g_test_add ("/runs/recorder/locked-history-gets-its-entry-later", Fixture, "BEGIN IMMEDIATE",
+              set_up, test_locked, tear_down);
+  g_test_add ("/runs/recorder/history-that-cannot-be-opened-gets-its-entry-later", Fixture,
+              "PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; CREATE TABLE t (i)", set_up,
+              test_locked, tear_down);
   return g_test_run ();
 }
