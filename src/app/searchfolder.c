@@ -52,7 +52,7 @@ dyno_search_folder_make (GError **error)
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
   g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%dT%H-%M-%S"),
                   *path = g_build_filename (searches, stamp, NULL);
-  if (g_mkdir_with_parents (searches, 0755) != 0)
+  if (!dyno_dir_make (searches))
     return fail_folder (searches, errno, error);
   for (guint i = 2; g_mkdir (path, 0755) != 0; i++)
     {

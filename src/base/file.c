@@ -132,10 +132,35 @@ dyno_file_test_writable (const char *path, GError **error)
 
 static char *state_dir; /* written once, before there are threads */
 
+/* Of a state folder, which may hold other things of its user too, what Dyno names. */
+static gboolean
+is_private (const char *path)
+{
+  static const char *const names[] = { "", "cache", "presets", "queue", "runs", "searches" };
+  g_autofree char *whole = g_canonicalize_filename (path, NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *data = dyno_data_dir (names[i]), *own = g_canonicalize_filename (data, NULL);
+      gsize length = strlen (own);
+
+      if (strncmp (whole, own, length) == 0
+          && (whole[length] == '\0' || (*names[i] && whole[length] == '/')))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+gboolean
+dyno_dir_make (const char *path)
+{
+  return g_mkdir_with_parents (path, is_private (path) ? 0700 : 0755) == 0;
+}
+
 gboolean
 dyno_dir_test_writable (const char *folder)
 {
-  return g_mkdir_with_parents (folder, 0755) == 0 && g_access (folder, W_OK | X_OK) == 0;
+  return g_mkdir_with_parents (folder, 0700) == 0 && g_access (folder, W_OK | X_OK) == 0;
 }
 
 gboolean

@@ -52,7 +52,11 @@ char *dyno_cache_dir (const char *child);
 /* $XDG_DATA_HOME/dyno/CHILD, or that of the state folder; not made. */
 char *dyno_data_dir (const char *child);
 
-/* Makes a folder where it is missing; FALSE, with errno, when nothing can be written into it. */
+/* Makes a folder and those around it, where they are missing: for the user only where they are, or
+ * lie in, that of dyno_data_dir, else as the process's mask says.  FALSE with errno. */
+gboolean dyno_dir_make (const char *path);
+
+/* Makes a folder for the user only where it is missing; FALSE, with errno, when nothing can be written into it. */
 gboolean dyno_dir_test_writable (const char *folder);
 
 G_END_DECLS

@@ -316,7 +316,7 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
   g_auto (GStrv) arguments = make_arguments (o, queued, settings);
   pid_t parent = getpid ();
 
-  g_mkdir_with_parents (folder, 0755);
+  dyno_dir_make (folder);
   if (!dyno_export_file (dyno_exporter_find ("keyfile"), &context, settings, TRUE, error)
       || !dyno_store_begin_job (o->store, queued->id, own, error))
     return FALSE;

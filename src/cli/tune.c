@@ -342,7 +342,7 @@ prepare_folder (const char *command, const char *folder, gboolean force)
   g_autoptr (GError) error = NULL;
   int problem;
 
-  if (g_mkdir_with_parents (folder, 0755) != 0 || !g_file_test (folder, G_FILE_TEST_IS_DIR))
+  if (!dyno_dir_make (folder) || !g_file_test (folder, G_FILE_TEST_IS_DIR))
     {
       problem = errno;
       dyno_error_line ("%s: cannot make the folder “%s”: %s; choose another with --out", command,

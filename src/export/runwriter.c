@@ -104,7 +104,7 @@ dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **e
 {
   g_autofree char *data = short_name (job->data);
 
-  if (g_mkdir_with_parents (parent, 0755) != 0)
+  if (!dyno_dir_make (parent))
     {
       dyno_file_set_error (error, errno, parent);
       return NULL;

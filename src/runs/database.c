@@ -362,12 +362,25 @@ migrate (DynoDatabase *db)
   return code;
 }
 
+/* SQLite makes files for all to read, and its log as the file is.  One that is there stays untouched:
+ * closing it would free the locks that this process has of it. */
+static void
+make_private_file (const char *path)
+{
+  int fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+  if (fd >= 0)
+    close (fd);
+}
+
 static int
 open_handle (DynoDatabase *db, const char *name, int flags)
 {
   int code;
 
   disconnect (db);
+  if (flags & SQLITE_OPEN_CREATE)
+    make_private_file (name);
   code = sqlite3_open_v2 (name, &db->handle, flags | SQLITE_OPEN_FULLMUTEX, NULL);
   if (code == SQLITE_OK)
     {
@@ -522,7 +535,7 @@ dyno_database_open (const char *path, const gint *hurry, GError **error)
   db->shown = g_filename_display_name (db->path);
   db->statements = g_hash_table_new_full (NULL, NULL, NULL, finalise);
   db->hurry = hurry;
-  g_mkdir_with_parents (folder, 0755);
+  dyno_dir_make (folder);
   writable = probe (db->path, &locks);
   problem = errno;
   if (!writable && !g_file_test (db->path, G_FILE_TEST_EXISTS))

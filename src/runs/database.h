@@ -8,6 +8,7 @@
  *   read of it.
  * - A file of a newer version, or one that cannot be written, is opened to be read.
  * - Another process is waited for two seconds at most, or a fifth of one where its caller hurries.
+ * - A new file is its user's only, as is a new folder of dyno_data_dir.
  * Threads: hold the lock (dyno_database_lock) from a statement's preparation to its last row. */
 #pragma once
 #include "runs-error.h"

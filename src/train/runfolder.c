@@ -137,7 +137,7 @@ dyno_run_folder_open (const char *path, GError **error)
   dyno_row_file_init (&dir->sensors, g_build_filename (path, DYNO_SENSORS_CSV_NAME, NULL));
   dyno_sensors_csv_append_head (dir->sensors.text);
   dir->sensors_held = g_array_new (FALSE, FALSE, sizeof (DynoSensorRow));
-  if (g_mkdir_with_parents (path, 0755) != 0)
+  if (!dyno_dir_make (path))
     dyno_file_set_error (&problem, errno, path);
   if (problem || !dyno_file_test_writable (dir->metrics.path, &problem))
     {

@@ -214,6 +214,21 @@ class History(Case):
         self.assertEqual(glob.glob(self.file() + '.late-*'), [])
         self.assertEqual(len(self.runs()), 2)
 
+    def test_files_are_the_users_only(self):
+        """What names data, models and folders, in what Dyno makes for itself; a folder that was asked for is as the mask says."""
+        before = os.umask(0o022)
+        self.addCleanup(os.umask, before)
+        mode = lambda *names: oct(os.stat(os.path.join(*names)).st_mode & 0o777)
+        self.train('--out', 'a')
+        self.train('--out', os.path.join(self.home, 'dyno', 'runs', 'b'), '--state-dir', os.path.join(self.home, 'dyno'))
+        self.train('--out', 'state/runs/c', '--state-dir', 'state')
+        for folder in os.path.join(self.home, 'dyno'), self.path('state'):
+            self.assertEqual(mode(folder), '0o700')
+            self.assertEqual(mode(folder, 'runs'), '0o700')
+            self.assertEqual(mode(folder, 'history.sqlite'), '0o600')
+        self.assertEqual(mode(self.path('a')), '0o755')
+        self.assertEqual(mode(self.path('a/checkpoint.safetensors')), '0o644')
+
     def test_disk_is_full(self):
         self.train('--no-out')
         done = subprocess.run([PROGRAM, 'train', '--data', TINY, *SMALL, '--epochs', '2', '--no-out', '-q'], cwd=self.folder,

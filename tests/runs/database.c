@@ -117,6 +117,34 @@ test_new (Fixture *f, gconstpointer data)
   g_assert_null (dyno_store_get_read_only (store));
 }
 
+static guint
+mode_of (const char *path)
+{
+  GStatBuf status;
+
+  g_assert_cmpint (g_stat (path, &status), ==, 0);
+  return status.st_mode & 0777;
+}
+
+/* A new file, and its log, are the user's only; one that is there keeps its rights. */
+static void
+test_modes (Fixture *f, gconstpointer data)
+{
+  g_autofree char *log = g_strconcat (f->path, "-wal", NULL);
+  mode_t mask = umask (022);
+  g_autoptr (DynoStore) store = open_store (f);
+
+  g_assert_cmpint (put (store, "mlp", NULL), ==, 1);
+  g_assert_cmphex (mode_of (f->path), ==, 0600);
+  g_assert_cmphex (mode_of (log), ==, 0600);
+  g_clear_pointer (&store, dyno_store_free);
+  g_assert_cmpint (g_chmod (f->path, 0640), ==, 0);
+  store = open_store (f);
+  g_assert_cmpint (put (store, "mlp", NULL), ==, 2);
+  g_assert_cmphex (mode_of (f->path), ==, 0640);
+  umask (mask);
+}
+
 /* An entry whose run began before another one took its folder; one that is no database; and what is
  * half written. */
 static void
@@ -520,6 +548,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   TEST ("new-file-has-a-log-and-a-version", test_new);
+  TEST ("new-file-is-private", test_modes);
   TEST ("late-entries-are-taken-once", test_late_entries);
   TEST ("migrates-from-each-version", test_migrates);
   TEST ("newer-version-is-only-read", test_newer);
