@@ -367,9 +367,12 @@ dyno_device_set_watchdog (DynoDevice *device, guint limit_ms)
   g_atomic_int_set (&device->watchdog_ms, (int) limit_ms);
 }
 
-/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error. */
+/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error.  The limit is of the
+ * waits' own times, which a program that was stopped in between does not use up; *since_us is since
+ * when nothing was finished: some drivers end waits early. */
 static VkResult
-wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint limit_ms)
+wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint limit_ms,
+                gint64 *since_us)
 {
   uint64_t value = timeline_value;
   VkSemaphoreWaitInfo info = { .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
@@ -379,6 +382,7 @@ wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gui
   guint64 completed = count_completed (device);
   VkResult result = VK_TIMEOUT;
 
+  *since_us = g_get_monotonic_time ();
   for (guint waited_ms = 0; waited_ms < limit_ms && result == VK_TIMEOUT;)
     {
       guint slice_ms = MIN (limit_ms - waited_ms, SLICE_MS);
@@ -387,6 +391,8 @@ wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gui
       result = device->vk.WaitSemaphores (device->handle, &info, (uint64_t) slice_ms * 1000000);
       now = count_completed (device);
       waited_ms = now > completed ? 0 : waited_ms + slice_ms;
+      if (now > completed)
+        *since_us = g_get_monotonic_time ();
       completed = MAX (completed, now);
     }
   return result;
@@ -397,7 +403,9 @@ dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gu
                  GError **error)
 {
   guint watchdog_ms = (guint) g_atomic_int_get (&device->watchdog_ms);
+  gint64 since_us;
   guint limit_ms;
+  double waited, limit;
   VkResult result;
 
   if (timeline_value == 0)
@@ -408,7 +416,7 @@ dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gu
     watchdog_ms =
         device->info.type == DYNO_DEVICE_TYPE_SOFTWARE ? SOFTWARE_WATCHDOG_MS : WATCHDOG_MS;
   limit_ms = timeout_ms > 0 ? timeout_ms : watchdog_ms;
-  result = wait_patiently (device, queue, timeline_value, limit_ms);
+  result = wait_patiently (device, queue, timeline_value, limit_ms, &since_us);
   if (result == VK_SUCCESS)
     return TRUE;
   if (result != VK_TIMEOUT)
@@ -418,9 +426,17 @@ dyno_queue_wait (DynoDevice *device, DynoQueue queue, guint64 timeline_value, gu
     }
   if (timeout_ms == 0)
     g_atomic_int_set (&device->hangs, 1);
-  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
-               _ ("%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or "
-                  "use a smaller batch"),
-               device->info.name, (double) limit_ms / 1000);
+  waited = (double) (g_get_monotonic_time () - since_us) / 1e6;
+  limit = (double) limit_ms / 1000;
+  if (waited < 0.9 * limit)
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
+                 _ ("%s finished nothing, and its driver ended waits for %g s after %.1f s: it "
+                    "hangs; see the kernel log"),
+                 device->info.name, limit, waited);
+  else
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT,
+                 _ ("%s finished nothing for %g s; it hangs or is too slow: see the kernel log, or "
+                    "use a smaller batch"),
+                 device->info.name, limit);
   return FALSE;
 }
