@@ -32,6 +32,16 @@ static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const char *format, .
   return FALSE;
 }
 
+/* What a run writes before its first checkpoint. */
+static gboolean
+is_run (const char *folder)
+{
+  g_autofree char *settings = g_build_filename (folder, "settings.ini", NULL),
+                  *log = g_build_filename (folder, "metrics.csv", NULL);
+
+  return g_file_test (settings, G_FILE_TEST_EXISTS) && g_file_test (log, G_FILE_TEST_EXISTS);
+}
+
 char *
 dyno_checkpoint_find (const char *resume, GError **error)
 {
@@ -42,10 +52,15 @@ dyno_checkpoint_find (const char *resume, GError **error)
 
   if (g_file_test (path, G_FILE_TEST_EXISTS))
     return g_steal_pointer (&path);
-  if (folder)
-    fail (error, "There is no " DYNO_CHECKPOINT_NAME " in “%s”; nothing to go on from", shown);
+  if (!folder)
+    fail (error, "There is no checkpoint “%s”; name a run's folder or a checkpoint in it", shown);
+  else if (is_run (resume))
+    fail (error,
+          "“%s” has no " DYNO_CHECKPOINT_NAME ": its run ended before it had saved one, and cannot "
+          "be resumed; start it anew, with the settings in its settings.ini",
+          shown);
   else
-    fail (error, "There is no checkpoint “%s”", shown);
+    fail (error, "“%s” is not the folder of a run: it has no " DYNO_CHECKPOINT_NAME, shown);
   return NULL;
 }
 

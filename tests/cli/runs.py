@@ -86,6 +86,12 @@ class Folder(Runs):
         self.assertEqual((left['weights.safetensors.backup'], left['metrics.csv.sorted']), (b'mine', b'mine'))
         self.assertNotIn('.dyno-a1B2c3', left)
 
+    def test_steps_past_the_epochs_have_epochs_of_their_own(self):
+        said = self.train('--epochs', '1', '--steps', '20', '--out', 'run').stdout.decode()
+        self.assertIn('epoch 1/3 ', said)
+        self.assertIn('epoch 2/3 ', said)
+        self.assertIn('epoch 3 of 3, step 20 of 20', self.run_it('watch', '--once', 'run').stdout.decode())
+
     def test_two_runs_are_kept_apart_also_after_kill(self):
         first = self.start('--out', 'run')
         done = self.train('--steps', '1', '--out', 'run', '--force', expect=7)
@@ -111,6 +117,19 @@ class Refused(Runs):
         self.run_it('train', '--resume', 'run', '--set', 'vram_budget=100000', expect=6)
         self.assertEqual(self.contents(self.path('run')), before)
         self.run_it('train', '--resume', 'run', '--steps', '3')
+
+    def test_without_a_checkpoint_it_says_what_the_folder_is(self):
+        """Of a run that was killed before its first one, of another folder, of none."""
+        process = self.start('--out', 'run', '--set', 'batch_size=1', '--data', 'builtin:shapes?size=16&samples=100000&classes=4')
+        process.kill()
+        process.communicate()
+        self.assertEqual([name for name in os.listdir(self.path('run')) if name.startswith('checkpoint')], [])
+        words = self.run_it('train', '--resume', 'run', expect=3).stderr.decode()
+        self.assertIn('its run ended before it had saved one', words)
+        self.assertIn('settings.ini', words)
+        os.mkdir(self.path('empty'))
+        self.assertIn('“empty” is not the folder of a run', self.run_it('train', '--resume', 'empty', expect=3).stderr.decode())
+        self.assertIn('There is no “none” to resume', self.run_it('train', '--resume', 'none', expect=3).stderr.decode())
 
     def test_a_failed_start_leaves_nothing(self):
         self.train('--set', 'vram_budget=100000', '--steps', '1', '--out', 'a/b/run', expect=6)
