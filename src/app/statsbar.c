@@ -107,7 +107,7 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
                                : g_strdup ("");
   set_tile (self, WAIT, dyno_format_ms (steps ? s->step.wait_data_ms : -1), share);
   g_autofree char *epochs =
-      s->job ? dyno_format_count ((guint64) s->job->settings.epochs) : g_strdup (none);
+      s->total_epochs > 0 ? dyno_format_count (s->total_epochs) : g_strdup (none);
   g_autofree char *of = g_strdup_printf (_ ("of %s"), epochs);
   set_tile (self, EPOCH, steps ? dyno_format_count (s->step.epoch) : g_strdup (none),
             steps ? of : "");

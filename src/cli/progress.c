@@ -206,6 +206,15 @@ dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
       event->progress.total ? (double) event->progress.done / event->progress.total : 0, tail);
 }
 
+/* "epoch 3/10"; of a run whose end is not known "epoch 3".  g_free. */
+static char *
+text_epoch (const DynoRunStatus *s, guint64 epoch)
+{
+  if (s->total_epochs == 0)
+    return g_strdup_printf ("epoch %" G_GUINT64_FORMAT, epoch);
+  return g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GUINT64_FORMAT, epoch, s->total_epochs);
+}
+
 void
 dyno_progress_step (DynoProgress *progress)
 {
@@ -222,8 +231,7 @@ dyno_progress_step (DynoProgress *progress)
   eta = dyno_text_duration (s->eta_s);
   if (progress->terminal)
     {
-      head = g_strdup_printf ("epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT, step->epoch,
-                              s->job->settings.epochs);
+      head = text_epoch (s, step->epoch);
       tail = g_strdup_printf (
           "%3.0f %%  %.*f samples/s  loss %.4f  VRAM %s%s%s  ETA %s", s->fraction * 100,
           step->samples_per_s < 100 ? 1 : 0, step->samples_per_s, step->loss, vram,
@@ -288,10 +296,10 @@ dyno_progress_epoch (DynoProgress *progress)
   const DynoRunStatus *s = dyno_run_view_get_status (progress->view);
   const DynoEpochMetrics *epoch = &s->epoch;
   g_autoptr (GString) line = g_string_new (NULL);
-  g_autofree char *seconds = dyno_text_duration (epoch->seconds);
+  g_autofree char *seconds = dyno_text_duration (epoch->seconds),
+                  *head = text_epoch (s, epoch->epoch);
 
-  g_string_append_printf (line, "epoch %" G_GUINT64_FORMAT "/%" G_GINT64_FORMAT "  loss %.4f",
-                          epoch->epoch, s->job->settings.epochs, epoch->train_loss);
+  g_string_append_printf (line, "%s  loss %.4f", head, epoch->train_loss);
   append_metrics (line, &s->metrics, epoch->train_metrics);
   if (!isnan (epoch->val_loss))
     {

@@ -144,8 +144,13 @@ read_facts (DynoWatchRun *run)
     return;
   if (!s->device && run->facts.device[0])
     s->device = g_strdup (run->facts.device);
-  if (run->facts.steps_per_epoch > 0 && s->epochs > 0
-      && s->epochs < G_MAXUINT64 / run->facts.steps_per_epoch)
+  if (run->facts.max_steps > 0 && run->facts.steps_per_epoch > 0)
+    {
+      s->steps = run->facts.max_steps;
+      s->epochs = (s->steps - 1) / run->facts.steps_per_epoch + 1;
+    }
+  else if (run->facts.steps_per_epoch > 0 && s->epochs > 0
+           && s->epochs < G_MAXUINT64 / run->facts.steps_per_epoch)
     s->steps = run->facts.steps_per_epoch * s->epochs;
 }
 

@@ -30,8 +30,8 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
   *e = (DynoRunEstimate){ .rate = { (double) NAN, (double) NAN, (double) NAN, 0, 0 } };
   e->steps_per_epoch = plan->steps_per_epoch;
   e->steps = plan->steps_per_epoch * (guint64) s->epochs;
-  if (job->max_steps > 0)
-    e->steps = MIN (e->steps, (guint64) job->max_steps);
+  if (job->max_steps > 0) /* whatever the epochs */
+    e->steps = (guint64) job->max_steps;
   e->step_seconds = e->epoch_seconds = e->total_seconds = (double) NAN;
   e->most_samples_per_s = e->least_seconds = (double) NAN;
   estimate_disk (e, job, plan, n_validation > 0);

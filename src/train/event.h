@@ -62,6 +62,7 @@ typedef struct {
   char governor[32];             /* that sets the CPU's clocks; empty: not known */
   gboolean no_persistence;       /* an NVIDIA card whose driver is known not to be kept loaded */
   guint64 n_train, n_validation, steps_per_epoch;
+  guint64 max_steps;                     /* whatever the epochs; 0: they decide */
   guint64 batch_size, accumulate, parts; /* as they run here */
   gboolean amp;
   gboolean generated;       /* the device makes its own samples: no loader */

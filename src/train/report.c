@@ -172,6 +172,7 @@ dyno_run_tell_facts (DynoRun *run)
     .n_train = engine->training.n_samples,
     .n_validation = engine->validation.n_samples,
     .steps_per_epoch = engine->plan.steps_per_epoch,
+    .max_steps = (guint64) MAX (run->job->max_steps, 0),
     .batch_size = (guint64) s->batch_size,
     .accumulate = (guint64) s->accumulate,
     .parts = engine->parts,

@@ -40,6 +40,7 @@ static const struct {
   ROW (COUNT, n_train),
   ROW (COUNT, n_validation),
   ROW (COUNT, steps_per_epoch),
+  ROW (COUNT, max_steps),
   ROW (COUNT, batch_size),
   ROW (COUNT, accumulate),
   ROW (COUNT, parts),

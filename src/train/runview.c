@@ -115,11 +115,18 @@ static void
 count_steps (DynoRunView *view)
 {
   DynoRunStatus *s = &view->status;
+  guint64 each = s->has_plan ? s->plan.steps_per_epoch : 0;
 
   if (s->job && s->job->max_steps > 0)
-    s->total_steps = (guint64) s->job->max_steps;
-  else if (s->job && s->has_plan)
-    s->total_steps = s->plan.steps_per_epoch * (guint64) s->job->settings.epochs;
+    {
+      s->total_steps = (guint64) s->job->max_steps;
+      s->total_epochs = each > 0 ? (s->total_steps - 1) / each + 1 : 0;
+    }
+  else if (s->job)
+    {
+      s->total_epochs = (guint64) s->job->settings.epochs;
+      s->total_steps = s->has_plan ? each * s->total_epochs : s->total_steps;
+    }
 }
 
 /* The unit is chosen once, before the first row. */

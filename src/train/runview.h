@@ -26,6 +26,7 @@ typedef struct {
   char *device;
   guint64 n_train, n_validation;
   guint64 total_steps;      /* 0: not known */
+  guint64 total_epochs;     /* that they take, the last in part; 0: not known */
   double fraction;          /* of them that are done */
   const char *progress;     /* what is being prepared (interned), or NULL */
   double progress_fraction; /* of the whole preparation, first step included; it never falls */

@@ -162,6 +162,14 @@ class Watch(Case):
         self.assertIn('no news for', self.run_it('watch', '--once', 'one').stdout.decode())
         self.assertIn('runs/one: no news for', self.run_it('watch', '--once', 'runs/one').stdout.decode())
 
+    def test_steps_that_were_asked_for_end_it(self):
+        """Also past the epochs of the settings: of 7 steps an epoch 270 are 39, and not 4."""
+        name = self.make_run(steps=30)
+        self.write(f'{name}/facts.ini', '[run]\nsteps_per_epoch=7\nmax_steps=270\n')
+        self.assertIn('epoch 1 of 39, step 30 of 270', self.run_it('watch', '--once').stdout.decode())
+        self.write(f'{name}/facts.ini', '[run]\nsteps_per_epoch=7\nmax_steps=0\n')
+        self.assertIn('epoch 1 of 4, step 30 of 28', self.run_it('watch', '--once').stdout.decode())
+
     @WITH_PRELOAD
     def test_json_of_a_run_and_its_sensors(self):
         name = self.make_run()

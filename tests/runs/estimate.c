@@ -100,6 +100,10 @@ test_steps (void)
   estimate (&e, job, &rate);
   g_assert_cmpuint (e.steps, ==, 11);
   g_assert_cmpfloat_with_epsilon (e.total_seconds, 12.6 + 3.6 + 7, 1e-9);
+  job->max_steps = 400; /* more than the epochs have */
+  estimate (&e, job, &rate);
+  g_assert_cmpuint (e.steps, ==, 400);
+  g_assert_cmpfloat_with_epsilon (e.total_seconds, 50 * 12.6 + 7, 1e-9);
 }
 
 /* --- disk: what runs left --------------------------------------------------------------------- */

@@ -105,9 +105,35 @@ test_live_epochs (void)
   job->settings.epochs = 5;
   dyno_run_view_set_job (view, job);
   g_assert_cmpuint (s->total_steps, ==, 500);
+  g_assert_cmpuint (s->total_epochs, ==, 5);
   job->max_steps = 7;
   dyno_run_view_begin (view, job);
   g_assert_cmpuint (s->total_steps, ==, 7);
+}
+
+/* Steps that were asked for end it, whatever the epochs: before them, or after. */
+static void
+test_steps_make_epochs (void)
+{
+  static const struct {
+    gint64 max_steps;
+    guint64 epochs;
+  } cases[] = { { 1, 1 }, { 100, 1 }, { 101, 2 }, { 3901, 40 }, { 4000, 40 }, { 0, 3 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoRunView) view = dyno_run_view_new (FALSE);
+      g_autoptr (DynoJob) job = dyno_job_new ();
+      const DynoRunStatus *s = dyno_run_view_get_status (view);
+
+      job->settings.epochs = 3;
+      job->max_steps = cases[i].max_steps;
+      dyno_run_view_begin (view, job);
+      g_assert_cmpuint (s->total_epochs, ==, job->max_steps > 0 ? 0 : 3);
+      take_plan (view, 1 << 20, 0, 100);
+      g_assert_cmpuint (s->total_epochs, ==, cases[i].epochs);
+      g_assert_cmpuint (s->total_steps, ==, job->max_steps > 0 ? (guint64) job->max_steps : 300);
+    }
 }
 
 /* --- metrics ---------------------------------------------------------------------------------- */
@@ -416,6 +442,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
   g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
   g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
+  g_test_add_func ("/train/runview/steps-make-epochs", test_steps_make_epochs);
   g_test_add_func ("/train/runview/best-follows-the-table", test_best);
   g_test_add_func ("/train/runview/steps-have-a-place-in-epochs-and-time",
                    test_steps_have_a_place_in_epochs_and_time);
