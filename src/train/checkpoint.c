@@ -166,12 +166,26 @@ member_to_text (const DynoPosition *position, const Member *member)
   return g_strdup (isnan (value) ? "nan" : g_ascii_dtostr (text, sizeof text, value));
 }
 
-static gboolean
-read_position (DynoSafetensors *file, const char *shown, DynoPosition *position, GError **error)
+static void
+add_pair (GPtrArray *metadata, const char *key, char *value)
+{
+  g_ptr_array_add (metadata, g_strdup (key));
+  g_ptr_array_add (metadata, value);
+}
+
+void
+dyno_position_append (const DynoPosition *position, GPtrArray *metadata)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    add_pair (metadata, members[i].key, member_to_text (position, &members[i]));
+}
+
+gboolean
+dyno_position_read (DynoPosition *position, GHashTable *metadata, const char *shown, GError **error)
 {
   for (guint i = 0; i < G_N_ELEMENTS (members); i++)
     {
-      const char *text = dyno_safetensors_get_metadata (file, members[i].key);
+      const char *text = g_hash_table_lookup (metadata, members[i].key);
       if (!text && members[i].optional)
         text = members[i].real ? "nan" : "0";
       if (!text)
@@ -219,13 +233,6 @@ hash_file (DynoSafetensors *file)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void
-add_pair (GPtrArray *metadata, const char *key, char *value)
-{
-  g_ptr_array_add (metadata, g_strdup (key));
-  g_ptr_array_add (metadata, value);
-}
-
 static GPtrArray *
 make_metadata (const DynoJob *job, guint64 content_hash, const DynoPosition *position)
 {
@@ -238,8 +245,7 @@ make_metadata (const DynoJob *job, guint64 content_hash, const DynoPosition *pos
   add_pair (metadata, "data", g_utf8_make_valid (job->data ? job->data : "", -1));
   add_pair (metadata, "ranks", g_strdup_printf ("%u", MAX (job->ranks, 1)));
   add_pair (metadata, "data_hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", content_hash));
-  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
-    add_pair (metadata, members[i].key, member_to_text (position, &members[i]));
+  dyno_position_append (position, metadata);
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *key = g_strconcat ("settings.", table[i].key, NULL);
@@ -530,7 +536,8 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   DynoSettings was;
   guint64 old_batch, new_batch;
 
-  if (!file || !read_position (file, shown, position, error))
+  if (!file
+      || !dyno_position_read (position, dyno_safetensors_get_metadata_table (file), shown, error))
     return FALSE;
   dyno_settings_init (&was);
   read_settings (file, &was, NULL);

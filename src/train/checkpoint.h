@@ -40,6 +40,13 @@ typedef struct {
   guint64 run_id;
 } DynoPosition;
 
+/* The position as a checkpoint's metadata: key and value (char*, of their own) in turn; and from a
+ * table of these (char* of char*).  Errors: CHECKPOINT, which names shown and the first key that is
+ * missing. */
+void dyno_position_append (const DynoPosition *position, GPtrArray *metadata);
+gboolean dyno_position_read (DynoPosition *position, GHashTable *metadata, const char *shown,
+                             GError **error);
+
 /* Names a run by what its weights come from: model, data set, start and the settings that change
  * what is learned.  Never 0. */
 guint64 dyno_checkpoint_identify (const DynoJob *job, guint64 content_hash);

@@ -5,36 +5,21 @@
  * Invariants:
  * - The session shows a pause like any other: resuming tries at once, stopping stops.
  * - Trying again is the loader's business, on its workers: this thread obeys a stop at any time.
- * - Tries are counted until a step is done, so that a disk that comes and goes ends the run too. */
+ * - Tries are counted by tries.h. */
 #include "intl.h"
 #include "run.h"
-
-#define MOST_TRIES    15 /* with the intervals below: ten minutes */
-#define MOST_DOUBLING 6
-#define MOST_FIRSTS   60 /* no interval is longer than so many times the first */
-
-static gint64
-interval_us (const DynoRun *run)
-{
-  return run->session->reconnect_us * MIN (1 << MIN (run->tries, MOST_DOUBLING), MOST_FIRSTS);
-}
 
 static void
 tell (DynoRun *run, const GError *reason)
 {
   gboolean saved = run->dir && dyno_saver_has_saved (run->saver);
-  gint64 all_us = 0;
-  guint tries = run->tries;
 
-  for (run->tries = 0; run->tries < MOST_TRIES; run->tries++)
-    all_us += interval_us (run);
-  run->tries = tries;
   dyno_run_warn (
       run,
       _ ("%s, nor can any other sample be read: the run is paused%s.  It tries again by itself for "
          "%.0f minutes; connect the disk or server again, and resume to try at once, or stop"),
       reason->message, saved ? _ (", its state saved in a checkpoint") : "",
-      (double) all_us / 60e6);
+      (double) dyno_tries_sum_intervals_us (run->session->reconnect_us) / 60e6);
 }
 
 /* Until the next try, or a command that ends the wait. */
@@ -42,14 +27,15 @@ static DynoStop
 wait_for_try (DynoRun *run)
 {
   DynoSession *session = run->session;
-  gint64 deadline = g_get_monotonic_time () + interval_us (run);
+  gint64 deadline =
+      g_get_monotonic_time () + dyno_tries_get_interval_us (&run->tries, session->reconnect_us);
   DynoStop stop;
 
   g_mutex_lock (&session->lock);
   while (session->pause && !session->stop)
     if (!g_cond_wait_until (&session->wake, &session->lock, deadline))
       break;
-  run->tries = session->pause ? run->tries + 1 : 0;
+  dyno_tries_take (&run->tries, !session->pause);
   session->pause = TRUE;
   stop = session->stop;
   g_mutex_unlock (&session->lock);
@@ -79,13 +65,13 @@ try_again (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *re
         return DYNO_RUN_GOES_ON;
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
         continue; /* a stop, which the wait sees */
-      g_info ("Try %u: %s", run->tries, problem->message);
+      g_info ("Try %u: %s", run->tries.n, problem->message);
       if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
         {
           g_propagate_error (error, g_steal_pointer (&problem));
           return DYNO_RUN_FAILED;
         }
-      if (run->tries >= MOST_TRIES)
+      if (dyno_tries_are_spent (&run->tries))
         {
           g_propagate_error (error, g_error_copy (reason));
           g_prefix_error (error, _ ("The data set did not come back in time: "));
@@ -103,10 +89,7 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
 
   if (run->folder_begun && !dyno_run_save_last (run, error))
     return DYNO_RUN_FAILED;
-  if (run->position.step != run->tried_step)
-    run->tries = 0;
-  run->tried_step = run->position.step;
-  if (run->tries == 0)
+  if (dyno_tries_begin (&run->tries, run->position.step))
     tell (run, reason);
   set_pause (run, TRUE); /* before it is told: who resumes then has resumed this */
   dyno_session_set_state (run->session, DYNO_SESSION_PAUSED);

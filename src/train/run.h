@@ -13,6 +13,7 @@
 #include "runfolder.h"
 #include "saver.h"
 #include "session-private.h"
+#include "tries.h"
 
 G_BEGIN_DECLS
 
@@ -46,8 +47,7 @@ typedef struct {
   gboolean armed;     /* a state was taken whose position is not known yet */
   guint64 armed_step; /* updates in the state that was taken last, or that the run began with */
   gint64 saved_us;    /* when the last was taken, on the run's clock */
-  guint tries;        /* to reach the data set again, since the last step */
-  guint64 tried_step; /* updates when that was */
+  DynoTries tries;    /* to reach the data set again */
   gboolean recovered; /* from a lost device, which is done once */
   guint parts;        /* of a batch that an engine needed before; see DynoEngine */
   guint64 batch_size; /* the engine's, when it has ended */

@@ -12,6 +12,7 @@
 #include "run.h"
 #include "intl.h"
 #include "base-error.h"
+#include "bestepoch.h"
 #include "file.h"
 #include "saver.h"
 #include <glib/gstdio.h>
@@ -197,32 +198,14 @@ dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error)
   return TRUE;
 }
 
-/* For the early stop: the last epoch that was better by more than the least gain. */
-static void
-watch_gain (DynoRun *run, const DynoMetricTable *table, int selecting,
-            const DynoEpochMetrics *metrics)
-{
-  DynoPosition *p = &run->position;
-  double value = selecting >= 0 ? metrics->val_metrics[selecting] : metrics->val_loss,
-         gain = selecting >= 0 && table->infos[selecting].higher_is_better ? value - p->early_best
-                                                                           : p->early_best - value;
-
-  if (!isfinite (value)
-      || (p->early_epoch > 0 && !(gain > run->engine->job->settings.early_stop_delta)))
-    return;
-  p->early_best = value;
-  p->early_epoch = metrics->epoch;
-}
-
 gboolean
 dyno_run_stops_early (DynoRun *run)
 {
   const DynoPosition *p = &run->position;
   const DynoSettings *s = &run->engine->job->settings;
   const char *name = s->best_metric ? g_quark_to_string (s->best_metric) : NULL;
-  guint64 patience = (guint64) s->early_stop_patience;
 
-  if (patience == 0 || p->early_epoch == 0 || p->epoch < p->early_epoch + patience)
+  if (!dyno_position_has_stalled (p, (guint64) s->early_stop_patience))
     return FALSE;
   dyno_run_warn (run,
                  _ ("The run ends early, after epoch %" PRIu64 ": since epoch %" PRIu64
@@ -235,9 +218,9 @@ dyno_run_stops_early (DynoRun *run)
 gboolean
 dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
-  DynoPosition *p = &run->position;
+  const DynoSettings *s = &run->engine->job->settings;
+  DynoValidated validated = { .epoch = metrics->epoch, .loss = metrics->val_loss };
   DynoMetricTable table;
-  gboolean better = p->best_epoch == 0 || metrics->val_loss < p->best_val_loss;
   int selecting;
 
   /* The loss of the epoch's last step is that before its update: what the update made of the
@@ -245,24 +228,17 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   if (dyno_health_is_bad (&run->health, metrics->val_loss) || run->health.bad_row > 0)
     return FALSE;
   dyno_metrics_get_table (run->session->metrics, &table);
-  selecting = dyno_metric_table_find_best (
-      &table, g_quark_to_string (run->engine->job->settings.best_metric));
-  watch_gain (run, &table, selecting, metrics);
+  selecting = dyno_metric_table_find_best (&table, g_quark_to_string (s->best_metric));
   if (selecting >= 0)
     {
-      double value = metrics->val_metrics[selecting];
-
-      if (p->best_epoch > 0 && value != p->best_val_metric)
-        better = dyno_metric_is_better (&table.infos[selecting], value, p->best_val_metric);
-      if (dyno_metric_is_better (&table.infos[selecting], value, p->best_val_metric))
-        p->best_val_metric = value;
+      validated.selecting = &table.infos[selecting];
+      validated.value = metrics->val_metrics[selecting];
     }
-  if (!better)
+  dyno_position_take_gain (&run->position, &validated, s->early_stop_delta);
+  if (!dyno_position_take_validation (&run->position, &validated))
     return FALSE;
   if (run->dir)
     g_clear_pointer (&run->best_path, g_free); /* the folder's file will be the better one */
-  p->best_epoch = metrics->epoch;
-  p->best_val_loss = metrics->val_loss;
   g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept",
           metrics->epoch);
   return TRUE;

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* The health of a run whose troubles come, go and come again. */
+#include "health.h"
+#include "train-error.h"
+#include <math.h>
+
+static void
+take (DynoHealth *health, double loss, guint times)
+{
+  for (guint i = 0; i < times; i++)
+    dyno_health_take_step (health, loss, isfinite (loss), TRUE);
+}
+
+/* n: steps in a row that the run has diverged for, exactly. */
+static void
+assert_row (const DynoHealth *health, guint n)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (dyno_health_has_diverged (health, n + 1, 99, "", NULL));
+  g_assert_cmpuint (health->bad_row, ==, n);
+  if (n == 0)
+    return;
+  g_assert_true (dyno_health_has_diverged (health, n, 99, "", &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+}
+
+/* A good step ends a row of bad ones, and the next row counts from 1. */
+static void
+test_rows (void)
+{
+  const double bad[] = { (double) NAN, (double) INFINITY, 2001 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      DynoHealth health = { .guess = 2 };
+
+      take (&health, 1, 3);
+      for (guint row = 4; row > 1; row--)
+        {
+          take (&health, bad[i], row);
+          assert_row (&health, row);
+          g_assert_cmpuint (health.lost_row, ==, isfinite (bad[i]) ? 0 : row);
+          take (&health, 1, 1);
+          assert_row (&health, 0);
+          g_assert_cmpuint (health.lost_row, ==, 0);
+        }
+    }
+}
+
+/* Gradients that are not finite: the last bad step says which it was. */
+static void
+test_gradient (void)
+{
+  DynoHealth health = { 0 };
+
+  for (guint i = 0; i < 2; i++)
+    {
+      dyno_health_take_step (&health, 1, TRUE, FALSE);
+      g_assert_true (health.gradient);
+      assert_row (&health, 1);
+      g_assert_cmpuint (health.lost_row, ==, 0);
+      take (&health, (double) NAN, 1);
+      g_assert_false (health.gradient);
+      assert_row (&health, 2);
+      take (&health, 1, 1);
+      g_assert_false (health.gradient);
+    }
+}
+
+/* A loss is measured against the first finite one, or the guess where that is more, whatever came
+ * since. */
+static void
+test_reference (void)
+{
+  DynoHealth health = { .guess = 2 };
+
+  take (&health, (double) NAN, 1);
+  g_assert_cmpfloat (health.first, ==, 0);
+  take (&health, 5, 1);
+  take (&health, 50, 1);
+  take (&health, 0.01, 1);
+  g_assert_cmpfloat (health.first, ==, 5);
+  g_assert_false (dyno_health_is_bad (&health, 5000));
+  g_assert_true (dyno_health_is_bad (&health, 5001));
+  health.guess = 6;
+  g_assert_false (dyno_health_is_bad (&health, 6000));
+  g_assert_true (dyno_health_is_bad (&health, 6001));
+  g_assert_true (dyno_health_is_bad (&(DynoHealth){ 0 }, (double) NAN));
+  g_assert_false (dyno_health_is_bad (&(DynoHealth){ 0 }, 1e30));
+}
+
+/* Epochs without learning count in a row alone, and are told of once. */
+static void
+test_idle (void)
+{
+  static const struct {
+    double loss;
+    gboolean told;
+  } epochs[] = { { 2, FALSE },    { 1.97, FALSE }, { 1, FALSE }, { 1.96, FALSE }, { 2, FALSE },
+                 { 1.95, FALSE }, { 2, FALSE },    { 3, FALSE }, { 2, TRUE },     { 2, FALSE },
+                 { 1, FALSE },    { 2, FALSE },    { 2, FALSE }, { 2, FALSE },    { 2, FALSE } };
+  DynoHealth health = { .guess = 2 }, unknown = { 0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (epochs); i++)
+    {
+      g_assert_cmpint (dyno_health_take_epoch (&health, epochs[i].loss, 100 * (i + 1)), ==,
+                       epochs[i].told);
+      g_assert_false (dyno_health_take_epoch (&unknown, epochs[i].loss, 100 * (i + 1)));
+    }
+}
+
+/* Epochs of few steps say so later; those before count. */
+static void
+test_idle_steps (void)
+{
+  DynoHealth health = { .guess = 2 };
+
+  for (guint i = 1; i <= 12; i++)
+    g_assert_cmpint (dyno_health_take_epoch (&health, 2, 5 * i), ==, i == 6);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/health/rows-of-bad-steps-count-apart", test_rows);
+  g_test_add_func ("/train/health/gradient-or-loss", test_gradient);
+  g_test_add_func ("/train/health/measured-against-the-first-loss", test_reference);
+  g_test_add_func ("/train/health/idle-epochs-in-a-row-alone", test_idle);
+  g_test_add_func ("/train/health/idle-after-some-steps", test_idle_steps);
+  return g_test_run ();
+}
