@@ -60,13 +60,18 @@ unref_shared (Shared *shared)
   g_free (shared);
 }
 
+gint64
+dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now_us)
+{
+  return began_us + ((now_us - began_us) / interval_us + 1) * interval_us;
+}
+
 /* With the lock: waits for the end or the next multiple of the interval after began_us.  TRUE: it
  * goes on. */
 static gboolean
 wait_for_tick (Shared *shared, gint64 began_us)
 {
-  gint64 passed = g_get_monotonic_time () - began_us;
-  gint64 next = began_us + (passed / shared->interval_us + 1) * shared->interval_us;
+  gint64 next = dyno_source_next_tick_us (began_us, shared->interval_us, g_get_monotonic_time ());
 
   while (!shared->quit && g_cond_wait_until (&shared->changed, &shared->lock, next))
     ;

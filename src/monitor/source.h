@@ -28,6 +28,10 @@ typedef struct {
 extern const DynoSourceClass dyno_source_host, dyno_source_nvml, dyno_source_drm,
     dyno_source_driver;
 
+/* sensors.c.  The first multiple of the interval after began_us that is later than now: readings do
+ * not drift by what each of them takes, and those that were missed are left out. */
+gint64 dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now_us);
+
 /* Sets a value that is a number. */
 void dyno_sensor_set (DynoSensorReading *reading, DynoSensor sensor, double value,
                       DynoSensorSource source);

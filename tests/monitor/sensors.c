@@ -103,6 +103,22 @@ test_readings (void)
   test_tree_free (root);
 }
 
+/* Ticks are multiples of the interval since the beginning, however late each of them was: the time
+ * that readings take does not add up. */
+static void
+test_ticks (void)
+{
+  const gint64 began = 12345, interval = 1000;
+  static const struct {
+    gint64 late, next; /* after the beginning */
+  } ticks[] = { { 0, 1000 },    { 1003, 2000 }, { 2999, 3000 },
+                { 3000, 4000 }, { 4700, 5000 }, { 8001, 9000 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (ticks); i++)
+    g_assert_cmpint (dyno_source_next_tick_us (began, interval, began + ticks[i].late), ==,
+                     began + ticks[i].next);
+}
+
 /* What the device's owner says is labelled as what it is. */
 static void
 test_vram (void)
@@ -158,6 +174,7 @@ main (int argc, char **argv)
   g_test_add_func ("/monitor/sensors/names-are-unique-and-found", test_names);
   g_test_add_func ("/monitor/sensors/reasons-of-throttling-in-words", test_throttle_words);
   g_test_add_func ("/monitor/sensors/readings-come-and-can-be-asked-for", test_readings);
+  g_test_add_func ("/monitor/sensors/ticks-do-not-drift", test_ticks);
   g_test_add_func ("/monitor/sensors/vram-of-the-owner-is-labelled", test_vram);
   g_test_add_func ("/monitor/sensors/end-at-any-time", test_end_at_once);
   return g_test_run ();
