@@ -89,6 +89,26 @@ test_guess (void)
   g_assert_cmpfloat_with_epsilon (e.total_seconds, 96 + 20.0 / 3, 1e-9);
 }
 
+/* Frozen layers have weights and no moments, which only the parts trained have. */
+static void
+test_frozen (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  const DynoJobPlan plan = { .steps_per_epoch = 8, .n_parameters = 1000, .n_trained = 100 };
+  DynoRunEstimate e;
+
+  for (guint moments = 1; moments <= 2; moments++)
+    {
+      test_job_set (job, moments == 2 ? "optimizer=adamw" : "optimizer=sgd", NULL);
+      dyno_run_estimate (&e, job, &plan, 1000, 200, NULL);
+      g_assert_cmpuint (e.weights_bytes, ==, 4000);
+      g_assert_cmpuint (e.checkpoint_bytes, ==, 4000 + moments * 400);
+      g_assert_cmpuint (e.disk_bytes, ==, 3 * (4000 + moments * 400) + 2 * 4000);
+      dyno_run_estimate (&e, job, &plan, 1000, 0, NULL);
+      g_assert_cmpuint (e.disk_bytes, ==, 3 * (4000 + moments * 400) + 4000);
+    }
+}
+
 /* The steps end it in the middle of the second epoch, which is not validated. */
 static void
 test_steps (void)
@@ -152,6 +172,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/estimate/no-rate-no-time", test_not_known);
   g_test_add_func ("/runs/estimate/validation-is-guessed", test_guess);
   g_test_add_func ("/runs/estimate/steps-end-the-run", test_steps);
+  g_test_add_func ("/runs/estimate/frozen-layers-have-no-moments", test_frozen);
   g_test_add_data_func ("/runs/estimate/disk-of-sgd", "optimizer=sgd", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-plain-sgd", "momentum=0", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-adamw", "optimizer=adamw", test_disk);

@@ -94,11 +94,130 @@ test_next (void)
   test_remove_tree (folder);
 }
 
+/* --- one job, several times -------------------------------------------------------------------- */
+
+static DynoQueuedJob *
+find (DynoStore *store, gint64 id)
+{
+  g_autoptr (GPtrArray) jobs = dyno_store_list_jobs (store, NULL);
+
+  for (guint i = 0; i < jobs->len; i++)
+    if (((DynoQueuedJob *) jobs->pdata[i])->id == id)
+      return g_ptr_array_steal_index (jobs, i);
+  g_assert_not_reached ();
+}
+
+static void
+assert_job (DynoStore *store, gint64 id, DynoQueuedState state, guint attempts, int exit_code,
+            const char *process)
+{
+  g_autoptr (DynoQueuedJob) job = find (store, id);
+
+  g_assert_cmpint (job->state, ==, state);
+  g_assert_cmpuint (job->attempts, ==, attempts);
+  g_assert_cmpint (job->exit_code, ==, exit_code);
+  g_assert_cmpstr (job->process, ==, process);
+  g_assert_true ((job->begin_us > 0) == (attempts > 0));
+  g_assert_true ((job->end_us > 0) == (exit_code >= 0));
+  if (exit_code >= 0)
+    g_assert_cmpint (job->end_us, >=, job->begin_us);
+}
+
+/* Each try has code, end and process of its own, and while it runs none of the try before; what
+ * the other job has stays. */
+static void
+test_tries (void)
+{
+  static const struct {
+    int code;
+    DynoQueuedState state;
+    const char *process;
+  } tries[] = { { 130, DYNO_QUEUED_STOPPED, "1 1 boot 1 here" },
+                { 143, DYNO_QUEUED_STOPPED, "2 1 boot 1 here" },
+                { 0, DYNO_QUEUED_FINISHED, "3 1 boot 1 here" } };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  gint64 a = add (store, "a"), b = add (store, "b");
+
+  assert_job (store, a, DYNO_QUEUED_WAITING, 0, -1, NULL);
+  g_assert_true (dyno_store_begin_job (store, b, "9 1 boot 1 here", NULL));
+  g_assert_true (dyno_store_end_job (store, b, DYNO_QUEUED_FAILED, 7, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
+    {
+      g_autoptr (DynoQueuedJob) next = dyno_store_next_job (store, NULL, NULL);
+
+      g_assert_nonnull (next);
+      g_assert_cmpint (next->id, ==, a);
+      g_assert_true (dyno_store_begin_job (store, a, tries[i].process, NULL));
+      assert_job (store, a, DYNO_QUEUED_RUNNING, i + 1, -1, tries[i].process);
+      g_assert_true (dyno_store_end_job (store, a, tries[i].state, tries[i].code, NULL));
+      assert_job (store, a, tries[i].state, i + 1, tries[i].code, tries[i].process);
+      assert_job (store, b, DYNO_QUEUED_FAILED, 1, 7, "9 1 boot 1 here");
+    }
+  g_assert_null (dyno_store_next_job (store, NULL, NULL));
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* A job whose runner died is taken up again, at its place; places outlive the next opening and the
+ * next move. */
+static void
+test_order_after_restart (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  gint64 a = add (store, "a"), b = add (store, "b"), c = add (store, "c");
+
+  g_assert_true (dyno_store_move_job (store, c, a, NULL));
+  g_assert_true (dyno_store_begin_job (store, c, "1 1 boot 1 here", NULL));
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (DynoQueuedJob) next = NULL;
+
+      g_clear_pointer (&store, dyno_store_free);
+      store = open_store (folder);
+      assert_order (store, i == 0 ? "cab" : "bca");
+      next = dyno_store_next_job (store, NULL, NULL);
+      g_assert_cmpint (next->id, ==, i == 0 ? c : b);
+      if (i == 0)
+        g_assert_true (dyno_store_move_job (store, b, c, NULL));
+    }
+  g_assert_true (dyno_store_move_job (store, a, b, NULL));
+  add (store, "d");
+  assert_order (store, "abcd");
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* The queue is worked off by one process; once it has let go, or has died, by the next. */
+static void
+test_claims (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autoptr (GError) error = NULL;
+
+      g_assert_true (dyno_store_claim_queue (store, NULL));
+      g_assert_false (dyno_store_claim_queue (store, &error));
+      g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+      g_assert_true (dyno_store_touch_queue (store, NULL));
+      dyno_store_release_queue (store);
+    }
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/runs/queue/jobs-are-moved", test_moved);
   g_test_add_func ("/runs/queue/none-is-tried-twice", test_next);
+  g_test_add_func ("/runs/queue/each-try-has-its-own-end", test_tries);
+  g_test_add_func ("/runs/queue/order-outlives-a-restart", test_order_after_restart);
+  g_test_add_func ("/runs/queue/one-process-works-it-off", test_claims);
   return g_test_run ();
 }

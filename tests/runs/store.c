@@ -324,7 +324,7 @@ static void
 test_killed_is_seen (void)
 {
   g_autofree char *folder = test_folder (), *own = dyno_process_describe (), *later = NULL,
-                  *other_boot = NULL, *elsewhere = NULL;
+                  *other_boot = NULL, *elsewhere = NULL, *contained = NULL;
   g_auto (GStrv) parts = g_strsplit (own, " ", 5);
   g_autoptr (DynoStore) store = open_store (folder);
   g_autoptr (DynoStoredRun) run = make_run ("mlp", "d", NULL);
@@ -341,10 +341,17 @@ test_killed_is_seen (void)
   /* The number is another process' now; the machine was started anew. */
   g_assert_cmpint (state_of (store, run, later), ==, DYNO_RUN_STATE_KILLED);
   g_assert_cmpint (state_of (store, run, other_boot), ==, DYNO_RUN_STATE_KILLED);
-  /* Another machine's cannot be asked for: it is heard of, or not. */
+  /* Another machine's cannot be asked for, nor can a container's, whose numbers mean other
+   * processes here: it is heard of, or not. */
+  contained = g_strdup_printf ("%s %s %s 1%s %s", parts[0], parts[1], parts[2], parts[3], parts[4]);
+  g_assert_cmpint (dyno_process_find (own), ==, DYNO_PROCESS_ALIVE);
+  g_assert_cmpint (dyno_process_find (contained), ==, DYNO_PROCESS_UNKNOWN);
+  g_assert_cmpint (dyno_process_find (elsewhere), ==, DYNO_PROCESS_UNKNOWN);
   g_assert_cmpint (state_of (store, run, elsewhere), ==, DYNO_RUN_STATE_RUNNING);
+  g_assert_cmpint (state_of (store, run, contained), ==, DYNO_RUN_STATE_RUNNING);
   run->seen_us -= (gint64) 2 * 3600 * G_USEC_PER_SEC;
   g_assert_cmpint (state_of (store, run, elsewhere), ==, DYNO_RUN_STATE_KILLED);
+  g_assert_cmpint (state_of (store, run, contained), ==, DYNO_RUN_STATE_KILLED);
   g_assert_true (dyno_store_delete_run (store, run->id, NULL));
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);

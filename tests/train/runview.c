@@ -435,11 +435,43 @@ test_loss_trend (void)
     }
 }
 
+/* Losses that are not finite: of the last quarter they leave nothing to say, and one is enough;
+ * those of before count for nothing.  Twice, since what was said once is judged anew. */
+static void
+test_loss_trend_without_numbers (void)
+{
+  g_autofree DynoStretches *log = g_new0 (DynoStretches, 1);
+
+  dyno_stretches_init (log);
+  for (guint k = 0; k < 4000; k++)
+    {
+      DynoStepMetrics step = { .step = k + 1, .step_ms = 10, .loss = 4 - 0.0005 * k };
+
+      if (k == 900 || k == 3500)
+        step.loss = k == 900 ? (double) NAN : (double) INFINITY;
+      dyno_stretches_add_step (log, &step);
+      if (k == 899 || k == 1900 || k == 2999 || k == 3999)
+        g_assert_cmpint (dyno_stretches_judge_loss (log), ==,
+                         k == 3999 ? DYNO_LOSS_UNKNOWN : DYNO_LOSS_FALLING);
+      if (k == 1000)
+        g_assert_cmpint (dyno_stretches_judge_loss (log), ==, DYNO_LOSS_UNKNOWN);
+    }
+  for (guint k = 4000; k < 6000; k++)
+    {
+      DynoStepMetrics step = { .step = k + 1, .step_ms = 10, .loss = 2 + 0.0005 * (k - 4000) };
+
+      dyno_stretches_add_step (log, &step);
+    }
+  g_assert_cmpint (dyno_stretches_judge_loss (log), ==, DYNO_LOSS_RISING);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/train/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
+  g_test_add_func ("/train/runview/losses-that-are-no-numbers-lately",
+                   test_loss_trend_without_numbers);
   g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
   g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
   g_test_add_func ("/train/runview/steps-make-epochs", test_steps_make_epochs);

@@ -226,7 +226,11 @@ test_combine (void)
   const DynoEstimate trials[] = { { 1000, 999, 1001, 20, TRUE },
                                   { 1050, 1049, 1051, 20, TRUE },
                                   { 950, 949, 951, 20, TRUE } },
-                     wide[] = { { 1000, 800, 1200, 20, TRUE }, { 1000, 800, 1200, 20, TRUE } };
+                     wide[] = { { 1000, 800, 1200, 20, TRUE }, { 1000, 800, 1200, 20, TRUE } },
+                     unlike[] = { { 1000, 800, 1200, 20, TRUE },
+                                  { 1000, 900, 1100, 20, TRUE },
+                                  { 1000, 780, 1220, 20, TRUE },
+                                  { 1000, 880, 1120, 20, TRUE } };
   DynoEstimate e;
 
   dyno_estimate_combine (trials, 3, &e);
@@ -236,8 +240,13 @@ test_combine (void)
   g_assert_cmpuint (e.n, ==, 60);
   dyno_estimate_combine (trials, 1, &e);
   g_assert_cmpfloat (e.high, ==, 1001);
+  /* Independent and alike: the half of one over the root of their number. */
   dyno_estimate_combine (wide, 2, &e);
-  g_assert_cmpfloat (e.high, >, 1100);
+  g_assert_cmpfloat_with_epsilon (e.low, 1000 - 200 / sqrt (2), 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.high, 1000 + 200 / sqrt (2), 1e-9);
+  dyno_estimate_combine (unlike, 4, &e);
+  g_assert_cmpfloat_with_epsilon (e.low, 1000 - 160 / sqrt (4), 1e-9);
+  g_assert_cmpfloat_with_epsilon (e.high, 1000 + 160 / sqrt (4), 1e-9);
   dyno_estimate_combine (NULL, 0, &e);
   g_assert_true (isnan (e.median));
 }
