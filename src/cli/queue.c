@@ -365,7 +365,8 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
                        o->command, queued->id);
       return queued->state;
     }
-  queued->exit_code = -1; /* of this try there is none yet */
+  queued->exit_code = -1; /* of this try there is neither yet */
+  queued->end_us = 0;
   if (spawn (o, queued, &child, &error))
     queued->exit_code = wait_for (o, child, &asked);
   else

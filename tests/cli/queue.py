@@ -92,10 +92,21 @@ class Queue(Case):
     def test_interrupt_saves_and_the_next_start_goes_on(self):
         self.interrupt(signal.SIGINT, 130)
         before = self.lines('runs', '--json')[0]['steps']
+        first = self.jobs()[0]
+        self.assertEqual((first['attempts'], first['exit_code']), (1, 130))
+        self.assertGreaterEqual(first['end'], first['begin'])
+        # A second try has neither code nor end while it runs, and then its own.
         self.start()
+        job = self.follow('job')
+        self.assertEqual((job['state'], job['attempts'], job['exit_code'], job['end']), ('running', 2, None, None))
         self.assertGreater(self.follow('step')['step'], before)
-        self.process.send_signal(signal.SIGINT)
+        job = self.jobs()[0]
+        self.assertEqual((job['state'], job['attempts'], job['exit_code'], job['end']), ('running', 2, None, None))
+        self.process.send_signal(signal.SIGTERM)
         self.process.communicate()
+        job = self.jobs()[0]
+        self.assertEqual((job['state'], job['attempts'], job['exit_code']), ('stopped', 2, 143))
+        self.assertGreaterEqual(job['begin'], first['end'])
         self.run_it('queue', 'remove', '1')
         self.run_it('queue', 'start')
         self.assertEqual(self.states(), ['finished'])
@@ -116,7 +127,7 @@ class Queue(Case):
         self.process.stdout.close()
         self.start()
         job = self.follow('job')
-        self.assertEqual((job['id'], job['state'], job['attempts'], job['exit_code']), (1, 'running', 2, None))
+        self.assertEqual((job['id'], job['state'], job['attempts']), (1, 'running', 2))
         self.assertGreater(self.follow('step')['epoch'], 1)
         self.process.send_signal(signal.SIGINT)
         self.process.communicate()
