@@ -25,6 +25,13 @@ dyno_position_take_validation (DynoPosition *position, const DynoValidated *vali
   return TRUE;
 }
 
+void
+dyno_position_forget_best (DynoPosition *position)
+{
+  position->best_epoch = 0;
+  position->best_val_metric = position->best_val_loss = (double) NAN;
+}
+
 gboolean
 dyno_position_take_gain (DynoPosition *position, const DynoValidated *validated, double least_gain)
 {

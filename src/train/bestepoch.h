@@ -18,6 +18,9 @@ typedef struct {
  * lower loss is the better one; of equal losses the earlier. */
 gboolean dyno_position_take_validation (DynoPosition *position, const DynoValidated *validated);
 
+/* No epoch is the best: the next validation is, whatever there was. */
+void dyno_position_forget_best (DynoPosition *position);
+
 /* For the early stop: takes over an epoch that was better by more than least_gain than the last one
  * that was.  FALSE: it was not. */
 gboolean dyno_position_take_gain (DynoPosition *position, const DynoValidated *validated,

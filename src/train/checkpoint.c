@@ -4,6 +4,7 @@
  * - Floats travel as their bits, in tensors, or as 17 digits, in metadata: what is read is what was
  *   written. */
 #include "checkpoint.h"
+#include "bestepoch.h"
 #include "file.h"
 #include "hash.h"
 #include "weightsinfo.h"
@@ -560,8 +561,8 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
     return FALSE;
   if (was.best_metric != job->settings.best_metric)
     { /* values of two metrics do not compare */
-      position->best_epoch = position->early_epoch = 0;
-      position->best_val_metric = position->best_val_loss = (double) NAN;
+      dyno_position_forget_best (position);
+      position->early_epoch = 0;
     }
   old_batch = (guint64) (was.batch_size * was.accumulate) * read_ranks (file);
   new_batch = (guint64) (job->settings.batch_size * job->settings.accumulate) * MAX (job->ranks, 1);

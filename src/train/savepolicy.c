@@ -318,8 +318,7 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
                    _ ("“%s” is not of the run that is resumed: which weights are the best is found "
                       "out anew, from the next validation on"),
                    beside);
-  run->position.best_epoch = 0; /* the next validation decides anew */
-  run->position.best_val_loss = (double) NAN;
+  dyno_position_forget_best (&run->position);
   return TRUE;
 }
 

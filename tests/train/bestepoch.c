@@ -75,6 +75,37 @@ test_metric_without_a_number (void)
   check_epochs (epochs, G_N_ELEMENTS (epochs), &higher);
 }
 
+/* A best epoch whose weights are gone: those after it are compared among themselves. */
+static void
+test_forgotten (void)
+{
+  static const DynoMetricInfo *const selecting[] = { NULL, &higher, &lower };
+  const struct {
+    double value, loss;
+    gboolean forget, best;
+  } epochs[] = { { 0.9, 1, FALSE, TRUE },  { 0.5, 5, TRUE, TRUE },  { 0.6, 4, FALSE, TRUE },
+                 { 0.4, 6, FALSE, FALSE }, { 0.2, 8, TRUE, TRUE },  { 0.1, 9, FALSE, FALSE },
+                 { 0.3, 7, FALSE, TRUE },  { 0.3, 7, FALSE, FALSE } };
+
+  for (guint m = 0; m < G_N_ELEMENTS (selecting); m++)
+    {
+      DynoPosition position = fresh ();
+
+      for (guint i = 0; i < G_N_ELEMENTS (epochs); i++)
+        {
+          DynoValidated validated = { i + 1, epochs[i].loss, selecting[m],
+                                      m == 2 ? 1 - epochs[i].value : epochs[i].value };
+
+          if (epochs[i].forget)
+            dyno_position_forget_best (&position);
+          g_assert_cmpint (dyno_position_take_validation (&position, &validated), ==,
+                           epochs[i].best);
+          if (epochs[i].best && selecting[m])
+            g_assert_cmpfloat (position.best_val_metric, ==, validated.value);
+        }
+    }
+}
+
 /* --- early stop ------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -129,6 +160,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/bestepoch/lowest-loss-the-first-of-equals", test_loss);
   g_test_add_func ("/train/bestepoch/of-equal-metrics-the-lower-loss", test_metric);
   g_test_add_func ("/train/bestepoch/metric-without-a-number", test_metric_without_a_number);
+  g_test_add_func ("/train/bestepoch/after-one-whose-weights-are-gone", test_forgotten);
   g_test_add_func ("/train/bestepoch/patience-counts-from-the-last-gain", test_gains);
   return g_test_run ();
 }
