@@ -42,8 +42,38 @@ stop_at (DynoSession *session, const DynoStepMetrics *step, gpointer data)
     dyno_session_stop (session, FALSE);
 }
 
-/* Stopped at a step and resumed, a run ends in the weights, losses and log of one that was left
- * alone. */
+/* Two checkpoints hold the same: tensors, of the optimizer and the loss scale too, and where the run
+ * stands, but for times. */
+static void
+assert_same_checkpoint (const char *a, const char *b)
+{
+  static const char *const times[] = { "seconds", "epoch_seconds", NULL };
+  g_autofree char *one_path = in_folder (a, DYNO_CHECKPOINT_NAME),
+                  *other_path = in_folder (b, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoSafetensors) one = dyno_safetensors_open (one_path, 0, NULL),
+                              other = dyno_safetensors_open (other_path, 0, NULL);
+  g_autoptr (GPtrArray) keys = g_ptr_array_new_with_free_func (g_free);
+
+  g_assert_cmpuint (dyno_safetensors_get_count (one), ==, dyno_safetensors_get_count (other));
+  for (guint i = 0; i < dyno_safetensors_get_count (one); i++)
+    {
+      const DynoSafetensor *here = dyno_safetensors_get (one, i),
+                           *there = dyno_safetensors_lookup (other, here->name);
+
+      g_assert_nonnull (there);
+      if (here->size_bytes != there->size_bytes
+          || memcmp (here->data, there->data, here->size_bytes) != 0)
+        g_error ("“%s” of the checkpoints is not the same", here->name);
+    }
+  dyno_position_append (&(DynoPosition){ 0 }, keys);
+  for (guint i = 0; i < keys->len; i += 2)
+    if (!g_strv_contains (times, keys->pdata[i]))
+      g_assert_cmpstr (dyno_safetensors_get_metadata (one, keys->pdata[i]), ==,
+                       dyno_safetensors_get_metadata (other, keys->pdata[i]));
+}
+
+/* Stopped at a step and resumed, and that again, a run ends in the weights, losses, log and
+ * checkpoint of one that was left alone. */
 static void
 check_resume_of (const char *model, const char *data, const char *change)
 {
@@ -86,6 +116,7 @@ check_resume_of (const char *model, const char *data, const char *change)
       part->resume = g_strdup (part_dir);
     }
   test_assert_same_file (whole_weights, part_weights);
+  assert_same_checkpoint (whole_dir, part_dir);
 
   g_autofree char *log = in_folder (part_dir, "metrics.csv"), *text = NULL;
   g_auto (GStrv) lines = NULL;
