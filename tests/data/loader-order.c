@@ -20,6 +20,45 @@ test_order_by_seed_and_epoch (void)
   g_assert_cmpuint (fold_new (dataset, params, 0), !=, first);
 }
 
+/* One loader goes through its epochs as a new one goes through each of them, whatever it did
+ * before: also an epoch that it left in the middle, and one that it has seen already. */
+static void
+test_later_epochs_are_those_of_a_new_loader (void)
+{
+  static const struct {
+    guint64 epoch, leave_at; /* batches; 0: to the end */
+  } turns[] = { { 0, 0 }, { 1, 3 }, { 1, 0 }, { 2, 0 }, { 5, 9 }, { 1, 0 }, { 0, 0 } };
+  g_autoptr (DynoDataset) dataset = open_shapes ("builtin:shapes?size=8&samples=100&classes=4");
+
+  for (guint balance = 0; balance < 2; balance++)
+    {
+      DynoLoaderParams params = { .batch = 10,
+                                  .seed = 5,
+                                  .shuffle = !balance,
+                                  .balance = balance,
+                                  .persistent = TRUE,
+                                  .workers = 2,
+                                  .prefetch = 2 };
+      g_autoptr (DynoLoader) loader = make_loader (dataset, params);
+      guint64 folds[3];
+
+      for (guint epoch = 0; epoch < 3; epoch++)
+        folds[epoch] = fold_new (dataset, params, epoch);
+      g_assert_cmpuint (folds[0], !=, folds[1]);
+      g_assert_cmpuint (folds[1], !=, folds[2]);
+      for (guint i = 0; i < G_N_ELEMENTS (turns); i++)
+        {
+          if (turns[i].leave_at > 0)
+            dyno_loader_start_epoch (loader, turns[i].epoch, 0);
+          for (guint64 k = 0; k < turns[i].leave_at; k++)
+            take_and_release (loader);
+          if (turns[i].leave_at == 0)
+            g_assert_cmpuint (fold_epoch (loader, dataset, params, turns[i].epoch, 0, NULL), ==,
+                              folds[turns[i].epoch]);
+        }
+    }
+}
+
 static void
 test_epoch_takes_each_sample_once (void)
 {
@@ -322,6 +361,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/loader/ranks-share-the-order", test_ranks_share_the_order);
   g_test_add_func ("/data/loader/a-rank-may-have-no-samples", test_ranks_without_samples);
   g_test_add_func ("/data/loader/order-by-seed-and-epoch", test_order_by_seed_and_epoch);
+  g_test_add_func ("/data/loader/later-epochs-are-those-of-a-new-loader",
+                   test_later_epochs_are_those_of_a_new_loader);
   g_test_add_func ("/data/loader/epoch-takes-each-sample-once", test_epoch_takes_each_sample_once);
   g_test_add_func ("/data/loader/resumes-at-batch", test_resumes_at_batch);
   g_test_add_func ("/data/loader/order-and-flips-differ-by-epoch",

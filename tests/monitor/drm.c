@@ -217,6 +217,16 @@ test_i915 (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 75); /* the busiest engine */
   test_assert_missing (r.values[DYNO_SENSOR_VRAM_OWN]);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_INTEL);
+
+  /* since the second time, and not since the first */
+  test_tree_write (root, DEVICE "hwmon/hwmon2/energy1_input", "1310000000\n");
+  write_client (root, "100", "5",
+                "drm-driver:\ti915\ndrm-pdev:\t" PCI "\ndrm-client-id:\t3\n"
+                "drm-engine-render:\t1300000000 ns\ndrm-engine-compute:\t6500000000 ns\n"
+                "drm-engine-capacity-video:\t2\ndrm-engine-video:\t1400000000 ns\n");
+  read_at (source, 13 * SECOND, &r);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 10);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 20); /* the two of video together */
   dyno_source_drm.close (source);
   test_tree_free (root);
 }
@@ -282,6 +292,14 @@ test_xe (void)
   read_at (source, 11 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 50); /* 2000 of 1000 cycles of four engines */
   test_assert_missing (r.values[DYNO_SENSOR_GPU_POWER]); /* the counter went back */
+  write_client (
+      root, "100", "9",
+      "drm-driver:\txe\ndrm-pdev:\t" PCI "\ndrm-client-id:\t11\n"
+      "drm-cycles-ccs:\t3100\ndrm-total-cycles-ccs:\t101250\ndrm-engine-capacity-ccs:\t4\n");
+  test_tree_write (root, DEVICE "hwmon/hwmon6/energy1_input", "45000000\n");
+  read_at (source, 12 * SECOND, &r);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 10);
+  test_assert_near (r.values[DYNO_SENSOR_GPU_POWER], 5); /* and goes on */
   dyno_source_drm.close (source);
   test_tree_free (root);
 }

@@ -49,6 +49,20 @@ test_rates (void)
   test_assert_near (r.values[DYNO_SENSOR_DISK_READ_PER_S], 4096000 / 2.0);
   test_assert_near (r.values[DYNO_SENSOR_SWAP_IN_PER_S],
                     10.0 * (double) sysconf (_SC_PAGESIZE) / 2);
+  /* A third time: what was since the second, not since the first. */
+  test_tree_write (root, "stat",
+                   "cpu  1190 100 530 8340 330 55 55 0 0 0\n"
+                   "cpu0 360 25 135 2060 95 12 13 0 0 0\n");
+  test_tree_write (root, "self/stat",
+                   "4711 (a) R 1 4711 4711 0 -1 4194304 100 0 2 0 785 175 0 0 20 0 9 0 5000 1 2\n");
+  test_tree_write (root, "self/io", "read_bytes: 8193000\n");
+  test_tree_write (root, "vmstat", "pswpin 113\n");
+  read_at (source, 13 * SECOND, &r);
+  test_assert_near (r.values[DYNO_SENSOR_CPU_BUSY], 100 * 20.0 / 200);
+  test_assert_near (r.values[DYNO_SENSOR_CPU_OWN], 100 * 10.0 / 200);
+  test_assert_near ((double) r.core_busy[0], 100 * 20.0 / 100);
+  test_assert_near (r.values[DYNO_SENSOR_DISK_READ_PER_S], 1000);
+  test_assert_near (r.values[DYNO_SENSOR_SWAP_IN_PER_S], 3.0 * (double) sysconf (_SC_PAGESIZE));
   g_assert_cmpuint (r.sources[DYNO_SENSOR_CPU_OWN], ==, DYNO_SENSOR_SOURCE_HOST);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_NONE);
   dyno_source_host.close (source);

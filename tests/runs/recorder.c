@@ -169,6 +169,45 @@ test_resumed (Fixture *f, gconstpointer data)
   g_assert_null (run->folder);
 }
 
+/* A run that failed and one that was stopped are resumed: the entry has neither the error nor the end
+ * of the part before, and the second part's own. */
+static void
+test_resumed_after_failures (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = small_job (f, "run"), broken = NULL;
+  gint64 id = 0, end_us = 0;
+
+  run_it (f->store, job, FALSE);
+  job->resume = g_strdup (job->out_dir);
+  for (guint i = 0; i < 3; i++)
+    {
+      g_autoptr (DynoStoredRun) run = NULL;
+
+      broken = dyno_job_copy (job);
+      g_free (broken->data);
+      broken->data = g_strdup_printf ("/nowhere/%u", i);
+      run_it (f->store, broken, FALSE);
+      g_clear_pointer (&broken, dyno_job_unref);
+      run = only_run (f->store, 1);
+      g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FAILED);
+      g_assert_nonnull (strstr (run->error, i == 0 ? "/nowhere/0" : i == 1 ? "/nowhere/1" : "/2"));
+      g_assert_cmpint (run->end_us, >, end_us);
+      g_assert_cmpuint (run->epochs, ==, 2 + i);
+      g_clear_pointer (&run, dyno_stored_run_free);
+
+      test_job_set (job, i == 0 ? "epochs=3" : i == 1 ? "epochs=4" : "epochs=5", NULL);
+      run_it (f->store, job, FALSE);
+      run = only_run (f->store, 1);
+      g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FINISHED);
+      g_assert_null (run->error);
+      g_assert_cmpuint (run->epochs, ==, 3 + i);
+      g_assert_cmpuint (run->steps, ==, 4 * (3 + i));
+      g_assert_true (id == 0 || run->id == id);
+      id = run->id;
+      end_us = run->end_us;
+    }
+}
+
 /* Kills itself once epochs are in the history. */
 static void
 die_in_run (const char *path, const DynoJob *job)
@@ -311,6 +350,8 @@ main (int argc, char **argv)
   g_test_add ("/runs/recorder/failed-run", Fixture, NULL, set_up, test_failed, tear_down);
   g_test_add ("/runs/recorder/resumed-run-goes-on-in-its-entry", Fixture, NULL, set_up,
               test_resumed, tear_down);
+  g_test_add ("/runs/recorder/resumed-run-has-no-end-of-before", Fixture, NULL, set_up,
+              test_resumed_after_failures, tear_down);
   g_test_add ("/runs/recorder/killed-run-is-seen-as-such", Fixture, NULL, set_up, test_killed,
               tear_down);
   g_test_add ("/runs/recorder/training-goes-on-without", Fixture, NULL, set_up, test_without,

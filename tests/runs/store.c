@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs, searches and rates in the history: what is put in comes back, whole and by its own name. */
 #include "process.h"
-#include "store.h"
+#include "store-private.h"
 #include "train-test.h"
 #include <math.h>
 #include <string.h>
@@ -357,6 +357,45 @@ test_killed_is_seen (void)
   test_remove_tree (folder);
 }
 
+/* --- the best epoch --------------------------------------------------------------------------- */
+
+/* As a session has it: the metric, of equal values the loss, of equal losses the earlier. */
+static void
+test_best (void)
+{
+  static const DynoMetricInfo metric = { .name = "accuracy", .higher_is_better = TRUE };
+  static const struct {
+    double value, loss;
+    guint64 by_metric, by_loss;
+  } epochs[] = { { 0.5, (double) NAN, 0, 0 },
+                 { 0.5, 3, 2, 2 },
+                 { 0.5, 2, 3, 3 },
+                 { 0.5, 2.5, 3, 3 },
+                 { 0.4, 1, 3, 5 },
+                 { 0.6, 5, 6, 5 },
+                 { 0.6, 5, 6, 5 },
+                 { 0.6, 4, 8, 5 },
+                 { 0.9, (double) NAN, 8, 5 } };
+
+  for (guint by_loss = 0; by_loss < 2; by_loss++)
+    {
+      g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+
+      for (guint i = 0; i < G_N_ELEMENTS (epochs); i++)
+        {
+          DynoEpochMetrics epoch = { .epoch = i + 1, .val_loss = epochs[i].loss };
+          guint64 best = by_loss ? epochs[i].by_loss : epochs[i].by_metric;
+
+          dyno_stored_run_take_best (run, by_loss ? NULL : &metric, epochs[i].value, &epoch);
+          g_assert_cmpuint (run->best_epoch, ==, best);
+          if (best == 0)
+            continue;
+          g_assert_cmpfloat (run->best_val_loss, ==, epochs[best - 1].loss);
+          g_assert_cmpfloat (run->best_metric, ==, epochs[best - 1].value);
+        }
+    }
+}
+
 /* --- rates ------------------------------------------------------------------------------------ */
 
 static void
@@ -618,6 +657,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/filters-and-keeps-bytes-of-names", test_filter);
   g_test_add_func ("/runs/store/a-folder-has-one-run", test_folder_has_one_run);
   g_test_add_func ("/runs/store/a-dead-process-does-not-run", test_killed_is_seen);
+  g_test_add_func ("/runs/store/best-epoch-as-a-session-has-it", test_best);
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
   g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
   g_test_add_func ("/runs/store/search-and-trials", test_search);

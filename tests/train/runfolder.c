@@ -93,6 +93,147 @@ test_recalls_up_to_a_step (void)
   test_remove_tree (path);
 }
 
+/* --- resumed, and that again ------------------------------------------------------------------ */
+
+/* A part of a run: steps, each with its part as the loss, three to an epoch.  A part that was killed
+ * has appended its rows and ends there. */
+static void
+run_part (const char *path, guint part, guint64 resumed, guint64 last, gboolean killed)
+{
+  DynoRunFolder *folder = open_good (path);
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new ();
+  g_autoptr (GError) error = NULL;
+  DynoSensorReading reading;
+
+  dyno_sensor_reading_init (&reading);
+  if (part > 0)
+    {
+      dyno_run_folder_recall (path, resumed, metrics);
+      dyno_run_folder_recall_sensors (folder, path, resumed);
+    }
+  g_assert_cmpuint (dyno_metrics_get_steps (metrics), ==, resumed);
+  g_assert_true (dyno_run_folder_begin (folder, metrics, &error));
+  for (guint64 step = resumed + 1; step <= last; step++)
+    {
+      DynoStepMetrics row = { .step = step, .epoch = (step + 2) / 3, .loss = part };
+      DynoEpochMetrics epoch = { .epoch = row.epoch, .step = step, .val_loss = 10 + part };
+
+      dyno_metrics_add_step (metrics, &row);
+      g_assert_true (dyno_run_folder_add_step (folder, &row, &error));
+      reading.values[DYNO_SENSOR_GPU_BUSY] = part;
+      dyno_run_folder_add_sensors (folder, &reading);
+      if (step % 3 != 0)
+        continue;
+      dyno_metrics_add_epoch (metrics, &epoch);
+      g_assert_true (dyno_run_folder_add_epoch (folder, &epoch, &error));
+    }
+  if (!killed)
+    g_assert_true (dyno_run_folder_finish (folder, metrics, &error));
+  g_assert_no_error (error);
+  dyno_run_folder_free (folder);
+}
+
+/* parts: of each step, the part whose row it has in the end. */
+static void
+assert_parts (const char *path, const guint *parts, guint n)
+{
+  g_autofree char *csv = g_build_filename (path, "metrics.csv", NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_read (csv, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_metrics_get_steps (metrics), ==, n);
+  g_assert_cmpuint (dyno_metrics_get_epochs (metrics), ==, n / 3);
+  for (guint i = 0; i < n; i++)
+    {
+      DynoStepMetrics row;
+      DynoEpochMetrics epoch;
+
+      g_assert_cmpuint (dyno_metrics_copy_steps (metrics, i, 1, &row), ==, 1);
+      g_assert_cmpuint (row.step, ==, i + 1);
+      g_assert_cmpfloat (row.loss, ==, parts[i]);
+      if (i % 3 != 2)
+        continue;
+      g_assert_cmpuint (dyno_metrics_copy_epochs (metrics, i / 3, 1, &epoch), ==, 1);
+      g_assert_cmpuint (epoch.epoch, ==, i / 3 + 1);
+      g_assert_cmpfloat (epoch.val_loss, ==, 10 + parts[i]);
+    }
+}
+
+static void
+assert_sensors (const char *path, const guint *parts, guint n)
+{
+  g_autoptr (GArray) rows = dyno_sensors_csv_read (path);
+
+  g_assert_cmpuint (rows->len, ==, n);
+  for (guint i = 0; i < n; i++)
+    {
+      const DynoSensorRow *row = &g_array_index (rows, DynoSensorRow, i);
+
+      g_assert_cmpuint (row->step, ==, i + 1);
+      g_assert_cmpfloat (row->values[DYNO_SENSOR_GPU_BUSY], ==, parts[i]);
+    }
+}
+
+/* Each part goes on after the step of its checkpoint, the second after an earlier one than the
+ * first: of every step the row of the last part that made it is kept.  A part that is killed has
+ * its rows up to its last epoch, at least. */
+static void
+test_resumed_twice (void)
+{
+  static const guint first[] = { 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1 },
+                     second[] = { 0, 0, 0, 2, 2, 2, 2 },
+                     third[] = { 0, 0, 0, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3 };
+
+  for (guint killed = 0; killed < 2; killed++)
+    {
+      g_autofree char *path = test_folder ();
+
+      run_part (path, 0, 0, 8, killed);
+      run_part (path, 1, 4, 11, killed);
+      if (!killed)
+        {
+          assert_parts (path, first, G_N_ELEMENTS (first));
+          assert_sensors (path, first, G_N_ELEMENTS (first));
+        }
+      run_part (path, 2, 3, 7, killed);
+      if (!killed)
+        {
+          assert_parts (path, second, G_N_ELEMENTS (second));
+          assert_sensors (path, second, G_N_ELEMENTS (second));
+        }
+      run_part (path, 3, 5, 13, FALSE);
+      assert_parts (path, third, G_N_ELEMENTS (third));
+      if (!killed)
+        assert_sensors (path, third, G_N_ELEMENTS (third));
+      test_remove_tree (path);
+    }
+}
+
+/* An epoch's values are in the row of its last step and in no other. */
+static void
+test_epoch_has_its_row (void)
+{
+  g_autofree char *path = test_folder (), *csv = g_build_filename (path, "metrics.csv", NULL);
+  g_autoptr (DynoMetrics) none = dyno_metrics_new (), read = NULL;
+  DynoRunFolder *folder = open_good (path);
+  DynoEpochMetrics epoch = { .epoch = 1, .step = 2, .val_loss = 1 };
+
+  g_assert_true (dyno_run_folder_begin (folder, none, NULL));
+  for (guint64 step = 1; step <= 3; step++)
+    {
+      DynoStepMetrics row = { .step = step, .epoch = 1 + step / 3 };
+
+      g_assert_true (dyno_run_folder_add_step (folder, &row, NULL));
+    }
+  g_assert_true (dyno_run_folder_add_epoch (folder, &epoch, NULL));
+  dyno_run_folder_free (folder);
+  read = dyno_metrics_read (csv, NULL);
+  g_assert_cmpuint (dyno_metrics_get_steps (read), ==, 3);
+  g_assert_cmpuint (dyno_metrics_get_epochs (read), ==, 0);
+  test_remove_tree (path);
+}
+
 /* Rows of sensors come before the folder is begun, and behind those of the run that is resumed. */
 static void
 test_recalls_sensors (void)
@@ -178,6 +319,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runfolder/one-run-at-a-time", test_one_run_at_a_time);
   g_test_add_func ("/train/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
   g_test_add_func ("/train/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
+  g_test_add_func ("/train/runfolder/resumed-twice-at-other-steps", test_resumed_twice);
+  g_test_add_func ("/train/runfolder/epoch-has-its-own-row", test_epoch_has_its_row);
   g_test_add_func ("/train/runfolder/recalls-sensors-up-to-a-step", test_recalls_sensors);
   g_test_add_func ("/train/runfolder/long-log-is-whole-at-the-end",
                    test_long_log_is_whole_at_the_end);

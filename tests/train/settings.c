@@ -479,6 +479,29 @@ test_rate (void)
   g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
 }
 
+/* More steps in a second than there is room for: all that there is room for count, also after it
+ * was filled more than once, and nothing that was before a new start does. */
+static void
+test_rate_of_many_steps (void)
+{
+  DynoRate rate = { .n = 0 };
+  gint64 t = 0;
+
+  for (guint part = 0; part < 2; part++)
+    {
+      double got = 0;
+
+      dyno_rate_reset (&rate);
+      for (guint i = 0; i < 3 * DYNO_RATE_ENTRIES + 7; i++)
+        got = dyno_rate_add (&rate, t += i % 2 ? 100 : 300, 16);
+      g_assert_cmpfloat_with_epsilon (got, 16 / 200e-6, 200);
+      dyno_rate_reset (&rate);
+      g_assert_cmpfloat (dyno_rate_add (&rate, t += 50, 64), ==, 0);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 1000, 64), 64000, 1e-6);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 3000, 64), 32000, 1e-6);
+    }
+}
+
 /* Validation between two epochs leaves no dent. */
 static void
 test_rate_skips_gaps (void)
@@ -899,6 +922,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);
   g_test_add_func ("/train/rate/last-second", test_rate);
+  g_test_add_func ("/train/rate/many-steps-in-a-second", test_rate_of_many_steps);
   g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
   g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
   g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);

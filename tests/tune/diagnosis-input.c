@@ -190,6 +190,36 @@ test_stretches (void)
   g_assert_cmpfloat_with_epsilon (log.whole.gap_ms, sum.gap_ms, 1e-3);
 }
 
+/* Epochs that are worse count since the best, whenever that was; the last few are kept in their
+ * order. */
+static void
+test_epochs (void)
+{
+  static const struct {
+    double loss;
+    guint64 best, worse;
+  } epochs[] = {
+    { (double) NAN, 0, 1 }, { 3, 2, 0 }, { 2, 3, 0 },   { 2.5, 3, 1 },          { 2, 3, 2 },
+    { 2.2, 3, 3 },          { 1, 7, 0 }, { 1.5, 7, 1 }, { (double) NAN, 7, 2 }, { 1, 7, 3 },
+    { 0.5, 11, 0 }
+  };
+  DynoStretches log;
+
+  dyno_stretches_init (&log);
+  for (guint i = 0; i < G_N_ELEMENTS (epochs); i++)
+    {
+      DynoEpochMetrics epoch = { .epoch = i + 1, .val_loss = epochs[i].loss };
+
+      dyno_stretches_add_epoch (&log, &epoch);
+      g_assert_cmpuint (log.n_epochs, ==, i + 1);
+      g_assert_cmpuint (log.best.epoch, ==, epochs[i].best);
+      g_assert_cmpuint (log.worse_epochs, ==, epochs[i].worse);
+      g_assert_cmpuint (log.n_recent, ==, MIN (i + 1, DYNO_STRETCH_RECENT));
+      for (guint k = 0; k < log.n_recent; k++)
+        g_assert_cmpuint (log.recent[k].epoch, ==, i + 2 - log.n_recent + k);
+    }
+}
+
 /* Percent become shares; what is not available changes nothing; throttling counts readings. */
 static void
 test_sensors (void)
@@ -225,6 +255,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/ceilings-of-a-search-are-found", test_ceilings_of_a_search);
   g_test_add_func ("/tune/diagnosis/folder-and-view-agree", test_sources);
   g_test_add_func ("/tune/diagnosis/stretches-are-few-and-lose-nothing", test_stretches);
+  g_test_add_func ("/tune/diagnosis/epochs-since-the-best", test_epochs);
   g_test_add_func ("/tune/diagnosis/sensors-add-up", test_sensors);
   return g_test_run ();
 }
