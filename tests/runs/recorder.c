@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A session in the history: as it begins, as it goes on, as it ends, and how it died. */
+#include "process.h"
 #include "runrecorder.h"
 #include "train-test.h"
 #include <math.h>
@@ -208,9 +209,9 @@ test_resumed_after_failures (Fixture *f, gconstpointer data)
     }
 }
 
-/* Kills itself once epochs are in the history. */
+/* Kills itself once so many epochs are in the history. */
 static void
-die_in_run (const char *path, const DynoJob *job)
+die_in_run (const char *path, const DynoJob *job, guint64 epochs)
 {
   g_autoptr (DynoStore) store = dyno_store_open (path, NULL);
   DynoSession *session = dyno_session_new (job);
@@ -220,7 +221,7 @@ die_in_run (const char *path, const DynoJob *job)
   for (;;)
     {
       g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, NULL, NULL);
-      if (runs && runs->len > 0 && ((DynoStoredRun *) runs->pdata[0])->epochs >= 2)
+      if (runs && runs->len > 0 && ((DynoStoredRun *) runs->pdata[0])->epochs >= epochs)
         raise (SIGKILL);
       g_usleep (10000);
     }
@@ -236,7 +237,7 @@ test_killed (Fixture *f, gconstpointer data)
     {
       g_autoptr (DynoJob) job = small_job (f, NULL);
       test_job_set (job, "epochs=100000", NULL);
-      die_in_run (g_getenv ("DYNO_TEST_HISTORY"), job);
+      die_in_run (g_getenv ("DYNO_TEST_HISTORY"), job, 2);
     }
   g_setenv ("DYNO_TEST_HISTORY", f->path, TRUE);
   g_test_trap_subprocess (NULL, 100 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
@@ -263,6 +264,70 @@ trap_with_data_home (const char *folder)
   else
     g_unsetenv ("XDG_DATA_HOME");
   g_test_trap_assert_passed ();
+}
+
+/* Finished, resumed and killed, and that again, then resumed to its end: one entry, of the process
+ * that has it, with no end of an earlier part, and each epoch once. */
+static void
+test_killed_twice (Fixture *f, gconstpointer data)
+{
+  g_autofree char *folder = g_build_filename (f->folder, "run", NULL),
+                  *own = dyno_process_describe ();
+  g_autoptr (DynoJob) job = small_job (f, "run");
+  g_autoptr (DynoStoredRun) run = NULL;
+  g_autoptr (GArray) epochs = NULL;
+  g_autofree char *process = NULL, *last = NULL;
+  guint64 reached = 2;
+  gint64 id = 0;
+
+  if (g_test_subprocess ())
+    {
+      g_free (job->out_dir);
+      job->out_dir = g_strdup (g_getenv ("DYNO_TEST_FOLDER"));
+      reached = g_ascii_strtoull (g_getenv ("DYNO_TEST_REACHED"), NULL, 10);
+      job->resume = g_strdup (job->out_dir);
+      test_job_set (job, "epochs=100000", NULL);
+      die_in_run (g_getenv ("DYNO_TEST_HISTORY"), job, reached + 3);
+    }
+  g_setenv ("DYNO_TEST_HISTORY", f->path, TRUE);
+  g_setenv ("DYNO_TEST_FOLDER", folder, TRUE);
+  run_it (f->store, job, FALSE);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, reached);
+
+      g_setenv ("DYNO_TEST_REACHED", text, TRUE);
+      g_test_trap_subprocess (NULL, 100 * G_USEC_PER_SEC, G_TEST_SUBPROCESS_DEFAULT);
+      g_assert_false (g_test_trap_reached_timeout ());
+      g_clear_pointer (&run, dyno_stored_run_free);
+      run = only_run (f->store, 1);
+      g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_KILLED);
+      g_assert_cmpint (run->end_us, ==, 0);
+      g_assert_cmpuint (run->epochs, >=, reached + 3);
+      g_assert_true (i == 0 || run->id == id);
+      g_assert_true (g_strcmp0 (run->process, process) != 0 && strcmp (run->process, own) != 0);
+      id = run->id;
+      reached = run->epochs;
+      g_free (process);
+      process = g_strdup (run->process);
+    }
+  /* what ends it is the first epoch that the history does not have */
+  last = g_strdup_printf ("epochs=%" G_GUINT64_FORMAT, reached + 1);
+  test_job_set (job, last, NULL);
+  job->resume = g_strdup (folder);
+  run_it (f->store, job, FALSE);
+  g_clear_pointer (&run, dyno_stored_run_free);
+  run = only_run (f->store, 1);
+  g_assert_cmpint (run->state, ==, DYNO_RUN_STATE_FINISHED);
+  g_assert_cmpint (run->id, ==, id);
+  g_assert_cmpstr (run->process, ==, own);
+  g_assert_cmpint (run->end_us, >, 0);
+  g_assert_cmpuint (run->epochs, ==, reached + 1);
+  g_assert_cmpuint (run->steps, ==, 4 * (reached + 1));
+  epochs = dyno_store_list_epochs (f->store, id, NULL);
+  g_assert_cmpuint (epochs->len, ==, reached + 1);
+  for (guint i = 0; i < epochs->len; i++)
+    g_assert_cmpuint (g_array_index (epochs, DynoEpochMetrics, i).epoch, ==, i + 1);
 }
 
 /* Nowhere to write to: one message, and the training goes on. */
@@ -353,6 +418,8 @@ main (int argc, char **argv)
   g_test_add ("/runs/recorder/resumed-run-has-no-end-of-before", Fixture, NULL, set_up,
               test_resumed_after_failures, tear_down);
   g_test_add ("/runs/recorder/killed-run-is-seen-as-such", Fixture, NULL, set_up, test_killed,
+              tear_down);
+  g_test_add ("/runs/recorder/killed-twice-is-one-run", Fixture, NULL, set_up, test_killed_twice,
               tear_down);
   g_test_add ("/runs/recorder/training-goes-on-without", Fixture, NULL, set_up, test_without,
               tear_down);
