@@ -72,6 +72,49 @@ assert_same_checkpoint (const char *a, const char *b)
                        dyno_safetensors_get_metadata (other, keys->pdata[i]));
 }
 
+/* Two logs have the same epochs, and each has the means of its own steps. */
+static void
+assert_same_epochs (const char *a, const char *b)
+{
+  g_autofree char *one_path = in_folder (a, "metrics.csv"),
+                  *other_path = in_folder (b, "metrics.csv");
+  g_autoptr (DynoMetrics) one = dyno_metrics_read (one_path, NULL),
+                          other = dyno_metrics_read (other_path, NULL);
+  DynoEpochMetrics here, there;
+  DynoStepMetrics step;
+  DynoMetricTable table;
+  guint64 at = 0;
+
+  dyno_metrics_get_table (one, &table);
+  g_assert_cmpuint (dyno_metrics_get_epochs (one), ==, dyno_metrics_get_epochs (other));
+  for (guint64 i = 0; i < dyno_metrics_get_epochs (one); i++)
+    {
+      double n = 0, loss = 0, metrics[DYNO_MAX_METRICS] = { 0 };
+
+      g_assert_cmpuint (dyno_metrics_copy_epochs (one, i, 1, &here), ==, 1);
+      g_assert_cmpuint (dyno_metrics_copy_epochs (other, i, 1, &there), ==, 1);
+      g_assert_cmpuint (here.step, ==, there.step);
+      g_assert_cmpfloat (here.train_loss, ==, there.train_loss);
+      g_assert_cmpfloat (here.val_loss, ==, there.val_loss);
+      for (; at < here.step; at++)
+        {
+          g_assert_cmpuint (dyno_metrics_copy_steps (one, at, 1, &step), ==, 1);
+          n += (double) step.samples;
+          loss += step.loss * (double) step.samples;
+          for (guint k = 0; k < table.n; k++)
+            metrics[k] += step.metrics[k] * (double) step.samples;
+        }
+      g_assert_cmpfloat_with_epsilon (here.train_loss, loss / n, 1e-5 * (1 + loss / n));
+      for (guint k = 0; k < table.n; k++)
+        {
+          g_assert_cmpfloat (here.train_metrics[k], ==, there.train_metrics[k]);
+          g_assert_cmpfloat (here.val_metrics[k], ==, there.val_metrics[k]);
+          g_assert_cmpfloat_with_epsilon (here.train_metrics[k], metrics[k] / n,
+                                          1e-5 * (1 + metrics[k] / n));
+        }
+    }
+}
+
 /* Stopped at a step and resumed, and that again, a run ends in the weights, losses, log and
  * checkpoint of one that was left alone. */
 static void
@@ -117,6 +160,7 @@ check_resume_of (const char *model, const char *data, const char *change)
     }
   test_assert_same_file (whole_weights, part_weights);
   assert_same_checkpoint (whole_dir, part_dir);
+  assert_same_epochs (whole_dir, part_dir);
 
   g_autofree char *log = in_folder (part_dir, "metrics.csv"), *text = NULL;
   g_auto (GStrv) lines = NULL;
@@ -166,6 +210,7 @@ test_resume_amp (void)
 typedef struct {
   DynoDevice *device;
   guint64 at;             /* after this step it is asked for */
+  guint64 again;          /* and after this one; 0: once alone */
   gboolean pause_first;   /* in a pause */
   gboolean stop;          /* instead of resuming */
   const char *checkpoint; /* is away when the run is resumed first; or NULL */
@@ -193,7 +238,7 @@ take_release_event (Release *r, DynoSession *session, const DynoEvent *event)
         g_assert_cmpuint (dyno_device_get_allocated_total (r->device), >, 0);
       if (event->step.step == r->at && r->pause_first)
         dyno_session_pause (session);
-      else if (event->step.step == r->at)
+      else if (event->step.step == r->at || event->step.step == r->again)
         dyno_session_release (session);
     }
   else if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED && r->pause_first)
@@ -230,7 +275,8 @@ run_released (Release *r, const DynoJob *job)
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDevice) device = dyno_device_open (&(DynoDeviceParams){ 0 }, &error);
   g_autoptr (DynoSession) session = dyno_session_new (job);
-  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
+  /* of one event: the run is no more than some steps ahead of what is seen here */
+  DynoEventQueue *events = dyno_session_add_queue (session, 1, TRUE);
   gboolean done = FALSE;
 
   g_assert_no_error (error);
@@ -282,6 +328,34 @@ test_released_goes_on_to_the_same_bits (void)
   g_assert_true (g_file_get_contents (log, &text, NULL, NULL));
   lines = g_strsplit (text, "\n", -1);
   g_assert_cmpuint (g_strv_length (lines), ==, 1 + 15 + 1);
+  test_remove_tree (whole_dir);
+  test_remove_tree (part_dir);
+}
+
+/* The second time what was saved is that of the second time. */
+static void
+test_released_twice (void)
+{
+  g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
+  g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
+  g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
+  g_autoptr (DynoJob) whole = job_in ("mlp", whole_dir), part = job_in ("mlp", part_dir);
+  g_auto (TestRun) first = { 0 };
+  Release r = { .at = 3, .again = 9 };
+
+  test_job_set (whole, "augment.flip=true", "optimizer=adamw", "lr=0.01", NULL);
+  test_job_set (part, "augment.flip=true", "optimizer=adamw", "lr=0.01", NULL);
+  test_run_good (&first, whole);
+  run_released (&r, part);
+  g_assert_cmpint (r.state, ==, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (r.released, ==, 2);
+  g_assert_cmpuint (r.n_warnings, ==, 0);
+  g_assert_cmpuint (r.losses->len, ==, 15);
+  g_assert_true (memcmp (first.losses->data, r.losses->data, 15 * sizeof (double)) == 0);
+  test_assert_same_file (whole_weights, part_weights);
+  assert_same_checkpoint (whole_dir, part_dir);
+  assert_same_epochs (whole_dir, part_dir);
+  g_array_unref (r.losses);
   test_remove_tree (whole_dir);
   test_remove_tree (part_dir);
 }
@@ -1239,6 +1313,7 @@ main (int argc, char **argv)
   dyno_file_ignore_size_signal ();
   g_test_add_func ("/train/checkpoint/released-goes-on-to-the-same-bits",
                    test_released_goes_on_to_the_same_bits);
+  g_test_add_func ("/train/checkpoint/released-twice-goes-on-each-time", test_released_twice);
   g_test_add_func ("/train/checkpoint/released-can-be-stopped", test_released_can_be_stopped);
   g_test_add_func ("/train/checkpoint/unsaved-is-not-released", test_unsaved_is_not_released);
   g_test_add_func ("/train/checkpoint/resume-sgd-to-the-bit", test_resume_sgd);

@@ -371,7 +371,8 @@ test_no_trials (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
-/* In the same folder the records go on; in another they are begun with what is known. */
+/* In the same folder the records go on, also the second time; in another they are begun with what is
+ * known.  What was known stands before what is added, whose numbers follow. */
 static void
 test_resumes (void)
 {
@@ -384,11 +385,13 @@ test_resumes (void)
   g_assert_true (dyno_trials_file_add_trial (out, &trial, NULL));
   dyno_trials_file_free (out);
   g_assert_cmpint (g_mkdir (other, 0755), ==, 0);
-  for (guint i = 0; i < 2; i++)
+  for (guint i = 0; i < 3; i++)
     {
       g_autoptr (DynoTune) tune = tune_new (job);
       g_autoptr (GPtrArray) events = events_new ();
+      g_autoptr (DynoTuneResult) before = dyno_trials_file_read (file, job, NULL);
 
+      g_assert_cmpuint (before->trials->len, >=, i < 2 ? 1 : 3);
       g_assert_true (dyno_tune_resume (tune, folder, NULL));
       dyno_tune_set_folder (tune, i == 0 ? other : folder);
       run (tune, events);
@@ -398,6 +401,16 @@ test_resumes (void)
       g_assert_cmpuint (known->trials->len, ==, result->trials->len);
       g_assert_cmpuint (known->ceilings->len, ==, result->ceilings->len);
       g_assert_cmpfloat (((const DynoTrial *) known->trials->pdata[0])->samples_per_s, ==, 10);
+      g_assert_cmpuint (known->trials->len, >, before->trials->len);
+      for (guint k = 0; k < known->trials->len; k++)
+        {
+          const DynoTrial *one = known->trials->pdata[k];
+
+          g_assert_cmpuint (one->number, ==, k + 1);
+          if (k < before->trials->len)
+            g_assert_cmpfloat (one->samples_per_s, ==,
+                               ((const DynoTrial *) before->trials->pdata[k])->samples_per_s);
+        }
     }
   g_assert_cmpint (g_unlink (copied) | g_rmdir (other) | g_unlink (file), ==, 0);
 }
