@@ -147,11 +147,10 @@ read_facts (DynoWatchRun *run)
   if (run->facts.max_steps > 0 && run->facts.steps_per_epoch > 0)
     {
       s->steps = run->facts.max_steps;
-      s->epochs = (s->steps - 1) / run->facts.steps_per_epoch + 1;
+      s->epochs = dyno_run_facts_count_epochs (&run->facts, s->steps);
     }
-  else if (run->facts.steps_per_epoch > 0 && s->epochs > 0
-           && s->epochs < G_MAXUINT64 / run->facts.steps_per_epoch)
-    s->steps = run->facts.steps_per_epoch * s->epochs;
+  else
+    s->steps = dyno_run_facts_count_steps (&run->facts, s->epochs);
 }
 
 /* --- metrics.csv ------------------------------------------------------------------------------ */

@@ -265,6 +265,7 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
     "weight_decay",
     "schedule",
     "warmup_epochs",
+    "schedule_epochs",
     "label_smoothing",
     "early_stop.patience",
     "early_stop.min_delta",

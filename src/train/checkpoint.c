@@ -7,6 +7,8 @@
 #include "bestepoch.h"
 #include "file.h"
 #include "hash.h"
+#include "planjob.h"
+#include "schedule.h"
 #include "weightsinfo.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -516,17 +518,52 @@ load_targets (DynoSafetensors *file, const char *shown, DynoProgram *program, GE
 }
 
 /* That trained together; one that was written before there were any says nothing. */
-static guint64
+static guint
 read_ranks (DynoSafetensors *file)
 {
   const char *text = dyno_safetensors_get_metadata (file, "ranks");
   guint64 ranks = text ? g_ascii_strtoull (text, NULL, 10) : 1;
 
-  return CLAMP (ranks, 1, G_MAXUINT16);
+  return (guint) CLAMP (ranks, 1, G_MAXUINT16);
+}
+
+static DynoScheduleSpan
+span_of (const DynoSettings *settings, guint ranks, guint64 n_train)
+{
+  return (DynoScheduleSpan){
+    .step_samples = (guint64) (settings->batch_size * settings->accumulate) * ranks,
+    .steps_per_epoch = dyno_job_count_steps (settings, n_train, ranks),
+  };
+}
+
+/* Steps of another size: the position stays where it is in the samples of its epoch.  Says where
+ * the learning rate jumps. */
+static void
+move_position (DynoPosition *position, const DynoSettings *was, guint was_ranks, const DynoJob *job,
+               guint64 n_train, GPtrArray *warnings)
+{
+  const DynoSettings *now = &job->settings;
+  DynoScheduleSpan before = span_of (was, was_ranks, n_train),
+                   after = span_of (now, MAX (job->ranks, 1), n_train);
+  guint64 place = position->epoch * before.steps_per_epoch + position->epoch_step;
+  double was_lr = dyno_schedule_lr (was, place, before.steps_per_epoch,
+                                    (guint64) was->epochs * before.steps_per_epoch),
+         now_lr;
+  char *change;
+
+  position->epoch_step = dyno_schedule_move (position->epoch_step, &before, &after);
+  place = position->epoch * after.steps_per_epoch + position->epoch_step;
+  now_lr = dyno_schedule_lr (now, place, after.steps_per_epoch,
+                             (guint64) now->epochs * after.steps_per_epoch);
+  change = position->epoch < (guint64) now->epochs
+               ? dyno_schedule_describe_change (was, was_lr, now, now_lr)
+               : NULL;
+  if (change)
+    g_ptr_array_add (warnings, change);
 }
 
 gboolean
-dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job,
+dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job, guint64 n_train,
                       guint64 content_hash, DynoPosition *position, GPtrArray *warnings,
                       GError **error)
 {
@@ -535,7 +572,6 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   g_autoptr (DynoWeights) weights = NULL;
   gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW, thawed;
   DynoSettings was;
-  guint64 old_batch, new_batch;
 
   if (!file
       || !dyno_position_read (position, dyno_safetensors_get_metadata_table (file), shown, error))
@@ -564,9 +600,6 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
       dyno_position_forget_best (position);
       position->early_epoch = 0;
     }
-  old_batch = (guint64) (was.batch_size * was.accumulate) * read_ranks (file);
-  new_batch = (guint64) (job->settings.batch_size * job->settings.accumulate) * MAX (job->ranks, 1);
-  if (old_batch != new_batch)
-    position->epoch_step = position->epoch_step * old_batch / new_batch;
+  move_position (position, &was, read_ranks (file), job, n_train, warnings);
   return TRUE;
 }

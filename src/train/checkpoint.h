@@ -77,11 +77,13 @@ gboolean dyno_checkpoint_read_normalisation (const char *path, DynoNormalisation
 gboolean dyno_checkpoint_write (const char *path, DynoState *state, const DynoJob *job,
                                 guint64 content_hash, const DynoPosition *position, GError **error);
 
-/* Puts the state into program.  Sentences about what differs from the checkpoint's run go to
+/* Puts the state into program.  The position is that of a run with the job's steps on n_train
+ * samples: where the checkpoint's were of another size, it stays where it was in its epoch's samples
+ * (schedule.h).  Sentences about what differs from the checkpoint's run go to
  * warnings (char*).  Errors: CHECKPOINT (damaged, or of another model, names the first mismatch),
  * data's, those of writing to the device. */
 gboolean dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job,
-                               guint64 content_hash, DynoPosition *position, GPtrArray *warnings,
-                               GError **error);
+                               guint64 n_train, guint64 content_hash, DynoPosition *position,
+                               GPtrArray *warnings, GError **error);
 
 G_END_DECLS

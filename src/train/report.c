@@ -163,6 +163,7 @@ dyno_run_tell_facts (DynoRun *run)
 {
   const DynoEngine *engine = run->engine;
   const DynoSettings *s = &engine->job->settings;
+  const DynoPosition *p = &run->position;
   DynoRunFacts facts = {
     .fingerprint = run->content_hash,
     .device_bytes = engine->plan.device_bytes,
@@ -173,6 +174,8 @@ dyno_run_tell_facts (DynoRun *run)
     .n_validation = engine->validation.n_samples,
     .steps_per_epoch = engine->plan.steps_per_epoch,
     .max_steps = (guint64) MAX (run->job->max_steps, 0),
+    .begin_step = p->step,
+    .begin_place = p->epoch * engine->plan.steps_per_epoch + p->epoch_step,
     .batch_size = (guint64) s->batch_size,
     .accumulate = (guint64) s->accumulate,
     .parts = engine->parts,

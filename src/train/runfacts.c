@@ -41,6 +41,8 @@ static const struct {
   ROW (COUNT, n_validation),
   ROW (COUNT, steps_per_epoch),
   ROW (COUNT, max_steps),
+  ROW (COUNT, begin_step),
+  ROW (COUNT, begin_place),
   ROW (COUNT, batch_size),
   ROW (COUNT, accumulate),
   ROW (COUNT, parts),
@@ -125,6 +127,26 @@ dyno_run_facts_read (const char *folder, DynoRunFacts *facts)
         }
     }
   return TRUE;
+}
+
+guint64
+dyno_run_facts_count_steps (const DynoRunFacts *facts, guint64 epochs)
+{
+  guint64 per_epoch = facts->steps_per_epoch, whole;
+
+  if (per_epoch == 0 || epochs == 0 || epochs > (G_MAXUINT64 >> 1) / per_epoch
+      || facts->begin_step > G_MAXUINT64 >> 1)
+    return 0;
+  whole = per_epoch * epochs;
+  return facts->begin_step + (whole - MIN (whole, facts->begin_place));
+}
+
+guint64
+dyno_run_facts_count_epochs (const DynoRunFacts *facts, guint64 steps)
+{
+  guint64 place = facts->begin_place + (steps - MIN (steps, facts->begin_step));
+
+  return facts->steps_per_epoch > 0 && place > 0 ? (place - 1) / facts->steps_per_epoch + 1 : 0;
 }
 
 void

@@ -23,4 +23,9 @@ gboolean dyno_run_facts_write (const char *folder, const DynoRunFacts *facts, GE
  * can be read. */
 gboolean dyno_run_facts_read (const char *folder, DynoRunFacts *facts);
 
+/* Updates of the whole run of so many epochs, those before this part began included; 0: not known. */
+guint64 dyno_run_facts_count_steps (const DynoRunFacts *facts, guint64 epochs);
+/* Epochs, begun ones included, in which the whole run's updates up to this one lie; 0: not known. */
+guint64 dyno_run_facts_count_epochs (const DynoRunFacts *facts, guint64 steps);
+
 G_END_DECLS

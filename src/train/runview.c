@@ -2,6 +2,7 @@
 /* A run as people see it. */
 #include "runview.h"
 #include "intl.h"
+#include "runfacts.h"
 #include <math.h>
 #include <string.h>
 
@@ -120,12 +121,18 @@ count_steps (DynoRunView *view)
   if (s->job && s->job->max_steps > 0)
     {
       s->total_steps = (guint64) s->job->max_steps;
-      s->total_epochs = each > 0 ? (s->total_steps - 1) / each + 1 : 0;
+      s->total_epochs = view->facts.steps_per_epoch > 0
+                            ? dyno_run_facts_count_epochs (&view->facts, s->total_steps)
+                        : each > 0 ? (s->total_steps - 1) / each + 1
+                                   : 0;
     }
   else if (s->job)
     {
-      s->total_epochs = (guint64) s->job->settings.epochs;
-      s->total_steps = s->has_plan ? each * s->total_epochs : s->total_steps;
+      s->total_epochs = (guint64) MAX (s->job->settings.epochs, 0);
+      if (view->facts.steps_per_epoch > 0)
+        s->total_steps = dyno_run_facts_count_steps (&view->facts, s->total_epochs);
+      else if (s->has_plan)
+        s->total_steps = each * s->total_epochs;
     }
 }
 
@@ -366,6 +373,7 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
       break;
     case DYNO_EVENT_FACTS:
       view->facts = event->facts;
+      count_steps (view);
       break;
     case DYNO_EVENT_PROGRESS:
       prepare (view, event->progress.what,
@@ -413,21 +421,26 @@ estimate (DynoRunView *view)
 }
 
 /* Where the step stands among epochs.  An epoch that was seen to end tells where this one began; one
- * that was begun before a resume is counted from its first step. */
+ * that was begun before a resume is counted from where the run went on in it. */
 static void
 add_epoch_place (DynoRunView *view, const DynoStepMetrics *step)
 {
   const DynoRunStatus *s = &view->status;
-  guint64 per_epoch = s->has_plan ? s->plan.steps_per_epoch : 0, begin;
+  const DynoRunFacts *facts = &view->facts;
+  guint64 per_epoch = s->has_plan ? s->plan.steps_per_epoch : 0, whole, done;
 
   if (per_epoch == 0 || step->epoch == 0)
     return;
-  begin = s->n_epochs > 0 && s->epoch.epoch + 1 == step->epoch ? s->epoch.step
-                                                               : (step->epoch - 1) * per_epoch;
-  if (step->step > begin)
+  whole = (step->epoch - 1) * per_epoch;
+  if (facts->begin_place > whole && step->step > facts->begin_step)
+    done = step->step - facts->begin_step + (facts->begin_place - whole);
+  else if (s->n_epochs > 0 && s->epoch.epoch + 1 == step->epoch)
+    done = step->step - MIN (s->epoch.step, step->step);
+  else
+    done = step->step - MIN (whole, step->step);
+  if (done > 0)
     dyno_series_append (view->series.epochs, (double) step->step,
-                        (double) (step->epoch - 1)
-                            + MIN ((double) (step->step - begin) / (double) per_epoch, 1.0));
+                        (double) (step->epoch - 1) + MIN ((double) done / (double) per_epoch, 1.0));
 }
 
 void

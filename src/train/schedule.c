@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate of a step: from the step's number and the settings alone, so that a resumed run
- * goes on exactly. */
+/* The learning rate at a place of a run: from the place and the settings alone, so that a resumed
+ * run goes on exactly. */
 #include "schedule.h"
+#include "intl.h"
+#include <inttypes.h>
 #include <math.h>
 
-double
-dyno_schedule_lr (const DynoSettings *settings, guint64 step, guint64 steps_per_epoch,
-                  guint64 total_steps)
+/* Of the steps that the schedule spans. */
+static double
+rate_in (const DynoSettings *settings, double at, double warm_up, double total)
 {
-  double warm_up = floor (settings->warmup_epochs * (double) steps_per_epoch);
-  double at = (double) step, total = MAX ((double) total_steps, 1.0);
-
   if (at < warm_up)
     return settings->lr * (at + 1) / (warm_up + 1);
   switch ((DynoSchedule) settings->schedule)
@@ -26,4 +25,49 @@ dyno_schedule_lr (const DynoSettings *settings, guint64 step, guint64 steps_per_
     default:
       return settings->lr;
     }
+}
+
+double
+dyno_schedule_lr (const DynoSettings *settings, guint64 place, guint64 steps_per_epoch,
+                  guint64 total_steps)
+{
+  double warm_up = floor (settings->warmup_epochs * (double) steps_per_epoch), total;
+
+  if (settings->schedule_epochs > 0)
+    total_steps = (guint64) settings->schedule_epochs * steps_per_epoch;
+  total = MAX ((double) total_steps, 1.0);
+  return rate_in (settings, MIN ((double) place, total - 1), warm_up, total);
+}
+
+guint64
+dyno_schedule_move (guint64 epoch_step, const DynoScheduleSpan *was, const DynoScheduleSpan *now)
+{
+  if (was->steps_per_epoch > 0 && epoch_step >= was->steps_per_epoch)
+    return now->steps_per_epoch;
+  if (was->step_samples == now->step_samples)
+    return MIN (epoch_step, now->steps_per_epoch);
+  return MIN (epoch_step * was->step_samples / now->step_samples, now->steps_per_epoch);
+}
+
+char *
+dyno_schedule_describe_change (const DynoSettings *was, double was_lr, const DynoSettings *now,
+                               double now_lr)
+{
+  gboolean longer = now->epochs > was->epochs && now->schedule_epochs == 0;
+  g_autoptr (GString) text = NULL;
+
+  if (was->epochs == now->epochs && was->schedule_epochs == now->schedule_epochs)
+    return NULL;
+  if (fabs (now_lr - was_lr) <= DYNO_SCHEDULE_JUMP * was_lr)
+    return NULL;
+  text = g_string_new (NULL);
+  g_string_printf (text,
+                   _ ("The learning rate goes on at %.3g, where it was at %.3g: its schedule now "
+                      "spans %" PRId64 " epochs in place of %" PRId64),
+                   now_lr, was_lr, now->schedule_epochs > 0 ? now->schedule_epochs : now->epochs,
+                   was->schedule_epochs > 0 ? was->schedule_epochs : was->epochs);
+  if (longer)
+    g_string_append_printf (text, _ ("; schedule_epochs=%" PRId64 " keeps the rate where it was"),
+                            was->schedule_epochs > 0 ? was->schedule_epochs : was->epochs);
+  return g_string_free (g_steal_pointer (&text), FALSE);
 }

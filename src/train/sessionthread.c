@@ -90,7 +90,8 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
   if (!checkpoint)
     return dyno_engine_initialise (run->engine, watch, &run->position.batches_tracked, error);
   if (!dyno_checkpoint_load (checkpoint, dyno_engine_get_program (run->engine), run->engine->job,
-                             run->content_hash, &run->position, warnings, error))
+                             run->engine->training.n_samples, run->content_hash, &run->position,
+                             warnings, error))
     return FALSE;
   for (guint i = 0; i < warnings->len; i++)
     dyno_run_warn (run, "%s", (char *) g_ptr_array_index (warnings, i));

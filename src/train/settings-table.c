@@ -90,6 +90,10 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (TRAINING),
     .title = N_ ("Warm-up"),
     .help = N_ ("Epochs over which the learning rate rises to its height.") },
+  { NUMBER (INT, schedule_epochs, "schedule_epochs", "0", 0, 1000000), GROUP (ADVANCED),
+    LIVE (STEP), .zero = N_ ("All"), .title = N_ ("Epochs of the schedule"),
+    .help = N_ ("Epochs over which the schedule spans, after which its last rate holds; 0 is the "
+                "whole run.") },
   { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Label smoothing"),
     .help = N_ ("Share of the target that is spread over all classes.") },

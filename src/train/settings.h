@@ -37,6 +37,7 @@ typedef struct {
   double weight_decay;
   gint schedule; /* DynoSchedule */
   double warmup_epochs;
+  gint64 schedule_epochs; /* that the schedule spans; 0: all */
   double label_smoothing;
   gint64 epochs;
   double checkpoint_minutes;  /* 0: at the ends of epochs alone */

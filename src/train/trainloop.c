@@ -95,15 +95,43 @@ drain (Loop *loop, GError **error)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
+/* See schedule.h; the number of updates that ends a run is counted from its first. */
+static double
+find_rate (const Loop *loop, const DynoSettings *s)
+{
+  guint64 place = loop->run->position.epoch * loop->steps_per_epoch + loop->epoch_step,
+          total = (guint64) s->epochs * loop->steps_per_epoch,
+          most = (guint64) loop->run->job->max_steps;
+
+  if (most > loop->step)
+    total = MAX (total, place + (most - loop->step));
+  return dyno_schedule_lr (s, place, loop->steps_per_epoch, total);
+}
+
+/* Other epochs move the schedule under a run that goes on. */
+static void
+tell_rate_change (const Loop *loop, const DynoSettings *before)
+{
+  const DynoSettings *now = &loop->run->engine->job->settings;
+  g_autofree char *change =
+      dyno_schedule_describe_change (before, find_rate (loop, before), now, find_rate (loop, now));
+
+  if (change && loop->run->job->rank == 0)
+    dyno_run_warn (loop->run, "%s", change);
+}
+
 /* Takes over a job of the session, and its reference.  The engine's settings follow what differs
  * from the job that was obeyed so far, each in the way that the table says; what the engine adapted
  * stays. */
 static void
-follow_job (DynoRun *run, const DynoJob *job)
+follow_job (Loop *loop, const DynoJob *job)
 {
-  DynoSettings *s = &run->engine->job->settings;
+  DynoRun *run = loop->run;
+  DynoSettings *s = &run->engine->job->settings, before = *s;
   guint ways = dyno_settings_follow (s, &run->job->settings, &job->settings);
 
+  if (ways & (1u << DYNO_SETTING_LIVE_STEP))
+    tell_rate_change (loop, &before);
   if (ways & (1u << DYNO_SETTING_LIVE_LOADER))
     {
       gint64 asked = s->prefetch;
@@ -227,7 +255,7 @@ obey (Loop *loop, GError **error)
         return DYNO_RUN_FAILED;
       release = orders.release;
       if (orders.changed)
-        follow_job (run, orders.changed);
+        follow_job (loop, orders.changed);
       if (orders.end_epoch)
         end_early (loop, orders.validation_batches);
       if (orders.stop)
@@ -279,8 +307,6 @@ next_order (const Loop *loop)
 {
   const DynoEngine *engine = loop->run->engine;
   const DynoSettings *s = &engine->job->settings;
-  guint64 total =
-      MAX ((guint64) s->epochs * loop->steps_per_epoch, (guint64) loop->run->job->max_steps);
   guint64 ranks = MAX (engine->job->ranks, 1),
           batches = engine->training.n_samples / ((guint64) s->batch_size * ranks) * engine->parts,
           each = dyno_engine_count_micro (engine);
@@ -288,7 +314,7 @@ next_order (const Loop *loop)
   return (DynoStepOrder){ .step = loop->step,
                           .epoch = loop->run->position.epoch,
                           .batches = (guint) MIN (each, batches - loop->epoch_step * each),
-                          .lr = dyno_schedule_lr (s, loop->step, loop->steps_per_epoch, total) };
+                          .lr = find_rate (loop, s) };
 }
 
 /* Takes the state that the submitted steps leave, when a checkpoint is due.  Without a snapshot

@@ -2,7 +2,9 @@
 /* Stopping and going on to the same bits; damaged and foreign files; full disks; leftovers. */
 #include "checkpoint.h"
 #include "file.h"
+#include "planjob.h"
 #include "safetensors.h"
+#include "schedule.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
 #include <string.h>
@@ -171,6 +173,120 @@ check_resume_of (const char *model, const char *data, const char *change)
     g_assert_cmpuint (g_ascii_strtoull (lines[i], NULL, 10), ==, i);
   test_remove_tree (whole_dir);
   test_remove_tree (part_dir);
+}
+
+static void
+take_rate (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  g_array_append_val ((GArray *) data, step->lr);
+}
+
+/* Where the checkpoint in a folder stands, in steps of a job. */
+static guint64
+place_of (const char *folder, const DynoJob *job, gint64 step_samples, guint64 *steps)
+{
+  g_autofree char *path = in_folder (folder, DYNO_CHECKPOINT_NAME);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+  guint64 numbers[3];
+
+  for (guint i = 0; i < 3; i++)
+    {
+      const char *keys[] = { "epoch", "epoch_step", "step" };
+      numbers[i] = g_ascii_strtoull (dyno_safetensors_get_metadata (file, keys[i]), NULL, 10);
+    }
+  *steps = numbers[2];
+  return numbers[0] * dyno_job_count_steps (&job->settings, 80, 1)
+         + numbers[1] * (guint64) step_samples
+               / (guint64) (job->settings.batch_size * job->settings.accumulate);
+}
+
+/* Ended anywhere and gone on with steps of another size, twice, a run has the learning rates of its
+ * place in the samples of its epochs: none of zero, none that rises again, and the last of its
+ * schedule at its end. */
+static void
+test_resume_with_other_steps (void)
+{
+  static const int batches[] = { 4, 8, 10, 20, 40 };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  guint64 steps = 0, place = 0;
+
+  test_job_set (job, "warmup_epochs=0", "lr=0.01", "data.val_split=0.2", NULL);
+  for (guint part = 0; part < 3; part++)
+    {
+      g_auto (TestRun) run = { 0 };
+      g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (double));
+      guint64 per_epoch;
+
+      if (part > 0)
+        {
+          gint64 before = job->settings.batch_size * job->settings.accumulate;
+
+          job->settings.batch_size = batches[g_test_rand_int_range (0, G_N_ELEMENTS (batches))];
+          job->settings.accumulate = g_test_rand_int_range (1, 3);
+          place = place_of (folder, job, before, &steps);
+          g_free (job->resume);
+          job->resume = g_strdup (folder);
+        }
+      job->max_steps = part == 0   ? g_test_rand_int_range (1, 10)
+                       : part == 1 ? (gint64) steps + 1
+                                   : 0;
+      per_epoch = dyno_job_count_steps (&job->settings, 80, 1);
+      test_run (&run, job, take_rate, rates);
+      g_assert_no_error (run.error);
+      g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
+      for (guint i = 0; i < rates->len; i++)
+        {
+          double rate = g_array_index (rates, double, i),
+                 want = dyno_schedule_lr (&job->settings, place + i, per_epoch, 3 * per_epoch);
+
+          g_assert_cmpfloat (rate, ==, want);
+          g_assert_cmpfloat (rate, >, 0);
+        }
+      if (part < 2)
+        g_assert_cmpuint (run.done_steps, ==, job->max_steps);
+      else
+        g_assert_cmpuint (place + rates->len, ==, 3 * per_epoch);
+    }
+  test_remove_tree (folder);
+}
+
+/* A run that has ended and is made longer says the rate that it had and the one that it goes on at,
+ * or keeps it where schedule_epochs says so. */
+static void
+test_longer_run (void)
+{
+  g_autofree char *folder = test_folder (), *checkpoint = in_folder (folder, DYNO_CHECKPOINT_NAME),
+                  *kept = in_folder (folder, "kept.safetensors"), *words = NULL;
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (double));
+  g_auto (TestRun) run = { 0 }, longer = { 0 }, held = { 0 };
+  double last, next;
+
+  job->settings.epochs = g_test_rand_int_range (2, 4);
+  job->settings.lr = 0.001 * g_test_rand_int_range (1, 20);
+  test_run (&run, job, take_rate, rates);
+  last = g_array_index (rates, double, rates->len - 1);
+  g_assert_cmpint (g_rename (checkpoint, kept), ==, 0);
+  g_clear_pointer (&job->out_dir, g_free);
+  job->resume = g_strdup (kept);
+  job->settings.schedule_epochs = job->settings.epochs;
+  job->settings.epochs *= 2;
+  g_array_set_size (rates, 0);
+  test_run (&held, job, take_rate, rates);
+  g_assert_cmpuint (rates->len, ==, 5 * job->settings.epochs / 2);
+  for (guint i = 0; i < rates->len; i++)
+    g_assert_cmpfloat (g_array_index (rates, double, i), ==, last);
+  g_assert_false (test_has_warning (&held, "learning rate"));
+
+  job->settings.schedule_epochs = 0;
+  g_array_set_size (rates, 0);
+  test_run (&longer, job, take_rate, rates);
+  next = g_array_index (rates, double, 0);
+  g_assert_cmpfloat (next, >, 2 * last);
+  words = g_strdup_printf ("on at %.3g, where it was at %.3g", next, last);
+  g_assert_true (test_has_warning (&longer, words));
+  test_remove_tree (folder);
 }
 
 static void
@@ -1317,6 +1433,9 @@ main (int argc, char **argv)
   g_test_add_func ("/train/checkpoint/released-can-be-stopped", test_released_can_be_stopped);
   g_test_add_func ("/train/checkpoint/unsaved-is-not-released", test_unsaved_is_not_released);
   g_test_add_func ("/train/checkpoint/resume-sgd-to-the-bit", test_resume_sgd);
+  g_test_add_func ("/train/checkpoint/resume-with-other-steps-keeps-the-place",
+                   test_resume_with_other_steps);
+  g_test_add_func ("/train/checkpoint/longer-run-says-its-rates", test_longer_run);
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
   g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
   g_test_add_func ("/train/checkpoint/resume-frozen-to-the-bit", test_resume_frozen);

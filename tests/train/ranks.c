@@ -5,6 +5,7 @@
 #include "checkpoint.h"
 #include "comm-test.h"
 #include "image.h"
+#include "schedule.h"
 #include "train-test.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -268,6 +269,51 @@ stop_at_five (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
   if (step->step == 5)
     dyno_session_stop (session, FALSE);
+}
+
+static void
+take_rate (DynoSession *session, const DynoStepMetrics *step, gpointer data)
+{
+  g_array_append_val ((GArray *) data, step->lr);
+}
+
+/* Two ranks, then one process with the same batch, whose steps are half as large, then two again:
+ * the rates are those of the place in the run's samples, and the last step is the schedule's. */
+static void
+test_other_ranks_keep_the_place (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (GArray) rates = g_array_new (FALSE, FALSE, sizeof (double));
+  guint64 half_steps = 2 * (guint64) g_test_rand_int_range (1, 8), more; /* of 16 in an epoch */
+
+  more = 2 * (guint64) g_test_rand_int_range (1, 8);
+  for (guint part = 0; part < 3; part++)
+    {
+      g_autoptr (DynoJob) job = new_job ("mlp", 2);
+      g_auto (Group) group = { .job = job, .hooks = { take_rate }, .data = rates };
+      guint ranks = part == 1 ? 1 : 2;
+      guint64 first = part == 0 ? 0 : part == 1 ? half_steps : half_steps + more, spe = 16 / ranks;
+
+      test_job_set (job, "warmup_epochs=0", NULL);
+      g_array_set_size (rates, 0);
+      job->out_dir = g_strdup (folder);
+      job->resume = part > 0 ? g_strdup (folder) : NULL;
+      job->max_steps = (gint64) (part == 0   ? half_steps / 2
+                                 : part == 1 ? half_steps / 2 + more
+                                             : 0);
+      if (ranks == 1)
+        test_run (&group.runs[0], job, take_rate, rates);
+      else
+        run_group (&group, 2);
+      assert_good (&group, ranks, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (rates->len, >, 0);
+      for (guint i = 0; i < rates->len; i++)
+        g_assert_cmpfloat (g_array_index (rates, double, i), ==,
+                           dyno_schedule_lr (&job->settings, first / ranks + i, spe, 2 * spe));
+      if (part == 2)
+        g_assert_cmpuint (first / 2 + rates->len, ==, 2 * spe);
+    }
+  test_remove_tree (folder);
 }
 
 /* Two ranks stop in an epoch, whichever of them is asked to; one process and four ranks go on where
@@ -634,6 +680,7 @@ main (int argc, char **argv)
                    test_normalisation_of_weights);
   g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);
   g_test_add_func ("/train/ranks/resumes-with-other-ranks", test_resumes_with_other_ranks);
+  g_test_add_func ("/train/ranks/other-ranks-keep-the-place", test_other_ranks_keep_the_place);
   g_test_add_func ("/train/ranks/halves-are-planned", test_halves_are_planned);
   g_test_add_func ("/train/ranks/inboxes-are-planned", test_inboxes_are_planned);
   g_test_add_func ("/train/ranks/saves-without-room-for-a-snapshot", test_saves_without_snapshot);

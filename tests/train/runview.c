@@ -94,6 +94,42 @@ test_eta (void)
   g_assert_cmpfloat_with_epsilon (s->fraction, 103 / 300.0, 1e-9);
 }
 
+/* A run that goes on with steps of another size: of updates made before and those to come. */
+static void
+test_resumed_total (void)
+{
+  g_autoptr (DynoRunView) view = new_view (3);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+  guint64 begin = (guint64) g_test_rand_int_range (41, 1000);
+  DynoEvent event = { .facts = { .steps_per_epoch = 10, .begin_step = begin, .begin_place = 14 } };
+
+  take_plan (view, 1 << 20, 0, 10);
+  take (view, DYNO_EVENT_FACTS, &event);
+  g_assert_cmpuint (s->total_steps, ==, begin + 30 - 14);
+  take_step (view, begin + 1, 1000);
+  take_step (view, begin + 2, 1001);
+  g_assert_cmpfloat_with_epsilon (s->eta_s, 14, 1e-9);
+  take_step (view, begin + 16, 1015);
+  g_assert_cmpfloat (s->fraction, ==, 1);
+  job->settings.epochs = 5;
+  dyno_run_view_set_job (view, job);
+  g_assert_cmpuint (s->total_steps, ==, begin + 50 - 14);
+  event.facts.begin_place = 99; /* of more epochs than there are */
+  take (view, DYNO_EVENT_FACTS, &event);
+  g_assert_cmpuint (s->total_steps, ==, begin);
+  /* So many steps that were asked for: the epochs in which they lie. */
+  event.facts.begin_place = 14;
+  take (view, DYNO_EVENT_FACTS, &event);
+  for (guint more = 0; more < 20; more++)
+    {
+      job->max_steps = (gint64) begin + more;
+      dyno_run_view_set_job (view, job);
+      g_assert_cmpuint (s->total_steps, ==, begin + more);
+      g_assert_cmpuint (s->total_epochs, ==, more <= 6 ? 2 : more <= 16 ? 3 : 4);
+    }
+}
+
 static void
 test_live_epochs (void)
 {
@@ -473,6 +509,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runview/losses-that-are-no-numbers-lately",
                    test_loss_trend_without_numbers);
   g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
+  g_test_add_func ("/train/runview/steps-of-a-resumed-run", test_resumed_total);
   g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
   g_test_add_func ("/train/runview/steps-make-epochs", test_steps_make_epochs);
   g_test_add_func ("/train/runview/best-follows-the-table", test_best);

@@ -37,6 +37,7 @@ test_keys (void)
                                       "weight_decay",
                                       "schedule",
                                       "warmup_epochs",
+                                      "schedule_epochs",
                                       "label_smoothing",
                                       "epochs",
                                       "checkpoint_minutes",
@@ -453,7 +454,12 @@ test_schedule (void)
   g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 55, 10, 100), 0.05, 1e-12);
   g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), >, 0);
   g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), <, 1e-3);
-  g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 1000, 10, 100), 0, 1e-12);
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 1000, 10, 100), ==, dyno_schedule_lr (&s, 99, 10, 100));
+  s.schedule_epochs = 4; /* of ten: the last rate of its span holds */
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 39, 10, 100), ==, dyno_schedule_lr (&s, 39, 10, 40));
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 99, 10, 100), ==, dyno_schedule_lr (&s, 39, 10, 40));
+  g_assert_cmpfloat (dyno_schedule_lr (&s, 40, 10, 100), >, 0);
+  s.schedule_epochs = 0;
   s.schedule = DYNO_SCHEDULE_STEP;
   s.warmup_epochs = 0;
   g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, 33, 10, 100), 0.1, 1e-12);
@@ -462,6 +468,80 @@ test_schedule (void)
   s.schedule = DYNO_SCHEDULE_CONSTANT;
   g_assert_cmpfloat (dyno_schedule_lr (&s, 0, 10, 100), ==, 0.1);
   g_assert_cmpfloat (dyno_schedule_lr (&s, 12345, 10, 100), ==, 0.1);
+}
+
+static DynoScheduleSpan
+draw_span (guint64 n_train)
+{
+  DynoSettings s;
+  guint ranks = (guint) g_test_rand_int_range (1, 5);
+
+  dyno_settings_init (&s);
+  s.batch_size = g_test_rand_int_range (1, 33);
+  s.accumulate = g_test_rand_int_range (1, 5);
+  return (DynoScheduleSpan){ (guint64) (s.batch_size * s.accumulate) * ranks,
+                             dyno_job_count_steps (&s, n_train, ranks) };
+}
+
+/* Steps of another size: an epoch is where its samples say, less than a step before at the most, and
+ * whole where it was whole; the rate is of no later place, and at the end of the run its last one. */
+static void
+test_schedule_moves (void)
+{
+  DynoSettings s;
+
+  dyno_settings_init (&s);
+  s.warmup_epochs = 0;
+  for (guint i = 0; i < 2000; i++)
+    {
+      guint64 n_train = (guint64) g_test_rand_int_range (200, 2000);
+      DynoScheduleSpan was = draw_span (n_train), now = draw_span (n_train);
+      guint64 step = (guint64) g_test_rand_int_range (0, (gint32) was.steps_per_epoch),
+              moved = dyno_schedule_move (step, &was, &now), samples = step * was.step_samples;
+
+      g_assert_cmpuint (dyno_schedule_move (step, &was, &was), ==, step);
+      g_assert_cmpuint (dyno_schedule_move (was.steps_per_epoch, &was, &now), ==,
+                        now.steps_per_epoch);
+      g_assert_cmpuint (moved * now.step_samples, <=, samples);
+      g_assert_true (moved == now.steps_per_epoch || (moved + 1) * now.step_samples > samples);
+      for (guint64 epoch = 0; epoch < 3; epoch++)
+        {
+          guint64 place = epoch * now.steps_per_epoch + moved, total = 3 * now.steps_per_epoch;
+          double share = MIN ((double) place, (double) total - 1) / (double) total;
+
+          g_assert_cmpfloat_with_epsilon (dyno_schedule_lr (&s, place, now.steps_per_epoch, total),
+                                          s.lr * 0.5 * (1 + cos (G_PI * share)), 1e-12);
+        }
+    }
+}
+
+/* A jump is said with both rates, and the setting that holds the old one, and no rate that stays. */
+static void
+test_schedule_change (void)
+{
+  DynoSettings was, now;
+  g_autofree char *text = NULL;
+  double last, next;
+
+  dyno_settings_init (&was);
+  was.epochs = g_test_rand_int_range (2, 9);
+  now = was;
+  now.epochs = was.epochs * 2;
+  last = dyno_schedule_lr (&was, (guint64) was.epochs * 11, 11, (guint64) was.epochs * 11);
+  next = dyno_schedule_lr (&now, (guint64) was.epochs * 11, 11, (guint64) now.epochs * 11);
+  text = dyno_schedule_describe_change (&was, last, &now, next);
+  g_autofree char *rates = g_strdup_printf ("on at %.3g, where it was at %.3g", next, last),
+                  *hold = g_strdup_printf ("schedule_epochs=%d keeps", (int) was.epochs);
+  g_assert_nonnull (text);
+  g_assert_nonnull (strstr (text, rates));
+  g_assert_nonnull (strstr (text, hold));
+  now.schedule_epochs = was.epochs;
+  next = dyno_schedule_lr (&now, (guint64) was.epochs * 11, 11, (guint64) now.epochs * 11);
+  g_assert_cmpfloat (next, ==, last);
+  g_assert_null (dyno_schedule_describe_change (&was, last, &now, next));
+  now = was;
+  now.lr *= 3; /* the person said so */
+  g_assert_null (dyno_schedule_describe_change (&was, last, &now, 3 * last));
 }
 
 static void
@@ -921,6 +1001,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/bytes", test_bytes);
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);
+  g_test_add_func ("/train/schedule/moves-with-the-samples", test_schedule_moves);
+  g_test_add_func ("/train/schedule/jump-is-said-with-both-rates", test_schedule_change);
   g_test_add_func ("/train/rate/last-second", test_rate);
   g_test_add_func ("/train/rate/many-steps-in-a-second", test_rate_of_many_steps);
   g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
