@@ -7,7 +7,8 @@
  * writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose target is
  * no class, count nothing and get a zero gradient.
  * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C w,
- * Q its sum: loss = Q log sum exp (x) - sum q x, gradient (Q softmax (x) - q) * ...
+ * Q its sum: loss = (Q log sum exp (x) - sum q x) norm, gradient (Q softmax (x) - q) * norm * ...,
+ * norm being weight_norm.comp's.
  * MIX=1: the target of the sample before has the step's mix_target of one-hot and of w[target]; the
  * metrics are of the one with the larger share.
  * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
@@ -24,58 +25,26 @@ layout (constant_id = DYNO_LOSS_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_LOSS_C) const uint C = 1;
 layout (constant_id = DYNO_LOSS_SMOOTHING) const float SMOOTHING = 0.0;
 DYNO_PUSH (DynoLossRowsPush, p);
-DYNO_BUFFER_IN (Targets, uint, 4);
 DYNO_BUFFER_IN (Logits, float, 4);
 #ifdef WEIGHTS
 DYNO_BUFFER_IN (Weights, float, 4);
+DYNO_BUFFER_IN (Norm, float, 4);
 #define WEIGHT(c) Weights (p.scale).v[c]
 #else
 #define WEIGHT(c) 1.0
 #endif
 DYNO_BUFFER_OUT (Results, vec4, 16);
-DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 #ifdef HALF
 DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
 #endif
 
-#define NO_CLASS 0xffffffffu
+#include "targets.glsl"
 
 /* largest, its place, sum of exp (x - largest), sum of w x; an empty part has a zero third */
 shared vec4 parts[LOCAL_X];
 #ifdef TOP5
 shared uint before[LOCAL_X]; /* classes before the target */
-#endif
-
-uint
-row_target (uint row)
-{
-  StepIn step_input = StepIn (p.step_input);
-  const uint n_valid = step_input.v[0].n_valid;
-#ifdef RANDOM_TARGETS
-  const uint key =
-      dyno_random_key (step_input.v[0].seed_low, step_input.v[0].seed_high, step_input.v[0].step,
-                       step_input.v[0].micro_step, DYNO_RANDOM_STREAM_TARGET);
-  const uint target = dyno_random_at (key, row) % C;
-#else
-  const uint target = Targets (p.targets).v[row];
-#endif
-  return SAMPLE_OF (row) < n_valid && target < C ? target : NO_CLASS;
-}
-
-#ifdef MIX
-/* The target of the same step of the sample before; of the first that of the last valid one. */
-uint
-row_other (uint row)
-{
-#ifdef PER_SAMPLE
-  const uint step = PER_SAMPLE;
-#else
-  const uint step = 1;
-#endif
-  const uint n_valid = StepIn (p.step_input).v[0].n_valid;
-  return row_target (row >= step ? row - step : row + (n_valid - 1) * step);
-}
 #endif
 
 float
@@ -160,8 +129,14 @@ main ()
       const uint target = row_target (row);
 #endif
 #ifdef GRADIENT
-      const float factor =
+      float factor =
           SHARE_OF (Scaler (p.scaler).v[0].scale / StepIn (p.step_input).v[0].loss_divisor);
+#endif
+#ifdef WEIGHTS
+      const float norm = Norm (p.norm).v[0];
+#ifdef GRADIENT
+      factor *= norm;
+#endif
 #endif
       const float at_target = target != NO_CLASS ? logit_at (row, target) : 0.0;
 #ifdef MIX
@@ -219,6 +194,9 @@ main ()
 #else
               result.x -= other_q * at_other;
 #endif
+#endif
+#ifdef WEIGHTS
+              result.x *= norm;
 #endif
               result.y = uint (all.y) == target ? 1.0 : 0.0;
               result.z = (log_sum - at_target) * 1.4426950408889634;

@@ -5,7 +5,7 @@
 #define DYNO_SHARED_LOSS_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: of the kernels over rows, and of the sum */
+/* constant_id of each: of the kernels over rows (rows and C: of the norm too), and of the sum */
 #define DYNO_LOSS_ROWS        0
 #define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
 #define DYNO_LOSS_C           2
@@ -30,8 +30,17 @@ DYNO_STRUCT (DynoLossRowsPush) {
   /* mse_rows with STANDARD: (mean, deviation) of the targets, C floats each; crossentropy_rows with
    * WEIGHTS: C weights of classes, then their sum */
   uint64_t scale;
+  uint64_t norm; /* crossentropy_rows with WEIGHTS: a float that all rows are multiplied by */
 };
-DYNO_STRUCT_SIZE (DynoLossRowsPush, 56)
+DYNO_STRUCT_SIZE (DynoLossRowsPush, 64)
+
+DYNO_STRUCT (DynoLossNormPush) {
+  uint64_t targets;
+  uint64_t step_input; /* struct DynoStepInput */
+  uint64_t weights;    /* C weights of classes */
+  uint64_t norm;
+};
+DYNO_STRUCT_SIZE (DynoLossNormPush, 32)
 
 DYNO_STRUCT (DynoLossSumPush) {
   uint64_t rows;

@@ -96,6 +96,92 @@ test_class_weights (void)
       check_cross_entropy (&cases[i], amp, 4, TRUE);
 }
 
+/* torch.nn.CrossEntropyLoss with weight, label_smoothing and its reduction mean, as ATen computes
+ * it: nll_loss over the weights of the targets, and the smoothed part over the same. */
+static double
+torch_loss (const double *x, const double *targets, const double *weights, double smoothing,
+            guint32 n, guint32 c)
+{
+  double nll = 0, smooth = 0, all = 0;
+  for (guint32 i = 0; i < n; i++)
+    {
+      const double *row = x + (gsize) i * c;
+      guint32 target = (guint32) targets[i];
+      double sum = 0;
+      for (guint32 j = 0; j < c; j++)
+        sum += exp (row[j]);
+      for (guint32 j = 0; j < c; j++)
+        smooth -= weights[j] * (row[j] - log (sum));
+      nll -= weights[target] * (row[target] - log (sum));
+      all += weights[target];
+    }
+  return (1 - smoothing) * nll / all + smoothing / c * smooth / all;
+}
+
+/* Whatever factor the weights have in common, and whatever their targets. */
+static void
+check_torch_weights (double factor, double smoothing, gboolean amp)
+{
+  const guint32 n = 6, c = 3;
+  double weights[4] = { factor, 2 * factor, 5 * factor, 8 * factor }, targets[6];
+  g_autofree double *x = harness_random (5, n * c, 2), *want = g_new (double, n *c);
+  double loss;
+  for (guint32 i = 0; i < n; i++)
+    targets[i] = g_test_rand_int_range (0, 3);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
+  harness_step (h)->n_valid = n;
+  harness_step (h)->loss_divisor = n;
+  DynoTensor *logits = harness_input (h, "logits", n, 1, 1, c, x);
+  dyno_softmax_cross_entropy (
+      harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, 1, 1, targets),
+      smoothing, harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights));
+  harness_run (h);
+  loss = torch_loss (x, targets, weights, smoothing, n, c);
+  for (guint32 i = 0; i < n * c; i++)
+    {
+      double value = x[i], up, down;
+      x[i] = value + 1e-5;
+      up = torch_loss (x, targets, weights, smoothing, n, c);
+      x[i] = value - 1e-5;
+      down = torch_loss (x, targets, weights, smoothing, n, c);
+      x[i] = value;
+      want[i] = (up - down) / 2e-5;
+    }
+  g_autofree double *got = harness_read_gradient (h, logits);
+  harness_assert_close (got, want, n * c, harness_tolerance (h), "gradient");
+  assert_near (harness_output (h)->loss_sum / n, loss, 4e-6);
+}
+
+static void
+test_torch_weights (void)
+{
+  const double factors[] = { 1, 1.0 / 60, 1e6, 1e-6 };
+  for (guint i = 0; i < G_N_ELEMENTS (factors); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_torch_weights (factors[i], i % 2 ? 0 : 0.2, amp);
+  check_torch_weights (1.0 / 15, 0.2, FALSE);
+}
+
+/* Targets that no weight counts: no loss and no gradient, and no division by zero. */
+static void
+test_no_weight (void)
+{
+  const double targets[2] = { 1, 1 }, weights[4] = { 1, 0, 2, 3 }, x[6] = { 1, 2, 3, 3, 2, 1 };
+  g_autofree double *got = NULL;
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
+  DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 3, x);
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0.2,
+                              harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, 4, weights));
+  harness_run (h);
+  got = harness_read_gradient (h, logits);
+  for (guint i = 0; i < 6; i++)
+    g_assert_cmpfloat (got[i], ==, 0);
+  g_assert_cmpfloat (harness_output (h)->loss_sum, ==, 0);
+  g_assert_cmpuint (harness_output (h)->nonfinite_loss, ==, 0);
+}
+
 /* exp of these would overflow. */
 static void
 test_cross_entropy_large (void)
@@ -186,12 +272,12 @@ test_declared (void)
 /* Over sequences (N, 1, T, C): the loss of a sample is the mean over its steps, and those of a
  * sample that is not valid count nothing. */
 static void
-check_sequences (gboolean amp, gboolean mse)
+check_sequences (gboolean amp, gboolean mse, gboolean weighted)
 {
   const guint32 n = 4, t = 3, c = 7, n_valid = 3;
   gsize count = (gsize) n * t * c;
   g_autofree double *x = harness_random (1, count, 2), *want = g_new (double, count),
-                    *targets = harness_random (2, count, 1);
+                    *targets = harness_random (2, count, 1), *weights = make_weights (c);
   for (guint32 i = 0; i < n * t && !mse; i++)
     targets[i] = floor ((targets[i] + 1) / 2.01 * c);
   g_autoptr (Harness) h =
@@ -203,11 +289,11 @@ check_sequences (gboolean amp, gboolean mse)
     dyno_mse_loss (harness_graph (h), logits,
                    harness_raw (h, "targets", DYNO_DTYPE_F32, n, 1, t, c, targets), NULL);
   else
-    dyno_softmax_cross_entropy (harness_graph (h), logits,
-                                harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, t, 1, targets),
-                                0.1, NULL);
+    dyno_softmax_cross_entropy (
+        harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, t, 1, targets),
+        0.1, weighted ? harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights) : NULL);
   harness_run (h);
-  ReferenceLoss s = { n * t, c, n_valid * t, mse ? 0 : 0.1, NULL };
+  ReferenceLoss s = { n * t, c, n_valid * t, mse ? 0 : 0.1, weighted ? weights : NULL };
   double metric, loss = mse ? reference_mse (&s, x, targets, &metric, want)
                             : reference_cross_entropy (&s, x, targets, &metric, want);
   scale_gradient (want, count, 1.0 / (n_valid * t));
@@ -222,7 +308,8 @@ static void
 test_sequences (void)
 {
   for (guint i = 0; i < 4; i++)
-    check_sequences (i & 1, i & 2);
+    check_sequences (i & 1, i & 2, FALSE);
+  check_sequences (FALSE, FALSE, TRUE);
 }
 
 /* Targets that are no class must not be read with. */
@@ -404,5 +491,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/smooth-l1/matches-reference", test_smooth_l1);
   g_test_add_func ("/nn/loss/bad-shapes-are-errors", test_shapes);
   g_test_add_func ("/nn/crossentropy/class-weights", test_class_weights);
+  g_test_add_func ("/nn/crossentropy/class-weights-as-pytorch", test_torch_weights);
+  g_test_add_func ("/nn/crossentropy/classes-without-weight", test_no_weight);
   return g_test_run ();
 }

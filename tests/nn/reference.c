@@ -261,7 +261,8 @@ test_losses (void)
   const guint32 n = 4, c = 6;
   g_autofree double *x = harness_random (1, n * c, 3), *values = harness_random (2, n * c, 1),
                     *gradient = g_new (double, n *c);
-  const double ids[4] = { 0, 5, -1, 2 }, beta[6] = { 1, 1, 2, 0.5, 1, 3 };
+  const double ids[4] = { 0, 5, -1, 2 }, beta[6] = { 1, 1, 2, 0.5, 1, 3 },
+               weights[6] = { 0.5, 3, 2, 0, 15, 1 };
   double metric;
   for (guint i = 0; i < 2; i++)
     {
@@ -274,6 +275,14 @@ test_losses (void)
       reference_cross_entropy (&entropy.s, x, ids, &metric, gradient);
       g_assert_cmpfloat (reference_finite_error (loss_value, &entropy, x, n * c, gradient, 1e-5), <,
                          1e-12);
+      entropy.s.weights = weights;
+      for (guint mixed = 0; mixed < 2; mixed++)
+        {
+          entropy.s.mixed = 0.3 * mixed;
+          reference_cross_entropy (&entropy.s, x, ids, &metric, gradient);
+          g_assert_cmpfloat (
+              reference_finite_error (loss_value, &entropy, x, n * c, gradient, 1e-5), <, 1e-12);
+        }
       reference_mse (&square.s, x, values, &metric, gradient);
       g_assert_cmpfloat (reference_finite_error (loss_value, &square, x, n * c, gradient, 1e-5), <,
                          1e-12);
@@ -291,6 +300,14 @@ test_loss_values (void)
                      <, 1e-12);
   g_assert_cmpfloat (metric, ==, 1);
   g_assert_cmpfloat (fabs (gradient[2] + 0.25), <, 1e-12);
+  /* torch.nn.CrossEntropyLoss (weight=(1, 2, 5), label_smoothing=0.2) by its formula: the mean over
+   * the weights 5, 1 and 2 of the targets, of the smoothed part too. */
+  const double logits[9] = { 1, 2, 3, 1, 0, -1, 0.5, 0.25, -2 }, classes[3] = { 2, 0, 1 },
+               weights[3] = { 1, 2, 5 };
+  ReferenceLoss weighted = { 3, 3, 3, 0.2, weights };
+  g_assert_cmpfloat (fabs (reference_cross_entropy (&weighted, logits, classes, &metric, NULL) / 3
+                           - 0.7561917342146952),
+                     <, 1e-12);
   const double values[4] = { 1, 0, 0, 2 }, zeros[4] = { 0 };
   g_assert_cmpfloat (reference_mse (&s, values, zeros, &metric, NULL), ==, 2.5);
   g_assert_cmpfloat (metric, ==, 1.5);

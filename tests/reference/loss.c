@@ -38,6 +38,22 @@ cross_entropy_row (const ReferenceLoss *s, const double *x, const guint32 target
   return loss;
 }
 
+/* What makes the mean over rows that over the weights of their targets. */
+static double
+find_norm (const ReferenceLoss *s, const double *targets)
+{
+  double sum = 0;
+  for (guint32 i = 0; i < s->n_valid; i++)
+    if (targets[i] >= 0 && targets[i] < s->c)
+      {
+        double before = targets[i > 0 ? i - 1 : s->n_valid - 1];
+        double own = s->weights[(guint32) targets[i]];
+        gboolean other = before >= 0 && before < s->c;
+        sum += (1 - s->mixed) * own + s->mixed * (other ? s->weights[(guint32) before] : own);
+      }
+  return sum > 0 ? s->n_valid / sum : 0;
+}
+
 double
 reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets,
                          double *correct, double *gradient)
@@ -56,6 +72,13 @@ reference_cross_entropy (const ReferenceLoss *s, const double *logits, const dou
         loss += cross_entropy_row (s, logits + (gsize) i * s->c, both, correct,
                                    gradient ? gradient + (gsize) i * s->c : NULL);
       }
+  if (s->weights)
+    {
+      double norm = find_norm (s, targets);
+      loss *= norm;
+      for (gsize i = 0; gradient && i < (gsize) s->n * s->c; i++)
+        gradient[i] *= norm;
+    }
   return loss;
 }
 

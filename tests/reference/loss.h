@@ -14,7 +14,8 @@ typedef struct {
   double mixed;
 } ReferenceLoss;
 
-/* Returns the sum over rows; *correct counts rows whose first largest logit is the target's;
+/* Returns the sum over rows, so that it over n_valid is the mean over the rows, or with weights that
+ * over the weights of their targets; *correct counts rows whose first largest logit is the target's;
  * gradient (may be NULL) is that of the sum.  A target outside [0, c) counts nothing. */
 double reference_cross_entropy (const ReferenceLoss *s, const double *logits, const double *targets,
                                 double *correct, double *gradient);

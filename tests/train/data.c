@@ -269,70 +269,136 @@ test_balance_of_values_is_refused (void)
   test_remove_tree (folder);
 }
 
-/* What each step of one sample counts: with weights, as many times as its class is rarer. */
-static void
-test_class_weights_even_out (void)
+/* --- weights of classes ------------------------------------------------------------------------ */
+
+#define N_WEIGHED 8
+
+/* Samples whose losses differ, of two classes in their order. */
+static DynoJob *
+weighed_job (const char *folder, const gint64 labels[N_WEIGHED])
 {
-  g_autofree char *folder = test_folder ();
-  guint64 shape[] = { 8, SIDE, SIDE, 1 };
-  guint8 bytes[8 * SIDE * SIDE];
-  gint64 labels[8] = { 0, 1, 0, 0, 0, 0, 1, 0 };
+  guint64 shape[] = { N_WEIGHED, SIDE, SIDE, 1 };
+  guint8 bytes[N_WEIGHED * SIDE * SIDE];
 
   for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
     bytes[i] = (guint8) (i * 37 + i / 256 * 11);
   g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
   g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
-  g_autoptr (DynoJob) weighted = array_job (x), plain = array_job (x);
-  g_auto (TestRun) run = { 0 };
-  g_auto (TestRun) expected = { 0 };
-  g_auto (TestRun) refused = { 0 };
+  DynoJob *job = array_job (x);
 
-  weighted->max_steps = plain->max_steps = 8;
-  test_job_set (plain, "batch_size=1", "lr=0", "data.shuffle=false", NULL);
-  test_job_set (weighted, "batch_size=1", "lr=0", "data.shuffle=false",
-                "loss.class_weights=balanced", NULL);
-  test_run_good (&run, weighted);
-  test_run_good (&expected, plain);
-  for (guint i = 0; i < 8; i++)
-    g_assert_cmpfloat_with_epsilon (loss_of (&run, i) / loss_of (&expected, i),
-                                    labels[i] ? 8 / 2.0 / 2 : 8 / 2.0 / 6, 1e-5);
-  test_job_set (weighted, "data.balance=sampling", NULL);
-  test_run (&refused, weighted, NULL, NULL);
+  test_job_set (job, "lr=0", "data.shuffle=false", NULL);
+  return job;
+}
+
+/* The loss of each sample, without weights. */
+static void
+find_losses (const DynoJob *job, double losses[N_WEIGHED])
+{
+  g_autoptr (DynoJob) single = dyno_job_copy (job);
+  g_auto (TestRun) run = { 0 };
+
+  single->max_steps = N_WEIGHED;
+  test_job_set (single, "batch_size=1", NULL);
+  test_run_good (&run, single);
+  for (guint i = 0; i < N_WEIGHED; i++)
+    losses[i] = loss_of (&run, i);
+}
+
+/* Each step of four samples has the mean over their weights, as PyTorch's cross entropy. */
+static void
+check_weighed (const DynoJob *job, const double losses[N_WEIGHED], const gint64 labels[N_WEIGHED],
+               const double weights[2])
+{
+  g_autoptr (DynoJob) four = dyno_job_copy (job);
+  g_auto (TestRun) run = { 0 };
+
+  four->max_steps = 2;
+  test_job_set (four, "batch_size=4", NULL);
+  test_run_good (&run, four);
+  for (guint step = 0; step < 2; step++)
+    {
+      double sum = 0, all = 0;
+
+      for (guint i = 4 * step; i < 4 * step + 4; i++)
+        {
+          sum += weights[labels[i]] * losses[i];
+          all += weights[labels[i]];
+        }
+      g_assert_cmpfloat_with_epsilon (loss_of (&run, step), sum / all, 1e-5);
+    }
+}
+
+/* What each sample counts: as many times as its class is rarer. */
+static void
+test_class_weights_even_out (void)
+{
+  static const gint64 labels[N_WEIGHED] = { 0, 1, 0, 0, 0, 0, 1, 0 };
+  static const double weights[2] = { 8 / 2.0 / 6, 8 / 2.0 / 2 };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = weighed_job (folder, labels);
+  g_auto (TestRun) refused = { 0 };
+  double losses[N_WEIGHED];
+
+  find_losses (job, losses);
+  test_job_set (job, "loss.class_weights=balanced", NULL);
+  check_weighed (job, losses, labels, weights);
+  test_job_set (job, "data.balance=sampling", NULL);
+  test_run (&refused, job, NULL, NULL);
   g_assert_error (refused.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
   test_remove_tree (folder);
 }
 
-/* Weights that are given count as they are, in the order of the classes or by their names. */
+/* Weights that are given, in the order of the classes or by their names: as they are to each other,
+ * whatever factor they have in common. */
 static void
 test_given_class_weights (void)
 {
-  static const char *const given[] = { "loss.weights=0.5, 3", "loss.weights=1 = 3,0=0.5" };
+  static const char *const given[] = { "loss.weights=0.5, 3", "loss.weights=1 = 3,0=0.5",
+                                       "loss.weights=0.005,0.03" };
+  static const gint64 labels[N_WEIGHED] = { 0, 1, 0, 0, 0, 0, 1, 0 };
+  static const double weights[2] = { 0.5, 3 };
   g_autofree char *folder = test_folder ();
-  guint64 shape[] = { 8, SIDE, SIDE, 1 };
-  guint8 bytes[8 * SIDE * SIDE];
-  gint64 labels[8] = { 0, 1, 0, 0, 0, 0, 1, 0 };
+  g_autoptr (DynoJob) job = weighed_job (folder, labels);
+  double losses[N_WEIGHED];
 
-  for (guint i = 0; i < G_N_ELEMENTS (bytes); i++)
-    bytes[i] = (guint8) (i * 37 + i / 256 * 11);
-  g_autofree char *x = put_array (folder, "X.npy", "u1", 4, shape, bytes);
-  g_free (put_array (folder, "y.npy", "i8", 1, shape, labels));
-  g_autoptr (DynoJob) plain = array_job (x);
-  g_auto (TestRun) expected = { 0 };
-
-  plain->max_steps = 8;
-  test_job_set (plain, "batch_size=1", "lr=0", "data.shuffle=false", NULL);
-  test_run_good (&expected, plain);
+  find_losses (job, losses);
   for (guint k = 0; k < G_N_ELEMENTS (given); k++)
     {
-      g_autoptr (DynoJob) weighted = dyno_job_copy (plain);
-      g_auto (TestRun) run = { 0 };
-
-      test_job_set (weighted, given[k], NULL);
-      test_run_good (&run, weighted);
-      for (guint i = 0; i < 8; i++)
-        g_assert_cmpfloat_with_epsilon (loss_of (&run, i) / loss_of (&expected, i),
-                                        labels[i] ? 3 : 0.5, 1e-5);
+      test_job_set (job, given[k], NULL);
+      check_weighed (job, losses, labels, weights);
     }
+  test_remove_tree (folder);
+}
+
+/* Weights that are larger by a factor train the same: to the bit where it is a power of two.  Of
+ * micro-batches that are added up each has the mean of its own. */
+static void
+test_common_factor (void)
+{
+  static const gint64 labels[N_WEIGHED] = { 0, 1, 1, 0, 0, 1, 1, 0 };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = weighed_job (folder, labels);
+  TestRun runs[3] = { { 0 } };
+  double weights[2] = { g_test_rand_int_range (1, 40), g_test_rand_int_range (1, 40) };
+
+  test_job_set (job, "lr=0.05", "label_smoothing=0.2", "batch_size=4", "accumulate=2", NULL);
+  job->max_steps = 5;
+  for (guint i = 0; i < 3; i++)
+    {
+      double factor = i == 1 ? 16 : i == 2 ? 1.0 / 60 : 1;
+      g_autofree char *text =
+          g_strdup_printf ("loss.weights=%.17g,%.17g", weights[0] * factor, weights[1] * factor);
+
+      test_job_set (job, text, NULL);
+      test_run_good (&runs[i], job);
+    }
+  for (guint step = 0; step < 5; step++)
+    {
+      g_assert_cmpfloat (loss_of (&runs[1], step), ==, loss_of (&runs[0], step));
+      g_assert_cmpfloat_with_epsilon (loss_of (&runs[2], step), loss_of (&runs[0], step), 1e-5);
+    }
+  for (guint i = 0; i < 3; i++)
+    test_run_clear (&runs[i]);
   test_remove_tree (folder);
 }
 
@@ -488,6 +554,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/data/balance-of-values-is-refused", test_balance_of_values_is_refused);
   g_test_add_func ("/train/data/class-weights-even-out", test_class_weights_even_out);
   g_test_add_func ("/train/data/given-class-weights", test_given_class_weights);
+  g_test_add_func ("/train/data/class-weights-have-no-common-factor", test_common_factor);
   g_test_add_func ("/train/data/class-weights-are-checked", test_class_weights_are_checked);
   g_test_add_func ("/train/data/class-weights-of-names-with-commas",
                    test_class_weights_of_names_with_commas);

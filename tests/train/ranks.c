@@ -95,7 +95,8 @@ assert_losses_near (const GArray *a, guint from, const GArray *b)
     assert_near (g_array_index (a, double, from + i), g_array_index (b, double, i));
 }
 
-/* A net without batch norm, random changes included: the same losses, the same validation. */
+/* A net without batch norm, random changes and weights of classes included: the same losses, the
+ * same validation. */
 static void
 test_as_one_process (void)
 {
@@ -105,8 +106,8 @@ test_as_one_process (void)
       g_auto (TestRun) expected = { 0 };
       g_auto (Group) group = { .job = job };
 
-      test_job_set (alone, "augment.flip=true", NULL);
-      test_job_set (job, "augment.flip=true", NULL);
+      test_job_set (alone, "augment.flip=true", "loss.weights=1,3,15,2", NULL);
+      test_job_set (job, "augment.flip=true", "loss.weights=1,3,15,2", NULL);
       test_run_good (&expected, alone);
       run_group (&group, ranks);
       assert_good (&group, ranks, DYNO_SESSION_FINISHED);

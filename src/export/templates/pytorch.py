@@ -132,9 +132,11 @@ class Training:
     def train_loss(self, output, targets):
         if PREDICTS_VALUES:
             return self.loss(output, targets)
-        # the mean over the samples, not over their weights as reduction='mean' has it
-        return nn.functional.cross_entropy(output, targets, self.class_weights, label_smoothing=LABEL_SMOOTHING,
-                                           reduction='sum') / len(targets)
+        loss = nn.functional.cross_entropy(output, targets, self.class_weights, label_smoothing=LABEL_SMOOTHING)
+        if self.class_weights is None or not targets.is_floating_point():
+            return loss
+        # of mixed targets it is the mean over the samples, not over their weights
+        return loss * len(targets) / (targets @ self.class_weights).sum()
 
     def update(self, batches, lr):
         """One step of the optimizer, on the gradients of some batches."""

@@ -5,9 +5,12 @@
  *     dx[n][c] = (softmax (x[n])[c] - q[n][c]) * loss scale / loss divisor
  * and with weights w of the classes, as that has them, c' standing for the target:
  *     q[n][c] = (1 - s) * w[c'] * (c = c') + s / C * w[c],  Q = sum over c of q[n][c]
- *     loss[n] = Q * log (...) - sum over c of q[n][c] * x[n][c]
- *     dx[n][c] = (Q * softmax (x[n])[c] - q[n][c]) * loss scale / loss divisor
- * where the divisor stays the number of samples: PyTorch's mean is over their weights instead.
+ *     loss[n] = (Q * log (...) - sum over c of q[n][c] * x[n][c]) * norm
+ *     dx[n][c] = (Q * softmax (x[n])[c] - q[n][c]) * norm * loss scale / loss divisor
+ *     norm = N / sum over n of w[c'], of what goes through the network at once
+ * so that the mean over N samples is that over their weights, and a factor common to all weights
+ * changes nothing.  As in PyTorch's loops, micro-batches that are added up and ranks each have the
+ * mean of their own, and these are averaged.
  * Where the batch is mixed (mix.h), (c = targets[n]) is the mean of that and (c = targets[n - 1])
  * by
  * their shares in the step's input, and w[c'] the mean of their weights; the metrics are of the
@@ -19,9 +22,12 @@
  * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and
  * no gradient. */
 #include "loss.h"
+#include "elementwise.h"
 #include "intl.h"
+#include "loss-push.h"
 #include "metric.h"
 #include "ops.h"
+#include <stddef.h>
 
 #define TOP 5
 
@@ -29,6 +35,39 @@ typedef struct {
   float smoothing;
   guint32 mix; /* 1: targets are mixed as the step's input says */
 } CrossEntropy;
+
+/* One workgroup, like the sum of the rows: targets are a word a row. */
+static DynoTensor *
+lower_norm (DynoLowering *lowering, DynoNode *node, gboolean mix)
+{
+  DynoGraph *graph = dyno_lowering_get_graph (lowering);
+  DynoTensor *logits = node->inputs[0], *targets = node->inputs[1], *weights = node->inputs[2];
+  DynoTensor *norm = dyno_lowering_workspace (lowering, "norm", sizeof (float));
+  guint32 per_sample = logits->h * logits->w, n = logits->n * per_sample;
+  DynoKernelSpec spec = { .shader = "loss/weight_norm.comp",
+                          .push_bytes = sizeof (DynoLossNormPush) };
+  DynoDispatch *dispatch;
+
+  spec.local_size[0] = dyno_info_is_software (dyno_lowering_get_info (lowering)) ? 8 : 64;
+  if (!targets)
+    dyno_kernel_spec_macro (&spec, "RANDOM_TARGETS=1");
+  if (mix)
+    dyno_kernel_spec_macro (&spec, "MIX=1");
+  if (per_sample > 1)
+    dyno_kernel_spec_macro (&spec, "PER_SAMPLE=%u", per_sample);
+  dyno_kernel_spec_set (&spec, DYNO_LOSS_ROWS, n);
+  dyno_kernel_spec_set (&spec, DYNO_LOSS_C, logits->c);
+  dispatch = dyno_lowering_dispatch (lowering, node, "norm", &spec, 1, 1, 1);
+  dispatch->flops = n;
+  dispatch->bytes = (guint64) n * 4;
+  if (targets)
+    dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, targets), targets, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, step_input),
+                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, weights), weights, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, norm), norm, DYNO_ACCESS_WRITE);
+  return norm;
+}
 
 static void
 cross_entropy_lower (DynoLowering *lowering, DynoNode *node)
@@ -43,7 +82,8 @@ cross_entropy_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "WEIGHTS=1");
   if (attributes->mix)
     dyno_kernel_spec_macro (&spec, "MIX=1");
-  dyno_loss_lower (lowering, node, &spec, attributes->smoothing);
+  dyno_loss_lower (lowering, node, &spec, attributes->smoothing,
+                   node->n_inputs > 2 ? lower_norm (lowering, node, attributes->mix != 0) : NULL);
 }
 
 static const DynoAttribute cross_entropy_attributes[] = { DYNO_ATTRIBUTE (CrossEntropy, smoothing),

@@ -64,7 +64,8 @@ loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint3
 }
 
 void
-dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, float smoothing)
+dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, float smoothing,
+                 DynoTensor *norm)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
@@ -105,5 +106,7 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
                       DYNO_ACCESS_READ);
   if (scale)
     dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scale), scale, DYNO_ACCESS_READ);
+  if (norm)
+    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, norm), norm, DYNO_ACCESS_READ);
   loss_lower_sum (lowering, node, rows, n, per_sample, n_metrics);
 }

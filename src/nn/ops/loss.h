@@ -14,10 +14,11 @@ DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
 gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
                           const DynoTensor *targets, DynoDtype dtype, guint32 c);
 
-/* Both dispatches; a third input is the push constants' scale.  spec names the rows' shader and its
+/* Both dispatches; a third input is the push constants' scale, and norm (may be NULL), which an
+ * earlier dispatch writes, theirs.  spec names the rows' shader and its
  * macros; smoothing is constant 3.  The rows' kernel writes the metrics that the graph was
  * told of. */
-void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec,
-                      float smoothing);
+void dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, float smoothing,
+                      DynoTensor *norm);
 
 G_END_DECLS

@@ -32,7 +32,7 @@ lower (DynoLowering *lowering, DynoNode *node, gboolean smooth_l1)
     dyno_kernel_spec_macro (&spec, "SMOOTH_L1=1");
   if (node->n_inputs > 2)
     dyno_kernel_spec_macro (&spec, "STANDARD=1");
-  dyno_loss_lower (lowering, node, &spec, 0.0f);
+  dyno_loss_lower (lowering, node, &spec, 0.0f, NULL);
 }
 
 static void
