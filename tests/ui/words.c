@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window says, without a display: numbers beside text that runs from right to left, names
- * of runs, settings by their titles. */
+/* What the window says and keeps, without a display: numbers, also beside text that runs from right
+ * to left, names of runs and their order in the list, settings by their titles, advice and errors,
+ * undo and redo. */
 #include "format.h"
+#include "runlist.h"
+#include "settingcontrol.h"
 #include "settingtitles.h"
+#include "setuphistory.h"
 #include "words.h"
 #include <gtk/gtk.h>
 #include <math.h>
@@ -82,6 +86,7 @@ test_keys_become_titles (void)
                 "Take a lower “Learning rate” (0.005), a longer warm-up or “Gradient clipping 1”; "
                 "see whether “Mixed precision (AMP) off” holds.");
   check_titles ("a small batch and model.width below 1", "a small batch and “Model width” below 1");
+  check_titles ("lr=1e-4 or so", "“Learning rate 0.0001” or so");
   check_titles ("Set data.val_split=0.1.", "Set “Validation share 0.1”.");
   check_titles ("设置 model.width；lr=0.5。", "设置 “Model width”；“Learning rate 0.5”。");
   /* Words of every day, files, options, and what is quoted. */
@@ -119,6 +124,312 @@ test_runs_without_a_name_say_what_and_when (void)
   check_name (NULL, "/work/baseline", "baseline"); /* somebody named it */
 }
 
+static void
+check (char *text, const char *expected)
+{
+  g_assert_cmpstr (text, ==, expected);
+  g_free (text);
+}
+
+#define NBSP "\302\240"
+#define NONE "\342\200\223"
+
+static void
+test_numbers_have_useful_digits (void)
+{
+  check (dyno_format_ms (9.994), "9.99 ms");
+  check (dyno_format_ms (10), "10.0 ms");
+  check (dyno_format_ms (100), "100 ms");
+  check (dyno_format_ms (9999), "9999 ms");
+  check (dyno_format_ms (10000), "10.0 s");
+  check (dyno_format_ms (0), "0.00 ms");
+  check (dyno_format_ms (-1), NONE);
+  check (dyno_format_value (1e6), "1.00e6");
+  check (dyno_format_value (-2.5e7), "-2.50e7");
+  check (dyno_format_value (99e-6), "9.90e-5");
+  check (dyno_format_value (1e-4), "0.0001");
+  check (dyno_format_value (1000), "1000");
+  check (dyno_format_value (100), "100.0");
+  check (dyno_format_value (10), "10.00");
+  check (dyno_format_value (1), "1.000");
+  check (dyno_format_value (0), "0.0000");
+  check (dyno_format_value (NAN), NONE);
+  check (dyno_format_share (0.43), "43 %");
+  check (dyno_format_percent (0.43), "43.0 %");
+  check (dyno_format_percent (INFINITY), NONE);
+  check (dyno_format_count (42), "42");
+  check (dyno_format_count (12345), "12,345");
+  check (dyno_format_rate (0), NONE);
+  check (dyno_format_rate (INFINITY), NONE);
+  check (dyno_format_span (0), "0:00");
+  check (dyno_format_span (3725), "1:02:05");
+  check (dyno_format_span (NAN), NONE);
+  check (dyno_format_span (1e9), NONE);
+  check (dyno_format_size (64, 48, 3), "64" NBSP "\303\227" NBSP "48" NBSP "\303\227" NBSP "3");
+}
+
+static void
+test_measures_have_their_unit (void)
+{
+  const DynoMetricInfo angle = { .format = DYNO_METRIC_NUMBER, .unit = "degrees" },
+                       share = { .format = DYNO_METRIC_FRACTION, .unit = "mm" };
+  g_autoptr (DynoStoredRun) run = dyno_stored_run_new ();
+
+  check (dyno_format_metric (&angle, 2.31), "2.310\302\260");
+  check (dyno_format_metric (&angle, NAN), NONE);
+  check (dyno_format_metric (&share, 0.5), "50.0 %");
+  run->best_metric = 0.5;
+  run->metric_is_fraction = TRUE;
+  check (dyno_format_best (run), "50.0 %");
+  run->metric_is_fraction = FALSE;
+  run->metric_unit = g_strdup ("mm");
+  check (dyno_format_best (run), "0.5000" NBSP "mm");
+  run->best_metric = NAN;
+  check (dyno_format_best (run), NONE);
+}
+
+/* That day of the year before: at no time is it today or yesterday. */
+static void
+test_a_day_has_its_year (void)
+{
+  g_autoptr (GDateTime) now = g_date_time_new_now_local ();
+  g_autoptr (GDateTime) first =
+      g_date_time_new_local (g_date_time_get_year (now) - 2, 1, 1, 12, 34, 0);
+
+  for (int day = -1; day <= 1; day++)
+    {
+      g_autoptr (GDateTime) then =
+          g_date_time_add_days (first, g_date_time_get_day_of_year (now) - 1 + day);
+      g_autofree char *expected = g_date_time_format (then, "%x 12:34");
+      check (dyno_format_when (g_date_time_to_unix (then) * G_USEC_PER_SEC), expected);
+    }
+}
+
+static void
+test_settings_have_words_and_units (void)
+{
+  const DynoSettingInfo *budget = dyno_setting_find ("vram_budget"),
+                        *clip = dyno_setting_find ("clip_norm");
+
+  check (dyno_setting_control_describe (budget, 1.5 * 1024 * 1024 * 1024), "1.5 GiB");
+  check (dyno_setting_control_describe (clip, 0), clip->zero);
+  check (dyno_setting_control_describe (clip, 0.25), "0.25");
+  check (dyno_setting_control_describe (dyno_setting_find ("lr"), 1e-4), "0.0001");
+  check (dyno_setting_control_describe (dyno_setting_find ("batch_size"), 64), "64");
+  check (dyno_setting_control_describe (dyno_setting_find ("amp"), 1), "on");
+}
+
+static void
+test_data_is_named_without_its_sizes (void)
+{
+  check (dyno_words_data ("builtin:shapes?size=16&samples=100"), "Shapes");
+  check (dyno_words_data ("builtin:waves"), "Waves");
+  check (dyno_words_data ("synthetic:64x64x3"), "Noise");
+  check (dyno_words_data ("/data/is it?"), "is it?"); /* a path has no sizes */
+  check (dyno_words_data (""), "");
+}
+
+static void
+test_advice_is_what_fits (void)
+{
+  DynoSettings settings;
+  DynoJobPlan plan = { .fits = FALSE, .limit_bytes = 2 << 20, .fitting_batch = 31 };
+
+  dyno_settings_init (&settings);
+  settings.checkpointing = FALSE;
+  plan.plan.total_bytes = 3 << 20;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "1.00" NBSP "MiB more than the 2.00" NBSP "MiB there are. A batch size of 24 fits; "
+         "accumulation keeps the effective batch.");
+  plan.fits_checkpointed = TRUE;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "1.00" NBSP "MiB more than the 2.00" NBSP "MiB there are. A batch size of 24 fits; so "
+         "does this one with activation checkpointing.");
+  plan.fitting_batch = 0;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "1.00" NBSP "MiB more than the 2.00" NBSP "MiB there are. It fits with activation "
+         "checkpointing.");
+  settings.checkpointing = TRUE;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "1.00" NBSP "MiB more than the 2.00" NBSP "MiB there are. No batch size fits: choose "
+         "smaller images or a smaller model.");
+  plan.plan.total_bytes = plan.limit_bytes;
+  plan.plan.largest_bytes = 1 << 20;
+  plan.plan.buffer_bytes = 1 << 19;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "One buffer of 1.00" NBSP "MiB is needed, and the largest that this device can have is "
+         "512" NBSP "KiB: choose a smaller batch, smaller images or a smaller model.");
+  plan.fits = TRUE;
+  g_assert_null (dyno_words_plan_advice (&settings, &plan));
+  const int batches[][2] = { { 15, 15 }, { 16, 16 }, { 23, 16 }, { 24, 24 } };
+  for (gsize i = 0; i < G_N_ELEMENTS (batches); i++)
+    {
+      plan.fitting_batch = batches[i][0];
+      g_assert_cmpint (dyno_words_fitting_batch (&plan), ==, batches[i][1]);
+    }
+}
+
+static void
+test_errors_name_a_next_step (void)
+{
+  const struct {
+    GQuark domain;
+    int code;
+    const char *title, *step;
+  } errors[] = {
+    { DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND, "The data set cannot be used",
+      "Choose a folder" },
+    { DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, "The data set cannot be used", "Choose a folder" },
+    { DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE, "The data set cannot be used",
+      "Connect the disk" },
+    { DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE, "The data set cannot be used", NULL },
+    { DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED, "The training diverged",
+      "Try a lower learning rate" },
+    { DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "The run's folder cannot be written", NULL },
+    { DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET, "The preset cannot be read", NULL },
+    { G_IO_ERROR, G_IO_ERROR_FAILED, NULL, NULL },
+  };
+
+  for (gsize i = 0; i < G_N_ELEMENTS (errors); i++)
+    {
+      g_autoptr (GError) error = g_error_new_literal (errors[i].domain, errors[i].code, "broken");
+      const char *step = dyno_words_error_step (error);
+
+      g_assert_cmpstr (dyno_words_error_title (error), ==, errors[i].title);
+      g_assert_true (errors[i].step ? step && g_str_has_prefix (step, errors[i].step) : !step);
+    }
+}
+
+static void
+add_run (GPtrArray *runs, gint64 id, double best, const char *tags)
+{
+  DynoStoredRun *run = dyno_stored_run_new ();
+
+  run->id = id;
+  run->begin_us = id * G_USEC_PER_SEC;
+  run->best_metric = best;
+  run->tags = g_strdup (tags);
+  g_ptr_array_add (runs, run);
+}
+
+static void
+check_order (DynoRunList *list, int column, GtkSortType order, const gint64 *ids, guint n)
+{
+  GtkTreeIter iter;
+  gboolean more;
+
+  gtk_tree_sortable_set_sort_column_id (GTK_TREE_SORTABLE (list), column, order);
+  more = gtk_tree_model_get_iter_first (GTK_TREE_MODEL (list), &iter);
+  for (guint i = 0; i < n; i++)
+    {
+      const DynoStoredRun *run = NULL;
+
+      g_assert_true (more);
+      gtk_tree_model_get (GTK_TREE_MODEL (list), &iter, DYNO_RUN_LIST_RUN, &run, -1);
+      g_assert_cmpint (run->id, ==, ids[i]);
+      more = gtk_tree_model_iter_next (GTK_TREE_MODEL (list), &iter);
+    }
+  g_assert_false (more);
+}
+
+static void
+keep_order (GtkTreeModel *model, GtkTreePath *path, GtkTreeIter *iter, int *before, int *kept)
+{
+  memcpy (kept, before, 4 * sizeof *kept);
+}
+
+static void
+test_the_list_puts_what_is_unknown_last (void)
+{
+  g_autoptr (DynoRunList) list = dyno_run_list_new ();
+  GPtrArray *runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  int before[4];
+
+  add_run (runs, 1, 0.5, "good");
+  add_run (runs, 2, (double) NAN, NULL);
+  add_run (runs, 3, 0.5, "bad");
+  add_run (runs, 4, 0.25, "");
+  dyno_run_list_set_runs (list, runs);
+  check_order (list, DYNO_RUN_LIST_BEGUN, GTK_SORT_DESCENDING, (gint64[]){ 4, 3, 2, 1 }, 4);
+  g_signal_connect (list, "rows-reordered", G_CALLBACK (keep_order), before);
+  check_order (list, DYNO_RUN_LIST_BEST, GTK_SORT_ASCENDING, (gint64[]){ 4, 3, 1, 2 }, 4);
+  for (int i = 0; i < 4; i++)
+    g_assert_cmpint (before[i], ==, ((const int[]){ 0, 1, 3, 2 })[i]);
+  check_order (list, DYNO_RUN_LIST_BEST, GTK_SORT_DESCENDING, (gint64[]){ 3, 1, 4, 2 }, 4);
+  check_order (list, DYNO_RUN_LIST_TAGS, GTK_SORT_ASCENDING, (gint64[]){ 3, 1, 4, 2 }, 4);
+  check_order (list, DYNO_RUN_LIST_TAGS, GTK_SORT_DESCENDING, (gint64[]){ 1, 3, 4, 2 }, 4);
+}
+
+static void
+test_the_list_tells_six_settings (void)
+{
+  static const char *const set[] = { "batch_size=48", "lr=0.5",       "epochs=77",
+                                     "seed=9",        "momentum=0.5", "workers=3" };
+  DynoSettings settings;
+
+  dyno_settings_init (&settings);
+  check (dyno_run_list_tell_settings (&settings), "");
+  for (gsize i = 0; i < G_N_ELEMENTS (set); i++)
+    {
+      g_auto (GStrv) parts = g_strsplit (set[i], "=", 2);
+      g_assert_true (dyno_settings_set (&settings, parts[0], parts[1], NULL));
+    }
+  g_autofree char *six = dyno_run_list_tell_settings (&settings);
+  g_assert_nonnull (strstr (six, "Batch size 48, "));
+  g_assert_null (strstr (six, "\342\200\246"));
+  g_assert_true (dyno_settings_set (&settings, "clip_norm", "2", NULL));
+  g_autofree char *seven = dyno_run_list_tell_settings (&settings);
+  g_assert_true (g_str_has_suffix (seven, ", \342\200\246"));
+}
+
+static DynoSetupState *
+make_state (guint device)
+{
+  DynoSetupState *state = g_new0 (DynoSetupState, 1);
+
+  state->device = device;
+  return state;
+}
+
+static void
+check_step (DynoSetupHistory *history, gboolean undo, guint now, int expected)
+{
+  g_assert_cmpint (dyno_setup_history_can (history, undo), ==, expected >= 0);
+  g_autoptr (DynoSetupState) state = dyno_setup_history_step (history, undo, make_state (now));
+  g_assert_cmpint (state ? (int) state->device : -1, ==, expected);
+}
+
+static void
+test_changes_are_undone_in_their_order (void)
+{
+  DynoSetupHistory *history = dyno_setup_history_new ();
+
+  check_step (history, TRUE, 0, -1);
+  dyno_setup_history_add (history, make_state (1), "lr");
+  dyno_setup_history_add (history, make_state (2), "epochs");
+  dyno_setup_history_add (history, make_state (3), NULL);
+  dyno_setup_history_add (history, make_state (4), NULL); /* no single setting: never one step */
+  check_step (history, FALSE, 5, -1);
+  check_step (history, TRUE, 5, 4);
+  check_step (history, TRUE, 4, 3);
+  check_step (history, TRUE, 3, 2);
+  check_step (history, FALSE, 2, 3);
+  check_step (history, FALSE, 3, 4);
+  check_step (history, TRUE, 4, 3);
+  dyno_setup_history_add (history, make_state (6), "lr"); /* another way on: the old one is gone */
+  check_step (history, FALSE, 7, -1);
+  check_step (history, TRUE, 7, 6);
+  check_step (history, FALSE, 6, 7);
+  dyno_setup_history_add (history, make_state (8), "lr"); /* after a step back and forth */
+  check_step (history, TRUE, 9, 8);
+  for (guint i = 100; i < 400; i++)
+    dyno_setup_history_add (history, make_state (i), NULL);
+  for (guint i = 399; i >= 200; i--)
+    check_step (history, TRUE, i + 1, (int) i);
+  check_step (history, TRUE, 200, -1);
+  dyno_setup_history_free (history);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -127,5 +438,18 @@ main (int argc, char **argv)
   g_test_add_func ("/ui/words/keys-become-titles", test_keys_become_titles);
   g_test_add_func ("/ui/words/runs-without-a-name-say-what-and-when",
                    test_runs_without_a_name_say_what_and_when);
+  g_test_add_func ("/ui/format/numbers-have-useful-digits", test_numbers_have_useful_digits);
+  g_test_add_func ("/ui/format/measures-have-their-unit", test_measures_have_their_unit);
+  g_test_add_func ("/ui/format/a-day-has-its-year", test_a_day_has_its_year);
+  g_test_add_func ("/ui/words/settings-have-words-and-units", test_settings_have_words_and_units);
+  g_test_add_func ("/ui/words/data-is-named-without-its-sizes",
+                   test_data_is_named_without_its_sizes);
+  g_test_add_func ("/ui/words/advice-is-what-fits", test_advice_is_what_fits);
+  g_test_add_func ("/ui/words/errors-name-a-next-step", test_errors_name_a_next_step);
+  g_test_add_func ("/ui/runlist/puts-what-is-unknown-last",
+                   test_the_list_puts_what_is_unknown_last);
+  g_test_add_func ("/ui/runlist/tells-six-settings", test_the_list_tells_six_settings);
+  g_test_add_func ("/ui/setuphistory/changes-are-undone-in-their-order",
+                   test_changes_are_undone_in_their_order);
   return g_test_run ();
 }
