@@ -147,7 +147,7 @@ class TensorBoard(unittest.TestCase):
         return Path(done.stdout.strip())
 
     def test_every_number_of_the_log_is_there(self):
-        rows = self.write_run(70)
+        rows = self.write_run(300)  # more than are copied out of the log at a time
         version, read = events(self.export())
         self.assertEqual(version, 'brain.Event:2')
         steps = [row for row in read if any(tag.startswith('step/') for tag in row[2])]

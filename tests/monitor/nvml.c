@@ -289,6 +289,7 @@ test_hangs_reading (void)
     wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
   while (r.values[DYNO_SENSOR_RAM_TOTAL] != 7 * 1024);
   g_assert_cmpint (r.time_us, >, last);
+  g_assert_false (isfinite (r.values[DYNO_SENSOR_GPU_BUSY])); /* nor is it in any later reading */
   dyno_sensors_free (sensors);
   g_assert_cmpint (GET (fake->shutdowns), ==, 0);
   test_tree_free (root);

@@ -939,7 +939,8 @@ test_parts (void)
 {
   static const char *const locations[] = { "builtin:shapes?size=16&samples=211&classes=7",
                                            "builtin:shapes?size=16&samples=7&classes=7",
-                                           "builtin:shapes?size=16&samples=9&classes=7" };
+                                           "builtin:shapes?size=16&samples=9&classes=7",
+                                           "builtin:shapes?size=16&samples=2&classes=2" };
   static const double fractions[] = { 0, 0.001, 0.01, 0.1, 0.25, 0.9 };
   g_autoptr (DynoJob) job = resnet_job ();
 

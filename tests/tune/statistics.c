@@ -30,6 +30,7 @@ test_constant (void)
   /* not exact, whatever the windows say */
   g_assert_cmpfloat (e.low, <, 1000);
   g_assert_cmpfloat (e.low, >, 995);
+  g_assert_cmpfloat (1000 - e.low, >=, 4.999 / sqrt (N)); /* half a percent of each window */
   g_assert_cmpfloat (e.high, >, 1000);
   g_assert_cmpfloat (e.high, <, 1005);
 }

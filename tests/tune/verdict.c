@@ -181,6 +181,10 @@ test_words (void)
   g_autofree char *alone = explain (r);
   g_assert_true (g_str_has_prefix (alone, "Not proven: nothing else was measured"));
   g_assert_null (strstr (alone, "times the"));
+  add_trial (r, r->trials->pdata[0]); /* the same once more is nothing else */
+  g_autofree char *twice = explain (r);
+  g_assert_true (g_str_has_prefix (twice, "Not proven: nothing else was measured"));
+  g_ptr_array_set_size (r->trials, 1);
   r->proven = TRUE;
   g_autofree char *kept = explain (r);
   g_assert_true (g_str_has_prefix (kept, "Your settings are already as fast"));
