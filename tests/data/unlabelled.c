@@ -332,6 +332,7 @@ test_arrays_as_luma (void)
   g_autofree char *folder = test_folder_new (), *path = g_build_filename (folder, "x.npy", NULL),
                   *floats = put (folder, "f.npy", 0, 4, few);
   static const guint8 colour[] = { 77, 150, 29 }, planes[192];
+  DynoBatchField wide = grey_8_8;
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     {
@@ -349,6 +350,12 @@ test_arrays_as_luma (void)
   g_autoptr (DynoDataset) three = open_as (&grey_8_8, (const char *const[]){ path, NULL });
   g_assert_false (dyno_dataset_get_info (three)->luma);
   g_assert_cmpuint (dyno_dataset_get_info (three)->n_samples, ==, 3);
+  wide.shape[0] = 6;
+  wide.shape[1] = 10;
+  g_assert_true (dyno_npy_write (path, "u1", 3, (const guint64[]){ 6, 10, 3 }, planes, NULL));
+  g_autoptr (DynoDataset) single = open_as (&wide, (const char *const[]){ path, NULL });
+  g_assert_true (dyno_dataset_get_info (single)->luma);
+  g_assert_cmpuint (dyno_dataset_get_info (single)->n_samples, ==, 1);
   test_folder_remove (folder);
 }
 
