@@ -91,6 +91,7 @@ test_keys_become_titles (void)
   check_titles ("设置 model.width；lr=0.5。", "设置 “Model width”；“Learning rate 0.5”。");
   /* Words of every day, files, options, and what is quoted. */
   check_titles ("64 workers share 2 cores; cache, seed", "64 workers share 2 cores; cache, seed");
+  check_titles ("lr/2, model.width/lr", "lr/2, model.width/lr");
   check_titles ("/data/lr/model.width.csv --device", "/data/lr/model.width.csv --device");
   check_titles ("There is no “lr_rate”: “lr”?", "There is no “lr_rate”: “lr”?");
   check_titles ("workers=many, batch_sizes=3", "workers=many, batch_sizes=3");
