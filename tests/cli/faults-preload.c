@@ -5,6 +5,7 @@
  * DYNO_TEST_STUCK=TEXT       opening a file whose path holds TEXT never ends, as on a server that
  *                            does not answer
  * DYNO_TEST_STUCK_WHILE=FILE ... while FILE is there
+ * DYNO_TEST_STUCK_FD=FD      ... and writes a byte to FD before
  * DYNO_TEST_UNPLUGGED=FILE   while FILE is there, reading at a place in a file that ends in .npy
  *                            gives EIO, as from a disk that was unplugged
  * DYNO_TEST_HELD=FILE        while FILE is there, reading there waits
@@ -149,8 +150,11 @@ static int
 open_it (const char *name, const char *path, int flags, mode_t mode)
 {
   int (*real) (const char *, int, ...) = (int (*) (const char *, int, ...)) dlsym (RTLD_NEXT, name);
-  const char *stuck = getenv ("DYNO_TEST_STUCK"), *only = getenv ("DYNO_TEST_STUCK_WHILE");
+  const char *stuck = getenv ("DYNO_TEST_STUCK"), *only = getenv ("DYNO_TEST_STUCK_WHILE"),
+             *fd = getenv ("DYNO_TEST_STUCK_FD");
 
+  if (stuck && fd && strstr (path, stuck) && write (atoi (fd), "", 1) != 1)
+    abort ();
   while (stuck && strstr (path, stuck) && (!only || access (only, F_OK) == 0))
     usleep (10000);
   return real (path, flags, mode);

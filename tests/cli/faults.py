@@ -25,9 +25,9 @@ class Faults(Case):
         with open(self.path(name), 'wb') as file:
             file.write(b'\x89PNG\r\n\x1a\n')
 
-    def start(self, *arguments, environment=None, limit=None, stdout=subprocess.DEVNULL):
+    def start(self, *arguments, environment=None, limit=None, stdout=subprocess.DEVNULL, pass_fds=()):
         return subprocess.Popen([PROGRAM, *arguments], cwd=self.folder, env=dict(self.environment, **(environment or {})),
-                                stdout=stdout, stderr=subprocess.PIPE,
+                                stdout=stdout, stderr=subprocess.PIPE, pass_fds=pass_fds,
                                 preexec_fn=(lambda: resource.setrlimit(limit[0], (limit[1], limit[1]))) if limit else None)
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
@@ -55,9 +55,12 @@ class Faults(Case):
         for name in ('a/1.png', 'a/stuck.png', 'b/2.png'):
             self.picture('photos/' + name)
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
-            process = self.start('train', '--data', 'photos', *SMALL, environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.png'})
-            with self.assertRaises(subprocess.TimeoutExpired):
-                process.wait(timeout=1.5)
+            opened, write = os.pipe()
+            process = self.start('train', '--data', 'photos', *SMALL, pass_fds=(write,), environment={
+                'LD_PRELOAD': PRELOAD, 'DYNO_TEST_STUCK': 'stuck.png', 'DYNO_TEST_STUCK_FD': str(write)})
+            os.close(write)
+            with os.fdopen(opened, 'rb') as file:
+                self.assertEqual(file.read(1), b'\0')
             process.send_signal(number)
             got, words = self.end(process, 300)
             self.assertEqual(got, code, words)

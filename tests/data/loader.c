@@ -144,18 +144,22 @@ test_new_epoch_drops_old (void)
     }
 }
 
+static gint changes_begin; /* samples that were decoded before */
+
+/* Sixty times, in the first 600 samples. */
 static gpointer
 change_all_the_time (gpointer data)
 {
   DynoLoader *loader = data;
   DynoLoaderStats stats;
 
-  for (guint i = 0; i < 60; i++)
+  for (gint i = 0; i < 60; i++)
     {
-      dyno_loader_set_workers (loader, i % 6);
-      dyno_loader_set_prefetch (loader, 1 + i % 9);
+      while (g_atomic_int_get (&odd.decodes) < changes_begin + i * 10)
+        g_usleep (100);
+      dyno_loader_set_workers (loader, (guint) i % 6);
+      dyno_loader_set_prefetch (loader, 1 + (guint) i % 9);
       dyno_loader_get_stats (loader, &stats);
-      g_usleep (500);
     }
   return NULL;
 }
@@ -178,6 +182,7 @@ test_live_changes_keep_batches (void)
       params.persistent = persistent;
       loader = make_loader (dataset, params);
       expected = fold_epoch (loader, dataset, params, 1, 0, NULL);
+      changes_begin = g_atomic_int_get (&odd.decodes);
       thread = g_thread_new ("change", change_all_the_time, loader);
       for (guint i = 0; i < 4; i++)
         g_assert_cmpuint (fold_epoch (loader, dataset, params, 1, 0, NULL), ==, expected);

@@ -209,6 +209,14 @@ test_resumed_after_failures (Fixture *f, gconstpointer data)
     }
 }
 
+static gboolean
+has_epochs (DynoStore *store, guint64 epochs)
+{
+  g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, NULL, NULL);
+
+  return runs && runs->len > 0 && ((DynoStoredRun *) runs->pdata[0])->epochs >= epochs;
+}
+
 /* Kills itself once so many epochs are in the history. */
 static void
 die_in_run (const char *path, const DynoJob *job, guint64 epochs)
@@ -218,13 +226,9 @@ die_in_run (const char *path, const DynoJob *job, guint64 epochs)
 
   dyno_run_recorder_new (store, session);
   dyno_session_start (session);
-  for (;;)
-    {
-      g_autoptr (GPtrArray) runs = dyno_store_list_runs (store, NULL, NULL);
-      if (runs && runs->len > 0 && ((DynoStoredRun *) runs->pdata[0])->epochs >= epochs)
-        raise (SIGKILL);
-      g_usleep (10000);
-    }
+  while (!has_epochs (store, epochs))
+    g_usleep (10000);
+  raise (SIGKILL);
 }
 
 static void

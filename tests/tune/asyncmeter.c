@@ -246,7 +246,7 @@ test_left_at_the_end (void)
   DynoMeasurement m;
 
   dyno_settings_init (&settings);
-  dyno_async_meter_set_end (meter, g_get_monotonic_time ());
+  dyno_async_meter_set_end (meter, 1); /* long ago */
   for (guint i = 0; i < 2; i++)
     {
       g_autoptr (GError) error = NULL;

@@ -4,7 +4,8 @@
 #include "loader-test.h"
 #include <math.h>
 
-#define FAR (3600 * (gint64) G_USEC_PER_SEC)
+#define LONG_AGO 1 /* monotonic */
+#define FAR      (g_get_monotonic_time () + 3600 * (gint64) G_USEC_PER_SEC)
 
 static DynoJob *
 make_job (void)
@@ -29,14 +30,13 @@ make_indices (guint n)
 }
 
 static gboolean
-measure (const DynoJob *job, guint n, gint64 for_us, GCancellable *cancellable,
+measure (const DynoJob *job, guint n, gint64 until_us, GCancellable *cancellable,
          DynoLoaderCeiling *c, GError **error)
 {
   g_autoptr (DynoDataset) dataset = open_odd ();
   g_autoptr (GArray) indices = make_indices (n);
   g_autoptr (GError) problem = NULL;
-  g_autoptr (DynoDeadline) deadline =
-      dyno_deadline_new (g_get_monotonic_time () + for_us, cancellable, &problem);
+  g_autoptr (DynoDeadline) deadline = dyno_deadline_new (until_us, cancellable, &problem);
 
   g_assert_no_error (problem);
   return dyno_loader_ceiling_measure (job, dataset, indices, 0, deadline, c, error);
@@ -159,7 +159,7 @@ test_deadline (void)
   last_decode = 1;
   job->settings.workers = 1;
   dataset = open_odd ();
-  to_pass = deadline = dyno_deadline_new (g_get_monotonic_time () + FAR, NULL, &error);
+  to_pass = deadline = dyno_deadline_new (FAR, NULL, &error);
   g_assert_no_error (error);
   g_assert_false (dyno_loader_ceiling_measure (job, dataset, indices, 3600, deadline, &c, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
@@ -184,7 +184,7 @@ test_deadline_with_enough (void)
       last_decode = (gint) (1 + batches) * 8 + 1; /* the first of the next batch */
       job->settings.workers = 0;                  /* this thread decodes what it takes next */
       dataset = open_odd ();
-      to_pass = deadline = dyno_deadline_new (g_get_monotonic_time () + FAR, NULL, &error);
+      to_pass = deadline = dyno_deadline_new (FAR, NULL, &error);
       g_assert_no_error (error);
       if (batches < 2)
         {
@@ -211,7 +211,7 @@ test_too_late (void)
   DynoLoaderCeiling c;
 
   odd_reset (100);
-  g_assert_false (measure (job, 100, 0, NULL, &c, &error));
+  g_assert_false (measure (job, 100, LONG_AGO, NULL, &c, &error));
   g_assert_error (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT);
   g_assert_cmpint (odd.decodes, ==, 0);
 }
