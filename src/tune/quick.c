@@ -35,7 +35,7 @@ static const struct {
 
 typedef struct {
   DynoQuick *quick;
-  double seconds;
+  double seconds, all_seconds;
   gint64 began_us;
   DynoQuickProgress progress;
   gpointer data;
@@ -46,6 +46,12 @@ static double
 elapsed (const Quick *q)
 {
   return (double) (g_get_monotonic_time () - q->began_us) / G_USEC_PER_SEC;
+}
+
+static double
+left_seconds (const Quick *q)
+{
+  return q->all_seconds - elapsed (q);
 }
 
 static gboolean
@@ -170,7 +176,7 @@ static void
 train_on_device (Quick *q, guint workload)
 {
   DynoQuick *quick = q->quick;
-  double left = MAX (ALL_SECONDS - elapsed (q), LEAST_LEFT);
+  double left = MAX (left_seconds (q), LEAST_LEFT);
   DynoMeasurement measurement;
   g_autoptr (GError) problem = NULL;
 
@@ -204,11 +210,10 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
         continue;
       quick->cpu_name = g_strdup (info->name);
       /* One half of what is left each: neither is of any use without the other. */
-      if (!measure_training (q, &quick->device, 1, FALSE, (ALL_SECONDS - elapsed (q)) / 2,
-                             &measurement, NULL))
+      if (!measure_training (q, &quick->device, 1, FALSE, left_seconds (q) / 2, &measurement, NULL))
         return;
       quick->beside_samples_per_s = measurement.rate.median;
-      if (measure_training (q, info, 1, FALSE, ALL_SECONDS - elapsed (q), &measurement, NULL))
+      if (measure_training (q, info, 1, FALSE, left_seconds (q), &measurement, NULL))
         quick->cpu_samples_per_s = measurement.rate.median;
       return;
     }
@@ -397,13 +402,14 @@ dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpoin
   static const DynoQuickParams defaults = { .device = -1 };
   g_autoptr (DynoQuick) quick = dyno_quick_new ();
   g_autoptr (GPtrArray) devices = dyno_device_list (error);
-  Quick q = { quick, 0, g_get_monotonic_time (), progress, data, cancellable };
+  Quick q = { quick, 0, 0, g_get_monotonic_time (), progress, data, cancellable };
   DynoCpuTimes before, after;
   guint workload, index;
 
   dyno_cpu_times_read (&before);
   params = params ? params : &defaults;
   q.seconds = params->seconds > 0 ? params->seconds : DEFAULT_SECONDS;
+  q.all_seconds = params->all_seconds > 0 ? params->all_seconds : ALL_SECONDS;
   if (!devices)
     return NULL;
   index = params->device < 0 ? 0 : (guint) params->device;
@@ -423,7 +429,7 @@ dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpoin
     return NULL;
   train_on_device (&q, workload);
   if (!params->without_cpu && dyno_async_meter_count_left () == 0
-      && ALL_SECONDS - elapsed (&q) >= LEAST_LEFT)
+      && left_seconds (&q) >= LEAST_LEFT)
     {
       if (!begin (&q, "cpu", 0.7, error))
         return NULL;

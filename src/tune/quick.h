@@ -17,6 +17,7 @@ typedef struct {
   int device;           /* index; -1: the best */
   const char *preset;   /* whose expectation counts; NULL: that of the card, if there is one */
   double seconds;       /* of each measurement at most; 0: 4 */
+  double all_seconds;   /* of all of them, about; 0: 55 */
   gboolean without_cpu; /* leaves the comparison with the CPU out */
 } DynoQuickParams;
 
