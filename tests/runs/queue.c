@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The order of the queue: as added, as moved, and never twice in one pass. */
 #include "jobqueue.h"
+#include "process.h"
 #include "train-test.h"
+#include <sqlite3.h>
 
 static DynoStore *
 open_store (const char *folder)
@@ -206,6 +208,22 @@ test_claims (void)
       g_assert_true (dyno_store_touch_queue (store, NULL));
       dyno_store_release_queue (store);
     }
+  /* Two that died in turn: no process has the number and the start of these. */
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *path = g_build_filename (folder, "history.sqlite", NULL),
+                      *own = dyno_process_describe (), *dead = NULL;
+      g_auto (GStrv) parts = g_strsplit (own, " ", 5);
+      sqlite3 *db;
+
+      g_assert_true (dyno_store_claim_queue (store, NULL));
+      dead = g_strdup_printf ("UPDATE queue_runner SET process = '%s 1 %s %s %s'", parts[0],
+                              parts[2], parts[3], parts[4]);
+      g_assert_cmpint (sqlite3_open (path, &db), ==, SQLITE_OK);
+      g_assert_cmpint (sqlite3_exec (db, dead, NULL, NULL, NULL), ==, SQLITE_OK);
+      sqlite3_close (db);
+    }
+  g_assert_true (dyno_store_claim_queue (store, NULL));
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }

@@ -302,6 +302,15 @@ test_folder_has_one_run (void)
   dyno_stored_run_free (back);
   back = dyno_store_find_run (store, b->id, NULL);
   g_assert_cmpstr (back->folder, ==, "/runs/1");
+  /* the first takes it again */
+  put (store, a);
+  g_assert_true (dyno_store_claim_folder (store, a, NULL));
+  dyno_stored_run_free (back);
+  back = dyno_store_find_run (store, b->id, NULL);
+  g_assert_null (back->folder);
+  dyno_stored_run_free (back);
+  back = dyno_store_find_run (store, a->id, NULL);
+  g_assert_cmpstr (back->folder, ==, "/runs/1");
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }
@@ -353,6 +362,57 @@ test_killed_is_seen (void)
   g_assert_cmpint (state_of (store, run, elsewhere), ==, DYNO_RUN_STATE_KILLED);
   g_assert_cmpint (state_of (store, run, contained), ==, DYNO_RUN_STATE_KILLED);
   g_assert_true (dyno_store_delete_run (store, run->id, NULL));
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
+/* Each search has its own end and its own trials. */
+static void
+test_searches_apart (void)
+{
+  static const char *const words[] = { "first", "second", "third" };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  const guint order[] = { 1, 0, 2 };
+  DynoDeviceInfo device = { .name = "A card" };
+  gint64 ids[3];
+
+  for (guint i = 0; i < 3; i++)
+    {
+      ids[i] = dyno_store_begin_search (store, job, &device, 5, words[i], NULL);
+      g_assert_cmpint (ids[i], >, 0);
+    }
+  for (guint n = 0; n < 3; n++)
+    {
+      guint i = order[n];
+      DynoStoreTrial trial = {
+        .number = 1, .stage = words[i], .settings = job->settings, .outcome = "ok"
+      };
+      DynoStoreSearchEnd end = { .state = i == 1 ? "stopped" : "finished", .text = words[i] };
+      g_autoptr (GPtrArray) searches = NULL;
+
+      g_assert_true (dyno_store_add_trial (store, ids[i], &trial, NULL));
+      g_assert_true (dyno_store_end_search (store, ids[i], &end, NULL));
+      searches = dyno_store_list_searches (store, 0, NULL);
+      g_assert_cmpuint (searches->len, ==, 3);
+      for (guint k = 0; k < 3; k++)
+        {
+          const DynoStoredSearch *search = searches->pdata[k];
+          guint which = search->id == ids[0] ? 0 : search->id == ids[1] ? 1 : 2, place = 0;
+          g_autoptr (GPtrArray) trials = dyno_store_list_trials (store, search->id, NULL);
+
+          while (order[place] != which)
+            place++;
+          g_assert_cmpuint (trials->len, ==, place <= n);
+          g_assert_cmpint (search->state, ==,
+                           place > n    ? DYNO_RUN_STATE_RUNNING
+                           : which == 1 ? DYNO_RUN_STATE_STOPPED
+                                        : DYNO_RUN_STATE_FINISHED);
+          if (place <= n)
+            g_assert_cmpstr (((DynoStoreTrial *) trials->pdata[0])->stage, ==, words[which]);
+        }
+    }
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
 }
@@ -661,6 +721,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
   g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
   g_test_add_func ("/runs/store/search-and-trials", test_search);
+  g_test_add_func ("/runs/store/searches-end-apart", test_searches_apart);
   g_test_add_func ("/runs/store/rate-of-a-cache-that-filled-is-not-remembered", test_filling);
   g_test_add_func ("/runs/store/ceilings-of-the-settings-that-count", test_ceilings);
   g_test_add_func ("/runs/store/title-and-job", test_titles_and_jobs);

@@ -267,6 +267,7 @@ test_removed (void)
   g_assert_cmpuint (gone.events->len, ==, 1);
   g_assert_cmpuint (stays.events->len, ==, 2);
   dyno_observers_remove (observers, &seer, &gone); /* it is not there: nothing happens */
+  g_assert_false (stays.freed);
   g_clear_pointer (&observers, dyno_observers_free);
   g_assert_true (stays.freed);
 }

@@ -359,6 +359,33 @@ test_preparation (void)
   take_step (view, 1, 1);
   g_assert_null (s->progress);
   g_assert_false (dyno_run_view_tick (view));
+
+  /* What is prepared a second time, after the device was lost, begins at its beginning. */
+  g_assert_cmpfloat (s->progress_fraction, ==, 0);
+  take_state (view, DYNO_SESSION_PREPARING);
+  take (view, DYNO_EVENT_PROGRESS,
+        &(DynoEvent){ .progress = { .what = (char *) "scan", .done = 1, .total = 2 } });
+  g_assert_cmpfloat (s->progress_fraction, >, 0);
+  g_assert_cmpfloat (s->progress_fraction, <, 0.1);
+}
+
+/* Given back and taken again, and that again. */
+static void
+test_released (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      take_state (view, DYNO_SESSION_RUNNING);
+      g_assert_false (s->released);
+      take_state (view, DYNO_SESSION_PAUSED);
+      g_assert_false (s->released);
+      take (view, DYNO_EVENT_RELEASED, &(DynoEvent){ 0 });
+      g_assert_true (s->released);
+      g_assert_cmpint (s->state, ==, DYNO_SESSION_PAUSED);
+    }
 }
 
 static void
@@ -419,7 +446,10 @@ test_next_run (void)
   const DynoSeries *loss = series->loss;
 
   take_step (view, 1, 1);
+  take_step (view, 2, 2);
+  g_assert_cmpuint (dyno_run_view_get_stretches (view)->n_steps, ==, 2);
   dyno_run_view_begin (view, job);
+  g_assert_cmpuint (dyno_run_view_get_stretches (view)->n_steps, ==, 0);
   g_assert_true (series->loss == loss);
   g_assert_cmpuint (dyno_series_get_length (loss), ==, 0);
   g_assert_cmpuint (dyno_run_view_get_status (view)->n_steps, ==, 0);
@@ -522,6 +552,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runview/memory-unit-and-limit", test_memory);
   g_test_add_func ("/train/runview/memory-without-a-plan", test_memory_without_plan);
   g_test_add_func ("/train/runview/preparation-never-falls-back", test_preparation);
+  g_test_add_func ("/train/runview/released-and-taken-again", test_released);
   g_test_add_func ("/train/runview/stop-stays-visible", test_stopping);
   g_test_add_func ("/train/runview/log-in-parts-is-the-whole", test_log);
   g_test_add_func ("/train/runview/next-run-keeps-the-series", test_next_run);

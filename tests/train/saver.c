@@ -120,6 +120,8 @@ assert_holds (Fixture *f, guint64 step)
       DynoPosition position = position_of (i);
 
       g_assert_true (dyno_saver_holds (f->saver, &position) == (i == step && step > 0));
+      position.epoch++; /* an epoch has ended after the step, and has been validated */
+      g_assert_false (dyno_saver_holds (f->saver, &position));
     }
   g_assert_true (dyno_saver_has_saved (f->saver) == (step > 0));
 }

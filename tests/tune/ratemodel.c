@@ -141,6 +141,55 @@ test_overlap_is_learned (void)
                                   1 / (1 / 800.0 + 0.052 / 32), 20);
 }
 
+/* What is measured once more, or comes after a prediction, changes the next one; what is forgotten
+ * leaves what was expected before. */
+static void
+test_measured_again (void)
+{
+  g_autoptr (DynoRateModel) model = make_model ();
+  DynoSettings loader = settings (16, 1, FALSE), gpu = settings (64, 8, FALSE),
+               wide = settings (512, 8, FALSE);
+  double before, after, wide_before;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      double rate = i == 0 ? 50 : 70;
+
+      predict (model, loader, NULL);
+      dyno_rate_model_add_loader (model, &loader, rate);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_model_loader (model, &loader), rate, 1e-9);
+      g_assert_cmpfloat_with_epsilon (predict (model, loader, NULL), rate, 3);
+    }
+  for (guint i = 0; i < 2; i++)
+    {
+      double rate = i == 0 ? 300 : 600;
+
+      predict (model, gpu, NULL);
+      dyno_rate_model_add_gpu (model, &gpu, rate);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_model_gpu (model, &gpu), rate, 1e-9);
+      g_assert_cmpfloat (predict (model, gpu, NULL), <=, rate * 1.001);
+    }
+  before = predict (model, gpu, NULL);
+  wide_before = predict (model, wide, NULL);
+  for (guint i = 0; i < 2; i++)
+    {
+      double share = i == 0 ? 0.5 : 0.8;
+
+      for (guint k = 0; k < 4; k++)
+        dyno_rate_model_add_trial (model, &gpu, share * before, 0.01);
+      after = predict (model, gpu, NULL);
+      g_assert_cmpfloat_with_epsilon (after, share * before, 0.1 * before);
+      dyno_rate_model_forget_trials (model);
+      g_assert_cmpfloat (predict (model, gpu, NULL), ==, before);
+      g_assert_cmpfloat (predict (model, wide, NULL), ==, wide_before);
+    }
+  /* a ceiling that comes after trials: they are seen against it */
+  dyno_rate_model_add_trial (model, &gpu, before, 0.01);
+  wide_before = predict (model, wide, NULL);
+  dyno_rate_model_add_gpu (model, &wide, 10);
+  g_assert_cmpfloat (predict (model, wide, NULL), <, 0.5 * wide_before);
+}
+
 static void
 test_knows_nothing (void)
 {
@@ -165,6 +214,7 @@ main (int argc, char **argv)
                    test_slower_precision_by_one_point);
   g_test_add_func ("/tune/ratemodel/trials-correct-it", test_trials_correct);
   g_test_add_func ("/tune/ratemodel/overlap-is-learned", test_overlap_is_learned);
+  g_test_add_func ("/tune/ratemodel/measured-again-and-forgotten", test_measured_again);
   g_test_add_func ("/tune/ratemodel/knows-nothing", test_knows_nothing);
   return g_test_run ();
 }

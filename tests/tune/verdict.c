@@ -334,6 +334,28 @@ test_curve (void)
   g_free (curve.text);
 }
 
+/* Of equal rates the smallest batch is the fastest, and the curve is read anew each time. */
+static void
+test_curve_of_equal_rates (void)
+{
+  static const double rates[][4] = { { 100, 200, 200, 200 }, { 0, 300, 150, 300 }, { 5, 0, 0, 0 } };
+  static const gint64 fastest[] = { 2, 2, 1 }, largest[] = { 8, 8, 1 };
+  DynoCurvePoint points[4] = { 0 };
+  DynoTuneCurve curve = { .points = points, .n = 4 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rates); i++)
+    {
+      for (guint k = 0; k < 4; k++)
+        points[k] = (DynoCurvePoint){ .batch_size = 1 << k, .samples_per_s = rates[i][k] };
+      dyno_curve_read (&curve, 0);
+      g_assert_cmpint (curve.fastest, ==, fastest[i]);
+      g_assert_cmpint (curve.smallest, ==, fastest[i]);
+      g_assert_cmpint (curve.largest, ==, largest[i]);
+      g_assert_cmpint (curve.knee, ==, i < 2 ? 2 : 0);
+    }
+  g_free (curve.text);
+}
+
 static void
 test_curve_of_nothing (void)
 {
@@ -393,6 +415,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/verdict/limit-in-words", test_limit_in_words);
   g_test_add_func ("/tune/verdict/gains-in-words", test_gains_in_words);
   g_test_add_func ("/tune/curve/knee-plateau-and-price", test_curve);
+  g_test_add_func ("/tune/curve/of-equal-rates", test_curve_of_equal_rates);
   g_test_add_func ("/tune/curve/of-nothing", test_curve_of_nothing);
   return g_test_run ();
 }
