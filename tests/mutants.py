@@ -34,7 +34,7 @@ OPERATORS = {
     # Off by one.
     'bound': (r'(?<= )(<=|>=|<|>)(?= (?!0\.|\d+\.))', lambda m: {'<': '<=', '<=': '<', '>': '>=', '>=': '>'}[m[1]]),
     'one less': (r'(?<=[\w)\]]) [+-] 1\b(?!\.|e|\d)', ''),
-    'first left out': (r'(?<=for \()([\w ]*?\w+ = )0;', r'\g<1>1;'),
+    'first left out': (r'(?<=for \()([\w ]*?\w+ = )0;(?![^\n]*\n[^\n]*(?:free|clear|unref) )', r'\g<1>1;'),  # a leak is no failure
     # The wrong sign, the wrong side.
     'sign': (r'(?<=[\w)\]] )([+-])(?==? [\w(])', lambda m: '-' if m[1] == '+' else '+'),
     'swapped operands': (rf'(?<![\w.>*/+-] )(?<![\w.>])({NAME}) ([-/]) ({NAME})(?![\w.(\[>-]| \(| ?\*| /)', r'\3 \2 \1'),
