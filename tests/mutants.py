@@ -13,8 +13,9 @@ def mask(text):
     # begins first counts.
     parts = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*'
     text = re.sub(parts, blank, text, flags=re.S | re.M)
-    # An assertion that is wrong is no error of the program, and an allocation of one element more or
-    # less is seen by sanitizers only.
+    # What a destructor leaves behind, and an allocation of one element more or less, are seen by
+    # sanitizers only; an assertion that is wrong is no error of the program.
+    text = re.sub(r'^\w+_(?:free|clear|unref|finalize|dispose) \(.*?^}', blank, text, flags=re.S | re.M)
     return re.sub(r'^ *(?:g_return_\w+|g_assert\w*|G_STATIC_ASSERT) \([^;]*\);|\bg_(?:new0?|malloc0?|alloca) \([^;]*;', blank, text, flags=re.M)
 
 

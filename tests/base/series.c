@@ -244,6 +244,24 @@ test_smoothing_goes_by_means (void)
   g_assert_cmpuint (dyno_series_get_bytes (series), <=, 2 * DYNO_SERIES_MOST_BYTES);
 }
 
+/* Two numbers a point, as long as all are kept. */
+static void
+test_bytes (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", NULL);
+  gsize empty = dyno_series_get_bytes (series);
+
+  for (guint i = 1; i <= DYNO_SERIES_NEWEST; i++)
+    {
+      gsize now;
+
+      dyno_series_append (series, i, 1.0);
+      now = dyno_series_get_bytes (series);
+      g_assert_cmpuint (now, >=, empty + i * 2 * sizeof (double));
+      g_assert_cmpuint (now, <, empty + 4096 + i * 4 * sizeof (double));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -257,5 +275,6 @@ main (int argc, char **argv)
   g_test_add_func ("/base/series/bounded-whatever-the-length", test_bounded_whatever_the_length);
   g_test_add_func ("/base/series/short-series-is-whole", test_short_series_is_whole);
   g_test_add_func ("/base/series/smoothing-goes-by-means", test_smoothing_goes_by_means);
+  g_test_add_func ("/base/series/bytes-are-those-of-its-points", test_bytes);
   return g_test_run ();
 }
