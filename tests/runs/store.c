@@ -366,6 +366,57 @@ test_killed_is_seen (void)
   test_remove_tree (folder);
 }
 
+/* What is done again, by a run that was set back or a search that goes on, takes the place of what
+ * was there, and nothing else's. */
+static void
+test_done_again (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoStoredRun) run = make_run ("mlp", "d", NULL), other = make_run ("mlp", "d", NULL);
+  g_autoptr (DynoJob) job = test_job ("mlp", "d");
+  DynoDeviceInfo device = { .name = "A card" };
+  gint64 search = dyno_store_begin_search (store, job, &device, 5, "/out", NULL);
+  DynoEpochMetrics same = { .epoch = 2, .step = 8, .val_loss = 5 };
+
+  g_assert_true (dyno_store_put_run (store, other, &same, 1, NULL));
+  for (guint part = 0; part < 3; part++)
+    {
+      DynoEpochMetrics epochs[2];
+      DynoStoreTrial trial = { .number = 1,
+                               .stage = "trial",
+                               .settings = job->settings,
+                               .outcome = "ok",
+                               .samples_per_s = 10 + part };
+      g_autoptr (GArray) back = NULL, others = NULL;
+      g_autoptr (GPtrArray) trials = NULL;
+
+      for (guint i = 0; i < 2; i++)
+        epochs[i] = (DynoEpochMetrics){ .epoch = 1 + part + i,
+                                        .step = 4 * (1 + part + i),
+                                        .val_loss = 100 + part };
+      g_assert_true (dyno_store_put_run (store, run, epochs, 2, NULL));
+      back = dyno_store_list_epochs (store, run->id, NULL);
+      g_assert_cmpuint (back->len, ==, 2 + part);
+      for (guint i = 0; i < back->len; i++)
+        {
+          const DynoEpochMetrics *epoch = &g_array_index (back, DynoEpochMetrics, i);
+
+          g_assert_cmpuint (epoch->epoch, ==, i + 1);
+          g_assert_cmpfloat (epoch->val_loss, ==, 100 + MIN (i, part));
+        }
+      others = dyno_store_list_epochs (store, other->id, NULL);
+      g_assert_cmpuint (others->len, ==, 1);
+      g_assert_cmpfloat (g_array_index (others, DynoEpochMetrics, 0).val_loss, ==, 5);
+      g_assert_true (dyno_store_add_trial (store, search, &trial, NULL));
+      trials = dyno_store_list_trials (store, search, NULL);
+      g_assert_cmpuint (trials->len, ==, 1);
+      g_assert_cmpfloat (((DynoStoreTrial *) trials->pdata[0])->samples_per_s, ==, 10 + part);
+    }
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 /* Each search has its own end and its own trials. */
 static void
 test_searches_apart (void)
@@ -721,6 +772,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
   g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
   g_test_add_func ("/runs/store/search-and-trials", test_search);
+  g_test_add_func ("/runs/store/what-is-done-again-takes-its-place", test_done_again);
   g_test_add_func ("/runs/store/searches-end-apart", test_searches_apart);
   g_test_add_func ("/runs/store/rate-of-a-cache-that-filled-is-not-remembered", test_filling);
   g_test_add_func ("/runs/store/ceilings-of-the-settings-that-count", test_ceilings);

@@ -195,6 +195,40 @@ test_slow_drops_steps (void)
   g_assert_cmpuint (others, ==, 11);
 }
 
+/* A queue that was full has room again for as many as were taken, and that a second time; what came
+ * while it was full is gone, but for what is never dropped. */
+static void
+test_full_twice (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *queue = dyno_session_add_queue (session, 3, FALSE);
+  guint64 step = 0;
+
+  for (guint round = 0; round < 3; round++)
+    {
+      guint64 first = step + 1;
+
+      for (guint i = 0; i < 5; i++)
+        emit_step (session->observers, ++step);
+      emit_text (session->observers, DYNO_EVENT_WARNING);
+      for (guint i = 0; i < 4; i++)
+        {
+          g_autoptr (DynoEvent) event = dyno_event_queue_pop (queue, 0);
+
+          g_assert_nonnull (event);
+          g_assert_cmpint (event->type, ==, i < 3 ? DYNO_EVENT_STEP : DYNO_EVENT_WARNING);
+          if (i < 3)
+            g_assert_cmpuint (event->step.step, ==, first + i);
+          if (i != 0)
+            continue;
+          /* full still, since the warning takes a place, too */
+          emit_step (session->observers, ++step);
+        }
+      g_assert_null (dyno_event_queue_pop (queue, 0));
+    }
+}
+
 #define ROOM 4
 
 static gint emitting; /* atomic: the step that is emitted, or waits for room */
@@ -422,6 +456,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/observers/all-see-the-same-events-in-one-order", test_same_events);
   g_test_add_func ("/train/observers/what-one-emits-follows", test_emit_inside);
   g_test_add_func ("/train/observers/slow-queue-drops-steps-alone", test_slow_drops_steps);
+  g_test_add_func ("/train/observers/queue-is-full-more-than-once", test_full_twice);
   g_test_add_func ("/train/observers/queue-of-every-event-waits", test_every_event);
   g_test_add_func ("/train/observers/abandoned-queue-holds-nobody-up", test_abandoned);
   g_test_add_func ("/train/observers/removed-sees-nothing-more", test_removed);

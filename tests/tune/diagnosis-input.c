@@ -183,6 +183,16 @@ test_stretches (void)
     }
   dyno_stretches_sum (&log, 0, log.n, &sum);
   g_assert_cmpuint (sum.n_steps, ==, 100000);
+  for (guint first = 0; first < 3; first++)
+    {
+      DynoStretch some;
+
+      dyno_stretches_sum (&log, first, 2, &some);
+      g_assert_cmpuint (some.n_steps, ==, 2 * log.each);
+      g_assert_cmpuint (some.first_step, ==, log.stretches[first].first_step);
+      dyno_stretches_sum (&log, log.n - 1 - first, 9, &some); /* as many as there are */
+      g_assert_cmpuint (some.first_step + some.n_steps, ==, 100002);
+    }
   g_assert_cmpuint (sum.samples, ==, 300000);
   g_assert_cmpuint (sum.vram_bytes, ==, 100001);
   g_assert_cmpfloat_with_epsilon (sum.step_ms, 200000, 1e-3);
@@ -218,6 +228,32 @@ test_epochs (void)
       for (guint k = 0; k < log.n_recent; k++)
         g_assert_cmpuint (log.recent[k].epoch, ==, i + 2 - log.n_recent + k);
     }
+}
+
+/* What is of the last validation ends with the next step, each time; first and last loss are those
+ * that their names say. */
+static void
+test_validation_and_losses (void)
+{
+  const double losses[] = { (double) NAN, 3, 2, (double) INFINITY, 1 };
+  DynoStretches log;
+
+  dyno_stretches_init (&log);
+  for (guint i = 0; i < G_N_ELEMENTS (losses); i++)
+    {
+      DynoStepMetrics step = { .step = i + 1, .loss = losses[i], .step_ms = 1 };
+      DynoEpochMetrics epoch = { .epoch = i + 1, .val_loss = 1, .validation_seconds = 10 + i };
+
+      dyno_stretches_add_step (&log, &step);
+      g_assert_cmpfloat (log.last_validation_seconds, ==, 0);
+      g_assert_true (i == 0 ? isnan (log.first_loss) : log.first_loss == 3);
+      g_assert_true (i == 0 ? isnan (log.last_loss) : log.last_loss == losses[i]);
+      dyno_stretches_add_epoch (&log, &epoch);
+      g_assert_cmpfloat (log.last_validation_seconds, ==, 10 + i);
+    }
+  g_assert_cmpfloat (log.validation_seconds, ==, 10 + 11 + 12 + 13 + 14);
+  g_assert_cmpuint (log.whole.n_bad, ==, 2);
+  g_assert_cmpuint (log.whole.n_losses, ==, 3);
 }
 
 /* Percent become shares; what is not available changes nothing; throttling counts readings. */
@@ -256,6 +292,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/diagnosis/folder-and-view-agree", test_sources);
   g_test_add_func ("/tune/diagnosis/stretches-are-few-and-lose-nothing", test_stretches);
   g_test_add_func ("/tune/diagnosis/epochs-since-the-best", test_epochs);
+  g_test_add_func ("/tune/diagnosis/validation-and-losses-of-their-time",
+                   test_validation_and_losses);
   g_test_add_func ("/tune/diagnosis/sensors-add-up", test_sensors);
   return g_test_run ();
 }
