@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The calls of comm.h, on ranks that are threads. */
 #include "comm-test.h"
+#include "exchangerate.h"
 #include "comm-class.h"
 #include "half.h"
 #include <math.h>
@@ -369,6 +370,7 @@ look (DynoComm *comm, gpointer data)
   g_assert_cmpuint (dyno_comm_get_local_rank (comm), ==, rank % 2);
   g_assert_cmpuint (dyno_comm_get_local_size (comm), ==, rank == 4 ? 1 : 2);
   g_assert_cmpstr (dyno_comm_get_host (comm, 3), ==, "host1");
+  g_assert_cmpuint (dyno_comm_count_hosts (comm), ==, 3);
 }
 
 static void

@@ -110,6 +110,29 @@ test_nothing (void)
   test_tree_free (root);
 }
 
+/* After a value that was not there the next one is a first one, and that a second time. */
+static void
+test_counter_missing (void)
+{
+  static const struct {
+    double value, rate;
+  } rows[] = { { 100, NAN }, { 160, 60 },  { NAN, NAN }, { 300, NAN }, { 310, 10 }, { NAN, NAN },
+               { NAN, NAN }, { 400, NAN }, { 405, 5 },   { 1, NAN },   { 3, 2 } };
+  DynoSensorCounter counter = { .known = FALSE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      double rate = dyno_sensor_counter_rate (&counter, rows[i].value, (i + 1) * SECOND);
+
+      if (isnan (rows[i].rate))
+        test_assert_missing (rate);
+      else
+        test_assert_near (rate, rows[i].rate);
+    }
+  /* no time has passed */
+  test_assert_missing (dyno_sensor_counter_rate (&counter, 9, counter.time_us));
+}
+
 /* A counter that goes back, as after a wrap, gives no rate, and the next one is right again. */
 static void
 test_counter_back (void)
@@ -200,6 +223,7 @@ main (int argc, char **argv)
   g_test_add_func ("/monitor/host/rates-are-differences", test_rates);
   g_test_add_func ("/monitor/host/cores-by-number-and-offline-ones-missing", test_cores);
   g_test_add_func ("/monitor/host/nothing-there-is-not-available", test_nothing);
+  g_test_add_func ("/monitor/host/counter-that-is-missing-begins-anew", test_counter_missing);
   g_test_add_func ("/monitor/host/counter-that-goes-back-is-no-rate", test_counter_back);
   g_test_add_func ("/monitor/host/broken-files-are-not-available", test_broken);
   g_test_add_func ("/monitor/host/fifo-holds-nobody-up", test_fifo);

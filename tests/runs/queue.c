@@ -161,6 +161,45 @@ test_tries (void)
   test_remove_tree (folder);
 }
 
+/* A folder is its job's until that is done, and then anyone's; also the second time. */
+static void
+test_folders (void)
+{
+  static const struct {
+    DynoQueuedState state;
+    gboolean taken;
+  } ends[] = { { DYNO_QUEUED_STOPPED, TRUE },
+               { DYNO_QUEUED_FAILED, FALSE },
+               { DYNO_QUEUED_STOPPED, TRUE },
+               { DYNO_QUEUED_FINISHED, FALSE } };
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  gint64 id = add (store, "a");
+
+  job->data = g_strdup ("builtin:shapes");
+  job->out_dir = g_strdup ("/runs/a");
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      gint64 next;
+
+      g_assert_cmpint (dyno_store_add_job (store, job, NULL), ==, 0); /* it waits */
+      g_assert_true (dyno_store_begin_job (store, id, "1 1 boot 1 here", NULL));
+      g_assert_cmpint (dyno_store_add_job (store, job, NULL), ==, 0);
+      g_assert_true (dyno_store_end_job (store, id, ends[i].state, 1, NULL));
+      next = dyno_store_add_job (store, job, &error);
+      if (ends[i].taken)
+        g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE);
+      else
+        g_assert_no_error (error);
+      g_assert_true ((next == 0) == ends[i].taken);
+      id = next ? next : id;
+    }
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 /* A job whose runner died is taken up again, at its place; places outlive the next opening and the
  * next move. */
 static void
@@ -235,6 +274,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/queue/jobs-are-moved", test_moved);
   g_test_add_func ("/runs/queue/none-is-tried-twice", test_next);
   g_test_add_func ("/runs/queue/each-try-has-its-own-end", test_tries);
+  g_test_add_func ("/runs/queue/folder-is-free-once-its-job-is-done", test_folders);
   g_test_add_func ("/runs/queue/order-outlives-a-restart", test_order_after_restart);
   g_test_add_func ("/runs/queue/one-process-works-it-off", test_claims);
   return g_test_run ();

@@ -15,6 +15,11 @@ test_seconds (void)
   /* one message to each of three others */
   g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 1000), 3 * (1e-5 + 1e-6),
                                   1e-12);
+  /* the largest message that goes as one, and the smallest that does not */
+  g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 8192), 3 * (1e-5 + 8192e-9),
+                                  1e-12);
+  g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 8193),
+                                  2 * 3 * 1e-5 + 1.5 * 8193e-9, 1e-12);
   /* two pieces, each of two rounds; 2 * 3/4 of the bytes */
   g_assert_cmpfloat_with_epsilon (dyno_exchange_seconds (&link_rate, 4, 8 << 20),
                                   2 * 3 * 2 * 1e-5 + 1.5 * (8 << 20) * 1e-9, 1e-9);

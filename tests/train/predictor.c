@@ -223,6 +223,38 @@ test_scores_classes (void)
 }
 
 static void
+add_ten (DynoScores *scores, guint64 index, guint32 truth, const float *logits)
+{
+  float shares[10] = { 0 };
+  DynoPrediction prediction = { .index = index, .logits = (float *) logits, .shares = shares };
+
+  dyno_scores_add_class (scores, &prediction, truth);
+}
+
+/* Of equal logits the first are before, so that one that knows nothing has five of ten classes among
+ * its first five; of equal losses the first samples are the worst. */
+static void
+test_scores_of_equals (void)
+{
+  static const float even[10] = { 0 }, rising[10] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
+  DynoWeightsInfo info = { .n_outputs = 10 };
+  g_autoptr (DynoScores) scores = dyno_scores_new (&info, 3);
+
+  for (guint32 truth = 0; truth < 10; truth++)
+    add_ten (scores, 20 + truth, truth, even);
+  g_assert_cmpuint (scores->n_correct, ==, 1);
+  g_assert_cmpuint (scores->n_correct_5, ==, 5);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, i).index, ==, 20 + i);
+  for (guint32 truth = 0; truth < 10; truth++)
+    add_ten (scores, 40 + truth, truth, rising);
+  g_assert_cmpuint (scores->n_correct, ==, 2);
+  g_assert_cmpuint (scores->n_correct_5, ==, 10);
+  for (guint i = 0; i < 3; i++)
+    g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, i).index, ==, 40 + i);
+}
+
+static void
 test_scores_values (void)
 {
   DynoWeightsInfo info = { .n_outputs = 1, .is_values = TRUE };
@@ -269,6 +301,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/predictor/values-of-the-model", test_values_of_the_model);
   g_test_add_func ("/train/predictor/other-data-is-refused", test_other_data_is_refused);
   g_test_add_func ("/train/scores/classes", test_scores_classes);
+  g_test_add_func ("/train/scores/equal-logits-and-losses", test_scores_of_equals);
   g_test_add_func ("/train/scores/values", test_scores_values);
   g_test_add_func ("/train/scores/matches-classes-by-name", test_matches_classes_by_name);
   return g_test_run ();

@@ -248,6 +248,18 @@ test_combine (void)
   dyno_estimate_combine (unlike, 4, &e);
   g_assert_cmpfloat_with_epsilon (e.low, 1000 - 160 / sqrt (4), 1e-9);
   g_assert_cmpfloat_with_epsilon (e.high, 1000 + 160 / sqrt (4), 1e-9);
+  /* Stationary are all or the whole is not, wherever the one stands that is not. */
+  for (guint odd = 0; odd < 4; odd++)
+    {
+      DynoEstimate some[] = { trials[0], trials[1], trials[2] };
+
+      if (odd < 3)
+        some[odd].stationary = FALSE;
+      some[1].n = 7;
+      dyno_estimate_combine (some, 3, &e);
+      g_assert_cmpint (e.stationary, ==, odd == 3);
+      g_assert_cmpuint (e.n, ==, 47);
+    }
   dyno_estimate_combine (NULL, 0, &e);
   g_assert_true (isnan (e.median));
 }
