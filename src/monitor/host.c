@@ -144,7 +144,7 @@ static void
 read_processor (Host *host, DynoSensorReading *reading)
 {
   Ticks ticks = { 0 };
-  double passed = 0;
+  double passed;
 
   if (read_text (host, "stat") && strncmp (host->text, "cpu ", 4) == 0
       && parse_ticks (host->text + 4, &ticks))
@@ -153,8 +153,8 @@ read_processor (Host *host, DynoSensorReading *reading)
       dyno_sensor_set (reading, DYNO_SENSOR_CPU_BUSY, share_of (&host->all, &ticks),
                        DYNO_SENSOR_SOURCE_HOST);
       read_cores (host, reading);
+      read_own (host, passed, reading); /* since the same time as the machine's */
     }
-  read_own (host, passed, reading);
 }
 
 static void

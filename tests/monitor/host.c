@@ -110,6 +110,35 @@ test_nothing (void)
   test_tree_free (root);
 }
 
+/* A reading in which the machine's ticks were missing: what follows is of the whole time since the
+ * last, this process's share too. */
+static void
+test_ticks_missing (void)
+{
+  char *root = test_tree_new ();
+  gpointer source = open_tree (root);
+  DynoSensorReading r;
+
+  for (guint i = 0; i < 2; i++)
+    {
+      test_tree_write_machine (root, 0);
+      read_at (source, 10 * SECOND, &r);
+      test_tree_write (root, "stat", "");
+      test_tree_write (
+          root, "self/stat",
+          "4711 (a) R 1 4711 4711 0 -1 4194304 100 0 2 0 740 160 0 0 20 0 9 0 5000 1 2\n");
+      read_at (source, 11 * SECOND, &r);
+      test_assert_missing (r.values[DYNO_SENSOR_CPU_BUSY]);
+      test_assert_missing (r.values[DYNO_SENSOR_CPU_OWN]);
+      test_tree_write_machine (root, 1);
+      read_at (source, 12 * SECOND, &r);
+      test_assert_near (r.values[DYNO_SENSOR_CPU_BUSY], 100 * 210.0 / 400);
+      test_assert_near (r.values[DYNO_SENSOR_CPU_OWN], 100 * 100.0 / 400);
+    }
+  dyno_source_host.close (source);
+  test_tree_free (root);
+}
+
 /* After a value that was not there the next one is a first one, and that a second time. */
 static void
 test_counter_missing (void)
@@ -223,6 +252,7 @@ main (int argc, char **argv)
   g_test_add_func ("/monitor/host/rates-are-differences", test_rates);
   g_test_add_func ("/monitor/host/cores-by-number-and-offline-ones-missing", test_cores);
   g_test_add_func ("/monitor/host/nothing-there-is-not-available", test_nothing);
+  g_test_add_func ("/monitor/host/ticks-that-were-missing", test_ticks_missing);
   g_test_add_func ("/monitor/host/counter-that-is-missing-begins-anew", test_counter_missing);
   g_test_add_func ("/monitor/host/counter-that-goes-back-is-no-rate", test_counter_back);
   g_test_add_func ("/monitor/host/broken-files-are-not-available", test_broken);
