@@ -231,7 +231,8 @@ test_state (Fixture *f, gconstpointer data)
       g_autoptr (GError) error = NULL;
       DynoPosition position;
 
-      g_assert_true (dyno_checkpoint_load (path, program, f->job, 7, &position, warnings, &error));
+      g_assert_true (dyno_checkpoint_load (path, program, f->job, f->engine->training.n_samples, 7,
+                                           &position, warnings, &error));
       g_assert_no_error (error);
       g_assert_cmpuint (warnings->len, ==, 0);
       g_assert_cmpuint (position.step, ==, i % 2 + 1);
