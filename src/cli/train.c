@@ -53,6 +53,7 @@ typedef struct {
   char *checkpoint;          /* the last that was saved */
   int signal_number;         /* that stopped the run */
   gboolean place_told;
+  gboolean is_idle; /* there was nothing left to do */
   DynoSessionState end;
 } Run;
 
@@ -188,6 +189,7 @@ print_done (const DynoMetricTable *table, int selecting, const DynoEvent *event)
   dyno_json_string (&json, "event", "done");
   dyno_json_double (&json, "seconds", event->done.seconds);
   dyno_json_uint (&json, "steps", event->done.steps);
+  dyno_json_bool (&json, "nothing_left", event->done.is_idle);
   dyno_json_double (&json, best, event->done.best_val_metric);
   dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
   dyno_json_string (&json, "out", event->done.out_dir);
@@ -281,8 +283,11 @@ on_done (Run *run, const DynoEvent *event)
 
   list_unreadable (run, event);
   run->end = event->done.state;
+  run->is_idle = event->done.is_idle;
   if (run->options->options.json)
     print_done (table, selecting, event);
+  else if (run->is_idle)
+    dyno_progress_say (&run->progress, "done before: nothing was changed");
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
       g_autofree char *seconds = dyno_text_duration (event->done.seconds);
@@ -486,7 +491,7 @@ finish (Run *run)
       return run->signal_number ? (int) dyno_signals_exit_code (run->signal_number)
                                 : DYNO_EXIT_RESUMABLE;
     }
-  if (folder && !as_json && !run->options->quiet)
+  if (folder && !as_json && !run->options->quiet && !run->is_idle)
     dyno_out_line ("in %s: weights.safetensors, metrics.csv, settings.ini, curves, log", folder);
   return DYNO_EXIT_OK;
 }
@@ -497,7 +502,7 @@ diagnose (Run *run)
 {
   const DynoRunFacts *facts = dyno_run_view_get_facts (run->view);
 
-  if (dyno_metrics_get_steps (dyno_session_get_metrics (run->session)) == 0)
+  if (run->is_idle || dyno_metrics_get_steps (dyno_session_get_metrics (run->session)) == 0)
     return NULL;
   dyno_diagnosis_input_take_session (run->input, run->session, facts, run->cli_job->job->out_dir);
   dyno_diagnosis_input_find_ceilings (run->input, NULL);

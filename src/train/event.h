@@ -132,6 +132,7 @@ typedef struct {
       /* of this part: opening, planning, compiling, tuning, and again after a lost device */
       double preparation_seconds;
       guint64 steps;
+      gboolean is_idle; /* nothing was left to do, and nothing was done */
       /* of the metric that selects the best epoch; NaN without one, or without validation */
       double best_val_metric;
       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */

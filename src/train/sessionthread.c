@@ -4,6 +4,7 @@
 #include "run.h"
 #include "badlayer.h"
 #include "file.h"
+#include "idlesettings.h"
 #include "intl.h"
 #include "normalisation.h"
 #include "ranks.h"
@@ -301,6 +302,89 @@ prepare (DynoRun *run, GError **error)
   return FALSE;
 }
 
+/* --- a run that is whole, settings without an effect -------------------------------------------- */
+
+/* TRUE, and says so: the run that is resumed has made all that its settings ask for. */
+static gboolean
+is_over (DynoRun *run)
+{
+  const DynoPosition *p = &run->position;
+  const DynoSettings *s = &run->engine->job->settings;
+  guint64 most = (guint64) run->job->max_steps;
+  gboolean tells = run->job->rank == 0;
+
+  if (p->step == 0)
+    return FALSE;
+  if (most > 0 && p->step >= most)
+    {
+      if (tells)
+        dyno_run_warn (run,
+                       _ ("Nothing is left to do: the run has made %" PRIu64
+                          " steps, and ends after %" PRIu64 "; --steps gives it more"),
+                       p->step, most);
+      return TRUE;
+    }
+  if (most == 0 && p->epoch >= (guint64) s->epochs)
+    {
+      if (tells)
+        dyno_run_warn (run,
+                       _ ("Nothing is left to do: the run has gone through %" PRIu64
+                          " epochs, and ends after %" PRId64 "; more epochs (--epochs) make it "
+                          "longer"),
+                       p->epoch, s->epochs);
+      return TRUE;
+    }
+  return p->epoch_step == 0 && dyno_run_stops_early (run);
+}
+
+/* Whether the folder holds all that the run leaves: it did not end in a failure, or by force. */
+static gboolean
+has_left_all (DynoRun *run)
+{
+  DynoRunFacts facts;
+
+  return !run->dir
+         || (dyno_run_facts_read (run->job->out_dir, &facts)
+             && (facts.state == DYNO_SESSION_FINISHED || facts.state == DYNO_SESSION_STOPPED));
+}
+
+/* A run that is over and has left all is left as it is: only weights that were asked for elsewhere
+ * are written.  *over FALSE: it goes on, or to its end.  All ranks do what rank 0 does. */
+static gboolean
+leave_if_over (DynoRun *run, gboolean *over, GError **error)
+{
+  DynoComm *comm = run->session->comm;
+
+  *over = run->job->rank == 0 && is_over (run) && has_left_all (run);
+  if (comm && !dyno_comm_broadcast (comm, over, sizeof *over, 0, error))
+    return FALSE;
+  if (!*over)
+    return TRUE;
+  dyno_run_end_sensors (run); /* their rows go to the folder */
+  g_clear_pointer (&run->dir, dyno_run_folder_free);
+  run->is_idle = TRUE;
+  if (!run->job->weights_out)
+    return TRUE;
+  if (!dyno_run_adopt_best (run, run->checkpoint, error))
+    return FALSE;
+  dyno_run_begin_saving (run);
+  return dyno_run_save_weights (run, TRUE, error);
+}
+
+static void
+tell_idle_settings (DynoRun *run)
+{
+  const DynoEngine *engine = run->engine;
+  g_autoptr (GPtrArray) idle = NULL;
+
+  if (run->job->rank > 0)
+    return;
+  idle = dyno_settings_list_idle (engine->job, dyno_dataset_get_info (run->dataset),
+                                  engine->training.n_samples, engine->validation.n_samples);
+  for (guint i = 0; i < idle->len; i++)
+    dyno_run_warn (run, "%s", (const char *) g_ptr_array_index (idle, i));
+}
+
 /* As recover, in a run that has begun. */
 static gboolean
 recover_running (DynoRun *run, GError **problem)
@@ -559,6 +643,7 @@ tell_end (DynoRun *run, DynoSessionState state)
   event->done.seconds = run->position.seconds;
   event->done.preparation_seconds = run->preparation_seconds;
   event->done.steps = run->position.step;
+  event->done.is_idle = run->is_idle;
   event->done.best_val_metric = run->position.best_val_metric;
   event->done.best_epoch = run->position.best_epoch;
   event->done.out_dir = g_strdup (run->job->out_dir);
@@ -580,7 +665,7 @@ dyno_session_run (gpointer data)
   DynoRunOutcome outcome = DYNO_RUN_FAILED;
   g_autoptr (GError) problem = NULL;
   gint64 began = g_get_monotonic_time ();
-  gboolean prepared, ranks_failed;
+  gboolean prepared, ranks_failed, over;
   DynoSessionState state;
 
   take_job (&run);
@@ -589,8 +674,12 @@ dyno_session_run (gpointer data)
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
   run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
-  if (prepared)
-    outcome = train (&run, &problem);
+  if (prepared && leave_if_over (&run, &over, &problem))
+    {
+      if (!over)
+        tell_idle_settings (&run);
+      outcome = over ? DYNO_RUN_FINISHED : train (&run, &problem);
+    }
   take_stop (&run, &outcome, &problem);
   abort_ranks (&run, outcome, problem);
   /* At once: mpirun does not wait for the curves. */

@@ -535,17 +535,21 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
 {
   const DynoSettings *s = &run->engine->job->settings;
   gboolean values = dyno_schema_count_values (&dyno_dataset_get_info (run->dataset)->schema) > 0;
+  g_autofree char *advice = NULL;
 
+  advice = s->lr == 0 ? g_strdup (_ ("lr is 0, so no step changes the weights: set one"))
+                      : g_strdup_printf (_ ("try another lr than %g (a tenth, or ten times as "
+                                            "much), and look whether the targets belong to the "
+                                            "samples"),
+                                         s->lr);
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
-    dyno_run_warn (
-        run,
-        _ ("Nothing is learned: after %" PRIu64
-           " epochs the training loss of %.4g is no better than %.4g, "
-           "that of always the same answer%s; try another lr than %g (a tenth, or ten times as "
-           "much), and look "
-           "whether the targets belong to the samples"),
-        metrics->epoch, metrics->train_loss, run->health.guess,
-        values ? "" : _ (" (ln of the number of classes, where these are even)"), s->lr);
+    dyno_run_warn (run,
+                   _ ("Nothing is learned: after %" PRIu64
+                      " epochs the training loss of %.4g is no better than %.4g, "
+                      "that of always the same answer%s; %s"),
+                   metrics->epoch, metrics->train_loss, run->health.guess,
+                   values ? "" : _ (" (ln of the number of classes, where these are even)"),
+                   advice);
 }
 
 /* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next

@@ -242,10 +242,7 @@ static const DynoRule rules[] = {
     .applies = dyno_check_is_at_chance,
     .text = N_ ("Nothing was learned: the training loss is {a}, and {b} comes of always the same "
                 "answer"),
-    .action =
-        N_ ("Try lr ten times as large and a tenth of it, and look whether the targets belong "
-            "to the samples"),
-    .key = "lr" },
+    .action = "{c}", .key = "lr" },
   { RULE ("overfitting", WARNING, AFTER, 1.05, "times the best validation loss",
           "for 3 epochs in a row, while the training loss falls: more than noise"),
     .applies = dyno_check_overfits,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and what it leaves: its folder, its lock, what a refused start must not touch, and
 signals."""
-import json, os, signal, subprocess, sys
+import json, os, re, signal, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -60,6 +60,28 @@ class Folder(Runs):
         self.run_it('train', '--resume', 'run/checkpoint.safetensors', '--steps', '3')
         self.assertEqual(len(self.contents(self.path('run'))['metrics.csv'].splitlines()), 4)
         self.assertFalse(os.path.exists(self.path('runs')))
+
+    def test_a_run_that_is_through_is_left_as_it_is(self):
+        self.train('--epochs', '1', '--set', 'warmup_epochs=0', '--out', 'run')
+        before = self.contents(self.path('run'))
+        again = self.run_it('train', '--resume', 'run', '--set', 'checkpoint_minutes=3')
+        self.assertIn('gone through 1 epochs, and ends after 1; more epochs (--epochs)', again.stderr.decode())
+        self.assertNotIn('weights.safetensors', again.stdout.decode())
+        self.assertNotRegex(again.stdout.decode() + again.stderr.decode(), r'done: \d+ steps')
+        self.assertEqual(self.contents(self.path('run')), before)
+        longer = self.run_it('train', '--resume', 'run', '--epochs', '2')
+        words = longer.stdout.decode() + longer.stderr.decode()
+        self.assertRegex(words, r'rate goes on at \S+, where it was at \S+: its schedule now spans 2 epochs in place of 1; schedule_epochs=1')
+        self.assertRegex(words, r'done: \d+ steps')
+
+    def test_steps_of_another_size_count_to_the_end(self):
+        self.train('--epochs', '2', '--steps', '1', '--out', 'run')
+        batch, = re.findall(r'(?m)^batch_size=(\d+)', self.contents(self.path('run'))['settings.ini'].decode())
+        plan = json.loads(self.run_it('plan', '--data', TINY, *SMALL, '--set', 'batch_size=1', '--json').stdout)
+        steps = self.events(self.lines('train', '--resume', 'run', '--set', 'batch_size=1', '--json'), 'step')
+        self.assertEqual(steps[0]['step'], 2)
+        self.assertEqual(steps[-1]['step'], 1 + 2 * plan['steps_per_epoch'] - int(batch))
+        self.assertTrue(all(step['lr'] > 0 for step in steps))
 
     def test_without_settings_the_checkpoint_says_them(self):
         """Not the default values: a run that goes on goes on as it was."""

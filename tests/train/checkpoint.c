@@ -1369,6 +1369,64 @@ test_resumed_without_a_step_changes_nothing (void)
   test_remove_tree (folder);
 }
 
+/* A run that is through says so when it is resumed, and nothing of it is written anew; only the
+ * weights that were asked for elsewhere are.  With more epochs it goes on.  One that was killed
+ * before it had left all is brought to its end. */
+static void
+check_nothing_left (const char *setting, gint64 max_steps, const char *words)
+{
+  g_autofree char *folder = test_folder (), *facts = in_folder (folder, "facts.ini"),
+                  *weights = in_folder (folder, "weights.safetensors"),
+                  *other = g_strconcat (folder, "-weights.safetensors", NULL), *text = NULL;
+  g_autoptr (DynoJob) job = job_in ("mlp", folder);
+  g_auto (TestRun) run = { 0 }, again = { 0 }, more = { 0 }, killed = { 0 };
+  g_autofree char *before = NULL, *after = NULL;
+
+  test_job_set (job, "epochs=2", "lr=0", setting, NULL);
+  job->max_steps = max_steps;
+  test_run_good (&run, job);
+  before = contents_of (folder);
+  job->resume = g_strdup (folder);
+  job->settings.checkpoint_minutes = 3; /* settings.ini would say so */
+  job->weights_out = g_strdup (other);
+  test_run_good (&again, job);
+  g_assert_cmpuint (again.losses->len, ==, 0);
+  g_assert_cmpuint (again.done_steps, ==, run.done_steps);
+  g_assert_true (again.is_idle);
+  g_assert_true (test_has_warning (&again, words));
+  g_assert_false (test_has_warning (&again, "lr is 0"));
+  after = contents_of (folder);
+  g_assert_cmpstr (after, ==, before);
+  test_assert_same_file (other, weights);
+  g_unlink (other);
+  g_clear_pointer (&job->weights_out, g_free);
+
+  g_file_get_contents (facts, &text, NULL, NULL);
+  g_autofree char *state = g_strdup_printf ("state=%d", DYNO_SESSION_FINISHED),
+                  *running = g_strdup_printf ("state=%d", DYNO_SESSION_RUNNING);
+  g_auto (GStrv) parts = g_strsplit (text, state, 2);
+  g_autofree char *alive = g_strjoinv (running, parts);
+  g_assert_cmpuint (g_strv_length (parts), ==, 2);
+  g_file_set_contents (facts, alive, -1, NULL);
+  test_run_good (&killed, job);
+  g_assert_false (killed.is_idle);
+  g_assert_cmpuint (killed.losses->len, ==, 0);
+
+  job->max_steps = 0;
+  test_job_set (job, "epochs=3", "early_stop.patience=0", NULL);
+  test_run_good (&more, job);
+  g_assert_cmpuint (more.losses->len, ==, 15 - run.done_steps);
+  g_assert_false (more.is_idle);
+  test_remove_tree (folder);
+}
+
+static void
+test_nothing_left (void)
+{
+  check_nothing_left ("workers=1", 0, "through 2 epochs, and ends after 2; more epochs (--epochs)");
+  check_nothing_left ("workers=1", 7, "made 7 steps, and ends after 7; --steps");
+}
+
 static void
 test_mid_epoch (void)
 {
@@ -1457,6 +1515,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/weights/best-is-kept", test_best_is_kept);
   g_test_add_func ("/train/weights/best-outlives-divergence", test_best_outlives_divergence);
   g_test_add_func ("/train/weights/best-without-a-folder", test_best_without_folder);
+  g_test_add_func ("/train/checkpoint/nothing-left-to-do-is-said", test_nothing_left);
   g_test_add_func ("/train/checkpoint/resumed-without-a-step-changes-nothing",
                    test_resumed_without_a_step_changes_nothing);
   g_test_add_func ("/train/weights/best-of-another-run-is-not-adopted",

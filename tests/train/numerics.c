@@ -309,7 +309,8 @@ test_divergence_keeps_the_best (void)
     }
 }
 
-/* A run whose loss is that of a guess says so, once; one that learns does not. */
+/* A run whose loss is that of a guess says so, once, and that its lr of 0 is why, which it said at
+ * its start; one that learns does not. */
 static void
 test_standing_still_is_said (void)
 {
@@ -323,8 +324,10 @@ test_standing_still_is_said (void)
 
       test_job_set (job, learns ? "lr=0.01" : "lr=0", "epochs=14", "seed=2", NULL);
       test_run_good (&run, job);
-      g_assert_cmpuint (run.warnings->len, ==, learns ? 0 : 1);
+      g_assert_cmpuint (run.warnings->len, ==, learns ? 0 : 2);
       g_assert_cmpint (test_has_warning (&run, "Nothing is learned"), ==, !learns);
+      g_assert_cmpint (test_has_warning (&run, "lr is 0, so no step changes"), ==, !learns);
+      g_assert_false (test_has_warning (&run, "a tenth"));
     }
   arrays_clear (&a);
 }

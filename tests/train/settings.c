@@ -3,6 +3,7 @@
  * plans of jobs. */
 #include "checkpoint.h"
 #include "engine.h"
+#include "idlesettings.h"
 #include "planjob.h"
 #include "pulse.h"
 #include "rate.h"
@@ -429,6 +430,96 @@ test_guess (void)
       g_assert_false (dyno_settings_set (&settings, cases[i][0], "1", &error));
       g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
       g_assert_nonnull (strstr (error->message, wanted));
+    }
+}
+
+/* --- settings without an effect ---------------------------------------------------------------- */
+
+/* Of a job on classes with the settings (key=value, spaces between), 100 samples and so many to
+ * validate: the sentences, a line each. */
+static char *
+list_idle (const char *settings, guint64 n_validation, gint64 max_steps, gboolean values)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoDataset) dataset =
+      dyno_dataset_open (values ? "builtin:poses?samples=100" : "builtin:shapes?samples=100",
+                         &(DynoDatasetParams){ 0 }, NULL, NULL, NULL, NULL);
+  g_autoptr (GPtrArray) list = NULL;
+  g_auto (GStrv) pairs = g_strsplit (settings, " ", -1);
+
+  g_free (job->model);
+  job->model = g_strdup ("mlp");
+  job->max_steps = max_steps;
+  dyno_settings_set (&job->settings, "batch_size", "10", NULL);
+  for (guint i = 0; pairs[i] && *pairs[i]; i++)
+    {
+      char *equals = strchr (pairs[i], '=');
+
+      *equals = '\0';
+      g_assert_true (dyno_settings_set (&job->settings, pairs[i], equals + 1, NULL));
+    }
+  list = dyno_settings_list_idle (job, dyno_dataset_get_info (dataset), 100, n_validation);
+  g_ptr_array_add (list, NULL);
+  return g_strjoinv ("\n", (char **) list->pdata);
+}
+
+static void
+test_idle (void)
+{
+  const struct {
+    const char *settings;
+    guint64 n_validation;
+    gint64 max_steps;
+    gboolean values;
+    const char *begin; /* of the only sentence; "": none */
+  } cases[] = {
+    { "", 10, 0, FALSE, "" },
+    { "", 0, 0, FALSE, "" },
+    { "early_stop.patience=3", 10, 0, FALSE, "" },
+    { "early_stop.patience=3", 0, 0, FALSE,
+      "early_stop.patience=3 has no effect: nothing is kept" },
+    { "early_stop.patience=9", 10, 0, FALSE, "early_stop.patience=9 has no effect: the run ends" },
+    { "early_stop.patience=8", 10, 0, FALSE, "" },
+    { "early_stop.patience=9", 10, 1000, FALSE, "" },
+    { "early_stop.min_delta=0.1", 10, 0, FALSE,
+      "early_stop.min_delta=0.1 has no effect: early_stop.patience is 0" },
+    { "best_metric=loss", 0, 0, FALSE, "best_metric=loss has no effect: nothing is kept out" },
+    { "best_metric=loss", 10, 0, FALSE, "" },
+    { "warmup_epochs=10", 10, 0, FALSE,
+      "The warm-up of 10 epochs is no shorter than the schedule" },
+    { "warmup_epochs=9.9", 10, 0, FALSE, "" },
+    { "warmup_epochs=4 schedule_epochs=4", 10, 0, FALSE, "The warm-up of 4 epochs is no shorter" },
+    { "lr=0", 10, 0, FALSE, "lr is 0: no step changes the weights" },
+    { "momentum=0.5 optimizer=adamw", 10, 0, FALSE,
+      "momentum=0.5 has no effect: it counts with optimizer=sgd" },
+    { "momentum=0.5", 10, 0, FALSE, "" },
+    { "autotune=false deterministic=true", 10, 0, FALSE, "" },
+    { "exchange.half=true amp=false", 10, 0, FALSE, "exchange.half=true has no effect: it counts" },
+    { "label_smoothing=0.1", 10, 0, FALSE, "" },
+    { "label_smoothing=0.1", 10, 0, TRUE,
+      "label_smoothing=0.1 has no effect: the data set has val" },
+    { "loss.smooth_l1=true", 10, 0, FALSE,
+      "loss.smooth_l1=true has no effect: the data set has cl" },
+    { "model.dropout=0.5", 10, 0, FALSE, "model.dropout=0.5 has no effect: the model has no" },
+    { "schedule_epochs=3 schedule=constant", 10, 0, FALSE,
+      "schedule_epochs=3 has no effect: schedule is constant" },
+    { "augment.crop_ratio=1.5", 10, 0, FALSE,
+      "augment.crop_ratio=1.5 has no effect: augment.crop is 0" },
+    { "accumulate=10", 10, 0, FALSE, "" },
+    { "accumulate=11", 10, 0, FALSE, "accumulate=11 counts as 10: an epoch has no more" },
+    { "batch_size=1 loss.class_weights=balanced", 10, 0, FALSE,
+      "loss.class_weights has no effect: the loss of a batch" },
+    { "batch_size=2 loss.class_weights=balanced", 10, 0, FALSE, "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *got =
+          list_idle (cases[i].settings, cases[i].n_validation, cases[i].max_steps, cases[i].values);
+
+      if (*cases[i].begin ? !g_str_has_prefix (got, cases[i].begin) || strchr (got, '\n')
+                          : *got != '\0')
+        g_error ("“%s”: “%s” in place of “%s”", cases[i].settings, got, cases[i].begin);
     }
 }
 
@@ -1002,6 +1093,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/bytes", test_bytes);
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);
+  g_test_add_func ("/train/settings/without-an-effect-are-said", test_idle);
   g_test_add_func ("/train/schedule/moves-with-the-samples", test_schedule_moves);
   g_test_add_func ("/train/schedule/jump-is-said-with-both-rates", test_schedule_change);
   g_test_add_func ("/train/rate/last-second", test_rate);

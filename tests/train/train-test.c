@@ -99,6 +99,7 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
     case DYNO_EVENT_DONE:
       run->state = event->done.state;
       run->done_steps = event->done.steps;
+      run->is_idle = event->done.is_idle;
       run->parts = event->done.parts;
       run->best_val_accuracy = event->done.best_val_metric;
       run->n_unreadable = event->done.n_unreadable;

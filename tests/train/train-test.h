@@ -22,6 +22,7 @@ typedef struct {
   DynoJobPlan plan;
   guint64 vram_bytes; /* of the last step */
   guint64 done_steps;
+  gboolean is_idle; /* of its DONE event */
   double best_val_accuracy;
   guint64 best_epoch;
   double preparation_seconds, train_seconds;
