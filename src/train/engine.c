@@ -5,6 +5,7 @@
  * after dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
+#include "classrows.h"
 #include "classweights.h"
 #include "intl.h"
 #include "targets.h"
@@ -645,6 +646,23 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
           info->input.element == input->element ? _ ("; data.normalise=weights feeds theirs") : "");
 }
 
+/* The rows of the file's last layer for the classes of the data set, where both have names and these
+ * are in another order, or only in part the same; else NULL. */
+static guint32 *
+match_classes (DynoEngine *engine, DynoSafetensors *file, const DynoWeightsInfo *info)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (engine->dataset);
+  guint64 n_there = dyno_weights_count_outputs (dyno_engine_get_graph (engine), file);
+
+  if (!info->class_names || !data->class_names || info->is_values
+      || dyno_schema_count_values (&data->schema) > 0 || n_there != info->n_outputs
+      || g_strv_length (info->class_names) != n_there
+      || g_strv_length (data->class_names) != data->n_classes)
+    return NULL;
+  return dyno_class_rows_match ((const char *const *) info->class_names,
+                                (const char *const *) data->class_names);
+}
+
 /* The first class that the kept last layer was trained to call otherwise. */
 static void
 warn_of_classes (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
@@ -678,6 +696,7 @@ load_weights (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches
   g_autoptr (DynoWeightsInfo) info = file ? dyno_weights_info_read (file, error) : NULL;
   g_autoptr (DynoWeights) weights = info ? dyno_weights_new (graph, error) : NULL;
   gboolean head_is_new = FALSE;
+  g_autofree guint32 *rows = NULL;
 
   if (!weights)
     return FALSE;
@@ -685,8 +704,18 @@ load_weights (DynoEngine *engine, const DynoEngineWatch *watch, guint64 *batches
   for (guint i = 0; i < parameters->len; i++)
     dyno_parameter_initialise (g_ptr_array_index (parameters, i),
                                (guint64) engine->job->settings.seed, weights->values[i]);
-  if (!dyno_weights_load (weights, graph, file, shown, TRUE, &head_is_new, notes, error))
+  rows = match_classes (engine, file, info);
+  if (!dyno_weights_load (weights, graph, file, shown,
+                          rows ? DYNO_WEIGHTS_HEAD_LEFT_OUT : DYNO_WEIGHTS_HEAD_MAY_DIFFER,
+                          &head_is_new, notes, error)
+      || (rows && !dyno_weights_load_rows (weights, graph, file, shown, rows, error)))
     return FALSE;
+  if (rows)
+    g_ptr_array_add (notes,
+                     dyno_class_rows_describe (
+                         shown, (const char *const *) info->class_names,
+                         (const char *const *) dyno_dataset_get_info (engine->dataset)->class_names,
+                         rows));
   for (guint i = 0; i < notes->len; i++)
     warn (watch, "%s", (const char *) notes->pdata[i]);
   warn_of_normalisation (engine, info, shown, watch);

@@ -344,7 +344,9 @@ load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrAr
   DynoGraph *graph = dyno_build_get_graph (p->build);
   g_autoptr (DynoWeights) weights = dyno_weights_new (graph, error);
 
-  return weights && dyno_weights_load (weights, graph, file, shown, FALSE, NULL, notes, error)
+  return weights
+         && dyno_weights_load (weights, graph, file, shown, DYNO_WEIGHTS_HEAD_FITS, NULL, notes,
+                               error)
          && dyno_program_write_parameters (dyno_build_get_program (p->build), DYNO_SPACE_MASTER,
                                            (const float *const *) weights->values, error);
 }

@@ -45,7 +45,8 @@ dyno_saved_model_open (const char *path, GPtrArray *notes, GError **error)
   model->logits = dyno_network_get_logits (model->graph);
   model->weights = weights = dyno_weights_new (model->graph, error);
   if (!weights
-      || !dyno_weights_load (weights, model->graph, file, shown, FALSE, NULL, notes, error))
+      || !dyno_weights_load (weights, model->graph, file, shown, DYNO_WEIGHTS_HEAD_FITS, NULL,
+                             notes, error))
     return NULL;
   model->values = weights->values;
   return g_steal_pointer (&model);

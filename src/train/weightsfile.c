@@ -381,7 +381,7 @@ refuse_missing (DynoGraph *graph, const GPtrArray *missing, const DynoWeightsSou
 
 gboolean
 dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file, const char *shown,
-                   gboolean new_head, gboolean *head_is_new, GPtrArray *notes, GError **error)
+                   DynoWeightsHead use, gboolean *head_is_new, GPtrArray *notes, GError **error)
 {
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
   g_autofree char *prefix = find_prefix (graph, file);
@@ -389,7 +389,9 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
   DynoWeightsSource source = { .shown = shown, .prefix = prefix };
   const DynoParameter *head[2] = { NULL, NULL };
   guint64 n_there;
-  gboolean fresh = head_differs (graph, file, prefix, head, &n_there) && new_head;
+  gboolean differs = head_differs (graph, file, prefix, head, &n_there),
+           fresh = use == DYNO_WEIGHTS_HEAD_LEFT_OUT
+                   || (differs && use == DYNO_WEIGHTS_HEAD_MAY_DIFFER);
 
   for (guint i = 0; i < parameters->len; i++)
     {
@@ -410,11 +412,64 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
         return FALSE;
     }
   find_tracked (weights, file, prefix);
-  if (fresh)
+  if (fresh && use != DYNO_WEIGHTS_HEAD_LEFT_OUT)
     note_new_head (head, n_there, shown, notes);
   note_unused (graph, file, prefix, shown, notes);
   if (head_is_new)
     *head_is_new = fresh;
+  return TRUE;
+}
+
+/* --- rows of the last layer --------------------------------------------------------------------- */
+
+guint64
+dyno_weights_count_outputs (DynoGraph *graph, DynoSafetensors *file)
+{
+  g_autofree char *prefix = find_prefix (graph, file);
+  const DynoSafetensor *weight, *bias;
+  const DynoParameter *head[2];
+
+  if (!dyno_network_get_head (graph, &head[0], &head[1]))
+    return 0;
+  weight = lookup (file, prefix, head[0]->name);
+  bias = lookup (file, prefix, head[1]->name);
+  return weight && bias && weight->n_dims == 2 && bias->n_dims == 1 && head[0]->n_dims == 2
+                 && weight->shape[1] == head[0]->dims[1] && weight->shape[0] == bias->shape[0]
+                 && weight->shape[0] <= G_MAXUINT32
+             ? weight->shape[0]
+             : 0;
+}
+
+gboolean
+dyno_weights_load_rows (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
+                        const char *shown, const guint32 *rows, GError **error)
+{
+  guint64 n_there = dyno_weights_count_outputs (graph, file);
+  g_autofree char *prefix = find_prefix (graph, file);
+  DynoWeightsSource source = { .shown = shown, .prefix = prefix };
+  const DynoParameter *head[2];
+
+  g_return_val_if_fail (n_there > 0 && dyno_network_get_head (graph, &head[0], &head[1]), FALSE);
+  for (guint part = 0; part < 2; part++)
+    {
+      gsize columns = dyno_parameter_count (head[part]) / head[part]->dims[0];
+      g_autofree float *values = g_try_new (float, n_there *columns);
+      DynoParameter there = *head[part];
+
+      there.dims[0] = (guint32) n_there;
+      if (!values)
+        {
+          g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+                       "No memory for the last layer of “%s”", shown);
+          return FALSE;
+        }
+      if (!read_one (&there, file, &source, values, error))
+        return FALSE;
+      for (guint32 i = 0; i < head[part]->dims[0]; i++)
+        if (rows[i] < n_there)
+          memcpy (weights->values[head[part]->index] + i * columns, values + rows[i] * columns,
+                  columns * sizeof (float));
+    }
   return TRUE;
 }
 

@@ -22,15 +22,28 @@ typedef struct {
 gboolean dyno_weights_read (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
                             const DynoWeightsSource *source, GError **error);
 
+typedef enum {
+  DYNO_WEIGHTS_HEAD_FITS,
+  DYNO_WEIGHTS_HEAD_MAY_DIFFER,
+  DYNO_WEIGHTS_HEAD_LEFT_OUT,
+} DynoWeightsHead;
+
 /* From somebody's weights file.  Names may have something before them ("model.", "module.",
- * "state_dict."), the same before each, and be timm's.  With new_head the last linear layer may be missing, or be
- * of another number of outputs: its values in weights stay then, and *head_is_new is TRUE (may be
- * NULL).  Every other parameter must be there in its shape; what the model has no place for is left
+ * "state_dict."), the same before each, and be timm's.  The last linear layer, with
+ * MAY_DIFFER, may be missing, or be of another number of outputs: its values in weights stay then,
+ * and *head_is_new is TRUE (may be NULL); with LEFT_OUT they stay in any case.  Every other parameter must be there in its shape; what the model has no place for is left
  * unused.  What was left out or replaced is said in notes (char*, sentences).  Errors: CHECKPOINT,
  * naming shown and what is missing or does not match. */
 gboolean dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
-                            const char *shown, gboolean new_head, gboolean *head_is_new,
+                            const char *shown, DynoWeightsHead head, gboolean *head_is_new,
                             GPtrArray *notes, GError **error);
+
+/* Outputs of the last layer in somebody's file; 0: it has none that fits the model but for their
+ * number.  And reads, for each output of the model, the row of it that rows names, or leaves what is
+ * in weights (G_MAXUINT32).  Errors: CHECKPOINT, and those of memory. */
+guint64 dyno_weights_count_outputs (DynoGraph *graph, DynoSafetensors *file);
+gboolean dyno_weights_load_rows (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
+                                 const char *shown, const guint32 *rows, GError **error);
 
 /* Appends DynoSafetensor rows that point into weights; names (char*) are added to names and live as
  * long as it.  without_states, as of moments: running statistics and frozen parameters are left out.

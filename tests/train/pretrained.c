@@ -184,7 +184,8 @@ check_timm (gboolean efficientnet, const char *prefix, guint n_classes, guint n_
   g_assert_no_error (error);
   g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
   g_assert_no_error (error);
-  dyno_weights_load (weights, graph, file, "w", TRUE, &head_is_new, notes, &error);
+  dyno_weights_load (weights, graph, file, "w", DYNO_WEIGHTS_HEAD_MAY_DIFFER, &head_is_new, notes,
+                     &error);
   g_assert_no_error (error);
   g_assert_cmpint (head_is_new, ==, n_classes != 7);
   g_assert_cmpuint (notes->len, ==, n_classes != 7);
@@ -332,7 +333,7 @@ test_values_of_other_types (void)
       g_assert_no_error (error);
       g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
       g_assert_no_error (error);
-      dyno_weights_load (weights, graph, file, "w", FALSE, NULL, notes, &error);
+      dyno_weights_load (weights, graph, file, "w", DYNO_WEIGHTS_HEAD_FITS, NULL, notes, &error);
       g_assert_no_error (error);
       for (guint k = 0; k < 5; k++)
         g_assert_cmpfloat (weights->values[last][k], ==, rows[i].values[k]);
@@ -403,14 +404,97 @@ test_says_what_is_fed (void)
   test_remove_tree (folder);
 }
 
-/* As many classes, of which the second is another; then none but the data set's own. */
+/* --- classes by their names ------------------------------------------------------------------- */
+
+/* Tensor of a name's end in a weights file; into values, of which there are n in a row. */
+static float *
+read_ending (const char *path, const char *ending, gsize *n_bytes)
+{
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+
+  for (guint i = 0; i < dyno_safetensors_get_count (file); i++)
+    {
+      const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
+      if (g_str_has_suffix (tensor->name, ending))
+        {
+          *n_bytes = tensor->size_bytes;
+          return g_memdup2 (tensor->data, tensor->size_bytes);
+        }
+    }
+  g_assert_not_reached ();
+}
+
+/* The file's classes in an order that is drawn, one of them unknown here where lacks is TRUE: each
+ * class of the data set has its own row, whatever their number; the rest start anew and are
+ * listed. */
+static void
+check_rows (const char *data, guint n_here, gboolean lacks)
+{
+  static const char *const shapes[] = { "circle", "square", "triangle" };
+  g_autofree char *folder = test_folder (), *weights = train_weights (folder, SHAPES),
+                  *other = g_build_filename (folder, "other", NULL),
+                  *out = g_build_filename (folder, "out", NULL);
+  g_autoptr (DynoJob) job = test_job ("simplecnn", data);
+  g_auto (TestRun) run = { 0 };
+  const char *names[3];
+  guint place[3], shift = (guint) g_test_rand_int_range (1, 3);
+
+  for (guint i = 0; i < 3; i++)
+    {
+      place[i] = (i + shift) % 3;
+      names[place[i]] = lacks && i == 1 ? "cat" : shapes[i];
+    }
+  g_autofree char *list =
+      g_strdup_printf ("[\"%s\", \"%s\", \"%s\"]", names[0], names[1], names[2]);
+  const char *metadata[] = { "outputs", "3", "classes", list, NULL };
+  copy_with (weights, other, metadata);
+  job->weights_in = g_strdup (other);
+  job->weights_out = g_strdup (out);
+  job->max_steps = 1;
+  test_job_set (job, "data.val_split=0", "lr=0", NULL);
+  test_run_good (&run, job);
+  for (guint part = 0; part < 2; part++)
+    {
+      const char *ending = part ? "18.bias" : "18.weight";
+      gsize n_there, n_bytes, row;
+      g_autofree float *there = read_ending (other, ending, &n_there),
+                       *here = read_ending (out, ending, &n_bytes);
+
+      row = n_there / 3 / sizeof (float);
+      g_assert_cmpuint (n_bytes, ==, row * n_here * sizeof (float));
+      for (guint i = 0; i < 3; i++)
+        if (lacks && i == 1)
+          g_assert_true (memcmp (here + i * row, there + place[i] * row, row * sizeof (float)));
+        else
+          g_assert_cmpmem (here + i * row, row * sizeof (float), there + place[i] * row,
+                           row * sizeof (float));
+    }
+  g_assert_true (test_has_warning (&run, lacks ? "kept: “circle”, “triangle”"
+                                               : "kept: “circle”, “square”, “triangle”"));
+  g_assert_true (test_has_warning (&run, "start anew: “") == (lacks || n_here > 3));
+  g_assert_true (test_has_warning (&run, "start anew: “square”") == lacks);
+  g_assert_true (test_has_warning (&run, "not used: “cat”") == lacks);
+  g_assert_false (test_has_warning (&run, "its classes are others"));
+  g_assert_false (test_has_warning (&run, "outputs, this model"));
+  test_remove_tree (folder);
+}
+
+static void
+test_classes_by_name (void)
+{
+  check_rows (SHAPES, 3, FALSE);
+  check_rows (SHAPES, 3, TRUE);
+  check_rows ("builtin:shapes?size=16&samples=64&classes=5", 5, TRUE);
+}
+
+/* As many classes, all with other names; then the data set's own. */
 static void
 test_says_that_classes_are_others (void)
 {
   g_autofree char *folder = test_folder (), *weights = train_weights (folder, SHAPES),
                   *other = g_build_filename (folder, "other", NULL),
                   *same = g_build_filename (folder, "same", NULL);
-  const char *metadata[] = { "outputs", "3", "classes", "[\"circle\", \"cat\", \"ring\"]", NULL };
+  const char *metadata[] = { "outputs", "3", "classes", "[\"dog\", \"cat\", \"bird\"]", NULL };
   g_auto (TestRun) run = { 0 };
   g_auto (TestRun) again = { 0 };
 
@@ -418,7 +502,7 @@ test_says_that_classes_are_others (void)
   metadata[3] = "[\"circle\", \"square\", \"triangle\"]";
   copy_with (weights, same, metadata);
   start_from (&run, other, SHAPES);
-  g_assert_true (test_has_warning (&run, "class 1 is “cat” there and “square” in this data set"));
+  g_assert_true (test_has_warning (&run, "class 0 is “dog” there and “circle” in this data set"));
   g_assert_false (test_has_warning (&run, "starts anew"));
   start_from (&again, same, SHAPES);
   g_assert_false (test_has_warning (&again, "its classes are others"));
@@ -435,6 +519,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
   g_test_add_func ("/train/pretrained/values-of-other-types", test_values_of_other_types);
   g_test_add_func ("/train/pretrained/says-what-is-fed", test_says_what_is_fed);
+  g_test_add_func ("/train/pretrained/classes-are-matched-by-name", test_classes_by_name);
   g_test_add_func ("/train/pretrained/says-that-classes-are-others",
                    test_says_that_classes_are_others);
   return g_test_run ();

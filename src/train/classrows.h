@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Classes of a weights file and those of a data set, matched by their names: a class is a row of the
+ * last layer.  Private to the train layer. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_CLASS_ROW_NONE G_MAXUINT32
+
+/* For each class here its row there, or DYNO_CLASS_ROW_NONE; g_free.  NULL: rows are as they are in
+ * the file, since all names agree in their order, or none is in both.  Names end with NULL. */
+guint32 *dyno_class_rows_match (const char *const *there, const char *const *here);
+
+/* Which classes keep their rows, which start anew, which rows are not used; g_free. */
+char *dyno_class_rows_describe (const char *shown, const char *const *there,
+                                const char *const *here, const guint32 *rows);
+
+G_END_DECLS
