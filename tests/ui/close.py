@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The window's end: asked for, forced, in mid-run; and what is kept of it.  Usage: see harness.py."""
+import contextlib
+import os
+import sqlite3
+import sys
+
+import harness
+from harness import assert_whole
+
+
+def test_what_is_being_written_is_written_before_the_end(home):
+    """Also when the window has gone: a job, while the history cannot be written to."""
+    if not os.environ.get('DYNO_UI_HOLD'):
+        raise harness.Skip('a sanitizer wants to be loaded before all else')
+    gate = home.file('gate')
+    window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
+    window.open_settings({'Epochs': 9}, epochs=9)
+    window.ready()
+    window.page('Runs')  # which opens the history
+    window.find_where('an empty history', lambda n: n.name == 'No Runs Yet')
+    with open(gate, 'w'):
+        window.press('Add to queue')
+    window.close()
+    window.wait_until('the window to go', lambda: window.process.poll() is not None or not window.application.children())
+    os.remove(gate)
+    window.end()
+    with contextlib.closing(sqlite3.connect(home.file('data/dyno/history.sqlite'))) as history:
+        assert history.execute('SELECT COUNT(*) FROM jobs').fetchone() == (1,), 'the window went with its work'
+
+
+def test_closes_in_mid_run(home):
+    window = home.window()
+    window.start_long_run()
+    window.close()
+    window.text('Stop the run and close?')
+    window.press('Cancel')
+    window.wait_without_text('Stop the run and close?')
+    window.text('Training, step')
+    window.close()
+    window.press('Stop and Keep')
+    window.end()
+    assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
+
+
+def test_ends_on_sigterm_with_everything_kept(home):
+    """A logout, or kill: no question, but the run is saved."""
+    window = home.window()
+    window.start_long_run()
+    window.process.terminate()
+    window.end()
+    assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
+
+
+def test_a_sigterm_keeps_the_form(home):
+    """The next start has the settings that were in it, as after closing."""
+    window = home.window()
+    window.set_number('Epochs', 9)
+    window.process.terminate()
+    window.end()
+    again = home.window()
+    again.wait_for_numbers({'Epochs': 9})
+
+
+def test_quits_in_mid_run(home):
+    window = home.window()
+    window.start_long_run()
+    window.key('ctrl+q')
+    window.press('Stop and Keep')
+    window.end()
+    assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
+
+
+TESTS = [test_what_is_being_written_is_written_before_the_end, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
+         test_a_sigterm_keeps_the_form, test_quits_in_mid_run]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))

@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Data sets in the window: how they are taken, what they hold, and what is wrong with them.  Usage: see harness.py."""
+import os
+import sys
+import zlib
+
+import harness
+from harness import Role, SHOWING, State, THERE
+
+
+def test_opening_what_is_not_there_is_an_error(home):
+    """It is said until a run begins, which the data set before it still can."""
+    window = home.window()
+    window.small_shapes(epochs=1)
+    window.open(home.file('no such folder'))
+    window.text_with('no such folder')
+    assert window.has_text('The data set cannot be used')
+    window.ready()  # the data set before it is still there
+    window.press('Start')
+    window.finished()
+    window.wait_without_text('The data set cannot be used')
+    window.ready()
+
+
+def test_limit_is_the_smaller_of_budget_and_device(window):
+    """A budget above the device's memory, as a larger card's preset has: the bar and the advice
+    speak of what there is.  Newer software devices have all of the RAM, so the samples are large."""
+    window.open_settings(data='builtin:shapes?size=224&samples=20000', batch_size=64, vram_budget=1 << 40)
+    window.page('Train')
+    window.text('1.00\u00a0TiB allowed, but this device has')
+    own = window.text('1.00\u00a0TiB allowed').split('has ')[1]
+    window.text_with(f' of {own}')  # the memory of the device beside the need
+    window.set_number('Batch size', 16384)
+    advice = window.text_with(f'more than the {own} there are')
+    assert not advice.startswith('0\u00a0B'), advice
+    window.press(window.button_name('Use Batch Size'))
+    window.ready()
+
+
+def write_npy(path, shape, kind, data):
+    header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode()
+    header += b' ' * (63 - (10 + len(header)) % 64) + b'\n'
+    with open(path, 'wb') as file:
+        file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + data)
+
+
+def test_opens_a_folder_of_arrays_and_shows_their_axes(home):
+    window = home.window()
+    folder = home.file('arrays')
+    os.makedirs(folder)
+    write_npy(os.path.join(folder, 'X.npy'), (40, 3, 16, 20), '|u1', bytes(40 * 3 * 16 * 20))
+    write_npy(os.path.join(folder, 'y.npy'), (40,), '<i8', b''.join((i % 4).to_bytes(8, 'little') for i in range(40)))
+    window.ready()
+    window.open(folder)
+    window.page('Data')
+    window.text('Taken as N, C, H, W')
+    window.text('20\u00a0×\u00a016\u00a0×\u00a03')
+    window.choose('Axes', 'N, H, W, C')
+    window.text('Taken as N, H, W, C')
+    window.text('16\u00a0×\u00a03\u00a0×\u00a020')
+    window.choose('Axes', 'Recognised')
+    window.text('Taken as N, C, H, W')
+    window.open_settings(data=folder, data__layout='nhwc')  # the same data, to be read otherwise
+    window.text('Taken as N, H, W, C')
+    window.open_settings(data=folder, data__layout='auto')
+    window.text('Taken as N, C, H, W')
+    window.ready()
+
+
+def test_data_shows_split_classes_and_pictures(window):
+    """Each class with its name, number and samples that were decoded; what is used for training."""
+    window.open_settings(data='builtin:shapes?size=32&samples=60&classes=4', data__val_split=0.2)
+    window.page('Data')
+    window.text('48 train, 12 validate')
+    assert window.number('Samples') == 60  # fewer than the window offers by itself
+    row = window.find(Role.LIST_ITEM, 'square: 15', states=THERE)
+    assert row.inside(Role.LEVEL_BAR)
+    window.wait_for('four pictures of it', lambda: sum(n.name == 'A sample' for n in row.inside()) == 4)
+    window.press('Use for Training')
+    window.wait_for('the page Train', lambda: window.find(Role.RADIO_BUTTON, 'Train').has(State.CHECKED))
+
+
+def test_data_shows_samples_as_the_network_sees_them(window):
+    """The same samples, changed as the settings say now; another draw changes them in another way; a
+    reason where they cannot be made."""
+    screen = harness.Screen()
+    window.ready()
+    data = 'builtin:shapes?size=32&samples=100&classes=2'
+    window.open_settings(data=data, augment__rotate=90)
+    window.page('Data')
+
+    def shown(name, question):
+        """Four pictures of that name which answer it, once they are painted."""
+        def painted():
+            pictures = [n for n in window.find(Role.LIST_ITEM, 'square: 50').inside(states=SHOWING) if n.name == name]
+            now = screen.pixels([n.extents() for n in pictures]) if len(pictures) == 4 else None
+            return now if now and question(now) else None
+        return window.wait_for(f'four times "{name}"', painted)
+
+    def drawn(now):
+        return all(len(set(picture)) > 4 for picture in now)
+    plain = shown('A sample', drawn)
+    seen_name = 'A sample as the network sees it'
+
+    def like_plain(now):
+        """Each is the same sample, upright: thumbnails are drawn at 40 pixels, not at the network's 32, so that edges and noise differ, by
+        3 to 7 of 255 in the mean; another sample, or a rotated one, differs by more than 25.  A fourth byte is not painted."""
+        means = [sum(abs(x - y) for x, y in zip(*pair)) / (len(pair[0]) * 3 / 4) for pair in zip(now, plain)]
+        return max(means) < 12
+    switch = window.find(Role.TOGGLE_BUTTON, 'As the Network Sees Them')
+    window.wait_for('the augmentation', lambda: window.find(Role.LIST_ITEM, 'As the Network Sees Them').description == 'Random rotation 90')
+    assert not window.find(Role.PUSH_BUTTON, 'Another draw').sensitive()
+    switch.act()
+    seen = shown(seen_name, lambda now: drawn(now) and not like_plain(now))
+    window.press('Another draw')
+    shown(seen_name, lambda now: drawn(now) and now != seen and not like_plain(now))
+    window.open_settings(data=data, augment__rotate=0)
+    window.text('No augmentation is switched on')
+    shown(seen_name, like_plain)
+    window.key('ctrl+z')
+    window.text('Random rotation 90')
+    shown(seen_name, lambda now: drawn(now) and not like_plain(now))
+    window.open_settings(data=data, augment__time_mask=0.5)
+    window.text_with('“Random time mask” changes sequences')
+    shown('A sample', lambda now: now == plain)
+    switch.act()
+    window.open_settings(data=data, augment__time_mask=0)
+    window.wait_for('only rotation', lambda: 'Random rotation 90' in window.shown())
+    shown('A sample', lambda now: now == plain)
+
+
+def write_png(path, side):
+    """Black."""
+    def chunk(kind, data):
+        return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
+    head = side.to_bytes(4, 'big') * 2 + bytes([8, 2, 0, 0, 0])
+    rows = zlib.compress(bytes(side * (1 + 3 * side)))
+    with open(path, 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
+
+
+def test_one_class_is_taken_on_request(home):
+    window = home.window()
+    folder = home.file('one & <class>')  # no markup
+    os.makedirs(os.path.join(folder, 'only'))
+    for i in range(40):
+        write_png(os.path.join(folder, 'only', f'{i}.png'), 16)
+    window.ready()
+    window.page('Data')
+    window.open_settings(data=folder, data__one_class='true')
+    window.text('Image folder')
+    window.ready()
+    window.open_settings(data__one_class='false')
+    window.text('Built in, drawn shapes')
+    window.ready()
+
+
+TESTS = [test_opening_what_is_not_there_is_an_error, test_limit_is_the_smaller_of_budget_and_device,
+         test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures,
+         test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))

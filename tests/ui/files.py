@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Settings in files: exported, previewed, and read back.  Usage: see harness.py."""
+import json
+import sys
+
+import harness
+from harness import GLib, Role
+
+
+def export(window, path, title='Dyno settings'):
+    """The settings in the format of that title, which is shown first."""
+    window.press('Export settings')
+    window.press_row(title)
+    window.press('Save…')
+    window.save_as('Export Settings', path, 'Export')
+
+
+def test_exports_settings_that_read_back(home):
+    window = home.window()
+    window.set_number('Epochs', 7)
+    window.set_number('Batch size', 24)
+    first, second = home.file('first.ini'), home.file('second.ini')
+    export(window, first)
+    keys = GLib.KeyFile()
+    keys.load_from_file(first, GLib.KeyFileFlags.NONE)
+    assert keys.get_string('settings', 'batch_size') == '24'
+    assert keys.get_string('settings', 'epochs') == '7'
+    assert keys.get_string('run', 'model') == 'simplecnn'
+    window.set_number('Epochs', 9)
+    window.set_number('Batch size', 8)
+    home.run(home.program, first)  # goes to the window that is open
+    window.wait_for_numbers({'Epochs': 7, 'Batch size': 24})
+    window.ready()
+    export(window, second)
+    with open(first, 'rb') as a, open(second, 'rb') as b:
+        assert a.read() == b.read(), 'the settings file does not read back exactly'
+
+
+def test_exports_for_other_programs(home):
+    """The preview is what is written; settings that the format cannot hold are counted."""
+    window = home.window()
+    path = home.file('for-lightning.yaml')
+    window.set_number('Batch size', 48)
+    window.press('Export settings')
+    window.press_row('Lightning CLI')
+    preview = window.find(Role.TEXT, 'What will be written')
+    window.wait_for('the preview', lambda: 'trainer:' in preview.text)
+    shown = preview.text
+    window.text_with('have no counterpart in this format')
+    window.press('Save…')
+    window.save_as('Export Settings', path, 'Export')
+    window.text('“for-lightning.yaml” exported')
+    with open(path) as file:
+        assert file.read() == shown
+    assert 'batch_size: 48' in shown, shown
+    window.ready()
+
+
+def test_a_json_name_means_json(home):
+    window = home.window()
+    path = home.file('settings.json')
+    window.set_number('Epochs', 17)
+    export(window, path)  # the format that is chosen is INI
+    with open(path) as file:
+        kept = json.load(file)
+    assert kept['settings']['epochs'] == 17, kept
+    window.set_number('Epochs', 3)
+    window.open(path)
+    window.wait_for_numbers({'Epochs': 17})
+    window.ready()
+
+
+def test_a_dyno_file_is_exported_and_opened(home):
+    window = home.window()
+    path = home.file('my run.dyno')
+    window.set_number('Epochs', 21)
+    export(window, path)
+    window.text('“my run.dyno” exported')
+    window.set_number('Epochs', 4)
+    window.open(path)
+    window.wait_for_numbers({'Epochs': 21})
+    window.ready()
+
+
+TESTS = [test_exports_settings_that_read_back, test_exports_for_other_programs, test_a_json_name_means_json,
+         test_a_dyno_file_is_exported_and_opened]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))

@@ -1,0 +1,669 @@
+# SPDX-License-Identifier: MIT
+"""The real window, driven through AT-SPI as a screen reader would: what the tests of the window share.
+
+A file of tests ends with `harness.main(TESTS)` and is called as FILE.py DYNO [NAME...]    DYNO: the program; NAME: only these tests.
+It starts an X server (Xvfb), a session bus and an accessibility bus of its own; nothing of the user's session is touched.  Exit status 77:
+a tool that it needs is not installed.
+
+Each test has a home of its own, in which no window was before: it takes a `window`, which is new, or the `home`, to start windows in it.
+Each that it leaves is ended.  Nothing here depends on the clock: limits end only what hangs.
+
+AT-SPI is spoken on the bus itself: Collection.GetMatches looks through the tree inside the window's process, where libatspi's objects need
+several calls for each widget.  On the bus the signals of a window come before the answers to what was asked after them."""
+import contextlib
+import inspect
+import mmap
+import os
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+LIMIT_S = 240  # for one step that waits; never reached when things work
+LIMITS_AT_MOST = 3  # that may be reached in a file
+
+
+def start_inside():
+    """Runs the file again with an X server and buses of its own."""
+    for tool in ('Xvfb', 'dbus-run-session', 'openbox', 'xdotool'):
+        if not shutil.which(tool):
+            print(f'{tool} is not installed')
+            sys.exit(77)
+    place = tempfile.mkdtemp(prefix='dyno-ui-')
+    read_end, write_end = os.pipe()
+    server = subprocess.Popen(['Xvfb', '-displayfd', str(write_end), '-screen', '0', '1280x900x24', '-nolisten', 'tcp', '-noreset',
+                               '-fbdir', place], pass_fds=[write_end], stderr=subprocess.DEVNULL)
+    os.close(write_end)
+    try:
+        with os.fdopen(read_end) as answer:
+            display = answer.readline().strip()
+        if not display:
+            print('Xvfb did not start')
+            return 1
+        environment = dict(os.environ, DYNO_UI_PLACE=place, DISPLAY=':' + display, GDK_BACKEND='x11', LC_ALL='C.UTF-8', LANGUAGE='',
+                           XDG_RUNTIME_DIR=place, GSETTINGS_BACKEND='keyfile', GTK_MODULES='', NO_AT_BRIDGE='0',
+                           G_DEBUG='fatal-criticals', GTK_USE_PORTAL='0', GTK_THEME='Adwaita')
+        environment.pop('WAYLAND_DISPLAY', None)
+        environment.setdefault('XDG_CACHE_HOME', place + '/cache')
+        # What the buses and their services print on standard output (the accessibility registry
+        # does) is no TAP.
+        tap = os.dup(sys.stdout.fileno())
+        environment['DYNO_UI_TAP'] = str(tap)
+        return subprocess.run(['dbus-run-session', '--', sys.executable, *sys.argv], env=environment, stdout=sys.stderr,
+                              pass_fds=[tap]).returncode
+    finally:
+        server.terminate()
+        server.wait()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+try:
+    import gi
+    gi.require_version('Atspi', '2.0')
+    from gi.repository import Atspi, Gio, GLib
+except (ImportError, ValueError) as problem:
+    print(f'AT-SPI for Python is not installed: {problem}')
+    sys.exit(77)
+if 'DYNO_UI_PLACE' not in os.environ:
+    sys.exit(start_inside())
+
+Role, State = Atspi.Role, Atspi.StateType  # their numbers
+PLACE = os.environ['DYNO_UI_PLACE']
+A11Y = 'org.a11y.atspi.'
+ROOT = '/org/a11y/atspi/accessible/root'
+ID = 'io.github.gpudyno.Dyno'
+SHOWING = State.SHOWING, State.VISIBLE
+THERE = State.VISIBLE,  # also where the panel is scrolled away from it
+WINDOWS = Role.FRAME, Role.DIALOG, Role.FILE_CHOOSER, Role.ALERT
+
+
+class LimitReached(AssertionError):
+    """What was waited for has not come."""
+
+
+class Skip(Exception):
+    """A test cannot be run here, for that reason."""
+
+
+class Buses:
+    """The session's bus, and that of accessibility."""
+
+    def __init__(self):
+        self.session = Gio.bus_get_sync(Gio.BusType.SESSION)
+        address = self.call_on(self.session, 'org.a11y.Bus', '/org/a11y/bus', 'org.a11y.Bus', 'GetAddress')[0]
+        self.bus = Gio.DBusConnection.new_for_address_sync(
+            address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
+        self.focused = []  # (bus name, path), in their order
+        self.bus.signal_subscribe(None, A11Y + 'Event.Object', 'StateChanged', None, 'focused', Gio.DBusSignalFlags.NONE, self.focus_moved)
+        self.call(A11Y + 'Registry', '/org/a11y/atspi/registry', A11Y + 'Registry', 'RegisterEvent',
+                  GLib.Variant('(sass)', ('object:state-changed:focused', [], '')))
+
+    def focus_moved(self, bus, sender, path, interface, signal, arguments):
+        if arguments.get_child_value(1).get_int32():
+            self.focused.append((sender, path))
+
+    @staticmethod
+    def call_on(bus, name, path, interface, method, arguments=None):
+        return bus.call_sync(name, path, interface, method, arguments, None, Gio.DBusCallFlags.NONE, LIMIT_S * 1000, None).unpack()
+
+    def call(self, *arguments):
+        return self.call_on(self.bus, *arguments)
+
+    def calls(self, calls):
+        """The answers to many (name, path, interface, method, arguments), each asked before the first is there; None: it has gone."""
+        answers = [None] * len(calls)
+        left = [len(calls)]
+
+        def answered(bus, result, i):
+            left[0] -= 1
+            with contextlib.suppress(GLib.Error):
+                answers[i] = bus.call_finish(result).unpack()
+        for i, call in enumerate(calls):
+            self.bus.call(*call, None, Gio.DBusCallFlags.NONE, LIMIT_S * 1000, None, answered, i)
+        while left[0] > 0:
+            GLib.MainContext.default().iteration(True)
+        return answers
+
+    def dispatch(self):
+        """What has come so far."""
+        while GLib.MainContext.default().iteration(False):
+            pass
+
+    def has_owner(self, name):
+        return self.call_on(self.session, 'org.freedesktop.DBus', '/', 'org.freedesktop.DBus', 'NameHasOwner', GLib.Variant('(s)', (name,)))[0]
+
+
+def bits(values, words):
+    """As AT-SPI has sets of roles and of states."""
+    sums = [0] * words
+    for value in map(int, values):
+        sums[value // 32] |= 1 << value % 32
+    return [n - (1 << 32) if n >> 31 else n for n in sums]
+
+
+class Node:
+    """A widget; role, name and description as they were when it was looked up."""
+
+    def __init__(self, buses, owner, path):
+        self.buses, self.owner, self.path = buses, owner, path
+        self.name = self.description = ''
+        self.parent = None
+
+    def __eq__(self, other):
+        return isinstance(other, Node) and (self.owner, self.path) == (other.owner, other.path)
+
+    def __hash__(self):
+        return hash((self.owner, self.path))
+
+    def question(self, interface, method, arguments=None):
+        return self.owner, self.path, interface, method, arguments
+
+    def call(self, interface, method, signature='()', *arguments):
+        return self.buses.call(*self.question(A11Y + interface, method, GLib.Variant(signature, arguments)))
+
+    def get(self, interface, name):
+        return self.buses.call(*self.question('org.freedesktop.DBus.Properties', 'Get', GLib.Variant('(ss)', (A11Y + interface, name))))[0]
+
+    def set(self, interface, name, value):
+        self.buses.call(*self.question('org.freedesktop.DBus.Properties', 'Set', GLib.Variant('(ssv)', (A11Y + interface, name, value))))
+
+    @property
+    def role(self):
+        return self.call('Accessible', 'GetRole')[0]
+
+    def now(self):
+        """The same, as it is now."""
+        self.take(self.buses.call(*self.question_of_all())[0])
+        return self
+
+    def question_of_all(self):
+        return self.question('org.freedesktop.DBus.Properties', 'GetAll', GLib.Variant('(s)', (A11Y + 'Accessible',)))
+
+    def take(self, properties):
+        self.name, self.description = properties['Name'], properties['Description']
+        self.parent = Node(self.buses, *properties['Parent'])
+
+    def has(self, *states):
+        low, high = self.call('Accessible', 'GetState')[0]
+        return all((high << 32 | low) >> int(state) & 1 for state in states)
+
+    def sensitive(self):
+        return self.has(State.SENSITIVE)
+
+    def showing(self):
+        return self.has(*SHOWING)
+
+    def index(self):
+        return self.call('Accessible', 'GetIndexInParent')[0]
+
+    def children(self):
+        return self.known(self.call('Accessible', 'GetChildren')[0])
+
+    def known(self, references):
+        """Nodes with their names, without those that went meanwhile."""
+        nodes = [Node(self.buses, *reference) for reference in references]
+        answers = self.buses.calls([node.question_of_all() for node in nodes])
+        for node, answer in zip(nodes, answers):
+            if answer:
+                node.take(answer[0])
+        return [node for node, answer in zip(nodes, answers) if answer]
+
+    def inside(self, *roles, states=()):
+        """All in it that have one of the roles and all of the states."""
+        rule = bits(states, 2), 1, {}, 1, bits(roles, 5), 2 if roles else 1, [], 1, False  # 1: all, 2: any
+        return self.known(self.call('Collection', 'GetMatches', '((aiia{ss}iaiiasib)uib)', rule, 1, 0, True)[0])
+
+    def act(self):
+        self.call('Action', 'DoAction', '(i)', 0)
+
+    def select_child(self, i):
+        self.call('Selection', 'SelectChild', '(i)', i)
+
+    @property
+    def value(self):
+        return self.get('Value', 'CurrentValue')
+
+    @value.setter
+    def value(self, value):
+        self.set('Value', 'CurrentValue', GLib.Variant('d', value))
+
+    @property
+    def text(self):
+        return self.call('Text', 'GetText', '(ii)', 0, -1)[0]
+
+    @text.setter
+    def text(self, text):
+        self.call('EditableText', 'SetTextContents', '(s)', text)
+
+    def extents(self, screen=True):
+        """x, y, width, height; on the screen or in its window."""
+        return self.call('Component', 'GetExtents', '(u)', 0 if screen else 1)[0]
+
+    @property
+    def n_rows(self):
+        return self.get('Table', 'NRows')
+
+
+class Home:
+    """Settings, data and runs of the windows of one test."""
+
+    def __init__(self, program, buses, place):
+        self.program, self.buses, self.path = program, buses, place
+        self.windows = []
+        self.runs = os.path.join(place, 'data', 'dyno', 'runs')
+        self.environment = dict(os.environ, HOME=place, XDG_DATA_HOME=place + '/data', XDG_CONFIG_HOME=place + '/config')
+        # What slides and fades costs a software renderer more than all else.
+        self.write('config/gtk-3.0/settings.ini', '[Settings]\ngtk-enable-animations=0\n')
+
+    def animate(self):
+        """Windows that start after this."""
+        os.remove(self.file('config/gtk-3.0/settings.ini'))
+
+    def file(self, name):
+        return os.path.join(self.path, name)
+
+    def write(self, name, text):
+        os.makedirs(os.path.dirname(self.file(name)), exist_ok=True)
+        with open(self.file(name), 'w') as file:
+            file.write(text)
+        return self.file(name)
+
+    def window(self, *arguments, **environment):
+        window = Window(self, arguments, environment)
+        self.windows.append(window)
+        window.begin()
+        return window
+
+    def run(self, *command):
+        return subprocess.run(command, env=self.environment, check=True, capture_output=True, text=True).stdout
+
+    def newest_run(self):
+        return os.path.join(self.runs, sorted(os.listdir(self.runs))[-1])
+
+    def kept_settings(self):
+        with contextlib.suppress(FileNotFoundError), open(self.file('config/glib-2.0/settings/keyfile')) as file:
+            return file.read()
+        return ''
+
+    def leave(self):
+        """As at a logout; windows go without a complaint."""
+        for window in self.windows:
+            if window.process.poll() is None:
+                window.process.terminate()
+                window.end()
+        complaints = [line for window in self.windows for line in window.complaints()]
+        assert not complaints, 'on standard error: ' + '; '.join(complaints)
+
+    def end(self):
+        for window in self.windows:
+            window.kill()
+
+
+class Window:
+    def __init__(self, home, arguments, environment):
+        self.home, self.buses = home, home.buses
+        self.wait_until('the name of the window before to be free', lambda: not self.buses.has_owner(ID))
+        handle, path = tempfile.mkstemp(prefix='stderr-', dir=home.path)
+        with open(handle, 'w') as written:
+            self.process = subprocess.Popen([home.program, *arguments], stderr=written, cwd=home.path, env=dict(home.environment, **environment))
+        self.errors = open(path)  # with a position of its own
+
+    def begin(self):
+        self.application = self.wait_for('the application', self.find_application)
+        self.frame = self.find(Role.FRAME, 'Dyno')
+        self.wait_for('the keyboard', lambda: self.frame.has(State.ACTIVE))
+        self.ready()  # the device is known, so that its first settings do not come over later ones
+
+    def find_application(self):
+        root = Node(self.buses, A11Y + 'Registry', ROOT)
+        for owner, path in root.call('Accessible', 'GetChildren')[0]:
+            with contextlib.suppress(GLib.Error):  # one that has gone
+                if self.buses.call('org.freedesktop.DBus', '/', 'org.freedesktop.DBus', 'GetConnectionUnixProcessID',
+                                   GLib.Variant('(s)', (owner,)))[0] == self.process.pid:
+                    return Node(self.buses, owner, path)
+        return None
+
+    def wait_until(self, what, question, limit_s=LIMIT_S):
+        """The first answer that is true."""
+        end, pause_s = time.monotonic() + limit_s, 0.01
+        while True:
+            self.buses.dispatch()
+            try:
+                answer = question()
+            except GLib.Error:  # a widget vanished between two questions
+                answer = None
+            if answer:
+                return answer
+            if time.monotonic() > end:
+                raise LimitReached(f'waited {limit_s} s for {what}')
+            time.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, 0.1)
+
+    def wait_for(self, what, question, limit_s=LIMIT_S):
+        def asked():
+            try:
+                answer = question()
+            except GLib.Error:
+                answer = None
+            if not answer and self.process.poll() is not None:
+                raise AssertionError(f'dyno ended with {self.process.returncode} while waiting for {what}')
+            return answer
+        try:
+            return self.wait_until(what, asked, limit_s)
+        except LimitReached as reached:
+            raise LimitReached(f'{reached}; focus: {self.describe_focus()}; shown: {self.shown()}') from None
+
+    def complaints(self):
+        """Warnings and criticals on standard error since the last question."""
+        return [line for line in self.errors.read().splitlines() if re.search(r'-(WARNING|CRITICAL|ERROR) \*\*|^[\w-]+: (warning|critical|error): ', line)]
+
+    # Looking
+
+    def nodes(self, *roles, states=SHOWING):
+        return self.application.inside(*roles, states=states)
+
+    def look(self, role, name, states=SHOWING):
+        """None: there is none."""
+        return next((n for n in self.nodes(*[role] if role is not None else [], states=states) if n.name == name), None)
+
+    def find(self, role, name, limit_s=LIMIT_S, states=SHOWING):
+        return self.wait_for(f'{role.value_nick if role is not None else "widget"} "{name}"', lambda: self.look(role, name, states), limit_s)
+
+    def has(self, name, role=None, states=SHOWING):
+        return self.look(role, name, states) is not None
+
+    def find_where(self, what, condition, *roles, states=SHOWING):
+        """The first of which the condition is true."""
+        return self.wait_for(what, lambda: next((n for n in self.nodes(*roles, states=states) if condition(n)), None))
+
+    def shown(self):
+        """What labels and rows say, as far as it is shown; on failures too, when nothing answers any more."""
+        with contextlib.suppress(GLib.Error, AttributeError):
+            return [n.name for n in self.nodes(Role.LABEL) if n.name] + [
+                n.description for n in self.nodes(Role.LIST_ITEM, states=THERE) if n.description]
+        return []
+
+    def text(self, start):
+        """A label that begins so."""
+        return self.wait_for(f'a text "{start}…"', lambda: next((t for t in self.shown() if t.startswith(start)), None))
+
+    def text_with(self, part):
+        """A label that contains it."""
+        return self.wait_for(f'a text with "{part}"', lambda: next((t for t in self.shown() if part in t), None))
+
+    def has_text(self, part):
+        return any(part in text for text in self.shown())
+
+    def wait_without_text(self, part):
+        self.wait_for(f'"{part}" to go', lambda: not self.has_text(part))
+
+    def button_name(self, start):
+        return self.find_where(f'a button "{start}…"', lambda n: n.name.startswith(start), Role.PUSH_BUTTON).name
+
+    def nameless(self):
+        """The roles of what the focus can reach without a name."""
+        return [role for role in (n.role for n in self.nodes(states=(*SHOWING, State.FOCUSABLE)) if not n.name)
+                if role != int(Role.TABLE_CELL)]  # an empty one has a column's title
+
+    # The keyboard
+
+    def focus_is_on(self, name):
+        return any(n.name == name for n in self.nodes(states=(State.FOCUSED,)))
+
+    def wait_for_focus(self, name):
+        self.wait_for(f'the focus on "{name}"', lambda: self.focus_is_on(name))
+
+    def describe_focus(self):
+        """For a message: each that says it has the focus, the window included."""
+        with contextlib.suppress(GLib.Error, AttributeError):
+            return ', '.join(f'{Role(n.role).value_nick} "{n.name}"' + ('' if n.showing() else ' not showing')
+                             for state in (State.FOCUSED, State.ACTIVE) for n in self.nodes(states=(state,))) or 'nowhere'
+        return 'unknown'
+
+    def focus_on(self, node):
+        node.call('Component', 'GrabFocus')
+        self.wait_for(f'the focus on "{node.name}"', lambda: node.has(State.FOCUSED))
+
+    def focus(self, role, name):
+        self.focus_on(self.find(role, name, states=THERE))
+
+    def top_levels(self):
+        roles = set(map(int, WINDOWS))
+        return [n for n in self.application.children() if n.has(*SHOWING) and n.role in roles]
+
+    def has_keyboard(self):
+        """The window manager gives it to a dialog some time after it is shown, and back some time after it has gone."""
+        windows = self.top_levels()
+        dialogs = [w for w in windows if w != self.frame]
+        return any(w.has(State.ACTIVE) for w in dialogs or windows)
+
+    def key(self, *names):
+        """Keys as from the keyboard, one right after another, once the window that is above the others has it."""
+        self.wait_for('the keyboard', self.has_keyboard)
+        subprocess.run(['xdotool', 'key', '--delay', '0', *names], check=True)
+
+    def move_focus(self, key):
+        """The key, and the widget that has the focus after it, shown or not."""
+        self.buses.dispatch()
+        moves = self.buses.focused
+        first, before = len(moves), moves[-1] if moves else None  # each may be reported twice
+        self.key(key)
+        return self.wait_for(f'the focus to move by {key}', lambda: next(
+            (Node(self.buses, *move).now() for move in reversed(moves[first:]) if move != before and move[0] == self.application.owner), None))
+
+    def type(self, text, name):
+        """Into the field of that name, which has the focus."""
+        field = self.wait_for(f'the focus on "{name}"', lambda: next((n for n in self.nodes(states=(State.FOCUSED,)) if n.name == name), None))
+        self.wait_for('the keyboard', self.has_keyboard)
+        subprocess.run(['xdotool', 'type', '--delay', '0', text], check=True)
+        self.wait_for(f'"{text}" in it', lambda: field.text == text)
+
+    # Acting
+
+    def open(self, *paths):
+        """As a file manager does."""
+        uris = [GLib.filename_to_uri(path) for path in paths]
+        self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno', 'org.freedesktop.Application', 'Open',
+                           GLib.Variant('(asa{sv})', (uris, {})))
+
+    def activate(self, action, *parameters):
+        """An action of the window, as the menu does."""
+        self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions', 'Activate',
+                           GLib.Variant('(sava{sv})', (action, parameters, {})))
+
+    def activate_application(self, action):
+        """As the desktop does, out of the menu entry."""
+        self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno', 'org.freedesktop.Application', 'ActivateAction',
+                           GLib.Variant('(sava{sv})', (action, [], {})))
+
+    def set_state(self, action, value):
+        self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions', 'SetState',
+                           GLib.Variant('(sva{sv})', (action, value, {})))
+
+    def press(self, name, role=Role.PUSH_BUTTON):
+        node = self.wait_for(f'"{name}" to be sensitive', lambda: self.look(role, name, (*SHOWING, State.SENSITIVE)))
+        node.act()
+
+    def page(self, name):
+        """A page of the rail; only the one that is shown is there for screen readers."""
+        button = self.find(Role.RADIO_BUTTON, name)
+        if not button.has(State.CHECKED):
+            button.act()
+            self.wait_for(f'the page {name}', lambda: button.has(State.CHECKED))
+
+    def go_to(self, name):
+        """The page with a control of that name."""
+        self.page({'Size': 'Data', 'Samples': 'Data', 'Minutes': 'Tune'}.get(name, 'Train'))
+
+    def number(self, name):
+        self.go_to(name)
+        return self.find(Role.SPIN_BUTTON, name, states=THERE).value
+
+    def set_number(self, name, value):
+        self.go_to(name)
+        self.wait_for(f'"{name}" to be sensitive', lambda: self.look(Role.SPIN_BUTTON, name, (*THERE, State.SENSITIVE))).value = value
+
+    def wait_for_numbers(self, numbers):
+        for name, value in numbers.items():
+            self.go_to(name)
+            self.wait_for(f'{name} {value}', lambda: abs(self.find(Role.SPIN_BUTTON, name, states=THERE).value - value) < 1e-9)
+
+    def choose(self, name, item):
+        """An item of a combo box."""
+        combo = self.find(Role.COMBO_BOX, name, states=THERE)
+        combo.select_child([n.name for n in combo.inside(Role.MENU_ITEM)].index(item))
+
+    def press_row(self, name):
+        row = self.find(Role.LIST_ITEM, name)
+        row.parent.select_child(row.index())
+        self.wait_for(f'"{name}" to be selected', lambda: row.has(State.SELECTED))
+
+    def save_as(self, dialog, path, button):
+        """Types a path into the name field of a save dialog."""
+        chooser = self.find(Role.FILE_CHOOSER, dialog)
+        field = self.wait_for('the name field', lambda: next((n for n in chooser.inside(Role.TEXT, states=SHOWING) if '.' in n.text), None))
+        field.text = path
+        self.press(button)
+        self.wait_for(f'"{path}"', lambda: os.path.exists(path))
+        self.wait_for('the dialog to go', lambda: not self.has(dialog, Role.FILE_CHOOSER))
+
+    # What many tests begin with
+
+    def ready(self):
+        self.wait_for('Start to be sensitive', lambda: self.look(Role.PUSH_BUTTON, 'Start', (*SHOWING, State.SENSITIVE)))
+
+    def open_settings(self, numbers=None, data='builtin:shapes?size=32&samples=100', model='simplecnn', **settings):
+        """A settings file, and waits for the numbers that the form then has; model__width stands for model.width."""
+        lines = ''.join(f'{key.replace("__", ".")}={value}\n' for key, value in settings.items())
+        self.open(self.home.write('opened.ini', f'[run]\ndata={data}\nmodel={model}\n[settings]\n{lines}'))
+        self.wait_for_numbers(numbers or {})
+
+    def small_shapes(self, **settings):
+        """The least work that is still training."""
+        self.open_settings({'Samples': 100, 'Size': 16, 'Batch size': 16}, data='builtin:shapes?size=16&samples=100', model='mlp',
+                           amp='false', batch_size=16, **settings)
+        self.ready()
+
+    def start_long_run(self, **settings):
+        self.small_shapes(epochs=1000000, **settings)
+        self.press('Start')
+        self.page('Train')
+        self.text('Training, step')
+
+    def stop(self, answer='Save'):
+        self.press('Stop')
+        self.press(answer)
+        self.text('Stopped after ')
+        self.ready()
+
+    def finished(self):
+        """The run has ended well; of one that has not, the failure is reported at once."""
+        said = self.wait_for('the end of the run', lambda: next((t for t in self.shown() if t.startswith(('Finished in ', 'Failed after '))), None))
+        assert said.startswith('Finished in '), f'the run has failed; shown: {self.shown()}'
+
+    def xid(self):
+        return self.home.run('xdotool', 'search', '--onlyvisible', '--pid', str(self.process.pid)).split()[-1]
+
+    def close(self):
+        self.press('Close')
+
+    def end(self):
+        self.wait_until('the end', lambda: self.process.poll() is not None)
+        assert self.process.returncode == 0, f'dyno ended with {self.process.returncode}'
+
+    def kill(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+
+class Screen:
+    """What the X server shows, out of its memory."""
+
+    def __init__(self):
+        with open(os.path.join(PLACE, 'Xvfb_screen0'), 'rb') as file:
+            self.memory = mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ)
+        head = struct.unpack('>25I', self.memory[:100])  # of an XWD file
+        self.line, self.start = head[12], head[0] + 12 * head[19]
+        assert head[11] == 32, 'a pixel is not four bytes'
+
+    def read(self, areas):
+        return [b''.join(self.memory[self.start + row * self.line + 4 * x:self.start + row * self.line + 4 * (x + width)]
+                         for row in range(y, y + height)) for x, y, width, height in areas]
+
+    def pixels(self, areas):
+        """Of each area, four bytes a pixel; None: they are being painted.  A request of which a part was read is over once the server has
+        answered another, so that what is the same after that is whole."""
+        before = self.read(areas)
+        subprocess.run(['xdotool', 'getmouselocation'], check=True, stdout=subprocess.DEVNULL)
+        return before if before == self.read(areas) else None
+
+
+def assert_whole(folder):
+    """A run from the window leaves what one from dynoctl leaves."""
+    kept = os.listdir(folder)
+    for name in 'settings.ini', 'metrics.csv', 'weights.safetensors', 'curves.svg', 'curves.png', 'log':
+        assert name in kept, f'{name} is not in {folder}: {kept}'
+    return kept
+
+
+def start_manager():
+    """Once it manages windows: what is shown before would have no keyboard."""
+    path = os.path.join(PLACE, 'manages')
+    manager = subprocess.Popen(['openbox', '--startup', f'touch {path}'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.monotonic() + LIMIT_S
+    while not os.path.exists(path):
+        assert manager.poll() is None and time.monotonic() < end, 'openbox did not start'
+        time.sleep(0.01)
+    return manager
+
+
+def run_test(test, home):
+    """None, or what failed."""
+    try:
+        if 'window' in inspect.signature(test).parameters:
+            test(home.window())
+        else:
+            test(home)
+        home.leave()
+    except Exception as problem:  # also one of the test's own: those after it are to run
+        return problem
+    finally:
+        home.end()
+    return None
+
+
+def main(tests):
+    program, names = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    tap = os.fdopen(int(os.environ['DYNO_UI_TAP']), 'w')
+    chosen = [t for t in tests if not names or t.__name__.removeprefix('test_') in names]
+    subject = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    print(f'1..{len(chosen)}', file=tap, flush=True)
+    manager = start_manager()
+    buses = Buses()
+    failed = reached = 0
+    for number, test in enumerate(chosen, 1):
+        name = f'/ui/{subject}/' + test.__name__.removeprefix('test_').replace('_', '-')
+        start = time.monotonic()
+        with tempfile.TemporaryDirectory(prefix='home-', dir=PLACE, ignore_cleanup_errors=True) as place:
+            home = Home(program, buses, place)
+            problem = run_test(test, home)
+            if not problem or isinstance(problem, Skip):
+                note = f'SKIP {problem}' if problem else f'{time.monotonic() - start:.1f} s'
+                print(f'ok {number} {name} # {note}', file=tap, flush=True)
+                continue
+            where = ''.join(traceback.format_exception(problem)).splitlines()
+            lines = [line for window in home.windows for line in window.errors.read().splitlines()]
+            print(f'not ok {number} {name}', *(f'# {line}' for line in (*where, *lines)), sep='\n', file=tap, flush=True)
+        failed += 1
+        reached += isinstance(problem, LimitReached)
+        if reached == LIMITS_AT_MOST and number < len(chosen):
+            print(f'Bail out! {reached} tests have waited in vain; those after them are not run', file=tap, flush=True)
+            break
+    manager.terminate()
+    manager.wait()
+    return 1 if failed else 0

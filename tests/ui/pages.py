@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The window as it starts, its pages, and its width.  Usage: see harness.py."""
+import os
+import sys
+
+import harness
+from harness import Role, State, THERE
+
+
+def test_first_start_on_a_software_device_is_small(window):
+    """Small enough that a curve is there soon."""
+    window.wait_for_numbers({'Size': 32})
+    assert window.number('Batch size') == 32
+    assert window.number('Model width') == 0.25
+
+
+def test_every_control_has_a_name(window):
+    """The focus can reach nothing that has no name for screen readers, on any page, the error bar included."""
+    window.open('/nowhere')
+    window.text_with('/nowhere')
+    for page in 'Home', 'Data', 'Tune', 'Diagnose', 'Runs', 'Train':
+        window.page(page)
+        assert not window.nameless(), f'on the page {page}: {window.nameless()}'
+    window.press('Export settings')
+    window.find(Role.LIST_ITEM, 'Dyno settings')
+    assert not window.nameless(), f'in the export dialog: {window.nameless()}'
+    window.key('Escape')
+    window.wait_for('the dialog to go', lambda: not window.has('Dyno settings', Role.LIST_ITEM))
+    assert window.find(Role.FRAME, 'Dyno')
+    window.press('Close message')
+    window.wait_without_text('/nowhere')
+
+
+def test_empty_pages_say_what_comes_there(home):
+    """Title and sentence for screen readers, and the button that begins a run."""
+    empty = home.window('--state-dir', home.file('empty'))
+    for page, title in ('Train', 'No Run Yet'), ('Tune', 'Nothing Measured Yet'), ('Diagnose', 'Nothing to Diagnose Yet'), ('Runs', 'No Runs Yet'):
+        empty.page(page)
+        assert empty.find_where(f'"{title}"', lambda n: n.name == title).description, title
+        if page in ('Diagnose', 'Runs'):
+            assert empty.find(Role.PUSH_BUTTON, 'Start Training').sensitive(), page
+    assert not empty.has('Delete'), 'buttons for runs that are not there'
+    empty.small_shapes()
+    empty.page('Diagnose')
+    empty.press('Start Training')
+    empty.wait_for('the page Train', lambda: empty.find(Role.RADIO_BUTTON, 'Train').has(State.CHECKED))
+    empty.finished()
+
+
+def test_preferences_are_kept_and_obeyed(home):
+    """Each control has a name; a folder for runs is used by the next one."""
+    home.run('gsettings', 'set', harness.ID, 'stop', 'save')
+    window = home.window()
+    window.ready()
+    window.key('ctrl+comma')
+    window.find(Role.COMBO_BOX, 'When a run is stopped')
+    dialog = window.find_where('the dialog', lambda n: n.name == 'Preferences', Role.FRAME, Role.DIALOG)
+    assert not window.nameless(), window.nameless()
+    window.find(Role.COMBO_BOX, 'Device')
+    window.choose('When a run is stopped', 'Ask')
+    window.wait_for('it to be kept', lambda: "stop='save'" not in home.kept_settings())
+    folder = home.file('my runs')
+    home.run('gsettings', 'set', harness.ID, 'runs-folder', folder)
+    window.wait_for('the folder to be shown', lambda: any(n.description == folder for n in dialog.inside(states=THERE)))
+    window.key('Escape')
+    window.wait_for('the preferences to go', lambda: not window.has('When a run is stopped', Role.COMBO_BOX))
+    window.start_long_run()
+    window.press('Stop')
+    window.text('Stop the run?')
+    window.press('Discard')
+    window.text('Stopped after ')
+    assert len(os.listdir(folder)) == 1
+    window.ready()
+
+
+def test_the_quick_test_of_the_menu_entry_can_be_stopped(window):
+    """As the desktop activates it; while it measures no run starts."""
+    window.activate_application('quick-test')
+    window.find(Role.PROGRESS_BAR, 'Progress of the quick test')
+    assert not window.find(Role.PUSH_BUTTON, 'Start').sensitive(), 'a run may start beside the quick test'
+    window.press('Stop Test')
+    window.ready()
+    assert window.find(Role.PUSH_BUTTON, 'Run Quick Test').sensitive()
+
+
+def width_of(node):
+    return node.extents(screen=False)[2]
+
+
+def right_of(node):
+    x, y, width, height = node.extents(screen=False)
+    return x + width
+
+
+def test_a_narrow_window_clips_nothing(window):
+    """The right edge of a run's page stays inside, the tiles included, after each change of the width."""
+    window.start_long_run()
+    xid, before = window.xid(), width_of(window.frame)
+    for width in 600, before, 600:
+        window.home.run('xdotool', 'windowsize', xid, str(width), '880')
+        window.wait_for(f'a page inside a window asked to be {width} wide', lambda: (width_of(window.frame) < before) == (width < before) and all(
+            0 < right_of(window.find(role, name, states=THERE)) <= width_of(window.frame)
+            for role, name in ((Role.CHART, 'Loss'), (Role.LABEL, 'Memory'))))
+    # Not by a key: it may be folded away already, and would come back.
+    window.set_state('show-settings', harness.GLib.Variant('b', False))
+    window.wait_for('the form to go', lambda: not window.has('Find a setting'))
+    window.key('ctrl+f')  # it comes over the page, with the focus
+    window.wait_for_focus('Find a setting')
+    assert window.find(None, 'Find a setting').showing()
+    window.home.run('xdotool', 'windowsize', xid, str(before), '800')
+    window.stop()
+
+
+def test_a_window_of_large_text_can_be_narrow(home):
+    """No page, nor the header of a run, keeps it from 640 pixels."""
+    large = home.window(GDK_DPI_SCALE='1.5')
+    xid = large.xid()
+
+    def narrow():
+        home.run('xdotool', 'windowsize', xid, '640', '880')
+        return width_of(large.frame) == 640
+    large.wait_for('640 pixels', narrow)
+    large.start_long_run()
+    large.wait_for('640 pixels in a run', narrow)
+
+
+TESTS = [test_first_start_on_a_software_device_is_small, test_every_control_has_a_name, test_empty_pages_say_what_comes_there,
+         test_preferences_are_kept_and_obeyed, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_a_narrow_window_clips_nothing,
+         test_a_window_of_large_text_can_be_narrow]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))

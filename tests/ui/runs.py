@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs of the past, and those to come: compared, diagnosed, used for predictions, queued.  Usage: see harness.py."""
+import csv
+import os
+import re
+import sys
+
+import data
+import harness
+from harness import GLib, Node, Role, State, THERE
+
+
+def test_a_run_is_diagnosed(window):
+    """The phases of a step while it goes on, the findings of its folder when it has ended, and the settings as a finding advises."""
+    window.open_settings({'Workers': 64, 'Epochs': 5000}, data='builtin:shapes?size=32&samples=2000', amp='false', batch_size=16, workers=64, epochs=5000,
+                         model__width=0.25)
+    window.ready()
+    window.press('Start')
+    window.page('Diagnose')
+    window.text_with('Forward')
+    bar = window.find(Role.DRAWING_AREA, 'Time of a step by phase')
+    assert re.search(r'Forward .*%.*ms', bar.description), bar.description
+    row = window.find_where('the rate', lambda n: n.name.startswith('This run: '), Role.LIST_ITEM)
+    window.focus_on(row)
+    before = row.name
+    window.wait_for('another rate', lambda: row.now().name != before)
+    assert row.has(State.FOCUSED), 'the focus is lost with each judgement'
+    window.press('Stop')
+    window.press('Save')
+    window.ready()
+    row = window.find_where('memory by component', lambda n: n.name.startswith('Weights: '), Role.LIST_ITEM)
+    assert row.parent.now().name == 'Memory by Component'
+    finding = window.find_where('the finding', lambda n: '64 workers share' in n.name, Role.LIST_ITEM, states=THERE)
+    assert re.match(r'Set “Workers \d+”', finding.description), f'no title: {finding.description}'
+    button = window.button_name('Apply: Workers')
+    window.press(button)
+    window.wait_for_numbers({'Workers': int(button.split()[-1])})
+
+
+def cell(table, row, column):
+    return Node(table.buses, *table.call('Table', 'GetAccessibleAt', '(ii)', row, column)[0])
+
+
+def test_past_runs_are_compared_renamed_and_deleted(home):
+    window = home.window()
+    for lr, schedule in (0.05, 'cosine'), (0.02, 'constant'):
+        window.small_shapes(epochs=1, lr=lr, schedule=schedule)
+        window.wait_for_numbers({'Learning rate': lr})
+        window.ready()
+        window.press('Start')
+        window.finished()
+        window.ready()
+    window.page('Runs')
+    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
+    window.wait_for('two runs', lambda: table.n_rows == 2)
+
+    def select(button, *rows):
+        """Again and again: the list may just be read anew."""
+        def question():
+            for row in rows or (0,):
+                table.call('Table', 'AddRowSelection', '(i)', row)
+            return window.find(Role.PUSH_BUTTON, button).sensitive()
+        window.wait_for(f'"{button}" for {rows or (0,)}', question)
+
+    def named(name):
+        return any(n.name == name for n in table.inside())
+
+    def choose_in_menu(toggle, item):
+        window.press(toggle, Role.TOGGLE_BUTTON)
+        window.find_where('its menu', lambda n: n.name == item).act()
+    select('Tags…', 0, 1)
+    window.text('Learning rate')
+    window.text_with('0.02')
+    window.text('Cosine')  # as the settings say it, not as files do
+    window.text('Constant')
+    names = [n.name for n in table.inside()]
+    assert any(re.fullmatch(r'(Today|Yesterday) \d\d:\d\d', n) for n in names), 'no cell says when'
+    assert 'MLP on Shapes' in names, 'the list is wider than it need be'
+    assert any(re.fullmatch(r'MLP on Shapes, (Today|Yesterday) \d\d:\d\d', n.name) for n in window.nodes(states=())), 'a run without a name is called by its folder'
+    chart = window.find(Role.CHART, 'Loss')
+    window.wait_for('the curves of both', lambda: chart.now().description.count(', ') >= 2)
+    path = home.file('both.csv')
+    choose_in_menu('Export', 'Comparison (CSV)…')
+    window.save_as('Export the Comparison', path, 'Save')
+    window.text('“both.csv” exported')
+    with open(path, newline='') as file:
+        written = list(csv.DictReader(file))
+    assert len(written) == 2 and {r['lr'] for r in written} == {'0.05', '0.02'} and all(r['state'] == 'finished' for r in written), written
+    assert 'seed' not in written[0], 'settings that are equal have columns'
+    path = home.file('their curves.csv')
+    choose_in_menu('Save the curves of the selected runs', 'Numbers (CSV)…')
+    window.save_as('Export Curves', path, 'Export')
+    window.text('“their curves.csv” exported')
+    with open(path, newline='') as file:
+        lines = list(csv.reader(file))
+    assert len(lines[0]) >= 3 and len(lines) > 4 and all(len(line) == len(lines[0]) for line in lines), lines[:2]
+    table.call('Table', 'RemoveRowSelection', '(i)', 1)
+    x, y, width, height = cell(table, 0, 1).extents()  # a curve with the focus
+    home.run('xdotool', 'mousemove', str(x + width // 2), str(y + height // 2), 'click', '1')
+    window.wait_for('the focus on the list', lambda: table.has(State.FOCUSED))
+    for key, row in ('Down', 1), ('Up', 0):
+        window.key(key)
+        window.wait_for(f'row {row} to be selected', lambda: table.call('Table', 'GetSelectedRows')[0] == [row])
+    select('Tags…', 0)
+    window.press('Tags…')
+    window.find(Role.TEXT, 'Tags of the runs').text = 'night,  good'
+    window.press('Tag')
+    window.wait_for('its tags', lambda: named('night, good'))
+    window.press('Set Up Again')
+    window.wait_for_numbers({'Learning rate': 0.02})
+    window.page('Runs')
+    window.wait_for('the list again', lambda: table.n_rows == 2)
+    select('Rename…')
+    window.press('Rename…')
+    entry = window.find(Role.TEXT, 'Name of the run')
+    assert not window.nameless(), window.nameless()
+    entry.text = 'the slower one'
+    window.press('Rename')
+    window.wait_for('its name', lambda: named('the slower one'))
+    select('Delete')
+    window.press('Delete')
+    window.wait_for('it to go', lambda: table.n_rows == 1)
+    window.press('Undo')
+    window.wait_for('it to come back', lambda: table.n_rows == 2 and named('the slower one'))
+
+
+def test_a_run_predicts_images(home):
+    """Each file with its classes, or why it could not be read."""
+    window = home.window()
+    folder = home.file('pictures')
+    os.makedirs(folder)
+    data.write_png(os.path.join(folder, 'black.png'), 16)
+    with open(os.path.join(folder, 'broken.png'), 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\nno more')
+    window.open_settings({'Epochs': 1, 'Samples': 100}, data='builtin:shapes?size=16&samples=100&classes=4', model='mlp', amp='false', batch_size=16,
+                         epochs=1)
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    window.ready()
+    assert window.find(Role.PUSH_BUTTON, 'Predict…').sensitive()
+    paths = [os.path.join(folder, name).encode() + b'\0' for name in ('black.png', 'broken.png')]
+    window.activate('predict', GLib.Variant('aay', paths))  # as dropping does
+    row = window.find_where('its classes', lambda n: re.match(r'.*black\.png: \w+ [\d.]+ %, \w+', n.name), Role.LIST_ITEM, states=THERE)
+    assert len(row.inside(Role.LEVEL_BAR)) == 4
+    assert window.has('Predictions of “MLP on Shapes”', states=()), 'the dialog does not name the run'
+    window.find_where('the broken one with its reason', lambda n: re.match(r'.*broken\.png: .{5}', n.name), Role.LIST_ITEM, states=THERE)
+    window.text_with('1 could not be read')
+    window.text_with('images/s on ')
+    assert not window.nameless(), window.nameless()
+    window.key('Escape')
+    window.wait_without_text('images/s on ')
+    window.ready()
+
+
+def test_jobs_are_queued_moved_and_removed(window):
+    """Settings as they were when each was added; the order is changed by keys, and is that of
+    dynoctl."""
+    for epochs in 3, 7:
+        window.small_shapes(epochs=epochs)
+        window.wait_for_numbers({'Epochs': epochs})
+        window.press('Add to queue')
+        window.text_with(f'{"1 run" if epochs == 3 else "2 runs"} in the queue')
+    window.page('Runs')
+
+    def order():
+        return [t for t in window.shown() if re.match(r'(.*, )?Epochs [37]\b', t)]
+
+    def first(what):
+        jobs = order()
+        return len(jobs) == 2 and what in jobs[0]
+    window.wait_for('both in their order', lambda: first('Epochs 3'))
+    assert not window.nameless(), window.nameless()
+    window.focus_on(window.find(Role.LIST_ITEM, 'MLP on Shapes, Waiting'))
+    window.key('alt+Down')
+    window.wait_for('the other order', lambda: first('Epochs 7'))
+    for n in 1, 0:
+        window.find_where('a button', lambda n: n.name == 'Take out of the queue').act()
+        window.wait_for(f'{n} left', lambda: len(order()) == n)
+
+
+TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))

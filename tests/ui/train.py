@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs in the window: preparation, plots, pausing, stopping, and what is said of one that goes wrong.  Usage: see harness.py."""
+import csv
+import os
+import re
+import sys
+
+import harness
+from harness import GLib, Role, THERE, assert_whole
+
+
+def read_metrics(folder):
+    with open(os.path.join(folder, 'metrics.csv'), newline='') as file:
+        return list(csv.DictReader(file))
+
+
+def step(window):
+    """Of the run, also while it goes on."""
+    text = window.wait_for('its step', lambda: next((t for t in window.shown() if re.search(r'[Ss]tep [\d,]+ of ', t)), None))
+    return int(re.search(r'[Ss]tep ([\d,]+)', text)[1].replace(',', ''))
+
+
+def test_preparation_is_one_progress(window):
+    """Up to the first step the bar only rises, whatever is prepared, and the sentence over it goes with the first step."""
+    window.open_settings({'Batch size': 20, 'Size': 40}, data='builtin:shapes?size=40&samples=100', model='mlp', batch_size=20, epochs=1)
+    window.ready()
+    window.press('Start')
+    bar = window.find(Role.PROGRESS_BAR, 'Progress of the run')
+    values = []
+
+    def started():
+        values.append(bar.value)
+        return any(t.startswith(('Training, step', 'Finished in')) for t in window.shown())
+    window.wait_for('the first step', started)
+    assert not window.has_text('Preparing: '), 'the sentence is behind the steps'
+    rising = values[:-2]
+    assert rising == sorted(rising), values
+    window.finished()
+    window.ready()
+
+
+def test_preparation_says_what_it_does(home):
+    """Its sentence stands as long as the driver makes no kernel."""
+    gate = home.file('gate')
+    window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults',
+                         DYNO_FAULTS='gate=' + gate)
+    window.small_shapes(epochs=1)
+    with open(gate, 'w'):
+        window.press('Start')
+    window.text('Preparing: ')
+    os.remove(gate)
+    window.finished()
+
+
+def test_trains_to_the_end(home):
+    window = home.window()
+    window.open_settings({'Batch size': 16, 'Samples': 100}, batch_size=16, model__width=0.25)  # SimpleCNN, as the window begins with
+    window.set_number('Epochs', 2)
+    window.ready()
+    window.press('Start')
+    window.find(Role.PUSH_BUTTON, 'Stop')
+    window.finished()
+    text = window.text('Step ')
+    assert sum(t.startswith('Finished') for t in window.shown()) == 1, 'the end is said more than once'
+    steps = [int(word.replace(',', '')) for word in text.split() if word.replace(',', '').isdigit()]
+    assert len(steps) == 2 and steps[0] == steps[1] and steps[0] > 0, text
+    window.ready()
+    assert any(re.fullmatch(r'[\d.]+\u00a0[KMG]iB', t) for t in window.shown()), 'the memory tile has no number with its unit'
+    assert_whole(home.newest_run())
+    path = home.file('steps.csv')
+    window.activate('export-curves', GLib.Variant('s', 'csv'))
+    window.save_as('Export Curves', path, 'Export')
+    window.text('“steps.csv” exported')
+    with open(path, newline='') as file:
+        assert [int(row['step']) for row in csv.DictReader(file)] == list(range(1, steps[1] + 1))
+    expected = window.text_with(' steps, about ')  # by the run that has ended
+    assert re.match(rf'{steps[1]:,} steps, about \d+:', expected) and expected.endswith('iB on disk'), expected
+
+
+def test_plots_are_read_zoomed_and_shown_alone(home):
+    """With the keyboard, over a run that has ended; all plots go along."""
+    window = home.window()
+
+    def said(name):
+        return window.find(Role.CHART, name).description
+    window.small_shapes(epochs=2)
+    window.press('Start')
+    window.finished()
+    window.ready()
+    window.focus(Role.CHART, 'Loss')
+    window.key('Home')
+    window.wait_for('the first step', lambda: said('Accuracy').startswith('Step 1: Training '))
+    window.key('plus')
+    window.wait_for('a part of the steps', lambda: re.search(r'; shown from 1 to \d+$', said('Throughput')))
+    window.choose('Horizontal axis', 'Epoch')
+    window.wait_for('epochs', lambda: re.match(r'Epoch \d\.\d\d: .*; shown from \d', said('Loss')))
+    window.wait_for('it to be kept', lambda: "plot-axis='epoch'" in home.kept_settings())
+    window.choose('Horizontal axis', 'Time')
+    window.wait_for('the clock', lambda: re.match(r'Time \d+:\d\d: ', said('Loss')))
+    window.choose('Horizontal axis', 'Step')
+    window.focus(Role.CHART, 'Loss')
+    window.key('0')
+    window.wait_for('all steps', lambda: 'shown from' not in said('Loss'))
+    window.press('Hold', Role.TOGGLE_BUTTON)
+    window.wait_for('the plots to be held', lambda: 'shown from' in said('Loss'))
+    window.focus(Role.CHART, 'Loss')
+    window.key('End')
+    window.wait_for('another step than the first', lambda: not said('Loss').startswith('Step 1: '))
+    window.key('0', 'Home')  # all there is, and held still; the second has an effect that is seen
+    window.wait_for('the first step', lambda: said('Loss').startswith('Step 1: '))
+    assert 'shown from' in said('Loss')
+    window.press('Hold', Role.TOGGLE_BUTTON)
+    window.wait_for('all that comes', lambda: 'shown from' not in said('Loss'))
+    window.focus(Role.CHART, 'Loss')
+    window.key('m')
+    window.wait_for('one plot', lambda: not window.has('Throughput', Role.CHART))
+    window.press('Show all plots (M)')
+    window.find(Role.CHART, 'Throughput')
+
+
+def test_pauses_and_stops(home):
+    """No step is taken in a pause: what was set in it holds from the step after the one before it."""
+    window = home.window()
+    window.start_long_run(lr=0.01, schedule='constant', warmup_epochs=0)
+    for name in 'Throughput', 'Loss', 'GPU memory':
+        window.wait_for(f'values of {name}', lambda n=name: re.match(
+            r'Step \d+: \w+ [\d.]+', window.find(Role.CHART, n, states=THERE).description))  # the first step has no rate
+    window.focus(Role.CHART, 'Loss')
+    window.key('space')
+    window.text('Paused')
+    window.key('space')
+    window.text('Training, step')
+    window.text('Changes are for the next run')
+    window.text_with(' left, loss ')
+    window.set_number('Batch size', 40)
+    window.press('Pause')
+    window.text('Paused, ')
+    before = step(window)
+    window.set_number('Learning rate', 0.03)
+    window.press('Resume')
+    window.text('Training, step')
+    window.wait_for('more steps', lambda: step(window) > before)
+    window.stop()
+    rows = read_metrics(home.newest_run())
+    assert [int(row['step']) for row in rows] == list(range(1, len(rows) + 1)), 'steps are missing'
+    rates = [float(row['lr']) for row in rows]
+    after = rates.index(0.03)
+    assert after == before and set(rates[:after]) == {0.01} and set(rates[after:]) == {0.03}, f'paused after {before} steps; 0.03 since {after} steps'
+    kept = GLib.KeyFile()
+    kept.load_from_file(os.path.join(home.newest_run(), 'settings.ini'), GLib.KeyFileFlags.NONE)
+    assert kept.get_string('settings', 'batch_size') == '16', 'the batch size is for the next run'
+    assert kept.get_string('settings', 'lr') == '0.03', 'the learning rate is for this run'
+    assert window.number('Batch size') == 40
+
+
+def test_a_pause_frees_the_gpu(home):
+    window = home.window()
+    window.start_long_run()
+    window.activate('release')
+    window.text('Paused, GPU memory is free')
+    before = step(window)
+    window.text('VRAM')
+    assert not window.has_text('in use'), 'memory that was given back is called in use'
+    window.press('Resume')
+    window.text('Training, step')
+    window.wait_for('more steps', lambda: step(window) > before)
+    window.stop()
+    assert_whole(home.newest_run())
+
+
+def test_stopping_asks_and_holds_nothing_up(home):
+    window = home.window()
+    window.start_long_run()
+    window.press('Stop')
+    window.text('Stop the run?')
+    before = window.text('Training, step')
+    window.wait_for('the run to go on', lambda: window.text('Training, step') != before)
+    window.key('Escape')
+    window.wait_without_text('Stop the run?')
+    window.text('Training, step')
+    window.press('Stop')
+    window.press('Do the same from now on', Role.CHECK_BOX)
+    window.press('Save')
+    window.text('Stopped after ')
+    window.wait_for('the answer to be kept', lambda: "stop='save'" in home.kept_settings())
+    window.ready()
+    window.press('Start')
+    window.text('Training, step')
+    window.press('Stop')
+    window.text('Stopped after ')
+    window.ready()
+
+
+def test_stops_without_saving(home):
+    """In the first epoch, so that nothing was saved before."""
+    window = home.window()
+    window.open_settings({'Samples': 50000, 'Batch size': 16}, data='builtin:shapes?size=16&samples=50000', model='mlp', batch_size=16, amp='false')
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.text('Training, step')
+    window.activate('discard')
+    window.text('Stopped after ')
+    window.ready()
+    kept = os.listdir(home.newest_run())
+    assert 'metrics.csv' in kept and 'weights.safetensors' not in kept, kept
+
+
+def test_says_that_a_path_was_not_opened_in_mid_run(home):
+    window = home.window()
+    window.start_long_run()
+    window.open(home.file('elsewhere'))
+    window.text('“elsewhere” was not opened')
+    window.press('Close message')
+    window.stop()
+
+
+def test_divergence_is_said(home):
+    window = home.window()
+    window.small_shapes(epochs=40, lr=100, momentum=0.99, warmup_epochs=0, schedule='constant')
+    window.press('Start')
+    window.page('Train')
+    window.text('The training diverged')
+    window.text_with('Try a lower learning rate')
+    window.text('Failed after ')
+    window.press('Close message')
+    window.ready()
+    before = set(os.listdir(home.runs))
+    window.press(window.button_name('Restart with Gradient clipping 1'))
+    window.wait_for_numbers({'Gradient clipping': 1})
+    window.wait_for('another run', lambda: set(os.listdir(home.runs)) - before)
+
+
+def test_a_run_that_learns_nothing_is_said(window):
+    window.open_settings({'Samples': 400}, data='builtin:shapes?size=16&samples=400', model='mlp', batch_size=16, epochs=8, lr=1e-7, warmup_epochs=0,
+                         schedule='constant', amp='false', momentum=0)
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    window.text_with('Nothing is learned')
+    window.press('Close message')
+    window.ready()
+
+
+TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_trains_to_the_end,
+         test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
+         test_stops_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
+         test_a_run_that_learns_nothing_is_said]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))
