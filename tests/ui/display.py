@@ -47,13 +47,28 @@ class Display(unittest.TestCase):
         while not check():
             self.assertIsNone(process.poll(), f'dyno ended before {what}: {self.words()}')
             self.assertLess(time.monotonic(), deadline, f'no {what}: {self.words()}')
-            time.sleep(0.1)
+            time.sleep(0.05)
 
     def xdotool(self, *arguments):
         return subprocess.run(['xdotool', *arguments], env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
 
     def wait_for_window(self, process):
         self.wait_for(process, 'window', lambda: self.xdotool('search', '--onlyvisible', '--name', 'Dyno').stdout)
+
+    def start_bus(self):
+        bus = subprocess.Popen(['dbus-daemon', '--session', '--nofork', '--print-address=1'], env=self.environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(bus.stdout.close)
+        self.addCleanup(bus.wait)
+        self.addCleanup(bus.kill)
+        self.environment['DBUS_SESSION_BUS_ADDRESS'] = bus.stdout.readline().strip()
+
+    def can_start(self):
+        """The action is enabled, which its key needs too."""
+        described = subprocess.run(['gdbus', 'call', '--session', '--dest', 'io.github.gpudyno.Dyno', '--object-path',
+                                    '/io/github/gpudyno/Dyno/window/1', '--method', 'org.gtk.Actions.Describe', 'start'],
+                                   env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        return described.stdout.startswith(b'((true,')
 
     def test_no_display_is_one_line(self):
         for display in (None, ':4095'):
@@ -80,6 +95,7 @@ class Display(unittest.TestCase):
 
     def test_the_server_dies_in_mid_run(self):
         server = self.start_server()
+        self.start_bus()
         if 'XDG_CACHE_HOME' in os.environ:  # kernels that are compiled already
             os.makedirs(os.path.join(os.environ['XDG_CACHE_HOME'], 'dyno'), exist_ok=True)
             os.makedirs(self.state)
@@ -87,13 +103,9 @@ class Display(unittest.TestCase):
         process = self.start('--state-dir', self.state, 'builtin:shapes?size=16&samples=64&classes=3')
         self.wait_for_window(process)
         checkpoints = os.path.join(self.state, 'runs', '*', 'checkpoint.safetensors')
-
-        def has_checkpoint():
-            if not glob.glob(os.path.join(self.state, 'runs', '*')):
-                self.xdotool('search', '--onlyvisible', '--name', 'Dyno', 'windowfocus', '--sync', 'key', 'F5')
-                time.sleep(1)
-            return glob.glob(checkpoints)
-        self.wait_for(process, 'checkpoint', has_checkpoint)
+        self.wait_for(process, 'action that starts a run', self.can_start)
+        self.xdotool('search', '--onlyvisible', '--name', 'Dyno', 'windowfocus', '--sync', 'key', 'F5')
+        self.wait_for(process, 'checkpoint', lambda: glob.glob(checkpoints))
         server.kill()
         self.assertEqual(process.wait(timeout=600), 1, self.words())  # no signal, no core
         words = [line for line in self.words().splitlines() if not line.startswith('dyno-')]  # not what the log says
@@ -106,7 +118,7 @@ class Display(unittest.TestCase):
 
 
 if __name__ == '__main__':
-    for tool in ('Xvfb', 'xdotool'):
+    for tool in ('Xvfb', 'xdotool', 'dbus-daemon', 'gdbus'):
         if not shutil.which(tool):
             print(f'{tool} is not installed')
             sys.exit(77)
