@@ -548,8 +548,9 @@ class Window:
                            amp='false', batch_size=16, **settings)
         self.ready()
 
-    def start_long_run(self, **settings):
-        self.small_shapes(epochs=1000000, **settings)
+    def start_long_run(self, epochs=1000000, **settings):
+        """It goes on until it is stopped."""
+        self.small_shapes(epochs=epochs, **settings)
         self.press('Start')
         self.page('Train')
         self.text('Training, step')

@@ -121,7 +121,7 @@ def test_a_window_of_large_text_can_be_narrow(home):
         home.run('xdotool', 'windowsize', xid, '640', '880')
         return width_of(large.frame) == 640
     large.wait_for('640 pixels', narrow)
-    large.start_long_run()
+    large.start_long_run(epochs=5000)  # whose numbers are as long as runs have
     large.wait_for('640 pixels in a run', narrow)
 
 
