@@ -13,6 +13,8 @@ static GString *held; /* lines for a file that is not named yet; NULL: none are 
 static GLogLevelFlags shown =
     G_LOG_LEVEL_ERROR | G_LOG_LEVEL_CRITICAL | G_LOG_LEVEL_WARNING | G_LOG_LEVEL_MESSAGE;
 
+static void (*no_memory) (const char *message);
+
 static const char *
 level_name (GLogLevelFlags level)
 {
@@ -40,6 +42,9 @@ write_line (GLogLevelFlags level, const GLogField *fields, gsize n_fields, gpoin
       else if (strcmp (fields[i].key, "GLIB_DOMAIN") == 0)
         domain = fields[i].value;
     }
+  if (no_memory && (level & G_LOG_LEVEL_ERROR) && strcmp (domain, "GLib") == 0
+      && strstr (message, "failed to allocate"))
+    no_memory (message);
   if (!g_str_has_prefix (domain, "dyno") && !(level & shown & ~G_LOG_LEVEL_MESSAGE))
     return G_LOG_WRITER_HANDLED;
 
@@ -78,6 +83,12 @@ dyno_log_init (void)
   if (g_strcmp0 (wanted, "debug") == 0)
     shown |= G_LOG_LEVEL_DEBUG;
   g_log_set_writer_func (write_line, NULL, NULL);
+}
+
+void
+dyno_log_set_no_memory (void (*func) (const char *message))
+{
+  no_memory = func;
 }
 
 void

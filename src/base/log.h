@@ -16,6 +16,9 @@ void dyno_log_leave_notes_out (void);
 /* From now on info and above also goes to path, appended; NULL ends it.  Any thread. */
 void dyno_log_set_file (const char *path);
 
+/* Called with GLib's message before GLib ends the process for want of memory.  Once from main. */
+void dyno_log_set_no_memory (void (*func) (const char *message));
+
 /* Lines from now on are kept in memory, and the next file begins with them; what is more than 64
  * KiB is lost.  Any thread. */
 void dyno_log_hold (void);

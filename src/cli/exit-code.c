@@ -58,6 +58,7 @@ from_nn (int code)
     case DYNO_NN_ERROR_MODEL:
       return DYNO_EXIT_USAGE;
     case DYNO_NN_ERROR_TOO_LARGE:
+    case DYNO_NN_ERROR_NO_MEMORY:
       return DYNO_EXIT_MEMORY;
     case DYNO_NN_ERROR_SHAPE:
     case DYNO_NN_ERROR_WEIGHTS:
@@ -117,7 +118,9 @@ dyno_exit_code (const GError *error)
   if (error->domain == DYNO_RUNS_ERROR)
     return from_runs (error->code);
   if (error->domain == DYNO_DATA_ERROR)
-    return error->code == DYNO_DATA_ERROR_OPTION ? DYNO_EXIT_USAGE : DYNO_EXIT_DATA;
+    return error->code == DYNO_DATA_ERROR_OPTION      ? DYNO_EXIT_USAGE
+           : error->code == DYNO_DATA_ERROR_NO_MEMORY ? DYNO_EXIT_MEMORY
+                                                      : DYNO_EXIT_DATA;
   if (error->domain == DYNO_TUNE_ERROR)
     return error->code == DYNO_TUNE_ERROR_PRESET         ? DYNO_EXIT_USAGE
            : error->code == DYNO_TUNE_ERROR_TRIALS       ? DYNO_EXIT_USAGE

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "comm.h"
 #include "file.h"
+#include "lastresort.h"
 #include "log.h"
 #include "output.h"
 #include "text.h"
@@ -163,6 +164,7 @@ main (int argc, char **argv)
   dyno_signals_ignore_pipe ();
   dyno_file_ignore_size_signal ();
   dyno_log_init ();
+  dyno_last_resort_init ();
   if (!first)
     {
       print_help ();

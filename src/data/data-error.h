@@ -19,6 +19,7 @@ typedef enum {
   DYNO_DATA_ERROR_READ,        /* the system failed to read */
   DYNO_DATA_ERROR_UNREACHABLE, /* the disk or server behind the file failed, and may come back */
   DYNO_DATA_ERROR_OPTION,      /* a built-in's option (?size=) that is unknown or out of range */
+  DYNO_DATA_ERROR_NO_MEMORY,   /* what is asked for is within the limits, and cannot be had */
 } DynoDataError;
 
 G_END_DECLS

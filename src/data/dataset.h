@@ -116,7 +116,7 @@ char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train,
                                 const GArray *validation);
 
 /* Decodes every sample once.  Gives "sample: reason" of those that fail, at most max_listed (0:
- * 100), in their order, and counts all of them.  progress: samples done so far.  Errors: TOO_LARGE
+ * 100), in their order, and counts all of them.  progress: samples done so far.  Errors: NO_MEMORY
  * (no memory); G_IO_ERROR_CANCELLED. */
 char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress,
                             gpointer data, GCancellable *cancellable, guint64 *n_failed,

@@ -65,7 +65,7 @@ grow_slots (DynoLoader *loader)
 static gboolean
 set_memory_error (GError **error, const char *what, guint64 bytes)
 {
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                _ ("No memory for %s (%" PRIu64
                   " MB); take a smaller batch, a smaller prefetch or smaller images"),
                what, bytes >> 20);

@@ -175,7 +175,7 @@ read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *can
   s->hashes = g_try_new (guint64, s->info->n_samples + 1);
   if (!s->hashes || (!klass->has_files && !block))
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                    _ ("No memory to compare the samples of “%s”"), s->info->name);
       return FALSE;
     }

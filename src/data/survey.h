@@ -10,7 +10,7 @@ G_BEGIN_DECLS
  * greyscale among colour, 16 bits a channel, images that EXIF turns, labels in order.  The samples
  * are read for it, unless they have more than most_bytes on disk, which a sentence then says; 0: they
  * are read whatever they have.  Samples that cannot be read are passed over.  progress: samples read
- * so far.  Free with g_strfreev.  Errors: TOO_LARGE (no memory); G_IO_ERROR_CANCELLED. */
+ * so far.  Free with g_strfreev.  Errors: NO_MEMORY; G_IO_ERROR_CANCELLED. */
 char **dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress progress,
                             gpointer data, GCancellable *cancellable, GError **error);
 

@@ -175,7 +175,7 @@ dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress pr
     return NULL;
   if (v.done < info->n_samples)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                    _ ("No memory to decode the samples of “%s”"), info->name);
       return NULL;
     }

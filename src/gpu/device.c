@@ -2,9 +2,16 @@
 /* Opening a device, and its life.  Everything that kernels may use is enabled where it is there;
  * what they may rely on without asking is in find_lacks of probe.c. */
 #include "device-private.h"
+#include "cores.h"
 #include "hash.h"
 #include "intl.h"
+#include "room.h"
 #include <string.h>
+#include <sys/resource.h>
+
+#define ROOM_BYTES         (G_GUINT64_CONSTANT (192) << 20)
+#define MAX_DRIVER_THREADS 32
+#define MAX_STACK_BYTES    (G_GUINT64_CONSTANT (8) << 20)
 
 /* How long a lost device gets to end what it was doing. */
 #define LOST_WAIT_NS (G_GUINT64_CONSTANT (10) * 1000000000)
@@ -146,6 +153,27 @@ wanted_features12 (const DynoProbe *probe)
   };
 }
 
+/* A driver that computes on the CPU makes threads with the device, and does without them badly. */
+static gboolean
+check_room (const DynoProbe *probe, GError **error)
+{
+  struct rlimit stack = { 0 };
+  guint64 bytes = ROOM_BYTES;
+
+  if (probe->info.type != DYNO_DEVICE_TYPE_SOFTWARE)
+    return TRUE;
+  if (getrlimit (RLIMIT_STACK, &stack) != 0 || stack.rlim_cur > MAX_STACK_BYTES)
+    stack.rlim_cur = MAX_STACK_BYTES;
+  bytes += MIN (dyno_cores_count (), MAX_DRIVER_THREADS) * stack.rlim_cur;
+  if (dyno_room_has (bytes))
+    return TRUE;
+  g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+               _ ("%s is not opened: the process can get less than %d MB of memory; raise its "
+                  "limit (ulimit -v) or close other programs"),
+               probe->info.name, (int) (bytes >> 20));
+  return FALSE;
+}
+
 static gboolean
 create_device (DynoDevice *device, GError **error)
 {
@@ -220,6 +248,8 @@ create_device (DynoDevice *device, GError **error)
   if (probe->info.memory_budget)
     extensions[info.enabledExtensionCount++] = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME;
 
+  if (!check_room (device->probe, error))
+    return FALSE;
   result = device->instance->vk.CreateDevice (probe->handle, &info, NULL, &device->handle);
   if (result != VK_SUCCESS)
     {

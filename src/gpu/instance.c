@@ -6,9 +6,11 @@
  * installed is said once and is no error. */
 #include "device-private.h"
 #include "intl.h"
+#include "room.h"
 #include <string.h>
 
 #define LAYER_NAME "VK_LAYER_KHRONOS_validation"
+#define ROOM_BYTES (G_GUINT64_CONSTANT (384) << 20) /* for all drivers with their libraries */
 
 static VKAPI_ATTR VkBool32 VKAPI_CALL
 on_message (VkDebugUtilsMessageSeverityFlagBitsEXT severity, VkDebugUtilsMessageTypeFlagsEXT types,
@@ -98,6 +100,14 @@ dyno_instance_new (gboolean validation, GError **error)
                                 .pApplicationInfo = &application };
   VkResult result;
 
+  if (!dyno_room_has (ROOM_BYTES))
+    {
+      g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+                   _ ("No Vulkan driver is loaded: the process can get less than %d MB of memory; "
+                      "raise its limit (ulimit -v) or close other programs"),
+                   (int) (ROOM_BYTES >> 20));
+      return NULL;
+    }
   validation = validation || (asked && *asked != '\0' && strcmp (asked, "0") != 0);
   instance->global = dyno_vk_load (error);
   if (!instance->global || !check_version (instance->global, error))

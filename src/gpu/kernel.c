@@ -11,11 +11,16 @@
 #include "cores.h"
 #include "hash.h"
 #include "parallel.h"
+#include "room.h"
 #include "shader.h"
 #include <string.h>
 
 #define CACHE_MAGIC "DYNOPIPE"
 #define MAX_THREADS 16
+/* What must be left for a compiler, and for each that is at work already: llvmpipe's grew by less
+ * than half of it in kernels of all kinds. */
+#define ROOM_BYTES      (G_GUINT64_CONSTANT (192) << 20)
+#define ROOM_EACH_BYTES (G_GUINT64_CONSTANT (96) << 20)
 
 struct _DynoKernel {
   DynoKernelSpec spec; /* first: the table's keys are kernels read as specs */
@@ -289,7 +294,7 @@ create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule 
 }
 
 static gboolean
-build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GError **error)
+compile (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GError **error)
 {
   g_autoptr (GBytes) spirv = NULL;
   VkShaderModuleCreateInfo info = { .sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO };
@@ -321,6 +326,53 @@ build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GEr
                    dyno_vk_result_name (result), (int) result);
   dyno_device_set_error (device, error, result, "vkCreateComputePipelines", spec->shader);
   return FALSE;
+}
+
+/* Compilers that are at work in this process, whatever the device. */
+static GMutex building_lock;
+static GCond building_done;
+static guint n_building;
+
+/* A compiler that gets no memory ends the process instead of failing: where there is not enough for
+ * one more, the next one waits for those before it, and a single one fails. */
+static gboolean
+begin_building (const DynoKernelSpec *spec, GError **error)
+{
+  gboolean has;
+
+  g_mutex_lock (&building_lock);
+  while (!(has = dyno_room_has (ROOM_BYTES + n_building * ROOM_EACH_BYTES)) && n_building > 0)
+    g_cond_wait (&building_done, &building_lock);
+  n_building += has;
+  g_mutex_unlock (&building_lock);
+  if (!has)
+    g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
+                 "The kernel “%s” is not compiled: the process can get less than %d MB of memory, "
+                 "which the driver's compiler may need; raise the limit of the process (ulimit "
+                 "-v), close other programs or use fewer workers",
+                 spec->shader, (int) (ROOM_BYTES >> 20));
+  return has;
+}
+
+static void
+end_building (void)
+{
+  g_mutex_lock (&building_lock);
+  n_building--;
+  g_cond_broadcast (&building_done);
+  g_mutex_unlock (&building_lock);
+}
+
+static gboolean
+build (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, GError **error)
+{
+  gboolean made;
+
+  if (!begin_building (spec, error))
+    return FALSE;
+  made = compile (device, spec, pipeline, error);
+  end_building ();
+  return made;
 }
 
 DynoKernel *

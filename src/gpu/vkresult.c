@@ -73,6 +73,8 @@ advice (VkResult result)
     {
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
       return "; use a smaller batch or close other programs that use the GPU";
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+      return "; close other programs, or raise the memory limit of the process (ulimit -v)";
     case VK_ERROR_DEVICE_LOST:
       return "; the driver reset the GPU: see the kernel log, then start again from the last "
              "checkpoint";

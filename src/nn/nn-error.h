@@ -15,8 +15,9 @@ typedef enum {
   DYNO_NN_ERROR_UNSUPPORTED, /* the device or this build cannot do what the graph asks */
   /* no kernel variant is left that the device can run; the message names one and why */
   DYNO_NN_ERROR_KERNEL,
-  DYNO_NN_ERROR_MODEL,   /* no model of that name, or options it cannot take */
-  DYNO_NN_ERROR_WEIGHTS, /* a weight of another name, shape or type than the model's */
+  DYNO_NN_ERROR_MODEL,     /* no model of that name, or options it cannot take */
+  DYNO_NN_ERROR_WEIGHTS,   /* a weight of another name, shape or type than the model's */
+  DYNO_NN_ERROR_NO_MEMORY, /* of the host, for a copy of weights */
 } DynoNnError;
 
 G_END_DECLS

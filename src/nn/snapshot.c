@@ -178,7 +178,7 @@ read_values (DynoSnapshot *s, DynoSpace space, float *const *values, GError **er
   flat = g_try_new (float, n_elements);
   if (!flat)
     {
-      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS,
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_NO_MEMORY,
                    "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
       return FALSE;
     }

@@ -26,7 +26,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSnapshot, dyno_snapshot_free)
 gboolean dyno_snapshot_take (DynoSnapshot *snapshot, GError **error);
 
 /* As dyno_program_read_parameters and _read_tensor, but of the copy, through the transfer queue.
- * Waits for the copy.  Errors: DEVICE_LOST, TIMEOUT, WEIGHTS (no host memory). */
+ * Waits for the copy.  Errors: DEVICE_LOST, TIMEOUT, NO_MEMORY. */
 gboolean dyno_snapshot_read_parameters (DynoSnapshot *snapshot, DynoSpace space,
                                         float *const *values, GError **error);
 gboolean dyno_snapshot_read_scaler (DynoSnapshot *snapshot, struct DynoScalerState *scaler,

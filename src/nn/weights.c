@@ -57,8 +57,11 @@ flat_clear (Flat *flat)
 static gboolean
 no_memory (guint64 n_elements, GError **error)
 {
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS,
-               "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_NO_MEMORY,
+               "no host memory for %" G_GUINT64_FORMAT
+               " weights; close other programs, or raise the memory limit of the process (ulimit "
+               "-v)",
+               n_elements);
   return FALSE;
 }
 
@@ -196,11 +199,7 @@ read_space (DynoProgram *program, DynoSpace space, float *const *values, GError 
     return TRUE;
   g_autofree float *flat = g_try_new (float, n_elements);
   if (!flat)
-    {
-      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_WEIGHTS,
-                   "no host memory for %" G_GUINT64_FORMAT " weights", n_elements);
-      return FALSE;
-    }
+    return no_memory (n_elements, error);
   DynoTensor whole = whole_space (space, "weights", n_elements, DYNO_DTYPE_F32);
   if (!dyno_program_read_tensor (program, &whole, 0, flat, whole.size_bytes, error))
     return FALSE;
@@ -284,7 +283,14 @@ make_values (gpointer data)
   for (guint i = 0; i < parameters->len; i++)
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
-      float *torch = g_new (float, dyno_parameter_count (parameter));
+      guint64 count = dyno_parameter_count (parameter);
+      float *torch = g_try_new (float, count);
+
+      if (!torch)
+        {
+          no_memory (count, &start->error);
+          return NULL;
+        }
       dyno_parameter_initialise (parameter, start->seed, torch);
       g_ptr_array_add (values, torch);
     }

@@ -346,7 +346,9 @@ open_checked (const char *path, const char *shown, GError **error)
   const char *version = file ? dyno_safetensors_get_metadata (file, "dyno_checkpoint") : NULL;
   const char *hash = file ? dyno_safetensors_get_metadata (file, "hash") : NULL;
 
-  if (file && !version)
+  if (g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY))
+    g_propagate_error (error, g_steal_pointer (&problem)); /* says nothing of the file */
+  else if (file && !version)
     fail (error, "“%s” holds weights but is no checkpoint; start from it with --weights instead",
           shown);
   else if (file && strcmp (version, VERSION) != 0)

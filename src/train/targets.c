@@ -81,7 +81,8 @@ dyno_targets_fold (const DynoWeights *weights, DynoGraph *graph, GError **error)
   if (!folded->weight || !folded->bias)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
-                   "No memory for a copy of the last layer");
+                   "No memory for a copy of the last layer; close other programs, or raise the "
+                   "memory limit of the process (ulimit -v)");
       return NULL;
     }
   for (guint64 t = 0; t < n; t++)

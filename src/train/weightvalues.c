@@ -19,7 +19,8 @@ dyno_weights_new (DynoGraph *graph, GError **error)
       if (!weights->values[i])
         {
           g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
-                       "No memory for a copy of the weights");
+                       "No memory for a copy of the weights; close other programs, or raise the "
+                       "memory limit of the process (ulimit -v)");
           return NULL;
         }
     }

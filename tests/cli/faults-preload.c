@@ -13,6 +13,8 @@
  * DYNO_TEST_DISK=BYTES       no file that has a name grows past so many, as on a full disk; a limit
  *                            of the process (RLIMIT_FSIZE) would hold for the memory of Mesa's newer
  *                            software devices too, which have no name
+ * DYNO_TEST_ALLOC=N         the N-th allocation of DYNO_TEST_ALLOC_BYTES or more that dynoctl or GLib
+ *                            asks for fails, and DYNO_TEST_ALLOC_FILE is made
  * DYNO_TEST_NO_LOCKS         no file can be locked
  * DYNO_TEST_CLOCK=FILE       the monotonic clock is ahead by so many nanoseconds as the eight bytes
  *                            of FILE say
@@ -341,4 +343,56 @@ fcntl64 (int fd, int command, ...)
   argument = va_arg (rest, void *);
   va_end (rest);
   return fcntl_it ("fcntl64", fd, command, argument);
+}
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+void *__libc_malloc (size_t size);
+void *__libc_calloc (size_t n, size_t size);
+void *__libc_realloc (void *old, size_t size);
+
+/* A driver's and a library's own are left alone: they are not Dyno's. */
+static int
+is_refused (size_t size, void *caller)
+{
+  static int most = -1, n;
+  static size_t least;
+  const char *number;
+  Dl_info info;
+  int fd;
+
+  if (most < 0)
+    {
+      number = getenv ("DYNO_TEST_ALLOC_BYTES");
+      least = number ? (size_t) atoll (number) : 0;
+      number = getenv ("DYNO_TEST_ALLOC");
+      most = number ? atoi (number) : 0;
+    }
+  if (most == 0 || size < least || !dladdr (caller, &info)
+      || (!strstr (info.dli_fname, "libglib") && !strstr (info.dli_fname, "dynoctl"))
+      || __atomic_add_fetch (&n, 1, __ATOMIC_RELAXED) != most)
+    return 0;
+  fd = open_it ("open", getenv ("DYNO_TEST_ALLOC_FILE"), O_CREAT | O_WRONLY, 0600);
+  if (fd >= 0)
+    close (fd);
+  errno = ENOMEM;
+  return 1;
+}
+
+void *
+malloc (size_t size)
+{
+  return is_refused (size, __builtin_return_address (0)) ? NULL : __libc_malloc (size);
+}
+
+void *
+calloc (size_t n, size_t size)
+{
+  return is_refused (n * size, __builtin_return_address (0)) ? NULL : __libc_calloc (n, size);
+}
+
+void *
+realloc (void *old, size_t size)
+{
+  return is_refused (size, __builtin_return_address (0)) ? NULL : __libc_realloc (old, size);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl with less than it needs: threads, descriptors, memory, a disk that does not answer."""
-import json, os, resource, signal, struct, subprocess, sys, threading, unittest
+import json, os, resource, shutil, signal, struct, subprocess, sys, threading, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -139,6 +139,72 @@ class Faults(Case):
                                           limit=(resource.RLIMIT_FSIZE, 1000)))
         self.assertEqual(code, 7, words)
         self.assertEqual(os.listdir(self.path('full')), [])
+
+    def failing(self, number, *arguments, least=100000):
+        """A run whose allocation of that number fails: its exit code and words, and whether there was one."""
+        hit = self.path('hit')
+        if os.path.exists(hit):
+            os.unlink(hit)
+        code, words = self.end(self.start(*arguments, environment={
+            'LD_PRELOAD': PRELOAD, 'DYNO_VALIDATION': '0', 'DYNO_TEST_ALLOC': str(number), 'DYNO_TEST_ALLOC_BYTES': str(least),
+            'DYNO_TEST_ALLOC_FILE': hit}))
+        return code, words, os.path.exists(hit)
+
+    def assertWhole(self, name):
+        """A safetensors file of the length that its header says."""
+        with open(self.path(name), 'rb') as file:
+            size = struct.unpack('<Q', file.read(8))[0]
+            header = json.loads(file.read(size))
+        ends = [tensor['data_offsets'][1] for key, tensor in header.items() if key != '__metadata__']
+        self.assertEqual(os.path.getsize(self.path(name)), 8 + size + max(ends))
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_each_large_allocation_may_fail(self):
+        """Of a run that goes on from a checkpoint: it goes on without, or ends by 6 with advice, and the checkpoint is whole."""
+        model = ['--model', 'mlp', '--set', 'batch_size=8', '--set', 'amp=false', '--set', 'workers=1', '--set', 'autotune=false']
+        self.run_it('train', '--data', TINY, *model, '--steps', '1', '--out', 'run')
+        shutil.copytree(self.path('run'), self.path('first'))
+        codes = []
+        for number in range(1, 100):
+            shutil.rmtree(self.path('run'))
+            shutil.copytree(self.path('first'), self.path('run'))
+            code, words, hit = self.failing(number, 'train', '--resume', 'run', '--steps', '2')
+            if not hit:
+                break
+            codes.append(code)
+            self.assertIn(code, (0, 6), words)
+            if code == 6:
+                self.assertIn('memory', words)
+                self.assertIn('ulimit -v', words)
+            self.assertEqual([name for name in os.listdir(self.path('run')) if name.startswith('.dyno-')], [])
+            self.assertWhole('run/checkpoint.safetensors')
+        self.assertFalse(hit)
+        self.assertEqual(code, 0, words)
+        self.assertIn(6, codes)
+
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_data_that_find_no_memory_are_no_bad_data(self):
+        self.array('X.npy', '<f4', (50000, 1), bytes(200000))
+        self.array('y.npy', '<i8', (50000,), struct.pack('<50000q', *(i % 2 for i in range(50000))))
+        codes = []
+        for number in range(1, 100):
+            code, words, hit = self.failing(number, 'inspect', 'X.npy')
+            if not hit:
+                break
+            codes.append(code)
+            self.assertIn(code, (0, 6), words)
+            self.assertTrue(code == 0 or 'memory' in words, words)
+        self.assertFalse(hit)
+        self.assertEqual(code, 0, words)
+        self.assertIn(6, codes)
+
+    def test_too_little_address_space_is_exit_6(self):
+        """Where the driver is loaded, the device is opened and kernels are compiled: its libraries would crash."""
+        for megabytes in (200, 350, 500, 650, 800, 950, 1100):
+            code, words = self.end(self.start('train', '--data', TINY, *SMALL, '--steps', '2', '--no-out', '-q',
+                                              environment={'DYNO_VALIDATION': '0'}, limit=(resource.RLIMIT_AS, megabytes * 1000000)))
+            self.assertEqual(code, 6, f'{megabytes} MB: {words}')
+            self.assertIn('ulimit -v', words)
 
     def test_too_few_descriptors_are_an_error_or_enough(self):
         for most in (3, 9, 15, 24):

@@ -130,7 +130,7 @@ make_room (Set *set, const DynoNpyHeader *header, const char *name, GError **err
       set->classes = room ? room : set->classes;
     }
   if (!room)
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                  _ ("“%s”: no memory for its targets"), name);
   return room != NULL;
 }
@@ -331,7 +331,7 @@ load_targets (Set *set, DynoArray *y, guint64 *hash, const DynoOpenContext *cont
   bytes = g_try_malloc (MAX (header->data_bytes, 1));
   if (!bytes)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                    _ ("“%s”: no memory for its targets"), y->shown);
       return FALSE;
     }

@@ -236,7 +236,7 @@ grow (Cifar *cifar, guint64 n, const char *path, GError **error)
         return TRUE;
     }
   g_autofree char *shown = g_filename_display_name (path);
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                _ ("“%s”: no memory for its %" PRIu64 " images of 3 KB"), shown, n);
   return FALSE;
 }

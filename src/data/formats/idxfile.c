@@ -116,7 +116,7 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
   content = g_try_malloc (MAX (header->n_bytes, 1));
   if (!content)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                    "“%s”: no memory for its %" G_GUINT64_FORMAT " MB", name, header->n_bytes >> 20);
       return NULL;
     }

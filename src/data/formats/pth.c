@@ -147,7 +147,7 @@ take_tensor (Archive *archive, const DynoPickleValue *value, const char *name, G
     {
       block = count * element <= archive->room ? gather (value, entry->data, count, element) : NULL;
       if (!block)
-        return refuse (error, DYNO_DATA_ERROR_TOO_LARGE, "no memory for tensor “%s”", name);
+        return refuse (error, DYNO_DATA_ERROR_NO_MEMORY, "no memory for tensor “%s”", name);
       archive->room -= count * element;
       g_ptr_array_add (archive->file->blocks, block);
       tensor.data = block;

@@ -417,7 +417,9 @@ read_whole (int fd, guint64 size, guint64 max_bytes, GError **error)
   bytes = g_try_malloc (MAX (size, 1));
   if (!bytes)
     {
-      set_error (error, DYNO_DATA_ERROR_TOO_LARGE, "no memory for its %" G_GUINT64_FORMAT " MB",
+      set_error (error, DYNO_DATA_ERROR_NO_MEMORY,
+                 "no memory for its %" G_GUINT64_FORMAT
+                 " MB; close other programs, or raise the memory limit of the process (ulimit -v)",
                  size >> 20);
       return NULL;
     }

@@ -226,7 +226,7 @@ take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, GPtrArra
       header->data_bytes <= MAX_TARGET_BYTES ? g_try_malloc (MAX (header->data_bytes, 1)) : NULL;
   if (!bytes)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                    _ ("“%s”: no memory for its targets"), y->shown);
       return FALSE;
     }

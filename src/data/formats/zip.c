@@ -244,7 +244,7 @@ walk (Zip *zip, DynoMemberFunc func, gpointer data, GCancellable *cancellable, G
   directory = g_try_malloc (MAX (zip->directory_size, 1));
   if (!directory)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
                    _ ("“%s”: no memory for its directory of %" PRIu64 " MB"),
                    zip->shown ? zip->shown : "", zip->directory_size >> 20);
       return FALSE;

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* Invariants: only functions that are safe in a signal handler are called in one; a crash of a
+ * process that has memory left is a crash as before. */
+#include "lastresort.h"
+#include "cli.h"
+#include "log.h"
+#include "room.h"
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define SCARCE      (G_GUINT64_CONSTANT (64) << 20) /* allocators ask for as much in one piece */
+#define STACK_BYTES (64 * 1024)
+
+static void
+say (const char *text)
+{
+  G_GNUC_UNUSED gssize n = write (STDERR_FILENO, text, strlen (text));
+}
+
+static void
+leave (const char *who)
+{
+  say ("dynoctl: out of memory: ");
+  say (who);
+  say ("; what was saved before is whole.  Raise the limit of the process (ulimit -v), close other "
+       "programs, or use a smaller batch and fewer workers\n");
+  _exit (DYNO_EXIT_MEMORY);
+}
+
+static void
+on_crash (int number)
+{
+  if (!dyno_room_has (SCARCE))
+    leave ("a library or the driver got none and crashed");
+  signal (number, SIG_DFL);
+  raise (number);
+}
+
+static void
+on_no_memory (const char *message)
+{
+  leave (message);
+}
+
+/* The main thread's stack grows by need, and cannot where no memory is left. */
+static void
+make_stack (void)
+{
+  stack_t stack = { .ss_size = STACK_BYTES };
+
+  stack.ss_sp =
+      mmap (NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (stack.ss_sp != MAP_FAILED)
+    sigaltstack (&stack, NULL);
+}
+
+void
+dyno_last_resort_init (void)
+{
+  static const int numbers[] = { SIGSEGV, SIGBUS, SIGABRT, SIGTRAP };
+  struct sigaction action = { .sa_handler = on_crash, .sa_flags = SA_ONSTACK }, before;
+
+  make_stack ();
+  for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
+    if (sigaction (numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+      sigaction (numbers[i], &action, NULL);
+  dyno_log_set_no_memory (on_no_memory);
+}
