@@ -206,6 +206,20 @@ class Faults(Case):
             self.assertEqual(code, 6, f'{megabytes} MB: {words}')
             self.assertIn('ulimit -v', words)
 
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
+    def test_durations_are_not_of_the_wall_clock(self):
+        """It jumps ten years forward at once, early and in mid-run."""
+        for number in '2', '5', '9':
+            code, words = self.end(self.start('train', '--data', TINY, *SMALL, '--epochs', '2', '--no-out',
+                                              environment={'LD_PRELOAD': PRELOAD, 'DYNO_TEST_JUMP': number}))
+            self.assertEqual(code, 0, words)
+            self.assertNotIn('warning', words)
+        runs = self.lines('runs', '--json')
+        self.assertEqual([run['state'] for run in runs], ['finished'] * 3)
+        for run in runs:
+            self.assertLess(run['seconds'], 365 * 86400)
+            self.assertGreater(run['samples_per_s'], 0.001)
+
     def test_too_few_descriptors_are_an_error_or_enough(self):
         for most in (3, 9, 15, 24):
             self.end(self.start('train', '--data', TINY, *SMALL, '--steps', '2', '--no-out', limit=(resource.RLIMIT_NOFILE, most)), seconds=240)
