@@ -17,8 +17,8 @@
 
 #define CACHE_MAGIC "DYNOPIPE"
 #define MAX_THREADS 16
-/* What must be left for a compiler, and for each that is at work already: llvmpipe's grew by less
- * than half of it in kernels of all kinds. */
+/* Memory that must be left for a compiler, and for each one that is at work already: a guess that is
+ * meant to be large, since llvmpipe's compiler ends the process where it gets none. */
 #define ROOM_BYTES      (G_GUINT64_CONSTANT (192) << 20)
 #define ROOM_EACH_BYTES (G_GUINT64_CONSTANT (96) << 20)
 
