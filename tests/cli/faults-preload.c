@@ -35,6 +35,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -347,21 +348,20 @@ fcntl64 (int fd, int command, ...)
 
 /* --- time ----------------------------------------------------------------------------------------- */
 
-/* DYNO_TEST_JUMP=N: from the N-th question on the wall clock is ten years later. */
+/* DYNO_TEST_JUMP=FILE: while FILE is there the wall clock, as GLib reads it, is ten years later. */
 int
-clock_gettime (clockid_t clock, struct timespec *now)
+gettimeofday (struct timeval *now, void *zone)
 {
-  static int (*real) (clockid_t, struct timespec *);
-  static int n;
+  static int (*real) (struct timeval *, void *);
   const char *jump = getenv ("DYNO_TEST_JUMP");
-  int result;
+  int result, before = errno;
 
   if (!real)
-    real = (int (*) (clockid_t, struct timespec *)) dlsym (RTLD_NEXT, "clock_gettime");
-  result = real (clock, now);
-  if (jump && clock == CLOCK_REALTIME
-      && __atomic_add_fetch (&n, 1, __ATOMIC_RELAXED) >= atoi (jump))
+    real = (int (*) (struct timeval *, void *)) dlsym (RTLD_NEXT, "gettimeofday");
+  result = real (now, zone);
+  if (jump && access (jump, F_OK) == 0)
     now->tv_sec += 10 * 365 * 86400;
+  errno = before;
   return result;
 }
 
