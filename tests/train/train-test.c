@@ -64,7 +64,7 @@ check_log (DynoSession *session, const TestRun *run)
 }
 
 static void
-take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook, gpointer data)
+take_event (TestRun *run, DynoEvent *event)
 {
   switch (event->type)
     {
@@ -77,8 +77,6 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
       run->vram_bytes = event->step.vram_bytes;
       run->skipped += event->step.skipped;
       run->last_rate = event->step.samples_per_s;
-      if (hook)
-        hook (session, &event->step, data);
       break;
     case DYNO_EVENT_EPOCH:
       run->epochs++;
@@ -120,6 +118,21 @@ take_event (TestRun *run, DynoSession *session, DynoEvent *event, TestHook hook,
     }
 }
 
+typedef struct {
+  DynoSession *session;
+  TestHook hook;
+  gpointer data;
+} Hooked;
+
+static void
+call_hook (DynoEvent *event, gpointer data)
+{
+  const Hooked *hooked = data;
+
+  if (event->type == DYNO_EVENT_STEP)
+    hooked->hook (hooked->session, &event->step, hooked->data);
+}
+
 void
 test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
 {
@@ -131,9 +144,13 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
 {
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
+  static const DynoObserver observer = { .event = call_hook };
+  Hooked hooked = { session, hook, data };
   gboolean done = FALSE;
   guint64 last_step = 0;
 
+  if (hook)
+    dyno_session_add_observer (session, &observer, &hooked);
   memset (run, 0, sizeof *run);
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   run->losses = g_array_new (FALSE, FALSE, sizeof (double));
@@ -151,7 +168,7 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
           g_assert_true (last_step == 0 || event->step.step == last_step + 1);
           last_step = event->step.step;
         }
-      take_event (run, session, event, hook, data);
+      take_event (run, event);
       done = event->type == DYNO_EVENT_DONE;
     }
   g_assert_null (dyno_event_queue_pop (events, 0));

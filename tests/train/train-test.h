@@ -38,7 +38,9 @@ typedef struct {
 void test_run_clear (TestRun *run);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TestRun, test_run_clear)
 
-/* Called after each STEP event; may command the session. */
+/* Called at each STEP event, in the thread of the session, which goes on after the call: what it
+ * commands is obeyed before another step begins, and what it finds is of that step.  Not for what
+ * waits for the session. */
 typedef void (*TestHook) (DynoSession *session, const DynoStepMetrics *step, gpointer data);
 
 /* Runs the job to its end and checks what always holds: DONE is last and once, steps count up, the
