@@ -62,7 +62,7 @@ typedef struct {
   char governor[32];             /* that sets the CPU's clocks; empty: not known */
   gboolean no_persistence;       /* an NVIDIA card whose driver is known not to be kept loaded */
   guint64 n_train, n_validation, steps_per_epoch;
-  guint64 max_steps;                     /* whatever the epochs; 0: they decide */
+  guint64 max_steps; /* whatever the epochs; 0: they decide */
   /* Where this part of the run began: updates made before, and the steps of the schedule that they
    * stand for (schedule.h): another number where steps were of another size. */
   guint64 begin_step, begin_place;
