@@ -187,6 +187,7 @@ class History(Case):
         self.train('--no-out')
         os.chmod(self.home, 0o755)
         os.chmod(os.path.dirname(self.file()), 0o555)
+        os.chmod(self.file(), 0o644)  # an older one, which others can read
         other = {'user': 65534} if os.geteuid() == 0 else {}
 
         def run_it(*arguments):

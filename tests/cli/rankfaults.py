@@ -60,7 +60,7 @@ def first_hangs():
 def loses_its_device():
     """Whichever rank has it: it is named, as is the last checkpoint."""
     layer = f'VK_ADD_LAYER_PATH={sys.argv[2]}', 'VK_INSTANCE_LAYERS=VK_LAYER_DYNO_faults'
-    for rank, fault, why, code in (0, 'lost=400', 'VK_ERROR_DEVICE_LOST', 5), (1, 'lost=400', 'VK_ERROR_DEVICE_LOST', 1), (0, 'hang=400', 'hangs or is too slow', 5):
+    for rank, fault, why, code in (0, 'lost=400', 'VK_ERROR_DEVICE_LOST', 5), (1, 'lost=400', 'VK_ERROR_DEVICE_LOST', 1), (0, 'hang=400', 'finished nothing, and its driver ended waits', 5):
         name = f'{fault[:4]}{rank}'
         command = [dynoctl, *TRAIN, '--set', 'batch_size=8', '--epochs', '100', '--json', '--out', name]
         commands = [command, command]
