@@ -18,6 +18,7 @@ static const char *const keys[] = {
   "momentum",
   "weight_decay",
   "schedule",
+  "schedule_epochs",
   "warmup_epochs",
   "label_smoothing",
   "clip_norm",

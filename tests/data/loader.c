@@ -370,7 +370,7 @@ test_refuses_what_cannot_be (void)
   params.batch = G_MAXUINT32;
   params.width = params.height = G_MAXUINT32;
   g_assert_null (dyno_loader_new (dataset, all, &params, &error));
-  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY);
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE);
 }
 
 /* What makes a task of its own is written once, where the consumer reads it. */

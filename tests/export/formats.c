@@ -488,6 +488,8 @@ test_schedule (void)
       set (&job->settings, "epochs", "9");
       set (&job->settings, "warmup_epochs", "0.6");
       check_schedule (python, i % 2 ? "tensorflow" : "pytorch", job);
+      set (&job->settings, "schedule_epochs", "5");
+      check_schedule (python, i % 2 ? "pytorch" : "tensorflow", job);
     }
 }
 

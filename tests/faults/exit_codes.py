@@ -15,7 +15,7 @@ CASES = [
     ('lost=30', TRAIN, 0, 'made anew'),
     ('hang=30', TRAIN, 0, 'made anew'),
     ('lost=30,devices=2', TRAIN, 5, 'VK_ERROR_DEVICE_LOST'),
-    ('hang=30,devices=2', TRAIN, 5, 'hangs or is too slow'),
+    ('hang=30,devices=2', TRAIN, 5, 'finished nothing, and its driver ended waits'),
     ('memory=3', TRAIN, 0, 'each batch of 16 went through in 2 micro-batches'),
     ('memory=3', TRAIN + ['--set', 'memory.shrink=false'], 6, 'VK_ERROR_OUT_OF_DEVICE_MEMORY'),
     ('host=3', TRAIN, 6, 'VK_ERROR_OUT_OF_HOST_MEMORY'),

@@ -222,8 +222,14 @@ take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, GPtrArra
 
   if (!check_targets (y, names->len, error) || !dyno_array_load (y, context, error))
     return FALSE;
-  bytes =
-      header->data_bytes <= MAX_TARGET_BYTES ? g_try_malloc (MAX (header->data_bytes, 1)) : NULL;
+  if (header->data_bytes > MAX_TARGET_BYTES)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+                   _ ("“%s” has targets of more than %u MiB"), y->shown,
+                   (guint) (MAX_TARGET_BYTES >> 20));
+      return FALSE;
+    }
+  bytes = g_try_malloc (MAX (header->data_bytes, 1));
   if (!bytes)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,

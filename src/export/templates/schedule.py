@@ -1,13 +1,15 @@
 
 
 def learning_rate(step, steps_per_epoch):
-    """Of an update, counted from 0: it moves with every update, not with every epoch."""
+    """Of an update, counted from 0: it moves with every update, not with every epoch.  After the
+    epochs that it spans the last rate holds."""
     warm_up = math.floor(WARMUP_EPOCHS * steps_per_epoch)
-    total = max(EPOCHS * steps_per_epoch, 1)
+    total = max((SCHEDULE_EPOCHS or EPOCHS) * steps_per_epoch, 1)
+    step = min(step, total - 1)
     if step < warm_up:
         return LR * (step + 1) / (warm_up + 1)
     if SCHEDULE == 'cosine':
-        return LR * 0.5 * (1 + math.cos(math.pi * min((step - warm_up) / max(total - warm_up, 1), 1)))
+        return LR * 0.5 * (1 + math.cos(math.pi * (step - warm_up) / max(total - warm_up, 1)))
     if SCHEDULE == 'step':
-        return LR * 0.1 ** min(math.floor(3 * step / total), 2)
+        return LR * 0.1 ** math.floor(3 * step / total)
     return LR
