@@ -216,6 +216,15 @@ tell (DynoRunRecorder *r, const GError *problem)
   r->told = TRUE;
 }
 
+/* Whether another process goes on with the run.  That the folder is locked says nothing here: the
+ * session that is recorded may have locked it already, and does not start where another one has. */
+static gboolean
+is_held (const DynoStoredRun *run)
+{
+  return run->state == DYNO_RUN_STATE_RUNNING
+         && dyno_process_find (run->process) != DYNO_PROCESS_GONE;
+}
+
 /* The entry of the run that is resumed, unless another process has it. */
 static void
 adopt (DynoRunRecorder *r, const DynoJob *job)
@@ -230,7 +239,7 @@ adopt (DynoRunRecorder *r, const DynoJob *job)
   if (!found || found->len == 0)
     return;
   old = g_ptr_array_index (found, 0);
-  if (old->state == DYNO_RUN_STATE_RUNNING)
+  if (is_held (old))
     return;
   r->run = g_ptr_array_steal_index (found, 0);
   r->run->state = DYNO_RUN_STATE_RUNNING;

@@ -334,6 +334,40 @@ test_killed_twice (Fixture *f, gconstpointer data)
     g_assert_cmpuint (g_array_index (epochs, DynoEpochMetrics, i).epoch, ==, i + 1);
 }
 
+/* An entry whose process is gone is gone on with, also where the session has locked the folder before
+ * the recorder looks; one whose process lives is left alone. */
+static void
+test_locked_by_the_session (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = small_job (f, "run");
+  g_autofree char *own = dyno_process_describe ();
+  g_auto (GStrv) parts = g_strsplit (own, " ", 3);
+
+  run_it (f->store, job, FALSE);
+  job->resume = g_strdup (job->out_dir);
+  test_job_set (job, "epochs=100000", NULL);
+  for (guint alive = 0; alive < 2; alive++)
+    {
+      g_autoptr (DynoStoredRun) run = only_run (f->store, 1);
+      g_autoptr (DynoSession) session = dyno_session_new (job);
+      DynoRunRecorder *recorder;
+
+      run->state = DYNO_RUN_STATE_RUNNING;
+      g_free (run->process);
+      run->process = g_strdup_printf ("%s %s%s %s", parts[0], parts[1], alive ? "" : "1", parts[2]);
+      g_assert_true (dyno_store_put_run (f->store, run, NULL, 0, NULL));
+      dyno_session_start (session);
+      while (!dyno_process_locks_folder (job->out_dir))
+        g_usleep (1000);
+      recorder = dyno_run_recorder_new (f->store, session);
+      dyno_session_stop (session, TRUE);
+      dyno_session_join (session);
+      dyno_run_recorder_free (recorder);
+      g_clear_pointer (&run, dyno_stored_run_free);
+      run = only_run (f->store, 1 + alive);
+    }
+}
+
 /* Nowhere to write to: one message, and the training goes on. */
 static void
 test_without (Fixture *f, gconstpointer data)
@@ -425,6 +459,8 @@ main (int argc, char **argv)
               tear_down);
   g_test_add ("/runs/recorder/killed-twice-is-one-run", Fixture, NULL, set_up, test_killed_twice,
               tear_down);
+  g_test_add ("/runs/recorder/goes-on-in-the-entry-of-a-folder-that-it-locked", Fixture, NULL,
+              set_up, test_locked_by_the_session, tear_down);
   g_test_add ("/runs/recorder/training-goes-on-without", Fixture, NULL, set_up, test_without,
               tear_down);
   g_test_add ("/runs/recorder/locked-history-gets-its-entry-later", Fixture, "BEGIN IMMEDIATE",
