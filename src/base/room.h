@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What memory the process can still get.  Libraries that Dyno uses (drivers with their compilers,
- * C++ ones) end the process where they get none, so that one who calls them looks before. */
+/* Reports whether the process can still get memory.  Libraries that Dyno uses (drivers with their
+ * compilers, C++ ones) end the process where they get none, so that one who calls them looks
+ * before. */
 #pragma once
 #include <glib.h>
 

@@ -37,7 +37,7 @@ dyno_late_entry_write (const char *history, DynoStoredRun *run, const DynoEpochM
   return good;
 }
 
-/* What a run that began later has written there is not this run's. */
+/* The folder belongs to the run that began there last. */
 static void
 check_folder (DynoStore *store, DynoStoredRun *run)
 {

@@ -35,7 +35,7 @@ static gboolean G_GNUC_PRINTF (2, 3) fail (GError **error, const char *format, .
   return FALSE;
 }
 
-/* What a run writes before its first checkpoint. */
+/* Files that a run writes before its first checkpoint. */
 static gboolean
 is_run (const char *folder)
 {
