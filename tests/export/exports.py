@@ -24,7 +24,7 @@ CASES = {
                        'data.shuffle': False, 'data.val_split': 0.25, 'cache': True, 'pinned': False, 'prefetch': 5,
                        'persistent_workers': False, 'checkpointing': True, 'deterministic': True, 'autotune': False,
                        'seed': 2 ** 53 - 1}),
-    'constant': (SHAPES, {'workers': 1, 'batch_size': 400, 'epochs': 4, 'schedule': 'constant', 'warmup_epochs': 2, 'lr': 3,
+    'constant': (SHAPES, {'workers': 1, 'batch_size': 400, 'epochs': 4, 'schedule': 'constant', 'warmup_epochs': 2, 'schedule_epochs': 3, 'lr': 3,
                           'amp': True, 'data.val_split': 0}),
     'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
                                  'loss.weights': '1,2'}),

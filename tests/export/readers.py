@@ -510,7 +510,7 @@ def python_expected(s):
     return {
         'DATA': s.data, 'MODEL': s.model, 'EPOCHS': s.epochs, 'BATCH_SIZE': s.batch_size, 'ACCUMULATE': s.accumulate,
         'AMP': s.amp, 'WORKERS': s.workers, 'PREFETCH': s.prefetch, 'OPTIMIZER': s.optimizer, 'LR': float(s.lr),
-        'MOMENTUM': float(s.momentum), 'WEIGHT_DECAY': float(s.weight_decay), 'SCHEDULE': s.schedule,
+        'MOMENTUM': float(s.momentum), 'WEIGHT_DECAY': float(s.weight_decay), 'SCHEDULE': s.schedule, 'SCHEDULE_EPOCHS': s.schedule_epochs,
         'WARMUP_EPOCHS': float(s.warmup_epochs), 'LABEL_SMOOTHING': float(s.label_smoothing),
         'CLIP_NORM': float(s.clip_norm), 'AUGMENT_FLIP': s.augment_flip,
         'AUGMENT_BRIGHTNESS': float(s.augment_brightness), 'SHUFFLE': s.data_shuffle, 'VAL_SPLIT': float(s.data_val_split),
