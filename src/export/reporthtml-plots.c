@@ -74,6 +74,18 @@ write_throughput (DynoReport *report)
   dyno_html_plot (report->html, &plot);
 }
 
+/* Of any settings: the curve is of the best ones alone.  NULL: none ran.  g_free. */
+static char *
+describe_largest (const DynoTuneResult *r)
+{
+  if (r->largest_ran == 0)
+    return NULL;
+  if (r->largest_fits == r->largest_ran)
+    return g_strdup_printf (_ ("The largest batch that ran is %d."), (int) r->largest_ran);
+  return g_strdup_printf (_ ("The largest batch that ran is %d; by the plan %d would fit."),
+                          (int) r->largest_ran, (int) r->largest_fits);
+}
+
 static void
 write_memory (DynoReport *report)
 {
@@ -94,8 +106,7 @@ write_memory (DynoReport *report)
     if (curve->points[i].vram_bytes > 0)
       points[n++] = (DynoHtmlPoint){ .x = (double) curve->points[i].batch_size,
                                      .y = (double) curve->points[i].vram_bytes / unit };
-  if (curve->largest > 0)
-    caption = g_strdup_printf (_ ("The largest batch that fits is %d."), (int) curve->largest);
+  caption = describe_largest (report->result);
   const DynoHtmlSeries series = {
     .points = points, .n = n, .colour = 3, .line = TRUE, .dots = TRUE
   };

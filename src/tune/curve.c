@@ -5,7 +5,7 @@
 #include "verdict.h"
 #include <math.h>
 
-#define KNEE 1.10 /* what doubling must bring before the knee */
+#define KNEE 1.10 /* times its rate: what any larger batch brings at the most */
 
 static const DynoCurvePoint *
 find (const DynoTuneCurve *curve, gint64 batch)
@@ -46,15 +46,16 @@ void
 dyno_curve_read (DynoTuneCurve *curve, gint64 advised)
 {
   double fastest = 0;
+  guint n = 0;
 
-  curve->knee = curve->smallest = curve->fastest = curve->largest = 0;
+  curve->knee = curve->smallest = curve->fastest = 0;
   for (guint i = 0; i < curve->n; i++)
     {
       const DynoCurvePoint *p = &curve->points[i];
 
       if (!(p->samples_per_s > 0))
         continue;
-      curve->largest = p->batch_size;
+      n++;
       if (p->samples_per_s > fastest)
         {
           fastest = p->samples_per_s;
@@ -63,13 +64,13 @@ dyno_curve_read (DynoTuneCurve *curve, gint64 advised)
     }
   for (guint i = 0; i < curve->n; i++)
     {
-      const DynoCurvePoint *p = &curve->points[i], *twice = find (curve, 2 * p->batch_size);
+      const DynoCurvePoint *p = &curve->points[i];
 
       if (!(p->samples_per_s > 0))
         continue;
       if (curve->smallest == 0 && p->samples_per_s * DYNO_VERDICT_PAYS >= fastest)
         curve->smallest = p->batch_size;
-      if (curve->knee == 0 && twice && twice->samples_per_s < KNEE * p->samples_per_s)
+      if (curve->knee == 0 && n > 1 && p->samples_per_s * KNEE >= fastest)
         curve->knee = p->batch_size;
     }
   if (advised > 0)
@@ -91,6 +92,11 @@ dyno_curve_name_advised (const DynoTuneCurve *curve)
   most = MAX (fastest->samples_per_s, curve->elsewhere);
   if (advised->samples_per_s >= most)
     return _ ("advised: the fastest");
+  /* A smaller one that is within 3 % as well, though not surely, leaves no reason to name this one
+   * by that. */
+  for (const DynoCurvePoint *p = curve->points; p < advised; p++)
+    if (p->measured && p->samples_per_s * DYNO_VERDICT_PAYS >= most)
+      return _ ("advised");
   /* One that was predicted to be faster, and was not surely so, is not advised. */
   return advised->samples_per_s * DYNO_VERDICT_PAYS < most ? _ ("advised")
                                                            : _ ("advised: within 3 %");

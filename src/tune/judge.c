@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the search found, put together: the best and what it is compared with, the curve over the
  * batch size, and what follows for learning rate and preset. */
+#include "amount.h"
+#include "claims.h"
 #include "curve.h"
 #include "intl.h"
 #include "searchstate.h"
@@ -8,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#define UNUSED_SHARE 0.4 /* of the memory: the preset asks for too little */
-#define UNEXPLAINED  1.1 /* of the present rate: more is believed also where no ceiling is higher */
+#define UNEXPLAINED 1.1 /* of the present rate: more is believed also where no ceiling is higher */
 
 /* Proofs alone where there are any (proven), else all trials.  *owners: DynoArm of each entry. */
 static GArray *
@@ -68,11 +69,6 @@ dyno_search_choose (DynoSearch *search)
 
 /* --- what is sure ----------------------------------------------------------------------------- */
 
-/* Student's t, one-sided, over the degrees of freedom. */
-static const double
-    student_95[] = { INFINITY, 6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89 }, /* 95 % */
-    student_85[] = { INFINITY, 1.96, 1.39, 1.25, 1.19, 1.16, 1.13, 1.12 }; /* 85 % */
-
 /* Lowest and highest of what was measured of it. */
 static void
 get_range (const DynoArm *arm, double *low, double *high)
@@ -91,31 +87,13 @@ get_range (const DynoArm *arm, double *low, double *high)
       }
 }
 
-/* Whether the proofs show a to be faster: by their intervals, or turn by turn (the logarithms),
- * since what else the machine did in a turn fell on both. */
-static gboolean
-is_faster (const DynoArm *a, const DynoArm *b, const double *student)
+static const DynoEstimate *
+proofs_of (const DynoArm *arm, guint *n)
 {
-  DynoEstimate x, y;
-  double mean = 0, sum = 0;
-  guint turns;
+  const GArray *list = arm->proofs->len > 0 ? arm->proofs : arm->trials;
 
-  if (!dyno_arm_estimate (a, &x) || !dyno_arm_estimate (b, &y)
-      || dyno_estimate_is_above (&x, &y, 1))
-    return TRUE;
-  turns = MIN (MIN (a->proofs->len, b->proofs->len), G_N_ELEMENTS (student_95));
-  for (guint pass = 0; pass < 2; pass++)
-    for (guint i = 0; i < turns; i++)
-      {
-        double more = log (g_array_index (a->proofs, DynoEstimate, i).median
-                           / g_array_index (b->proofs, DynoEstimate, i).median);
-
-        if (pass == 0)
-          mean += more / turns;
-        else
-          sum += (more - mean) * (more - mean);
-      }
-  return turns >= 2 && mean > student[turns - 1] * sqrt (sum / (turns - 1) / turns);
+  *n = list->len;
+  return (const DynoEstimate *) (gpointer) list->data;
 }
 
 /* Also where all that was measured of a is above all of b, however far either spreads: by chance
@@ -123,19 +101,24 @@ is_faster (const DynoArm *a, const DynoArm *b, const double *student)
 static gboolean
 is_likely_faster (const DynoArm *a, const DynoArm *b)
 {
-  guint n[2] = { a->trials->len + a->proofs->len, b->trials->len + b->proofs->len };
+  guint n[2] = { a->trials->len + a->proofs->len, b->trials->len + b->proofs->len }, n_a, n_b;
+  const DynoEstimate *of_a = proofs_of (a, &n_a), *of_b = proofs_of (b, &n_b);
   double low[2], high[2];
 
   get_range (a, &low[0], &high[0]);
   get_range (b, &low[1], &high[1]);
-  return is_faster (a, b, student_85)
+  return dyno_claims_is_likely_faster (of_a, n_a, of_b, n_b)
          || (n[0] >= 2 && n[1] >= 2 && n[0] + n[1] >= 5 && low[0] > high[1]);
 }
 
+/* Of proofs alone; TRUE where there is nothing to beat. */
 static gboolean
 beats (const DynoArm *a, const DynoArm *b)
 {
-  return !b || a == b || b->proofs->len == 0 || is_faster (a, b, student_95);
+  return !b || a == b || b->proofs->len == 0
+         || dyno_claims_is_faster (
+             (const DynoEstimate *) (gpointer) a->proofs->data, a->proofs->len,
+             (const DynoEstimate *) (gpointer) b->proofs->data, b->proofs->len);
 }
 
 /* A gain that neither ceiling explains, and that is small: what else the machine did. */
@@ -152,9 +135,8 @@ is_unexplained (DynoSearch *search, const DynoArm *arm, const DynoArm *today)
          && dyno_arm_estimate (today, &y) && x.median < UNEXPLAINED * y.median;
 }
 
-/* What is not even likely to be faster than the present settings does not replace them.  TRUE: it
- * was not. */
-static gboolean
+/* What is not even likely to be faster than the present settings does not replace them. */
+static void
 keep_what_is_there (DynoSearch *search, DynoArm **best, gboolean *keep)
 {
   DynoArm *today = search->today;
@@ -162,10 +144,9 @@ keep_what_is_there (DynoSearch *search, DynoArm **best, gboolean *keep)
 
   if (!today || today->out || *best == today || !dyno_arm_estimate (today, &e)
       || (is_likely_faster (*best, today) && !is_unexplained (search, *best, today)))
-    return FALSE;
+    return;
   *best = today;
   *keep = TRUE;
-  return TRUE;
 }
 
 gboolean
@@ -173,9 +154,12 @@ dyno_search_is_open (DynoSearch *search)
 {
   DynoArm *best, *fastest;
   gboolean keep;
+  DynoEstimate e;
 
-  return choose (search, TRUE, &best, &fastest, &keep) && !keep
-         && !(beats (best, search->baseline) && beats (best, search->today));
+  if (!choose (search, TRUE, &best, &fastest, &keep))
+    return FALSE;
+  return !dyno_arm_estimate (best, &e) || !dyno_claims_is_closed (&e)
+         || (!keep && !(beats (best, search->baseline) && beats (best, search->today)));
 }
 
 static void
@@ -301,13 +285,36 @@ without_full_stop (const char *text)
   return g_strndup (text ? text : "", length - (length > 0 && text[length - 1] == '.'));
 }
 
+/* By the rate: memory that is free is worth nothing in itself. */
+static char *
+describe_preset (DynoSearch *search, const DynoArm *arm, const char *settings, double rate,
+                 DynoPresetVerdict *verdict)
+{
+  const char *name = search->params->preset_name;
+  double share = rate / search->result->best.samples_per_s;
+  g_autofree char *taken = dyno_amount_bytes (arm->vram_bytes, " "),
+                  *all = dyno_amount_bytes (search->params->limit_bytes, " ");
+
+  *verdict =
+      share * DYNO_VERDICT_PAYS < 1 ? DYNO_PRESET_VERDICT_LEAVES_UNUSED : DYNO_PRESET_VERDICT_HOLDS;
+  if (*verdict == DYNO_PRESET_VERDICT_HOLDS)
+    return g_strdup_printf (
+        _ ("The preset “%s” (%s) holds: it is at most 3 %% slower than the best."), name, settings);
+  if (search->params->limit_bytes == 0 || arm->vram_bytes == 0)
+    return g_strdup_printf (_ ("The preset “%s” (%s) runs at %.0f %% of the best."), name, settings,
+                            100 * share);
+  return g_strdup_printf (
+      _ ("The preset “%s” (%s) runs at %.0f %% of the best, and takes %s of the "
+         "%s of memory that it may take."),
+      name, settings, 100 * share, taken, all);
+}
+
 static void
 judge_preset (DynoSearch *search)
 {
   DynoTuneResult *result = search->result;
   const DynoArm *arm = search->preset;
   const char *name = search->params->preset_name;
-  guint64 limit = search->params->limit_bytes;
   DynoEstimate e;
 
   if (!arm)
@@ -327,23 +334,9 @@ judge_preset (DynoSearch *search)
       result->preset_text =
           g_strdup_printf (_ ("The preset “%s” (%s) failed: %s."), name, settings, why);
     }
-  else if (limit > 0 && arm->vram_bytes > 0
-           && (double) arm->vram_bytes < (1 - UNUSED_SHARE) * (double) limit)
-    {
-      result->preset_verdict = DYNO_PRESET_VERDICT_LEAVES_UNUSED;
-      result->preset_text = g_strdup_printf (
-          _ ("The preset “%s” (%s) leaves %.0f %% of the memory unused; it runs at %.0f %% of the "
-             "best."),
-          name, settings, 100 * (1 - (double) arm->vram_bytes / (double) limit),
-          100 * e.median / result->best.samples_per_s);
-    }
   else
-    {
-      result->preset_verdict = DYNO_PRESET_VERDICT_HOLDS;
-      result->preset_text =
-          g_strdup_printf (_ ("The preset “%s” (%s) holds; it runs at %.0f %% of the best."), name,
-                           settings, 100 * e.median / result->best.samples_per_s);
-    }
+    result->preset_text =
+        describe_preset (search, arm, settings, e.median, &result->preset_verdict);
 }
 
 /* The device's factor is none of the run's, which waits for data too: that is told beside it where it
@@ -405,31 +398,6 @@ compare_precisions (DynoSearch *search)
     }
 }
 
-/* What there was no time for is not. */
-static gboolean
-is_compared (const DynoArm *arm)
-{
-  return !arm || arm->out || arm->proofs->len > 0;
-}
-
-/* What reached the goal first is the best, proven where another had its chance. */
-static void
-take_winner (DynoSearch *search, DynoArm **best)
-{
-  DynoTuneResult *result = search->result;
-  DynoArm *winner = dyno_search_get_winner (search);
-  guint ran = 0;
-
-  if (!winner)
-    return;
-  for (guint i = 0; i < result->racers->len; i++)
-    ran += ((const DynoTuneRacer *) result->racers->pdata[i])->ran;
-  *best = winner;
-  result->proven = ran > 1;
-  result->inside_noise = FALSE;
-  result->keep_today = winner == search->today;
-}
-
 /* Batches that no scan had the time for may have been tried end to end. */
 static gboolean
 are_batches_missing (DynoSearch *search)
@@ -448,39 +416,37 @@ void
 dyno_search_judge (DynoSearch *search)
 {
   DynoTuneResult *result = search->result;
-  DynoArm *best = NULL, *fastest = NULL;
+  DynoArm *best = NULL, *fastest = NULL, *winner;
   guint64 limit = search->params->limit_bytes;
-  gboolean compared, sure;
 
   if (search->baseline)
     fill_trial (search, search->baseline, &result->baseline);
   if (search->today)
     fill_trial (search, search->today, &result->today);
-  result->proven = choose (search, TRUE, &best, &fastest, &result->keep_today);
-  if (!result->proven && !choose (search, FALSE, &best, &fastest, &result->keep_today))
+  if (!choose (search, TRUE, &best, &fastest, &result->keep_today)
+      && !choose (search, FALSE, &best, &fastest, &result->keep_today))
     return;
-  compared =
-      best->proofs->len >= 2 && is_compared (search->baseline) && is_compared (search->today);
-  sure = beats (best, search->baseline) && beats (best, search->today);
-  sure &= !keep_what_is_there (search, &best, &result->keep_today);
-  result->proven = compared && sure;
-  result->inside_noise = compared && !sure;
+  keep_what_is_there (search, &best, &result->keep_today);
   if (!are_batches_missing (search))
     result->batches_to = 0;
-  /* Nothing that was tried is faster: of what was not, nothing is known. */
-  result->proven &= !result->keep_today || result->batches_to == 0;
-  take_winner (search, &best);
+  winner = dyno_search_get_winner (search);
+  if (winner)
+    {
+      best = winner;
+      result->keep_today = winner == search->today;
+    }
   fill_trial (search, best, &result->best);
   fill_trial (search, fastest, &result->fastest);
-  if (result->baseline.samples_per_s > 0)
+  if (result->baseline.samples_per_s > 0 && result->baseline.outcome == DYNO_TRIAL_OK)
     result->speedup = result->best.samples_per_s / result->baseline.samples_per_s;
-  if (result->today.samples_per_s > 0)
+  if (result->today.samples_per_s > 0 && result->today.outcome == DYNO_TRIAL_OK)
     result->gain = result->best.samples_per_s / result->today.samples_per_s;
   if (limit > result->best.vram_bytes)
     result->margin_bytes = limit - result->best.vram_bytes;
   result->loader_ceiling = dyno_rate_model_loader (search->model, &best->settings);
   result->gpu_ceiling = dyno_rate_model_gpu (search->model, &best->settings);
   dyno_search_judge_ranks (search);
+  dyno_claims_settle (result);
   if (isfinite (result->speedup) && !result->inside_noise)
     dyno_search_split_gain (search, best);
   draw_curve (search, best); /* with the batches that were measured on the way */
@@ -489,6 +455,7 @@ dyno_search_judge (DynoSearch *search)
   advise_learning_rate (search);
   dyno_search_compare_learning (search);
   result->stopped = dyno_search_stopped (search);
+  dyno_claims_settle (result);
   result->reasons = dyno_verdict_explain (result);
   result->best.settings.lr = result->lr; /* what is exported */
 }

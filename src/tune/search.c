@@ -445,7 +445,10 @@ check_numerics (DynoSearch *search)
     {
       DynoArm *arm = search->arms->pdata[i];
 
-      arm->out |= arm->settings.amp;
+      if (!arm->settings.amp)
+        continue;
+      arm->out = TRUE;
+      arm->outcome = DYNO_TRIAL_DIVERGED;
     }
   return FALSE;
 }
@@ -619,6 +622,7 @@ take_known (DynoSearch *search)
           dyno_search_learn_refusal (search, t->outcome, t->planned_bytes);
         }
     }
+  search->result->n_known = search->result->trials->len;
   dyno_search_learn_epoch_end (search);
 }
 
@@ -709,6 +713,7 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
     }
   dyno_search_prove (&search);
   dyno_search_race (&search);
+  dyno_search_prove_winner (&search);
   dyno_search_judge (&search);
   result->seconds = dyno_search_elapsed (&search);
   result->minutes = params->minutes;

@@ -153,6 +153,8 @@ void dyno_search_split_gain (DynoSearch *search, const DynoArm *best);
 
 /* To the goal, if there is one. */
 void dyno_search_race (DynoSearch *search);
+/* Turns of the proof for who was there first, where it had none. */
+void dyno_search_prove_winner (DynoSearch *search);
 /* Who was there first; NULL: nobody. */
 DynoArm *dyno_search_get_winner (DynoSearch *search);
 /* Best and present settings after equal epochs, where their batches differ and there is time. */

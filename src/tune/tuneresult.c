@@ -130,7 +130,7 @@ dyno_tune_result_new (const DynoJob *job)
   result->winner = -1;
   result->device_change = 1;
   result->speedup = result->gain = result->outside_cpu = (double) NAN;
-  result->loader_ceiling = result->gpu_ceiling = (double) NAN;
+  result->loader_ceiling = result->gpu_ceiling = result->wait_share = (double) NAN;
   result->accumulate_gain = result->half_gain = (double) NAN;
   result->best.stage = result->baseline.stage = result->today.stage = result->fastest.stage = "";
   return result;

@@ -84,11 +84,10 @@ typedef struct {
 typedef struct {
   DynoCurvePoint *points; /* by rising batch */
   guint n;
-  gint64 knee;     /* from here on doubling the batch brings less than 10 %; 0: none */
+  gint64 knee;     /* from here on any larger batch brings less than 10 %; 0: there is but one */
   gint64 smallest; /* within 3 % of the fastest: advised; that of the best where there is one; 0:
                       none, or it has no rate */
   gint64 fastest;
-  gint64 largest;   /* that fits; 0: not known */
   double elsewhere; /* samples/s of other settings that are faster than the best; 0: none are */
   char *text;       /* "128 to 256: +2 % for +71 % memory", or NULL */
 } DynoTuneCurve;
@@ -116,6 +115,26 @@ typedef enum {
   DYNO_PRESET_VERDICT_FAILED,
 } DynoPresetVerdict;
 
+/* What a proof lacks; see claims.h. */
+typedef enum {
+  DYNO_PROOF_BEST = 1 << 0,     /* two longer runs of the best */
+  DYNO_PROOF_BASELINE = 1 << 1, /* one of the base line */
+  DYNO_PROOF_TODAY = 1 << 2,    /* one of the present settings; of a goal: their race to it */
+  DYNO_PROOF_INTERVAL = 1 << 3, /* an interval that is closed */
+  DYNO_PROOF_ORDER = 1 << 4,    /* that it is faster: it may be no faster, inside the noise */
+  DYNO_PROOF_RIVAL = 1 << 5,    /* another that ran to the goal */
+  DYNO_PROOF_BATCHES = 1 << 6, /* larger batches, before the present settings are called the best */
+} DynoProofMissing;
+
+/* What limits the best. */
+typedef enum {
+  DYNO_TUNE_LIMIT_UNKNOWN,
+  DYNO_TUNE_LIMIT_DATA,
+  DYNO_TUNE_LIMIT_GPU,
+  DYNO_TUNE_LIMIT_BOTH, /* neither alone: each is faster by itself than both together */
+  DYNO_TUNE_LIMIT_EXCHANGE,
+} DynoTuneLimit;
+
 typedef struct {
   gatomicrefcount references;
   const DynoJob *job; /* as it was asked for: its settings are the present ones */
@@ -126,6 +145,7 @@ typedef struct {
 
   GPtrArray *ceilings; /* DynoCeiling */
   GPtrArray *trials;   /* DynoTrial, in order */
+  guint n_known;       /* of them, the first, which an earlier search measured */
   DynoTuneCurve curve;
 
   /* Each with the rate that all its trials give together; stage "" where it is none: */
@@ -133,7 +153,8 @@ typedef struct {
   DynoTrial baseline;    /* as it ran: a batch of 16 may have been too many */
   DynoTrial today;       /* the present settings */
   DynoTrial fastest;     /* the best may be 3 % below it, at a smaller batch */
-  gboolean proven;       /* the best passed its proof */
+  gboolean proven;       /* nothing of the proof is missing */
+  guint missing;         /* DynoProofMissing */
   gboolean inside_noise; /* not proven: all ran, and what was found may be no faster */
   gint64 batches_to;   /* larger ones may be faster, and there was no time for them; 0: there was */
   gboolean keep_today; /* nothing is 3 % faster than the present settings: best is they */
@@ -144,6 +165,9 @@ typedef struct {
   DynoTuneGain *gains;  /* what each setting brought */
   guint n_gains;
   double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
+  DynoTuneLimit limit;                /* of the best */
+  double wait_share;                  /* of its step, waited for data: 0..1; NaN: not known */
+  gint64 largest_ran, largest_fits;   /* batches, of any settings; by the plan, too; 0: none */
   DynoRanksEstimate ranks;            /* of the best, on several ranks; ranks 0: it is of one */
   double accumulate_gain, half_gain;  /* of twice the accumulation and of fp16 on the wire, over the
                                         best; NaN: not of several ranks, or it has it */

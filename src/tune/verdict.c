@@ -2,12 +2,12 @@
 /* Rates are compared like with like: the caller gives proofs alone, or trials alone. */
 #include "verdict.h"
 #include "amount.h"
+#include "claims.h"
 #include "intl.h"
 #include "space.h"
 #include <math.h>
 #include <string.h>
 
-#define SURE    1.1  /* times a ceiling: above it the ceiling is wrong */
 #define ADVISED 1.02 /* of a model: what brings less is not told */
 
 /* TRUE when a is to be preferred at nearly the same rate. */
@@ -91,7 +91,7 @@ describe_range (const DynoTuneResult *r, const DynoTrial *trial)
 {
   double low = INFINITY, high = 0;
 
-  for (guint i = 0; i < r->trials->len; i++)
+  for (guint i = r->n_known; i < r->trials->len; i++)
     {
       const DynoTrial *t = r->trials->pdata[i];
 
@@ -143,6 +143,45 @@ explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
          range, others);
 }
 
+/* Which of the two that the best is compared with did not work, so that nothing is proven. */
+static const DynoTrial *
+find_unproven (const DynoTuneResult *r)
+{
+  const DynoTrial *const trials[] = { &r->baseline, &r->today };
+  static const guint flags[] = { DYNO_PROOF_BASELINE, DYNO_PROOF_TODAY };
+
+  for (guint i = 0; i < G_N_ELEMENTS (trials); i++)
+    if ((r->missing & flags[i]) && trials[i]->outcome != DYNO_TRIAL_OK)
+      return trials[i];
+  return NULL;
+}
+
+static void
+explain_failed_proof (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  const DynoTrial *trial = find_unproven (r);
+  g_autofree char *settings = dyno_trial_describe (&trial->settings);
+
+  say (
+      reasons,
+      trial == &r->baseline
+          ? _ ("Not proven: the comparison with the base line (%s) is missing, which did not work.")
+          : _ ("Not proven: the comparison with your settings (%s) is missing, which did not "
+               "work."),
+      settings);
+}
+
+static void
+explain_wide_interval (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  g_autofree char *low = dyno_amount_rate (r->best.low), *high = dyno_amount_rate (r->best.high);
+
+  say (reasons,
+       _ ("Not proven: the rate is known to be between %s and %s samples/s only, and a proof needs "
+          "it to ±%.0f %%; give the search more minutes, or an idle machine."),
+       low, high, 100 * DYNO_CLAIMS_CLOSED);
+}
+
 /* Nothing else worked, or was tried. */
 static gboolean
 is_alone (const DynoTuneResult *r)
@@ -165,7 +204,7 @@ is_alone (const DynoTuneResult *r)
 static gboolean
 was_in_proof (const DynoTuneResult *r, const DynoTrial *trial)
 {
-  for (guint i = 0; i < r->trials->len; i++)
+  for (guint i = r->n_known; i < r->trials->len; i++)
     {
       const DynoTrial *t = r->trials->pdata[i];
 
@@ -195,9 +234,39 @@ explain_failed_settings (GPtrArray *reasons, const DynoTuneResult *r)
 {
   g_autofree char *settings = dyno_trial_describe (&r->today.settings);
 
-  if (*r->today.stage && r->today.outcome != DYNO_TRIAL_OK && !(r->today.samples_per_s > 0))
+  if (*r->today.stage && r->today.outcome != DYNO_TRIAL_OK)
     say (reasons, _ ("Your settings (%s) did not work: %s."), settings,
          outcome_in_words (r->today.outcome));
+}
+
+/* What failed first, since more minutes do not mend it. */
+static void
+explain_missing_proof (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  if (find_unproven (r))
+    explain_failed_proof (reasons, r);
+  else if (r->stopped)
+    say (reasons,
+         r->keep_today
+             ? _ ("Not proven: the search was stopped before the longer runs that prove it, and "
+                  "nothing which was tried is surely faster than your settings, so they stay.")
+             : _ ("Not proven: the search was stopped before the longer runs that prove it."));
+  else if (r->keep_today && r->batches_to > 0)
+    say (reasons,
+         _ ("Not proven: there was no time for batches above %d; nothing that was tried beats your "
+            "settings by 3 %%, so they stay; give the search more minutes."),
+         (int) r->batches_to);
+  else if (r->missing == DYNO_PROOF_INTERVAL)
+    explain_wide_interval (reasons, r);
+  else if (was_in_proof (r, &r->best))
+    say (reasons, _ ("Not proven: there was no time for longer runs of all that it is compared "
+                     "with; give the search more minutes."));
+  else
+    say (reasons, r->keep_today
+                      ? _ ("Not proven: the search ended before the longer runs that prove it, and "
+                           "nothing which was tried is surely faster than your settings, so they "
+                           "stay; give it more minutes.")
+                      : _ ("Not proven: the search ended before the longer runs that prove it."));
 }
 
 static void
@@ -209,9 +278,9 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
 
   if (r->inside_noise)
     explain_noise (reasons, r);
-  else if (!r->proven && r->winner >= 0)
+  else if (r->missing & DYNO_PROOF_RIVAL)
     say (reasons, _ ("Not proven: no other settings had the time to reach it."));
-  else if (!r->proven && is_alone (r))
+  else if (!r->proven && r->winner < 0 && is_alone (r))
     {
       say (reasons,
            r->stopped
@@ -221,26 +290,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
                     "the search more minutes."));
       return;
     }
-  else if (!r->proven && r->stopped)
-    say (reasons,
-         r->keep_today
-             ? _ ("Not proven: the search was stopped before the longer runs that prove it, and "
-                  "nothing which was tried is surely faster than your settings, so they stay.")
-             : _ ("Not proven: the search was stopped before the longer runs that prove it."));
-  else if (!r->proven && r->keep_today && r->batches_to > 0)
-    say (reasons,
-         _ ("Not proven: there was no time for batches above %d; nothing that was tried beats your "
-            "settings by 3 %%, so they stay; give the search more minutes."),
-         (int) r->batches_to);
-  else if (!r->proven && was_in_proof (r, &r->best))
-    say (reasons, _ ("Not proven: there was no time for longer runs of all that it is compared "
-                     "with; give the search more minutes."));
   else if (!r->proven)
-    say (reasons, r->keep_today
-                      ? _ ("Not proven: the search ended before the longer runs that prove it, and "
-                           "nothing which was tried is surely faster than your settings, so they "
-                           "stay; give it more minutes.")
-                      : _ ("Not proven: the search ended before the longer runs that prove it."));
+    explain_missing_proof (reasons, r);
   if (r->keep_today && r->proven && r->winner < 0)
     say (reasons,
          _ ("Your settings are already as fast: nothing that was tried beats them by 3 %%."));
@@ -294,14 +345,6 @@ find_exchange_ceiling (const DynoTuneResult *r)
   return (double) (s->batch_size * s->accumulate) / r->ranks.exchange_seconds;
 }
 
-/* Where the exchange takes longer than all that could hide it. */
-static gboolean
-is_exchange_limit (const DynoTuneResult *r)
-{
-  return r->ranks.ranks > 1 && r->ranks.exposed_seconds > 0.5 * r->ranks.exchange_seconds
-         && r->ranks.exposed_seconds > 0.1 * r->ranks.step_seconds;
-}
-
 static void
 explain_exchange (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -315,7 +358,7 @@ explain_exchange (GPtrArray *reasons, const DynoTuneResult *r)
        _ ("The rates are those of each of %u ranks, %s samples/s in all: measured as one of them, "
           "and the exchange by a model."),
        e->ranks, all);
-  if (is_exchange_limit (r))
+  if (r->limit == DYNO_TUNE_LIMIT_EXCHANGE)
     say (reasons,
          _ ("The exchange between ranks is the limit: it lets %s samples/s of each through."),
          through);
@@ -338,27 +381,26 @@ explain_exchange (GPtrArray *reasons, const DynoTuneResult *r)
 static void
 explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
 {
-  double loader = r->loader_ceiling, gpu = r->gpu_ceiling;
-  const DynoTrial *best = &r->best;
-  g_autofree char *loader_rate = dyno_amount_rate (loader), *gpu_rate = dyno_amount_rate (gpu);
+  g_autofree char *loader = dyno_amount_rate (r->loader_ceiling),
+                  *gpu = dyno_amount_rate (r->gpu_ceiling);
 
-  if (best->train_samples_per_s > SURE * MIN (loader, gpu))
-    ; /* it has been faster than its ceiling: they were measured while others used the machine */
-  else if (is_exchange_limit (r) && !(loader < gpu))
-    ; /* which is told with the exchange */
-  else if (isfinite (loader) && isfinite (gpu) && loader < gpu)
+  if (r->limit == DYNO_TUNE_LIMIT_DATA)
     say (reasons,
          _ ("The data pipeline is the limit: alone it delivers %s samples/s, the GPU could take "
             "%s."),
-         loader_rate, gpu_rate);
-  else if (isfinite (loader) && isfinite (gpu))
+         loader, gpu);
+  else if (r->limit == DYNO_TUNE_LIMIT_GPU)
     say (reasons,
          _ ("The GPU is the limit: alone it trains %s samples/s, the data pipeline could deliver "
             "%s."),
-         gpu_rate, loader_rate);
-  if (best->wait_data_ms > 0.1 * best->step_ms)
-    say (reasons, _ ("Each step waits %.0f %% of its time for data."),
-         100 * best->wait_data_ms / best->step_ms);
+         gpu, loader);
+  else if (r->limit == DYNO_TUNE_LIMIT_BOTH)
+    say (reasons,
+         _ ("Data pipeline and GPU slow each other down: alone the one delivers %s samples/s and "
+            "the other trains %s, and together the GPU waits for data."),
+         loader, gpu);
+  if (r->wait_share >= DYNO_CLAIMS_WAITING)
+    say (reasons, _ ("Each step waits %.0f %% of its time for data."), 100 * r->wait_share);
 }
 
 static void
@@ -369,14 +411,15 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
   if (r->curve.text)
     say (reasons, _ ("A larger batch: %s."), r->curve.text);
   if (!r->keep_today && r->winner < 0 && fastest->samples_per_s > best->samples_per_s
+      && fastest->samples_per_s <= best->samples_per_s * DYNO_VERDICT_PAYS
       && fastest->settings.batch_size > best->settings.batch_size)
     {
       g_autofree char *settings = dyno_trial_describe (&fastest->settings),
                       *rate = dyno_amount_rate (fastest->samples_per_s);
 
       say (reasons,
-           _ ("The fastest is %s: %s samples/s, %.1f %% more; the advised is the "
-              "smallest batch within 3 %% of it."),
+           _ ("The fastest is %s: %s samples/s, %.1f %% more; the advised is the smallest batch "
+              "that is surely within 3 %% of it."),
            settings, rate, 100 * (fastest->samples_per_s / best->samples_per_s - 1));
     }
   if (r->lr_advice)

@@ -152,7 +152,6 @@ add_curve (DynoTuneResult *r, const DynoSettings *base)
   curve->knee = 64;
   curve->smallest = 128;
   curve->fastest = 256;
-  curve->largest = 544;
   curve->text = text ("128 to 256: +2 % for +87 % memory.");
 }
 
@@ -244,6 +243,8 @@ fill (DynoTuneResult *r)
   r->best.settings.lr = 0.028; /* as the search advises it for the batch */
   add_trial (r, "proof", &s, 1.01);
   r->proven = TRUE;
+  r->largest_ran = 256;
+  r->largest_fits = 544;
   r->speedup = r->best.samples_per_s / r->baseline.samples_per_s;
   r->gain = r->best.samples_per_s / r->today.samples_per_s;
   add_gain (r, "workers", "0", "16", 4.1);

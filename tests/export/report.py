@@ -124,6 +124,10 @@ class Report(unittest.TestCase):
             figure = figures(page(kind))['Device memory by batch size']
             self.assertEqual(words(figure.find(f'{NS}figcaption/{NS}span')), unit)
 
+    def test_the_largest_batch_is_one_that_ran(self):
+        figure = figures(page('whole'))['Device memory by batch size']
+        self.assertIn('The largest batch that ran is 256; by the plan 544 would fit.', words(figure))
+
     def test_every_trial_is_a_row(self):
         rows = list(sections(page('whole'))['Every trial'].find(f'.//{NS}tbody'))
         self.assertEqual([words(row[0]) for row in rows], [str(n) for n in range(1, 13)])

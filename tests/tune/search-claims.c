@@ -149,17 +149,21 @@ test_unreadable_samples_are_said (void)
     }
 }
 
+/* By the rate, and by whether it fits: memory that is free is told in bytes. */
 static void
 test_preset_is_judged (void)
 {
   static const struct {
-    gint64 batch;
+    gint64 batch; /* 0: the best's settings */
     double limit;
     DynoPresetVerdict verdict;
     const char *words;
   } cases[] = { { 256, 4, DYNO_PRESET_VERDICT_TOO_BIG, "is too big" },
-                { 128, 3, DYNO_PRESET_VERDICT_HOLDS, "holds" },
-                { 32, 12, DYNO_PRESET_VERDICT_LEAVES_UNUSED, "of the memory unused" } };
+                { 0, 12, DYNO_PRESET_VERDICT_HOLDS,
+                  "holds: it is at most 3 % slower than the best" },
+                { 32, 12, DYNO_PRESET_VERDICT_LEAVES_UNUSED,
+                  "% of the best, and takes 1.46 GiB of the "
+                  "12.0 GiB of memory" } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -167,14 +171,21 @@ test_preset_is_judged (void)
       DynoSettings preset;
 
       m.limit_bytes = cases[i].limit * GIB;
-      dyno_settings_init (&preset);
-      preset.batch_size = cases[i].batch;
-      preset.workers = 2;
+      g_autoptr (DynoTuneResult) plain = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+      preset = plain->best.settings;
+      if (cases[i].batch > 0)
+        {
+          dyno_settings_init (&preset);
+          preset.batch_size = cases[i].batch;
+          preset.workers = 2;
+          preset.amp = FALSE;
+        }
       g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ .preset = &preset }, NULL, NULL);
 
       g_assert_cmpint (r->preset_verdict, ==, cases[i].verdict);
       g_assert_true (says (r, cases[i].words));
       g_assert_true (says (r, "RTX 3060"));
+      g_assert_false (says (r, "unused"));
       g_assert_null (strstr (r->preset_text, ".."));
     }
 }

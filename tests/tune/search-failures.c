@@ -71,14 +71,24 @@ test_refusal_is_a_result (void)
   g_assert_cmpfloat ((double) r->best.vram_bytes, <, m->refused_bytes);
 }
 
+/* Where the present settings are what fails, nothing was compared with them. */
 static void
 test_failing_kernel_is_a_result (void)
 {
-  g_autoptr (DynoTuneResult) r = search (find_machine ("amp-fails"), 1, (Wanted){ 0 }, NULL, NULL);
+  DynoSettings settings;
 
-  g_assert_true (r->proven);
-  g_assert_false (r->best.settings.amp);
-  g_assert_cmpuint (count (r, DYNO_TRIAL_FAILED), <=, 3);
+  dyno_settings_init (&settings);
+  settings.workers = 4;
+  for (settings.amp = 0; settings.amp <= 1; settings.amp++)
+    {
+      g_autoptr (DynoTuneResult) r =
+          search (find_machine ("amp-fails"), 1, (Wanted){ .settings = &settings }, NULL, NULL);
+
+      g_assert_true (r->proven == !settings.amp);
+      g_assert_true (says (r, "the comparison with your settings") == settings.amp);
+      g_assert_false (r->best.settings.amp);
+      g_assert_cmpuint (count (r, DYNO_TRIAL_FAILED), <=, 3);
+    }
 }
 
 static void
@@ -104,16 +114,24 @@ static void
 test_amp_that_does_not_train_is_not_the_best (void)
 {
   DynoMachine m = *find_machine ("gpu-bound");
+  DynoSettings settings;
 
+  dyno_settings_init (&settings);
+  settings.workers = 4;
   for (m.amp_diverges = 0; m.amp_diverges <= 1; m.amp_diverges++)
-    {
-      g_autoptr (DynoTuneResult) r = search (&m, 1, (Wanted){ 0 }, NULL, NULL);
+    for (settings.amp = 0; settings.amp <= 1; settings.amp++)
+      {
+        g_autoptr (DynoTuneResult) r =
+            search (&m, 1, (Wanted){ .settings = &settings }, NULL, NULL);
+        gboolean fails = m.amp_diverges && settings.amp;
 
-      g_assert_true (r->proven);
-      g_assert_true (r->best.settings.amp == !m.amp_diverges);
-      g_assert_nonnull (r->numerics);
-      g_assert_true (says (r, r->numerics->text));
-    }
+        g_assert_true (r->proven == !fails);
+        g_assert_true (says (r, ") is missing, which did not work.") == fails);
+        g_assert_true (says (r, ") did not work: diverged.") == fails);
+        g_assert_true (r->best.settings.amp == !m.amp_diverges);
+        g_assert_nonnull (r->numerics);
+        g_assert_true (says (r, r->numerics->text));
+      }
 }
 
 /* A device that ends its work at once and computes nothing counts no sample. */
