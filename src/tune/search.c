@@ -515,6 +515,13 @@ set_baseline (DynoSearch *search, DynoSettings *base)
     }
 }
 
+/* A batch that is larger than the part that trains has that many samples: what ran is named. */
+static void
+keep_to_samples (const DynoMeter *meter, DynoSettings *s)
+{
+  s->batch_size = MIN (s->batch_size, (gint64) MAX (meter->n_train, 1));
+}
+
 /* The three that are there before any search. */
 static void
 try_what_is_there (DynoSearch *search)
@@ -528,7 +535,12 @@ try_what_is_there (DynoSearch *search)
   if (!search->baseline)
     search->baseline = dyno_search_get_arm (search, "baseline", &base);
   if (search->params->preset)
-    search->preset = try_first (search, "preset", search->params->preset);
+    {
+      DynoSettings preset = *search->params->preset;
+
+      keep_to_samples (search->meter, &preset);
+      search->preset = try_first (search, "preset", &preset);
+    }
 }
 
 /* The device is another than it was at the first looks: what is measured again replaces them. */
@@ -661,8 +673,11 @@ set_nothing (DynoSearch *search, GError **error)
 static void
 search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult *result)
 {
+  DynoJob *job = dyno_job_copy (params->job);
+
+  keep_to_samples (params->meter, &job->settings);
   *search = (DynoSearch){ .params = params,
-                          .job = params->job,
+                          .job = job,
                           .meter = params->meter,
                           .result = result,
                           .model = dyno_rate_model_new (),
@@ -674,7 +689,7 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
                           .end_share = (double) NAN };
   search->begin_us = dyno_search_now_us (search);
   search->stage = "today";
-  search->measured = params->job->settings;
+  search->measured = job->settings;
   params->meter->preparing = dyno_search_tell_preparing;
   params->meter->preparing_user = search;
   search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
@@ -722,6 +737,7 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
   found = dyno_tune_result_has_best (result) || set_nothing (&search, error);
 
   params->meter->preparing = NULL;
+  dyno_job_unref (search.job);
   g_ptr_array_unref (search.arms);
   g_hash_table_unref (search.plans);
   g_hash_table_unref (search.networks);

@@ -313,6 +313,18 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, _ ("Batches above %d were not tried, and may be faster."), (int) r->batches_to);
 }
 
+/* What ran instead of a batch that is larger than the part that trains. */
+static void
+explain_small_set (GPtrArray *reasons, const DynoTuneResult *r)
+{
+  if (*r->today.stage && r->today.settings.batch_size < r->job->settings.batch_size)
+    say (reasons,
+         ngettext ("A batch of %d is larger than the part that trains: each step has %d sample.",
+                   "A batch of %d is larger than the part that trains: each step has %d samples.",
+                   (gulong) r->today.settings.batch_size),
+         (int) r->job->settings.batch_size, (int) r->today.settings.batch_size);
+}
+
 char *
 dyno_verdict_explain_gains (const DynoTuneResult *r)
 {
@@ -582,6 +594,7 @@ dyno_verdict_explain (const DynoTuneResult *r)
   explain_goal (reasons, r);
   explain_gain (reasons, r);
   explain_failed_settings (reasons, r);
+  explain_small_set (reasons, r);
   explain_limit (reasons, r);
   if (r->ranks.ranks > 1)
     explain_exchange (reasons, r);

@@ -217,6 +217,12 @@ test_least_of_everything (void)
           g_assert_cmpfloat (r->best.samples_per_s, >, 0);
           g_assert_true (isfinite (r->best.samples_per_s) && isfinite (r->gain));
           g_assert_true (isfinite (r->best.settings.lr));
+          /* What ran is named, and not what was asked for. */
+          g_assert_true (says (r, "A batch of 64 is larger than the part that trains")
+                         == (m.n_train < 64));
+          for (guint i = 0; i < r->trials->len; i++)
+            g_assert_cmpint (trial_of (r, i)->settings.batch_size, <=, (gint64) m.n_train);
+          g_assert_cmpint (r->best.settings.batch_size, <=, (gint64) m.n_train);
           g_assert_true (r->n_gains == 0 || isfinite (r->gains[r->n_gains - 1].factor));
           for (guint i = 0; i < r->curve.n; i++)
             g_assert_true (isfinite (r->curve.points[i].samples_per_s));
