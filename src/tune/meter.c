@@ -252,6 +252,7 @@ dyno_meter_new (const DynoJob *job, DynoDataset *dataset, const DynoDeviceInfo *
   real->meter.class = &real_class;
   real->meter.n_cores = dyno_cores_count ();
   real->meter.has_fp16 = info->fp16;
+  real->meter.software = info->type == DYNO_DEVICE_TYPE_SOFTWARE;
   real->meter.generated = dyno_dataset_get_info (dataset)->schema.generated;
   real->meter.tune_kernels = TRUE;
   divide (real);

@@ -80,6 +80,7 @@ struct _DynoMeter {
   const DynoMeterClass *class;
   guint n_cores;
   gboolean has_fp16;
+  gboolean software; /* the device is a CPU: AMP is slower there, and its kernels compile for long */
   gboolean generated; /* the device makes its own input: there is no loader to measure */
   gboolean can_cache; /* all decoded samples fit what a loader would keep */
   guint64 n_train, n_validation;

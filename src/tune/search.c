@@ -466,10 +466,10 @@ plan_space (DynoSearch *search)
   gint64 largest = 0;
 
   search->space = (DynoSearchSpace){ .most_workers = meter->n_cores,
-                                     .fp16 = meter->has_fp16,
+                                     .fp16 = meter->has_fp16 && !meter->software,
                                      .loader = !meter->generated,
                                      .can_cache = meter->can_cache };
-  for (int amp = 0; amp <= meter->has_fp16; amp++)
+  for (int amp = 0; amp <= search->space.fp16; amp++)
     for (int checkpointing = 0; checkpointing <= 1; checkpointing++)
       {
         DynoSettings s = search->job->settings;
@@ -522,16 +522,29 @@ keep_to_samples (const DynoMeter *meter, DynoSettings *s)
   s->batch_size = MIN (s->batch_size, (gint64) MAX (meter->n_train, 1));
 }
 
-/* The three that are there before any search. */
+static void
+try_present_settings (DynoSearch *search)
+{
+  if (!search->today)
+    search->today = try_first (search, "today", &search->job->settings);
+}
+
+/* The three that are there before any search.  On a CPU a large batch takes as many times longer,
+ * and AMP is slow and takes long to compile: there the base line comes first, from which the model
+ * learns what the others take, and present settings with AMP come after the search. */
 static void
 try_what_is_there (DynoSearch *search)
 {
   const DynoSettings *settings = &search->job->settings;
+  gboolean cheap_first = search->meter->software;
   DynoSettings base = *settings;
 
   set_baseline (search, &base);
-  search->today = try_first (search, "today", settings);
+  if (!cheap_first)
+    try_present_settings (search);
   search->baseline = try_first (search, "baseline", &base);
+  if (cheap_first && !settings->amp)
+    try_present_settings (search);
   if (!search->baseline)
     search->baseline = dyno_search_get_arm (search, "baseline", &base);
   if (search->params->preset)
@@ -726,6 +739,7 @@ dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError 
           search_jointly (&search);
         }
     }
+  try_present_settings (&search);
   dyno_search_prove (&search);
   dyno_search_race (&search);
   dyno_search_prove_winner (&search);

@@ -210,6 +210,63 @@ test_nothing_is_planned_late (void)
   g_assert_cmpfloat (r->seconds, <, 3 * 60 + 6);
 }
 
+/* A CPU, where AMP takes long to compile and is slow, and present settings that ask for it with a
+ * large batch, as the default ones do. */
+static void
+test_software_device_begins_with_what_is_cheap (void)
+{
+  DynoMachine m = *find_machine ("software");
+  DynoSettings settings;
+
+  m.no_fp16 = FALSE;
+  m.software = TRUE;
+  m.sample_s[0] = 2e-3;
+  m.sample_s[1] = 1e-2;
+  m.compile_s = 1;
+  m.compile_amp_s = 25;
+  dyno_settings_init (&settings);
+  settings.batch_size = 256;
+  settings.workers = 1;
+  for (settings.amp = 0; settings.amp <= 1; settings.amp++)
+    for (double minutes = 0.7; minutes < 1.5; minutes += 0.5)
+      {
+        DynoSettings plain = settings;
+        double seconds, grid_s;
+        guint amp = 0;
+        g_autoptr (DynoTuneResult) r =
+            search (&m, 1, (Wanted){ .minutes = minutes, .settings = &settings }, &seconds, NULL);
+
+        plain.amp = FALSE;
+        m.no_fp16 = TRUE;
+        g_test_message ("AMP %d: %.0f of %.0f samples/s, %u trials, %s", settings.amp,
+                        dyno_machine_rate (&m, &r->best.settings),
+                        dyno_machine_best (&m, &plain, 1, &grid_s), r->trials->len, r->reasons[0]);
+        g_assert_cmpfloat (dyno_machine_rate (&m, &r->best.settings), >=,
+                           (minutes < 1 ? 0.75 : 0.95)
+                               * dyno_machine_best (&m, &plain, 1, &grid_s));
+        m.no_fp16 = FALSE;
+        g_assert_cmpfloat (seconds, <=, 66 * minutes);
+        g_assert_cmpstr (trial_of (r, 0)->stage, ==, "baseline");
+        g_assert_false (r->best.settings.amp);
+        for (guint i = 0; i < r->trials->len; i++)
+          {
+            const DynoTrial *t = trial_of (r, i);
+
+            /* Only what is there has it, and is tried after all others. */
+            amp += t->settings.amp;
+            g_assert_true (!t->settings.amp
+                           || dyno_settings_equal (&t->settings, &r->job->settings));
+            g_assert_false (amp > 0 && strcmp (t->stage, "search") == 0 && r->n_gains == 0);
+          }
+        for (guint i = 0; i < r->ceilings->len; i++)
+          {
+            const DynoCeiling *c = r->ceilings->pdata[i];
+
+            g_assert_false (c->of == DYNO_CEILING_GPU && c->settings.amp);
+          }
+      }
+}
+
 static guint waits;
 
 static void
@@ -249,6 +306,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/time-out-takes-nothing", test_time_out_takes_nothing);
   g_test_add_func ("/tune/search/time-out-on-the-way-is-no-failure", test_time_out_on_the_way);
   g_test_add_func ("/tune/search/nothing-is-planned-late", test_nothing_is_planned_late);
+  g_test_add_func ("/tune/search/software-device-begins-with-what-is-cheap",
+                   test_software_device_begins_with_what_is_cheap);
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   return g_test_run ();
 }

@@ -507,6 +507,7 @@ dyno_simulation_new (const DynoMachine *machine, guint32 seed)
   sim->meter = (DynoMeter){ .class = machine->learn_epochs > 0 ? &learning_class : &class,
                             .n_cores = machine->cores,
                             .has_fp16 = !machine->no_fp16,
+                            .software = machine->software,
                             .generated = machine->generated,
                             .can_cache = !machine->no_cache && !machine->generated,
                             .n_train = machine->n_train,

@@ -7,7 +7,7 @@
 typedef struct {
   const char *name;
   guint cores;
-  gboolean no_fp16, generated, no_cache;
+  gboolean no_fp16, generated, no_cache, software;
   gboolean waits; /* its workers wait for a disk, and need no core */
   guint64 n_train, n_validation;
   /* Loader. */
