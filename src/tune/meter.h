@@ -29,7 +29,7 @@ typedef struct {
   double epoch_overhead_s; /* TRIAL: end of an epoch but for validation; NaN: none ended */
   double validation_rate;  /* samples/s of validation; NaN: not measured */
   double prepare_s;        /* TRIAL: until its first step had ended; NaN: not told */
-  double step_ms, wait_data_ms;
+  double step_ms, wait_data_ms; /* of it, the device has nothing to compute for want of data */
   guint64 vram_bytes, planned_bytes, steps;
   guint64 n_samples;    /* GPU: that these steps took */
   guint64 n_unreadable; /* TRIAL: samples that others took the place of, also where it failed */
@@ -80,7 +80,8 @@ struct _DynoMeter {
   const DynoMeterClass *class;
   guint n_cores;
   gboolean has_fp16;
-  gboolean software; /* the device is a CPU: AMP is slower there, and its kernels compile for long */
+  gboolean
+      software; /* the device is a CPU: AMP is slower there, and its kernels compile for long */
   gboolean generated; /* the device makes its own input: there is no loader to measure */
   gboolean can_cache; /* all decoded samples fit what a loader would keep */
   guint64 n_train, n_validation;

@@ -35,6 +35,16 @@ begin_epoch (DynoRunMeasure *m, double begin_s)
   m->epoch_samples = 0;
 }
 
+/* Of the time that the host waited for data, in which the device has nothing to compute: two steps
+ * are in flight, so that waiting may be hidden behind computing. */
+static double
+find_stall (const DynoStepMetrics *s)
+{
+  double device_ms = s->forward_ms + s->backward_ms + s->optimizer_ms;
+
+  return CLAMP (s->wait_data_ms, 0, MAX (s->step_ms - device_ms, 0));
+}
+
 void
 dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
 {
@@ -55,7 +65,7 @@ dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
         dyno_windows_begin (&m->steps, begin_s);
       dyno_windows_add (&m->steps, s->seconds, (double) s->samples);
       m->step_ms += s->step_ms;
-      m->wait_ms += s->wait_data_ms;
+      m->wait_ms += find_stall (s);
       m->n_counted++;
     }
   m->n_steps++;

@@ -39,7 +39,7 @@ typedef struct {
   double predicted;                 /* what the model expected; 0: it did not say */
   double train_samples_per_s;       /* without validation and ends of epochs */
   double validation_s, epoch_end_s; /* of each epoch, in samples_per_s */
-  double step_ms, wait_data_ms;
+  double step_ms, wait_data_ms;     /* of it, the device stands still for want of data */
   double outside_cpu;    /* share of all cores that others took meanwhile; NaN: not known */
   guint64 vram_bytes;    /* allocated */
   guint64 planned_bytes; /* 0: not planned */

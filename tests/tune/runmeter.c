@@ -326,6 +326,39 @@ test_late (void)
     }
 }
 
+/* A host that waits for data while the device still computes holds nothing up. */
+static void
+test_hidden_waiting_is_none (void)
+{
+  static const double cases[][3] = {
+    { 58, 90, 10 }, { 58, 30, 58 }, { 58, 0, 58 }, { 140, 0, 100 }, { 58, 120, 0 }
+  }; /* waited, computed, stalled */
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoRunMeasure m = { .n_used = 1000 };
+      DynoMeasurement r;
+
+      dyno_measurement_init (&r);
+      for (guint k = 1; k <= 4; k++)
+        {
+          DynoStepMetrics step = { .step = k,
+                                   .samples = BATCH,
+                                   .step_ms = 100,
+                                   .wait_data_ms = cases[i][0],
+                                   .forward_ms = 0.3 * cases[i][1],
+                                   .backward_ms = 0.6 * cases[i][1],
+                                   .optimizer_ms = 0.1 * cases[i][1],
+                                   .seconds = 0.1 * k,
+                                   .loss = 1 };
+
+          dyno_run_measure_step (&m, &step);
+        }
+      dyno_run_measure_get (&m, &r);
+      g_assert_cmpfloat_with_epsilon (r.wait_data_ms, cases[i][2], 1e-9);
+    }
+}
+
 /* Training that waits for its data tells what validation takes, if that would take long. */
 static void
 test_held_up (void)
@@ -362,6 +395,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/runmeter/hidden-waiting-is-none", test_hidden_waiting_is_none);
   g_test_add_func ("/tune/runmeter/short-epochs", test_short_epochs);
   g_test_add_func ("/tune/runmeter/one-epoch", test_one_epoch);
   g_test_add_func ("/tune/runmeter/epoch-ended-early", test_early_end);
