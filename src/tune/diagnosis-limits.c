@@ -96,6 +96,7 @@ more_workers (const DynoMeasures *m)
 static void
 say_loader (const DynoMeasures *m, DynoRuleWords *w)
 {
+  w->share = dyno_measures_share (m, m->phases.wait_data_ms);
   w->a = dyno_word_percent (m->wait_share);
   if (m->input->log.whole.workers > 0)
     w->b =
@@ -141,6 +142,7 @@ dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWor
 {
   if (!dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) || !(m->late_wait_share < threshold))
     return FALSE;
+  w->share = m->late_wait_share * dyno_measures_share (m, m->training_ms); /* what is left of it */
   w->a = dyno_word_percent (m->wait_share);
   w->b = dyno_word_percent (m->late_wait_share);
   return TRUE;
@@ -207,6 +209,7 @@ dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleW
 {
   if (!(m->copy_share >= threshold))
     return FALSE;
+  w->share = dyno_measures_share (m, m->phases.copy_ms);
   w->a = dyno_word_percent (m->copy_share);
   w->b = dyno_word_milliseconds (m->upload_ms);
   w->gain = gain_to (m, m->rate / (1 - m->copy_share));
@@ -270,6 +273,7 @@ dyno_check_is_exchange_bound (const DynoMeasures *m, double threshold, DynoRuleW
 {
   if (!(m->ranks > 1) || !(m->exchange_share >= threshold))
     return FALSE;
+  w->share = m->exchange_share * dyno_measures_share (m, m->training_ms);
   w->a = dyno_word_percent (m->exchange_share);
   w->b = dyno_word_bytes ((double) m->input->facts.exchange_bytes);
   w->c = dyno_word_rate (m->exchange_ceiling);
@@ -283,6 +287,7 @@ dyno_check_waits_for_ranks (const DynoMeasures *m, double threshold, DynoRuleWor
 {
   if (!(m->ranks > 1) || !(m->ranks_share >= threshold))
     return FALSE;
+  w->share = m->ranks_share * dyno_measures_share (m, m->training_ms);
   w->a = dyno_word_percent (m->ranks_share);
   w->gain = gain_to (m, m->rate / (1 - m->ranks_share));
   return TRUE;
@@ -298,6 +303,7 @@ dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWor
   if (m->software || !(m->device_share + m->idle_share >= 0.8) || facts->batch_dispatches == 0
       || !(each * 1e3 < threshold))
     return FALSE;
+  w->share = (m->device_share + m->idle_share) * dyno_measures_share (m, m->training_ms);
   w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, facts->batch_dispatches);
   w->b = g_strdup_printf ("%.1f µs", each * 1e3);
   w->value = dyno_word_whole (2 * m->batch / m->ranks / batches);
@@ -313,6 +319,7 @@ dyno_check_is_idle (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
   if (!(m->idle_share >= threshold) || m->software)
     return FALSE;
+  w->share = dyno_measures_share (m, m->phases.idle_ms);
   w->a = dyno_word_percent (m->idle_share);
   w->gain = gain_to (m, m->gpu_ceiling);
   return TRUE;
@@ -481,9 +488,10 @@ dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords 
                 { N_ ("validation"), p->validation_ms },
                 { N_ ("saving"), p->saving_ms },
                 { N_ ("idle between steps"), p->idle_ms } };
+  double computed = p->forward_ms + p->backward_ms + p->optimizer_ms;
   GString *text;
 
-  if (!(m->device_share >= 0) || m->device_ms / p->step_ms >= threshold)
+  if (!(m->device_share >= 0) || computed / p->step_ms >= threshold)
     return FALSE;
   text = g_string_new (NULL);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
@@ -494,7 +502,7 @@ dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords 
         g_string_append_printf (text, "%s%s %s", text->len > 0 ? ", " : "", share,
                                 _ (parts[i].name));
       }
-  w->a = dyno_word_percent (MIN (1, m->device_ms / p->step_ms));
+  w->a = dyno_word_percent (computed / p->step_ms);
   w->b = dyno_word_milliseconds (p->step_ms);
   w->c = g_string_free (text, FALSE);
   return *w->c != '\0';
@@ -503,8 +511,15 @@ dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords 
 gboolean
 dyno_check_explain_arithmetic (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
-  if (!(m->arithmetic_share >= threshold) && !(m->bandwidth_share >= threshold))
+  gboolean computes = m->arithmetic_share >= threshold, moves = m->bandwidth_share >= threshold;
+
+  if (!computes && !moves)
     return FALSE;
+  if (!moves)
+    w->text = N_ ("While it computes, the device reaches {a} of its own measured arithmetic rate");
+  else if (!computes)
+    w->text = N_ ("While it computes, the device reaches at least {b} of its own measured memory "
+                  "bandwidth");
   w->a = dyno_word_percent (MIN (1, m->arithmetic_share));
   w->b = dyno_word_percent (MIN (1, m->bandwidth_share));
   return TRUE;
@@ -517,6 +532,7 @@ dyno_check_has_long_ends (const DynoMeasures *m, double threshold, DynoRuleWords
 
   if (m->input->log.n_epochs == 0 || !(ends / m->phases.step_ms >= threshold))
     return FALSE;
+  w->share = dyno_measures_share (m, ends);
   w->a = dyno_word_percent (ends / m->phases.step_ms);
   w->b = dyno_word_percent (m->phases.saving_ms / m->phases.step_ms);
   return TRUE;

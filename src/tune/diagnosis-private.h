@@ -41,6 +41,8 @@ typedef struct {
   char *a, *b, *c, *d; /* {a} to {d} in the sentences */
   char *value;         /* {v}: of the setting */
   double gain;         /* {g}: "about +40 %"; NaN: none is known */
+  double share; /* of a step with its part of the ends of epochs, that the phase takes which the
+                          rule is about; NaN: it is about none */
   /* where they differ from the rule's own */
   const char *text, *action, *key;
   gboolean no_key; /* no setting helps */
@@ -50,7 +52,9 @@ void dyno_rule_words_clear (DynoRuleWords *words);
 
 typedef struct {
   DynoRuleInfo info;
-  gboolean limits; /* the first of these that applies is the verdict */
+  /* The first of these that applies is the verdict, and of those about a phase the one whose phase
+   * takes most. */
+  gboolean limits;
   gboolean (*applies) (const DynoMeasures *m, double threshold, DynoRuleWords *words);
   const char *text, *action; /* N_() */
   const char *key;           /* the setting that it advises to change */
@@ -104,6 +108,8 @@ gboolean dyno_check_learns (const DynoMeasures *m, double threshold, DynoRuleWor
 /* The share of a step from which on waiting for data is what limits. */
 #define DYNO_DIAGNOSIS_WAITING 0.10
 
+/* Of a phase's milliseconds: for DynoRuleWords. */
+double dyno_measures_share (const DynoMeasures *m, double ms);
 /* Data is what the device waits for, in that share of a step at least. */
 gboolean dyno_measures_wait (const DynoMeasures *m, double threshold);
 /* All decoded samples would fit the cache, which is off and would be used more than once. */

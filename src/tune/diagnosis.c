@@ -6,6 +6,7 @@
  * page-locked), and idle for the rest: what of both is hidden
  * behind computing costs nothing.  The two ceilings are those of the run's own settings: what its
  * workers would decode if nobody waited, and what the device would compute. */
+#include "claims.h"
 #include "diagnosis-private.h"
 #include "intl.h"
 #include <math.h>
@@ -93,17 +94,17 @@ measure_phases (DynoMeasures *m)
       p->backward_ms = sum->backward_ms / n * scale;
       p->optimizer_ms = sum->optimizer_ms / n * scale;
       /* What the backward pass hides of the exchange is none of this. */
-      p->exchange_ms = MIN (gap, facts->exchange_wait_ms + facts->wait_ranks_ms);
+      p->exchange_ms = CLAMP (facts->exchange_wait_ms + facts->wait_ranks_ms, 0, gap);
       gap -= p->exchange_ms;
-      p->wait_data_ms = MIN (gap, wait);
-      p->copy_ms = MIN (gap - p->wait_data_ms, m->upload_ms);
+      p->wait_data_ms = CLAMP (wait, 0, gap);
+      p->copy_ms = CLAMP (m->upload_ms, 0, gap - p->wait_data_ms);
       p->idle_ms = gap - p->wait_data_ms - p->copy_ms;
     }
   else
     m->device_ms = NONE;
   /* The ends of epochs, of which the last has no step after it. */
   if (isnan (log->validation_seconds))
-    p->validation_ms = sum->gap_ms / n;
+    p->validation_ms = MAX (sum->gap_ms, 0) / n;
   else
     {
       followed = (log->validation_seconds - log->last_validation_seconds) * 1e3;
@@ -140,14 +141,18 @@ measure_ceilings (DynoMeasures *m)
   if (sum->samples == 0) /* what is told of is a rank's */
     m->batch *= m->ranks;
   m->rate = ratio (m->batch * 1e3, m->training_ms);
-  m->gpu_measured = !isnan (input->gpu_ceiling);
-  m->gpu_ceiling = m->gpu_measured ? input->gpu_ceiling : ratio (m->batch * 1e3, m->device_ms);
+  m->gpu_ceiling = ratio (m->batch * 1e3, m->device_ms);
+  /* What this run exceeded is no ceiling, nor what its device exceeded while it computed. */
+  m->gpu_measured = input->gpu_ceiling >= m->rate
+                    && !(m->gpu_ceiling > DYNO_CLAIMS_EXCEEDED * input->gpu_ceiling);
+  if (m->gpu_measured)
+    m->gpu_ceiling = input->gpu_ceiling;
   m->decode_ms = sum->decoded > 0 ? sum->decode_ms / (double) sum->decoded : NONE;
   m->fetch_ms = sum->decoded > 0 ? sum->fetch_ms / (double) sum->decoded : NONE;
   m->workers = MAX (1, sum->workers / n);
   /* A loader that is faster than the device when it is alone, and which the device waits for none
    * the less, is not alone: then the run itself tells what it gives. */
-  m->loader_measured = !isnan (input->loader_ceiling)
+  m->loader_measured = input->loader_ceiling >= m->rate
                        && !(input->loader_ceiling >= m->gpu_ceiling
                             && m->phases.wait_data_ms >= DYNO_DIAGNOSIS_WAITING * m->training_ms);
   m->loader_ceiling =
@@ -335,36 +340,82 @@ compare_for_sort (gconstpointer a, gconstpointer b, gpointer data G_GNUC_UNUSED)
   return compare_findings (a, b);
 }
 
+double
+dyno_measures_share (const DynoMeasures *m, double ms)
+{
+  return ms / m->phases.step_ms;
+}
+
+/* Of two phases that hold a run up, the longer one is what limits it. */
+static void
+take_verdict (DynoDiagnosis *d, const DynoRule *rule, const DynoFinding *finding,
+              const DynoRuleWords *words, double *share)
+{
+  if (!rule->limits || (d->verdict && !(words->share > *share)))
+    return;
+  g_free (d->verdict);
+  d->verdict = finding->action && rule->info.level != DYNO_FINDING_GOOD
+                   ? g_strdup_printf ("%s. %s", finding->text, finding->action)
+                   : g_strdup (finding->text);
+  d->knob = finding->key;
+  d->expected_gain = words->gain;
+  *share = words->share;
+}
+
 static void
 take_rules (DynoDiagnosis *d, const DynoMeasures *m)
 {
   guint n;
+  double share = NONE;
   const DynoRule *rules = dyno_rule_list (&n);
 
   for (guint i = 0; i < n; i++)
     {
       const DynoRule *rule = &rules[i];
-      DynoRuleWords words = { .gain = NONE };
+      DynoRuleWords words = { .gain = NONE, .share = NONE };
 
       if (rule->applies (m, rule->info.threshold, &words))
         {
           DynoFinding *finding = dyno_finding_new (rule, &words);
 
           g_ptr_array_add (d->findings, finding);
-          if (rule->limits && !d->verdict)
-            {
-              d->verdict = finding->action && rule->info.level != DYNO_FINDING_GOOD
-                               ? g_strdup_printf ("%s. %s", finding->text, finding->action)
-                               : g_strdup (finding->text);
-              d->knob = finding->key;
-              d->expected_gain = words.gain;
-            }
+          take_verdict (d, rule, finding, &words, &share);
         }
       dyno_rule_words_clear (&words);
     }
   /* stable */
   g_qsort_with_data (d->findings->pdata, (gint) d->findings->len, sizeof (gpointer),
                      compare_for_sort, NULL);
+}
+
+/* Where no rule says what limits. */
+static char *
+describe_nothing (const DynoMeasures *m)
+{
+  const DynoPhases *p = &m->phases;
+  const struct {
+    const char *name;
+    double ms;
+  } parts[] = { { N_ ("computing"), p->forward_ms + p->backward_ms + p->optimizer_ms },
+                { N_ ("waiting for data"), p->wait_data_ms },
+                { N_ ("copies"), p->copy_ms },
+                { N_ ("exchange with other ranks"), p->exchange_ms },
+                { N_ ("validation"), p->validation_ms },
+                { N_ ("saving"), p->saving_ms },
+                { N_ ("idle between steps"), p->idle_ms } };
+  g_autofree char *share = NULL;
+  guint most = 0;
+
+  if (m->n_steps < LEAST_STEPS)
+    return g_strdup (_ ("Too few steps to judge: let it run a little longer"));
+  if (isnan (m->device_share))
+    return g_strdup (_ ("What limits is not known: the device tells no times"));
+  for (guint i = 1; i < G_N_ELEMENTS (parts); i++)
+    if (parts[i].ms > parts[most].ms)
+      most = i;
+  share = dyno_word_percent (dyno_measures_share (m, parts[most].ms));
+  return g_strdup_printf (_ ("Nothing stands out that could be turned; most of a step, %s, is %s"),
+                          share, _ (parts[most].name));
 }
 
 DynoDiagnosis *
@@ -389,10 +440,7 @@ dyno_diagnose (const DynoDiagnosisInput *input)
   d->arithmetic_share = m.arithmetic_share;
   take_rules (d, &m);
   if (!d->verdict)
-    d->verdict = g_strdup (
-        m.n_steps < LEAST_STEPS  ? _ ("Too few steps to judge: let it run a little longer")
-        : isnan (m.device_share) ? _ ("What limits is not known: the device tells no times")
-                                 : _ ("Nothing stands out: computing, data and copies keep pace"));
+    d->verdict = describe_nothing (&m);
   return d;
 }
 

@@ -265,7 +265,7 @@ static const struct {
   { "gpu-shared", provoke_gpu_shared, NULL, NULL, FALSE },
   { "cpu-shared", provoke_cpu_shared, NULL, NULL, FALSE },
   { "updates-skipped", provoke_skips, "amp", "false", FALSE },
-  { "long-epoch-ends", provoke_ends, "data.val_split", NULL, FALSE },
+  { "long-epoch-ends", provoke_ends, "data.val_split", NULL, TRUE },
   { "failed", provoke_failed, NULL, NULL, FALSE },
   { "stuck-at-chance", provoke_chance, "lr", NULL, FALSE },
   { "overfitting", provoke_overfitting, "epochs", "1", FALSE },
