@@ -144,22 +144,15 @@ open_dataset (const Options *o, const DynoJob *job)
   return dataset;
 }
 
-/* JSON has no comments: what was set otherwise than by default, and is not in the file, is told
- * here. */
+/* JSON has no comments: settings that are not in the file are listed here. */
 static void
 say_left_out (const Options *o, const DynoExporter *exporter, const DynoExportContext *context)
 {
-  g_autoptr (DynoJob) defaults = dyno_job_new ();
-  DynoExportContext as_by_default = { .job = defaults };
-  g_auto (GStrv) list = dyno_exporter_list_left_out (exporter, context),
-                 usual = dyno_exporter_list_left_out (exporter, &as_by_default);
-  g_autoptr (GString) told = g_string_new (NULL);
+  g_auto (GStrv) list = dyno_exporter_list_left_out (exporter, context);
+  g_autofree char *all = g_strjoinv ("; ", list);
 
-  for (guint i = 0; list[i]; i++)
-    if (!g_strv_contains ((const char *const *) usual, list[i]))
-      g_string_append_printf (told, "%s%s", told->len ? "; " : "", list[i]);
-  if (told->len && strcmp (exporter->extension, "json") == 0)
-    dyno_error_line ("%s: without a counterpart in this format: %s", o->command, told->str);
+  if (*all && strcmp (exporter->extension, "json") == 0)
+    dyno_error_line ("%s: left out, since this format cannot hold it: %s", o->command, all);
 }
 
 static int

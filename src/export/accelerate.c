@@ -5,7 +5,7 @@
 #include "formats.h"
 #include "yaml.h"
 
-static const char *const keys[] = { "amp", NULL };
+static const DynoExportRow rows[] = { { "amp", "mixed_precision", "false" }, { NULL } };
 
 static char *
 write_accelerate (const DynoExportContext *context)
@@ -46,5 +46,5 @@ const DynoExporter dyno_exporter_accelerate = {
   .extension = "yaml",
   .write = write_accelerate,
   .file_name = "accelerate.yaml",
-  .keys = keys,
+  .rows = rows,
 };

@@ -3,33 +3,33 @@
  * processes.  Its schedules count steps: they are there where the data set is known. */
 #include "facts.h"
 #include "formats.h"
-#include <string.h>
 
-static const char *const keys[] = {
-  "batch_size",   "accumulate", "amp",      "optimizer",     "lr",        "momentum",
-  "weight_decay", "epochs",     "schedule", "warmup_epochs", "clip_norm", NULL,
+static gboolean
+has_schedule (const DynoExportContext *context)
+{
+  return dyno_export_knows_steps (context) && context->job->settings.schedule != DYNO_SCHEDULE_STEP;
+}
+
+static gboolean
+counts_steps (const DynoExportContext *context)
+{
+  return has_schedule (context) && context->job->settings.schedule == DYNO_SCHEDULE_COSINE;
+}
+
+static const DynoExportRow rows[] = {
+  { "batch_size", "train_micro_batch_size_per_gpu" },
+  { "accumulate", "gradient_accumulation_steps", "1" },
+  { "clip_norm", "gradient_clipping", "0" },
+  { "amp", "enabled", "false" },
+  { "optimizer", "optimizer" },
+  { "lr", "lr" },
+  { "momentum", "momentum", "0", dyno_export_uses_sgd },
+  { "weight_decay", "weight_decay" },
+  { "epochs", "total_num_steps", NULL, counts_steps },
+  { "schedule", "scheduler", "constant", has_schedule },
+  { "warmup_epochs", "warmup_num_steps", "0", has_schedule },
+  { NULL },
 };
-
-static gboolean
-has_schedule (const DynoExportContext *context, DynoExportFacts *facts)
-{
-  dyno_export_facts (context, facts);
-  return facts->steps_per_epoch && context->job->settings.schedule != DYNO_SCHEDULE_STEP;
-}
-
-static gboolean
-omits (const DynoExportContext *context, const char *key)
-{
-  const DynoSettings *s = &context->job->settings;
-  DynoExportFacts facts;
-
-  if (g_str_equal (key, "momentum"))
-    return s->optimizer != DYNO_OPTIMIZER_NAME_SGD;
-  if (g_str_equal (key, "epochs"))
-    return !has_schedule (context, &facts) || s->schedule != DYNO_SCHEDULE_COSINE;
-  return (g_str_equal (key, "schedule") || g_str_equal (key, "warmup_epochs"))
-         && !has_schedule (context, &facts);
-}
 
 static void
 append_optimizer (DynoJson *json, const DynoSettings *s)
@@ -55,8 +55,9 @@ append_schedule (DynoJson *json, const DynoExportContext *context)
   gboolean cosine = s->schedule == DYNO_SCHEDULE_COSINE;
   DynoExportFacts facts;
 
-  if (!has_schedule (context, &facts))
+  if (!has_schedule (context))
     return;
+  dyno_export_facts (context, &facts);
   dyno_json_begin_object (json, "scheduler");
   dyno_json_string (json, "type", cosine ? "WarmupCosineLR" : "WarmupLR");
   dyno_json_begin_object (json, "params");
@@ -106,7 +107,6 @@ const DynoExporter dyno_exporter_deepspeed = {
   .extension = "json",
   .write = write_deepspeed,
   .file_name = "ds_config.json",
-  .keys = keys,
-  .omits = omits,
+  .rows = rows,
   .asks_data = TRUE,
 };

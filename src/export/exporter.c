@@ -113,46 +113,6 @@ dyno_export_append_head (GString *text, const DynoExportContext *context)
 }
 
 gboolean
-dyno_exporter_holds (const DynoExporter *exporter, const DynoExportContext *context,
-                     const char *key)
-{
-  if (exporter->keys && !g_strv_contains (exporter->keys, key))
-    return FALSE;
-  return !exporter->omits || !exporter->omits (context, key);
-}
-
-char **
-dyno_exporter_list_left_out (const DynoExporter *exporter, const DynoExportContext *context)
-{
-  g_autoptr (GStrvBuilder) list = g_strv_builder_new ();
-  const DynoSettingInfo *table;
-  guint n;
-
-  table = dyno_setting_list (&n);
-  for (guint i = 0; context->job && i < n; i++)
-    if (!dyno_exporter_holds (exporter, context, table[i].key))
-      {
-        g_autofree char *value = dyno_settings_get (&context->job->settings, table[i].key);
-        g_autofree char *line = g_strdup_printf ("%s = %s", table[i].key, value);
-
-        g_strv_builder_add (list, line);
-      }
-  return g_strv_builder_end (list);
-}
-
-void
-dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
-                             const DynoExportContext *context)
-{
-  g_auto (GStrv) list = dyno_exporter_list_left_out (exporter, context);
-
-  if (list[0])
-    g_string_append (text, "\n# Settings of Dyno without a counterpart here:\n");
-  for (guint i = 0; list[i]; i++)
-    g_string_append_printf (text, "#   %s\n", list[i]);
-}
-
-gboolean
 dyno_export_check_path (const char *path, gboolean force, GError **error)
 {
   g_autofree char *shown = g_filename_display_name (path);

@@ -29,6 +29,18 @@ typedef struct {
   gboolean proven;
 } DynoExportContext;
 
+/* A setting as the other program knows it. */
+typedef struct {
+  const char *key;    /* of Dyno */
+  const char *theirs; /* its name in the file; NULL: the format has none */
+  /* The value that the other program has where the file says nothing, as dyno_settings_get writes
+   * it; NULL: none, or none that is known. */
+  const char *by_default;
+  /* FALSE: the format cannot hold the value as it is set here; NULL: it always can. */
+  gboolean (*when) (const DynoExportContext *context);
+  gboolean direct; /* the value stands in the file as it is: dyno_export_*_rows write it */
+} DynoExportRow;
+
 typedef struct {
   const char *id;        /* "keyfile", "json" */
   const char *title;     /* N_() "Dyno settings" */
@@ -36,19 +48,19 @@ typedef struct {
   /* whole text; '.' decimals in any locale; g_free */
   char *(*write) (const DynoExportContext *context);
   const char *file_name; /* what such a file is called: "settings.ini" */
-  /* The settings that the file holds, by key, NULL at the end; NULL: all of them.  The others have
-   * no counterpart in the program that reads it. */
-  const char *const *keys;
-  /* TRUE: one of keys cannot be held as it is set here; or NULL. */
-  gboolean (*omits) (const DynoExportContext *context, const char *key);
+  /* A row each setting of which something is known, key NULL at the end; NULL: the file holds
+   * every setting.  Where there is no row the format has no counterpart, and its program does what
+   * one does that has no such setting (exportrows.c). */
+  const DynoExportRow *rows;
   gboolean asks_data; /* the context's dataset, where it is known, makes a difference */
 } DynoExporter;
 
 const DynoExporter *const *dyno_exporter_list (void);
 const DynoExporter *dyno_exporter_find (const char *id);
 
-/* "key = value" of every setting that the exporter's file does not hold.  Where the format has
- * comments they stand there too.  g_strfreev. */
+/* "key = value" of every setting that the exporter's file does not hold and that the other program
+ * has otherwise by itself, "key = value (there: VALUE)" where that is known; first those on which
+ * the weights depend.  Where the format has comments they stand there too.  g_strfreev. */
 char **dyno_exporter_list_left_out (const DynoExporter *exporter, const DynoExportContext *context);
 
 /* Writes atomically; does not follow a link and does not overwrite unless force.  Errors: EXISTS,

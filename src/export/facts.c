@@ -48,6 +48,17 @@ dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
   find_shape (job, info, facts);
 }
 
+guint32
+dyno_export_get_size (const DynoExportContext *context)
+{
+  DynoExportFacts facts;
+
+  dyno_export_facts (context, &facts);
+  if (context->job->settings.image_size > 0)
+    return (guint32) context->job->settings.image_size;
+  return facts.n_axes == 3 && facts.shape[1] == facts.shape[2] ? facts.shape[1] : 0;
+}
+
 void
 dyno_export_milestones (const DynoSettings *settings, gint64 milestones[2])
 {

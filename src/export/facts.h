@@ -20,6 +20,9 @@ typedef struct {
 
 void dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts);
 
+/* Height and width of square images, as set or as the data set has them; 0: not known, or none. */
+guint32 dyno_export_get_size (const DynoExportContext *context);
+
 /* The first epoch, from 0, of the second and the third part of a step schedule. */
 void dyno_export_milestones (const DynoSettings *settings, gint64 milestones[2]);
 

@@ -41,26 +41,31 @@ void dyno_export_append_head (GString *text, const DynoExportContext *context);
 void dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
                                   const DynoExportContext *context);
 
-/* TRUE: the file holds the setting of this key as it is. */
-gboolean dyno_exporter_holds (const DynoExporter *exporter, const DynoExportContext *context,
-                              const char *key);
+/* The row of a setting; NULL: there is none. */
+const DynoExportRow *dyno_export_find_row (const DynoExporter *exporter, const char *key);
+
+/* The direct rows whose value can be held, in their order, as lines of YAML and as members. */
+void dyno_export_yaml_rows (GString *text, const DynoExporter *exporter,
+                            const DynoExportContext *context);
+void dyno_export_json_rows (DynoJson *json, const DynoExporter *exporter,
+                            const DynoExportContext *context);
+
+/* For `when` of rows. */
+gboolean dyno_export_has_workers (const DynoExportContext *context);
+gboolean dyno_export_knows_steps (const DynoExportContext *context);
+gboolean dyno_export_knows_size (const DynoExportContext *context);
+gboolean dyno_export_uses_sgd (const DynoExportContext *context);
 
 /* The part of a generated script that is always the same, from templates/NAME. */
 void dyno_export_append_template (GString *text, const char *name);
 
-typedef struct {
-  const char *name, *key; /* of Python, and of the setting */
-} DynoPythonConstant;
-
-/* NAME = VALUE in Python: data set, shapes, the settings that every script holds, and more, which
- * ends with NULL. */
-void dyno_export_append_constants (GString *text, const DynoExportContext *context,
-                                   gboolean channels_last, const DynoPythonConstant *more);
+/* NAME = VALUE in Python: data set, shapes, and the exporter's direct rows. */
+void dyno_export_append_constants (GString *text, const DynoExporter *exporter,
+                                   const DynoExportContext *context, gboolean channels_last);
 
 /* The line of bash that trains with torchrun, on `gpus` processes (words of bash). */
 void dyno_export_append_launch (GString *text, const DynoExportContext *context, const char *gpus);
-extern const char *const dyno_export_launch_keys[]; /* the settings that it holds */
-gboolean dyno_export_launch_omits (const DynoExportContext *context, const char *key);
+extern const DynoExportRow dyno_export_launch_rows[]; /* the settings that it holds */
 
 /* A setting as a member, in its own type. */
 void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,

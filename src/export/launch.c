@@ -7,20 +7,38 @@
 #include "quote.h"
 #include <math.h>
 
-const char *const dyno_export_launch_keys[] = {
-  "epochs",     "batch_size",    "amp",      "workers",       "optimizer",       "lr",
-  "momentum",   "weight_decay",  "schedule", "warmup_epochs", "label_smoothing", "clip_norm",
-  "image_size", "deterministic", NULL,
-};
-
-gboolean
-dyno_export_launch_omits (const DynoExportContext *context, const char *key)
+static gboolean
+warms_up_whole_epochs (const DynoExportContext *context)
 {
-  const DynoSettings *s = &context->job->settings;
+  double epochs = context->job->settings.warmup_epochs;
 
-  return g_str_equal (key, "warmup_epochs")
-         && s->warmup_epochs != floor (s->warmup_epochs); /* the flag takes whole ones */
+  return epochs == floor (epochs);
 }
+
+/* Its training images are always cropped and mirrored, and its loader pins memory. */
+const DynoExportRow dyno_export_launch_rows[] = {
+  { "epochs", "--epochs", "90" },
+  { "batch_size", "--batch-size", "32" },
+  { "amp", "--amp", "false" },
+  { "workers", "--workers", "16" },
+  { "pinned", NULL, "true" },
+  { "optimizer", "--opt", "sgd" },
+  { "lr", "--lr", "0.1" },
+  { "momentum", "--momentum", "0.9" },
+  { "weight_decay", "--weight-decay", "0.0001" },
+  { "schedule", "--lr-scheduler", "step" },
+  { "warmup_epochs", "--lr-warmup-epochs", "0", warms_up_whole_epochs },
+  { "label_smoothing", "--label-smoothing", "0" },
+  { "clip_norm", "--clip-grad-norm", "0" },
+  { "image_size", "--train-crop-size", "224", dyno_export_knows_size },
+  { "augment.flip", NULL, "true" },
+  { "augment.crop", NULL, "0.08" },
+  { "augment.mixup", "--mixup-alpha", "0" },
+  { "augment.cutmix", "--cutmix-alpha", "0" },
+  { "augment.erase", "--random-erase", "0" },
+  { "deterministic", "--use-deterministic-algorithms", "false" },
+  { NULL },
+};
 
 static void
 append_double (GString *text, const char *flag, double value)
@@ -31,8 +49,10 @@ append_double (GString *text, const char *flag, double value)
 }
 
 static void
-append_schedule (GString *text, const DynoSettings *s)
+append_schedule (GString *text, const DynoExportContext *context)
 {
+  const DynoSettings *s = &context->job->settings;
+
   if (s->schedule == DYNO_SCHEDULE_COSINE)
     g_string_append (text, " --lr-scheduler cosineannealinglr");
   else
@@ -40,7 +60,7 @@ append_schedule (GString *text, const DynoSettings *s)
         text, " --lr-scheduler steplr --lr-step-size %" G_GINT64_FORMAT " --lr-gamma %s",
         s->schedule == DYNO_SCHEDULE_STEP ? (s->epochs + 2) / 3 : s->epochs,
         s->schedule == DYNO_SCHEDULE_STEP ? "0.1" : "1");
-  if (s->warmup_epochs == floor (s->warmup_epochs))
+  if (warms_up_whole_epochs (context))
     g_string_append_printf (text, " --lr-warmup-epochs %.0f --lr-warmup-method linear",
                             s->warmup_epochs);
 }
@@ -50,6 +70,7 @@ append_flags (GString *text, const DynoExportContext *context)
 {
   const DynoSettings *s = &context->job->settings;
   const char *path = dyno_export_data_path (context);
+  guint32 size = dyno_export_get_size (context);
   g_autofree char *data = dyno_quote_shell (path ? path : "data"),
                   *model = dyno_quote_shell (context->job->model ? context->job->model : "");
 
@@ -62,12 +83,9 @@ append_flags (GString *text, const DynoExportContext *context)
     g_string_append (text, " --amp");
   if (s->deterministic)
     g_string_append (text, " --use-deterministic-algorithms");
-  if (s->image_size)
-    g_string_append_printf (text,
-                            " --train-crop-size %" G_GINT64_FORMAT
-                            " --val-crop-size %" G_GINT64_FORMAT
-                            " --val-resize-size %" G_GINT64_FORMAT,
-                            s->image_size, s->image_size, s->image_size);
+  if (size)
+    g_string_append_printf (text, " --train-crop-size %u --val-crop-size %u --val-resize-size %u",
+                            size, size, size);
   g_string_append_printf (text, " \\\n    --opt %s",
                           s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw" : "sgd");
   append_double (text, "--lr", s->lr);
@@ -76,8 +94,14 @@ append_flags (GString *text, const DynoExportContext *context)
   append_double (text, "--label-smoothing", s->label_smoothing);
   if (s->clip_norm > 0)
     append_double (text, "--clip-grad-norm", s->clip_norm);
+  if (s->augment_mixup > 0)
+    append_double (text, "--mixup-alpha", s->augment_mixup);
+  if (s->augment_cutmix > 0)
+    append_double (text, "--cutmix-alpha", s->augment_cutmix);
+  if (s->augment_erase > 0)
+    append_double (text, "--random-erase", s->augment_erase);
   g_string_append (text, " \\\n   ");
-  append_schedule (text, s);
+  append_schedule (text, context);
   g_string_append_c (text, '\n');
 }
 

@@ -7,17 +7,28 @@
 #include "quote.h"
 #include "yaml.h"
 
-static const char *const keys[] = {
-  "epochs",   "accumulate", "amp",      "optimizer",     "lr",   "momentum", "weight_decay",
-  "schedule", "clip_norm",  "autotune", "deterministic", "seed", NULL,
-};
-
 static gboolean
-omits (const DynoExportContext *context, const char *key)
+may_benchmark (const DynoExportContext *context)
 {
-  return g_str_equal (key, "momentum")
-         && context->job->settings.optimizer != DYNO_OPTIMIZER_NAME_SGD;
+  return !context->job->settings.deterministic;
 }
+
+/* The optimizers are PyTorch's. */
+static const DynoExportRow rows[] = {
+  { "epochs", "max_epochs", "1000" },
+  { "accumulate", "accumulate_grad_batches", "1" },
+  { "amp", "precision", "false" },
+  { "optimizer", "optimizer" },
+  { "lr", "lr" },
+  { "momentum", "momentum", "0", dyno_export_uses_sgd },
+  { "weight_decay", "weight_decay" },
+  { "schedule", "lr_scheduler", "constant" },
+  { "clip_norm", "gradient_clip_val", "0" },
+  { "autotune", "benchmark", "false", may_benchmark },
+  { "deterministic", "deterministic", "false" },
+  { "seed", "seed_everything" },
+  { NULL },
+};
 
 static void
 append_trainer (GString *text, const DynoSettings *s)
@@ -123,6 +134,5 @@ const DynoExporter dyno_exporter_lightning = {
   .extension = "yaml",
   .write = write_lightning,
   .file_name = "lightning.yaml",
-  .keys = keys,
-  .omits = omits,
+  .rows = rows,
 };

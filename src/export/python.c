@@ -76,33 +76,9 @@ append_shape (GString *text, const DynoSettings *settings, gboolean channels_las
 }
 
 void
-dyno_export_append_constants (GString *text, const DynoExportContext *context,
-                              gboolean channels_last, const DynoPythonConstant *more)
+dyno_export_append_constants (GString *text, const DynoExporter *exporter,
+                              const DynoExportContext *context, gboolean channels_last)
 {
-  static const DynoPythonConstant shared[] = {
-    { "EPOCHS", "epochs" },
-    { "BATCH_SIZE", "batch_size" },
-    { "ACCUMULATE", "accumulate" },
-    { "AMP", "amp" },
-    { "WORKERS", "workers" },
-    { "PREFETCH", "prefetch" },
-    { "OPTIMIZER", "optimizer" },
-    { "LR", "lr" },
-    { "MOMENTUM", "momentum" },
-    { "WEIGHT_DECAY", "weight_decay" },
-    { "SCHEDULE", "schedule" },
-    { "SCHEDULE_EPOCHS", "schedule_epochs" },
-    { "WARMUP_EPOCHS", "warmup_epochs" },
-    { "LABEL_SMOOTHING", "label_smoothing" },
-    { "CLIP_NORM", "clip_norm" },
-    { "AUGMENT_FLIP", "augment.flip" },
-    { "AUGMENT_BRIGHTNESS", "augment.brightness" },
-    { "SHUFFLE", "data.shuffle" },
-    { "VAL_SPLIT", "data.val_split" },
-    { "VRAM_BUDGET", "vram_budget" },
-    { "DETERMINISTIC", "deterministic" },
-    { NULL, NULL },
-  };
   const DynoJob *job = context->job;
   DynoExportFacts facts;
 
@@ -110,8 +86,7 @@ dyno_export_append_constants (GString *text, const DynoExportContext *context,
   append_string (text, "DATA", job->data);
   append_string (text, "MODEL", job->model);
   append_shape (text, &job->settings, channels_last, &facts);
-  for (const DynoPythonConstant *c = shared; c->name; c++)
-    append_setting (text, &job->settings, c->name, c->key);
-  for (const DynoPythonConstant *c = more; c->name; c++)
-    append_setting (text, &job->settings, c->name, c->key);
+  for (const DynoExportRow *row = exporter->rows; row->key; row++)
+    if (row->direct)
+      append_setting (text, &job->settings, row->theirs, row->key);
 }

@@ -5,51 +5,6 @@
 #include "formats.h"
 #include <glib/gi18n.h>
 
-static const char *const keys[] = {
-  "epochs",
-  "batch_size",
-  "accumulate",
-  "amp",
-  "workers",
-  "prefetch",
-  "pinned",
-  "persistent_workers",
-  "optimizer",
-  "lr",
-  "momentum",
-  "weight_decay",
-  "schedule",
-  "schedule_epochs",
-  "warmup_epochs",
-  "label_smoothing",
-  "loss.weights",
-  "clip_norm",
-  "image_size",
-  "augment.flip",
-  "augment.flip_vertical",
-  "augment.crop",
-  "augment.crop_ratio",
-  "augment.shift",
-  "augment.rotate",
-  "augment.pad",
-  "augment.brightness",
-  "augment.contrast",
-  "augment.saturation",
-  "augment.hue",
-  "augment.noise",
-  "augment.erase",
-  "augment.mixup",
-  "augment.cutmix",
-  "data.shuffle",
-  "data.val_split",
-  "vram_budget",
-  "checkpointing",
-  "autotune",
-  "deterministic",
-  "seed",
-  NULL,
-};
-
 /* NULL: there are none, or none that are known to suit the classes. */
 static float *
 get_class_weights (const DynoExportContext *context)
@@ -63,15 +18,68 @@ get_class_weights (const DynoExportContext *context)
 }
 
 static gboolean
-omits (const DynoExportContext *context, const char *key)
+knows_weights (const DynoExportContext *context)
 {
-  g_autofree float *weights = NULL;
+  g_autofree float *weights = get_class_weights (context);
 
-  if (!g_str_equal (key, "loss.weights"))
-    return FALSE;
-  weights = get_class_weights (context);
-  return !weights;
+  return weights != NULL;
 }
+
+static gboolean
+may_benchmark (const DynoExportContext *context)
+{
+  return !context->job->settings.deterministic;
+}
+
+#define CONSTANT(key, name)   \
+  {                           \
+    key, name, .direct = TRUE \
+  }
+
+static const DynoExportRow rows[] = {
+  CONSTANT ("epochs", "EPOCHS"),
+  CONSTANT ("batch_size", "BATCH_SIZE"),
+  CONSTANT ("accumulate", "ACCUMULATE"),
+  CONSTANT ("amp", "AMP"),
+  CONSTANT ("workers", "WORKERS"),
+  CONSTANT ("prefetch", "PREFETCH"),
+  CONSTANT ("pinned", "PINNED"),
+  CONSTANT ("persistent_workers", "PERSISTENT_WORKERS"),
+  CONSTANT ("optimizer", "OPTIMIZER"),
+  CONSTANT ("lr", "LR"),
+  CONSTANT ("momentum", "MOMENTUM"),
+  CONSTANT ("weight_decay", "WEIGHT_DECAY"),
+  CONSTANT ("schedule", "SCHEDULE"),
+  CONSTANT ("schedule_epochs", "SCHEDULE_EPOCHS"),
+  CONSTANT ("warmup_epochs", "WARMUP_EPOCHS"),
+  CONSTANT ("label_smoothing", "LABEL_SMOOTHING"),
+  { "loss.weights", "CLASS_WEIGHTS", "", knows_weights },
+  CONSTANT ("clip_norm", "CLIP_NORM"),
+  { "image_size", "SAMPLE_SHAPE" },
+  CONSTANT ("augment.flip", "AUGMENT_FLIP"),
+  CONSTANT ("augment.flip_vertical", "AUGMENT_FLIP_VERTICAL"),
+  CONSTANT ("augment.crop", "AUGMENT_CROP"),
+  CONSTANT ("augment.crop_ratio", "AUGMENT_CROP_RATIO"),
+  CONSTANT ("augment.shift", "AUGMENT_SHIFT"),
+  CONSTANT ("augment.rotate", "AUGMENT_ROTATE"),
+  CONSTANT ("augment.pad", "AUGMENT_PAD"),
+  CONSTANT ("augment.brightness", "AUGMENT_BRIGHTNESS"),
+  CONSTANT ("augment.contrast", "AUGMENT_CONTRAST"),
+  CONSTANT ("augment.saturation", "AUGMENT_SATURATION"),
+  CONSTANT ("augment.hue", "AUGMENT_HUE"),
+  CONSTANT ("augment.noise", "AUGMENT_NOISE"),
+  CONSTANT ("augment.erase", "AUGMENT_ERASE"),
+  CONSTANT ("augment.mixup", "AUGMENT_MIXUP"),
+  CONSTANT ("augment.cutmix", "AUGMENT_CUTMIX"),
+  CONSTANT ("data.shuffle", "SHUFFLE"),
+  CONSTANT ("data.val_split", "VAL_SPLIT"),
+  CONSTANT ("vram_budget", "VRAM_BUDGET"),
+  CONSTANT ("checkpointing", "CHECKPOINTING"),
+  { "autotune", "CUDNN_BENCHMARK", "false", may_benchmark },
+  CONSTANT ("deterministic", "DETERMINISTIC"),
+  CONSTANT ("seed", "SEED"),
+  { NULL },
+};
 
 static void
 append_class_weights (GString *text, const DynoExportContext *context)
@@ -89,26 +97,6 @@ append_class_weights (GString *text, const DynoExportContext *context)
 static char *
 write_pytorch (const DynoExportContext *context)
 {
-  static const DynoPythonConstant more[] = {
-    { "PINNED", "pinned" },
-    { "PERSISTENT_WORKERS", "persistent_workers" },
-    { "CHECKPOINTING", "checkpointing" },
-    { "SEED", "seed" },
-    { "AUGMENT_FLIP_VERTICAL", "augment.flip_vertical" },
-    { "AUGMENT_CROP", "augment.crop" },
-    { "AUGMENT_CROP_RATIO", "augment.crop_ratio" },
-    { "AUGMENT_SHIFT", "augment.shift" },
-    { "AUGMENT_ROTATE", "augment.rotate" },
-    { "AUGMENT_PAD", "augment.pad" },
-    { "AUGMENT_CONTRAST", "augment.contrast" },
-    { "AUGMENT_SATURATION", "augment.saturation" },
-    { "AUGMENT_HUE", "augment.hue" },
-    { "AUGMENT_NOISE", "augment.noise" },
-    { "AUGMENT_ERASE", "augment.erase" },
-    { "AUGMENT_MIXUP", "augment.mixup" },
-    { "AUGMENT_CUTMIX", "augment.cutmix" },
-    { NULL, NULL },
-  };
   const DynoSettings *s = &context->job->settings;
   GString *text = g_string_new ("#!/usr/bin/env python3\n");
 
@@ -121,7 +109,7 @@ write_pytorch (const DynoExportContext *context)
                          "from torch import nn\n"
                          "from torch.utils.checkpoint import checkpoint_sequential\n"
                          "from torch.utils.data import DataLoader, Dataset, random_split\n\n");
-  dyno_export_append_constants (text, context, FALSE, more);
+  dyno_export_append_constants (text, &dyno_exporter_pytorch, context, FALSE);
   g_string_append_printf (text, "CUDNN_BENCHMARK = %s\n",
                           s->autotune && !s->deterministic ? "True" : "False");
   append_class_weights (text, context);
@@ -136,7 +124,6 @@ const DynoExporter dyno_exporter_pytorch = {
   .extension = "py",
   .write = write_pytorch,
   .file_name = "train.py",
-  .keys = keys,
-  .omits = omits,
+  .rows = rows,
   .asks_data = TRUE,
 };

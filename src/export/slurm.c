@@ -68,7 +68,6 @@ const DynoExporter dyno_exporter_slurm = {
   .extension = "sh",
   .write = write_slurm,
   .file_name = "slurm.sh",
-  .keys = dyno_export_launch_keys,
-  .omits = dyno_export_launch_omits,
+  .rows = dyno_export_launch_rows,
   .asks_data = TRUE,
 };

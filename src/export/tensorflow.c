@@ -5,38 +5,44 @@
 #include "formats.h"
 #include <glib/gi18n.h>
 
-static const char *const keys[] = {
-  "epochs",
-  "batch_size",
-  "accumulate",
-  "amp",
-  "workers",
-  "prefetch",
-  "cache",
-  "optimizer",
-  "lr",
-  "momentum",
-  "weight_decay",
-  "schedule",
-  "schedule_epochs",
-  "warmup_epochs",
-  "label_smoothing",
-  "clip_norm",
-  "image_size",
-  "augment.flip",
-  "augment.brightness",
-  "data.shuffle",
-  "data.val_split",
-  "vram_budget",
-  "deterministic",
-  "seed",
-  NULL,
+#define CONSTANT(key, name)   \
+  {                           \
+    key, name, .direct = TRUE \
+  }
+
+/* The threads of tf.data last as long as the data set. */
+static const DynoExportRow rows[] = {
+  CONSTANT ("epochs", "EPOCHS"),
+  CONSTANT ("batch_size", "BATCH_SIZE"),
+  CONSTANT ("accumulate", "ACCUMULATE"),
+  CONSTANT ("amp", "AMP"),
+  CONSTANT ("workers", "WORKERS"),
+  CONSTANT ("prefetch", "PREFETCH"),
+  CONSTANT ("cache", "CACHE"),
+  { "persistent_workers", NULL, "true" },
+  CONSTANT ("optimizer", "OPTIMIZER"),
+  CONSTANT ("lr", "LR"),
+  CONSTANT ("momentum", "MOMENTUM"),
+  CONSTANT ("weight_decay", "WEIGHT_DECAY"),
+  CONSTANT ("schedule", "SCHEDULE"),
+  CONSTANT ("schedule_epochs", "SCHEDULE_EPOCHS"),
+  CONSTANT ("warmup_epochs", "WARMUP_EPOCHS"),
+  CONSTANT ("label_smoothing", "LABEL_SMOOTHING"),
+  CONSTANT ("clip_norm", "CLIP_NORM"),
+  { "image_size", "SAMPLE_SHAPE" },
+  CONSTANT ("augment.flip", "AUGMENT_FLIP"),
+  CONSTANT ("augment.brightness", "AUGMENT_BRIGHTNESS"),
+  CONSTANT ("data.shuffle", "SHUFFLE"),
+  CONSTANT ("data.val_split", "VAL_SPLIT"),
+  CONSTANT ("vram_budget", "VRAM_BUDGET"),
+  CONSTANT ("deterministic", "DETERMINISTIC"),
+  { "seed", "SEED" },
+  { NULL },
 };
 
 static char *
 write_tensorflow (const DynoExportContext *context)
 {
-  static const DynoPythonConstant more[] = { { "CACHE", "cache" }, { NULL, NULL } };
   const DynoSettings *s = &context->job->settings;
   GString *text = g_string_new ("#!/usr/bin/env python3\n");
 
@@ -49,7 +55,7 @@ write_tensorflow (const DynoExportContext *context)
                            "momentum that is weaker than Dyno's\n# and PyTorch's decay.\n");
   dyno_export_append_left_out (text, &dyno_exporter_tensorflow, context);
   g_string_append (text, "\nimport argparse\nimport math\n\nimport tensorflow as tf\n\n");
-  dyno_export_append_constants (text, context, TRUE, more);
+  dyno_export_append_constants (text, &dyno_exporter_tensorflow, context, TRUE);
   g_string_append_printf (text, "SEED = %u%s\n", dyno_export_seed32 (s),
                           s->seed > G_MAXUINT32 ? "  # the lower half: NumPy takes 32 bits" : "");
   dyno_export_append_template (text, "schedule.py");
@@ -63,6 +69,6 @@ const DynoExporter dyno_exporter_tensorflow = {
   .extension = "py",
   .write = write_tensorflow,
   .file_name = "train_tf.py",
-  .keys = keys,
+  .rows = rows,
   .asks_data = TRUE,
 };

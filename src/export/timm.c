@@ -5,52 +5,79 @@
 #include "formats.h"
 #include "quote.h"
 #include "yaml.h"
-#include <string.h>
 
-static const char *const keys[] = {
-  "epochs",
-  "batch_size",
-  "accumulate",
-  "amp",
-  "workers",
-  "pinned",
-  "optimizer",
-  "lr",
-  "momentum",
-  "weight_decay",
-  "schedule",
-  "warmup_epochs",
-  "label_smoothing",
-  "clip_norm",
-  "ema_decay",
-  "image_size",
-  "augment.flip",
-  "augment.flip_vertical",
-  "augment.crop",
-  "augment.crop_ratio",
-  "augment.brightness",
-  "augment.contrast",
-  "augment.saturation",
-  "augment.hue",
-  "augment.erase",
-  "augment.mixup",
-  "augment.cutmix",
-  "checkpointing",
-  "seed",
-  NULL,
-};
+/* Its other models take a dropout layer where Dyno's have none. */
+static gboolean
+drops (const DynoExportContext *context)
+{
+  const DynoModel *model = dyno_model_find (context->job->model, NULL);
+
+  return model && model->has_dropout;
+}
 
 static gboolean
-omits (const DynoExportContext *context, const char *key)
+crops (const DynoExportContext *context)
 {
-  return g_str_equal (key, "augment.crop_ratio") && context->job->settings.augment_crop == 0;
+  return context->job->settings.augment_crop > 0;
 }
+
+static gboolean
+averages (const DynoExportContext *context)
+{
+  return context->job->settings.ema_decay > 0;
+}
+
+static gboolean
+jitters (const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+
+  return s->augment_brightness > 0 || s->augment_contrast > 0 || s->augment_saturation > 0
+         || s->augment_hue > 0;
+}
+
+static const DynoExportRow rows[] = {
+  { "batch_size", "batch_size", "128", .direct = TRUE },
+  { "accumulate", "grad_accum_steps", "1", .direct = TRUE },
+  { "amp", "amp", "false", .direct = TRUE },
+  { "workers", "workers", "4", .direct = TRUE },
+  { "pinned", "pin_mem", "false", .direct = TRUE },
+  { "persistent_workers", NULL, "true" },
+  { "optimizer", "opt", "sgd" },
+  { "lr", "lr", NULL, .direct = TRUE },
+  { "momentum", "momentum", "0.9", .direct = TRUE },
+  { "weight_decay", "weight_decay", "0.00002", .direct = TRUE },
+  { "epochs", "epochs", "300", .direct = TRUE },
+  { "schedule", "sched", "cosine" },
+  { "warmup_epochs", "warmup_epochs", "5", .direct = TRUE },
+  { "label_smoothing", "smoothing", "0.1", .direct = TRUE },
+  { "clip_norm", "clip_grad", "0" },
+  { "ema_decay", "model_ema_decay", "0", averages },
+  { "model.dropout", "drop", "0", drops },
+  { "image_size", "img_size", NULL, dyno_export_knows_size },
+  { "augment.flip", "hflip", "true" },
+  { "augment.flip_vertical", "vflip", "false" },
+  { "augment.crop", "scale", "0.08" },
+  { "augment.crop_ratio", "ratio", "1.3333", crops },
+  { "augment.brightness", "color_jitter", "0.4" },
+  { "augment.contrast", "color_jitter", "0.4" },
+  { "augment.saturation", "color_jitter", "0.4" },
+  { "augment.hue", "color_jitter", "0", jitters },
+  { "augment.erase", "reprob", "0", .direct = TRUE },
+  { "augment.mixup", "mixup", "0", .direct = TRUE },
+  { "augment.cutmix", "cutmix", "0", .direct = TRUE },
+  { "checkpointing", "grad_checkpointing", "false", .direct = TRUE },
+  { "seed", "seed", "42" },
+  { NULL },
+};
 
 /* The models of both. */
 static gboolean
 has_model (const char *model)
 {
-  static const char *const models[] = { "resnet18", "resnet34", "resnet50", NULL };
+  static const char *const models[] = { "resnet18",  "resnet34",        "resnet50",
+                                        "resnet101", "resnext50_32x4d", "efficientnet_b0",
+                                        NULL };
 
   return model && g_strv_contains (models, model);
 }
@@ -61,9 +88,6 @@ append_optimizer (GString *text, const DynoSettings *s)
 {
   dyno_yaml_string (text, 0, "opt",
                     s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw" : "momentum");
-  dyno_yaml_double (text, 0, "lr", s->lr);
-  dyno_yaml_double (text, 0, "momentum", s->momentum);
-  dyno_yaml_double (text, 0, "weight_decay", s->weight_decay);
   if (s->clip_norm > 0)
     dyno_yaml_double (text, 0, "clip_grad", s->clip_norm);
   else
@@ -77,7 +101,6 @@ append_schedule (GString *text, const DynoSettings *s)
   gint64 milestones[2];
 
   dyno_export_milestones (s, milestones);
-  dyno_yaml_int (text, 0, "epochs", s->epochs);
   dyno_yaml_bool (text, 0, "sched_on_updates", TRUE);
   if (s->schedule == DYNO_SCHEDULE_COSINE)
     {
@@ -96,7 +119,6 @@ append_schedule (GString *text, const DynoSettings *s)
       dyno_yaml_int (text, 0, "decay_epochs", s->epochs);
       dyno_yaml_double (text, 0, "decay_rate", 1);
     }
-  dyno_yaml_double (text, 0, "warmup_epochs", s->warmup_epochs);
   dyno_yaml_double (text, 0, "warmup_lr", 0);
   dyno_yaml_int (text, 0, "cooldown_epochs", 0);
 }
@@ -116,8 +138,9 @@ append_list (GString *text, const char *key, const double *values, guint n)
 
 /* Its ColorJitter takes its changes in a random order; its erased rectangle is 0 with "const". */
 static void
-append_augmentation (GString *text, const DynoSettings *s)
+append_augmentation (GString *text, const DynoExportContext *context)
 {
+  const DynoSettings *s = &context->job->settings;
   gboolean crop = s->augment_crop > 0;
   const double scale[] = { crop ? s->augment_crop : 1, 1 },
                ratio[] = { crop ? 1 / s->augment_crop_ratio : 1, crop ? s->augment_crop_ratio : 1 },
@@ -128,17 +151,12 @@ append_augmentation (GString *text, const DynoSettings *s)
   append_list (text, "ratio", ratio, 2);
   dyno_yaml_double (text, 0, "hflip", s->augment_flip ? 0.5 : 0);
   dyno_yaml_double (text, 0, "vflip", s->augment_flip_vertical ? 0.5 : 0);
-  if (s->augment_brightness > 0 || s->augment_contrast > 0 || s->augment_saturation > 0
-      || s->augment_hue > 0)
+  if (jitters (context))
     append_list (text, "color_jitter", colours, s->augment_hue > 0 ? 4 : 3);
   else
     dyno_yaml_double (text, 0, "color_jitter", 0);
-  dyno_yaml_double (text, 0, "reprob", s->augment_erase);
   dyno_yaml_string (text, 0, "remode", "const");
-  dyno_yaml_double (text, 0, "mixup", s->augment_mixup);
-  dyno_yaml_double (text, 0, "cutmix", s->augment_cutmix);
   g_string_append (text, "mixup_prob: 1.0\nmixup_switch_prob: 0.5\nmixup_mode: \"batch\"\n");
-  dyno_yaml_double (text, 0, "smoothing", s->label_smoothing);
 }
 
 static void
@@ -156,10 +174,8 @@ append_data (GString *text, const DynoExportContext *context)
     g_string_append (text, "# timm has no such model as the one measured: name another here.\n");
   if (facts.n_outputs && !facts.values)
     dyno_yaml_int (text, 0, "num_classes", facts.n_outputs);
-  if (context->job->settings.image_size)
-    dyno_yaml_int (text, 0, "img_size", context->job->settings.image_size);
-  else if (facts.n_axes == 3 && facts.shape[1] == facts.shape[2])
-    dyno_yaml_int (text, 0, "img_size", facts.shape[1]);
+  if (dyno_export_knows_size (context))
+    dyno_yaml_int (text, 0, "img_size", dyno_export_get_size (context));
 }
 
 static char *
@@ -170,20 +186,16 @@ write_timm (const DynoExportContext *context)
 
   dyno_export_append_head (text, context);
   append_data (text, context);
-  dyno_yaml_int (text, 0, "batch_size", s->batch_size);
-  dyno_yaml_int (text, 0, "grad_accum_steps", s->accumulate);
-  dyno_yaml_bool (text, 0, "amp", s->amp);
+  dyno_export_yaml_rows (text, &dyno_exporter_timm, context);
   dyno_yaml_string (text, 0, "amp_dtype", "float16");
   dyno_yaml_bool (text, 0, "channels_last", TRUE);
-  dyno_yaml_int (text, 0, "workers", s->workers);
-  dyno_yaml_bool (text, 0, "pin_mem", s->pinned);
   append_optimizer (text, s);
   append_schedule (text, s);
-  append_augmentation (text, s);
+  append_augmentation (text, context);
   dyno_yaml_bool (text, 0, "model_ema", s->ema_decay > 0);
   if (s->ema_decay > 0)
     dyno_yaml_double (text, 0, "model_ema_decay", s->ema_decay);
-  dyno_yaml_bool (text, 0, "grad_checkpointing", s->checkpointing);
+  dyno_yaml_double (text, 0, "drop", drops (context) ? s->model_dropout : 0);
   dyno_yaml_int (text, 0, "seed", dyno_export_seed32 (s));
   dyno_export_append_left_out (text, &dyno_exporter_timm, context);
   return g_string_free (text, FALSE);
@@ -195,7 +207,6 @@ const DynoExporter dyno_exporter_timm = {
   .extension = "yaml",
   .write = write_timm,
   .file_name = "args.yaml",
-  .keys = keys,
-  .omits = omits,
+  .rows = rows,
   .asks_data = TRUE,
 };

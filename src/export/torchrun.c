@@ -24,6 +24,6 @@ const DynoExporter dyno_exporter_torchrun = {
   .extension = "sh",
   .write = write_torchrun,
   .file_name = "torchrun.sh",
-  .keys = dyno_export_launch_keys,
-  .omits = dyno_export_launch_omits,
+  .rows = dyno_export_launch_rows,
+  .asks_data = TRUE,
 };

@@ -4,45 +4,37 @@
  * than Dyno's are always written. */
 #include "facts.h"
 #include "formats.h"
-#include <string.h>
-
-static const char *const keys[] = {
-  "epochs",
-  "batch_size",
-  "accumulate",
-  "amp",
-  "workers",
-  "prefetch",
-  "pinned",
-  "persistent_workers",
-  "optimizer",
-  "lr",
-  "weight_decay",
-  "schedule",
-  "warmup_epochs",
-  "label_smoothing",
-  "clip_norm",
-  "checkpointing",
-  "deterministic",
-  "seed",
-  NULL,
-};
 
 static gboolean
-omits (const DynoExportContext *context, const char *key)
+has_its_schedule (const DynoExportContext *context)
 {
-  const DynoSettings *s = &context->job->settings;
-  DynoExportFacts facts;
-
-  if (g_str_equal (key, "schedule"))
-    return s->schedule == DYNO_SCHEDULE_STEP;
-  if (g_str_equal (key, "prefetch") || g_str_equal (key, "persistent_workers"))
-    return s->workers == 0;
-  if (!g_str_equal (key, "warmup_epochs"))
-    return FALSE;
-  dyno_export_facts (context, &facts);
-  return facts.steps_per_epoch == 0; /* it is counted in steps */
+  return context->job->settings.schedule != DYNO_SCHEDULE_STEP;
 }
+
+/* Its SGD is PyTorch's without momentum, and no key changes that. */
+static const DynoExportRow rows[] = {
+  { "epochs", "num_train_epochs", "3", .direct = TRUE },
+  { "batch_size", "per_device_train_batch_size", "8", .direct = TRUE },
+  { "accumulate", "gradient_accumulation_steps", "1", .direct = TRUE },
+  { "amp", "fp16", "false", .direct = TRUE },
+  { "workers", "dataloader_num_workers", "0", .direct = TRUE },
+  { "prefetch", "dataloader_prefetch_factor", "2", dyno_export_has_workers, .direct = TRUE },
+  { "persistent_workers", "dataloader_persistent_workers", "false", dyno_export_has_workers,
+    .direct = TRUE },
+  { "pinned", "dataloader_pin_memory", "true", .direct = TRUE },
+  { "optimizer", "optim", "adamw" },
+  { "lr", "learning_rate", "0.00005", .direct = TRUE },
+  { "momentum", NULL, "0" },
+  { "weight_decay", "weight_decay", "0", .direct = TRUE },
+  { "schedule", "lr_scheduler_type", NULL, has_its_schedule },
+  { "warmup_epochs", "warmup_steps", "0", dyno_export_knows_steps },
+  { "label_smoothing", "label_smoothing_factor", "0", .direct = TRUE },
+  { "clip_norm", "max_grad_norm", "1", .direct = TRUE }, /* 0: no clipping */
+  { "checkpointing", "gradient_checkpointing", "false", .direct = TRUE },
+  { "deterministic", "full_determinism", "false", .direct = TRUE },
+  { "seed", "seed", "42" },
+  { NULL },
+};
 
 static void
 append_schedule (DynoJson *json, const DynoExportContext *context)
@@ -70,30 +62,14 @@ write_trainingarguments (const DynoExportContext *context)
   dyno_json_init (&json, 2);
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "output_dir", "output"); /* older versions ask for it */
-  dyno_json_int (&json, "num_train_epochs", s->epochs);
-  dyno_json_int (&json, "per_device_train_batch_size", s->batch_size);
+  dyno_export_json_rows (&json, &dyno_exporter_trainingarguments, context);
   dyno_json_int (&json, "per_device_eval_batch_size", s->batch_size);
-  dyno_json_int (&json, "gradient_accumulation_steps", s->accumulate);
-  dyno_json_bool (&json, "fp16", s->amp);
   if (!s->amp)
     dyno_json_bool (&json, "tf32", FALSE);
-  dyno_json_int (&json, "dataloader_num_workers", s->workers);
-  if (s->workers > 0)
-    {
-      dyno_json_int (&json, "dataloader_prefetch_factor", s->prefetch);
-      dyno_json_bool (&json, "dataloader_persistent_workers", s->persistent_workers);
-    }
-  dyno_json_bool (&json, "dataloader_pin_memory", s->pinned);
   dyno_json_bool (&json, "dataloader_drop_last", TRUE);
   dyno_json_string (&json, "optim",
                     s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw_torch" : "sgd");
-  dyno_json_double (&json, "learning_rate", s->lr);
-  dyno_json_double (&json, "weight_decay", s->weight_decay);
   append_schedule (&json, context);
-  dyno_json_double (&json, "label_smoothing_factor", s->label_smoothing);
-  dyno_json_double (&json, "max_grad_norm", s->clip_norm); /* 0: no clipping */
-  dyno_json_bool (&json, "gradient_checkpointing", s->checkpointing);
-  dyno_json_bool (&json, "full_determinism", s->deterministic);
   dyno_json_uint (&json, "seed", dyno_export_seed32 (s));
   dyno_json_end_object (&json);
   text = dyno_json_steal (&json);
@@ -107,7 +83,6 @@ const DynoExporter dyno_exporter_trainingarguments = {
   .extension = "json",
   .write = write_trainingarguments,
   .file_name = "training_args.json",
-  .keys = keys,
-  .omits = omits,
+  .rows = rows,
   .asks_data = TRUE,
 };

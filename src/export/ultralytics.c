@@ -5,61 +5,72 @@
 #include "facts.h"
 #include "formats.h"
 #include "yaml.h"
-#include <string.h>
-
-static const char *const keys[] = {
-  "early_stop.patience",
-  "epochs",
-  "batch_size",
-  "accumulate",
-  "amp",
-  "workers",
-  "cache",
-  "optimizer",
-  "lr",
-  "momentum",
-  "weight_decay",
-  "schedule",
-  "warmup_epochs",
-  "image_size",
-  "augment.flip",
-  "augment.flip_vertical",
-  "augment.crop",
-  "augment.brightness",
-  "augment.contrast",
-  "augment.saturation",
-  "augment.hue",
-  "augment.erase",
-  "deterministic",
-  "seed",
-  NULL,
-};
 
 /* It has one share for brightness and contrast. */
 static gboolean
-has_value_share (const DynoSettings *s)
+has_value_share (const DynoExportContext *context)
 {
+  const DynoSettings *s = &context->job->settings;
+
   return s->augment_brightness == s->augment_contrast && s->augment_brightness <= 1;
 }
 
 static gboolean
-omits (const DynoExportContext *context, const char *key)
+has_saturation_share (const DynoExportContext *context)
 {
-  const DynoSettings *s = &context->job->settings;
-
-  return (g_str_equal (key, "lr") && s->lr > 1)
-         || (g_str_equal (key, "schedule") && s->schedule == DYNO_SCHEDULE_STEP)
-         || (g_str_equal (key, "momentum") && s->optimizer != DYNO_OPTIMIZER_NAME_SGD)
-         || ((g_str_equal (key, "augment.brightness") || g_str_equal (key, "augment.contrast"))
-             && !has_value_share (s))
-         || (g_str_equal (key, "augment.saturation") && s->augment_saturation > 1);
+  return context->job->settings.augment_saturation <= 1;
 }
+
+static gboolean
+has_small_rate (const DynoExportContext *context)
+{
+  return context->job->settings.lr <= 1;
+}
+
+static gboolean
+has_its_schedule (const DynoExportContext *context)
+{
+  return context->job->settings.schedule != DYNO_SCHEDULE_STEP;
+}
+
+/* Gradients are always clipped, and weights always averaged, by numbers that stand in its code. */
+static const DynoExportRow rows[] = {
+  { "epochs", "epochs", "100", .direct = TRUE },
+  { "early_stop.patience", "patience", "100", .direct = TRUE }, /* 0: off there too */
+  { "batch_size", "batch", "16", .direct = TRUE },
+  { "accumulate", "nbs" },
+  { "image_size", "imgsz", NULL, dyno_export_knows_size },
+  { "amp", "amp", "true", .direct = TRUE },
+  { "workers", "workers", "8", .direct = TRUE },
+  { "prefetch" },
+  { "pinned", NULL, "true" },
+  { "persistent_workers", NULL, "true" },
+  { "cache", "cache", "false", .direct = TRUE },
+  { "optimizer", "optimizer" },
+  { "lr", "lr0", "0.01", has_small_rate, .direct = TRUE },
+  { "momentum", "momentum", "0.937", dyno_export_uses_sgd },
+  { "weight_decay", "weight_decay", "0.0005", .direct = TRUE },
+  { "schedule", "cos_lr", NULL, has_its_schedule },
+  { "warmup_epochs", "warmup_epochs", "3" },
+  { "clip_norm", NULL, "10" },
+  { "ema_decay", NULL, "0.9999" },
+  { "model.dropout", NULL, "0" },
+  { "augment.flip", "fliplr", "true" },
+  { "augment.flip_vertical", "flipud", "false" },
+  { "augment.crop", "scale", "0.5" },
+  { "augment.brightness", "hsv_v", "0", has_value_share },
+  { "augment.contrast", "hsv_v", "0", has_value_share },
+  { "augment.saturation", "hsv_s", "0", has_saturation_share },
+  { "augment.hue", "hsv_h", "0.015", .direct = TRUE },
+  { "augment.erase", "erasing", "0.4", .direct = TRUE },
+  { "deterministic", "deterministic", "true", .direct = TRUE },
+  { "seed", "seed", "0" },
+  { NULL },
+};
 
 static void
 append_schedule (GString *text, const DynoSettings *s)
 {
-  if (s->lr <= 1)
-    dyno_yaml_double (text, 0, "lr0", s->lr);
   if (s->schedule != DYNO_SCHEDULE_STEP)
     {
       dyno_yaml_bool (text, 0, "cos_lr", s->schedule == DYNO_SCHEDULE_COSINE);
@@ -72,15 +83,15 @@ append_schedule (GString *text, const DynoSettings *s)
 
 /* Those that its classification has; its crop is of 1 - scale of the area or more. */
 static void
-append_augmentation (GString *text, const DynoSettings *s)
+append_augmentation (GString *text, const DynoExportContext *context)
 {
+  const DynoSettings *s = &context->job->settings;
+
   dyno_yaml_double (text, 0, "fliplr", s->augment_flip ? 0.5 : 0);
   dyno_yaml_double (text, 0, "flipud", s->augment_flip_vertical ? 0.5 : 0);
   dyno_yaml_double (text, 0, "scale", s->augment_crop > 0 ? 1 - s->augment_crop : 0);
-  dyno_yaml_double (text, 0, "hsv_h", s->augment_hue);
-  dyno_yaml_double (text, 0, "hsv_s", s->augment_saturation <= 1 ? s->augment_saturation : 0);
-  dyno_yaml_double (text, 0, "hsv_v", has_value_share (s) ? s->augment_brightness : 0);
-  dyno_yaml_double (text, 0, "erasing", s->augment_erase);
+  dyno_yaml_double (text, 0, "hsv_s", has_saturation_share (context) ? s->augment_saturation : 0);
+  dyno_yaml_double (text, 0, "hsv_v", has_value_share (context) ? s->augment_brightness : 0);
   g_string_append (text, "auto_augment: null\ndropout: 0.0\n");
 }
 
@@ -90,33 +101,24 @@ write_ultralytics (const DynoExportContext *context)
   const DynoSettings *s = &context->job->settings;
   const char *path = dyno_export_data_path (context);
   gboolean adamw = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
-  DynoExportFacts facts;
   GString *text = g_string_new (NULL);
 
-  dyno_export_facts (context, &facts);
   dyno_export_append_head (text, context);
   g_string_append (text, "task: classify\nmode: train\npretrained: false\n");
   if (path)
     dyno_yaml_string (text, 0, "data", path);
-  dyno_yaml_int (text, 0, "epochs", s->epochs);
-  dyno_yaml_int (text, 0, "patience", s->early_stop_patience); /* 0: off there too */
-  dyno_yaml_int (text, 0, "batch", s->batch_size);
+  dyno_export_yaml_rows (text, &dyno_exporter_ultralytics, context);
   g_string_append (text, "# batches are added up until they are as many samples\n");
   dyno_yaml_int (text, 0, "nbs", s->batch_size * s->accumulate);
-  if (s->image_size || (facts.n_axes == 3 && facts.shape[1] == facts.shape[2]))
-    dyno_yaml_int (text, 0, "imgsz", s->image_size ? s->image_size : facts.shape[1]);
-  dyno_yaml_bool (text, 0, "amp", s->amp);
-  dyno_yaml_int (text, 0, "workers", s->workers);
-  dyno_yaml_bool (text, 0, "cache", s->cache);
+  if (dyno_export_knows_size (context))
+    dyno_yaml_int (text, 0, "imgsz", dyno_export_get_size (context));
   if (!adamw)
     g_string_append (text, "# with Nesterov's momentum; Dyno's is plain\n");
   g_string_append_printf (text, "optimizer: %s\n", adamw ? "AdamW" : "SGD");
   append_schedule (text, s);
   dyno_yaml_double (text, 0, "momentum", adamw ? 0.9 : s->momentum);
   dyno_yaml_double (text, 0, "warmup_momentum", adamw ? 0.9 : s->momentum);
-  dyno_yaml_double (text, 0, "weight_decay", s->weight_decay);
-  append_augmentation (text, s);
-  dyno_yaml_bool (text, 0, "deterministic", s->deterministic);
+  append_augmentation (text, context);
   dyno_yaml_int (text, 0, "seed", dyno_export_seed32 (s));
   dyno_export_append_left_out (text, &dyno_exporter_ultralytics, context);
   return g_string_free (text, FALSE);
@@ -128,7 +130,6 @@ const DynoExporter dyno_exporter_ultralytics = {
   .extension = "yaml",
   .write = write_ultralytics,
   .file_name = "ultralytics.yaml",
-  .keys = keys,
-  .omits = omits,
+  .rows = rows,
   .asks_data = TRUE,
 };

@@ -29,8 +29,26 @@ CASES = {
     'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
                                  'loss.weights': '1,2'}),
 }
+# Another value of each setting that is a word.
+OTHER_WORDS = {'optimizer': 'adamw', 'schedule': 'step', 'best_metric': 'loss', 'model.freeze': 'layer1', 'loss.class_weights': 'balanced',
+               'loss.weights': '1,2,0.5,1,0,4,1,1,1,0.25', 'augment.crop_from': 'source', 'augment.pad': 'reflect',
+               'data.balance': 'sampling', 'data.layout': 'nchw'}
+COUNTS = ('schedule_epochs', 'early_stop.patience', 'image_size', 'augment.shift', 'vram_budget', 'exchange.bucket')
 NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch evil` ; touch evil', '{{[*&!%@', 'ä 漢 😀 \u2028 \x85 \u202e',
          '-x --y', "'''", '"""', 'yes', '1e5', '~', '\\\\', '\x01\x7f', b'raw \xff\xfe'.decode('utf-8', 'surrogateescape')]
+
+
+def another(key, value):
+    """A value of the setting that is not this one, and that other programs could have, too."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, str):
+        return OTHER_WORDS[key]
+    if value == 0 and key not in COUNTS:  # a number that is whole is written as such
+        return 0.25
+    if isinstance(value, int):
+        return value * 2 if value > 1 else 3
+    return round(value * 0.75 + 0.03, 6)
 
 
 def write_settings(path, data, values, model='resnet18'):
@@ -98,6 +116,19 @@ class Exports(unittest.TestCase):
                 self.export_all(settings, self.path(name))
                 for line in self.check(self.path(name)):
                     print(f'{name}: {line}', flush=True)
+
+    def test_each_setting_by_itself(self):
+        """Each is changed alone, and every file says what it then must; readers.py knows what each holds."""
+        data, values = CASES['plain']
+        write_settings(self.path('plain.ini'), data, values)
+        self.run_it('export', '--settings', 'plain.ini', '--to', 'json', '-o', 'plain.json')
+        plain = readers.read_json(self.path('plain.json'))['settings']
+        for key, value in plain.items():
+            with self.subTest(key):
+                write_settings(self.path('one.ini'), data, {**values, key: another(key, value)})
+                self.export_all(self.path('one.ini'), self.path(key))
+                self.assertNotEqual(readers.read_json(self.path(key + '/settings.json'))['settings'][key], value)
+                self.check(self.path(key))
 
     def test_names_of_any_kind(self):
         for i, name in enumerate(NAMES):
@@ -189,6 +220,9 @@ class Exports(unittest.TestCase):
         self.assertIn('label_smoothing = 0.1', words)
         self.assertIn('schedule = step', words)
         self.assertNotIn('batch_size', words)
+        words = self.run_it('export', '--settings', 'a.ini', '--to', 'trainingarguments').stderr.decode()
+        self.assertIn('momentum = 0.9 (there: 0)', words)
+        self.assertNotIn('label_smoothing', words)
         self.assertEqual(self.run_it('export', '--settings', 'a.ini', '--to', 'timm').stderr, b'')
 
     def test_a_file_that_is_there_stays(self):

@@ -88,46 +88,215 @@ change (DynoSettings *settings, const DynoSettingInfo *info)
   g_assert_cmpfloat (dyno_settings_get_number (settings, info->key), !=, now);
 }
 
+/* The value that stands behind a name in the text, as a number of the setting's; FALSE: the name is
+ * not there, or the value is of another kind. */
+static gboolean
+read_value (const char *text, const char *name, const DynoSettingInfo *info, double *value)
+{
+  g_autofree char *quoted = g_regex_escape_string (name, -1),
+                  *pattern = g_strdup_printf ("^ *\"?%s\"?(?: =|:) (.*?),?$", quoted), *word = NULL;
+  g_autoptr (GRegex) regex = g_regex_new (pattern, G_REGEX_MULTILINE, 0, NULL);
+  g_autoptr (GMatchInfo) match = NULL;
+  DynoSettings scratch;
+  g_autofree char *bare = NULL;
+
+  if (!g_regex_match (regex, text, 0, &match))
+    return FALSE;
+  word = g_match_info_fetch (match, 1);
+  bare = g_ascii_strdown (g_strdelimit (word, "'\"", ' '), -1);
+  dyno_settings_init (&scratch);
+  if (!dyno_settings_set (&scratch, info->key, g_strstrip (bare), NULL))
+    return FALSE;
+  *value = dyno_settings_get_number (&scratch, info->key);
+  return TRUE;
+}
+
+static const DynoExportRow *
+find_row (const DynoExporter *exporter, const char *key)
+{
+  for (const DynoExportRow *row = exporter->rows; row && row->key; row++)
+    if (g_str_equal (row->key, key))
+      return row;
+  return NULL;
+}
+
+/* "key = value" or "key = value (there: other)" among the settings that are left out. */
+static const char *
+find_left_out (char **list, const char *key)
+{
+  g_autofree char *start = g_strconcat (key, " = ", NULL);
+
+  for (guint i = 0; list[i]; i++)
+    if (g_str_has_prefix (list[i], start))
+      return list[i];
+  return NULL;
+}
+
+/* What the other program does where its file does not hold the setting; NULL: that is not known. */
+static const char *
+find_theirs (const DynoExporter *exporter, const DynoSettingInfo *info)
+{
+  static const char *const without[][2] = {
+    { "epochs" },
+    { "batch_size" },
+    { "optimizer" },
+    { "lr" },
+    { "weight_decay" },
+    { "schedule" },
+    { "workers" },
+    { "seed" },
+    { "amp", "false" },
+    { "pinned", "false" },
+    { "persistent_workers", "false" },
+    { "momentum", "0" },
+    { "warmup_epochs", "0" },
+    { "data.val_split", "0" },
+  };
+  const DynoExportRow *row = find_row (exporter, info->key);
+
+  for (guint i = 0; !row && i < G_N_ELEMENTS (without); i++)
+    if (g_str_equal (without[i][0], info->key))
+      return without[i][1];
+  return row ? row->by_default : info->default_value;
+}
+
+/* It is left out and listed, with its value; or the other program has it so by itself. */
+static void
+check_without (const DynoExporter *exporter, const DynoExportContext *context, const char *text,
+               const char *line, const DynoSettingInfo *info)
+{
+  const DynoSettings *s = &context->job->settings;
+  const char *theirs = find_theirs (exporter, info);
+  g_autofree char *value = dyno_settings_get (s, info->key), *start = NULL, *comment = NULL;
+  DynoSettings there = *s;
+  gboolean same = FALSE;
+
+  if (theirs)
+    {
+      g_assert_true (dyno_settings_set (&there, info->key, theirs, NULL));
+      same = dyno_settings_equal (&there, s);
+    }
+  if (!line && !same && dyno_setting_counts (info, s)
+      && dyno_job_meets (info, context->job->model, context->dataset))
+    g_error ("%s neither holds %s = %s nor lists it", exporter->id, info->key, value);
+  if (!line)
+    return;
+  if (same)
+    g_error ("%s lists %s = %s, which is the same there", exporter->id, info->key, value);
+  start = g_strdup_printf ("%s = %s", info->key, value);
+  comment = g_strdup_printf ("\n#   %s\n", line);
+  g_assert_true (g_str_has_prefix (line, start));
+  if (is_commented (exporter) && !strstr (text, comment))
+    g_error ("%s lists %s as left out, and its file does not say so", exporter->id, info->key);
+}
+
 static void
 check_setting (const DynoExporter *exporter, const DynoExportContext *context,
                const DynoSettingInfo *info)
 {
   g_autoptr (DynoJob) job = dyno_job_copy (context->job);
   DynoExportContext changed = *context;
-  g_autofree char *before = read_body (exporter, context), *after = NULL, *value = NULL,
-                  *line = NULL, *text = NULL, *comment = NULL;
+  g_autofree char *before = read_body (exporter, context), *after = NULL, *text = NULL;
+  const DynoExportRow *row = find_row (exporter, info->key);
   g_auto (GStrv) left_out = NULL;
+  const char *line;
+  double value;
 
   change (&job->settings, info);
   changed.job = job;
-  value = dyno_settings_get (&job->settings, info->key);
-  line = g_strdup_printf ("%s = %s", info->key, value);
-  comment = g_strdup_printf ("\n#   %s\n", line);
   left_out = dyno_exporter_list_left_out (exporter, &changed);
+  line = find_left_out (left_out, info->key);
   after = read_body (exporter, &changed);
   text = exporter->write (&changed);
-  if (!g_strv_contains ((const char *const *) left_out, line))
+  if (exporter->rows && !(row && row->theirs && (!row->when || row->when (&changed))))
     {
-      if (strcmp (before, after) == 0)
-        g_error ("%s says that it holds %s, and does not", exporter->id, info->key);
-      g_assert_null (strstr (text, comment));
+      check_without (exporter, &changed, text, line, info);
+      return;
     }
-  else if (is_commented (exporter) && !strstr (text, comment))
-    g_error ("%s neither holds %s nor says so", exporter->id, info->key);
+  g_assert_null (line);
+  if (strcmp (before, after) == 0
+      || (row && !strstr (before, row->theirs) && !strstr (after, row->theirs)))
+    g_error ("%s says that it holds %s, and does not", exporter->id, info->key);
+  if (row && row->direct
+      && !(read_value (after, row->theirs, info, &value)
+           && value == dyno_settings_get_number (&job->settings, info->key)))
+    g_error ("%s holds another value of %s", exporter->id, info->key);
+}
+
+/* Without a change, too: Dyno's own default value is not the other program's. */
+static void
+check_defaults (const DynoExporter *exporter, const DynoExportContext *context)
+{
+  g_auto (GStrv) left_out = dyno_exporter_list_left_out (exporter, context);
+  g_autofree char *text = exporter->write (context);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < n && exporter->rows; i++)
+    {
+      const DynoExportRow *row = find_row (exporter, table[i].key);
+      const char *line = find_left_out (left_out, table[i].key);
+
+      if (row && row->theirs && (!row->when || row->when (context)))
+        g_assert_null (line);
+      else
+        check_without (exporter, context, text, line, &table[i]);
+    }
 }
 
 static void
 test_every_setting (void)
 {
+  static const char *const models[] = { "resnet18", "efficientnet_b0", "cnnlstm" };
   g_autoptr (DynoJob) job = make_job ("builtin:shapes");
   g_autoptr (DynoDataset) dataset = open_shapes ();
   DynoExportContext context = { .job = job, .dataset = dyno_dataset_get_info (dataset) };
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
-  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
-    for (guint i = 0; i < n; i++)
-      check_setting (*e, &context, &table[i]);
+  for (guint m = 0; m < G_N_ELEMENTS (models); m++)
+    for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+      {
+        g_free (job->model);
+        job->model = g_strdup (models[m]);
+        check_defaults (*e, &context);
+        for (guint i = 0; i < n; i++)
+          check_setting (*e, &context, &table[i]);
+      }
+}
+
+/* What the other programs do by themselves is known from their documentation; a default value of
+ * Dyno that is another one is listed, and one that is the same is not. */
+static void
+test_defaults_of_others (void)
+{
+  static const struct {
+    const char *format, *left_out, *not_left_out;
+  } rows[] = {
+    { "trainingarguments", "momentum = 0.9 (there: 0)", "augment.flip" },
+    { "ultralytics", "clip_norm = 1.5 (there: 10)", "augment.mixup" },
+    { "ultralytics", "ema_decay = 0 (there: 0.9999)", "pinned" },
+    { "torchrun", "augment.flip = false (there: true)", "momentum" },
+    { "torchrun", "augment.crop = 0 (there: 0.08)", "pinned" },
+    { "slurm", "persistent_workers = true (there: false)", "image_size" },
+    { "timm", "data.val_split = 0.1 (there: 0)", "persistent_workers" },
+    { "accelerate", "batch_size = 32", "accumulate" },
+    { "accelerate", "momentum = 0.9 (there: 0)", "memory.shrink" },
+    { "deepspeed", "workers = 2", "label_smoothing" },
+    { "lightning", "warmup_epochs = 1 (there: 0)", "prefetch" },
+  };
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+  g_autoptr (DynoDataset) dataset = open_shapes ();
+  DynoExportContext context = { .job = job, .dataset = dyno_dataset_get_info (dataset) };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      const DynoExporter *exporter = dyno_exporter_find (rows[i].format);
+      g_auto (GStrv) list = dyno_exporter_list_left_out (exporter, &context);
+
+      g_assert_true (g_strv_contains ((const char *const *) list, rows[i].left_out));
+      g_assert_null (find_left_out (list, rows[i].not_left_out));
+    }
 }
 
 /* As JSON what was a switch stays one, for who reads it as that. */
@@ -157,14 +326,14 @@ test_left_out_by_value (void)
   static const struct {
     const char *format, *key, *value, *left_out;
   } rows[] = {
-    { "deepspeed", "schedule", "step", "schedule = step" },
+    { "deepspeed", "schedule", "step", "schedule = step (there: constant)" },
     { "trainingarguments", "schedule", "step", "schedule = step" },
-    { "trainingarguments", "workers", "0", "prefetch = 2" },
-    { "ultralytics", "lr", "1.5", "lr = 1.5" },
-    { "ultralytics", "augment.contrast", "0.5", "augment.contrast = 0.5" },
-    { "timm", "augment.crop_ratio", "1.5", "augment.crop_ratio = 1.5" },
-    { "torchrun", "warmup_epochs", "0.5", "warmup_epochs = 0.5" },
-    { "lightning", "optimizer", "adamw", "momentum = 0.9" },
+    { "trainingarguments", "workers", "0", "persistent_workers = true (there: false)" },
+    { "ultralytics", "lr", "1.5", "lr = 1.5 (there: 0.01)" },
+    { "ultralytics", "augment.contrast", "0.5", "augment.contrast = 0.5 (there: 0)" },
+    { "timm", "augment.crop_ratio", "1.5", "augment.crop_ratio = 1.5 (there: 1.3333)" },
+    { "torchrun", "warmup_epochs", "0.5", "warmup_epochs = 0.5 (there: 0)" },
+    { "lightning", "prefetch", "5", "prefetch = 5 (there: 2)" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -178,7 +347,8 @@ test_left_out_by_value (void)
       g_assert_false (g_strv_contains ((const char *const *) before, rows[i].left_out));
       set (&job->settings, rows[i].key, rows[i].value);
       after = dyno_exporter_list_left_out (exporter, &context);
-      g_assert_true (g_strv_contains ((const char *const *) after, rows[i].left_out));
+      if (!g_strv_contains ((const char *const *) after, rows[i].left_out))
+        g_error ("%s does not list %s", rows[i].format, rows[i].left_out);
     }
 }
 
@@ -528,6 +698,7 @@ main (int argc, char **argv)
 #define ADD(name, function) g_test_add_func ("/export/formats/" name, function)
   ADD ("every-setting-is-held-or-told", test_every_setting);
   ADD ("a-value-that-cannot-be-held-is-told", test_left_out_by_value);
+  ADD ("what-others-do-by-themselves-is-compared", test_defaults_of_others);
   ADD ("steps-need-the-data-set", test_steps_need_the_data_set);
   ADD ("class-weights", test_class_weights);
   ADD ("names-stay-in-their-comment", test_names_stay_in_comments);

@@ -12,7 +12,8 @@ differs, or a reader refuses the file.
 Needs Python 3.9 and nothing else."""
 import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tempfile
 
-REFERENCE_MODELS = ('resnet18', 'resnet34', 'resnet50')
+TIMM_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
+DROPOUT_MODELS = ('mobilenetv2', 'efficientnet_b0')
 
 
 class Wrong(Exception):
@@ -410,6 +411,7 @@ def timm_expected(s):
         'mixup_mode': 'batch',
         'smoothing': float(s.label_smoothing), 'model_ema': s.ema_decay > 0,
         **({'model_ema_decay': float(s.ema_decay)} if s.ema_decay else {}),
+        'drop': float(s.model_dropout) if s.model in DROPOUT_MODELS else 0.0,
         'grad_checkpointing': s.checkpointing, 'seed': s.seed32,
     }
     expected.update({'cosine': {'sched': 'cosine', 'min_lr': 0.0},
@@ -417,7 +419,7 @@ def timm_expected(s):
                      'constant': {'sched': 'step', 'decay_epochs': s.epochs, 'decay_rate': 1.0}}[s.schedule])
     if s.path:
         expected['data_dir'] = s.path
-    if s.model in REFERENCE_MODELS:
+    if s.model in TIMM_MODELS:
         expected['model'] = s.model
     if s.known:
         expected.update(num_classes=s.classes, img_size=s.size)
@@ -556,12 +558,14 @@ def reference_flags(s):
              '--batch-size', str(s.batch_size), '--workers', str(s.workers)]
     flags += ['--amp'] if s.amp else []
     flags += ['--use-deterministic-algorithms'] if s.deterministic else []
-    if s.image_size:
+    if s.known or s.image_size:
         for name in ('train-crop', 'val-crop', 'val-resize'):
-            flags += [f'--{name}-size', str(s.image_size)]
+            flags += [f'--{name}-size', str(s.size if s.known else s.image_size)]
     flags += ['--opt', s.optimizer, '--lr', s.lr, '--momentum', s.momentum, '--weight-decay', s.weight_decay,
               '--label-smoothing', s.label_smoothing]
     flags += ['--clip-grad-norm', s.clip_norm] if s.clip_norm else []
+    for name, value in (('--mixup-alpha', s.augment_mixup), ('--cutmix-alpha', s.augment_cutmix), ('--random-erase', s.augment_erase)):
+        flags += [name, value] if value else []
     if s.schedule == 'cosine':
         flags += ['--lr-scheduler', 'cosineannealinglr']
     else:
