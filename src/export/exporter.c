@@ -39,6 +39,12 @@ dyno_exporter_find (const char *id)
   return NULL;
 }
 
+const DynoExportRow *
+dyno_exporter_get_rows (const DynoExporter *exporter, const DynoExportContext *context)
+{
+  return exporter->choose_rows ? exporter->choose_rows (context) : exporter->rows;
+}
+
 /* Alone: two exports of a day are the same bytes, and builds that pin the time get
  * theirs. */
 char *
@@ -57,11 +63,14 @@ dyno_export_day (void)
 }
 
 /* Three digits at least, and never an exponent. */
-static char *
-rate_to_text (double rate)
+char *
+dyno_export_rate (const DynoExportContext *context)
 {
   char number[G_ASCII_DTOSTR_BUF_SIZE];
+  double rate = context->samples_per_s;
 
+  if (!(rate > 0))
+    return NULL;
   return g_strdup (g_ascii_formatd (number, sizeof number, rate >= 100 ? "%.1f" : "%.3g", rate));
 }
 
@@ -79,18 +88,16 @@ char **
 dyno_export_head (const DynoExportContext *context)
 {
   g_autoptr (GPtrArray) lines = g_ptr_array_new ();
-  g_autofree char *today = dyno_export_day ();
+  g_autofree char *today = dyno_export_day (), *rate = NULL;
 
   g_ptr_array_add (lines, g_strdup_printf ("Dyno %s settings, %s", DYNO_VERSION, today));
   if (context->device)
     add_line (lines, DYNO_HEAD_CARD, context->device);
   if (context->job && context->job->data)
     add_line (lines, DYNO_HEAD_DATA, context->job->data);
-  if (context->samples_per_s > 0)
-    {
-      g_autofree char *rate = rate_to_text (context->samples_per_s);
-      g_ptr_array_add (lines, g_strdup_printf (DYNO_HEAD_RATE ": %s samples/s", rate));
-    }
+  rate = dyno_export_rate (context);
+  if (rate)
+    g_ptr_array_add (lines, g_strdup_printf (DYNO_HEAD_RATE ": %s samples/s", rate));
   if (context->vram_bytes)
     {
       char mib[G_ASCII_DTOSTR_BUF_SIZE];

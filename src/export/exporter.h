@@ -52,11 +52,16 @@ typedef struct {
    * every setting.  Where there is no row the format has no counterpart, and its program does what
    * one does that has no such setting (exportrows.c). */
   const DynoExportRow *rows;
+  /* Instead of rows, where it depends on the job which program is meant; or NULL. */
+  const DynoExportRow *(*choose_rows) (const DynoExportContext *context);
   gboolean asks_data; /* the context's dataset, where it is known, makes a difference */
 } DynoExporter;
 
 const DynoExporter *const *dyno_exporter_list (void);
 const DynoExporter *dyno_exporter_find (const char *id);
+/* NULL: its file holds every setting. */
+const DynoExportRow *dyno_exporter_get_rows (const DynoExporter *exporter,
+                                             const DynoExportContext *context);
 
 /* "key = value" of every setting that the exporter's file does not hold and that the other program
  * has otherwise by itself, "key = value (there: VALUE)" where that is known; first those on which

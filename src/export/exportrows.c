@@ -39,12 +39,6 @@ find_row (const DynoExportRow *rows, const char *key)
   return NULL;
 }
 
-const DynoExportRow *
-dyno_export_find_row (const DynoExporter *exporter, const char *key)
-{
-  return find_row (exporter->rows, key);
-}
-
 gboolean
 dyno_export_has_workers (const DynoExportContext *context)
 {
@@ -101,11 +95,12 @@ describe_left_out (const DynoExporter *exporter, const DynoExportContext *contex
                    const DynoSettingInfo *info)
 {
   const DynoJob *job = context->job;
-  const DynoExportRow *row = find_row (exporter->rows, info->key);
+  const DynoExportRow *rows = dyno_exporter_get_rows (exporter, context),
+                      *row = find_row (rows, info->key);
   g_autofree char *value = dyno_settings_get (&job->settings, info->key);
   const char *theirs;
 
-  if (!exporter->rows || is_held (row, context) || !dyno_setting_counts (info, &job->settings)
+  if (!rows || is_held (row, context) || !dyno_setting_counts (info, &job->settings)
       || !dyno_job_meets (info, job->model, context->dataset))
     return NULL;
   theirs = find_default (row, info);

@@ -34,15 +34,16 @@ char *dyno_export_day (void);
  * there.  Errors: EXISTS. */
 gboolean dyno_export_check_path (const char *path, gboolean force, GError **error);
 
+/* The measured rate as text, three digits at least and never an exponent; NULL: none was measured.
+ * g_free. */
+char *dyno_export_rate (const DynoExportContext *context);
+
 /* The head as comments that begin with '#'. */
 void dyno_export_append_head (GString *text, const DynoExportContext *context);
 
 /* The settings that the file does not hold, as comments after an empty line. */
 void dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
                                   const DynoExportContext *context);
-
-/* The row of a setting; NULL: there is none. */
-const DynoExportRow *dyno_export_find_row (const DynoExporter *exporter, const char *key);
 
 /* The direct rows whose value can be held, in their order, as lines of YAML and as members. */
 void dyno_export_yaml_rows (GString *text, const DynoExporter *exporter,
@@ -63,9 +64,14 @@ void dyno_export_append_template (GString *text, const char *name);
 void dyno_export_append_constants (GString *text, const DynoExporter *exporter,
                                    const DynoExportContext *context, gboolean channels_last);
 
-/* The line of bash that trains with torchrun, on `gpus` processes (words of bash). */
-void dyno_export_append_launch (GString *text, const DynoExportContext *context, const char *gpus);
-extern const DynoExportRow dyno_export_launch_rows[]; /* the settings that it holds */
+/* The end of a bash script: settings that are left out, as comments, and the lines that train with
+ * torchrun on `gpus` processes (words of bash): torchvision's reference where it has the model, else
+ * the script of the PyTorch exporter. */
+void dyno_export_append_launch (GString *text, const DynoExporter *exporter,
+                                const DynoExportContext *context, const char *gpus);
+/* What is run where the user names nothing: half a sentence for a comment.  g_free. */
+char *dyno_export_describe_launch (const DynoExportContext *context);
+const DynoExportRow *dyno_export_choose_launch_rows (const DynoExportContext *context);
 
 /* A setting as a member, in its own type. */
 void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,

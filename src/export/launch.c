@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The line that trains with torchrun, for its script and for Slurm's.  torchrun has no settings of
  * training: where the user names no script, torchvision's reference (references/classification) is
- * run with its flags. */
+ * run with its flags; of a model that it does not have, or of data that are no images with classes,
+ * the script of the PyTorch exporter, which stands in the file. */
 #include "formats.h"
 #include "facts.h"
 #include "quote.h"
+#include "text.h"
 #include <math.h>
 
 static gboolean
@@ -16,7 +18,7 @@ warms_up_whole_epochs (const DynoExportContext *context)
 }
 
 /* Its training images are always cropped and mirrored, and its loader pins memory. */
-const DynoExportRow dyno_export_launch_rows[] = {
+static const DynoExportRow reference_rows[] = {
   { "epochs", "--epochs", "90" },
   { "batch_size", "--batch-size", "32" },
   { "amp", "--amp", "false" },
@@ -39,6 +41,49 @@ const DynoExportRow dyno_export_launch_rows[] = {
   { "deterministic", "--use-deterministic-algorithms", "false" },
   { NULL },
 };
+
+/* The name that torchvision has for the model; NULL: its reference cannot train this. */
+static const char *
+find_reference_model (const DynoExportContext *context)
+{
+  static const char *const models[][2] = {
+    { "resnet18", "resnet18" },
+    { "resnet34", "resnet34" },
+    { "resnet50", "resnet50" },
+    { "resnet101", "resnet101" },
+    { "mobilenetv2", "mobilenet_v2" },
+    { "resnext50_32x4d", "resnext50_32x4d" },
+    { "efficientnet_b0", "efficientnet_b0" },
+  };
+  DynoExportFacts facts;
+
+  dyno_export_facts (context, &facts);
+  if (facts.n_axes > 0 && (facts.n_axes != 3 || facts.values))
+    return NULL;
+  for (guint i = 0; i < G_N_ELEMENTS (models); i++)
+    if (g_strcmp0 (models[i][0], context->job->model) == 0)
+      return models[i][1];
+  return NULL;
+}
+
+const DynoExportRow *
+dyno_export_choose_launch_rows (const DynoExportContext *context)
+{
+  return find_reference_model (context) ? reference_rows : dyno_exporter_pytorch.rows;
+}
+
+char *
+dyno_export_describe_launch (const DynoExportContext *context)
+{
+  g_autofree char *model = NULL;
+
+  if (find_reference_model (context))
+    return g_strdup ("torchvision's references/classification/train.py with these settings");
+  model = dyno_text_visible (context->job->model ? context->job->model : "");
+  return g_strdup_printf ("the script below with these settings, since torchvision's reference "
+                          "does not train %s",
+                          model);
+}
 
 static void
 append_double (GString *text, const char *flag, double value)
@@ -72,7 +117,7 @@ append_flags (GString *text, const DynoExportContext *context)
   const char *path = dyno_export_data_path (context);
   guint32 size = dyno_export_get_size (context);
   g_autofree char *data = dyno_quote_shell (path ? path : "data"),
-                  *model = dyno_quote_shell (context->job->model ? context->job->model : "");
+                  *model = dyno_quote_shell (find_reference_model (context));
 
   g_string_append_printf (text, "  set -- train.py --data-path=%s --model=%s \\\n   ", data, model);
   g_string_append_printf (text,
@@ -105,12 +150,36 @@ append_flags (GString *text, const DynoExportContext *context)
   g_string_append_c (text, '\n');
 }
 
-void
-dyno_export_append_launch (GString *text, const DynoExportContext *context, const char *gpus)
+/* The script is gone when torchrun has ended.  No line of Python is the word that ends it: names
+ * stand quoted. */
+static void
+append_script (GString *text, const DynoExportContext *context)
 {
+  g_autofree char *script = dyno_exporter_pytorch.write (context);
+
+  g_string_append_printf (text,
+                          "  script=$(mktemp --suffix=.py)\n"
+                          "  trap 'rm -f \"$script\"' EXIT\n"
+                          "  cat >\"$script\" <<'END_OF_SCRIPT'\n%sEND_OF_SCRIPT\n"
+                          "  set -- \"$script\"\n",
+                          script);
+}
+
+void
+dyno_export_append_launch (GString *text, const DynoExporter *exporter,
+                           const DynoExportContext *context, const char *gpus)
+{
+  gboolean by_reference = find_reference_model (context) != NULL;
+
+  if (by_reference) /* else they stand in the script */
+    dyno_export_append_left_out (text, exporter, context);
   g_string_append (text, "\nset -eu\nexport OMP_NUM_THREADS=\"${OMP_NUM_THREADS:-1}\"\n"
                          "if [ $# -eq 0 ]; then\n");
-  append_flags (text, context);
-  g_string_append_printf (
-      text, "fi\nexec torchrun --standalone --nnodes=1 --nproc-per-node=%s \"$@\"\n", gpus);
+  if (by_reference)
+    append_flags (text, context);
+  else
+    append_script (text, context);
+  g_string_append_printf (text,
+                          "fi\n%storchrun --standalone --nnodes=1 --nproc-per-node=%s \"$@\"\n",
+                          by_reference ? "exec " : "", gpus);
 }

@@ -3,6 +3,7 @@
  * shape, with the settings as constants. */
 #include "classweights.h"
 #include "formats.h"
+#include "text.h"
 #include <glib/gi18n.h>
 
 /* NULL: there are none, or none that are known to suit the classes. */
@@ -94,6 +95,41 @@ append_class_weights (GString *text, const DynoExportContext *context)
   g_string_append (text, weights ? "]\n" : "None\n");
 }
 
+/* Of what Dyno has no setting for: off, with the reason that is known of this run. */
+static void
+append_switches (GString *text, const DynoExportContext *context)
+{
+  const DynoSettings *s = &context->job->settings;
+  guint ranks = MAX (context->job->ranks, 1);
+  g_autofree char *rate = dyno_export_rate (context);
+
+  g_string_append_printf (text, "TF32 = False  # %s\n",
+                          s->amp ? "with AMP the products are of fp16 numbers, for which it counts "
+                                   "nothing"
+                                 : "Dyno computes in fp32 throughout; it keeps 10 bits of the "
+                                   "factors' fractions");
+  if (rate)
+    g_string_append_printf (text,
+                            "COMPILE = False  # Dyno measured %s samples/s without it: "
+                            "torch.compile is worth its start where the rate printed beats that\n",
+                            rate);
+  else
+    g_string_append (text, "COMPILE = False  # no rate was measured to compare torch.compile with: "
+                           "try both\n");
+  g_string_append_printf (text,
+                          "# DistributedDataParallel: where torchrun starts several processes, "
+                          "each with batches of this size;\n# Dyno's %s of %u process%s.\n",
+                          rate ? "rate is" : "settings are", ranks, ranks == 1 ? "" : "es");
+  if (context->reasons && context->reasons[0])
+    g_string_append (text, "# How Dyno's search chose:\n");
+  for (guint i = 0; context->reasons && context->reasons[i]; i++)
+    {
+      g_autofree char *shown = dyno_text_visible (context->reasons[i]);
+
+      g_string_append_printf (text, "#   %s\n", shown);
+    }
+}
+
 static char *
 write_pytorch (const DynoExportContext *context)
 {
@@ -107,12 +143,15 @@ write_pytorch (const DynoExportContext *context)
   dyno_export_append_left_out (text, &dyno_exporter_pytorch, context);
   g_string_append (text, "\nimport argparse\nimport math\nimport os\nimport time\n\nimport torch\n"
                          "from torch import nn\n"
+                         "from torch.nn.parallel import DistributedDataParallel\n"
                          "from torch.utils.checkpoint import checkpoint_sequential\n"
-                         "from torch.utils.data import DataLoader, Dataset, random_split\n\n");
+                         "from torch.utils.data import DataLoader, Dataset, DistributedSampler, "
+                         "random_split\n\n");
   dyno_export_append_constants (text, &dyno_exporter_pytorch, context, FALSE);
   g_string_append_printf (text, "CUDNN_BENCHMARK = %s\n",
                           s->autotune && !s->deterministic ? "True" : "False");
   append_class_weights (text, context);
+  append_switches (text, context);
   dyno_export_append_template (text, "schedule.py");
   dyno_export_append_template (text, "pytorch.py");
   return g_string_free (text, FALSE);

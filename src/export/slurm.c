@@ -43,7 +43,7 @@ append_time (GString *text, const DynoExportContext *context)
 static char *
 write_slurm (const DynoExportContext *context)
 {
-  g_autofree char *name = job_name (context);
+  g_autofree char *name = job_name (context), *program = dyno_export_describe_launch (context);
   GString *text = g_string_new ("#!/bin/bash\n");
 
   dyno_export_append_head (text, context);
@@ -53,12 +53,12 @@ write_slurm (const DynoExportContext *context)
                           "\n#SBATCH --output=%%x-%%j.log\n",
                           name, context->job->settings.workers + 1);
   append_time (text, context);
-  g_string_append (text, "#\n# sbatch FILE: torchvision's references/classification/train.py with "
-                         "these settings.\n"
-                         "# sbatch FILE SCRIPT [ARGUMENT...]: yours.  With --gpus-per-node=N each "
-                         "GPU has a batch of this size.\n");
-  dyno_export_append_left_out (text, &dyno_exporter_slurm, context);
-  dyno_export_append_launch (text, context, "\"${SLURM_GPUS_ON_NODE:-1}\"");
+  g_string_append_printf (text,
+                          "#\n# sbatch FILE: %s.\n"
+                          "# sbatch FILE SCRIPT [ARGUMENT...]: yours.  With --gpus-per-node=N each "
+                          "GPU has a batch of this size.\n",
+                          program);
+  dyno_export_append_launch (text, &dyno_exporter_slurm, context, "\"${SLURM_GPUS_ON_NODE:-1}\"");
   return g_string_free (text, FALSE);
 }
 
@@ -68,6 +68,6 @@ const DynoExporter dyno_exporter_slurm = {
   .extension = "sh",
   .write = write_slurm,
   .file_name = "slurm.sh",
-  .rows = dyno_export_launch_rows,
+  .choose_rows = dyno_export_choose_launch_rows,
   .asks_data = TRUE,
 };

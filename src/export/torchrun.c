@@ -6,15 +6,17 @@
 static char *
 write_torchrun (const DynoExportContext *context)
 {
+  g_autofree char *program = dyno_export_describe_launch (context);
   GString *text = g_string_new ("#!/bin/bash\n");
 
   dyno_export_append_head (text, context);
-  g_string_append (text, "#\n# bash FILE: torchvision's references/classification/train.py with "
-                         "these settings.\n"
-                         "# bash FILE SCRIPT [ARGUMENT...]: yours.  GPUS=N takes N GPUs, each with "
-                         "a batch of this size.\n");
-  dyno_export_append_left_out (text, &dyno_exporter_torchrun, context);
-  dyno_export_append_launch (text, context, "\"${GPUS:-1}\"");
+  g_string_append_printf (
+      text,
+      "#\n# bash FILE: %s.\n"
+      "# bash FILE SCRIPT [ARGUMENT...]: yours.  GPUS=N takes N GPUs, each with "
+      "a batch of this size.\n",
+      program);
+  dyno_export_append_launch (text, &dyno_exporter_torchrun, context, "\"${GPUS:-1}\"");
   return g_string_free (text, FALSE);
 }
 
@@ -24,6 +26,6 @@ const DynoExporter dyno_exporter_torchrun = {
   .extension = "sh",
   .write = write_torchrun,
   .file_name = "torchrun.sh",
-  .rows = dyno_export_launch_rows,
+  .choose_rows = dyno_export_choose_launch_rows,
   .asks_data = TRUE,
 };

@@ -26,6 +26,8 @@ CASES = {
                        'seed': 2 ** 53 - 1}),
     'constant': (SHAPES, {'workers': 1, 'batch_size': 400, 'epochs': 4, 'schedule': 'constant', 'warmup_epochs': 2, 'schedule_epochs': 3, 'lr': 3,
                           'amp': True, 'data.val_split': 0}),
+    'lstm': (SHAPES, {'MODEL': 'cnnlstm', 'workers': 1, 'batch_size': 16, 'amp': False, 'augment.flip': True, 'clip_norm': 0.5}),
+    'mobile': (SHAPES, {'MODEL': 'mobilenetv2', 'workers': 1, 'batch_size': 16, 'amp': False, 'model.dropout': 0.375}),
     'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
                                  'loss.weights': '1,2'}),
 }
@@ -51,8 +53,9 @@ def another(key, value):
     return round(value * 0.75 + 0.03, 6)
 
 
-def write_settings(path, data, values, model='resnet18'):
+def write_settings(path, data, values, model=None):
     """Dyno's own JSON takes any name that is UTF-8; [run] data_escaped of the key file the others."""
+    model, values = model or values.get('MODEL', 'resnet18'), {key: value for key, value in values.items() if key != 'MODEL'}
     escaped = ''.join(chr(b) if 32 <= b < 127 and b != 92 else f'\\{b:03o}' for b in os.fsencode(data))
     with open(path, 'w', encoding='utf-8') as file:
         file.write('# Dyno settings\n# Card: Card\n# Measured: 61.3 samples/s\n')
@@ -141,8 +144,11 @@ class Exports(unittest.TestCase):
                     self.check(self.path(str(i)))
                 constants, _tree = readers.read_python(self.path(f'{i}/train.py'))
                 self.assertEqual(constants['DATA'], '/data/' + name)
-                words = readers.run_shell(self.path(f'{i}/torchrun.sh'), [], {})
-                self.assertIn('--data-path=/data/' + name, words)
+                readers.run_shell(self.path(f'{i}/torchrun.sh'), [], {}, self.path('script.py'))
+                self.assertEqual(readers.read_python(self.path('script.py'))[0]['DATA'], '/data/' + name)
+                write_settings(settings, '/data/' + name, {'workers': 1, 'amp': False})
+                self.run_it('export', '--settings', settings, '--to', 'torchrun', '--out', self.path('run.sh'), '--force')
+                self.assertIn('--data-path=/data/' + name, readers.run_shell(self.path('run.sh'), [], {}))
                 self.assertFalse(os.path.exists(self.path('evil')))
 
     def test_a_program_without_its_requirements_is_missing_not_wrong(self):

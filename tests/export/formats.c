@@ -112,9 +112,10 @@ read_value (const char *text, const char *name, const DynoSettingInfo *info, dou
 }
 
 static const DynoExportRow *
-find_row (const DynoExporter *exporter, const char *key)
+find_row (const DynoExporter *exporter, const DynoExportContext *context, const char *key)
 {
-  for (const DynoExportRow *row = exporter->rows; row && row->key; row++)
+  for (const DynoExportRow *row = dyno_exporter_get_rows (exporter, context); row && row->key;
+       row++)
     if (g_str_equal (row->key, key))
       return row;
   return NULL;
@@ -134,7 +135,8 @@ find_left_out (char **list, const char *key)
 
 /* What the other program does where its file does not hold the setting; NULL: that is not known. */
 static const char *
-find_theirs (const DynoExporter *exporter, const DynoSettingInfo *info)
+find_theirs (const DynoExporter *exporter, const DynoExportContext *context,
+             const DynoSettingInfo *info)
 {
   static const char *const without[][2] = {
     { "epochs" },
@@ -152,7 +154,7 @@ find_theirs (const DynoExporter *exporter, const DynoSettingInfo *info)
     { "warmup_epochs", "0" },
     { "data.val_split", "0" },
   };
-  const DynoExportRow *row = find_row (exporter, info->key);
+  const DynoExportRow *row = find_row (exporter, context, info->key);
 
   for (guint i = 0; !row && i < G_N_ELEMENTS (without); i++)
     if (g_str_equal (without[i][0], info->key))
@@ -166,7 +168,7 @@ check_without (const DynoExporter *exporter, const DynoExportContext *context, c
                const char *line, const DynoSettingInfo *info)
 {
   const DynoSettings *s = &context->job->settings;
-  const char *theirs = find_theirs (exporter, info);
+  const char *theirs = find_theirs (exporter, context, info);
   g_autofree char *value = dyno_settings_get (s, info->key), *start = NULL, *comment = NULL;
   DynoSettings there = *s;
   gboolean same = FALSE;
@@ -197,7 +199,7 @@ check_setting (const DynoExporter *exporter, const DynoExportContext *context,
   g_autoptr (DynoJob) job = dyno_job_copy (context->job);
   DynoExportContext changed = *context;
   g_autofree char *before = read_body (exporter, context), *after = NULL, *text = NULL;
-  const DynoExportRow *row = find_row (exporter, info->key);
+  const DynoExportRow *row = find_row (exporter, context, info->key);
   g_auto (GStrv) left_out = NULL;
   const char *line;
   double value;
@@ -208,7 +210,8 @@ check_setting (const DynoExporter *exporter, const DynoExportContext *context,
   line = find_left_out (left_out, info->key);
   after = read_body (exporter, &changed);
   text = exporter->write (&changed);
-  if (exporter->rows && !(row && row->theirs && (!row->when || row->when (&changed))))
+  if (dyno_exporter_get_rows (exporter, context)
+      && !(row && row->theirs && (!row->when || row->when (&changed))))
     {
       check_without (exporter, &changed, text, line, info);
       return;
@@ -232,9 +235,9 @@ check_defaults (const DynoExporter *exporter, const DynoExportContext *context)
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
-  for (guint i = 0; i < n && exporter->rows; i++)
+  for (guint i = 0; i < n && dyno_exporter_get_rows (exporter, context); i++)
     {
-      const DynoExportRow *row = find_row (exporter, table[i].key);
+      const DynoExportRow *row = find_row (exporter, context, table[i].key);
       const char *line = find_left_out (left_out, table[i].key);
 
       if (row && row->theirs && (!row->when || row->when (context)))
@@ -350,6 +353,72 @@ test_left_out_by_value (void)
       if (!g_strv_contains ((const char *const *) after, rows[i].left_out))
         g_error ("%s does not list %s", rows[i].format, rows[i].left_out);
     }
+}
+
+/* The reference of torchvision trains its own models on images with classes; of any other job the
+ * script of the PyTorch exporter is run. */
+static void
+test_program_by_model (void)
+{
+  static const struct {
+    const char *model, *data, *program;
+  } rows[] = {
+    { "resnet18", "builtin:shapes?size=32&samples=40", "--model=resnet18" },
+    { "mobilenetv2", "builtin:shapes?size=32&samples=40", "--model=mobilenet_v2" },
+    { "resnet18", NULL, "--model=resnet18" },
+    { "simplecnn", NULL, "script" },
+    { "headpose_resnet18", NULL, "script" },
+    { "mlp", NULL, "script" },
+    { "resnet18", "builtin:waves?samples=40", "script" },
+    { "cnnlstm", "builtin:waves?samples=40", "script" },
+  };
+  static const char *const formats[] = { "torchrun", "slurm" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows) * G_N_ELEMENTS (formats); i++)
+    {
+      const char *model = rows[i / 2].model, *program = rows[i / 2].program;
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoJob) job = make_job ("x");
+      g_autoptr (DynoDataset) dataset = NULL;
+      DynoExportContext context = { .job = job };
+      g_autofree char *text = NULL;
+      gboolean own = !g_str_has_prefix (program, "--");
+
+      if (rows[i / 2].data)
+        dataset = dyno_dataset_open (rows[i / 2].data, NULL, NULL, NULL, NULL, &error);
+      g_assert_no_error (error);
+      context.dataset = dataset ? dyno_dataset_get_info (dataset) : NULL;
+      g_free (job->model);
+      job->model = g_strdup (model);
+      text = dyno_exporter_find (formats[i % 2])->write (&context);
+      g_assert_true ((strstr (text, own ? "def make_model():" : program) != NULL));
+      g_assert_true ((strstr (text, "--model=") == NULL) == own);
+    }
+}
+
+/* What Dyno has no setting for stands in the script with the reason that is known of this run. */
+static void
+test_switches_of_pytorch (void)
+{
+  static const char *const reasons[] = { "48 was the best\nbatch", NULL };
+  g_autoptr (DynoJob) job = make_job ("x");
+  DynoExportContext context = { .job = job };
+  const DynoExporter *exporter = dyno_exporter_find ("pytorch");
+  g_autofree char *unknown = exporter->write (&context), *known = NULL;
+
+  g_assert_nonnull (strstr (unknown, "\nTF32 = False  # with AMP"));
+  g_assert_nonnull (strstr (unknown, "\nCOMPILE = False  # no rate was measured"));
+  g_assert_nonnull (strstr (unknown, "Dyno's settings are of 1 process.\n"));
+  context.samples_per_s = 1234.56;
+  context.reasons = reasons;
+  job->ranks = 4;
+  set (&job->settings, "amp", "false");
+  known = exporter->write (&context);
+  g_assert_nonnull (strstr (known, "\nTF32 = False  # Dyno computes in fp32"));
+  g_assert_nonnull (strstr (known, "\nCOMPILE = False  # Dyno measured 1234.6 samples/s without"));
+  g_assert_nonnull (strstr (known, "Dyno's rate is of 4 processes.\n"));
+  g_assert_nonnull (strstr (known, "#   48 was the best"));
+  g_assert_null (strstr (known, "\nbatch\n"));
 }
 
 /* Weights go out as numbers in the order of the classes, where those are known. */
@@ -699,6 +768,8 @@ main (int argc, char **argv)
   ADD ("every-setting-is-held-or-told", test_every_setting);
   ADD ("a-value-that-cannot-be-held-is-told", test_left_out_by_value);
   ADD ("what-others-do-by-themselves-is-compared", test_defaults_of_others);
+  ADD ("the-program-follows-the-model", test_program_by_model);
+  ADD ("switches-of-pytorch-have-their-reason", test_switches_of_pytorch);
   ADD ("steps-need-the-data-set", test_steps_need_the_data_set);
   ADD ("class-weights", test_class_weights);
   ADD ("names-stay-in-their-comment", test_names_stay_in_comments);

@@ -13,6 +13,8 @@ Needs Python 3.9 and nothing else."""
 import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tempfile
 
 TIMM_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
+# As torchvision calls them.
+REFERENCE_MODELS = {**{name: name for name in TIMM_MODELS}, 'mobilenetv2': 'mobilenet_v2'}
 DROPOUT_MODELS = ('mobilenetv2', 'efficientnet_b0')
 
 
@@ -125,18 +127,23 @@ def read_python(path):
     return constants, tree
 
 
-def run_shell(path, arguments, environment):
-    """What torchrun is called with, and OMP_NUM_THREADS."""
+def run_shell(path, arguments, environment, script=None):
+    """What torchrun is called with, and OMP_NUM_THREADS; the file that it would run is copied to script."""
     with tempfile.TemporaryDirectory() as folder:
         fake = os.path.join(folder, 'torchrun')
         with open(fake, 'w', encoding='utf-8') as file:
-            file.write('#!/bin/bash\nprintf "%s\\0" "$OMP_NUM_THREADS" "$@"\n')
+            file.write('#!/bin/bash\nprintf "%s\\0" "$OMP_NUM_THREADS" "$@"\n'
+                       'if [ -n "${SCRIPT-}" ]; then cp "${@: -1}" "$SCRIPT"; fi\n')
         os.chmod(fake, 0o755)
-        environment = {'PATH': folder + ':' + os.environ['PATH'], **environment}
+        environment = {'PATH': folder + ':' + os.environ['PATH'], 'TMPDIR': folder, **environment}
+        if script:
+            environment['SCRIPT'] = script
         done = subprocess.run(['bash', os.path.abspath(path), *arguments], cwd=folder, env=environment, check=False,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if done.returncode != 0 or done.stderr:
             raise Wrong(f'it ends with {done.returncode}: {done.stderr.decode()}')
+        if os.listdir(folder) != ['torchrun']:
+            raise Wrong(f'it leaves files: {os.listdir(folder)}')
         return [os.fsdecode(word) for word in done.stdout.split(b'\0')[:-1]]
 
 
@@ -537,7 +544,7 @@ def check_pytorch(path, s):
     size = s.size if s.known else s.image_size or 64
     same_all(constants, {**python_expected(s), 'SAMPLE_SHAPE': (3, size, size), 'PINNED': s.pinned, 'SEED': s.seed,
                          'PERSISTENT_WORKERS': s.persistent_workers, 'CHECKPOINTING': s.checkpointing,
-                         'CUDNN_BENCHMARK': s.autotune and not s.deterministic, 'CLASS_WEIGHTS': s.class_weights(),
+                         'CUDNN_BENCHMARK': s.autotune and not s.deterministic, 'TF32': False, 'COMPILE': False, 'CLASS_WEIGHTS': s.class_weights(),
                          'AUGMENT_FLIP_VERTICAL': s.augment_flip_vertical, 'AUGMENT_PAD': s.augment_pad,
                          'AUGMENT_SHIFT': s.augment_shift, **{f'AUGMENT_{name.upper()}': float(getattr(s, f'augment_{name}')) for name in (
                              'crop', 'crop_ratio', 'rotate', 'contrast', 'saturation', 'hue', 'noise', 'erase', 'mixup', 'cutmix')}})
@@ -554,7 +561,7 @@ def check_tensorflow(path, s):
 
 
 def reference_flags(s):
-    flags = ['train.py', '--data-path=' + (s.path or 'data'), '--model=' + s.model, '--epochs', str(s.epochs),
+    flags = ['train.py', '--data-path=' + (s.path or 'data'), '--model=' + REFERENCE_MODELS[s.model], '--epochs', str(s.epochs),
              '--batch-size', str(s.batch_size), '--workers', str(s.workers)]
     flags += ['--amp'] if s.amp else []
     flags += ['--use-deterministic-algorithms'] if s.deterministic else []
@@ -584,9 +591,23 @@ def check_words(got, expected):
              float(value) if isinstance(value, (int, float)) else value)
 
 
+def check_own_script(path, s, start):
+    """It runs what the PyTorch exporter writes, to the byte."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = os.path.join(folder, 'script.py')
+        words = run_shell(path, [], {}, script)
+        check_words(words[:-1], ['1', *start, '--nproc-per-node=1'])
+        with open(script, 'rb') as got, open(os.path.join(os.path.dirname(path), 'train.py'), 'rb') as expected:
+            if got.read() != expected.read():
+                raise Wrong('it runs another script than the PyTorch exporter writes')
+
+
 def check_launch(path, s, gpus):
     start = ['--standalone', '--nnodes=1']
-    check_words(run_shell(path, [], {}), ['1', *start, '--nproc-per-node=1', *reference_flags(s)])
+    if s.model in REFERENCE_MODELS:
+        check_words(run_shell(path, [], {}), ['1', *start, '--nproc-per-node=1', *reference_flags(s)])
+    else:
+        check_own_script(path, s, start)
     own = ['my train.py', "it's", '', '-x']
     check_words(run_shell(path, own, {gpus: '4', 'OMP_NUM_THREADS': '7'}), ['7', *start, '--nproc-per-node=4', *own])
     if not shutil.which('shellcheck'):

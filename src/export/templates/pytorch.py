@@ -1,5 +1,10 @@
 
 
+def count_ranks():
+    """Processes that torchrun has started."""
+    return int(os.environ.get('WORLD_SIZE', '1'))
+
+
 class RandomData(Dataset):
     """Noise of the shape above, in the place of DATA."""
 
@@ -19,7 +24,7 @@ class RandomData(Dataset):
 
 def make_dataset():
     """Yours goes here: for a folder of images, torchvision.datasets.ImageFolder(DATA, transform)."""
-    return RandomData(math.ceil(2 * ACCUMULATE * BATCH_SIZE / (1 - VAL_SPLIT)))
+    return RandomData(math.ceil(2 * count_ranks() * ACCUMULATE * BATCH_SIZE / (1 - VAL_SPLIT)))
 
 
 def make_model():
@@ -39,11 +44,14 @@ def make_optimizer(model):
 
 
 def make_loader(dataset, training, device):
-    options = {}
+    """Of several processes each has its own share of the training samples."""
+    options, sampler = {}, None
+    if training and count_ranks() > 1:
+        sampler = DistributedSampler(dataset, shuffle=SHUFFLE, seed=SEED % 2 ** 32, drop_last=True)
     if WORKERS > 0:  # without workers PyTorch takes neither
         options = {'prefetch_factor': PREFETCH, 'persistent_workers': PERSISTENT_WORKERS}
-    return DataLoader(dataset, batch_size=BATCH_SIZE, shuffle=training and SHUFFLE, drop_last=training,
-                      num_workers=WORKERS, pin_memory=PINNED and device.type == 'cuda', **options)
+    return DataLoader(dataset, batch_size=BATCH_SIZE, shuffle=training and SHUFFLE and sampler is None,
+                      sampler=sampler, drop_last=training, num_workers=WORKERS, pin_memory=PINNED and device.type == 'cuda', **options)
 
 
 def make_augmentation():
@@ -105,13 +113,28 @@ def augment(samples, transform):
     return samples
 
 
+class Checkpointed(nn.Sequential):
+    """Computes the activations of its two halves a second time instead of keeping them."""
+
+    def forward(self, samples):
+        if not self.training:
+            return super().forward(samples)
+        return checkpoint_sequential(nn.Sequential(*self), 2, samples, use_reentrant=False)
+
+
 class Training:
     def __init__(self, device):
         self.device = device
         self.amp = AMP and device.type == 'cuda'
-        self.model = make_model().to(device)
+        self.network = make_model()
+        if CHECKPOINTING and isinstance(self.network, nn.Sequential):
+            self.network = Checkpointed(*self.network)
+        self.network = self.network.to(device)
         if self.amp and len(SAMPLE_SHAPE) == 3:
-            self.model = self.model.to(memory_format=torch.channels_last)
+            self.network = self.network.to(memory_format=torch.channels_last)
+        self.model = DistributedDataParallel(self.network) if count_ranks() > 1 else self.network
+        if COMPILE:
+            self.model = torch.compile(self.model)
         self.optimizer = make_optimizer(self.model)
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp)
         self.class_weights = CLASS_WEIGHTS and torch.tensor(CLASS_WEIGHTS, device=device)
@@ -123,11 +146,9 @@ class Training:
     def move(self, batch):
         return [part.to(self.device, non_blocking=True) for part in batch]
 
-    def forward(self, samples):
+    def forward(self, network, samples):
         with torch.autocast(self.device.type, torch.float16 if self.amp else torch.bfloat16, enabled=self.amp):
-            if CHECKPOINTING and self.model.training and isinstance(self.model, nn.Sequential):
-                return checkpoint_sequential(self.model, 2, samples, use_reentrant=False)
-            return self.model(samples)
+            return network(samples)
 
     def train_loss(self, output, targets):
         if PREDICTS_VALUES:
@@ -148,7 +169,7 @@ class Training:
             samples = augment(samples, self.augmentation)
             if self.mix is not None:  # targets become probabilities
                 samples, targets = self.mix(samples, targets)
-            output = self.forward(samples)
+            output = self.forward(self.model, samples)
             loss = self.train_loss(output.float(), targets) / len(batches)
             self.scaler.scale(loss).backward()
             total += loss.detach()
@@ -165,13 +186,15 @@ class Training:
         """The mean loss, and samples per second."""
         steps = math.ceil(len(loader) / ACCUMULATE)
         begin, losses, n_samples, batches = time.perf_counter(), [], 0, []
+        if isinstance(loader.sampler, DistributedSampler):
+            loader.sampler.set_epoch(self.updates)
         self.model.train()
         for index, batch in enumerate(loader):
             batches.append(batch)
             if len(batches) < ACCUMULATE and index + 1 < len(loader):
                 continue
             losses.append(self.update(batches, learning_rate(self.updates, steps)))
-            n_samples += sum(len(samples) for samples, targets in batches)
+            n_samples += count_ranks() * sum(len(samples) for samples, targets in batches)
             batches = []
             if most_updates and self.updates >= most_updates:
                 break
@@ -182,9 +205,9 @@ class Training:
     def validate(self, loader):
         """The mean loss, and the share of classes that is right."""
         loss, right, n_samples = 0.0, 0, 0
-        self.model.eval()
+        self.network.eval()
         for samples, targets in map(self.move, loader):
-            output = self.forward(samples).float()
+            output = self.forward(self.network, samples).float()
             loss += float(self.loss(output, targets)) * len(samples)
             if not PREDICTS_VALUES:
                 right += int((output.argmax(1) == targets).sum())
@@ -192,8 +215,20 @@ class Training:
         return loss / max(n_samples, 1), right / max(n_samples, 1)
 
 
+def choose_device():
+    """Of several processes, which torchrun numbers, each has a GPU, and they exchange gradients."""
+    local = int(os.environ.get('LOCAL_RANK', '0'))
+    if torch.cuda.is_available():
+        torch.cuda.set_device(local)
+    device = torch.device('cuda', local) if torch.cuda.is_available() else torch.device('cpu')
+    if count_ranks() > 1:
+        torch.distributed.init_process_group('nccl' if device.type == 'cuda' else 'gloo')
+    return device
+
+
 def prepare(device):
-    torch.manual_seed(SEED)
+    torch.manual_seed(SEED + int(os.environ.get('RANK', '0')))
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = TF32
     torch.backends.cudnn.benchmark = CUDNN_BENCHMARK
     torch.use_deterministic_algorithms(DETERMINISTIC)
     if device.type == 'cuda' and VRAM_BUDGET > 0:
@@ -208,7 +243,7 @@ def main():
     options = parser.parse_args()
     if DETERMINISTIC:
         os.environ.setdefault('CUBLAS_WORKSPACE_CONFIG', ':4096:8')
-    device = torch.device('cuda' if torch.cuda.is_available() else 'cpu')
+    device, first = choose_device(), int(os.environ.get('RANK', '0')) == 0
     prepare(device)
     dataset = make_dataset()
     n_validation = int(VAL_SPLIT * len(dataset))
@@ -223,11 +258,14 @@ def main():
         if n_validation:
             loss, accuracy = training.validate(validation_loader)
             line += f'  validation loss {loss:.4f}' + ('' if PREDICTS_VALUES else f'  accuracy {accuracy:.2%}')
-        print(line, flush=True)
+        if first:
+            print(line, flush=True)
         if options.steps and training.updates >= options.steps:
             break
-    if options.save:
-        torch.save(training.model.state_dict(), options.save)
+    if options.save and first:
+        torch.save(training.network.state_dict(), options.save)
+    if count_ranks() > 1:
+        torch.distributed.destroy_process_group()
 
 
 if __name__ == '__main__':
