@@ -54,6 +54,7 @@ char *
 dyno_obstacle_to_start (DynoSetup *setup)
 {
   const DynoDatasetInfo *info = dyno_setup_get_info (setup);
+  const DynoJobPlan *plan = dyno_setup_get_plan (setup);
   if (dyno_setup_get_device_error (setup))
     return g_strdup (_ ("No device to train on."));
   if (!dyno_setup_get_devices (setup))
@@ -67,5 +68,7 @@ dyno_obstacle_to_start (DynoSetup *setup)
   if (dyno_schema_count_values (&info->schema) == 0 && info->n_classes < 2
       && !dyno_setup_get_job (setup)->settings.data_one_class)
     return g_strdup (_ ("This data set has a single class: there is nothing to tell apart."));
+  if (plan && plan->fits)
+    return NULL;
   return g_strdup (dyno_setup_get_advice (setup));
 }

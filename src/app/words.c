@@ -241,11 +241,23 @@ dyno_words_fitting_batch (const DynoJobPlan *plan)
   return plan->fitting_batch >= 16 ? plan->fitting_batch / 8 * 8 : plan->fitting_batch;
 }
 
+/* Why another batch than the one that is set will run; NULL: it will. */
+static char *
+words_smaller_batch (const DynoSettings *settings, const DynoJobPlan *plan)
+{
+  if (plan->batch_size == settings->batch_size || plan->n_train == 0)
+    return NULL;
+  g_autofree char *samples = dyno_format_count (plan->n_train),
+                  *batch = dyno_format_count ((guint64) plan->batch_size);
+  return g_strdup_printf (_ ("The training part has only %s samples: a batch size of %s will run."),
+                          samples, batch);
+}
+
 char *
 dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
 {
   if (plan->fits)
-    return NULL;
+    return words_smaller_batch (settings, plan);
   guint64 over =
       plan->plan.total_bytes > plan->limit_bytes ? plan->plan.total_bytes - plan->limit_bytes : 0;
   if (over == 0)

@@ -25,7 +25,8 @@ const char *dyno_words_choice (const char *value); /* a value of an ENUM setting
 /* The batch size to propose: the largest that fits, rounded down to eights, which matrix units
  * like; 0: none. */
 gint64 dyno_words_fitting_batch (const DynoJobPlan *plan);
-/* Why a plan does not fit and what would; NULL: it fits.  g_free. */
+/* Why a plan does not fit and what would, or why another batch than the one that is set will run;
+ * NULL: it fits as it is.  g_free. */
 char *dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan);
 /* What another card's preset means on this device; NULL: nothing to say.  g_free. */
 char *dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device);

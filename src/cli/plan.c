@@ -155,7 +155,8 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_string (&json, "preset", job->preset);
   dyno_json_string (&json, "device", cli_job->device.name);
   dyno_json_bool (&json, "software", software);
-  dyno_json_int (&json, "batch_size", job->settings.batch_size);
+  dyno_json_int (&json, "batch_size", plan->batch_size);
+  dyno_json_int (&json, "asked_batch_size", job->settings.batch_size);
   dyno_json_bool (&json, "amp", job->settings.amp);
   if (dyno_job_get_size (job, info, &width, &height, NULL))
     {
@@ -208,7 +209,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                   *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
   g_autofree char *limit = dyno_amount_bytes (plan->limit_bytes, " ");
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
-  g_autofree char *size = NULL;
+  g_autofree char *size = NULL, *smaller = dyno_job_describe_batch (job, plan->n_train);
   guint32 width = 0, height = 0;
   gboolean small;
 
@@ -217,7 +218,9 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                                             dyno_schema_count_channels (&info->schema))
                          : g_strdup_printf ("%ux%u (width x height)", width, height);
   dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %s, %s", job->model, info->name,
-                 job->settings.batch_size, size, job->settings.amp ? "AMP" : "fp32");
+                 plan->batch_size, size, job->settings.amp ? "AMP" : "fp32");
+  if (smaller)
+    dyno_out_line ("batch   %s", smaller);
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
   small = plan->flops_per_sample < 1e8;
@@ -260,7 +263,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   else
     dyno_out_line ("budget  %s: it %s; %s in host memory", budget,
                    plan->fits ? "fits" : "does not fit", host);
-  if (plan->fits && plan->fitting_batch > job->settings.batch_size)
+  if (plan->fits && plan->fitting_batch > plan->batch_size)
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
   if (estimate)
     print_estimate (job, estimate);

@@ -137,6 +137,9 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   if (!klass->open (dataset, context, error)
       || !dyno_dataset_check (dataset, context->params->one_class, error))
     return NULL;
+  for (guint64 i = 0;
+       dataset->info.has_split && klass->is_validation && i < dataset->info.n_samples; i++)
+    dataset->info.n_validation += klass->is_validation (dataset, i);
   dyno_dataset_read_luma (dataset, context->params->wanted);
   dataset->info.croppable = klass->decode_crop && !dataset->info.luma;
   g_ptr_array_add (dataset->unreadable, NULL);

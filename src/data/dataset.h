@@ -49,6 +49,7 @@ typedef struct {
   char **target_units;   /* of each, "": none; NULL as target_names */
   gboolean knows_values; /* dyno_dataset_get_values gives them */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
+  guint64 n_validation;  /* with has_split: samples of val/ */
   gboolean generated;    /* built in */
   gboolean luma;         /* images in colour that are read as luma: see DynoDatasetParams */
   /* of names, sizes and labels: tells whether a resumed run sees the same data */

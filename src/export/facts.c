@@ -37,7 +37,7 @@ dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
     return;
   settings = job->settings;
   dyno_job_count_parts (job, info, &facts->n_train, &n_validation);
-  settings.batch_size = MIN (settings.batch_size, (gint64) MAX (facts->n_train, 1));
+  settings.batch_size = dyno_job_get_batch (job, facts->n_train);
   facts->steps_per_epoch = MAX (dyno_job_count_steps (&settings, facts->n_train, job->ranks), 1);
   facts->total_steps = facts->steps_per_epoch * (guint64) settings.epochs;
   facts->warmup_steps = (guint64) floor (settings.warmup_epochs * (double) facts->steps_per_epoch);

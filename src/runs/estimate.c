@@ -24,7 +24,7 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
                    guint64 n_validation, const DynoStoredRate *rate)
 {
   const DynoSettings *s = &job->settings;
-  guint64 batch = MAX (1, MIN ((guint64) s->batch_size, n_train));
+  guint64 batch = (guint64) dyno_job_get_batch (job, n_train);
   double samples, overhead, epochs;
 
   *e = (DynoRunEstimate){ .rate = { (double) NAN, (double) NAN, (double) NAN, 0, 0 } };
@@ -58,7 +58,7 @@ void
 dyno_run_estimate_bound (DynoRunEstimate *e, const DynoJob *job, guint64 n_train, double loader,
                          double gpu)
 {
-  guint64 batch = MAX (1, MIN ((guint64) job->settings.batch_size, n_train));
+  guint64 batch = (guint64) dyno_job_get_batch (job, n_train);
   double most = fmin (loader, gpu), epochs; /* of one that is NaN the other */
 
   if (e->rate.samples_per_s > 0 || !(most > 0) || e->steps_per_epoch == 0)

@@ -55,7 +55,8 @@ dyno_ranks_estimate (DynoRanksEstimate *e, const DynoJob *job, const DynoJobPlan
 
   *e = (DynoRanksEstimate){ .ranks = ranks, .hosts = MIN (hosts, ranks) };
   e->source = dyno_exchange_load (ranks, e->hosts, &e->rate);
-  e->global_batch = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
+  e->global_batch =
+      (guint64) dyno_job_get_batch (job, plan->n_train) * (guint64) s->accumulate * ranks;
   e->exchange_bytes = ranks > 1 ? plan->plan.kind_bytes[DYNO_MEMORY_GRADIENTS] : 0;
   last = find_last_bucket (s, e->exchange_bytes);
   e->one_bucket = ranks > 1 && e->exchange_bytes == last;

@@ -60,20 +60,13 @@ static void
 warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngineWatch *watch)
 {
   const DynoSettings *now = &engine->job->settings;
+  g_autofree char *smaller = dyno_job_describe_batch (asked, engine->training.n_samples);
 
   if (now->amp != asked->settings.amp)
     warn (watch, "%s has no fp16: training in fp32 instead of AMP",
           dyno_device_get_info (engine->device)->name);
-  if (now->batch_size != asked->settings.batch_size && engine->job->ranks > 1)
-    warn (watch,
-          "The training part has only %" G_GUINT64_FORMAT
-          " samples for %u ranks: batch_size is %" G_GINT64_FORMAT,
-          engine->training.n_samples, engine->job->ranks, now->batch_size);
-  else if (now->batch_size != asked->settings.batch_size)
-    warn (watch,
-          "The training part has only %" G_GUINT64_FORMAT
-          " samples: batch_size is %" G_GINT64_FORMAT,
-          engine->training.n_samples, now->batch_size);
+  if (smaller)
+    warn (watch, "%s", smaller);
   if (now->optimizer == DYNO_OPTIMIZER_NAME_ADAMW && now->lr > 0.01)
     warn (watch, "A learning rate of %g is high for AdamW; 0.001 is usual", now->lr);
 }

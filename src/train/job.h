@@ -56,9 +56,17 @@ gboolean dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *
 gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                                DynoNetworkParams *params, GError **error);
 
+/* The batch that runs, on n_train samples (0: not known): as it is set, or all of the ranks' equal
+ * shares of the training part where that has less. */
+gint64 dyno_job_get_batch (const DynoJob *job, guint64 n_train);
+/* "The training part has only 90 samples: batch_size is 90"; NULL: it runs as it is set.  g_free. */
+char *dyno_job_describe_batch (const DynoJob *job, guint64 n_train);
+
 /* What a job needs, exactly, without running it: no device is touched.  Takes some milliseconds. */
 typedef struct {
   DynoPlan plan;           /* training and evaluation merged */
+  gint64 batch_size;       /* that runs, see dyno_job_get_batch */
+  guint64 n_train;         /* samples of the training part */
   guint64 budget_bytes;    /* settings' vram_budget, else the device's memory */
   guint64 device_bytes;    /* the device's memory */
   guint64 limit_bytes;     /* the smaller of the two: what decides whether it fits */

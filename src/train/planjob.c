@@ -125,8 +125,8 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *
   guint32 n_groups = classes ? info->n_classes : 1;
   guint64 taken = 0;
 
-  *n_train = info->n_samples;
-  *n_validation = info->has_split;
+  *n_validation = info->n_validation;
+  *n_train = info->n_samples - info->n_validation;
   if (info->has_split || fraction <= 0 || info->schema.generated)
     return;
   for (guint32 g = 0; g < n_groups; g++)
@@ -145,14 +145,35 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *
   *n_train = info->n_samples - *n_validation;
 }
 
+gint64
+dyno_job_get_batch (const DynoJob *job, guint64 n_train)
+{
+  guint64 most = n_train / MAX (job->ranks, 1), batch = (guint64) job->settings.batch_size;
+
+  return (gint64) (most > 0 ? MIN (batch, most) : batch);
+}
+
+char *
+dyno_job_describe_batch (const DynoJob *job, guint64 n_train)
+{
+  gint64 batch = dyno_job_get_batch (job, n_train);
+
+  if (batch == job->settings.batch_size)
+    return NULL;
+  return job->ranks > 1 ? g_strdup_printf (_ ("The training part has only %" PRIu64
+                                              " samples for %u ranks: batch_size is %" PRId64),
+                                           n_train, job->ranks, batch)
+                        : g_strdup_printf (_ ("The training part has only %" PRIu64
+                                              " samples: batch_size is %" PRId64),
+                                           n_train, batch);
+}
+
 DynoJob *
 dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train)
 {
   DynoJob *adapted = dyno_job_copy (job);
-  guint64 most = n_train / MAX (job->ranks, 1);
 
-  if (most > 0 && (guint64) adapted->settings.batch_size > most)
-    adapted->settings.batch_size = (gint64) most;
+  adapted->settings.batch_size = dyno_job_get_batch (job, n_train);
   if (!device->fp16)
     adapted->settings.amp = FALSE;
   return adapted;
@@ -344,6 +365,8 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
                        s->checkpointing, &need, error))
     return FALSE;
   plan->plan = need.plan;
+  plan->batch_size = s->batch_size;
+  plan->n_train = n_train;
   plan->budget_bytes = s->vram_budget > 0 ? (guint64) s->vram_budget : device->vram_bytes;
   plan->device_bytes = device->vram_bytes;
   plan->limit_bytes =

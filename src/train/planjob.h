@@ -8,14 +8,11 @@ G_BEGIN_DECLS
 
 #define DYNO_JOB_SLOTS 2 /* steps in flight */
 
-/* Samples of the two parts as dyno_dataset_split divides, from the facts alone.  A data set with
- * its own split does not tell its parts there: all are counted as training and one as
- * validation. */
+/* Samples of the two parts as dyno_dataset_split divides, from the facts alone. */
 void dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
                            guint64 *n_validation);
 
-/* The job as it can run: all ranks' batches no larger than the training part, AMP only where the device has
- * fp16. */
+/* The job as it can run: the batch of dyno_job_get_batch, AMP only where the device has fp16. */
 DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train);
 
 /* Updates an epoch of so many ranks (0: 1): the last one may add up fewer batches. */

@@ -425,7 +425,7 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
 {
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
-  guint64 batch = MIN ((guint64) job->settings.batch_size, MAX (meter->n_train, 1));
+  guint64 batch = (guint64) dyno_job_get_batch (job, meter->n_train);
   guint64 ahead = (guint64) job->settings.prefetch + DYNO_JOB_SLOTS;
   Follow f = { .session = session,
                .ahead = ahead,

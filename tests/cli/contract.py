@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Verbs that do not train: their JSON, their words and their exit codes."""
-import json, os, shutil, subprocess, sys
+import json, os, shutil, struct, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -230,6 +230,26 @@ class Plan(Case):
         plan, = self.lines('plan', '--data', TINY, *SMALL, '--set', 'vram_budget=100000', '--json', expect=6)[:1]
         self.assertFalse(plan['fits'])
         self.assertTrue(plan['text'])
+
+    def test_a_batch_larger_than_the_training_part_is_the_one_that_runs(self):
+        """plan and train speak of the same batch, also where the data set has a validation part of its own."""
+        bmp = b'BM' + struct.pack('<IHHIIiiHHIIiiII', 54 + 768, 0, 0, 54, 40, 16, 16, 1, 24, 0, 768, 0, 0, 0, 0)
+        for folder, n in (('train', 12), ('val', 20)):
+            for label in ('a', 'b'):
+                os.makedirs(self.path(f'set/{folder}/{label}'))
+                for i in range(n // 2):
+                    with open(self.path(f'set/{folder}/{label}/{i}.bmp'), 'wb') as file:
+                        file.write(bmp + os.urandom(768))
+        for data, most in ((TINY, 72), (self.path('set'), 12)):
+            arguments = ['--data', data, *SMALL, '--set', 'batch_size=100']
+            plan, = self.lines('plan', *arguments, '--json')
+            self.assertEqual((plan['batch_size'], plan['asked_batch_size'], plan['steps_per_epoch']), (most, 100, 1))
+            words = f'The training part has only {most} samples: batch_size is {most}'
+            self.assertIn(words, self.run_it('plan', *arguments).stdout.decode())
+            lines = self.lines('train', *arguments, '--steps', '1', '--no-out', '--json')
+            self.assertIn(words, [line['text'] for line in lines if line['event'] == 'warning'])
+            planned, = [line for line in lines if line['event'] == 'plan'][-1:]
+            self.assertEqual((planned['batch_size'], planned['total_bytes']), (most, plan['total_bytes']))
 
     def test_a_software_device_starts_with_fp32(self):
         plan, = self.lines('plan', '--data', TINY, *SMALL, '--json')

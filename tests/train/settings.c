@@ -851,6 +851,44 @@ test_plan (void)
   g_assert_cmpint (larger.fitting_batch, ==, plan.fitting_batch);
 }
 
+/* A batch larger than the training part is planned as it will run, whether the part is cut off or the
+ * data set's own, and of each rank it is an equal share. */
+static void
+test_plan_of_a_large_batch (void)
+{
+  static const struct {
+    gint64 batch;
+    guint64 own_validation;
+    guint ranks;
+    gint64 planned;
+  } rows[] = { { 900, 0, 0, 900 },   { 901, 0, 0, 900 },  { 4000, 0, 0, 900 }, { 400, 600, 0, 400 },
+               { 500, 600, 0, 400 }, { 4000, 0, 3, 300 }, { 300, 0, 3, 300 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = resnet_job ();
+      g_autofree char *words = NULL;
+      DynoDatasetInfo info = images;
+      DynoJobPlan plan, equal;
+
+      job->settings.batch_size = rows[i].batch;
+      job->ranks = rows[i].ranks;
+      info.has_split = rows[i].own_validation > 0;
+      info.n_validation = rows[i].own_validation;
+      g_assert_true (dyno_job_plan (job, &info, &card, &plan, NULL));
+      g_assert_cmpint (plan.batch_size, ==, rows[i].planned);
+      g_assert_cmpuint (plan.n_train, ==, rows[i].own_validation ? 400 : 900);
+      g_assert_cmpint (dyno_job_get_batch (job, plan.n_train), ==, rows[i].planned);
+      g_assert_cmpuint (plan.steps_per_epoch, ==,
+                        plan.n_train / (guint64) (plan.batch_size * MAX (job->ranks, 1)));
+      words = dyno_job_describe_batch (job, plan.n_train);
+      g_assert_true ((words != NULL) == (rows[i].batch != rows[i].planned));
+      job->settings.batch_size = rows[i].planned;
+      g_assert_true (dyno_job_plan (job, &info, &card, &equal, NULL));
+      g_assert_cmpuint (equal.plan.total_bytes, ==, plan.plan.total_bytes);
+    }
+}
+
 /* What it offers, in place of batches that are added up already too, is as many samples a step. */
 static void
 check_advised_batch (DynoJob *job, const DynoJobPlan *plan)
@@ -1104,6 +1142,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
+  g_test_add_func ("/train/job/batch-larger-than-the-training-part", test_plan_of_a_large_batch);
   g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
   g_test_add_func ("/train/job/plan-largest-buffer", test_plan_largest_buffer);
   g_test_add_func ("/train/job/plan-variants", test_plan_variants);

@@ -261,7 +261,12 @@ test_advice_is_what_fits (void)
          "One buffer of 1.00" NBSP "MiB is needed, and the largest that this device can have is "
          "512" NBSP "KiB: choose a smaller batch, smaller images or a smaller model.");
   plan.fits = TRUE;
+  plan.batch_size = settings.batch_size;
+  plan.n_train = 1234;
   g_assert_null (dyno_words_plan_advice (&settings, &plan));
+  plan.n_train = plan.batch_size = 20;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "The training part has only 20 samples: a batch size of 20 will run.");
   const int batches[][2] = { { 15, 15 }, { 16, 16 }, { 23, 16 }, { 24, 24 } };
   for (gsize i = 0; i < G_N_ELEMENTS (batches); i++)
     {
