@@ -68,7 +68,7 @@ dyno_obstacle_to_start (DynoSetup *setup)
   if (dyno_schema_count_values (&info->schema) == 0 && info->n_classes < 2
       && !dyno_setup_get_job (setup)->settings.data_one_class)
     return g_strdup (_ ("This data set has a single class: there is nothing to tell apart."));
-  if (plan && plan->fits)
+  if (plan && plan->parts > 0)
     return NULL;
   return g_strdup (dyno_setup_get_advice (setup));
 }

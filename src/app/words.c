@@ -272,6 +272,17 @@ dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
     }
   g_autofree char *by = dyno_format_bytes (over), *budget = dyno_format_bytes (plan->limit_bytes);
   g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
+  if (plan->parts > 1)
+    {
+      g_autofree char *whole = dyno_format_count ((guint64) plan->batch_size),
+                      *part = dyno_format_count ((guint64) plan->batch_size / plan->parts);
+      return g_strdup_printf (ngettext ("%s more than the %s there are: each batch of %s will go "
+                                        "through in %u micro-batch of %s.",
+                                        "%s more than the %s there are: each batch of %s will go "
+                                        "through in %u micro-batches of %s.",
+                                        plan->parts),
+                              by, budget, whole, plan->parts, part);
+    }
   if (plan->fits_checkpointed && !settings->checkpointing && plan->fitting_batch > 0)
     return g_strdup_printf (_ ("%s more than the %s there are. A batch size of %s fits; so does "
                                "this one with activation checkpointing."),

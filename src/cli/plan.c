@@ -157,6 +157,7 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_bool (&json, "software", software);
   dyno_json_int (&json, "batch_size", plan->batch_size);
   dyno_json_int (&json, "asked_batch_size", job->settings.batch_size);
+  dyno_json_uint (&json, "micro_batches", plan->parts);
   dyno_json_bool (&json, "amp", job->settings.amp);
   if (dyno_job_get_size (job, info, &width, &height, NULL))
     {
@@ -209,7 +210,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                   *parameters = dyno_amount_count ((double) plan->n_parameters, " ");
   g_autofree char *limit = dyno_amount_bytes (plan->limit_bytes, " ");
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
-  g_autofree char *size = NULL, *smaller = dyno_job_describe_batch (job, plan->n_train);
+  g_autofree char *size = NULL, *smaller = dyno_job_describe_batch (job, plan->n_train),
+                  *parts = dyno_job_plan_describe_parts (plan);
   guint32 width = 0, height = 0;
   gboolean small;
 
@@ -263,6 +265,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   else
     dyno_out_line ("budget  %s: it %s; %s in host memory", budget,
                    plan->fits ? "fits" : "does not fit", host);
+  if (parts)
+    dyno_out_line ("shrink  %s", parts);
   if (plan->fits && plan->fitting_batch > plan->batch_size)
     dyno_out_line ("largest batch that fits: %" G_GINT64_FORMAT, plan->fitting_batch);
   if (estimate)
@@ -361,7 +365,7 @@ dyno_verb_plan (int argc, char **argv)
                           &estimate, ranks > 1 ? &ranks_estimate : NULL);
   else
     dyno_plan_print_text (&cli_job, &plan, &estimate, ranks > 1 ? &ranks_estimate : NULL);
-  if (!plan.fits)
+  if (plan.parts == 0)
     {
       g_autofree char *advice = dyno_job_plan_advice (cli_job.job, &plan);
       return dyno_cli_fail (g_error_new (DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, "%s",

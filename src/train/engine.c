@@ -8,6 +8,7 @@
 #include "classrows.h"
 #include "classweights.h"
 #include "intl.h"
+#include "microbatch.h"
 #include "targets.h"
 #include "vet.h"
 #include "weightsfile.h"
@@ -434,18 +435,21 @@ append_advice (GError *error, const char *advice)
 static void
 explain_memory (DynoEngine *engine, GError **error)
 {
-  gint64 batch = engine->job->settings.batch_size / engine->parts, fitting, parts;
+  gint64 batch = engine->job->settings.batch_size / engine->parts, fitting, effective;
+  g_autofree char *advice = NULL;
+  DynoMicroBatch micro;
 
   if (!error || !is_memory (*error))
     return;
   fitting = guess_fitting (engine);
   if (fitting < 1 || fitting >= batch)
     return;
-  parts = engine->parts * ((batch + fitting - 1) / fitting);
-  g_autofree char *advice = g_strdup_printf (
-      " (other programs may hold device memory; batch_size %" G_GINT64_FORMAT
-      " with accumulate %" G_GINT64_FORMAT " should fit and keeps the effective batch)",
-      fitting, parts * engine->job->settings.accumulate);
+  effective = engine->job->settings.batch_size * engine->job->settings.accumulate;
+  micro = dyno_micro_batch_of (effective, fitting);
+  advice = g_strdup_printf (_ (" (other programs may hold device memory; batch_size %" PRId64
+                               " with accumulate %" PRId64
+                               " should fit and is an effective batch of %" PRId64 ")"),
+                            micro.size, micro.count, micro.size * micro.count);
   append_advice (*error, advice);
 }
 
@@ -457,17 +461,10 @@ explain_kernel (DynoEngine *engine, GError *error)
     append_advice (error, _ (", or train with amp=false"));
 }
 
-/* Batch norm: its statistics change with the micro-batch, and of one sample are none. */
 static gboolean
 has_running_statistics (DynoEngine *engine)
 {
-  DynoBuild *build = engine->training.build;
-  GPtrArray *parameters = build ? dyno_graph_get_parameters (dyno_build_get_graph (build)) : NULL;
-
-  for (guint i = 0; parameters && i < parameters->len; i++)
-    if (((const DynoParameter *) g_ptr_array_index (parameters, i))->is_state)
-      return TRUE;
-  return FALSE;
+  return engine->training.build && dyno_job_build_has_statistics (engine->training.build);
 }
 
 guint
@@ -482,10 +479,7 @@ dyno_engine_next_parts (DynoEngine *engine, const GError *problem)
   fitting = guess_fitting (engine);
   if (fitting > 0)
     most = MIN (most, MAX (fitting, least));
-  for (gint64 parts = engine->parts + 1; batch / parts >= least; parts++)
-    if (batch % parts == 0 && batch / parts <= most)
-      return (guint) parts;
-  return 0;
+  return dyno_micro_batch_divide (batch, least, most);
 }
 
 guint64
@@ -501,6 +495,19 @@ dyno_engine_set_parts (DynoEngine *engine, guint parts, const GError *problem, G
   if (problem && !engine->shrunk_for)
     engine->shrunk_for = g_strdup (problem->message);
   return plan (engine, error);
+}
+
+gboolean
+dyno_engine_shrink (DynoEngine *engine, GError **error)
+{
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *excess = NULL;
+
+  if (engine->plan.parts < 2)
+    return TRUE;
+  excess = dyno_job_plan_excess (&engine->plan);
+  problem = g_error_new_literal (DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT, excess);
+  return dyno_engine_set_parts (engine, engine->parts * engine->plan.parts, problem, error);
 }
 
 static void

@@ -66,6 +66,10 @@ DynoEngine *dyno_engine_open_split (DynoDevice *device, const DynoJob *job, Dyno
 gboolean dyno_engine_set_parts (DynoEngine *engine, guint parts, const GError *problem,
                                 GError **error);
 
+/* As many more parts as the plan needs to fit, where it does not and the settings want that; plans
+ * again.  What was done is told when they have been built.  Errors: those of dyno_job_plan. */
+gboolean dyno_engine_shrink (DynoEngine *engine, GError **error);
+
 /* The parts that the engine should have to need less device memory, after this problem; 0: it is
  * none of device memory, the settings do not want it, or a batch has no smaller equal parts. */
 guint dyno_engine_next_parts (DynoEngine *engine, const GError *problem);

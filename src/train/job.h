@@ -77,12 +77,20 @@ typedef struct {
   double flops_per_sample; /* forward and backward, useful */
   guint64 steps_per_epoch;
   gint64 fitting_batch;       /* largest batch that fits with these settings; 0: none does */
+  /* Equal micro-batches that a batch goes through the device in: 1: as a whole, which fits; more:
+   * memory.shrink makes them; 0: no run starts. */
+  guint parts;
+  gboolean can_use_amp; /* it is off, and the device has fp16 */
+  guint32 least_size;   /* height and width to which images can be made smaller; 0: they cannot */
   gboolean fits_checkpointed; /* this batch fits with checkpointing on */
 } DynoJobPlan;
 
 /* Errors: those of dyno_network_build and of the lowering; DATA.  Not fitting is no error. */
 gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info,
                         const DynoDeviceInfo *device, DynoJobPlan *plan, GError **error);
+
+/* In which micro-batches it is trained; NULL: as a whole, or not at all.  g_free. */
+char *dyno_job_plan_describe_parts (const DynoJobPlan *plan);
 
 /* Why it does not fit and what would, in words for people; NULL when it fits.  g_free. */
 char *dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan);

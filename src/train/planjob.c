@@ -5,7 +5,7 @@
  * is remembered, since a window asks again after every change of a setting that does not touch the
  * network. */
 #include "planjob.h"
-#include "amount.h"
+#include "microbatch.h"
 #include "build.h"
 #include "exchange.h"
 #include "peersum.h"
@@ -25,6 +25,7 @@ typedef struct {
   DynoPlan plan;
   guint64 n_parameters, n_trained;
   double flops;
+  gboolean has_statistics; /* running ones, of batch norm */
 } Need;
 
 /* --- one network ------------------------------------------------------------------------------ */
@@ -76,6 +77,17 @@ remember (const NeedKey *key, const Need *need)
   g_mutex_unlock (&lock);
 }
 
+gboolean
+dyno_job_build_has_statistics (DynoBuild *build)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (dyno_build_get_graph (build));
+
+  for (guint i = 0; i < parameters->len; i++)
+    if (((const DynoParameter *) g_ptr_array_index (parameters, i))->is_state)
+      return TRUE;
+  return FALSE;
+}
+
 static gboolean
 compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoChoices *choices,
               Need *need, GError **error)
@@ -90,6 +102,7 @@ compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, Dyn
   need->flops = dyno_build_count_flops (build);
   need->n_parameters = dyno_build_count_parameters (build, FALSE);
   need->n_trained = dyno_build_count_parameters (build, TRUE);
+  need->has_statistics = dyno_job_build_has_statistics (build);
   return TRUE;
 }
 
@@ -348,6 +361,19 @@ dyno_job_plan_drop_snapshot (DynoJobPlan *plan)
   plan->host.total_bytes -= snapshot.total_bytes;
 }
 
+/* Of images that can be made smaller. */
+static guint32
+find_least_size (const DynoJob *job, const DynoDatasetInfo *info)
+{
+  const DynoModel *model = dyno_model_find (job->model, NULL);
+  guint32 width, height, least = MAX (model ? model->min_size : 1, 1);
+
+  return info->resizable && dyno_job_get_size (job, info, &width, &height, NULL)
+                 && MAX (width, height) > least
+             ? least
+             : 0;
+}
+
 gboolean
 dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
                      DynoChoices *choices, guint64 n_train, guint64 n_validation, DynoJobPlan *plan,
@@ -392,6 +418,13 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   plan->flops_per_sample = need.flops;
   plan->steps_per_epoch = dyno_job_count_steps (s, n_train, job->ranks);
   plan->fitting_batch = find_fitting (&search, params.batch, &need.plan);
+  plan->parts = plan->fits ? 1
+                : s->memory_shrink
+                    ? dyno_micro_batch_divide (s->batch_size, need.has_statistics ? 2 : 1,
+                                               MIN (plan->fitting_batch, s->batch_size - 1))
+                    : 0;
+  plan->can_use_amp = !s->amp && device->fp16;
+  plan->least_size = find_least_size (adapted, info);
   plan->fits_checkpointed = plan->fits
                             || (need_of_job (adapted, info, device, choices, n_validation > 0,
                                              params.batch, TRUE, &other, NULL)
@@ -407,57 +440,4 @@ dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info, const DynoDevice
 
   dyno_job_count_parts (job, info, &n_train, &n_validation);
   return dyno_job_plan_parts (job, info, device, NULL, n_train, n_validation, plan, error);
-}
-
-/* --- words ------------------------------------------------------------------------------------ */
-
-char *
-dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
-{
-  const DynoSettings *s = &job->settings;
-  GString *text;
-  g_autofree char *total = NULL, *over = NULL, *budget = NULL, *own = NULL;
-
-  if (plan->fits)
-    return NULL;
-  total = dyno_amount_bytes (plan->plan.total_bytes, " ");
-  budget = dyno_amount_bytes (plan->budget_bytes, " ");
-  own = dyno_amount_bytes (plan->device_bytes, " ");
-  over = dyno_amount_bytes (
-      plan->plan.total_bytes - MIN (plan->limit_bytes, plan->plan.total_bytes), " ");
-  text = g_string_new (NULL);
-  if (plan->plan.total_bytes <= plan->limit_bytes)
-    {
-      g_autofree char *largest = dyno_amount_bytes (plan->plan.largest_bytes, " "),
-                      *most = dyno_amount_bytes (plan->plan.buffer_bytes, " ");
-      g_string_append_printf (
-          text, _ ("This needs a single buffer of %s; the largest that the device can have is %s."),
-          largest, most);
-    }
-  else if (plan->limit_bytes == plan->budget_bytes)
-    g_string_append_printf (text,
-                            _ ("This needs %s of device memory, %s more than the budget of %s."),
-                            total, over, budget);
-  else
-    g_string_append_printf (text,
-                            _ ("This needs %s of device memory, %s more than the device's %s (the "
-                               "budget of %s is larger)."),
-                            total, over, own, budget);
-  if (plan->fits_checkpointed && !s->checkpointing)
-    g_string_append (text, _ (" With activation checkpointing it fits."));
-  if (plan->fitting_batch > 0)
-    {
-      gint64 parts = (s->batch_size + plan->fitting_batch - 1) / plan->fitting_batch;
-      gint64 micro = (s->batch_size + parts - 1) / parts;
-      g_string_append_printf (text,
-                              _ (" A batch of %" PRId64 " fits; batch_size %" PRId64
-                                 " with accumulate %" PRId64 " keeps the effective batch."),
-                              plan->fitting_batch, micro, parts * s->accumulate);
-    }
-  else
-    g_string_append (
-        text,
-        s->amp ? _ (" Not even a batch of 1 fits: take smaller images or a smaller model.")
-               : _ (" Not even a batch of 1 fits: take smaller images, a smaller model, or AMP."));
-  return g_string_free (text, FALSE);
 }

@@ -3,6 +3,7 @@
  * layer. */
 #pragma once
 #include "job.h"
+#include "build.h"
 
 G_BEGIN_DECLS
 
@@ -18,8 +19,14 @@ DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint
 /* Updates an epoch of so many ranks (0: 1): the last one may add up fewer batches. */
 guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks);
 
+/* Batch norm: its statistics change with the micro-batch, and of one sample are none. */
+gboolean dyno_job_build_has_statistics (DynoBuild *build);
+
 /* Do its gradients travel between ranks in fp16? */
 gboolean dyno_job_exchanges_halves (const DynoJob *job);
+
+/* Why it does not fit, without a full stop.  g_free. */
+char *dyno_job_plan_excess (const DynoJobPlan *plan);
 
 /* The device has no room for the copy of the state that is saved beside the training. */
 void dyno_job_plan_drop_snapshot (DynoJobPlan *plan);

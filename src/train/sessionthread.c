@@ -185,6 +185,8 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
   dyno_run_begin_sensors (run);
   if (run->parts > 1 && !dyno_engine_set_parts (run->engine, run->parts, refused, error))
     return FALSE;
+  if (!dyno_engine_shrink (run->engine, error))
+    return FALSE;
   dyno_run_tell_plan (run);
   if (run->engine->plan.fits && !dyno_engine_autotune (run->engine, &watch, session->soft, error))
     return FALSE;

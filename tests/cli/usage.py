@@ -137,6 +137,21 @@ class Failures(Case):
         self.assertIn('it does not fit', done.stdout.decode())
         self.assertIn('budget', done.stderr.decode())
 
+    def test_a_plan_that_is_shrunk_fits_in_micro_batches(self):
+        """What train does with memory.shrink, plan says; without it neither starts."""
+        arguments = ['--data', 'builtin:shapes?size=16&samples=200&classes=4', '--model', 'mlp', '--set', 'batch_size=100', '--set', 'amp=false']
+        whole, = self.lines('plan', *arguments, '--json')
+        budget = ['--set', f'vram_budget={whole["total_bytes"] - whole["components"]["snapshot"] - 1}']
+        plan, = self.lines('plan', *arguments, *budget, '--json')
+        self.assertEqual((whole['micro_batches'], plan['fits'], plan['micro_batches']), (1, False, 2))
+        self.assertIn('each batch of 100 goes through the device in 2 micro-batches of 50', self.run_it('plan', *arguments, *budget).stdout.decode())
+        done = self.run_it('train', *arguments, *budget, '--steps', '1', '--no-out')
+        self.assertIn('2 micro-batches of 50', done.stderr.decode())
+        for verb in (['plan'], ['train', '--steps', '1', '--no-out']):
+            error = self.run_it(*verb, *arguments, *budget, '--set', 'memory.shrink=false', expect=6).stderr.decode()
+            self.assertIn('batch_size 50 with accumulate 2 keeps the effective batch', error)
+            self.assertIn('smaller images (image_size)', error)
+
     def test_a_tensor_too_large_is_exit_6(self):
         self.assertIn('too large', self.run_it('plan', '--data', 'synthetic:4096x4096x3', '--model', 'simplecnn', '--set',
                                                'batch_size=4096', expect=6).stderr.decode())

@@ -302,13 +302,42 @@ test_over_budget_is_refused (void)
   g_autoptr (DynoJob) job = test_job ("simplecnn", SHAPES);
   g_auto (TestRun) run = { 0 };
 
-  test_job_set (job, "vram_budget=1MB", "batch_size=64", NULL);
+  test_job_set (job, "vram_budget=1MB", "batch_size=64", "memory.shrink=false", NULL);
   test_run (&run, job, NULL, NULL);
   g_assert_error (run.error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT);
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
   g_assert_cmpuint (run.plans, ==, 1);
   g_assert_cmpuint (run.losses->len, ==, 0);
   g_assert_nonnull (strstr (run.error->message, "budget"));
+}
+
+/* A budget that is too small for a batch from the start is kept by micro-batches: the same effective
+ * batch, the same losses, said once. */
+static void
+test_budget_is_kept_by_micro_batches (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_auto (TestRun) whole = { 0 }, run = { 0 };
+  g_autofree char *budget = NULL;
+  DynoPlan plan;
+
+  test_job_set (job, "batch_size=36", "deterministic=true", NULL);
+  test_run_good (&whole, job);
+  g_assert_cmpuint (whole.parts, ==, 1);
+  plan = whole.plan.plan;
+  dyno_plan_set_snapshot (&plan, FALSE); /* which goes first */
+  budget = g_strdup_printf ("vram_budget=%" G_GUINT64_FORMAT, plan.total_bytes - 1);
+  test_job_set (job, budget, NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.parts, ==, 2);
+  g_assert_true (run.plan.fits);
+  g_assert_true (test_has_warning (&run, "each batch of 36 goes through the device in 2 "
+                                         "micro-batches of 18"));
+  g_assert_true (test_has_warning (&run, "more than the budget"));
+  g_assert_cmpuint (run.losses->len, ==, whole.losses->len);
+  for (guint i = 0; i < whole.losses->len; i++)
+    g_assert_cmpfloat_with_epsilon (g_array_index (run.losses, double, i),
+                                    g_array_index (whole.losses, double, i), 1e-5);
 }
 
 /* A loss that is not finite for long ends the run. */
@@ -634,6 +663,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/small-data-lowers-batch", test_small_data_lowers_batch);
   g_test_add_func ("/train/session/noise-needs-no-loader", test_noise_needs_no_loader);
   g_test_add_func ("/train/session/over-budget-is-refused", test_over_budget_is_refused);
+  g_test_add_func ("/train/session/budget-is-kept-by-micro-batches",
+                   test_budget_is_kept_by_micro_batches);
   g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
   g_test_add_func ("/train/session/divergence-counts-what-is-not-finite",
                    test_divergence_counts_what_is_not_finite);

@@ -4,6 +4,7 @@
 #include "checkpoint.h"
 #include "engine.h"
 #include "idlesettings.h"
+#include "microbatch.h"
 #include "planjob.h"
 #include "pulse.h"
 #include "rate.h"
@@ -909,10 +910,34 @@ check_advised_batch (DynoJob *job, const DynoJobPlan *plan)
       parts = g_ascii_strtoll (at + strlen ("accumulate "), NULL, 10);
       g_assert_cmpint (batch, >, 0);
       g_assert_cmpint (batch, <=, plan->fitting_batch);
-      g_assert_cmpint (batch * parts, >=, job->settings.batch_size * accumulate);
-      g_assert_cmpint (batch * parts, <, job->settings.batch_size * accumulate + parts);
+      g_assert_cmpint (batch * parts, ==, job->settings.batch_size * accumulate);
     }
   job->settings.accumulate = 1;
+}
+
+/* Where the settings want it, a batch goes through in equal parts, of which batch norm needs more
+ * than one sample each; a batch of a prime number has none. */
+static void
+check_shrunk (DynoJob *job, const DynoJobPlan *plan)
+{
+  g_autofree char *words = dyno_job_plan_describe_parts (plan), *size = NULL;
+  DynoJobPlan other;
+
+  size = g_strdup_printf ("of %d,", 256 / (int) plan->parts);
+  g_assert_cmpuint (plan->parts, >, 1);
+  g_assert_cmpint (256 % plan->parts, ==, 0);
+  g_assert_cmpint (256 / plan->parts, <=, plan->fitting_batch);
+  g_assert_nonnull (strstr (words, size));
+  job->settings.memory_shrink = FALSE;
+  g_assert_true (dyno_job_plan (job, &images, &card, &other, NULL));
+  g_assert_cmpuint (other.parts, ==, 0);
+  g_assert_null (dyno_job_plan_describe_parts (&other));
+  job->settings.memory_shrink = TRUE;
+  job->settings.batch_size = 257;
+  g_assert_true (dyno_job_plan (job, &images, &card, &other, NULL));
+  g_assert_false (other.fits);
+  g_assert_cmpuint (other.parts, ==, 0);
+  job->settings.batch_size = 256;
 }
 
 static void
@@ -934,9 +959,76 @@ test_plan_over_budget (void)
   g_assert_nonnull (strstr (advice, "1.00 GiB"));
   g_assert_nonnull (strstr (advice, "accumulate"));
   check_advised_batch (job, &plan);
+  check_shrunk (job, &plan);
   job->settings.vram_budget = 1 << 20;
   g_assert_true (dyno_job_plan (job, &images, &card, &plan, &error));
   g_assert_cmpint (plan.fitting_batch, ==, 0);
+  g_assert_cmpuint (plan.parts, ==, 0);
+}
+
+/* What takes less memory is named where it can be changed. */
+static void
+test_advice_names_what_applies (void)
+{
+  static const struct {
+    gboolean amp, fp16, resizable;
+    gint64 image_size;
+    const char *words;
+  } rows[] = {
+    { FALSE, TRUE, TRUE, 0, "with: AMP (amp=true), smaller images (image_size), a smaller model" },
+    { TRUE, TRUE, TRUE, 0, "with: smaller images (image_size), a smaller model (model.width)." },
+    { FALSE, FALSE, TRUE, 0, "with: smaller images (image_size), a smaller model (model.width)." },
+    { TRUE, TRUE, FALSE, 0, "with: a smaller model (model.width)." },
+    { TRUE, TRUE, TRUE, 32, "with: a smaller model (model.width)." },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoJob) job = resnet_job ();
+      g_autofree char *advice = NULL;
+      DynoDatasetInfo info = images;
+      DynoDeviceInfo device = card;
+      DynoJobPlan plan;
+
+      job->settings.vram_budget = 1 << 20;
+      job->settings.amp = rows[i].amp;
+      job->settings.image_size = rows[i].image_size;
+      device.fp16 = rows[i].fp16;
+      info.resizable = rows[i].resizable;
+      if (!info.resizable)
+        info.min_width = info.max_width = info.min_height = info.max_height = 64;
+      g_assert_true (dyno_job_plan (job, &info, &device, &plan, NULL));
+      advice = dyno_job_plan_advice (job, &plan);
+      g_test_message ("%s", advice);
+      g_assert_nonnull (strstr (advice, rows[i].words));
+    }
+}
+
+static void
+test_micro_batches (void)
+{
+  static const struct {
+    gint64 effective, fitting, size, count;
+  } rows[] = { { 100, 43, 25, 4 }, { 128, 43, 32, 4 }, { 128, 128, 128, 1 }, { 128, 500, 128, 1 },
+               { 101, 43, 34, 3 }, { 7, 1, 1, 7 },     { 96, 47, 32, 3 },    { 202, 43, 41, 5 },
+               { 36, 35, 18, 2 },  { 101, 4, 1, 101 }, { 300, 43, 30, 10 } };
+  static const struct {
+    gint64 batch, least, most;
+    guint parts;
+  } equal[] = { { 100, 1, 43, 4 }, { 128, 2, 43, 4 }, { 101, 2, 43, 0 }, { 101, 1, 43, 101 },
+                { 36, 2, 35, 2 },  { 36, 5, 5, 0 },   { 100, 1, 0, 0 },  { 100, 1, 100, 1 },
+                { 8, 2, 2, 4 },    { 8, 2, 1, 0 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      DynoMicroBatch micro = dyno_micro_batch_of (rows[i].effective, rows[i].fitting);
+
+      g_assert_cmpint (micro.size, ==, rows[i].size);
+      g_assert_cmpint (micro.count, ==, rows[i].count);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (equal); i++)
+    g_assert_cmpuint (dyno_micro_batch_divide (equal[i].batch, equal[i].least, equal[i].most), ==,
+                      equal[i].parts);
 }
 
 /* A budget above the device's memory (a larger card's preset) is kept, and said, but what decides
@@ -1142,6 +1234,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
   g_test_add_func ("/train/job/plan", test_plan);
   g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
+  g_test_add_func ("/train/job/advice-names-what-applies", test_advice_names_what_applies);
+  g_test_add_func ("/train/job/micro-batches-keep-the-effective-batch", test_micro_batches);
   g_test_add_func ("/train/job/batch-larger-than-the-training-part", test_plan_of_a_large_batch);
   g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
   g_test_add_func ("/train/job/plan-largest-buffer", test_plan_largest_buffer);
