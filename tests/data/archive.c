@@ -370,6 +370,48 @@ test_archive_that_shrinks_in_use (void)
   test_folder_remove (folder);
 }
 
+/* What is true of a folder's names is so of an archive's: parts, doubled folders, names that systems
+ * leave behind, and doubts. */
+static void
+test_names_of_people (void)
+{
+  static const char *const names[] = { "set/seg_train/seg_train/a/1.jpg",
+                                       "set/seg_train/seg_train/b/2.jpg",
+                                       "set/seg_test/seg_test/b/3.jpg",
+                                       "__MACOSX/seg_train/seg_train/c/4.jpg",
+                                       "set/seg_train/seg_train/a/Thumbs.db" },
+                           *const doubtful[] = { "day/a/1.jpg", "day/b/1.jpg", "night/a/1.jpg",
+                                                 "night/b/1.jpg" };
+  g_autofree char *folder = test_folder_new ();
+
+  for (guint k = 0; k < 2; k++)
+    {
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autofree char *path = NULL, *all = NULL;
+      g_auto (GStrv) notes = NULL;
+      TestZip zip;
+
+      test_zip_init (&zip);
+      for (guint i = 0; i < (k == 0 ? G_N_ELEMENTS (names) : G_N_ELEMENTS (doubtful)); i++)
+        {
+          g_autoptr (GByteArray) jpeg = jpeg_of (i);
+          test_zip_add (&zip, k == 0 ? names[i] : doubtful[i], FALSE, FALSE, jpeg->data, jpeg->len);
+        }
+      test_zip_end (&zip, FALSE);
+      path = test_write (folder, "people.zip", zip.bytes->data, zip.bytes->len);
+      test_zip_clear (&zip);
+      dataset = test_open (path);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, k == 0 ? 3 : 4);
+      g_assert_cmpint (dyno_dataset_get_info (dataset)->has_split, ==, k == 0);
+      notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+      all = g_strjoinv ("\n", notes);
+      g_assert_nonnull (strstr (all, k == 0 ? "are no data: Thumbs.db, __MACOSX"
+                                            : "All classes hold the same folders, “a”, “b”"));
+    }
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -388,5 +430,6 @@ main (int argc, char *argv[])
                    test_what_cannot_be_read_in_any_order_says_so);
   g_test_add_func ("/data/archive/without-folders-is-said", test_archive_without_folders);
   g_test_add_func ("/data/archive/shrinks-in-use", test_archive_that_shrinks_in_use);
+  g_test_add_func ("/data/archive/names-of-people", test_names_of_people);
   return g_test_run ();
 }

@@ -141,6 +141,140 @@ test_unused_part_is_said (void)
   test_folder_remove (folder);
 }
 
+static gboolean
+has_note (DynoDataset *dataset, const char *words)
+{
+  g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+
+  for (guint i = 0; notes[i]; i++)
+    if (strstr (notes[i], words))
+      return TRUE;
+  return FALSE;
+}
+
+/* Parts are found however people write their names, in folders and in archives of them. */
+static void
+test_names_of_parts (void)
+{
+  static const struct {
+    const char *train, *validation;
+  } cases[] = {
+    { "Train", "Test" },
+    { "training_set", "test_set" },
+    { "TRAIN", "VALID" },
+    { "trainset", "valset" },
+    { "Training Data", "Testing Data" },
+    { "train-images", "val-images" },
+    { "train2017", "val2017" },
+    { "seg_train", "seg_test" },
+    { "asl_alphabet_train", "asl_alphabet_test" },
+    { "seg_train/seg_train", "seg_test/seg_test" },
+    { "Train/train", "Val/val" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (GArray) train = NULL, validation = NULL;
+
+      for (guint k = 0; k < 3; k++)
+        {
+          g_autofree char *name = g_strdup_printf (
+              "%s/%s/1.jpg", k < 2 ? cases[i].train : cases[i].validation, k == 0 ? "a" : "b");
+          put_jpeg (folder, name, 10);
+        }
+      dataset = test_open (folder);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->class_names[0], ==, "a");
+      g_assert_true (dyno_dataset_get_info (dataset)->has_split);
+      dyno_dataset_split (dataset, 0, 1, &train, &validation);
+      g_assert_cmpuint (train->len, ==, 2);
+      g_assert_cmpuint (validation->len, ==, 1);
+      g_assert_cmpint (dyno_dataset_get_label (dataset, 2), ==, 1);
+      test_folder_remove (folder);
+    }
+}
+
+/* A class may be called train, or contain the word; a part without folders of classes is none. */
+static void
+test_names_of_classes_are_no_parts (void)
+{
+  static const struct {
+    const char *names[4];
+    guint n_classes;
+  } cases[] = {
+    { { "train/1.jpg", "bus/1.jpg" }, 2 },
+    { { "night train/old/1.jpg", "bus/old/1.jpg", "test card/old/1.jpg" }, 3 },
+    { { "train/a/1.jpg", "train/b/1.jpg", "test/1.jpg" }, 2 },
+    { { "retrained/a/1.jpg", "tested/a/1.jpg" }, 2 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autoptr (DynoDataset) dataset = NULL;
+
+      for (guint k = 0; k < G_N_ELEMENTS (cases[i].names) && cases[i].names[k]; k++)
+        put_jpeg (folder, cases[i].names[k], 10);
+      dataset = test_open (folder);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, cases[i].n_classes);
+      g_assert_false (dyno_dataset_get_info (dataset)->has_split);
+      g_assert_cmpint (has_note (dataset, "beside the parts are not used: “test”"), ==, i == 2);
+      test_folder_remove (folder);
+    }
+}
+
+static void
+test_flat_parts_are_refused (void)
+{
+  g_autofree char *folder = test_folder_new ();
+
+  put_jpeg (folder, "Train/1.jpg", 10);
+  put_jpeg (folder, "Test/1.jpg", 10);
+  test_open_fails (folder, DYNO_DATA_ERROR_UNKNOWN, "Train|no sub-folders");
+  test_folder_remove (folder);
+}
+
+static void
+test_same_folders_in_all_classes_are_doubted (void)
+{
+  static const char *const names[] = { "day/a/1.jpg", "day/b/1.jpg", "night/a/2.jpg",
+                                       "night/b/2.jpg" };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL, other = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    put_jpeg (folder, names[i], 10);
+  dataset = test_open (folder);
+  g_assert_true (has_note (dataset, "All classes hold the same folders, “a”, “b”"));
+  g_assert_true (has_note (dataset, "“day”, “night” are parts"));
+  put_jpeg (folder, "night/c/2.jpg", 10);
+  other = test_open (folder);
+  g_assert_false (has_note (other, "the same folders"));
+  test_folder_remove (folder);
+}
+
+static void
+test_what_systems_leave_behind (void)
+{
+  static const char *const names[] = { "__MACOSX/a/1.jpg", "a/Thumbs.db", "b/desktop.ini",
+                                       "a/__MACOSX/2.jpg" };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+
+  put_jpeg (folder, "a/1.jpg", 10);
+  put_jpeg (folder, "b/1.jpg", 10);
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    put_jpeg (folder, names[i], 10);
+  dataset = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 0);
+  g_assert_true (has_note (dataset, "are no data: Thumbs.db, __MACOSX, desktop.ini"));
+  test_folder_remove (folder);
+}
+
 /* Headers that are whole, and pixels that are not: the scan takes them, decoding each sample finds
  * them, in order. */
 static void
@@ -555,5 +689,12 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/listing-is-bounded-and-stable",
                    test_listing_is_bounded_and_stable);
   g_test_add_func ("/data/imagefolder/content-hash-sees-changes", test_content_hash_sees_changes);
+  g_test_add_func ("/data/imagefolder/names-of-parts", test_names_of_parts);
+  g_test_add_func ("/data/imagefolder/names-of-classes-are-no-parts",
+                   test_names_of_classes_are_no_parts);
+  g_test_add_func ("/data/imagefolder/flat-parts-are-refused", test_flat_parts_are_refused);
+  g_test_add_func ("/data/imagefolder/same-folders-in-all-classes-are-doubted",
+                   test_same_folders_in_all_classes_are_doubted);
+  g_test_add_func ("/data/imagefolder/what-systems-leave-behind", test_what_systems_leave_behind);
   return g_test_run ();
 }

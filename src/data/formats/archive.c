@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* An image folder within a .zip or .tar archive, read where it lies and never unpacked.  The layout
- * is the folder's: one folder a class, or train/ and val/ with one folder a class each; one folder
- * around all of it is passed over.
+ * is the folder's: one folder a class, or train/ and val/ (partnames.h) with one folder a class
+ * each; one folder around all of it is passed over.
  *
  * Invariants: the members are listed once, at open; samples, classes and order are those of the
  * folder that the archive was made of, whatever the order of its members; each sample is read with
@@ -10,6 +10,7 @@
 #include "datafile.h"
 #include "intl.h"
 #include "members.h"
+#include "partnames.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@ typedef struct {
   const DynoOpenContext *context;
   DynoImageList *list;
   guint32 container;
+  GPtrArray *left; /* names that systems left behind */
 } Load;
 
 static gboolean
@@ -42,9 +44,14 @@ archive_matches (const DynoLocation *location)
 
 /* Folders' own things, and those of systems, are no samples. */
 static gboolean
-is_hidden (const char *name)
+is_hidden (const char *name, GPtrArray *left)
 {
-  return name[0] == '.' || strstr (name, "/.") || g_str_has_prefix (name, "__MACOSX/");
+  g_auto (GStrv) steps = g_strsplit (name, "/", -1);
+
+  for (guint i = 0; steps[i]; i++)
+    if ((steps[i][0] == '.' && steps[i][1] != '\0') || dyno_name_is_left_behind (steps[i], left))
+      return TRUE;
+  return FALSE;
 }
 
 static gboolean
@@ -72,7 +79,7 @@ take_member (const DynoMember *member, gpointer data, GError **error)
       dyno_image_list_note (load->dataset, load->context, member->name, 0, refused);
       return TRUE;
     }
-  if (is_hidden (member->name))
+  if (is_hidden (member->name, load->left))
     return TRUE;
   if (!dyno_image_list_add_name (load->list, member->name, strlen (member->name), &item.name,
                                  error))
@@ -89,79 +96,134 @@ name_of (const DynoImageList *list, guint i)
   return dyno_image_list_get_name (list, &g_array_index (list->items, DynoListedImage, i));
 }
 
-/* What of a name comes after the folders around all; NULL: it is not in them. */
-static const char *
-skip_around (const char *name, gsize around)
-{
-  return around == 0 || (strlen (name) > around && name[around - 1] == '/') ? name + around : NULL;
-}
-
-/* The folders that members lie in, after the first bytes of each name. */
+/* The folders that members lie in, after a prefix that ends with '/' or is empty. */
 static GHashTable *
-list_folders (const DynoImageList *list, gsize around)
+list_folders (const DynoImageList *list, const char *prefix)
 {
   GHashTable *folders = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
 
   for (guint i = 0; i < list->items->len; i++)
     {
-      const char *name = skip_around (name_of (list, i), around);
-      const char *slash = name ? strchr (name, '/') : NULL;
+      const char *name = name_of (list, i), *slash = NULL;
 
+      if (g_str_has_prefix (name, prefix))
+        {
+          name += strlen (prefix);
+          slash = strchr (name, '/');
+        }
       if (slash)
         g_hash_table_add (folders, g_strndup (name, (gsize) (slash - name)));
     }
   return folders;
 }
 
-static const char *
-find_part (GHashTable *folders, const char *const *names)
+static guint
+count_folders (const DynoImageList *list, const char *prefix)
 {
-  for (guint i = 0; names[i]; i++)
-    if (g_hash_table_contains (folders, names[i]))
-      return names[i];
-  return NULL;
+  g_autoptr (GHashTable) folders = list_folders (list, prefix);
+  return g_hash_table_size (folders);
 }
 
-static const char *const train_names[] = { "train", "training", NULL };
-static const char *const validation_names[] = { "val", "valid", "validation", "test", NULL };
+typedef struct {
+  const DynoImageList *list;
+  const char *around;
+} Within;
 
-/* Bytes of the folders around all others: each the only one of its level, to the first level that
- * has several or the parts. */
-static gsize
-find_around (const DynoImageList *list)
+static gboolean
+can_be_part (const char *name, gpointer data)
 {
-  gsize around = 0;
+  const Within *within = data;
+  g_autofree char *prefix = g_strconcat (within->around, name, "/", NULL);
 
-  for (guint level = 0; level < MAX_AROUND; level++)
-    {
-      g_autoptr (GHashTable) folders = list_folders (list, around);
-      GHashTableIter iter;
-      gpointer name;
-
-      if (g_hash_table_size (folders) > 1 || find_part (folders, train_names))
-        return around;
-      g_hash_table_iter_init (&iter, folders);
-      if (!g_hash_table_iter_next (&iter, &name, NULL))
-        break;
-      around += strlen (name) + 1;
-    }
-  return 0;
+  return count_folders (within->list, prefix) > 0;
 }
 
 static void
-note_unused (DynoDataset *dataset, GHashTable *folders, const char *train, const char *validation)
+choose_parts (const DynoImageList *list, const char *around, GHashTable *folders,
+              DynoPartFolders *parts)
 {
-  const char *const *names[] = { train_names, validation_names };
+  g_autofree char **names = (char **) g_hash_table_get_keys_as_array (folders, NULL);
+  Within within = { .list = list, .around = around };
 
-  for (guint part = 0; part < 2; part++)
-    for (guint i = 0; names[part][i]; i++)
-      if (g_hash_table_contains (folders, names[part][i]) && names[part][i] != train
-          && names[part][i] != validation)
-        g_ptr_array_add (dataset->notes,
-                         g_strdup_printf (_ ("The folder “%s” is not used: “%s” is taken for its "
-                                             "part"),
-                                          names[part][i],
-                                          part == 0 || !validation ? train : validation));
+  dyno_part_folders_choose (parts, (const char *const *) names, can_be_part, &within);
+}
+
+/* The folders around all others: each the only one of its level, to the first level that has several
+ * or the parts. */
+static char *
+find_around (const DynoImageList *list)
+{
+  g_autoptr (GString) around = g_string_new (NULL);
+
+  for (guint level = 0; level < MAX_AROUND; level++)
+    {
+      g_autoptr (GHashTable) folders = list_folders (list, around->str);
+      GHashTableIter iter;
+      DynoPartFolders parts;
+      gpointer name;
+      gboolean found;
+
+      choose_parts (list, around->str, folders, &parts);
+      found = g_hash_table_size (folders) > 1 || parts.train;
+      dyno_part_folders_clear (&parts);
+      if (found)
+        return g_string_free (g_steal_pointer (&around), FALSE);
+      g_hash_table_iter_init (&iter, folders);
+      if (!g_hash_table_iter_next (&iter, &name, NULL))
+        break;
+      g_string_append_printf (around, "%s/", (char *) name);
+    }
+  return g_strdup ("");
+}
+
+/* What the names of a part's members begin with: a folder of the same name or part within it, and
+ * nothing else, is passed over. */
+static char *
+enter_part (const DynoImageList *list, const char *around, const char *name)
+{
+  char *prefix = g_strconcat (around, name, "/", NULL);
+  DynoPart part = dyno_part_of_name (name, NULL);
+
+  for (guint i = 0; i < MAX_AROUND; i++)
+    {
+      g_autoptr (GHashTable) folders = list_folders (list, prefix);
+      g_autofree char **names = (char **) g_hash_table_get_keys_as_array (folders, NULL);
+      g_autofree char *inner = NULL;
+
+      if (g_hash_table_size (folders) != 1)
+        break;
+      inner = g_strconcat (prefix, names[0], "/", NULL);
+      if ((g_ascii_strcasecmp (names[0], name) != 0
+           && (part == DYNO_PART_NONE || dyno_part_of_name (names[0], NULL) != part))
+          || count_folders (list, inner) == 0)
+        break;
+      g_free (prefix);
+      prefix = g_steal_pointer (&inner);
+    }
+  return prefix;
+}
+
+static void
+note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
+             const char *validation)
+{
+  DynoSubfolders subfolders;
+  char *doubt;
+
+  dyno_subfolders_init (&subfolders);
+  for (guint i = 0; i < list->items->len; i++)
+    {
+      const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, i);
+      const char *name = name_of (list, i) + strlen (item->validation ? validation : train),
+                 *inner = strchr (name, '/') + 1, *slash = strchr (inner, '/');
+
+      if (slash)
+        dyno_subfolders_add (&subfolders, item->class_id, inner, (gsize) (slash - inner));
+    }
+  doubt = dyno_subfolders_doubt (&subfolders, dataset->info.class_names, dataset->info.n_classes);
+  if (doubt)
+    g_ptr_array_add (dataset->notes, doubt);
+  dyno_subfolders_clear (&subfolders);
 }
 
 /* Gives the items that lie in a class's folder their class and part; the others go. */
@@ -169,33 +231,28 @@ static void
 take_layout (Load *load)
 {
   DynoImageList *list = load->list;
-  gsize around = find_around (list);
+  g_autofree char *around = find_around (list), *train = NULL, *validation = NULL;
   g_autoptr (GHashTable) folders = list_folders (list, around);
-  const char *train = find_part (folders, train_names);
-  const char *validation = train ? find_part (folders, validation_names) : NULL;
+  DynoPartFolders parts;
   DynoLabelTable labels;
   guint kept = 0;
 
-  if (train)
-    note_unused (load->dataset, folders, train, validation);
+  choose_parts (list, around, folders, &parts);
+  train = parts.train ? enter_part (list, around, parts.train) : g_strdup (around);
+  validation = parts.validation ? enter_part (list, around, parts.validation) : NULL;
+  dyno_part_folders_note (&parts, load->dataset->notes);
   dyno_label_table_init (&labels);
   for (guint i = 0; i < list->items->len; i++)
     {
       DynoListedImage item = g_array_index (list->items, DynoListedImage, i);
-      const char *name = skip_around (name_of (list, i), around);
-      const char *slash = name ? strchr (name, '/') : NULL;
+      const char *name = name_of (list, i), *slash;
       g_autofree char *folder = NULL;
 
-      if (train && slash)
-        {
-          gsize length = (gsize) (slash - name);
-          item.validation = validation && strlen (validation) == length
-                            && strncmp (name, validation, length) == 0;
-          if (!item.validation && (strlen (train) != length || strncmp (name, train, length) != 0))
-            continue;
-          name = slash + 1;
-          slash = strchr (name, '/');
-        }
+      item.validation = validation && g_str_has_prefix (name, validation);
+      if (!item.validation && !g_str_has_prefix (name, train))
+        continue;
+      name += strlen (item.validation ? validation : train);
+      slash = strchr (name, '/');
       if (!slash)
         continue;
       folder = g_strndup (name, (gsize) (slash - name));
@@ -205,6 +262,8 @@ take_layout (Load *load)
   g_array_set_size (list->items, kept);
   dyno_label_table_finish (&labels, &load->dataset->info, list->items, FALSE);
   dyno_label_table_clear (&labels);
+  dyno_part_folders_clear (&parts);
+  note_doubts (load->dataset, list, train, validation);
 }
 
 /* As a walk through the folder gives them: a folder's files stand where its name does. */
@@ -290,11 +349,16 @@ static gboolean
 archive_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
   DynoImageList *list = dataset->state = dyno_image_list_new ();
-  Load load = { .dataset = dataset, .context = context, .list = list };
+  g_autoptr (GPtrArray) left = g_ptr_array_new_with_free_func (g_free);
+  Load load = { .dataset = dataset, .context = context, .list = list, .left = left };
+  char *note;
 
   if (!list_members (&load, context->location->body, error))
     return FALSE;
   take_layout (&load);
+  note = dyno_left_behind_note (left);
+  if (note)
+    g_ptr_array_add (dataset->notes, note);
   if (dataset->info.n_classes == 0)
     {
       g_autofree char *shown = g_filename_display_name (context->location->body);

@@ -22,7 +22,7 @@
 #define SETTLED     2  /* seconds: a file system's clock may be as coarse as that */
 #define BLOCK       64 /* stamps that a thread compares at a time */
 
-static const char magic[8] = "dynoscn1";
+static const char magic[8] = "dynoscn2";
 
 /* Numbers of the payload, before its texts and arrays. */
 typedef struct {

@@ -2,18 +2,19 @@
 /* Walking an image folder.
  *
  * Invariants:
- * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/ those of
- *   both together.
+ * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/, or as
+ *   parts are named (partnames.h), those of both together.
  * - Within a class, files are ordered by the bytes of their paths, so an index means the same file
  *   on each run.
  * - A folder is entered once, whatever links lead to it; links that leave the tree are not
  *   followed, but counted, unless that is asked for.
  * - Only regular files are opened later; FIFOs, sockets and devices are counted here. Names that
- *   begin with a dot are passed over. */
+ *   begin with a dot, and those that systems leave behind, are passed over. */
 #include "folderscan.h"
 #include "datafile.h"
 #include "hash.h"
 #include "intl.h"
+#include "partnames.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_DEPTH 64
+#define MAX_DEPTH   64
+#define MAX_DOUBLED 4 /* folders of a part within each other */
 
 typedef struct {
   DynoFolderScan *scan;
@@ -29,6 +31,7 @@ typedef struct {
   const DynoOpenContext *context;
   char *real_root;     /* canonical, for links */
   GHashTable *entered; /* "device:inode" of folders to RESERVED or ENTERED */
+  GPtrArray *left;     /* names that were passed over, each once */
   gint64 told_us;      /* when progress was called last */
 } Walk;
 
@@ -296,14 +299,16 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
   folder.path = g_strdup (path);
   g_array_append_val (walk->scan->folders, folder);
   for (guint i = 0; ok && i < names->len; i++)
-    ok = walk_entry (walk, fd, place, path, g_ptr_array_index (names, i), depth, error);
+    if (!dyno_name_is_left_behind ((char *) g_ptr_array_index (names, i) + 1, walk->left))
+      ok = walk_entry (walk, fd, place, path, g_ptr_array_index (names, i), depth, error);
   close (fd);
   return ok;
 }
 
-/* Names of the class folders in path, added to classes. */
+/* Names of the folders in path, which are classes or parts, added to the list; outside: those that
+ * are links out of the root are noted. */
 static gboolean
-find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
+list_subfolders (Walk *walk, const char *path, GPtrArray *list, gboolean outside, GError **error)
 {
   g_autoptr (GPtrArray) names = NULL;
   struct stat status;
@@ -319,26 +324,14 @@ find_classes (Walk *walk, const char *path, GPtrArray *classes, GError **error)
       const char *entry = g_ptr_array_index (names, i), *name = entry + 1;
       g_autofree char *full = g_build_filename (path, name, NULL);
       EntryKind kind = look_at (walk, fd, entry, full);
-      if (kind == ENTRY_FOLDER
-          && !g_ptr_array_find_with_equal_func (classes, name, g_str_equal, NULL))
-        g_ptr_array_add (classes, g_strdup (name));
-      else if (kind == ENTRY_OUTSIDE)
+      if (kind == ENTRY_FOLDER && !dyno_name_is_left_behind (name, walk->left)
+          && !g_ptr_array_find_with_equal_func (list, name, g_str_equal, NULL))
+        g_ptr_array_add (list, g_strdup (name));
+      else if (kind == ENTRY_OUTSIDE && outside)
         note (walk, full, "a symbolic link that leaves the folder; data.links follows it");
     }
   close (fd);
   return TRUE;
-}
-
-static char *
-find_part (const char *root, const char *const *names)
-{
-  for (guint i = 0; names[i]; i++)
-    {
-      g_autofree char *path = g_build_filename (root, names[i], NULL);
-      if (g_file_test (path, G_FILE_TEST_IS_DIR))
-        return g_steal_pointer (&path);
-    }
-  return NULL;
 }
 
 static gboolean
@@ -348,7 +341,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   g_autoptr (GPtrArray) classes = g_ptr_array_new_with_free_func (g_free);
 
   for (guint i = 0; i < 2; i++)
-    if (parts[i] && !find_classes (walk, parts[i], classes, error))
+    if (parts[i] && !list_subfolders (walk, parts[i], classes, TRUE, error))
       return FALSE;
   if (classes->len == 0)
     {
@@ -388,29 +381,132 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
   return TRUE;
 }
 
-static const char *const train_names[] = { "train", "training", NULL };
-static const char *const validation_names[] = { "val", "valid", "validation", "test", NULL };
+/* --- parts ------------------------------------------------------------------------------------ */
 
-/* Of several folders that could be a part one is taken: the others are said. */
-static void
-note_unused_parts (DynoDataset *dataset, const char *root, const char *train,
-                   const char *validation)
+/* Whether path has folders in it. */
+static gboolean
+has_subfolders (Walk *walk, const char *path)
 {
-  const char *const *names[] = { train_names, validation_names };
+  g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
 
-  for (guint part = 0; train && part < 2; part++)
-    for (guint i = 0; names[part][i]; i++)
-      {
-        g_autofree char *path = g_build_filename (root, names[part][i], NULL);
-        g_autofree char *taken =
-            g_filename_display_basename (part == 0 || !validation ? train : validation);
-        if (g_file_test (path, G_FILE_TEST_IS_DIR) && g_strcmp0 (path, train) != 0
-            && g_strcmp0 (path, validation) != 0)
-          g_ptr_array_add (
-              dataset->notes,
-              g_strdup_printf ("The folder “%s” is not used: “%s” is taken for its part",
-                               names[part][i], taken));
-      }
+  return list_subfolders (walk, path, list, FALSE, NULL) && list->len > 0;
+}
+
+static gboolean
+can_be_part (const char *name, gpointer data)
+{
+  Walk *walk = data;
+  g_autofree char *path = g_build_filename (walk->scan->root, name, NULL);
+
+  return has_subfolders (walk, path);
+}
+
+/* The folder of a part; of one that holds nothing but a folder of the same name or part, as
+ * archives are often packed and unpacked again, the inner one. */
+static char *
+enter_part (Walk *walk, const char *name)
+{
+  char *path = g_build_filename (walk->scan->root, name, NULL);
+  DynoPart part = dyno_part_of_name (name, NULL);
+
+  for (guint i = 0; i < MAX_DOUBLED; i++)
+    {
+      g_autoptr (GPtrArray) list = g_ptr_array_new_with_free_func (g_free);
+      g_autofree char *inner = NULL;
+      const char *only;
+
+      if (!list_subfolders (walk, path, list, FALSE, NULL) || list->len != 1)
+        break;
+      only = g_ptr_array_index (list, 0);
+      inner = g_build_filename (path, only, NULL);
+      if ((g_ascii_strcasecmp (only, name) != 0
+           && (part == DYNO_PART_NONE || dyno_part_of_name (only, NULL) != part))
+          || !has_subfolders (walk, inner))
+        break;
+      g_free (path);
+      path = g_steal_pointer (&inner);
+    }
+  return path;
+}
+
+/* Of several folders that could be a part one is taken: the others are said, and what else lies
+ * beside the parts. */
+static void
+note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
+{
+  g_autoptr (GString) others = g_string_new (NULL);
+
+  dyno_part_folders_note (folders, walk->dataset->notes);
+  for (guint i = 0; i < names->len; i++)
+    {
+      const char *name = g_ptr_array_index (names, i);
+      g_autofree char *shown = g_filename_display_name (name);
+
+      if (!g_str_equal (name, folders->train) && g_strcmp0 (name, folders->validation) != 0
+          && !g_ptr_array_find_with_equal_func (folders->unused, name, g_str_equal, NULL))
+        g_string_append_printf (others, "%s“%s”", others->len > 0 ? ", " : "", shown);
+    }
+  if (others->len > 0)
+    g_ptr_array_add (
+        walk->dataset->notes,
+        g_strdup_printf (_ ("Folders beside the parts are not used: %s"), others->str));
+}
+
+/* Fills the folders that classes are in: the parts, or the root.  A folder that is named as a part
+ * and holds no folders is a class ("train" beside "bus"), unless its like is there too. */
+static gboolean
+find_parts (Walk *walk, char *parts[2], GError **error)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  DynoPartFolders folders, flat;
+
+  if (!list_subfolders (walk, walk->scan->root, names, FALSE, error))
+    return FALSE;
+  g_ptr_array_add (names, NULL);
+  dyno_part_folders_choose (&folders, (const char *const *) names->pdata, can_be_part, walk);
+  dyno_part_folders_choose (&flat, (const char *const *) names->pdata, NULL, NULL);
+  g_ptr_array_set_size (names, (int) names->len - 1);
+  if (folders.train)
+    {
+      note_unused (walk, &folders, names);
+      parts[0] = enter_part (walk, folders.train);
+      parts[1] = folders.validation ? enter_part (walk, folders.validation) : NULL;
+    }
+  else if (flat.train && (flat.validation || names->len == 1))
+    parts[0] = enter_part (walk, flat.train);
+  else
+    parts[0] = g_strdup (walk->scan->root);
+  dyno_part_folders_clear (&folders);
+  dyno_part_folders_clear (&flat);
+  return TRUE;
+}
+
+/* --- doubts ----------------------------------------------------------------------------------- */
+
+static void
+note_doubts (Walk *walk, char *const parts[2])
+{
+  const DynoFolderScan *scan = walk->scan;
+  DynoDataset *dataset = walk->dataset;
+  DynoSubfolders subfolders;
+  char *doubt;
+
+  dyno_subfolders_init (&subfolders);
+  for (guint i = 0; i < scan->folders->len; i++)
+    {
+      const DynoScanFolder *folder = &g_array_index (scan->folders, DynoScanFolder, i);
+      const char *within = folder->path + strlen (parts[folder->validation ? 1 : 0]);
+      const char *slash;
+
+      within += strspn (within, "/");
+      slash = strchr (within, '/');
+      if (slash && !strchr (slash + 1, '/'))
+        dyno_subfolders_add (&subfolders, folder->class_id, slash + 1, strlen (slash + 1));
+    }
+  doubt = dyno_subfolders_doubt (&subfolders, dataset->info.class_names, dataset->info.n_classes);
+  if (doubt)
+    g_ptr_array_add (dataset->notes, doubt);
+  dyno_subfolders_clear (&subfolders);
 }
 
 void
@@ -429,8 +525,7 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
                       GError **error)
 {
   Walk walk = { .scan = scan, .dataset = dataset, .context = context };
-  g_autofree char *train = NULL, *validation = NULL;
-  char *parts[2];
+  char *parts[2] = { NULL, NULL }, *left;
   gboolean ok;
 
   dyno_folder_scan_init (scan, context->location->body);
@@ -438,14 +533,17 @@ dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
   if (!walk.real_root)
     walk.real_root = strdup (scan->root);
   walk.entered = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  watch (&walk, scan->root);
+  walk.left = g_ptr_array_new_with_free_func (g_free);
 
-  train = find_part (scan->root, train_names);
-  validation = train ? find_part (scan->root, validation_names) : NULL;
-  parts[0] = train ? train : scan->root;
-  parts[1] = validation;
-  note_unused_parts (dataset, scan->root, train, validation);
-  ok = walk_parts (&walk, parts, error);
+  ok = find_parts (&walk, parts, error) && walk_parts (&walk, parts, error);
+  if (ok)
+    note_doubts (&walk, parts);
+  left = dyno_left_behind_note (walk.left);
+  if (left)
+    g_ptr_array_add (dataset->notes, left);
+  g_free (parts[0]);
+  g_free (parts[1]);
+  g_ptr_array_unref (walk.left);
   g_hash_table_unref (walk.entered);
   free (walk.real_root);
   return ok;

@@ -10,6 +10,7 @@
 #include "dataset-class.h"
 #include "folderscan.h"
 #include "image.h"
+#include "partnames.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ list_folder (Walk *walk, const char *path, const char **reason)
     }
   names = g_ptr_array_new_with_free_func (g_free);
   while ((name = g_dir_read_name (dir)))
-    if (name[0] != '.')
+    if (name[0] != '.' && !dyno_name_is_left_behind (name, NULL))
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);
   return names;

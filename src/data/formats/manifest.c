@@ -12,6 +12,7 @@
 #include "imagelist.h"
 #include "datafile.h"
 #include "intl.h"
+#include "partnames.h"
 #include "targetnames.h"
 #include "texttable.h"
 #include <math.h>
@@ -21,14 +22,12 @@
 
 #define PEEKED 4096
 
-typedef enum { PART_TRAIN, PART_VALIDATION, PART_TEST, PART_UNKNOWN } Part;
-
 /* One file of rows. */
 typedef struct {
   DynoTextTable *table;
   const char *name;   /* of the file, as shown */
   const char *prefix; /* of its paths, below the root; "" */
-  int part;           /* of all rows, or -1: as its column says */
+  DynoPart part;      /* of all rows; NONE: as their column says */
   guint first_row;    /* after a header */
   GPtrArray *headers; /* of the columns; empty: there are none */
   int path, split;    /* columns, or -1 */
@@ -41,7 +40,7 @@ typedef struct {
   const DynoOpenContext *context;
   DynoImageList *list;
   DynoLabelTable labels;
-  GArray *parts; /* guint8: Part of each item */
+  GArray *parts; /* guint8: DynoPart of each item */
 } Manifest;
 
 static const char *const path_words[] = { "file_name", "filename", "path",       "file",
@@ -209,28 +208,18 @@ plan_columns (const Manifest *manifest, Rows *rows, GError **error)
   return find_targets (manifest, rows, n_columns, error);
 }
 
-static Part
+/* NONE: the cell names no part. */
+static DynoPart
 part_of (const Rows *rows, guint row)
 {
-  static const struct {
-    const char *word;
-    Part part;
-  } words[] = {
-    { "train", PART_TRAIN },      { "training", PART_TRAIN },        { "val", PART_VALIDATION },
-    { "valid", PART_VALIDATION }, { "validation", PART_VALIDATION }, { "dev", PART_VALIDATION },
-    { "test", PART_TEST },
-  };
   const char *cell;
 
-  if (rows->part >= 0)
-    return (Part) rows->part;
+  if (rows->part != DYNO_PART_NONE)
+    return rows->part;
   if (rows->split < 0)
-    return PART_TRAIN;
+    return DYNO_PART_TRAIN;
   cell = dyno_text_table_get (rows->table, row, (guint) rows->split);
-  for (guint i = 0; cell && i < G_N_ELEMENTS (words); i++)
-    if (g_ascii_strcasecmp (cell, words[i].word) == 0)
-      return words[i].part;
-  return PART_UNKNOWN;
+  return cell ? dyno_part_of_name (cell, NULL) : DYNO_PART_NONE;
 }
 
 /* NULL: the row can be used. */
@@ -245,7 +234,7 @@ check_row (const Rows *rows, guint row, guint n_columns)
     return _ ("the row has another number of fields than the first");
   if (!path || *path == '\0')
     return _ ("there is no path");
-  if (part_of (rows, row) == PART_UNKNOWN)
+  if (part_of (rows, row) == DYNO_PART_NONE)
     return _ ("the part is none of train, val and test");
   for (guint t = 0; t < rows->targets->len; t++)
     {
@@ -331,7 +320,7 @@ take_rows (Manifest *manifest, Rows *rows, GError **error)
 }
 
 static gboolean
-load_rows (Manifest *manifest, const char *path, const char *prefix, int part, GError **error)
+load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart part, GError **error)
 {
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autoptr (DynoTextTable) table = NULL;
@@ -357,22 +346,22 @@ static void
 take_parts (Manifest *manifest)
 {
   DynoImageList *list = manifest->list;
-  gsize n[PART_UNKNOWN + 1] = { 0 };
+  gsize n[DYNO_PART_TEST + 1] = { 0 };
   guint kept = 0;
   gboolean drop;
 
   for (guint i = 0; i < manifest->parts->len; i++)
     n[g_array_index (manifest->parts, guint8, i)]++;
-  drop = n[PART_VALIDATION] > 0 && n[PART_TEST] > 0;
+  drop = n[DYNO_PART_VALIDATION] > 0 && n[DYNO_PART_TEST] > 0;
   for (guint i = 0; i < manifest->parts->len; i++)
     {
-      Part part = (Part) g_array_index (manifest->parts, guint8, i);
+      DynoPart part = (DynoPart) g_array_index (manifest->parts, guint8, i);
       DynoListedImage item = g_array_index (list->items, DynoListedImage, i);
       float *values = (float *) (gpointer) list->values->data;
 
-      if (part == PART_TEST && drop)
+      if (part == DYNO_PART_TEST && drop)
         continue;
-      item.validation = part != PART_TRAIN && n[PART_TRAIN] > 0;
+      item.validation = part != DYNO_PART_TRAIN && n[DYNO_PART_TRAIN] > 0;
       if (list->n_values > 0)
         memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
                  list->n_values * sizeof (float));
@@ -384,18 +373,10 @@ take_parts (Manifest *manifest)
     g_ptr_array_add (manifest->dataset->notes,
                      g_strdup_printf (_ ("The %" PRIu64 " samples of the part “test” are not used: "
                                          "“val” is taken for validation"),
-                                      (guint64) n[PART_TEST]));
+                                      (guint64) n[DYNO_PART_TEST]));
 }
 
 /* --- finding the files ------------------------------------------------------------------------ */
-
-static const struct {
-  const char *folder;
-  Part part;
-} part_folders[] = {
-  { "train", PART_TRAIN },      { "training", PART_TRAIN },        { "val", PART_VALIDATION },
-  { "valid", PART_VALIDATION }, { "validation", PART_VALIDATION }, { "test", PART_TEST },
-};
 
 static char *
 find_metadata (const char *root, const char *folder)
@@ -412,6 +393,29 @@ find_metadata (const char *root, const char *folder)
 }
 
 static gboolean
+has_metadata (const char *name, gpointer root)
+{
+  g_autofree char *path = find_metadata (root, name);
+  return path != NULL;
+}
+
+/* The folders of parts that have lists of their own. */
+static void
+find_parts (const char *root, DynoPartFolders *parts)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
+  const char *name;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    if (name[0] != '.')
+      g_ptr_array_add (names, g_strdup (name));
+  g_ptr_array_add (names, NULL);
+  dyno_part_folders_choose (parts, (const char *const *) names->pdata, has_metadata,
+                            (gpointer) root);
+}
+
+static gboolean
 manifest_matches (const DynoLocation *location)
 {
   guint8 head[PEEKED];
@@ -424,8 +428,15 @@ manifest_matches (const DynoLocation *location)
   if (location->is_folder)
     {
       g_autofree char *own = find_metadata (location->body, "");
-      g_autofree char *train = find_metadata (location->body, "train");
-      return own || train;
+      DynoPartFolders parts;
+      gboolean found;
+
+      if (own)
+        return TRUE;
+      find_parts (location->body, &parts);
+      found = parts.train != NULL;
+      dyno_part_folders_clear (&parts);
+      return found;
     }
   if (!location->is_regular)
     return FALSE;
@@ -443,18 +454,24 @@ static gboolean
 load_folder (Manifest *manifest, const char *root, GError **error)
 {
   g_autofree char *own = find_metadata (root, "");
+  DynoPartFolders parts;
+  gboolean ok = TRUE;
 
   if (own)
-    return load_rows (manifest, own, "", -1, error);
-  for (guint i = 0; i < G_N_ELEMENTS (part_folders); i++)
+    return load_rows (manifest, own, "", DYNO_PART_NONE, error);
+  find_parts (root, &parts);
+  dyno_part_folders_note (&parts, manifest->dataset->notes);
+  for (guint i = 0; ok && i < 2; i++)
     {
-      g_autofree char *path = find_metadata (root, part_folders[i].folder);
+      const char *name = i == 0 ? parts.train : parts.validation;
+      g_autofree char *path = name ? find_metadata (root, name) : NULL;
 
-      if (path
-          && !load_rows (manifest, path, part_folders[i].folder, (int) part_folders[i].part, error))
-        return FALSE;
+      ok = !path
+           || load_rows (manifest, path, name, i == 0 ? DYNO_PART_TRAIN : DYNO_PART_VALIDATION,
+                         error);
     }
-  return TRUE;
+  dyno_part_folders_clear (&parts);
+  return ok;
 }
 
 gboolean
@@ -467,8 +484,8 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   list->manifest = is_folder ? g_strdup ("metadata") : g_path_get_basename (path);
   dyno_label_table_init (&manifest.labels);
   manifest.parts = g_array_new (FALSE, FALSE, sizeof (guint8));
-  ok =
-      is_folder ? load_folder (&manifest, path, error) : load_rows (&manifest, path, "", -1, error);
+  ok = is_folder ? load_folder (&manifest, path, error)
+                 : load_rows (&manifest, path, "", DYNO_PART_NONE, error);
   if (ok)
     {
       take_parts (&manifest);

@@ -6,6 +6,7 @@
  * would take them. */
 #include "unlabelled.h"
 #include "intl.h"
+#include "partnames.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -66,7 +67,7 @@ walk_folder (Walk *walk, const char *path, guint depth, GError **error)
       return TRUE;
     }
   while ((name = g_dir_read_name (dir)))
-    if (name[0] != '.')
+    if (name[0] != '.' && !dyno_name_is_left_behind (name, NULL))
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);
   for (guint i = 0; i < names->len; i++)

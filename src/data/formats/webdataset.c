@@ -16,6 +16,7 @@
 #include "datafile.h"
 #include "intl.h"
 #include "members.h"
+#include "partnames.h"
 #include "targetnames.h"
 #include "texttable.h"
 #include <errno.h>
@@ -222,7 +223,6 @@ take_json (Load *load, const char *text, gsize size)
 {
   static const char *const names[] = { "label", "cls", "class", "class_name", "class_id" };
   static const char *const lists[] = { "values", "targets", "target" };
-  static const char *const parts[] = { "val", "valid", "validation", "test", NULL };
   g_autofree char *reason = NULL;
   g_autoptr (GHashTable) members = dyno_json_members (text, size, TRUE, NULL, &reason);
   const char *value, *split;
@@ -231,7 +231,8 @@ take_json (Load *load, const char *text, gsize size)
     return;
   take_packed (load, members);
   split = g_hash_table_lookup (members, "split");
-  load->validation = load->validation || (split && is_one_of (split, parts));
+  load->validation =
+      load->validation || (split && dyno_part_of_name (split, NULL) > DYNO_PART_TRAIN);
   for (guint i = 0; i < G_N_ELEMENTS (lists) && load->source < FROM_JSON; i++)
     {
       value = g_hash_table_lookup (members, lists[i]);
@@ -324,46 +325,66 @@ add_shards (const char *folder, GPtrArray *paths)
     g_ptr_array_add (paths, g_ptr_array_index (found, i));
 }
 
+/* The shards of the folders train and val, or as parts are named. */
+static void
+add_parts (const char *root, GPtrArray *paths)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
+  DynoPartFolders parts;
+  const char *name;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    {
+      g_autofree char *folder = g_build_filename (root, name, NULL);
+      if (name[0] != '.' && g_file_test (folder, G_FILE_TEST_IS_DIR))
+        g_ptr_array_add (names, g_strdup (name));
+    }
+  g_ptr_array_add (names, NULL);
+  dyno_part_folders_choose (&parts, (const char *const *) names->pdata, NULL, NULL);
+  for (guint i = 0; i < 2; i++)
+    {
+      const char *part = i == 0 ? parts.train : parts.validation;
+      g_autofree char *folder = part ? g_build_filename (root, part, NULL) : NULL;
+      if (folder)
+        add_shards (folder, paths);
+    }
+  dyno_part_folders_clear (&parts);
+}
+
 static GPtrArray *
 list_shards (const DynoLocation *location)
 {
-  static const char *const parts[] = { "train", "val", "valid", "validation", "test" };
   g_autoptr (GPtrArray) paths = NULL;
-  guint n_train = 0;
 
   if (location->is_pattern)
     return dyno_location_expand (location->body);
   paths = g_ptr_array_new_with_free_func (g_free);
   if (!location->is_folder)
-    {
-      g_ptr_array_add (paths, g_strdup (location->body));
-      return g_steal_pointer (&paths);
-    }
-  add_shards (location->body, paths);
-  /* train, and the first of the others that there is */
-  for (guint i = 0; i < G_N_ELEMENTS (parts) && (i == 0 || n_train > 0); i++)
-    {
-      g_autofree char *folder = g_build_filename (location->body, parts[i], NULL);
-
-      if (i == 0 ? paths->len == 0 : paths->len == n_train)
-        add_shards (folder, paths);
-      n_train = i == 0 && g_file_test (folder, G_FILE_TEST_IS_DIR) ? paths->len : n_train;
-    }
+    g_ptr_array_add (paths, g_strdup (location->body));
+  else
+    add_shards (location->body, paths);
+  if (paths->len == 0)
+    add_parts (location->body, paths);
   return g_steal_pointer (&paths);
 }
 
-/* A word of the shard's name or folder. */
+/* Whether a word of the shard's name, or its folder, is of the training part, or of another. */
 static gboolean
-has_word (const char *path, const char *const *words)
+is_of_part (const char *path, gboolean trains)
 {
   g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path),
                   *last = g_path_get_basename (folder);
   g_auto (GStrv) tokens = g_strsplit_set (base, "-_.", -1);
+  DynoPart part = dyno_part_of_name (last, NULL);
 
   for (guint i = 0; tokens[i]; i++)
-    if (is_one_of (tokens[i], words))
-      return TRUE;
-  return is_one_of (last, words);
+    {
+      DynoPart one = dyno_part_of_name (tokens[i], NULL);
+      if (one != DYNO_PART_NONE && (one == DYNO_PART_TRAIN) == trains)
+        return TRUE;
+    }
+  return part != DYNO_PART_NONE && (part == DYNO_PART_TRAIN) == trains;
 }
 
 /* The first members tell whether they make samples. */
@@ -461,19 +482,16 @@ load_shard (Load *load, const char *path, GError **error)
 static gboolean
 load_shards (Load *load, GError **error)
 {
-  static const char *const train_words[] = { "train", "training", NULL };
-  static const char *const other_words[] = { "val", "valid", "validation", "test", NULL };
   g_autoptr (GPtrArray) paths = list_shards (load->context->location);
   gboolean trains = FALSE;
 
   for (guint i = 0; i < paths->len; i++)
-    trains = trains || has_word (g_ptr_array_index (paths, i), train_words);
+    trains = trains || is_of_part (g_ptr_array_index (paths, i), TRUE);
   for (guint i = 0; i < paths->len; i++)
     {
       const char *path = g_ptr_array_index (paths, i);
 
-      load->shard_validates =
-          trains && !has_word (path, train_words) && has_word (path, other_words);
+      load->shard_validates = trains && !is_of_part (path, TRUE) && is_of_part (path, FALSE);
       if (!load_shard (load, path, error))
         return FALSE;
     }
