@@ -5,10 +5,11 @@
 #include "samplepreview.h"
 #include "signals.h"
 
-static gboolean
-apply_settings (DynoSettings *settings, char **set, GError **error)
+gboolean
+dyno_inspect_apply (DynoSettings *settings, char *const *set, gboolean *opening, GError **error)
 {
-  for (guint i = 0; set[i]; i++)
+  *opening = TRUE;
+  for (guint i = 0; set && set[i]; i++)
     {
       g_auto (GStrv) parts = g_strsplit (set[i], "=", 2);
 
@@ -20,15 +21,15 @@ apply_settings (DynoSettings *settings, char **set, GError **error)
         }
       if (!dyno_settings_set (settings, parts[0], parts[1], error))
         return FALSE;
+      *opening = *opening && dyno_setting_find (parts[0])->opens_data;
     }
   return TRUE;
 }
 
 gboolean
 dyno_inspect_augmented (DynoDataset *dataset, const guint64 *indices, guint n,
-                        char *const *captions, const char *path, char **set, GError **error)
+                        char *const *captions, const char *path, const DynoJob *job, GError **error)
 {
-  g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (GArray) samples = g_array_new (FALSE, FALSE, sizeof (guint32));
   g_autofree DynoSheetTile *tiles = g_new0 (DynoSheetTile, n + 1);
   g_autoptr (DynoDevice) device = NULL;
@@ -40,10 +41,8 @@ dyno_inspect_augmented (DynoDataset *dataset, const guint64 *indices, guint n,
       guint32 index = (guint32) indices[i];
       g_array_append_val (samples, index);
     }
-  job->settings.data_one_class = TRUE;
   write_sheet = (DynoSheetWrite) dyno_plot_module_find (DYNO_SHEET_SYMBOL, error);
-  if (!write_sheet || !apply_settings (&job->settings, set, error)
-      || !(device = dyno_device_open (NULL, error)))
+  if (!write_sheet || !(device = dyno_device_open (NULL, error)))
     return FALSE;
   preview =
       dyno_preview_new (device, job, dataset, samples, 0, dyno_signals_get_cancellable (), error);

@@ -179,6 +179,11 @@ print_json (DynoDataset *dataset, const Facts *facts)
   dyno_json_bool (&json, "resizable", info->resizable);
   dyno_json_string (&json, "target",
                     dyno_schema_count_values (&info->schema) == 0 ? "class" : "values");
+  dyno_json_string (&json, "task",
+                    dyno_schema_count_values (&info->schema) == 0 ? "classes" : "values");
+  dyno_json_bool (&json, "task_guessed", info->task_reason != NULL);
+  if (info->task_reason)
+    dyno_json_string (&json, "task_reason", info->task_reason);
   if (dyno_schema_count_values (&info->schema) == 0)
     {
       dyno_json_uint (&json, "classes", info->n_classes);
@@ -289,6 +294,10 @@ print_text (DynoDataset *dataset, const Facts *facts)
   dyno_out_line ("fed         %s", fed);
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
+  if (info->task_reason)
+    dyno_out_line ("task        %s, a guess: %s (data.task sets it)",
+                   dyno_schema_count_values (&info->schema) == 0 ? "classes" : "values",
+                   info->task_reason);
   if (dyno_schema_count_values (&info->schema) > 0)
     print_targets (info);
   else
@@ -332,9 +341,9 @@ find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
   return facts->failed != NULL;
 }
 
-/* With settings as the training is fed with them, without as the loader gives them. */
+/* With a job as the training is fed with its settings, without (NULL) as the loader gives them. */
 static gboolean
-write_preview (DynoDataset *dataset, const Facts *facts, const char *path, char **set,
+write_preview (DynoDataset *dataset, const Facts *facts, const char *path, const DynoJob *job,
                GError **error)
 {
   g_autoptr (GPtrArray) captions = g_ptr_array_new_with_free_func (g_free);
@@ -346,9 +355,9 @@ write_preview (DynoDataset *dataset, const Facts *facts, const char *path, char 
       g_ptr_array_add (
           captions, target ? target : dyno_dataset_describe_sample (dataset, facts->examples[i]));
     }
-  if (set)
+  if (job)
     return dyno_inspect_augmented (dataset, facts->examples, facts->n_examples,
-                                   (char *const *) captions->pdata, path, set, error);
+                                   (char *const *) captions->pdata, path, job, error);
   return dyno_inspect_preview (dataset, facts->examples, facts->n_examples,
                                (char *const *) captions->pdata, path, error);
 }
@@ -360,10 +369,11 @@ dyno_verb_inspect (int argc, char **argv)
   g_autoptr (DynoDataset) dataset = NULL;
   g_auto (GStrv) names = NULL, set = NULL;
   g_autofree char *targets = NULL, *preview = NULL;
-  gboolean as_json = FALSE, deep = FALSE;
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  gboolean as_json = FALSE, deep = FALSE, opening;
   Facts facts = { 0 };
   int code;
-  DynoDatasetParams params = { 0 };
+  DynoDatasetParams params;
   const GOptionEntry entries[] = {
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
@@ -372,7 +382,9 @@ dyno_verb_inspect (int argc, char **argv)
     { "preview", 0, 0, G_OPTION_ARG_FILENAME, &preview,
       "Draw the examples as the network gets them, into a PNG", "FILE" },
     { "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &set,
-      "A setting of the preview (augment.flip=true), several times", "KEY=VALUE" },
+      "A setting of how DATA is read (data.task=values) or of the preview (augment.flip=true), "
+      "several times",
+      "KEY=VALUE" },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object on one line", NULL },
     { NULL },
   };
@@ -384,16 +396,21 @@ dyno_verb_inspect (int argc, char **argv)
     return code;
   if (!names)
     return dyno_cli_usage (argv[0], "DATA is missing; to try one: builtin:shapes");
-  if (set && !preview)
-    return dyno_cli_usage (argv[0], "--set is of --preview FILE.png");
-  params.targets = targets;
+  if (!dyno_inspect_apply (&job->settings, set, &opening, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  if (!opening && !preview)
+    return dyno_cli_usage (argv[0], "--set, other than of how DATA is read (data.task), is of "
+                                    "--preview FILE.png");
+  job->targets = g_steal_pointer (&targets);
+  dyno_job_get_dataset_params (job, &params);
   dataset =
       dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
   if (!dataset)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  job->settings.data_one_class = TRUE; /* a picture of it is no training */
   code = DYNO_EXIT_OK;
   if (!find_facts (dataset, deep, &facts, &error)
-      || (preview && !write_preview (dataset, &facts, preview, set, &error)))
+      || (preview && !write_preview (dataset, &facts, preview, opening ? NULL : job, &error)))
     code = dyno_cli_fail (g_steal_pointer (&error), as_json);
   else if (as_json)
     print_json (dataset, &facts);

@@ -32,6 +32,7 @@ dyno_run_part_get_params (const char *run, DynoDatasetParams *params)
     return;
   dyno_job_get_dataset_params (job, &own);
   params->axes = own.axes;
+  params->task = own.task;
   params->links = own.links;
 }
 

@@ -104,6 +104,9 @@ enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 /* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
 
+/* What is learned was guessed for this reason, which is taken over: "“y.npy” holds floats". */
+void dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *reason);
+
 /* What is opened without labels: the schema is the input alone, with neither target nor seed. */
 void dyno_dataset_info_drop_targets (DynoDatasetInfo *info);
 

@@ -17,6 +17,15 @@ info_clear (DynoDatasetInfo *info)
   g_strfreev (info->target_names);
   g_strfreev (info->target_units);
   g_free (info->class_counts);
+  g_free (info->task_reason);
+}
+
+void
+dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *reason)
+{
+  g_free (info->task_reason);
+  info->task_reason = reason;
+  info->task_doubted = doubted;
 }
 
 void
@@ -110,6 +119,33 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   return TRUE;
 }
 
+/* A kind of data set that has only classes, or only values, is refused where the other is asked
+ * for. */
+static gboolean
+check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
+{
+  gboolean values = dyno_schema_count_values (&info->schema) > 0;
+
+  if (asked == DYNO_TASK_AUTO || info->schema.generated
+      || asked == (values ? DYNO_TASK_VALUES : DYNO_TASK_CLASSES))
+    return TRUE;
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+               values ? _ ("“%s” has values to predict and no classes; set data.task to auto")
+                      : _ ("“%s” has classes and no values to predict; set data.task to auto"),
+               info->name);
+  return FALSE;
+}
+
+static gboolean
+refuse_labels (GError **error)
+{
+  g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                       _ ("Several labels of one sample (data.task=labels) are not trained: keep "
+                          "one label a sample and set data.task to classes, or to values to "
+                          "predict each label as a number, 0 or 1"));
+  return FALSE;
+}
+
 static char *
 short_name (const DynoLocation *location)
 {
@@ -134,8 +170,10 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   dataset->info.title = klass->title;
   dataset->info.name = short_name (context->location);
   dataset->info.location = g_strdup (context->location->text);
-  if (!klass->open (dataset, context, error)
-      || !dyno_dataset_check (dataset, context->params->one_class, error))
+  if ((context->params->task == DYNO_TASK_LABELS && !refuse_labels (error))
+      || !klass->open (dataset, context, error)
+      || !dyno_dataset_check (dataset, context->params->one_class, error)
+      || (!context->paths && !check_task (&dataset->info, context->params->task, error)))
     return NULL;
   for (guint64 i = 0;
        dataset->info.has_split && klass->is_validation && i < dataset->info.n_samples; i++)

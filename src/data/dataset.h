@@ -22,6 +22,14 @@ typedef enum {
   DYNO_AXES_NCHW,
 } DynoAxes;
 
+/* What is learned of a sample. */
+typedef enum {
+  DYNO_TASK_AUTO,    /* as the data tell */
+  DYNO_TASK_CLASSES, /* one class of several */
+  DYNO_TASK_VALUES,  /* numbers */
+  DYNO_TASK_LABELS,  /* any number of several classes, which nothing trains: it is refused */
+} DynoTask;
+
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
   /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "manifest", "archive", "webdataset",
@@ -46,7 +54,11 @@ typedef struct {
   guint64 *class_counts; /* n_classes */
   char **
       target_names; /* of the values, NULL-terminated, as y.names gives them; NULL: they have none */
-  char **target_units;   /* of each, "": none; NULL as target_names */
+  char **target_units; /* of each, "": none; NULL as target_names */
+  /* Why classes, or values, are learned, where the data do not say it and data.task could;
+   * task_doubted: and where it may well be the other, which is a note.  NULL: it is known. */
+  char *task_reason;
+  gboolean task_doubted;
   gboolean knows_values; /* dyno_dataset_get_values gives them */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   guint64 n_validation;  /* with has_split: samples of val/ */
@@ -61,6 +73,7 @@ typedef struct {
    * <stem>_y.npy) or in it, or an error */
   const char *targets;
   DynoAxes axes; /* of an X.npy with four axes */
+  DynoTask task; /* AUTO: guessed where the data do not say it */
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;
   gboolean one_class; /* samples of one class only are no error */

@@ -152,6 +152,23 @@ say_single (Notes *n)
                                             "tell apart, and nothing is learned")));
 }
 
+/* A guess that may well be wrong, and the setting that decides. */
+static void
+say_task (Notes *n)
+{
+  const DynoDatasetInfo *info = n->info;
+
+  if (!info->task_doubted)
+    return;
+  g_ptr_array_add (n->notes,
+                   g_strdup_printf (dyno_schema_count_values (&info->schema) > 0
+                                        ? _ ("It is a guess that values are predicted: %s; "
+                                             "data.task=classes learns classes")
+                                        : _ ("It is a guess that classes are learned: %s; "
+                                             "data.task=values predicts numbers"),
+                                    info->task_reason));
+}
+
 char **
 dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray *validation)
 {
@@ -167,6 +184,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
                      dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
   for (guint i = 0; i < dataset->notes->len; i++)
     g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
+  say_task (&n);
   if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)
     {
       if (train && validation)

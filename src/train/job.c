@@ -69,6 +69,7 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
 {
   *params = (DynoDatasetParams){ .targets = job->targets,
                                  .axes = (DynoAxes) job->settings.data_layout,
+                                 .task = (DynoTask) job->settings.data_task,
                                  .links = job->settings.data_links,
                                  .one_class = job->settings.data_one_class };
 }

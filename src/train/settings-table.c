@@ -13,7 +13,8 @@
 #define MOST_VRAM 17592186044416.0   /* 16 TiB */
 
 static const char *const optimizers[] = { "sgd", "adamw", NULL };
-static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };        /* DynoAxes */
+static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };              /* DynoAxes */
+static const char *const tasks[] = { "auto", "classes", "values", "labels", NULL }; /* DynoTask */
 static const char *const balances[] = { "none", "sampling", NULL };           /* DynoBalance */
 static const char *const class_weights[] = { "none", "balanced", NULL };      /* DynoClassWeights */
 static const char *const normalises[] = { "false", "true", "weights", NULL }; /* DynoNormalise */
@@ -246,6 +247,11 @@ static const DynoSettingInfo table[] = {
     .title = N_ ("Allow one class"),
     .help = N_ ("Takes a data set whose samples are all of one class, which teaches nothing.") },
 
+  { CHOICE (data_task, "data.task", "auto", tasks), GROUP (PIPELINE), .opens_data = TRUE,
+    .same_on_resume = TRUE, .title = N_ ("Task"),
+    .help = N_ ("What is learned of each sample: one of several classes, or values, which are "
+                "numbers to predict; auto: as the data tell, with a note where that is a guess. "
+                "Several labels of one sample (labels) are not trained and refused.") },
   { CHOICE (data_layout, "data.layout", "auto", layouts), GROUP (ARRAYS), .opens_data = TRUE,
     .same_on_resume = TRUE, .title = N_ ("Axes of arrays"),
     .help = N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape "

@@ -69,6 +69,7 @@ typedef struct {
   double data_val_split;
   gint data_normalise; /* DynoNormalise */
   gint data_layout;    /* DynoAxes */
+  gint data_task;      /* DynoTask */
   double data_max_bad; /* 0: none may fail */
   gboolean data_links;
   gboolean data_one_class;

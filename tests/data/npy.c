@@ -539,6 +539,78 @@ test_targets_that_do_not_fit (void)
   test_folder_remove (folder);
 }
 
+/* What is learned follows from the type of the targets, or from rows with one 1; where the numbers
+ * speak against it a note says so, and data.task decides. */
+static void
+test_task_is_guessed_and_can_be_set (void)
+{
+  static const float whole[4] = { 0, 1, 2, 1 }, halves[4] = { 0, 1.5f, 2, 1 },
+                     rows[8] = { 0, 1, 1, 0, 0, 1, 0, 1 }, several[8] = { 0, 1, 1, 1, 0, 1, 0, 0 };
+  static const gint64 ages[4] = { 20, 43, 20, 31 }, hot[8] = { 0, 1, 1, 0, 0, 1, 0, 1 },
+                      labels_of[8] = { 0, 1, 1, 1, 0, 1, 0, 0 };
+  static const struct {
+    const char *type;
+    guint width;
+    gconstpointer targets;
+    DynoTask task;
+    guint n_classes, n_values; /* none of both: it is refused */
+    gint32 label;              /* of the last sample */
+    const char *words;         /* of the note, or of the error */
+  } cases[] = {
+    { "f4", 1, whole, DYNO_TASK_AUTO, 0, 1, 0,
+      "floats, though all are whole numbers, from 0 to 2; data.task=classes" },
+    { "f4", 1, whole, DYNO_TASK_CLASSES, 3, 0, 1, NULL },
+    { "f4", 1, halves, DYNO_TASK_AUTO, 0, 1, 0, NULL },
+    { "f4", 1, halves, DYNO_TASK_CLASSES, 0, 0, 0, "record 1: 1.5 is no class" },
+    { "i8", 1, ages, DYNO_TASK_AUTO, 44, 0, 31, NULL },
+    { "i8", 1, ages, DYNO_TASK_VALUES, 0, 1, 0, NULL },
+    { "f4", 2, rows, DYNO_TASK_AUTO, 2, 0, 1,
+      "each row of “y.npy” is one 1 among zeros; data.task=values" },
+    { "i8", 2, hot, DYNO_TASK_AUTO, 2, 0, 1, "one 1 among zeros" },
+    { "i8", 2, hot, DYNO_TASK_VALUES, 0, 2, 0, NULL },
+    { "f4", 2, several, DYNO_TASK_AUTO, 0, 2, 0, "all are whole numbers" },
+    { "f4", 2, several, DYNO_TASK_CLASSES, 0, 0, 0, "rows that are no class" },
+    { "i8", 2, labels_of, DYNO_TASK_AUTO, 0, 0, 0,
+      "several labels of one sample are not trained|data.task" },
+    { "i8", 2, labels_of, DYNO_TASK_VALUES, 0, 2, 0, NULL },
+    { "i8", 1, ages, DYNO_TASK_LABELS, 0, 0, 0, "data.task=labels|not trained" },
+  };
+  g_autofree char *folder = test_folder_new ();
+  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 3 }, (float[12]){ 0 });
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const DynoDatasetParams params = { .task = cases[i].task };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_auto (GStrv) notes = NULL;
+      g_autofree char *all = NULL;
+
+      g_free (put_array (folder, "y.npy", cases[i].type, cases[i].width == 1 ? 1 : 2,
+                         (guint64[]){ 4, cases[i].width }, cases[i].targets));
+      dataset = dyno_dataset_open (x, &params, NULL, NULL, NULL, &error);
+      if (cases[i].n_classes + cases[i].n_values == 0)
+        {
+          g_assert_null (dataset);
+          test_has_words (error, cases[i].words);
+          continue;
+        }
+      g_assert_no_error (error);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, cases[i].n_classes);
+      g_assert_cmpuint (dyno_schema_count_values (&dyno_dataset_get_info (dataset)->schema), ==,
+                        cases[i].n_values);
+      if (cases[i].n_classes > 0)
+        g_assert_cmpint (dyno_dataset_get_label (dataset, 3), ==, cases[i].label);
+      notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+      all = g_strjoinv ("\n", notes);
+      g_assert_cmpint (strstr (all, "It is a guess") != NULL, ==, cases[i].words != NULL);
+      g_assert_true (!cases[i].words || strstr (all, cases[i].words));
+      g_assert_cmpint (dyno_dataset_get_info (dataset)->task_reason != NULL, ==,
+                       cases[i].task == DYNO_TASK_AUTO);
+    }
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -558,5 +630,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/npy/huge-header-is-refused", test_huge_header_is_refused);
   g_test_add_func ("/data/npy/targets-that-do-not-fit", test_targets_that_do_not_fit);
   g_test_add_func ("/data/npy/names-and-units-of-values", test_names);
+  g_test_add_func ("/data/npy/task-is-guessed-and-can-be-set", test_task_is_guessed_and_can_be_set);
   return g_test_run ();
 }

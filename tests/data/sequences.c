@@ -129,7 +129,7 @@ test_records_beside_them (void)
     g_assert_cmpint (label, ==, 2);
   }
   g_assert_true (dyno_npy_write (y, "i8", 1, (guint64[]){ 2 }, ids, NULL));
-  test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "y.npy|2 records|3 sequences");
+  test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "y.npy|2 records|do not belong together");
   test_folder_remove (folder);
 }
 

@@ -118,14 +118,17 @@ test_dataset_is_opened_as_the_job_says (void)
   DynoDatasetParams params;
 
   job->targets = g_strdup ("t.npy");
-  test_job_set (job, "data.layout=nhwc", "data.links=true", "data.one_class=true", NULL);
+  test_job_set (job, "data.layout=nhwc", "data.links=true", "data.one_class=true",
+                "data.task=values", NULL);
   dyno_job_get_dataset_params (job, &params);
   g_assert_cmpstr (params.targets, ==, "t.npy");
   g_assert_cmpint (params.axes, ==, DYNO_AXES_NHWC);
+  g_assert_cmpint (params.task, ==, DYNO_TASK_VALUES);
   g_assert_true (params.links && params.one_class);
   dyno_settings_init (&job->settings);
   dyno_job_get_dataset_params (job, &params);
   g_assert_cmpint (params.axes, ==, DYNO_AXES_AUTO);
+  g_assert_cmpint (params.task, ==, DYNO_TASK_AUTO);
   g_assert_false (params.links || params.one_class);
 }
 

@@ -73,6 +73,7 @@ test_keys (void)
                                       "data.balance",
                                       "data.val_split",
                                       "data.normalise",
+                                      "data.task",
                                       "data.layout",
                                       "data.max_bad",
                                       "data.links",

@@ -4,7 +4,7 @@
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
  *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which
- *   y.names may name.
+ *   y.names may name (targets.h).
  * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks under
  *   a run is an error of the sample, where a mapping would be a signal.  y is read at once and
  *   checked.
@@ -17,14 +17,13 @@
 #include "hash.h"
 #include "intl.h"
 #include "targetnames.h"
+#include "targets.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#define MAX_CLASSES      100000
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
-#define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
 
 typedef struct {
   DynoArray x, y;         /* y: none where there are no targets, and when they are learned */
@@ -36,12 +35,9 @@ typedef struct {
   guint n_parts;
   Part *parts;
   guint64 sample_items;
-  guint32 channels, n_values; /* of a sample; n_values 0: it has a class */
-  gboolean planes;            /* samples are (C, H, W) */
-  guint64 n_learned;          /* samples whose targets are here */
-  gint64 largest;             /* class */
-  gint32 *classes;
-  float *values;
+  guint32 channels;
+  gboolean planes; /* samples are (C, H, W) */
+  DynoTargets targets;
 } Set;
 
 void
@@ -57,8 +53,7 @@ dyno_array_set_close (DynoDataset *dataset)
       dyno_array_clear (&set->parts[i].y);
     }
   g_free (set->parts);
-  g_free (set->classes);
-  g_free (set->values);
+  dyno_targets_clear (&set->targets);
   g_free (set);
 }
 
@@ -80,119 +75,17 @@ find_part (const Set *set, guint64 *index)
   return &set->parts[low];
 }
 
-static gboolean
-take_class (Set *set, guint64 i, gint64 value, const char *name, GError **error)
-{
-  if (value < 0 || value >= MAX_CLASSES)
-    {
-      g_set_error (error, DYNO_DATA_ERROR,
-                   value < 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s”, record %" PRIu64 ": class %" PRId64
-                      " where 0 to %d is expected; whole numbers are classes, save values to "
-                      "predict as floats"),
-                   name, i, value, MAX_CLASSES - 1);
-      return FALSE;
-    }
-  set->classes[set->n_learned + i] = (gint32) value;
-  set->largest = MAX (set->largest, value);
-  return TRUE;
-}
-
-static gboolean
-take_value (Set *set, guint64 i, double value, const char *name, GError **error)
-{
-  float single = set->values[set->n_learned * set->n_values + i] = (float) value;
-
-  if (isfinite (single))
-    return TRUE;
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("“%s”, record %" PRIu64
-                  ": %g where a finite number is expected; remove the record from both files"),
-               name, i / set->n_values, value);
-  return FALSE;
-}
-
-/* Room for the targets of one more part, of which all bytes lie in memory. */
-static gboolean
-make_room (Set *set, const DynoNpyHeader *header, const char *name, GError **error)
-{
-  gpointer room;
-
-  if (header->kind == 'f')
-    {
-      set->n_values = (guint32) (header->n_items / header->shape[0]);
-      room = g_try_renew (float, set->values, set->n_learned * set->n_values + header->n_items);
-      set->values = room ? room : set->values;
-    }
-  else
-    {
-      room = g_try_renew (gint32, set->classes, set->n_learned + header->n_items);
-      set->classes = room ? room : set->classes;
-    }
-  if (!room)
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
-                 _ ("“%s”: no memory for its targets"), name);
-  return room != NULL;
-}
-
-static gboolean
-take_targets (Set *set, const DynoNpyHeader *header, const guint8 *bytes, const char *name,
-              GError **error)
-{
-  if (!make_room (set, header, name, error))
-    return FALSE;
-  for (guint64 i = 0; i < header->n_items; i++, bytes += header->item_bytes)
-    if (header->kind == 'f' ? !take_value (set, i, dyno_npy_get_double (header, bytes), name, error)
-                            : !take_class (set, i, dyno_npy_get_int (header, bytes), name, error))
-      return FALSE;
-  set->n_learned += header->shape[0];
-  return TRUE;
-}
-
-static guint64
-count_targets (const DynoNpyHeader *header)
-{
-  return header->n_dims == 2 ? header->shape[1] : 1;
-}
-
-static gboolean
-check_targets (const Set *set, const DynoArray *y, GError **error)
-{
-  const DynoNpyHeader *header = &y->header, *first = &set->parts[0].y.header;
-  const DynoArray *x = &set->parts[set->n_parts - 1].x;
-  guint64 n_targets = count_targets (header);
-
-  if (header->n_dims < 1 || header->n_dims > 2 || n_targets == 0
-      || (header->kind != 'f' && n_targets != 1) || n_targets > 65536
-      || header->data_bytes > MAX_TARGET_BYTES)
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                 _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for "
-                    "values"),
-                 y->shown);
-  else if (header->shape[0] != x->header.shape[0])
-    g_set_error (
-        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-        _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64 "; the files do not belong together"),
-        y->shown, header->shape[0], x->shown, x->header.shape[0]);
-  else if (set->n_parts > 1
-           && (n_targets != count_targets (first) || (header->kind == 'f') != (first->kind == 'f')))
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 _ ("“%s” has other targets than the training part"), y->shown);
-  else
-    return TRUE;
-  return FALSE;
-}
-
 gboolean
 dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **error)
 {
   Set *set = dataset->state;
   DynoArray *own = &set->parts[set->n_parts - 1].y;
+  const DynoArray *x = &set->parts[set->n_parts - 1].x;
 
   *own = *y;
   *y = DYNO_ARRAY_NONE;
   dataset->info.size_bytes += own->file_size;
-  return check_targets (set, own, error);
+  return dyno_targets_check (own, x->header.shape[0], x->shown, error);
 }
 
 static gboolean
@@ -318,36 +211,6 @@ dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean res
   return ok;
 }
 
-/* Reads the targets of a part, and hashes them. */
-static gboolean
-load_targets (Set *set, DynoArray *y, guint64 *hash, const DynoOpenContext *context, GError **error)
-{
-  const DynoNpyHeader *header = &y->header;
-  g_autofree guint8 *bytes = NULL;
-  int code;
-
-  if (!dyno_array_load (y, context, error))
-    return FALSE;
-  bytes = g_try_malloc (MAX (header->data_bytes, 1));
-  if (!bytes)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
-                   _ ("“%s”: no memory for its targets"), y->shown);
-      return FALSE;
-    }
-  if (dyno_array_read (y, bytes, header->data_bytes, 0, &code) != (gssize) header->data_bytes)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),
-                   y->shown);
-      return FALSE;
-    }
-  if (!take_targets (set, header, bytes, y->shown, error))
-    return FALSE;
-  *hash = dyno_hash_bytes (*hash, bytes, header->data_bytes);
-  dyno_array_clear (y);
-  return TRUE;
-}
-
 /* All targets first: they are few, and what is wrong in them is found before samples are copied. */
 static gboolean
 load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
@@ -355,6 +218,7 @@ load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   DynoDatasetInfo *info = &dataset->info;
   Set *set = dataset->state;
   guint64 hash = DYNO_HASH_START;
+  g_autofree char *shown = NULL;
 
   for (guint i = 0; i < set->n_parts; i++)
     {
@@ -363,10 +227,18 @@ load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       hash = dyno_hash_bytes (hash, part->x.header.shape, part->x.header.n_dims * sizeof (guint64));
       if (set->planes)
         hash = dyno_hash_string (hash, info->axes);
-      if (part->y.fd >= 0 && !load_targets (set, &part->y, &hash, context, error))
+      if (part->y.fd < 0)
+        continue;
+      if (!dyno_targets_load (&set->targets, &part->y, context->params->task, &hash, context,
+                              error))
         return FALSE;
+      if (i == 0)
+        shown = g_strdup (part->y.shown);
+      dyno_array_clear (&part->y);
     }
   info->content_hash = hash;
+  if (shown)
+    dyno_targets_finish (&set->targets, shown, context->params->task, info);
   for (guint i = 0; i < set->n_parts; i++)
     {
       Part *part = &set->parts[i];
@@ -386,22 +258,19 @@ dyno_array_set_finish (DynoDataset *dataset, const char *targets, const DynoOpen
 {
   DynoDatasetInfo *info = &dataset->info;
   Set *set = dataset->state;
+  const DynoTargets *learned = &set->targets;
 
   if (!load (dataset, context, error))
     return FALSE;
-  if (set->values && !dyno_target_names_load (info, set->n_values, targets, error))
+  if (learned->values && !dyno_target_names_load (info, learned->n_values, targets, error))
     return FALSE;
-  info->knows_values = set->values != NULL;
+  info->knows_values = learned->values != NULL;
   info->has_split = targets && set->n_parts > 1;
-  if (set->classes)
-    {
-      dyno_dataset_info_set_classes (info, (guint32) set->largest + 1);
-      for (guint64 i = 0; i < set->n_learned; i++)
-        info->class_counts[set->classes[i]]++;
-    }
+  for (guint64 i = 0; learned->classes && i < learned->n; i++)
+    info->class_counts[learned->classes[i]]++;
   info->schema =
       dyno_schema_image (is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height,
-                         info->max_width, set->channels, set->n_values);
+                         info->max_width, set->channels, learned->n_values);
   /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
   if (is_bytes (set))
     dyno_dataset_info_standardise (info, 0.0f, 1.0f);
@@ -425,15 +294,15 @@ dyno_array_set_describe (DynoDataset *dataset, guint64 index)
 gint32
 dyno_array_set_label (DynoDataset *dataset, guint64 index)
 {
-  return ((const Set *) dataset->state)->classes[index];
+  return ((const Set *) dataset->state)->targets.classes[index];
 }
 
 const float *
 dyno_array_set_values (DynoDataset *dataset, guint64 index)
 {
-  const Set *set = dataset->state;
+  const DynoTargets *targets = &((const Set *) dataset->state)->targets;
 
-  return set->values + index * set->n_values;
+  return targets->values + index * targets->n_values;
 }
 
 gboolean
@@ -534,12 +403,13 @@ interleave (const Set *set, gconstpointer planes, gpointer pixels)
 static void
 put_target (const Set *set, guint64 index, gpointer const *fields)
 {
-  gpointer target = set->classes || set->values ? fields[DYNO_DATASET_TARGET] : NULL;
+  const DynoTargets *targets = &set->targets;
 
-  if (set->classes)
-    *(gint32 *) target = set->classes[index];
-  else if (set->values)
-    memcpy (target, set->values + index * set->n_values, set->n_values * sizeof (float));
+  if (targets->classes)
+    *(gint32 *) fields[DYNO_DATASET_TARGET] = targets->classes[index];
+  else if (targets->values)
+    memcpy (fields[DYNO_DATASET_TARGET], targets->values + index * targets->n_values,
+            targets->n_values * sizeof (float));
 }
 
 gboolean

@@ -18,6 +18,7 @@
 #include "intl.h"
 #include "runs.h"
 #include "targetnames.h"
+#include "targets.h"
 #include "unlabelled.h"
 #include <inttypes.h>
 #include <math.h>
@@ -28,8 +29,7 @@
 #define RUN              64
 #define MAX_THREADS      8
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
-#define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 30)
-#define MAX_CLASSES      100000
+#define MAX_TARGETS      (1u << 27)
 #define PEEKED           256 /* entries of a folder that tell the kind */
 #define PEEKED_DEPTH     3
 
@@ -159,112 +159,48 @@ load_class_folders (Sequences *sequences, DynoDataset *dataset, const DynoOpenCo
   return ok;
 }
 
+/* The targets of an array, record i of which is of the i-th of the names. */
 static gboolean
-check_targets (const DynoArray *y, guint n_files, GError **error)
+take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, const char *folder,
+              GPtrArray *names, const DynoOpenContext *context, GError **error)
 {
-  const DynoNpyHeader *header = &y->header;
-  guint64 n_values = header->n_dims == 2 ? header->shape[1] : 1;
-
-  if (header->n_dims < 1 || header->n_dims > 2 || n_values == 0 || n_values > 65536
-      || (header->kind != 'f' && n_values != 1))
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                 _ ("“%s” must be (N) whole numbers for classes or (N) or (N, T) floats for "
-                    "values"),
-                 y->shown);
-  else if (header->shape[0] != n_files)
-    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                 _ ("“%s” has %" PRIu64 " records for the %u sequences beside it"), y->shown,
-                 header->shape[0], n_files);
-  else
-    return TRUE;
-  return FALSE;
-}
-
-static gboolean
-take_record (Sequences *sequences, const DynoArray *y, const guint8 *bytes, guint record,
-             const char *name, GError **error)
-{
-  const DynoNpyHeader *header = &y->header;
   DynoImageList *list = sequences->list;
-  gint64 id = header->kind == 'f' ? 0 : dyno_npy_get_int (header, bytes);
+  DynoTargets targets = { 0 };
+  gboolean ok = dyno_targets_check (y, names->len, folder, error);
 
-  for (guint k = 0; k < list->n_values; k++)
-    {
-      float value = (float) dyno_npy_get_double (header, bytes + (gsize) k * header->item_bytes);
-
-      if (!isfinite (value))
-        {
-          g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                       _ ("“%s”, record %u: %g where a finite number is expected"), y->shown,
-                       record, (double) value);
-          return FALSE;
-        }
-      g_array_append_val (list->values, value);
-    }
-  if (id < 0 || id >= MAX_CLASSES)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   _ ("“%s”, record %u: class %" PRId64 " where 0 to %d is expected"), y->shown,
-                   record, id, MAX_CLASSES - 1);
-      return FALSE;
-    }
-  return add_item (list, name, (gint32) id, FALSE, error);
-}
-
-static gboolean
-take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, GPtrArray *names,
-              const DynoOpenContext *context, GError **error)
-{
-  const DynoNpyHeader *header = &y->header;
-  g_autofree guint8 *bytes = NULL;
-  gint32 largest = 0;
-  int code;
-
-  if (!check_targets (y, names->len, error) || !dyno_array_load (y, context, error))
-    return FALSE;
-  if (header->data_bytes > MAX_TARGET_BYTES)
+  if (ok && y->header.n_items > MAX_TARGETS)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s” has targets of more than %u MiB"), y->shown,
-                   (guint) (MAX_TARGET_BYTES >> 20));
+                   _ ("“%s” has more targets than belong into memory, %u"), y->shown, MAX_TARGETS);
       return FALSE;
     }
-  bytes = g_try_malloc (MAX (header->data_bytes, 1));
-  if (!bytes)
+  ok = ok && dyno_targets_load (&targets, y, context->params->task, NULL, context, error);
+
+  for (guint i = 0; ok && i < names->len; i++)
+    ok = add_item (list, g_ptr_array_index (names, i), targets.classes ? targets.classes[i] : 0,
+                   FALSE, error);
+  if (ok)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NO_MEMORY,
-                   _ ("“%s”: no memory for its targets"), y->shown);
-      return FALSE;
+      list->n_values = targets.n_values;
+      if (targets.values)
+        g_array_append_vals (list->values, targets.values, (guint) (targets.n * targets.n_values));
+      dyno_targets_finish (&targets, y->shown, context->params->task, &dataset->info);
     }
-  if (dyno_array_read (y, bytes, header->data_bytes, 0, &code) != (gssize) header->data_bytes)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ, _ ("“%s” cannot be read whole"),
-                   y->shown);
-      return FALSE;
-    }
-  sequences->list->n_values = header->kind == 'f' ? (guint32) (header->n_items / names->len) : 0;
-  for (guint i = 0; i < names->len; i++)
-    {
-      if (!take_record (sequences, y, bytes + i * (header->data_bytes / names->len), i,
-                        g_ptr_array_index (names, i), error))
-        return FALSE;
-      largest = MAX (largest, g_array_index (sequences->list->items, DynoListedImage, i).class_id);
-    }
-  if (header->kind != 'f')
-    dyno_dataset_info_set_classes (&dataset->info, (guint32) largest + 1);
-  return TRUE;
+  dyno_targets_clear (&targets);
+  return ok;
 }
 
 static gboolean
 load_records (Sequences *sequences, DynoDataset *dataset, GPtrArray *names, const char *targets,
               const DynoOpenContext *context, GError **error)
 {
+  g_autofree char *shown = g_filename_display_basename (context->location->body);
   DynoArray y;
   gboolean ok;
 
   if (!dyno_array_open (&y, targets, error))
     return FALSE;
-  ok = take_records (sequences, dataset, &y, names, context, error);
+  ok = take_records (sequences, dataset, &y, shown, names, context, error);
   dyno_array_clear (&y);
   return ok
          && (sequences->list->n_values == 0
