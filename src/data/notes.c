@@ -152,6 +152,40 @@ say_single (Notes *n)
                                             "tell apart, and nothing is learned")));
 }
 
+/* Names of classes that are another's but for capitals: the first pair, which is most likely a slip of
+ * a pen. */
+static void
+say_alike (Notes *n)
+{
+  const DynoDatasetInfo *info = n->info;
+  g_autoptr (GHashTable) folded = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  guint32 first = 0, second = 0, found = 0;
+
+  for (guint32 c = 0; c < info->n_classes; c++)
+    {
+      char *key = g_utf8_casefold (info->class_names[c], -1);
+      gpointer before = g_hash_table_lookup (folded, key);
+
+      if (before && found++ == 0)
+        {
+          first = GPOINTER_TO_UINT (before) - 1;
+          second = c;
+        }
+      g_hash_table_insert (folded, key, GUINT_TO_POINTER (c + 1));
+    }
+  if (found == 0)
+    return;
+  g_ptr_array_add (
+      n->notes,
+      found == 1
+          ? g_strdup_printf (_ ("The classes “%s” and “%s” differ in capitals only; give "
+                                "both one name if they are one"),
+                             info->class_names[first], info->class_names[second])
+          : g_strdup_printf (_ ("The classes “%s” and “%s”, and %u others, differ in "
+                                "capitals only; give those one name that are one"),
+                             info->class_names[first], info->class_names[second], found - 1));
+}
+
 /* A guess that may well be wrong, and the setting that decides. */
 static void
 say_task (Notes *n)
@@ -203,6 +237,7 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
                    _ (": all its samples validate, none is learned"));
       say_classes (&n, is_unchecked, _ ("There is no validation sample of class "),
                    _ (": the accuracy says nothing of it; two samples or more are divided"));
+      say_alike (&n);
       say_uneven (&n);
       say_single (&n);
     }

@@ -176,8 +176,10 @@ test_split_column (void)
   test_folder_remove (folder);
 }
 
+/* Who names a list means the files in it, wherever they lie; a link in the folder is followed where
+ * that is asked for, and so is all that a list says which was found in a folder. */
 static void
-test_nothing_outside_unless_asked_for (void)
+test_what_lies_outside (void)
 {
   g_autofree char *outside = test_folder_new ();
   g_autofree char *folder = test_folder_new ();
@@ -187,7 +189,7 @@ test_nothing_outside_unless_asked_for (void)
   g_autofree char *text = g_strdup_printf (
       "a.jpg,x\nb.jpg,y\nsub/../c.jpg,y\n../%s/o.jpg,x\n%s,x\nlink.jpg,x\n", base, target);
   g_autofree char *path = NULL;
-  g_autoptr (DynoDataset) dataset = NULL, all = NULL;
+  g_autoptr (DynoDataset) dataset = NULL, all = NULL, of_folder = NULL;
   const DynoDatasetParams follow = { .links = TRUE };
 
   put_four (folder);
@@ -196,12 +198,16 @@ test_nothing_outside_unless_asked_for (void)
   g_assert_cmpint (symlink (target, link), ==, 0);
   path = put_text (folder, "m.csv", text);
   dataset = test_open (path);
-  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 3);
-  g_assert_true (is_listed (dataset, "line 4: "));
-  g_assert_true (is_listed (dataset, "line 5: "));
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 5);
   g_assert_true (is_listed (dataset, "line 6: “link.jpg”: it leads out of the folder; data.links"));
   all = dyno_dataset_open (path, &follow, NULL, NULL, NULL, NULL);
   g_assert_cmpuint (dyno_dataset_get_info (all)->n_samples, ==, 6);
+  g_free (put_text (folder, "metadata.csv", text));
+  of_folder = test_open (folder);
+  g_assert_cmpuint (dyno_dataset_get_info (of_folder)->n_samples, ==, 3);
+  g_assert_true (is_listed (of_folder, "line 4: "));
+  g_assert_true (is_listed (of_folder, "line 5: "));
+  g_assert_true (is_listed (of_folder, "line 6: "));
   test_folder_remove (folder);
   test_folder_remove (outside);
 }
@@ -354,6 +360,248 @@ test_content_hash_sees_labels_values_parts_and_order (void)
   test_folder_remove (folder);
 }
 
+/* --- what the columns are ---------------------------------------------------------------------- */
+
+typedef struct {
+  const char *text;
+  DynoTask task;
+  guint n_classes, n_values; /* none of both: it is refused */
+  const char *name;          /* of the first class or value */
+  double last;               /* label or first value of the last row */
+  const char *words;         /* of a note or of the error; NULL: nothing is said of a guess */
+} Columns;
+
+/* Every case lists a.jpg, b.jpg and c.jpg, in this order. */
+static void
+check_columns (const Columns *cases, guint n)
+{
+  g_autofree char *folder = test_folder_new ();
+
+  put_four (folder);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *path = put_text (folder, "m.csv", cases[i].text), *all = NULL;
+      const DynoDatasetParams params = { .task = cases[i].task };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoDataset) dataset = dyno_dataset_open (path, &params, NULL, NULL, NULL, &error);
+      g_auto (GStrv) notes = NULL;
+      const DynoDatasetInfo *info;
+
+      g_test_message ("%s", cases[i].text);
+      if (cases[i].n_classes + cases[i].n_values == 0)
+        {
+          g_assert_null (dataset);
+          test_has_words (error, cases[i].words);
+          continue;
+        }
+      g_assert_no_error (error);
+      info = dyno_dataset_get_info (dataset);
+      g_assert_cmpuint (info->n_unreadable, ==, 0);
+      g_assert_cmpuint (info->n_samples, ==, 3);
+      g_assert_cmpuint (info->n_classes, ==, cases[i].n_classes);
+      g_assert_cmpuint (dyno_schema_count_values (&info->schema), ==, cases[i].n_values);
+      if (cases[i].n_classes > 0)
+        g_assert_cmpstr (info->class_names[0], ==, cases[i].name);
+      else
+        g_assert_cmpstr (info->target_names ? info->target_names[0] : NULL, ==, cases[i].name);
+      g_assert_cmpfloat (cases[i].n_classes > 0 ? dyno_dataset_get_label (dataset, 2)
+                                                : (double) dyno_dataset_get_values (dataset, 2)[0],
+                         ==, cases[i].last);
+      notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+      all = g_strjoinv ("\n", notes);
+      if (cases[i].words)
+        {
+          g_auto (GStrv) words = g_strsplit (cases[i].words, "|", -1);
+          for (guint k = 0; words[k]; k++)
+            g_assert_nonnull (strstr (all, words[k]));
+        }
+      else
+        g_assert_null (strstr (all, "It is a guess"));
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_class_among_numbers (void)
+{
+  static const Columns cases[] = {
+    { "Width,Roi.X1,ClassId,Path\n20,1,7,a.jpg\n21,2,8,b.jpg\n22,3,7,c.jpg\n", DYNO_TASK_AUTO, 2, 0,
+      "7", 0,
+      "columns “Width”, “Roi.X1” of “m.csv” are not used: “ClassId” is learned|guess that classes|"
+      "“ClassId” is named as targets are; data.task=values" },
+    { "path,label_id,x\na.jpg,3,1\nb.jpg,4,1\nc.jpg,4,2\n", DYNO_TASK_AUTO, 2, 0, "3", 1,
+      "“x” of “m.csv” is not used" },
+    { "path,w,h\na.jpg,3,1\nb.jpg,4,1\nc.jpg,4,2\n", DYNO_TASK_AUTO, 0, 2, "w", 4,
+      "the columns “w”, “h” hold whole numbers, and none is named label or class; "
+      "data.task=classes" },
+    { "path,w,h\na.jpg,3,1.5\nb.jpg,4,1\nc.jpg,4,2\n", DYNO_TASK_AUTO, 0, 2, "w", 4, NULL },
+    { ",path,kind,w\n0,a.jpg,x,1\n1,b.jpg,y,2\n2,c.jpg,x,3\n", DYNO_TASK_CLASSES, 0, 0, NULL, 0,
+      "name the one of the classes “label”" },
+    { "path,w,h\na.jpg,3,1\nb.jpg,4,1\nc.jpg,4,2\n", DYNO_TASK_CLASSES, 0, 0, NULL, 0,
+      "several columns of numbers" },
+    { "Unnamed: 0,path,breed\n0,a.jpg,x\n1,b.jpg,y\n2,c.jpg,x\n", DYNO_TASK_AUTO, 2, 0, "x", 0,
+      "“Unnamed: 0” of “m.csv” is not used: “breed” is learned" },
+  };
+
+  check_columns (cases, G_N_ELEMENTS (cases));
+}
+
+static void
+test_one_hot_columns_are_classes (void)
+{
+  static const Columns cases[] = {
+    { "filename, apple, banana\na.jpg, 1, 0\nb.jpg, 0, 1\nc.jpg, 0, 1\n", DYNO_TASK_AUTO, 2, 0,
+      "apple", 1, "each row has one 1 among the columns “apple”, “banana”; data.task=values" },
+    { "path,x,y,z\na.jpg,0,1.0,0\nb.jpg,0,0,1\nc.jpg,0,1,0\n", DYNO_TASK_AUTO, 3, 0, "x", 1,
+      "one 1 among" },
+    { "path,x,y\na.jpg,1,0\nb.jpg,0,1\nc.jpg,0,1\n", DYNO_TASK_VALUES, 0, 2, "x", 0, NULL },
+    { "path,x,y\na.jpg,1,0\nb.jpg,0,1\nc.jpg,1,1\n", DYNO_TASK_AUTO, 0, 0, NULL, 0,
+      "several labels of one sample are not trained|“label”|data.task|“x”, “y”" },
+    { "path,x,y\na.jpg,1,0\nb.jpg,0,0\nc.jpg,0,1\n", DYNO_TASK_AUTO, 0, 0, NULL, 0, "not trained" },
+    { "path,x,y\na.jpg,1,0\nb.jpg,0,1\nc.jpg,1,1\n", DYNO_TASK_VALUES, 0, 2, "x", 1, NULL },
+    { "path,x,y\na.jpg,1,0\nb.jpg,0,2\nc.jpg,0,1\n", DYNO_TASK_AUTO, 0, 2, "x", 0, "guess" },
+  };
+
+  check_columns (cases, G_N_ELEMENTS (cases));
+}
+
+static void
+test_numbers_are_classes_or_values (void)
+{
+  static const Columns cases[] = {
+    { "path,age\na.jpg,20\nb.jpg,43\nc.jpg,20\n", DYNO_TASK_AUTO, 2, 0, "20", 0,
+      "guess that classes are learned: the column “age” holds whole numbers; data.task=values" },
+    { "path,age\na.jpg,20\nb.jpg,43\nc.jpg,20\n", DYNO_TASK_VALUES, 0, 1, "age", 20, NULL },
+    { "path,label\na.jpg,20\nb.jpg,43\nc.jpg,20\n", DYNO_TASK_AUTO, 2, 0, "20", 0, NULL },
+    { "path,y\na.jpg,0.0\nb.jpg,2.0\nc.jpg,1.0\n", DYNO_TASK_AUTO, 0, 1, "y", 1,
+      "with a point, though all are whole; data.task=classes" },
+    { "path,y\na.jpg,0.0\nb.jpg,2.0\nc.jpg,1.0\n", DYNO_TASK_CLASSES, 3, 0, "0", 1, NULL },
+    { "path,y\na.jpg,0.5\nb.jpg,2.0\nc.jpg,1.0\n", DYNO_TASK_CLASSES, 0, 0, NULL, 0,
+      "numbers with a fraction" },
+    { "path,y\na.jpg,u\nb.jpg,v\nc.jpg,u\n", DYNO_TASK_VALUES, 0, 0, NULL, 0,
+      "no column of numbers" },
+  };
+
+  check_columns (cases, G_N_ELEMENTS (cases));
+}
+
+static void
+test_decimal_comma (void)
+{
+  static const Columns cases[] = {
+    { "path;x\na.jpg;0,5\nb.jpg;-1,25\nc.jpg;2\n", DYNO_TASK_AUTO, 0, 1, "x", 2,
+      "numbers of the column “x” of “m.csv” are read with a decimal comma" },
+    { "path;x;y\na.jpg;0,5;1\nb.jpg;1,25;2\nc.jpg;2,125;3\n", DYNO_TASK_AUTO, 0, 2, "x", 2.125,
+      "decimal comma" },
+    { "path,x\na.jpg,\"0,5\"\nb.jpg,\"1,25\"\nc.jpg,\"2,5\"\n", DYNO_TASK_AUTO, 0, 1, "x", 2.5,
+      "decimal comma" },
+    /* thousands, or three places: not decided */
+    { "path,x\na.jpg,\"1,500\"\nb.jpg,\"1,250\"\nc.jpg,\"2,500\"\n", DYNO_TASK_AUTO, 3, 0, "1,250",
+      2, NULL },
+    { "path;x\na.jpg;0,5\nb.jpg;red\nc.jpg;blue\n", DYNO_TASK_AUTO, 3, 0, "0,5", 1, NULL },
+  };
+
+  check_columns (cases, G_N_ELEMENTS (cases));
+}
+
+static void
+test_blanks_and_case_of_labels (void)
+{
+  static const Columns cases[] = {
+    { "path,label\na.jpg,a\nb.jpg,\" b\t\"\nc.jpg,a \n", DYNO_TASK_AUTO, 2, 0, "a", 0, NULL },
+    { "path,label\na.jpg,A\nb.jpg,b\nc.jpg,a\n", DYNO_TASK_AUTO, 3, 0, "A", 1,
+      "“A” and “a” differ in capitals only" },
+  };
+
+  check_columns (cases, G_N_ELEMENTS (cases));
+}
+
+/* --- names of files ---------------------------------------------------------------------------- */
+
+static void
+test_names_that_are_no_files (void)
+{
+  static const struct {
+    const char *name, *text;
+    const char *first; /* the first sample's path; NULL: it is refused for `words` */
+    const char *words;
+  } cases[] = {
+    { "m.csv", "id,breed\nx1,a\nx2,b\n", "img/x1.jpg", "“x1” is “img/x1.jpg”" },
+    { "m.csv", "id_code,diagnosis\nx1,0\nx2,1\n", "img/x1.jpg", "names stand for files" },
+    { "m.csv", "number,kind\nx1,a\nx2,b\n", "img/x1.jpg", "stand for files" },
+    { "m.csv", "file,label\nx1.jpg,a\nx2.jpg,b\n", "img/x1.jpg", "stand for files" },
+    { "m.csv", "file;label\nimg\\x1.jpg;a\nimg\\x2.jpg;b\n", "img/x1.jpg",
+      "“img\\x1.jpg” is “img/x1.jpg”" },
+    { "m.csv", "file,label\nC:\\Users\\me\\img\\x1.jpg,a\nimg/x2.jpg,b\n", "img/x1.jpg",
+      "stand for files" },
+    { "m.csv", "file,label\n/home/else/img/x1.jpg,a\nimg/x2.jpg,b\n", "img/x1.jpg",
+      "stand for files" },
+    { "m.csv", "file,label\n./img/x1,a\nimg/x2.jpg,b\n", "img/x1.jpg", "stand for files" },
+    /* one in each of two folders: the list's name decides, or nothing does */
+    { "train.csv", "file,label\nt.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", "train_images/t.jpg",
+      "stand for files" },
+    { "m.csv", "file,label\nt.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL,
+      "line 2: several files have this name" },
+    /* other folders than those that were written are others */
+    { "m.csv", "file,label\nelse/x1.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL, "“else/x1.jpg”: " },
+    { "m.csv", "file,label\nx1.png,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL, "“x1.png”: " },
+  };
+  g_autofree char *folder = test_folder_new ();
+
+  put_jpeg (folder, "img/x1.jpg", 10);
+  put_jpeg (folder, "img/x2.jpg", 90);
+  put_jpeg (folder, "train_images/t.jpg", 90);
+  put_jpeg (folder, "test_images/t.jpg", 90);
+  g_free (put_text (folder, "img/x1.txt", "a word on it"));
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autofree char *path = put_text (folder, cases[i].name, cases[i].text);
+      g_autoptr (DynoDataset) dataset = test_open (path);
+      g_autofree char *first = dyno_dataset_describe_sample (dataset, 0), *all = NULL;
+      g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+
+      g_test_message ("%s", cases[i].text);
+      if (!cases[i].first)
+        {
+          g_assert_true (is_listed (dataset, cases[i].words));
+          continue;
+        }
+      g_assert_cmpstr (first, ==, cases[i].first);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 0);
+      all = g_strjoinv ("\n", notes);
+      g_assert_nonnull (strstr (all, cases[i].words));
+    }
+  test_folder_remove (folder);
+}
+
+static void
+test_parts_as_people_write_them (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL, of_folder = NULL;
+  g_autoptr (GArray) train = NULL, validation = NULL;
+
+  put_four (folder);
+  path = put_text (folder, "m.csv",
+                   "path,label,Usage\na.jpg,x,Training\nb.jpg,y,PublicTest\nc.jpg,y,PrivateTest\n"
+                   "b.jpg,y,Training\n");
+  dataset = test_open (path);
+  dyno_dataset_split (dataset, 0, 1, &train, &validation);
+  g_assert_cmpuint (train->len, ==, 2);
+  g_assert_cmpuint (validation->len, ==, 1);
+  put_jpeg (folder, "rf/train/a.jpg", 10);
+  put_jpeg (folder, "rf/train/b.jpg", 10);
+  put_jpeg (folder, "rf/valid/c.jpg", 10);
+  g_free (put_text (folder, "rf/train/_classes.csv", "filename, p, q\na.jpg, 1, 0\nb.jpg, 0, 1\n"));
+  g_free (put_text (folder, "rf/valid/_classes.csv", "filename, p, q\nc.jpg, 0, 1\n"));
+  g_autofree char *rf = g_build_filename (folder, "rf", NULL);
+  of_folder = test_open (rf);
+  g_assert_cmpuint (dyno_dataset_get_info (of_folder)->n_classes, ==, 2);
+  g_assert_true (dyno_dataset_get_info (of_folder)->has_split);
+  g_assert_cmpint (dyno_dataset_get_label (of_folder, 2), ==, 1);
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -363,8 +611,7 @@ main (int argc, char *argv[])
                    test_whole_numbers_are_classes_in_their_order);
   g_test_add_func ("/data/manifest/values-with-names-and-units", test_values_with_names_and_units);
   g_test_add_func ("/data/manifest/split-column", test_split_column);
-  g_test_add_func ("/data/manifest/nothing-outside-unless-asked-for",
-                   test_nothing_outside_unless_asked_for);
+  g_test_add_func ("/data/manifest/what-lies-outside", test_what_lies_outside);
   g_test_add_func ("/data/manifest/rows-that-cannot-be-used-are-listed",
                    test_rows_that_cannot_be_used_are_listed);
   g_test_add_func ("/data/manifest/broken-files", test_broken_files);
@@ -373,5 +620,13 @@ main (int argc, char *argv[])
                    test_file_that_vanishes_is_an_error_of_its_sample);
   g_test_add_func ("/data/manifest/content-hash-sees-labels-values-parts-and-order",
                    test_content_hash_sees_labels_values_parts_and_order);
+  g_test_add_func ("/data/manifest/class-among-numbers", test_class_among_numbers);
+  g_test_add_func ("/data/manifest/one-hot-columns-are-classes", test_one_hot_columns_are_classes);
+  g_test_add_func ("/data/manifest/numbers-are-classes-or-values",
+                   test_numbers_are_classes_or_values);
+  g_test_add_func ("/data/manifest/decimal-comma", test_decimal_comma);
+  g_test_add_func ("/data/manifest/blanks-and-case-of-labels", test_blanks_and_case_of_labels);
+  g_test_add_func ("/data/manifest/names-that-are-no-files", test_names_that_are_no_files);
+  g_test_add_func ("/data/manifest/parts-as-people-write-them", test_parts_as_people_write_them);
   return g_test_run ();
 }

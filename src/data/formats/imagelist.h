@@ -35,6 +35,7 @@ typedef struct {
 typedef struct {
   char *root;         /* folder of files of their own; NULL: there are none */
   char *manifest;     /* name of the manifest that lines are of, for messages; may be NULL */
+  gboolean named;     /* the user named the manifest: its paths are followed out of the root */
   GArray *items;      /* DynoListedImage, in the order of the samples */
   GByteArray *names;  /* ended by 0 */
   GArray *containers; /* DynoContainer */
@@ -76,7 +77,7 @@ void dyno_image_list_note (DynoDataset *dataset, const DynoOpenContext *context,
 
 /* Whether a file of its own lies within the list's root, by its name, before anything outside is even
  * looked at, and by where links lead; real_root: the root's realpath.  With the params' links all
- * do.  Errors: UNSUPPORTED. */
+ * do; by their names, those that a named list has.  Errors: UNSUPPORTED. */
 gboolean dyno_image_list_check_inside (const DynoImageList *list, const DynoOpenContext *context,
                                        const char *real_root, const char *path, GError **error);
 

@@ -58,7 +58,7 @@ dyno_image_list_check_inside (const DynoImageList *list, const DynoOpenContext *
   root = g_canonicalize_filename (list->root, NULL);
   lexical = g_canonicalize_filename (path, NULL);
   if (!is_within (lexical, root))
-    return set_outside (error);
+    return list->named || set_outside (error);
   real = realpath (path, NULL);
   inside = !real || is_within (real, real_root);
   free (real);

@@ -3,37 +3,24 @@
  * by paths relative to the file; and folders of the Hugging Face kind, with such a metadata.csv or
  * metadata.jsonl, or with one in each of train and validation.
  *
- * Columns: the path, by its name or the first; a part (split) by its name; and what is left: one of
- * text or whole numbers is the class, numbers with a fraction, or several columns of numbers, are
- * values to predict.  A column named label is the only one that counts.
+ * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
+ * what is left: one of text or whole numbers is the class, columns of which each row has one 1 are
+ * classes, numbers with a fraction, or several columns of numbers, are values to predict.  A column
+ * named label is the only one that counts.  Names that are no files are looked for (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
  * and is no error of the data set. */
-#include "imagelist.h"
+#include "manifest-private.h"
 #include "datafile.h"
 #include "intl.h"
-#include "partnames.h"
 #include "targetnames.h"
-#include "texttable.h"
-#include <math.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
-#define PEEKED 4096
-
-/* One file of rows. */
-typedef struct {
-  DynoTextTable *table;
-  const char *name;   /* of the file, as shown */
-  const char *prefix; /* of its paths, below the root; "" */
-  DynoPart part;      /* of all rows; NONE: as their column says */
-  guint first_row;    /* after a header */
-  GPtrArray *headers; /* of the columns; empty: there are none */
-  int path, split;    /* columns, or -1 */
-  GArray *targets;    /* guint: columns */
-  gboolean values;    /* they are values */
-} Rows;
+#define PEEKED  4096
+#define SAMPLED 64 /* rows that tell whether names are files */
 
 typedef struct {
   DynoDataset *dataset;
@@ -41,190 +28,39 @@ typedef struct {
   DynoImageList *list;
   DynoLabelTable labels;
   GArray *parts; /* guint8: DynoPart of each item */
+  DynoNamedFiles *files;
+  gboolean resolves; /* some names are no files */
+  guint64 n_found;   /* names that are another's */
+  char *first_name, *first_path;
 } Manifest;
 
-static const char *const path_words[] = { "file_name", "filename", "path",       "file",
-                                          "image",     "filepath", "image_path", "file_path",
-                                          "img",       "name",     "image_name", NULL };
-static const char *const split_words[] = { "split", "set", "subset", "part", "partition", NULL };
-static const char *const label_words[] = { "label",    "class",      "labels",
-                                           "category", "class_name", NULL };
+static gboolean
+is_blank (const char *cell)
+{
+  return !cell || cell[strspn (cell, " \t")] == '\0';
+}
 
+/* Of columns of which one is 1: its place among the targets, or -1. */
 static int
-find_column (const Rows *rows, const char *const *words)
+find_one (const DynoManifestRows *rows, guint row)
 {
-  for (guint w = 0; words[w]; w++)
-    for (guint c = 0; c < rows->headers->len; c++)
-      if (g_ascii_strcasecmp (g_ptr_array_index (rows->headers, c), words[w]) == 0)
-        return (int) c;
-  return -1;
-}
+  int place = -1;
 
-static char *
-build_name (const Rows *rows, const char *cell)
-{
-  if (*rows->prefix == '\0' || g_path_is_absolute (cell))
-    return g_strdup (cell);
-  return g_build_filename (rows->prefix, cell, NULL);
-}
-
-static gboolean
-has_file (const Manifest *manifest, const Rows *rows, guint row)
-{
-  const char *cell = dyno_text_table_get (rows->table, row, 0);
-  g_autofree char *name = cell ? build_name (rows, cell) : NULL,
-                  *path = name ? g_build_filename (manifest->list->root, name, NULL) : NULL;
-
-  return path && g_file_test (path, G_FILE_TEST_EXISTS);
-}
-
-/* Names of the columns: members of JSON lines, or a first row that names a path, or that names no
- * file where the second does. */
-static void
-find_headers (const Manifest *manifest, Rows *rows)
-{
-  const DynoTextTable *table = rows->table;
-
-  rows->headers = g_ptr_array_new_with_free_func (g_free);
-  for (guint c = 0; c < table->columns->len; c++)
-    g_ptr_array_add (rows->headers, g_strdup (g_ptr_array_index (table->columns, c)));
-  if (table->columns->len > 0 || table->rows->len == 0)
-    return;
-  for (guint c = 0; c < g_array_index (table->rows, DynoTextTableRow, 0).n; c++)
-    g_ptr_array_add (rows->headers, g_strstrip (g_strdup (dyno_text_table_get (table, 0, c))));
-  rows->first_row = 1;
-  if (find_column (rows, path_words) >= 0
-      || (table->rows->len > 1 && !has_file (manifest, rows, 0) && has_file (manifest, rows, 1)))
-    return;
-  g_ptr_array_set_size (rows->headers, 0);
-  rows->first_row = 0;
-}
-
-/* A number, be it one that is none (nan). */
-static gboolean
-take_number (const char *cell, double *number)
-{
-  char *end;
-
-  while (g_ascii_isspace (*cell))
-    cell++;
-  *number = g_ascii_strtod (cell, &end);
-  if (end == cell)
-    return FALSE;
-  while (g_ascii_isspace (*end))
-    end++;
-  return *end == '\0';
-}
-
-static gboolean
-is_whole (const char *cell)
-{
-  return g_ascii_string_to_signed (cell, 10, G_MININT64, G_MAXINT64, NULL, NULL);
-}
-
-/* A column of numbers of which one at least is not whole is values. */
-static gboolean
-column_is_values (const Rows *rows, guint column)
-{
-  gboolean fractions = FALSE;
-  double number;
-
-  for (guint r = rows->first_row; r < rows->table->rows->len; r++)
+  for (guint t = 0; t < rows->targets->len; t++)
     {
-      const char *cell = dyno_text_table_get (rows->table, r, column);
+      guint column = g_array_index (rows->targets, guint, t);
+      double number = 0;
 
-      if (!cell || *cell == '\0')
-        continue;
-      if (!take_number (cell, &number))
-        return FALSE;
-      fractions = fractions || !is_whole (cell);
+      dyno_manifest_get_number (rows, column, dyno_text_table_get (rows->table, row, column),
+                                &number);
+      place = number == 1 ? (int) t : place;
     }
-  return fractions;
-}
-
-static gboolean
-set_columns_error (const Rows *rows, GError **error, const char *what)
-{
-  g_autoptr (GString) names = g_string_new (NULL);
-
-  for (guint c = 0; c < rows->headers->len; c++)
-    g_string_append_printf (names, "%s“%s”", c > 0 ? ", " : "",
-                            (char *) g_ptr_array_index (rows->headers, c));
-  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-               rows->headers->len > 0 ? _ ("“%s” %s; its columns: %s") : _ ("“%s” %s%s"),
-               rows->name, what, names->str);
-  return FALSE;
-}
-
-static gboolean
-find_targets (const Manifest *manifest, Rows *rows, guint n_columns, GError **error)
-{
-  int label = find_column (rows, label_words);
-  gboolean numbers = TRUE;
-  double number;
-
-  for (guint c = 0; c < n_columns; c++)
-    if ((int) c != rows->path && (int) c != rows->split && (label < 0 || label == (int) c))
-      {
-        const char *cell = dyno_text_table_get (rows->table, rows->first_row, c);
-        numbers = numbers && cell && take_number (cell, &number);
-        g_array_append_val (rows->targets, c);
-      }
-  if (rows->targets->len == 0)
-    return set_columns_error (rows, error,
-                              _ ("has a path and nothing to learn; add a column “label”"));
-  if (rows->targets->len > 1 && !numbers)
-    return set_columns_error (rows, error,
-                              _ ("has several columns that are not numbers; name the one of the "
-                                 "classes “label”"));
-  rows->values =
-      rows->targets->len > 1 || column_is_values (rows, g_array_index (rows->targets, guint, 0));
-  for (guint c = 0; label >= 0 && c < n_columns; c++)
-    if ((int) c != label && (int) c != rows->path && (int) c != rows->split)
-      g_ptr_array_add (manifest->dataset->notes,
-                       g_strdup_printf (_ ("The column “%s” of “%s” is not used: “%s” is learned"),
-                                        (char *) g_ptr_array_index (rows->headers, c), rows->name,
-                                        (char *) g_ptr_array_index (rows->headers, label)));
-  return TRUE;
-}
-
-static gboolean
-plan_columns (const Manifest *manifest, Rows *rows, GError **error)
-{
-  guint n_columns;
-
-  find_headers (manifest, rows);
-  rows->path = find_column (rows, path_words);
-  rows->split = find_column (rows, split_words);
-  rows->path = MAX (rows->path, 0);
-  if (rows->table->rows->len <= rows->first_row)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY, _ ("“%s” lists no sample"),
-                   rows->name);
-      return FALSE;
-    }
-  n_columns = rows->headers->len > 0 ? rows->headers->len
-                                     : g_array_index (rows->table->rows, DynoTextTableRow, 0).n;
-  return find_targets (manifest, rows, n_columns, error);
-}
-
-/* NONE: the cell names no part. */
-static DynoPart
-part_of (const Rows *rows, guint row)
-{
-  const char *cell;
-
-  if (rows->part != DYNO_PART_NONE)
-    return rows->part;
-  if (rows->split < 0)
-    return DYNO_PART_TRAIN;
-  cell = dyno_text_table_get (rows->table, row, (guint) rows->split);
-  return cell ? dyno_part_of_name (cell, NULL) : DYNO_PART_NONE;
+  return place;
 }
 
 /* NULL: the row can be used. */
 static const char *
-check_row (const Rows *rows, guint row, guint n_columns)
+check_row (const DynoManifestRows *rows, guint row, guint n_columns)
 {
   const char *path = dyno_text_table_get (rows->table, row, (guint) rows->path);
   double number;
@@ -234,86 +70,191 @@ check_row (const Rows *rows, guint row, guint n_columns)
     return _ ("the row has another number of fields than the first");
   if (!path || *path == '\0')
     return _ ("there is no path");
-  if (part_of (rows, row) == DYNO_PART_NONE)
+  if (dyno_manifest_get_part (rows, row) == DYNO_PART_NONE)
     return _ ("the part is none of train, val and test");
   for (guint t = 0; t < rows->targets->len; t++)
     {
-      const char *cell =
-          dyno_text_table_get (rows->table, row, g_array_index (rows->targets, guint, t));
+      guint column = g_array_index (rows->targets, guint, t);
+      const char *cell = dyno_text_table_get (rows->table, row, column);
 
-      if (!cell || *cell == '\0')
+      if (is_blank (cell))
         return _ ("there is no label");
-      if (rows->values && (!take_number (cell, &number) || !isfinite ((float) number)))
+      if (rows->values
+          && (!dyno_manifest_get_number (rows, column, cell, &number)
+              || !isfinite ((float) number)))
         return _ ("a value is no finite number");
     }
   return NULL;
 }
 
+/* The row's file, be it written another way; NULL: several could be meant. */
+static char *
+find_file (Manifest *manifest, const DynoManifestRows *rows, guint row)
+{
+  const char *cell = dyno_text_table_get (rows->table, row, (guint) rows->path);
+  g_autofree char *name = dyno_manifest_build_name (rows, cell), *found = NULL;
+  DynoPart part = dyno_manifest_get_part (rows, row);
+
+  if (!manifest->resolves)
+    return g_steal_pointer (&name);
+  if (rows->part == DYNO_PART_NONE && rows->split < 0)
+    {
+      const char *dot = strrchr (rows->name, '.');
+      g_autofree char *stem =
+          g_strndup (rows->name, dot ? (gsize) (dot - rows->name) : strlen (rows->name));
+      part = dyno_part_of_name (stem, NULL); /* train.csv beside train_images/ */
+    }
+  switch (dyno_named_files_find (manifest->files, name, part, &found))
+    {
+    case DYNO_NAMED_FOUND:
+      if (manifest->n_found++ == 0)
+        {
+          manifest->first_name = g_filename_display_name (cell);
+          manifest->first_path = g_filename_display_name (found);
+        }
+      return g_steal_pointer (&found);
+    case DYNO_NAMED_AMBIGUOUS:
+      return NULL;
+    case DYNO_NAMED_AS_WRITTEN:
+    case DYNO_NAMED_MISSING:
+    default:
+      return g_steal_pointer (&name);
+    }
+}
+
+/* The text of a class: blanks around it are no part of it, and 2.0, where classes were asked for, is
+ * the class 2. */
+static guint32
+add_label (Manifest *manifest, const DynoManifestRows *rows, guint column, const char *cell)
+{
+  g_autofree char *label = g_strstrip (g_strdup (cell));
+  double number;
+
+  if (rows->asked == DYNO_TASK_CLASSES && strpbrk (label, ".,")
+      && dyno_manifest_get_number (rows, column, label, &number) && number == floor (number)
+      && fabs (number) < 1e15)
+    {
+      g_free (label);
+      label = g_strdup_printf ("%.0f", number);
+    }
+  return dyno_label_table_add (&manifest->labels, label);
+}
+
 static gboolean
-take_row (Manifest *manifest, const Rows *rows, guint row, GError **error)
+take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const char *name,
+          GError **error)
 {
   DynoImageList *list = manifest->list;
   DynoListedImage item = { .container = DYNO_IMAGE_LIST_NO_CONTAINER };
-  guint8 part = (guint8) part_of (rows, row);
-  g_autofree char *name =
-      build_name (rows, dyno_text_table_get (rows->table, row, (guint) rows->path));
-  double number;
+  guint8 part = (guint8) dyno_manifest_get_part (rows, row);
+  double number = 0;
 
   if (!dyno_image_list_add_name (list, name, strlen (name), &item.name, error))
     return FALSE;
   item.line = g_array_index (rows->table->rows, DynoTextTableRow, row).line;
   for (guint t = 0; t < rows->targets->len; t++)
     {
-      const char *cell =
-          dyno_text_table_get (rows->table, row, g_array_index (rows->targets, guint, t));
+      guint column = g_array_index (rows->targets, guint, t);
+      const char *cell = dyno_text_table_get (rows->table, row, column);
 
-      if (rows->values && take_number (cell, &number))
+      if (rows->one_hot)
+        continue;
+      if (rows->values && dyno_manifest_get_number (rows, column, cell, &number))
         {
           float value = (float) number;
           g_array_append_val (list->values, value);
         }
       else
-        item.class_id = (gint32) dyno_label_table_add (&manifest->labels, cell);
+        item.class_id = (gint32) add_label (manifest, rows, column, cell);
+    }
+  if (rows->one_hot)
+    {
+      guint column = g_array_index (rows->targets, guint, find_one (rows, row));
+      g_autofree char *label = column < rows->headers->len
+                                   ? g_strdup (g_ptr_array_index (rows->headers, column))
+                                   : g_strdup_printf ("%u", column);
+      item.class_id = (gint32) dyno_label_table_add (&manifest->labels, label);
     }
   g_array_append_val (list->items, item);
   g_array_append_val (manifest->parts, part);
   return TRUE;
 }
 
+/* Whether names of the first rows are no files: then all are looked for. */
 static gboolean
-take_rows (Manifest *manifest, Rows *rows, GError **error)
+needs_files (Manifest *manifest, const DynoManifestRows *rows)
+{
+  for (guint i = 0; i < SAMPLED && rows->first_row + i < rows->table->rows->len; i++)
+    {
+      const char *cell = dyno_text_table_get (rows->table, rows->first_row + i, (guint) rows->path);
+      g_autofree char *name = cell ? dyno_manifest_build_name (rows, cell) : NULL,
+                      *path = name && g_path_is_absolute (name) ? g_strdup (name)
+                              : name ? g_build_filename (manifest->list->root, name, NULL)
+                                     : NULL;
+
+      if (path && !g_file_test (path, G_FILE_TEST_EXISTS))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+/* What the targets are, which is the same in all files. */
+static gboolean
+take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
+{
+  DynoDatasetInfo *info = &manifest->dataset->info;
+  guint32 n_values = rows->values ? rows->targets->len : 0;
+  g_autoptr (GPtrArray) names = g_ptr_array_new ();
+
+  if (manifest->list->items->len > 0 && manifest->list->n_values != n_values)
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   _ ("“%s” has other targets than the file of the other part; set data.task"),
+                   rows->name);
+      return FALSE;
+    }
+  manifest->list->n_values = n_values;
+  if (rows->reason && !info->task_reason)
+    dyno_dataset_info_guess (info, rows->doubted, g_strdup (rows->reason));
+  /* A class that no row has is a class all the same. */
+  for (guint t = 0; rows->one_hot && rows->headers->len > 0 && t < rows->targets->len; t++)
+    dyno_label_table_add (
+        &manifest->labels,
+        g_ptr_array_index (rows->headers, g_array_index (rows->targets, guint, t)));
+  if (!rows->values || rows->headers->len == 0)
+    return TRUE;
+  for (guint t = 0; t < rows->targets->len; t++)
+    g_ptr_array_add (names,
+                     g_ptr_array_index (rows->headers, g_array_index (rows->targets, guint, t)));
+  dyno_target_names_take (info, (const char *const *) names->pdata, names->len);
+  return TRUE;
+}
+
+static gboolean
+take_rows (Manifest *manifest, DynoManifestRows *rows, GError **error)
 {
   guint n_columns, n_rows = rows->table->rows->len;
-  guint32 n_values;
 
-  if (!plan_columns (manifest, rows, error))
+  if (!dyno_manifest_plan (rows, manifest->files, manifest->dataset->notes, error)
+      || !take_targets (manifest, rows, error))
     return FALSE;
-  n_values = rows->values ? rows->targets->len : 0;
-  if (manifest->list->items->len > 0 && manifest->list->n_values != n_values)
-    return set_columns_error (rows, error, _ ("has other targets than the file of the other part"));
-  manifest->list->n_values = n_values;
-  if (rows->values && rows->headers->len > 0)
-    {
-      g_autoptr (GPtrArray) names = g_ptr_array_new ();
-      for (guint t = 0; t < rows->targets->len; t++)
-        g_ptr_array_add (
-            names, g_ptr_array_index (rows->headers, g_array_index (rows->targets, guint, t)));
-      dyno_target_names_take (&manifest->dataset->info, (const char *const *) names->pdata,
-                              names->len);
-    }
+  manifest->resolves = needs_files (manifest, rows);
   n_columns = g_array_index (rows->table->rows, DynoTextTableRow, 0).n;
   for (guint row = rows->first_row; row < n_rows; row++)
     {
       const char *reason = check_row (rows, row, n_columns);
+      g_autofree char *name = reason ? NULL : find_file (manifest, rows, row);
 
       if (row % 4096 == 0
           && g_cancellable_set_error_if_cancelled (manifest->context->cancellable, error))
         return FALSE;
+      if (!reason && !name)
+        reason = _ ("several files have this name; write its folder too");
       if (reason)
         dyno_image_list_note (manifest->dataset, manifest->context, rows->name,
                               g_array_index (rows->table->rows, DynoTextTableRow, row).line,
                               reason);
-      else if (!take_row (manifest, rows, row, error))
+      else if (!take_row (manifest, rows, row, name, error))
         return FALSE;
     }
   return TRUE;
@@ -325,7 +266,9 @@ load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart pa
   g_autoptr (GByteArray) bytes = g_byte_array_new ();
   g_autoptr (DynoTextTable) table = NULL;
   g_autofree char *name = g_filename_display_basename (path);
-  Rows rows = { .name = name, .prefix = prefix, .part = part };
+  DynoManifestRows rows = {
+    .name = name, .prefix = prefix, .part = part, .asked = manifest->context->params->task
+  };
   gsize size;
   gboolean ok;
 
@@ -334,10 +277,10 @@ load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart pa
   rows.table = table = dyno_text_table_parse (bytes->data, size, name, error);
   if (!table)
     return FALSE;
+  rows.headers = g_ptr_array_new_with_free_func (g_free);
   rows.targets = g_array_new (FALSE, FALSE, sizeof (guint));
   ok = take_rows (manifest, &rows, error);
-  g_array_unref (rows.targets);
-  g_clear_pointer (&rows.headers, g_ptr_array_unref);
+  dyno_manifest_rows_clear (&rows);
   return ok;
 }
 
@@ -381,7 +324,8 @@ take_parts (Manifest *manifest)
 static char *
 find_metadata (const char *root, const char *folder)
 {
-  static const char *const names[] = { "metadata.csv", "metadata.jsonl", "metadata.tsv" };
+  static const char *const names[] = { "metadata.csv", "metadata.jsonl", "metadata.tsv",
+                                       "_classes.csv" };
 
   for (guint i = 0; i < G_N_ELEMENTS (names); i++)
     {
@@ -478,7 +422,9 @@ gboolean
 dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenContext *context,
                     const char *path, gboolean is_folder, GError **error)
 {
-  Manifest manifest = { .dataset = dataset, .context = context, .list = list };
+  Manifest manifest = {
+    .dataset = dataset, .context = context, .list = list, .files = dyno_named_files_new (list->root)
+  };
   gboolean ok;
 
   list->manifest = is_folder ? g_strdup ("metadata") : g_path_get_basename (path);
@@ -492,7 +438,16 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
       if (list->n_values == 0)
         dyno_label_table_finish (&manifest.labels, &dataset->info, list->items, TRUE);
     }
+  if (ok && manifest.n_found > 0)
+    g_ptr_array_add (
+        dataset->notes,
+        g_strdup_printf (_ ("%" PRIu64 " names stand for files of other paths, found by their "
+                            "names: “%s” is “%s”"),
+                         manifest.n_found, manifest.first_name, manifest.first_path));
   dyno_label_table_clear (&manifest.labels);
+  dyno_named_files_free (manifest.files);
+  g_free (manifest.first_name);
+  g_free (manifest.first_path);
   g_array_unref (manifest.parts);
   return ok;
 }
@@ -505,6 +460,7 @@ manifest_open (DynoDataset *dataset, const DynoOpenContext *context, GError **er
 
   list->root =
       location->is_folder ? g_strdup (location->body) : g_path_get_dirname (location->body);
+  list->named = !location->is_folder;
   return dyno_manifest_load (list, dataset, context, location->body, location->is_folder, error)
          && dyno_image_list_finish (list, dataset, context, error);
 }

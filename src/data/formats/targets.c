@@ -325,10 +325,8 @@ dyno_targets_finish (const DynoTargets *targets, const char *shown, DynoTask ask
   else if (are_whole (targets, &least, &most))
     dyno_dataset_info_guess (
         info, TRUE,
-        g_strdup_printf (_ ("“%s” holds floats, though all are whole numbers, from %g to %g"),
-                         name, (double) least, (double) most));
-  else
-    dyno_dataset_info_guess (info, FALSE, g_strdup_printf (_ ("“%s” holds floats"), name));
+        g_strdup_printf (_ ("“%s” holds floats, though all are whole numbers, from %g to %g"), name,
+                         (double) least, (double) most));
 }
 
 void

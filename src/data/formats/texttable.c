@@ -163,7 +163,7 @@ take_record (Parser *p, GError **error)
 static gboolean
 parse_delimited (Parser *p, GError **error)
 {
-  p->delimiter = find_delimiter (p->at, p->end);
+  p->delimiter = p->table->delimiter = find_delimiter (p->at, p->end);
   while (p->at < p->end)
     {
       if (*p->at == '\n' || (*p->at == '\r' && p->at + 1 < p->end && p->at[1] == '\n'))

@@ -14,6 +14,7 @@ typedef struct {
   GPtrArray *columns; /* names, of JSON lines; else empty */
   GArray *rows;       /* DynoTextTableRow */
   GArray *cells; /* guint32: offset in text, DYNO_TEXT_TABLE_NO_CELL: a member that is not there */
+  guint8 delimiter; /* of fields; 0: JSON lines, or rows of one field */
 } DynoTextTable;
 
 typedef struct {
