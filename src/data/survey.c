@@ -25,7 +25,7 @@ typedef struct {
   GHashTable *seen; /* guint64 * of hashes: 1 + the first sample that has it */
   guint64 *hashes;  /* (n_samples) */
   Pairs same, mislabelled, leaked;
-  guint64 n_images, n_grey, n_deep, n_turned;
+  guint64 n_images, n_grey, n_deep, n_turned, n_garbage;
 } Survey;
 
 static void
@@ -104,6 +104,7 @@ note_facts (Survey *s, const guint8 *bytes, gsize size)
   s->n_grey += facts.grey;
   s->n_deep += facts.bits > 8;
   s->n_turned += facts.orientation > 1;
+  s->n_garbage += facts.garbage;
 }
 
 static gboolean
@@ -243,9 +244,14 @@ say_content (Survey *s)
   if (s->n_turned > 0)
     say (s,
          g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
-                             " images are stored turned and are fed upright, as their EXIF says; "
-                             "boxes or points that were marked without EXIF do not fit them"),
+                             " images are stored turned and are fed upright, as their EXIF or XMP "
+                             "says; boxes or points that were marked without it do not fit them"),
                           s->n_turned, s->n_images));
+  if (s->n_garbage > 0)
+    say (s, g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
+                                " images have stray bytes between the parts of their files; they "
+                                "are decoded as other programs do"),
+                             s->n_garbage, s->n_images));
 }
 
 char **

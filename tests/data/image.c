@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <turbojpeg.h>
 #include <webp/encode.h>
+#include <zlib.h>
 
 static gboolean
 decode (const GByteArray *file, guint width, guint height, guint8 *out, GError **error)
@@ -343,6 +344,241 @@ test_exif_ends_with_its_segment (void)
   g_assert_cmpuint (facts.orientation, ==, 1);
 }
 
+/* --- orientation of other types ---------------------------------------------------------------- */
+
+static void
+put_be32 (GByteArray *out, guint32 number)
+{
+  const guint8 bytes[4] = { (guint8) (number >> 24), (guint8) (number >> 16),
+                            (guint8) (number >> 8), (guint8) number };
+  g_byte_array_append (out, bytes, 4);
+}
+
+static void
+put_png_chunk (GByteArray *out, const char *type, const GByteArray *content)
+{
+  uLong sum = crc32 (0, (const Bytef *) type, 4);
+
+  put_be32 (out, content->len);
+  g_byte_array_append (out, (const guint8 *) type, 4);
+  g_byte_array_append (out, content->data, content->len);
+  put_be32 (out, (guint32) crc32 (sum, content->data, content->len));
+}
+
+static void
+put_riff_chunk (GByteArray *out, const char *type, const guint8 *content, guint size)
+{
+  const guint8 length[4] = { (guint8) size, (guint8) (size >> 8), (guint8) (size >> 16), 0 };
+
+  g_byte_array_append (out, (const guint8 *) type, 4);
+  g_byte_array_append (out, length, 4);
+  g_byte_array_append (out, content, size);
+  if (size & 1)
+    g_byte_array_append (out, (const guint8 *) "", 1);
+}
+
+/* The TIFF of an orientation, as EXIF has it; 0: none. */
+static GByteArray *
+make_exif (guint orientation, gboolean named)
+{
+  const guint8 tiff[26] = { 'M', 'M',  0, '*', 0, 0, 0, 8, 0, 1,
+                            1,   0x12, 0, 3,   0, 0, 0, 1, 0, (guint8) orientation,
+                            0,   0 };
+  GByteArray *exif = g_byte_array_new ();
+
+  if (named)
+    g_byte_array_append (exif, (const guint8 *) "Exif\0", 6);
+  return g_byte_array_append (exif, tiff, sizeof tiff);
+}
+
+static GByteArray *
+make_xmp (guint orientation, gboolean element)
+{
+  g_autofree char *text =
+      g_strdup_printf (element ? "<x:xmpmeta><tiff:Orientation>%u</tiff:Orientation></x:xmpmeta>"
+                               : "<x:xmpmeta tiff:Software=\"7\" tiff:Orientation=\"%u\"/>",
+                       orientation);
+
+  return g_byte_array_append (g_byte_array_new (), (const guint8 *) text, (guint) strlen (text));
+}
+
+/* A picture of 3 x 2 with what says its orientation; xmp may be NULL, and exif too. */
+static GByteArray *
+make_png (const GByteArray *exif, const GByteArray *xmp, gboolean after)
+{
+  g_autoptr (GByteArray) plain = test_png (3, 2, PNG_COLOR_TYPE_RGB, 8, FALSE);
+  g_autoptr (GByteArray) text = g_byte_array_new ();
+  GByteArray *file = g_byte_array_new ();
+  guint at = after ? plain->len - 12 : 33;
+
+  g_byte_array_append (file, plain->data, at);
+  if (exif)
+    put_png_chunk (file, "eXIf", exif);
+  if (xmp)
+    {
+      g_byte_array_append (text, (const guint8 *) "XML:com.adobe.xmp\0\0\0\0", 22);
+      g_byte_array_append (text, xmp->data, xmp->len);
+      put_png_chunk (file, "iTXt", text);
+    }
+  return g_byte_array_append (file, plain->data + at, plain->len - at);
+}
+
+static GByteArray *
+make_webp (const GByteArray *exif, const GByteArray *xmp)
+{
+  guint8 pixels[3 * 2 * 3], *encoded = NULL;
+  const guint8 extended[10] = {
+    (guint8) ((exif ? 0x08 : 0) | (xmp ? 0x04 : 0)), 0, 0, 0, 2, 0, 0, 1, 0, 0
+  };
+  GByteArray *file = g_byte_array_new ();
+  gsize size;
+
+  memset (pixels, 200, sizeof pixels);
+  size = WebPEncodeLosslessRGB (pixels, 3, 2, 9, &encoded);
+  g_byte_array_append (file, encoded, 12);
+  put_riff_chunk (file, "VP8X", extended, sizeof extended);
+  g_byte_array_append (file, encoded + 12, (guint) size - 12);
+  if (exif)
+    put_riff_chunk (file, "EXIF", exif->data, exif->len);
+  if (xmp)
+    put_riff_chunk (file, "XMP ", xmp->data, xmp->len);
+  file->data[4] = (guint8) (file->len - 8);
+  file->data[5] = (guint8) ((file->len - 8) >> 8);
+  WebPFree (encoded);
+  return file;
+}
+
+/* A JPEG with XMP after its start, and with EXIF before that. */
+static GByteArray *
+make_jpeg (const GByteArray *exif, const GByteArray *xmp)
+{
+  static const char name[] = "http://ns.adobe.com/xap/1.0/";
+  g_autoptr (GByteArray) plain = test_jpeg (3, 2, 200, 200, 200, FALSE);
+  GByteArray *file = g_byte_array_new ();
+
+  g_byte_array_append (file, plain->data, 2);
+  if (exif)
+    {
+      g_byte_array_append (file, (const guint8[]){ 0xff, 0xe1, 0, (guint8) (exif->len + 2) }, 4);
+      g_byte_array_append (file, exif->data, exif->len);
+    }
+  if (xmp)
+    {
+      g_byte_array_append (
+          file, (const guint8[]){ 0xff, 0xe1, 0, (guint8) (xmp->len + 2 + sizeof name) }, 4);
+      g_byte_array_append (file, (const guint8 *) name, sizeof name);
+      g_byte_array_append (file, xmp->data, xmp->len);
+    }
+  return g_byte_array_append (file, plain->data + 2, plain->len - 2);
+}
+
+static void
+assert_orientation (GByteArray *file, guint orientation)
+{
+  g_autoptr (GByteArray) own = file;
+  g_autoptr (GError) error = NULL;
+  guint8 out[3 * 3 * 3];
+  DynoImageFacts facts;
+  guint32 width, height;
+
+  g_assert_true (dyno_image_probe (own->data, own->len, &facts, &error));
+  g_assert_cmpuint (facts.orientation, ==, orientation);
+  dyno_image_get_shown (&facts, &width, &height);
+  g_assert_cmpuint (width, ==, orientation >= 5 ? 2 : 3);
+  decode (own, width, height, out, &error);
+  g_assert_no_error (error);
+  assert_pixel (out, 200, 200, 200, 24); /* the JPEG has a brighter half */
+}
+
+/* One rule for all types: EXIF says how an image is turned, else XMP; damage says nothing. */
+static void
+test_orientation_of_all_types (void)
+{
+  for (guint orientation = 1; orientation <= 8; orientation++)
+    for (guint way = 0; way < 2; way++)
+      {
+        g_autoptr (GByteArray) exif = make_exif (orientation, way),
+                               xmp = make_xmp (orientation, way),
+                               other = make_xmp (orientation % 8 + 1, way),
+                               named = make_exif (orientation, TRUE);
+
+        assert_orientation (make_png (exif, NULL, FALSE), orientation);
+        assert_orientation (make_png (NULL, xmp, FALSE), orientation);
+        assert_orientation (make_png (exif, other, FALSE), orientation);
+        assert_orientation (make_webp (exif, NULL), orientation);
+        assert_orientation (make_webp (NULL, xmp), orientation);
+        assert_orientation (make_webp (exif, other), orientation);
+        assert_orientation (make_jpeg (NULL, xmp), orientation);
+        assert_orientation (make_jpeg (named, other), orientation);
+      }
+}
+
+/* Cut anywhere, a chunk that says an orientation is damage or says nothing, and stays within its
+ * length. */
+static void
+test_damaged_orientation_says_nothing (void)
+{
+  g_autoptr (GByteArray) exif = make_exif (6, FALSE), wrong = make_exif (9, FALSE),
+                         none = make_xmp (9, FALSE), far = make_exif (6, FALSE);
+
+  assert_orientation (make_png (wrong, NULL, FALSE), 1);
+  assert_orientation (make_png (NULL, none, FALSE), 1);
+  assert_orientation (make_webp (wrong, none), 1);
+  far->data[4] = 0x7f; /* its directory lies elsewhere */
+  assert_orientation (make_png (far, NULL, FALSE), 1);
+  assert_orientation (make_webp (far, NULL), 1);
+  assert_orientation (make_png (exif, NULL, TRUE), 1); /* after the pixels: not looked for */
+  for (guint size = 0; size < exif->len; size++)
+    {
+      g_autoptr (GByteArray) cut = g_byte_array_new ();
+      DynoImageFacts facts;
+      g_autoptr (GByteArray) png = NULL, webp = NULL;
+
+      g_byte_array_append (cut, exif->data, size);
+      png = make_png (cut, NULL, FALSE);
+      webp = make_webp (cut, NULL);
+      g_assert_true (dyno_image_probe (png->data, png->len, &facts, NULL));
+      g_assert_cmpuint (facts.orientation, ==, size < 22 ? 1 : 6);
+      g_assert_true (dyno_image_probe (webp->data, webp->len, &facts, NULL));
+      g_assert_cmpuint (facts.orientation, ==, size < 22 ? 1 : 6);
+    }
+}
+
+/* Bytes between a JPEG's segments that are of none: decoded as all programs do, and counted. */
+static void
+test_stray_bytes_between_segments (void)
+{
+  static const guint8 stray[4] = { 0x12, 0x34, 0, 0x56 };
+
+  for (guint progressive = 0; progressive < 2; progressive++)
+    {
+      g_autoptr (GByteArray) plain = test_jpeg (40, 30, 100, 50, 50, progressive);
+      g_autoptr (GByteArray) file = g_byte_array_new (), many = g_byte_array_new ();
+      g_autoptr (GError) error = NULL;
+      guint after = 4 + (plain->data[4] << 8 | plain->data[5]);
+      guint8 out[8 * 8 * 3], expected[8 * 8 * 3];
+      DynoImageFacts facts;
+
+      g_byte_array_append (file, plain->data, after);
+      g_byte_array_append (file, stray, sizeof stray);
+      g_byte_array_append (file, plain->data + after, plain->len - after);
+      g_assert_true (dyno_image_probe (plain->data, plain->len, &facts, NULL));
+      g_assert_false (facts.garbage);
+      g_assert_true (dyno_image_probe (file->data, file->len, &facts, &error));
+      g_assert_true (facts.garbage);
+      decode (plain, 8, 8, expected, &error);
+      decode (file, 8, 8, out, &error);
+      g_assert_no_error (error);
+      g_assert_cmpmem (out, sizeof out, expected, sizeof expected);
+      g_byte_array_append (many, plain->data, after);
+      g_byte_array_set_size (many, after + 70000);
+      memset (many->data + after, 1, 70000);
+      g_byte_array_append (many, plain->data + after, plain->len - after);
+      g_assert_false (dyno_image_probe (many->data, many->len, &facts, &error));
+      test_has_words (error, "garbage");
+    }
+}
+
 /* Cut at every length: never a crash, and never taken for whole while rows are missing. */
 static void
 test_truncated_is_refused (void)
@@ -629,6 +865,10 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/image/transparent-palette-is-white", test_transparent_palette_is_white);
   g_test_add_func ("/data/image/cmyk-jpeg", test_cmyk_jpeg);
   g_test_add_func ("/data/image/exif-orientation", test_exif_orientation);
+  g_test_add_func ("/data/image/orientation-of-all-types", test_orientation_of_all_types);
+  g_test_add_func ("/data/image/damaged-orientation-says-nothing",
+                   test_damaged_orientation_says_nothing);
+  g_test_add_func ("/data/image/stray-bytes-between-segments", test_stray_bytes_between_segments);
   g_test_add_func ("/data/image/damaged-exif-is-passed-over", test_damaged_exif_is_passed_over);
   g_test_add_func ("/data/image/exif-ends-with-its-segment", test_exif_ends_with_its_segment);
   g_test_add_func ("/data/image/truncated-is-refused", test_truncated_is_refused);

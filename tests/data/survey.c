@@ -115,6 +115,20 @@ make_turned (GByteArray *jpeg)
   return turned;
 }
 
+/* Two bytes of no segment behind the first. */
+static GByteArray *
+make_stray (GByteArray *jpeg)
+{
+  guint after = 4 + (guint) (jpeg->data[4] << 8 | jpeg->data[5]);
+  GByteArray *stray = g_byte_array_new ();
+
+  g_byte_array_append (stray, jpeg->data, after);
+  g_byte_array_append (stray, (const guint8[]){ 1, 2 }, 2);
+  g_byte_array_append (stray, jpeg->data + after, jpeg->len - after);
+  g_byte_array_unref (jpeg);
+  return stray;
+}
+
 static void
 test_kinds_of_images (void)
 {
@@ -127,14 +141,16 @@ test_kinds_of_images (void)
   put (folder, "a/grey.png", test_png (40, 30, 0, 8, FALSE));
   put (folder, "b/grey.png", test_png (40, 31, 4, 8, FALSE));
   put (folder, "a/deep.png", test_png (40, 30, 2, 16, FALSE));
+  put (folder, "a/stray.jpg", make_stray (test_jpeg (40, 30, 3, 2, 3, FALSE)));
   put (folder, "b/turned.jpg", make_turned (test_jpeg (30, 40, 1, 2, 3, FALSE)));
   sentences = survey (folder, 0);
   grey = find (sentences, "greyscale");
   deep = find (sentences, "16 bits");
   turned = find (sentences, "EXIF");
-  g_assert_true (grey && g_str_has_prefix (grey, "2 of 24 "));
-  g_assert_true (deep && g_str_has_prefix (deep, "1 of 24 "));
-  g_assert_true (turned && g_str_has_prefix (turned, "1 of 24 "));
+  g_assert_true (grey && g_str_has_prefix (grey, "2 of 25 "));
+  g_assert_true (deep && g_str_has_prefix (deep, "1 of 25 "));
+  g_assert_true (turned && g_str_has_prefix (turned, "1 of 25 "));
+  g_assert_true (g_str_has_prefix (find (sentences, "stray bytes"), "1 of 25 "));
   g_assert_nonnull (find (sentences, "from 40 x 30 to 40 x 31"));
   g_assert_null (find (sentences, "same as"));
   test_folder_remove (folder);

@@ -3,61 +3,10 @@
  * against the limits before any decoder library sees the file: a bomb costs a header's reading. */
 #include "image-codec.h"
 #include "datafile.h"
+#include "imagesource.h"
 #include "resize.h"
 #include <errno.h>
 #include <string.h>
-
-/* A header in memory, or in a file of which one window is held. */
-typedef struct {
-  const guint8 *bytes;
-  gsize size;
-  int fd;                     /* -1: bytes are all */
-  guint64 file_at, file_size; /* of the image within the file */
-  guint64 window_at;
-  guint8 window[4096];
-  gboolean failed;
-} Source;
-
-/* count bytes at offset, or NULL past the end; count <= 64. */
-static const guint8 *
-look (Source *source, guint64 offset, gsize count)
-{
-  gssize n;
-
-  if (offset >= source->file_size || count > source->file_size - offset)
-    return NULL;
-  if (source->fd < 0)
-    return source->bytes + offset;
-  if (offset < source->window_at || offset + count > source->window_at + source->size)
-    {
-      n = dyno_datafile_pread (source->fd, source->window, sizeof source->window,
-                               source->file_at + offset);
-      source->failed = n < 0;
-      source->window_at = offset;
-      source->size = n > 0 ? (gsize) n : 0;
-      if (source->size < count)
-        return NULL;
-    }
-  return source->window + (offset - source->window_at);
-}
-
-static guint32
-be16 (const guint8 *p)
-{
-  return (guint32) p[0] << 8 | p[1];
-}
-
-static guint32
-be32 (const guint8 *p)
-{
-  return be16 (p) << 16 | be16 (p + 2);
-}
-
-static guint32
-le24 (const guint8 *p)
-{
-  return (guint32) p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16;
-}
 
 static gboolean
 set_corrupt (GError **error, const char *what)
@@ -66,61 +15,30 @@ set_corrupt (GError **error, const char *what)
   return FALSE;
 }
 
-static guint32
-tiff16 (const guint8 *p, gboolean big)
-{
-  return big ? be16 (p) : (guint32) p[0] | (guint32) p[1] << 8;
-}
-
-static guint32
-tiff32 (const guint8 *p, gboolean big)
-{
-  return big ? be32 (p) : tiff16 (p, FALSE) | tiff16 (p + 2, FALSE) << 16;
-}
-
-/* The orientation of an APP1 segment of length bytes at offset (EXIF 2.3, 4.5 and 4.6.4): its
- * header, a TIFF header, and in the first directory the tag 0x0112.  1 where there is none or the
- * segment is damaged, which spoils no picture. */
-static guint8
-find_orientation (Source *source, guint64 offset, guint32 length)
-{
-  const guint8 *p = length >= 14 ? look (source, offset, 14) : NULL;
-  guint64 tiff = offset + 6, end = offset + length, at;
-  gboolean big;
-  guint32 count;
-
-  if (!p || memcmp (p, "Exif\0", 6) != 0
-      || (memcmp (p + 6, "MM\0*", 4) != 0 && memcmp (p + 6, "II*\0", 4) != 0))
-    return 1;
-  big = p[6] == 'M';
-  at = tiff + tiff32 (p + 10, big);
-  p = at + 2 <= end ? look (source, at, 2) : NULL;
-  count = p ? tiff16 (p, big) : 0;
-  for (at += 2; count > 0 && at + 12 <= end; count--, at += 12)
-    {
-      p = look (source, at, 12);
-      if (!p)
-        return 1;
-      if (tiff16 (p, big) == 0x0112 && tiff16 (p + 2, big) == 3 && tiff32 (p + 4, big) == 1)
-        return tiff16 (p + 8, big) >= 1 && tiff16 (p + 8, big) <= 8 ? (guint8) tiff16 (p + 8, big)
-                                                                    : 1;
-    }
-  return 1;
-}
+#define MAX_GARBAGE 65536 /* bytes between a JPEG's markers */
 
 /* Markers from the start to the frame header (ITU T.81, B.1.1 and B.2.2). */
 static gboolean
-probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
+probe_jpeg (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
   guint64 at = 2;
+  guint8 by_xmp = 0;
+  guint32 garbage = 0;
   const guint8 *p;
 
-  while ((p = look (source, at, 4)))
+  while ((p = dyno_image_source_look (source, at, 4)))
     {
       guint8 marker = p[1];
 
+      /* Bytes that no segment has are passed over, as all decoders do. */
       if (p[0] != 0xff)
-        return set_corrupt (error, "JPEG with garbage between its markers");
+        {
+          if (++garbage > MAX_GARBAGE)
+            return set_corrupt (error, "JPEG with garbage between its markers");
+          facts->garbage = TRUE;
+          at++;
+          continue;
+        }
       if (marker == 0xff || marker == 0x01 || (marker >= 0xd0 && marker <= 0xd8))
         {
           at += marker == 0xff ? 1 : 2;
@@ -130,7 +48,7 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
         return set_corrupt (error, "JPEG without a frame header");
       if (marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc)
         {
-          p = look (source, at, 10);
+          p = dyno_image_source_look (source, at, 10);
           if (!p)
             break;
           if (marker > 0xc2 || p[4] != 8)
@@ -141,41 +59,45 @@ probe_jpeg (Source *source, DynoImageFacts *facts, GError **error)
                   marker - 0xc0u, p[4]);
               return FALSE;
             }
-          facts->height = be16 (p + 5);
-          facts->width = be16 (p + 7);
+          facts->height = dyno_be16 (p + 5);
+          facts->width = dyno_be16 (p + 7);
           facts->progressive = marker == 0xc2;
           facts->grey = p[9] == 1;
+          dyno_orientation_set (facts, facts->orientation, by_xmp);
           return TRUE;
         }
-      guint32 length = be16 (p + 2);
+      guint32 length = dyno_be16 (p + 2);
       if (length < 2)
         return set_corrupt (error, "JPEG with a segment of impossible length");
-      if (marker == 0xe1 && facts->orientation == 1)
-        facts->orientation = find_orientation (source, at + 4, length - 2);
+      if (marker == 0xe1 && facts->orientation == 0)
+        facts->orientation = dyno_orientation_of_exif (source, at + 4, length - 2);
+      if (marker == 0xe1 && by_xmp == 0)
+        by_xmp = dyno_orientation_of_app1_xmp (source, at + 4, length - 2);
       at += 2 + length;
     }
   return set_corrupt (error, "JPEG that ends inside its header");
 }
 
 static gboolean
-probe_png (Source *source, DynoImageFacts *facts, GError **error)
+probe_png (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
-  const guint8 *p = look (source, 0, 33);
+  const guint8 *p = dyno_image_source_look (source, 0, 33);
 
-  if (!p || memcmp (p + 12, "IHDR", 4) != 0 || be32 (p + 8) != 13)
+  if (!p || memcmp (p + 12, "IHDR", 4) != 0 || dyno_be32 (p + 8) != 13)
     return set_corrupt (error, "PNG without its header");
-  facts->width = be32 (p + 16);
-  facts->height = be32 (p + 20);
+  facts->width = dyno_be32 (p + 16);
+  facts->height = dyno_be32 (p + 20);
   facts->bits = p[24];
   facts->grey = p[25] == 0 || p[25] == 4;
+  dyno_orientation_find_png (source, facts);
   return TRUE;
 }
 
 /* Container specification: developers.google.com/speed/webp/docs/riff_container */
 static gboolean
-probe_webp (Source *source, DynoImageFacts *facts, GError **error)
+probe_webp (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
-  const guint8 *p = look (source, 0, 30);
+  const guint8 *p = dyno_image_source_look (source, 0, 30);
 
   if (!p)
     return set_corrupt (error, "WebP that ends inside its header");
@@ -186,7 +108,7 @@ probe_webp (Source *source, DynoImageFacts *facts, GError **error)
     }
   else if (memcmp (p + 12, "VP8L", 4) == 0 && p[20] == 0x2f)
     {
-      guint32 bits = le24 (p + 21) | (guint32) p[24] << 24;
+      guint32 bits = dyno_le24 (p + 21) | (guint32) p[24] << 24;
       facts->width = (bits & 0x3fff) + 1;
       facts->height = (bits >> 14 & 0x3fff) + 1;
     }
@@ -198,8 +120,10 @@ probe_webp (Source *source, DynoImageFacts *facts, GError **error)
                                "animated WebP; still images are read");
           return FALSE;
         }
-      facts->width = le24 (p + 24) + 1;
-      facts->height = le24 (p + 27) + 1;
+      facts->width = dyno_le24 (p + 24) + 1;
+      facts->height = dyno_le24 (p + 27) + 1;
+      if (p[20] & 0x0c)
+        dyno_orientation_find_webp (source, facts);
     }
   else
     return set_corrupt (error, "WebP of an unknown chunk");
@@ -207,10 +131,10 @@ probe_webp (Source *source, DynoImageFacts *facts, GError **error)
 }
 
 static gboolean
-probe_bmp (Source *source, DynoImageFacts *facts, GError **error)
+probe_bmp (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
   gsize size = (gsize) MIN (source->file_size, 54);
-  const guint8 *p = look (source, 0, size);
+  const guint8 *p = dyno_image_source_look (source, 0, size);
 
   return p ? dyno_bmp_probe (p, size, facts, error) : set_corrupt (error, "BMP that ends early");
 }
@@ -218,38 +142,38 @@ probe_bmp (Source *source, DynoImageFacts *facts, GError **error)
 /* Bits of the first channel, by an entry of a directory: of up to two they stand in it, of more
  * elsewhere. */
 static guint32
-find_bits (Source *source, const guint8 *entry, gboolean big)
+find_bits (DynoImageSource *source, const guint8 *entry, gboolean big)
 {
-  guint32 count = tiff32 (entry + 4, big), at = tiff32 (entry + 8, big);
-  const guint8 *p = count <= 2 ? entry + 8 : look (source, at, 2);
+  guint32 count = dyno_tiff32 (entry + 4, big), at = dyno_tiff32 (entry + 8, big);
+  const guint8 *p = count <= 2 ? entry + 8 : dyno_image_source_look (source, at, 2);
 
-  return p ? tiff16 (p, big) : 8;
+  return p ? dyno_tiff16 (p, big) : 8;
 }
 
 /* Of the first page (TIFF 6.0, section 2). */
 static gboolean
-probe_tiff (Source *source, DynoImageFacts *facts, GError **error)
+probe_tiff (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
-  const guint8 *p = look (source, 0, 8);
+  const guint8 *p = dyno_image_source_look (source, 0, 8);
   gboolean big = p && p[0] == 'M';
-  guint64 at = p ? tiff32 (p + 4, big) : 0;
+  guint64 at = p ? dyno_tiff32 (p + 4, big) : 0;
   guint32 count, bits = 1;
 
   facts->grey = TRUE; /* one channel, unless it says more */
-  p = p ? look (source, at, 2) : NULL;
+  p = p ? dyno_image_source_look (source, at, 2) : NULL;
   if (!p)
     return set_corrupt (error, "TIFF that ends inside its header");
-  count = tiff16 (p, big);
+  count = dyno_tiff16 (p, big);
   for (at += 2; count > 0; count--, at += 12)
     {
       guint32 tag, type, value;
 
-      p = look (source, at, 12);
+      p = dyno_image_source_look (source, at, 12);
       if (!p)
         return set_corrupt (error, "TIFF that ends inside its header");
-      tag = tiff16 (p, big);
-      type = tiff16 (p + 2, big);
-      value = type == 3 ? tiff16 (p + 8, big) : tiff32 (p + 8, big);
+      tag = dyno_tiff16 (p, big);
+      type = dyno_tiff16 (p + 2, big);
+      value = type == 3 ? dyno_tiff16 (p + 8, big) : dyno_tiff32 (p + 8, big);
       if (tag == 256)
         facts->width = value;
       else if (tag == 257)
@@ -283,13 +207,12 @@ check_limits (const DynoImageFacts *facts, GError **error)
 }
 
 static gboolean
-probe (Source *source, DynoImageFacts *facts, GError **error)
+probe (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
-  const guint8 *p = look (source, 0, 12);
+  const guint8 *p = dyno_image_source_look (source, 0, 12);
   gboolean ok;
 
   memset (facts, 0, sizeof *facts);
-  facts->orientation = 1;
   facts->bits = 8;
   if (p && p[0] == 0xff && p[1] == 0xd8 && p[2] == 0xff)
     facts->type = DYNO_IMAGE_JPEG;
@@ -327,20 +250,21 @@ probe (Source *source, DynoImageFacts *facts, GError **error)
       ok = FALSE;
       break;
     }
+  facts->orientation = MAX (facts->orientation, 1); /* 0: nothing said one */
   return ok && check_limits (facts, error);
 }
 
 gboolean
 dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError **error)
 {
-  Source source = { .bytes = bytes, .size = size, .fd = -1, .file_size = size };
+  DynoImageSource source = { .bytes = bytes, .size = size, .fd = -1, .file_size = size };
   return probe (&source, facts, error);
 }
 
 gboolean
 dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts *facts, GError **error)
 {
-  Source source = { .fd = fd, .file_at = at, .file_size = size };
+  DynoImageSource source = { .fd = fd, .file_at = at, .file_size = size };
   g_autoptr (GError) reason = NULL;
 
   if (probe (&source, facts, &reason))

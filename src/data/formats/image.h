@@ -21,7 +21,9 @@ typedef struct {
   gboolean progressive;  /* JPEG */
   guint8 bits;           /* of a channel; 8 where the type has no other */
   gboolean grey;         /* one channel, or one and alpha */
-  /* of a TIFF, or a JPEG with EXIF, 1 to 8; from 5 on width and height change places when it is shown */
+  gboolean garbage;      /* JPEG with bytes between its segments that are of none */
+  /* by EXIF or XMP, or a TIFF's own, 1 to 8; from 5 on width and height change places when it is
+   * shown */
   guint8 orientation;
 } DynoImageFacts;
 

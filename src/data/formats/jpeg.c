@@ -82,10 +82,11 @@ static gboolean
 decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *facts,
         guint32 out_width, guint32 out_height, guint8 *out, GError **error)
 {
-  int width, height, subsampling, space, format;
+  int width = 0, height = 0, subsampling = -1, space = -1, format;
   const char *reason;
 
-  if (tjDecompressHeader3 (handle, file, size, &width, &height, &subsampling, &space) != 0
+  if ((tjDecompressHeader3 (handle, file, size, &width, &height, &subsampling, &space) != 0
+       && !is_harmless (tjGetErrorStr2 (handle)))
       || (guint32) width != facts->width || (guint32) height != facts->height)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "JPEG header: %s",

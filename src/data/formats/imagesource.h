@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes that a header is read from, and the orientation that EXIF or XMP says, for the probes of
+ * image.c. */
+#pragma once
+#include "image.h"
+
+G_BEGIN_DECLS
+
+/* A header in memory, or in a file of which one window is held. */
+typedef struct {
+  const guint8 *bytes;
+  gsize size;
+  int fd;                     /* -1: bytes are all */
+  guint64 file_at, file_size; /* of the image within the file */
+  guint64 window_at;
+  guint8 window[4096];
+  gboolean failed;
+} DynoImageSource;
+
+/* count bytes at offset, or NULL past the end; count <= 64. */
+const guint8 *dyno_image_source_look (DynoImageSource *source, guint64 offset, gsize count);
+
+static inline guint32
+dyno_be16 (const guint8 *p)
+{
+  return (guint32) p[0] << 8 | p[1];
+}
+
+static inline guint32
+dyno_be32 (const guint8 *p)
+{
+  return dyno_be16 (p) << 16 | dyno_be16 (p + 2);
+}
+
+static inline guint32
+dyno_le24 (const guint8 *p)
+{
+  return (guint32) p[0] | (guint32) p[1] << 8 | (guint32) p[2] << 16;
+}
+
+static inline guint32
+dyno_tiff16 (const guint8 *p, gboolean big)
+{
+  return big ? dyno_be16 (p) : (guint32) p[0] | (guint32) p[1] << 8;
+}
+
+static inline guint32
+dyno_tiff32 (const guint8 *p, gboolean big)
+{
+  return big ? dyno_be32 (p) : dyno_tiff16 (p, FALSE) | dyno_tiff16 (p + 2, FALSE) << 16;
+}
+
+/* The orientation, 1 to 8, that length bytes at offset say; 0: none, or they are damaged, which
+ * spoils no picture.  EXIF: a TIFF header, after "Exif" and two zeros or not.  XMP: a packet; of an
+ * APP1 segment, after its name. */
+guint8 dyno_orientation_of_exif (DynoImageSource *source, guint64 offset, guint64 length);
+guint8 dyno_orientation_of_xmp (DynoImageSource *source, guint64 offset, guint64 length);
+guint8 dyno_orientation_of_app1_xmp (DynoImageSource *source, guint64 offset, guint64 length);
+
+/* EXIF before XMP; each 0 where it says nothing. */
+void dyno_orientation_set (DynoImageFacts *facts, guint8 by_exif, guint8 by_xmp);
+
+/* Those of a PNG's chunks before its pixels (what comes after them would cost a read of the whole
+ * file), and of a WebP's. */
+void dyno_orientation_find_png (DynoImageSource *source, DynoImageFacts *facts);
+void dyno_orientation_find_webp (DynoImageSource *source, DynoImageFacts *facts);
+
+G_END_DECLS
