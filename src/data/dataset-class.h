@@ -104,6 +104,12 @@ enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 /* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
 
+/* Counts one that is not used, "path: reason"; is_sample: it is one by what it is, or, with its path,
+ * by its name's ending. */
+void dyno_dataset_info_refuse (DynoDatasetInfo *info, const char *path, gboolean is_sample,
+                               const char *reason);
+gboolean dyno_name_is_sample (const char *name);
+
 /* What is learned was guessed for this reason, which is taken over: "“y.npy” holds floats". */
 void dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *reason);
 

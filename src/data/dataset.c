@@ -18,6 +18,35 @@ info_clear (DynoDatasetInfo *info)
   g_strfreev (info->target_units);
   g_free (info->class_counts);
   g_free (info->task_reason);
+  g_free (info->first_refused);
+}
+
+/* Endings of what people have images and sequences in, be they read or not. */
+gboolean
+dyno_name_is_sample (const char *name)
+{
+  static const char *const endings[] = {
+    "jpg",  "jpeg", "jpe", "jfif", "png", "webp", "bmp", "tif", "tiff", "gif", "heic",
+    "heif", "avif", "jxl", "jp2",  "j2k", "ppm",  "pgm", "pnm", "tga",  "psd", "exr",
+    "dng",  "cr2",  "cr3", "nef",  "arw", "orf",  "rw2", "npy", NULL,
+  };
+  const char *dot = strrchr (name, '.');
+
+  for (guint i = 0; dot && endings[i]; i++)
+    if (g_ascii_strcasecmp (dot + 1, endings[i]) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+void
+dyno_dataset_info_refuse (DynoDatasetInfo *info, const char *path, gboolean is_sample,
+                          const char *reason)
+{
+  info->n_unreadable++;
+  if (!is_sample && !dyno_name_is_sample (path))
+    return;
+  if (info->n_refused++ == 0)
+    info->first_refused = g_strdup_printf ("%s: %s", path, reason);
 }
 
 void

@@ -40,7 +40,11 @@ typedef struct {
   char *location;       /* the DATA string it was opened from */
   guint64 n_samples;    /* readable ones */
   guint64 n_unreadable; /* found but refused when scanned */
-  guint64 size_bytes;   /* on disk; 0 for generated ones */
+  /* of them those that are samples: rows of a list, and files with the ending of an image or array,
+   * be it of a kind that is not read; and the first, "path: reason", or NULL */
+  guint64 n_refused;
+  char *first_refused;
+  guint64 size_bytes; /* on disk; 0 for generated ones */
   /* of a sample at its largest size, with the normalisation that the kind advises; see
    * dyno_dataset_get_schema */
   DynoBatchSchema schema;

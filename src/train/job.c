@@ -4,6 +4,7 @@
 #include "augment.h"
 #include "classweights.h"
 #include "intl.h"
+#include <math.h>
 #include <string.h>
 
 /* for images of different sizes, unless asked otherwise: what the models were made for */
@@ -152,6 +153,33 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
   return TRUE;
 }
 
+/* Of the samples that may be unreadable (data.max_bad) those that the scan has refused are some; what
+ * is left is the run's.  A share of the samples that are there; negative: none. */
+static double
+get_bad_share (const DynoSettings *s, const DynoDatasetInfo *info)
+{
+  double refused = (double) info->n_refused, n = (double) info->n_samples;
+  double left = n > 0 ? (s->data_max_bad * (n + refused) - refused) / n : 0;
+
+  return left > 0 ? MIN (left, 1) : -1;
+}
+
+static gboolean
+check_refused (const DynoSettings *s, const DynoDatasetInfo *info, GError **error)
+{
+  guint64 n = info->n_samples + info->n_refused;
+
+  if ((double) info->n_refused <= ceil (s->data_max_bad * (double) n))
+    return TRUE;
+  return dyno_train_refuse_data (
+      error,
+      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of “%s” cannot be read, more than "
+      "the allowed share of %g %%; the first: %s; mend or remove them, or allow a larger share "
+      "(data.max_bad)",
+      info->n_refused, n, info->name, s->data_max_bad * 100,
+      info->first_refused ? info->first_refused : "?");
+}
+
 gboolean
 dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
                             DynoLoaderParams *params, GError **error)
@@ -171,7 +199,7 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
     .persistent = s->persistent_workers,
     .crop = training ? dyno_augment_get_source_crop (job, info) : (DynoCrop){ 0 },
     .cache = s->cache,
-    .max_bad_share = s->data_max_bad > 0 ? s->data_max_bad : -1,
+    .max_bad_share = get_bad_share (s, info),
   };
   if (s->data_balance != DYNO_BALANCE_NONE && dyno_schema_count_values (&info->schema) > 0)
     return dyno_train_refuse_data (
@@ -233,7 +261,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
   guint32 n_values = dyno_schema_count_values (&info->schema), width, height;
   gboolean classes = n_values == 0, training = mode == DYNO_MODE_TRAIN;
 
-  if (!dyno_job_get_size (job, info, &width, &height, error))
+  if (!dyno_job_get_size (job, info, &width, &height, error)
+      || (training && !check_refused (s, info, error)))
     return FALSE;
   if (classes && info->n_classes < (s->data_one_class ? 1 : 2))
     return dyno_train_refuse_data (error, "“%s” has %u class; training needs two or more",

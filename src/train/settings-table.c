@@ -238,7 +238,8 @@ static const DynoSettingInfo table[] = {
             "are.") },
   { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (ADVANCED),
     .title = N_ ("Unreadable share"),
-    .help = N_ ("Share of the samples that may be unreadable; past it the run stops.") },
+    .help = N_ ("Share of the samples that may be unreadable, when they are listed and in the run; "
+                "past it no run begins, or it stops.") },
   { FLAG (data_links, "data.links", "false"), GROUP (ADVANCED), .opens_data = TRUE,
     .title = N_ ("Follow links"),
     .help = N_ ("Takes files outside of the data set's folder that symbolic links in it lead "

@@ -55,7 +55,8 @@ make_folder (void)
 static DynoDataset *
 open_folder (const char *folder, guint index_from)
 {
-  const DynoDatasetParams params = { .index_from = index_from };
+  /* An index that was forged may have all in one class. */
+  const DynoDatasetParams params = { .index_from = index_from, .one_class = TRUE };
   g_autoptr (GError) error = NULL;
   DynoDataset *dataset = dyno_dataset_open (folder, &params, NULL, NULL, NULL, &error);
 
@@ -155,6 +156,10 @@ test_second_open_reads_the_index (void)
   assert_same (first, second);
   g_assert_cmpuint (dyno_dataset_get_info (second)->n_samples, ==, 7);
   g_assert_cmpuint (dyno_dataset_get_info (second)->n_unreadable, ==, 1);
+  g_assert_cmpuint (dyno_dataset_get_info (second)->n_refused, ==,
+                    dyno_dataset_get_info (first)->n_refused);
+  g_assert_cmpstr (dyno_dataset_get_info (second)->first_refused, ==,
+                   dyno_dataset_get_info (first)->first_refused);
   path = find_index ();
   g_assert_nonnull (path);
   forge (path, 8, &forged, sizeof forged);

@@ -196,6 +196,36 @@ test_names_of_parts (void)
     }
 }
 
+/* What is refused is counted apart where it is a sample: an image of a kind that is not read is, a
+ * text that lies about is not.  The index has the same. */
+static void
+test_refused_samples_are_counted (void)
+{
+  static const struct {
+    const char *name, *bytes;
+  } files[] = { { "a/1.HEIC", "\1\1\1\1ftypheic\1\1\1\1" },
+                { "a/2.gif", "GIF89a........" },
+                { "a/3.jpg", "no image at all" },
+                { "a/3.xml", "<annotation></annotation>" },
+                { "a/README", "words, and more words" } };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (DynoDataset) dataset = NULL;
+  const DynoDatasetInfo *info;
+
+  put_jpeg (folder, "a/0.jpg", 10);
+  put_jpeg (folder, "b/0.jpg", 10);
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    g_free (test_write (folder, files[i].name, files[i].bytes, strlen (files[i].bytes)));
+  dataset = test_open (folder);
+  info = dyno_dataset_get_info (dataset);
+  g_assert_cmpuint (info->n_unreadable, ==, 5);
+  g_assert_cmpuint (info->n_refused, ==, 3);
+  g_assert_true (g_str_has_suffix (
+      info->first_refused, "a/1.HEIC: a HEIC image, which is not read; save it as JPEG or PNG"));
+  g_assert_true (is_listed (dataset, "2.gif: a GIF image"));
+  test_folder_remove (folder);
+}
+
 /* A class may be called train, or contain the word; a part without folders of classes is none. */
 static void
 test_names_of_classes_are_no_parts (void)
@@ -689,6 +719,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/listing-is-bounded-and-stable",
                    test_listing_is_bounded_and_stable);
   g_test_add_func ("/data/imagefolder/content-hash-sees-changes", test_content_hash_sees_changes);
+  g_test_add_func ("/data/imagefolder/refused-samples-are-counted",
+                   test_refused_samples_are_counted);
   g_test_add_func ("/data/imagefolder/names-of-parts", test_names_of_parts);
   g_test_add_func ("/data/imagefolder/names-of-classes-are-no-parts",
                    test_names_of_classes_are_no_parts);

@@ -350,6 +350,7 @@ test_protocol (void)
   put_face (folder, "300W_LP/AFW_Flip/AFW_1_0", -30, -10, -5, face, 2, NULL);
   put_face (folder, "AFLW2000/image00002", 60, 20, -15, hidden, 3, all);
   put_face (folder, "AFLW2000/image00004", 0, 99.5, 0, face, 2, NULL);
+  put_face (folder, "AFLW2000/image00006", NAN, 20, -15, face, 2, NULL);
   g_free (test_write (folder, "AFLW2000/image00005.mat", "no", 2));
   g_free (test_write (folder, "AFLW2000/image00005.jpg", "no", 2));
   g_free (test_write (folder, "300W_LP/landmarks/AFW_1_0_pts.mat", "no image beside", 15));
@@ -360,8 +361,10 @@ test_protocol (void)
 
   g_assert_cmpstr (info->kind, ==, "300w-lp");
   g_assert_cmpuint (info->n_samples, ==, 3);
-  g_assert_cmpuint (info->n_unreadable, ==, 1);
+  g_assert_cmpuint (info->n_unreadable, ==, 2);
   g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[0], "image00005"));
+  g_assert_nonnull (strstr (dyno_dataset_get_unreadable (dataset)[1],
+                            "image00006.jpg: its .mat has a pose that is no finite number"));
   g_assert_nonnull (strstr (said, "300W-LP for training, AFLW2000 for validation"));
   g_assert_nonnull (strstr (said, "2 samples with an angle beyond 99 degrees"));
   g_assert_cmpstr (info->target_names[1], ==, "pitch");

@@ -1154,6 +1154,47 @@ test_one_class_is_refused (void)
   g_assert_nonnull (strstr (error->message, "resnet18"));
 }
 
+/* What the scan has refused is of the share that may be unreadable: past it nothing is planned, and
+ * short of it the run has the rest. */
+static void
+test_refused_samples_are_of_the_share (void)
+{
+  static const struct {
+    guint64 n_samples, n_refused;
+    double allowed; /* data.max_bad */
+    double left;    /* of the loader's samples; 0: it is refused */
+  } cases[] = { { 100, 0, 0.1, 0.1 }, { 90, 10, 0.1, -1 }, { 95, 5, 0.1, 5 / 95.0 },
+                { 89, 11, 0.1, 0 },   { 10, 20, 0.1, 0 },  { 10, 20, 0.7, 0.1 },
+                { 100, 1, 0, 0 },     { 100, 0, 0, -1 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (DynoJob) job = resnet_job ();
+      g_autoptr (GError) error = NULL;
+      DynoDatasetInfo info = images;
+      DynoLoaderParams params;
+      DynoJobPlan plan;
+
+      info.n_samples = cases[i].n_samples;
+      info.n_unreadable =
+          cases[i].n_refused + 50; /* of what is no sample there may be any number */
+      info.n_refused = cases[i].n_refused;
+      info.first_refused = (char *) "a/1.heic: no image";
+      job->settings.data_max_bad = cases[i].allowed;
+      if (cases[i].left == 0)
+        {
+          g_assert_false (dyno_job_plan (job, &info, &card, &plan, &error));
+          g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+          g_assert_nonnull (strstr (error->message, "a/1.heic: no image"));
+          g_assert_nonnull (strstr (error->message, "data.max_bad"));
+          continue;
+        }
+      g_assert_true (dyno_job_plan (job, &info, &card, &plan, &error));
+      g_assert_true (dyno_job_get_loader_params (job, &info, TRUE, &params, &error));
+      g_assert_cmpfloat_with_epsilon (params.max_bad_share, cases[i].left, 1e-9);
+    }
+}
+
 /* The parts that are counted from the facts are those that the data set is divided into, also where
  * no class can spare a sample. */
 static void
@@ -1243,6 +1284,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/job/plan-variants", test_plan_variants);
   g_test_add_func ("/train/job/sizes", test_sizes);
   g_test_add_func ("/train/job/one-class-is-refused", test_one_class_is_refused);
+  g_test_add_func ("/train/job/refused-samples-are-of-the-share",
+                   test_refused_samples_are_of_the_share);
   g_test_add_func ("/train/job/parts", test_parts);
   return g_test_run ();
 }

@@ -26,7 +26,7 @@ static const char magic[8] = "dynoscn2";
 
 /* Numbers of the payload, before its texts and arrays. */
 typedef struct {
-  guint64 n_unreadable, size_bytes, content_hash;
+  guint64 n_unreadable, size_bytes, content_hash, n_refused;
   guint32 min_width, max_width, min_height, max_height;
   guint32 n_classes, n_listed, n_notes, n_folders, n_watched, n_witnesses, n_files, n_name_bytes;
   guint32 has_split, reserved;
@@ -253,6 +253,7 @@ give_facts (const DynoFolderScan *scan, const Facts *facts, DynoDataset *dataset
                            .class_id]++;
   info->n_samples = scan->files->len;
   info->n_unreadable = facts->n_unreadable;
+  info->n_refused = facts->n_refused;
   info->size_bytes = facts->size_bytes;
   info->content_hash = facts->content_hash;
   info->min_width = facts->min_width;
@@ -275,7 +276,8 @@ use (GBytes *payload, DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
 {
   g_autoptr (GPtrArray) classes = g_ptr_array_new_with_free_func (g_free),
                         listed = g_ptr_array_new_with_free_func (g_free),
-                        notes = g_ptr_array_new_with_free_func (g_free);
+                        notes = g_ptr_array_new_with_free_func (g_free),
+                        first = g_ptr_array_new_with_free_func (g_free);
   g_autofree Witness *witnesses = NULL;
   Reader reader;
   Facts facts;
@@ -289,13 +291,15 @@ use (GBytes *payload, DynoFolderScan *scan, DynoDataset *dataset, const DynoOpen
   if (facts.n_classes == 0 || facts.n_classes > G_MAXINT32
       || !take_texts (&reader, classes, facts.n_classes)
       || !take_texts (&reader, listed, facts.n_listed)
-      || !take_texts (&reader, notes, facts.n_notes) || !take_folders (&reader, &facts, scan)
-      || !take_files (&reader, &facts, scan, &witnesses)
+      || !take_texts (&reader, notes, facts.n_notes) || !take_texts (&reader, first, 1)
+      || !take_folders (&reader, &facts, scan) || !take_files (&reader, &facts, scan, &witnesses)
       || !is_unchanged (scan, witnesses, facts.n_witnesses, context->cancellable))
     return FALSE;
   give_facts (scan, &facts, dataset, classes);
   append_all (dataset->unreadable, listed);
   append_all (dataset->notes, notes);
+  if (facts.n_refused > 0)
+    dataset->info.first_refused = g_steal_pointer (&first->pdata[0]);
   return TRUE;
 }
 
@@ -394,6 +398,7 @@ make_payload (const DynoFolderScan *scan, const DynoDataset *dataset, const GArr
   const DynoDatasetInfo *info = &dataset->info;
   GByteArray *payload = g_byte_array_new ();
   const Facts facts = { .n_unreadable = info->n_unreadable,
+                        .n_refused = info->n_refused,
                         .size_bytes = info->size_bytes,
                         .content_hash = info->content_hash,
                         .min_width = info->min_width,
@@ -417,6 +422,7 @@ make_payload (const DynoFolderScan *scan, const DynoDataset *dataset, const GArr
     put_text (payload, g_ptr_array_index (dataset->unreadable, i));
   for (guint i = 0; i < dataset->notes->len; i++)
     put_text (payload, g_ptr_array_index (dataset->notes, i));
+  put_text (payload, info->first_refused ? info->first_refused : "");
   put_folders (payload, scan);
   g_byte_array_append (payload, (const guint8 *) witnesses->data,
                        witnesses->len * (guint) sizeof (Witness));

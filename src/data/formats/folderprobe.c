@@ -205,6 +205,11 @@ take_results (DynoFolderScan *scan, DynoDataset *dataset, Probe *probe, guint ma
           g_autofree char *shown = g_filename_display_name (path);
           g_ptr_array_add (dataset->unreadable, g_strdup_printf ("%s: %s", shown, one->reason));
         }
+      if (!info->first_refused && dyno_name_is_sample (path))
+        {
+          g_autofree char *shown = g_filename_display_name (path);
+          info->first_refused = g_strdup_printf ("%s: %s", shown, one->reason);
+        }
       g_free (one->reason);
     }
   for (guint32 i = 0; i < n_files; i++)
@@ -214,8 +219,14 @@ take_results (DynoFolderScan *scan, DynoDataset *dataset, Probe *probe, guint ma
         g_array_index (scan->files, DynoScanFile, kept++) = file;
         info->class_counts[g_array_index (scan->folders, DynoScanFolder, file.folder).class_id]++;
       }
-    else if (++scan->n_refused <= DYNO_INDEX_WITNESSES)
-      g_array_append_val (scan->refused, g_array_index (scan->files, DynoScanFile, i));
+    else
+      {
+        const DynoScanFile *file = &g_array_index (scan->files, DynoScanFile, i);
+
+        info->n_refused += dyno_name_is_sample ((const char *) scan->names->data + file->name);
+        if (++scan->n_refused <= DYNO_INDEX_WITNESSES)
+          g_array_append_val (scan->refused, *file);
+      }
   scan->unsure |= probe->unsure;
   g_array_set_size (scan->files, kept);
   info->n_samples = kept;

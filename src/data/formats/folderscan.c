@@ -40,12 +40,11 @@ typedef enum { ENTRY_FILE, ENTRY_FOLDER, ENTRY_OUTSIDE, ENTRY_BROKEN, ENTRY_SPEC
 void
 dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path, const char *reason)
 {
-  dataset->info.n_unreadable++;
+  g_autofree char *shown = g_filename_display_name (path);
+
+  dyno_dataset_info_refuse (&dataset->info, shown, FALSE, reason);
   if (dataset->unreadable->len < max_listed)
-    {
-      g_autofree char *shown = g_filename_display_name (path);
-      g_ptr_array_add (dataset->unreadable, g_strdup_printf ("%s: %s", shown, reason));
-    }
+    g_ptr_array_add (dataset->unreadable, g_strdup_printf ("%s: %s", shown, reason));
 }
 
 static void

@@ -206,6 +206,44 @@ check_limits (const DynoImageFacts *facts, GError **error)
   return TRUE;
 }
 
+/* The name of what is an image of another type, by its first 12 bytes; NULL: it is none that is
+ * known. */
+static const char *
+name_other (const guint8 *p)
+{
+  static const struct {
+    guint at;
+    const char *bytes, *name;
+  } others[] = { { 4, "ftypheic", "HEIC" },  { 4, "ftypheix", "HEIC" },
+                 { 4, "ftypmif1", "HEIC" },  { 4, "ftypmsf1", "HEIC" },
+                 { 4, "ftyphevc", "HEIC" },  { 4, "ftypavif", "AVIF" },
+                 { 4, "ftypavis", "AVIF" },  { 0, "GIF8", "GIF" },
+                 { 4, "JXL ", "JPEG XL" },   { 0, "\xff\x0a", "JPEG XL" },
+                 { 4, "jP  ", "JPEG 2000" }, { 0, "8BPS", "Photoshop" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
+    if (memcmp (p + others[i].at, others[i].bytes, strlen (others[i].bytes)) == 0)
+      return others[i].name;
+  return NULL;
+}
+
+static gboolean
+set_unknown (DynoImageSource *source, GError **error)
+{
+  const guint8 *p = dyno_image_source_look (source, 0, 12);
+  const char *name = p ? name_other (p) : NULL;
+
+  if (source->file_size == 0)
+    g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT, "empty file");
+  else if (name)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 "a %s image, which is not read; save it as JPEG or PNG", name);
+  else
+    g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                         "not an image (JPEG, PNG, WebP, BMP or TIFF)");
+  return FALSE;
+}
+
 static gboolean
 probe (DynoImageSource *source, DynoImageFacts *facts, GError **error)
 {
@@ -243,11 +281,7 @@ probe (DynoImageSource *source, DynoImageFacts *facts, GError **error)
       break;
     case DYNO_IMAGE_UNKNOWN:
     default:
-      g_set_error_literal (
-          error, DYNO_DATA_ERROR,
-          source->file_size == 0 ? DYNO_DATA_ERROR_CORRUPT : DYNO_DATA_ERROR_UNSUPPORTED,
-          source->file_size == 0 ? "empty file" : "not an image (JPEG, PNG, WebP, BMP or TIFF)");
-      ok = FALSE;
+      ok = set_unknown (source, error);
       break;
     }
   facts->orientation = MAX (facts->orientation, 1); /* 0: nothing said one */

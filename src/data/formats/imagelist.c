@@ -101,14 +101,13 @@ void
 dyno_image_list_note (DynoDataset *dataset, const DynoOpenContext *context, const char *where,
                       guint64 line, const char *reason)
 {
-  g_autofree char *shown = g_filename_display_name (where);
+  g_autofree char *shown = g_filename_display_name (where),
+                  *place = line > 0 ? g_strdup_printf ("%s, line %" PRIu64, shown, line)
+                                    : g_strdup (shown);
 
-  dataset->info.n_unreadable++;
-  if (dataset->unreadable->len >= context->max_listed)
-    return;
-  g_ptr_array_add (dataset->unreadable,
-                   line > 0 ? g_strdup_printf ("%s, line %" PRIu64 ": %s", shown, line, reason)
-                            : g_strdup_printf ("%s: %s", shown, reason));
+  dyno_dataset_info_refuse (&dataset->info, place, line > 0, reason);
+  if (dataset->unreadable->len < context->max_listed)
+    g_ptr_array_add (dataset->unreadable, g_strdup_printf ("%s: %s", place, reason));
 }
 
 static const DynoListedImage *

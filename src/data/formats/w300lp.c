@@ -279,7 +279,14 @@ read_sample (const Load *load, Sample *sample, GByteArray *scratch, GError **err
       return FALSE;
     }
   for (int i = 0; i < 3; i++)
-    sample->values[i] = (float) (pose->items[order[i]] * (180 / G_PI));
+    {
+      sample->values[i] = (float) (pose->items[order[i]] * (180 / G_PI));
+      if (isfinite (sample->values[i]))
+        continue;
+      g_set_error_literal (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                           _ ("its .mat has a pose that is no finite number (Pose_Para)"));
+      return FALSE;
+    }
   return TRUE;
 }
 

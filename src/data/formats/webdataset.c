@@ -121,14 +121,21 @@ append_values (Load *load, const char *text)
                   : _ ("it has another number of values than the first sample");
 }
 
+/* is_sample: it is the key of one. */
 static void
-note (Load *load, const char *name, const char *reason)
+note (Load *load, const char *name, gboolean is_sample, const char *reason)
 {
+  DynoDatasetInfo *info = &load->dataset->info;
+  guint64 before = info->n_refused;
   const char *path = g_array_index (load->list->containers, DynoContainer, load->container).path;
   g_autofree char *base = g_path_get_basename (path);
   g_autofree char *where = g_strdup_printf ("%s: %s", base, name);
 
   dyno_image_list_note (load->dataset, load->context, where, 0, reason);
+  if (!is_sample || info->n_refused > before)
+    return;
+  if (info->n_refused++ == 0)
+    info->first_refused = g_strdup_printf ("%s: %s", where, reason);
 }
 
 static gboolean
@@ -151,7 +158,7 @@ end_sample (Load *load, GError **error)
   else
     load->item.class_id = (gint32) dyno_label_table_add (&load->labels, load->label);
   if (refused)
-    note (load, load->key->str, refused);
+    note (load, load->key->str, TRUE, refused);
   else
     {
       if (!dyno_image_list_add_name (load->list, load->image_name->str, load->image_name->len,
@@ -276,7 +283,7 @@ take_member (const DynoMember *member, gpointer data, GError **error)
 
   if (member->refused)
     {
-      note (load, member->name, member->refused);
+      note (load, member->name, FALSE, member->refused);
       return TRUE;
     }
   if (!split_name (member->name, &length, &extension))
