@@ -12,6 +12,7 @@
 #include "targets.h"
 #include "timmnames.h"
 #include "train-error.h"
+#include <math.h>
 #include <string.h>
 
 #define MEAN_SUFFIX    ".running_mean"
@@ -113,6 +114,25 @@ read_int8 (const DynoParameter *parameter, DynoSafetensors *file, const DynoSafe
                       scale->name);
 }
 
+/* Weights of which one is no number make every output none: no rate of learning mends that. */
+static gboolean
+check_finite (const DynoWeightsSource *source, const DynoSafetensor *tensor, const float *values,
+              guint64 count, GError **error)
+{
+  guint64 bad = 0, first = 0;
+
+  for (guint64 i = 0; i < count; i++)
+    if (!isfinite (values[i]) && bad++ == 0)
+      first = i;
+  if (bad == 0)
+    return TRUE;
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
+               "“%s”: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " numbers of tensor “%s” are "
+               "not finite, the first, at %" G_GUINT64_FORMAT ", is %g; take other weights",
+               source->shown, bad, count, tensor->name, first, (double) values[first]);
+  return FALSE;
+}
+
 static gboolean
 read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeightsSource *source,
           float *out, GError **error)
@@ -140,7 +160,7 @@ read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeigh
   if (!convert (tensor, dyno_parameter_count (parameter), out))
     return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one",
                      tensor->name, dyno_tensor_type_get_name (tensor->type));
-  return TRUE;
+  return check_finite (source, tensor, out, dyno_parameter_count (parameter), error);
 }
 
 static void

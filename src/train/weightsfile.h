@@ -11,7 +11,7 @@ G_BEGIN_DECLS
  * BF16 and F64 are converted, and I8 with scales (int8weights.h).  Every parameter must be there in
  * its shape, and with strict nothing else; without_states, as of moments: running statistics and frozen parameters are not looked for;
  * may_lack: what is not there is zero.  Errors: CHECKPOINT, naming shown and the first tensor that
- * does not match. */
+ * does not match, or holds a number that is not finite. */
 typedef struct {
   const char *shown; /* the file, for messages */
   const char *prefix;

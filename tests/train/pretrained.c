@@ -6,6 +6,7 @@
 #include "train-test.h"
 #include "weightsfile.h"
 #include "weightsinfo.h"
+#include <math.h>
 #include <string.h>
 
 #define SHAPES "builtin:shapes?size=16&samples=32&classes=3"
@@ -341,6 +342,59 @@ test_values_of_other_types (void)
   test_remove_tree (folder);
 }
 
+/* A number that is none makes every output none: the file is refused, and the tensor named. */
+static void
+test_numbers_that_are_none (void)
+{
+  static const guint16 half_infinite[5] = { 0x3800, 0, 0, 0x7c00, 0x7e00 };
+  static const float nan_third[5] = { 1, 2, NAN, 4, 5 };
+  static const double too_large[5] = { 1, 2, 3, 4, 1e300 };
+  static const struct {
+    DynoTensorType type;
+    gsize element;
+    gconstpointer data;
+    const char *words;
+  } rows[] = {
+    { DYNO_TENSOR_F32, 4, nan_third,
+      "“w”: 1 of 5 numbers of tensor “%s” are not finite, the first, at 2, is nan" },
+    { DYNO_TENSOR_F16, 2, half_infinite,
+      "2 of 5 numbers of tensor “%s” are not finite, the first, at 3, is inf" },
+    { DYNO_TENSOR_F64, 8, too_large, "1 of 5 numbers of tensor “%s”" },
+  };
+  g_autofree char *folder = test_folder (), *path = g_build_filename (folder, "w", NULL);
+  g_autoptr (DynoGraph) graph = build ("mlp", 5);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  guint last = parameters->len - 1; /* the bias of the classes */
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoWeights) weights = dyno_weights_new (graph, NULL);
+      g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
+      g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free),
+                            notes = g_ptr_array_new_with_free_func (g_free);
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) words = g_strsplit (rows[i].words, "%s", 2);
+      DynoSafetensor *bias;
+
+      dyno_weights_list (weights, graph, "", FALSE, FALSE, tensors, names);
+      bias = &g_array_index (tensors, DynoSafetensor, last);
+      bias->type = rows[i].type;
+      bias->data = rows[i].data;
+      bias->size_bytes = 5 * rows[i].element;
+      g_assert_true (dyno_safetensors_write (
+          path, (const DynoSafetensor *) (gpointer) tensors->data, tensors->len, NULL, &error));
+      g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &error);
+      g_assert_no_error (error);
+      g_assert_false (dyno_weights_load (weights, graph, file, "w", DYNO_WEIGHTS_HEAD_FITS, NULL,
+                                         notes, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT);
+      g_assert_nonnull (strstr (error->message, words[0]));
+      g_assert_nonnull (strstr (error->message, words[1]));
+      g_assert_nonnull (strstr (error->message, ((DynoParameter *) parameters->pdata[last])->name));
+    }
+  test_remove_tree (folder);
+}
+
 /* --- what they say of themselves -------------------------------------------------------------- */
 
 /* A run's weights; the file of that name in folder. */
@@ -518,6 +572,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/pretrained/timm-other-names", test_timm_other_names);
   g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
   g_test_add_func ("/train/pretrained/values-of-other-types", test_values_of_other_types);
+  g_test_add_func ("/train/pretrained/numbers-that-are-none", test_numbers_that_are_none);
   g_test_add_func ("/train/pretrained/says-what-is-fed", test_says_what_is_fed);
   g_test_add_func ("/train/pretrained/classes-are-matched-by-name", test_classes_by_name);
   g_test_add_func ("/train/pretrained/says-that-classes-are-others",
