@@ -98,6 +98,12 @@ extern const DynoDatasetClass dyno_dataset_class_sequencefiles;
 DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
                                GError **error);
 
+/* The first class of the table that matches; NULL: none does. */
+const DynoDatasetClass *dyno_dataset_find_class (const DynoLocation *location);
+/* The folder within a folder that no special format matches, where the data set is one or more folders
+ * further in; NULL: it is in the folder itself.  one_class: one folder may be a class.  g_free. */
+char *dyno_dataset_see_through (const DynoLocation *root, gboolean one_class);
+
 /* Places of the fields in most schemas. */
 enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 

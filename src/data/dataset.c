@@ -182,7 +182,7 @@ short_name (const DynoLocation *location)
 
   if (location->scheme)
     return g_strdup (strcmp (location->scheme, "builtin") == 0 ? location->body : location->scheme);
-  absolute = g_canonicalize_filename (location->body, NULL);
+  absolute = g_canonicalize_filename (location->text, NULL);
   return g_filename_display_basename (absolute);
 }
 
@@ -213,12 +213,50 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   return g_steal_pointer (&dataset);
 }
 
+const DynoDatasetClass *
+dyno_dataset_find_class (const DynoLocation *location)
+{
+  for (guint i = 0; dyno_dataset_classes[i]; i++)
+    if (dyno_dataset_classes[i]->matches (location))
+      return dyno_dataset_classes[i];
+  return NULL;
+}
+
+/* The location of the data set within a folder, under the folder's name; NULL: it is the folder. */
+static DynoLocation *
+look_within (const DynoLocation *root, const DynoDatasetClass **klass,
+             const DynoDatasetParams *params)
+{
+  g_autofree char *path = *klass == &dyno_dataset_class_imagefolder
+                              ? dyno_dataset_see_through (root, params->one_class)
+                              : NULL;
+  g_autoptr (DynoLocation) inner = path ? dyno_location_new (path, NULL) : NULL;
+
+  if (!inner || !dyno_dataset_find_class (inner))
+    return NULL;
+  *klass = dyno_dataset_find_class (inner);
+  g_free (inner->text);
+  inner->text = g_strdup (root->text);
+  return g_steal_pointer (&inner);
+}
+
+static void
+note_within (DynoDataset *dataset, const DynoLocation *root, const DynoLocation *inner)
+{
+  const char *within = inner->body + strlen (root->body);
+  g_autofree char *shown = g_filename_display_name (within + strspn (within, "/"));
+
+  g_ptr_array_add (dataset->notes,
+                   g_strdup_printf (_ ("The data set is in “%s” of the folder"), shown));
+}
+
 DynoDataset *
 dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
                    gpointer data, GCancellable *cancellable, GError **error)
 {
   static const DynoDatasetParams defaults;
-  g_autoptr (DynoLocation) parsed = NULL;
+  g_autoptr (DynoLocation) parsed = NULL, inner = NULL;
+  const DynoDatasetClass *klass;
   g_autofree char *shown = NULL;
 
   g_return_val_if_fail (location, NULL);
@@ -228,18 +266,23 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
   if (!parsed)
     return NULL;
   params = params ? params : &defaults;
-  for (guint i = 0; dyno_dataset_classes[i]; i++)
-    if (dyno_dataset_classes[i]->matches (parsed))
-      {
-        DynoOpenContext context = { .location = parsed,
-                                    .params = params,
-                                    .max_listed = params->max_listed > 0 ? params->max_listed
-                                                                         : DEFAULT_LISTED,
-                                    .progress = progress,
-                                    .progress_data = data,
-                                    .cancellable = cancellable };
-        return dyno_dataset_new (dyno_dataset_classes[i], &context, error);
-      }
+  klass = dyno_dataset_find_class (parsed);
+  if (klass)
+    {
+      inner = look_within (parsed, &klass, params);
+      DynoOpenContext context = { .location = inner ? inner : parsed,
+                                  .params = params,
+                                  .max_listed =
+                                      params->max_listed > 0 ? params->max_listed : DEFAULT_LISTED,
+                                  .progress = progress,
+                                  .progress_data = data,
+                                  .cancellable = cancellable };
+      DynoDataset *dataset = dyno_dataset_new (klass, &context, error);
+
+      if (dataset && inner)
+        note_within (dataset, parsed, inner);
+      return dataset;
+    }
 
   shown = g_filename_display_name (location);
   if (parsed->scheme)

@@ -217,6 +217,58 @@ test_content_hash_sees_pixels_labels_and_parts (void)
   test_folder_remove (folder);
 }
 
+/* What pickle writes is not read, and it is said what to do. */
+static void
+test_version_for_python (void)
+{
+  static const char *const names[][2] = { { "data_batch_1", "batches.meta" }, { "train", "meta" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *folder = test_folder_new (), *file = NULL;
+
+      file = test_write (folder, names[i][0], "\x80\x02}q", 4);
+      g_free (test_write (folder, names[i][1], "\x80\x02}q", 4));
+      test_open_fails (folder, DYNO_DATA_ERROR_UNSUPPORTED, "pickles|binary version|X.npy");
+      if (i == 0)
+        test_open_fails (file, DYNO_DATA_ERROR_UNSUPPORTED, "pickles");
+      test_folder_remove (folder);
+    }
+}
+
+/* A root one or more folders above, as torchvision keeps it, is seen through. */
+static void
+test_root_is_seen_through (void)
+{
+  static const char *const roots[] = { "cifar-10-batches-bin", "down/load/cifar-10-batches-bin" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (roots); i++)
+    {
+      g_autofree char *folder = test_folder_new (), *name = NULL,
+                      *base = g_path_get_basename (folder);
+      g_autoptr (DynoDataset) dataset = NULL, refused = NULL;
+      g_auto (GStrv) notes = NULL;
+
+      name = g_strconcat (roots[i], "/data_batch_1.bin", NULL);
+      put (folder, name, make_file (1, 20, 0));
+      dataset = test_open (folder);
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->kind, ==, "cifar");
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->name, ==, base);
+      g_assert_cmpstr (dyno_dataset_get_info (dataset)->location, ==, folder);
+      notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+      g_assert_nonnull (strstr (notes[0], roots[i]));
+      /* a second folder beside it is no reason against it; a second set is */
+      g_free (test_write (folder, "other/words.txt", "words", 5));
+      g_clear_pointer (&dataset, dyno_dataset_unref);
+      refused = dyno_dataset_open (folder, NULL, NULL, NULL, NULL, NULL);
+      g_assert_cmpint (refused != NULL, ==, i == 0);
+      put (folder, "third/data_batch_1.bin", make_file (1, 20, 0));
+      put (folder, "fourth/data_batch_1.bin", make_file (1, 20, 0));
+      g_assert_null (dyno_dataset_open (folder, NULL, NULL, NULL, NULL, NULL));
+      test_folder_remove (folder);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -229,5 +281,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/cifar/fine-label-out-of-range", test_of_one_fine_label_out_of_range);
   g_test_add_func ("/data/cifar/content-hash-sees-pixels-labels-and-parts",
                    test_content_hash_sees_pixels_labels_and_parts);
+  g_test_add_func ("/data/cifar/version-for-python", test_version_for_python);
+  g_test_add_func ("/data/cifar/root-is-seen-through", test_root_is_seen_through);
   return g_test_run ();
 }

@@ -255,6 +255,35 @@ test_names_of_classes_are_no_parts (void)
     }
 }
 
+/* Folders around the classes, or around the parts, are seen through; not where one may be a class. */
+static void
+test_folders_around (void)
+{
+  static const char *const names[][3] = { { "pets/set/cat/1.jpg", "pets/set/dog/1.jpg" },
+                                          { "pets/train/cat/1.jpg", "pets/test/dog/1.jpg" },
+                                          { "train/cat/1.jpg", "train/dog/1.jpg" } };
+  const DynoDatasetParams one_class = { .one_class = TRUE };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *folder = test_folder_new (), *first = NULL;
+      g_autoptr (DynoDataset) dataset = NULL, one = NULL;
+
+      for (guint k = 0; k < 2; k++)
+        put_jpeg (folder, names[i][k], 10);
+      put_jpeg (folder, "readme.jpg", 10);
+      dataset = test_open (folder);
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+      g_assert_cmpint (dyno_dataset_get_info (dataset)->has_split, ==, i == 1);
+      g_assert_cmpint (has_note (dataset, i == 0 ? "is in “pets/set”" : "is in “pets”"), ==, i < 2);
+      first = dyno_dataset_describe_sample (dataset, 0);
+      g_assert_true (g_str_has_suffix (first, "cat/1.jpg"));
+      one = dyno_dataset_open (folder, &one_class, NULL, NULL, NULL, NULL);
+      g_assert_cmpuint (dyno_dataset_get_info (one)->n_classes, ==, i < 2 ? 1 : 2);
+      test_folder_remove (folder);
+    }
+}
+
 static void
 test_flat_parts_are_refused (void)
 {
@@ -724,6 +753,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/imagefolder/names-of-parts", test_names_of_parts);
   g_test_add_func ("/data/imagefolder/names-of-classes-are-no-parts",
                    test_names_of_classes_are_no_parts);
+  g_test_add_func ("/data/imagefolder/folders-around", test_folders_around);
   g_test_add_func ("/data/imagefolder/flat-parts-are-refused", test_flat_parts_are_refused);
   g_test_add_func ("/data/imagefolder/same-folders-in-all-classes-are-doubted",
                    test_same_folders_in_all_classes_are_doubted);

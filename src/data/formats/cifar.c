@@ -141,6 +141,25 @@ find_files (const char *folder, guint *n_train)
   return train->len > 0 ? g_steal_pointer (&train) : NULL;
 }
 
+/* The version for Python: a folder of pickles, or one of them.  They are recognised, so that it is said
+ * what to do, and not read. */
+static gboolean
+is_of_python (const DynoLocation *location)
+{
+  static const char *const pairs[][2] = { { "data_batch_1", "batches.meta" }, { "train", "meta" } };
+  g_autofree char *base = g_path_get_basename (location->body);
+
+  for (guint i = 0; location->is_folder && i < G_N_ELEMENTS (pairs); i++)
+    {
+      g_autofree char *data = g_build_filename (location->body, pairs[i][0], NULL),
+                      *names = g_build_filename (location->body, pairs[i][1], NULL);
+      if (g_file_test (data, G_FILE_TEST_IS_REGULAR) && g_file_test (names, G_FILE_TEST_IS_REGULAR))
+        return TRUE;
+    }
+  return !location->is_folder && !strchr (base, '.')
+         && (g_str_has_prefix (base, "data_batch_") || g_str_equal (base, "test_batch"));
+}
+
 static gboolean
 cifar_matches (const DynoLocation *location)
 {
@@ -153,10 +172,10 @@ cifar_matches (const DynoLocation *location)
   if (location->is_folder)
     {
       files = find_files (location->body, &n_train);
-      return files != NULL;
+      return files || is_of_python (location);
     }
   base = g_path_get_basename (location->body);
-  return kind_of_name (base) || peek_file (location->body);
+  return kind_of_name (base) || peek_file (location->body) || is_of_python (location);
 }
 
 /* Planes to pixels, and labels apart. */
@@ -341,7 +360,18 @@ cifar_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error
 
   if (context->location->is_folder)
     files = find_files (folder, &n_train);
-  else
+  if (!files && is_of_python (context->location))
+    {
+      g_autofree char *shown = g_filename_display_name (body);
+
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   _ ("“%s” is CIFAR's version for Python (pickles), which is not read: take the "
+                      "binary version from the same page, or save its data, (N, 3, 32, 32) bytes, "
+                      "as X.npy and its labels as y.npy"),
+                   shown);
+      return FALSE;
+    }
+  if (!context->location->is_folder)
     {
       files = g_ptr_array_new_with_free_func (g_free);
       g_ptr_array_add (files, g_path_get_basename (body));
