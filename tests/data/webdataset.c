@@ -295,6 +295,72 @@ test_pieces_of_other_programs (void)
   test_folder_remove (folder);
 }
 
+/* Members with more than an ending after the key: the plainest image and label of a sample count, in
+ * whatever order they come. */
+static void
+test_dotted_members (void)
+{
+  static const struct {
+    const char *name;
+    guint8 red; /* of an image; 0: text */
+    const char *text;
+  } members[] = {
+    { "v1.0/0.input.jpg", 40, NULL },  { "v1.0/0.target.cls", 0, "7" },
+    { "v1.0/1.depth.jpg", 200, NULL }, { "v1.0/1.input.jpg", 60, NULL },
+    { "v1.0/1.mask.cls", 0, "3" },     { "v1.0/1.target.cls", 0, "8" },
+    { "v1.0/2.depth.jpg", 200, NULL }, { "v1.0/2.jpg", 80, NULL },
+    { "v1.0/2.cls", 0, "7" },          { "v1.0/2.target.cls", 0, "3" },
+    { "v1.0/3.image.jpg", 100, NULL }, { "v1.0/3.label.txt", 0, "8" },
+    { "v1.0/4.jpg", 120, NULL },       { "v1.0/4.caption.txt", 0, "a word" },
+  };
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (DynoDataset) dataset = NULL;
+  GByteArray *tar = g_byte_array_new ();
+
+  for (guint i = 0; i < G_N_ELEMENTS (members); i++)
+    if (members[i].text)
+      add_text (tar, members[i].name, members[i].text);
+    else
+      add_image (tar, members[i].name, members[i].red);
+  path = put (folder, "dots.tar", tar);
+  dataset = test_open (path);
+  g_assert_cmpstr (dyno_dataset_get_info (dataset)->kind, ==, "webdataset");
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_classes, ==, 2);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 4);
+  for (guint i = 0; i < 4; i++)
+    {
+      assert_red (dataset, i, 40 + 20 * (int) i);
+      g_assert_cmpint (dyno_dataset_get_label (dataset, i), ==, i % 2);
+    }
+  g_assert_true (is_listed (
+      dataset, "v1.0/4: the sample has no label (.cls, .json or .txt), only .jpg, .caption.txt"));
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_refused, ==, 1);
+  test_folder_remove (folder);
+}
+
+static void
+test_parts_of_shards (void)
+{
+  static const char *const names[][2] = { { "Train/s.tar", "Val/s.tar" },
+                                          { "training_set/s.tar", "test_set/s.tar" },
+                                          { "set-TRAIN-0.tar", "set-VAL-0.tar" } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_autofree char *folder = test_folder_new ();
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (GArray) train = NULL, validation = NULL;
+
+      g_free (put_shard (folder, names[i][0], 4, 0));
+      g_free (put_shard (folder, names[i][1], 2, 4));
+      dataset = test_open (folder);
+      dyno_dataset_split (dataset, 0, 1, &train, &validation);
+      g_assert_cmpuint (train->len, ==, 4);
+      g_assert_cmpuint (validation->len, ==, 2);
+      test_folder_remove (folder);
+    }
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -307,5 +373,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/webdataset/broken-shards", test_broken_shards);
   g_test_add_func ("/data/webdataset/pieces-and-places", test_pieces_and_places);
   g_test_add_func ("/data/webdataset/pieces-of-other-programs", test_pieces_of_other_programs);
+  g_test_add_func ("/data/webdataset/dotted-members", test_dotted_members);
+  g_test_add_func ("/data/webdataset/parts-of-shards", test_parts_of_shards);
   return g_test_run ();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* WebDataset: .tar shards whose members of one name, one after another, make a sample: key.jpg (png,
- * webp, ...) with key.cls (a class's number or name), key.json ("label", "cls" or "class", a name or
+ * webp, ...; or key.input.jpg) with key.cls (a class's number or name; or key.target.cls), key.json ("label", "cls" or "class", a name or
  * number; or "values", a list of numbers; "split") or key.txt (one line).  One shard, a folder of
  * them, or a pattern shard-{000..012}.tar.
  *
@@ -27,10 +27,14 @@
 #define MAX_LABEL  (64 * 1024)
 #define MAX_LINE   256
 #define MAX_VALUES 1024
+#define MAX_MET    200
 #define PEEKED     16 /* members that tell the kind */
 #define NO_PLACE   G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
+/* What a member is, by what stands after its key, and how plainly: key.jpg, or key.input.jpg.  Of two
+ * the plainer counts. */
+typedef enum { RANK_NONE, RANK_WORD, RANK_PLAIN } Rank;
 
 typedef struct {
   DynoDataset *dataset;
@@ -45,8 +49,10 @@ typedef struct {
   /* the sample whose members are being met */
   GString *key;
   DynoListedImage item;
-  gboolean has_image, validation;
+  gboolean validation;
+  Rank image_rank, label_rank; /* NONE: it has none yet */
   GString *image_name;
+  GString *met; /* what its members have after the key */
   LabelSource source;
   char *label; /* a class, or values joined by spaces */
   gboolean values;
@@ -81,6 +87,35 @@ is_one_of (const char *word, const char *const *words)
 static const char *const image_words[] = { "jpg", "jpeg", "png", "webp", "bmp",
                                            "tif", "tiff", "img", NULL };
 static const char *const label_words[] = { "cls", "json", "txt", NULL };
+/* Before the ending: key.input.jpg, key.target.cls. */
+static const char *const input_words[] = { "input", "image", "img", "rgb", "photo", "x", NULL };
+static const char *const target_words[] = { "target", "label", "class", "output", "y", NULL };
+
+static Rank
+rank_of (const char *extension, const char *const *endings, const char *const *words)
+{
+  const char *dot = strrchr (extension, '.');
+  g_autofree char *word = NULL;
+
+  if (!dot)
+    return is_one_of (extension, endings) ? RANK_PLAIN : RANK_NONE;
+  if (!is_one_of (dot + 1, endings))
+    return RANK_NONE;
+  word = g_strndup (extension, (gsize) (dot - extension));
+  return is_one_of (word, words) ? RANK_WORD : RANK_NONE;
+}
+
+static Rank
+rank_of_image (const char *extension)
+{
+  return rank_of (extension, image_words, input_words);
+}
+
+static Rank
+rank_of_label (const char *extension)
+{
+  return rank_of (extension, label_words, target_words);
+}
 
 /* --- a sample's members ----------------------------------------------------------------------- */
 
@@ -88,9 +123,11 @@ static void
 forget_sample (Load *load)
 {
   g_string_truncate (load->key, 0);
+  g_string_truncate (load->met, 0);
   g_clear_pointer (&load->label, g_free);
   load->source = FROM_NOTHING;
-  load->has_image = load->values = load->validation = FALSE;
+  load->values = load->validation = FALSE;
+  load->image_rank = load->label_rank = RANK_NONE;
   load->box = (DynoImageBox){ 0 };
   load->refused = NULL;
   load->place = NO_PLACE;
@@ -142,13 +179,15 @@ static gboolean
 end_sample (Load *load, GError **error)
 {
   const char *refused = NULL;
+  g_autofree char *lacking = NULL;
 
   if (load->key->len == 0)
     return TRUE;
-  if (!load->has_image)
-    refused = _ ("the sample has no image");
+  if (load->image_rank == RANK_NONE)
+    refused = lacking = g_strdup_printf (_ ("the sample has no image, only %s"), load->met->str);
   else if (!load->label || *load->label == '\0')
-    refused = _ ("the sample has no label (.cls, .json or .txt)");
+    refused = lacking = g_strdup_printf (
+        _ ("the sample has no label (.cls, .json or .txt), only %s"), load->met->str);
   else if (load->refused)
     refused = load->refused;
   else if (load->any && load->values != (load->list->n_values > 0))
@@ -280,6 +319,7 @@ take_member (const DynoMember *member, gpointer data, GError **error)
   Load *load = data;
   g_autofree char *extension = NULL;
   gsize length;
+  Rank rank;
 
   if (member->refused)
     {
@@ -293,15 +333,27 @@ take_member (const DynoMember *member, gpointer data, GError **error)
       if (!end_sample (load, error))
         return FALSE;
       forget_sample (load);
-      if (!is_one_of (extension, image_words) && !is_one_of (extension, label_words))
+      if (rank_of_image (extension) == RANK_NONE && rank_of_label (extension) == RANK_NONE)
         return TRUE;
       g_string_append_len (load->key, member->name, (gssize) length);
     }
-  if (is_one_of (extension, label_words))
-    return read_label (load, member, extension, error);
-  if (!is_one_of (extension, image_words) || load->has_image)
+  if (load->met->len < MAX_MET)
+    g_string_append_printf (load->met, "%s.%s", load->met->len > 0 ? ", " : "", extension);
+  rank = rank_of_label (extension);
+  if (rank != RANK_NONE)
+    {
+      if (rank < load->label_rank)
+        return TRUE;
+      if (rank > load->label_rank)
+        load->source = FROM_NOTHING;
+      load->label_rank = rank;
+      return read_label (
+          load, member, strrchr (extension, '.') ? strrchr (extension, '.') + 1 : extension, error);
+    }
+  rank = rank_of_image (extension);
+  if (rank <= load->image_rank)
     return TRUE;
-  load->has_image = TRUE;
+  load->image_rank = rank;
   load->item = (DynoListedImage){
     .container = load->container, .at = member->at, .stored = member->stored, .size = member->size
   };
@@ -410,12 +462,12 @@ peek_member (const DynoMember *member, gpointer data, GError **error)
 
   if (split_name (member->name, &length, &extension))
     {
-      gboolean label = is_one_of (extension, label_words);
+      gboolean label = rank_of_label (extension) != RANK_NONE;
       char *key = g_strdup_printf ("%d%.*s", label, (int) length, member->name);
       g_autofree char *other = g_strdup_printf ("%d%.*s", !label, (int) length, member->name);
 
       peek->found = peek->found
-                    || ((label || is_one_of (extension, image_words))
+                    || ((label || rank_of_image (extension) != RANK_NONE)
                         && g_hash_table_contains (peek->keys, other));
       g_hash_table_add (peek->keys, key);
     }
@@ -576,6 +628,7 @@ webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   load.list = dataset->state = dyno_image_list_new ();
   load.key = g_string_new (NULL);
   load.image_name = g_string_new (NULL);
+  load.met = g_string_new (NULL);
   load.places = g_array_new (FALSE, FALSE, sizeof (guint64));
   dyno_label_table_init (&load.labels);
   ok = load_shards (&load, error);
@@ -585,6 +638,7 @@ webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   forget_sample (&load);
   g_string_free (load.key, TRUE);
   g_string_free (load.image_name, TRUE);
+  g_string_free (load.met, TRUE);
   g_array_unref (load.places);
   g_strfreev (load.names);
   return ok && dyno_image_list_finish (load.list, dataset, context, error);
