@@ -98,7 +98,12 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
   const char *none = "\342\200\223";
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
-  set_tile (self, RATE, dyno_format_rate (steps ? s->step.samples_per_s : 0), _ ("samples/s"));
+  /* While it goes on that of the last second. */
+  set_tile (self, RATE,
+            dyno_format_rate (!steps ? 0
+                              : done ? s->run_rate
+                                     : s->step.samples_per_s),
+            _ ("samples/s"));
   set_tile (self, STEP, dyno_format_ms (steps ? s->step.step_ms : -1), "");
   g_autofree char *percent = dyno_format_share (s->step.wait_data_ms / s->step.step_ms),
                   *share = steps && s->step.step_ms > 0

@@ -133,8 +133,7 @@ export_settings_activated (GSimpleAction *action, GVariant *parameter, gpointer 
   if (status->job && status->n_steps > 0
       && dyno_settings_equal (&status->job->settings, &context.job->settings))
     {
-      context.samples_per_s =
-          status->n_epochs > 0 ? status->epoch.samples_per_s : status->step.samples_per_s;
+      context.samples_per_s = status->run_rate > 0 ? status->run_rate : 0;
       context.vram_bytes = status->step.vram_bytes;
     }
   dyno_export_chooser_show (GTK_WINDOW (self), &context, dyno_setup_get_dataset (self->setup),

@@ -6,6 +6,8 @@
 #include "metrics.h"
 #include "output.h"
 #include "runexporter.h"
+#include "runfacts.h"
+#include "runrate.h"
 #include "signals.h"
 #include "text.h"
 #include <stdio.h>
@@ -107,8 +109,8 @@ find_settings (const char *path, GError **error)
   return NULL;
 }
 
-/* What settings.ini of a run, which was written before it began, cannot say: the rate of its last
- * whole epoch, and its device memory. */
+/* What settings.ini of a run, which was written before it began, cannot say: its rate, and its device
+ * memory. */
 static void
 take_run (const char *folder, DynoMeasured *measured)
 {
@@ -116,13 +118,19 @@ take_run (const char *folder, DynoMeasured *measured)
   g_autoptr (DynoMetrics) metrics = dyno_metrics_read (path, NULL);
   guint64 n_epochs = metrics ? dyno_metrics_get_epochs (metrics) : 0,
           n_steps = metrics ? dyno_metrics_get_steps (metrics) : 0;
-  DynoEpochMetrics epoch;
+  g_autofree DynoRunFacts *facts = g_new0 (DynoRunFacts, 1);
+  g_autofree DynoStretches *stretches = g_new (DynoStretches, 1);
   DynoStepMetrics step;
+  double rate;
 
   if (n_epochs == 0 || measured->samples_per_s > 0)
     return;
-  if (dyno_metrics_copy_epochs (metrics, n_epochs - 1, 1, &epoch) == 1 && epoch.samples_per_s > 0)
-    measured->samples_per_s = epoch.samples_per_s;
+  dyno_run_facts_read (folder, facts);
+  dyno_stretches_init (stretches);
+  dyno_stretches_add_log (stretches, metrics);
+  rate = dyno_run_rate_find (facts, stretches);
+  if (rate > 0)
+    measured->samples_per_s = rate;
   if (dyno_metrics_copy_steps (metrics, n_steps - 1, 1, &step) == 1)
     measured->vram_bytes = step.vram_bytes;
 }

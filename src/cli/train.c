@@ -178,7 +178,7 @@ state_name (DynoSessionState state)
 }
 
 static void
-print_done (const DynoMetricTable *table, int selecting, const DynoEvent *event)
+print_done (const DynoMetricTable *table, int selecting, double rate, const DynoEvent *event)
 {
   g_autofree char *best =
       g_strconcat ("best_val_", selecting >= 0 ? table->infos[selecting].name : "accuracy", NULL);
@@ -189,6 +189,7 @@ print_done (const DynoMetricTable *table, int selecting, const DynoEvent *event)
   dyno_json_string (&json, "event", "done");
   dyno_json_double (&json, "seconds", event->done.seconds);
   dyno_json_uint (&json, "steps", event->done.steps);
+  dyno_json_double (&json, "samples_per_s", rate);
   dyno_json_bool (&json, "nothing_left", event->done.is_idle);
   dyno_json_double (&json, best, event->done.best_val_metric);
   dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
@@ -277,7 +278,8 @@ say_parts (Run *run, const DynoEvent *event)
 static void
 on_done (Run *run, const DynoEvent *event)
 {
-  const DynoMetricTable *table = &dyno_run_view_get_status (run->view)->metrics;
+  const DynoRunStatus *status = dyno_run_view_get_status (run->view);
+  const DynoMetricTable *table = &status->metrics;
   GQuark name = run->cli_job->job->settings.best_metric;
   int selecting = dyno_metric_table_find_best (table, g_quark_to_string (name));
 
@@ -285,12 +287,16 @@ on_done (Run *run, const DynoEvent *event)
   run->end = event->done.state;
   run->is_idle = event->done.is_idle;
   if (run->options->options.json)
-    print_done (table, selecting, event);
+    print_done (table, selecting, status->run_rate, event);
   else if (run->is_idle)
     dyno_progress_say (&run->progress, "done before: nothing was changed");
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
-      g_autofree char *seconds = dyno_text_duration (event->done.seconds);
+      g_autofree char *duration = dyno_text_duration (event->done.seconds),
+                      *rate = dyno_text_rate (status->run_rate),
+                      *seconds = status->run_rate > 0
+                                     ? g_strdup_printf ("%s, %s samples/s", duration, rate)
+                                     : g_strdup (duration);
 
       if (selecting < 0 || isnan (event->done.best_val_metric))
         dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s",

@@ -4,6 +4,7 @@
 #include "watchrun.h"
 #include "exporter.h"
 #include "follower.h"
+#include "runrate.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -326,6 +327,8 @@ judge (DynoWatchRun *run)
   s->state = s->ended                 ? DYNO_WATCH_ENDED
              : s->silent_s < SILENT_S ? DYNO_WATCH_RUNNING
                                       : DYNO_WATCH_SILENT;
+  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* not that of the last second */
+    s->samples_per_s = dyno_run_rate_get (&run->facts.rate);
   s->has_sensors = s->state == DYNO_WATCH_RUNNING && fabs (now - s->sensors.unix_time) < FRESH_S;
 }
 

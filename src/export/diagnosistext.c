@@ -59,6 +59,7 @@ dyno_diagnosis_to_json (const DynoDiagnosis *d, guint indent, const char *event)
   dyno_json_string (&json, "verdict", d->verdict);
   dyno_json_string (&json, "knob", d->knob);
   dyno_json_double (&json, "expected_gain", d->expected_gain);
+  dyno_json_double (&json, "samples_per_s", d->rate);
   dyno_json_begin_object (&json, "ceilings");
   dyno_json_double (&json, "loader", d->loader_ceiling);
   dyno_json_double (&json, "gpu", d->gpu_ceiling);

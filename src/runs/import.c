@@ -2,8 +2,8 @@
 /* A folder's files are read as far as they go: what is missing is not known.  The settings are
  * taken from the key file by name, as dyno_settings_set takes them. */
 #include "import.h"
-#include "median.h"
 #include "runfacts.h"
+#include "runrate.h"
 #include "store-private.h"
 #include <glib/gstdio.h>
 #include <math.h>
@@ -48,11 +48,16 @@ read_settings (DynoStoredRun *run)
 }
 
 static void
-take_facts (DynoStoredRun *run)
+take_facts (DynoStoredRun *run, DynoMetrics *log)
 {
   g_autofree DynoRunFacts *facts = g_new0 (DynoRunFacts, 1);
+  g_autofree DynoStretches *stretches = g_new (DynoStretches, 1);
+  gboolean told = dyno_run_facts_read (run->folder, facts);
 
-  if (!dyno_run_facts_read (run->folder, facts))
+  dyno_stretches_init (stretches);
+  dyno_stretches_add_log (stretches, log);
+  run->samples_per_s = dyno_run_rate_find (facts, stretches);
+  if (!told)
     return;
   run->device = *facts->device ? g_strdup (facts->device) : NULL;
   run->software_device = facts->software;
@@ -77,9 +82,7 @@ take_epochs (DynoStoredRun *run, DynoMetrics *log)
 {
   guint64 n = dyno_metrics_get_epochs (log);
   GArray *epochs = g_array_sized_new (FALSE, TRUE, sizeof (DynoEpochMetrics), (guint) n);
-  g_autofree double *rates = g_new (double, n + 1);
   DynoMetricTable table;
-  guint n_rates = 0;
 
   dyno_metrics_get_table (log, &table);
   g_array_set_size (epochs, (guint) n);
@@ -88,14 +91,10 @@ take_epochs (DynoStoredRun *run, DynoMetrics *log)
     {
       DynoEpochMetrics *e = &g_array_index (epochs, DynoEpochMetrics, i);
 
-      if (e->samples_per_s > 0)
-        rates[n_rates++] = e->samples_per_s;
       dyno_stored_run_take_best (run, table.n > 0 ? &table.infos[0] : NULL,
                                  table.n > 0 ? e->val_metrics[0] : (double) NAN, e);
       run->epochs = e->epoch;
     }
-  if (n_rates > 0)
-    run->samples_per_s = dyno_median (rates, n_rates);
   if (table.n > 0)
     {
       run->metric = g_strdup (table.infos[0].name);
@@ -117,8 +116,6 @@ take_steps (DynoStoredRun *run, DynoMetrics *log)
   run->seconds = last.seconds;
   run->loss = last.loss;
   run->vram_bytes = last.vram_bytes;
-  if (isnan (run->samples_per_s) && last.samples_per_s > 0)
-    run->samples_per_s = last.samples_per_s;
 }
 
 static DynoStoredRun *
@@ -160,7 +157,7 @@ dyno_store_import_run (DynoStore *store, const char *folder, gboolean *added, GE
   take_steps (run, log);
   run->state = run->epochs >= (guint64) run->settings.epochs ? DYNO_RUN_STATE_FINISHED
                                                              : DYNO_RUN_STATE_STOPPED;
-  take_facts (run);
+  take_facts (run, log);
   if (!isnan (run->seconds))
     run->begin_us = MIN (run->begin_us, run->end_us - (gint64) (run->seconds * 1e6));
   if (!dyno_store_put_run (store, run, (DynoEpochMetrics *) (gpointer) epochs->data, epochs->len,

@@ -7,6 +7,7 @@
 #include "lateentry.h"
 #include "median.h"
 #include "process.h"
+#include "runrate.h"
 #include "store-private.h"
 #include <math.h>
 
@@ -24,6 +25,7 @@ struct _DynoRunRecorder {
   const DynoJob *job;   /* the newest; taken by the thread */
   DynoStepMetrics step; /* the last; step 0: none since it was taken */
   guint64 vram_bytes;   /* most so far */
+  DynoRunRate rate;     /* as the facts told it, and of the steps since then */
   double step_seconds;  /* of the last step */
   GArray *epoch_ends;   /* double, that when an epoch ended; for each EPOCH of events */
   gboolean over;        /* nothing comes any more */
@@ -42,7 +44,7 @@ struct _DynoRunRecorder {
   DynoMetricTable metrics;
   GArray *left_epochs; /* DynoEpochMetrics, not written yet */
   guint ranks;
-  GArray *rates, *overheads;
+  GArray *overheads;
   guint64 epoch_samples;      /* trained on in an epoch: whole batches alone */
   guint n_epochs;             /* of this part */
   double last_end;            /* of the last of them, in seconds of the run */
@@ -120,9 +122,7 @@ take_times (DynoRunRecorder *r, const DynoEpochMetrics *epoch, double end)
     overhead = MAX (0, end - r->last_end - steps);
   if (r->n_epochs > 1)
     g_array_append_val (r->overheads, overhead);
-  g_array_append_val (r->rates, epoch->samples_per_s);
   r->last_end = end;
-  r->run->samples_per_s = median_of (r->rates);
   r->run->epoch_overhead_seconds = r->overheads->len ? median_of (r->overheads) : overhead;
 }
 
@@ -202,8 +202,6 @@ take_step (DynoRunRecorder *r, const DynoStepMetrics *step)
   r->run->seconds = step->seconds;
   if (r->n_epochs == 0 || isnan (r->run->loss))
     r->run->loss = step->loss;
-  if (r->rates->len == 0 && step->samples_per_s > 0)
-    r->run->samples_per_s = step->samples_per_s;
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -325,7 +323,6 @@ free_it (DynoRunRecorder *r)
   dyno_stored_run_free (r->run);
   g_array_unref (r->epoch_ends);
   g_array_unref (r->left_epochs);
-  g_array_unref (r->rates);
   g_array_unref (r->overheads);
   g_free (r);
 }
@@ -346,6 +343,8 @@ take_all (DynoRunRecorder *r)
   r->epoch_ends = g_array_new (FALSE, FALSE, sizeof (double));
   r->step.step = 0;
   r->run->vram_bytes = MAX (r->run->vram_bytes, r->vram_bytes);
+  if (dyno_run_rate_get (&r->rate) > 0)
+    r->run->samples_per_s = dyno_run_rate_get (&r->rate);
   g_mutex_unlock (&r->lock);
   if (job)
     dyno_stored_run_set_job (r->run, job);
@@ -448,9 +447,12 @@ on_event (DynoEvent *event, gpointer data)
   if (event->type == DYNO_EVENT_STEP)
     {
       r->step = event->step;
+      dyno_run_rate_add (&r->rate, &event->step);
       r->step_seconds = event->step.seconds;
       r->vram_bytes = MAX (r->vram_bytes, event->step.vram_bytes);
     }
+  else if (event->type == DYNO_EVENT_FACTS)
+    r->rate = event->facts.rate;
   else if (is_kept (event->type))
     {
       g_queue_push_tail (&r->events, dyno_event_ref (event));
@@ -484,7 +486,6 @@ dyno_run_recorder_new (DynoStore *store, DynoSession *session)
   g_queue_init (&r->events);
   r->epoch_ends = g_array_new (FALSE, FALSE, sizeof (double));
   r->left_epochs = g_array_new (FALSE, FALSE, sizeof (DynoEpochMetrics));
-  r->rates = g_array_new (FALSE, FALSE, sizeof (double));
   r->overheads = g_array_new (FALSE, FALSE, sizeof (double));
   r->selecting = r->shown = -1;
   r->store = store ? dyno_store_ref (store) : NULL;

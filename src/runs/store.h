@@ -71,7 +71,7 @@ typedef struct {
   gboolean metric_is_fraction;         /* shown in percent */
   double best_metric, best_val_loss;
   guint64 best_epoch;
-  double samples_per_s;          /* of training: the median over epochs, else the last */
+  double samples_per_s;          /* of the run: runrate.h */
   double epoch_overhead_seconds; /* of an epoch besides its steps: validation, saving */
   guint64 planned_bytes, vram_bytes;
   guint64 n_parameters;

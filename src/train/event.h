@@ -82,6 +82,7 @@ typedef struct {
   guint64 ranks, hosts; /* 0: one process */
   guint64 exchange_bytes, exchange_buckets;
   double exchange_wait_ms, exchange_sum_ms, wait_ranks_ms;
+  DynoRunRate rate; /* of the steps so far, earlier parts counted, as of the event (runrate.h) */
   /* at the end */
   guint64 state; /* DynoSessionState; RUNNING: it goes on, or was killed */
   gboolean diverged;

@@ -46,6 +46,15 @@ typedef struct {
   double validation_seconds, saving_seconds;
 } DynoEpochMetrics;
 
+/* What the rate of a run is made of: runrate.h. */
+typedef struct {
+  guint64 samples;
+  double seconds;
+} DynoRunRate;
+
+/* A step of the log; the first of a part, which has no rate, does not count. */
+void dyno_run_rate_add (DynoRunRate *rate, const DynoStepMetrics *step);
+
 #define DYNO_METRICS_MOST_BYTES (20 * 1048576)
 
 typedef struct _DynoMetrics DynoMetrics;

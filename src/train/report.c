@@ -158,6 +158,18 @@ emit_facts (DynoRun *run)
   dyno_session_emit (run->session, event);
 }
 
+/* What this run has trained so far, or, of one that is resumed in its folder, before. */
+static DynoRunRate
+find_rate (const DynoRun *run)
+{
+  DynoRunFacts before;
+
+  if (run->facts.rate.samples > 0 || run->position.step == 0 || !run->job->out_dir
+      || !dyno_run_facts_read (run->job->out_dir, &before))
+    return run->facts.rate;
+  return before.rate;
+}
+
 void
 dyno_run_tell_facts (DynoRun *run)
 {
@@ -186,6 +198,7 @@ dyno_run_tell_facts (DynoRun *run)
     .state = DYNO_SESSION_RUNNING,
   };
 
+  facts.rate = find_rate (run);
   g_strlcpy (facts.model, engine->job->model, sizeof facts.model);
   dyno_run_facts_set_device (&facts, dyno_device_get_info (engine->device));
   dyno_run_facts_set_rates (&facts, dyno_device_get_info (engine->device));
@@ -297,6 +310,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   if (metrics.step <= run->logged_step)
     return;
   run->logged_step = metrics.step;
+  dyno_run_rate_add (&run->facts.rate, &metrics);
   dyno_run_begin_folder (run);
   dyno_metrics_add_step (run->session->metrics, &metrics);
   event = dyno_event_new (DYNO_EVENT_STEP);

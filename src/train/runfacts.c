@@ -63,6 +63,8 @@ static const struct {
   ROW (REAL, exchange_wait_ms),
   ROW (REAL, exchange_sum_ms),
   ROW (REAL, wait_ranks_ms),
+  ROW (COUNT, rate.samples),
+  ROW (REAL, rate.seconds),
   ROW (COUNT, state),
   ROW (FLAG, diverged),
   ROW (TEXT, problem),

@@ -3,6 +3,7 @@
 #include "runview.h"
 #include "intl.h"
 #include "runfacts.h"
+#include "runrate.h"
 #include <math.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ reset_status (DynoRunView *view)
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     s->best[i] = (double) NAN;
   s->eta_s = s->progress_left_s = -1;
+  s->run_rate = (double) NAN;
   s->memory_unit = GIB;
   s->memory_unit_name = "GiB";
   s->memory_limit = (double) NAN;
@@ -373,6 +375,7 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
       break;
     case DYNO_EVENT_FACTS:
       view->facts = event->facts;
+      s->run_rate = dyno_run_rate_find (&view->facts, &view->stretches);
       count_steps (view);
       break;
     case DYNO_EVENT_PROGRESS:
@@ -460,6 +463,7 @@ dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
   s->step = *step;
   s->n_steps++;
   dyno_stretches_add_step (&view->stretches, step);
+  s->run_rate = dyno_run_rate_find (&view->facts, &view->stretches);
   if (s->state == DYNO_SESSION_RUNNING && s->progress)
     end_preparation (view);
   estimate (view);

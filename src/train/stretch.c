@@ -100,6 +100,7 @@ dyno_stretches_add_step (DynoStretches *log, const DynoStepMetrics *step)
     .vram_all_bytes = step->vram_all_bytes,
   };
 
+  dyno_run_rate_add (&log->rate, step);
   /* Clock of the run between this step's beginning and the last one's end. */
   one.gap_ms = MAX (0, (number (step->seconds) - log->end_seconds) * 1e3 - one.step_ms);
   if (log->n_steps++ > 0)

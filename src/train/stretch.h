@@ -31,6 +31,7 @@ typedef struct {
   DynoStretch stretches[DYNO_STRETCHES];
   guint n;
   DynoStretch whole;  /* of all steps but the first */
+  DynoRunRate rate;   /* of the run */
   guint64 each;       /* steps of a stretch that is full */
   guint64 n_steps;    /* with the first */
   double first_loss;  /* finite; NaN: none yet */

@@ -9,6 +9,7 @@
 #include "claims.h"
 #include "diagnosis-private.h"
 #include "intl.h"
+#include "runrate.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,9 @@ measure_ceilings (DynoMeasures *m)
                                      : NONE;
   if (sum->samples == 0) /* what is told of is a rank's */
     m->batch *= m->ranks;
-  m->rate = ratio (m->batch * 1e3, m->training_ms);
+  m->rate = dyno_run_rate_find (facts, &input->log);
+  if (isnan (m->rate)) /* a log without samples */
+    m->rate = ratio (m->batch * 1e3, m->training_ms);
   m->gpu_ceiling = ratio (m->batch * 1e3, m->device_ms);
   /* What this run exceeded is no ceiling, nor what its device exceeded while it computed. */
   m->gpu_measured = input->gpu_ceiling >= m->rate

@@ -111,7 +111,7 @@ typedef struct {
   const char *knob;     /* the setting to turn, static; or NULL */
   double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or nothing to turn */
   DynoPhases phases;
-  double loader_ceiling, gpu_ceiling, rate; /* samples/s; NaN: not known */
+  double loader_ceiling, gpu_ceiling, rate; /* samples/s, of the run: runrate.h; NaN: not known */
   guint ranks;                              /* that the run has; 1: it is one process */
   double exchange_ceiling; /* what sums over the ranks allow; NaN: not known, or one rank */
   gboolean loader_measured, gpu_measured; /* FALSE: estimated from the run itself */

@@ -34,7 +34,7 @@ class Diagnose(Case):
     def test_the_object_is_as_documented(self):
         self.train('--epochs', '3')
         diagnosis = self.diagnose()
-        self.assertEqual(list(diagnosis), ['verdict', 'knob', 'expected_gain', 'ceilings', 'phases_ms', 'findings'])
+        self.assertEqual(list(diagnosis), ['verdict', 'knob', 'expected_gain', 'samples_per_s', 'ceilings', 'phases_ms', 'findings'])
         self.assertEqual(list(diagnosis['ceilings']), ['loader', 'gpu'])
         self.assertGreater(diagnosis['ceilings']['loader'], 0)
         self.assertGreater(diagnosis['ceilings']['gpu'], 0)

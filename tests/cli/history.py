@@ -16,6 +16,38 @@ class History(Case):
     def file(self):
         return os.path.join(self.home, 'dyno', 'history.sqlite')
 
+    def rates(self, folder):
+        """All that says the rate of a run of this folder, by who says it."""
+        with open(self.path(f'{folder}/facts.ini')) as file:
+            facts = dict(line.rstrip('\n').split('=', 1) for line in file if '=' in line)
+        with open(self.path(f'{folder}/diagnosis.json')) as file:
+            kept = json.load(file)['samples_per_s']
+        exported = json.loads(self.run_it('export', '--settings', folder, '--to', 'json').stdout)['samples_per_s']
+        entry, = [run for run in self.runs('list') if run['folder'] == self.path(folder)]
+        diagnosed, = self.lines('diagnose', '--run', folder, '--json')
+        watched, = self.lines('watch', '--once', '--json', folder)
+        return {'facts': int(facts['rate.samples']) / float(facts['rate.seconds']), 'left': kept, 'exported': exported,
+                'history': entry['samples_per_s'], 'diagnosed': diagnosed['samples_per_s'], 'watched': watched['run']['samples_per_s']}
+
+    def test_the_rate_of_a_run_is_one_number(self):
+        """Also of one that was resumed, and of one that the history learns of from its folder."""
+        train = ('train', '--data', TINY, *SMALL, '--json')
+        done, = self.events(self.lines(*train, '--epochs', '2', '--out', 'run'), 'done')
+        self.assertGreater(done['samples_per_s'], 0)
+        for who, rate in self.rates('run').items():
+            self.assertEqual(rate, done['samples_per_s'], who)
+        done, = self.events(self.lines('train', '--resume', 'run', '--epochs', '4', '--json'), 'done')
+        with open(self.path('run/facts.ini')) as file:
+            samples, = re.findall(r'(?m)^rate\.samples=(\d+)$', file.read())
+        steps, batch = 10, 8  # of an epoch of 80 samples, less those for validation; each part's first does not count
+        self.assertLess(int(samples), 4 * steps * batch)
+        self.assertGreater(int(samples), 2 * steps * batch)
+        for who, rate in self.rates('run').items():
+            self.assertEqual(rate, done['samples_per_s'], who)
+        self.run_it('runs', 'delete', '1')
+        self.run_it('runs', 'import', 'run')
+        self.assertEqual(self.rates('run')['history'], done['samples_per_s'])
+
     def test_list_and_show(self):
         self.assertEqual(self.runs(), [])
         self.train('--out', 'a', '--set', 'lr=0.01')

@@ -531,10 +531,42 @@ test_loss_trend_without_numbers (void)
   g_assert_cmpint (dyno_stretches_judge_loss (log), ==, DYNO_LOSS_RISING);
 }
 
+/* Samples by the time of their steps: not the first of a part, which has no rate, nor the gap that an
+ * epoch's end leaves; in the end as the session counted, parts of before with it. */
+static void
+test_rate_of_the_run (void)
+{
+  g_autoptr (DynoRunView) view = new_view (2);
+  const DynoRunStatus *s = dyno_run_view_get_status (view);
+  DynoEvent event = { .facts = { .state = DYNO_SESSION_RUNNING, .rate = { 4000, 8 } } };
+  double seconds = 0;
+
+  g_assert_true (isnan (s->run_rate));
+  take (view, DYNO_EVENT_FACTS, &event);
+  g_assert_true (isnan (s->run_rate));
+  for (guint i = 1; i <= 5; i++)
+    {
+      DynoStepMetrics row = { .step = i,
+                              .samples = 50,
+                              .step_ms = i == 1 ? 9000 : 100 * i,
+                              .samples_per_s = i == 1 ? 0 : 77 };
+
+      seconds += row.step_ms / 1e3 + (i == 3 ? 20 : 0);
+      row.seconds = seconds;
+      dyno_run_view_take_step (view, &row);
+    }
+  g_assert_cmpfloat_with_epsilon (s->run_rate, 200 / 1.4, 1e-9);
+  event.facts.state = DYNO_SESSION_STOPPED;
+  event.facts.rate = (DynoRunRate){ 4200, 9.4 };
+  take (view, DYNO_EVENT_FACTS, &event);
+  g_assert_cmpfloat (s->run_rate, ==, 4200 / 9.4);
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/runview/rate-of-the-run", test_rate_of_the_run);
   g_test_add_func ("/train/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
   g_test_add_func ("/train/runview/losses-that-are-no-numbers-lately",
                    test_loss_trend_without_numbers);
