@@ -22,7 +22,7 @@
 
 struct _DynoTunePage {
   GtkBox parent_instance;
-  GtkWidget *intro, *minutes, *minutes_label, *start, *pause, *stop, *status_box, *status,
+  GtkWidget *intro, *minutes, *minutes_label, *start, *pause, *stop, *status_box, *status, *note,
       *progress, *head, *empty, *stages;
   GtkWidget *best_card, *speedup, *speedup_of, *gain, *best_title, *best_text, *best_rate,
       *best_memory, *best_settings, *today_box, *today_rate, *today_memory, *today_settings,
@@ -282,6 +282,10 @@ drain (gpointer data)
         case DYNO_TUNE_EVENT_BEST:
           show_best (self, event);
           break;
+        case DYNO_TUNE_EVENT_NOTE:
+          gtk_label_set_text (GTK_LABEL (self->note), event->text);
+          gtk_widget_show (self->note);
+          break;
         case DYNO_TUNE_EVENT_WARNING:
           leave_folder (self);
           g_signal_emit (self, signals[NOT_KEPT], 0, event->error);
@@ -337,6 +341,7 @@ dyno_tune_page_start (DynoTunePage *self)
   gtk_widget_hide (self->best_card);
   gtk_widget_hide (self->details);
   gtk_widget_hide (self->empty);
+  gtk_widget_hide (self->note);
   gtk_widget_show (self->stages);
   dyno_tune_stages_begin (DYNO_TUNE_STAGES (self->stages));
   gtk_label_set_text (GTK_LABEL (self->status), _ ("Preparing"));
@@ -456,6 +461,7 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
   BIND (stop);
   BIND (status_box);
   BIND (status);
+  BIND (note);
   BIND (progress);
   BIND (head);
   BIND (empty);

@@ -127,6 +127,7 @@ dyno_tune_stages_take_event (DynoTuneStages *self, const DynoTuneEvent *event)
           show_stand (self, PROOF);
         }
       break;
+    case DYNO_TUNE_EVENT_NOTE:
     case DYNO_TUNE_EVENT_WARNING:
     case DYNO_TUNE_EVENT_ERROR:
     default:

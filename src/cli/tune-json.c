@@ -188,6 +188,10 @@ dyno_tune_print_json (const DynoTuneEvent *event)
       dyno_json_string (&json, "event", "progress");
       print_preparing_members (&json, event);
       break;
+    case DYNO_TUNE_EVENT_NOTE:
+      dyno_json_string (&json, "event", "note");
+      dyno_json_string (&json, "text", event->text);
+      break;
     case DYNO_TUNE_EVENT_WARNING:
     case DYNO_TUNE_EVENT_ERROR:
     case DYNO_TUNE_EVENT_DONE:

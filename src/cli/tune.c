@@ -238,6 +238,10 @@ on_event (Search *search, const DynoTuneEvent *event)
       if (!json)
         print_best (search, event->result);
       break;
+    case DYNO_TUNE_EVENT_NOTE:
+      if (!json)
+        dyno_progress_say (&search->progress, "%s", event->text);
+      break;
     case DYNO_TUNE_EVENT_ERROR:
       keep_error (search, g_error_copy (event->error));
       break;

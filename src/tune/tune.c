@@ -2,8 +2,12 @@
 /* The thread, its events and the records; what is searched, and how, is search.c's. */
 #include "tune.h"
 #include "asyncmeter.h"
+#include "ceilings.h"
+#include "cores.h"
+#include "foresight.h"
 #include "gpu-error.h"
 #include "intl.h"
+#include "planjob.h"
 #include "ranksmeter.h"
 #include "ring.h"
 #include "search.h"
@@ -382,6 +386,35 @@ make_meter (DynoTune *tune)
                                tune->dataset, &tune->device, tune->hosts);
 }
 
+/* Says before the search begins where its time is too short for a proof. */
+static void
+foresee (DynoTune *tune, double flops_per_sample)
+{
+  gboolean software = tune->device.type == DYNO_DEVICE_TYPE_SOFTWARE;
+  DynoForesightParams params = { .present = &tune->job->settings,
+                                 .flops_per_sample = flops_per_sample,
+                                 .n_cores = software ? dyno_cores_count () : 0,
+                                 .minutes = tune->minutes };
+  guint64 n_validation;
+  DynoForesight foresight;
+  DynoCeilings ceilings;
+  char *text;
+
+  dyno_job_count_parts (tune->job, dyno_dataset_get_info (tune->dataset), &params.n_train,
+                        &n_validation);
+  if (dyno_ceilings_load (&tune->device, &ceilings))
+    params.flops_per_s = ceilings.single_flops_per_s;
+  dyno_foresee (&params, &foresight);
+  text = dyno_foresight_describe (&foresight, tune->minutes);
+  if (!text)
+    return;
+  DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
+
+  event->type = DYNO_TUNE_EVENT_NOTE;
+  event->text = text;
+  tell (tune, event);
+}
+
 static gboolean
 prepare (DynoTune *tune, GError **error)
 {
@@ -402,7 +435,10 @@ prepare (DynoTune *tune, GError **error)
         return FALSE;
     }
   if (dyno_job_plan (tune->job, dyno_dataset_get_info (tune->dataset), &tune->device, &plan, NULL))
-    tune->limit_bytes = plan.limit_bytes;
+    {
+      tune->limit_bytes = plan.limit_bytes;
+      foresee (tune, plan.flops_per_sample);
+    }
   read_preset (tune);
   tune->meter = dyno_async_meter_new (make_meter (tune), STOP_S);
   tune->own_meter = TRUE;

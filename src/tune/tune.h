@@ -11,6 +11,7 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_TUNE_EVENT_PROGRESS,
+  DYNO_TUNE_EVENT_NOTE, /* before it begins: the time is short */
   DYNO_TUNE_EVENT_CEILING,
   DYNO_TUNE_EVENT_TRIAL,
   DYNO_TUNE_EVENT_BEST,
@@ -33,7 +34,7 @@ typedef struct {
   gboolean proven;
   /* BEST: nothing is 3 % faster than the present settings, and the choice is they */
   gboolean keep_today;
-  char *text; /* PROGRESS: what runs now; BEST: why, in words */
+  char *text; /* PROGRESS: what runs now; NOTE, BEST: in words */
   /* PROGRESS: what is prepared before that, as DynoEvent's, interned; NULL: it measures */
   const char *preparing;
   guint n_prepared, n_to_prepare; /* the latter 0: not known */

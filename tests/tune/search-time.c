@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The search keeps its time, whatever preparing takes, and uses what there is of it. */
 #include "search-test.h"
+#include "foresight.h"
 #include "preset.h"
 #include <string.h>
 
@@ -267,6 +268,77 @@ test_software_device_begins_with_what_is_cheap (void)
       }
 }
 
+/* Before it begins a search says whether it has the time for a proof: of a machine by the numbers that
+ * a plan has. */
+static void
+test_short_time_is_foreseen (void)
+{
+  DynoSettings settings;
+  DynoForesightParams params = {
+    .present = &settings, .n_train = 36000, .flops_per_sample = 1e9, .flops_per_s = 1e12
+  };
+  DynoForesight gpu, cpu, amp, small, few;
+
+  dyno_settings_init (&settings);
+  settings.batch_size = 64;
+  settings.amp = FALSE;
+  params.minutes = 0.1;
+  dyno_foresee (&params, &gpu);
+  g_assert_cmpuint (gpu.n_needed, ==, 9);
+  g_assert_cmpuint (gpu.n_fit, <, 9);
+  g_autofree char *words = dyno_foresight_describe (&gpu, params.minutes);
+  g_assert_true (g_str_has_prefix (words, "0.1 minutes have room for about "));
+  g_assert_nonnull (strstr (words, " of the 9 measurements that a proof takes"));
+  /* With what it says it would take it is enough, and a little less is not. */
+  params.minutes = 1.01 * gpu.minutes;
+  dyno_foresee (&params, &few);
+  g_assert_null (dyno_foresight_describe (&few, params.minutes));
+  params.minutes = 0.99 * gpu.minutes;
+  dyno_foresee (&params, &few);
+  g_assert_cmpuint (few.n_fit, ==, 8);
+  params.n_cores = 2;
+  params.flops_per_s = 0;
+  dyno_foresee (&params, &cpu);
+  g_assert_cmpfloat (cpu.minutes, >, 10 * gpu.minutes);
+  g_assert_cmpfloat (cpu.minutes, <, 10); /* seven steps of 64 in each of six, of 16 in three */
+  settings.amp = TRUE;
+  dyno_foresee (&params, &amp);
+  g_assert_cmpfloat (amp.minutes, >, 2 * cpu.minutes);
+  settings.amp = FALSE;
+  params.n_train = 3; /* a batch of which is three */
+  dyno_foresee (&params, &small);
+  g_assert_cmpfloat (small.minutes, <, 0.2 * cpu.minutes);
+}
+
+/* What is foreseen to be too short is not proven on a machine that compiles as long. */
+static void
+test_foresight_comes_true (void)
+{
+  DynoMachine m = *find_machine ("gpu-bound");
+  DynoSettings settings;
+  DynoForesightParams params = { .present = &settings, .n_train = m.n_train };
+
+  dyno_settings_init (&settings);
+  settings.workers = 4;
+  params.flops_per_s = 1 / m.sample_s[0];
+  params.flops_per_sample = 1;
+  m.prepare_s = 0.3;
+  m.compile_s = 0.7;
+  m.noise = 0.002;
+  for (params.minutes = 0.02; params.minutes < 0.2; params.minutes += 0.02)
+    {
+      DynoForesight f;
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoTuneResult) r = search (
+          &m, 1, (Wanted){ .minutes = params.minutes, .settings = &settings }, NULL, &error);
+
+      dyno_foresee (&params, &f);
+      g_test_message ("%.2f minutes: %u of %u, %.2f are needed, proven %d", params.minutes, f.n_fit,
+                      f.n_needed, f.minutes, r->proven);
+      g_assert_false (f.n_fit < f.n_needed && r->proven);
+    }
+}
+
 static guint waits;
 
 static void
@@ -308,6 +380,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/search/nothing-is-planned-late", test_nothing_is_planned_late);
   g_test_add_func ("/tune/search/software-device-begins-with-what-is-cheap",
                    test_software_device_begins_with_what_is_cheap);
+  g_test_add_func ("/tune/search/short-time-is-foreseen", test_short_time_is_foreseen);
+  g_test_add_func ("/tune/search/foresight-comes-true", test_foresight_comes_true);
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   return g_test_run ();
 }

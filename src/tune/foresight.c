@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+#include "foresight.h"
+#include "intl.h"
+#include "space.h"
+#include <math.h>
+
+#define TRIAL_S      0.4 /* the shortest trial: searchstate's, of a search of 20 s and less */
+#define STEPS        7   /* that a trial takes at the least, as DYNO_SEARCH_STEPS */
+#define NEW_S        1.0 /* a new network's kernels out of the driver's cache, and its first step */
+#define AGAIN_S      0.3
+#define SOFTWARE_NEW 8.0 /* times that on a CPU, whose driver compiles for itself */
+/* llvmpipe: a small ResNet and a CNN reach 9 GFLOP/s on two cores. */
+#define CORE_FLOPS_PER_S 4e9
+#define AMP_SLOWER       5.0 /* on a CPU, to compile and to run */
+#define LOOKS            3
+#define TURNS            2
+
+/* Of a look (a new network) or a turn at settings. */
+static double
+cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
+{
+  double rate = p->flops_per_s > 0 ? p->flops_per_s : p->n_cores * CORE_FLOPS_PER_S,
+         batch = (double) MIN ((guint64) (s->batch_size * s->accumulate), MAX (p->n_train, 1)),
+         prepare = (is_new ? NEW_S : AGAIN_S) * (p->n_cores > 0 ? SOFTWARE_NEW : 1),
+         steps = rate > 0 ? STEPS * batch * p->flops_per_sample / rate : 0,
+         slower = p->n_cores > 0 && s->amp ? AMP_SLOWER : 1;
+
+  return slower * prepare + MAX (TRIAL_S, slower * steps);
+}
+
+/* In the order in which the search takes them: the others first, as on a CPU. */
+void
+dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
+{
+  DynoSettings settings[LOOKS] = { *p->present, *p->present, *p->present };
+  double seconds = 0;
+
+  dyno_space_set_baseline (&settings[0]);
+  settings[1].amp &= p->n_cores == 0; /* what it is compared with */
+  *f = (DynoForesight){ .n_needed = LOOKS * (1 + TURNS) };
+  for (guint i = 0; i < f->n_needed; i++)
+    {
+      seconds += cost (p, &settings[i % LOOKS], i < LOOKS);
+      f->n_fit += seconds <= 60 * p->minutes;
+    }
+  f->minutes = seconds / 60;
+}
+
+char *
+dyno_foresight_describe (const DynoForesight *f, double minutes)
+{
+  if (f->n_fit >= f->n_needed)
+    return NULL;
+  return g_strdup_printf (_ ("%.2g minutes have room for about %u of the %u measurements that a "
+                             "proof takes: about %.1f minutes would do."),
+                          minutes, f->n_fit, f->n_needed, MAX (ceil (10 * f->minutes) / 10, 0.1));
+}
