@@ -35,7 +35,8 @@ typedef enum {
   DYNO_COMM_UINT64, /* wraps around */
 } DynoCommType;
 
-/* Whether this process was started by mpirun, srun or the like as one of several. */
+/* Whether this process was started by mpirun, srun or the like as one of several.  FALSE where it only
+ * inherits the environment of a rank that another program is. */
 gboolean dyno_comm_is_launched (void);
 
 /* Whether there is a module with MPI to open; else MODULE says what to do. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether this process is one of several, and the module with MPI by which it joins them.
+/* The module with MPI by which this process joins the others.
  *
  * The module is kept: MPI does not like to be unloaded.  Its symbols are global, since MPI opens
  * plugins of its own that look for them. */
@@ -8,34 +8,6 @@
 #include <gmodule.h>
 
 #define MODULE_NAME "dyno-mpi.so"
-
-static guint64
-read_number (const char *variable)
-{
-  const char *text = g_getenv (variable);
-  guint64 value = 0;
-
-  return text && g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT32, &value, NULL) ? value : 0;
-}
-
-/* Open MPI; MPICH, Intel MPI and others of its kind; Slurm, whose batch scripts have SLURM_NTASKS
- * but no step. */
-gboolean
-dyno_comm_is_launched (void)
-{
-  static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
-                                       "SLURM_STEP_NUM_TASKS" };
-  gboolean told = FALSE;
-
-  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
-    {
-      guint64 size = read_number (sizes[i]);
-      if (size > 1)
-        return TRUE;
-      told = told || size == 1;
-    }
-  return !told && g_getenv ("PMIX_RANK") && g_getenv ("PMIX_NAMESPACE");
-}
 
 static void
 set_missing (GError **error)

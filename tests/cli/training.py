@@ -92,6 +92,15 @@ class Train(Case):
         self.train('--steps', '2', '--out', self.path('run'), '--force')
         self.assertNotEqual(self.read('run', 'weights.safetensors'), before)
 
+    def test_another_program_s_rank_is_none(self):
+        """A step of Slurm, or a Python program with MPI, leaves these to all that it starts."""
+        environment = dict(self.environment, PMIX_RANK='0', PMIX_NAMESPACE='slurm.pmix.7.0', PMIX_SERVER_URI2='x.0;tcp4://127.0.0.1:1',
+                           SLURM_STEP_NUM_TASKS='1')
+        self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', environment=environment)
+        del environment['SLURM_STEP_NUM_TASKS']
+        done = self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--no-out', environment=environment)
+        self.assertNotIn(b'MPI', done.stdout + done.stderr)
+
     def test_budget_too_small_is_exit_6(self):
         lines = self.train('--set', 'vram_budget=100000', '--steps', '1', expect=6)
         self.assertEqual(self.events(lines, 'error')[0]['code'], 6)

@@ -397,7 +397,8 @@ test_launched (void)
     { "PMI_SIZE", "64", NULL, NULL, TRUE },
     { "SLURM_STEP_NUM_TASKS", "8", NULL, NULL, TRUE },
     { "SLURM_NTASKS", "8", "SLURM_PROCID", "0", FALSE }, /* a batch script */
-    { "PMIX_RANK", "0", "PMIX_NAMESPACE", "x", TRUE },
+    { "PMIX_RANK", "0", "PMIX_NAMESPACE", "x", FALSE },  /* another program's */
+    { "PMIX_RANK", "1", "SLURM_STEP_NUM_TASKS", "2", TRUE },
     { "PMIX_RANK", "0", "PMI_SIZE", "1", FALSE },
     { "PMI_SIZE", "many", NULL, NULL, FALSE },
   };

@@ -244,12 +244,39 @@ measure (DynoComm *comm, gsize size_bytes)
             (double) (g_get_monotonic_time () - begin) * 1e-3 / turns);
 }
 
+/* A program that a rank starts inherits its environment, also through a shell, and is no rank. */
+static void
+start_others (const char *program)
+{
+  const char *const shell[] = { "sh", "-c", "\"$0\" launched; true", program, NULL };
+  const char *const itself[] = { program, "launched", NULL };
+  const char *const *const commands[] = { itself, shell };
+
+  for (guint i = 0; i < G_N_ELEMENTS (commands); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autofree char *said = NULL;
+
+      g_spawn_sync (NULL, (char **) commands[i], NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &said, NULL,
+                    NULL, &error);
+      g_assert_no_error (error);
+      g_assert_cmpstr (said, ==, "one\n");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   const char *what = argc > 1 ? argv[1] : "sums";
-  DynoComm *comm = dyno_comm_open (&error);
+  DynoComm *comm;
+
+  if (g_str_equal (what, "launched"))
+    {
+      puts (dyno_comm_is_launched () ? "several" : "one");
+      return 0;
+    }
+  comm = dyno_comm_open (&error);
 
   if (!comm)
     {
@@ -270,6 +297,8 @@ main (int argc, char **argv)
     fail_alike (comm);
   else if (g_str_equal (what, "idle"))
     wait_idle (comm);
+  else if (g_str_equal (what, "starts"))
+    start_others (argv[0]);
   else if (g_str_equal (what, "measure"))
     measure (comm, argc > 2 ? strtoull (argv[2], NULL, 10) : 1 << 20);
   else

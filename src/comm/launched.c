@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether this process is one of several that a launcher started, from its environment.
+ *
+ * A variable alone proves nothing: what a launcher sets for a rank is inherited by all that the rank
+ * starts.  Invariant: several are there only where a number of processes above 1 is told, and no
+ * program above this one in the same rank has MPI loaded: the rank is then that program's, and a
+ * second start of MPI in it would end both. */
+#include "comm.h"
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_PARENTS 64
+
+static guint64
+read_number (const char *variable)
+{
+  const char *text = g_getenv (variable);
+  guint64 value = 0;
+
+  return text && g_ascii_string_to_unsigned (text, 10, 0, G_MAXUINT32, &value, NULL) ? value : 0;
+}
+
+/* Open MPI; MPICH, Intel MPI and others of its kind; Slurm, whose batch scripts have SLURM_NTASKS
+ * but no step.  PMIX_RANK and PMIX_NAMESPACE come without a number where a step or a program is a
+ * process of its own. */
+static gboolean
+tells_several (void)
+{
+  static const char *const sizes[] = { "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS",
+                                       "SLURM_STEP_NUM_TASKS" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    if (read_number (sizes[i]) > 1)
+      return TRUE;
+  return FALSE;
+}
+
+/* A file of a process in /proc; NULL: it cannot be read.  g_free. */
+static char *
+read_of_process (guint64 process, const char *name, gsize *size)
+{
+  g_autofree char *path = g_strdup_printf ("/proc/%" G_GUINT64_FORMAT "/%s", process, name);
+  char *text = NULL;
+
+  return g_file_get_contents (path, &text, size, NULL) ? text : NULL;
+}
+
+/* 0: not known.  The name, in brackets, may hold anything. */
+static guint64
+find_parent (guint64 process)
+{
+  g_autofree char *text = read_of_process (process, "stat", NULL);
+  const char *end = text ? strrchr (text, ')') : NULL;
+
+  return end && strlen (end) > 4 ? g_ascii_strtoull (end + 4, NULL, 10) : 0;
+}
+
+static gboolean
+has_mpi (guint64 process)
+{
+  g_autofree char *maps = read_of_process (process, "maps", NULL);
+
+  return maps && (strstr (maps, "/libmpi.so") || strstr (maps, "/libmpich.so"));
+}
+
+/* Whether its environment names the same rank of the same job as ours. */
+static gboolean
+is_same_rank (guint64 process)
+{
+  static const char *const names[] = { "PMIX_NAMESPACE", "PMIX_RANK", "OMPI_COMM_WORLD_RANK",
+                                       "PMI_RANK",       "PMI_FD",    "SLURM_PROCID" };
+  gsize size = 0;
+  g_autofree char *text = read_of_process (process, "environ", &size);
+  guint n_same = 0;
+
+  for (guint i = 0; text && i < G_N_ELEMENTS (names); i++)
+    {
+      const char *ours = g_getenv (names[i]);
+      g_autofree char *entry = g_strdup_printf ("%s=%s", names[i], ours ? ours : "");
+      gboolean found = FALSE;
+
+      if (!ours)
+        continue;
+      for (gsize at = 0; at < size && !found; at += strlen (text + at) + 1)
+        found = strcmp (text + at, entry) == 0;
+      if (!found)
+        return FALSE;
+      n_same++;
+    }
+  return n_same > 0;
+}
+
+/* Upwards to the launcher, which is of no rank or another one's. */
+static gboolean
+is_rank_of_another (void)
+{
+  guint64 process = (guint64) getppid ();
+
+  for (guint i = 0; i < MOST_PARENTS && process > 1; i++)
+    {
+      if (has_mpi (process))
+        return TRUE;
+      if (!is_same_rank (process))
+        return FALSE;
+      process = find_parent (process);
+    }
+  return FALSE;
+}
+
+gboolean
+dyno_comm_is_launched (void)
+{
+  return tells_several () && !is_rank_of_another ();
+}
