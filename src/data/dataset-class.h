@@ -84,6 +84,7 @@ extern const DynoDatasetClass dyno_dataset_class_idx;
 extern const DynoDatasetClass dyno_dataset_class_cifar;
 extern const DynoDatasetClass dyno_dataset_class_biwi;
 extern const DynoDatasetClass dyno_dataset_class_w300lp;
+extern const DynoDatasetClass dyno_dataset_class_pixelrows;
 extern const DynoDatasetClass dyno_dataset_class_manifest;
 extern const DynoDatasetClass dyno_dataset_class_archive;
 extern const DynoDatasetClass dyno_dataset_class_webdataset;

@@ -32,7 +32,7 @@ typedef enum {
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
-  /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "manifest", "archive", "webdataset",
+  /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "pixel-rows", "manifest", "archive", "webdataset",
    * "image-folder" */
   const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */

@@ -100,7 +100,7 @@ class Archives(Case):
         self.assertEqual(sorted(os.listdir(self.folder)), ['packed.tar', 'photos'])
 
     def test_seeds_of_the_fuzz_targets_open(self):
-        """What fuzzing begins with is good, and of every kind of archive."""
+        """What fuzzing begins with is good, and of every kind of archive, and of text."""
         seeds = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', 'data', 'fuzz', 'seeds')
         subprocess.run([sys.executable, seeds, self.path('seeds')], check=True)
         kinds = set()
@@ -109,7 +109,7 @@ class Archives(Case):
             self.assertEqual(facts['unreadable'], 0, name)
             self.assertGreaterEqual(facts['samples'], 4, name)
             kinds.add(facts['kind'])
-        self.assertEqual(kinds, {'archive', 'webdataset', 'npz'})
+        self.assertEqual(kinds, {'archive', 'webdataset', 'npz', 'pixel-rows'})
 
 
 if __name__ == '__main__':

@@ -17,6 +17,7 @@ const DynoDatasetClass *const dyno_dataset_classes[] = {
   &dyno_dataset_class_archive,
   &dyno_dataset_class_w300lp,
   &dyno_dataset_class_biwi, /* folders of images with a pose beside each */
+  &dyno_dataset_class_pixelrows, /* a list that has its images in it */
   &dyno_dataset_class_manifest,
   &dyno_dataset_class_imagefolder, /* any folder */
   NULL,

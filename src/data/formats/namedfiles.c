@@ -9,8 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MAX_DEPTH 8
-#define MAX_FILES 4000000u
+#define MAX_DEPTH 6
+#define MAX_FILES 1000000u
 
 /* Files of one stem. */
 typedef struct Named {
