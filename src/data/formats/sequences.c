@@ -5,7 +5,7 @@
  * in the order of their names.
  *
  * Invariants: what is fed is float32 as it is in the file; a sequence has its own length and, behind
- * it, pad up to the longest one; all have the number of features that the first readable one has,
+ * it, pad up to the longest one; all have the number of features that most of them have,
  * others are listed.  Headers are read at open, items when a sample's turn comes; a file that
  * changed meanwhile is an error of that sample. */
 #include "arrayset.h"
@@ -305,7 +305,7 @@ note_refused (const Scan *scan, DynoDataset *dataset, guint64 i, guint32 feature
   g_autoptr (GError) error = NULL;
 
   if (scan->steps[i] > 0)
-    reason = g_strdup_printf (_ ("it has %u features a step, the first sequence has %u"),
+    reason = g_strdup_printf (_ ("it has %u features a step, most sequences have %u"),
                               scan->features[i], features);
   else if (dataset->unreadable->len < scan->context->max_listed)
     probe_one (scan, i, &error);
@@ -335,6 +335,39 @@ take_facts (DynoDatasetInfo *info, const Scan *scan, guint64 i)
   info->has_split = info->has_split || item->validation;
 }
 
+/* The number of features that most sequences have, of several the one that came first; or that which
+ * the weights read, where a sequence has it. */
+static guint32
+choose_features (const Scan *scan)
+{
+  const DynoBatchField *wanted = scan->context->wanted;
+  g_autoptr (GHashTable) counts = g_hash_table_new (NULL, NULL);
+  guint32 chosen = 0, most = 0;
+
+  for (guint i = 0; i < scan->list->items->len; i++)
+    if (scan->steps[i] > 0)
+      {
+        gpointer key = GUINT_TO_POINTER (scan->features[i]);
+        guint n = GPOINTER_TO_UINT (g_hash_table_lookup (counts, key)) + 1;
+
+        g_hash_table_insert (counts, key, GUINT_TO_POINTER (n));
+        if (wanted && wanted->n_axes == 2 && scan->features[i] == wanted->shape[1])
+          return scan->features[i];
+      }
+  for (guint i = 0; i < scan->list->items->len; i++)
+    {
+      guint n = scan->steps[i] == 0 ? 0
+                                    : GPOINTER_TO_UINT (g_hash_table_lookup (
+                                        counts, GUINT_TO_POINTER (scan->features[i])));
+      if (n > most)
+        {
+          most = n;
+          chosen = scan->features[i];
+        }
+    }
+  return chosen;
+}
+
 /* The sequences of one number of features stay, with their values, in their order. */
 static void
 keep_readable (Sequences *sequences, DynoDataset *dataset, const Scan *scan)
@@ -348,10 +381,9 @@ keep_readable (Sequences *sequences, DynoDataset *dataset, const Scan *scan)
 
   info->content_hash = DYNO_HASH_START;
   info->min_width = G_MAXUINT32;
+  sequences->features = choose_features (scan);
   for (guint i = 0; i < list->items->len; i++)
     {
-      if (scan->steps[i] > 0 && sequences->features == 0)
-        sequences->features = scan->features[i];
       if (scan->steps[i] == 0 || scan->features[i] != sequences->features)
         {
           note_refused (scan, dataset, i, sequences->features);
