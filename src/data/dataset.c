@@ -213,15 +213,6 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   return g_steal_pointer (&dataset);
 }
 
-const DynoDatasetClass *
-dyno_dataset_find_class (const DynoLocation *location)
-{
-  for (guint i = 0; dyno_dataset_classes[i]; i++)
-    if (dyno_dataset_classes[i]->matches (location))
-      return dyno_dataset_classes[i];
-  return NULL;
-}
-
 /* The location of the data set within a folder, under the folder's name; NULL: it is the folder. */
 static DynoLocation *
 look_within (const DynoLocation *root, const DynoDatasetClass **klass,

@@ -4,7 +4,7 @@
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
  *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which
- *   y.names may name (targets.h).
+ *   y.names may name (arraytargets.h).
  * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks under
  *   a run is an error of the sample, where a mapping would be a signal.  y is read at once and
  *   checked.
@@ -17,7 +17,7 @@
 #include "hash.h"
 #include "intl.h"
 #include "targetnames.h"
-#include "targets.h"
+#include "arraytargets.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>

@@ -16,9 +16,18 @@ const DynoDatasetClass *const dyno_dataset_classes[] = {
   &dyno_dataset_class_webdataset, /* archives whose members make samples */
   &dyno_dataset_class_archive,
   &dyno_dataset_class_w300lp,
-  &dyno_dataset_class_biwi, /* folders of images with a pose beside each */
+  &dyno_dataset_class_biwi,      /* folders of images with a pose beside each */
   &dyno_dataset_class_pixelrows, /* a list that has its images in it */
   &dyno_dataset_class_manifest,
   &dyno_dataset_class_imagefolder, /* any folder */
   NULL,
 };
+
+const DynoDatasetClass *
+dyno_dataset_find_class (const DynoLocation *location)
+{
+  for (guint i = 0; dyno_dataset_classes[i]; i++)
+    if (dyno_dataset_classes[i]->matches (location))
+      return dyno_dataset_classes[i];
+  return NULL;
+}

@@ -18,7 +18,7 @@
 #include "intl.h"
 #include "runs.h"
 #include "targetnames.h"
-#include "targets.h"
+#include "arraytargets.h"
 #include "unlabelled.h"
 #include <inttypes.h>
 #include <math.h>

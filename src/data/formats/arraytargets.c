@@ -4,7 +4,7 @@
  * Invariants: an array is read whole and checked before any of it counts; of several parts all are
  * classes or all are values, of one width; what the type of the numbers decides is no guess unless
  * the numbers themselves speak against it, and then the data set says so. */
-#include "targets.h"
+#include "arraytargets.h"
 #include "hash.h"
 #include "intl.h"
 #include <inttypes.h>
