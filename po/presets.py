@@ -11,5 +11,5 @@ from pathlib import Path
 
 print('/* SPDX-License-Identifier: MIT */\n/* From data/presets by po/presets.py, for xgettext alone: nothing compiles this. */')
 for path in sorted(Path(sys.argv[1], 'data/presets').glob('*.preset')):
-    for text in re.findall(r'^(?:advice|expected)=(.*)$', path.read_text(encoding='utf-8'), re.M):
+    for text in re.findall(r'^advice=(.*)$', path.read_text(encoding='utf-8'), re.M):
         print(f'/* xgettext:no-c-format */\nN_ ({json.dumps(text, ensure_ascii=False)})')

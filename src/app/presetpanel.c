@@ -115,9 +115,9 @@ show_preset (DynoPresetPanel *self)
   dyno_row_set_subtitle (DYNO_ROW (self->preset_row), named ? preset->architecture : NULL);
   gboolean advice = preset && preset->advice && *preset->advice;
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? _ (preset->advice) : "");
-  g_autofree char *expected = preset && preset->expected && *preset->expected
-                                  ? g_strdup_printf (_ ("Expected: %s"), _ (preset->expected))
-                                  : NULL;
+  DynoPresetUse use = dyno_setup_get_preset_use (self->setup);
+  g_autofree char *numbers = preset ? dyno_preset_describe_expected (preset, &use) : NULL,
+                  *expected = numbers ? g_strdup_printf (_ ("Expected: %s"), numbers) : NULL;
   gtk_label_set_text (GTK_LABEL (self->expected), expected ? expected : "");
   gtk_widget_set_visible (self->expected, expected != NULL);
   gtk_widget_set_visible (self->advice_row, advice || expected);
@@ -132,12 +132,15 @@ setup_changed (DynoSetup *setup, guint flags, DynoPresetPanel *self)
   if (flags & DYNO_SETUP_DEVICES)
     fill_devices (self);
   if (flags & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET))
+    fill_presets (self);
+  /* A preset's row and numbers are those of the job. */
+  if (flags
+      & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS | DYNO_SETUP_DATASET
+         | DYNO_SETUP_MODEL))
     {
-      fill_presets (self);
       show_preset (self);
+      show_level (self);
     }
-  if (flags & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS | DYNO_SETUP_DATASET))
-    show_level (self);
 }
 
 static void

@@ -91,17 +91,22 @@ respect_device (DynoSetup *self, DynoSettings *settings)
     settings->amp = FALSE;
 }
 
+DynoPresetUse
+dyno_setup_get_preset_use (DynoSetup *self)
+{
+  return (DynoPresetUse){ .level = self->level,
+                          .job = self->job,
+                          .data = dyno_setup_get_info (self),
+                          .device = dyno_setup_get_device (self) };
+}
+
 static void
 apply_preset (DynoSetup *self, DynoSettings *settings)
 {
   const DynoPreset *preset = dyno_setup_get_preset (self);
-  const DynoDatasetInfo *info = dyno_setup_get_info (self);
-  if (!preset)
-    return;
-  guint32 width = 224, height = 224;
-  if (info && !dyno_job_get_size (self->job, info, &width, &height, NULL))
-    width = height = MAX (info->max_width, info->max_height);
-  dyno_preset_apply (preset, self->level, MAX (width, height), settings);
+  DynoPresetUse use = dyno_setup_get_preset_use (self);
+  if (preset)
+    dyno_preset_apply (preset, &use, settings);
 }
 
 static void
@@ -391,7 +396,9 @@ dyno_setup_set_model (DynoSetup *self, const char *name)
   remember (self, NULL);
   g_free (self->job->model);
   self->job->model = g_strdup (name);
-  announce (self, DYNO_SETUP_MODEL);
+  if (!self->by_hand)
+    follow_preset (self); /* its rows are of models, too */
+  announce (self, DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   plan_later (self);
 }
 

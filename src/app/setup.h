@@ -56,7 +56,9 @@ void dyno_setup_prefer_device (DynoSetup *self, const char *name);
 GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL before _start's end */
 const DynoPreset *dyno_setup_get_preset (DynoSetup *self);
 DynoLevel dyno_setup_get_level (DynoSetup *self);
-/* The settings follow a choice of preset or level at once, and the data set's size until a preset's
+/* The next run, as a preset is asked about it; what it points to is the setup's. */
+DynoPresetUse dyno_setup_get_preset_use (DynoSetup *self);
+/* The settings follow a choice of preset or level at once, and data set and model until a preset's
  * setting is changed by hand. */
 void dyno_setup_set_preset (DynoSetup *self, const char *id);
 void dyno_setup_set_level (DynoSetup *self, DynoLevel level);

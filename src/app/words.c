@@ -304,15 +304,16 @@ char *
 dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device)
 {
   g_autofree char *note = dyno_preset_emulation_note (preset, device);
-  g_autofree char *card = dyno_format_bytes (preset->vram_bytes),
+  g_autofree char *card = dyno_format_bytes (preset->usable_bytes),
                   *own = dyno_format_bytes (device->vram_bytes);
   if (!note)
     return NULL;
-  if (device->vram_bytes < preset->vram_bytes)
-    return g_strdup_printf (_ ("%s has %s, this device only %s: its own memory is the limit."),
+  if (device->vram_bytes < preset->usable_bytes)
+    return g_strdup_printf (_ ("%s has %s to use, this device only %s: its own memory is the "
+                               "limit."),
                             preset->name, card, own);
-  return g_strdup_printf (_ ("Emulation: Dyno takes no more than the %s of %s. What fits here fits "
-                             "there; the speed is this device's own."),
+  return g_strdup_printf (_ ("Emulation: Dyno takes no more than the %s that a program gets of %s. "
+                             "What fits here fits there; the speed is this device's own."),
                           card, preset->name);
 }
 

@@ -68,12 +68,29 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
   return entries;
 }
 
+DynoPresetUse
+dyno_cli_job_get_preset_use (const DynoCliJob *cli_job)
+{
+  return (DynoPresetUse){ .level = cli_job->level,
+                          .job = cli_job->job,
+                          .data = dyno_dataset_get_info (cli_job->dataset),
+                          .device = &cli_job->device };
+}
+
+void
+dyno_cli_job_say_preset (const char *command, const DynoCliJob *cli_job)
+{
+  for (guint i = 0; cli_job->preset_notes && cli_job->preset_notes[i]; i++)
+    dyno_error_line ("%s: %s", command, cli_job->preset_notes[i]);
+}
+
 void
 dyno_cli_job_clear (DynoCliJob *cli_job)
 {
   g_clear_pointer (&cli_job->job, dyno_job_unref);
   g_clear_pointer (&cli_job->dataset, dyno_dataset_unref);
-  g_clear_pointer (&cli_job->preset_note, g_free);
+  g_clear_pointer (&cli_job->preset, dyno_preset_free);
+  g_clear_pointer (&cli_job->preset_notes, g_strfreev);
 }
 
 static gboolean
@@ -137,6 +154,7 @@ find_settings (const DynoJobOptions *o, DynoSettingsSources *sources, DynoCliJob
   g_autoptr (DynoPreset) preset =
       o->preset ? dyno_preset_find (o->preset, &cli_job->device, error) : NULL;
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
+  DynoPresetUse use;
 
   if (o->preset && !preset)
     return FALSE;
@@ -149,7 +167,10 @@ find_settings (const DynoJobOptions *o, DynoSettingsSources *sources, DynoCliJob
     dyno_error_line ("dynoctl: warning: %s", (const char *) warnings->pdata[i]);
   if (!preset)
     return TRUE;
-  cli_job->preset_note = dyno_preset_emulation_note (preset, &cli_job->device);
+  cli_job->level = sources->level;
+  use = dyno_cli_job_get_preset_use (cli_job);
+  cli_job->preset_notes = dyno_preset_list_notes (preset, &use, &cli_job->job->settings);
+  cli_job->preset = g_steal_pointer (&preset);
   g_free (cli_job->job->preset);
   cli_job->job->preset = g_strdup (o->preset);
   return TRUE;

@@ -37,9 +37,15 @@ typedef struct {
   DynoJob *job;
   DynoDataset *dataset;
   DynoDeviceInfo device; /* the one that will be used */
-  char *preset_note;     /* emulation, in words, or NULL */
+  DynoPreset *preset;    /* or NULL */
+  DynoLevel level;       /* of it */
+  char **preset_notes;   /* dyno_preset_list_notes; NULL: no preset */
 } DynoCliJob;
 
+/* As its preset is asked about it; what it points to is the job's. */
+DynoPresetUse dyno_cli_job_get_preset_use (const DynoCliJob *cli_job);
+/* The notes, on standard error. */
+void dyno_cli_job_say_preset (const char *command, const DynoCliJob *cli_job);
 void dyno_cli_job_clear (DynoCliJob *cli_job);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 

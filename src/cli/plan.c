@@ -153,6 +153,10 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_string (&json, "model", job->model);
   dyno_json_string (&json, "data", job->data);
   dyno_json_string (&json, "preset", job->preset);
+  dyno_json_begin_array (&json, "preset_notes");
+  for (guint i = 0; cli_job->preset_notes && cli_job->preset_notes[i]; i++)
+    dyno_json_string (&json, NULL, cli_job->preset_notes[i]);
+  dyno_json_end_array (&json);
   dyno_json_string (&json, "device", cli_job->device.name);
   dyno_json_bool (&json, "software", software);
   dyno_json_int (&json, "batch_size", plan->batch_size);
@@ -240,8 +244,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
     dyno_out_line ("crop    of at least %g of the area, decoded from the files%s",
                    job->settings.augment_crop,
                    job->settings.cache ? "; cache=true is without effect" : "");
-  if (cli_job->preset_note)
-    dyno_out_line ("preset  %s", cli_job->preset_note);
+  for (guint i = 0; cli_job->preset_notes && cli_job->preset_notes[i]; i++)
+    dyno_out_line ("%s%s", i == 0 ? "preset  " : "        ", cli_job->preset_notes[i]);
   dyno_out_line ("%s", "");
   for (guint i = 0; i < DYNO_MEMORY_N_KINDS; i++)
     if (plan->plan.kind_bytes[i])

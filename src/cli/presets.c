@@ -14,6 +14,47 @@ print_strings (DynoJson *json, const char *key, char **list)
 }
 
 static void
+add_workload (DynoJson *json, const DynoPresetWorkload *workload)
+{
+  g_autofree char *words = dyno_preset_workload_describe (workload);
+
+  dyno_json_string (json, "workload", words);
+  dyno_json_string (json, "task", dyno_preset_task_name (workload->task));
+  dyno_json_string (json, "input", dyno_preset_input_name (workload->input));
+  print_strings (json, "data", workload->data);
+  print_strings (json, "model", workload->models);
+  dyno_json_string (json, "framework", workload->framework);
+}
+
+static void
+add_range (DynoJson *json, const char *key, const DynoPresetRange *range)
+{
+  if (!dyno_preset_range_is_given (range))
+    return;
+  dyno_json_begin_array (json, key);
+  dyno_json_double (json, NULL, range->least);
+  dyno_json_double (json, NULL, range->most);
+  dyno_json_end_array (json);
+}
+
+static void
+add_expectation (DynoJson *json, const DynoPresetExpectation *expectation)
+{
+  dyno_json_begin_object (json, NULL);
+  add_workload (json, &expectation->workload);
+  dyno_json_uint (json, "batch", expectation->batch);
+  dyno_json_uint (json, "before_batch", expectation->before_batch);
+  for (DynoPresetQuantity i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    {
+      g_autofree char *before = g_strconcat ("before_", dyno_preset_quantity_name (i), NULL);
+
+      add_range (json, dyno_preset_quantity_name (i), &expectation->now[i]);
+      add_range (json, before, &expectation->before[i]);
+    }
+  dyno_json_end_object (json);
+}
+
+static void
 print_json (const DynoPreset *preset, const DynoPreset *matching)
 {
   DynoJson json;
@@ -24,6 +65,9 @@ print_json (const DynoPreset *preset, const DynoPreset *matching)
   dyno_json_string (&json, "name", preset->name);
   dyno_json_string (&json, "architecture", preset->architecture);
   dyno_json_uint (&json, "vram_bytes", preset->vram_bytes);
+  dyno_json_uint (&json, "vram_total_bytes", preset->total_bytes);
+  dyno_json_uint (&json, "vram_usable_bytes", preset->usable_bytes);
+  dyno_json_string (&json, "vram_source", preset->vram_source);
   dyno_json_begin_array (&json, "rows");
   for (guint i = 0; i < preset->n_rows; i++)
     {
@@ -31,10 +75,11 @@ print_json (const DynoPreset *preset, const DynoPreset *matching)
 
       dyno_json_begin_object (&json, NULL);
       dyno_json_uint (&json, "image_size", row->image_size);
-      dyno_json_string (&json, "workload", row->workload);
+      add_workload (&json, &row->workload);
       dyno_json_uint (&json, "batch_safe", row->batch_safe);
       dyno_json_uint (&json, "batch_recommended", row->batch_recommended);
       dyno_json_uint (&json, "batch_max", row->batch_max);
+      print_strings (&json, "derived", row->derived);
       dyno_json_end_object (&json);
     }
   dyno_json_end_array (&json);
@@ -46,7 +91,11 @@ print_json (const DynoPreset *preset, const DynoPreset *matching)
   dyno_json_bool (&json, "pinned", preset->pinned);
   dyno_json_bool (&json, "persistent_workers", preset->persistent_workers);
   print_strings (&json, "notes", preset->notes);
-  dyno_json_string (&json, "expected", preset->expected);
+  print_strings (&json, "derived", preset->derived);
+  dyno_json_begin_array (&json, "expected");
+  for (guint i = 0; i < preset->n_expectations; i++)
+    add_expectation (&json, &preset->expectations[i]);
+  dyno_json_end_array (&json);
   dyno_json_string (&json, "advice", preset->advice);
   dyno_json_string (&json, "source", preset->source);
   dyno_json_bool (&json, "this_gpu", preset->this_gpu);
@@ -62,13 +111,59 @@ range (guint32 least, guint32 most)
   return least == most ? g_strdup_printf ("%u", least) : g_strdup_printf ("%u-%u", least, most);
 }
 
+static gboolean
+has (char **list, const char *key)
+{
+  return list && g_strv_contains ((const char *const *) list, key);
+}
+
+/* Values that are Dyno's own have this mark. */
+static const char *
+mark (gboolean derived)
+{
+  return derived ? "*" : "";
+}
+
+static gboolean
+is_usual (const DynoPresetRow *row)
+{
+  g_autofree char *workload = dyno_preset_workload_describe (&row->workload);
+  return *workload == '\0';
+}
+
 static char *
 batch_range (const DynoPreset *preset, guint32 size)
 {
   for (guint i = 0; i < preset->n_rows; i++)
-    if (preset->rows[i].image_size == size && *preset->rows[i].workload == '\0')
-      return range (preset->rows[i].batch_safe, preset->rows[i].batch_max);
+    if (preset->rows[i].image_size == size && is_usual (&preset->rows[i]))
+      {
+        const DynoPresetRow *row = &preset->rows[i];
+        g_autofree char *text = range (row->batch_safe, row->batch_max);
+
+        return g_strconcat (
+            text, mark (has (row->derived, "batch_safe") || has (row->derived, "batch_max")), NULL);
+      }
   return g_strdup ("-");
+}
+
+static char *
+batch (const DynoPresetRow *row, guint32 value, const char *key)
+{
+  return g_strdup_printf ("%u%s", value, mark (has (row->derived, key)));
+}
+
+static void
+print_legend (void)
+{
+  dyno_out_line ("%s", "");
+  dyno_out_line ("* derived: Dyno's own value, no guide gives it");
+}
+
+static char *
+workers_range (const DynoPreset *preset)
+{
+  g_autofree char *text = range (preset->workers_min, preset->workers_max);
+  return g_strconcat (text, mark (has (preset->derived, "workers")), NULL);
 }
 
 static void
@@ -85,12 +180,40 @@ print_table (GPtrArray *presets, const DynoPreset *matching)
       dyno_table_add (
           table, g_strdup (preset->id), g_strdup (preset->name),
           g_strdup_printf ("%.3g GB", (double) preset->vram_bytes / (1 << 30)),
-          batch_range (preset, 512), batch_range (preset, 224),
-          range (preset->workers_min, preset->workers_max),
-          g_strdup_printf ("%u", preset->prefetch), g_strdup (preset->amp ? "on" : "off"),
+          batch_range (preset, 512), batch_range (preset, 224), workers_range (preset),
+          g_strdup_printf ("%u%s", preset->prefetch, mark (has (preset->derived, "prefetch"))),
+          g_strconcat (preset->amp ? "on" : "off", mark (has (preset->derived, "amp")), NULL),
           preset == matching ? g_strconcat ("this card; ", notes, NULL) : g_strdup (notes), NULL);
     }
   dyno_table_print (table);
+  print_legend ();
+}
+
+/* Memory, and of that what a program gets. */
+static void
+print_memory (const DynoPreset *preset)
+{
+  const double gib = 1 << 30, mib = 1 << 20;
+
+  dyno_out_line ("memory    %.3g GB, of which %.3g GB usable: %.0f of the %.0f MiB in all%s%s%s",
+                 (double) preset->vram_bytes / gib, (double) preset->usable_bytes / gib,
+                 (double) preset->usable_bytes / mib, (double) preset->total_bytes / mib,
+                 preset->vram_source ? " (" : "", preset->vram_source ? preset->vram_source : "",
+                 preset->vram_source ? ")" : "");
+}
+
+/* Each set of numbers, with the workload that it is of. */
+static void
+print_expected (const DynoPreset *preset)
+{
+  for (guint i = 0; i < preset->n_expectations; i++)
+    {
+      const DynoPresetExpectation *expectation = &preset->expectations[i];
+      g_autofree char *workload = dyno_preset_workload_describe (&expectation->workload),
+                      *words = dyno_preset_expectation_describe (expectation);
+
+      dyno_out_line ("expected  %s%s%s", workload, *workload ? ": " : "", words);
+    }
 }
 
 static void
@@ -98,25 +221,27 @@ print_one (const DynoPreset *preset, const DynoDeviceInfo *device)
 {
   g_autoptr (DynoTable) table =
       dyno_table_new ("images", "safe", "recommended", "max", "for", NULL);
-  g_autofree char *workers = range (preset->workers_min, preset->workers_max),
-                  *notes = g_strjoinv ("; ", preset->notes);
+  g_autofree char *workers = workers_range (preset), *notes = g_strjoinv ("; ", preset->notes);
   g_autofree char *note = device ? dyno_preset_emulation_note (preset, device) : NULL;
 
   dyno_out_line ("%s (%s)%s%s", preset->name, preset->id, *preset->architecture ? ", " : "",
                  preset->architecture);
-  dyno_out_line ("memory    %.3g GB", (double) preset->vram_bytes / (1 << 30));
+  print_memory (preset);
   if (preset->workers_cpu_bound)
-    dyno_out_line ("workers   %s, up to %u when the CPU is the bottleneck%s", workers,
-                   preset->workers_cpu_bound, preset->persistent_workers ? ", persistent" : "");
+    dyno_out_line ("workers   %s, up to %u%s when the CPU is the bottleneck%s%s", workers,
+                   preset->workers_cpu_bound, mark (has (preset->derived, "workers_cpu_bound")),
+                   preset->persistent_workers ? ", persistent" : "",
+                   mark (has (preset->derived, "persistent_workers")));
   else
-    dyno_out_line ("workers   %s%s", workers, preset->persistent_workers ? ", persistent" : "");
-  dyno_out_line ("prefetch  %u", preset->prefetch);
-  dyno_out_line ("AMP       %s", preset->amp ? "on" : "off");
-  dyno_out_line ("pinned    %s", preset->pinned ? "on" : "off");
+    dyno_out_line ("workers   %s%s%s", workers, preset->persistent_workers ? ", persistent" : "",
+                   mark (has (preset->derived, "persistent_workers")));
+  dyno_out_line ("prefetch  %u%s", preset->prefetch, mark (has (preset->derived, "prefetch")));
+  dyno_out_line ("AMP       %s%s", preset->amp ? "on" : "off", mark (has (preset->derived, "amp")));
+  dyno_out_line ("pinned    %s%s", preset->pinned ? "on" : "off",
+                 mark (has (preset->derived, "pinned")));
   if (*notes)
     dyno_out_line ("notes     %s", notes);
-  if (preset->expected)
-    dyno_out_line ("expected  %s", preset->expected);
+  print_expected (preset);
   dyno_out_line ("from      %s", preset->source);
   dyno_out_line ("%s", "");
   dyno_out_line ("%s", preset->advice);
@@ -127,11 +252,13 @@ print_one (const DynoPreset *preset, const DynoDeviceInfo *device)
       dyno_table_add (table,
                       row->image_size ? g_strdup_printf ("%ux%u", row->image_size, row->image_size)
                                       : g_strdup ("-"),
-                      g_strdup_printf ("%u", row->batch_safe),
-                      g_strdup_printf ("%u", row->batch_recommended),
-                      g_strdup_printf ("%u", row->batch_max), g_strdup (row->workload), NULL);
+                      batch (row, row->batch_safe, "batch_safe"),
+                      batch (row, row->batch_recommended, "batch_recommended"),
+                      batch (row, row->batch_max, "batch_max"),
+                      dyno_preset_workload_describe (&row->workload), NULL);
     }
   dyno_table_print (table);
+  print_legend ();
   if (note)
     {
       dyno_out_line ("%s", "");

@@ -97,8 +97,13 @@ print_text (const DynoQuick *q)
     dyno_out_line ("on the CPU     %s by %s, %s by the device: SimpleCNN 32 x 32, fp32", cpu,
                    q->cpu_name, beside);
   if (q->preset && q->expected_least > 0)
-    dyno_out_line ("expected       %s (preset %s, its guides' networks)", q->preset->expected,
-                   q->preset->id);
+    {
+      const DynoPresetRange rate = { q->expected_least, q->expected_most };
+      g_autofree char *expected = dyno_preset_quantity_describe (DYNO_PRESET_SAMPLES_PER_S, &rate);
+
+      dyno_out_line ("expected       %s (preset %s, its guides' networks)", expected,
+                     q->preset->id);
+    }
   dyno_out_line ("%s", "");
   dyno_findings_print (q->findings);
   dyno_out_line ("%s", "");

@@ -535,8 +535,8 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, Dy
   g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
   int code;
 
-  if (cli_job->preset_note && !options->quiet)
-    dyno_error_line ("%s: %s", command, cli_job->preset_note);
+  if (!options->quiet)
+    dyno_cli_job_say_preset (command, cli_job);
   run.view = dyno_run_view_new (FALSE);
   run.input = input;
   dyno_diagnosis_input_init (input);

@@ -517,8 +517,8 @@ dyno_verb_tune (int argc, char **argv)
       if (code != DYNO_EXIT_OK)
         return code;
     }
-  if (cli_job.preset_note && !quiet)
-    dyno_error_line ("%s: %s", argv[0], cli_job.preset_note);
+  if (!quiet)
+    dyno_cli_job_say_preset (argv[0], &cli_job);
   search = (Search){ .command = argv[0],
                      .options = &options,
                      .cli_job = &cli_job,

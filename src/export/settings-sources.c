@@ -93,14 +93,16 @@ dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job, GE
   return TRUE;
 }
 
-/* The preset's advice depends on the image size, which what is above it may say: that is asked of a
+/* The preset's advice depends on model and image size, which what is above it may say: that is asked of a
  * copy. */
 static gboolean
 apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, const DynoJob *job,
               DynoSettings *settings, GError **error)
 {
   g_autoptr (DynoJob) above = dyno_job_copy (job);
-  guint32 width = 0, height = 0;
+  DynoPresetUse use = {
+    .level = sources->level, .job = above, .data = data, .device = sources->device
+  };
 
   if (!sources->preset)
     return TRUE;
@@ -108,9 +110,7 @@ apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, c
   if (!apply_over_preset (sources, above, NULL, error))
     return FALSE;
   replace (&above->model, job->model);
-  if (!dyno_job_get_size (above, data, &width, &height, NULL))
-    width = height = MAX (data->max_width, 1);
-  dyno_preset_apply (sources->preset, sources->level, MAX (width, height), settings);
+  dyno_preset_apply (sources->preset, &use, settings);
   return TRUE;
 }
 

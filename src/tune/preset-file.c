@@ -2,9 +2,17 @@
 /* Reading a preset file.  The content is anyone's: sizes are limited before anything is parsed, and
  * every number is checked against its range. */
 #include "preset-file.h"
+#include "dataset-class.h"
+#include <math.h>
 #include <string.h>
 
 G_DEFINE_QUARK (dyno - tune - error - quark, dyno_tune_error)
+
+/* Values that may be Dyno's own. */
+static const char *const derivable[] = { "vram", "workers", "workers_cpu_bound",  "prefetch",
+                                         "amp",  "pinned",  "persistent_workers", NULL },
+                         *const derivable_row[] = { "batch_safe", "batch_recommended", "batch_max",
+                                                    NULL };
 
 typedef struct {
   GKeyFile *file;
@@ -100,6 +108,122 @@ read_list (Reader *reader, const char *key)
   return list;
 }
 
+static gboolean
+parse_decimal (const char *text, double most, double *value)
+{
+  char *rest;
+
+  /* No sign, exponent, nan or inf. */
+  if (!*text || strspn (text, "0123456789.") != strlen (text))
+    return FALSE;
+  *value = g_ascii_strtod (text, &rest);
+  return rest != text && *rest == '\0' && *value <= most;
+}
+
+/* "300-500" or "2.07"; not given where the key is absent or bad. */
+static DynoPresetRange
+read_range (Reader *reader, const char *key, double most)
+{
+  g_autofree char *text = read_text (reader, key);
+  g_auto (GStrv) ends = text ? g_strsplit (text, "-", 3) : NULL;
+  DynoPresetRange range = { 0, 0 };
+
+  if (text && ends[0] && parse_decimal (g_strstrip (ends[0]), most, &range.least))
+    {
+      range.most = range.least;
+      if (!ends[1]
+          || (!ends[2] && parse_decimal (g_strstrip (ends[1]), most, &range.most)
+              && range.most >= range.least))
+        return range;
+    }
+  if (text)
+    warn (reader, "%s=%.40s is no number or range such as 300-500 from 0 to %.0f; it is left out",
+          key, text, most);
+  return (DynoPresetRange){ (double) NAN, (double) NAN };
+}
+
+/* One of the names, of which the first is "", the value 0; FALSE: it is none of them. */
+static gboolean
+read_name (Reader *reader, const char *key, const char *(*name) (guint), guint n, guint *value)
+{
+  g_autofree char *text = read_text (reader, key);
+
+  *value = 0;
+  if (!text)
+    return TRUE;
+  for (guint i = 1; i < n; i++)
+    if (strcmp (text, name (i)) == 0)
+      {
+        *value = i;
+        return TRUE;
+      }
+  warn (reader, "%s=%.40s is not known; the group is left out", key, text);
+  return FALSE;
+}
+
+static const char *
+task_name (guint i)
+{
+  return dyno_preset_task_name ((DynoPresetTask) i);
+}
+
+static const char *
+input_name (guint i)
+{
+  return dyno_preset_input_name ((DynoPresetInput) i);
+}
+
+static gboolean
+is_kind (const char *kind)
+{
+  for (guint i = 0; dyno_dataset_classes[i]; i++)
+    if (strcmp (dyno_dataset_classes[i]->kind, kind) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* FALSE: it asks for what no job is, and its group is left out; with what was read all the same. */
+static gboolean
+read_workload (Reader *reader, DynoPresetWorkload *workload)
+{
+  guint task = 0, input = 0;
+  gboolean known = read_name (reader, "task", task_name, 3, &task)
+                   && read_name (reader, "input", input_name, 3, &input);
+
+  workload->data = read_list (reader, "data");
+  workload->models = read_list (reader, "model");
+  workload->framework = read_text (reader, "framework");
+  for (guint i = 0; workload->data[i]; i++)
+    if (!is_kind (workload->data[i]))
+      {
+        warn (reader,
+              "data=%.40s is no kind of data set, as dynoctl inspect --json gives it; the "
+              "group is left out",
+              workload->data[i]);
+        known = FALSE;
+      }
+  if (!known)
+    return FALSE;
+  workload->task = (DynoPresetTask) task;
+  workload->input = (DynoPresetInput) input;
+  return TRUE;
+}
+
+/* The keys of the group that are Dyno's own; what is no key there is left out. */
+static char **
+read_derived (Reader *reader, const char *const *known)
+{
+  g_auto (GStrv) list = read_list (reader, "derived");
+  g_autoptr (GStrvBuilder) good = g_strv_builder_new ();
+
+  for (guint i = 0; list[i]; i++)
+    if (g_strv_contains (known, list[i]))
+      g_strv_builder_add (good, list[i]);
+    else
+      warn (reader, "derived=%.40s is no value of this group, left out", list[i]);
+  return g_strv_builder_end (good);
+}
+
 /* "4-8" or "8". */
 static void
 read_workers (Reader *reader, DynoPreset *preset)
@@ -126,26 +250,56 @@ read_workers (Reader *reader, DynoPreset *preset)
   preset->workers_cpu_bound = read_number (reader, "workers_cpu_bound", 0, 256, 0);
 }
 
-/* The table of settings knows how people write bytes; a preset asks it. */
+/* The table of settings knows how people write bytes; a preset asks it.  FALSE: it is no amount. */
 static gboolean
-read_vram (Reader *reader, guint64 *bytes, GError **error)
+read_bytes (Reader *reader, const char *key, char **text, guint64 *bytes)
 {
-  g_autofree char *text = read_text (reader, "vram");
-  g_autoptr (GError) problem = NULL;
   DynoSettings settings;
 
   dyno_settings_init (&settings);
-  if (text && dyno_settings_set (&settings, "vram_budget", text, &problem)
-      && settings.vram_budget > 0)
+  *text = read_text (reader, key);
+  if (!*text || !dyno_settings_set (&settings, "vram_budget", *text, NULL)
+      || settings.vram_budget <= 0)
+    return FALSE;
+  *bytes = (guint64) settings.vram_budget;
+  return TRUE;
+}
+
+/* A part of another amount, or what it is without the key. */
+static guint64
+read_part (Reader *reader, const char *key, guint64 most, guint64 default_value)
+{
+  g_autofree char *text = NULL;
+  guint64 bytes = default_value;
+
+  if (read_bytes (reader, key, &text, &bytes) && bytes <= most)
+    return bytes;
+  if (text)
+    warn (reader,
+          "%s=%.40s is no amount of memory up to %" G_GUINT64_FORMAT " MB; %" G_GUINT64_FORMAT
+          " MB is used",
+          key, text, most >> 20, default_value >> 20);
+  return default_value;
+}
+
+static gboolean
+read_vram (Reader *reader, DynoPreset *preset, GError **error)
+{
+  g_autofree char *text = NULL;
+
+  if (!read_bytes (reader, "vram", &text, &preset->vram_bytes))
     {
-      *bytes = (guint64) settings.vram_budget;
-      return TRUE;
+      g_set_error (
+          error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
+          "Preset “%s”, [preset]: vram=%.40s is no amount of memory; write for example vram=12GB",
+          reader->source, text ? text : "");
+      return FALSE;
     }
-  g_set_error (
-      error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_PRESET,
-      "Preset “%s”, [preset]: vram=%.40s is no amount of memory; write for example vram=12GB",
-      reader->source, text ? text : "");
-  return FALSE;
+  preset->total_bytes = read_part (reader, "vram_total", preset->vram_bytes, preset->vram_bytes);
+  preset->usable_bytes = read_part (reader, "vram_usable", preset->total_bytes,
+                                    dyno_preset_estimate_usable (preset->total_bytes));
+  preset->vram_source = read_text (reader, "vram_source");
+  return TRUE;
 }
 
 /* FALSE: the row says nothing usable and is left out. */
@@ -153,6 +307,13 @@ static gboolean
 read_row (Reader *reader, DynoPresetRow *row)
 {
   guint32 recommended = read_number (reader, "batch_recommended", 1, 65536, 0);
+
+  if (g_key_file_has_key (reader->file, reader->group, "workload", NULL))
+    {
+      warn (reader, "workload is written as task=, input=, data=, model= or framework=, which are "
+                    "matched with the job; the row is left out");
+      return FALSE;
+    }
 
   row->batch_safe = read_number (reader, "batch_safe", 1, 65536, recommended);
   row->batch_max = read_number (reader, "batch_max", 1, 65536, MAX (recommended, row->batch_safe));
@@ -166,55 +327,121 @@ read_row (Reader *reader, DynoPresetRow *row)
             row->batch_safe, row->batch_recommended, row->batch_max);
       return FALSE;
     }
+  if (!read_workload (reader, &row->workload))
+    {
+      dyno_preset_workload_clear (&row->workload);
+      return FALSE;
+    }
   row->image_size = read_number (reader, "image_size", 0, 65536, 0);
-  row->workload = read_text (reader, "workload");
-  if (!row->workload)
-    row->workload = g_strdup ("");
+  row->derived = read_derived (reader, derivable_row);
   return TRUE;
 }
 
+/* FALSE: no number of it is good. */
+static gboolean
+read_expectation (Reader *reader, DynoPresetExpectation *expectation)
+{
+  gboolean any = FALSE;
+
+  if (!read_workload (reader, &expectation->workload))
+    {
+      dyno_preset_workload_clear (&expectation->workload);
+      return FALSE;
+    }
+  expectation->batch = read_number (reader, "batch", 1, 65536, 0);
+  expectation->before_batch = read_number (reader, "before_batch", 1, 65536, 0);
+  for (DynoPresetQuantity i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    {
+      const char *name = dyno_preset_quantity_name (i);
+      g_autofree char *before = g_strconcat ("before_", name, NULL);
+      double most = dyno_preset_quantity_most (i);
+
+      expectation->now[i] = read_range (reader, name, most);
+      expectation->before[i] = read_range (reader, before, most);
+      any = any || dyno_preset_range_is_given (&expectation->now[i]);
+    }
+  if (any)
+    return TRUE;
+  warn (reader, "no number is given; the group is left out");
+  dyno_preset_expectation_clear (expectation);
+  return FALSE;
+}
+
+static gboolean
+is_expectation (const char *group)
+{
+  return g_str_has_prefix (group, "expected");
+}
+
 static void
-read_rows (Reader *reader, DynoPreset *preset)
+read_groups (Reader *reader, DynoPreset *preset)
 {
   g_auto (GStrv) groups = g_key_file_get_groups (reader->file, NULL);
-  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (DynoPresetRow));
+  g_autoptr (GArray) rows = g_array_new (FALSE, TRUE, sizeof (DynoPresetRow)),
+                     expectations = g_array_new (FALSE, TRUE, sizeof (DynoPresetExpectation));
 
-  for (guint i = 0; groups[i] && rows->len < DYNO_PRESET_MAX_ROWS; i++)
+  for (guint i = 0; groups[i] && rows->len + expectations->len < DYNO_PRESET_MAX_ROWS; i++)
     {
-      DynoPresetRow row;
+      DynoPresetRow row = { 0 };
+      DynoPresetExpectation expectation = { 0 };
 
       reader->group = groups[i];
       if (strcmp (groups[i], "preset") == 0)
         continue;
-      if (!g_str_has_prefix (groups[i], "row"))
+      if (is_expectation (groups[i]))
+        {
+          if (read_expectation (reader, &expectation))
+            g_array_append_val (expectations, expectation);
+        }
+      else if (!g_str_has_prefix (groups[i], "row"))
         warn (reader, "unknown group, left out");
       else if (read_row (reader, &row))
         g_array_append_val (rows, row);
     }
   preset->n_rows = rows->len;
   preset->rows = (DynoPresetRow *) (gpointer) g_array_free (g_steal_pointer (&rows), FALSE);
+  preset->n_expectations = expectations->len;
+  preset->expectations =
+      (DynoPresetExpectation *) (gpointer) g_array_free (g_steal_pointer (&expectations), FALSE);
+}
+
+static gboolean
+is_quantity (const char *key)
+{
+  const char *name = g_str_has_prefix (key, "before_") ? key + strlen ("before_") : key;
+
+  for (DynoPresetQuantity i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    if (strcmp (name, dyno_preset_quantity_name (i)) == 0)
+      return TRUE;
+  return strcmp (name, "batch") == 0;
 }
 
 static void
 warn_unknown_keys (Reader *reader)
 {
-  static const char *const known[] = {
-    "name",   "architecture",       "vram",  "workers", "workers_cpu_bound", "prefetch", "amp",
-    "pinned", "persistent_workers", "match", "notes",   "expected",          "advice",   "comment",
-    NULL
-  };
-  static const char *const known_row[] = { "image_size",        "workload",  "batch_safe",
-                                           "batch_recommended", "batch_max", NULL };
+  static const char *const known[] = { "name",        "architecture", "match",   "notes",
+                                       "advice",      "comment",      "derived", "vram_total",
+                                       "vram_usable", "vram_source",  NULL },
+                           *const of_workload[] = { "task", "input", "data", "model", NULL },
+                           *const known_row[] = { "image_size", "framework", "derived", "workload",
+                                                  NULL };
   g_auto (GStrv) groups = g_key_file_get_groups (reader->file, NULL);
 
   for (guint g = 0; groups[g]; g++)
     {
       g_auto (GStrv) keys = g_key_file_get_keys (reader->file, groups[g], NULL, NULL);
-      const char *const *table = strcmp (groups[g], "preset") == 0 ? known : known_row;
+      gboolean head = strcmp (groups[g], "preset") == 0, expected = is_expectation (groups[g]);
 
       reader->group = groups[g];
       for (guint i = 0; keys && keys[i]; i++)
-        if (!g_strv_contains (table, keys[i]))
+        if (head && strcmp (keys[i], "expected") == 0)
+          warn (reader, "expected is a group of its own now: [expected] with samples_per_s=300-500 "
+                        "and the like; the key is left out");
+        else if (head ? !g_strv_contains (known, keys[i]) && !g_strv_contains (derivable, keys[i])
+                 : expected ? !g_strv_contains (of_workload, keys[i]) && !is_quantity (keys[i])
+                            : !g_strv_contains (of_workload, keys[i])
+                                  && !g_strv_contains (known_row, keys[i])
+                                  && !g_strv_contains (derivable_row, keys[i]))
           warn (reader, "unknown key %.60s, left out", keys[i]);
     }
 }
@@ -248,7 +475,7 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
                    "Preset “%s”, [preset]: name is missing", source);
       return NULL;
     }
-  if (!read_vram (&reader, &preset->vram_bytes, error))
+  if (!read_vram (&reader, preset, error))
     return NULL;
   preset->architecture = read_text (&reader, "architecture");
   if (!preset->architecture)
@@ -256,7 +483,6 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
   preset->advice = read_text (&reader, "advice");
   if (!preset->advice)
     preset->advice = g_strdup ("");
-  preset->expected = read_text (&reader, "expected");
   read_workers (&reader, preset);
   preset->prefetch = read_number (&reader, "prefetch", 1, 64, 2);
   preset->amp = read_bool (&reader, "amp", TRUE);
@@ -264,8 +490,9 @@ dyno_preset_parse (const char *id, const char *source, const char *text, gsize s
   preset->persistent_workers = read_bool (&reader, "persistent_workers", TRUE);
   preset->match = read_list (&reader, "match");
   preset->notes = read_list (&reader, "notes");
+  preset->derived = read_derived (&reader, derivable);
   warn_unknown_keys (&reader);
-  read_rows (&reader, preset);
+  read_groups (&reader, preset);
   return g_steal_pointer (&preset);
 }
 
@@ -275,13 +502,20 @@ dyno_preset_free (DynoPreset *preset)
   if (!preset)
     return;
   for (guint i = 0; i < preset->n_rows; i++)
-    g_free (preset->rows[i].workload);
+    {
+      dyno_preset_workload_clear (&preset->rows[i].workload);
+      g_strfreev (preset->rows[i].derived);
+    }
+  for (guint i = 0; i < preset->n_expectations; i++)
+    dyno_preset_expectation_clear (&preset->expectations[i]);
   g_free (preset->rows);
+  g_free (preset->expectations);
   g_free (preset->id);
   g_free (preset->name);
   g_free (preset->architecture);
   g_free (preset->advice);
-  g_free (preset->expected);
+  g_free (preset->vram_source);
+  g_strfreev (preset->derived);
   g_free (preset->source);
   g_strfreev (preset->notes);
   g_strfreev (preset->match);

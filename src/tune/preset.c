@@ -1,16 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets: the list of built-in and user ones, which of them is this card, and their advice put
- * into settings.
- *
- * Advice for an image size that no row names is scaled by area from the nearest row, within limits
- * of what trains well: a batch that only fills memory is no advice. */
+/* Presets: the list of built-in and user ones, and which of them is this card. */
 #include "preset-file.h"
 #include "cores.h"
 #include "dyno-presets.h"
 #include "file.h"
 #include "intl.h"
 #include <glib/gstdio.h>
-#include <math.h>
 #include <string.h>
 
 #define RESOURCE_FOLDER "/io/github/gpudyno/Dyno/presets/"
@@ -126,12 +121,16 @@ add_folder (GPtrArray *presets, const char *folder)
     }
 }
 
-/* "This GPU": from what the device says.  Three samples of 224x224 a GiB is what the guides' cards
+/* "This GPU": no guide says anything of it.  From what the device says.  Three samples of 224x224 a GiB is what the guides' cards
  * have in common. */
 static DynoPreset *
 make_this_gpu (const DynoDeviceInfo *device)
 {
   DynoPreset *preset = g_new0 (DynoPreset, 1);
+  static const char *const derived[] = { "workers", "workers_cpu_bound",  "prefetch", "amp",
+                                         "pinned",  "persistent_workers", NULL },
+                           *const derived_row[] = { "batch_safe", "batch_recommended", "batch_max",
+                                                    NULL };
   gboolean software = device->type == DYNO_DEVICE_TYPE_SOFTWARE;
   double gib = (double) device->vram_bytes / (double) GIB;
   guint32 cores = dyno_cores_count ();
@@ -139,11 +138,13 @@ make_this_gpu (const DynoDeviceInfo *device)
   preset->id = g_strdup ("this-gpu");
   preset->name = g_strdup_printf (_ ("This GPU (%s)"), device->name);
   preset->architecture = g_strdup ("");
-  preset->vram_bytes = device->vram_bytes;
+  preset->vram_bytes = preset->total_bytes = preset->usable_bytes = device->vram_bytes;
+  preset->vram_source = g_strdup (_ ("the device's driver"));
   preset->this_gpu = TRUE;
+  preset->derived = g_strdupv ((char **) derived);
   preset->source = g_strdup ("device");
   preset->prefetch = 4;
-  preset->amp = device->fp16 && !software;
+  preset->amp = !dyno_preset_refuse_amp (device);
   preset->pinned = preset->persistent_workers = TRUE;
   preset->workers_min = MIN (2, cores);
   preset->workers_max = CLAMP (cores / 2, preset->workers_min, 8);
@@ -162,7 +163,7 @@ make_this_gpu (const DynoDeviceInfo *device)
       double unit = software ? 8 : CLAMP (gib * (preset->amp ? 1 : 0.5), 1, 64);
 
       row->image_size = i == 0 ? 512 : 224;
-      row->workload = g_strdup ("");
+      row->derived = g_strdupv ((char **) derived_row);
       unit = i == 0 ? unit / 5 : unit;
       row->batch_safe = (guint32) MAX (1, unit * 2);
       row->batch_recommended = (guint32) MAX (row->batch_safe, unit * 3);
@@ -243,133 +244,15 @@ dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error
   return NULL;
 }
 
-/* TRUE when fragment is in name as whole words and no other model of the family is meant ("RTX 3080
- * Ti"). */
-static gboolean
-name_matches (const char *name, const char *fragment)
-{
-  static const char *const others[] = { "ti", "super", "laptop", "max-q", "mobile", "d" };
-  g_autofree char *lower = g_ascii_strdown (name, -1), *wanted = g_ascii_strdown (fragment, -1);
-  const char *found = *wanted ? strstr (lower, wanted) : NULL;
-  const char *rest;
-
-  if (!found || (found > lower && g_ascii_isalnum (found[-1])))
-    return FALSE;
-  rest = found + strlen (wanted);
-  if (g_ascii_isalnum (*rest))
-    return FALSE;
-  while (*rest == ' ')
-    rest++;
-  for (guint i = 0; i < G_N_ELEMENTS (others); i++)
-    {
-      gsize length = strlen (others[i]);
-      if (strncmp (rest, others[i], length) == 0 && !g_ascii_isalnum (rest[length]))
-        return FALSE;
-    }
-  return TRUE;
-}
-
 const DynoPreset *
 dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *device)
 {
   for (guint i = 0; i < presets->len; i++)
     {
       const DynoPreset *preset = presets->pdata[i];
-      double ratio = (double) device->vram_bytes / (double) MAX (1, preset->vram_bytes);
 
-      /* Some cards are sold with other memory under the same name: those are not the guide's
-       * card. */
-      if (preset->this_gpu || ratio < 0.85 || ratio > 1.15)
-        continue;
-      for (guint k = 0; preset->match[k]; k++)
-        if (name_matches (device->name, preset->match[k]))
-          return preset;
+      if (!preset->this_gpu && dyno_preset_is_device (preset, device))
+        return preset;
     }
   return NULL;
-}
-
-static const DynoPresetRow *
-nearest_row (const DynoPreset *preset, guint32 image_size)
-{
-  const DynoPresetRow *best = NULL;
-  double best_distance = G_MAXDOUBLE;
-
-  for (guint i = 0; i < preset->n_rows; i++)
-    {
-      const DynoPresetRow *row = &preset->rows[i];
-      /* A row for a special workload speaks only where no usual one does. */
-      double distance =
-          (*row->workload ? 1000 : 0)
-          + (row->image_size ? fabs (log ((double) row->image_size / (double) image_size)) : 100);
-      if (distance < best_distance)
-        {
-          best = row;
-          best_distance = distance;
-        }
-    }
-  return best;
-}
-
-static guint32
-scale_batch (guint32 batch, const DynoPresetRow *row, guint32 image_size, guint32 limit)
-{
-  double ratio = row->image_size ? (double) row->image_size / (double) image_size : 1;
-  double scaled;
-
-  if (ratio > 0.8 && ratio < 1.25)
-    return batch;
-  scaled = batch * ratio * ratio;
-  if (ratio > 1)
-    scaled = MIN (scaled, MAX (limit, batch));
-  if (scaled >= 16)
-    scaled = floor (scaled / 8) * 8;
-  return (guint32) MAX (1, scaled);
-}
-
-guint32
-dyno_preset_get_workers (const DynoPreset *preset, DynoLevel level)
-{
-  return level == DYNO_LEVEL_SAFE ? preset->workers_min : preset->workers_max;
-}
-
-void
-dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size,
-                   DynoSettings *settings)
-{
-  guint32 size = image_size ? image_size : 224;
-  const DynoPresetRow *row = nearest_row (preset, size);
-
-  if (row)
-    {
-      guint32 batch = level == DYNO_LEVEL_SAFE  ? row->batch_safe
-                      : level == DYNO_LEVEL_MAX ? row->batch_max
-                                                : row->batch_recommended;
-      guint32 limit = level == DYNO_LEVEL_SAFE ? 128 : level == DYNO_LEVEL_MAX ? 512 : 256;
-      settings->batch_size = scale_batch (batch, row, size, limit);
-    }
-  settings->workers = MIN (dyno_preset_get_workers (preset, level), dyno_cores_count ());
-  settings->prefetch = preset->prefetch;
-  settings->amp = preset->amp;
-  settings->pinned = preset->pinned;
-  settings->persistent_workers = preset->persistent_workers;
-  settings->vram_budget = preset->this_gpu ? 0 : (gint64) preset->vram_bytes;
-}
-
-char *
-dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device)
-{
-  double card = (double) preset->vram_bytes / (double) GIB,
-         own = (double) device->vram_bytes / (double) GIB;
-
-  if (preset->this_gpu)
-    return NULL;
-  for (guint k = 0; preset->match[k]; k++)
-    if (name_matches (device->name, preset->match[k]) && own > card * 0.85 && own < card * 1.15)
-      return NULL;
-  if (own < card)
-    return g_strdup_printf ("%s has %.3g GB, but %s only %.3g GB: its own memory is the limit.",
-                            preset->name, card, device->name, own);
-  return g_strdup_printf (
-      "Emulates the %.3g GB of %s on %s: what fits here fits there; the speed is this device's.",
-      card, preset->name, device->name);
 }

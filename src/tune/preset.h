@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU presets: what the guides advise for a card, as data.  One key file each
- * (data/presets/<id>.preset), built into the programs; files in $XDG_DATA_DIRS/dyno/presets and
- * $XDG_DATA_HOME/dyno/presets add to them or replace them by id. */
+/* GPU presets: advice for a card, as data.  One key file each (data/presets/<id>.preset), built into
+ * the programs; files in $XDG_DATA_DIRS/dyno/presets and $XDG_DATA_HOME/dyno/presets add to them or
+ * replace them by id.
+ *
+ * A value is a guide's, or it is Dyno's own and named in `derived`; of a user's file it is the
+ * user's.  Functions may be called from any thread; a preset is written by nobody once it is read. */
 #pragma once
-#include "settings.h"
+#include "job.h"
 #include "device.h"
+#include "preset-expected.h"
 
 G_BEGIN_DECLS
 
@@ -22,15 +26,19 @@ typedef enum { DYNO_LEVEL_SAFE, DYNO_LEVEL_RECOMMENDED, DYNO_LEVEL_MAX } DynoLev
 
 typedef struct {
   guint32 image_size; /* 512, 224; 0: sequences or other */
-  char *workload;     /* "" or "head pose (BIWI)", "tensorflow" ... */
+  DynoPresetWorkload workload;
   guint32 batch_safe, batch_recommended, batch_max;
+  char **derived; /* keys of these that are Dyno's own: "batch_recommended" */
 } DynoPresetRow;
 
 typedef struct {
   char *id;           /* "rtx3060" */
   char *name;         /* "RTX 3060" */
   char *architecture; /* "Ampere" */
-  guint64 vram_bytes;
+  /* As the card is sold; in all, as its driver reports it; and as much of it as a program gets
+   * (dyno_preset_estimate_usable), which is the budget of an emulation.  usable <= total. */
+  guint64 vram_bytes, total_bytes, usable_bytes;
+  char *vram_source; /* where total and usable are from, for people; or NULL */
   DynoPresetRow *rows;
   guint n_rows;
   /* the last: when the CPU is the bottleneck; 0: none given */
@@ -38,13 +46,23 @@ typedef struct {
   guint32 prefetch;
   gboolean amp;
   gboolean persistent_workers, pinned;
-  char **notes;      /* short facts: "memory-limited" */
-  char *advice;      /* a paragraph for people */
-  char *expected;    /* "300-500 samples/s, 18-22 GB, 350 W", or NULL */
+  char **derived; /* keys of the file's [preset] that are Dyno's own: "prefetch" */
+  char **notes;   /* short facts: "memory-limited" */
+  char *advice;   /* a paragraph for people */
+  DynoPresetExpectation *expectations;
+  guint n_expectations;
   char **match;      /* device name fragments: "RTX 3060" */
   char *source;      /* file it was read from, or "built in" */
   gboolean this_gpu; /* made from the device, no emulation */
 } DynoPreset;
+
+/* A job that a preset is asked about; a member that is NULL is not known. */
+typedef struct {
+  DynoLevel level;
+  const DynoJob *job;           /* its model and image_size */
+  const DynoDatasetInfo *data;  /* NULL: images of 224x224 */
+  const DynoDeviceInfo *device; /* that it runs on */
+} DynoPresetUse;
 
 void dyno_preset_free (DynoPreset *preset);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPreset, dyno_preset_free)
@@ -60,14 +78,53 @@ const DynoPreset *dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *d
 /* The workers that it advises, whatever machine this is. */
 guint32 dyno_preset_get_workers (const DynoPreset *preset, DynoLevel level);
 
-/* Puts the preset's advice for an image size into settings: batch, workers, prefetch, amp, pinned,
- * persistent_workers, vram_budget. Takes the row nearest in image size (scaled by area when none is
- * near); never more workers than host cores. */
-void dyno_preset_apply (const DynoPreset *preset, DynoLevel level, guint32 image_size,
-                        DynoSettings *settings);
+/* Whether the device is the preset's card, by its name and about its memory; of "this-gpu" it is. */
+gboolean dyno_preset_is_device (const DynoPreset *preset, const DynoDeviceInfo *device);
+
+/* Memory that a program gets of a card whose driver reports so much in all. */
+guint64 dyno_preset_estimate_usable (guint64 total_bytes);
+
+/* The row that fits the job best, in this order: data set, model, input, task, then image size;
+ * NULL: the preset has none for it. */
+const DynoPresetRow *dyno_preset_find_row (const DynoPreset *preset, const DynoPresetUse *use);
+
+/* Why AMP is left off on the device though a preset advises it, a sentence without its end; NULL:
+ * the device does it well, or is not known. */
+const char *dyno_preset_refuse_amp (const DynoDeviceInfo *device);
+
+/* Puts the preset's advice for the job into settings, which may be the job's own: batch, workers,
+ * prefetch, amp, pinned, persistent_workers, vram_budget.  The batch is the row's, scaled by area
+ * for images of another size; never more workers than host cores, no AMP that the device refuses.
+ * The budget is the card's usable memory, and 0 (all that the device has) on the card itself. */
+void dyno_preset_apply (const DynoPreset *preset, const DynoPresetUse *use, DynoSettings *settings);
+
+/* Where the batch of dyno_preset_apply comes from, for people: "batch 64: row biwi, ...".  g_free;
+ * NULL: the preset has no row for the job. */
+char *dyno_preset_describe_batch (const DynoPreset *preset, const DynoPresetUse *use);
+/* "biwi, 224x224".  g_free. */
+char *dyno_preset_describe_row (const DynoPresetRow *row);
+/* "prefetch, pinned": keys of the [preset] that are Dyno's own; NULL: none is.  g_free. */
+char *dyno_preset_describe_derived (const DynoPreset *preset);
 
 /* What the other card's preset means on this one, in words: "Emulates 12 GB ...".  g_free; NULL for
  * this GPU's own. */
 char *dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device);
+
+/* All that is to be known of a job with these settings, made with the preset, a sentence each: where
+ * its batch is from, the emulation, and what of the advice this machine does not follow.  Of
+ * settings that say otherwise nothing is said.  Free with g_strfreev. */
+char **dyno_preset_list_notes (const DynoPreset *preset, const DynoPresetUse *use,
+                               const DynoSettings *settings);
+
+/* Every expectation that fits the job, in words, one a line; NULL: there is none.  g_free. */
+char *dyno_preset_describe_expected (const DynoPreset *preset, const DynoPresetUse *use);
+/* The same beside what was measured, as far as both are known, on one line.  measured:
+ * DYNO_PRESET_N_QUANTITIES, NaN: not known.  g_free; NULL: nothing compares. */
+char *dyno_preset_compare (const DynoPreset *preset, const DynoPresetUse *use,
+                           const double *measured);
+/* The first range of a quantity that is expected of the job; NULL: none is. */
+const DynoPresetRange *dyno_preset_find_expected (const DynoPreset *preset,
+                                                  const DynoPresetUse *use,
+                                                  DynoPresetQuantity quantity);
 
 G_END_DECLS

@@ -221,21 +221,19 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
 
 /* --- what is expected ------------------------------------------------------------------------- */
 
-/* "300-500 samples/s, 18-22 GB": the numbers before the first "samples/s". */
+/* Of what is trained here no more is known than that it is no special workload. */
 static void
 read_expectation (DynoQuick *quick)
 {
-  const char *text = quick->preset ? quick->preset->expected : NULL,
-             *end = text ? strstr (text, "samples/s") : NULL;
-  char *rest;
+  const DynoPresetUse use = { .device = &quick->device };
+  const DynoPresetRange *rate =
+      quick->preset ? dyno_preset_find_expected (quick->preset, &use, DYNO_PRESET_SAMPLES_PER_S)
+                    : NULL;
 
-  if (!end)
+  if (!rate)
     return;
-  quick->expected_least = quick->expected_most = g_ascii_strtod (text, &rest);
-  if (rest == text)
-    quick->expected_least = quick->expected_most = NONE;
-  else if (*rest == '-')
-    quick->expected_most = g_ascii_strtod (rest + 1, NULL);
+  quick->expected_least = rate->least;
+  quick->expected_most = rate->most;
 }
 
 static gboolean

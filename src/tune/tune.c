@@ -353,22 +353,28 @@ open_device (DynoTune *tune, GError **error)
   return TRUE;
 }
 
+static DynoPresetUse
+get_preset_use (const DynoTune *tune)
+{
+  return (DynoPresetUse){ .level = DYNO_LEVEL_RECOMMENDED,
+                          .job = tune->job,
+                          .data = tune->dataset ? dyno_dataset_get_info (tune->dataset) : NULL,
+                          .device = &tune->device };
+}
+
 /* The preset's own numbers, under the budget that the job has. */
 static void
 read_preset (DynoTune *tune)
 {
-  const DynoDatasetInfo *info = dyno_dataset_get_info (tune->dataset);
-  guint32 width = 0, height = 0;
+  DynoPresetUse use = get_preset_use (tune);
 
   if (!tune->job->preset)
     return;
   tune->preset = dyno_preset_find (tune->job->preset, &tune->device, NULL);
   if (!tune->preset)
     return;
-  if (!dyno_job_get_size (tune->job, info, &width, &height, NULL))
-    width = 0;
   tune->preset_settings = tune->job->settings;
-  dyno_preset_apply (tune->preset, DYNO_LEVEL_RECOMMENDED, width, &tune->preset_settings);
+  dyno_preset_apply (tune->preset, &use, &tune->preset_settings);
   tune->preset_settings.vram_budget = tune->job->settings.vram_budget;
 }
 

@@ -262,9 +262,9 @@ class Plan(Case):
             file.write('[settings]\nworkers=1\nprefetch=3\nbatch_size=5\n')
         base = ['plan', '--data', 'builtin:shapes?size=224&samples=200', '--model', 'simplecnn', '--json']
         plan, = self.lines(*base, '--preset', 'rtx3060', '--level', 'safe')
-        self.assertEqual((plan['batch_size'], plan['budget_bytes']), (32, 12 << 30))
+        self.assertEqual((plan['batch_size'], plan['budget_bytes']), (32, 11776 << 20))
         plan, = self.lines(*base, '--preset', 'rtx3060', '--settings', self.path('mine.ini'))
-        self.assertEqual((plan['batch_size'], plan['budget_bytes']), (5, 12 << 30))
+        self.assertEqual((plan['batch_size'], plan['budget_bytes']), (5, 11776 << 20))
         plan, = self.lines(*base, '--preset', 'rtx3060', '--settings', self.path('mine.ini'), '--set', 'batch_size=3')
         self.assertEqual(plan['batch_size'], 3)
 

@@ -159,7 +159,7 @@ class Failures(Case):
     def test_a_preset_larger_than_the_device_names_both_numbers(self):
         device = self.lines('devices', '--json')[0]
         with open(self.path('huge.preset'), 'w') as file:
-            file.write('[preset]\nname=Huge\nvram=4000GB\n')
+            file.write('[preset]\nname=Huge\nvram=4000GB\nvram_usable=4000GB\n')
         plan, = self.lines('plan', *RUN, '--preset', self.path('huge.preset'), '--json')
         self.assertEqual((plan['budget_bytes'], plan['limit_bytes']), (4000 << 30, device['vram_bytes']))
         text = self.run_it('plan', *RUN, '--preset', self.path('huge.preset')).stdout.decode()

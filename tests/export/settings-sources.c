@@ -12,12 +12,13 @@ write_settings (const char *folder, const char *name, const char *text)
   return path;
 }
 
+static const DynoDatasetInfo data = {
+  .min_width = 32, .max_width = 32, .min_height = 32, .max_height = 32
+};
+
 static DynoSettings
 resolve (const DynoSettingsSources *sources)
 {
-  static const DynoDatasetInfo data = {
-    .min_width = 32, .max_width = 32, .min_height = 32, .max_height = 32
-  };
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (GError) error = NULL;
 
@@ -53,7 +54,8 @@ test_precedence (void)
   g_assert_nonnull (preset);
   dyno_settings_init (&defaults);
   advice = defaults;
-  dyno_preset_apply (preset, DYNO_LEVEL_RECOMMENDED, 32, &advice);
+  dyno_preset_apply (preset, &(DynoPresetUse){ .level = DYNO_LEVEL_RECOMMENDED, .data = &data },
+                     &advice);
   g_assert_true (defaults.amp && advice.amp);
   g_assert_cmpint (advice.batch_size, !=, 20);
 
@@ -78,6 +80,10 @@ test_precedence (void)
   g_assert_cmpint (settings.workers, ==, advice.workers);
   g_assert_cmpint (settings.batch_size, ==, advice.batch_size);
   g_assert_cmpfloat (settings.lr, ==, 0.2); /* of which the preset says nothing */
+  g_assert_false (settings.amp);            /* which the preset advises, but not for a CPU */
+  sources.set = (const char *const[]){ "amp=true", NULL };
+  g_assert_true (resolve (&sources).amp);
+  sources.set = NULL;
   sources.preset = NULL;
   settings = resolve (&sources);
   g_assert_cmpint (settings.workers, ==, 2);
@@ -91,6 +97,44 @@ test_precedence (void)
   settings = resolve (&sources);
   g_assert_true (dyno_settings_equal (&settings, &defaults));
   g_unlink (run);
+  g_unlink (file);
+  g_rmdir (folder);
+}
+
+/* The preset's row is of the job's model and data set, whichever source names them. */
+static void
+test_workload (void)
+{
+  DynoDatasetInfo biwi = { .kind = "biwi",
+                           .min_width = 224,
+                           .max_width = 224,
+                           .min_height = 224,
+                           .max_height = 224,
+                           .resizable = TRUE },
+                  poses;
+  g_autoptr (DynoPreset) preset = dyno_preset_find ("rtx3090", NULL, NULL);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoSettingsSources sources = { .preset = preset, .level = DYNO_LEVEL_SAFE };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-sources-XXXXXX", NULL);
+  g_autofree char *file =
+      write_settings (folder, "file", "[run]\nmodel=resnet18\n[settings]\nseed=1\n");
+
+  biwi.schema = dyno_schema_image (DYNO_ELEMENT_U8, 224, 224, 3, 3);
+  poses = biwi;
+  poses.kind = "poses";
+  g_free (job->model);
+  job->model = g_strdup ("resnet18");
+  g_assert_true (dyno_settings_sources_apply (&sources, &biwi, job, NULL, NULL));
+  g_assert_cmpint (job->settings.batch_size, ==, 64);
+  g_assert_true (dyno_settings_sources_apply (&sources, &poses, job, NULL, NULL));
+  g_assert_cmpint (job->settings.batch_size, ==, 24);
+  g_free (job->model);
+  job->model = g_strdup ("headpose_resnet18");
+  g_assert_true (dyno_settings_sources_apply (&sources, &poses, job, NULL, NULL));
+  g_assert_cmpint (job->settings.batch_size, ==, 64);
+  sources.file = file; /* under the job's own name of its model */
+  g_assert_true (dyno_settings_sources_apply (&sources, &poses, job, NULL, NULL));
+  g_assert_cmpint (job->settings.batch_size, ==, 64);
   g_unlink (file);
   g_rmdir (folder);
 }
@@ -147,6 +191,7 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/export/settings-sources/workload", test_workload);
   g_test_add_func ("/export/settings-sources/the-later-wins", test_precedence);
   g_test_add_func ("/export/settings-sources/names", test_names);
   g_test_add_func ("/export/settings-sources/faults-are-told", test_faults_are_told);

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* Shared by the files of presets: what is known of a job, and the batch that it is given. */
+#pragma once
+#include "preset.h"
+
+G_BEGIN_DECLS
+
+/* Its strings are those of the use. */
+DynoPresetSubject dyno_preset_use_get_subject (const DynoPresetUse *use);
+/* The row's batch at the job's size. */
+guint32 dyno_preset_scale_batch (const DynoPresetRow *row, const DynoPresetUse *use);
+
+G_END_DECLS
