@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl train: a session, its events as lines, its files in a folder. */
 #include "diagnose.h"
+#include "expected.h"
 #include "job-options.h"
 #include "joinranks.h"
 #include "output.h"
@@ -555,8 +556,13 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, Dy
   dyno_session_join (session);
   diagnosis = diagnose (&run);
   if (diagnosis && options->options.json)
-    dyno_diagnosis_print_event (diagnosis);
+    {
+      dyno_diagnosis_print_event (diagnosis);
+      dyno_expected_print_event (cli_job, dyno_run_view_get_status (run.view), input);
+    }
   code = finish (&run);
+  if (diagnosis && !options->options.json && !options->quiet)
+    dyno_expected_say (cli_job, dyno_run_view_get_status (run.view), input);
   if (diagnosis && !options->options.json && !options->quiet && is_worth_a_line (input, diagnosis))
     dyno_diagnosis_say (diagnosis);
   dyno_run_view_free (run.view);

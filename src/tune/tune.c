@@ -12,6 +12,7 @@
 #include "ring.h"
 #include "search.h"
 #include "searchrecords.h"
+#include "verdict.h"
 #include <math.h>
 #include <string.h>
 
@@ -533,6 +534,7 @@ search (DynoTune *tune, GError **error)
                                          .trial = on_trial,
                                          .wait = wait_while_paused,
                                          .user = tune } };
+  DynoPresetUse use = get_preset_use (tune);
   GError *problem = NULL;
   gboolean found;
 
@@ -541,6 +543,8 @@ search (DynoTune *tune, GError **error)
   result->device = g_strdup (tune->device.name);
   tune->end_us = g_get_monotonic_time () + (gint64) (OVER * tune->minutes * 60 * 1e6);
   found = dyno_search_run (&params, result, &problem); /* each measurement waits for its turn */
+  if (tune->preset)
+    dyno_verdict_add_preset (result, tune->preset, &use);
   dyno_search_records_end (tune->records, result, problem);
   if (problem)
     g_propagate_error (error, problem);

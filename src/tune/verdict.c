@@ -630,3 +630,28 @@ dyno_verdict_explain (const DynoTuneResult *r)
   g_ptr_array_add (reasons, NULL);
   return (char **) g_ptr_array_free (reasons, FALSE);
 }
+
+void
+dyno_verdict_add_preset (DynoTuneResult *result, const DynoPreset *preset, const DynoPresetUse *use)
+{
+  double measured[DYNO_PRESET_N_QUANTITIES];
+  g_autofree char *text = NULL;
+  guint n = result->reasons ? g_strv_length (result->reasons) : 0;
+
+  if (!dyno_tune_result_has_best (result))
+    return;
+  for (guint i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    measured[i] = (double) NAN;
+  measured[DYNO_PRESET_SAMPLES_PER_S] = result->best.samples_per_s;
+  measured[DYNO_PRESET_VRAM] = (double) result->best.vram_bytes / (double) ((guint64) 1 << 30);
+  text = dyno_preset_compare (preset, use, measured);
+  if (!text)
+    return;
+  result->reasons = g_renew (char *, result->reasons, n + 2);
+  /* Translators: name of a preset; "310 samples/s (expected 300-500)" */
+  result->reasons[n] =
+      g_strdup_printf (_ ("Beside the numbers of the preset “%s”, which are of its "
+                          "guide's network and card: %s."),
+                       preset->name, text);
+  result->reasons[n + 1] = NULL;
+}

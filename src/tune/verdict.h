@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which of what was measured is the best, and why, in words.  No device and no clock. */
 #pragma once
+#include "preset.h"
 #include "statistics.h"
 #include "tuneresult.h"
 
@@ -33,5 +34,10 @@ double dyno_verdict_learning_rate (const DynoSettings *from, const DynoSettings 
 char **dyno_verdict_explain (const DynoTuneResult *result);
 /* What each setting brought, for where no bars show it; NULL: nothing to tell.  g_free. */
 char *dyno_verdict_explain_gains (const DynoTuneResult *result);
+
+/* Adds, as the last reason, the best beside the numbers of the preset's guide for the job; nothing
+ * where neither says so. */
+void dyno_verdict_add_preset (DynoTuneResult *result, const DynoPreset *preset,
+                              const DynoPresetUse *use);
 
 G_END_DECLS

@@ -114,7 +114,7 @@ class Presets(Case):
         self.assertEqual(any('AMP is left off' in note for note in plan['preset_notes']), plan['software'])
         self.assertFalse(any('AMP' in note for note in asked['preset_notes']))
 
-    def test_train_says_the_same(self):
+    def test_train_says_the_same_and_compares(self):
         # The batch is that of other tests, whose kernels are compiled.
         with open(self.path('mine.preset'), 'w') as file:
             file.write('[preset]\nname=Mine\nvram=1GB\n[row 1]\nimage_size=16\nbatch_safe=4\nbatch_recommended=8\n'
@@ -126,6 +126,10 @@ class Presets(Case):
         self.assertEqual((plan['batch_size'], plan['amp'], plan['budget_bytes']), (8, not plan['software'], 896 << 20))
         for note in plan['preset_notes']:
             self.assertIn(note, done.stderr.decode())
+        compared, = self.events(lines, 'expected')
+        self.assertEqual(compared['samples_per_s']['expected'], [1e6, 2e6])
+        self.assertEqual(compared['samples_per_s']['measured'], self.events(lines, 'epoch')[-1]['samples_per_s'])
+        self.assertIn('samples/s (expected 1e+06-2e+06)', self.run_it(*job).stdout.decode())
 
 
 main()

@@ -406,6 +406,33 @@ test_gains_in_words (void)
                    "123.40 times.");
 }
 
+/* The best beside the guide's numbers, after the other reasons; of no best, and of a preset without
+ * numbers, there is nothing. */
+static void
+test_beside_the_preset (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoTuneResult) result = dyno_tune_result_new (job);
+  g_autoptr (DynoPreset) rtx3090 = dyno_preset_find ("rtx3090", NULL, NULL),
+                         t4 = dyno_preset_find ("t4", NULL, NULL);
+  DynoPresetUse use = { .job = job };
+
+  result->reasons = g_strsplit ("one|two", "|", 0);
+  dyno_verdict_add_preset (result, rtx3090, &use);
+  g_assert_cmpuint (g_strv_length (result->reasons), ==, 2);
+  result->best.stage = "proof";
+  result->best.samples_per_s = 250;
+  result->best.vram_bytes = (guint64) 20 << 30;
+  dyno_verdict_add_preset (result, t4, &use);
+  g_assert_cmpuint (g_strv_length (result->reasons), ==, 2);
+  dyno_verdict_add_preset (result, rtx3090, &use);
+  g_assert_cmpuint (g_strv_length (result->reasons), ==, 3);
+  g_assert_cmpstr (result->reasons[1], ==, "two");
+  g_assert_nonnull (strstr (result->reasons[2], "“RTX 3090”"));
+  g_assert_nonnull (
+      strstr (result->reasons[2], "250 samples/s (expected 300-500), 20 GB (expected 18-22)"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -427,5 +454,6 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/curve/knee-plateau-and-price", test_curve);
   g_test_add_func ("/tune/curve/of-equal-rates", test_curve_of_equal_rates);
   g_test_add_func ("/tune/curve/of-nothing", test_curve_of_nothing);
+  g_test_add_func ("/tune/verdict/beside-the-preset", test_beside_the_preset);
   return g_test_run ();
 }

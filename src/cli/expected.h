@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The numbers of a preset's guide beside those of a run that has ended. */
+#pragma once
+#include "diagnosis.h"
+#include "job-options.h"
+#include "runview.h"
+
+G_BEGIN_DECLS
+
+/* A line; nothing where there is no preset, or no number of it is measured.  input: what sensors and
+ * steps told of the run. */
+void dyno_expected_say (const DynoCliJob *cli_job, const DynoRunStatus *status,
+                        const DynoDiagnosisInput *input);
+/* The same as an event, {"event": "expected", "samples_per_s": {"measured": 70.1, "expected":
+ * [300, 500]}, ...}. */
+void dyno_expected_print_event (const DynoCliJob *cli_job, const DynoRunStatus *status,
+                                const DynoDiagnosisInput *input);
+
+G_END_DECLS
