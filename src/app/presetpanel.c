@@ -117,7 +117,10 @@ show_preset (DynoPresetPanel *self)
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? _ (preset->advice) : "");
   DynoPresetUse use = dyno_setup_get_preset_use (self->setup);
   g_autofree char *numbers = preset ? dyno_preset_describe_expected (preset, &use) : NULL,
-                  *expected = numbers ? g_strdup_printf (_ ("Expected: %s"), numbers) : NULL;
+                  *expected = numbers ? g_strdup_printf (_ ("Expected: %s"), numbers) : NULL,
+                  *sources = preset ? dyno_words_preset_sources (preset, &use) : NULL;
+  gtk_widget_set_tooltip_text (self->preset_row, sources);
+  gtk_widget_set_tooltip_text (self->advice_row, sources);
   gtk_label_set_text (GTK_LABEL (self->expected), expected ? expected : "");
   gtk_widget_set_visible (self->expected, expected != NULL);
   gtk_widget_set_visible (self->advice_row, advice || expected);

@@ -54,6 +54,16 @@ describe_workers (DynoSettingsPanel *self)
                           advised, cores);
 }
 
+/* A preset's AMP that the device would be slower with; the switch has it on all the same. */
+static char *
+describe_amp (DynoSettingsPanel *self)
+{
+  const DynoPreset *preset = dyno_setup_get_preset (self->setup);
+  if (!preset || !preset->amp || dyno_setup_get_job (self->setup)->settings.amp)
+    return NULL;
+  return g_strdup (dyno_preset_refuse_amp (dyno_setup_get_device (self->setup)));
+}
+
 static char *
 describe_row (DynoSettingsPanel *self, const DynoSettingInfo *info)
 {
@@ -62,6 +72,8 @@ describe_row (DynoSettingsPanel *self, const DynoSettingInfo *info)
     return g_strdup (_ ("Changes the run at once"));
   if (g_str_equal (info->key, "workers"))
     return describe_workers (self);
+  if (g_str_equal (info->key, "amp"))
+    return describe_amp (self);
   if (g_str_equal (info->key, "accumulate") && settings->accumulate > 1)
     {
       g_autofree char *total =

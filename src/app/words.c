@@ -317,6 +317,32 @@ dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device)
                           card, preset->name);
 }
 
+char *
+dyno_words_preset_sources (const DynoPreset *preset, const DynoPresetUse *use)
+{
+  g_autofree char *batch = dyno_preset_describe_batch (preset, use),
+                  *derived = dyno_preset_describe_derived (preset),
+                  *usable = dyno_format_bytes (preset->usable_bytes),
+                  *total = dyno_format_bytes (preset->total_bytes);
+  GString *text = g_string_new (NULL);
+
+  if (batch)
+    g_string_append_printf (text, "%s.\n", batch);
+  if (derived)
+    {
+      /* Translators: names of settings */
+      g_string_append_printf (text, _ ("Derived, that is, Dyno's own and given by no guide: %s."),
+                              derived);
+      g_string_append_c (text, '\n');
+    }
+  if (!preset->this_gpu)
+    /* Translators: memory that a program gets, and memory in all */
+    g_string_append_printf (text, _ ("Memory: %s to use of %s in all"), usable, total);
+  if (!preset->this_gpu && preset->vram_source)
+    g_string_append_printf (text, " (%s)", preset->vram_source);
+  return g_strchomp (g_string_free (text, FALSE));
+}
+
 const char *
 dyno_words_error_title (const GError *error)
 {

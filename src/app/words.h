@@ -30,6 +30,8 @@ gint64 dyno_words_fitting_batch (const DynoJobPlan *plan);
 char *dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan);
 /* What another card's preset means on this device; NULL: nothing to say.  g_free. */
 char *dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device);
+/* Where the values of a preset are from, a line each.  g_free. */
+char *dyno_words_preset_sources (const DynoPreset *preset, const DynoPresetUse *use);
 
 /* What went wrong, as a title, and what to do next when the error's domain tells more than its
  * message; both may be NULL. */

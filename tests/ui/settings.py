@@ -87,6 +87,32 @@ def test_changed_settings_are_marked_and_taken_back(window):
     window.wait_for_numbers({'Batch size': 24})
 
 
+def test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly(window):
+    """Its row is that of data set and model; AMP, which a CPU does slowly, is off with the reason, and one press has it on."""
+    def amp():
+        return window.find(Role.TOGGLE_BUTTON, 'Mixed precision (AMP)', states=THERE)
+    window.open_settings(data='builtin:poses?size=224&samples=100', model='resnet18')
+    window.page('Data')
+    window.text('90 train, 10 validate')
+    window.page('Train')
+    presets = [n.name for n in window.find(Role.COMBO_BOX, 'GPU preset', states=THERE).inside(Role.MENU_ITEM)]
+    window.choose('GPU preset', next(name for name in presets if name.startswith('RTX 3090')))
+    window.wait_for_numbers({'Batch size': 28})
+    window.choose('Model', 'Head pose, ResNet-18')
+    window.wait_for_numbers({'Batch size': 64})
+    window.text_with('row for headpose')  # what is said of the preset's row
+    window.text_with('23.5\u00a0GiB')
+    if not any('software' in t for t in window.shown()):
+        raise harness.Skip('the device is no CPU')
+    window.text_with('AMP is left off')
+    assert amp().sensitive and not amp().has(State.CHECKED)
+    amp().act()
+    window.wait_for('AMP', lambda: amp().has(State.CHECKED))
+    window.wait_without_text('AMP is left off')
+    window.choose('Level', 'Recommended')
+    window.wait_for('no AMP', lambda: not amp().has(State.CHECKED))
+
+
 def test_settings_without_effect_cannot_be_changed(window):
     def can_be_changed(name, role=Role.SPIN_BUTTON):
         return window.find(role, name, states=THERE).sensitive()
@@ -149,7 +175,8 @@ def test_what_is_unfolded_is_kept(home):
 
 
 TESTS = [test_collapsed_settings_are_not_reached, test_settings_are_found, test_weights_normalisation_is_offered_where_it_is_set,
-         test_changed_settings_are_marked_and_taken_back, test_settings_without_effect_cannot_be_changed, test_layers_of_the_model,
+         test_changed_settings_are_marked_and_taken_back,
+         test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly, test_settings_without_effect_cannot_be_changed, test_layers_of_the_model,
          test_what_is_unfolded_is_kept]
 
 if __name__ == '__main__':
