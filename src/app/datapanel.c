@@ -83,6 +83,8 @@ describe_sizes (const DynoDatasetInfo *info)
   if (input && input->variable)
     return g_strdup_printf (_ ("up to %u steps of %u values"), input->shape[0],
                             dyno_schema_count_channels (&info->schema));
+  if (input && input->n_axes == 2)
+    return g_strdup_printf (_ ("%u steps of %u values"), input->shape[0], input->shape[1]);
   if (info->min_width == info->max_width && info->min_height == info->max_height)
     return dyno_format_size (info->max_width, info->max_height,
                              dyno_schema_count_channels (&info->schema));

@@ -388,17 +388,38 @@ dyno_setup_get_job (DynoSetup *self)
   return self->job;
 }
 
+static void
+open_again (DynoSetup *self)
+{
+  if (self->dataset && !dyno_dataset_get_info (self->dataset)->generated)
+    open_data (self, self->job->data);
+}
+
+/* Whether the data set that is open is another for a model than for the one before: an array with
+ * three axes is images for one, and sequences for the other. */
+static gboolean
+reads_otherwise (DynoSetup *self, const char *before)
+{
+  const DynoDatasetInfo *info = dyno_setup_get_info (self);
+  const DynoModel *was = before ? dyno_model_find (before, NULL) : NULL,
+                  *is = self->job->model ? dyno_model_find (self->job->model, NULL) : NULL;
+  return info && (g_strcmp0 (info->axes, "NHW") == 0 || g_strcmp0 (info->axes, "NTF") == 0)
+         && (was && was->reads_lengths) != (is && is->reads_lengths);
+}
+
 void
 dyno_setup_set_model (DynoSetup *self, const char *name)
 {
   if (g_strcmp0 (name, self->job->model) == 0)
     return;
   remember (self, NULL);
-  g_free (self->job->model);
+  g_autofree char *before = g_steal_pointer (&self->job->model);
   self->job->model = g_strdup (name);
   if (!self->by_hand)
     follow_preset (self); /* its rows are of models, too */
   announce (self, DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
+  if (reads_otherwise (self, before))
+    open_again (self);
   plan_later (self);
 }
 
@@ -415,13 +436,6 @@ opens_otherwise (const DynoSettings *a, const DynoSettings *b)
         return TRUE;
     }
   return FALSE;
-}
-
-static void
-open_again (DynoSetup *self)
-{
-  if (self->dataset && !dyno_dataset_get_info (self->dataset)->generated)
-    open_data (self, self->job->data);
 }
 
 const DynoSettings *
@@ -507,12 +521,13 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
       self->preset = g_strdup (job->preset);
       name_choices (self);
     }
+  g_autofree char *before = g_strdup (self->job->model);
   if (job->model)
     {
       g_free (self->job->model);
       self->job->model = g_strdup (job->model);
     }
-  gboolean otherwise = take_settings (self, &job->settings);
+  gboolean otherwise = take_settings (self, &job->settings) || reads_otherwise (self, before);
   announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (job->data && g_strcmp0 (job->data, self->job->data) != 0)
     dyno_setup_open_data (self, job->data);
@@ -540,8 +555,9 @@ dyno_setup_step (DynoSetup *self, gboolean undo)
   self->level = state->level;
   g_free (self->preset);
   self->preset = g_steal_pointer (&state->preset);
-  g_free (self->job->model);
+  g_autofree char *before = g_steal_pointer (&self->job->model);
   self->job->model = g_steal_pointer (&state->model);
+  otherwise |= reads_otherwise (self, before);
   if (other_device)
     take_device (self);
   name_choices (self);

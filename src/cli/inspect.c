@@ -264,6 +264,13 @@ say_list (const char *head, const char *const *list)
     dyno_out_line ("  %s", list[i]);
 }
 
+/* Three axes of floats: the model decides, which is not known here. */
+static gboolean
+may_be_sequences (const DynoDatasetInfo *info, const DynoBatchField *input)
+{
+  return g_strcmp0 (info->axes, "NHW") == 0 && input->element == DYNO_ELEMENT_F32;
+}
+
 static void
 print_text (DynoDataset *dataset, const Facts *facts)
 {
@@ -280,6 +287,9 @@ print_text (DynoDataset *dataset, const Facts *facts)
     dyno_out_line ("sequences   up to %u steps of %u values, %s, padded with %g", input->shape[0],
                    dyno_schema_count_channels (&info->schema), dyno_element_name (input->element),
                    input->pad);
+  else if (input->n_axes == 2)
+    dyno_out_line ("sequences   %u steps of %u values, %s", input->shape[0], input->shape[1],
+                   dyno_element_name (input->element));
   else if (info->min_width == info->max_width && info->min_height == info->max_height)
     dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width,
                    info->max_height, dyno_schema_count_channels (&info->schema),
@@ -290,7 +300,10 @@ print_text (DynoDataset *dataset, const Facts *facts)
                    dyno_schema_count_channels (&info->schema), dyno_element_name (input->element));
   if (info->axes)
     dyno_out_line ("axes        %s%s", info->axes,
-                   strlen (info->axes) == 4 ? "; data.layout sets them" : "");
+                   strlen (info->axes) == 4 ? "; data.layout sets them"
+                   : may_be_sequences (info, input)
+                       ? "; models for sequences read them as (N, T, F)"
+                       : "");
   dyno_out_line ("fed         %s", fed);
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);

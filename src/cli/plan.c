@@ -222,7 +222,9 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   dyno_job_get_size (job, info, &width, &height, NULL);
   size = input->variable ? g_strdup_printf ("up to %u steps of %u values", input->shape[0],
                                             dyno_schema_count_channels (&info->schema))
-                         : g_strdup_printf ("%ux%u (width x height)", width, height);
+         : input->n_axes == 2
+             ? g_strdup_printf ("%u steps of %u values", input->shape[0], input->shape[1])
+             : g_strdup_printf ("%ux%u (width x height)", width, height);
   dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %s, %s", job->model, info->name,
                  plan->batch_size, size, job->settings.amp ? "AMP" : "fp32");
   if (smaller)

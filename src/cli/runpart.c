@@ -33,6 +33,7 @@ dyno_run_part_get_params (const char *run, DynoDatasetParams *params)
   dyno_job_get_dataset_params (job, &own);
   params->axes = own.axes;
   params->task = own.task;
+  params->sequences = own.sequences;
   params->links = own.links;
 }
 

@@ -48,7 +48,7 @@ typedef struct {
   /* of a sample at its largest size, with the normalisation that the kind advises; see
    * dyno_dataset_get_schema */
   DynoBatchSchema schema;
-  const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NF"; else NULL */
+  const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NTF", "NF"; else NULL */
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
   /* decode can give any size (images, built-in shapes); else width and height are fixed */
   gboolean resizable;
@@ -78,6 +78,8 @@ typedef struct {
   const char *targets;
   DynoAxes axes; /* of an X.npy with four axes */
   DynoTask task; /* AUTO: guessed where the data do not say it */
+  /* floats of an X.npy with three axes are sequences (N, T, F), and no images (N, H, W) */
+  gboolean sequences;
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;
   gboolean one_class; /* samples of one class only are no error */

@@ -68,9 +68,12 @@ dyno_job_unref (const DynoJob *job)
 void
 dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
 {
+  const DynoModel *model = job->model ? dyno_model_find (job->model, NULL) : NULL;
+
   *params = (DynoDatasetParams){ .targets = job->targets,
                                  .axes = (DynoAxes) job->settings.data_layout,
                                  .task = (DynoTask) job->settings.data_task,
+                                 .sequences = model && model->reads_lengths,
                                  .links = job->settings.data_links,
                                  .one_class = job->settings.data_one_class };
 }

@@ -185,6 +185,25 @@ class Data(Case):
         for arguments in (['inspect', data], ['plan', '--data', data, '--model', 'mlp']):
             self.assertIn('up to 40 steps of 5 values', self.run_it(*arguments).stdout.decode())
 
+    def test_the_model_decides_what_three_axes_are(self):
+        """An array of (N, T, F) is images of one channel for one model, and sequences for another, in every verb."""
+        values = [(i % 7 - 3 + i // 120 % 2) / 3 for i in range(24 * 20 * 6)]
+        self.write_array('X.npy', '<f4', (24, 20, 6), struct.pack(f'<{len(values)}f', *values))
+        self.write_array('y.npy', '<i4', (24,), struct.pack('<24i', *[i % 2 for i in range(24)]))
+        data = ['--data', self.folder, '--set', 'model.width=0.125', '--set', 'batch_size=8', '--set', 'autotune=false']
+        self.assertIn('models for sequences read them as (N, T, F)', self.run_it('inspect', self.folder).stdout.decode())
+        for model, words in (('cnn1d', '20 steps of 6 values'), ('mlp', '6x20 (width x height)')):
+            self.assertIn(words, self.run_it('plan', *data, '--model', model).stdout.decode())
+        told = {}
+        for model in ('cnn1d', 'mlp'):
+            lines = self.lines('train', *data, '--model', model, '--steps', '1', '--out', model, '--json')
+            told[model] = [line['text'] for line in lines if line['event'] == 'warning' and 'read as sequences of 20 steps of 6' in line['text']]
+        self.assertEqual((len(told['cnn1d']), len(told['mlp'])), (1, 0))
+        for run, samples in (('cnn1d', 'X.npy'), ('mlp', 'X.npy')):
+            predicted = self.lines('predict', '--run', run, samples, '--json')
+            self.assertEqual(len([line for line in predicted if 'sample' in line]), 24, predicted[:2])
+        self.run_it('save', '--run', 'cnn1d', '--to', 'onnx', '--out', 'm.onnx')
+
     def test_inspect_says_what_is_fed(self):
         self.write_array('X.npy', '|u1', (6, 3, 8, 9), bytes(range(216)) * 6)
         self.write_array('y.npy', '|u1', (6,), bytes([0, 1, 2, 0, 1, 2]))

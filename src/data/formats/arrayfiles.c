@@ -17,7 +17,7 @@ typedef struct {
   guint n_taken;
 } Taking;
 
-/* (H, W, C), (C, H, W), without the channel where it is one, and (F); and (H, W, 3) of bytes, which
+/* (T, F); (H, W, C), (C, H, W), without the channel where it is one, and (F); and (H, W, 3) of bytes, which
  * become luma, where it is one: (3, H, W) are three samples then. */
 static gboolean
 is_one_sample (const DynoNpyHeader *header, const DynoBatchField *wanted)
@@ -25,6 +25,9 @@ is_one_sample (const DynoNpyHeader *header, const DynoBatchField *wanted)
   guint64 h, w, c;
   guint32 shape[3];
 
+  if (wanted && wanted->n_axes == 2)
+    return header->n_dims == 2 && header->shape[0] == wanted->shape[0]
+           && header->shape[1] == wanted->shape[1];
   if (!wanted || wanted->n_axes != 3)
     return FALSE;
   dyno_field_get_image (wanted, &shape[0], &shape[1], &shape[2]);

@@ -3,8 +3,9 @@
  *
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
- *   channels; y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which
- *   y.names may name (arraytargets.h).
+ *   channels; three axes of floats leave open whether they are (N, T, F): who opens it says so; y is
+ *   (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which y.names may name
+ *   (arraytargets.h).
  * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks under
  *   a run is an error of the sample, where a mapping would be a signal.  y is read at once and
  *   checked.
@@ -36,7 +37,8 @@ typedef struct {
   Part *parts;
   guint64 sample_items;
   guint32 channels;
-  gboolean planes; /* samples are (C, H, W) */
+  gboolean planes;    /* samples are (C, H, W) */
+  gboolean sequences; /* samples are (T, F) */
   DynoTargets targets;
 } Set;
 
@@ -98,12 +100,24 @@ has_planes (const DynoNpyHeader *header, DynoAxes axes)
   return (second == 1 || second == 3 || second == 4) && last > 4;
 }
 
-/* X's shape into height, width and channels. */
+/* The model's kind decides, and the input of the weights where they are to predict. */
 static gboolean
-take_shape (Set *set, DynoDatasetInfo *info, DynoAxes axes, const DynoArray *x, GError **error)
+is_sequences (const DynoArray *x, const DynoDatasetParams *params)
+{
+  const DynoNpyHeader *header = &x->header;
+
+  return header->n_dims == 3 && !(header->kind == 'u' && header->item_bytes == 1)
+         && (params->sequences || (params->wanted && params->wanted->n_axes == 2));
+}
+
+/* X's shape into height, width and channels; of sequences the width is their steps. */
+static gboolean
+take_shape (Set *set, DynoDatasetInfo *info, const DynoDatasetParams *params, const DynoArray *x,
+            GError **error)
 {
   static const char *const names[] = { "NF", "NHW", "NHWC" };
   const DynoNpyHeader *header = &x->header;
+  DynoAxes axes = params->axes;
   guint64 shape[3] = { 1, 1, 1 }, bytes = 4;
 
   if (header->n_dims < 2 || header->n_dims > 4)
@@ -115,8 +129,14 @@ take_shape (Set *set, DynoDatasetInfo *info, DynoAxes axes, const DynoArray *x, 
       return FALSE;
     }
   set->planes = has_planes (header, axes);
-  info->axes = set->planes ? "NCHW" : names[header->n_dims - 2];
-  if (header->n_dims == 2)
+  set->sequences = is_sequences (x, params);
+  info->axes = set->planes ? "NCHW" : set->sequences ? "NTF" : names[header->n_dims - 2];
+  if (set->sequences)
+    {
+      shape[1] = header->shape[1];
+      shape[2] = header->shape[2];
+    }
+  else if (header->n_dims == 2)
     shape[2] = header->shape[1];
   else
     for (guint i = 1; i < header->n_dims; i++)
@@ -175,7 +195,7 @@ take_samples (DynoDataset *dataset, DynoArray *x, gboolean at_once, const DynoOp
   *x = DYNO_ARRAY_NONE;
   x = &part->x;
   if (set->n_parts++ > 0 ? !check_alike (&set->parts[0].x, x, error)
-                         : !take_shape (set, info, context->params->axes, x, error))
+                         : !take_shape (set, info, context->params, x, error))
     return FALSE;
   if (x->header.shape[0] == 0)
     {
@@ -225,7 +245,7 @@ load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
       Part *part = &set->parts[i];
 
       hash = dyno_hash_bytes (hash, part->x.header.shape, part->x.header.n_dims * sizeof (guint64));
-      if (set->planes)
+      if (set->planes || set->sequences)
         hash = dyno_hash_string (hash, info->axes);
       if (part->y.fd < 0)
         continue;
@@ -252,6 +272,31 @@ load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   return TRUE;
 }
 
+/* All of one length: nothing is padded, and no length is told. */
+static void
+set_sequence_schema (DynoDataset *dataset, gboolean tells)
+{
+  DynoDatasetInfo *info = &dataset->info;
+  const Set *set = dataset->state;
+  const DynoBatchField sequence = { .name = "sequence",
+                                    .role = DYNO_FIELD_INPUT,
+                                    .element = DYNO_ELEMENT_F32,
+                                    .n_axes = 2,
+                                    .shape = { info->max_width, set->channels },
+                                    .axes = "TF" };
+
+  dyno_schema_add (&info->schema, &sequence);
+  dyno_schema_add_target (&info->schema, set->targets.n_values);
+  dyno_schema_add_seed (&info->schema);
+  if (tells)
+    g_ptr_array_add (
+        dataset->notes,
+        g_strdup_printf (_ ("The array of (N, %u, %u) is read as sequences of %u steps "
+                            "of %u values, since the model is for sequences; other "
+                            "models read images of one channel"),
+                         info->max_width, set->channels, info->max_width, set->channels));
+}
+
 gboolean
 dyno_array_set_finish (DynoDataset *dataset, const char *targets, const DynoOpenContext *context,
                        GError **error)
@@ -268,9 +313,12 @@ dyno_array_set_finish (DynoDataset *dataset, const char *targets, const DynoOpen
   info->has_split = targets && set->n_parts > 1;
   for (guint64 i = 0; learned->classes && i < learned->n; i++)
     info->class_counts[learned->classes[i]]++;
-  info->schema =
-      dyno_schema_image (is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height,
-                         info->max_width, set->channels, learned->n_values);
+  if (set->sequences)
+    set_sequence_schema (dataset, context->params->sequences);
+  else
+    info->schema =
+        dyno_schema_image (is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height,
+                           info->max_width, set->channels, learned->n_values);
   /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
   if (is_bytes (set))
     dyno_dataset_info_standardise (info, 0.0f, 1.0f);

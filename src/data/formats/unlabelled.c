@@ -128,7 +128,9 @@ choose_class (const char *path, const DynoBatchField *wanted)
       found = dyno_dataset_classes[i];
   if (found == &dyno_dataset_class_npy || found == &dyno_dataset_class_npz
       || found == &dyno_dataset_class_sequences)
-    return (wanted ? wanted->n_axes == 2 : found == &dyno_dataset_class_sequences)
+    return (wanted ? wanted->n_axes == 2
+                         && (wanted->variable || found == &dyno_dataset_class_sequences)
+                   : found == &dyno_dataset_class_sequences)
                ? &dyno_dataset_class_sequencefiles
                : &dyno_dataset_class_arrayfiles;
   if ((found && found != &dyno_dataset_class_imagefolder) || (location && location->scheme))
