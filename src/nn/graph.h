@@ -191,6 +191,9 @@ typedef struct {
   /* Of the exponential moving averages of what is trained and of the running statistics, which
    * training keeps and evaluation reads in place of these; 0: there are none. */
   double average_decay;
+  /* Graphs in as many processes whose running statistics are averaged after each update (0: 1): each
+   * moves them as far at once as so many batches one after the other do. */
+  guint ranks;
 } DynoGraphParams;
 
 DynoGraph *dyno_graph_new (const DynoGraphParams *params);

@@ -229,6 +229,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                    .optimizer = params->optimizer,
                                    .head_lr_factor = params->head_lr_factor,
                                    .average_decay = params->average_decay,
+                                   .ranks = params->ranks,
                                    .freeze = params->freeze };
   g_autoptr (DynoGraph) graph = dyno_graph_new (&graph_params);
   graph->schema = params->schema;

@@ -43,6 +43,7 @@ typedef struct {
   DynoOptimizer optimizer;
   double head_lr_factor; /* of the last layer's learning rate; 0 reads as 1 */
   double average_decay;  /* as in DynoGraphParams; evaluation is of the averages */
+  guint ranks;           /* as in DynoGraphParams, in training */
   const char *freeze; /* as in DynoGraphParams; interned: the bytes of these parameters are a key */
 } DynoNetworkParams;
 

@@ -293,6 +293,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .freeze = mode != DYNO_MODE_PREDICT ? g_quark_to_string (s->model_freeze) : NULL,
     .head_lr_factor = training ? s->head_lr_factor : 0,
     .average_decay = mode != DYNO_MODE_PREDICT ? s->ema_decay : 0,
+    .ranks = training ? job->ranks : 0,
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
   if (!check_class_weights (s, info, training, error))

@@ -123,6 +123,28 @@ test_as_one_process (void)
     }
 }
 
+/* Batch norm: the running statistics are one on all ranks, and have moved as far as in one process
+ * that adds up the ranks' batches, so that the validation is near; it is not equal, since there the
+ * later of these batches count a little more. */
+static void
+test_batch_norm_validates_alike (void)
+{
+  g_autoptr (DynoJob) alone = new_alone ("simplecnn", 4), job = new_job ("simplecnn", 4);
+  g_auto (TestRun) expected = { 0 };
+  g_auto (Group) group = { .job = job };
+
+  test_job_set (alone, "epochs=1", NULL);
+  test_job_set (job, "epochs=1", NULL);
+  test_run_good (&expected, alone);
+  run_group (&group, 4);
+  assert_good (&group, 4, DYNO_SESSION_FINISHED);
+  g_test_message ("%g alone, %g of ranks", expected.epoch.val_loss, group.runs[0].epoch.val_loss);
+  g_assert_cmpfloat_with_epsilon (group.runs[0].epoch.val_loss, expected.epoch.val_loss,
+                                  0.03 * expected.epoch.val_loss);
+  for (guint rank = 1; rank < 4; rank++)
+    g_assert_cmpfloat (group.runs[rank].epoch.val_loss, ==, group.runs[0].epoch.val_loss);
+}
+
 /* What is drawn on the device in a step, too: here the samples. */
 static void
 test_generated (void)
@@ -696,6 +718,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/losses-are-those-of-one-process-that-accumulates",
                    test_as_one_process);
   g_test_add_func ("/train/ranks/what-is-drawn-in-a-step-is-the-same", test_generated);
+  g_test_add_func ("/train/ranks/batch-norm-validates-alike", test_batch_norm_validates_alike);
   g_test_add_func ("/train/ranks/normalisation-of-weights-is-rank-0s",
                    test_normalisation_of_weights);
   g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);

@@ -16,13 +16,24 @@
 #include "batchnorm-private.h"
 #include "batchnorm-push.h"
 #include "elementwise.h"
+#include <math.h>
 #include <stddef.h>
 
-#define MOMENTUM 0.1f
+#define MOMENTUM 0.1
 
 /* Roles of a node with a table, behind the others. */
 enum { STATS_GAMMA = 3, STATS_BETA };
 enum { STATS_TABLE = 2 };
+
+/* Of several ranks, whose statistics are averaged, that of as many updates: the share that is kept of
+ * the old ones is the same as in one process that adds up the ranks' batches. */
+static float
+find_momentum (DynoGraph *graph)
+{
+  guint ranks = MAX (dyno_graph_get_params (graph)->ranks, 1);
+
+  return (float) (1 - pow (1 - MOMENTUM, ranks));
+}
 
 DynoBatchNormReduction
 dyno_batch_norm_reduction (const DynoDeviceInfo *info, const DynoTensor *x)
@@ -166,7 +177,8 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
       dyno_kernel_spec_macro (&spec, "TABLE=1");
     }
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_EPSILON, DYNO_BATCH_NORM_EPSILON);
-  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_MOMENTUM, MOMENTUM);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_MOMENTUM,
+                              find_momentum (dyno_lowering_get_graph (lowering)));
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_UNBIASED,
                               (float) ((double) r.rows / (r.rows - 1)));
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec,
