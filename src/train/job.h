@@ -76,7 +76,7 @@ typedef struct {
   guint64 n_trained;       /* of these, what is not frozen */
   double flops_per_sample; /* forward and backward, useful */
   guint64 steps_per_epoch;
-  gint64 fitting_batch;       /* largest batch that fits with these settings; 0: none does */
+  gint64 fitting_batch; /* largest batch that fits with these settings; 0: none does */
   /* Equal micro-batches that a batch goes through the device in: 1: as a whole, which fits; more:
    * memory.shrink makes them; 0: no run starts. */
   guint parts;
