@@ -545,7 +545,7 @@ static void
 test_task_is_guessed_and_can_be_set (void)
 {
   static const float whole[4] = { 0, 1, 2, 1 }, halves[4] = { 0, 1.5f, 2, 1 },
-                     rows[8] = { 0, 1, 1, 0, 0, 1, 0, 1 }, several[8] = { 0, 1, 1, 1, 0, 1, 0, 0 };
+                     rows[8] = { 0, 1, 1, 0, 0, 1, 0, 1 }, several[8] = { 0, 1, 1, 1, 0, 1, 1, 0 };
   static const gint64 ages[4] = { 20, 43, 20, 31 }, hot[8] = { 0, 1, 1, 0, 0, 1, 0, 1 },
                       labels_of[8] = { 0, 1, 1, 1, 0, 1, 0, 0 };
   static const struct {

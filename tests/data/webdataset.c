@@ -305,13 +305,14 @@ test_dotted_members (void)
     guint8 red; /* of an image; 0: text */
     const char *text;
   } members[] = {
-    { "v1.0/0.input.jpg", 40, NULL },  { "v1.0/0.target.cls", 0, "7" },
-    { "v1.0/1.depth.jpg", 200, NULL }, { "v1.0/1.input.jpg", 60, NULL },
-    { "v1.0/1.mask.cls", 0, "3" },     { "v1.0/1.target.cls", 0, "8" },
-    { "v1.0/2.depth.jpg", 200, NULL }, { "v1.0/2.jpg", 80, NULL },
-    { "v1.0/2.cls", 0, "7" },          { "v1.0/2.target.cls", 0, "3" },
-    { "v1.0/3.image.jpg", 100, NULL }, { "v1.0/3.label.txt", 0, "8" },
-    { "v1.0/4.jpg", 120, NULL },       { "v1.0/4.caption.txt", 0, "a word" },
+    { "v1.0/0.input.jpg", 40, NULL },      { "v1.0/0.target.cls", 0, "7" },
+    { "v1.0/1.depth.jpg", 200, NULL },     { "v1.0/1.input.jpg", 60, NULL },
+    { "v1.0/1.mask.cls", 0, "3" },         { "v1.0/1.target.cls", 0, "8" },
+    { "v1.0/2.depth.jpg", 200, NULL },     { "v1.0/2.jpg", 80, NULL },
+    { "v1.0/2.image.jpg", 200, NULL },     { "v1.0/2.cls", 0, "7" },
+    { "v1.0/2.target.cls", 0, "3" },       { "v1.0/3.image.jpg", 100, NULL },
+    { "v1.0/3.label.txt", 0, "8" },        { "v1.0/4.jpg", 120, NULL },
+    { "v1.0/4.caption.txt", 0, "a word" },
   };
   g_autofree char *folder = test_folder_new (), *path = NULL;
   g_autoptr (DynoDataset) dataset = NULL;
