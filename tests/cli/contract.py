@@ -177,6 +177,21 @@ class Data(Case):
         with open(self.path(name), 'wb') as file:
             file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header + data)
 
+    def test_task_is_said_as_a_guess_and_set(self):
+        """What is learned of whole numbers in floats."""
+        self.write_array('X.npy', '<f4', (8, 3), bytes(8 * 3 * 4))
+        self.write_array('y.npy', '<f4', (8,), struct.pack('<8f', *(i % 3 for i in range(8))))
+        data = self.path('X.npy')
+        facts, = self.lines('inspect', data, '--json')
+        self.assertEqual((facts['task'], facts['task_guessed'], facts['targets']), ('values', True, 1))
+        self.assertIn('all are whole numbers', facts['task_reason'])
+        text = self.run_it('inspect', data).stdout.decode()
+        self.assertIn('task        values, a guess: “y.npy” holds floats', text)
+        self.assertIn('data.task=classes learns classes', text)
+        facts, = self.lines('inspect', data, '--set', 'data.task=classes', '--json')
+        self.assertEqual((facts['task'], facts['task_guessed'], facts['classes']), ('classes', False, 3))
+        self.run_it('inspect', data, '--set', 'data.task=labels', expect=3)
+
     def test_sequences_are_told_as_such(self):
         data = 'builtin:waves?length=40&channels=5&samples=20'
         facts, = self.lines('inspect', data, '--json')
