@@ -124,6 +124,7 @@ test_closest_workload (void)
 {
   static const char text[] =
       "[preset]\nname=Mine\nvram=6GB\n"
+      "[row 0]\nimage_size=224\ndata=biwi;\nframework=tensorflow\nbatch_safe=9\n"
       "[row 1]\nimage_size=224\ndata=biwi;\nbatch_safe=1\n"
       "[row 2]\nimage_size=224\ntask=values\ninput=image\nmodel=headpose;\nbatch_safe=2\n"
       "[row 3]\nimage_size=512\ninput=image\nbatch_safe=3\n"
@@ -138,7 +139,7 @@ test_closest_workload (void)
                   waves = make_data ("waves", TRUE, 64, 3);
   DynoPresetUse nothing = { .level = DYNO_LEVEL_SAFE };
 
-  g_assert_cmpuint (preset->n_rows, ==, 6);
+  g_assert_cmpuint (preset->n_rows, ==, 7);
   g_assert_cmpuint (get_row (preset, "headpose_resnet18", &biwi), ==, 1);
   g_assert_cmpuint (get_row (preset, "headpose_resnet18", &poses), ==, 2);
   g_assert_cmpuint (get_row (preset, "headpose", &poses), ==, 2);
