@@ -21,13 +21,14 @@ def png(size):
 
 class Presets(Case):
     def biwi(self):
-        """Two sequences of two frames."""
-        for sequence in '01', '02':
+        """Two sequences, of which the first trains: as many frames as the largest batch."""
+        image = png(480)
+        for sequence, frames in ('01', 128), ('02', 2):
             folder = self.path(f'biwi/{sequence}')
             os.makedirs(folder)
-            for frame in 3, 4:
+            for frame in range(3, 3 + frames):
                 with open(f'{folder}/frame_{frame:05}_rgb.png', 'wb') as file:
-                    file.write(png(480))
+                    file.write(image)
                 with open(f'{folder}/frame_{frame:05}_pose.txt', 'w') as file:
                     file.write('1 0 0\n0 1 0\n0 0 1\n\n0 0 900\n')
         return ['--data', self.path('biwi'), '--model', 'headpose_resnet18', '--set', 'image_size=224']
@@ -50,20 +51,20 @@ class Presets(Case):
 
     def test_images(self):
         narrow = ['--model', 'simplecnn', '--set', 'model.width=0.125']  # of which every batch fits the device
-        job = ['--data', 'builtin:shapes?size=224&samples=64', *narrow]
+        job = ['--data', 'builtin:shapes?size=224&samples=400', *narrow]
         self.check_rows(job, {preset: ('', 224) for preset in IDS})
-        large = ['--data', 'builtin:shapes?size=512&samples=64', *narrow]
+        large = ['--data', 'builtin:shapes?size=512&samples=400', *narrow]
         self.check_rows(large, {preset: ('', 512) for preset in IDS if preset not in ('rtx3060', 'rtx4060')})
 
     def test_sequences(self):
         for steps in 16, 64, 128:
-            job = ['--data', f'builtin:waves?length={steps}&samples=64', '--model', 'cnnlstm']
+            job = ['--data', f'builtin:waves?length={steps}&samples=400', '--model', 'cnnlstm']
             self.check_rows(job, {'rtx4060': ('sequences', 0)})
             self.check_rows(job, {'rtx3060': ('', 224)}, derived=True)
 
     def test_head_pose(self):
         self.check_rows(self.biwi(), {'rtx3090': ('biwi, values to predict', 224), 'rtx4090': ('', 224)})
-        poses = ['--data', 'builtin:poses?size=224&samples=64', '--model']
+        poses = ['--data', 'builtin:poses?size=224&samples=400', '--model']
         self.check_rows([*poses, 'headpose_resnet18'], {'rtx3090': ('headpose, values to predict', 224)})
         self.check_rows([*poses, 'resnet18'], {'rtx3090': ('', 224)})
 
