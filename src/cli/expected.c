@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run has measured of the quantities that guides give: of its last epoch, and of all its
- * steps. */
+/* What a run has measured of the quantities that guides give: its rate and memory, those of all its
+ * steps, and the time of its last epoch. */
 #include "expected.h"
 #include "output.h"
 #include <math.h>
@@ -15,13 +15,9 @@ measure (const DynoRunStatus *status, const DynoDiagnosisInput *input, double *m
 
   for (guint i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
     measured[i] = (double) NAN;
+  measured[DYNO_PRESET_SAMPLES_PER_S] = status->run_rate;
   if (status->n_epochs > 0)
-    {
-      measured[DYNO_PRESET_SAMPLES_PER_S] = status->epoch.samples_per_s;
-      measured[DYNO_PRESET_EPOCH] = status->epoch.seconds;
-    }
-  else if (status->n_steps > 0)
-    measured[DYNO_PRESET_SAMPLES_PER_S] = status->step.samples_per_s;
+    measured[DYNO_PRESET_EPOCH] = status->epoch.seconds;
   if (status->state == DYNO_SESSION_FINISHED)
     measured[DYNO_PRESET_TRAINING] = status->seconds / 60;
   if (input->log.whole.vram_bytes > 0)

@@ -129,7 +129,7 @@ class Presets(Case):
             self.assertIn(note, done.stderr.decode())
         compared, = self.events(lines, 'expected')
         self.assertEqual(compared['samples_per_s']['expected'], [1e6, 2e6])
-        self.assertEqual(compared['samples_per_s']['measured'], self.events(lines, 'epoch')[-1]['samples_per_s'])
+        self.assertEqual(compared['samples_per_s']['measured'], self.events(lines, 'done')[0]['samples_per_s'])
         self.assertIn('samples/s (expected 1e+06-2e+06)', self.run_it(*job).stdout.decode())
 
 
