@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "foresight.h"
+#include "ceilings.h"
+#include "cores.h"
 #include "intl.h"
 #include "space.h"
 #include <math.h>
@@ -54,4 +56,24 @@ dyno_foresight_describe (const DynoForesight *f, double minutes)
   return g_strdup_printf (_ ("%.2g minutes have room for about %u of the %u measurements that a "
                              "proof takes: about %.1f minutes would do."),
                           minutes, f->n_fit, f->n_needed, MAX (ceil (10 * f->minutes) / 10, 0.1));
+}
+
+char *
+dyno_foresee_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
+                  double flops_per_sample, double minutes)
+{
+  gboolean software = device->type == DYNO_DEVICE_TYPE_SOFTWARE;
+  DynoForesightParams params = { .present = &job->settings,
+                                 .flops_per_sample = flops_per_sample,
+                                 .n_cores = software ? dyno_cores_count () : 0,
+                                 .minutes = minutes };
+  guint64 n_validation;
+  DynoForesight foresight;
+  DynoCeilings ceilings;
+
+  dyno_job_count_parts (job, info, &params.n_train, &n_validation);
+  if (dyno_ceilings_load (device, &ceilings))
+    params.flops_per_s = ceilings.single_flops_per_s;
+  dyno_foresee (&params, &foresight);
+  return dyno_foresight_describe (&foresight, minutes);
 }

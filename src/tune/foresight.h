@@ -3,7 +3,7 @@
  * what the device computes in a second.  An estimate of the least that a proof takes; no device and
  * no clock. */
 #pragma once
-#include "settings.h"
+#include "planjob.h"
 
 G_BEGIN_DECLS
 
@@ -27,5 +27,8 @@ void dyno_foresee (const DynoForesightParams *params, DynoForesight *foresight);
 
 /* A sentence, where the minutes are too few for a proof; else NULL.  g_free. */
 char *dyno_foresight_describe (const DynoForesight *foresight, double minutes);
+/* The same of a job on a device of this machine, with its measured rates where there are any. */
+char *dyno_foresee_job (const DynoJob *job, const DynoDatasetInfo *info,
+                        const DynoDeviceInfo *device, double flops_per_sample, double minutes);
 
 G_END_DECLS

@@ -2,12 +2,9 @@
 /* The thread, its events and the records; what is searched, and how, is search.c's. */
 #include "tune.h"
 #include "asyncmeter.h"
-#include "ceilings.h"
-#include "cores.h"
 #include "foresight.h"
 #include "gpu-error.h"
 #include "intl.h"
-#include "planjob.h"
 #include "ranksmeter.h"
 #include "ring.h"
 #include "search.h"
@@ -397,26 +394,13 @@ make_meter (DynoTune *tune)
 static void
 foresee (DynoTune *tune, double flops_per_sample)
 {
-  gboolean software = tune->device.type == DYNO_DEVICE_TYPE_SOFTWARE;
-  DynoForesightParams params = { .present = &tune->job->settings,
-                                 .flops_per_sample = flops_per_sample,
-                                 .n_cores = software ? dyno_cores_count () : 0,
-                                 .minutes = tune->minutes };
-  guint64 n_validation;
-  DynoForesight foresight;
-  DynoCeilings ceilings;
-  char *text;
+  char *text = dyno_foresee_job (tune->job, dyno_dataset_get_info (tune->dataset), &tune->device,
+                                 flops_per_sample, tune->minutes);
+  DynoTuneEvent *event;
 
-  dyno_job_count_parts (tune->job, dyno_dataset_get_info (tune->dataset), &params.n_train,
-                        &n_validation);
-  if (dyno_ceilings_load (&tune->device, &ceilings))
-    params.flops_per_s = ceilings.single_flops_per_s;
-  dyno_foresee (&params, &foresight);
-  text = dyno_foresight_describe (&foresight, tune->minutes);
   if (!text)
     return;
-  DynoTuneEvent *event = g_new0 (DynoTuneEvent, 1);
-
+  event = g_new0 (DynoTuneEvent, 1);
   event->type = DYNO_TUNE_EVENT_NOTE;
   event->text = text;
   tell (tune, event);
