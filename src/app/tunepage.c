@@ -77,7 +77,7 @@ show_today (DynoTunePage *self)
   if (apart)
     show_trial (&r->today, self->today_rate, self->today_settings, self->today_memory);
   gtk_widget_set_visible (self->today_box, apart);
-  gtk_widget_set_visible (self->gain, apart && r->gain > 0 && !r->inside_noise);
+  gtk_widget_set_visible (self->gain, apart && r->gain > 0 && dyno_tune_result_claims_gain (r));
   g_autofree char *factor = dyno_format_isolate (g_strdup_printf (_ ("%.1f×"), r->gain));
   /* Translators: how many times faster: "1.8× your settings" */
   set_text (self->gain, g_strdup_printf (_ ("%s your settings"), factor));

@@ -95,7 +95,7 @@ headline (const DynoTuneResult *result)
                                     : _ ("Nothing faster than your settings was found so far"));
   if (result->inside_noise)
     return g_strdup (_ ("What was found may be no faster"));
-  if (!over_today && !over_baseline)
+  if ((!over_today && !over_baseline) || !dyno_tune_result_claims_gain (result))
     return g_strdup (_ ("Settings that run"));
   factor = factor_text (over_today ? result->gain : result->speedup);
   if (result->proven)
@@ -174,10 +174,10 @@ write_bar (DynoReport *report, const char *name, const char *class, const DynoTr
 {
   GString *html = report->html;
   double base = report->result->baseline.samples_per_s;
-  g_autofree char *factor =
-      base > 0 && trial != &report->result->baseline && !report->result->inside_noise
-          ? factor_text (trial->samples_per_s / base)
-          : NULL;
+  g_autofree char *factor = base > 0 && trial != &report->result->baseline
+                                    && dyno_tune_result_claims_gain (report->result)
+                                ? factor_text (trial->samples_per_s / base)
+                                : NULL;
   g_autofree char *rate = dyno_report_rate_text (trial->samples_per_s),
                   *words = dyno_trial_describe (&trial->settings),
                   *memory = dyno_amount_bytes (trial->vram_bytes, "\u00a0");

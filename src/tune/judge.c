@@ -447,7 +447,7 @@ dyno_search_judge (DynoSearch *search)
   result->gpu_ceiling = dyno_rate_model_gpu (search->model, &best->settings);
   dyno_search_judge_ranks (search);
   dyno_claims_settle (result);
-  if (isfinite (result->speedup) && !result->inside_noise)
+  if (isfinite (result->speedup) && dyno_tune_result_claims_gain (result))
     dyno_search_split_gain (search, best);
   draw_curve (search, best); /* with the batches that were measured on the way */
   compare_precisions (search);

@@ -325,8 +325,8 @@ tell_best (DynoTune *tune, DynoTuneResult *result)
   dyno_trial_copy (&result->baseline, &event->baseline);
   event->proven = result->proven;
   event->keep_today = result->keep_today;
-  event->speedup = result->inside_noise ? (double) NAN : result->speedup;
-  event->gain = result->inside_noise ? (double) NAN : result->gain;
+  event->speedup = dyno_tune_result_claims_gain (result) ? result->speedup : (double) NAN;
+  event->gain = dyno_tune_result_claims_gain (result) ? result->gain : (double) NAN;
   event->text = g_strjoinv (" ", result->reasons);
   tell (tune, event);
 }

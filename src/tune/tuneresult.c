@@ -181,3 +181,9 @@ dyno_tune_result_has_best (const DynoTuneResult *result)
 {
   return result->best.samples_per_s > 0;
 }
+
+gboolean
+dyno_tune_result_claims_gain (const DynoTuneResult *result)
+{
+  return !result->inside_noise && !(result->missing & DYNO_PROOF_INTERVAL);
+}

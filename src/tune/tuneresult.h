@@ -193,5 +193,8 @@ DynoTuneResult *dyno_tune_result_ref (DynoTuneResult *result);
 void dyno_tune_result_unref (DynoTuneResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneResult, dyno_tune_result_unref)
 gboolean dyno_tune_result_has_best (const DynoTuneResult *result);
+/* Whether factors over other settings may be stated: not where the best may be no faster, nor where
+ * its rate is known too little. */
+gboolean dyno_tune_result_claims_gain (const DynoTuneResult *result);
 
 G_END_DECLS

@@ -301,12 +301,13 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
   /* Settings that stay without a proof are claimed to be nothing, and not to be slower. */
-  else if (isfinite (r->speedup) && !r->inside_noise && (r->proven || r->speedup > 1))
+  else if (isfinite (r->speedup) && dyno_tune_result_claims_gain (r)
+           && (r->proven || r->speedup > 1))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
          rate, base_rate);
   else if (!isfinite (r->speedup))
     explain_missing_base_line (reasons, r);
-  if (!r->keep_today && !r->inside_noise && isfinite (r->gain)
+  if (!r->keep_today && dyno_tune_result_claims_gain (r) && isfinite (r->gain)
       && !dyno_space_same (&r->job->settings, &r->baseline.settings))
     say (reasons, _ ("%.2f times the present settings."), r->gain);
   if ((!r->keep_today || r->stopped) && r->batches_to > 0)

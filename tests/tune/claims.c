@@ -255,6 +255,8 @@ check_proof (const DynoTuneResult *r)
   double low = INFINITY, high = 0;
 
   g_assert_true (r->proven == !has_reason (r, "Not proven"));
+  if (r->missing & (DYNO_PROOF_INTERVAL | DYNO_PROOF_ORDER))
+    g_assert_false (has_reason (r, " times the "));
   if (!r->proven)
     return;
   if (proofs == 0)
@@ -713,6 +715,8 @@ test_wide_interval_proves_nothing (void)
   g_assert_true (closed->proven);
   g_assert_null (strstr (good, "Not proven"));
   g_assert_cmpuint (wide->missing, ==, DYNO_PROOF_INTERVAL);
+  g_assert_nonnull (strstr (good, "3.00 times the base line"));
+  g_assert_null (strstr (text, "times the")); /* of a rate that is not known */
   g_assert_nonnull (strstr (text,
                             "Not proven: the rate is known to be between 246 and 354 samples/s "
                             "only, and a proof needs it to ±10 %"));
