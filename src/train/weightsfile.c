@@ -114,7 +114,8 @@ read_int8 (const DynoParameter *parameter, DynoSafetensors *file, const DynoSafe
                       scale->name);
 }
 
-/* Weights of which one is no number make every output none: no rate of learning mends that. */
+/* Weights of which one is no number make every output none: no rate of learning mends that.  Training
+ * does not read running statistics; a run that has begun with such ones does not save them. */
 static gboolean
 check_finite (const DynoWeightsSource *source, const DynoSafetensor *tensor, const float *values,
               guint64 count, GError **error)
@@ -160,7 +161,8 @@ read_one (const DynoParameter *parameter, DynoSafetensors *file, const DynoWeigh
   if (!convert (tensor, dyno_parameter_count (parameter), out))
     return mismatch (source, error, "tensor “%s” is of type %s, not a floating point one",
                      tensor->name, dyno_tensor_type_get_name (tensor->type));
-  return check_finite (source, tensor, out, dyno_parameter_count (parameter), error);
+  return parameter->is_state
+         || check_finite (source, tensor, out, dyno_parameter_count (parameter), error);
 }
 
 static void
