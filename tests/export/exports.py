@@ -34,7 +34,7 @@ CASES = {
 # Another value of each setting that is a word.
 OTHER_WORDS = {'optimizer': 'adamw', 'schedule': 'step', 'best_metric': 'loss', 'model.freeze': 'layer1', 'loss.class_weights': 'balanced',
                'loss.weights': '1,2,0.5,1,0,4,1,1,1,0.25', 'augment.crop_from': 'source', 'augment.pad': 'reflect',
-               'data.balance': 'sampling', 'data.layout': 'nchw'}
+               'data.balance': 'sampling', 'data.layout': 'nchw', 'data.task': 'classes'}
 COUNTS = ('schedule_epochs', 'early_stop.patience', 'image_size', 'augment.shift', 'vram_budget', 'exchange.bucket')
 NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch evil` ; touch evil', '{{[*&!%@', 'ä 漢 😀 \u2028 \x85 \u202e',
          '-x --y', "'''", '"""', 'yes', '1e5', '~', '\\\\', '\x01\x7f', b'raw \xff\xfe'.decode('utf-8', 'surrogateescape')]
@@ -206,7 +206,7 @@ class Exports(unittest.TestCase):
             self.assertEqual(json.loads(done.stdout)['train_micro_batch_size_per_gpu'], 77)
         self.assertIn(b'best.ini', self.run_it('export', '--settings', self.folder, '--to', 'json', expect=2).stderr)
 
-    def test_the_rate_of_a_run_is_its_last_epochs(self):
+    def test_the_rate_of_a_run_is_that_of_its_log(self):
         os.makedirs(self.path('run'))
         write_settings(self.path('run/settings.ini'), SHAPES, {})
         with open(self.path('run/settings.ini'), encoding='utf-8') as file:
@@ -214,8 +214,8 @@ class Exports(unittest.TestCase):
         with open(self.path('run/settings.ini'), 'w', encoding='utf-8') as file:
             file.write(text)
         with open(self.path('run/metrics.csv'), 'w', encoding='utf-8') as file:
-            file.write('step,epoch,loss,samples_per_s,vram_bytes,train_loss,val_loss,epoch_samples_per_s,epoch_seconds\n'
-                       '1,1,2.5,70,5242880,2.5,2.5,80.5,1\n2,2,2.4,90,7340032,2.4,2.4,88.5,1\n3,3,2.4,95,7340032,,,,\n')
+            file.write('step,epoch,loss,samples_per_s,step_ms,vram_bytes,train_loss,val_loss,epoch_samples_per_s,epoch_seconds,samples\n'
+                       '1,1,2.5,nan,9000,5242880,2.5,2.5,80.5,1,80\n2,2,2.4,90,1000,7340032,2.4,2.4,99,1,80\n3,3,2.4,95,1000,7340032,,,,,97\n')
         self.run_it('export', '--settings', 'run', '--to', 'json', '-o', 'a.json')
         whole = readers.read_json(self.path('a.json'))
         self.assertEqual((whole['samples_per_s'], whole['vram_bytes'], whole['card']), (88.5, 7340032, 'Card'))
