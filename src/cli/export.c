@@ -109,7 +109,7 @@ find_settings (const char *path, GError **error)
   return NULL;
 }
 
-/* What settings.ini of a run, which was written before it began, cannot say: its rate, and its device
+/* A run's settings.ini, which was written before it began, lacks its rate, and its device
  * memory. */
 static void
 take_run (const char *folder, DynoMeasured *measured)

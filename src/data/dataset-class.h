@@ -117,7 +117,7 @@ void dyno_dataset_info_refuse (DynoDatasetInfo *info, const char *path, gboolean
                                const char *reason);
 gboolean dyno_name_is_sample (const char *name);
 
-/* What is learned was guessed for this reason, which is taken over: "“y.npy” holds floats". */
+/* The task was guessed for this reason, which is taken over: "“y.npy” holds floats". */
 void dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *reason);
 
 /* What is opened without labels: the schema is the input alone, with neither target nor seed. */

@@ -22,7 +22,7 @@ typedef enum {
   DYNO_AXES_NCHW,
 } DynoAxes;
 
-/* What is learned of a sample. */
+/* The task that a sample's target sets. */
 typedef enum {
   DYNO_TASK_AUTO,    /* as the data tell */
   DYNO_TASK_CLASSES, /* one class of several */

@@ -9,7 +9,7 @@
 #include "yaml.h"
 #include <string.h>
 
-/* What a program does that has no such setting, where this is not what Dyno does by default: NULL
+/* The behaviour of a program without such a setting, where this is not what Dyno does by default: NULL
  * is something that nobody knows, such as its batch size.  PyTorch's DataLoader, which nearly all
  * of them use, is meant where samples are loaded. */
 static const DynoExportRow without[] = {

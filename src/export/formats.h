@@ -69,7 +69,7 @@ void dyno_export_append_constants (GString *text, const DynoExporter *exporter,
  * the script of the PyTorch exporter. */
 void dyno_export_append_launch (GString *text, const DynoExporter *exporter,
                                 const DynoExportContext *context, const char *gpus);
-/* What is run where the user names nothing: half a sentence for a comment.  g_free. */
+/* The program that runs where the user names none: half a sentence for a comment.  g_free. */
 char *dyno_export_describe_launch (const DynoExportContext *context);
 const DynoExportRow *dyno_export_choose_launch_rows (const DynoExportContext *context);
 

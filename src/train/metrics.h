@@ -46,7 +46,7 @@ typedef struct {
   double validation_seconds, saving_seconds;
 } DynoEpochMetrics;
 
-/* What the rate of a run is made of: runrate.h. */
+/* The parts of a run's rate: runrate.h. */
 typedef struct {
   guint64 samples;
   double seconds;

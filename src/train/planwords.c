@@ -52,7 +52,7 @@ append_batch (GString *text, const DynoSettings *s, const DynoJobPlan *plan)
         plan->fitting_batch, micro.size, micro.count, micro.size * micro.count, effective);
 }
 
-/* What takes less memory and can be changed here. */
+/* The changes that take less memory and are possible here. */
 static void
 append_changes (GString *text, const DynoJobPlan *plan)
 {

@@ -158,7 +158,7 @@ emit_facts (DynoRun *run)
   dyno_session_emit (run->session, event);
 }
 
-/* What this run has trained so far, or, of one that is resumed in its folder, before. */
+/* The samples that this run has trained so far, or, of one that is resumed in its folder, before. */
 static DynoRunRate
 find_rate (const DynoRun *run)
 {

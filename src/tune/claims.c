@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What was measured, gathered by settings, and what follows from it.  Invariants: claims.h. */
+/* The measurements, gathered by settings, and the claims that follow.  Invariants: claims.h. */
 #include "claims.h"
 #include "space.h"
 #include "verdict.h"
@@ -203,7 +203,7 @@ find_measured (const DynoTuneResult *r, DynoCeilingOf of)
   return most;
 }
 
-/* What was exceeded was measured while others used the machine, or the machine is another now. */
+/* A ceiling that was exceeded was measured while others used the machine, or the machine is another now. */
 static void
 mend_ceiling (const DynoTuneResult *r, DynoCeilingOf of, double *ceiling)
 {

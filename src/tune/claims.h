@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a result may claim.  A search fills in what it measured and chose; dyno_claims_settle then
+/* The claims that a result may make.  A search fills in what it measured and chose; dyno_claims_settle then
  * makes of it the numbers that every sentence, file, report and window read, so that none of them
  * contradicts another.  No device and no clock.
  *

@@ -145,7 +145,7 @@ measure_ceilings (DynoMeasures *m)
   if (isnan (m->rate)) /* a log without samples */
     m->rate = ratio (m->batch * 1e3, m->training_ms);
   m->gpu_ceiling = ratio (m->batch * 1e3, m->device_ms);
-  /* What this run exceeded is no ceiling, nor what its device exceeded while it computed. */
+  /* A rate that this run exceeded is no ceiling, nor what its device exceeded while it computed. */
   m->gpu_measured = input->gpu_ceiling >= m->rate
                     && !(m->gpu_ceiling > DYNO_CLAIMS_EXCEEDED * input->gpu_ceiling);
   if (m->gpu_measured)

@@ -135,7 +135,7 @@ is_unexplained (DynoSearch *search, const DynoArm *arm, const DynoArm *today)
          && dyno_arm_estimate (today, &y) && x.median < UNEXPLAINED * y.median;
 }
 
-/* What is not even likely to be faster than the present settings does not replace them. */
+/* An arm that is not even likely to be faster than the present settings does not replace them. */
 static void
 keep_what_is_there (DynoSearch *search, DynoArm **best, gboolean *keep)
 {

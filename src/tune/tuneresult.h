@@ -115,7 +115,7 @@ typedef enum {
   DYNO_PRESET_VERDICT_FAILED,
 } DynoPresetVerdict;
 
-/* What a proof lacks; see claims.h. */
+/* The missing parts of a proof; see claims.h. */
 typedef enum {
   DYNO_PROOF_BEST = 1 << 0,     /* two longer runs of the best */
   DYNO_PROOF_BASELINE = 1 << 1, /* one of the base line */
@@ -126,7 +126,7 @@ typedef enum {
   DYNO_PROOF_BATCHES = 1 << 6, /* larger batches, before the present settings are called the best */
 } DynoProofMissing;
 
-/* What limits the best. */
+/* The limit of the best. */
 typedef enum {
   DYNO_TUNE_LIMIT_UNKNOWN,
   DYNO_TUNE_LIMIT_DATA,

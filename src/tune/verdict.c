@@ -239,7 +239,7 @@ explain_failed_settings (GPtrArray *reasons, const DynoTuneResult *r)
          outcome_in_words (r->today.outcome));
 }
 
-/* What failed first, since more minutes do not mend it. */
+/* The first failure, since more minutes do not mend it. */
 static void
 explain_missing_proof (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -314,7 +314,7 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, _ ("Batches above %d were not tried, and may be faster."), (int) r->batches_to);
 }
 
-/* What ran instead of a batch that is larger than the part that trains. */
+/* The batch that ran instead of one that is larger than the part that trains. */
 static void
 explain_small_set (GPtrArray *reasons, const DynoTuneResult *r)
 {

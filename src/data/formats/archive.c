@@ -176,7 +176,7 @@ find_around (const DynoImageList *list)
   return g_strdup ("");
 }
 
-/* What the names of a part's members begin with: a folder of the same name or part within it, and
+/* The prefix of the names of a part's members: a folder of the same name or part within it, and
  * nothing else, is passed over. */
 static char *
 enter_part (const DynoImageList *list, const char *around, const char *name)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is to be learned of each record, out of an array of targets: classes or values, and what of
+/* The targets of each record, out of an array of targets: classes or values, and what of
  * it is a guess.  Data sets of arrays and of sequences share it. */
 #pragma once
 #include "array.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of manifests share: a file's rows and what its columns are (manifestcolumns.c),
+/* Shared by the files of manifests: a file's rows and what its columns are (manifestcolumns.c),
  * which manifest.c takes the samples from. */
 #pragma once
 #include "imagelist.h"

@@ -198,7 +198,7 @@ needs_files (Manifest *manifest, const DynoManifestRows *rows)
   return FALSE;
 }
 
-/* What the targets are, which is the same in all files. */
+/* The kind of the targets, which is the same in all files. */
 static gboolean
 take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
 {

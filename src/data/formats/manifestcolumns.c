@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the columns of a manifest are.
+/* The kinds of a manifest's columns.
  *
  * Invariants: names decide before contents do; what contents decide is decided by all rows, is said
  * as a guess, and gives way to what was asked for (data.task). */
@@ -154,7 +154,7 @@ may_be_thousands (const char *cell)
   return digits == 3;
 }
 
-/* What the cells of a column are, of all rows. */
+/* The kinds of a column's cells, of all rows. */
 typedef struct {
   guint n, n_numbers, n_whole, n_written_whole, n_flags; /* cells; of them numbers, whole ones, ones
                                                           * without a point, 0 or 1 */

@@ -32,7 +32,7 @@
 #define NO_PLACE   G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
-/* What a member is, by what stands after its key, and how plainly: key.jpg, or key.input.jpg.  Of two
+/* The kind of a member, by the text after its key, and how plainly: key.jpg, or key.input.jpg.  Of two
  * the plainer counts. */
 typedef enum { RANK_NONE, RANK_WORD, RANK_PLAIN } Rank;
 
