@@ -37,6 +37,8 @@ row_other (uint row)
   const uint step = 1;
 #endif
   const uint n_valid = StepIn (p.step_input).v[0].n_valid;
+  if (n_valid == 0)
+    return NO_CLASS;
   return row_target (row >= step ? row - step : row + (n_valid - 1) * step);
 }
 #endif

@@ -66,12 +66,13 @@ ranks_init (Ranks *r, DynoBench *bench, GError **error)
 static gboolean
 run_steps (Ranks *r, DynoStepper *stepper, guint n, GError **error)
 {
+  guint batches = stepper == r->together ? dyno_comm_get_size (r->bench->comm) : 1;
   DynoStepResult result = { 0 };
   gboolean has_result, unfinished;
 
   for (guint i = 0; i < n; i++)
     {
-      DynoStepOrder order = { .step = r->steps++, .batches = 1, .lr = 0.01 };
+      DynoStepOrder order = { .step = r->steps++, .batches = batches, .lr = 0.01 };
       if (!dyno_stepper_run (stepper, &order, &r->settings, NULL, NULL, &result, &has_result,
                              error))
         return FALSE;

@@ -92,7 +92,8 @@ make_slots (DynoLoader *loader, GError **error)
   return TRUE;
 }
 
-/* Of this rank; FALSE: there is none for any.  all: samples of a batch of all ranks. */
+/* Of this rank; FALSE: there is none for any, or with drop_last no turn for each.  all: samples of
+ * a batch of all ranks. */
 static gboolean
 count_batches (DynoLoader *loader, guint64 *all)
 {
@@ -102,14 +103,11 @@ count_batches (DynoLoader *loader, guint64 *all)
 
   *all = ranks * turn * params->batch;
   if (params->drop_last)
-    {
-      loader->n_batches = loader->n_samples / *all * turn;
-      return loader->n_batches > 0;
-    }
+    total = loader->n_samples / (turn * params->batch) * turn;
   rest = total % (ranks * turn);
   loader->n_batches =
       total / (ranks * turn) * turn + MIN (rest - MIN (rest, params->rank * turn), turn);
-  return total > 0;
+  return total >= (params->drop_last ? ranks * turn : 1);
 }
 
 static gboolean

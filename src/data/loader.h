@@ -35,8 +35,8 @@ typedef struct {
   gboolean balance;
   gboolean drop_last; /* training: every batch is full; FALSE: the last may be short */
   /* Processes that share the order out (0: one), and which of them this is: a turn of so many
-   * batches (0: 1) is rank 0's, the next one rank 1's, and so on.  With drop_last all have equally
-   * many; without it a rank may have one less than another, or none. */
+   * batches (0: 1) is rank 0's, the next one rank 1's, and so on.  A rank may have a turn less than
+   * another; without drop_last a turn may be short, and a rank may have none. */
   guint ranks, rank, turn;
   guint workers; /* threads; 0: the consumer decodes */
   /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */

@@ -31,7 +31,8 @@ struct _DynoExchange {
   DynoBuffer *halves;  /* of all gradients, in their order */
   GPtrArray *packs;    /* DynoCommand, one a piece */
   DynoCommand *unpack; /* of all */
-  DynoPeerSum *peers;  /* NULL: sums go through the host */
+  DynoCommand *restore; /* running statistics as before the step; NULL: there are none */
+  DynoPeerSum *peers;   /* NULL: sums go through the host */
   DynoCommRequest *meeting;
   guint64 met; /* what the ranks sum when they meet; its value is nobody's business */
   guint slot;  /* of the step that was begun */

@@ -93,6 +93,22 @@ add_share (DynoExchange *x, DynoBuffer *buffer, guint64 offset, guint64 at, guin
   return fine;
 }
 
+/* The optimizer of the step before has kept them. */
+static DynoCommand *
+record_restore (DynoExchange *x, const DynoTensor *states, const DynoTensor *kept, GError **error)
+{
+  DynoMemory *memory = dyno_program_get_memory (x->program);
+  g_autoptr (DynoCommand) command = dyno_command_new (x->device, DYNO_QUEUE_COMPUTE, error);
+  guint64 from, to;
+
+  if (!command)
+    return NULL;
+  DynoBuffer *source = dyno_memory_locate (memory, kept, 0, &from),
+             *target = dyno_memory_locate (memory, states, 0, &to);
+  dyno_command_copy (command, source, from, target, to, states->size_bytes);
+  return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
+}
+
 static gboolean
 add_shares (DynoExchange *x, const DynoPlan *plan, GError **error)
 {
@@ -112,6 +128,9 @@ add_shares (DynoExchange *x, const DynoPlan *plan, GError **error)
     }
   if (!dyno_graph_flat_states (graph, &states, &kept))
     return TRUE;
+  x->restore = record_restore (x, states, kept, error);
+  if (!x->restore)
+    return FALSE;
   DynoBuffer *buffer = dyno_memory_locate (memory, states, 0, &offset);
   return add_share (x, buffer, offset, plan->space_bytes[DYNO_SPACE_GRADIENT], states->size_bytes,
                     dyno_program_get_pieces (x->program) - 1, TRUE, error);
@@ -162,6 +181,7 @@ dyno_exchange_free (DynoExchange *x)
   g_array_unref (x->shares);
   g_clear_pointer (&x->packs, g_ptr_array_unref);
   dyno_command_free (x->unpack);
+  dyno_command_free (x->restore);
   dyno_buffer_free (x->halves);
   dyno_buffer_free (x->staging);
   g_free (x->ends);
@@ -207,18 +227,22 @@ submit_downs (DynoExchange *x, guint piece, GError **error)
 }
 
 gboolean
-dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, guint64 *timeline_value,
-                     GError **error)
+dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, gboolean blank,
+                     guint64 *timeline_value, GError **error)
 {
+  guint pieces = dyno_program_get_pieces (x->program);
+
   g_return_val_if_fail (!x->begun, FALSE);
-  for (guint piece = 0; piece < dyno_program_get_pieces (x->program); piece++)
+  for (guint piece = 0; piece < pieces; piece++)
     if (!dyno_program_submit_piece (x->program, piece, slot, wait, piece == 0, &x->ends[piece],
                                     error)
+        || (blank && x->restore && piece + 1 == pieces
+            && !dyno_command_submit (x->restore, NULL, 0, &x->ends[piece], error))
         || (x->halves
             && !dyno_command_submit (x->packs->pdata[piece], NULL, 0, &x->ends[piece], error))
         || (x->one_queue && !x->peers && !submit_downs (x, piece, error)))
       return FALSE;
-  *timeline_value = x->ends[dyno_program_get_pieces (x->program) - 1];
+  *timeline_value = x->ends[pieces - 1];
   x->slot = slot;
   x->begun = TRUE;
   x->next = 0;

@@ -7,7 +7,9 @@
  *            (peersum.h); then the optimizer is submitted, which waits for the last copy
  *
  * Between the two the caller may submit uploads of the next batch, and nothing for computing.
- * Running statistics become the mean of the ranks' with the last bucket.  So all ranks hold equal
+ * Running statistics become the mean of the ranks' with the last bucket; in a step for which only
+ * k of N ranks have a batch the others' have not moved, and the mean moves about as far as k batches
+ * do.  So all ranks hold equal
  * parameters, moments and statistics after each step, to the bit, and the same ones from run to
  * run.  With half the gradients, scaled as they are, travel in fp16 and are added in fp32; what
  * overflows there is an overflow on all ranks.
@@ -43,9 +45,10 @@ gboolean dyno_exchange_use_peers (DynoExchange *exchange, const DynoPlan *plan, 
 void dyno_exchange_free (DynoExchange *exchange);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoExchange, dyno_exchange_free)
 
-/* timeline_value: of the last piece.  Errors: those of submitting. */
+/* blank: the batch has no valid sample, so that its gradients are 0; the running statistics stay
+ * as they were before the step.  timeline_value: of the last piece.  Errors: those of submitting. */
 gboolean dyno_exchange_begin (DynoExchange *exchange, guint slot, const DynoWait *wait,
-                              guint64 *timeline_value, GError **error);
+                              gboolean blank, guint64 *timeline_value, GError **error);
 
 /* timeline_value: of the optimizer.  After an error all ranks fail: the communicator is aborted,
  * and nothing waits for this one any more.  Errors: DYNO_COMM_ERROR_PEER, the device's,

@@ -82,7 +82,7 @@ dyno_pipe_settle (DynoPipe *pipe, GCancellable *cancellable, GError **error)
 /* Puts the taken batch of a slot to work. */
 static gboolean
 submit_taken (DynoPipe *pipe, DynoCommandKind kind, guint slot, const DynoWait *upload,
-              GCancellable *cancellable, GError **error)
+              gboolean blank, GCancellable *cancellable, GError **error)
 {
   guint64 *timeline_value = &pipe->timeline_values[slot];
 
@@ -90,7 +90,8 @@ submit_taken (DynoPipe *pipe, DynoCommandKind kind, guint slot, const DynoWait *
     return FALSE;
   if (kind != DYNO_COMMAND_PIECES)
     return dyno_program_submit (pipe->program, kind, slot, upload, 1, timeline_value, error);
-  pipe->exchanging = dyno_exchange_begin (pipe->exchange, slot, upload, timeline_value, error);
+  pipe->exchanging =
+      dyno_exchange_begin (pipe->exchange, slot, upload, blank, timeline_value, error);
   return pipe->exchanging;
 }
 
@@ -113,12 +114,32 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   *target = *input;
   target->n_valid = *n_valid;
   target->loss_divisor = input->loss_divisor * (float) *n_valid;
-  if (!submit_taken (pipe, kind, slot, &upload, cancellable, error))
+  if (!submit_taken (pipe, kind, slot, &upload, FALSE, cancellable, error))
     {
       if (pipe->uploader)
         dyno_uploader_reclaim (pipe->uploader, slot, NULL);
       return FALSE;
     }
+  pipe->last_use[slot] = pipe->timeline_values[slot];
+  pipe->submitted++;
+  return TRUE;
+}
+
+/* The slot's computing reads fields of an earlier batch, or memory that none has filled, of which
+ * no sample counts. */
+gboolean
+dyno_pipe_submit_blank (DynoPipe *pipe, const struct DynoStepInput *input,
+                        GCancellable *cancellable, GError **error)
+{
+  guint slot = (guint) (pipe->submitted % DYNO_PIPE_SLOTS);
+  DynoWait upload = { DYNO_QUEUE_TRANSFER, 0 };
+  struct DynoStepInput *target = dyno_program_step_input (pipe->program, slot);
+
+  g_return_val_if_fail (pipe->exchange && dyno_pipe_get_pending (pipe) < DYNO_PIPE_SLOTS, FALSE);
+  *target = *input;
+  target->n_valid = 0;
+  if (!submit_taken (pipe, DYNO_COMMAND_PIECES, slot, &upload, TRUE, cancellable, error))
+    return FALSE;
   pipe->last_use[slot] = pipe->timeline_values[slot];
   pipe->submitted++;
   return TRUE;

@@ -48,6 +48,11 @@ gboolean dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct Dy
                            GCancellable *cancellable, guint32 *n_valid, gint64 *wait_us,
                            GError **error);
 
+/* Takes no batch and submits an exchanged step (PIECES) to which this rank adds nothing: its input
+ * has no valid sample.  Errors: those of submitting and of the exchange. */
+gboolean dyno_pipe_submit_blank (DynoPipe *pipe, const struct DynoStepInput *input,
+                                 GCancellable *cancellable, GError **error);
+
 guint dyno_pipe_get_pending (DynoPipe *pipe);
 
 /* Microseconds that the exchange took after the backward pass, all in all; 0 without one. */

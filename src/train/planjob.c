@@ -5,6 +5,7 @@
  * is remembered, since a window asks again after every change of a setting that does not touch the
  * network. */
 #include "planjob.h"
+#include "checked.h"
 #include "microbatch.h"
 #include "build.h"
 #include "exchange.h"
@@ -195,9 +196,9 @@ dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_trai
 guint64
 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks)
 {
-  guint64 batches = n_train / ((guint64) settings->batch_size * MAX (ranks, 1));
+  guint64 batches = n_train / (guint64) settings->batch_size;
 
-  return (batches + (guint64) settings->accumulate - 1) / (guint64) settings->accumulate;
+  return dyno_div_up (batches, (guint64) settings->accumulate * MAX (ranks, 1));
 }
 
 /* Both programs of an adapted job at a batch. */

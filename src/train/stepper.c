@@ -160,29 +160,41 @@ find_place (const DynoStepper *s, guint batch)
   return (batch / turn * ranks + rank) * turn + batch % turn;
 }
 
+/* This rank's of a step's batches, which are shared out by turns. */
+static guint
+count_own (const DynoStepper *s, guint batches)
+{
+  guint ranks = s->comm ? dyno_comm_get_size (s->comm) : 1;
+  guint rank = s->comm ? dyno_comm_get_rank (s->comm) : 0, turn = MAX (s->turn, 1);
+  guint rest = batches % (ranks * turn);
+
+  return batches / (ranks * turn) * turn + MIN (rest - MIN (rest, rank * turn), turn);
+}
+
 gboolean
 dyno_stepper_run (DynoStepper *s, const DynoStepOrder *order, const DynoSettings *settings,
                   GCancellable *soft, GCancellable *hard, DynoStepResult *result,
                   gboolean *has_result, GError **error)
 {
   DynoCommandKind whole = s->comm ? DYNO_COMMAND_PIECES : DYNO_COMMAND_FULL;
+  guint own = count_own (s, order->batches);
   struct DynoStepInput input;
 
   *has_result = FALSE;
   dyno_step_fill_input (&input, order, settings);
-  if (s->comm)
-    input.loss_divisor *= (float) dyno_comm_get_size (s->comm);
-  for (guint batch = 0; batch < order->batches; batch++)
+  for (guint batch = 0; batch < MAX (own, 1); batch++)
     {
-      gboolean last = batch + 1 == order->batches;
+      gboolean last = batch + 1 >= own;
       guint pending = dyno_pipe_get_pending (s->pipe);
-      guint32 n_valid;
+      guint32 n_valid = 0;
 
       input.micro_step = find_place (s, batch);
-      if (!dyno_pipe_submit (s->pipe, last ? whole : DYNO_COMMAND_ACCUMULATE, &input,
-                             batch == 0 && !s->comm ? soft : hard, &n_valid, &s->wait_us, error))
+      if (own == 0 ? !dyno_pipe_submit_blank (s->pipe, &input, hard, error)
+                   : !dyno_pipe_submit (s->pipe, last ? whole : DYNO_COMMAND_ACCUMULATE, &input,
+                                        batch == 0 && !s->comm ? soft : hard, &n_valid, &s->wait_us,
+                                        error))
         return FALSE;
-      if (n_valid == 0)
+      if (own > 0 && n_valid == 0)
         {
           g_set_error (
               error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,

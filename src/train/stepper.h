@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 step;  /* updates before it */
   guint64 epoch; /* from 0 */
-  guint batches; /* whose gradients it adds up */
+  guint batches; /* whose gradients it adds up, of all ranks */
   double lr;
 } DynoStepOrder;
 
@@ -37,7 +37,8 @@ DynoStepper *dyno_stepper_new (DynoPipe *pipe);
 void dyno_stepper_free (DynoStepper *stepper);
 
 /* Several ranks make each step, the pipe having an exchange, and have equal results.  turn: batches
- * that a rank takes one after the other.  The communicator outlives the stepper. */
+ * that a rank takes one after the other.  A rank for which a step has no batch takes part with a
+ * gradient of 0.  The communicator outlives the stepper. */
 void dyno_stepper_set_comm (DynoStepper *stepper, DynoComm *comm, guint turn);
 /* Time for which this rank waited for the others outside of the stepper, between two steps. */
 void dyno_stepper_add_wait (DynoStepper *stepper, gint64 wait_us);

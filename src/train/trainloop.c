@@ -307,9 +307,8 @@ next_order (const Loop *loop)
 {
   const DynoEngine *engine = loop->run->engine;
   const DynoSettings *s = &engine->job->settings;
-  guint64 ranks = MAX (engine->job->ranks, 1),
-          batches = engine->training.n_samples / ((guint64) s->batch_size * ranks) * engine->parts,
-          each = dyno_engine_count_micro (engine);
+  guint64 batches = engine->training.n_samples / (guint64) s->batch_size * engine->parts,
+          each = dyno_engine_count_micro (engine) * MAX (engine->job->ranks, 1);
 
   return (DynoStepOrder){ .step = loop->step,
                           .epoch = loop->run->position.epoch,

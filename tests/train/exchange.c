@@ -165,7 +165,8 @@ run_rank (DynoComm *comm, gpointer data)
   for (guint step = 0; step < c->steps; step++)
     {
       fill_input (&net, 0, step, rank, c->divisor[rank]);
-      dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, &value, &error);
+      dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, FALSE, &value,
+                           &error);
       g_assert_no_error (error);
       dyno_exchange_finish (net.exchange, NULL, &value, &error);
       g_assert_no_error (error);
@@ -444,7 +445,8 @@ run_failing (DynoComm *comm, gpointer data)
       g_assert_true (used);
     }
   fill_input (&net, 0, 0, rank, 1);
-  dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, &value, &error);
+  dyno_exchange_begin (net.exchange, 0, &(DynoWait){ DYNO_QUEUE_TRANSFER, 0 }, FALSE, &value,
+                       &error);
   g_assert_no_error (error);
   if (rank == 1)
     dyno_comm_abort (comm, "its power was cut");

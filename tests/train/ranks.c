@@ -82,17 +82,29 @@ new_alone (const char *model, guint ranks)
 }
 
 static void
+assert_within (double share, double a, double b)
+{
+  g_assert_cmpfloat_with_epsilon (a, b, share * fabs (a));
+}
+
+static void
 assert_near (double a, double b)
 {
-  g_assert_cmpfloat_with_epsilon (a, b, 1e-5 * fabs (a));
+  assert_within (1e-5, a, b);
+}
+
+static void
+assert_losses_within (double share, const GArray *a, guint from, const GArray *b)
+{
+  g_assert_cmpuint (a->len, ==, from + b->len);
+  for (guint i = 0; i < b->len; i++)
+    assert_within (share, g_array_index (a, double, from + i), g_array_index (b, double, i));
 }
 
 static void
 assert_losses_near (const GArray *a, guint from, const GArray *b)
 {
-  g_assert_cmpuint (a->len, ==, from + b->len);
-  for (guint i = 0; i < b->len; i++)
-    assert_near (g_array_index (a, double, from + i), g_array_index (b, double, i));
+  assert_losses_within (1e-5, a, from, b);
 }
 
 /* A net without batch norm, random changes and weights of classes included: the same losses, the
@@ -121,6 +133,73 @@ test_as_one_process (void)
           g_assert_cmpfloat (expected.epoch.val_metrics[0], ==, epoch->val_metrics[0]);
         }
     }
+}
+
+/* 120 samples are 15 batches of 8: the last step has batches for some of the ranks only, or fewer for
+ * some of them, and the others add nothing to it.  The samples of an epoch are those of one process,
+ * and so are losses and validation. */
+static void
+test_batches_that_do_not_divide (void)
+{
+  static const struct {
+    guint ranks, accumulate, steps;
+    const char *settings[3];
+    double within;
+  } cases[] = {
+    { 2, 1, 8, { "augment.mixup=0.4", "loss.weights=1,3,15,2", "amp=false" }, 1e-5 },
+    { 2, 2, 4, { "clip_norm=0.5", "ema_decay=0.9", "amp=false" }, 1e-5 },
+    { 4, 1, 4, { "label_smoothing=0.1", "exchange.half=true", "amp=true" }, 1e-3 },
+    { 4, 3, 2, { "augment.flip=true", "optimizer=adamw", "amp=false" }, 1e-5 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint ranks = cases[i].ranks, accumulate = cases[i].accumulate;
+      double within = cases[i].within;
+      g_autoptr (DynoJob) alone = new_job ("mlp", 2), job = new_job ("mlp", 2);
+      g_auto (TestRun) expected = { 0 };
+      g_auto (Group) group = { .job = job };
+      g_autofree char *each = g_strdup_printf ("accumulate=%u", accumulate),
+                      *all = g_strdup_printf ("accumulate=%u", accumulate * ranks);
+
+      test_job_set (alone, "data.val_split=0.25", all, cases[i].settings[0], cases[i].settings[1],
+                    cases[i].settings[2], NULL);
+      test_job_set (job, "data.val_split=0.25", each, cases[i].settings[0], cases[i].settings[1],
+                    cases[i].settings[2], NULL);
+      test_run_good (&expected, alone);
+      run_group (&group, ranks);
+      assert_good (&group, ranks, DYNO_SESSION_FINISHED);
+      g_assert_cmpuint (expected.losses->len, ==, 2 * cases[i].steps);
+      assert_losses_within (within, expected.losses, 0, group.runs[0].losses);
+      for (guint rank = 0; rank < ranks; rank++)
+        {
+          const DynoEpochMetrics *epoch = &group.runs[rank].epoch;
+          assert_within (within, expected.epoch.val_loss, epoch->val_loss);
+          assert_within (within, expected.epoch.train_loss, epoch->train_loss);
+        }
+    }
+}
+
+/* A rank without a batch, as two of four have in the last of these 8 steps, leaves the running
+ * statistics of batch norm where they were: its input is zeros, which the validation would see. */
+static void
+test_batch_norm_without_a_batch (void)
+{
+  g_autoptr (DynoJob) alone = new_alone ("simplecnn", 4), job = new_job ("simplecnn", 4);
+  g_auto (TestRun) expected = { 0 };
+  g_auto (Group) group = { .job = job };
+
+  test_job_set (alone, "data.val_split=0.25", "epochs=1", NULL);
+  test_job_set (job, "data.val_split=0.25", "epochs=1", NULL);
+  test_run_good (&expected, alone);
+  run_group (&group, 4);
+  assert_good (&group, 4, DYNO_SESSION_FINISHED);
+  g_assert_cmpuint (group.runs[0].losses->len, ==, 8);
+  g_test_message ("%g alone, %g of ranks", expected.epoch.val_loss, group.runs[0].epoch.val_loss);
+  g_assert_cmpfloat_with_epsilon (group.runs[0].epoch.val_loss, expected.epoch.val_loss,
+                                  0.03 * expected.epoch.val_loss);
+  for (guint rank = 1; rank < 4; rank++)
+    g_assert_cmpfloat (group.runs[rank].epoch.val_loss, ==, group.runs[0].epoch.val_loss);
 }
 
 /* Batch norm: the running statistics are one on all ranks, and have moved as far as in one process
@@ -721,6 +800,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/batch-norm-validates-alike", test_batch_norm_validates_alike);
   g_test_add_func ("/train/ranks/normalisation-of-weights-is-rank-0s",
                    test_normalisation_of_weights);
+  g_test_add_func ("/train/ranks/batches-that-do-not-divide", test_batches_that_do_not_divide);
+  g_test_add_func ("/train/ranks/batch-norm-without-a-batch", test_batch_norm_without_a_batch);
   g_test_add_func ("/train/ranks/equal-bits-twice", test_equal_twice);
   g_test_add_func ("/train/ranks/resumes-with-other-ranks", test_resumes_with_other_ranks);
   g_test_add_func ("/train/ranks/other-ranks-keep-the-place", test_other_ranks_keep_the_place);
