@@ -301,8 +301,9 @@ def check_accelerate(path, s):
         'rdzv_backend': 'static', 'same_network': True, 'use_cpu': False,
     }
     same_all(read_yaml(path), expected)
-    if f'gradient_accumulation_steps={s.accumulate})' not in open(path, encoding='utf-8').read():
-        raise Wrong('no comment tells of accumulation')
+    with open(path, encoding='utf-8') as file:
+        if f'gradient_accumulation_steps={s.accumulate})' not in file.read():
+            raise Wrong('no comment tells of accumulation')
     accelerate = find_module('accelerate')
     if not accelerate:
         return 'accelerate is missing'
@@ -539,8 +540,18 @@ def run_script(path, module):
     return f'run with {module.__name__} {version(module)}'
 
 
+def check_float_weights(tree):
+    """cross_entropy wants weights of the type of its input: whole numbers alone would be int64."""
+    made = [call for call in ast.walk(tree) if isinstance(call, ast.Call) and ast.unparse(call.func) == 'torch.tensor'
+            and ast.unparse(call.args[0]) == 'CLASS_WEIGHTS']
+    types = [ast.unparse(keyword.value) for call in made for keyword in call.keywords if keyword.arg == 'dtype']
+    if types != ['torch.float32']:
+        raise Wrong(f'the weights of classes are of type {types}')
+
+
 def check_pytorch(path, s):
-    constants, _tree = read_python(path)
+    constants, tree = read_python(path)
+    check_float_weights(tree)
     size = s.size if s.known else s.image_size or 64
     same_all(constants, {**python_expected(s), 'SAMPLE_SHAPE': (3, size, size), 'PINNED': s.pinned, 'SEED': s.seed,
                          'PERSISTENT_WORKERS': s.persistent_workers, 'CHECKPOINTING': s.checkpointing,

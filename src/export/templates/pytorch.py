@@ -137,7 +137,7 @@ class Training:
             self.model = torch.compile(self.model)
         self.optimizer = make_optimizer(self.model)
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp)
-        self.class_weights = CLASS_WEIGHTS and torch.tensor(CLASS_WEIGHTS, device=device)
+        self.class_weights = CLASS_WEIGHTS and torch.tensor(CLASS_WEIGHTS, dtype=torch.float32, device=device)
         self.loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss()
         self.augmentation = make_augmentation()
         self.mix = make_mix()
