@@ -162,6 +162,11 @@ dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboole
   dyno_json_int (&json, "batch_size", plan->batch_size);
   dyno_json_int (&json, "asked_batch_size", job->settings.batch_size);
   dyno_json_uint (&json, "micro_batches", plan->parts);
+  if (plan->kept_bytes > 0)
+    {
+      dyno_json_uint (&json, "bytes_without_checkpointing", plan->kept_bytes);
+      dyno_json_double (&json, "checkpointing_time_share", plan->checkpointed_share);
+    }
   dyno_json_bool (&json, "amp", job->settings.amp);
   if (dyno_job_get_size (job, info, &width, &height, NULL))
     {
@@ -215,7 +220,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   g_autofree char *limit = dyno_amount_bytes (plan->limit_bytes, " ");
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
   g_autofree char *size = NULL, *smaller = dyno_job_describe_batch (job, plan->n_train),
-                  *parts = dyno_job_plan_describe_parts (plan);
+                  *parts = dyno_job_plan_describe_parts (plan),
+                  *checkpointing = dyno_job_plan_describe_checkpointing (plan);
   guint32 width = 0, height = 0;
   gboolean small;
 
@@ -271,6 +277,8 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   else
     dyno_out_line ("budget  %s: it %s; %s in host memory", budget,
                    plan->fits ? "fits" : "does not fit", host);
+  if (checkpointing)
+    dyno_out_line ("memory  %s", checkpointing);
   if (parts)
     dyno_out_line ("shrink  %s", parts);
   if (plan->fits && plan->fitting_batch > plan->batch_size)

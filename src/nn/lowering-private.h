@@ -19,11 +19,12 @@ struct _DynoLowering {
   DynoStage stage;          /* of the dispatches being appended */
   gboolean rematerialising;
   DynoTensor
-      *rematerialised;  /* what the node that is lowered shall write on its way; NULL: nothing */
-  DynoNode *node;       /* the only one, or NULL: all */
-  guint choice;         /* 1 + index of the choice that the node being lowered made; 0: none */
-  gboolean chosen;      /* that choice has its first dispatch */
-  guint64 bucket_bytes; /* of gradients, for a program in pieces; 0: by the size of the net */
+      *rematerialised;     /* what the node that is lowered shall write on its way; NULL: nothing */
+  DynoNode *node;          /* the only one, or NULL: all */
+  guint choice;            /* 1 + index of the choice that the node being lowered made; 0: none */
+  gboolean chosen;         /* that choice has its first dispatch */
+  double recomputed_share; /* of the step's estimated time, what rematerialise.c has added */
+  guint64 bucket_bytes;    /* of gradients, for a program in pieces; 0: by the size of the net */
 };
 
 /* As dyno_lowering_new, but neither reorder.c nor overlap.c has been at work: for their tests. */

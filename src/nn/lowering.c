@@ -224,6 +224,8 @@ void
 dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y,
                                const DynoColumnSums *sums)
 {
+  if (lowering->rematerialising) /* who reads them has done so */
+    return;
   DynoColumnSums *kept = g_new (DynoColumnSums, 1);
   *kept = *sums;
   g_hash_table_insert (lowering->column_sums, (gpointer) y, kept);

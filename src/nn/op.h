@@ -73,8 +73,8 @@ typedef struct {
   DynoActivation activation; /* of input 0, which only this makes of it */
   DynoElementwise elementwise;
   gboolean reads_own_output; /* the backward pass may read output 0 */
-  /* The outputs may be computed again later from the same inputs, cheaply and to the same bit:
-   * activation checkpointing drops and rematerialises them.  The node is then lowered a second time
+  /* The outputs may be computed again later from the same inputs, to the same bit: activation
+   * checkpointing drops and rematerialises them where their bytes are worth the time.  The node is then lowered a second time
    * with dyno_lowering_is_rematerialising TRUE: side effects (running statistics) are left out, and
    * an output that is cheap to keep (saved mean) may be bound READ instead of WRITE: it keeps its
    * first value. */

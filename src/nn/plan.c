@@ -276,7 +276,8 @@ dyno_plan_compute (DynoLowering *lowering, guint n_slots, DynoPlanFlags flags, D
   *plan = (DynoPlan){ .n_slots = n_slots,
                       .n_input_slots = flags & DYNO_PLAN_ONE_INPUT ? 1 : n_slots,
                       .buffer_bytes = limit,
-                      .shared = (flags & DYNO_PLAN_SHARED) != 0 };
+                      .shared = (flags & DYNO_PLAN_SHARED) != 0,
+                      .recomputed_share = lowering->recomputed_share };
   place_inputs (lowering->graph, &plan->space_bytes[DYNO_SPACE_INPUT]);
   collect_uses (&p);
   if (!place_apart (&p, G_MAXUINT64, &plan->naive_arena_bytes))
@@ -329,6 +330,7 @@ dyno_plan_merge (DynoPlan *plan, const DynoPlan *other)
   plan->halves = plan->halves || other->halves;
   plan->shared = plan->shared || other->shared;
   plan->inbox_bytes = MAX (plan->inbox_bytes, other->inbox_bytes);
+  plan->recomputed_share = MAX (plan->recomputed_share, other->recomputed_share);
   count_kinds (plan);
 }
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Activation checkpointing: outputs that are cheap to compute again are dropped after the forward
- * pass and computed anew in the backward pass, right before their first use there.
+/* Activation checkpointing: outputs are dropped after the forward pass and computed anew in the
+ * backward pass, right before their first use there.
  *
  * Works on the lowered list, so it needs no help of the ops but the trait `restorable`.  A
  * rematerialised node writes fresh tensors; backward's reads are bound to these, and the forward
  * values die early.
- * Where the inputs of a rematerialised node were dropped themselves they are rematerialised first;
- * how long such a chain may get is tried out: of the lists with chains of at most 0, 1, 2 ... nodes
- * the one with the lowest peak is taken, so that this never costs memory.
+ * Where the inputs of a rematerialised node were dropped themselves they are rematerialised first, so
+ * that a chain of dropped outputs is computed again as a whole and held until the backward pass is
+ * through with it.  Which outputs to drop is a knapsack: each saves its bytes, costs the estimated
+ * seconds of its node, and all together may cost 35 % of the step's.  Outputs are taken in the
+ * order of bytes a second up to several shares of that time, and chains are cut at several lengths;
+ * of these lists the one with the lowest peak is taken, so that this never costs memory.  Every node
+ * runs twice at most, whatever the length of its chain.
  * Without the checkpointing setting the same is done for what costs next to nothing: values made
  * from the step's inputs alone (the prepared input), and only where that is worth it.
  * Invariant: a rematerialised value equals the dropped one to the bit: same kernel, same inputs. */
@@ -15,7 +19,11 @@
 #include "graph-private.h"
 #include "command-list.h"
 
-#define MAX_CHAIN 4
+/* Nodes of a chain, and shares of a step's estimated time, that are tried. */
+static const guint chains[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
+static const double shares[] = { 0.05, 0.12, 0.2, 0.28, 0.35 };
+/* A list that takes less time is the better one if it needs this little more of the peak. */
+#define EQUAL_PEAK 0.01
 
 /* What dropping the prepared input must save when nobody asked for it: so much, and this share of
  * the peak. */
@@ -29,6 +37,9 @@
 typedef struct {
   DynoNode *node;
   GPtrArray *dispatches; /* the second lowering, still bound to the forward tensors */
+  double seconds;        /* of these, estimated */
+  guint64 bytes;         /* of the outputs that it can write again */
+  gboolean taken;        /* in this try: it may be dropped */
   guint depth;           /* in this try; 0: kept */
   gboolean done;         /* in this try: its dispatches are in the list */
 } Candidate;
@@ -119,6 +130,7 @@ make_fresh (Rematerialisation *r, Candidate *candidate, DynoTensor *tensor)
     return;
   g_hash_table_insert (r->fresh, tensor, fresh);
   g_hash_table_insert (r->dropped, tensor, candidate);
+  candidate->bytes += tensor->size_bytes;
 }
 
 /* Lowers the node a second time and notes which of its outputs that writes. */
@@ -146,6 +158,7 @@ add_candidate (Rematerialisation *r, DynoNode *node)
             && node_has_output (node, dispatch->bindings[b].tensor))
           make_fresh (r, candidate, dispatch->bindings[b].tensor);
     }
+  candidate->seconds = dyno_dispatches_seconds (candidate->dispatches, &lowering->info);
 }
 
 static void
@@ -175,7 +188,7 @@ set_depths (Rematerialisation *r, guint limit)
           if (source && candidate->node->inputs[k])
             depth = MAX (depth, 1 + source->depth);
         }
-      candidate->depth = depth <= limit ? depth : 0;
+      candidate->depth = candidate->taken && depth <= limit ? depth : 0;
       candidate->done = FALSE;
     }
 }
@@ -224,56 +237,124 @@ make_list (Rematerialisation *r, guint limit)
   return g_steal_pointer (&r->list);
 }
 
-/* Bytes that dropping must save, of this peak. */
+/* Bytes that dropping must save unasked, of this peak. */
 static guint64
 worth_bytes (const Rematerialisation *r, guint64 peak)
 {
   double again = 0, step = dyno_dispatches_seconds (r->lowering->dispatches, &r->lowering->info);
-  if (r->lowering->graph->params.checkpointing)
-    return 0;
   for (guint i = 0; i < r->candidates->len; i++)
-    {
-      const Candidate *candidate = g_ptr_array_index (r->candidates, i);
-      again += dyno_dispatches_seconds (candidate->dispatches, &r->lowering->info);
-    }
+    again += ((const Candidate *) g_ptr_array_index (r->candidates, i))->seconds;
   return again * CHEAP_FRACTION <= step ? MAX (CHEAP_WORTH_BYTES, peak / CHEAP_WORTH_FRACTION)
                                         : MAX (WORTH_BYTES, peak / WORTH_FRACTION);
+}
+
+/* The most bytes a second first. */
+static gint
+compare_worth (gconstpointer a, gconstpointer b)
+{
+  const Candidate *first = *(Candidate *const *) a, *second = *(Candidate *const *) b;
+  double x = (double) first->bytes * second->seconds, y = (double) second->bytes * first->seconds;
+  return (x < y) - (x > y);
+}
+
+/* Takes what fits into these seconds. */
+static guint
+take (const GPtrArray *by_worth, double seconds)
+{
+  guint n = 0;
+  for (guint i = 0; i < by_worth->len; i++)
+    {
+      Candidate *candidate = g_ptr_array_index (by_worth, i);
+      candidate->taken = candidate->seconds <= seconds;
+      if (!candidate->taken)
+        continue;
+      seconds -= candidate->seconds;
+      n++;
+    }
+  return n;
+}
+
+typedef struct {
+  GPtrArray *list; /* NULL: nothing is better than the list as it is */
+  guint64 peak;
+  double seconds;
+} Best;
+
+/* Takes the list; one of an equal peak has to be faster. */
+static void
+consider (Rematerialisation *r, Best *best, GPtrArray *list, guint64 peak)
+{
+  double seconds = dyno_dispatches_seconds (list, &r->lowering->info);
+  guint64 near = (guint64) ((double) best->peak * EQUAL_PEAK);
+  gboolean better = seconds < best->seconds ? peak < best->peak + (best->list ? near : 0)
+                                            : peak + near < best->peak;
+  if (better)
+    {
+      g_clear_pointer (&best->list, g_ptr_array_unref);
+      *best = (Best){ g_ptr_array_ref (list), peak, seconds };
+    }
+  g_ptr_array_unref (list);
+}
+
+/* What nobody asked for: a chain of one, if it is worth that. */
+static void
+drop_unasked (Rematerialisation *r, Best *best)
+{
+  guint64 worth = worth_bytes (r, best->peak);
+  take (r->candidates, G_MAXDOUBLE);
+  GPtrArray *list = make_list (r, 1);
+  guint64 peak = dyno_dispatches_peak (list);
+  if (peak + worth < best->peak)
+    *best = (Best){ g_ptr_array_ref (list), peak, 0 };
+  g_ptr_array_unref (list);
+}
+
+static void
+drop_asked (Rematerialisation *r, Best *best)
+{
+  g_autoptr (GPtrArray) by_worth = g_ptr_array_new ();
+  double step = best->seconds;
+  guint before = 0;
+  take (by_worth, -1);
+  g_ptr_array_unref (dyno_dispatches_order (make_list (r, 0), &best->peak));
+  for (guint i = 0; i < r->candidates->len; i++)
+    g_ptr_array_add (by_worth, g_ptr_array_index (r->candidates, i));
+  g_ptr_array_sort (by_worth, compare_worth);
+  for (guint s = 0; s < G_N_ELEMENTS (shares); s++)
+    {
+      guint n = take (by_worth, shares[s] * step);
+      for (guint c = 0; c < G_N_ELEMENTS (chains) && n > before; c++)
+        {
+          guint64 peak;
+          /* chains differ in what may wait, too */
+          GPtrArray *list = dyno_dispatches_order (make_list (r, chains[c]), &peak);
+          consider (r, best, list, peak);
+        }
+      before = n;
+    }
 }
 
 void
 dyno_lowering_rematerialise (DynoLowering *lowering)
 {
   Rematerialisation r = { .lowering = lowering };
+  Best best = { .peak = dyno_dispatches_peak (lowering->dispatches),
+                .seconds = dyno_dispatches_seconds (lowering->dispatches, &lowering->info) };
   r.candidates = g_ptr_array_new_with_free_func (candidate_free);
   r.dropped = g_hash_table_new (NULL, NULL);
   r.fresh = g_hash_table_new (NULL, NULL);
   r.writers = g_hash_table_new (NULL, NULL);
   find_writers (&r);
   find_candidates (&r);
-  GPtrArray *best = NULL;
-  guint64 best_peak = dyno_dispatches_peak (lowering->dispatches);
-  best_peak -= MIN (best_peak, worth_bytes (&r, best_peak));
-  for (guint limit = 1; limit <= MAX_CHAIN && r.candidates->len > 0; limit++)
+  if (r.candidates->len > 0)
+    (lowering->graph->params.checkpointing ? drop_asked : drop_unasked) (&r, &best);
+  if (best.list)
     {
-      GPtrArray *list = make_list (&r, limit);
-      guint64 peak;
-      if (lowering->graph->params.checkpointing) /* chains differ in what may wait, too */
-        list = dyno_dispatches_order (list, &peak);
-      else
-        peak = dyno_dispatches_peak (list);
-      if (peak < best_peak)
-        {
-          best_peak = peak;
-          GPtrArray *swap = best;
-          best = list;
-          list = swap;
-        }
-      g_clear_pointer (&list, g_ptr_array_unref);
-    }
-  if (best)
-    {
+      double step = dyno_dispatches_seconds (lowering->dispatches, &lowering->info),
+             with = dyno_dispatches_seconds (best.list, &lowering->info);
+      lowering->recomputed_share = step > 0 ? with / step - 1 : 0;
       g_ptr_array_unref (lowering->dispatches);
-      lowering->dispatches = best;
+      lowering->dispatches = best.list;
     }
   g_ptr_array_unref (r.candidates);
   g_hash_table_unref (r.dropped);

@@ -83,6 +83,8 @@ typedef struct {
   gboolean can_use_amp; /* it is off, and the device has fp16 */
   guint32 least_size;   /* height and width to which images can be made smaller; 0: they cannot */
   gboolean fits_checkpointed; /* this batch fits with checkpointing on */
+  double checkpointed_share;  /* of a step's estimated time, what that adds; 0: not known */
+  guint64 kept_bytes;         /* in all with checkpointing off, where it is on; else 0 */
 } DynoJobPlan;
 
 /* Errors: those of dyno_network_build and of the lowering; DATA.  Not fitting is no error. */
@@ -91,6 +93,9 @@ gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info,
 
 /* In which micro-batches it is trained; NULL: as a whole, or not at all.  g_free. */
 char *dyno_job_plan_describe_parts (const DynoJobPlan *plan);
+
+/* Memory that checkpointing saves, and its estimated time; NULL: it is off.  g_free. */
+char *dyno_job_plan_describe_checkpointing (const DynoJobPlan *plan);
 
 /* Why it does not fit and what would, in words for people; NULL when it fits.  g_free. */
 char *dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan);

@@ -426,10 +426,24 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
                     : 0;
   plan->can_use_amp = !s->amp && device->fp16;
   plan->least_size = find_least_size (adapted, info);
-  plan->fits_checkpointed = plan->fits
-                            || (need_of_job (adapted, info, device, choices, n_validation > 0,
-                                             params.batch, TRUE, &other, NULL)
-                                && plan_fits (&search, &other.plan));
+  plan->fits_checkpointed = plan->fits;
+  plan->checkpointed_share = s->checkpointing ? need.plan.recomputed_share : 0;
+  if (s->checkpointing
+      && need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, FALSE, &other,
+                      NULL))
+    {
+      dyno_plan_set_snapshot (&other.plan, plan->plan.snapshot);
+      dyno_plan_set_halves (&other.plan, plan->plan.halves);
+      dyno_plan_set_inbox (&other.plan, plan->plan.inbox_bytes);
+      plan->kept_bytes = other.plan.total_bytes;
+    }
+  if (!plan->fits && !s->checkpointing
+      && need_of_job (adapted, info, device, choices, n_validation > 0, params.batch, TRUE, &other,
+                      NULL))
+    {
+      plan->fits_checkpointed = plan_fits (&search, &other.plan);
+      plan->checkpointed_share = other.plan.recomputed_share;
+    }
   return TRUE;
 }
 

@@ -82,13 +82,30 @@ dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan)
   text = g_string_new (excess);
   g_string_append_c (text, '.');
   if (plan->fits_checkpointed && !s->checkpointing)
-    g_string_append (text, _ (" With activation checkpointing it fits."));
+    g_string_append_printf (
+        text, _ (" With activation checkpointing it fits, for about %.0f %% more time a step."),
+        100 * plan->checkpointed_share);
   if (plan->fitting_batch > 0)
     append_batch (text, s, plan);
   else
     g_string_append (text, _ (" Not even a batch of 1 fits."));
   append_changes (text, plan);
   return g_string_free (text, FALSE);
+}
+
+char *
+dyno_job_plan_describe_checkpointing (const DynoJobPlan *plan)
+{
+  g_autofree char *kept = dyno_amount_bytes (plan->kept_bytes, " "), *saved = NULL;
+
+  if (plan->kept_bytes == 0)
+    return NULL;
+  if (plan->kept_bytes <= plan->plan.total_bytes)
+    return g_strdup (_ ("activation checkpointing saves nothing with this model"));
+  saved = dyno_amount_bytes (plan->kept_bytes - plan->plan.total_bytes, " ");
+  return g_strdup_printf (
+      _ ("activation checkpointing saves %s of %s, for about %.0f %% more time a step"), saved,
+      kept, 100 * plan->checkpointed_share);
 }
 
 char *

@@ -264,8 +264,8 @@ static const DynoSettingInfo table[] = {
         "Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.") },
   { FLAG (checkpointing, "checkpointing", "false"), GROUP (MEMORY), .same_weights = TRUE,
     .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Activation checkpointing"),
-    .help = N_ ("Computes cheap activations a second time instead of keeping them: less memory, a "
-                "little slower.") },
+    .help = N_ ("Computes activations a second time instead of keeping them: often half of the "
+                "memory, for at most about a third more time a step.") },
   { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (MEMORY), .same_weights = TRUE,
     .title = N_ ("Shrink to memory"),
     .help = N_ ("Where the device refuses memory that the plan counted on, goes on with smaller "

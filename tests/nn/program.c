@@ -214,10 +214,10 @@ test_memory_changes_no_bit (void)
         g_assert_cmpuint (split_apart.plan.n_arena_buffers, >=, split.plan.n_arena_buffers);
         params.checkpointing = TRUE;
         Net rematerialised = net_new (&params, DYNO_PLAN_DEFAULT);
-        /* Where the fused kernels leave nothing cheap to drop, the list may stay as it is:
-         * tests/nn/plan.c counts that. */
+        /* of a shallow network the list may stay as it is */
         g_assert_cmpuint (dyno_lowering_get_dispatches (rematerialised.lowering)->len, >=,
-                          dyno_lowering_get_dispatches (shared.lowering)->len);
+                          dyno_lowering_get_dispatches (shared.lowering)->len
+                              + (g_str_equal (models[i], "resnet18") ? 3 : 0));
         Net *nets[] = { &shared, &apart, &rematerialised, &reordered, &split, &split_apart };
         struct DynoStepOutput outputs[G_N_ELEMENTS (nets)];
         for (guint step = 0; step < 3; step++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of settings: defaults, text both ways, refusals, locales; schedule;
  * plans of jobs. */
+#include "amount.h"
 #include "checkpoint.h"
 #include "engine.h"
 #include "idlesettings.h"
@@ -1106,7 +1107,41 @@ test_plan_variants (void)
   g_assert_cmpuint (amp.plan.total_bytes, <, fp32.plan.total_bytes);
   g_assert_cmpuint (no_fp16.plan.kind_bytes[DYNO_MEMORY_WEIGHTS], ==,
                     fp32.plan.kind_bytes[DYNO_MEMORY_WEIGHTS]);
-  g_assert_cmpuint (checkpointed.plan.total_bytes, <=, fp32.plan.total_bytes);
+  g_assert_cmpuint (checkpointed.plan.total_bytes, <, fp32.plan.total_bytes);
+  g_assert_cmpuint (fp32.kept_bytes, ==, 0);
+  g_assert_null (dyno_job_plan_describe_checkpointing (&fp32));
+  g_assert_cmpuint (checkpointed.kept_bytes, ==, fp32.plan.total_bytes);
+  g_autofree char *said = dyno_job_plan_describe_checkpointing (&checkpointed),
+                  *saved = dyno_amount_bytes (fp32.plan.total_bytes - checkpointed.plan.total_bytes,
+                                              " "),
+                  *share = g_strdup_printf ("about %.0f %% more time",
+                                            100 * checkpointed.plan.recomputed_share);
+  g_assert_nonnull (strstr (said, saved));
+  g_assert_nonnull (strstr (said, share));
+}
+
+/* Where only checkpointing makes it fit, the advice says so and for how much time. */
+static void
+test_advice_of_checkpointing (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  DynoDeviceInfo small = card;
+  DynoJobPlan kept, dropped;
+
+  job->settings.amp = FALSE;
+  g_assert_true (dyno_job_plan (job, &images, &card, &kept, NULL));
+  job->settings.checkpointing = TRUE;
+  g_assert_true (dyno_job_plan (job, &images, &card, &dropped, NULL));
+  job->settings.checkpointing = FALSE;
+  small.vram_bytes = kept.plan.total_bytes - kept.plan.kind_bytes[DYNO_MEMORY_SNAPSHOT] - 1;
+  g_assert_true (dyno_job_plan (job, &images, &small, &kept, NULL));
+  g_assert_false (kept.fits);
+  g_assert_true (kept.fits_checkpointed);
+  g_assert_cmpfloat (kept.checkpointed_share, ==, dropped.plan.recomputed_share);
+  g_autofree char *advice = dyno_job_plan_advice (job, &kept),
+                  *share = g_strdup_printf ("it fits, for about %.0f %% more time",
+                                            100 * dropped.plan.recomputed_share);
+  g_assert_nonnull (strstr (advice, share));
 }
 
 static void
@@ -1282,6 +1317,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
   g_test_add_func ("/train/job/plan-largest-buffer", test_plan_largest_buffer);
   g_test_add_func ("/train/job/plan-variants", test_plan_variants);
+  g_test_add_func ("/train/plan/advice-of-checkpointing", test_advice_of_checkpointing);
   g_test_add_func ("/train/job/sizes", test_sizes);
   g_test_add_func ("/train/job/one-class-is-refused", test_one_class_is_refused);
   g_test_add_func ("/train/job/refused-samples-are-of-the-share",

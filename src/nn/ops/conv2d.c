@@ -126,7 +126,7 @@ dyno_conv2d_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gb
 
 static const DynoOpClass conv2d_op = {
   .name = "conv2d",
-  .traits = { .emits_column_sums = TRUE, .loads_by_table = TRUE },
+  .traits = { .restorable = TRUE, .emits_column_sums = TRUE, .loads_by_table = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,

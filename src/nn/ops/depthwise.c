@@ -435,7 +435,7 @@ backward (DynoGraph *graph, DynoNode *node)
 
 static const DynoOpClass depthwise_op = {
   .name = "depthwise",
-  .traits = { .emits_column_sums = TRUE },
+  .traits = { .restorable = TRUE, .emits_column_sums = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = backward,

@@ -177,6 +177,7 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
 }
 
 static const DynoOpClass layer_norm_class = { .name = "layer_norm",
+                                              .traits = { .restorable = TRUE },
                                               .backward = backward,
                                               .lower = lower_forward };
 

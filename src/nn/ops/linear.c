@@ -13,7 +13,7 @@
 
 static const DynoOpClass linear_op = {
   .name = "linear",
-  .traits = { .loads_by_table = TRUE },
+  .traits = { .restorable = TRUE, .loads_by_table = TRUE },
   .attributes = dyno_conv2d_attributes,
   .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
   .backward = dyno_conv2d_backward,
