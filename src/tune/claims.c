@@ -109,11 +109,18 @@ was_proven_beside (const DynoTuneResult *r, const DynoTrial *other)
   return *other->stage && proofs->len > 0;
 }
 
+/* Settings that the device has no memory for have no rate: whatever runs is faster. */
+static gboolean
+cannot_run (const DynoTrial *trial)
+{
+  return *trial->stage && trial->outcome == DYNO_TRIAL_DOES_NOT_FIT;
+}
+
 /* Who reached a goal first is the best where the present settings, and others, had their chance. */
 static guint
 find_missing_racers (const DynoTuneResult *r)
 {
-  guint n = 0, missing = DYNO_PROOF_TODAY;
+  guint n = 0, missing = cannot_run (&r->today) ? 0 : DYNO_PROOF_TODAY;
 
   for (guint i = 0; i < r->racers->len; i++)
     {
@@ -147,12 +154,13 @@ find_missing (const DynoTuneResult *r)
     missing |= DYNO_PROOF_INTERVAL;
   if (!was_proven_beside (r, &r->baseline))
     missing |= DYNO_PROOF_BASELINE;
-  if (!was_proven_beside (r, &r->today))
+  if (!was_proven_beside (r, &r->today) && !cannot_run (&r->today))
     missing |= DYNO_PROOF_TODAY;
   if (r->winner >= 0)
     return missing | find_missing_racers (r);
   if ((missing & ~(guint) DYNO_PROOF_INTERVAL) == 0
-      && (!is_faster_than (r, best, &r->baseline) || !is_faster_than (r, best, &r->today)
+      && (!is_faster_than (r, best, &r->baseline)
+          || !(cannot_run (&r->today) || is_faster_than (r, best, &r->today))
           || stays_for_noise (r)))
     missing |= DYNO_PROOF_ORDER;
   /* Nothing that was tried is faster: of what was not, nothing is known. */
