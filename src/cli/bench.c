@@ -647,9 +647,10 @@ dyno_verb_bench (int argc, char **argv)
 {
   BenchOptions o = { .steps = 30, .rows = 0, .device = -1, .tune_seconds = DYNO_AUTOTUNE_SECONDS };
   int code;
+  g_autofree char *known = workload_names (", "),
+                  *workload_words = g_strdup_printf ("%s; or several, by commas", known);
   const GOptionEntry entries[] = {
-    { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads,
-      "simplecnn32, simplecnn224, resnet18 or resnet50; or several, by commas", "W" },
+    { "workload", 'w', 0, G_OPTION_ARG_STRING, &o.workloads, workload_words, "W" },
     { "workloads", 0, G_OPTION_FLAG_HIDDEN, G_OPTION_ARG_STRING, &o.workloads, "As --workload",
       "W,W" },
     { "batch", 'b', 0, G_OPTION_ARG_STRING, &o.batches,
