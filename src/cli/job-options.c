@@ -320,6 +320,38 @@ dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error)
   return dataset;
 }
 
+/* The error names the file and the cause: of one that is not there, also its option and the next
+ * step. */
+static void
+name_next_step (const DynoJobOptions *o, GError **error)
+{
+  const struct {
+    GQuark domain; /* of who reads it */
+    const char *option, *path, *step;
+  } files[] = {
+    { DYNO_DATA_ERROR, "--data", o->data && !strchr (o->data, ':') ? o->data : NULL,
+      "name a file, a folder, or a built-in data set as builtin:shapes" },
+    { DYNO_DATA_ERROR, "--targets", o->targets,
+      "name the file that holds a target of each sample" },
+    { DYNO_EXPORT_ERROR, "--settings", o->settings_file,
+      "name a settings.ini of a run, or what an export wrote" },
+    { DYNO_TUNE_ERROR, "--preset", o->preset && strchr (o->preset, '.') ? o->preset : NULL,
+      "name another file, or a preset that 'dynoctl presets' lists" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
+    if ((*error)->domain == files[i].domain && files[i].path
+        && !g_file_test (files[i].path, G_FILE_TEST_EXISTS))
+      {
+        GError *whole = g_error_new ((*error)->domain, (*error)->code, "%s: %s; %s",
+                                     files[i].option, (*error)->message, files[i].step);
+
+        g_error_free (*error);
+        *error = whole;
+        return;
+      }
+}
+
 static gboolean
 resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
 {
@@ -356,6 +388,7 @@ dyno_job_options_resolve (const char *command, const DynoJobOptions *options, Dy
   memset (cli_job, 0, sizeof *cli_job);
   if (resolve (command, options, cli_job, &error))
     return TRUE;
+  name_next_step (options, &error);
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED) && dyno_signals_get ())
     {
       dyno_error_line ("%s: stopped before the run began; nothing was written", command);

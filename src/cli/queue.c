@@ -13,7 +13,9 @@
 #include "process.h"
 #include "run-words.h"
 #include "runwriter.h"
+#include "safetensors.h"
 #include "signals.h"
+#include "weightsinfo.h"
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <signal.h>
@@ -94,6 +96,21 @@ find_folder (const QueueOptions *o, DynoJob *job, GError **error)
   return job->out_dir != NULL;
 }
 
+/* A file of weights that cannot be read would end the job when nobody looks. */
+static gboolean
+check_weights (const char *path, GError **error)
+{
+  g_autoptr (GError) cause = NULL;
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, &cause);
+  g_autoptr (DynoWeightsInfo) info = file ? dyno_weights_info_read (file, &cause) : NULL;
+
+  if (info)
+    return TRUE;
+  g_set_error (error, cause->domain, cause->code,
+               "--weights: %s; name another file, or leave --weights out", cause->message);
+  return FALSE;
+}
+
 static int
 add (QueueOptions *o)
 {
@@ -110,7 +127,7 @@ add (QueueOptions *o)
     return code;
   cli_job.job->weights_in = g_strdup (o->weights);
   cli_job.job->max_steps = o->steps == DYNO_OPTION_UNSET ? 0 : o->steps;
-  if (find_folder (o, cli_job.job, &error))
+  if ((!o->weights || check_weights (o->weights, &error)) && find_folder (o, cli_job.job, &error))
     id = dyno_store_add_job (o->store, cli_job.job, &error);
   if (id == 0 && !o->out && cli_job.job->out_dir && g_rmdir (cli_job.job->out_dir) == 0)
     g_rmdir (RUNS_FOLDER);
@@ -444,11 +461,12 @@ dyno_verb_queue (int argc, char **argv)
   g_autofree GOptionEntry *entries = NULL;
   int code;
   const GOptionEntry own[] = {
-    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Stop after N steps, whatever the epochs", "N" },
+    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps,
+      "Stop once the run has N steps, whatever the epochs", "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Folder of the job's run (default: a new one, runs/MODEL-DATA-N)", "DIR" },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
-      "Start from these weights (safetensors, torchvision's names)", "FILE" },
+      "Start from these weights (safetensors, .pth or .onnx, torchvision's names)", "FILE" },
     { "stop-on-failure", 0, 0, G_OPTION_ARG_NONE, &o.stop_on_failure,
       "start: no further job after one that failed", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },

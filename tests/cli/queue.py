@@ -164,8 +164,29 @@ class Queue(Case):
         for arguments in ('remove',), ('remove', 'x'), ('unmake',), ('start', '1'), ('add',), ('add', '--data', TINY, '--steps', '0'), \
                 ('add', '--data', TINY, '--set', 'lr=x'):
             self.run_it('queue', *arguments, expect=2)
-        self.run_it('queue', 'add', '--data', '/nowhere', expect=3)
         self.assertEqual(len(self.jobs()), 1)
+
+    def test_a_file_that_is_not_there_is_refused(self):
+        """When it is added, not when nobody looks; the folder that was claimed is gone."""
+        with open(self.path('X.npy'), 'wb') as file:
+            file.write(b"\x93NUMPY\x01\x00\x76\x00" + b"{'descr': '|u1', 'fortran_order': False, 'shape': (4, 8, 8, 3), }".ljust(117) + b'\n' + bytes(768))
+        data = ('--data', TINY)
+        for option, name, arguments, code, step in [
+                ('--data', 'gone', (), 3, 'name a file, a folder, or a built-in data set'),
+                ('--targets', 'gone.npy', ('--data', 'X.npy'), 3, 'name the file that holds a target'),
+                ('--settings', 'gone.ini', data, 2, 'name a settings.ini of a run'),
+                ('--preset', 'gone.preset', data, 2, "a preset that 'dynoctl presets' lists"),
+                ('--weights', 'gone.safetensors', data, 3, 'name another file, or leave --weights out')]:
+            said = self.run_it('queue', 'add', *arguments, option, name, expect=code).stderr.decode()
+            for words in option, name, 'No such file', step:
+                self.assertIn(words, said)
+        with open(self.path('words.safetensors'), 'w') as file:
+            file.write('no weights\n')
+        said = self.run_it('queue', 'add', *data, '--weights', 'words.safetensors', expect=3).stderr.decode()
+        self.assertIn('words.safetensors', said)
+        self.assertIn('name another file', said)
+        self.assertEqual(self.jobs(), [])
+        self.assertFalse(os.path.exists(self.path('runs')))
 
 
 if __name__ == '__main__':
