@@ -81,7 +81,8 @@ make_text (const DynoStoredRun *run, int column)
     case DYNO_RUN_LIST_TIME:
       return dyno_format_span (isfinite (run->seconds) ? run->seconds : -1);
     case DYNO_RUN_LIST_STATE:
-      return g_strdup (_ (states[run->state]));
+      return g_strdup (dyno_stored_run_stopped_as_asked (run) ? _ ("Stopped as asked")
+                                                              : _ (states[run->state]));
     case DYNO_RUN_LIST_TAGS:
       return g_strdup (run->tags ? run->tags : "");
     case DYNO_RUN_LIST_RUN:

@@ -62,7 +62,14 @@ dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_
   g_autoptr (GString) text = g_string_new (NULL);
   g_autofree char *span = dyno_format_span (s->seconds);
   gboolean going = s->state == DYNO_SESSION_RUNNING && !s->progress;
-  if (s->state == DYNO_SESSION_FINISHED)
+  if (s->state == DYNO_SESSION_FINISHED && s->whole_steps > 0)
+    {
+      g_autofree char *steps = dyno_format_count (s->step.step),
+                      *whole = dyno_format_count (s->whole_steps);
+      /* Translators: "Stopped after 20 of 2,810 steps as asked, in 0:42" */
+      add (text, _ ("Stopped after %s of %s steps as asked, in %s"), steps, whole, span);
+    }
+  else if (s->state == DYNO_SESSION_FINISHED)
     add (text, _ ("Finished in %s"), span);
   else if (s->state == DYNO_SESSION_STOPPED)
     add (text, _ ("Stopped after %s"), span);

@@ -24,6 +24,13 @@ dyno_text_data (const char *data)
   return *plain ? g_filename_display_name (base) : g_strdup ("-");
 }
 
+const char *
+dyno_text_run_state (const DynoStoredRun *run)
+{
+  return dyno_stored_run_stopped_as_asked (run) ? "stopped as asked"
+                                                : dyno_run_state_name (run->state);
+}
+
 char *
 dyno_text_metric_value (const DynoStoredRun *run, double value)
 {
@@ -69,6 +76,7 @@ dyno_run_add_json (DynoJson *json, const DynoStoredRun *run)
   dyno_json_int (json, "id", run->id);
   dyno_json_string (json, "name", title);
   dyno_json_string (json, "state", dyno_run_state_name (run->state));
+  dyno_json_bool (json, "stopped_as_asked", dyno_stored_run_stopped_as_asked (run));
   dyno_json_string (json, "error", run->error);
   dyno_json_string (json, "model", run->model);
   dyno_json_string (json, "data", run->data);

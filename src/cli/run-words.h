@@ -7,7 +7,9 @@
 G_BEGIN_DECLS
 
 /* g_free, all of them; "-" where it is not known. */
-char *dyno_text_when (gint64 time_us);   /* "2026-11-22 10:29", local time */
+char *dyno_text_when (gint64 time_us); /* "2026-11-22 10:29", local time */
+/* As in lists of runs: a run that has made the steps that it was asked for did not finish. */
+const char *dyno_text_run_state (const DynoStoredRun *run);
 char *dyno_text_data (const char *data); /* the last part of a path; a built-in's name */
 char *dyno_text_metric_value (const DynoStoredRun *run, double value); /* "98.50 %" */
 char *dyno_text_best (const DynoStoredRun *run); /* with the metric's name; else the loss */

@@ -66,8 +66,8 @@ list (RunsOptions *o, GError **error)
       dyno_table_add (
           table, g_strdup_printf ("%" G_GINT64_FORMAT, run->id), dyno_text_when (run->begin_us),
           dyno_stored_run_get_title (run), g_strdup (run->model), dyno_text_data (run->data),
-          g_strdup (dyno_run_state_name (run->state)),
-          g_strdup_printf ("%" G_GUINT64_FORMAT, run->epochs), dyno_text_best (run),
+          g_strdup (dyno_text_run_state (run)), g_strdup_printf ("%" G_GUINT64_FORMAT, run->epochs),
+          dyno_text_best (run),
           isnan (run->samples_per_s) ? g_strdup ("-") : dyno_text_rate (run->samples_per_s),
           dyno_text_duration (run->seconds), NULL);
     }
@@ -134,7 +134,7 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
                                                      : dyno_text_rate (run->samples_per_s);
 
   dyno_out_line ("run %" G_GINT64_FORMAT "  %s, %s, begun %s", run->id, title,
-                 dyno_run_state_name (run->state), begun);
+                 dyno_text_run_state (run), begun);
   if (run->error)
     dyno_out_line ("error     %s", run->error);
   dyno_out_line ("model     %s on %s (%" G_GUINT64_FORMAT " + %" G_GUINT64_FORMAT
@@ -146,6 +146,12 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
   dyno_out_line ("trained   %" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT
                  " epochs in %s (and %s before), %s samples/s",
                  run->steps, run->epochs, time, before, rate);
+  if (dyno_stored_run_stopped_as_asked (run))
+    dyno_out_line ("asked     to stop at step %" G_GINT64_FORMAT ", before its %" G_GINT64_FORMAT
+                   " %s were over%s%s",
+                   run->max_steps, run->settings.epochs,
+                   run->settings.epochs == 1 ? "epoch" : "epochs",
+                   folder ? "; go on with: dynoctl train --resume " : "", folder ? folder : "");
   if (run->best_epoch)
     dyno_out_line ("best      %s (epoch %" G_GUINT64_FORMAT ")", best, run->best_epoch);
   dyno_out_line ("memory    %s planned, %s used", planned, used);
@@ -251,8 +257,8 @@ compare_text (const DynoStoredRun *a, const DynoStoredRun *b, const DynoSettingI
   for (guint i = 0; i < n; i++)
     add_row (table, different[i]->key, dyno_settings_get (&a->settings, different[i]->key),
              dyno_settings_get (&b->settings, different[i]->key), TRUE);
-  add_row (table, "state", g_strdup (dyno_run_state_name (a->state)),
-           g_strdup (dyno_run_state_name (b->state)), TRUE);
+  add_row (table, "state", g_strdup (dyno_text_run_state (a)), g_strdup (dyno_text_run_state (b)),
+           TRUE);
   add_row (table, "epochs", g_strdup_printf ("%" G_GUINT64_FORMAT, a->epochs),
            g_strdup_printf ("%" G_GUINT64_FORMAT, b->epochs), TRUE);
   add_row (table, "best", dyno_text_best (a), dyno_text_best (b), TRUE);

@@ -190,6 +190,12 @@ print_done (const DynoMetricTable *table, int selecting, double rate, const Dyno
   dyno_json_string (&json, "event", "done");
   dyno_json_double (&json, "seconds", event->done.seconds);
   dyno_json_uint (&json, "steps", event->done.steps);
+  dyno_json_uint (&json, "steps_before", event->done.begin_steps);
+  dyno_json_double (&json, "seconds_before", event->done.begin_seconds);
+  if (event->done.whole_steps > 0)
+    dyno_json_uint (&json, "steps_of_epochs", event->done.whole_steps);
+  else
+    dyno_json_null (&json, "steps_of_epochs");
   dyno_json_double (&json, "samples_per_s", rate);
   dyno_json_bool (&json, "nothing_left", event->done.is_idle);
   dyno_json_double (&json, best, event->done.best_val_metric);
@@ -276,6 +282,47 @@ say_parts (Run *run, const DynoEvent *event)
                        event->done.batch_size, event->done.parts);
 }
 
+/* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)".  Of a run
+ * that was resumed, what of it is of this process; of one that made the steps that it was asked for
+ * before its epochs were over, how it goes on.  g_free. */
+static char *
+describe_end (const Run *run, const DynoEvent *event, const char *best, double rate)
+{
+  GString *text = g_string_new (NULL);
+  g_autofree char *seconds = dyno_text_duration (event->done.seconds), *shown = NULL;
+  guint64 steps = event->done.steps, now = steps - MIN (steps, event->done.begin_steps);
+
+  if (event->done.whole_steps > 0)
+    g_string_append_printf (
+        text, "stopped after %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " steps as asked, in %s",
+        steps, event->done.whole_steps, seconds);
+  else
+    g_string_append_printf (text, "done: %" G_GUINT64_FORMAT " %s in %s", steps,
+                            steps == 1 ? "step" : "steps", seconds);
+  if (event->done.begin_steps > 0)
+    {
+      g_autofree char *part =
+          dyno_text_duration (MAX (event->done.seconds - event->done.begin_seconds, 0));
+
+      g_string_append_printf (text, ", %" G_GUINT64_FORMAT " of them now in %s", now, part);
+    }
+  if (rate > 0)
+    {
+      g_autofree char *of_samples = dyno_text_rate (rate);
+
+      g_string_append_printf (text, ", %s samples/s", of_samples);
+    }
+  if (best)
+    g_string_append_printf (text, ", best validation %s (epoch %" G_GUINT64_FORMAT ")", best,
+                            event->done.best_epoch);
+  if (event->done.whole_steps > 0 && run->folder)
+    {
+      shown = g_filename_display_name (run->folder);
+      g_string_append_printf (text, "; go on with: dynoctl train --resume %s", shown);
+    }
+  return g_string_free (text, FALSE);
+}
+
 static void
 on_done (Run *run, const DynoEvent *event)
 {
@@ -293,25 +340,13 @@ on_done (Run *run, const DynoEvent *event)
     dyno_progress_say (&run->progress, "done before: nothing was changed");
   else if (event->done.state == DYNO_SESSION_FINISHED)
     {
-      g_autofree char *duration = dyno_text_duration (event->done.seconds),
-                      *rate = dyno_text_rate (status->run_rate),
-                      *seconds = status->run_rate > 0
-                                     ? g_strdup_printf ("%s, %s samples/s", duration, rate)
-                                     : g_strdup (duration);
+      g_autofree char *best =
+          selecting >= 0 && !isnan (event->done.best_val_metric)
+              ? dyno_text_metric (&table->infos[selecting], event->done.best_val_metric)
+              : NULL;
+      g_autofree char *words = describe_end (run, event, best, status->run_rate);
 
-      if (selecting < 0 || isnan (event->done.best_val_metric))
-        dyno_progress_say (&run->progress, "done: %" G_GUINT64_FORMAT " steps in %s",
-                           event->done.steps, seconds);
-      else
-        {
-          g_autofree char *best =
-              dyno_text_metric (&table->infos[selecting], event->done.best_val_metric);
-
-          dyno_progress_say (&run->progress,
-                             "done: %" G_GUINT64_FORMAT
-                             " steps in %s, best validation %s (epoch %" G_GUINT64_FORMAT ")",
-                             event->done.steps, seconds, best, event->done.best_epoch);
-        }
+      dyno_progress_say (&run->progress, "%s", words);
       say_parts (run, event);
     }
 }
@@ -701,7 +736,8 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
   g_autofree GOptionEntry *entries = NULL;
   int code;
   const GOptionEntry own[] = {
-    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps, "Stop after N steps, whatever the epochs", "N" },
+    { "steps", 0, 0, G_OPTION_ARG_INT64, &o.steps,
+      "Stop once the run has N steps, whatever the epochs", "N" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Folder for settings, metrics, weights, checkpoint, curves and log "
       "(default: a new one, runs/MODEL-DATA-N)",

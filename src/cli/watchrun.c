@@ -45,6 +45,7 @@ struct _DynoWatchRun {
   GArray *places; /* int, offset in Row of each column of metrics.csv, or NO_COLUMN */
   DynoSensorsCsv *csv;
   gboolean has_settings, has_facts;
+  guint64 epochs; /* of the settings; status: those that the steps asked for take */
   DynoRunFacts facts;
   double first_step, first_seconds;
 };
@@ -128,7 +129,7 @@ read_settings (DynoWatchRun *run)
       || !dyno_settings_file_read (path, job, warnings, NULL))
     return;
   run->has_settings = TRUE;
-  s->epochs = (guint64) MAX (job->settings.epochs, 0);
+  s->epochs = run->epochs = (guint64) MAX (job->settings.epochs, 0);
   s->what = g_strdup_printf (
       "%s on %s, batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers",
       job->model ? job->model : "a model", job->data ? job->data : "data", job->settings.batch_size,
@@ -320,7 +321,10 @@ judge (DynoWatchRun *run)
   s->silent_s = last < 0 ? (double) NAN : MAX (now - last, 0);
   s->ended = NULL;
   if (run->has_facts)
-    s->ended = run->facts.state == DYNO_SESSION_FINISHED  ? "finished"
+    s->ended = run->facts.state == DYNO_SESSION_FINISHED
+                   ? dyno_run_facts_find_whole (&run->facts, run->epochs, s->step) > 0
+                         ? "stopped as asked"
+                         : "finished"
                : run->facts.state == DYNO_SESSION_STOPPED ? "stopped"
                : run->facts.state == DYNO_SESSION_FAILED  ? "failed"
                                                           : NULL;

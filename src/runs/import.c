@@ -64,6 +64,7 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
   run->n_train = facts->n_train;
   run->n_validation = facts->n_validation;
   run->planned_bytes = facts->planned_bytes;
+  run->max_steps = (gint64) MIN (facts->max_steps, (guint64) G_MAXINT64);
   run->parts = (guint) MAX (1, facts->parts);
   run->error = *facts->problem ? g_strdup (facts->problem) : NULL;
   if (facts->state == DYNO_SESSION_FINISHED)

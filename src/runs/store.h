@@ -85,6 +85,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStoredRun, dyno_stored_run_free)
 void dyno_stored_run_set_job (DynoStoredRun *run, const DynoJob *job);
 /* The same the other way, to run it again: without folder and resume.  dyno_job_unref. */
 DynoJob *dyno_stored_run_get_job (const DynoStoredRun *run);
+/* TRUE of one that finished since it has made the steps that it was asked for (max_steps), with
+ * epochs left: it can go on. */
+gboolean dyno_stored_run_stopped_as_asked (const DynoStoredRun *run);
 /* The name that was given, else that of the folder, else "model on data".  g_free. */
 char *dyno_stored_run_get_title (const DynoStoredRun *run);
 

@@ -168,6 +168,14 @@ dyno_stored_run_get_job (const DynoStoredRun *run)
   return job;
 }
 
+gboolean
+dyno_stored_run_stopped_as_asked (const DynoStoredRun *run)
+{
+  return run->state == DYNO_RUN_STATE_FINISHED && run->max_steps > 0
+         && run->steps >= (guint64) run->max_steps
+         && run->epochs < (guint64) MAX (run->settings.epochs, 0);
+}
+
 char *
 dyno_stored_run_get_title (const DynoStoredRun *run)
 {

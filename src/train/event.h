@@ -132,8 +132,13 @@ typedef struct {
       double seconds;
       /* of this part: opening, planning, compiling, tuning, and again after a lost device */
       double preparation_seconds;
-      guint64 steps;
-      gboolean is_idle; /* nothing was left to do, and nothing was done */
+      guint64 steps;       /* of the run */
+      gboolean is_idle;    /* nothing was left to do, and nothing was done */
+      guint64 begin_steps; /* of them those of earlier parts, which took so long */
+      double begin_seconds;
+      /* that its epochs take, of a run that has made the steps that it was asked for (max_steps)
+       * and had epochs left; else 0 */
+      guint64 whole_steps;
       /* of the metric that selects the best epoch; NaN without one, or without validation */
       double best_val_metric;
       /* from 1, whose weights are weights.safetensors; 0: those are the last, or there are none */

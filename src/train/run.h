@@ -59,6 +59,8 @@ typedef struct {
   gboolean validation_warned; /* the last validation had no finite loss */
   gboolean folder_begun, settings_due;
   gboolean is_idle;           /* nothing was left to do */
+  DynoPosition begin;         /* where this part of the run began */
+  guint64 whole_steps;        /* see event.h */
   gboolean disk_warned;       /* metrics.csv could not be appended to */
   gint64 last_end_us;         /* of the last step, on the run's clock */
   DynoPulse *pulse;           /* tells the time that the process had */

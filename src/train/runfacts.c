@@ -144,6 +144,14 @@ dyno_run_facts_count_steps (const DynoRunFacts *facts, guint64 epochs)
 }
 
 guint64
+dyno_run_facts_find_whole (const DynoRunFacts *facts, guint64 epochs, guint64 steps)
+{
+  guint64 whole = dyno_run_facts_count_steps (facts, epochs);
+
+  return facts->max_steps > 0 && steps >= facts->max_steps && whole > steps ? whole : 0;
+}
+
+guint64
 dyno_run_facts_count_epochs (const DynoRunFacts *facts, guint64 steps)
 {
   guint64 place = facts->begin_place + (steps - MIN (steps, facts->begin_step));

@@ -25,6 +25,9 @@ gboolean dyno_run_facts_read (const char *folder, DynoRunFacts *facts);
 
 /* Updates of the whole run of so many epochs, those before this part began included; 0: not known. */
 guint64 dyno_run_facts_count_steps (const DynoRunFacts *facts, guint64 epochs);
+/* Updates that so many epochs take, of a run that has made the steps that it was asked for
+ * (max_steps) and has epochs left; else 0. */
+guint64 dyno_run_facts_find_whole (const DynoRunFacts *facts, guint64 epochs, guint64 steps);
 /* Epochs, begun ones included, in which the whole run's updates up to this one lie; 0: not known. */
 guint64 dyno_run_facts_count_epochs (const DynoRunFacts *facts, guint64 steps);
 

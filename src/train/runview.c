@@ -391,6 +391,7 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
     case DYNO_EVENT_DONE:
       s->state = event->done.state;
       s->seconds = event->done.seconds;
+      s->whole_steps = event->done.whole_steps;
       s->progress = NULL;
       if (event->done.out_dir)
         {

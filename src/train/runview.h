@@ -41,6 +41,7 @@ typedef struct {
   double best[DYNO_MAX_METRICS]; /* of the validation; NaN: none */
   double eta_s;                  /* negative: not known */
   double seconds;                /* of the whole, once done */
+  guint64 whole_steps;           /* once done: see event.h */
   double run_rate;               /* samples/s of the run so far (runrate.h); NaN: not known */
   char *out_dir;                 /* where the run is kept */
   double memory_unit;            /* bytes a unit of the memory series */

@@ -646,6 +646,9 @@ tell_end (DynoRun *run, DynoSessionState state)
   event->done.preparation_seconds = run->preparation_seconds;
   event->done.steps = run->position.step;
   event->done.is_idle = run->is_idle;
+  event->done.begin_steps = run->begin.step;
+  event->done.begin_seconds = run->begin.seconds;
+  event->done.whole_steps = run->whole_steps;
   event->done.best_val_metric = run->position.best_val_metric;
   event->done.best_epoch = run->position.best_epoch;
   event->done.out_dir = g_strdup (run->job->out_dir);
@@ -676,6 +679,7 @@ dyno_session_run (gpointer data)
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
   run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
+  run.begin = run.position;
   if (prepared && leave_if_over (&run, &over, &problem))
     {
       if (!over)
@@ -704,6 +708,9 @@ dyno_session_run (gpointer data)
     {
       run.parts = run.engine->parts;
       run.batch_size = (guint64) run.engine->job->settings.batch_size;
+      if (outcome == DYNO_RUN_FINISHED && !run.is_idle)
+        run.whole_steps = dyno_run_facts_find_whole (
+            &run.facts, (guint64) run.engine->job->settings.epochs, run.position.step);
     }
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);

@@ -44,7 +44,7 @@ class Folder(Runs):
 
     def test_without_out_a_new_one_is_made_and_named(self):
         first = self.train('--steps', '1').stdout.decode()
-        self.assertEqual(first.count('runs/simplecnn-shapes-1'), 2, first)  # at the start and at the end
+        self.assertEqual(first.count('runs/simplecnn-shapes-1'), 3, first)  # at the start, at the end, and to go on with
         self.train('--steps', '1')
         self.assertEqual(sorted(os.listdir(self.path('runs'))), ['simplecnn-shapes-1', 'simplecnn-shapes-2'])
         done, = self.events(self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json'), 'done')
@@ -73,6 +73,38 @@ class Folder(Runs):
         words = longer.stdout.decode() + longer.stderr.decode()
         self.assertRegex(words, r'rate goes on at \S+, where it was at \S+: its schedule now spans 2 epochs in place of 1; schedule_epochs=1')
         self.assertRegex(words, r'done: \d+ steps')
+
+    def test_steps_that_were_asked_for_are_not_the_end(self):
+        """A run of 27 steps: it says that it stopped as asked, how it goes on, and after a resume
+        what is of this process and what of the run."""
+        said = self.train('--epochs', '3', '--steps', '5', '--out', 'run')
+        words = said.stdout.decode() + said.stderr.decode()
+        self.assertRegex(words, r'stopped after 5 of 27 steps as asked, in \S+.*; go on with: dynoctl train --resume run\n')
+        self.assertNotIn('done:', words)
+        self.assertNotIn('of them now', words)
+        self.assertIn('  stopped as asked  ', self.run_it('runs').stdout.decode())
+        shown = self.run_it('runs', 'show', '1').stdout.decode()
+        self.assertIn(', stopped as asked, begun', shown)
+        self.assertIn('to stop at step 5, before its 3 epochs were over; go on with: dynoctl train --resume', shown)
+        run, = self.lines('runs', '--json')
+        self.assertEqual((run['state'], run['stopped_as_asked']), ('finished', True))
+        self.assertIn('stopped as asked', self.run_it('watch', '--once', 'run').stdout.decode())
+        done, = self.events(self.lines('train', '--resume', 'run', '--steps', '9', '--json'), 'done')
+        self.assertEqual((done['steps'], done['steps_before'], done['steps_of_epochs'], done['state']), (9, 5, 27, 'finished'))
+        self.assertGreater(done['seconds_before'], 0)
+        self.assertGreater(done['seconds'], done['seconds_before'])
+        said = self.run_it('train', '--resume', 'run')
+        words = said.stdout.decode() + said.stderr.decode()
+        self.assertRegex(words, r'done: 27 steps in \S+( s)?, 18 of them now in ')
+        self.assertNotIn('as asked', words)
+        self.assertNotIn('as asked', self.run_it('runs').stdout.decode())
+        self.assertIn('finished', self.run_it('watch', '--once', 'run').stdout.decode())
+        # As many as the epochs have, or more, are no stop before the end; nothing kept, nothing to go on with.
+        for steps, ends in ('9', 'done: 9 steps'), ('10', 'done: 10 steps'), ('8', 'stopped after 8 of 9 steps as asked'):
+            said = self.train('--epochs', '1', '--steps', steps, '--no-out')
+            words = said.stdout.decode() + said.stderr.decode()
+            self.assertIn(ends, words)
+            self.assertNotIn('go on with', words)
 
     def test_steps_of_another_size_count_to_the_end(self):
         self.train('--epochs', '2', '--steps', '1', '--out', 'run')

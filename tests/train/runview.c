@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The view of a run: what the window, dynoctl and the curves show of it, without any of them. */
 #include "losstrend.h"
+#include "runfacts.h"
 #include "runview.h"
 #include <math.h>
 #include <string.h>
@@ -92,6 +93,23 @@ test_eta (void)
   take_step (view, 103, 1001);
   g_assert_cmpfloat_with_epsilon (s->eta_s, 197 * 0.5, 1e-9);
   g_assert_cmpfloat_with_epsilon (s->fraction, 103 / 300.0, 1e-9);
+}
+
+/* A run that has made the steps that it was asked for is not whole while its epochs take more. */
+static void
+test_asked_steps (void)
+{
+  DynoRunFacts facts = { .steps_per_epoch = 10, .max_steps = 7 };
+
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 30);
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 29), ==, 30);
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 30), ==, 0);
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 6), ==, 0); /* it was stopped before */
+  facts.begin_step = 4; /* of larger steps, which are two epochs of these */
+  facts.begin_place = 20;
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 14);
+  facts.max_steps = 0; /* the epochs decide: it may have stopped early */
+  g_assert_cmpuint (dyno_run_facts_find_whole (&facts, 3, 7), ==, 0);
 }
 
 /* A run that goes on with steps of another size: of updates made before and those to come. */
@@ -571,6 +589,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/runview/losses-that-are-no-numbers-lately",
                    test_loss_trend_without_numbers);
   g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
+  g_test_add_func ("/train/runview/steps-asked-for-are-not-the-whole", test_asked_steps);
   g_test_add_func ("/train/runview/steps-of-a-resumed-run", test_resumed_total);
   g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
   g_test_add_func ("/train/runview/steps-make-epochs", test_steps_make_epochs);
