@@ -35,7 +35,7 @@ with tempfile.TemporaryDirectory() as folder:
         subprocess.run(['msgmerge', '-q', '-N', '-o', merged, root / f'po/{language}.po', template], check=True)
         subprocess.run(['msgfmt', '-c', '-o', '/dev/null', merged], check=True)
         for flag in ('--untranslated', '--only-fuzzy'):
-            left = subprocess.run(['msgattrib', flag, '--no-obsolete', merged], capture_output=True, text=True, check=True).stdout
+            left = subprocess.run(['msgattrib', flag, '--no-obsolete', '--no-wrap', merged], capture_output=True, text=True, check=True).stdout
             wrong += [f'po/{language}.po: {line}' for line in left.splitlines()[1:] if line.startswith('msgid "') and line != 'msgid ""']
 
 print('\n'.join(wrong))
