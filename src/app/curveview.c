@@ -333,10 +333,10 @@ draw_curve (DynoCurveView *self, Drawing *d, double width, double height)
   draw_rates (d, top, split, most_rate);
 
   if (self->limit > 0)
-    /* Translators: unit, amount: "GPU memory (GiB), budget 12 GiB" */
-    title = g_strdup_printf (_ ("GPU memory (%s), budget %s"), large ? "GiB" : "MiB", budget);
+    /* Translators: unit, amount: "Device memory (GiB), budget 12 GiB" */
+    title = g_strdup_printf (_ ("Device memory (%s), budget %s"), large ? "GiB" : "MiB", budget);
   else
-    title = g_strdup_printf (_ ("GPU memory (%s)"), large ? "GiB" : "MiB");
+    title = g_strdup_printf (_ ("Device memory (%s)"), large ? "GiB" : "MiB");
   set_colour (d, d->theme->foreground, 1);
   show_text (d, title, PAD, split + GAP - 2, 0);
   draw_grid (d, below, foot, memory);

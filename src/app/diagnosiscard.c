@@ -255,7 +255,8 @@ show_rates (DynoDiagnosisCard *self, const DynoDiagnosis *d)
   show_rate (self, &at,
              d->loader_measured ? _ ("Data alone, measured") : _ ("Data alone, estimated"),
              d->loader_ceiling, most);
-  show_rate (self, &at, d->gpu_measured ? _ ("GPU alone, measured") : _ ("GPU alone, estimated"),
+  show_rate (self, &at,
+             d->gpu_measured ? _ ("Device alone, measured") : _ ("Device alone, estimated"),
              d->gpu_ceiling, most);
   show_rate (self, &at, _ ("Exchange alone, estimated"), d->exchange_ceiling, most);
   end_bars (self->rates, at);

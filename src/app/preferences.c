@@ -190,7 +190,7 @@ add_sessions (Preferences *self, GtkWidget *page, DynoSetup *setup)
   add_device (self, group, setup);
   combo = add_combo (self, group, _ ("Settings"), NULL);
   add_choice (combo, "last", _ ("As they were last"));
-  add_choice (combo, "preset", _ ("The preset of this GPU"));
+  add_choice (combo, "preset", _ ("The preset of this device"));
   add_choice (combo, "file", _ ("The settings file"));
   bind_combo (self, combo, "begin-with");
   add_path (self, group, 0);

@@ -56,12 +56,15 @@ fill_presets (DynoPresetPanel *self)
 {
   GPtrArray *presets = dyno_setup_get_presets (self->setup);
   const DynoPreset *now = dyno_setup_get_preset (self->setup);
+  const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
   self->updating = TRUE;
   gtk_combo_box_text_remove_all (GTK_COMBO_BOX_TEXT (self->preset));
   for (guint i = 0; presets && i < presets->len; i++)
     {
       const DynoPreset *preset = g_ptr_array_index (presets, i);
-      const char *name = preset->this_gpu ? _ ("This GPU") : preset->name;
+      const char *name = !preset->this_gpu                                     ? preset->name
+                         : device && device->type == DYNO_DEVICE_TYPE_SOFTWARE ? _ ("This device")
+                                                                               : _ ("This GPU");
       g_autofree char *memory = dyno_format_isolate (
                           g_strdup_printf (_ ("%.4g GiB"), (double) preset->vram_bytes / GIB)),
                       *text = preset->vram_bytes > 0 ? g_strdup_printf ("%s, %s", name, memory)

@@ -121,7 +121,7 @@ static const struct {
   { LOSS, N_ ("Loss"), "", N_ ("The loss appears with the first step") },
   { THROUGHPUT, N_ ("Throughput"), N_ ("samples/s"),
     N_ ("Throughput appears with the first step") },
-  { MEMORY, N_ ("GPU memory"), "", N_ ("Memory appears with the first step") },
+  { MEMORY, N_ ("Device memory"), "", N_ ("Memory appears with the first step") },
   { LEARNING_RATE, N_ ("Learning rate"), "", "" },
   { LOSS_SCALE, N_ ("Loss scale"), "", "" },
   { GRADIENT_NORM, N_ ("Gradient norm"), "", "" },
@@ -161,7 +161,7 @@ show_memory_axis (DynoRunPlots *self, const DynoRunStatus *s)
       plot->y_limit == s->memory_limit || (isnan (plot->y_limit) && isnan (s->memory_limit));
   if (same && g_strcmp0 (plot->y_label, s->memory_unit_name) == 0)
     return;
-  name_plot (self, MEMORY, _ ("GPU memory"), s->memory_unit_name,
+  name_plot (self, MEMORY, _ ("Device memory"), s->memory_unit_name,
              _ ("Memory appears with the first step"));
   dyno_plot_view_set_limit (self->views[MEMORY], s->memory_limit, _ ("Budget"));
 }

@@ -51,7 +51,7 @@ add_progress (GString *text, const DynoRunStatus *s)
   if (s->progress_left_s < 0)
     add (text, "%s: %s\342\200\246", state, dyno_words_progress (s->progress));
   else
-    /* Translators: "Preparing: Compiling GPU programs…, about 12 s left" */
+    /* Translators: "Preparing: Compiling kernels…, about 12 s left" */
     add (text, _ ("%s: %s…, about %.0f s left"), state, dyno_words_progress (s->progress),
          s->progress_left_s);
 }
@@ -74,7 +74,7 @@ dyno_sentence_describe (const DynoRunStatus *s, DynoLossTrend trend, double gpu_
   else if (s->state == DYNO_SESSION_STOPPED)
     add (text, _ ("Stopped after %s"), span);
   else if (s->state == DYNO_SESSION_PAUSED)
-    add (text, s->released ? _ ("Paused, GPU memory is free") : _ ("Paused"));
+    add (text, s->released ? _ ("Paused, device memory is free") : _ ("Paused"));
   else if (s->state == DYNO_SESSION_FAILED)
     add (text, _ ("Failed after %s"), span);
   else if (s->progress && s->state < DYNO_SESSION_STOPPING)

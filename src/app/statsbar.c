@@ -161,7 +161,7 @@ dyno_stats_bar_init (DynoStatsBar *self)
     _ ("Passes over the training data"),
     _ ("From the end of one step to the end of the next"),
     _ ("Part of a step spent waiting for the data pipeline; more workers or the cache lower it"),
-    _ ("GPU memory that Dyno holds"),
+    _ ("Device memory that Dyno holds"),
   };
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   dyno_widget_add_class (GTK_WIDGET (self), "stats", TRUE);

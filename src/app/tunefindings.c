@@ -67,7 +67,7 @@ add_ceilings (GtkWidget *box, const DynoTuneResult *r)
     return;
   GtkWidget *part = new_part (box, _ ("What Limits"));
   add_rate (part, _ ("The data pipeline alone"), r->loader_ceiling, most);
-  add_rate (part, _ ("The GPU alone"), r->gpu_ceiling, most);
+  add_rate (part, _ ("The device alone"), r->gpu_ceiling, most);
   add_rate (part, _ ("A whole run, validation included"), rate, most);
 }
 

@@ -201,7 +201,7 @@ show_progress (DynoTunePage *self, const DynoTuneEvent *event)
     return;
   g_autofree char *what = NULL;
   if (event->preparing && event->n_to_prepare > 0)
-    /* Translators: "Compiling GPU programs (12 of 40)" */
+    /* Translators: "Compiling kernels (12 of 40)" */
     what = g_strdup_printf (_ ("%s (%u of %u)"), dyno_words_progress (event->preparing),
                             event->n_prepared, event->n_to_prepare);
   else if (event->preparing)

@@ -29,7 +29,7 @@ get_title (guint stage)
     case DATA:
       return _ ("Data");
     case GPU:
-      return _ ("GPU");
+      return _ ("Device");
     case SEARCH:
       return _ ("Joint search");
     default:

@@ -210,7 +210,7 @@ show_plan (DynoVramBar *self)
       gtk_button_set_label (GTK_BUTTON (self->fix), label);
     }
   g_autofree char *spoken =
-      g_strdup_printf (_ ("GPU memory needed: %s"), text ? text : _ ("not known yet"));
+      g_strdup_printf (_ ("Device memory needed: %s"), text ? text : _ ("not known yet"));
   dyno_widget_set_accessible_name (self->bar, spoken);
   gtk_widget_queue_draw (self->bar);
 }

@@ -30,7 +30,7 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
     { "shapes", N_ ("Built in, drawn shapes") },
     { "waves", N_ ("Built in, waves") },
     { "poses", N_ ("Built in, drawn heads") },
-    { "synthetic", N_ ("Noise made on the GPU") },
+    { "synthetic", N_ ("Noise made on the device") },
     { "idx", N_ ("IDX files (MNIST)") },
     { "image-folder", N_ ("Image folder") },
     { "npy", N_ ("NumPy arrays") },
@@ -161,8 +161,8 @@ dyno_words_progress (const char *what)
 {
   static const Word words[] = {
     { "scan", N_ ("Reading the data set") },
-    { "compile", N_ ("Compiling GPU programs") },
-    { "autotune", N_ ("Choosing the fastest GPU programs") },
+    { "compile", N_ ("Compiling kernels") },
+    { "autotune", N_ ("Choosing the fastest kernels") },
     { "weights", N_ ("Preparing weights") },
     { "first-step", N_ ("First step") },
   };
@@ -175,7 +175,7 @@ dyno_words_stage (const char *stage)
   static const Word words[] = {
     { "baseline", N_ ("Base line") }, { "today", N_ ("Today's settings") },
     { "preset", N_ ("Preset") },      { "loader", N_ ("Loader alone") },
-    { "gpu", N_ ("GPU alone") },      { "search", N_ ("Search") },
+    { "gpu", N_ ("Device alone") },   { "search", N_ ("Search") },
     { "proof", N_ ("Proof") },        { "goal", N_ ("What is learnt") },
   };
   return find_word (words, G_N_ELEMENTS (words), stage);
@@ -357,13 +357,13 @@ dyno_words_error_title (const GError *error)
           return _ ("No GPU with Vulkan was found");
         case DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY:
         case DYNO_GPU_ERROR_OVER_BUDGET:
-          return _ ("The GPU's memory is full");
+          return _ ("The device's memory is full");
         case DYNO_GPU_ERROR_DEVICE_LOST:
-          return _ ("The GPU was lost");
+          return _ ("The device was lost");
         case DYNO_GPU_ERROR_TIMEOUT:
-          return _ ("The GPU does not answer");
+          return _ ("The device does not answer");
         default:
-          return _ ("The GPU reported an error");
+          return _ ("The device reported an error");
         }
     }
   if (error->domain == DYNO_TRAIN_ERROR)
@@ -375,7 +375,7 @@ dyno_words_error_title (const GError *error)
         case DYNO_TRAIN_ERROR_DATA:
           return _ ("Data set and model do not go together");
         case DYNO_TRAIN_ERROR_DOES_NOT_FIT:
-          return _ ("This does not fit into the GPU's memory");
+          return _ ("This does not fit into the device's memory");
         case DYNO_TRAIN_ERROR_CHECKPOINT:
           return _ ("The weights cannot be read");
         case DYNO_TRAIN_ERROR_DIVERGED:
@@ -406,7 +406,7 @@ dyno_words_error_step (const GError *error)
         {
         case DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY:
         case DYNO_GPU_ERROR_OVER_BUDGET:
-          return _ ("Choose a smaller batch size, or close other programs that use the GPU.");
+          return _ ("Choose a smaller batch size, or close other programs that use the device.");
         case DYNO_GPU_ERROR_DEVICE_LOST:
         case DYNO_GPU_ERROR_TIMEOUT:
           return _ ("Start again; if it comes back, update the graphics driver.");

@@ -108,7 +108,7 @@ print_text (const DynoDiagnosis *d)
   dyno_out_line ("training        %s", real);
   dyno_out_line ("loader ceiling  %s%s", loader,
                  source_of_ceiling (d->loader_ceiling, d->loader_measured));
-  dyno_out_line ("GPU ceiling     %s%s", gpu, source_of_ceiling (d->gpu_ceiling, d->gpu_measured));
+  dyno_out_line ("device ceiling  %s%s", gpu, source_of_ceiling (d->gpu_ceiling, d->gpu_measured));
   if (d->ranks > 1)
     dyno_out_line ("exchange        %s%s", exchange,
                    source_of_ceiling (d->exchange_ceiling, FALSE));

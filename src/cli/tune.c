@@ -483,7 +483,7 @@ dyno_verb_tune (int argc, char **argv)
   if (!dyno_cli_parse (
           argc, argv, "--data DATA --model MODEL",
           "Finds the settings that train fastest within the memory.", entries,
-          "Measures data pipeline and GPU apart, then both together with real training; "
+          "Measures data pipeline and device apart, then both together with real training; "
           "the best is run again, in turn with the base line and your settings, "
           "before it is called best.\n"
           "Train with what it found: dynoctl train --settings DIR/best.ini",

@@ -249,9 +249,9 @@ write_ceiling (DynoReport *report, DynoCeilingOf of)
     }
   const DynoHtmlPlot plot = {
     .title = of == DYNO_CEILING_LOADER ? _ ("What the data pipeline delivers alone")
-                                       : _ ("What the GPU trains alone"),
+                                       : _ ("What the device trains alone"),
     .caption = of == DYNO_CEILING_LOADER
-                   ? _ ("Reading, decoding and augmentation, without any work of the GPU.")
+                   ? _ ("Reading, decoding and augmentation, without any work of the device.")
                    : _ ("Real steps on data that lies on the device."),
     .x_label = of == DYNO_CEILING_LOADER ? _ ("workers") : _ ("batch size"),
     .y_label = _ ("samples/s"),

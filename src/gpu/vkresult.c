@@ -72,14 +72,14 @@ advice (VkResult result)
   switch ((int) result)
     {
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-      return "; use a smaller batch or close other programs that use the GPU";
+      return "; use a smaller batch or close other programs that use the device";
     case VK_ERROR_OUT_OF_HOST_MEMORY:
       return "; close other programs, or raise the memory limit of the process (ulimit -v)";
     case VK_ERROR_DEVICE_LOST:
-      return "; the driver reset the GPU: see the kernel log, then start again from the last "
+      return "; the driver reset the device: see the kernel log, then start again from the last "
              "checkpoint";
     case VK_ERROR_INCOMPATIBLE_DRIVER:
-      return "; install a Vulkan driver for this GPU";
+      return "; install a Vulkan driver for this device";
     default:
       return "";
     }

@@ -48,14 +48,16 @@ describe_reason (const DynoSlowRank *slow)
                                  "at its workers"),
                               slow->own.data_ms, slow->others.data_ms);
     case DYNO_SLOW_DEVICE:
-      return g_strdup_printf (_ ("its GPU is the reason: it computes %.3g ms a step, the others' "
-                                 "%.3g ms; look at its clocks and temperature, and at who else "
-                                 "uses it"),
-                              slow->own.device_ms, slow->others.device_ms);
+      return g_strdup_printf (
+          _ ("its device is the reason: it computes %.3g ms a step, the others' "
+             "%.3g ms; look at its clocks and temperature, and at who else "
+             "uses it"),
+          slow->own.device_ms, slow->others.device_ms);
     case DYNO_SLOW_OTHER:
     default:
-      return g_strdup (_ ("neither its data nor its GPU tells why; look for other programs on its "
-                          "processor"));
+      return g_strdup (
+          _ ("neither its data nor its device tells why; look for other programs on its "
+             "processor"));
     }
 }
 

@@ -280,7 +280,7 @@ static const DynoSettingInfo table[] = {
                 "backward pass goes on; 0 goes by the size of the network.") },
   { FLAG (autotune, "autotune", "true"), GROUP (ADVANCED), .same_weights = TRUE,
     .depends_on = "deterministic=false", .title = N_ ("Kernel autotuning"),
-    .help = N_ ("Measures the variants of each kernel on this GPU once, for some seconds, and "
+    .help = N_ ("Measures the variants of each kernel on this device once, for some seconds, and "
                 "keeps the fastest.") },
   { FLAG (deterministic, "deterministic", "false"), GROUP (ADVANCED), .same_weights = TRUE,
     .title = N_ ("Deterministic"),

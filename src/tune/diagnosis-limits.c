@@ -405,9 +405,10 @@ is_below_measured_batch (const DynoMeasures *m, DynoRuleWords *w)
                                             : MIN (m->input->larger_ceiling, m->loader_ceiling));
   if (!(m->input->larger_ceiling >= LARGER * m->gpu_ceiling) || isnan (w->gain))
     return FALSE;
-  w->text = N_ ("The GPU limits, but batch {b} keeps it busy without filling it: it computes {a} "
-                "samples/s, and a search measured {d} at batch {v}; up to {c} would fit its "
-                "memory");
+  w->text =
+      N_ ("The device limits, but batch {b} keeps it busy without filling it: it computes {a} "
+          "samples/s, and a search measured {d} at batch {v}; up to {c} would fit its "
+          "memory");
   w->action = N_ ("Set batch_size={v} ({g})");
   w->a = dyno_word_rate (m->gpu_ceiling);
   w->d = dyno_word_rate (m->input->larger_ceiling);
@@ -424,9 +425,10 @@ are_kernels_short (const DynoMeasures *m, DynoRuleWords *w)
 
   if (!(kernels * KERNEL_US / 1e3 >= KERNELS * m->device_ms))
     return FALSE;
-  w->text = N_ ("The GPU limits, but batch {b} keeps it busy without filling it: the {a} kernels "
-                "of a batch take {d} each, of which much is their start; up to {c} would fit its "
-                "memory");
+  w->text =
+      N_ ("The device limits, but batch {b} keeps it busy without filling it: the {a} kernels "
+          "of a batch take {d} each, of which much is their start; up to {c} would fit its "
+          "memory");
   w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, f->batch_dispatches);
   w->d = g_strdup_printf ("%.1f µs", m->device_ms * 1e3 / kernels);
   return TRUE;

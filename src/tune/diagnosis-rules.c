@@ -112,8 +112,9 @@ static const DynoRule rules[] = {
           "fed by this process in time"),
     .limits = TRUE, .applies = dyno_check_is_idle,
     .text = N_ ("The device idles in {a} of each step without waiting for data or copies"),
-    .action = N_ ("Look for other programs on this CPU or GPU; a larger batch_size makes the gaps "
-                  "rarer"),
+    .action =
+        N_ ("Look for other programs on this CPU or device; a larger batch_size makes the gaps "
+            "rarer"),
     .key = "batch_size" },
   { RULE ("throttled-temperature", WARNING, DURING, 0.10, "of the readings",
           "a reading a second: less is a moment after the start"),
@@ -124,13 +125,14 @@ static const DynoRule rules[] = {
   { RULE ("amp-off", WARNING, BEFORE, 1.15, "times, by the device's measured rates",
           "below it what AMP costs (casts, loss scaling) is not sure to be won back"),
     .limits = TRUE, .applies = dyno_check_amp_would_pay,
-    .text = N_ ("The GPU limits, and it computes in fp32: its matrix units do {a} times as much in "
-                "fp16"),
+    .text =
+        N_ ("The device limits, and it computes in fp32: its matrix units do {a} times as much in "
+            "fp16"),
     .action = N_ ("Set amp=true ({g})"), .key = "amp" },
   { RULE ("small-batch", NOTE, DURING, 0.30, "of the device's arithmetic rate",
           "measured: networks at a batch that fills the device reach 50 to 80 %"),
     .limits = TRUE, .applies = dyno_check_is_small_batch,
-    .text = N_ ("The GPU limits, but batch {b} keeps it busy without filling it: {a} of its "
+    .text = N_ ("The device limits, but batch {b} keeps it busy without filling it: {a} of its "
                 "arithmetic rate; up to {c} would fit its memory"),
     .action = N_ ("Try batch_size={v}; dynoctl tune measures where more brings nothing"),
     .key = "batch_size" },
@@ -200,14 +202,14 @@ static const DynoRule rules[] = {
     .applies = dyno_check_is_swapped_out,
     .text = N_ ("All programs together held {a} of {b} of device memory: the driver may have moved "
                 "some to the host"),
-    .action = N_ ("Close other programs on the GPU, or set vram_budget to what they leave"),
+    .action = N_ ("Close other programs on the device, or set vram_budget to what they leave"),
     .key = "vram_budget" },
   { RULE ("host-swapping", WARNING, DURING, 1, "MiB a second", "what is read back was needed"),
     .applies = dyno_check_swaps, .text = N_ ("The system read {a} a second back from swap"),
     .action = N_ ("Take fewer workers or a smaller prefetch, and cache=false"), .key = "cache" },
   { RULE ("gpu-shared", WARNING, DURING, 1, "other programs",
           "one that computes takes turns with this one"),
-    .applies = dyno_check_shares_gpu, .text = N_ ("{a} other programs used this GPU meanwhile"),
+    .applies = dyno_check_shares_gpu, .text = N_ ("{a} other programs used this device meanwhile"),
     .action = N_ ("What was measured holds for a shared device; end them, or choose another "
                   "--device") },
   { RULE ("cpu-shared", NOTE, DURING, 0.15, "of all cores", "what a desktop takes stays below it"),

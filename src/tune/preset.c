@@ -136,7 +136,8 @@ make_this_gpu (const DynoDeviceInfo *device)
   guint32 cores = dyno_cores_count ();
 
   preset->id = g_strdup ("this-gpu");
-  preset->name = g_strdup_printf (_ ("This GPU (%s)"), device->name);
+  preset->name =
+      g_strdup_printf (software ? _ ("This device (%s)") : _ ("This GPU (%s)"), device->name);
   preset->architecture = g_strdup ("");
   preset->vram_bytes = preset->total_bytes = preset->usable_bytes = device->vram_bytes;
   preset->vram_source = g_strdup (_ ("the device's driver"));

@@ -344,7 +344,9 @@ judge_host (DynoQuick *quick)
          quick->cores, made, taken);
   if (quick->cores < 4)
     add (quick, "few-cores", DYNO_FINDING_NOTE, NULL,
-         _ ("%u processor cores are few to decode for a GPU"), quick->cores);
+         ngettext ("%u processor core is little to decode for the device",
+                   "%u processor cores are few to decode for the device", quick->cores),
+         quick->cores);
 }
 
 static void

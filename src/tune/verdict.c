@@ -399,19 +399,21 @@ explain_limit (GPtrArray *reasons, const DynoTuneResult *r)
 
   if (r->limit == DYNO_TUNE_LIMIT_DATA)
     say (reasons,
-         _ ("The data pipeline is the limit: alone it delivers %s samples/s, the GPU could take "
+         _ ("The data pipeline is the limit: alone it delivers %s samples/s, the device could take "
             "%s."),
          loader, gpu);
   else if (r->limit == DYNO_TUNE_LIMIT_GPU)
-    say (reasons,
-         _ ("The GPU is the limit: alone it trains %s samples/s, the data pipeline could deliver "
-            "%s."),
-         gpu, loader);
+    say (
+        reasons,
+        _ ("The device is the limit: alone it trains %s samples/s, the data pipeline could deliver "
+           "%s."),
+        gpu, loader);
   else if (r->limit == DYNO_TUNE_LIMIT_BOTH)
-    say (reasons,
-         _ ("Data pipeline and GPU slow each other down: alone the one delivers %s samples/s and "
-            "the other trains %s, and together the GPU waits for data."),
-         loader, gpu);
+    say (
+        reasons,
+        _ ("Data pipeline and device slow each other down: alone the one delivers %s samples/s and "
+           "the other trains %s, and together the device waits for data."),
+        loader, gpu);
   if (r->wait_share >= DYNO_CLAIMS_WAITING)
     say (reasons, _ ("Each step waits %.0f %% of its time for data."), 100 * r->wait_share);
 }
@@ -608,13 +610,14 @@ dyno_verdict_explain (const DynoTuneResult *r)
     say (reasons, "%s", r->preset_text);
   if (r->device_change < 1)
     say (reasons,
-         _ ("The GPU became %.0f %% slower while it was measured (heat, a limit of power, or "
+         _ ("The device became %.0f %% slower while it was measured (heat, a limit of power, or "
             "another "
             "program), so the first measurements were taken once more."),
          100 * (1 - r->device_change));
   else if (r->device_change > 1)
     say (reasons,
-         _ ("The GPU became %.0f %% faster while it was measured (another program ended, or it was "
+         _ ("The device became %.0f %% faster while it was measured (another program ended, or it "
+            "was "
             "saving power), so the first measurements were taken once more."),
          100 * (r->device_change - 1));
   if (r->n_unreadable > 0)

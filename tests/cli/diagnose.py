@@ -49,7 +49,7 @@ class Diagnose(Case):
             self.assertEqual(json.load(file), diagnosis)
         text = self.run_it('diagnose', '--run', 'run').stdout.decode()
         self.assertTrue(text.startswith(diagnosis['verdict'] + '\n'))
-        for words in 'loader ceiling', 'GPU ceiling', 'wait for data', 'before the run', 'in the run', 'what came of it':
+        for words in 'loader ceiling', 'device ceiling', 'wait for data', 'before the run', 'in the run', 'what came of it':
             self.assertIn(words, text)
         with open(self.path('run/log')) as file:
             self.assertIn('Diagnosis: ', file.read())
@@ -97,7 +97,7 @@ class Diagnose(Case):
             store.execute("INSERT INTO trials (search, number, time_us, stage, settings, outcome, samples_per_s) "
                           "VALUES (1, 1, 1, 'gpu', ?, 'ok', 1e9)", ('\n'.join(settings) + '\n',))
         self.assertEqual(end(), 1e9)
-        self.assertIn('GPU ceiling     1,000,000,000 samples/s   (measured by a search)\n',
+        self.assertIn('device ceiling  1,000,000,000 samples/s   (measured by a search)\n',
                       self.run_it('diagnose', '--run', 'run').stdout.decode())
 
     def test_times_of_epochs_are_events_and_columns(self):

@@ -141,7 +141,7 @@ class Report(unittest.TestCase):
         drawn = figures(page('whole'))
         dots = {title: len(list(figure.iter(NS + 'circle'))) for title, figure in drawn.items()}
         for title, points, keys in (('Throughput by batch size', 7, 2), ('Device memory by batch size', 7, 0),
-                                    ('What the data pipeline delivers alone', 12, 2), ('What the GPU trains alone', 14, 2),
+                                    ('What the data pipeline delivers alone', 12, 2), ('What the device trains alone', 14, 2),
                                     ('Predicted and measured', 8, 0)):
             self.assertEqual(dots[title], points + keys, title)
         for title, figure in drawn.items():
@@ -171,7 +171,7 @@ class Report(unittest.TestCase):
     def test_each_ceiling_is_of_its_own_knob(self):
         drawn = figures(page('whole'))
         for title, knob, values in (('What the data pipeline delivers alone', 'workers', ['0', '1', '2', '4', '8', '16']),
-                                    ('What the GPU trains alone', 'batch size', ['8', '16', '32', '64', '128', '256', '512'])):
+                                    ('What the device trains alone', 'batch size', ['8', '16', '32', '64', '128', '256', '512'])):
             dots = [words(t) for t in drawn[title].iter(NS + 'title')]
             self.assertEqual([d.split(';')[0] for d in dots], [f'{knob}: {value}' for value in values] * 2)
         self.assertEqual(words(next(drawn['What the data pipeline delivers alone'].iter(NS + 'title'))),
@@ -182,7 +182,7 @@ class Report(unittest.TestCase):
         marks = [words(t) for t in drawn['Throughput by batch size'].iter(NS + 'text') if 'mark' in t.get('class')]
         self.assertEqual(marks, ['advised: within 3 %', 'fastest', 'knee'])
         for title, label in (('Device memory by batch size', 'limit 16.0\u00a0GiB'),
-                             ('What the GPU trains alone', 'the best, both together')):
+                             ('What the device trains alone', 'the best, both together')):
             self.assertEqual([t.text for t in drawn[title].iter(NS + 'text') if 'limit' in t.get('class')], [label])
 
     def test_losses_of_both_precisions_and_skipped_steps(self):

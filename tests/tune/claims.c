@@ -318,7 +318,7 @@ check_limit (const DynoTuneResult *r)
 {
   double computes = 1 - r->wait_share;
 
-  if (has_reason (r, "The GPU is the limit"))
+  if (has_reason (r, "The device is the limit"))
     {
       g_assert_false (r->wait_share > computes);
       g_assert_false (has_reason (r, "% of its time for data"));
@@ -783,7 +783,7 @@ test_gpu_does_not_limit_while_it_waits (void)
   g_assert_nonnull (strstr (waits, "Each step waits 58 % of its time for data."));
   r->best.wait_data_ms = 9;
   g_autofree char *busy = settle (r);
-  g_assert_nonnull (strstr (busy, "The GPU is the limit"));
+  g_assert_nonnull (strstr (busy, "The device is the limit"));
   g_assert_null (strstr (busy, "of its time for data"));
   r->best.wait_data_ms = 140; /* a host that waited longer than the step took */
   g_free (settle (r));

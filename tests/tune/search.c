@@ -196,7 +196,7 @@ test_limit_alone_is_judged (void)
   g_assert_cmpuint (count_ceilings (gpu, DYNO_CEILING_GPU), >=, 6);
   g_assert_cmpuint (count_ceilings (gpu, DYNO_CEILING_LOADER), <=, 4);
   g_assert_true (says (loader, "The data pipeline is the limit"));
-  g_assert_true (says (gpu, "The GPU is the limit"));
+  g_assert_true (says (gpu, "The device is the limit"));
 }
 
 /* The knee is looked for between the doubled batches too. */

@@ -276,11 +276,11 @@ test_limit_in_words (void)
   r->gpu_ceiling = 900;
   g_autofree char *loader = explain_limit (r);
   g_assert_nonnull (
-      strstr (loader, "The data pipeline is the limit: alone it delivers 310 samples/s, the GPU "
+      strstr (loader, "The data pipeline is the limit: alone it delivers 310 samples/s, the device "
                       "could take 900."));
   r->loader_ceiling = 1200;
   g_autofree char *gpu = explain_limit (r);
-  g_assert_nonnull (strstr (gpu, "The GPU is the limit: alone it trains 900 samples/s"));
+  g_assert_nonnull (strstr (gpu, "The device is the limit: alone it trains 900 samples/s"));
   r->best.train_samples_per_s = 1000; /* more than the device could: that figure is wrong */
   g_autofree char *wrong = explain_limit (r);
   g_assert_null (strstr (wrong, "is the limit"));
@@ -288,7 +288,8 @@ test_limit_in_words (void)
   r->gpu_ceiling = 1234567;
   r->best.train_samples_per_s = 16000;
   g_autofree char *large = explain_limit (r);
-  g_assert_nonnull (strstr (large, "it delivers 16,740 samples/s, the GPU could take 1,234,567."));
+  g_assert_nonnull (
+      strstr (large, "it delivers 16,740 samples/s, the device could take 1,234,567."));
   r->loader_ceiling = INFINITY; /* the device makes its own input */
   g_autofree char *neither = explain_limit (r);
   g_assert_null (strstr (neither, "is the limit"));

@@ -123,7 +123,7 @@ def test_pauses_and_stops(home):
     """No step is taken in a pause: what was set in it holds from the step after the one before it."""
     window = home.window()
     window.start_long_run(lr=0.01, schedule='constant', warmup_epochs=0)
-    for name in 'Throughput', 'Loss', 'GPU memory':
+    for name in 'Throughput', 'Loss', 'Device memory':
         window.wait_for(f'values of {name}', lambda n=name: re.match(
             r'Step \d+: \w+ [\d.]+', window.find(Role.CHART, n, states=THERE).description))  # the first step has no rate
     window.focus(Role.CHART, 'Loss')
@@ -158,7 +158,7 @@ def test_a_pause_frees_the_gpu(home):
     window = home.window()
     window.start_long_run()
     window.activate('release')
-    window.text('Paused, GPU memory is free')
+    window.text('Paused, device memory is free')
     before = step(window)
     window.text('VRAM')
     assert not window.has_text('in use'), 'memory that was given back is called in use'

@@ -100,7 +100,7 @@ def test_a_stopped_search_holds_the_device_until_it_has_let_go(home):
         pass  # from now on the driver makes no kernel
     held.page('Tune')
     held.press('Start Tuning')
-    held.text_with('Compiling GPU programs')
+    held.text_with('Compiling kernels')
     held.press('Stop Tuning')
     again = held.find(Role.PUSH_BUTTON, 'Start Tuning')
     start = held.find(Role.PUSH_BUTTON, 'Start')

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* synthetic:HxWxC: noise.  With schema.generated set the training side makes it on the device and
- * copies nothing, which measures the GPU alone; decode gives noise as well, for whoever wants the
+ * copies nothing, which measures the device alone; decode gives noise as well, for whoever wants the
  * bytes.
  * Invariants: noise and labels follow from the index alone; they carry no relation, so nothing can
  * be learnt. */
@@ -95,7 +95,7 @@ synthetic_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
 
 const DynoDatasetClass dyno_dataset_class_synthetic = {
   .kind = "synthetic",
-  .title = "Synthetic noise (measures the GPU alone)",
+  .title = "Synthetic noise (measures the device alone)",
   .matches = synthetic_matches,
   .open = synthetic_open,
   .decode = synthetic_decode,
