@@ -81,10 +81,13 @@ describe_sizes (const DynoDatasetInfo *info)
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
 
   if (input && input->variable)
-    return g_strdup_printf (_ ("up to %u steps of %u values"), input->shape[0],
-                            dyno_schema_count_channels (&info->schema));
+    return g_strdup_printf (ngettext ("up to %u steps of %u value", "up to %u steps of %u values",
+                                      (gulong) dyno_schema_count_channels (&info->schema)),
+                            input->shape[0], dyno_schema_count_channels (&info->schema));
   if (input && input->n_axes == 2)
-    return g_strdup_printf (_ ("%u steps of %u values"), input->shape[0], input->shape[1]);
+    return g_strdup_printf (
+        ngettext ("%u steps of %u value", "%u steps of %u values", (gulong) input->shape[1]),
+        input->shape[0], input->shape[1]);
   if (info->min_width == info->max_width && info->min_height == info->max_height)
     return dyno_format_size (info->max_width, info->max_height,
                              dyno_schema_count_channels (&info->schema));

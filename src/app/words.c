@@ -250,8 +250,11 @@ words_smaller_batch (const DynoSettings *settings, const DynoJobPlan *plan)
     return NULL;
   g_autofree char *samples = dyno_format_count (plan->n_train),
                   *batch = dyno_format_count ((guint64) plan->batch_size);
-  return g_strdup_printf (_ ("The training part has only %s samples: a batch size of %s will run."),
-                          samples, batch);
+  return g_strdup_printf (
+      ngettext ("The training part has only %s sample: a batch size of %s will run.",
+                "The training part has only %s samples: a batch size of %s will run.",
+                (gulong) plan->n_train),
+      samples, batch);
 }
 
 char *

@@ -60,6 +60,12 @@ edit_distance (const char *a, const char *b)
 }
 
 const char *
+dyno_plural (guint64 n, const char *one, const char *many)
+{
+  return n == 1 ? one : many;
+}
+
+const char *
 dyno_text_nearest (const char *word, const char *const *words, guint most_edits)
 {
   const char *best = NULL;

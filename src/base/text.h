@@ -13,6 +13,10 @@ gboolean dyno_text_is_control (gunichar c);
  * name can move the cursor, colour the terminal or begin a line of its own.  g_free. */
 char *dyno_text_visible (const char *text);
 
+/* The word that goes with a number in English: "1 step", "2 steps".  Of texts that are translated
+ * ngettext decides, in whole sentences. */
+const char *dyno_plural (guint64 n, const char *one, const char *many);
+
 /* The first of the words (NULL-terminated) that is the fewest edits (Levenshtein; upper and lower
  * case are equal) from word, and at most that many; NULL: none is. */
 const char *dyno_text_nearest (const char *word, const char *const *words, guint most_edits);

@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "median.h"
 #include "output.h"
+#include "text.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,10 +280,14 @@ print_text (const DynoBench *bench, const Row *rows, guint shown, const GPtrArra
                   *matrix = dyno_text_rate (c->matrix_flops_per_s / 1e12);
 
   dyno_out_line (
-      "%s, batch %u, %s: %u dispatches, %u barriers, %.1f us one after the other, %.2f "
+      "%s, batch %u, %s: %u %s, %u %s, %.1f us one after the other, %.2f "
       "GFLOP, %.1f MB",
       bench->workload->name, bench->batch, bench->amp ? "amp" : "fp32", total->count,
+      dyno_plural (total->count, "dispatch", "dispatches"),
       dyno_program_get_barriers (dyno_build_get_program (bench->build), dyno_bench_command (bench)),
+      dyno_plural (dyno_program_get_barriers (dyno_build_get_program (bench->build),
+                                              dyno_bench_command (bench)),
+                   "barrier", "barriers"),
       total->time_us, total->flops / 1e9, total->bytes / 1e6);
   dyno_out_line ("at most: %s GB/s, %s TFLOP/s in fp32%s%s%s", copy, fma,
                  c->matrix_flops_per_s > 0 ? ", " : "", c->matrix_flops_per_s > 0 ? matrix : "",

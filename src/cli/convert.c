@@ -7,6 +7,7 @@
 #include "loaderceiling.h"
 #include "output.h"
 #include "signals.h"
+#include "text.h"
 #include <math.h>
 
 #define MEASURE_SECONDS 2.0
@@ -84,8 +85,9 @@ print_text (const Outcome *o)
 {
   g_autofree char *bytes = dyno_amount_bytes (o->converted.bytes, " ");
 
-  dyno_out_line ("%" G_GUINT64_FORMAT " samples in %s, %s, written and read again",
-                 o->converted.n_written, o->out, bytes);
+  dyno_out_line ("%" G_GUINT64_FORMAT " %s in %s, %s, written and read again",
+                 o->converted.n_written, dyno_plural (o->converted.n_written, "sample", "samples"),
+                 o->out, bytes);
   if (o->converted.n_copied < o->converted.n_written)
     dyno_out_line ("encoded anew %" G_GUINT64_FORMAT ", the other files are as they were",
                    o->converted.n_written - o->converted.n_copied);

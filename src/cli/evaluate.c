@@ -5,6 +5,7 @@
 #include "predict-options.h"
 #include "runpart.h"
 #include "signals.h"
+#include "text.h"
 #include <math.h>
 
 #define MOST_SHOWN 20 /* classes of a confusion matrix in text */
@@ -200,10 +201,11 @@ print_text (const Evaluation *e, double seconds)
   g_autofree char *time = dyno_text_duration (seconds),
                   *rate = dyno_text_rate ((double) e->scores->n_samples / MAX (seconds, 1e-9));
 
-  dyno_out_line ("%s on %s: %" G_GUINT64_FORMAT " samples in %s, %s samples/s; %" G_GUINT64_FORMAT
+  dyno_out_line ("%s on %s: %" G_GUINT64_FORMAT " %s in %s, %s samples/s; %" G_GUINT64_FORMAT
                  " could not be read",
                  e->info->model, dyno_dataset_get_info (e->dataset)->name, e->scores->n_samples,
-                 time, rate, e->scores->n_unreadable);
+                 dyno_plural (e->scores->n_samples, "sample", "samples"), time, rate,
+                 e->scores->n_unreadable);
   if (e->scores->n_samples == 0)
     return;
   if (e->info->is_values)

@@ -8,6 +8,7 @@
 #include "output.h"
 #include "signals.h"
 #include "survey.h"
+#include "text.h"
 #include <string.h>
 
 #define MOST_EXAMPLES 24
@@ -231,7 +232,8 @@ print_targets (const DynoDatasetInfo *info)
       g_string_append_printf (names, *unit ? "%s%s (%s)" : "%s%s", i > 0 ? ", " : ": ",
                               info->target_names[i], unit);
     }
-  dyno_out_line ("targets     %u values per sample%s", n, names->str);
+  dyno_out_line ("targets     %u %s per sample%s", n, dyno_plural (n, "value", "values"),
+                 names->str);
 }
 
 static void
@@ -284,20 +286,27 @@ print_text (DynoDataset *dataset, const Facts *facts)
   if (info->n_unreadable)
     dyno_out_line ("unreadable  %" G_GUINT64_FORMAT, info->n_unreadable);
   if (input->variable)
-    dyno_out_line ("sequences   up to %u steps of %u values, %s, padded with %g", input->shape[0],
-                   dyno_schema_count_channels (&info->schema), dyno_element_name (input->element),
-                   input->pad);
+    dyno_out_line ("sequences   up to %u %s of %u %s, %s, padded with %g", input->shape[0],
+                   dyno_plural (input->shape[0], "step", "steps"),
+                   dyno_schema_count_channels (&info->schema),
+                   dyno_plural (dyno_schema_count_channels (&info->schema), "value", "values"),
+                   dyno_element_name (input->element), input->pad);
   else if (input->n_axes == 2)
-    dyno_out_line ("sequences   %u steps of %u values, %s", input->shape[0], input->shape[1],
+    dyno_out_line ("sequences   %u %s of %u %s, %s", input->shape[0],
+                   dyno_plural (input->shape[0], "step", "steps"), input->shape[1],
+                   dyno_plural (input->shape[1], "value", "values"),
                    dyno_element_name (input->element));
   else if (info->min_width == info->max_width && info->min_height == info->max_height)
-    dyno_out_line ("size        %ux%u (width x height), %u channels, %s", info->max_width,
+    dyno_out_line ("size        %ux%u (width x height), %u %s, %s", info->max_width,
                    info->max_height, dyno_schema_count_channels (&info->schema),
+                   dyno_plural (dyno_schema_count_channels (&info->schema), "channel", "channels"),
                    dyno_element_name (input->element));
   else
-    dyno_out_line ("size        %ux%u to %ux%u (width x height), %u channels, %s", info->min_width,
+    dyno_out_line ("size        %ux%u to %ux%u (width x height), %u %s, %s", info->min_width,
                    info->min_height, info->max_width, info->max_height,
-                   dyno_schema_count_channels (&info->schema), dyno_element_name (input->element));
+                   dyno_schema_count_channels (&info->schema),
+                   dyno_plural (dyno_schema_count_channels (&info->schema), "channel", "channels"),
+                   dyno_element_name (input->element));
   if (info->axes)
     dyno_out_line ("axes        %s%s", info->axes,
                    strlen (info->axes) == 4 ? "; data.layout sets them"
@@ -322,9 +331,9 @@ print_text (DynoDataset *dataset, const Facts *facts)
   if (facts->failed)
     {
       dyno_out_line ("%s", "");
-      dyno_out_line ("decoded %" G_GUINT64_FORMAT " samples, %" G_GUINT64_FORMAT
-                     " of them cannot be read",
-                     info->n_samples, facts->n_failed);
+      dyno_out_line (
+          "decoded %" G_GUINT64_FORMAT " %s, %" G_GUINT64_FORMAT " of them cannot be read",
+          info->n_samples, dyno_plural (info->n_samples, "sample", "samples"), facts->n_failed);
     }
   say_list (NULL, (const char *const *) facts->failed);
   say_list ("please note:", (const char *const *) facts->notes);

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "settings-sources.h"
 #include "signals.h"
+#include "text.h"
 #include <string.h>
 
 void
@@ -276,8 +277,8 @@ wait_for_opening (Opening *o, const char *command)
         signalled_us = g_get_monotonic_time ();
       if (command && !o->over && signalled_us == 0 && g_get_monotonic_time () >= tell_us)
         {
-          dyno_error_line ("%s: reading the data set, %" G_GUINT64_FORMAT " samples found so far",
-                           command, o->found);
+          dyno_error_line ("%s: reading the data set, %" G_GUINT64_FORMAT " %s found so far",
+                           command, o->found, dyno_plural (o->found, "sample", "samples"));
           tell_us = g_get_monotonic_time () + TOLD_US;
         }
     }

@@ -4,6 +4,7 @@
 #include "bench.h"
 #include "output.h"
 #include "selftest.h"
+#include "text.h"
 #include <string.h>
 
 typedef struct {
@@ -304,7 +305,8 @@ list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GErr
   if (o->self_test)
     {
       dyno_out_line ("%s", "");
-      dyno_out_line ("%u of %u usable variants passed", variants.passed, variants.usable);
+      dyno_out_line ("%u of %u usable %s passed", variants.passed, variants.usable,
+                     dyno_plural (variants.usable, "variant", "variants"));
     }
   dyno_out_line ("%s", "");
   return TRUE;

@@ -2,6 +2,7 @@
 /* Predictions beside their truth. */
 #include "measure.h"
 #include "signals.h"
+#include "text.h"
 
 typedef struct {
   DynoDataset *dataset;
@@ -31,7 +32,8 @@ check_values (const DynoWeightsInfo *info, const DynoDatasetInfo *data, GError *
   if (n == info->n_outputs && data->knows_values)
     return TRUE;
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
-               "The weights predict %u values; “%s” has %u", info->n_outputs, data->name, n);
+               "The weights predict %u %s; “%s” has %u", info->n_outputs,
+               dyno_plural (info->n_outputs, "value", "values"), data->name, n);
   return FALSE;
 }
 

@@ -4,6 +4,7 @@
 #include "amount.h"
 #include "diagnose.h"
 #include "output.h"
+#include "text.h"
 #include <math.h>
 
 static void
@@ -53,10 +54,10 @@ print_estimate (const DynoJob *job, const DynoRunEstimate *e)
   else if (isnan (e->total_seconds))
     dyno_out_line ("time    not known yet: a run or a search with these settings measures it");
   else
-    dyno_out_line ("time    %s in all: %" G_GUINT64_FORMAT " steps of %.3g ms, %s per epoch "
+    dyno_out_line ("time    %s in all: %" G_GUINT64_FORMAT " %s of %.3g ms, %s per epoch "
                    "with validation%s; %s samples/s in %s",
-                   total, e->steps, 1e3 * e->step_seconds, epoch,
-                   e->validation_is_guessed ? " (guessed)" : "", rate, source);
+                   total, e->steps, dyno_plural (e->steps, "step", "steps"), 1e3 * e->step_seconds,
+                   epoch, e->validation_is_guessed ? " (guessed)" : "", rate, source);
   dyno_out_line ("disk    %s at most: checkpoints of %s, weights of %s", disk, checkpoint, weights);
 }
 
@@ -96,10 +97,10 @@ print_ranks (const DynoRanksEstimate *e)
                   *inbox = dyno_amount_bytes (e->inbox_bytes, " "),
                   *link = dyno_amount_bytes ((guint64) e->rate.bytes_per_s, " ");
 
-  dyno_out_line (
-      "ranks   %u on %u %s: %" G_GUINT64_FORMAT
-      " samples per step; each exchanges %s per step and stages %s in page-locked memory",
-      e->ranks, e->hosts, e->hosts == 1 ? "host" : "hosts", e->global_batch, bytes, staging);
+  dyno_out_line ("ranks   %u on %u %s: %" G_GUINT64_FORMAT
+                 " %s per step; each exchanges %s per step and stages %s in page-locked memory",
+                 e->ranks, e->hosts, e->hosts == 1 ? "host" : "hosts", e->global_batch,
+                 dyno_plural (e->global_batch, "sample", "samples"), bytes, staging);
   if (e->inbox_bytes > 0)
     dyno_out_line ("        from device to device where the cards have a link: then %s of each "
                    "device's memory instead, and little of the exchange is left",
@@ -110,9 +111,9 @@ print_ranks (const DynoRanksEstimate *e)
         "assumed: mpirun -n %u dynoctl bench --exchange measures it",
         1e3 * e->exchange_seconds, link, 1e6 * e->rate.latency_s, e->ranks);
   else
-    dyno_out_line (
-        "        exchange %.3g ms: %s/s and %.3g us a message, as measured with %u ranks",
-        1e3 * e->exchange_seconds, link, 1e6 * e->rate.latency_s, e->rate.ranks);
+    dyno_out_line ("        exchange %.3g ms: %s/s and %.3g us a message, as measured with %u %s",
+                   1e3 * e->exchange_seconds, link, 1e6 * e->rate.latency_s, e->rate.ranks,
+                   dyno_plural (e->rate.ranks, "rank", "ranks"));
   if (isnan (e->step_seconds))
     dyno_out_line ("        the step's time is not known yet: a run of one rank measures its part");
   else if (e->one_bucket)
@@ -226,11 +227,16 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   gboolean small;
 
   dyno_job_get_size (job, info, &width, &height, NULL);
-  size = input->variable ? g_strdup_printf ("up to %u steps of %u values", input->shape[0],
-                                            dyno_schema_count_channels (&info->schema))
-         : input->n_axes == 2
-             ? g_strdup_printf ("%u steps of %u values", input->shape[0], input->shape[1])
-             : g_strdup_printf ("%ux%u (width x height)", width, height);
+  size =
+      input->variable ? g_strdup_printf (
+          "up to %u %s of %u %s", input->shape[0], dyno_plural (input->shape[0], "step", "steps"),
+          dyno_schema_count_channels (&info->schema),
+          dyno_plural (dyno_schema_count_channels (&info->schema), "value", "values"))
+      : input->n_axes == 2
+          ? g_strdup_printf ("%u %s of %u %s", input->shape[0],
+                             dyno_plural (input->shape[0], "step", "steps"), input->shape[1],
+                             dyno_plural (input->shape[1], "value", "values"))
+          : g_strdup_printf ("%ux%u (width x height)", width, height);
   dyno_out_line ("%s on %s: batch %" G_GINT64_FORMAT ", %s, %s", job->model, info->name,
                  plan->batch_size, size, job->settings.amp ? "AMP" : "fp32");
   if (smaller)
@@ -238,10 +244,10 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   dyno_out_line ("device  %s%s", cli_job->device.name,
                  cli_job->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
   small = plan->flops_per_sample < 1e8;
-  dyno_out_line ("weights %s parameters, %.3g %s per sample and step, %" G_GUINT64_FORMAT
-                 " steps per epoch",
-                 parameters, plan->flops_per_sample / (small ? 1e6 : 1e9),
-                 small ? "MFLOP" : "GFLOP", plan->steps_per_epoch);
+  dyno_out_line (
+      "weights %s parameters, %.3g %s per sample and step, %" G_GUINT64_FORMAT " %s per epoch",
+      parameters, plan->flops_per_sample / (small ? 1e6 : 1e9), small ? "MFLOP" : "GFLOP",
+      plan->steps_per_epoch, dyno_plural (plan->steps_per_epoch, "step", "steps"));
   if (plan->n_trained < plan->n_parameters)
     {
       g_autofree char *trained = dyno_amount_count ((double) plan->n_trained, " ");

@@ -4,6 +4,7 @@
 #include "output.h"
 #include "predict-options.h"
 #include "signals.h"
+#include "text.h"
 #include <string.h>
 
 typedef struct {
@@ -246,9 +247,10 @@ print_end (const Printer *printer, const char *device, gint64 began_us)
 
   if (!printer->json)
     {
-      dyno_error_line ("dynoctl predict: %" G_GUINT64_FORMAT " samples in %s, %s samples/s on %s; "
+      dyno_error_line ("dynoctl predict: %" G_GUINT64_FORMAT " %s in %s, %s samples/s on %s; "
                        "%" G_GUINT64_FORMAT " could not be read",
-                       n, time, rate, device, printer->n_unreadable);
+                       n, dyno_plural (n, "sample", "samples"), time, rate, device,
+                       printer->n_unreadable);
       return;
     }
   dyno_json_init (&json, 0);

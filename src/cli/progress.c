@@ -5,6 +5,7 @@
 #include "progress.h"
 #include "amount.h"
 #include "output.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -171,17 +172,19 @@ dyno_progress_plan (DynoProgress *progress, const DynoJob *job, guint ranks, con
   dyno_progress_say (progress, "%s (%s parameters) on %s%s", job->model, parameters,
                      event->plan.device, event->plan.software_device ? " (software, slow)" : "");
   dyno_progress_say (
-      progress, "%s: %" G_GUINT64_FORMAT " samples to train, %" G_GUINT64_FORMAT " to validate",
-      job->data, event->plan.n_train, event->plan.n_validation);
+      progress, "%s: %" G_GUINT64_FORMAT " %s to train, %" G_GUINT64_FORMAT " to validate",
+      job->data, event->plan.n_train, dyno_plural (event->plan.n_train, "sample", "samples"),
+      event->plan.n_validation);
   dyno_progress_say (progress,
                      "batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT
                      " worker%s; device memory %s of %s",
                      job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
                      job->settings.workers, job->settings.workers == 1 ? "" : "s", total, budget);
   if (ranks > 1)
-    dyno_progress_say (progress,
-                       "%u ranks, each with that: a step is of %" G_GINT64_FORMAT " samples", ranks,
-                       job->settings.batch_size * job->settings.accumulate * ranks);
+    dyno_progress_say (progress, "%u ranks, each with that: a step is of %" G_GINT64_FORMAT " %s",
+                       ranks, job->settings.batch_size * job->settings.accumulate * ranks,
+                       dyno_plural (job->settings.batch_size * job->settings.accumulate * ranks,
+                                    "sample", "samples"));
 }
 
 void

@@ -6,6 +6,7 @@
 #include "output.h"
 #include "progress.h"
 #include "signals.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 
@@ -91,7 +92,8 @@ print_text (const DynoQuick *q)
   dyno_out_line ("fp32           %s", single);
   if (c->matrix_flops_per_s > 0)
     dyno_out_line ("fp16, matrix   %s", matrix);
-  dyno_out_line ("samples made   %s by %u cores, 224 x 224", loader, q->cores);
+  dyno_out_line ("samples made   %s by %u %s, 224 x 224", loader, q->cores,
+                 dyno_plural (q->cores, "core", "cores"));
   dyno_out_line ("training       %s: %s%s", training, q->workload, q->amp ? ", AMP" : ", fp32");
   if (q->cpu_name)
     dyno_out_line ("on the CPU     %s by %s, %s by the device: SimpleCNN 32 x 32, fp32", cpu,

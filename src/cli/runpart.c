@@ -6,6 +6,7 @@
 #include "output.h"
 #include "runfacts.h"
 #include "settings-sources.h"
+#include "text.h"
 #include <string.h>
 
 /* NULL: there is no settings.ini that can be read. */
@@ -69,9 +70,10 @@ check_data (const char *command, const char *run, const DynoDatasetInfo *data, G
   n = facts.n_train + facts.n_validation;
   if (n != data->n_samples)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
-                   "“%s” has %" G_GUINT64_FORMAT " samples; the run “%s” divided %" G_GUINT64_FORMAT
+                   "“%s” has %" G_GUINT64_FORMAT " %s; the run “%s” divided %" G_GUINT64_FORMAT
                    ": its parts cannot be found again",
-                   data->name, data->n_samples, run, n);
+                   data->name, data->n_samples, dyno_plural (data->n_samples, "sample", "samples"),
+                   run, n);
   if (facts.fingerprint && facts.fingerprint != data->content_hash)
     dyno_error_line ("%s: warning: “%s” is not what the run “%s” was trained on, though it "
                      "has as many samples: the parts may be others",

@@ -7,6 +7,7 @@
 #include "run-words.h"
 #include "runs-searches.h"
 #include "runwriter.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 
@@ -138,14 +139,16 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
   if (run->error)
     dyno_out_line ("error     %s", run->error);
   dyno_out_line ("model     %s on %s (%" G_GUINT64_FORMAT " + %" G_GUINT64_FORMAT
-                 " samples, fingerprint %016" G_GINT64_MODIFIER "x)",
-                 run->model, data, run->n_train, run->n_validation, run->fingerprint);
+                 " %s, fingerprint %016" G_GINT64_MODIFIER "x)",
+                 run->model, data, run->n_train, run->n_validation,
+                 dyno_plural (run->n_validation, "sample", "samples"), run->fingerprint);
   dyno_out_line ("device    %s%s%s", run->device ? run->device : "none was opened",
                  run->driver ? ", " : "", run->driver ? run->driver : "");
   print_settings (run);
-  dyno_out_line ("trained   %" G_GUINT64_FORMAT " steps, %" G_GUINT64_FORMAT
-                 " epochs in %s (and %s before), %s samples/s",
-                 run->steps, run->epochs, time, before, rate);
+  dyno_out_line ("trained   %" G_GUINT64_FORMAT " %s, %" G_GUINT64_FORMAT
+                 " %s in %s (and %s before), %s samples/s",
+                 run->steps, dyno_plural (run->steps, "step", "steps"), run->epochs,
+                 dyno_plural (run->epochs, "epoch", "epochs"), time, before, rate);
   if (dyno_stored_run_stopped_as_asked (run))
     dyno_out_line ("asked     to stop at step %" G_GINT64_FORMAT ", before its %" G_GINT64_FORMAT
                    " %s were over%s%s",

@@ -5,6 +5,7 @@
 #include "output.h"
 #include "predict-options.h"
 #include "signals.h"
+#include "text.h"
 #include <string.h>
 
 #define MOST 0.01 /* a point of accuracy, or a hundredth of an error, is much */
@@ -95,7 +96,8 @@ dyno_save_cost_print (const DynoSaveCost *cost)
   dyno_table_add (table, g_strdup ("loss"), g_strdup_printf ("%.4f", before),
                   g_strdup_printf ("%.4f", after), g_strdup_printf ("%+.4f", after - before),
                   g_strdup (""), NULL);
-  dyno_out_line ("on %" G_GUINT64_FORMAT " samples:", cost->fp32->n_samples);
+  dyno_out_line ("on %" G_GUINT64_FORMAT " %s:", cost->fp32->n_samples,
+                 dyno_plural (cost->fp32->n_samples, "sample", "samples"));
   dyno_table_print (table);
 }
 

@@ -11,6 +11,7 @@
 #include "reporthtml.h"
 #include "runwriter.h"
 #include "signals.h"
+#include "text.h"
 #include "trialsfile.h"
 #include "tune-json.h"
 #include "verdict.h"
@@ -437,9 +438,9 @@ become_rank (const char *command, guint ranks, guint hosts, gboolean quiet)
                      "process leave some",
                      command);
   else
-    dyno_error_line ("%s: note: measured as one of %u ranks, on %u of %u cores; rates are those of "
+    dyno_error_line ("%s: note: measured as one of %u ranks, on %u of %u %s; rates are those of "
                      "each rank",
-                     command, ranks, own, all);
+                     command, ranks, own, all, dyno_plural (all, "core", "cores"));
 }
 
 int

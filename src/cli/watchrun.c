@@ -5,6 +5,7 @@
 #include "exporter.h"
 #include "follower.h"
 #include "runrate.h"
+#include "text.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -130,10 +131,11 @@ read_settings (DynoWatchRun *run)
     return;
   run->has_settings = TRUE;
   s->epochs = run->epochs = (guint64) MAX (job->settings.epochs, 0);
-  s->what = g_strdup_printf (
-      "%s on %s, batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " workers",
-      job->model ? job->model : "a model", job->data ? job->data : "data", job->settings.batch_size,
-      job->settings.amp ? "AMP" : "fp32", job->settings.workers);
+  s->what = g_strdup_printf ("%s on %s, batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " %s",
+                             job->model ? job->model : "a model", job->data ? job->data : "data",
+                             job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
+                             job->settings.workers,
+                             dyno_plural (job->settings.workers, "worker", "workers"));
 }
 
 static void

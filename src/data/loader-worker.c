@@ -4,6 +4,7 @@
 #include "loader-private.h"
 #include "dataset-class.h"
 #include "resize.h"
+#include "text.h"
 #include <string.h>
 
 #define PROBES  8
@@ -640,8 +641,9 @@ dyno_loader_spawn_workers (DynoLoader *loader)
       worker->thread = g_thread_try_new ("dyno-loader", worker_main, worker, &error);
       if (!worker->thread)
         {
-          g_warning ("Only %u of %u loader workers could be started: %s", loader->alive,
-                     loader->target_workers, error->message);
+          g_warning ("Only %u of %u loader %s could be started: %s", loader->alive,
+                     loader->target_workers,
+                     dyno_plural (loader->target_workers, "worker", "workers"), error->message);
           loader->target_workers = loader->alive;
           g_free (worker);
           (void) g_atomic_ref_count_dec (&loader->references);

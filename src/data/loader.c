@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "dataset-class.h"
 #include "intl.h"
+#include "text.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -120,8 +121,11 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   if (!count_batches (loader, &all))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   _ ("%u samples of “%s” do not fill a batch of %" PRIu64
-                      "; take a smaller batch or more samples"),
+                   ngettext ("%u sample of “%s” does not fill a batch of %" PRIu64
+                             "; take a smaller batch or more samples",
+                             "%u samples of “%s” do not fill a batch of %" PRIu64
+                             "; take a smaller batch or more samples",
+                             (gulong) indices->len),
                    indices->len, info->name, all);
       return FALSE;
     }
@@ -427,9 +431,14 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
   else if (loader->delivered_bad > loader->bad_limit)
     g_set_error (
         &loader->failed, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-        _ ("%" PRIu64 " of %u samples of “%s” cannot be read, more than the allowed share; the "
-           "first: %s; mend or "
-           "remove them, or allow a larger share (data.max_bad)"),
+        ngettext (
+            "%" PRIu64 " of %u samples of “%s” cannot be read, more than the allowed share; the "
+            "first: %s; mend or "
+            "remove it, or allow a larger share (data.max_bad)",
+            "%" PRIu64 " of %u samples of “%s” cannot be read, more than the allowed share; the "
+            "first: %s; mend or "
+            "remove them, or allow a larger share (data.max_bad)",
+            (gulong) loader->delivered_bad),
         loader->delivered_bad, loader->n_samples, dyno_dataset_get_info (loader->dataset)->name,
         loader->bad_list->len > 0 ? (char *) g_ptr_array_index (loader->bad_list, 0) : "?");
   if (loader->failed)
@@ -584,8 +593,8 @@ dyno_loader_set_prefetch (DynoLoader *loader, guint prefetch)
   g_mutex_lock (&loader->mutex);
   loader->prefetch = CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH);
   if (!grow_slots (loader))
-    g_warning ("No memory for %u batches ahead; going on with %u", loader->prefetch,
-               loader->n_slots - HELD_SLOTS);
+    g_warning ("No memory for %u %s ahead; going on with %u", loader->prefetch,
+               dyno_plural (loader->prefetch, "batch", "batches"), loader->n_slots - HELD_SLOTS);
   g_cond_broadcast (&loader->work);
   g_mutex_unlock (&loader->mutex);
 }

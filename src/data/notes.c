@@ -181,8 +181,11 @@ say_alike (Notes *n)
           ? g_strdup_printf (_ ("The classes “%s” and “%s” differ in capitals only; give "
                                 "both one name if they are one"),
                              info->class_names[first], info->class_names[second])
-          : g_strdup_printf (_ ("The classes “%s” and “%s”, and %u others, differ in "
-                                "capitals only; give those one name that are one"),
+          : g_strdup_printf (ngettext ("The classes “%s” and “%s”, and %u other, differ in "
+                                       "capitals only; give those one name that are one",
+                                       "The classes “%s” and “%s”, and %u others, differ in "
+                                       "capitals only; give those one name that are one",
+                                       (gulong) (found - 1)),
                              info->class_names[first], info->class_names[second], found - 1));
 }
 
@@ -213,7 +216,9 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
   if (info->n_unreadable > 0)
     g_ptr_array_add (
         n.notes, g_strdup_printf (
-                     _ ("%" PRIu64 " files cannot be used and are left out, the first: %s"),
+                     ngettext ("%" PRIu64 " file cannot be used and is left out, the first: %s",
+                               "%" PRIu64 " files cannot be used and are left out, the first: %s",
+                               (gulong) info->n_unreadable),
                      info->n_unreadable,
                      dataset->unreadable->len > 1 ? (char *) dataset->unreadable->pdata[0] : "?"));
   for (guint i = 0; i < dataset->notes->len; i++)

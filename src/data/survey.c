@@ -233,25 +233,43 @@ say_content (Survey *s)
              s->info->has_split ? _ ("they count more than others")
                                 : _ ("a part of them lands in training and in validation"));
   if (s->n_grey > 0)
-    say (s, g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
-                                " images are greyscale: they are fed as three equal channels"),
-                             s->n_grey, s->n_images));
-  if (s->n_deep > 0)
-    say (s, g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
-                                " images have 16 bits a channel, of which 8 are fed; what differs "
-                                "in the others is not seen: save them as an X.npy of floats"),
-                             s->n_deep, s->n_images));
-  if (s->n_turned > 0)
     say (s,
-         g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
-                             " images are stored turned and are fed upright, as their EXIF or XMP "
-                             "says; boxes or points that were marked without it do not fit them"),
-                          s->n_turned, s->n_images));
+         g_strdup_printf (ngettext ("%" PRIu64 " of %" PRIu64
+                                    " images is greyscale: it is fed as three equal channels",
+                                    "%" PRIu64 " of %" PRIu64
+                                    " images are greyscale: they are fed as three equal channels",
+                                    (gulong) s->n_grey),
+                          s->n_grey, s->n_images));
+  if (s->n_deep > 0)
+    say (s, g_strdup_printf (
+                ngettext ("%" PRIu64 " of %" PRIu64
+                          " images has 16 bits a channel, of which 8 are fed; what differs "
+                          "in the other is not seen: save it as an X.npy of floats",
+                          "%" PRIu64 " of %" PRIu64
+                          " images have 16 bits a channel, of which 8 are fed; what differs "
+                          "in the others is not seen: save them as an X.npy of floats",
+                          (gulong) s->n_deep),
+                s->n_deep, s->n_images));
+  if (s->n_turned > 0)
+    say (s, g_strdup_printf (
+                ngettext ("%" PRIu64 " of %" PRIu64
+                          " images is stored turned and is fed upright, as its EXIF or XMP "
+                          "says; boxes or points that were marked without it do not fit it",
+                          "%" PRIu64 " of %" PRIu64
+                          " images are stored turned and are fed upright, as their EXIF or XMP "
+                          "says; boxes or points that were marked without it do not fit them",
+                          (gulong) s->n_turned),
+                s->n_turned, s->n_images));
   if (s->n_garbage > 0)
-    say (s, g_strdup_printf (_ ("%" PRIu64 " of %" PRIu64
-                                " images have stray bytes between the parts of their files; they "
-                                "are decoded as other programs do"),
-                             s->n_garbage, s->n_images));
+    say (s, g_strdup_printf (
+                ngettext ("%" PRIu64 " of %" PRIu64
+                          " images has stray bytes between the parts of its file; it "
+                          "is decoded as other programs do",
+                          "%" PRIu64 " of %" PRIu64
+                          " images have stray bytes between the parts of their files; they "
+                          "are decoded as other programs do",
+                          (gulong) s->n_garbage),
+                s->n_garbage, s->n_images));
 }
 
 char **

@@ -6,6 +6,7 @@
 #include "file.h"
 #include "migrations.h"
 #include "salvage.h"
+#include "text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <glib/gstdio.h>
@@ -469,8 +470,8 @@ repair (DynoDatabase *db)
           n = dyno_salvage_copy (db->aside, db->handle);
           shown = g_filename_display_name (db->aside);
           g_message ("The history “%s” was damaged: it is kept as “%s” and begun anew with the %u "
-                     "entries that could be read",
-                     db->shown, shown, n);
+                     "%s that could be read",
+                     db->shown, shown, n, dyno_plural (n, "entry", "entries"));
         }
     }
   if (lock >= 0)

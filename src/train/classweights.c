@@ -157,9 +157,8 @@ take_list (char **items, const DynoDatasetInfo *info, float *weights, GError **e
     }
   return n == info->n_classes
          || dyno_train_refuse_data (
-             error,
-             "loss.weights has %u numbers, and “%s” %u classes; give as many, or some by name", n,
-             info->name, info->n_classes);
+             error, "loss.weights has %u %s, and “%s” %u classes; give as many, or some by name", n,
+             dyno_plural (n, "number", "numbers"), info->name, info->n_classes);
 }
 
 float *

@@ -106,8 +106,11 @@ add_of_validation (GPtrArray *list, const DynoSettings *s, guint64 n_validation,
          s->early_stop_patience);
   else if (by_epochs && s->early_stop_patience > 0 && s->early_stop_patience + 1 >= s->epochs)
     add (list,
-         _ ("early_stop.patience=%" PRId64 " has no effect: the run ends after its %" PRId64
-            " epochs before"),
+         ngettext ("early_stop.patience=%" PRId64 " has no effect: the run ends after its %" PRId64
+                   " epoch before",
+                   "early_stop.patience=%" PRId64 " has no effect: the run ends after its %" PRId64
+                   " epochs before",
+                   (gulong) s->epochs),
          s->early_stop_patience, s->epochs);
   if (n_validation == 0 && s->best_metric)
     add (list,
@@ -127,8 +130,11 @@ add_of_rate (GPtrArray *list, const DynoSettings *s, guint64 per_epoch)
   else if (per_epoch > 0
            && floor (s->warmup_epochs * (double) per_epoch) >= (double) per_epoch * (double) span)
     add (list,
-         _ ("The warm-up of %g epochs is no shorter than the schedule of %" PRId64
-            ": lr=%g is never reached; set a shorter warmup_epochs"),
+         ngettext ("The warm-up of %g epoch is no shorter than the schedule of %" PRId64
+                   ": lr=%g is never reached; set a shorter warmup_epochs",
+                   "The warm-up of %g epochs is no shorter than the schedule of %" PRId64
+                   ": lr=%g is never reached; set a shorter warmup_epochs",
+                   s->warmup_epochs == 1 ? 1 : 2),
          s->warmup_epochs, span, s->lr);
 }
 

@@ -4,6 +4,7 @@
 #include "augment.h"
 #include "classweights.h"
 #include "intl.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 
@@ -103,16 +104,19 @@ refuse_small (const DynoModel *model, const DynoDatasetInfo *info, guint32 width
   if (input && input->n_axes == 2)
     return dyno_train_refuse_data (
         error,
-        "%s is for images of at least %u x %u, these are sequences of %u steps of %u features; "
+        "%s is for images of at least %u x %u, these are sequences of %u %s of %u %s; "
         "models for sequences: %s",
-        model->title, least, least, width, dyno_field_axis (input, 'F'), names);
+        model->title, least, least, width, dyno_plural (width, "step", "steps"),
+        dyno_field_axis (input, 'F'),
+        dyno_plural (dyno_field_axis (input, 'F'), "feature", "features"), names);
   if (input && !info->resizable && input->element == DYNO_ELEMENT_F32
       && dyno_field_axis (input, 'C') == 1)
     return dyno_train_refuse_data (
         error,
         "%s needs images of at least %u x %u, these are %u x %u; take another model, for sequences "
-        "of %u steps of %u features: %s",
-        model->title, least, least, width, height, height, width, names);
+        "of %u %s of %u %s: %s",
+        model->title, least, least, width, height, height, dyno_plural (height, "step", "steps"),
+        width, dyno_plural (width, "feature", "features"), names);
   return dyno_train_refuse_data (
       error, "%s needs images of at least %u x %u, these are %u x %u; %s", model->title, least,
       least, width, height, info->resizable ? "set a larger image_size" : "take another model");
@@ -176,10 +180,10 @@ check_refused (const DynoSettings *s, const DynoDatasetInfo *info, GError **erro
     return TRUE;
   return dyno_train_refuse_data (
       error,
-      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " samples of “%s” cannot be read, more than "
+      "%" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " %s of “%s” cannot be read, more than "
       "the allowed share of %g %%; the first: %s; mend or remove them, or allow a larger share "
       "(data.max_bad)",
-      info->n_refused, n, info->name, s->data_max_bad * 100,
+      info->n_refused, n, dyno_plural (n, "sample", "samples"), info->name, s->data_max_bad * 100,
       info->first_refused ? info->first_refused : "?");
 }
 

@@ -17,12 +17,17 @@ check_input (const DynoBatchField *theirs, const char *shown, const DynoDatasetI
   dyno_field_get_image (ours, &unused, &unused, &own_channels);
   if (theirs->element == ours->element && channels == own_channels)
     return TRUE;
-  return dyno_train_refuse_data (error,
-                                 _ ("“%s” holds %s values of %u channels; the normalisation of "
-                                    "“%s” is of %s values of %u: set "
-                                    "data.normalise to true"),
-                                 data->name, dyno_element_name (ours->element), own_channels, shown,
-                                 dyno_element_name (theirs->element), channels);
+  return dyno_train_refuse_data (
+      error,
+      ngettext ("“%s” holds %s values of %u channel; the normalisation of "
+                "“%s” is of %s values of %u: set "
+                "data.normalise to true",
+                "“%s” holds %s values of %u channels; the normalisation of "
+                "“%s” is of %s values of %u: set "
+                "data.normalise to true",
+                (gulong) own_channels),
+      data->name, dyno_element_name (ours->element), own_channels, shown,
+      dyno_element_name (theirs->element), channels);
 }
 
 /* notes: why config.json tells nothing either, where there is one. */

@@ -9,6 +9,7 @@
 #include "cores.h"
 #include "half.h"
 #include "pipe.h"
+#include "text.h"
 #include "timmnames.h"
 #include "weightsfile.h"
 #include <math.h>
@@ -110,26 +111,29 @@ check_kind (const DynoBatchField *input, const DynoBatchField *theirs, const cha
   dyno_field_get_image (theirs, &own_height, &own_width, &own_channels);
   if (input->n_axes == 2 && (theirs->n_axes == 2 || own_height == 1))
     return channels == own_channels
-           || refuse (
-               error, DYNO_TRAIN_ERROR_DATA,
-               "The sequences of “%s” have %u features a step; the weights of “%s” were made "
-               "for %u",
-               data, own_channels, shown, channels);
+           || refuse (error, DYNO_TRAIN_ERROR_DATA,
+                      "The sequences of “%s” have %u %s a step; the weights of “%s” were made "
+                      "for %u",
+                      data, own_channels, dyno_plural (own_channels, "feature", "features"), shown,
+                      channels);
   if (input->n_axes == 2)
     return refuse (
         error, DYNO_TRAIN_ERROR_DATA,
         "“%s” holds samples of %u x %u x %u; the weights of “%s” were made for sequences "
-        "of %u features a step, a .npy of (steps, features) each",
-        data, own_height, own_width, own_channels, shown, channels);
+        "of %u %s a step, a .npy of (steps, features) each",
+        data, own_height, own_width, own_channels, shown, channels,
+        dyno_plural (channels, "feature", "features"));
   if (theirs->n_axes == 2 && height > 1)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
-                   "“%s” holds sequences of %u features a step; the weights of “%s” were made for "
+                   "“%s” holds sequences of %u %s a step; the weights of “%s” were made for "
                    "samples of %u x %u x %u",
-                   data, own_channels, shown, height, width, channels);
+                   data, own_channels, dyno_plural (own_channels, "feature", "features"), shown,
+                   height, width, channels);
   return channels == own_channels
          || refuse (error, DYNO_TRAIN_ERROR_DATA,
-                    "The samples of “%s” have %u channels; the weights of “%s” were made for %u",
-                    data, own_channels, shown, channels);
+                    "The samples of “%s” have %u %s; the weights of “%s” were made for %u", data,
+                    own_channels, dyno_plural (own_channels, "channel", "channels"), shown,
+                    channels);
 }
 
 /* The field of the data set, of the size and normalisation that the weights were made with. */
@@ -178,8 +182,8 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
                    "The samples of “%s” are %u x %u and cannot be resized", data->name, own_width,
                    own_height);
   if (theirs->variable && own_width > width)
-    note (notes, "The longest sequence of “%s” has %u steps; the weights of “%s” were made for %u",
-          data->name, own_width, shown, width);
+    note (notes, "The longest sequence of “%s” has %u %s; the weights of “%s” were made for %u",
+          data->name, own_width, dyno_plural (own_width, "step", "steps"), shown, width);
   else if (own_height != height || (own_width != width && !theirs->variable))
     note (notes, "The samples of “%s” are %u x %u; the weights of “%s” were made at %u x %u",
           data->name, own_width, own_height, shown, width, height);

@@ -61,11 +61,15 @@ dyno_schedule_describe_change (const DynoSettings *was, double was_lr, const Dyn
   if (fabs (now_lr - was_lr) <= DYNO_SCHEDULE_JUMP * was_lr)
     return NULL;
   text = g_string_new (NULL);
-  g_string_printf (text,
-                   _ ("The learning rate goes on at %.3g, where it was at %.3g: its schedule now "
-                      "spans %" PRId64 " epochs in place of %" PRId64),
-                   now_lr, was_lr, now->schedule_epochs > 0 ? now->schedule_epochs : now->epochs,
-                   was->schedule_epochs > 0 ? was->schedule_epochs : was->epochs);
+  g_string_printf (
+      text,
+      ngettext ("The learning rate goes on at %.3g, where it was at %.3g: its schedule now "
+                "spans %" PRId64 " epoch in place of %" PRId64,
+                "The learning rate goes on at %.3g, where it was at %.3g: its schedule now "
+                "spans %" PRId64 " epochs in place of %" PRId64,
+                (gulong) (now->schedule_epochs > 0 ? now->schedule_epochs : now->epochs)),
+      now_lr, was_lr, now->schedule_epochs > 0 ? now->schedule_epochs : now->epochs,
+      was->schedule_epochs > 0 ? was->schedule_epochs : was->epochs);
   if (longer)
     g_string_append_printf (text, _ ("; schedule_epochs=%" PRId64 " keeps the rate where it was"),
                             was->schedule_epochs > 0 ? was->schedule_epochs : was->epochs);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Scores, added up sample by sample. */
 #include "scores.h"
+#include "text.h"
 #include <math.h>
 #include <string.h>
 
@@ -43,8 +44,9 @@ dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *d
         continue;
       g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
                    "The weights do not know the class “%s” of “%s”, of which there are "
-                   "%" G_GUINT64_FORMAT " samples",
-                   data->class_names[i], data->name, data->class_counts[i]);
+                   "%" G_GUINT64_FORMAT " %s",
+                   data->class_names[i], data->name, data->class_counts[i],
+                   dyno_plural (data->class_counts[i], "sample", "samples"));
       return NULL;
     }
   return g_steal_pointer (&map);

@@ -274,9 +274,13 @@ warn_of_ranks (DynoRun *run, const char *checkpoint)
   now = (guint64) s->batch_size * (guint64) s->accumulate * ranks;
   if (before != now)
     dyno_run_warn (run,
-                   _ ("Before, this run had %" PRIu64 " processes, now %" PRIu64
-                      ": a step is of %" PRIu64 " samples in place of %" PRIu64
-                      "; keep that by batch_size or accumulate, or change lr as much"),
+                   ngettext ("Before, this run had %" PRIu64 " process, now %" PRIu64
+                             ": a step is of %" PRIu64 " samples in place of %" PRIu64
+                             "; keep that by batch_size or accumulate, or change lr as much",
+                             "Before, this run had %" PRIu64 " processes, now %" PRIu64
+                             ": a step is of %" PRIu64 " samples in place of %" PRIu64
+                             "; keep that by batch_size or accumulate, or change lr as much",
+                             (gulong) MAX (facts.ranks, 1)),
                    MAX (facts.ranks, 1), ranks, now, before);
 }
 
@@ -321,19 +325,27 @@ is_over (DynoRun *run)
     {
       if (tells)
         dyno_run_warn (run,
-                       _ ("Nothing is left to do: the run has made %" PRIu64
-                          " steps, and ends after %" PRIu64 "; --steps gives it more"),
+                       ngettext ("Nothing is left to do: the run has made %" PRIu64
+                                 " step, and ends after %" PRIu64 "; --steps gives it more",
+                                 "Nothing is left to do: the run has made %" PRIu64
+                                 " steps, and ends after %" PRIu64 "; --steps gives it more",
+                                 (gulong) p->step),
                        p->step, most);
       return TRUE;
     }
   if (most == 0 && p->epoch >= (guint64) s->epochs)
     {
       if (tells)
-        dyno_run_warn (run,
-                       _ ("Nothing is left to do: the run has gone through %" PRIu64
-                          " epochs, and ends after %" PRId64 "; more epochs (--epochs) make it "
-                          "longer"),
-                       p->epoch, s->epochs);
+        dyno_run_warn (
+            run,
+            ngettext ("Nothing is left to do: the run has gone through %" PRIu64
+                      " epoch, and ends after %" PRId64 "; more epochs (--epochs) make it "
+                      "longer",
+                      "Nothing is left to do: the run has gone through %" PRIu64
+                      " epochs, and ends after %" PRId64 "; more epochs (--epochs) make it "
+                      "longer",
+                      (gulong) p->epoch),
+            p->epoch, s->epochs);
       return TRUE;
     }
   return p->epoch_step == 0 && dyno_run_stops_early (run);

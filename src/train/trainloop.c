@@ -543,9 +543,13 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
                                          s->lr);
   if (dyno_health_take_epoch (&run->health, metrics->train_loss, metrics->step))
     dyno_run_warn (run,
-                   _ ("Nothing is learned: after %" PRIu64
-                      " epochs the training loss of %.4g is no better than %.4g, "
-                      "that of always the same answer%s; %s"),
+                   ngettext ("Nothing is learned: after %" PRIu64
+                             " epoch the training loss of %.4g is no better than %.4g, "
+                             "that of always the same answer%s; %s",
+                             "Nothing is learned: after %" PRIu64
+                             " epochs the training loss of %.4g is no better than %.4g, "
+                             "that of always the same answer%s; %s",
+                             (gulong) metrics->epoch),
                    metrics->epoch, metrics->train_loss, run->health.guess,
                    values ? "" : _ (" (ln of the number of classes, where these are even)"),
                    advice);

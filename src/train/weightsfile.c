@@ -10,6 +10,7 @@
 #include "int8weights.h"
 #include "network.h"
 #include "targets.h"
+#include "text.h"
 #include "timmnames.h"
 #include "train-error.h"
 #include <math.h>
@@ -106,8 +107,9 @@ read_int8 (const DynoParameter *parameter, DynoSafetensors *file, const DynoSafe
   if (!scale || scale->type != DYNO_TENSOR_F32 || scale->size_bytes != n_rows * sizeof (float))
     return mismatch (source, error,
                      "tensor “%s” is int8, and “%s%s”, float32 of its %" G_GUINT64_FORMAT
-                     " channels, is not there",
-                     tensor->name, tensor->name, DYNO_INT8_SCALE, n_rows);
+                     " %s, is not there",
+                     tensor->name, tensor->name, DYNO_INT8_SCALE, n_rows,
+                     dyno_plural (n_rows, "channel", "channels"));
   scales = g_memdup2 (scale->data, scale->size_bytes);
   return dyno_int8_restore (tensor->data, scales, n_rows, count / n_rows, out)
          || mismatch (source, error, "“%s” holds a scale that is negative or not finite",
@@ -128,9 +130,10 @@ check_finite (const DynoWeightsSource *source, const DynoSafetensor *tensor, con
   if (bad == 0)
     return TRUE;
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_CHECKPOINT,
-               "“%s”: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " numbers of tensor “%s” are "
+               "“%s”: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " %s of tensor “%s” are "
                "not finite, the first, at %" G_GUINT64_FORMAT ", is %g; take other weights",
-               source->shown, bad, count, tensor->name, first, (double) values[first]);
+               source->shown, bad, count, dyno_plural (count, "number", "numbers"), tensor->name,
+               first, (double) values[first]);
   return FALSE;
 }
 
@@ -315,8 +318,9 @@ note_new_head (const DynoParameter *const head[2], guint64 n_there, const char *
   g_ptr_array_add (
       notes, n_there > 0
                  ? g_strdup_printf ("The last layer “%s” starts anew: “%s” has %" G_GUINT64_FORMAT
-                                    " outputs, this model %u",
-                                    name, shown, n_there, head[0]->dims[0])
+                                    " %s, this model %u",
+                                    name, shown, n_there,
+                                    dyno_plural (n_there, "output", "outputs"), head[0]->dims[0])
                  : g_strdup_printf ("The last layer “%s” starts anew: “%s” has none", name, shown));
 }
 

@@ -43,6 +43,8 @@ dyno_check_has_more_workers_than_cores (const DynoMeasures *m, double threshold,
     return FALSE;
   w->a = g_strdup_printf ("%" G_GINT64_FORMAT, m->settings->workers);
   w->b = dyno_word_whole (cores);
+  if (cores < 2)
+    w->text = N_ ("{a} workers share one core");
   w->value = dyno_word_whole (floor (cores / computing_share (m)));
   if (!(m->decode_ms > 0))
     w->action = N_ ("Set workers={v}, unless they wait for a disk or a server");
@@ -218,6 +220,8 @@ dyno_check_shares_gpu (const DynoMeasures *m, double threshold, DynoRuleWords *w
   if (has_ranks_beside (m) || !(m->input->sensors.gpu_others >= threshold))
     return FALSE;
   w->a = dyno_word_whole (m->input->sensors.gpu_others);
+  if (strcmp (w->a, "1") == 0)
+    w->text = N_ ("Another program used this device meanwhile");
   return TRUE;
 }
 

@@ -53,9 +53,13 @@ dyno_foresight_describe (const DynoForesight *f, double minutes)
 {
   if (f->n_fit >= f->n_needed)
     return NULL;
-  return g_strdup_printf (_ ("%.2g minutes have room for about %u of the %u measurements that a "
-                             "proof takes: about %.1f minutes would do."),
-                          minutes, f->n_fit, f->n_needed, MAX (ceil (10 * f->minutes) / 10, 0.1));
+  return g_strdup_printf (
+      ngettext ("%.2g minute has room for about %u of the %u measurements that a "
+                "proof takes: about %.1f minutes would do.",
+                "%.2g minutes have room for about %u of the %u measurements that a "
+                "proof takes: about %.1f minutes would do.",
+                minutes == 1 ? 1 : 2),
+      minutes, f->n_fit, f->n_needed, MAX (ceil (10 * f->minutes) / 10, 0.1));
 }
 
 char *

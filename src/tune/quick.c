@@ -338,10 +338,13 @@ judge_host (DynoQuick *quick)
     add (quick, "data-keeps-pace", DYNO_FINDING_GOOD, NULL,
          _ ("The CPU makes %s samples/s, and the training takes %s: data keeps pace"), made, taken);
   else if (quick->loader_samples_per_s < quick->samples_per_s)
-    add (quick, "data-falls-behind", DYNO_FINDING_WARNING,
-         _ ("Use the cache (cache=true) where the samples fit into memory, or smaller pictures"),
-         _ ("All %u cores make %s samples/s, and the training could take %s: data will limit"),
-         quick->cores, made, taken);
+    add (
+        quick, "data-falls-behind", DYNO_FINDING_WARNING,
+        _ ("Use the cache (cache=true) where the samples fit into memory, or smaller pictures"),
+        ngettext ("The %u core makes %s samples/s, and the training could take %s: data will limit",
+                  "All %u cores make %s samples/s, and the training could take %s: data will limit",
+                  (gulong) quick->cores),
+        quick->cores, made, taken);
   if (quick->cores < 4)
     add (quick, "few-cores", DYNO_FINDING_NOTE, NULL,
          ngettext ("%u processor core is little to decode for the device",

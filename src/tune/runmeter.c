@@ -378,9 +378,13 @@ dyno_run_meter_make_late_error (guint64 n_steps, const char *what, guint done, g
 
       return g_error_new (
           G_IO_ERROR, G_IO_ERROR_TIMED_OUT,
-          _ ("The time was over while kernels were prepared (%u of %u in %.0f s, so "
-             "all of them take about %.0f s), before the first step; they are "
-             "kept, so search again, or give it %.3g minutes"),
+          ngettext ("The time was over while kernels were prepared (%u of %u in %.0f s, so "
+                    "all of them take about %.0f s), before the first step; they are "
+                    "kept, so search again, or give it %.3g minute",
+                    "The time was over while kernels were prepared (%u of %u in %.0f s, so "
+                    "all of them take about %.0f s), before the first step; they are "
+                    "kept, so search again, or give it %.3g minutes",
+                    advise_minutes (whole_s) == 1 ? 1 : 2),
           done, total, spent_s, whole_s, advise_minutes (whole_s));
     }
   if (kernels && done < total)

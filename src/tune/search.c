@@ -678,8 +678,11 @@ set_nothing (DynoSearch *search, GError **error)
                  last->text ? last->text : _ ("the device refused every trial"));
   else
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
-                 _ ("No trial of %u worked in %.3g minutes; the last said: %s"), trials->len,
-                 search->params->minutes, last && last->text ? last->text : _ ("nothing"));
+                 ngettext ("No trial of %u worked in %.3g minute; the last said: %s",
+                           "No trial of %u worked in %.3g minutes; the last said: %s",
+                           search->params->minutes == 1 ? 1 : 2),
+                 trials->len, search->params->minutes,
+                 last && last->text ? last->text : _ ("nothing"));
   return FALSE;
 }
 

@@ -406,6 +406,15 @@ test_cores_are_shared_out (void)
   g_assert_cmpuint (dyno_cores_count (), ==, all);
 }
 
+static void
+test_plural (void)
+{
+  g_assert_cmpstr (dyno_plural (0, "step", "steps"), ==, "steps");
+  g_assert_cmpstr (dyno_plural (1, "step", "steps"), ==, "step");
+  g_assert_cmpstr (dyno_plural (2, "step", "steps"), ==, "steps");
+  g_assert_cmpstr (dyno_plural (G_MAXUINT64, "step", "steps"), ==, "steps");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -431,5 +440,6 @@ main (int argc, char **argv)
   g_test_add_func ("/base/amount/durations-round-once", test_amount_duration);
   g_test_add_func ("/base/cores/are-shared-out", test_cores_are_shared_out);
   g_test_add_func ("/base/module/file-in-the-named-folder", test_module_file_in_the_named_folder);
+  g_test_add_func ("/base/text/one-is-no-plural", test_plural);
   return g_test_run ();
 }

@@ -65,7 +65,7 @@ class Folder(Runs):
         self.train('--epochs', '1', '--set', 'warmup_epochs=0', '--out', 'run')
         before = self.contents(self.path('run'))
         again = self.run_it('train', '--resume', 'run', '--set', 'checkpoint_minutes=3')
-        self.assertIn('gone through 1 epochs, and ends after 1; more epochs (--epochs)', again.stderr.decode())
+        self.assertIn('gone through 1 epoch, and ends after 1; more epochs (--epochs)', again.stderr.decode())
         self.assertNotIn('weights.safetensors', again.stdout.decode())
         self.assertNotRegex(again.stdout.decode() + again.stderr.decode(), r'done: \d+ steps')
         self.assertEqual(self.contents(self.path('run')), before)

@@ -194,7 +194,7 @@ test_opens_by_sequence (void)
   g_assert_cmpstr (info->target_names[0], ==, "yaw");
   g_assert_cmpstr (info->target_units[2], ==, "degrees");
   g_assert_nonnull (strstr (all, "70/30 by sequence; 7 sequences train, 3 validate"));
-  g_assert_nonnull (strstr (all, "1 samples with an angle beyond 99 degrees"));
+  g_assert_nonnull (strstr (all, "1 sample with an angle beyond 99 degrees"));
   g_assert_cmpstr (name, ==, "01/frame_00003_rgb.png");
   dyno_dataset_split (dataset, 0.5, 1, &train, &validation);
   g_assert_cmpuint (train->len, ==, 7);

@@ -176,7 +176,7 @@ test_lying_headers (void)
       put (folder, images, make_idx (3, 29, 4, 5, 29 * 20));
       test_open_fails (folder, DYNO_DATA_ERROR_CORRUPT, "30 labels|expected 29|labels");
       put (folder, images, make_idx (1, 30, 0, 0, 30));
-      test_open_fails (folder, DYNO_DATA_ERROR_UNSUPPORTED, "1 dimensions");
+      test_open_fails (folder, DYNO_DATA_ERROR_UNSUPPORTED, "1 dimension ");
       put (folder, images, make_idx (3, 0, 4, 5, 0));
       put (folder, labels, make_idx (1, 0, 0, 0, 0));
       test_open_fails (folder, DYNO_DATA_ERROR_EMPTY, "no sample");

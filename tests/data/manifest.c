@@ -166,7 +166,7 @@ test_split_column (void)
   g_assert_cmpuint (g_array_index (validation, guint32, 0), ==, 1);
   g_assert_true (is_listed (dataset, "line 6: the part"));
   notes = dyno_dataset_list_notes (dataset, NULL, NULL);
-  g_assert_nonnull (strstr (notes[1], "1 samples of the part “test” are not used"));
+  g_assert_nonnull (strstr (notes[1], "The 1 sample of the part “test” is not used"));
   g_clear_pointer (&dataset, dyno_dataset_unref);
   g_free (path);
   path = put_text (folder, "m.csv", "path,label,split\na.jpg,x,train\nc.jpg,y,test\n");
@@ -533,13 +533,13 @@ test_names_that_are_no_files (void)
     { "m.csv", "file;label\nimg\\x1.jpg;a\nimg\\x2.jpg;b\n", "img/x1.jpg",
       "“img\\x1.jpg” is “img/x1.jpg”" },
     { "m.csv", "file,label\nC:\\Users\\me\\img\\x1.jpg,a\nimg/x2.jpg,b\n", "img/x1.jpg",
-      "stand for files" },
+      "stands for a file" },
     { "m.csv", "file,label\n/home/else/img/x1.jpg,a\nimg/x2.jpg,b\n", "img/x1.jpg",
-      "stand for files" },
-    { "m.csv", "file,label\n./img/x1,a\nimg/x2.jpg,b\n", "img/x1.jpg", "stand for files" },
+      "stands for a file" },
+    { "m.csv", "file,label\n./img/x1,a\nimg/x2.jpg,b\n", "img/x1.jpg", "stands for a file" },
     /* one in each of two folders: the list's name decides, or nothing does */
     { "train.csv", "file,label\nt.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", "train_images/t.jpg",
-      "stand for files" },
+      "stands for a file" },
     { "m.csv", "file,label\nt.jpg,a\nimg/x2.jpg,b\nimg/x1.jpg,a\n", NULL,
       "line 2: several files have this name" },
     /* other folders than those that were written are others */

@@ -475,7 +475,7 @@ test_lying_headers (void)
     { "{'descr': '<U4', 'fortran_order': False, 'shape': (5, 5), }", DYNO_DATA_ERROR_UNSUPPORTED,
       "U4" },
     { "{'descr': '<f4', 'fortran_order': False, 'shape': (25,), }", DYNO_DATA_ERROR_UNSUPPORTED,
-      "1 dimensions" },
+      "1 dimension;" },
     { "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 5), }", DYNO_DATA_ERROR_EMPTY,
       "no sample" },
     { "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 0), }", DYNO_DATA_ERROR_TOO_LARGE,

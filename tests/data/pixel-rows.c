@@ -74,7 +74,7 @@ test_ways_to_write_them (void)
       if (way != BLANKS)
         continue;
       g_auto (GStrv) notes = dyno_dataset_list_notes (dataset, NULL, NULL);
-      g_assert_nonnull (strstr (notes[0], "1 samples of the part “test” are not used"));
+      g_assert_nonnull (strstr (notes[0], "The 1 sample of the part “test” is not used"));
       dyno_dataset_split (dataset, 0, 1, &train, &validation);
       g_assert_cmpuint (train->len, ==, 2);
       g_assert_cmpuint (validation->len, ==, 1);

@@ -187,7 +187,7 @@ test_shapes_and_types (void)
 
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
   g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_unreadable, ==, 4);
-  g_assert_nonnull (strstr (listed, "0flat.npy: it has 1 features a step, most sequences have 2"));
+  g_assert_nonnull (strstr (listed, "0flat.npy: it has 1 feature a step, most sequences have 2"));
   g_assert_nonnull (strstr (listed, "cube.npy: it has 3 dimensions"));
   g_assert_nonnull (strstr (listed, "empty.npy: it has no step"));
   g_assert_nonnull (strstr (listed, "notes.npy: damaged"));

@@ -324,6 +324,33 @@ test_ranks_beside (void)
     }
 }
 
+/* One of them is "another", and one core is "one core". */
+static void
+test_single_ones (void)
+{
+  for (guint n = 1; n <= 2; n++)
+    {
+      Machine m;
+      g_autoptr (DynoDiagnosis) d = NULL;
+      const DynoFinding *shared, *workers;
+
+      machine_init (&m);
+      m.in.sensors.gpu_others = n;
+      m.in.facts.cores = n;
+      dyno_settings_set (&m.in.settings, "workers", "8", NULL);
+      d = diagnose (&m);
+      shared = dyno_diagnosis_find (d, "gpu-shared");
+      workers = dyno_diagnosis_find (d, "workers-above-cores");
+      g_assert_nonnull (shared);
+      g_assert_nonnull (workers);
+      g_assert_cmpstr (shared->text, ==,
+                       n == 1 ? "Another program used this device meanwhile"
+                              : "2 other programs used this device meanwhile");
+      g_assert_cmpstr (workers->text, ==,
+                       n == 1 ? "8 workers share one core" : "8 workers share 2 cores");
+    }
+}
+
 /* Every rule that is no good sign is provoked by a case above, and says where its threshold is
  * from. */
 static void
@@ -380,6 +407,7 @@ main (int argc, char **argv)
 
       g_test_add_data_func (path, GUINT_TO_POINTER (i), test_rule);
     }
+  g_test_add_func ("/tune/diagnosis/one-is-no-plural", test_single_ones);
   g_test_add_func ("/tune/diagnosis/ranks-of-a-host-are-no-other-programs", test_ranks_beside);
   g_test_add_func ("/tune/diagnosis/every-rule-is-provoked-and-sourced", test_table);
   g_test_add_func ("/tune/diagnosis/findings-by-list-worst-first", test_order);

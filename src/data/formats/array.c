@@ -420,8 +420,11 @@ read_packed_header (DynoArray *array, const DynoMember *member, GError **error)
       return TRUE;
     }
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-               _ ("“%s”: its shape needs %" PRIu64 " bytes of data, and %" PRIu64
-                  " would be inflated; make the archive again"),
+               ngettext ("“%s”: its shape needs %" PRIu64 " byte of data, and %" PRIu64
+                         " would be inflated; make the archive again",
+                         "“%s”: its shape needs %" PRIu64 " bytes of data, and %" PRIu64
+                         " would be inflated; make the archive again",
+                         (gulong) header->data_bytes),
                array->shown, header->data_bytes, member->size - header->data_offset);
   return FALSE;
 }

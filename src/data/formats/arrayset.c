@@ -19,6 +19,7 @@
 #include "intl.h"
 #include "targetnames.h"
 #include "arraytargets.h"
+#include "text.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -122,10 +123,14 @@ take_shape (Set *set, DynoDatasetInfo *info, const DynoDatasetParams *params, co
 
   if (header->n_dims < 2 || header->n_dims > 4)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” has %u dimensions; samples must be (N, H, W, C), (N, C, H, W), (N, "
-                      "H, W) or (N, F)"),
-                   x->shown, header->n_dims);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          ngettext ("“%s” has %u dimension; samples must be (N, H, W, C), (N, C, H, W), (N, "
+                    "H, W) or (N, F)",
+                    "“%s” has %u dimensions; samples must be (N, H, W, C), (N, C, H, W), (N, "
+                    "H, W) or (N, F)",
+                    (gulong) header->n_dims),
+          x->shown, header->n_dims);
       return FALSE;
     }
   set->planes = has_planes (header, axes);
@@ -291,9 +296,13 @@ set_sequence_schema (DynoDataset *dataset, gboolean tells)
   if (tells)
     g_ptr_array_add (
         dataset->notes,
-        g_strdup_printf (_ ("The array of (N, %u, %u) is read as sequences of %u steps "
-                            "of %u values, since the model is for sequences; other "
-                            "models read images of one channel"),
+        g_strdup_printf (ngettext ("The array of (N, %u, %u) is read as sequences of %u steps "
+                                   "of %u value, since the model is for sequences; other "
+                                   "models read images of one channel",
+                                   "The array of (N, %u, %u) is read as sequences of %u steps "
+                                   "of %u values, since the model is for sequences; other "
+                                   "models read images of one channel",
+                                   (gulong) set->channels),
                          info->max_width, set->channels, info->max_width, set->channels));
 }
 
@@ -381,8 +390,8 @@ dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, 
   else
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_READ,
                  "“%s” became shorter while in use: record %" G_GUINT64_FORMAT
-                 " has %" G_GSSIZE_FORMAT " bytes, expected %" G_GSIZE_FORMAT,
-                 x->shown, index, n, size);
+                 " has %" G_GSSIZE_FORMAT " %s, expected %" G_GSIZE_FORMAT,
+                 x->shown, index, n, dyno_plural (n, "byte", "bytes"), size);
   return FALSE;
 }
 

@@ -37,10 +37,13 @@ dyno_targets_check (const DynoArray *y, guint64 n_records, const char *of, GErro
                     "values"),
                  y->shown);
   else if (header->shape[0] != n_records)
-    g_set_error (
-        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-        _ ("“%s” has %" PRIu64 " records, “%s” has %" PRIu64 "; the files do not belong together"),
-        y->shown, header->shape[0], of, n_records);
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 ngettext ("“%s” has %" PRIu64 " record, “%s” has %" PRIu64
+                           "; the files do not belong together",
+                           "“%s” has %" PRIu64 " records, “%s” has %" PRIu64
+                           "; the files do not belong together",
+                           (gulong) header->shape[0]),
+                 y->shown, header->shape[0], of, n_records);
   else
     return TRUE;
   return FALSE;

@@ -226,10 +226,14 @@ take_sequences (Load *load, GError **error)
     if (!take_sequence (load, g_ptr_array_index (names, i), n_train > 0 && i >= n_train, error))
       return FALSE;
   if (n_train > 0)
-    g_ptr_array_add (load->dataset->notes,
-                     g_strdup_printf (_ ("Protocol: BIWI 70/30 by sequence; %u sequences train, %u "
-                                         "validate"),
-                                      n_train, names->len - n_train));
+    g_ptr_array_add (
+        load->dataset->notes,
+        g_strdup_printf (ngettext ("Protocol: BIWI 70/30 by sequence; %u sequence trains, %u "
+                                   "validate",
+                                   "Protocol: BIWI 70/30 by sequence; %u sequences train, %u "
+                                   "validate",
+                                   (gulong) n_train),
+                         n_train, names->len - n_train));
   return TRUE;
 }
 

@@ -279,10 +279,14 @@ load_file (Cifar *cifar, const char *path, guint64 *size_bytes, GError **error)
       guint64 record = record_bytes (cifar->kind ? cifar->kind : &kinds[0]);
 
       close (fd);
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   _ ("“%s” has %" PRIu64 " bytes, which is no multiple of a record's %" PRIu64
-                      ": record %" PRIu64 " has %" PRIu64 " of them; get the file again"),
-                   shown, size, record, size / record, size % record);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+          ngettext ("“%s” has %" PRIu64 " byte, which is no multiple of a record's %" PRIu64
+                    ": record %" PRIu64 " has %" PRIu64 " of them; get the file again",
+                    "“%s” has %" PRIu64 " bytes, which is no multiple of a record's %" PRIu64
+                    ": record %" PRIu64 " has %" PRIu64 " of them; get the file again",
+                    (gulong) size),
+          shown, size, record, size / record, size % record);
       return FALSE;
     }
   n = size / record_bytes (cifar->kind);

@@ -113,8 +113,12 @@ void
 dyno_head_pose_note_beyond (DynoDataset *dataset, guint64 n_beyond)
 {
   if (n_beyond > 0)
-    g_ptr_array_add (dataset->notes,
-                     g_strdup_printf (_ ("%" PRIu64 " samples with an angle beyond %d degrees are "
-                                         "left out, as is usual"),
-                                      n_beyond, DYNO_HEAD_POSE_LIMIT));
+    g_ptr_array_add (
+        dataset->notes,
+        g_strdup_printf (ngettext ("%" PRIu64 " sample with an angle beyond %d degrees is "
+                                   "left out, as is usual",
+                                   "%" PRIu64 " samples with an angle beyond %d degrees are "
+                                   "left out, as is usual",
+                                   (gulong) n_beyond),
+                         n_beyond, DYNO_HEAD_POSE_LIMIT));
 }

@@ -105,10 +105,14 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   *size_bytes += file_bytes;
   if (images.n_dims != 3)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” has %u dimensions where images have 3 (count, rows, columns); choose "
-                      "the images file"),
-                   images_name, images.n_dims);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          ngettext ("“%s” has %u dimension where images have 3 (count, rows, columns); choose "
+                    "the images file",
+                    "“%s” has %u dimensions where images have 3 (count, rows, columns); choose "
+                    "the images file",
+                    (gulong) images.n_dims),
+          images_name, images.n_dims);
       return FALSE;
     }
   part->labels = dyno_idx_read (labels_path, &labels, &file_bytes, error);
@@ -117,11 +121,16 @@ load_part (Part *part, const char *images_path, guint64 *size_bytes, GError **er
   *size_bytes += file_bytes;
   if (labels.n_dims != 1 || labels.shape[0] != images.shape[0])
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   _ ("“%s” has %u labels in %u dimensions, expected %u in 1 for the images of "
-                      "“%s”; the files do not belong "
-                      "together"),
-                   labels_name, labels.shape[0], labels.n_dims, images.shape[0], images_name);
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+          ngettext ("“%s” has %u label in %u dimensions, expected %u in 1 for the images of "
+                    "“%s”; the files do not belong "
+                    "together",
+                    "“%s” has %u labels in %u dimensions, expected %u in 1 for the images of "
+                    "“%s”; the files do not belong "
+                    "together",
+                    (gulong) labels.shape[0]),
+          labels_name, labels.shape[0], labels.n_dims, images.shape[0], images_name);
       return FALSE;
     }
   part->n_samples = images.shape[0];

@@ -6,6 +6,7 @@
 #include "idxfile.h"
 #include "checked.h"
 #include "datafile.h"
+#include "text.h"
 #include <errno.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -38,9 +39,9 @@ dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *name, DynoId
   if (bytes[2] != 0x08 || bytes[3] > 3)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   "“%s” is IDX of element type 0x%02x with %u dimensions; Dyno reads unsigned "
+                   "“%s” is IDX of element type 0x%02x with %u %s; Dyno reads unsigned "
                    "bytes (0x08) with 1 to 3",
-                   name, bytes[2], bytes[3]);
+                   name, bytes[2], bytes[3], dyno_plural (bytes[3], "dimension", "dimensions"));
       return FALSE;
     }
   header->n_dims = bytes[3];
@@ -97,10 +98,12 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
     {
       guint64 record = MAX (header->n_bytes / MAX (header->shape[0], 1), 1);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s”: the header promises %u records of %" G_GUINT64_FORMAT
-                   " bytes, the file %s %" G_GUINT64_FORMAT " records; get the file again",
-                   name, header->shape[0], record, plain ? "has" : "cannot have more than",
-                   holds / record);
+                   "“%s”: the header promises %u %s of %" G_GUINT64_FORMAT
+                   " %s, the file %s %" G_GUINT64_FORMAT " %s; get the file again",
+                   name, header->shape[0], dyno_plural (header->shape[0], "record", "records"),
+                   record, dyno_plural (record, "byte", "bytes"),
+                   plain ? "has" : "cannot have more than", holds / record,
+                   dyno_plural (holds / record, "record", "records"));
       return NULL;
     }
   if (!plain && header->n_bytes > LARGE_BYTES && header->n_bytes / PICTURE_RATIO > file_size)
@@ -127,10 +130,12 @@ read_content (gzFile file, const char *name, guint64 file_size, DynoIdxHeader *h
       const char *reason = gzerror (file, &code);
       guint64 record = MAX (header->n_bytes / MAX (header->shape[0], 1), 1);
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "“%s”: the header promises %u records of %" G_GUINT64_FORMAT
-                   " bytes, %s %" G_GUINT64_FORMAT " could be read%s%s; get the file again",
-                   name, header->shape[0], record, have == header->n_bytes ? "more than" : "only",
-                   have / record, code != Z_OK ? ": " : "", code != Z_OK ? reason : "");
+                   "“%s”: the header promises %u %s of %" G_GUINT64_FORMAT
+                   " %s, %s %" G_GUINT64_FORMAT " could be read%s%s; get the file again",
+                   name, header->shape[0], dyno_plural (header->shape[0], "record", "records"),
+                   record, dyno_plural (record, "byte", "bytes"),
+                   have == header->n_bytes ? "more than" : "only", have / record,
+                   code != Z_OK ? ": " : "", code != Z_OK ? reason : "");
       return NULL;
     }
   return g_steal_pointer (&content);

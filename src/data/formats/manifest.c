@@ -313,10 +313,14 @@ take_parts (Manifest *manifest)
   g_array_set_size (list->items, kept);
   g_array_set_size (list->values, kept * list->n_values);
   if (drop)
-    g_ptr_array_add (manifest->dataset->notes,
-                     g_strdup_printf (_ ("The %" PRIu64 " samples of the part “test” are not used: "
-                                         "“val” is taken for validation"),
-                                      (guint64) n[DYNO_PART_TEST]));
+    g_ptr_array_add (
+        manifest->dataset->notes,
+        g_strdup_printf (ngettext ("The %" PRIu64 " sample of the part “test” is not used: "
+                                   "“val” is taken for validation",
+                                   "The %" PRIu64 " samples of the part “test” are not used: "
+                                   "“val” is taken for validation",
+                                   (gulong) ((guint64) n[DYNO_PART_TEST])),
+                         (guint64) n[DYNO_PART_TEST]));
 }
 
 /* --- finding the files ------------------------------------------------------------------------ */
@@ -441,9 +445,13 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   if (ok && manifest.n_found > 0)
     g_ptr_array_add (
         dataset->notes,
-        g_strdup_printf (_ ("%" PRIu64 " names stand for files of other paths, found by their "
-                            "names: “%s” is “%s”"),
-                         manifest.n_found, manifest.first_name, manifest.first_path));
+        g_strdup_printf (
+            ngettext ("%" PRIu64 " name stands for a file of another path, found by its "
+                      "name: “%s” is “%s”",
+                      "%" PRIu64 " names stand for files of other paths, found by their "
+                      "names: “%s” is “%s”",
+                      (gulong) manifest.n_found),
+            manifest.n_found, manifest.first_name, manifest.first_path));
   dyno_label_table_clear (&manifest.labels);
   dyno_named_files_free (manifest.files);
   g_free (manifest.first_name);

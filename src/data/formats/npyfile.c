@@ -7,6 +7,7 @@
 #include "checked.h"
 #include "datafile.h"
 #include "file.h"
+#include "text.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -267,8 +268,9 @@ dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeade
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
                    "its shape needs %" G_GUINT64_FORMAT
-                   " bytes of data, the file has %" G_GUINT64_FORMAT,
-                   header->data_bytes, file_size - MIN (header_size, file_size));
+                   " %s of data, the file has %" G_GUINT64_FORMAT,
+                   header->data_bytes, dyno_plural (header->data_bytes, "byte", "bytes"),
+                   file_size - MIN (header_size, file_size));
       return FALSE;
     }
   return TRUE;

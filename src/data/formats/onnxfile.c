@@ -6,6 +6,7 @@
 #include "onnxfile.h"
 #include "checked.h"
 #include "safetensors-private.h"
+#include "text.h"
 #include <string.h>
 
 /* Wire types of Protocol Buffers, and fields of onnx.proto. */
@@ -158,9 +159,9 @@ add_tensor (DynoSafetensors *file, DynoSafetensor *tensor, const char *name, gbo
   if (bytes != tensor->size_bytes)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "tensor “%s” has %" G_GSIZE_FORMAT
-                   " bytes, its shape asks for %" G_GUINT64_FORMAT,
-                   name, tensor->size_bytes, bytes);
+                   "tensor “%s” has %" G_GSIZE_FORMAT " %s, its shape asks for %" G_GUINT64_FORMAT,
+                   name, tensor->size_bytes, dyno_plural (tensor->size_bytes, "byte", "bytes"),
+                   bytes);
       return FALSE;
     }
   return dyno_safetensors_add (file, tensor, name, error);

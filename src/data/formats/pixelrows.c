@@ -226,10 +226,14 @@ find_side (PixelRows *rows, const Columns *columns, GError **error)
 
   if (n < LEAST_PIXELS || (gint64) side * side != n)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-                   _ ("“%s” has %" PRId64 " pixels from 0 to 255 in its first row; square images "
-                      "of one channel are read: save others as X.npy with y.npy"),
-                   columns->name, MAX (n, 0));
+      g_set_error (
+          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+          ngettext ("“%s” has %" PRId64 " pixel from 0 to 255 in its first row; square images "
+                    "of one channel are read: save others as X.npy with y.npy",
+                    "“%s” has %" PRId64 " pixels from 0 to 255 in its first row; square images "
+                    "of one channel are read: save others as X.npy with y.npy",
+                    (gulong) MAX (n, 0)),
+          columns->name, MAX (n, 0));
       return FALSE;
     }
   bytes = (guint64) n * columns->table->rows->len; /* bounded by the text's size */
@@ -295,10 +299,14 @@ take_rows (PixelRows *rows, const Columns *columns, DynoDataset *dataset,
   if (n[DYNO_PART_VALIDATION] > 0 && n[DYNO_PART_TEST] > 0)
     {
       dropped = DYNO_PART_TEST;
-      g_ptr_array_add (dataset->notes,
-                       g_strdup_printf (_ ("The %" PRIu64 " samples of the part “test” are not "
-                                           "used: “val” is taken for validation"),
-                                        n[DYNO_PART_TEST]));
+      g_ptr_array_add (
+          dataset->notes,
+          g_strdup_printf (ngettext ("The %" PRIu64 " sample of the part “test” is not "
+                                     "used: “val” is taken for validation",
+                                     "The %" PRIu64 " samples of the part “test” are not "
+                                     "used: “val” is taken for validation",
+                                     (gulong) n[DYNO_PART_TEST]),
+                           n[DYNO_PART_TEST]));
     }
   dyno_label_table_init (&labels);
   for (guint row = columns->first_row; ok && row < columns->table->rows->len; row++)

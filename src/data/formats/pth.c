@@ -6,6 +6,7 @@
 #include "checked.h"
 #include "pickle.h"
 #include "safetensors-private.h"
+#include "text.h"
 #include "zipstore.h"
 #include <string.h>
 
@@ -136,8 +137,9 @@ take_tensor (Archive *archive, const DynoPickleValue *value, const char *name, G
   if (!dyno_size_mul ((guint64) storage->number, element, &bytes) || bytes > entry->size)
     return refuse (error, DYNO_DATA_ERROR_CORRUPT,
                    "the storage of tensor “%s” has %" G_GSIZE_FORMAT
-                   " bytes, too few for its %" G_GINT64_FORMAT " elements of type %s",
-                   name, entry->size, storage->number, dyno_tensor_type_get_name (storage->type));
+                   " %s, too few for its %" G_GINT64_FORMAT " elements of type %s",
+                   name, entry->size, dyno_plural (entry->size, "byte", "bytes"), storage->number,
+                   dyno_tensor_type_get_name (storage->type));
   if (!measure (value, &count, &dense))
     return refuse (error, DYNO_DATA_ERROR_CORRUPT, "tensor “%s” does not lie in its storage", name);
   memcpy (tensor.shape, value->shape, value->n_dims * sizeof *value->shape);

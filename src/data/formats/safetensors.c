@@ -12,6 +12,7 @@
 #include "onnxfile.h"
 #include "pth.h"
 #include "safetensors-private.h"
+#include "text.h"
 #include <errno.h>
 #include <json-glib/json-glib.h>
 #include <string.h>
@@ -247,8 +248,8 @@ take_tensor (DynoSafetensors *file, const char *name, JsonNode *node, const guin
   if (offsets[1] - offsets[0] != size)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
                       "tensor “%s” needs %" G_GUINT64_FORMAT
-                      " bytes by its shape, its offsets span %" G_GUINT64_FORMAT,
-                      name, size, offsets[1] - offsets[0]);
+                      " %s by its shape, its offsets span %" G_GUINT64_FORMAT,
+                      name, size, dyno_plural (size, "byte", "bytes"), offsets[1] - offsets[0]);
   tensor.n_dims = (guint) n_dims;
   tensor.name = g_strdup (name);
   tensor.size_bytes = size;
@@ -286,16 +287,18 @@ check_places (DynoSafetensors *file, const guint8 *data, guint64 data_bytes, GEr
       if (begin > at)
         return set_error (error, DYNO_DATA_ERROR_CORRUPT,
                           "there is a hole of %" G_GSIZE_FORMAT
-                          " bytes in the data before tensor “%s”",
-                          (gsize) (begin - at), tensor->name);
+                          " %s in the data before tensor “%s”",
+                          (gsize) (begin - at), dyno_plural ((gsize) (begin - at), "byte", "bytes"),
+                          tensor->name);
       at += tensor->size_bytes;
       g_hash_table_insert (file->by_name, (gpointer) tensor->name, GUINT_TO_POINTER (i + 1));
     }
   if (at != data + data_bytes)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
                       "there is a hole: %" G_GUINT64_FORMAT
-                      " bytes after the last tensor belong to none",
-                      (guint64) (data + data_bytes - at));
+                      " %s after the last tensor belong to none",
+                      (guint64) (data + data_bytes - at),
+                      dyno_plural ((guint64) (data + data_bytes - at), "byte", "bytes"));
   return TRUE;
 }
 
@@ -314,8 +317,8 @@ check_length (const guint8 *bytes, gsize size, GError **error)
     return set_error (error, DYNO_DATA_ERROR_UNSUPPORTED,
                       "it is no weights file: neither safetensors, nor .pth of PyTorch, nor ONNX");
   return set_error (error, DYNO_DATA_ERROR_TOO_LARGE,
-                    "its header claims %" G_GUINT64_FORMAT " bytes; at most %d are allowed", length,
-                    DYNO_SAFETENSORS_MAX_HEADER);
+                    "its header claims %" G_GUINT64_FORMAT " %s; at most %d are allowed", length,
+                    dyno_plural (length, "byte", "bytes"), DYNO_SAFETENSORS_MAX_HEADER);
 }
 
 static gboolean
@@ -331,16 +334,16 @@ parse_header (DynoSafetensors *file, gsize size, GError **error)
 
   if (size < 8)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
-                      "it has %" G_GSIZE_FORMAT " bytes, too few for a safetensors file", size);
+                      "it has %" G_GSIZE_FORMAT " %s, too few for a safetensors file", size,
+                      dyno_plural (size, "byte", "bytes"));
   memcpy (&length, file->bytes, 8);
   length = GUINT64_FROM_LE (length);
   if (!check_length (file->bytes, size, error))
     return FALSE;
   if (length > size - 8)
     return set_error (error, DYNO_DATA_ERROR_CORRUPT,
-                      "its header claims %" G_GUINT64_FORMAT
-                      " bytes, the file has %" G_GSIZE_FORMAT,
-                      length, size - 8);
+                      "its header claims %" G_GUINT64_FORMAT " %s, the file has %" G_GSIZE_FORMAT,
+                      length, dyno_plural (length, "byte", "bytes"), size - 8);
   header = parse_json (parser, (const char *) file->bytes + 8, length, error);
   if (!header)
     return FALSE;

@@ -305,7 +305,9 @@ note_refused (const Scan *scan, DynoDataset *dataset, guint64 i, guint32 feature
   g_autoptr (GError) error = NULL;
 
   if (scan->steps[i] > 0)
-    reason = g_strdup_printf (_ ("it has %u features a step, most sequences have %u"),
+    reason = g_strdup_printf (ngettext ("it has %u feature a step, most sequences have %u",
+                                        "it has %u features a step, most sequences have %u",
+                                        (gulong) scan->features[i]),
                               scan->features[i], features);
   else if (dataset->unreadable->len < scan->context->max_listed)
     probe_one (scan, i, &error);

@@ -178,8 +178,11 @@ take_extension (Tar *tar, char type, guint64 at, guint64 size, GError **error)
   if (size > (type == 'L' ? MAX_NAME : MAX_PAX))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   _ ("“%s” has a name or header of %" PRIu64 " bytes at byte %" PRIu64
-                      "; make the archive again"),
+                   ngettext ("“%s” has a name or header of %" PRIu64 " byte at byte %" PRIu64
+                             "; make the archive again",
+                             "“%s” has a name or header of %" PRIu64 " bytes at byte %" PRIu64
+                             "; make the archive again",
+                             (gulong) size),
                    tar->shown, size, at);
       return FALSE;
     }
