@@ -105,6 +105,7 @@ class Folder(Runs):
             words = said.stdout.decode() + said.stderr.decode()
             self.assertIn(ends, words)
             self.assertNotIn('go on with', words)
+        self.assertEqual([(run['steps'], run['stopped_as_asked']) for run in self.lines('runs', '--json')[:3]], [(8, True), (10, False), (9, False)])
 
     def test_steps_of_another_size_count_to_the_end(self):
         self.train('--epochs', '2', '--steps', '1', '--out', 'run')
