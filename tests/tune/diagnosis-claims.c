@@ -95,7 +95,7 @@ find_subject (const char *verdict)
     { "Copies to the device", COPIES },    { "The exchange of gradients", EXCHANGES },
     { "A slower rank limits", EXCHANGES }, { "The device idles", IDLES },
     { "The ends of epochs", ENDS },        { "The device limits", COMPUTES },
-    { "The device limits", COMPUTES },        { "Starting kernels limits", COMPUTES },
+    { "The device limits", COMPUTES },     { "Starting kernels limits", COMPUTES },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (subjects); i++)
