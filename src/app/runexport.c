@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Exports of past runs.  Those of a run's folder may be long, and are made in a thread. */
 #include "runexport.h"
+#include "csvcell.h"
 #include "export-dialog.h"
 #include "exportchooser.h"
 #include "file.h"
@@ -132,30 +133,6 @@ run_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 
 /* --- a table of several ----------------------------------------------------------------------- */
 
-static void
-add_cell (GString *text, const char *cell)
-{
-  gboolean first = text->len == 0 || text->str[text->len - 1] == '\n';
-  if (!first)
-    g_string_append_c (text, ',');
-  if (!strpbrk (cell, ",\"\n\r"))
-    {
-      g_string_append (text, *cell || !first ? cell : "\"\"");
-      return;
-    }
-  g_string_append_c (text, '"');
-  for (; *cell; cell++)
-    g_string_append_printf (text, *cell == '"' ? "\"\"" : "%c", *cell);
-  g_string_append_c (text, '"');
-}
-
-static void
-add_number (GString *text, double value)
-{
-  char number[G_ASCII_DTOSTR_BUF_SIZE];
-  add_cell (text, value == value ? g_ascii_formatd (number, sizeof number, "%.9g", value) : "");
-}
-
 static gboolean
 settings_differ (Export *self, const char *key)
 {
@@ -175,7 +152,7 @@ add_settings (GString *text, const DynoStoredRun *run, const GPtrArray *keys)
   for (guint i = 0; i < keys->len; i++)
     {
       g_autofree char *value = dyno_settings_get (&run->settings, keys->pdata[i]);
-      add_cell (text, value);
+      dyno_csv_add_cell (text, value);
     }
 }
 
@@ -193,31 +170,31 @@ make_table (Export *self)
   guint n;
   const DynoSettingInfo *settings = dyno_setting_list (&n);
   for (guint i = 0; i < G_N_ELEMENTS (heads); i++)
-    add_cell (text, heads[i]);
+    dyno_csv_add_cell (text, heads[i]);
   for (guint i = 0; i < n; i++)
     if (settings_differ (self, settings[i].key))
       {
         g_ptr_array_add (keys, (gpointer) settings[i].key);
-        add_cell (text, settings[i].key);
+        dyno_csv_add_cell (text, settings[i].key);
       }
   g_string_append_c (text, '\n');
   for (guint r = 0; r < self->n; r++)
     {
       const DynoStoredRun *run = self->runs[r];
       g_autofree char *title = dyno_stored_run_get_title (run);
-      add_cell (text, title);
-      add_cell (text, run->model ? run->model : "");
-      add_cell (text, run->data ? run->data : "");
-      add_cell (text, dyno_run_state_name (run->state));
-      add_number (text, (double) run->steps);
-      add_number (text, (double) run->epochs);
-      add_number (text, run->seconds);
-      add_number (text, run->samples_per_s);
-      add_number (text, run->best_val_loss);
-      add_number (text, run->best_metric);
-      add_number (text, (double) run->best_epoch);
-      add_cell (text, run->metric ? run->metric : "");
-      add_cell (text, run->folder ? run->folder : "");
+      dyno_csv_add_cell (text, title);
+      dyno_csv_add_cell (text, run->model ? run->model : "");
+      dyno_csv_add_cell (text, run->data ? run->data : "");
+      dyno_csv_add_cell (text, dyno_run_state_name (run->state));
+      dyno_csv_add_number (text, (double) run->steps);
+      dyno_csv_add_number (text, (double) run->epochs);
+      dyno_csv_add_number (text, run->seconds);
+      dyno_csv_add_number (text, run->samples_per_s);
+      dyno_csv_add_number (text, run->best_val_loss);
+      dyno_csv_add_number (text, run->best_metric);
+      dyno_csv_add_number (text, (double) run->best_epoch);
+      dyno_csv_add_cell (text, run->metric ? run->metric : "");
+      dyno_csv_add_cell (text, run->folder ? run->folder : "");
       add_settings (text, run, keys);
       g_string_append_c (text, '\n');
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl predict: classes with their probabilities, or values with their units, for files, folders
  * and arrays. */
+#include "csvcell.h"
 #include "output.h"
 #include "predict-options.h"
 #include "signals.h"
@@ -38,29 +39,12 @@ rank (Printer *printer, const float *shares)
     }
 }
 
-/* A cell of CSV, quoted where it has to be. */
-static void
-add_cell (GString *line, const char *text)
-{
-  if (line->len > 0)
-    g_string_append_c (line, ',');
-  if (!strpbrk (text, ",\"\n\r"))
-    {
-      g_string_append (line, text);
-      return;
-    }
-  g_string_append_c (line, '"');
-  for (; *text; text++)
-    g_string_append_printf (line, *text == '"' ? "\"\"" : "%c", *text);
-  g_string_append_c (line, '"');
-}
-
 static void
 add_number (GString *line, float value)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
-  add_cell (line, g_ascii_formatd (text, sizeof text, "%.7g", (double) value));
+  dyno_csv_add_cell (line, g_ascii_formatd (text, sizeof text, "%.7g", (double) value));
 }
 
 static void
@@ -75,11 +59,11 @@ print_csv_head (const Printer *printer)
                                                        : g_strdup_printf ("class_%u", i + 1);
       g_autofree char *share =
           printer->top == 1 ? g_strdup ("probability") : g_strdup_printf ("probability_%u", i + 1);
-      add_cell (line, name);
+      dyno_csv_add_cell (line, name);
       if (!printer->info->is_values)
-        add_cell (line, share);
+        dyno_csv_add_cell (line, share);
     }
-  add_cell (line, "problem");
+  dyno_csv_add_cell (line, "problem");
   dyno_out_line ("%s", line->str);
 }
 
@@ -89,7 +73,7 @@ print_csv (const Printer *printer, const char *sample, const DynoPrediction *pre
   g_autoptr (GString) line = g_string_new (NULL);
   guint n = printer->info->is_values ? printer->info->n_outputs : printer->top;
 
-  add_cell (line, sample);
+  dyno_csv_add_cell (line, sample);
   for (guint i = 0; i < n; i++)
     {
       if (prediction->problem)
@@ -99,11 +83,11 @@ print_csv (const Printer *printer, const char *sample, const DynoPrediction *pre
       else
         {
           g_autofree char *name = dyno_predict_name_class (printer->info, printer->ranked[i]);
-          add_cell (line, name);
+          dyno_csv_add_cell (line, name);
           add_number (line, prediction->shares[printer->ranked[i]]);
         }
     }
-  add_cell (line, prediction->problem ? prediction->problem : "");
+  dyno_csv_add_cell (line, prediction->problem ? prediction->problem : "");
   dyno_out_line ("%s", line->str);
 }
 

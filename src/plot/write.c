@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plots into files: PNG, SVG and PDF through Cairo's surfaces, and the numbers themselves as CSV.
  * Everything is made in memory first and then replaces the file whole. */
+#include "csvcell.h"
 #include "draw.h"
 #include "file.h"
 #include <cairo-pdf.h>
@@ -96,11 +97,10 @@ dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path, GEr
       {
         DynoSeries *s = plots[i].lines[j].series;
         const char *unit = dyno_series_get_unit (s);
-        g_autofree char *name = g_strdup (dyno_series_get_name (s));
+        g_autofree char *name = g_strconcat (dyno_series_get_name (s), unit && *unit ? " (" : "",
+                                             unit ? unit : "", unit && *unit ? ")" : "", NULL);
         g_ptr_array_add (series, s);
-        g_string_append_printf (text, ",%s%s%s%s", g_strdelimit (name, ",\"\n", ' '),
-                                unit && *unit ? " (" : "", unit ? unit : "",
-                                unit && *unit ? ")" : "");
+        dyno_csv_add_cell (text, name);
       }
   g_string_append_c (text, '\n');
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Text by RFC 4180, '.' decimals in any locale.  A line counts once its end is there. */
 #include "trialsfile.h"
+#include "csvcell.h"
 #include "file.h"
 #include "intl.h"
 #include "preset.h"
@@ -33,34 +34,11 @@ static const char *const stages[] = { "today", "baseline", "preset", "search", "
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
+/* NULL: empty */
 static void
 add_field (GString *line, const char *text)
 {
-  if (line->len > 0)
-    g_string_append_c (line, ',');
-  if (!text || !strpbrk (text, ",\"\r\n"))
-    {
-      g_string_append (line, text ? text : "");
-      return;
-    }
-  g_string_append_c (line, '"');
-  for (; *text; text++)
-    {
-      if (*text == '"')
-        g_string_append_c (line, '"');
-      g_string_append_c (line, *text);
-    }
-  g_string_append_c (line, '"');
-}
-
-static void
-add_number (GString *line, double value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE] = "";
-
-  if (isfinite (value))
-    g_ascii_formatd (text, sizeof text, "%.9g", value);
-  add_field (line, text);
+  dyno_csv_add_cell (line, text ? text : "");
 }
 
 static void
@@ -126,16 +104,16 @@ add_trial (DynoTrialsFile *file, const DynoTrial *t, GError **error)
   add_count (line, t->number);
   add_field (line, t->stage);
   add_field (line, dyno_trial_outcome_name (t->outcome));
-  add_number (line, t->samples_per_s);
-  add_number (line, t->low);
-  add_number (line, t->high);
-  add_number (line, t->predicted);
-  add_number (line, t->train_samples_per_s);
-  add_number (line, t->validation_s);
-  add_number (line, t->epoch_end_s);
-  add_number (line, t->step_ms);
-  add_number (line, t->wait_data_ms);
-  add_number (line, t->outside_cpu);
+  dyno_csv_add_number (line, t->samples_per_s);
+  dyno_csv_add_number (line, t->low);
+  dyno_csv_add_number (line, t->high);
+  dyno_csv_add_number (line, t->predicted);
+  dyno_csv_add_number (line, t->train_samples_per_s);
+  dyno_csv_add_number (line, t->validation_s);
+  dyno_csv_add_number (line, t->epoch_end_s);
+  dyno_csv_add_number (line, t->step_ms);
+  dyno_csv_add_number (line, t->wait_data_ms);
+  dyno_csv_add_number (line, t->outside_cpu);
   add_count (line, t->vram_bytes);
   add_count (line, t->planned_bytes);
   add_count (line, t->steps);
@@ -258,7 +236,7 @@ next_line (const char **at)
         quoted = !quoted;
       else if (!quoted && (*c == ',' || *c == '\n'))
         {
-          g_ptr_array_add (fields, g_strdup (field->str));
+          g_ptr_array_add (fields, g_strdup (dyno_csv_cell_text (field->str)));
           g_string_truncate (field, 0);
           if (*c == '\n')
             {

@@ -4,6 +4,7 @@
 #include "base-error.h"
 #include "checked.h"
 #include "cores.h"
+#include "csvcell.h"
 #include "file.h"
 #include "hash.h"
 #include "median.h"
@@ -257,6 +258,58 @@ test_text_visible (void)
     }
 }
 
+/* A text that a spreadsheet would compute gets an apostrophe, a number none; each is read back as it
+ * was. */
+static void
+test_csv_cells (void)
+{
+  static const struct {
+    const char *text, *cell;
+  } cases[] = {
+    { "plain", "plain" },
+    { "=1+1", "'=1+1" },
+    { "+1+1", "'+1+1" },
+    { "-a/b.png", "'-a/b.png" },
+    { "@SUM(A1)", "'@SUM(A1)" },
+    { "\t=1", "'\t=1" },
+    { "\t5", "'\t5" },
+    { "\r=1", "\"'\r=1\"" },
+    { "\n=1", "\"'\n=1\"" },
+    { "=HYPERLINK(\"a\",\"b\")", "\"'=HYPERLINK(\"\"a\"\",\"\"b\"\")\"" },
+    { "'=1+1", "''=1+1" },
+    { "''-", "'''-" },
+    { "'twas", "'twas" },
+    { "'", "'" },
+    { "a=b", "a=b" },
+    { "-1.5", "-1.5" },
+    { "+1e-5", "+1e-5" },
+    { "'-1.5", "''-1.5" },
+    { "-1.5 ", "'-1.5 " },
+    { "-", "'-" },
+    { "-inf", "-inf" },
+    { "a,b", "\"a,b\"" },
+    { "", "" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GString) line = g_string_new ("x"), first = g_string_new ("\n");
+      g_autofree char *whole = g_strconcat ("x,", cases[i].cell, NULL);
+
+      dyno_csv_add_cell (line, cases[i].text);
+      g_assert_cmpstr (line->str, ==, whole);
+      if (!strpbrk (cases[i].text, ",\"\r\n"))
+        g_assert_cmpstr (dyno_csv_cell_text (cases[i].cell), ==, cases[i].text);
+      dyno_csv_add_cell (first, cases[i].text);
+      g_assert_cmpstr (first->str + 1, ==, *cases[i].text ? cases[i].cell : "\"\"");
+    }
+  g_autoptr (GString) numbers = g_string_new (NULL);
+  dyno_csv_add_number (numbers, -0.125);
+  dyno_csv_add_number (numbers, -INFINITY);
+  dyno_csv_add_number (numbers, 1e9);
+  g_assert_cmpstr (numbers->str, ==, "-0.125,,1e+09");
+}
+
 /* Few edits, upper and lower case alike, the first of equals; nothing where all are too far. */
 static void
 test_text_nearest (void)
@@ -433,6 +486,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
   g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
   g_test_add_func ("/base/text/nearest-takes-few-edits", test_text_nearest);
+  g_test_add_func ("/base/csv/no-text-is-a-formula", test_csv_cells);
   g_test_add_func ("/base/median/is-the-middle", test_median);
   g_test_add_func ("/base/amount/bytes-have-three-digits", test_amount_bytes);
   g_test_add_func ("/base/amount/counts-have-three-digits", test_amount_count);

@@ -147,6 +147,9 @@ class Predict(Case):
         self.assertGreater(done['samples_per_s'] * done['seconds'], 72)
         self.run_it('predict', '--run', 'run', 'gone.png', expect=3)
 
+        self.write('+1+cmd,.png', png(30, 10))
+        done = self.run_it('predict', '--run', 'run', '--csv', '+1+cmd,.png')  # no formula of a spreadsheet
+        self.assertTrue(done.stdout.splitlines()[1].startswith(b'"\'+1+cmd,.png",'), done.stdout)
         done = self.run_it('predict', '--run', 'run', '--csv', '--top', '9', 'new')
         table = list(csv.DictReader(io.StringIO(done.stdout.decode())))
         self.assertEqual([row['sample'] for row in table], ['new/a.png', 'new/broken.png', 'new/deep/b.png'])

@@ -130,9 +130,10 @@ test_csv_joins_series_by_x (void)
   g_autofree char *path = g_build_filename (folder, "p.csv", NULL);
   g_autofree char *content = NULL;
   g_autoptr (DynoSeries) a = dyno_series_new ("Training", ""),
-                         b = dyno_series_new ("Validation", "u");
-  DynoPlotLine lines[] = { { a, 0 }, { b, 1 } };
-  DynoPlot plot = { "Loss", "Step", "", lines, 2 };
+                         b = dyno_series_new ("Validation", "u"),
+                         c = dyno_series_new ("=1,\"2\"", "");
+  DynoPlotLine lines[] = { { a, 0 }, { b, 1 }, { c, 2 } };
+  DynoPlot plot = { "Loss", "Step", "", lines, 3 };
 
   dyno_series_append (a, 1, 0.5);
   dyno_series_append (a, 2, 0.25);
@@ -140,7 +141,9 @@ test_csv_joins_series_by_x (void)
   dyno_series_append (b, 3, NAN);
   g_assert_true (dyno_plot_write_csv (&plot, 1, path, NULL));
   g_assert_true (g_file_get_contents (path, &content, NULL, NULL));
-  g_assert_cmpstr (content, ==, "x,Training,Validation (u)\n1,0.5,\n2,0.25,7\n3,,\n");
+  g_assert_cmpstr (content, ==,
+                   "x,Training,Validation (u),\"'=1,\"\"2\"\"\"\n"
+                   "1,0.5,,\n2,0.25,7,\n3,,,\n");
   g_unlink (path);
   g_rmdir (folder);
 }

@@ -275,6 +275,33 @@ test_torn_line (void)
   g_assert_cmpint (g_unlink (file), ==, 0);
 }
 
+/* Texts that a spreadsheet would compute are none in the file, and come back as they were. */
+static void
+test_no_formulas (void)
+{
+  g_autoptr (DynoJob) job = job_new ();
+  DynoTrial trial = make_trial (job, 1);
+  g_autofree char *text = NULL;
+
+  g_free (job->data);
+  job->data = g_strdup ("=HYPERLINK(\"x\")");
+  trial.text = (char *) "@SUM(1)";
+  DynoTrialsFile *out = dyno_trials_file_new (file, job, "+1+1", FALSE, NULL);
+  g_assert_true (dyno_trials_file_add_trial (out, &trial, NULL));
+  dyno_trials_file_free (out);
+  g_assert_true (g_file_get_contents (file, &text, NULL, NULL));
+  g_assert_nonnull (strstr (text, ",\"'=HYPERLINK"));
+  g_assert_nonnull (strstr (text, ",'@SUM(1),"));
+  g_assert_nonnull (strstr (text, ",'+1+1\n"));
+  g_autoptr (DynoTuneResult) known = dyno_trials_file_read (file, job, NULL);
+  g_assert_nonnull (known);
+  g_assert_cmpuint (known->trials->len, ==, 1);
+  g_assert_cmpstr (((const DynoTrial *) known->trials->pdata[0])->text, ==, trial.text);
+  g_autoptr (DynoJob) found = dyno_trials_file_read_job (file, NULL);
+  g_assert_cmpstr (found->data, ==, job->data);
+  g_assert_cmpint (g_unlink (file), ==, 0);
+}
+
 /* Every trial is on the disk when its function returns, not at the end. */
 static void
 test_each_is_there_at_once (void)
@@ -522,6 +549,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/tune/records-that-end-in-mid-search", test_full_disk);
   g_test_add_func ("/tune/trialsfile/reads-back", test_records_read_back);
   g_test_add_func ("/tune/trialsfile/torn-line", test_torn_line);
+  g_test_add_func ("/tune/trialsfile/no-text-is-a-formula", test_no_formulas);
   g_test_add_func ("/tune/trialsfile/each-is-there-at-once", test_each_is_there_at_once);
   g_test_add_func ("/tune/trialsfile/of-another-search", test_other_search);
   g_test_add_func ("/tune/trialsfile/says-what-it-is-of", test_job_of_records);
