@@ -99,6 +99,12 @@ extern const DynoDatasetClass dyno_dataset_class_sequencefiles;
 DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
                                GError **error);
 
+/* Ends what began with g_cancellable_push_current, where there is a cancellable: a data set that was
+ * cancelled meanwhile is none, since names may be missing in it.  Takes dataset and problem, which
+ * may be NULL. */
+DynoDataset *dyno_dataset_end_open (DynoDataset *dataset, GCancellable *cancellable,
+                                    GError *problem, GError **error);
+
 /* The first class of the table that matches; NULL: none does. */
 const DynoDatasetClass *dyno_dataset_find_class (const DynoLocation *location);
 /* The folder within a folder that no special format matches, where the data set is one or more folders

@@ -241,18 +241,15 @@ note_within (DynoDataset *dataset, const DynoLocation *root, const DynoLocation 
                    g_strdup_printf (_ ("The data set is in “%s” of the folder"), shown));
 }
 
-DynoDataset *
-dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
-                   gpointer data, GCancellable *cancellable, GError **error)
+static DynoDataset *
+open_location (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
+               gpointer data, GCancellable *cancellable, GError **error)
 {
   static const DynoDatasetParams defaults;
   g_autoptr (DynoLocation) parsed = NULL, inner = NULL;
   const DynoDatasetClass *klass;
   g_autofree char *shown = NULL;
 
-  g_return_val_if_fail (location, NULL);
-  if (g_cancellable_set_error_if_cancelled (cancellable, error))
-    return NULL;
   parsed = dyno_location_new (location, error);
   if (!parsed)
     return NULL;
@@ -289,6 +286,39 @@ dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoSc
                     "lines), IDX or CIFAR files, an X.npy with its y.npy, or an .npz"),
                  shown);
   return NULL;
+}
+
+DynoDataset *
+dyno_dataset_end_open (DynoDataset *dataset, GCancellable *cancellable, GError *problem,
+                       GError **error)
+{
+  if (cancellable)
+    g_cancellable_pop_current (cancellable);
+  if (g_cancellable_is_cancelled (cancellable))
+    {
+      g_clear_pointer (&dataset, dyno_dataset_unref);
+      g_clear_error (&problem);
+      g_cancellable_set_error_if_cancelled (cancellable, &problem);
+    }
+  if (problem)
+    g_propagate_error (error, problem);
+  return dataset;
+}
+
+DynoDataset *
+dyno_dataset_open (const char *location, const DynoDatasetParams *params, DynoScanProgress progress,
+                   gpointer data, GCancellable *cancellable, GError **error)
+{
+  GError *problem = NULL;
+  DynoDataset *dataset;
+
+  g_return_val_if_fail (location, NULL);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return NULL;
+  if (cancellable)
+    g_cancellable_push_current (cancellable);
+  dataset = open_location (location, params, progress, data, cancellable, &problem);
+  return dyno_dataset_end_open (dataset, cancellable, problem, error);
 }
 
 DynoDataset *

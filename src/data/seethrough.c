@@ -6,6 +6,7 @@
  * for MNIST and CIFAR only, whose files are known by their names, and not where two folders have
  * them; the steps are bounded. */
 #include "dataset-class.h"
+#include "foldernames.h"
 #include "partnames.h"
 #include <string.h>
 
@@ -20,7 +21,7 @@ list_folders (const char *path)
   g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
   const char *name;
 
-  while (dir && folders->len <= MAX_FOLDERS && (name = g_dir_read_name (dir)))
+  while (dir && folders->len <= MAX_FOLDERS && (name = dyno_folder_next_name (dir)))
     {
       g_autofree char *full = g_build_filename (path, name, NULL);
 

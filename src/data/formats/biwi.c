@@ -12,6 +12,7 @@
  *   cameras were one: they are some 25 mm apart, which the square has room for. */
 #include "headpose.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "intl.h"
 #include <inttypes.h>
 #include <math.h>
@@ -59,7 +60,7 @@ list_names (const char *path, gboolean (*wanted) (const char *name))
   g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
   const char *name;
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     if (wanted (name))
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);
@@ -78,7 +79,7 @@ has_poses (const char *folder)
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
   const char *name;
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     if (is_pose (name))
       return TRUE;
   return FALSE;

@@ -12,6 +12,7 @@
 #include "dataset-class.h"
 #include "checked.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "hash.h"
 #include "intl.h"
 #include "resize.h"
@@ -122,7 +123,7 @@ find_files (const char *folder, guint *n_train)
                   *names = g_build_filename (folder, kinds[1].names_file, NULL), *last = NULL;
   const char *name, *test = "test_batch.bin";
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     if (kind_of_name (name) == &kinds[0] && !g_str_equal (name, "test_batch.bin"))
       g_ptr_array_add (train, g_strdup (name));
   g_ptr_array_sort (train, compare_names);

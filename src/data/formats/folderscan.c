@@ -12,6 +12,7 @@
  *   begin with a dot, and those that systems leave behind, are passed over. */
 #include "folderscan.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "hash.h"
 #include "intl.h"
 #include "partnames.h"
@@ -23,7 +24,9 @@
 #include <unistd.h>
 
 #define MAX_DEPTH   64
-#define MAX_DOUBLED 4 /* folders of a part within each other */
+#define MAX_DOUBLED 4                 /* folders of a part within each other */
+#define MAX_NAMES   (G_MAXUINT32 / 2) /* bytes */
+#define NAME_BYTES  40                /* of a name in a list, besides its letters */
 
 typedef struct {
   DynoFolderScan *scan;
@@ -98,9 +101,18 @@ compare_entries (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a + 1, *(char *const *) b + 1);
 }
 
+static gboolean
+set_too_many (GError **error, const char *path)
+{
+  g_autofree char *shown = g_filename_display_name (path);
+
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
+               _ ("“%s” has more files than Dyno can hold (2 GB of names)"), shown);
+  return FALSE;
+}
+
 /* The names in a folder without dot names, in byte order, each behind a byte of its d_type; NULL
- * when
- * it cannot be read. */
+ * when it cannot be read, TOO_LARGE when they are too many. */
 static GPtrArray *
 list_folder (const char *path, struct stat *status, GError **error)
 {
@@ -108,6 +120,7 @@ list_folder (const char *path, struct stat *status, GError **error)
   DIR *dir = fd >= 0 ? fdopendir (fd) : NULL;
   struct dirent *entry;
   GPtrArray *names;
+  gsize size = 0;
 
   if (!dir)
     {
@@ -119,7 +132,7 @@ list_folder (const char *path, struct stat *status, GError **error)
       return NULL;
     }
   names = g_ptr_array_new_with_free_func (g_free);
-  while ((entry = readdir (dir)))
+  while (size <= MAX_NAMES && (entry = dyno_folder_next_entry (dir)))
     if (entry->d_name[0] != '.')
       {
         gsize length = strlen (entry->d_name) + 1;
@@ -128,8 +141,15 @@ list_folder (const char *path, struct stat *status, GError **error)
         typed[0] = (char) entry->d_type;
         memcpy (typed + 1, entry->d_name, length);
         g_ptr_array_add (names, typed);
+        size += NAME_BYTES + length;
       }
   closedir (dir);
+  if (size > MAX_NAMES)
+    {
+      set_too_many (error, path);
+      g_ptr_array_unref (names);
+      return NULL;
+    }
   g_ptr_array_sort (names, compare_entries);
   return names;
 }
@@ -182,12 +202,8 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
   gsize length = strlen (name) + 1;
   DynoScanFile file = { .folder = folder, .name = scan->names->len };
 
-  if (scan->names->len > G_MAXUINT32 / 2 - length || scan->files->len >= G_MAXINT32)
-    {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE,
-                   _ ("“%s” has more files than Dyno can hold (2 GB of names)"), scan->root);
-      return FALSE;
-    }
+  if (scan->names->len > MAX_NAMES - length || scan->files->len >= G_MAXINT32)
+    return set_too_many (error, scan->root);
   g_byte_array_append (scan->names, (const guint8 *) name, (guint) length);
   g_array_append_val (scan->files, file);
   if (scan->files->len % 256 != 0)
@@ -197,7 +213,7 @@ add_file (Walk *walk, guint32 folder, const char *name, GError **error)
       walk->told_us = g_get_monotonic_time ();
       walk->context->progress (scan->files->len, walk->context->progress_data);
     }
-  return !g_cancellable_set_error_if_cancelled (walk->context->cancellable, error);
+  return TRUE;
 }
 
 static gboolean walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
@@ -279,6 +295,11 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
       return TRUE;
     }
   names = list_folder (path, &status, &reason);
+  if (g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_TOO_LARGE))
+    {
+      g_propagate_error (error, g_steal_pointer (&reason));
+      return FALSE;
+    }
   if (!names)
     {
       walk->scan->unsure = TRUE;
@@ -298,8 +319,11 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
   folder.path = g_strdup (path);
   g_array_append_val (walk->scan->folders, folder);
   for (guint i = 0; ok && i < names->len; i++)
-    if (!dyno_name_is_left_behind ((char *) g_ptr_array_index (names, i) + 1, walk->left))
-      ok = walk_entry (walk, fd, place, path, g_ptr_array_index (names, i), depth, error);
+    {
+      ok = !g_cancellable_set_error_if_cancelled (walk->context->cancellable, error);
+      if (ok && !dyno_name_is_left_behind ((char *) g_ptr_array_index (names, i) + 1, walk->left))
+        ok = walk_entry (walk, fd, place, path, g_ptr_array_index (names, i), depth, error);
+    }
   close (fd);
   return ok;
 }
@@ -318,7 +342,7 @@ list_subfolders (Walk *walk, const char *path, GPtrArray *list, gboolean outside
   fd = names ? dyno_datafile_open_any (path, &status, error) : -1;
   if (fd < 0)
     return FALSE;
-  for (guint i = 0; i < names->len; i++)
+  for (guint i = 0; i < names->len && !dyno_folder_is_cancelled (); i++)
     {
       const char *entry = g_ptr_array_index (names, i), *name = entry + 1;
       g_autofree char *full = g_build_filename (path, name, NULL);
@@ -360,7 +384,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
     }
   reserve (walk, walk->scan->root);
   for (guint part = 0; part < 2; part++)
-    for (guint i = 0; parts[part] && i < classes->len; i++)
+    for (guint i = 0; parts[part] && i < classes->len && !dyno_folder_is_cancelled (); i++)
       {
         g_autofree char *path =
             g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
@@ -372,6 +396,8 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
       {
         g_autofree char *path =
             g_build_filename (parts[part], g_ptr_array_index (classes, i), NULL);
+        if (g_cancellable_set_error_if_cancelled (walk->context->cancellable, error))
+          return FALSE;
         if (g_file_test (path, G_FILE_TEST_IS_DIR)
             && !walk_folder (walk, path, (gint32) i, part == 1, 1, error))
           return FALSE;

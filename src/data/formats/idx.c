@@ -10,6 +10,7 @@
 #include "idxfile.h"
 #include "resize.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "intl.h"
 #include <string.h>
 
@@ -147,7 +148,7 @@ find_images (const char *folder, char **train, char **test)
   const char *name;
 
   *train = *test = NULL;
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     {
       gboolean is_test = strstr (name, "t10k") || strstr (name, "test");
       char **place = is_test ? test : train;

@@ -8,6 +8,7 @@
  * entered twice. */
 #include "datafile.h"
 #include "dataset-class.h"
+#include "foldernames.h"
 #include "folderscan.h"
 #include "image.h"
 #include "partnames.h"
@@ -98,7 +99,7 @@ list_folder (Walk *walk, const char *path, const char **reason)
       return NULL;
     }
   names = g_ptr_array_new_with_free_func (g_free);
-  while ((name = g_dir_read_name (dir)))
+  while ((name = dyno_folder_next_name (dir)))
     if (name[0] != '.' && !dyno_name_is_left_behind (name, NULL))
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);
@@ -124,6 +125,8 @@ walk_folder (Walk *walk, const char *path, guint depth, GError **error)
       g_autofree char *full = g_build_filename (path, name, NULL);
       struct stat status;
 
+      if (g_cancellable_set_error_if_cancelled (walk->context->cancellable, error))
+        return FALSE;
       if (lstat (full, &status) == 0 && S_ISLNK (status.st_mode) && !walk->context->params->links)
         note (walk, full, "a symbolic link; data.links follows it");
       else if (stat (full, &status) != 0)

@@ -12,6 +12,7 @@
  * and is no error of the data set. */
 #include "manifest-private.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "intl.h"
 #include "targetnames.h"
 #include <inttypes.h>
@@ -355,7 +356,7 @@ find_parts (const char *root, DynoPartFolders *parts)
   g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
   const char *name;
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     if (name[0] != '.')
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_add (names, NULL);

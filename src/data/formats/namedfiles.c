@@ -5,6 +5,7 @@
  * where the folders that are given agree with those that it lies in, and where one file alone
  * does; the walk is bounded, enters no links, and opens nothing. */
 #include "namedfiles.h"
+#include "foldernames.h"
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -105,7 +106,7 @@ walk (DynoNamedFiles *files, const char *folder, guint depth)
   DIR *dir = depth <= MAX_DEPTH ? opendir (path) : NULL;
   struct dirent *entry;
 
-  while (dir && files->n < MAX_FILES && (entry = readdir (dir)))
+  while (dir && files->n < MAX_FILES && (entry = dyno_folder_next_entry (dir)))
     {
       unsigned char type = entry->d_type;
 

@@ -19,6 +19,7 @@
 #include "runs.h"
 #include "targetnames.h"
 #include "arraytargets.h"
+#include "foldernames.h"
 #include "unlabelled.h"
 #include <inttypes.h>
 #include <math.h>
@@ -62,7 +63,7 @@ holds_arrays (const char *path, guint depth)
   guint n_arrays = 0, n_others = 0;
   const char *name;
 
-  for (guint i = 0; dir && i < PEEKED && (name = g_dir_read_name (dir)); i++)
+  for (guint i = 0; dir && i < PEEKED && (name = dyno_folder_next_name (dir)); i++)
     {
       g_autofree char *child = NULL;
 
@@ -114,7 +115,7 @@ list_arrays (const char *root)
   g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
   const char *name;
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     if (is_array (name))
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);

@@ -4,6 +4,7 @@
  * Invariants: the first path that is there decides between images, arrays and sequences; arrays are
  * sequences where the weights say so, and where the weights say nothing, as the formats with labels
  * would take them. */
+#include "foldernames.h"
 #include "unlabelled.h"
 #include "intl.h"
 #include "partnames.h"
@@ -66,7 +67,7 @@ walk_folder (Walk *walk, const char *path, guint depth, GError **error)
         g_ptr_array_add (walk->files, g_steal_pointer (&x));
       return TRUE;
     }
-  while ((name = g_dir_read_name (dir)))
+  while ((name = dyno_folder_next_name (dir)))
     if (name[0] != '.' && !dyno_name_is_left_behind (name, NULL))
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);
@@ -75,6 +76,8 @@ walk_folder (Walk *walk, const char *path, guint depth, GError **error)
       g_autofree char *full = g_build_filename (path, g_ptr_array_index (names, i), NULL);
       struct stat status;
 
+      if (g_cancellable_set_error_if_cancelled (walk->context->cancellable, error))
+        return FALSE;
       if (lstat (full, &status) != 0)
         continue;
       if (S_ISLNK (status.st_mode) && (!walk->context->params->links || stat (full, &status) != 0))
@@ -154,18 +157,26 @@ dyno_dataset_open_unlabelled (const char *const *paths, const DynoBatchField *wa
                               .paths = paths,
                               .wanted = wanted };
   const DynoDatasetClass *klass;
+  DynoDataset *dataset;
+  GError *problem = NULL;
   guint first = 0;
 
   g_return_val_if_fail (paths && paths[0], NULL);
+  if (cancellable)
+    g_cancellable_push_current (cancellable);
   own.one_class = TRUE;
   own.wanted = wanted;
   while (paths[1] && paths[first + 1] && !g_file_test (paths[first], G_FILE_TEST_EXISTS))
     first++;
   klass = choose_class (paths[first], wanted);
   if (!klass && !paths[1])
-    return dyno_dataset_open (paths[0], &own, progress, data, cancellable, error);
+    {
+      dataset = dyno_dataset_open (paths[0], &own, progress, data, cancellable, &problem);
+      return dyno_dataset_end_open (dataset, cancellable, problem, error);
+    }
   location->text = g_strdup (paths[0]);
   location->body = g_strdup (paths[0]);
   location->options = g_new0 (char *, 1);
-  return dyno_dataset_new (klass ? klass : &dyno_dataset_class_imagefiles, &context, error);
+  dataset = dyno_dataset_new (klass ? klass : &dyno_dataset_class_imagefiles, &context, &problem);
+  return dyno_dataset_end_open (dataset, cancellable, problem, error);
 }

@@ -14,6 +14,7 @@
 #include "headpose.h"
 #include "cores.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "hash.h"
 #include "intl.h"
 #include "matfile.h"
@@ -71,7 +72,7 @@ holds_poses (const char *path, guint depth)
   g_autoptr (GPtrArray) within = g_ptr_array_new_with_free_func (g_free);
   const char *name;
 
-  for (guint i = 0; dir && i < PEEKED && (name = g_dir_read_name (dir)); i++)
+  for (guint i = 0; dir && i < PEEKED && (name = dyno_folder_next_name (dir)); i++)
     {
       g_autofree char *child = g_build_filename (path, name, NULL), *image = NULL;
 
@@ -168,12 +169,13 @@ walk (Load *load, const char *path, guint depth, gboolean aflw, GError **error)
 
   if (g_cancellable_set_error_if_cancelled (load->context->cancellable, error))
     return FALSE;
-  while (dir && depth < MAX_DEPTH && (name = g_dir_read_name (dir)))
+  while (dir && depth < MAX_DEPTH && (name = dyno_folder_next_name (dir)))
     if (name[0] != '.')
       g_ptr_array_add (names, g_strdup (name));
   g_ptr_array_sort (names, compare_names);
   for (guint i = 0; i < names->len; i++)
-    if (!walk_entry (load, path, g_ptr_array_index (names, i), depth, aflw, error))
+    if (g_cancellable_set_error_if_cancelled (load->context->cancellable, error)
+        || !walk_entry (load, path, g_ptr_array_index (names, i), depth, aflw, error))
       return FALSE;
   return TRUE;
 }

@@ -14,6 +14,7 @@
  * any others are.  A sample without label, or without image, is listed. */
 #include "imagelist.h"
 #include "datafile.h"
+#include "foldernames.h"
 #include "intl.h"
 #include "members.h"
 #include "partnames.h"
@@ -376,7 +377,7 @@ add_shards (const char *folder, GPtrArray *paths)
   g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
   const char *name;
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     if (g_str_has_suffix (name, ".tar") && name[0] != '.')
       g_ptr_array_add (found, g_build_filename (folder, name, NULL));
   g_ptr_array_sort (found, compare_names);
@@ -393,7 +394,7 @@ add_parts (const char *root, GPtrArray *paths)
   DynoPartFolders parts;
   const char *name;
 
-  while (dir && (name = g_dir_read_name (dir)))
+  while (dir && (name = dyno_folder_next_name (dir)))
     {
       g_autofree char *folder = g_build_filename (root, name, NULL);
       if (name[0] != '.' && g_file_test (folder, G_FILE_TEST_IS_DIR))
