@@ -28,6 +28,7 @@
 #define POLL_US     50000
 #define TOUCH_US    (60 * G_USEC_PER_SEC)
 #define LINGER_US   (30 * G_USEC_PER_SEC) /* a run that saves after the queue before it died */
+#define MOST_SHOWN  80                    /* letters of what is no setting */
 
 typedef struct {
   DynoJobOptions options;
@@ -323,6 +324,22 @@ tell_end (const QueueOptions *o, DynoQueuedJob *queued)
   dyno_out_flush ();
 }
 
+/* A job whose settings another program has changed, or a Dyno that has other ones, would train what
+ * nobody asked for. */
+static gboolean
+check_settings (const DynoQueuedJob *queued, GError **error)
+{
+  g_autofree char *shown = g_strndup (queued->bad_setting ? queued->bad_setting : "", MOST_SHOWN);
+
+  if (queued->bad_setting)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
+                 "The settings of job %" G_GINT64_FORMAT
+                 " cannot be read (“%s” is none); remove it "
+                 "and add it again",
+                 queued->id, shown);
+  return !queued->bad_setting;
+}
+
 /* With its settings written anew: they are frozen in the history, not in that file. */
 static gboolean
 spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
@@ -334,7 +351,8 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
   pid_t parent = getpid ();
 
   dyno_dir_make (folder);
-  if (!dyno_export_file (dyno_exporter_find ("keyfile"), &context, settings, TRUE, error)
+  if (!check_settings (queued, error)
+      || !dyno_export_file (dyno_exporter_find ("keyfile"), &context, settings, TRUE, error)
       || !dyno_store_begin_job (o->store, queued->id, own, error))
     return FALSE;
   shown = g_filename_display_name (queued->job->out_dir);

@@ -34,6 +34,7 @@ dyno_queued_job_free (DynoQueuedJob *job)
     return;
   dyno_job_unref (job->job);
   g_free (job->process);
+  g_free (job->bad_setting);
   g_free (job);
 }
 
@@ -51,7 +52,7 @@ read_job (sqlite3_stmt *s)
   job->targets = dyno_column_text (s, 3);
   job->preset = dyno_column_text (s, 4);
   job->weights_in = dyno_column_text (s, 5);
-  dyno_settings_from_lines (&job->settings, settings);
+  dyno_settings_from_lines (&job->settings, settings, &queued->bad_setting);
   job->max_steps = sqlite3_column_int64 (s, 7);
   job->device = sqlite3_column_int (s, 8);
   job->out_dir = dyno_column_text (s, 9);

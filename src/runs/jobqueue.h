@@ -22,6 +22,9 @@ typedef struct {
   guint attempts; /* how often it was begun */
   int exit_code;  /* of the last; -1: none */
   char *process;  /* that runs it, or ran it last; or NULL */
+  /* A line of its settings that cannot be read, which has its default value in job: what it should
+   * train is not known; "": none can be.  NULL: all are. */
+  char *bad_setting;
   gint64 add_us, begin_us, end_us;
 } DynoQueuedJob;
 void dyno_queued_job_free (DynoQueuedJob *job);

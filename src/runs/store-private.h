@@ -26,9 +26,10 @@ void dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric
                                 const DynoEpochMetrics *epoch);
 
 /* "key=value" lines of the whole table, and back: what is missing or bad has its default value.
- * g_free. */
+ * bad, which may be NULL: the first line that is of no setting or has no value of it, "" where not a
+ * line is one, NULL where all were read; g_free. */
 char *dyno_settings_to_lines (const DynoSettings *settings);
-void dyno_settings_from_lines (DynoSettings *settings, const char *lines);
+void dyno_settings_from_lines (DynoSettings *settings, const char *lines, char **bad);
 
 /* The state of an entry whose process may have ended without a word. */
 DynoRunState dyno_run_state_find (const char *name, const char *process, const char *folder,

@@ -53,21 +53,25 @@ dyno_settings_to_lines (const DynoSettings *settings)
 }
 
 void
-dyno_settings_from_lines (DynoSettings *settings, const char *lines)
+dyno_settings_from_lines (DynoSettings *settings, const char *lines, char **bad)
 {
   g_auto (GStrv) list = g_strsplit (lines ? lines : "", "\n", -1);
+  const char *refused = NULL;
+  guint n = 0;
 
   dyno_settings_init (settings);
   for (guint i = 0; list[i]; i++)
     {
       char *value = strchr (list[i], '=');
+      g_autofree char *key = value ? g_strndup (list[i], (gsize) (value - list[i])) : NULL;
 
-      if (!value)
-        continue;
-      *value = '\0';
-      if (dyno_setting_find (list[i]))
-        dyno_settings_set (settings, list[i], value + 1, NULL);
+      if (key && dyno_setting_find (key) && dyno_settings_set (settings, key, value + 1, NULL))
+        n++;
+      else if (*list[i] && !refused)
+        refused = list[i];
     }
+  if (bad)
+    *bad = g_strdup (refused ? refused : n == 0 ? "" : NULL);
 }
 
 const DynoSettingInfo **
@@ -221,7 +225,7 @@ dyno_stored_run_read (sqlite3_stmt *s)
   run->targets = dyno_column_text (s, 4);
   run->preset = dyno_column_text (s, 5);
   run->weights_in = dyno_column_text (s, 6);
-  dyno_settings_from_lines (&run->settings, settings);
+  dyno_settings_from_lines (&run->settings, settings, NULL);
   run->max_steps = sqlite3_column_int64 (s, 8);
   run->fingerprint = (guint64) sqlite3_column_int64 (s, 9);
   run->n_train = (guint64) sqlite3_column_int64 (s, 10);

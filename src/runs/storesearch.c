@@ -114,7 +114,7 @@ read_search (sqlite3_stmt *s)
   search->end_us = sqlite3_column_int64 (s, 7);
   search->state = dyno_run_state_find (state, process, NULL, sqlite3_column_int64 (s, 15));
   search->has_best = best != NULL;
-  dyno_settings_from_lines (&search->best, best);
+  dyno_settings_from_lines (&search->best, best, NULL);
   search->best_samples_per_s = dyno_column_double (s, 11);
   search->baseline_samples_per_s = dyno_column_double (s, 12);
   search->proven = sqlite3_column_int (s, 13) != 0;
@@ -220,7 +220,7 @@ read_trial (sqlite3_stmt *s)
 
   trial->number = (guint) sqlite3_column_int64 (s, 0);
   trial->stage = g_intern_string (stage);
-  dyno_settings_from_lines (&trial->settings, settings);
+  dyno_settings_from_lines (&trial->settings, settings, NULL);
   trial->outcome = g_intern_string (outcome);
   trial->samples_per_s = dyno_column_double (s, 4);
   trial->low = dyno_column_double (s, 5);
@@ -353,7 +353,7 @@ find_among (DynoStore *store, const char *sql, const Wanted *wanted, DynoStoredR
       g_autofree char *lines = dyno_column_text (s, 0);
       DynoSettings settings;
 
-      dyno_settings_from_lines (&settings, lines);
+      dyno_settings_from_lines (&settings, lines, NULL);
       found = same_rate (&settings, wanted->settings, wanted->counts);
       if (found)
         *rate = (DynoStoredRate){ .samples_per_s = dyno_column_double (s, 1),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What others may have written: files of a run's folder, a preset, a history, names that become part of scripts."""
-import ast, contextlib, os, random, sqlite3, subprocess, sys
+import ast, contextlib, csv, io, os, random, sqlite3, subprocess, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, main
@@ -65,6 +65,82 @@ class Hostile(Case):
         for number in range(1, count + 1):
             self.ends('runs', 'show', str(number))
         self.ends('runs', 'compare', '1', '2')
+
+    def fill(self, file, table, values, row=None, keys=()):
+        """A row for each value, which stands in all columns; of a row that is given, in each of the keys in turn."""
+        columns = [found[1] for found in file.execute(f'PRAGMA table_info({table})')]
+        for number, value in enumerate(values, 1):
+            for key in keys or [None]:
+                cells = dict(zip(columns, row)) if row else dict.fromkeys(columns, value)
+                cells.update({key: value, 'id': None} if key else {name: number for name in ('id', 'uid', 'run', 'search') if name in columns})
+                with contextlib.suppress(sqlite3.IntegrityError):
+                    file.execute(f'INSERT INTO {table} ({", ".join(cells)}) VALUES ({", ".join("?" * len(cells))})', list(cells.values()))
+        file.commit()
+        return file.execute(f'SELECT count(*) FROM {table}').fetchone()[0]
+
+    def test_contents_of_searches_and_of_the_queue(self):
+        self.run_it('queue', 'add', '--data', 'builtin:shapes?size=16&samples=16&classes=4', '--model', 'mlp', '--steps', '1', '--out', 'own')
+        values = [*VALUES, -1, 2**63 - 1, 1e308, b'\xff\0\xfe', NAME]
+        with contextlib.closing(sqlite3.connect(os.path.join(self.home, 'dyno', 'history.sqlite'))) as file:
+            counts = [self.fill(file, table, values) for table in ('searches', 'trials', 'epochs')]
+            job = file.execute('SELECT * FROM jobs').fetchone()
+            n_jobs = self.fill(file, 'jobs', values, job, ('data', 'targets', 'preset', 'weights_in', 'folder', 'device', 'state', 'process',
+                                                           'attempts', 'exit_code', 'add_us', 'place'))
+        self.assertGreater(min(counts), 10)
+        self.assertGreater(n_jobs, 100)
+        self.assertEqual(self.ends('runs', '--searches').returncode, 0)
+        self.assertEqual(len(self.lines('runs', '--searches', '--json')), counts[0])
+        for number in range(1, counts[0] + 1):
+            self.ends('runs', 'show', f's{number}')
+        self.ends('runs', 'rename', 's1', '=1+1')
+        self.ends('runs', 'delete', 's2')
+        self.assertEqual(self.ends('queue', 'list').returncode, 0)
+        self.assertEqual(len(self.lines('queue', 'list', '--json')), n_jobs)
+        self.assertEqual(self.ends('queue', 'remove', '2').returncode, 0)
+        self.assertEqual(self.ends('queue', 'clear').returncode, 0)
+
+    def test_a_job_of_the_queue_whose_settings_cannot_be_read(self):
+        """It is refused by name, and does not train what nobody asked for."""
+        self.run_it('queue', 'add', '--data', 'builtin:shapes?size=16&samples=16&classes=4', '--model', 'mlp', '--steps', '1', '--out', 'own')
+        with contextlib.closing(sqlite3.connect(os.path.join(self.home, 'dyno', 'history.sqlite'))) as file:
+            job = file.execute('SELECT * FROM jobs').fetchone()
+            whole, = file.execute('SELECT settings FROM jobs').fetchone()
+            file.execute('DELETE FROM jobs')
+            bad = ['', b'\xff\xfe', '\033[2J', 'x' * 100000, whole.replace('lr=', 'lr=fast'), whole + 'learning=1\n', whole.replace('seed=', 'seed=-1e99')]
+            self.fill(file, 'jobs', bad, job, ('settings',))
+        done = self.ends('queue', 'start')
+        self.assertEqual(done.stderr.count(b'cannot be read'), len(bad), done.stderr.decode())
+        for words in (b'lr=fast', b'learning=1', b'seed=-1e99', b'\\x1b[2J'):
+            self.assertIn(words, done.stderr)
+        self.assertEqual([(job['state'], job['exit_code']) for job in self.lines('queue', 'list', '--json')], [('failed', 3)] * len(bad))
+        self.assertEqual(self.lines('runs', '--json'), [])
+
+    def test_trials_of_a_search(self):
+        """A line that cannot be read is passed over; one of another search ends it by name."""
+        data = 'builtin:shapes?size=16&samples=80&classes=4'
+        self.ends('tune', '--data', data, '--model', 'mlp', '--set', 'model.width=0.125', '--minutes', '0.001', '--out', 'found')
+        with open(self.path('found/trials.csv'), newline='') as file:
+            text = file.read()
+        head, first, *_ = text.splitlines(keepends=True)
+        row, = csv.reader([first])
+        facts = head.split(',').index('text') + 1  # before the settings
+        measured, others = io.StringIO(), io.StringIO()
+        row[2:6] = ['ok', '100', '90', '110']
+        for value in VALUES:
+            for column in range(len(row)):
+                cells = [value if place == column else cell for place, cell in enumerate(row)]
+                csv.writer(measured if column < facts else others, lineterminator='\n').writerow(cells)
+        for lines, codes in ((measured, (0, 1)), (others, (2,))):
+            self.write('found/trials.csv', head + lines.getvalue() + 'torn,"')
+            done = self.ends('tune', '--resume', 'found', '--minutes', '0.001', '--out', 'more', '--force')
+            self.assertIn(done.returncode, codes, done.stderr.decode())
+        self.assertIn(b'is of another search', done.stderr)
+        for noise in (b'', b'\0', head.encode(), head.encode() + b'\xff' * 100000, os.urandom(3000)):
+            with open(self.path('found/trials.csv'), 'wb') as file:
+                file.write(noise)
+            done = self.ends('tune', '--resume', 'found', '--minutes', '0.001', '--out', 'more', '--force')
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(b'trials.csv', done.stderr)
 
     def test_names_are_no_part_of_scripts(self):
         """A data set's name with a line break, quotes and orders of a shell stays a text."""
