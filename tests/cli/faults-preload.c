@@ -21,6 +21,8 @@
  * DYNO_TEST_SIGNAL_CLOCK=FD  for the program itself, whose handler of signals alone reads that
  *                            clock without GLib, it stands, and each reading writes a byte to FD
  * DYNO_TEST_NOW=SECONDS      the time of day stands there
+ * DYNO_TEST_LOCALE=POINT     the locale of the environment is set before the program begins; it
+ *                            ends at once where decimals have another point
  * DYNO_TEST_JUMP=FILE        while FILE is there, the time of day as GLib reads it is ten years on */
 #undef _FILE_OFFSET_BITS /* open is itself here, and open64 another */
 #include <dlfcn.h>
@@ -28,6 +30,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
+#include <locale.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -88,6 +91,15 @@ prepare_clock (void)
       signal_clock = atoi (fd);
       dl_iterate_phdr (find_program, NULL);
     }
+}
+
+__attribute__ ((constructor)) static void
+set_locale (void)
+{
+  const char *point = getenv ("DYNO_TEST_LOCALE");
+
+  if (point && (!setlocale (LC_ALL, "") || strcmp (localeconv ()->decimal_point, point) != 0))
+    abort ();
 }
 
 int

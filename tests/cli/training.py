@@ -73,17 +73,6 @@ class Train(Case):
         self.assertEqual(losses[0], losses[1])
         self.assertEqual(losses[1], losses[2])
 
-    def test_comma_locale(self):
-        known = subprocess.run(['locale', '-a'], stdout=subprocess.PIPE).stdout.decode().lower()
-        if 'de_de' not in known:
-            self.skipTest('the locale de_DE is not installed')
-        self.train('--epochs', '1', '--set', 'deterministic=true', '--out', self.path('c'))
-        self.train('--epochs', '1', '--set', 'deterministic=true', '--out', self.path('de'),
-                   environment=dict(self.environment, LC_ALL='de_DE.UTF-8'))
-        for name in ('settings.ini', 'weights.safetensors'):
-            self.assertEqual(self.read('c', name), self.read('de', name))
-        self.assertEqual(self.read('c', 'metrics.csv').count(b','), self.read('de', 'metrics.csv').count(b','))
-
     def test_an_earlier_run_is_not_written_over(self):
         self.train('--steps', '1', '--out', self.path('run'))
         before = self.read('run', 'weights.safetensors')
