@@ -462,13 +462,16 @@ dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handl
             || memory.memoryProperties.memoryHeaps[i].size
                    > memory.memoryProperties.memoryHeaps[best].size))
       best = (int) i;
-  if (best < 0 || budget.heapBudget[best] == 0)
+  if (best < 0)
     return FALSE;
+  /* Numbers that cannot be are not known. */
   size = memory.memoryProperties.memoryHeaps[best].size;
+  if (budget.heapBudget[best] == 0 || budget.heapUsage[best] > size)
+    return FALSE;
   /* The budget is what this program may use in all; what it does not use of it is what is left for
    * anyone. */
   free_bytes = budget.heapBudget[best] - MIN (budget.heapUsage[best], budget.heapBudget[best]);
-  free_bytes = MIN (free_bytes, size);
+  free_bytes = MIN (free_bytes, size - budget.heapUsage[best]);
   *usage = (DynoMemoryUsage){ .own_bytes = budget.heapUsage[best],
                               .used_bytes = size - free_bytes,
                               .available_bytes = free_bytes };
@@ -478,8 +481,11 @@ dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handl
 gboolean
 dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
 {
+  /* A part of the account may lie in another heap, but a driver that knows of less than half of it
+   * does not count. */
   return device->info.memory_budget
-         && dyno_physical_device_query_usage (device->instance, device->probe->handle, usage);
+         && dyno_physical_device_query_usage (device->instance, device->probe->handle, usage)
+         && usage->own_bytes >= dyno_device_get_allocated_total (device) / 2;
 }
 
 gboolean

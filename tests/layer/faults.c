@@ -28,6 +28,9 @@
  *   buffer=B        no buffer and no allocation larger than B bytes
  *   shared=B        workgroup memory
  *   invocations=N   of a workgroup
+ *   budget          the device has VK_EXT_memory_budget: of each heap
+ *   budget-bytes=B  is B (default 0)
+ *   usage-bytes=B   and B is in use (default 0)
  *   no-fp16, no-16bit, no-matrix, no-address   masked features
  *   late-upload     a second queue family, for transfers alone, whose work is done as late as the
  *                   waits allow;
@@ -125,6 +128,7 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
   uint32_t second = layer_has_second_family () ? layer_count_families (physical) : UINT32_MAX;
   VkDeviceCreateInfo real = *info;
   VkDeviceQueueCreateInfo queues[8];
+  const char *extensions[64];
   PFN_vkGetInstanceProcAddr next_instance;
   VkInstance instance;
   Device *device;
@@ -145,6 +149,15 @@ create_device (VkPhysicalDevice physical, const VkDeviceCreateInfo *info,
   for (uint32_t i = 0; i < info->queueCreateInfoCount && real.queueCreateInfoCount < 8; i++)
     if (info->pQueueCreateInfos[i].queueFamilyIndex != second)
       queues[real.queueCreateInfoCount++] = info->pQueueCreateInfos[i];
+  /* The layer's own extension is none of the driver's. */
+  if (layer_has_budget () && info->enabledExtensionCount <= 64)
+    {
+      real.enabledExtensionCount = 0;
+      real.ppEnabledExtensionNames = extensions;
+      for (uint32_t i = 0; i < info->enabledExtensionCount; i++)
+        if (strcmp (info->ppEnabledExtensionNames[i], VK_EXT_MEMORY_BUDGET_EXTENSION_NAME))
+          extensions[real.enabledExtensionCount++] = info->ppEnabledExtensionNames[i];
+    }
   instance = layer_instance (physical).handle;
   result = ((PFN_vkCreateDevice) next_instance (instance, "vkCreateDevice")) (physical, &real,
                                                                               allocator, handle);

@@ -12,8 +12,8 @@
 
 typedef struct {
   uint64_t lost, hang, memory, memory_limit, limit_from, submit_memory, host, pipeline, pipelines,
-      idle_size, idle_constant, devices, buffer, shared, invocations;
-  bool no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
+      idle_size, idle_constant, devices, buffer, shared, invocations, budget_bytes, usage_bytes;
+  bool budget, no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
   char fail[64];  /* a call; empty: none */
   char gate[256]; /* a path; empty: none */
 } LayerFaults;
@@ -27,6 +27,7 @@ typedef struct {
   PFN_vkDestroyInstance DestroyInstance;
   PFN_vkGetPhysicalDeviceProperties2 GetPhysicalDeviceProperties2;
   PFN_vkGetPhysicalDeviceFeatures2 GetPhysicalDeviceFeatures2;
+  PFN_vkGetPhysicalDeviceMemoryProperties2 GetPhysicalDeviceMemoryProperties2;
   PFN_vkGetPhysicalDeviceQueueFamilyProperties GetPhysicalDeviceQueueFamilyProperties;
   PFN_vkEnumerateDeviceExtensionProperties EnumerateDeviceExtensionProperties;
 } LayerInstance;
@@ -50,7 +51,8 @@ void *layer_key (const void *handle);
 /* of an instance or a physical device; faults are known from then on */
 LayerInstance layer_instance (const void *handle);
 bool layer_has_second_family (void);
-bool layer_fails (const char *call);                       /* which was told to */
+bool layer_has_budget (void);        /* VK_EXT_memory_budget is this layer's */
+bool layer_fails (const char *call); /* which was told to */
 uint32_t layer_count_families (VkPhysicalDevice physical); /* without the second */
 /* of this layer; NULL: not intercepted */
 PFN_vkVoidFunction layer_instance_call (const char *name);

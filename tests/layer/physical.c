@@ -53,6 +53,9 @@ take_word (LayerFaults *f, const char *word)
     { "buffer", &f->buffer, NULL },
     { "shared", &f->shared, NULL },
     { "invocations", &f->invocations, NULL },
+    { "budget", NULL, &f->budget },
+    { "budget-bytes", &f->budget_bytes, NULL },
+    { "usage-bytes", &f->usage_bytes, NULL },
     { "no-fp16", NULL, &f->no_fp16 },
     { "no-16bit", NULL, &f->no_16bit },
     { "no-matrix", NULL, &f->no_matrix },
@@ -165,6 +168,12 @@ layer_has_second_family (void)
 }
 
 bool
+layer_has_budget (void)
+{
+  return layer_faults.budget;
+}
+
+bool
 layer_fails (const char *call)
 {
   bool fails;
@@ -206,6 +215,7 @@ create_instance (const VkInstanceCreateInfo *info, const VkAllocationCallbacks *
                                         FOR (vkDestroyInstance),
                                         FOR (vkGetPhysicalDeviceProperties2),
                                         FOR (vkGetPhysicalDeviceFeatures2),
+                                        FOR (vkGetPhysicalDeviceMemoryProperties2),
                                         FOR (vkGetPhysicalDeviceQueueFamilyProperties),
                                         FOR (vkEnumerateDeviceExtensionProperties) };
 #undef FOR
@@ -284,6 +294,22 @@ get_features2 (VkPhysicalDevice handle, VkPhysicalDeviceFeatures2 *features)
     mask_features (s);
 }
 
+static VKAPI_ATTR void VKAPI_CALL
+get_memory_properties2 (VkPhysicalDevice handle, VkPhysicalDeviceMemoryProperties2 *properties)
+{
+  layer_instance (handle).GetPhysicalDeviceMemoryProperties2 (handle, properties);
+  for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext)
+    if (layer_has_budget ()
+        && s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT)
+      for (uint32_t i = 0; i < properties->memoryProperties.memoryHeapCount; i++)
+        {
+          VkPhysicalDeviceMemoryBudgetPropertiesEXT *budget = (void *) s;
+
+          budget->heapBudget[i] = layer_faults.budget_bytes;
+          budget->heapUsage[i] = layer_faults.usage_bytes;
+        }
+}
+
 uint32_t
 layer_count_families (VkPhysicalDevice handle)
 {
@@ -315,6 +341,26 @@ get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyPrope
     }
 }
 
+/* The driver's own, and that one after them. */
+static VkResult
+add_budget (VkPhysicalDevice handle, uint32_t *count, VkExtensionProperties *extensions)
+{
+  LayerInstance instance = layer_instance (handle);
+  uint32_t room = *count;
+  VkResult result = instance.EnumerateDeviceExtensionProperties (handle, NULL, count, extensions);
+
+  if (result != VK_SUCCESS)
+    return result;
+  if (extensions && *count >= room)
+    return VK_INCOMPLETE;
+  if (extensions)
+    extensions[*count] =
+        (VkExtensionProperties){ .extensionName = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
+                                 .specVersion = VK_EXT_MEMORY_BUDGET_SPEC_VERSION };
+  ++*count;
+  return VK_SUCCESS;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL
 get_extensions (VkPhysicalDevice handle, const char *layer, uint32_t *count,
                 VkExtensionProperties *extensions)
@@ -324,8 +370,10 @@ get_extensions (VkPhysicalDevice handle, const char *layer, uint32_t *count,
       *count = 0; /* Mesa's own layer uses it whatever the result */
       return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-  return layer_instance (handle).EnumerateDeviceExtensionProperties (handle, layer, count,
-                                                                     extensions);
+  return layer_has_budget () && !layer
+             ? add_budget (handle, count, extensions)
+             : layer_instance (handle).EnumerateDeviceExtensionProperties (handle, layer, count,
+                                                                           extensions);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -341,6 +389,7 @@ layer_instance_call (const char *name)
     { "vkDestroyInstance", (PFN_vkVoidFunction) destroy_instance },
     { "vkGetPhysicalDeviceProperties2", (PFN_vkVoidFunction) get_properties2 },
     { "vkGetPhysicalDeviceFeatures2", (PFN_vkVoidFunction) get_features2 },
+    { "vkGetPhysicalDeviceMemoryProperties2", (PFN_vkVoidFunction) get_memory_properties2 },
     { "vkGetPhysicalDeviceQueueFamilyProperties", (PFN_vkVoidFunction) get_queue_families },
     { "vkEnumerateDeviceExtensionProperties", (PFN_vkVoidFunction) get_extensions },
   };
