@@ -126,6 +126,42 @@ test_gone_at (gconstpointer word)
   set_faults ("");
 }
 
+/* The device goes at each submit of the thread that reads a checkpoint back: that checkpoint is none,
+ * and the run goes on from the one before, or from the start. */
+static void
+test_gone_while_read_back (gconstpointer word)
+{
+  g_auto (Trial) whole = { 0 };
+  gboolean hit = TRUE;
+  guint n_hit = 0;
+
+  g_assert_cmpuint (run_reference (&whole, 2, "devices"), ==, 1);
+  for (guint n = 1; hit; n++)
+    {
+      g_auto (Trial) trial = { 0 };
+
+      fault ("%s=%u,thread=dyno-saver", (const char *) word, n);
+      trial_run (&trial, 2);
+      hit = count_calls ("devices") > 1;
+      g_assert_no_error (trial.run.error);
+      g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FINISHED);
+      g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "made anew"));
+      assert_same_weights (&trial, &whole);
+      n_hit += hit;
+
+      /* what lies there is a checkpoint of the end */
+      g_autoptr (DynoJob) more = tiny_job (trial.folder, 2);
+      g_auto (TestRun) resumed = { 0 };
+      set_faults ("");
+      more->resume = g_strdup (trial.folder);
+      test_run (&resumed, more, NULL, NULL);
+      g_assert_no_error (resumed.error);
+      g_assert_cmpuint (resumed.losses->len, ==, 0);
+    }
+  g_test_message ("%u times", n_hit);
+  g_assert_cmpuint (n_hit, >=, 1);
+}
+
 /* A second loss ends the run; what it had saved can be resumed, and gives the same bits. */
 static void
 test_second_loss (gconstpointer word)
@@ -495,6 +531,10 @@ main (int argc, char **argv)
   g_assert_true (g_module_symbol (module, "dyno_faults_count", (gpointer *) &count_calls));
   g_test_add_data_func ("/faults/device/lost/at-each-submit", "lost", test_gone_at);
   g_test_add_data_func ("/faults/device/hangs/at-each-submit", "hang", test_gone_at);
+  g_test_add_data_func ("/faults/device/lost/while-a-checkpoint-is-read-back", "lost",
+                        test_gone_while_read_back);
+  g_test_add_data_func ("/faults/device/hangs/while-a-checkpoint-is-read-back", "hang",
+                        test_gone_while_read_back);
   g_test_add_data_func ("/faults/device/second/loss-is-an-error", "lost", test_second_loss);
   g_test_add_data_func ("/faults/device/second/hang-is-an-error", "hang", test_second_loss);
   g_test_add_data_func ("/faults/device/memory/none-at-each-allocation", "memory", test_no_memory);

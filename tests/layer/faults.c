@@ -21,6 +21,8 @@
  *   gate=FILE       no vkCreateComputePipelines begins while there is such a file
  *   idle-size=X     shaders with a workgroup of X x 1 x 1 do nothing: what they should compute is wrong
  *   idle-constant=N those of them only that have a specialisation constant N
+ *   thread=NAME     only the vkQueueSubmits of threads of that name are counted, so that they alone
+ *                   begin a fault
  *   devices=K       the above on the first K devices only (default 1)
  *   fail=CALL       VK_ERROR_OUT_OF_HOST_MEMORY from each vkCreateCommandPool,
  *                   vkAllocateCommandBuffers, vkBeginCommandBuffer, vkBindBufferMemory,
@@ -337,14 +339,19 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
 {
   Device *device = find_device (queue);
   bool second = (void *) queue == (void *) &device->second_queue;
-  bool late = device->second_family != UINT32_MAX && second == layer_faults.late_upload, refused;
+  bool late = device->second_family != UINT32_MAX && second == layer_faults.late_upload, refused,
+       counted;
+  char name[16] = "";
   VkResult result;
 
   if (count != 1 || fence)
     layer_give_up ("vkQueueSubmit of more than one, or with a fence");
+  pthread_getname_np (pthread_self (), name, sizeof name);
   pthread_mutex_lock (&layer_lock);
-  layer_counts.submits = ++device->submits;
-  if (device->faulty)
+  counted = !layer_faults.thread[0] || !strcmp (layer_faults.thread, name);
+  if (counted)
+    layer_counts.submits = ++device->submits;
+  if (device->faulty && counted)
     {
       if (layer_faults.lost && device->submits >= layer_faults.lost && !device->lost)
         {
@@ -355,8 +362,8 @@ queue_submit (VkQueue queue, uint32_t count, const VkSubmitInfo *info, VkFence f
         }
       device->hung |= layer_faults.hang && device->submits >= layer_faults.hang;
     }
-  refused =
-      device->faulty && layer_faults.submit_memory && device->submits == layer_faults.submit_memory;
+  refused = counted && device->faulty && layer_faults.submit_memory
+            && device->submits == layer_faults.submit_memory;
   result = device->lost   ? VK_ERROR_DEVICE_LOST
            : refused      ? VK_ERROR_OUT_OF_DEVICE_MEMORY
            : device->hung ? VK_SUCCESS

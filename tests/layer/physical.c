@@ -71,6 +71,11 @@ take_word (LayerFaults *f, const char *word)
       strcpy (f->fail, value + 1);
       return;
     }
+  if (!strncmp (word, "thread=", 7) && strlen (value + 1) < sizeof f->thread)
+    {
+      strcpy (f->thread, value + 1);
+      return;
+    }
   if (!strncmp (word, "gate=", 5) && strlen (value + 1) < sizeof f->gate)
     {
       strcpy (f->gate, value + 1);
