@@ -138,6 +138,24 @@ class Train(Case):
         self.assertEqual((facts['samples'], facts['undecodable'], len(facts['undecodable_samples'])), (40, 2, 2))
         self.assertIn('2 of them cannot be read', self.run_it('inspect', self.path('images'), '--deep').stdout.decode())
 
+    def test_data_that_changed_between_runs_are_said(self):
+        for i in range(16):
+            self.write_png(f"images/{'ab'[i % 2]}/{i:02}.png", i * 6)
+        job = ['--epochs', '1', '--out', self.path('run')]
+        self.run_it('train', '--data', self.path('images'), *SMALL, '--set', 'image_size=16', *job)
+        changes = [(False, lambda: os.utime(self.path('images/a/00.png'))),
+                   (True, lambda: self.write_png('images/a/99.png', 7)),
+                   (False, lambda: None),  # it is that data set's from then on
+                   (True, lambda: os.rename(self.path('images/a/99.png'), self.path('images/b/99.png'))),
+                   (True, lambda: os.unlink(self.path('images/b/99.png'))),
+                   (True, lambda: open(self.path('images/a/00.png'), 'ab').write(b'more')),
+                   (False, lambda: os.rename(self.path('images'), self.path('elsewhere')))]
+        for number, (changed, change) in enumerate(changes, 2):
+            change()
+            data = self.path('elsewhere' if os.path.exists(self.path('elsewhere')) else 'images')
+            done = self.run_it('train', '--resume', self.path('run'), '--data', data, '--epochs', str(number))
+            self.assertEqual('it has changed since' in done.stderr.decode(), changed, f'{number}: {done.stderr.decode()}')
+
     def test_a_picture_deleted_in_mid_run_is_skipped(self):
         for i in range(40):
             self.write_png(f"images/{'ab'[i % 2]}/{i:02}.png", i * 6)
