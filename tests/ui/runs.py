@@ -80,6 +80,13 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     assert any(re.fullmatch(r'MLP on Shapes, (Today|Yesterday) \d\d:\d\d', n.name) for n in window.nodes(states=())), 'a run without a name is called by its folder'
     chart = window.find(Role.CHART, 'Loss')
     window.wait_for('the curves of both', lambda: chart.now().description.count(', ') >= 2)
+    window.choose('Horizontal axis of the runs', 'Epoch')
+    window.wait_for('epochs', lambda: chart.now().description.startswith('Epoch '))
+    window.focus_on(chart)
+    window.key('Home', 'End')
+    window.wait_for('the end of the only epoch', lambda: chart.now().description.startswith('Epoch 1.00: '))
+    window.choose('Horizontal axis of the runs', 'Step')
+    window.wait_for('steps', lambda: chart.now().description.startswith('Step '))
     path = home.file('both.csv')
     choose_in_menu('Export', 'Comparison (CSV)…')
     window.save_as('Export the Comparison', path, 'Save')

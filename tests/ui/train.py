@@ -7,12 +7,26 @@ import re
 import sys
 
 import harness
-from harness import GLib, Role, THERE, assert_whole
+from harness import GLib, Role, SHOWING, THERE, assert_whole
 
 
 def read_metrics(folder):
     with open(os.path.join(folder, 'metrics.csv'), newline='') as file:
         return list(csv.DictReader(file))
+
+
+def tile(window, title):
+    """The number under a title of the page Train."""
+    def look():
+        shown = window.shown()
+        return shown[shown.index(title) + 1] if title in shown else None
+    return window.wait_for(f'the number of {title}', look)
+
+
+def seconds(span):
+    """Of "0:07" or "1:02:03"; days are more than any test takes."""
+    assert re.fullmatch(r'(\d+:)+\d\d|\d+\u00a0d.*', span), span
+    return sum(int(part) * 60 ** i for i, part in enumerate(reversed(span.split(':')))) if ':' in span else 86400
 
 
 def step(window):
@@ -133,6 +147,7 @@ def test_pauses_and_stops(home):
     window.text('Training, step')
     window.text('Changes are for the next run')
     window.text_with(' left, loss ')
+    assert seconds(tile(window, 'Time left')) > 3600, 'a million epochs are left'
     window.set_number('Batch size', 40)
     window.press('Pause')
     window.text('Paused, ')
@@ -152,13 +167,16 @@ def test_pauses_and_stops(home):
     assert kept.get_string('settings', 'batch_size') == '16', 'the batch size is for the next run'
     assert kept.get_string('settings', 'lr') == '0.03', 'the learning rate is for this run'
     assert window.number('Batch size') == 40
+    assert seconds(tile(window, 'Time')) < 3600, 'the time that the run took is that which was left'
 
 
 def test_a_pause_frees_the_gpu(home):
     window = home.window()
     window.start_long_run()
+    held = tile(window, 'Memory')
     window.activate('release')
     window.text('Paused, device memory is free')
+    assert held != '0\u00a0B' and tile(window, 'Memory') == '0\u00a0B', f"{held}, then {tile(window, 'Memory')}"
     before = step(window)
     window.text('VRAM')
     assert not window.has_text('in use'), 'memory that was given back is called in use'
@@ -192,7 +210,7 @@ def test_stopping_asks_and_holds_nothing_up(home):
     window.ready()
 
 
-def test_stops_without_saving(home):
+def test_stops_with_and_without_saving(home):
     """In the first epoch, so that nothing was saved before."""
     window = home.window()
     window.open_settings({'Samples': 50000, 'Batch size': 16}, data='builtin:shapes?size=16&samples=50000', model='mlp', batch_size=16, amp='false')
@@ -205,11 +223,30 @@ def test_stops_without_saving(home):
     window.ready()
     kept = os.listdir(home.newest_run())
     assert 'metrics.csv' in kept and 'weights.safetensors' not in kept, kept
+    before = set(os.listdir(home.runs))
+    window.press('Start')
+    window.text('Training, step')
+    window.stop('Save')
+    run, = set(os.listdir(home.runs)) - before
+    kept = os.listdir(os.path.join(home.runs, run))
+    assert 'checkpoint.safetensors' in kept, kept
 
 
 def test_says_that_a_path_was_not_opened_in_mid_run(home):
     window = home.window()
     window.start_long_run()
+    window.open(home.file('elsewhere'))
+    window.text('“elsewhere” was not opened')
+    window.press('Close message')
+    # It does not take the place of an error, but shows once that was closed.
+    window.activate('export-curves', GLib.Variant('s', 'csv'))
+    chooser = window.find(Role.FILE_CHOOSER, 'Export Curves')
+    window.wait_for('the name field', lambda: next((n for n in chooser.inside(Role.TEXT, states=SHOWING) if '.' in n.text), None)).text = '/proc/x.csv'
+    window.press('Export')
+    window.text('The curves were not exported')
+    window.open(home.file('elsewhere'))
+    assert window.has_text('The curves were not exported') and not window.has_text('was not opened'), 'an error was replaced'
+    window.press('Close message')
     window.open(home.file('elsewhere'))
     window.text('“elsewhere” was not opened')
     window.press('Close message')
@@ -246,7 +283,7 @@ def test_a_run_that_learns_nothing_is_said(window):
 
 TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_trains_to_the_end,
          test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
-         test_stops_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
+         test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
          test_a_run_that_learns_nothing_is_said]
 
 if __name__ == '__main__':
