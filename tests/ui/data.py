@@ -156,9 +156,36 @@ def test_one_class_is_taken_on_request(home):
     window.ready()
 
 
+def test_names_are_no_markup(home):
+    """Of a data set, of classes and of a run: shown as they are, and without a complaint of GTK (which ends a test)."""
+    window = home.window()
+    name = '<script>"><img onerror=x>&amp; %s <b>'
+    classes = '<b>bold', 'R&D', '</span>%n', '_Mnemonic'
+    for label in classes:
+        folder = home.file(name + '/' + label.replace('/', '\u2215'))
+        os.makedirs(folder)
+        for i in range(10):
+            write_png(os.path.join(folder, f'{i}.png'), 16)
+    window.open_settings({'Batch size': 8}, data=home.file(name), model='mlp', amp='false', batch_size=8, image_size=16, epochs=1)
+    window.ready()
+    window.find_where('what the next run trains', lambda n: name in n.name + n.description)
+    window.page('Data')
+    window.find_where('the data set', lambda n: name in n.name + n.description)
+    for label in classes:
+        window.find(Role.LIST_ITEM, label.replace('/', '\u2215') + ': 10', states=THERE)
+    window.press('Start')
+    window.finished()
+    window.ready()
+    window.page('Home')
+    window.find_where('recent data', lambda n: name in n.name + n.description)
+    window.page('Runs')
+    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
+    window.wait_for('the run', lambda: any(name in n.name for n in table.inside()))
+
+
 TESTS = [test_opening_what_is_not_there_is_an_error, test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures,
-         test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request]
+         test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_names_are_no_markup]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))
