@@ -156,6 +156,34 @@ def test_one_class_is_taken_on_request(home):
     window.ready()
 
 
+def test_the_window_lives_while_a_scan_waits(home):
+    """Of a folder whose server does not answer: pages and settings can be used, and the scan cancelled."""
+    if not os.environ.get('DYNO_UI_HOLD'):
+        raise harness.Skip('a sanitizer wants to be loaded before all else')
+    gate, folder = home.file('gate'), home.file('photos')
+    for name in 'bus', 'held':
+        os.makedirs(os.path.join(folder, name))
+        for i in range(10):
+            write_png(os.path.join(folder, name, f'{i}.png'), 16)
+    window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
+    window.small_shapes(epochs=1)
+    with open(gate, 'w'):
+        window.open(folder)
+    window.page('Data')
+    window.find(Role.PUSH_BUTTON, 'Cancel')
+    window.set_number('Epochs', 7)
+    window.wait_for_numbers({'Epochs': 7})
+    assert not window.find(Role.PUSH_BUTTON, 'Start').sensitive(), 'the data are not known'
+    window.page('Data')
+    window.press('Cancel')
+    window.ready()
+    window.text('Built in, drawn shapes')  # as before
+    os.remove(gate)
+    window.open(folder)
+    window.text('Image folder')
+    window.ready()
+
+
 def test_names_are_no_markup(home):
     """Of a data set, of classes and of a run: shown as they are, and without a complaint of GTK (which ends a test)."""
     window = home.window()
@@ -185,7 +213,8 @@ def test_names_are_no_markup(home):
 
 TESTS = [test_opening_what_is_not_there_is_an_error, test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures,
-         test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request, test_names_are_no_markup]
+         test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request,
+         test_the_window_lives_while_a_scan_waits, test_names_are_no_markup]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* For a program that loads this before all else: while the file DYNO_TEST_HOLD is there, nothing is
- * written to a file of the history. */
+ * written to a file of the history, and no folder or file is opened below one named "held", as on a
+ * server that does not answer. */
 #undef _FILE_OFFSET_BITS /* pwrite is itself here, and pwrite64 another */
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +30,45 @@ write_it (const char *name, int file, const void *data, size_t size, off64_t at)
         usleep (1000);
     }
   return real (file, data, size, at);
+}
+
+static int
+open_it (const char *name, const char *path, int flags, va_list rest)
+{
+  int (*real) (const char *, int, ...) = (int (*) (const char *, int, ...)) dlsym (RTLD_NEXT, name);
+  const char *gate = getenv ("DYNO_TEST_HOLD");
+  mode_t mode = flags & O_CREAT ? va_arg (rest, mode_t) : 0;
+
+  while (gate && strstr (path, "/held") && access (gate, F_OK) == 0)
+    usleep (1000);
+  return real (path, flags, mode);
+}
+
+int open (const char *path, int flags, ...);
+int open64 (const char *path, int flags, ...);
+
+int
+open (const char *path, int flags, ...)
+{
+  va_list rest;
+  int file;
+
+  va_start (rest, flags);
+  file = open_it ("open", path, flags, rest);
+  va_end (rest);
+  return file;
+}
+
+int
+open64 (const char *path, int flags, ...)
+{
+  va_list rest;
+  int file;
+
+  va_start (rest, flags);
+  file = open_it ("open64", path, flags, rest);
+  va_end (rest);
+  return file;
 }
 
 ssize_t
