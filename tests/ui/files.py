@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Settings in files: exported, previewed, and read back.  Usage: see harness.py."""
 import json
+import os
+import re
 import sys
 
 import harness
-from harness import GLib, Role
+from harness import GLib, Role, make_locale
 
 
 def export(window, path, title='Dyno settings'):
@@ -83,8 +85,34 @@ def test_a_dyno_file_is_exported_and_opened(home):
     window.ready()
 
 
+def test_a_comma_locale_changes_no_file(home):
+    """The same run, settings and weights, from a window whose decimals have a comma."""
+    runs = []
+    for environment in {}, dict(make_locale(home), LANGUAGE='en'):
+        window = home.window(**environment)
+        window.small_shapes(epochs=1, lr=0.0125, deterministic='true')
+        window.set_number('Learning rate', 0.0375)
+        window.ready()
+        window.press('Start')
+        window.finished()
+        window.ready()
+        runs.append(home.newest_run())
+        comma = any(re.search(r'\d,\d+\u00a0[KMGT]iB', text) for text in window.shown())
+        assert comma == bool(environment), 'the locale is not that of the window'
+        window.process.terminate()
+        window.end()
+    for name in 'settings.ini', 'weights.safetensors', 'weights-last.safetensors':
+        texts = []
+        for run in runs:
+            with open(os.path.join(run, name), 'rb') as file:
+                texts.append(file.read())
+        assert texts[0] == texts[1], name
+    with open(os.path.join(runs[1], 'metrics.csv')) as file:
+        assert len({line.count(',') for line in file}) == 1
+
+
 TESTS = [test_exports_settings_that_read_back, test_exports_for_other_programs, test_a_json_name_means_json,
-         test_a_dyno_file_is_exported_and_opened]
+         test_a_dyno_file_is_exported_and_opened, test_a_comma_locale_changes_no_file]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -22,6 +22,11 @@ import sys
 import tempfile
 import time
 import traceback
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+import commalocale
 
 LIMIT_S = 240  # for one step that waits; never reached when things work
 LIMITS_AT_MOST = 3  # that may be reached in a file
@@ -610,6 +615,14 @@ def assert_whole(folder):
     for name in 'settings.ini', 'metrics.csv', 'weights.safetensors', 'curves.svg', 'curves.png', 'log':
         assert name in kept, f'{name} is not in {folder}: {kept}'
     return kept
+
+
+def make_locale(home):
+    """The variables of a window whose decimals have a comma."""
+    try:
+        return commalocale.make(home.file('locales'))
+    except unittest.SkipTest as reason:
+        raise Skip(str(reason))
 
 
 def start_manager():
