@@ -7,7 +7,7 @@ function __dynoctl_settings
         printf '%s\n' $flag=true $flag=false
     end
     printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} augment.crop_from={sample,source} augment.pad={zero,reflect} data.task={auto,classes,values,labels} data.layout={auto,nhwc,nchw} data.normalise={false,true,weights} data.balance={none,sampling} loss.class_weights={none,balanced}
-    printf '%s=\n' batch_size workers prefetch accumulate clip_norm ema_decay early_stop.patience early_stop.min_delta best_metric lr head_lr_factor momentum weight_decay warmup_epochs schedule_epochs label_smoothing \
+    printf '%s=\n' batch_size workers threads loader.nice prefetch accumulate clip_norm ema_decay early_stop.patience early_stop.min_delta best_metric lr head_lr_factor momentum weight_decay warmup_epochs schedule_epochs label_smoothing \
         epochs checkpoint_minutes seed vram_budget exchange.bucket image_size augment.shift augment.crop augment.crop_ratio augment.rotate \
         augment.brightness augment.contrast augment.saturation augment.hue augment.erase augment.noise augment.time_mask \
         augment.time_shift augment.mixup augment.cutmix data.val_split data.max_bad model.width model.dropout model.freeze loss.weights

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cores.h"
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 guint
 dyno_cores_count (void)
@@ -39,15 +43,15 @@ compare_places (gconstpointer a, gconstpointer b)
   return x->cpu < y->cpu ? -1 : 1;
 }
 
-guint
-dyno_cores_keep_part (guint parts)
+/* Of the cores that the calling thread has, in *kept; FALSE: the system does not say. */
+static gboolean
+choose_first (guint n, cpu_set_t *kept)
 {
   g_autoptr (GArray) places = g_array_new (FALSE, FALSE, sizeof (Place));
   cpu_set_t set;
-  guint n;
 
   if (sched_getaffinity (0, sizeof set, &set) != 0)
-    return 0;
+    return FALSE;
   for (guint cpu = 0; cpu < CPU_SETSIZE; cpu++)
     if (CPU_ISSET (cpu, &set))
       {
@@ -55,9 +59,60 @@ dyno_cores_keep_part (guint parts)
         g_array_append_val (places, place);
       }
   g_array_sort (places, compare_places);
-  n = MAX (places->len / MAX (parts, 1), 1);
-  CPU_ZERO (&set);
-  for (guint i = 0; i < n; i++)
-    CPU_SET (g_array_index (places, Place, i).cpu, &set);
-  return sched_setaffinity (0, sizeof set, &set) == 0 ? n : 0;
+  CPU_ZERO (kept);
+  for (guint i = 0; i < MIN (n, places->len); i++)
+    CPU_SET (g_array_index (places, Place, i).cpu, kept);
+  return TRUE;
+}
+
+guint
+dyno_cores_keep (guint n)
+{
+  cpu_set_t kept;
+
+  return n > 0 && choose_first (n, &kept) && sched_setaffinity (0, sizeof kept, &kept) == 0
+             ? (guint) CPU_COUNT (&kept)
+             : 0;
+}
+
+guint
+dyno_cores_keep_part (guint parts)
+{
+  return dyno_cores_keep (MAX (dyno_cores_count () / MAX (parts, 1), 1));
+}
+
+struct _DynoCoresHold {
+  cpu_set_t before;
+};
+
+DynoCoresHold *
+dyno_cores_hold (guint n)
+{
+  DynoCoresHold hold;
+
+  if (n == 0 || sched_getaffinity (0, sizeof hold.before, &hold.before) != 0
+      || dyno_cores_keep (n) == 0)
+    return NULL;
+  return g_memdup2 (&hold, sizeof hold);
+}
+
+void
+dyno_cores_release (DynoCoresHold *hold)
+{
+  if (hold)
+    (void) sched_setaffinity (0, sizeof hold->before, &hold->before);
+  g_free (hold);
+}
+
+gint
+dyno_cores_be_nice (gint nice)
+{
+  const id_t thread = (id_t) syscall (SYS_gettid);
+  gint now;
+
+  errno = 0;
+  now = getpriority (PRIO_PROCESS, thread);
+  if (errno != 0 || nice <= now || setpriority (PRIO_PROCESS, thread, nice) != 0)
+    return now;
+  return nice;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* From options to a job with its data set open and its device known. */
 #include "job-options.h"
+#include "cores.h"
 #include "output.h"
 #include "settings-sources.h"
 #include "signals.h"
@@ -353,6 +354,18 @@ name_next_step (const DynoJobOptions *o, GError **error)
       }
 }
 
+/* Before the first driver is loaded and the data set is looked at, so that all threads keep it.  A
+ * driver that computes on the CPU may count the machine's cores and not this process's. */
+static void
+limit_threads (guint threads)
+{
+  guint kept = dyno_cores_keep (threads);
+  g_autofree char *text = g_strdup_printf ("%u", kept);
+
+  if (kept > 0)
+    g_setenv ("LP_NUM_THREADS", text, FALSE);
+}
+
 static gboolean
 resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GError **error)
 {
@@ -373,8 +386,10 @@ resolve (const char *command, const DynoJobOptions *o, DynoCliJob *cli_job, GErr
       return FALSE;
     }
   if (!parse_level (o->level, &sources.level, error) || !find_names (o, &sources, job, error)
-      || !check_model (job->model, error)
-      || (!o->no_device && !find_device (o->device, &cli_job->device, error)))
+      || !check_model (job->model, error))
+    return FALSE;
+  limit_threads ((guint) job->settings.threads);
+  if (!o->no_device && !find_device (o->device, &cli_job->device, error))
     return FALSE;
   cli_job->dataset = dyno_cli_open_dataset (o->json || o->quiet ? NULL : command, job, error);
   return cli_job->dataset && find_settings (o, &sources, cli_job, error);

@@ -2,6 +2,7 @@
 /* Opening a data set: the first class of the table that matches the location takes it.  What all
  * classes share is here: references, facts, the checks that hold for each. */
 #include "dataset-class.h"
+#include "cores.h"
 #include "intl.h"
 #include <inttypes.h>
 #include <string.h>
@@ -247,6 +248,7 @@ open_location (const char *location, const DynoDatasetParams *params, DynoScanPr
 {
   static const DynoDatasetParams defaults;
   g_autoptr (DynoLocation) parsed = NULL, inner = NULL;
+  g_autoptr (DynoCoresHold) hold = NULL;
   const DynoDatasetClass *klass;
   g_autofree char *shown = NULL;
 
@@ -254,6 +256,7 @@ open_location (const char *location, const DynoDatasetParams *params, DynoScanPr
   if (!parsed)
     return NULL;
   params = params ? params : &defaults;
+  hold = dyno_cores_hold (params->threads);
   klass = dyno_dataset_find_class (parsed);
   if (klass)
     {

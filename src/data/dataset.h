@@ -83,6 +83,7 @@ typedef struct {
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;
   gboolean one_class; /* samples of one class only are no error */
+  guint threads;      /* cores that the opening takes at most; 0: all of the calling thread's */
   guint max_listed;   /* unreadable files listed by name; 0: 100 */
   /* files from which a folder's index is kept in the cache folder; 0: 10,000; G_MAXUINT: none is
    * kept, or read */

@@ -2,6 +2,7 @@
 /* The workers' side of the loader: claiming rows, decoding them into their slot, replacing bad
  * samples. */
 #include "loader-private.h"
+#include "cores.h"
 #include "dataset-class.h"
 #include "resize.h"
 #include "text.h"
@@ -591,6 +592,7 @@ worker_main (gpointer data)
   DynoLoader *loader = worker->loader;
   DynoWorkerScratch *scratch = dyno_worker_scratch_new (loader);
 
+  (void) dyno_cores_be_nice (loader->params.nice);
   g_mutex_lock (&loader->mutex);
   worker->scratch = scratch;
   while (scratch && !should_end (loader, worker))

@@ -39,6 +39,7 @@ typedef struct {
    * another; without drop_last a turn may be short, and a rank may have none. */
   guint ranks, rank, turn;
   guint workers; /* threads; 0: the consumer decodes */
+  gint nice;     /* of the workers; 0: as the thread that makes the loader */
   /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */
   guint prefetch;
   gboolean persistent; /* workers live over epochs; FALSE: they end with each epoch */

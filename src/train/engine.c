@@ -779,8 +779,10 @@ dyno_engine_renew_loaders (DynoEngine *engine)
       MIN (s->prefetch, (gint64) dyno_uploader_get_max_prefetch (engine->training.uploader));
   for (guint i = 0; i < G_N_ELEMENTS (uploaders) && uploaders[i]; i++)
     {
-      dyno_loader_set_workers (dyno_uploader_get_loader (uploaders[i]), (guint) s->workers);
-      dyno_loader_set_prefetch (dyno_uploader_get_loader (uploaders[i]), (guint) s->prefetch);
+      DynoLoader *loader = dyno_uploader_get_loader (uploaders[i]);
+
+      dyno_loader_set_workers (loader, dyno_settings_count_workers (s));
+      dyno_loader_set_prefetch (loader, (guint) s->prefetch);
     }
 }
 

@@ -36,6 +36,7 @@ is_given (const DynoSettingInfo *info, const DynoSettings *settings)
 static const char *const parts_of[][2] = {
   { "early_stop.min_delta", "early_stop.patience" },
   { "schedule_epochs", "schedule" },
+  { "loader.nice", "workers" },
   { "augment.crop_ratio", "augment.crop" },
   { "augment.crop_from", "augment.crop" },
 };
@@ -149,6 +150,9 @@ add_of_batches (GPtrArray *list, const DynoJob *job, guint64 n_train)
          _ ("accumulate=%" PRId64 " counts as %" PRIu64
             ": an epoch has no more batches, and a step does not go on in the next one"),
          s->accumulate, batches);
+  if (dyno_settings_count_workers (s) < (guint) s->workers)
+    add (list, _ ("workers=%" PRId64 " counts as %u: threads=%" PRId64 " allows no more"),
+         s->workers, dyno_settings_count_workers (s), s->threads);
   if (s->batch_size == 1 && (s->loss_weights || s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE))
     add (
         list,

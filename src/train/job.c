@@ -76,7 +76,8 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
                                  .task = (DynoTask) job->settings.data_task,
                                  .sequences = model && model->reads_lengths,
                                  .links = job->settings.data_links,
-                                 .one_class = job->settings.data_one_class };
+                                 .one_class = job->settings.data_one_class,
+                                 .threads = (guint) job->settings.threads };
 }
 
 /* "cnn1d, cnnlstm": models that read what counts of a sequence. */
@@ -187,6 +188,14 @@ check_refused (const DynoSettings *s, const DynoDatasetInfo *info, GError **erro
       info->first_refused ? info->first_refused : "?");
 }
 
+guint
+dyno_settings_count_workers (const DynoSettings *settings)
+{
+  gint64 threads = settings->threads;
+
+  return (guint) (threads > 0 ? MIN (settings->workers, threads) : settings->workers);
+}
+
 gboolean
 dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gboolean training,
                             DynoLoaderParams *params, GError **error)
@@ -201,7 +210,8 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
     .drop_last = training,
     .ranks = job->ranks,
     .rank = job->rank,
-    .workers = (guint) s->workers,
+    .workers = dyno_settings_count_workers (s),
+    .nice = (gint) s->loader_nice,
     .prefetch = (guint) s->prefetch,
     .persistent = s->persistent_workers,
     .crop = training ? dyno_augment_get_source_crop (job, info) : (DynoCrop){ 0 },

@@ -47,6 +47,9 @@ void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
 gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width,
                             guint32 *height, GError **error);
 
+/* The loader's threads: `workers`, and no more than `threads` allows. */
+guint dyno_settings_count_workers (const DynoSettings *settings);
+
 /* How a part of the data set is loaded for it, slots left out: batch, size, order, workers. */
 gboolean dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info,
                                      gboolean training, DynoLoaderParams *params, GError **error);

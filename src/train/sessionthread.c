@@ -3,6 +3,7 @@
  * out ends with DONE. */
 #include "run.h"
 #include "badlayer.h"
+#include "cores.h"
 #include "file.h"
 #include "idlesettings.h"
 #include "intl.h"
@@ -686,6 +687,7 @@ dyno_session_run (gpointer data)
   DynoSessionState state;
 
   take_job (&run);
+  (void) dyno_cores_keep ((guint) run.job->settings.threads); /* of all that the run starts */
   run.pulse = dyno_pulse_new (g_get_monotonic_time);
   dyno_session_add_observer (run.session, &dyno_run_row_writer, &run);
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);

@@ -55,6 +55,15 @@ static const DynoSettingInfo table[] = {
     .same_weights = TRUE, LIVE (LOADER), .by_preset = TRUE,
     .tunable = { DYNO_TUNABLE_DOUBLED, 0, 256, .baseline = 0 }, .title = N_ ("Workers"),
     .help = N_ ("Threads that decode samples; with 0 the training thread decodes itself.") },
+  { NUMBER (INT, threads, "threads", "0", 0, 1024), GROUP (PIPELINE), .same_weights = TRUE,
+    .zero = N_ ("All"), .title = N_ ("CPU threads"),
+    .help = N_ ("Cores of the processor that the run takes at most in all: to find and decode "
+                "samples, and to compute where the device is a CPU. Fewer leave some to other "
+                "programs.") },
+  { NUMBER (INT, loader_nice, "loader.nice", "0", 0, 19), GROUP (ADVANCED), .same_weights = TRUE,
+    .zero = N_ ("Off"), .title = N_ ("Nice workers"),
+    .help = N_ ("Priority that the workers leave to other programs, as nice has it: with 10 a busy "
+                "desktop stays smooth, with 19 they take only what nobody else wants.") },
   { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), .same_weights = TRUE,
     LIVE (LOADER), .by_preset = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 },
     .title = N_ ("Prefetch"), .help = N_ ("Batches that the workers prepare ahead of the step.") },

@@ -18,6 +18,8 @@ typedef struct {
   gint64 batch_size;
   gboolean amp;
   gint64 workers;
+  gint64 threads;     /* cores that the run takes; 0: all */
+  gint64 loader_nice; /* of its workers; 0: as the process */
   gint64 prefetch;
   gboolean pinned;
   gboolean persistent_workers;

@@ -2,6 +2,7 @@
 /* The thread, its events and the records; what is searched, and how, is search.c's. */
 #include "tune.h"
 #include "asyncmeter.h"
+#include "cores.h"
 #include "foresight.h"
 #include "gpu-error.h"
 #include "intl.h"
@@ -559,7 +560,10 @@ run (gpointer data)
 {
   DynoTune *tune = data;
   GError *error = NULL;
-  gboolean good = prepare (tune, &error) && search (tune, &error);
+  gboolean good;
+
+  (void) dyno_cores_keep ((guint) tune->job->settings.threads);
+  good = prepare (tune, &error) && search (tune, &error);
 
   g_clear_pointer (&tune->records, dyno_search_records_free);
   g_clear_pointer (&tune->meter, dyno_meter_free);

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static void
@@ -468,6 +469,74 @@ test_plural (void)
   g_assert_cmpstr (dyno_plural (G_MAXUINT64, "step", "steps"), ==, "steps");
 }
 
+static gpointer
+keep_some (gpointer n)
+{
+  g_assert_cmpuint (dyno_cores_keep (GPOINTER_TO_UINT (n)), ==, dyno_cores_count ());
+  return GUINT_TO_POINTER (dyno_cores_count ());
+}
+
+static gpointer
+count_cores (gpointer unused)
+{
+  return GUINT_TO_POINTER (dyno_cores_count ());
+}
+
+/* 0 is no limit, and more than there are is none either. */
+static void
+test_cores_are_limited (void)
+{
+  guint all = dyno_cores_count ();
+
+  g_assert_cmpuint (dyno_cores_keep (0), ==, 0);
+  for (guint n = 1; n <= all + 1; n++)
+    {
+      GThread *thread = g_thread_new ("some", keep_some, GUINT_TO_POINTER (n));
+      g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (thread)), ==, MIN (n, all));
+    }
+  g_assert_cmpuint (dyno_cores_count (), ==, all);
+}
+
+/* While one is held, threads that are started have its cores only. */
+static void
+test_cores_come_back (void)
+{
+  guint all = dyno_cores_count ();
+  DynoCoresHold *hold = dyno_cores_hold (1);
+
+  g_assert_nonnull (hold);
+  g_assert_cmpuint (dyno_cores_count (), ==, 1);
+  g_assert_cmpuint (GPOINTER_TO_UINT (g_thread_join (g_thread_new ("one", count_cores, NULL))), ==,
+                    1);
+  dyno_cores_release (hold);
+  g_assert_cmpuint (dyno_cores_count (), ==, all);
+  g_assert_null (dyno_cores_hold (0));
+  dyno_cores_release (NULL);
+}
+
+static gpointer
+be_nicer_and_back (gpointer unused)
+{
+  gint before = dyno_cores_be_nice (0);
+
+  g_assert_cmpint (dyno_cores_be_nice (before + 1), ==, before + 1);
+  g_assert_cmpint (dyno_cores_be_nice (before), ==, before + 1);
+  g_assert_cmpint (getpriority (PRIO_PROCESS, (id_t) syscall (SYS_gettid)), ==, before + 1);
+  return GINT_TO_POINTER (before);
+}
+
+/* Of the one thread, and never back: nobody but root could. */
+static void
+test_one_thread_is_nice (void)
+{
+  gint before = getpriority (PRIO_PROCESS, 0);
+
+  g_assert_cmpint (before, <, 19);
+  g_assert_cmpint (GPOINTER_TO_INT (g_thread_join (g_thread_new ("nice", be_nicer_and_back, NULL))),
+                   ==, before);
+  g_assert_cmpint (getpriority (PRIO_PROCESS, 0), ==, before);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -493,6 +562,9 @@ main (int argc, char **argv)
   g_test_add_func ("/base/amount/rates-have-their-thousands-apart", test_amount_rate);
   g_test_add_func ("/base/amount/durations-round-once", test_amount_duration);
   g_test_add_func ("/base/cores/are-shared-out", test_cores_are_shared_out);
+  g_test_add_func ("/base/cores/are-limited", test_cores_are_limited);
+  g_test_add_func ("/base/cores/come-back", test_cores_come_back);
+  g_test_add_func ("/base/cores/one-thread-is-nice", test_one_thread_is_nice);
   g_test_add_func ("/base/module/file-in-the-named-folder", test_module_file_in_the_named_folder);
   g_test_add_func ("/base/text/one-is-no-plural", test_plural);
   return g_test_run ();

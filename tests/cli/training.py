@@ -73,6 +73,46 @@ class Train(Case):
         self.assertEqual(losses[0], losses[1])
         self.assertEqual(losses[1], losses[2])
 
+    def test_threads_do_not_change_the_losses(self):
+        losses = [[s['loss'] for s in self.events(self.train('--epochs', '1', *extra), 'step')]
+                  for extra in ((), ('--set', 'threads=1', '--set', 'loader.nice=5'))]
+        self.assertEqual(losses[0], losses[1])
+
+    def test_threads_hold_all_that_the_run_starts(self):
+        """Of a run in its steps: all threads but the driver's cache of files, which sets its own."""
+        process = subprocess.Popen([PROGRAM, 'train', '--data', TINY, *SMALL, '--json', '--epochs', '100000', '--set', 'threads=1',
+                                    '--set', 'workers=3', '--set', 'loader.nice=7', '--set', 'deterministic=true'],
+                                   env=self.environment, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        try:
+            lines = (json.loads(line) for line in process.stdout)
+            warnings = []
+            for line in lines:
+                warnings.append(json.dumps(line, ensure_ascii=False))
+                if line['event'] == 'step':
+                    break
+            tasks = f'/proc/{process.pid}/task'
+            threads = []
+            for task in os.listdir(tasks):
+                with open(f'{tasks}/{task}/status') as file:
+                    status = dict(part.rstrip('\n').split(':\t', 1) for part in file if ':\t' in part)
+                threads.append((status['Name'], status['Cpus_allowed_list'], os.getpriority(os.PRIO_PROCESS, int(task))))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.stdout.close()
+            process.wait()
+        own = os.getpriority(os.PRIO_PROCESS, 0)
+        workers = [t for t in threads if t[0] == 'dyno-loader']
+        self.assertEqual([t[2] for t in workers], [max(own, 7)])
+        self.assertTrue(any('workers=3 counts as 1' in text for text in warnings), warnings)
+        self.assertIn('dyno-session', [t[0] for t in threads])
+        for name, cores, nice in threads:
+            if 'disk$' in name or name == 'dyno-signal':
+                continue
+            self.assertRegex(cores, r'^\d+$', name)
+            if name != 'dyno-loader':
+                self.assertEqual(nice, own, name)
+        self.assertLessEqual(len([t for t in threads if t[0].startswith('llvmpipe-')]), 1)
+
     def test_an_earlier_run_is_not_written_over(self):
         self.train('--steps', '1', '--out', self.path('run'))
         before = self.read('run', 'weights.safetensors')

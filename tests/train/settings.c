@@ -22,6 +22,8 @@ test_keys (void)
   static const char *const keys[] = { "batch_size",
                                       "amp",
                                       "workers",
+                                      "threads",
+                                      "loader.nice",
                                       "prefetch",
                                       "pinned",
                                       "persistent_workers",
@@ -510,6 +512,9 @@ test_idle (void)
       "augment.crop_ratio=1.5 has no effect: augment.crop is 0" },
     { "accumulate=10", 10, 0, FALSE, "" },
     { "accumulate=11", 10, 0, FALSE, "accumulate=11 counts as 10: an epoch has no more" },
+    { "workers=3 threads=2", 10, 0, FALSE, "workers=3 counts as 2: threads=2 allows no more" },
+    { "workers=3 threads=3", 10, 0, FALSE, "" },
+    { "workers=0 loader.nice=5", 10, 0, FALSE, "loader.nice=5 has no effect: workers is 0" },
     { "batch_size=1 loss.class_weights=balanced", 10, 0, FALSE,
       "loss.class_weights has no effect: the loss of a batch" },
     { "batch_size=2 loss.class_weights=balanced", 10, 0, FALSE, "" },
@@ -523,6 +528,35 @@ test_idle (void)
       if (*cases[i].begin ? !g_str_has_prefix (got, cases[i].begin) || strchr (got, '\n')
                           : *got != '\0')
         g_error ("“%s”: “%s” in place of “%s”", cases[i].settings, got, cases[i].begin);
+    }
+}
+
+/* As the loader gets it. */
+static void
+test_loader_takes_no_more_threads (void)
+{
+  const struct {
+    gint64 workers, threads;
+    guint started;
+  } cases[] = { { 4, 0, 4 }, { 4, 3, 3 }, { 3, 3, 3 }, { 2, 3, 2 }, { 3, 1, 1 }, { 0, 3, 0 } };
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (
+      "builtin:shapes?samples=100", &(DynoDatasetParams){ 0 }, NULL, NULL, NULL, NULL);
+  DynoDatasetParams opening;
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoLoaderParams params;
+
+      job->settings.workers = cases[i].workers;
+      job->settings.threads = cases[i].threads;
+      job->settings.loader_nice = 7;
+      g_assert_true (
+          dyno_job_get_loader_params (job, dyno_dataset_get_info (dataset), TRUE, &params, NULL));
+      g_assert_cmpuint (params.workers, ==, cases[i].started);
+      g_assert_cmpint (params.nice, ==, 7);
+      dyno_job_get_dataset_params (job, &opening);
+      g_assert_cmpuint (opening.threads, ==, (guint) cases[i].threads);
     }
 }
 
@@ -1301,6 +1335,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/settings/did-you-mean", test_guess);
   g_test_add_func ("/train/schedule/values", test_schedule);
   g_test_add_func ("/train/settings/without-an-effect-are-said", test_idle);
+  g_test_add_func ("/train/settings/loader-takes-no-more-threads",
+                   test_loader_takes_no_more_threads);
   g_test_add_func ("/train/schedule/moves-with-the-samples", test_schedule_moves);
   g_test_add_func ("/train/schedule/jump-is-said-with-both-rates", test_schedule_change);
   g_test_add_func ("/train/rate/last-second", test_rate);
