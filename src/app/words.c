@@ -42,6 +42,7 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
     { "manifest", N_ ("List of images") },
     { "archive", N_ ("Image folder in an archive") },
     { "webdataset", N_ ("WebDataset") },
+    { "packed-arrays", N_ ("Packed arrays (WebDataset)") },
     { "pixel-rows", N_ ("Pixels in rows of text") },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)

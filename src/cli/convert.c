@@ -4,6 +4,7 @@
 #include "amount.h"
 #include "convert.h"
 #include "cores.h"
+#include "inspect-augmented.h"
 #include "loaderceiling.h"
 #include "output.h"
 #include "signals.h"
@@ -50,7 +51,10 @@ measure_both (DynoDataset *dataset, Outcome *outcome, GError **error)
   g_autoptr (DynoDataset) packed =
       dyno_dataset_open (outcome->out, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
   const DynoDatasetInfo *info = packed ? dyno_dataset_get_info (packed) : NULL;
-  guint32 size = info ? CLAMP (MIN (info->max_width, info->max_height), 32, 224) : 0;
+  /* at one size, where both can have one */
+  guint32 size = info && dyno_dataset_get_info (dataset)->resizable
+                     ? CLAMP (MIN (info->max_width, info->max_height), 32, 224)
+                     : 0;
 
   return packed && measure (dataset, size, &outcome->before, error)
          && measure (packed, size, &outcome->after, error);
@@ -127,10 +131,11 @@ dyno_verb_convert (int argc, char **argv)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDataset) dataset = NULL;
-  g_auto (GStrv) names = NULL;
+  g_auto (GStrv) names = NULL, set = NULL;
   g_autofree char *targets = NULL;
-  gboolean as_json = FALSE, force = FALSE, no_measure = FALSE;
-  DynoDatasetParams params = { .one_class = TRUE };
+  gboolean opening, as_json = FALSE, force = FALSE, no_measure = FALSE;
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  DynoDatasetParams params;
   Outcome outcome = { .before = NAN, .after = NAN };
   int code, size = 0;
   const GOptionEntry entries[] = {
@@ -138,6 +143,8 @@ dyno_verb_convert (int argc, char **argv)
       "Scale images down to this shorter side (JPEG of quality 95)", "N" },
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
+    { "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &set,
+      "A setting of how DATA is read (data.task=values), several times", "KEY=VALUE" },
     { "force", 0, 0, G_OPTION_ARG_NONE, &force, "Replace OUT where it is there", NULL },
     { "no-measure", 0, 0, G_OPTION_ARG_NONE, &no_measure,
       "Do not measure the loader's rate of both", NULL },
@@ -146,7 +153,7 @@ dyno_verb_convert (int argc, char **argv)
   };
 
   if (!dyno_cli_parse (argc, argv, "DATA OUT",
-                       "Packs a data set of images into one file, a WebDataset shard: it opens at "
+                       "Packs a data set into one file, a WebDataset shard: it opens at "
                        "once and is read in one place.",
                        entries, NULL, &names, 2, &code))
     return code;
@@ -156,7 +163,13 @@ dyno_verb_convert (int argc, char **argv)
     return dyno_cli_usage (argv[0], "--size must be from 0 (as they are) to 8192, not %d", size);
   if (!force && g_file_test (names[1], G_FILE_TEST_EXISTS))
     return dyno_cli_usage (argv[0], "“%s” is there already; --force replaces it", names[1]);
-  params.targets = targets;
+  if (!dyno_inspect_apply (&job->settings, set, &opening, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), as_json);
+  if (!opening)
+    return dyno_cli_usage (argv[0], "--set is of how DATA is read, as data.task or data.layout");
+  job->targets = g_steal_pointer (&targets);
+  dyno_job_get_dataset_params (job, &params);
+  params.one_class = TRUE;
   dataset =
       dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
   if (!dataset)

@@ -10,6 +10,8 @@
 #include "image.h"
 #include "intl.h"
 #include "members.h"
+#include "npyfile.h"
+#include "packed.h"
 #include "parallel.h"
 #include "rng.h"
 #include <errno.h>
@@ -152,6 +154,50 @@ pack_file (const Convert *convert, Packed *one, GError **error)
   return TRUE;
 }
 
+/* Bytes in grey or RGB are an image file each, everything else an array. */
+static gboolean
+are_images (const DynoDatasetInfo *info)
+{
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  guint32 channels = dyno_schema_count_channels (&info->schema);
+
+  return input->element == DYNO_ELEMENT_U8 && input->n_axes == 3
+         && (channels == 1 || channels == 3);
+}
+
+/* As it is fed, without the steps that were padded. */
+static gboolean
+pack_array (const Convert *convert, Packed *one, GError **error)
+{
+  const DynoDatasetInfo *info = &convert->dataset->info;
+  const DynoBatchSchema *schema = &info->schema;
+  const DynoBatchField *input = dyno_schema_find_role (schema, DYNO_FIELD_INPUT);
+  int at_target = dyno_schema_find_index (schema, DYNO_FIELD_TARGET),
+      at_length = dyno_schema_find_index (schema, DYNO_FIELD_LENGTH);
+  g_autofree float *target = g_new0 (float, dyno_schema_count_values (schema) + 1);
+  gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { NULL };
+  guint64 shape[DYNO_SCHEMA_MAX_AXES];
+  gint32 length = (gint32) input->shape[0];
+
+  if (!dyno_datafile_reserve (one->pixels,
+                              dyno_field_count (input) * dyno_element_size (input->element), error))
+    return FALSE;
+  fields[dyno_schema_find_index (schema, DYNO_FIELD_INPUT)] = one->pixels->data;
+  fields[at_target] = target;
+  if (at_length >= 0)
+    fields[at_length] = &length;
+  if (!dyno_dataset_decode (convert->dataset, one->index, info->max_width, info->max_height, fields,
+                            one->scratch, error))
+    return FALSE;
+  for (guint i = 0; i < input->n_axes; i++)
+    shape[i] = i == 0 && input->variable ? (guint64) length : input->shape[i];
+  one->extension = "npy";
+  g_byte_array_set_size (one->bytes, 0);
+  dyno_npy_append (one->bytes, input->element == DYNO_ELEMENT_U8 ? "u1" : "f4", input->n_axes,
+                   shape, one->pixels->data);
+  return TRUE;
+}
+
 static void
 pack_one (guint i, gpointer data)
 {
@@ -162,6 +208,11 @@ pack_one (guint i, gpointer data)
 
   one->copied = FALSE;
   one->box = NULL;
+  if (!are_images (info))
+    {
+      pack_array (convert, one, &one->error);
+      return;
+    }
   if (convert->dataset->klass->has_files)
     {
       pack_file (convert, one, &one->error);
@@ -207,20 +258,6 @@ write_member (Convert *convert, const char *extension, const void *data, gsize s
          && write_all (convert, zeros, (gsize) (dyno_align_up (size, BLOCK) - size), error);
 }
 
-static void
-append_string (GString *json, const char *text)
-{
-  g_string_append_c (json, '"');
-  for (; *text; text++)
-    if (*text == '"' || *text == '\\')
-      g_string_append_printf (json, "\\%c", *text);
-    else if ((guchar) *text < 0x20)
-      g_string_append_printf (json, "\\u%04x", (guint) *text);
-    else
-      g_string_append_c (json, *text);
-  g_string_append_c (json, '"');
-}
-
 static gboolean
 is_validation (DynoDataset *dataset, guint64 index)
 {
@@ -247,7 +284,8 @@ list_value_names (const DynoDatasetInfo *info)
   return g_string_free (g_steal_pointer (&names), FALSE);
 }
 
-/* The names of values stand with the file's first sample alone. */
+/* The names of values, and all that is of the whole data set, stand with the file's first sample
+ * alone. */
 static char *
 describe_target (const Convert *convert, guint64 index, const DynoImageBox *box, gboolean first)
 {
@@ -273,13 +311,14 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
       if (*names)
         {
           g_string_append (json, ", \"value_names\": ");
-          append_string (json, names);
+          dyno_packed_append_string (json, names);
         }
     }
   else
     {
       g_string_append (json, "\"label\": ");
-      append_string (json, dataset->info.class_names[dyno_dataset_get_label (dataset, index)]);
+      dyno_packed_append_string (
+          json, dataset->info.class_names[dyno_dataset_get_label (dataset, index)]);
     }
   if (dataset->info.has_split)
     g_string_append_printf (json, ", \"split\": \"%s\"",
@@ -287,8 +326,10 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
   if (box)
     g_string_append_printf (json, ", \"crop_xywh\": [%d, %d, %d, %d]", box->x, box->y, box->width,
                             box->height);
+  if (first)
+    dyno_packed_describe (&dataset->info, json);
   g_string_append_printf (json, ", \"source_index\": %" PRIu64 ", \"name\": ", index);
-  append_string (json, name);
+  dyno_packed_append_string (json, name);
   g_string_append (json, "}\n");
   return g_string_free (g_steal_pointer (&json), FALSE);
 }
@@ -406,6 +447,26 @@ compare_indices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
+/* What the network reads, but for the size where images were scaled, and the names of classes in their
+ * order. */
+static gboolean
+is_same_kind (const Convert *convert, DynoDataset *again)
+{
+  const DynoDatasetInfo *a = &convert->dataset->info, *b = &again->info;
+  const DynoBatchField *x = dyno_schema_find_role (&a->schema, DYNO_FIELD_INPUT),
+                       *y = dyno_schema_find_role (&b->schema, DYNO_FIELD_INPUT);
+
+  if (x->element != y->element || x->variable != y->variable || strcmp (x->axes, y->axes) != 0
+      || memcmp (&x->normalisation, &y->normalisation, sizeof x->normalisation) != 0
+      || dyno_schema_count_channels (&a->schema) != dyno_schema_count_channels (&b->schema)
+      || a->n_classes != b->n_classes)
+    return FALSE;
+  for (guint32 i = 0; i < a->n_classes; i++)
+    if (strcmp (a->class_names[i], b->class_names[i]) != 0)
+      return FALSE;
+  return are_images (a) || memcmp (x->shape, y->shape, x->n_axes * sizeof x->shape[0]) == 0;
+}
+
 static gboolean
 verify (const Convert *convert, GCancellable *cancellable, GError **error)
 {
@@ -417,6 +478,14 @@ verify (const Convert *convert, GCancellable *cancellable, GError **error)
   gboolean same = again && again->info.n_samples == convert->written->len;
 
   g_array_sort (convert->written, compare_indices); /* the reader restores the order */
+  if (same && !is_same_kind (convert, again))
+    {
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   _ ("The classes of “%s” cannot be kept in a packed file: their names are too "
+                      "long together, or hold line ends; rename them. Nothing was put in place"),
+                   convert->dataset->info.name);
+      return FALSE;
+    }
   for (guint64 i = 0; same && i < convert->written->len; i++)
     {
       if (g_cancellable_set_error_if_cancelled (cancellable, error))
@@ -437,16 +506,21 @@ static gboolean
 check_kind (DynoDataset *dataset, guint32 size, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
-  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
-  guint32 channels = dyno_schema_count_channels (&info->schema);
-  gboolean values = dyno_schema_count_values (&info->schema) > 0;
+  guint32 n_values = dyno_schema_count_values (&info->schema);
 
-  if (info->schema.generated || input->element != DYNO_ELEMENT_U8 || input->n_axes != 3
-      || (channels != 1 && channels != 3) || (values && !info->knows_values))
-    g_set_error (
-        error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-        _ ("“%s” is not made of images of bytes in grey or RGB, which alone can be packed"),
-        info->name);
+  if (info->schema.generated)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” is noise that the device makes itself: there is nothing to pack"),
+                 info->name);
+  else if (n_values > DYNO_PACKED_MAX_VALUES)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” has %u values to predict of each sample; a packed file keeps up to %u"),
+                 info->name, n_values, DYNO_PACKED_MAX_VALUES);
+  else if (n_values > 0 && !info->knows_values)
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("The values to predict of “%s” are not known before its samples are decoded; "
+                    "list them in a CSV and pack that"),
+                 info->name);
   else if (size > 0 && !info->resizable)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("The samples of “%s” have a size of their own; pack them without another"),

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing a data set of images into one file: a WebDataset shard (webdataset.c reads it).
+/* Packing a data set into one file: a WebDataset shard (webdataset.c and packedarrays.c read it).
  *
  * That form and no own one, for other programs read it as well, and any .tar program shows what is
  * in it; its samples lie one after another, each image as its bytes were, so that nothing is lost
  * and nothing is decoded to be packed.  Of an image that a sample is a piece of, the piece is
  * written as PNG, or the whole JPEG and where the piece lies in it: in either case what is decoded
- * at any size is the same to the bit.  Names of values, and the order of the samples in the data
- * set, are written too: training by the file is training by what it was made of. */
+ * at any size is the same to the bit.  What is no image of bytes in grey or RGB, as sequences and arrays
+ * of floats, is written as .npy, as it is fed.  Names of classes and of values, the normalisation, the
+ * parts, and the order of the samples in the data set, are written too (packed.h): training by the
+ * file is training by what it was made of. */
 #pragma once
 #include "dataset.h"
 
@@ -23,7 +25,8 @@ typedef struct {
  * first, in a fixed random order, then those of its own validation part.  size: 0, or the shorter
  * side that images are scaled down to (JPEG of quality 95).  A sample that cannot be read is
  * skipped, counted, and "sample: reason" appended to skipped (may be NULL), 100 at most.
- * Errors: UNSUPPORTED (no images of bytes; a size where samples have one of their own), EMPTY,
+ * Errors: UNSUPPORTED (noise of the device; a size where samples have one of their own; names of
+ * classes that do not fit), EMPTY,
  * CORRUPT (what was read again is not what was written); DYNO_BASE_ERROR_DISK, _IO;
  * G_IO_ERROR_CANCELLED. */
 gboolean dyno_dataset_convert (DynoDataset *dataset, const char *path, guint32 size,

@@ -88,6 +88,7 @@ extern const DynoDatasetClass dyno_dataset_class_pixelrows;
 extern const DynoDatasetClass dyno_dataset_class_manifest;
 extern const DynoDatasetClass dyno_dataset_class_archive;
 extern const DynoDatasetClass dyno_dataset_class_webdataset;
+extern const DynoDatasetClass dyno_dataset_class_packedarrays;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
 /* Outside of it: what is opened without labels. */

@@ -209,7 +209,7 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
        dataset->info.has_split && klass->is_validation && i < dataset->info.n_samples; i++)
     dataset->info.n_validation += klass->is_validation (dataset, i);
   dyno_dataset_read_luma (dataset, context->params->wanted);
-  dataset->info.croppable = klass->decode_crop && !dataset->info.luma;
+  dataset->info.croppable = klass->decode_crop && !dataset->info.luma && !dataset->info.grey;
   g_ptr_array_add (dataset->unreadable, NULL);
   return g_steal_pointer (&dataset);
 }

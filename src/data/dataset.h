@@ -33,6 +33,7 @@ typedef enum {
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
   /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "pixel-rows", "manifest", "archive", "webdataset",
+   * "packed-arrays",
    * "image-folder" */
   const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */
@@ -67,6 +68,7 @@ typedef struct {
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   guint64 n_validation;  /* with has_split: samples of val/ */
   gboolean generated;    /* built in */
+  gboolean grey;         /* images that are decoded in colour, and are of one channel */
   gboolean luma;         /* images in colour that are read as luma: see DynoDatasetParams */
   /* of names, sizes and labels: tells whether a resumed run sees the same data */
   guint64 content_hash;

@@ -466,7 +466,8 @@ fill_at_once (Work *work)
 {
   DynoLoader *loader = work->loader;
   const DynoDatasetClass *klass = loader->dataset->klass;
-  gboolean can = !klass->fetch || (klass->decode_at_once && !loader->dataset->info.luma), ok = TRUE;
+  const DynoDatasetInfo *info = &loader->dataset->info;
+  gboolean can = !klass->fetch || (klass->decode_at_once && !info->luma && !info->grey), ok = TRUE;
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
 
   if (loader->cache || !can || !begin_writing (work))

@@ -38,7 +38,7 @@ dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
   gpointer coloured[DYNO_SCHEMA_MAX_FIELDS];
   int at;
 
-  if (!dataset->info.luma)
+  if (!dataset->info.luma && !dataset->info.grey)
     return dataset->klass->decode (dataset, index, width, height, fields, scratch, fetched, error);
   colours = g_try_malloc_n (n, 3);
   if (!colours)

@@ -66,6 +66,20 @@ class Archives(Case):
                 text = self.run_it(*options, '--set', 'cache=true').stdout.decode()
                 self.assertEqual('decoded from the files; cache=true is without effect' in text, expected)
 
+    def test_packed_sequences_train_the_same(self):
+        """Of differing lengths: the same losses to the bit, and the same classes."""
+        data = 'builtin:waves?samples=40&length=16&channels=2&classes=4'
+        self.run_it('convert', data, self.path('waves.tar'), '--no-measure')
+        losses = []
+        for source in (data, self.path('waves.tar')):
+            lines = self.lines('train', '--data', source, '--model', 'cnn1d', '--set', 'model.width=0.125', '--set', 'batch_size=8',
+                               '--set', 'amp=false', '--set', 'workers=1', '--set', 'deterministic=true', '--steps', '3', '--json')
+            losses.append([line['loss'] for line in lines if line.get('event') == 'step'])
+        self.assertEqual(len(losses[0]), 3)
+        self.assertEqual(*losses)
+        names = [self.lines('inspect', source, '--json')[0]['class_names'] for source in (data, self.path('waves.tar'))]
+        self.assertEqual(*names)
+
     def test_convert(self):
         for name in NAMES:
             os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
@@ -94,7 +108,8 @@ class Archives(Case):
         self.assertIn(b'--force', again.stderr)
         self.run_it('convert', self.path('photos'), self.path('packed.tar'), '--no-measure', '--force')
         self.assertEqual(before, digest(self.path('packed.tar')))
-        self.run_it('convert', 'builtin:waves', self.path('waves.tar'), expect=3)
+        self.run_it('convert', 'synthetic:8x8x3', self.path('noise.tar'), expect=3)
+        self.run_it('convert', 'builtin:waves', self.path('waves.tar'), '--no-measure', '--set', 'lr=1', expect=2)
         self.run_it('convert', self.path('photos'), self.path('none/packed.tar'), expect=7)
         self.run_it('convert', self.path('photos'), expect=2)
         self.assertEqual(sorted(os.listdir(self.folder)), ['packed.tar', 'photos'])

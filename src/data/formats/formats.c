@@ -13,7 +13,8 @@ const DynoDatasetClass *const dyno_dataset_classes[] = {
   &dyno_dataset_class_sequences, /* a folder of arrays, with a list of them or not */
   &dyno_dataset_class_idx,
   &dyno_dataset_class_cifar,
-  &dyno_dataset_class_webdataset, /* archives whose members make samples */
+  &dyno_dataset_class_packedarrays, /* a pattern of them too */
+  &dyno_dataset_class_webdataset,   /* archives whose members make samples */
   &dyno_dataset_class_archive,
   &dyno_dataset_class_w300lp,
   &dyno_dataset_class_biwi,      /* folders of images with a pose beside each */

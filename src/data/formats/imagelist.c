@@ -280,8 +280,8 @@ dyno_image_list_get_box (const DynoImageList *list, guint64 index)
   return box && box->width > 0 ? box : NULL;
 }
 
-static void
-fill_target (DynoDataset *dataset, guint64 index, gpointer target)
+void
+dyno_image_list_put_target (DynoDataset *dataset, guint64 index, gpointer target)
 {
   const DynoImageList *list = dataset->state;
 
@@ -297,7 +297,7 @@ dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guin
 {
   const DynoImageBox *box = dyno_image_list_box (dataset, index);
 
-  fill_target (dataset, index, fields[DYNO_DATASET_TARGET]);
+  dyno_image_list_put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
   if (box)
     return dyno_image_decode_box (scratch, fetched, box, width, height, fields[DYNO_DATASET_INPUT],
                                   error)
@@ -311,7 +311,7 @@ dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const DynoCrop
                              guint32 seed, guint32 width, guint32 height, gpointer const *fields,
                              GByteArray *scratch, gsize fetched, GError **error)
 {
-  fill_target (dataset, index, fields[DYNO_DATASET_TARGET]);
+  dyno_image_list_put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
   return dyno_image_decode_crop (scratch, fetched, dyno_image_list_box (dataset, index), crop, seed,
                                  width, height, fields[DYNO_DATASET_INPUT], error)
          || name_error (dataset, index, error);

@@ -109,6 +109,8 @@ gboolean dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const
 gint32 dyno_image_list_label (DynoDataset *dataset, guint64 index);
 const DynoImageBox *dyno_image_list_box (DynoDataset *dataset, guint64 index);
 const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);
+/* A sample's class or values to its target. */
+void dyno_image_list_put_target (DynoDataset *dataset, guint64 index, gpointer target);
 gboolean dyno_image_list_probe (DynoDataset *dataset, guint64 index, GError **error);
 char *dyno_image_list_describe (DynoDataset *dataset, guint64 index);
 gboolean dyno_image_list_is_validation (DynoDataset *dataset, guint64 index);
@@ -126,5 +128,10 @@ guint32 dyno_label_table_add (DynoLabelTable *table, const char *label);
  * labels that are all whole numbers are ordered as such; else all by the bytes of their names. */
 void dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
                               gboolean numbers);
+
+/* The same with names and order as given, some of which may have no sample; a label is one of them
+ * but for blanks at its ends.  FALSE, and nothing is done: a label is none of them, or two are one. */
+gboolean dyno_label_table_order (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
+                                 char **names);
 
 G_END_DECLS

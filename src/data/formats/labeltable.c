@@ -80,3 +80,35 @@ dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *i
       item->class_id = (gint32) ids[item->class_id];
     }
 }
+
+gboolean
+dyno_label_table_order (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items, char **names)
+{
+  g_autoptr (GHashTable) places = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  g_autofree guint32 *ids = g_new0 (guint32, MAX (table->labels->len, 1));
+  guint32 n = g_strv_length (names);
+
+  for (guint32 i = 0; i < n; i++)
+    if (!g_hash_table_insert (places, g_strstrip (g_strdup (names[i])), GUINT_TO_POINTER (i)))
+      return FALSE;
+  for (guint32 i = 0; i < table->labels->len; i++)
+    {
+      gpointer place;
+      if (!g_hash_table_lookup_extended (places, g_ptr_array_index (table->labels, i), NULL,
+                                         &place))
+        return FALSE;
+      ids[i] = GPOINTER_TO_UINT (place);
+    }
+  dyno_dataset_info_set_classes (info, n);
+  for (guint32 i = 0; i < n; i++)
+    {
+      g_free (info->class_names[i]);
+      info->class_names[i] = g_filename_display_name (names[i]);
+    }
+  for (guint i = 0; i < items->len; i++)
+    {
+      DynoListedImage *item = &g_array_index (items, DynoListedImage, i);
+      item->class_id = (gint32) ids[item->class_id];
+    }
+  return TRUE;
+}

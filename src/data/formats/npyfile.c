@@ -376,12 +376,11 @@ dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes)
   return value;
 }
 
-gboolean
-dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
-                gconstpointer data, GError **error)
+void
+dyno_npy_append (GByteArray *file, const char *type, guint n_dims, const guint64 *shape,
+                 gconstpointer data)
 {
   g_autoptr (GString) literal = g_string_new (NULL);
-  g_autoptr (GByteArray) file = g_byte_array_new ();
   gsize size = (gsize) (type[1] - '0');
   const char *order = type[1] == '1' ? "|" : G_BYTE_ORDER == G_LITTLE_ENDIAN ? "<" : ">";
   guint8 start[10] = MAGIC "\x01";
@@ -403,5 +402,14 @@ dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 
   g_byte_array_append (file, start, sizeof start);
   g_byte_array_append (file, (const guint8 *) literal->str, (guint) literal->len);
   g_byte_array_append (file, data, (guint) size);
+}
+
+gboolean
+dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
+                gconstpointer data, GError **error)
+{
+  g_autoptr (GByteArray) file = g_byte_array_new ();
+
+  dyno_npy_append (file, type, n_dims, shape, data);
   return dyno_file_write_atomic (path, file->data, file->len, error);
 }

@@ -40,8 +40,11 @@ gboolean dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *
 double dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes);
 gint64 dyno_npy_get_int (const DynoNpyHeader *header, const guint8 *bytes);
 
-/* Writes an array of this machine's byte order: type is "f4", "u1", "i8" ...  Errors: those of
- * dyno_file_write_atomic. */
+/* Appends an array as a file has it, of this machine's byte order: type is "f4", "u1", "i8" ... */
+void dyno_npy_append (GByteArray *file, const char *type, guint n_dims, const guint64 *shape,
+                      gconstpointer data);
+
+/* Writes one.  Errors: those of dyno_file_write_atomic. */
 gboolean dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
                          gconstpointer data, GError **error);
 

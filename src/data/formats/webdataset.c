@@ -5,19 +5,21 @@
  * them, or a pattern shard-{000..012}.tar.
  *
  * What convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample;
- * "value_names", the names of the values, a line each; "source_index", the sample's place in the
- * data set that was packed: where all have one, and each another, they are put into that order.
- * The first two count only beside a source_index.
+ * "value_names", the names of the values, a line each; what packed.h has; "source_index", the sample's
+ * place in the data set that was packed: where all have one, and each another, they are put into that
+ * order.  The others count only beside a source_index.
+ *
+ * Samples that are arrays (key.npy) in place of images are packedarrays.c's.
  *
  * Invariants: the shards are listed once, at open, in the order of their names, and only the small
  * members are read; samples are read from their places in any order, so that they are shuffled as
  * any others are.  A sample without label, or without image, is listed. */
-#include "imagelist.h"
+#include "webdataset.h"
 #include "datafile.h"
-#include "foldernames.h"
 #include "intl.h"
 #include "members.h"
 #include "partnames.h"
+#include "shards.h"
 #include "targetnames.h"
 #include "texttable.h"
 #include <errno.h>
@@ -25,12 +27,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MAX_LABEL  (64 * 1024)
-#define MAX_LINE   256
-#define MAX_VALUES 1024
-#define MAX_MET    200
-#define PEEKED     16 /* members that tell the kind */
-#define NO_PLACE   G_MAXUINT64
+#define MAX_LABEL (64 * 1024)
+#define MAX_LINE  256
+#define MAX_MET   200
+#define PEEKED    16 /* members that tell the kind */
+#define NO_PLACE  G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
 /* The kind of a member, by the text after its key, and how plainly: key.jpg, or key.input.jpg.  Of two
@@ -57,11 +58,13 @@ typedef struct {
   LabelSource source;
   char *label; /* a class, or values joined by spaces */
   gboolean values;
-  DynoImageBox box;    /* no width: there is none */
-  const char *refused; /* why what the .json says cannot be */
-  guint64 place;       /* in the data set that was packed */
-  GArray *places;      /* guint64, of all samples */
-  char **names;        /* of the values; NULL: none were met */
+  DynoImageBox box;          /* no width: there is none */
+  const char *refused;       /* why what the .json says cannot be */
+  guint64 place;             /* in the data set that was packed */
+  GArray *places;            /* guint64, of all samples */
+  char **names;              /* of the values; NULL: none were met */
+  const char *const *inputs; /* endings of what is a sample */
+  DynoPacked *packed;
 } Load;
 
 /* "folder/key.ext" to the length of key with its folder, and ext in lower case; FALSE: it has
@@ -85,8 +88,8 @@ is_one_of (const char *word, const char *const *words)
   return g_strv_contains (words, word);
 }
 
-static const char *const image_words[] = { "jpg", "jpeg", "png", "webp", "bmp",
-                                           "tif", "tiff", "img", NULL };
+const char *const dyno_webdataset_images[] = { "jpg", "jpeg", "png", "webp", "bmp",
+                                               "tif", "tiff", "img", NULL };
 static const char *const label_words[] = { "cls", "json", "txt", NULL };
 /* Before the ending: key.input.jpg, key.target.cls. */
 static const char *const input_words[] = { "input", "image", "img", "rgb", "photo", "x", NULL };
@@ -107,9 +110,9 @@ rank_of (const char *extension, const char *const *endings, const char *const *w
 }
 
 static Rank
-rank_of_image (const char *extension)
+rank_of_input (const char *extension, const char *const *inputs)
 {
-  return rank_of (extension, image_words, input_words);
+  return rank_of (extension, inputs, input_words);
 }
 
 static Rank
@@ -145,7 +148,7 @@ append_values (Load *load, const char *text)
   for (; parts[n]; n++)
     {
       float value = (float) g_ascii_strtod (parts[n], NULL);
-      if (!isfinite (value) || n == MAX_VALUES)
+      if (!isfinite (value) || n == DYNO_PACKED_MAX_VALUES)
         break;
       g_array_append_val (list->values, value);
     }
@@ -247,6 +250,7 @@ take_packed (Load *load, GHashTable *members)
       load->place = NO_PLACE;
       return;
     }
+  dyno_packed_take (load->packed, members);
   if (names && !load->names)
     load->names = g_strsplit (names, "\n", -1);
   if (!crop)
@@ -334,7 +338,8 @@ take_member (const DynoMember *member, gpointer data, GError **error)
       if (!end_sample (load, error))
         return FALSE;
       forget_sample (load);
-      if (rank_of_image (extension) == RANK_NONE && rank_of_label (extension) == RANK_NONE)
+      if (rank_of_input (extension, load->inputs) == RANK_NONE
+          && rank_of_label (extension) == RANK_NONE)
         return TRUE;
       g_string_append_len (load->key, member->name, (gssize) length);
     }
@@ -351,7 +356,7 @@ take_member (const DynoMember *member, gpointer data, GError **error)
       return read_label (
           load, member, strrchr (extension, '.') ? strrchr (extension, '.') + 1 : extension, error);
     }
-  rank = rank_of_image (extension);
+  rank = rank_of_input (extension, load->inputs);
   if (rank <= load->image_rank)
     return TRUE;
   load->image_rank = rank;
@@ -364,91 +369,9 @@ take_member (const DynoMember *member, gpointer data, GError **error)
 
 /* --- shards ----------------------------------------------------------------------------------- */
 
-static int
-compare_names (gconstpointer a, gconstpointer b)
-{
-  return strcmp (*(char *const *) a, *(char *const *) b);
-}
-
-static void
-add_shards (const char *folder, GPtrArray *paths)
-{
-  g_autoptr (GPtrArray) found = g_ptr_array_new ();
-  g_autoptr (GDir) dir = g_dir_open (folder, 0, NULL);
-  const char *name;
-
-  while (dir && (name = dyno_folder_next_name (dir)))
-    if (g_str_has_suffix (name, ".tar") && name[0] != '.')
-      g_ptr_array_add (found, g_build_filename (folder, name, NULL));
-  g_ptr_array_sort (found, compare_names);
-  for (guint i = 0; i < found->len; i++)
-    g_ptr_array_add (paths, g_ptr_array_index (found, i));
-}
-
-/* The shards of the folders train and val, or as parts are named. */
-static void
-add_parts (const char *root, GPtrArray *paths)
-{
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GDir) dir = g_dir_open (root, 0, NULL);
-  DynoPartFolders parts;
-  const char *name;
-
-  while (dir && (name = dyno_folder_next_name (dir)))
-    {
-      g_autofree char *folder = g_build_filename (root, name, NULL);
-      if (name[0] != '.' && g_file_test (folder, G_FILE_TEST_IS_DIR))
-        g_ptr_array_add (names, g_strdup (name));
-    }
-  g_ptr_array_add (names, NULL);
-  dyno_part_folders_choose (&parts, (const char *const *) names->pdata, NULL, NULL);
-  for (guint i = 0; i < 2; i++)
-    {
-      const char *part = i == 0 ? parts.train : parts.validation;
-      g_autofree char *folder = part ? g_build_filename (root, part, NULL) : NULL;
-      if (folder)
-        add_shards (folder, paths);
-    }
-  dyno_part_folders_clear (&parts);
-}
-
-static GPtrArray *
-list_shards (const DynoLocation *location)
-{
-  g_autoptr (GPtrArray) paths = NULL;
-
-  if (location->is_pattern)
-    return dyno_location_expand (location->body);
-  paths = g_ptr_array_new_with_free_func (g_free);
-  if (!location->is_folder)
-    g_ptr_array_add (paths, g_strdup (location->body));
-  else
-    add_shards (location->body, paths);
-  if (paths->len == 0)
-    add_parts (location->body, paths);
-  return g_steal_pointer (&paths);
-}
-
-/* Whether a word of the shard's name, or its folder, is of the training part, or of another. */
-static gboolean
-is_of_part (const char *path, gboolean trains)
-{
-  g_autofree char *base = g_path_get_basename (path), *folder = g_path_get_dirname (path),
-                  *last = g_path_get_basename (folder);
-  g_auto (GStrv) tokens = g_strsplit_set (base, "-_.", -1);
-  DynoPart part = dyno_part_of_name (last, NULL);
-
-  for (guint i = 0; tokens[i]; i++)
-    {
-      DynoPart one = dyno_part_of_name (tokens[i], NULL);
-      if (one != DYNO_PART_NONE && (one == DYNO_PART_TRAIN) == trains)
-        return TRUE;
-    }
-  return part != DYNO_PART_NONE && (part == DYNO_PART_TRAIN) == trains;
-}
-
 /* The first members tell whether they make samples. */
 typedef struct {
+  const char *const *inputs; /* NULL: images, or anything before a label */
   GHashTable *keys;
   guint left;
   gboolean found;
@@ -464,13 +387,16 @@ peek_member (const DynoMember *member, gpointer data, GError **error)
   if (split_name (member->name, &length, &extension))
     {
       gboolean label = rank_of_label (extension) != RANK_NONE;
-      char *key = g_strdup_printf ("%d%.*s", label, (int) length, member->name);
+      g_autofree char *key = g_strdup_printf ("%d%.*s", label, (int) length, member->name);
       g_autofree char *other = g_strdup_printf ("%d%.*s", !label, (int) length, member->name);
+      gboolean counts =
+          label
+          || rank_of_input (extension, peek->inputs ? peek->inputs : dyno_webdataset_images)
+                 != RANK_NONE;
 
-      peek->found = peek->found
-                    || ((label || rank_of_image (extension) != RANK_NONE)
-                        && g_hash_table_contains (peek->keys, other));
-      g_hash_table_add (peek->keys, key);
+      peek->found = peek->found || (counts && g_hash_table_contains (peek->keys, other));
+      if (counts || !peek->inputs)
+        g_hash_table_add (peek->keys, g_steal_pointer (&key));
     }
   if (!peek->found && --peek->left > 0)
     return TRUE;
@@ -479,9 +405,9 @@ peek_member (const DynoMember *member, gpointer data, GError **error)
 }
 
 static gboolean
-has_samples (const char *path)
+has_samples (const char *path, const char *const *inputs)
 {
-  Peek peek = { .left = PEEKED };
+  Peek peek = { .inputs = inputs, .left = PEEKED };
   const char *other;
   guint64 size;
   int fd = dyno_datafile_open (path, &size, NULL);
@@ -496,19 +422,17 @@ has_samples (const char *path)
   return peek.found;
 }
 
-static gboolean
-webdataset_matches (const DynoLocation *location)
+gboolean
+dyno_webdataset_has (const DynoLocation *location, const char *const *inputs)
 {
   g_autoptr (GPtrArray) paths = NULL;
 
   if (location->scheme)
     return FALSE;
-  if (location->is_pattern)
-    return TRUE;
-  if (!location->is_folder)
-    return location->is_regular && has_samples (location->body);
-  paths = list_shards (location);
-  return paths->len > 0 && has_samples (g_ptr_array_index (paths, 0));
+  if (!location->is_folder && !location->is_pattern)
+    return location->is_regular && has_samples (location->body, inputs);
+  paths = dyno_shards_list (location);
+  return paths->len > 0 && has_samples (g_ptr_array_index (paths, 0), inputs);
 }
 
 static gboolean
@@ -542,16 +466,17 @@ load_shard (Load *load, const char *path, GError **error)
 static gboolean
 load_shards (Load *load, GError **error)
 {
-  g_autoptr (GPtrArray) paths = list_shards (load->context->location);
+  g_autoptr (GPtrArray) paths = dyno_shards_list (load->context->location);
   gboolean trains = FALSE;
 
   for (guint i = 0; i < paths->len; i++)
-    trains = trains || is_of_part (g_ptr_array_index (paths, i), TRUE);
+    trains = trains || dyno_shard_is_of_part (g_ptr_array_index (paths, i), TRUE);
   for (guint i = 0; i < paths->len; i++)
     {
       const char *path = g_ptr_array_index (paths, i);
 
-      load->shard_validates = trains && !is_of_part (path, TRUE) && is_of_part (path, FALSE);
+      load->shard_validates =
+          trains && !dyno_shard_is_of_part (path, TRUE) && dyno_shard_is_of_part (path, FALSE);
       if (!load_shard (load, path, error))
         return FALSE;
     }
@@ -614,19 +539,23 @@ finish_load (Load *load)
   if (list->boxes->len > 0)
     g_array_set_size (list->boxes, list->items->len);
   restore_order (load);
-  if (list->n_values == 0)
+  if (list->n_values == 0
+      && !(load->packed->class_names
+           && dyno_label_table_order (&load->labels, info, list->items, load->packed->class_names)))
     dyno_label_table_finish (&load->labels, info, list->items, TRUE);
-  else if (load->names && g_strv_length (load->names) == list->n_values)
+  if (list->n_values > 0 && load->names && g_strv_length (load->names) == list->n_values)
     dyno_target_names_take (info, (const char *const *) load->names, list->n_values);
 }
 
-static gboolean
-webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+gboolean
+dyno_webdataset_load (DynoDataset *dataset, const DynoOpenContext *context, DynoImageList *list,
+                      const char *const *inputs, DynoPacked *packed, GError **error)
 {
-  Load load = { .dataset = dataset, .context = context };
+  Load load = {
+    .dataset = dataset, .context = context, .list = list, .inputs = inputs, .packed = packed
+  };
   gboolean ok;
 
-  load.list = dataset->state = dyno_image_list_new ();
   load.key = g_string_new (NULL);
   load.image_name = g_string_new (NULL);
   load.met = g_string_new (NULL);
@@ -642,7 +571,29 @@ webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   g_string_free (load.met, TRUE);
   g_array_unref (load.places);
   g_strfreev (load.names);
-  return ok && dyno_image_list_finish (load.list, dataset, context, error);
+  return ok;
+}
+
+/* Whatever stands beside labels: what is no image is said when it is opened.  A pattern names shards. */
+static gboolean
+webdataset_matches (const DynoLocation *location)
+{
+  return dyno_webdataset_has (location, NULL) || (location->is_pattern && !location->scheme);
+}
+
+static gboolean
+webdataset_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  DynoImageList *list = dataset->state = dyno_image_list_new ();
+  DynoPacked packed = { 0 };
+  gboolean ok =
+      dyno_webdataset_load (dataset, context, list, dyno_webdataset_images, &packed, error)
+      && dyno_image_list_finish (list, dataset, context, error);
+
+  if (ok)
+    dyno_packed_apply_to_images (&packed, &dataset->info);
+  dyno_packed_clear (&packed);
+  return ok;
 }
 
 const DynoDatasetClass dyno_dataset_class_webdataset = {

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* What convert.c writes about a whole data set into the .json of a packed file's first sample, and
+ * its readers take again: the input as the network reads it, the classes in their order.
+ *
+ * Members: "input" ("sequence float32 TF", and "variable" where the first axis is), "input_shape",
+ * "input_pad", "normalisation" (scale to 0..1, standardise, 4 means, 4 deviations), "sizes" (least and
+ * largest width, then height, before resizing), "array_axes" (of an array's file), "class_names" (a
+ * line each; left out where they are too long for the .json, or hold a line end themselves). */
+#pragma once
+#include "dataset-class.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_PACKED_MAX_VALUES 1024 /* of a sample */
+
+typedef struct {
+  gboolean known;       /* it was met, and means something */
+  DynoBatchField input; /* of one sample at the largest size */
+  guint32 min_width, max_width, min_height, max_height;
+  const char *axes;   /* static; NULL: it is of no array */
+  char **class_names; /* NULL: they are not told */
+} DynoPacked;
+
+void dyno_packed_clear (DynoPacked *packed);
+
+/* Appends the members to an object's text, each with a comma before it. */
+void dyno_packed_describe (const DynoDatasetInfo *info, GString *json);
+void dyno_packed_append_string (GString *json, const char *text); /* quoted */
+
+/* Takes them from an object's members (dyno_json_members), the first time that it finds them.  What
+ * is not understood is left out. */
+void dyno_packed_take (DynoPacked *packed, GHashTable *members);
+
+/* Images as they were: one channel, and the normalisation of what was packed. */
+void dyno_packed_apply_to_images (const DynoPacked *packed, DynoDatasetInfo *info);
+
+G_END_DECLS
