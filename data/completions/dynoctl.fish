@@ -2,7 +2,7 @@
 # fish completion for dynoctl
 
 function __dynoctl_settings
-    for flag in amp pinned persistent_workers cache checkpointing memory.shrink exchange.half autotune deterministic augment.flip augment.flip_vertical data.shuffle \
+    for flag in amp pinned persistent_workers cache checkpointing memory.shrink exchange.half autotune deterministic log.trackio log.mlflow augment.flip augment.flip_vertical data.shuffle \
             data.links data.one_class loss.smooth_l1
         printf '%s\n' $flag=true $flag=false
     end
@@ -138,7 +138,7 @@ __dynoctl_option runs -l files -d "Delete also the files in the run's folder"
 
 __dynoctl_option export -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
 __dynoctl_option export -s t -l to -x -d Format \
-    -a 'keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace'
+    -a 'keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow'
 __dynoctl_option export -s o -l out -r -F -d 'File to write'
 __dynoctl_option export -s l -l list -d 'List the formats'
 

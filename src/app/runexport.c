@@ -127,6 +127,12 @@ run_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   request->exporter = dyno_run_exporter_find (g_variant_get_string (parameter, NULL));
   request->folder = g_strdup (self->runs[0]->folder);
   g_autofree char *name = dyno_run_exporter_name_file (request->exporter, request->folder);
+  if (request->exporter->add) /* it has a place of its own */
+    {
+      run_path_chosen (name, NULL, request);
+      request_free (request);
+      return;
+    }
   dyno_dialog_save_as (get_window (self), _ ("Export the Run"), name, run_path_chosen, request,
                        request_free);
 }

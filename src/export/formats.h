@@ -20,7 +20,9 @@ extern const DynoExporter dyno_exporter_tensorflow;
 extern const DynoExporter dyno_exporter_torchrun;
 extern const DynoExporter dyno_exporter_slurm;
 
+extern const DynoRunExporter dyno_run_exporter_mlflow;
 extern const DynoRunExporter dyno_run_exporter_tensorboard;
+extern const DynoRunExporter dyno_run_exporter_trackio;
 extern const DynoRunExporter dyno_run_exporter_trace;
 
 /* The words at the head of a file, a line each, without comment signs; the day follows

@@ -73,9 +73,15 @@ static const DynoRunExporter csv = { "csv", N_ ("Metrics as CSV"), "csv", NULL, 
                              svg = { "svg", N_ ("Curves as SVG"), "svg", NULL, write_svg },
                              pdf = { "pdf", N_ ("Curves as PDF"), "pdf", NULL, write_pdf };
 
-static const DynoRunExporter *const exporters[] = {
-  &csv, &png, &svg, &pdf, &dyno_run_exporter_tensorboard, &dyno_run_exporter_trace, NULL
-};
+static const DynoRunExporter *const exporters[] = { &csv,
+                                                    &png,
+                                                    &svg,
+                                                    &pdf,
+                                                    &dyno_run_exporter_tensorboard,
+                                                    &dyno_run_exporter_trace,
+                                                    &dyno_run_exporter_trackio,
+                                                    &dyno_run_exporter_mlflow,
+                                                    NULL };
 
 const DynoRunExporter *const *
 dyno_run_exporter_list (void)
@@ -95,6 +101,8 @@ dyno_run_exporter_find (const char *id)
 char *
 dyno_run_exporter_name_file (const DynoRunExporter *exporter, const char *folder)
 {
+  if (exporter->find_place)
+    return exporter->find_place ();
   if (exporter->name_file)
     return exporter->name_file ();
   g_autofree char *whole = g_canonicalize_filename (folder, NULL),
@@ -109,6 +117,8 @@ dyno_run_export (const DynoRunExporter *exporter, const char *folder, const char
 {
   g_autofree char *file = NULL;
 
+  if (exporter->add)
+    return exporter->add (folder, path, force, written, error);
   if (g_file_test (path, G_FILE_TEST_IS_DIR))
     {
       g_autofree char *name = dyno_run_exporter_name_file (exporter, folder);

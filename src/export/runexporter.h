@@ -16,6 +16,12 @@ typedef struct {
   /* Writes path atomically.  Errors: base's IO, DISK and CORRUPT (a file of the folder), those of
    * the plot layer. */
   gboolean (*write) (const char *folder, const char *path, GError **error);
+  /* In place of write, of a program that keeps many runs: adds this one at place, which find_place
+   * names where nobody does (g_free).  force: replaces what is there of the same run.  Errors: EXISTS,
+   * READ (it is not that program's), those of write. */
+  char *(*find_place) (void);
+  gboolean (*add) (const char *folder, const char *place, gboolean force, char **written,
+                   GError **error);
 } DynoRunExporter;
 
 /* NULL ends it. */
@@ -23,7 +29,8 @@ const DynoRunExporter *const *dyno_run_exporter_list (void);
 const DynoRunExporter *dyno_run_exporter_find (const char *id);
 
 /* The file's name where none is given: "<run>.csv"; that of TensorBoard holds when and by which
- * process it was written, as its reader wants it.  g_free. */
+ * process it was written, as its reader wants it; of a program that keeps many runs its own place.
+ * g_free. */
 char *dyno_run_exporter_name_file (const DynoRunExporter *exporter, const char *folder);
 
 /* path: a file, or a folder, in which it is named as above.  Does not follow a link and does not

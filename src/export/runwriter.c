@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run: its name, whether it is free, its settings.ini. */
 #include "runwriter.h"
+#include "runlog.h"
 #include "file.h"
 #include <errno.h>
 #include <glib/gstdio.h>
@@ -29,6 +30,7 @@ const DynoRunWriter dyno_run_writer = {
   .write_settings = dyno_run_writer_write_settings,
   .write_curves = dyno_run_writer_write_curves,
   .write_diagnosis = dyno_run_writer_write_diagnosis,
+  .follow = dyno_run_writer_follow,
 };
 
 static gboolean
@@ -148,6 +150,25 @@ dyno_run_writer_write_settings (const char *folder, const DynoJob *job, const ch
   make_absolute (&copy->data);
   make_absolute (&copy->targets);
   return dyno_export_file (dyno_exporter_find ("keyfile"), &context, path, TRUE, error);
+}
+
+/* --- other programs' logs ---------------------------------------------------------------------- */
+
+gboolean
+dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMetrics *metrics,
+                        gboolean first, GError **error)
+{
+  DynoLogMode mode = first ? DYNO_LOG_REPLACE : DYNO_LOG_FOLLOW;
+  g_auto (DynoRunLog) log = { 0 };
+  g_autofree char *trackio = NULL, *mlflow = NULL;
+
+  if (!job->settings.log_trackio && !job->settings.log_mlflow)
+    return TRUE;
+  trackio = dyno_trackio_find_place ();
+  mlflow = dyno_mlflow_find_place ();
+  return dyno_run_log_open (&log, folder, metrics, error)
+         && (!job->settings.log_trackio || dyno_trackio_write (&log, trackio, mode, NULL, error))
+         && (!job->settings.log_mlflow || dyno_mlflow_write (&log, mlflow, mode, NULL, error));
 }
 
 /* --- removing --------------------------------------------------------------------------------- */

@@ -27,6 +27,12 @@ gboolean dyno_run_writer_draw_curves (const char *path, DynoMetrics *metrics, gu
 /* diagnosis.json, and a few lines of the log.  Errors: base's. */
 gboolean dyno_run_writer_write_diagnosis (const char *folder, GError **error);
 
+/* Brings the logs of other programs, which the job's settings name, up to the newest step, at the
+ * places where they look by themselves.  first: what is there of the run is replaced.  Errors: those
+ * of dyno_trackio_write. */
+gboolean dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMetrics *metrics,
+                                 gboolean first, GError **error);
+
 /* A folder of the run's own below parent, <model>-<data>-<n> with the first n that is free: it is
  * made, which no other process can do at the same time.  parent is made where it is missing.
  * Errors: base's IO and DISK.  g_free. */

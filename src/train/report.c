@@ -111,6 +111,25 @@ dyno_run_begin_folder (DynoRun *run)
   dyno_run_write_facts (run);
 }
 
+/* For other programs: what cannot be written is tried again with the next epoch, and told once. */
+void
+dyno_run_follow (DynoRun *run)
+{
+  const DynoRunWriter *writer = run->session->writer;
+  g_autoptr (GError) problem = NULL;
+  gboolean followed;
+
+  if (!run->folder_begun || !writer || !writer->follow)
+    return;
+  followed =
+      writer->follow (run->job->out_dir, run->job, run->session->metrics, !run->followed, &problem);
+  run->followed = run->followed || followed;
+  if (problem && !run->follow_warned)
+    dyno_run_warn (run, _ ("%s; training goes on, and every value is in metrics.csv"),
+                   problem->message);
+  run->follow_warned = problem != NULL;
+}
+
 /* Rows of metrics.csv and sensors.csv. */
 static void
 write_row (DynoEvent *event, gpointer data)
@@ -333,4 +352,5 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   event->epoch = *epoch;
   dyno_session_emit (run->session, event);
   dyno_run_tell_epoch_facts (run);
+  dyno_run_follow (run);
 }

@@ -58,15 +58,16 @@ typedef struct {
   DynoHealth health;
   gboolean validation_warned; /* the last validation had no finite loss */
   gboolean folder_begun, settings_due;
-  gboolean is_idle;           /* nothing was left to do */
-  DynoPosition begin;         /* where this part of the run began */
-  guint64 whole_steps;        /* see event.h */
-  gboolean disk_warned;       /* metrics.csv could not be appended to */
-  gint64 last_end_us;         /* of the last step, on the run's clock */
-  DynoPulse *pulse;           /* tells the time that the process had */
-  gint64 paused_us, base_us;  /* the clock: that time less pauses, from base */
-  double base_seconds;        /* of earlier parts */
-  gint64 saving_us;           /* training stood still for it since the last epoch was told */
+  gboolean followed, follow_warned; /* by other programs' logs: at all; the last time failed */
+  gboolean is_idle;                 /* nothing was left to do */
+  DynoPosition begin;               /* where this part of the run began */
+  guint64 whole_steps;              /* see event.h */
+  gboolean disk_warned;             /* metrics.csv could not be appended to */
+  gint64 last_end_us;               /* of the last step, on the run's clock */
+  DynoPulse *pulse;                 /* tells the time that the process had */
+  gint64 paused_us, base_us;        /* the clock: that time less pauses, from base */
+  double base_seconds;              /* of earlier parts */
+  gint64 saving_us;                 /* training stood still for it since the last epoch was told */
   DynoLoaderStats loaded;     /* by the training's loader, up to the last step that was told */
   DynoRunFacts facts;         /* once the first step is near */
   double preparation_seconds; /* of this part */
@@ -116,6 +117,8 @@ extern const DynoObserver dyno_run_row_writer;
 /* Begins the run's folder, if there is one and it is not begun: nothing in it changes before the
  * first step is done, or the run ends well without one. */
 void dyno_run_begin_folder (DynoRun *run);
+/* Other programs' logs brought up to the newest step; a failure is a warning, once. */
+void dyno_run_follow (DynoRun *run);
 /* settings.ini anew; a failure is a warning, and settings_due. */
 void dyno_run_write_settings (DynoRun *run);
 /* Log and event of a step and of an epoch. */

@@ -24,6 +24,10 @@ typedef struct {
   /* At the end, of a run that has done a step; budget_bytes 0: none was set. */
   gboolean (*write_curves) (const char *folder, DynoMetrics *metrics, guint64 budget_bytes,
                             GError **error);
+  /* With each epoch, and at the end: the rows since then for other programs, as the settings say;
+   * first: the session has done none yet, and those there may be of a later step.  Or NULL. */
+  gboolean (*follow) (const char *folder, const DynoJob *job, DynoMetrics *metrics, gboolean first,
+                      GError **error);
   /* Last of all, of such a run: what limited it, from what the folder holds.  Or NULL. */
   gboolean (*write_diagnosis) (const char *folder, GError **error);
 } DynoRunWriter;

@@ -615,6 +615,7 @@ finish_folder (DynoRun *run)
     dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
   write_curves (run);
   write_diagnosis (run);
+  dyno_run_follow (run);
 }
 
 static void

@@ -304,6 +304,14 @@ static const DynoSettingInfo table[] = {
     .same_weights = TRUE, LIVE (STEP), .title = N_ ("Checkpoint every"),
     .help = N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at "
                 "the ends of epochs alone.") },
+  { FLAG (log_trackio, "log.trackio", "false"), GROUP (ADVANCED), .same_weights = TRUE,
+    .title = N_ ("Log for trackio"),
+    .help = N_ ("Adds the steps of each epoch to trackio's project “dyno”, where its dashboard "
+                "shows them (TRACKIO_DIR, or its own folder).") },
+  { FLAG (log_mlflow, "log.mlflow", "false"), GROUP (ADVANCED), .same_weights = TRUE,
+    .title = N_ ("Log for MLflow"),
+    .help = N_ ("Adds the steps of each epoch to MLflow's experiment “dyno”, in the folder mlruns "
+                "where the program was started (or MLFLOW_TRACKING_URI).") },
 };
 
 static const char *const group_titles[DYNO_SETTING_N_GROUPS] = {

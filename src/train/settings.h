@@ -42,6 +42,7 @@ typedef struct {
   gint64 schedule_epochs; /* that the schedule spans; 0: all */
   double label_smoothing;
   gint64 epochs;
+  gboolean log_trackio, log_mlflow;
   double checkpoint_minutes;  /* 0: at the ends of epochs alone */
   gint64 early_stop_patience; /* epochs; 0: off */
   double early_stop_delta;

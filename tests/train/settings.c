@@ -46,6 +46,8 @@ test_keys (void)
                                       "label_smoothing",
                                       "epochs",
                                       "checkpoint_minutes",
+                                      "log.trackio",
+                                      "log.mlflow",
                                       "head_lr_factor",
                                       "ema_decay",
                                       "early_stop.patience",
