@@ -59,6 +59,7 @@ __dynoctl_option 'inspect convert plan train tune queue evaluate' -l targets -r 
 __dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
 __dynoctl_option quick -l no-cpu -d 'Leave out the comparison with the CPU'
+__dynoctl_option diagnose -l checklist -d 'Every item: done, open or not known'
 __dynoctl_option diagnose -l run -x -a '(__fish_complete_directories)' -d 'Folder of the run'
 __dynoctl_option 'predict evaluate' -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of the run'
 __dynoctl_option 'predict evaluate' -s w -l weights -r -F -d 'Weights file'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl diagnose: what limited a run, from what its folder holds. */
+/* dynoctl diagnose: what limited a run, from what its folder holds; and its check list. */
 #include "diagnose.h"
 #include "amount.h"
+#include "checklist.h"
 #include "cli.h"
 #include "diagnosistext.h"
 #include "file.h"
@@ -62,12 +63,56 @@ print_phases (const DynoPhases *p, guint ranks)
   dyno_table_print (table);
 }
 
+static const char *const titles[DYNO_N_CHECKS] = { "before the run", "in the run",
+                                                   "what came of it" };
+
+static void
+print_checklist (const GPtrArray *list)
+{
+  static const char *const boxes[] = { "[x]", "[ ]", "[?]" };
+
+  for (guint i = 0; i < list->len; i++)
+    {
+      const DynoCheckItem *item = list->pdata[i];
+
+      if (i == 0 || item->check != ((const DynoCheckItem *) list->pdata[i - 1])->check)
+        dyno_out_line ("%s%s", i == 0 ? "" : "\n", titles[item->check]);
+      dyno_out_line ("%s %s", boxes[item->state], item->text);
+      if (item->next)
+        dyno_out_line ("      %s", item->next);
+    }
+}
+
+static void
+print_checklist_json (const GPtrArray *list)
+{
+  static const char *const checks[DYNO_N_CHECKS] = { "before", "during", "after" };
+  DynoJson json;
+
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_begin_array (&json, "checklist");
+  for (guint i = 0; i < list->len; i++)
+    {
+      const DynoCheckItem *item = list->pdata[i];
+
+      dyno_json_begin_object (&json, NULL);
+      dyno_json_string (&json, "id", item->id);
+      dyno_json_string (&json, "list", checks[item->check]);
+      dyno_json_string (&json, "state", dyno_item_state_name (item->state));
+      dyno_json_string (&json, "text", item->text);
+      dyno_json_string (&json, "next", item->next);
+      dyno_json_end_object (&json);
+    }
+  dyno_json_end_array (&json);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
 static void
 print_lists (const DynoDiagnosis *d)
 {
-  static const char *const titles[DYNO_N_CHECKS] = { "before the run", "in the run",
-                                                     "what came of it" };
-
   for (guint check = 0; check < DYNO_N_CHECKS; check++)
     {
       gboolean told = FALSE;
@@ -170,10 +215,12 @@ dyno_verb_diagnose (int argc, char **argv)
   g_autofree DynoDiagnosisInput *input = g_new (DynoDiagnosisInput, 1);
   g_autoptr (DynoDiagnosis) diagnosis = NULL;
   g_autoptr (GError) error = NULL;
-  gboolean as_json = FALSE;
+  gboolean as_json = FALSE, as_list = FALSE;
   int code;
   const GOptionEntry entries[] = {
     { "run", 0, 0, G_OPTION_ARG_FILENAME, &folder, "Folder of the run (train --out)", "DIR" },
+    { "checklist", 0, 0, G_OPTION_ARG_NONE, &as_list,
+      "Every item to be done before a run, in it and after it: done, open or not known", NULL },
     { "json", 0, 0, G_OPTION_ARG_NONE, &as_json, "One JSON object", NULL },
     { NULL },
   };
@@ -184,7 +231,8 @@ dyno_verb_diagnose (int argc, char **argv)
                        entries,
                        "Reads metrics.csv, facts.ini, sensors.csv and settings.ini of the folder; "
                        "also of a run that goes on.\n"
-                       "Signs: + good, ! look at it, !! wrong.",
+                       "Signs: + good, ! look at it, !! wrong; of the check list [x] done, [ ] "
+                       "open, [?] not known.",
                        NULL, 0, &code))
     return code;
   if (!folder)
@@ -194,7 +242,13 @@ dyno_verb_diagnose (int argc, char **argv)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
   dyno_diagnosis_input_find_ceilings (input, NULL);
   diagnosis = dyno_diagnose (input);
-  if (as_json)
+  if (as_list)
+    {
+      g_autoptr (GPtrArray) list = dyno_checklist_new (input, diagnosis);
+
+      (as_json ? print_checklist_json : print_checklist) (list);
+    }
+  else if (as_json)
     {
       g_autofree char *json = dyno_diagnosis_to_json (diagnosis, 0, NULL);
 

@@ -53,6 +53,16 @@ class Diagnose(Case):
             self.assertIn(words, text)
         with open(self.path('run/log')) as file:
             self.assertIn('Diagnosis: ', file.read())
+        told, = self.lines('diagnose', '--run', 'run', '--checklist', '--json')
+        states = {item['id']: item['state'] for item in told['checklist']}
+        self.assertEqual((states['settings-recorded'], states['batch-measured'], states['run-ended'], states['memory-planned']),
+                         ('done', 'open', 'done', 'done'))
+        lines = self.run_it('diagnose', '--run', 'run', '--checklist').stdout.decode().splitlines()
+        boxes = {'done': '[x] ', 'open': '[ ] ', 'unknown': '[?] '}
+        for item in told['checklist']:
+            self.assertEqual(list(item), ['id', 'list', 'state', 'text', 'next'])
+            self.assertIn(boxes[item['state']] + item['text'], lines)
+            self.assertEqual(item['next'] is None, item['state'] == 'done')
 
     def test_train_ends_with_the_verdict(self):
         told = self.train('--epochs', '3').stdout.decode().splitlines()
