@@ -100,6 +100,12 @@ format_flops (double flops)
                        : format_amount (flops / 1e9, _ ("GFLOP/s"));
 }
 
+static char *
+format_seconds (double seconds)
+{
+  return seconds > 0 ? g_strdup_printf (_ ("%.3g s"), seconds) : g_strdup (_ ("not measured"));
+}
+
 static void
 show_facts (DynoQuickCard *self, const DynoQuick *q)
 {
@@ -121,12 +127,17 @@ show_facts (DynoQuickCard *self, const DynoQuick *q)
   g_autofree char *workload =
       g_strdup_printf ("%s, %s", q->workload ? _ (q->workload) : "", q->amp ? "AMP" : "fp32");
   add_fact (self, _ ("Training"), workload, format_amount (q->samples_per_s, _ ("samples/s")));
+  add_fact (self, _ ("Predicting"), _ ("Forward passes of the validation, data included"),
+            format_amount (q->epoch.predict_samples_per_s, _ ("samples/s")));
+  add_fact (self, _ ("An epoch"), NULL, format_seconds (q->epoch.epoch_s));
   if (q->cpu_name && q->cpu_samples_per_s > 0 && q->beside_samples_per_s > 0)
     {
       /* Translators: how many times as fast a GPU is */
       char *times =
           g_strdup_printf (_ ("%.1f times"), q->beside_samples_per_s / q->cpu_samples_per_s);
       add_fact (self, _ ("Beside the CPU"), q->cpu_name, times);
+      add_fact (self, _ ("An epoch on the CPU"), NULL, format_seconds (q->cpu_epoch.epoch_s));
+      add_fact (self, _ ("The same on the device"), NULL, format_seconds (q->beside_epoch.epoch_s));
     }
   gtk_widget_show_all (self->facts);
 }

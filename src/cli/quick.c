@@ -28,6 +28,16 @@ known (double value)
 }
 
 static void
+add_epoch (DynoJson *json, const char *key, const DynoQuickEpoch *epoch, guint n)
+{
+  dyno_json_begin_object (json, key);
+  dyno_json_double (json, "predict_samples_per_s", epoch->predict_samples_per_s);
+  dyno_json_double (json, "epoch_s", epoch->epoch_s);
+  dyno_json_uint (json, "epoch_samples", n);
+  dyno_json_end_object (json);
+}
+
+static void
 print_json (const DynoQuick *q)
 {
   const DynoCeilings *c = &q->ceilings;
@@ -50,6 +60,9 @@ print_json (const DynoQuick *q)
   dyno_json_string (&json, "cpu", q->cpu_name);
   dyno_json_double (&json, "cpu_samples_per_s", q->cpu_samples_per_s);
   dyno_json_double (&json, "beside_samples_per_s", q->beside_samples_per_s);
+  add_epoch (&json, "epoch", &q->epoch, q->n_train);
+  add_epoch (&json, "cpu_epoch", &q->cpu_epoch, q->n_beside);
+  add_epoch (&json, "beside_epoch", &q->beside_epoch, q->n_beside);
   dyno_json_string (&json, "preset", q->preset ? q->preset->id : NULL);
   dyno_json_double (&json, "expected_least", q->expected_least);
   dyno_json_double (&json, "expected_most", q->expected_most);
@@ -74,6 +87,18 @@ amount_of_flops (double per_s)
   return per_s < 1e11 ? amount (per_s / 1e9, "GFLOP/s") : amount (per_s / 1e12, "TFLOP/s");
 }
 
+/* "2,940 samples/s, 0.72 s an epoch of 1,843 samples". */
+static char *
+describe_epoch (const DynoQuickEpoch *epoch, guint n)
+{
+  g_autofree char *rate = amount (epoch->predict_samples_per_s, "samples/s"),
+                  *all = dyno_text_rate (n);
+
+  return epoch->epoch_s > 0
+             ? g_strdup_printf ("%s, and %.3g s an epoch of %s samples", rate, epoch->epoch_s, all)
+             : g_steal_pointer (&rate);
+}
+
 static void
 print_text (const DynoQuick *q)
 {
@@ -84,7 +109,10 @@ print_text (const DynoQuick *q)
                   *loader = amount (q->loader_samples_per_s, "samples/s"),
                   *training = amount (q->samples_per_s, "samples/s"),
                   *cpu = amount (q->cpu_samples_per_s, "samples/s"),
-                  *beside = amount (q->beside_samples_per_s, "samples/s");
+                  *beside = amount (q->beside_samples_per_s, "samples/s"),
+                  *epoch = describe_epoch (&q->epoch, q->n_train),
+                  *cpu_epoch = describe_epoch (&q->cpu_epoch, q->n_beside),
+                  *beside_epoch = describe_epoch (&q->beside_epoch, q->n_beside);
 
   dyno_out_line ("%s%s", q->device.name,
                  q->device.type == DYNO_DEVICE_TYPE_SOFTWARE ? " (software, slow)" : "");
@@ -95,9 +123,14 @@ print_text (const DynoQuick *q)
   dyno_out_line ("samples made   %s by %u %s, 224 x 224", loader, q->cores,
                  dyno_plural (q->cores, "core", "cores"));
   dyno_out_line ("training       %s: %s%s", training, q->workload, q->amp ? ", AMP" : ", fp32");
+  dyno_out_line ("predicting     %s", epoch);
   if (q->cpu_name)
-    dyno_out_line ("on the CPU     %s by %s, %s by the device: SimpleCNN 32 x 32, fp32", cpu,
-                   q->cpu_name, beside);
+    {
+      dyno_out_line ("on the CPU     %s by %s, %s by the device: SimpleCNN 32 x 32, fp32", cpu,
+                     q->cpu_name, beside);
+      dyno_out_line ("  predicting   %s", cpu_epoch);
+      dyno_out_line ("  the device   %s", beside_epoch);
+    }
   if (q->preset && q->expected_least > 0)
     {
       const DynoPresetRange rate = { q->expected_least, q->expected_most };

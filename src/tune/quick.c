@@ -142,11 +142,20 @@ measure_loader (Quick *q)
     quick->loader_samples_per_s = run_loader (loader, q->seconds, q->cancellable);
 }
 
+/* Of the samples that train: what an epoch takes follows from the rate of a run with its ends. */
+static void
+take_epoch (const DynoMeasurement *measurement, guint n_train, DynoQuickEpoch *epoch)
+{
+  *epoch = (DynoQuickEpoch){ .predict_samples_per_s = measurement->validation_rate,
+                             .epoch_s = n_train / measurement->run_rate.median };
+}
+
 /* A training as any run, which has so many seconds in all. */
 static gboolean
 measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp, double left,
-                  DynoMeasurement *measurement, GError **error)
+                  DynoMeasurement *measurement, guint *n_train, GError **error)
 {
+  g_autoptr (GArray) train = NULL, validation = NULL;
   gint64 deadline_us = g_get_monotonic_time () + (gint64) (left * G_USEC_PER_SEC);
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (DynoDataset) dataset = NULL;
@@ -164,6 +173,9 @@ measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean
   dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, q->cancellable, error);
   if (!dataset)
     return FALSE;
+  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, &train,
+                      &validation);
+  *n_train = train->len;
   meter = dyno_async_meter_new (dyno_meter_new (job, dataset, info), STOP_S);
   dyno_async_meter_set_end (meter, deadline_us + (gint64) (STOP_S * G_USEC_PER_SEC));
   good = meter->class->trial (meter, &job->settings, q->seconds, deadline_us, q->cancellable,
@@ -182,8 +194,10 @@ train_on_device (Quick *q, guint workload)
 
   quick->workload = g_strdup (_ (workloads[workload].words));
   quick->amp = quick->device.fp16 && quick->device.type != DYNO_DEVICE_TYPE_SOFTWARE;
-  if (measure_training (q, &quick->device, workload, quick->amp, left, &measurement, &problem))
+  if (measure_training (q, &quick->device, workload, quick->amp, left, &measurement,
+                        &quick->n_train, &problem))
     {
+      take_epoch (&measurement, quick->n_train, &quick->epoch);
       quick->samples_per_s = measurement.rate.median;
       quick->step_ms = measurement.step_ms;
       quick->vram_bytes = measurement.vram_bytes;
@@ -210,11 +224,16 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
         continue;
       quick->cpu_name = g_strdup (info->name);
       /* One half of what is left each: neither is of any use without the other. */
-      if (!measure_training (q, &quick->device, 1, FALSE, left_seconds (q) / 2, &measurement, NULL))
+      if (!measure_training (q, &quick->device, 1, FALSE, left_seconds (q) / 2, &measurement,
+                             &quick->n_beside, NULL))
         return;
       quick->beside_samples_per_s = measurement.rate.median;
-      if (measure_training (q, info, 1, FALSE, left_seconds (q), &measurement, NULL))
-        quick->cpu_samples_per_s = measurement.rate.median;
+      take_epoch (&measurement, quick->n_beside, &quick->beside_epoch);
+      if (!measure_training (q, info, 1, FALSE, left_seconds (q), &measurement, &quick->n_beside,
+                             NULL))
+        return;
+      quick->cpu_samples_per_s = measurement.rate.median;
+      take_epoch (&measurement, quick->n_beside, &quick->cpu_epoch);
       return;
     }
 }
@@ -394,6 +413,7 @@ dyno_quick_new (void)
   quick->cores = dyno_cores_count ();
   quick->loader_samples_per_s = quick->samples_per_s = quick->step_ms = NONE;
   quick->cpu_samples_per_s = quick->beside_samples_per_s = NONE;
+  quick->epoch = quick->cpu_epoch = quick->beside_epoch = (DynoQuickEpoch){ NONE, NONE };
   quick->expected_least = quick->expected_most = quick->outside_cpu = NONE;
   return quick;
 }

@@ -25,6 +25,12 @@ typedef struct {
  * calling thread. */
 typedef void (*DynoQuickProgress) (const char *what, double fraction, gpointer data);
 
+/* What a small training comes to beside its rate; NaN: not measured. */
+typedef struct {
+  double predict_samples_per_s; /* forward passes alone, of validation, data included */
+  double epoch_s;               /* of its n_train samples, validation and all */
+} DynoQuickEpoch;
+
 typedef struct {
   gatomicrefcount references;
   DynoDeviceInfo device;
@@ -36,6 +42,8 @@ typedef struct {
   /* a small training: what it was, its rate; NaN: it did not work, and problem says why */
   char *workload;
   double samples_per_s, step_ms;
+  DynoQuickEpoch epoch;
+  guint n_train; /* samples of its epoch; 0: not known */
   guint64 vram_bytes;
   gboolean amp;
   char *problem;
@@ -43,6 +51,8 @@ typedef struct {
   /* A smaller one by a Vulkan driver that is a CPU, and by the device; NaN: there is none, or it is
    * the device. */
   double cpu_samples_per_s, beside_samples_per_s;
+  DynoQuickEpoch cpu_epoch, beside_epoch;
+  guint n_beside; /* samples of an epoch of both */
   char *cpu_name;
   DynoPreset *preset;                   /* or NULL */
   double expected_least, expected_most; /* samples/s, as the preset words them; NaN: it does not */
