@@ -204,6 +204,40 @@ write_bar (DynoReport *report, const char *name, const char *class, const DynoTr
   g_string_append (html, "</span></div></div>\n");
 }
 
+/* Samples of an epoch, 0: not known. */
+static guint64
+count_training (const DynoReport *report)
+{
+  const DynoDatasetInfo *data = report->context->data;
+  double share = 1 - report->result->job->settings.data_val_split;
+
+  if (!data)
+    return 0;
+  return data->has_split ? data->n_samples - data->n_validation
+                         : (guint64) ((double) data->n_samples * share);
+}
+
+/* A row of what the rates come to: whether the device had work, and what a training takes. */
+static void
+write_effort (DynoReport *report, const char *name, const DynoTrial *trial)
+{
+  double epochs = (double) report->result->job->settings.epochs,
+         seconds = epochs * (double) count_training (report) / trial->samples_per_s;
+  gboolean knows_steps = trial->step_ms > 0 && trial->wait_data_ms >= 0;
+  g_autofree char *rate = dyno_report_rate_text (trial->samples_per_s),
+                  *busy = knows_steps ? g_strdup_printf (
+                              "%.0f\u00a0%%", 100 * (1 - trial->wait_data_ms / trial->step_ms))
+                                      : g_strdup ("–"),
+                  *time = seconds > 0 ? dyno_amount_duration (seconds) : g_strdup ("–"),
+                  *memory = trial->vram_bytes > 0 ? dyno_amount_bytes (trial->vram_bytes, "\u00a0")
+                                                  : g_strdup ("–");
+
+  dyno_html_printf (report->html,
+                    "<tr><th>%s</th><td class=\"number\">%s</td><td class=\"number\">%s</td>"
+                    "<td class=\"number\">%s</td><td class=\"number\">%s</td></tr>\n",
+                    name, rate, busy, memory, time);
+}
+
 /* What a run's rate has in it besides training; NULL: nothing of it was measured.  g_free. */
 static char *
 describe_ends (const DynoTrial *best)
@@ -229,7 +263,11 @@ write_comparison (DynoReport *report)
                { _ ("Your settings"), "today", &r->today },
                { _ ("Best"), "best", &r->best },
                { _ ("Fastest of all"), "fastest", &r->fastest } };
-  g_autofree char *ends = describe_ends (&r->best);
+  gint64 n_epochs = r->job->settings.epochs;
+  g_autofree char *ends = describe_ends (&r->best),
+                  *epochs = g_strdup_printf (
+                      ngettext ("%d epoch takes", "%d epochs take", (gulong) n_epochs),
+                      (int) n_epochs);
   guint n = G_N_ELEMENTS (rows);
   double most = 0;
 
@@ -245,7 +283,14 @@ write_comparison (DynoReport *report)
   for (guint i = 0; i < n; i++)
     if (dyno_report_has (rows[i].trial))
       write_bar (report, rows[i].name, rows[i].class, rows[i].trial, most);
-  dyno_html_printf (report->html, "</div><p class=\"note\">%s %s</p></section>\n",
+  dyno_html_printf (report->html,
+                    "</div><table class=\"effort\"><thead><tr><th></th><th>%s</th><th>%s</th>"
+                    "<th>%s</th><th>%s</th></tr></thead><tbody>\n",
+                    _ ("samples/s"), _ ("device at work"), _ ("memory"), epochs);
+  for (guint i = 0; i < n; i++)
+    if (dyno_report_has (rows[i].trial))
+      write_effort (report, rows[i].name, rows[i].trial);
+  dyno_html_printf (report->html, "</tbody></table><p class=\"note\">%s %s</p></section>\n",
                     _ ("Rates are those of a whole run: training samples by the time that passed, "
                        "validation and ends of epochs included. The thin lines are 95 percent "
                        "intervals."),

@@ -274,6 +274,7 @@ main (int argc, char **argv)
   g_autoptr (DynoTuneResult) result = NULL;
   g_autofree char *html = NULL;
   DynoReportContext context;
+  const DynoDatasetInfo data = { .n_samples = 400000 };
   DynoDeviceInfo device = {
     .name = "card", .driver = "NVIDIA 550.54", .vram_bytes = (guint64) (16 * GIB), .fp16 = TRUE
   };
@@ -294,6 +295,7 @@ main (int argc, char **argv)
     {
       dyno_report_context_init (&context);
       context.device = &device;
+      context.data = strcmp (kind, "early") == 0 ? NULL : &data;
       context.limit_bytes = (guint64) (16 * GIB);
       fill (result);
       if (strcmp (kind, "early") == 0)
