@@ -148,6 +148,8 @@ test_gone_while_read_back (gconstpointer word)
       g_assert_cmpint (hit, ==, test_has_warning (&trial.run, "made anew"));
       assert_same_weights (&trial, &whole);
       n_hit += hit;
+      if (hit && n > 1)
+        continue;
 
       /* what lies there is a checkpoint of the end */
       g_autoptr (DynoJob) more = tiny_job (trial.folder, 2);
