@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of sequences in .npy files of differing length: class folders, lists, y.npy. */
-#include "convert.h"
 #include "data-test.h"
 #include "npyfile.h"
 #include <fcntl.h>
@@ -240,26 +239,6 @@ test_stray_arrays (void)
   test_folder_remove (folder);
 }
 
-/* They have no form of image that another program would read. */
-static void
-test_packing_is_refused (void)
-{
-  g_autofree char *folder = test_folder_new (), *out = g_build_filename (folder, "x.tar", NULL);
-  g_autoptr (GError) error = NULL;
-  DynoConverted converted;
-
-  put_sequence (folder, "in/a/1.npy", 3, 1);
-  put_sequence (folder, "in/b/1.npy", 5, 1);
-  g_autofree char *in = g_build_filename (folder, "in", NULL);
-  g_autoptr (DynoDataset) dataset = test_open (in);
-  g_assert_false (
-      dyno_dataset_convert (dataset, out, 0, NULL, NULL, NULL, NULL, &converted, &error));
-  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED);
-  test_has_words (error, "images of bytes");
-  g_assert_false (g_file_test (out, G_FILE_TEST_EXISTS));
-  test_folder_remove (folder);
-}
-
 /* A y.npy whose header promises more than belongs into memory, in a file with a hole of that size:
  * nothing is allocated by it. */
 static void
@@ -301,7 +280,6 @@ main (int argc, char **argv)
   g_test_add_func ("/data/sequences/shapes-and-types", test_shapes_and_types);
   g_test_add_func ("/data/sequences/changes-in-use-are-errors", test_changes_in_use);
   g_test_add_func ("/data/sequences/stray-arrays-are-none", test_stray_arrays);
-  g_test_add_func ("/data/sequences/packing-is-refused", test_packing_is_refused);
   g_test_add_func ("/data/sequences/targets-of-more-than-a-gigabyte",
                    test_targets_of_more_than_a_gigabyte);
   return g_test_run ();

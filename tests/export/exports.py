@@ -35,7 +35,7 @@ CASES = {
 OTHER_WORDS = {'optimizer': 'adamw', 'schedule': 'step', 'best_metric': 'loss', 'model.freeze': 'layer1', 'loss.class_weights': 'balanced',
                'loss.weights': '1,2,0.5,1,0,4,1,1,1,0.25', 'augment.crop_from': 'source', 'augment.pad': 'reflect',
                'data.balance': 'sampling', 'data.layout': 'nchw', 'data.task': 'classes'}
-COUNTS = ('schedule_epochs', 'early_stop.patience', 'image_size', 'augment.shift', 'vram_budget', 'exchange.bucket')
+COUNTS = ('threads', 'loader.nice', 'schedule_epochs', 'early_stop.patience', 'image_size', 'augment.shift', 'vram_budget', 'exchange.bucket')
 NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch evil` ; touch evil', '{{[*&!%@', 'ä 漢 😀 \u2028 \x85 \u202e',
          '-x --y', "'''", '"""', 'yes', '1e5', '~', '\\\\', '\x01\x7f', b'raw \xff\xfe'.decode('utf-8', 'surrogateescape')]
 

@@ -83,7 +83,7 @@ change (DynoSettings *settings, const DynoSettingInfo *info)
   else if (info->type == DYNO_SETTING_TEXT)
     value = g_quark_from_static_string ("layer1,layer2");
   else
-    value = now > 1 ? now * 2 : 96;
+    value = now > 1 ? now * 2 : MIN (96, info->maximum);
   g_assert_true (dyno_settings_set_number (settings, info->key, value, NULL));
   g_assert_cmpfloat (dyno_settings_get_number (settings, info->key), !=, now);
 }
