@@ -24,7 +24,7 @@ end
 
 set -l models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 efficientnet_b0 headpose_resnet18 headpose_resnet50 mlp cnnlstm cnn1d cnn1d_dilated
 set -l presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
-set -l job 'plan train tune queue'
+set -l job 'plan profile train tune queue'
 
 complete -c dynoctl -f
 complete -c dynoctl -n __fish_use_subcommand -a devices -d 'List the Vulkan devices'
@@ -35,6 +35,7 @@ complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set hold
 complete -c dynoctl -n __fish_use_subcommand -a model -d 'List the models, or the layers of one'
 complete -c dynoctl -n __fish_use_subcommand -a convert -d 'Pack a data set into one file'
 complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
+complete -c dynoctl -n __fish_use_subcommand -a profile -d 'Where a step goes, layer by layer'
 complete -c dynoctl -n __fish_use_subcommand -a train -d Train
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
 complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can do, in under a minute'
@@ -50,11 +51,11 @@ complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices sensors watch presets inspect convert model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices sensors watch presets inspect convert model plan train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option 'devices sensors watch presets inspect convert model plan profile train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
+__dynoctl_option 'devices sensors watch presets inspect convert model plan profile train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
-__dynoctl_option 'devices sensors watch plan train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
-__dynoctl_option 'inspect convert plan train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
+__dynoctl_option 'devices sensors watch plan profile train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'inspect convert plan profile train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
 
 __dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
@@ -157,6 +158,8 @@ __dynoctl_option tune -l ranks -x -d 'For so many processes, a device each'
 __dynoctl_option tune -l hosts -x -d 'With --ranks: the machines that they are on'
 __dynoctl_option plan -l ranks -x -d 'What so many processes make of it'
 __dynoctl_option plan -l hosts -x -d 'With --ranks: the machines that they are on'
+__dynoctl_option profile -l repeats -x -d 'Time each kernel so often'
+__dynoctl_option profile -l trace -r -F -d 'The step as a trace'
 __dynoctl_option bench -l exchange -d 'Under mpirun: measure sums over the ranks instead'
 __dynoctl_option bench -l exchange-half -d 'Under mpirun, rows with AMP: gradients travel in fp16'
 __dynoctl_option bench -l loader -d 'Measure what reading and decoding delivers instead'

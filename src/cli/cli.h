@@ -46,6 +46,7 @@ int dyno_verb_plan (int argc, char **argv);
 int dyno_verb_train (int argc, char **argv);
 int dyno_verb_tune (int argc, char **argv);
 int dyno_verb_quick (int argc, char **argv);
+int dyno_verb_profile (int argc, char **argv);
 int dyno_verb_diagnose (int argc, char **argv);
 int dyno_verb_runs (int argc, char **argv);
 int dyno_verb_queue (int argc, char **argv);

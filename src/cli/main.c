@@ -22,6 +22,7 @@ static const DynoVerb verbs[] = {
   { "convert", "DATA OUT", "pack a data set into one file", dyno_verb_convert },
   { "model", "[MODEL]", "list the models, or the layers of one", dyno_verb_model },
   { "plan", "--data DATA --model M", "device memory by component, before any run", dyno_verb_plan },
+  { "profile", "--data DATA --model M", "where a step goes, layer by layer", dyno_verb_profile },
   { "train", "--data DATA --model M", "train", dyno_verb_train },
   { "tune", "--data DATA --model M", "find the settings that train fastest within the memory",
     dyno_verb_tune, TRUE },

@@ -252,6 +252,49 @@ class Data(Case):
         self.run_it('inspect', expect=2)
 
 
+class Profile(Case):
+    def test_layers_add_up_and_are_in_the_trace(self):
+        """Layers, totals and the trace are of one measurement; the job's own settings are measured."""
+        path = self.path('step.json')
+        settings = [*SMALL, '--set', 'checkpointing=true', '--set', 'autotune=false']
+        lines = self.lines('profile', '--data', TINY, *settings, '--repeats', '2', '--trace', path, '--json')
+        layers, (total,) = self.events(lines, 'layer'), self.events(lines, 'total')
+        model, = (a for i, a in enumerate(SMALL) if SMALL[i - 1] == '--model')
+        named = {layer['name']: layer['kind'] for layer in json.loads(self.run_it('model', model, '--json').stdout)['layers']}
+        self.assertEqual((total['model'], total['micro_batches'], total['amp']), (model, 1, False))
+        self.assertIn(total['peak_layer'], [layer['name'] for layer in layers])
+        self.assertEqual(total['live_bytes'], max(layer['live_bytes'] for layer in layers))
+        for name in ('forward_us', 'backward_us', 'optimizer_us', 'gflop', 'dispatches'):
+            self.assertAlmostEqual(sum(layer[name] for layer in layers), total[name], delta=1e-6 * total[name])
+        for layer in layers[:-2]:
+            self.assertEqual(named[layer['name']], layer['kind'])
+        self.assertEqual([layer['name'] for layer in layers[-2:]], ['loss', 'optimizer'])
+        with open(path, encoding='utf-8') as file:
+            events = json.load(file)['traceEvents']
+        spans = {kind: [e for e in events if e['ph'] == 'X' and e['cat'] == kind] for kind in ('stage', 'layer', 'kernel')}
+        self.assertEqual([e['name'] for e in spans['stage']], ['forward', 'backward', 'optimizer'])
+        self.assertEqual(len(spans['kernel']), total['dispatches'])
+        self.assertLessEqual({e['name'] for e in spans['layer']}, {layer['name'] for layer in layers})
+        for kind in spans:
+            self.assertAlmostEqual(sum(e['dur'] for e in spans[kind]),
+                                   total['forward_us'] + total['backward_us'] + total['optimizer_us'], delta=0.01 * len(events))
+            for before, after in zip(spans[kind], spans[kind][1:]):
+                self.assertAlmostEqual(before['ts'] + before['dur'], after['ts'], delta=0.01)
+        memory = [e['args']['MB'] * 1e6 for e in events if e['ph'] == 'C']
+        self.assertAlmostEqual(max(memory), total['live_bytes'], delta=1)
+        self.assertEqual((len(memory), memory[-1]), (total['dispatches'] + 1, 0))
+
+    def test_words_and_mistakes(self):
+        out = self.run_it('profile', '--data', TINY, *SMALL, '--set', 'autotune=false', '--repeats', '1').stdout.decode()
+        self.assertRegex(out, r'(?m)^layer +kind +forward ms +backward ms')
+        self.assertRegex(out, r'(?m)^sum ')
+        self.assertRegex(out, r'most memory of activations: .+, in ')
+        self.assertIn('--repeats is 1 to 101', self.run_it('profile', '--data', TINY, *SMALL, '--repeats', '0', expect=2).stderr.decode())
+        done = self.run_it('profile', '--data', TINY, *SMALL, '--set', 'autotune=false', '--repeats', '1', '--trace', self.path('no/step.json'), expect=7)
+        self.assertIn('no/step.json', done.stderr.decode())
+        self.run_it('profile', '--data', TINY, *SMALL, '--set', 'memory.shrink=false', '--set', 'vram_budget=100000', expect=6)
+
+
 class Plan(Case):
     def test_components_add_up(self):
         plan, = self.lines('plan', '--data', TINY, *SMALL, '--json')

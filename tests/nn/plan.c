@@ -4,6 +4,7 @@
 #include "buffer.h"
 #include "graph-private.h"
 #include "infos.h"
+#include "layertimes.h"
 #include "lowering-private.h"
 #include "network.h"
 #include "rng.h"
@@ -319,6 +320,72 @@ test_checkpointing_saves (void)
         planned_clear (&kept);
         planned_clear (&dropped);
       }
+}
+
+/* Each layer once, by the name that the model has for it; a forward kernel that runs a second time
+ * counts in the backward pass; no time, FLOP or kernel is lost. */
+static void
+test_layer_times (void)
+{
+  for (guint checkpointing = 0; checkpointing < 2; checkpointing++)
+    {
+      DynoNetworkParams params = params_of ("resnet18", TRUE);
+      params.checkpointing = checkpointing != 0;
+      params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 224, 224, 3, 0);
+      Planned p = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+      GPtrArray *dispatches = dyno_lowering_get_dispatches (p.lowering);
+      g_autofree double *times_us = g_new0 (double, dispatches->len);
+      g_autofree guint *layer_of = g_new0 (guint, dispatches->len);
+      g_autofree guint64 *live = dyno_dispatches_live_bytes (dispatches);
+      g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+      double us[DYNO_STAGE_OPTIMIZER + 1] = { 0 }, sums[DYNO_STAGE_OPTIMIZER + 1] = { 0 };
+      guint64 flops = 0, most = 0, peak = dyno_dispatches_peak (dispatches);
+      guint n = 0;
+
+      for (guint i = 0; i < dispatches->len; i++)
+        {
+          const DynoDispatch *d = g_ptr_array_index (dispatches, i);
+          times_us[i] = 1 + i;
+          us[d->stage] += times_us[i];
+          flops += d->flops;
+          most = MAX (most, live[i]);
+        }
+      g_autoptr (GArray) layers = dyno_layer_times_list (p.lowering, times_us, layer_of);
+      for (guint i = 0; i < layers->len; i++)
+        {
+          const DynoLayerTimes *layer = &g_array_index (layers, DynoLayerTimes, i);
+          g_assert_true (g_hash_table_add (names, layer->name));
+          for (guint stage = 0; stage <= DYNO_STAGE_OPTIMIZER; stage++)
+            sums[stage] += layer->us[stage];
+          flops -= layer->flops;
+          n += layer->dispatches;
+          g_assert_cmpuint (layer->live_bytes, <=, most);
+          if (g_str_equal (layer->name, "layer1.0.bn1"))
+            g_assert_cmpstr (layer->kind, ==, "batch_norm");
+          if (g_str_equal (layer->name, "layer2.0.conv2"))
+            g_assert_cmpfloat (layer->us[DYNO_STAGE_BACKWARD], >, layer->us[DYNO_STAGE_FORWARD]);
+        }
+      g_assert_cmpuint (flops, ==, 0);
+      g_assert_cmpuint (n, ==, dispatches->len);
+      for (guint stage = 0; stage <= DYNO_STAGE_OPTIMIZER; stage++)
+        g_assert_cmpfloat (sums[stage], ==, us[stage]);
+      for (guint i = 0; i < dispatches->len; i++)
+        {
+          const DynoDispatch *d = g_ptr_array_index (dispatches, i);
+          const char *name = g_array_index (layers, DynoLayerTimes, layer_of[i]).name;
+          g_assert_true (g_str_has_prefix (d->node->name, name));
+        }
+      const char *const wanted[] = { "prepare",        "conv1",          "bn1",
+                                     "layer1.0.conv1", "layer4.1.conv2", "fc",
+                                     "loss",           "optimizer",      "layer2.0.downsample.0" };
+      for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+        g_assert_true (g_hash_table_contains (names, wanted[i]));
+      g_assert_false (g_hash_table_contains (names, "bn1.stats"));
+      g_assert_false (g_hash_table_contains (names, "conv1.wgrad"));
+      g_assert_cmpuint (most, <=, peak);
+      g_assert_cmpuint (most, >, peak / 2);
+      planned_clear (&p);
+    }
 }
 
 /* Batches of photographs with AMP on a card, in MiB: three quarters of what PyTorch 2.11 takes on
@@ -669,6 +736,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/plan/random-live-ranges-never-overlap", test_random_live_ranges);
   g_test_add_func ("/nn/plan/aliasing-saves-memory", test_aliasing_saves);
   g_test_add_func ("/nn/plan/checkpointing-saves-memory", test_checkpointing_saves);
+  g_test_add_func ("/nn/plan/layers-take-all-of-a-step", test_layer_times);
   g_test_add_func ("/nn/plan/resnet18-takes-three-quarters", test_resnet18_fits);
   g_test_add_func ("/nn/plan/reordered-values-survive", test_reorder);
   g_test_add_func ("/nn/plan/small-gains-move-nothing", test_small_gains_move_nothing);
