@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in the database of trackio, as its version 0.5 and later make and read it: one SQLite file for
+/* A run in the database of trackio, as it makes and reads it itself: one SQLite file for
  * each project, here "dyno", in TRACKIO_DIR.  A row of `metrics` is a step with a JSON object of its
  * numbers, one of `configs` a run with what it was made of.  Columns that later versions have added
  * may be NULL, and are.
@@ -47,8 +47,8 @@ fail (const Writer *w, GError **error)
   if (code == SQLITE_IOERR)
     return dyno_file_set_error (error, EIO, w->path);
   g_set_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_READ,
-               _ ("“%s” takes no run (%s): it must be a database of trackio 0.5 or later that no "
-                  "other program keeps locked; name another file"),
+               _ ("“%s” takes no run (%s): it must be a database of trackio that no other "
+                  "program keeps locked; name another file"),
                shown, sqlite3_errmsg (w->db));
   return FALSE;
 }
