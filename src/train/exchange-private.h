@@ -28,9 +28,9 @@ struct _DynoExchange {
   GArray *shares; /* Share */
   guint64 *ends;  /* timeline values of the pieces */
   /* with conversion on the device; else NULL */
-  DynoBuffer *halves;  /* of all gradients, in their order */
-  GPtrArray *packs;    /* DynoCommand, one a piece */
-  DynoCommand *unpack; /* of all */
+  DynoBuffer *halves;   /* of all gradients, in their order */
+  GPtrArray *packs;     /* DynoCommand, one a piece */
+  DynoCommand *unpack;  /* of all */
   DynoCommand *restore; /* running statistics as before the step; NULL: there are none */
   DynoPeerSum *peers;   /* NULL: sums go through the host */
   DynoCommRequest *meeting;

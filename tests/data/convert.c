@@ -447,8 +447,10 @@ put_shard (const char *folder, const char *description, const char *type, guint6
       g_autofree char *name = g_strdup_printf ("%u.npy", i), *text = g_strdup_printf ("%u.json", i),
                       *json = g_strdup_printf ("{\"label\": \"%u\"%s, \"source_index\": %u}", i,
                                                i == 0 ? description : "", i);
-      const float numbers[8] = { 1, 2, 3, 4, 5, 6, last, last };
+      /* of 8 bytes each where the type has as many */
+      const float numbers[32] = { 1, 2, 3, 4, 5, 6, last, last };
 
+      g_assert_cmpuint (steps * 2, <=, G_N_ELEMENTS (numbers) / 2);
       dyno_npy_append (array, type, 2, (guint64[]){ steps, 2 }, numbers);
       append_member (tar, name, array->data, array->len);
       append_member (tar, text, json, strlen (json));
