@@ -364,12 +364,10 @@ test_arrays_are_the_same_to_the_bit (void)
     for (guint sequences = 0; sequences < 2; sequences++)
       {
         g_autofree char *folder = test_folder_new (), *out = test_folder_new (), *path = NULL;
-        g_autofree char *x = put_array (folder, "X.npy", cases[i].type, cases[i].n_dims,
-                                        cases[i].shape, bytes),
-                        *y =
-                            cases[i].values
-                                ? put_array (folder, "y.npy", "f4", 2, (guint64[]){ 6, 2 }, targets)
-                                : put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels);
+        g_autofree char *x =
+            put_array (folder, "X.npy", cases[i].type, cases[i].n_dims, cases[i].shape, bytes);
+        g_free (cases[i].values ? put_array (folder, "y.npy", "f4", 2, (guint64[]){ 6, 2 }, targets)
+                                : put_array (folder, "y.npy", "i8", 1, (guint64[]){ 6 }, labels));
         g_autoptr (DynoDataset) plain = NULL, dataset = NULL, again = NULL;
         DynoConverted converted;
 
@@ -534,8 +532,8 @@ test_cannot_be_kept (void)
   /* 10,000 classes have names of 48,890 bytes, and four of them samples */
   static const gint64 labels[4] = { 0, 1, 9999, 5 };
   static const float numbers[8] = { 0 };
-  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 2 }, numbers),
-                  *y = put_array (folder, "y.npy", "i8", 1, (guint64[]){ 4 }, labels);
+  g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 2 }, numbers);
+  g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 4 }, labels));
   g_autoptr (DynoDataset) noise = test_open ("synthetic:8x8x3?samples=20"),
                           waves = test_open ("builtin:waves?samples=20"), many = test_open (x);
   DynoConverted converted;

@@ -55,6 +55,7 @@ test_numbers (void)
       g_autoptr (DynoBuffer) held =
           dyno_buffer_new (device, 64 * MIB, DYNO_MEMORY_WEIGHTS, DYNO_BUFFER_DEVICE, &error);
       g_assert_no_error (error);
+      g_assert_nonnull (held);
       g_assert_cmpint (dyno_device_query_usage (device, &usage), ==, cases[i].said);
       g_assert_cmpint (dyno_device_query_memory (device, &used, &available), ==, cases[i].said);
       if (!cases[i].said)
