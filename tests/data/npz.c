@@ -139,8 +139,8 @@ test_packed_archive_is_the_same (void)
       gint32 label;
       guint place;
 
-      g_assert_true (
-          dyno_dataset_decode (again, i, 3, 2, (gpointer[]){ pixels, &label }, scratch, NULL));
+      g_assert_true (dyno_dataset_decode (again, i, 3, 2, (gpointer[]){ pixels, &label, NULL },
+                                          scratch, NULL));
       place = pixels[0] / 24; /* the image's first pixel is 24 times its place */
       met |= 1u << place;
       g_assert_cmpmem (pixels, 6, images + 6 * place, 6);
