@@ -5,7 +5,7 @@
  * FLOPs; a kernel whose data lies in the caches may stay below it.  Profiling serialises the
  * dispatches, so the sum is above the time of a step in which neighbours overlap. */
 #include "bench.h"
-#include "median.h"
+#include "layertimes.h"
 #include "output.h"
 #include "text.h"
 #include <math.h>
@@ -32,14 +32,6 @@ variant (const DynoDispatch *dispatch)
                           dispatch->spec.macros);
 }
 
-static const char *
-stage_name (DynoStage stage)
-{
-  return stage == DYNO_STAGE_FORWARD    ? "forward"
-         : stage == DYNO_STAGE_BACKWARD ? "backward"
-                                        : "optimizer";
-}
-
 static double
 rate (double amount, double time_us)
 {
@@ -49,19 +41,13 @@ rate (double amount, double time_us)
 static gboolean
 collect (DynoBench *bench, guint repeats, Row *rows, guint n, GError **error)
 {
-  g_autoptr (GArray) times = g_array_new (FALSE, TRUE, sizeof (double));
-  g_autofree double *all = g_new0 (double, (gsize) n *repeats);
+  g_autofree double *times_us = g_new0 (double, (gsize) n + 1);
 
-  for (guint r = 0; r < repeats; r++)
-    {
-      g_array_set_size (times, 0);
-      if (!dyno_program_profile (dyno_build_get_program (bench->build), 0, times, error))
-        return FALSE;
-      for (guint i = 0; i < MIN (n, times->len); i++)
-        all[(gsize) i * repeats + r] = g_array_index (times, double, i);
-    }
+  if (!dyno_program_time_dispatches (dyno_build_get_program (bench->build), repeats, times_us, NULL,
+                                     error))
+    return FALSE;
   for (guint i = 0; i < n; i++)
-    rows[i].time_us = dyno_median (all + (gsize) i * repeats, repeats);
+    rows[i].time_us = times_us[i];
   return TRUE;
 }
 
@@ -121,7 +107,7 @@ print_json (const Row *row, const DynoCeilings *ceilings)
   dyno_json_string (&json, "event", "kernel");
   dyno_json_string (&json, "name", d->node->name);
   dyno_json_string (&json, "op", d->node->op->name);
-  dyno_json_string (&json, "stage", stage_name (d->node->stage));
+  dyno_json_string (&json, "stage", dyno_stage_name (d->node->stage));
   dyno_json_string (&json, "pass", d->pass);
   dyno_json_string (&json, "variant", kernel);
   dyno_json_double (&json, "us", row->time_us);
@@ -333,8 +319,8 @@ trace_dispatch (DynoTrace *trace, guint process, const Row *row, double at_us,
   g_autofree char *kernel = variant (d), *name = g_strdup_printf ("%s %s", d->node->name, d->pass);
   double flops_per_s = rate ((double) d->flops, row->time_us),
          bytes_per_s = rate ((double) d->bytes, row->time_us);
-  DynoJson *json =
-      dyno_trace_begin (trace, process, 1, name, stage_name (d->node->stage), at_us, row->time_us);
+  DynoJson *json = dyno_trace_begin (trace, process, 1, name, dyno_stage_name (d->node->stage),
+                                     at_us, row->time_us);
 
   dyno_json_string (json, "op", d->node->op->name);
   dyno_json_string (json, "pass", d->pass);
@@ -357,8 +343,8 @@ trace_stage (DynoTrace *trace, guint process, const Row *rows, guint n, double a
 
   for (guint i = 0; i < n; i++)
     sum_us += rows[i].time_us;
-  json = dyno_trace_begin (trace, process, 1, stage_name (rows[0].dispatch->node->stage), "stage",
-                           at_us, sum_us);
+  json = dyno_trace_begin (trace, process, 1, dyno_stage_name (rows[0].dispatch->node->stage),
+                           "stage", at_us, sum_us);
   dyno_json_uint (json, "dispatches", n);
   dyno_json_double (json, "us", sum_us);
   dyno_trace_end (trace);

@@ -7,7 +7,6 @@
 #include "engine.h"
 #include "job-options.h"
 #include "layertimes.h"
-#include "median.h"
 #include "amount.h"
 #include "op.h"
 #include "output.h"
@@ -86,29 +85,6 @@ build (Profile *p, DynoProgress *progress, GError **error)
          && dyno_engine_initialise (p->engine, &watch, &tracked, error);
 }
 
-/* The median of each dispatch. */
-static gboolean
-time_dispatches (Profile *p, guint repeats, GError **error)
-{
-  DynoProgram *program = dyno_engine_get_program (p->engine);
-  guint n = p->dispatches->len;
-  g_autoptr (GArray) times = g_array_new (FALSE, TRUE, sizeof (double));
-  g_autofree double *all = g_new0 (double, (gsize) MAX (n, 1) * repeats);
-
-  for (guint r = 0; r < repeats; r++)
-    {
-      g_array_set_size (times, 0);
-      if (g_cancellable_set_error_if_cancelled (dyno_signals_get_cancellable (), error)
-          || !dyno_program_profile (program, 0, times, error))
-        return FALSE;
-      for (guint i = 0; i < MIN (n, times->len); i++)
-        all[(gsize) i * repeats + r] = g_array_index (times, double, i);
-    }
-  for (guint i = 0; i < n; i++)
-    p->times_us[i] = dyno_median (all + (gsize) i * repeats, repeats);
-  return TRUE;
-}
-
 static gboolean
 measure (Profile *p, guint repeats, GError **error)
 {
@@ -120,7 +96,8 @@ measure (Profile *p, guint repeats, GError **error)
   p->dispatches = dyno_lowering_get_dispatches (lowering);
   p->times_us = g_new0 (double, p->dispatches->len + 1);
   p->layer_of = g_new0 (guint, p->dispatches->len + 1);
-  if (!time_dispatches (p, repeats, error))
+  if (!dyno_program_time_dispatches (dyno_engine_get_program (p->engine), repeats, p->times_us,
+                                     dyno_signals_get_cancellable (), error))
     return FALSE;
   p->live_bytes = dyno_dispatches_live_bytes (p->dispatches);
   p->layers = dyno_layer_times_list (lowering, p->times_us, p->layer_of);
@@ -264,14 +241,6 @@ print_text (const Profile *p)
 
 /* --- as a trace ------------------------------------------------------------------------------- */
 
-static const char *
-stage_name (guint stage)
-{
-  return stage == DYNO_STAGE_FORWARD    ? "forward"
-         : stage == DYNO_STAGE_BACKWARD ? "backward"
-                                        : "optimizer";
-}
-
 /* The end of the dispatches from first on that are of its stage, and of its layer too. */
 static guint
 find_end (const Profile *p, guint first, gboolean layer)
@@ -333,8 +302,8 @@ write_trace (const Profile *p, const char *path, GError **error)
         {
           stage_end = find_end (p, i, FALSE);
           trace_span (trace, p, i, stage_end,
-                      stage_name (((const DynoDispatch *) p->dispatches->pdata[i])->stage), "stage",
-                      at_us);
+                      dyno_stage_name (((const DynoDispatch *) p->dispatches->pdata[i])->stage),
+                      "stage", at_us);
         }
       if (i == layer_end)
         {

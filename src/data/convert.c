@@ -447,7 +447,7 @@ compare_indices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* What the network reads, but for the size where images were scaled, and the names of classes in their
+/* The fields that the network reads, but for the size where images were scaled, and the names of classes in their
  * order. */
 static gboolean
 is_same_kind (const Convert *convert, DynoDataset *again)

@@ -2,8 +2,39 @@
 /* See layertimes.h.  A node that autograd or batch norm appended is named after its layer:
  * "layer1.0.conv1.wgrad", "layer1.0.bn1.stats". */
 #include "layertimes.h"
+#include "median.h"
 #include "op.h"
 #include <string.h>
+
+const char *
+dyno_stage_name (DynoStage stage)
+{
+  return stage == DYNO_STAGE_FORWARD    ? "forward"
+         : stage == DYNO_STAGE_BACKWARD ? "backward"
+                                        : "optimizer";
+}
+
+gboolean
+dyno_program_time_dispatches (DynoProgram *program, guint repeats, double *times_us,
+                              GCancellable *cancellable, GError **error)
+{
+  guint n = dyno_lowering_get_dispatches (dyno_program_get_lowering (program))->len;
+  g_autoptr (GArray) times = g_array_new (FALSE, TRUE, sizeof (double));
+  g_autofree double *all = g_new0 (double, (gsize) MAX (n, 1) * repeats);
+
+  for (guint r = 0; r < repeats; r++)
+    {
+      g_array_set_size (times, 0);
+      if (g_cancellable_set_error_if_cancelled (cancellable, error)
+          || !dyno_program_profile (program, 0, times, error))
+        return FALSE;
+      for (guint i = 0; i < MIN (n, times->len); i++)
+        all[(gsize) i * repeats + r] = g_array_index (times, double, i);
+    }
+  for (guint i = 0; i < n; i++)
+    times_us[i] = dyno_median (all + (gsize) i * repeats, repeats);
+  return TRUE;
+}
 
 guint64 *
 dyno_dispatches_live_bytes (GPtrArray *dispatches)

@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Where time and memory of a step go, layer by layer, from the times of its dispatches. */
 #pragma once
-#include "lowering.h"
+#include "program.h"
+#include <gio/gio.h>
 
 G_BEGIN_DECLS
+
+/* "forward", "backward", "optimizer". */
+const char *dyno_stage_name (DynoStage stage);
+
+/* The median time of each dispatch over some steps, in room for as many as the program has.  Errors:
+ * G_IO_ERROR_CANCELLED; those of dyno_program_profile. */
+gboolean dyno_program_time_dispatches (DynoProgram *program, guint repeats, double *times_us,
+                                       GCancellable *cancellable, GError **error);
 
 typedef struct {
   char *name;       /* the graph's, "layer1.0.conv1"; also "loss" and "optimizer" */

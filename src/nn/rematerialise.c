@@ -296,7 +296,7 @@ consider (Rematerialisation *r, Best *best, GPtrArray *list, guint64 peak)
   g_ptr_array_unref (list);
 }
 
-/* What nobody asked for: a chain of one, if it is worth that. */
+/* Without the setting: chains of one, if they are worth it. */
 static void
 drop_unasked (Rematerialisation *r, Best *best)
 {

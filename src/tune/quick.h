@@ -25,7 +25,7 @@ typedef struct {
  * calling thread. */
 typedef void (*DynoQuickProgress) (const char *what, double fraction, gpointer data);
 
-/* What a small training comes to beside its rate; NaN: not measured. */
+/* Figures of a small training beside its rate; NaN: not measured. */
 typedef struct {
   double predict_samples_per_s; /* forward passes alone, of validation, data included */
   double epoch_s;               /* of its n_train samples, validation and all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What convert.c writes about a whole data set into the .json of a packed file's first sample, and
+/* The description of a whole data set that convert.c writes into the .json of a packed file's first sample, and
  * its readers take again: the input as the network reads it, the classes in their order.
  *
  * Members: "input" ("sequence float32 TF", and "variable" where the first axis is), "input_shape",
