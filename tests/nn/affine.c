@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A batch norm by running statistics, applied by the convolution before it, against the two apart:
  * the same inputs through both programs. */
+#include "fusion.h"
 #include "harness.h"
 #include "infos.h"
 #include "network.h"
@@ -77,11 +78,11 @@ run (const Case *s, const Options *o, gsize *n, double *tolerance)
       .amp = o->amp, .batch = s->n, .as_card = o->as_card, .kind = DYNO_COMMAND_FORWARD });
   DynoTensor *y = build (h, s, x, added);
   y->keep = TRUE;
-  dyno_fuse_batch_norm_add_relu (harness_graph (h));
-  dyno_fuse_batch_norm_relu (harness_graph (h));
-  dyno_fuse_batch_norm_add (harness_graph (h));
+  dyno_fusion_apply (&dyno_fusion_norm_sum, harness_graph (h));
+  dyno_fusion_apply (&dyno_fusion_norm_activation, harness_graph (h));
+  dyno_fusion_apply (&dyno_fusion_norm_sum, harness_graph (h));
   if (o->fused)
-    g_assert_cmpuint (dyno_fuse_running_norm (harness_graph (h)), ==, 1);
+    g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_running_norm, harness_graph (h)), ==, 1);
   harness_set_parameter (h, "bn.weight", gamma);
   harness_set_parameter (h, "bn.bias", beta);
   harness_set_parameter (h, "bn.running_mean", mean);
@@ -185,11 +186,11 @@ count_fused (Obstacle obstacle)
   if (obstacle == READ_TWICE)
     dyno_add (graph, y, x, "other");
   x->keep = obstacle == KEPT;
-  dyno_fuse_batch_norm_add_relu (graph);
-  dyno_fuse_batch_norm_relu (graph);
-  dyno_fuse_batch_norm_max_pool (graph);
+  dyno_fusion_apply (&dyno_fusion_norm_sum, graph);
+  dyno_fusion_apply (&dyno_fusion_norm_activation, graph);
+  dyno_fusion_apply (&dyno_fusion_norm_pool, graph);
   g_assert_true (dyno_graph_check (graph, NULL));
-  return dyno_fuse_running_norm (graph);
+  return dyno_fusion_apply (&dyno_fusion_running_norm, graph);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Batch norm against its reference: training, evaluation, backward; with ReLU and residual by
  * fusion, and unfused. */
+#include "fusion.h"
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include <math.h>
@@ -117,7 +118,7 @@ build (Harness *h, const Case *c, Form form, gboolean fuse, DynoTensor **x, Dyno
   if (fuse)
     {
       guint nodes = dyno_graph_get_nodes (graph)->len;
-      dyno_fuse_all (graph);
+      dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
       if (form == RELU || form >= RELU6)
         g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==, nodes - 1);
       if (form == ADD)
@@ -475,7 +476,7 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
             "activation");
       if (form == REMATERIALISE_POOL)
         y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
-      dyno_fuse_all (graph);
+      dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
       DynoTensor *z = dyno_conv2d (graph, y, "conv",
                                    &(DynoConv2dParams){ .out_channels = shape->c,
                                                         .kernel_h = 1,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several layers together, as models have them: that what passes between the ops is right, too. */
+#include "fusion.h"
 #include "harness.h"
 #include "network.h"
 #include <math.h>
@@ -31,7 +32,7 @@ block_run (const double *x, const double *along, double step, double *slope)
   point.out_channels = c;
   y = dyno_conv2d (graph, dyno_scale (graph, y, s, "scale"), "project", &point);
   y = dyno_add (graph, dyno_batch_norm (graph, y, "bn3"), input, "add");
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   g_assert_cmpstr (y->producer->op->name, ==, "batch_norm");
   GPtrArray *parameters = dyno_graph_get_parameters (graph);
   g_autoptr (GPtrArray) directions = g_ptr_array_new_with_free_func (g_free);
@@ -115,7 +116,7 @@ chain_run (gboolean amp, gboolean fuse, gboolean sums, gboolean restoring, gsize
       y = sides[i] = dyno_relu (graph, dyno_add (graph, z, y, add), relu);
     }
   if (fuse)
-    dyno_fuse_all (graph);
+    dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   harness_set_gradient (h, y, dy);
   harness_run (h);
   g_assert_cmpuint (made, ==, sums ? G_N_ELEMENTS (sides) - 1 : 0);
@@ -195,7 +196,7 @@ strided_run (const StridedCase *s, gboolean amp, gboolean sparse, gboolean sums,
   if (s->stride == 1)
     z = dyno_conv2d (graph, z, "second", &second);
   z = dyno_add (graph, z, dyno_conv2d (graph, y, "shortcut", &shortcut), "sum");
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   g_autofree double *dz = harness_random (2, (gsize) z->n * z->h * z->w * z->c, 1);
   harness_set_gradient (h, z, dz);
   if (variants)

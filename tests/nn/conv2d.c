@@ -663,7 +663,7 @@ test_spilling_tiles_lose_their_place (void)
         guint which = i / DYNO_CONV2D_N_PASSES;
         DynoConv2dShape shape = shape_of (&all[which % n / G_N_ELEMENTS (processors)], TRUE);
         DynoDeviceInfo card = info;
-        shape.load = which < n ? 0 : DYNO_ACTIVATION_ID_RELU;
+        shape.fused.load = which < n ? 0 : DYNO_ACTIVATION_ID_RELU;
         card.processors = processors[which % G_N_ELEMENTS (processors)];
         card.subgroup_max = wide ? 64 : 32;
         g_assert_cmpuint (dyno_conv2d_variants (&card, &shape, i % DYNO_CONV2D_N_PASSES, variants),
@@ -678,7 +678,7 @@ test_spilling_tiles_lose_their_place (void)
   DynoConv2dShape shape = shape_of (&all[0], TRUE);
   info.subgroup_max = 64;
   g_assert_false (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_FORWARD));
-  shape.load = DYNO_ACTIVATION_ID_RELU;
+  shape.fused.load = DYNO_ACTIVATION_ID_RELU;
   g_assert_true (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_FORWARD));
   g_assert_true (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_WGRAD));
   g_assert_false (dyno_tile_spills (&dyno_tiles[0], &info, &shape, DYNO_CONV2D_DGRAD));
@@ -852,10 +852,10 @@ test_matrix_kernels_compile (void)
           DynoConv2dVariant variant = { .tile = &dyno_tiles[t], .splits = 1, .split_len = 32 };
           if (i == 2 && dyno_tiles[t].kind != DYNO_TILE_FIRST)
             variant.splits = 2;
-          shape.statistics = i > 0;
+          shape.fused.statistics = i > 0;
           shape.accumulate = i > 1;
-          shape.load = load == 0 || shape.c <= 4 ? 0 : loads[i];
-          if (load == 1 && (shape.load == 0 || pass == DYNO_CONV2D_DGRAD))
+          shape.fused.load = load == 0 || shape.c <= 4 ? 0 : loads[i];
+          if (load == 1 && (shape.fused.load == 0 || pass == DYNO_CONV2D_DGRAD))
             continue;
           DynoKernelSpec spec;
           guint32 groups[3];

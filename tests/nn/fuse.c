@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fused nodes against the nodes they replace: the same inputs through both graphs. */
+#include "fusion.h"
 #include "harness.h"
 #include <math.h>
 #include <string.h>
@@ -75,8 +76,8 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
   DynoTensor *other = form->accumulate ? dyno_relu (graph, input, "other") : NULL;
   if (fuse)
     {
-      dyno_fuse_batch_norm_relu (graph);
-      g_assert_cmpuint (dyno_fuse_batch_norm_max_pool (graph), ==, 1);
+      dyno_fusion_apply (&dyno_fusion_norm_activation, graph);
+      g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_norm_pool, graph), ==, 1);
       g_assert_cmpuint (dyno_graph_get_nodes (graph)->len, ==,
                         (form->training ? 2 : 1) + (other != NULL));
     }
@@ -212,7 +213,7 @@ convolution_run (gboolean amp, gboolean fuse, gboolean second_reader, gsize *cou
   DynoTensor *y = dyno_max_pool (graph, dyno_relu (graph, dyno_batch_norm (graph, z, "bn"), "relu"),
                                  "pool", 3, 2, 1);
   if (fuse)
-    dyno_fuse_all (graph);
+    dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   g_autofree double *dy = harness_random (2, n * side * side * out, 1);
   harness_set_gradient (h, y, dy);
   if (other)
@@ -275,8 +276,8 @@ sums_graph (const SumsCase *s, gboolean amp, DynoTensor **z)
   dyno_batch_norm (graph, *z, "bn");
   harness_set_parameter (h, "bn.running_mean", mean);
   harness_set_parameter (h, "bn.running_var", variance);
-  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 1);
-  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 0);
+  g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_column_sums, graph), ==, 1);
+  g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_column_sums, graph), ==, 0);
   return h;
 }
 
@@ -419,7 +420,7 @@ test_statistics_conditions (void)
   params.bias = FALSE;
   dyno_relu (graph, dyno_conv2d (graph, x, "other", &params), "relu");
   dyno_batch_norm (graph, x, "bn2");
-  g_assert_cmpuint (dyno_fuse_statistics (graph), ==, 0);
+  g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_column_sums, graph), ==, 0);
 }
 
 static guint
@@ -434,9 +435,9 @@ pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual,
   dyno_max_pool (graph, y, "pool", kernel, stride, pad);
   if (second_reader)
     dyno_global_avg_pool (graph, y, "gap");
-  dyno_fuse_batch_norm_add_relu (graph);
-  dyno_fuse_batch_norm_relu (graph);
-  return dyno_fuse_batch_norm_max_pool (graph);
+  dyno_fusion_apply (&dyno_fusion_norm_sum, graph);
+  dyno_fusion_apply (&dyno_fusion_norm_activation, graph);
+  return dyno_fusion_apply (&dyno_fusion_norm_pool, graph);
 }
 
 /* Large windows, windows that leave nothing to gain, residuals and activations that others read are
@@ -468,7 +469,7 @@ test_rules_ask_traits (void)
                  *y = dyno_graph_activation (graph, "y", 2, 4, 4, 8);
       x = dyno_batch_norm (graph, x, "bn");
       dyno_graph_node (graph, known ? &rectifier : &namesake, "act", &x, 1, &y, 1, NULL, 0);
-      g_assert_cmpuint (dyno_fuse_batch_norm_relu (graph), ==, known);
+      g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_norm_activation, graph), ==, known);
       const DynoNode *norm = dyno_graph_get_nodes (graph)->pdata[0];
       double activation;
       g_assert_true (dyno_node_get_attribute (norm, "activation", &activation));
@@ -491,7 +492,7 @@ test_sum_without_activation (void)
           form == 1 ? dyno_add (graph, x, norm, "add") : dyno_add (graph, norm, x, "add");
       if (form == 2)
         dyno_global_avg_pool (graph, norm, "other");
-      g_assert_cmpuint (dyno_fuse_batch_norm_add (graph), ==, form < 2);
+      g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_norm_sum, graph), ==, form < 2);
       g_assert_cmpstr (y->producer->op->name, ==, form < 2 ? "batch_norm" : "add");
     }
 }
@@ -514,19 +515,113 @@ test_activations_fall_back (void)
         y = residual ? dyno_add (graph, y, x, "add") : y;
         y = dyno_activation (graph, y, kind, "activation");
         dyno_max_pool (graph, y, "pool", 2, 2, 0);
-        dyno_fuse_batch_norm_add_relu (graph);
-        dyno_fuse_batch_norm_relu (graph);
+        dyno_fusion_apply (&dyno_fusion_norm_sum, graph);
+        dyno_fusion_apply (&dyno_fusion_norm_activation, graph);
         g_assert_cmpint (g_str_equal (y->producer->op->name, "batch_norm"), ==,
                          residual ? kind == DYNO_ACTIVATION_RELU : fuses[kind]);
-        g_assert_cmpuint (dyno_fuse_batch_norm_max_pool (graph), ==,
+        g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_norm_pool, graph), ==,
                           !residual && kind == DYNO_ACTIVATION_RELU);
       }
+}
+
+/* A stem with max pooling and a residual block with strides: every fusion finds its place there. */
+static DynoTensor *
+append_block (DynoGraph *graph)
+{
+  const DynoConv2dParams wide = { .out_channels = 16,
+                                  .kernel_h = 3,
+                                  .kernel_w = 3,
+                                  .pad_h = 1,
+                                  .pad_w = 1,
+                                  .stride_h = 1,
+                                  .stride_w = 1 },
+                         strided = { .out_channels = 16,
+                                     .kernel_h = 3,
+                                     .kernel_w = 3,
+                                     .pad_h = 1,
+                                     .pad_w = 1,
+                                     .stride_h = 2,
+                                     .stride_w = 2 },
+                         shortcut = { .out_channels = 16,
+                                      .kernel_h = 1,
+                                      .kernel_w = 1,
+                                      .stride_h = 2,
+                                      .stride_w = 2 };
+  DynoTensor *x = dyno_graph_activation (graph, "x", 2, 32, 32, 8);
+  x = dyno_batch_norm (graph, dyno_conv2d (graph, x, "stem", &wide), "stem_bn");
+  x = dyno_max_pool (graph, dyno_relu (graph, x, "stem_relu"), "pool", 2, 2, 0);
+  x = dyno_relu (graph, dyno_batch_norm (graph, dyno_conv2d (graph, x, "in", &wide), "in_bn"),
+                 "in_relu");
+  DynoTensor *y = dyno_batch_norm (graph, dyno_conv2d (graph, x, "a", &strided), "a_bn");
+  y = dyno_batch_norm (graph, dyno_conv2d (graph, dyno_relu (graph, y, "a_relu"), "b", &wide),
+                       "b_bn");
+  DynoTensor *side = dyno_batch_norm (graph, dyno_conv2d (graph, x, "side", &shortcut), "side_bn");
+  y = dyno_relu (graph, dyno_add (graph, y, side, "sum"), "relu");
+  y = dyno_conv2d (graph, y, "out", &wide);
+  return dyno_global_avg_pool (graph, y, "mean");
+}
+
+/* Asks every fusion of the stage at every node, which changes nothing; then applies them. */
+static void
+try_stage (DynoGraph *graph, DynoFusionStage stage, guint *applied)
+{
+  const DynoFusion *const *fusions = dyno_fusion_list ();
+  for (guint i = 0; fusions[i]; i++)
+    {
+      if (fusions[i]->stage != stage)
+        continue;
+      g_autofree char *before = dyno_graph_print (graph);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint k = 0; k < nodes->len; k++)
+        {
+          DynoNode *node = g_ptr_array_index (nodes, k), *other = NULL;
+          if (fusions[i]->match (graph, node, &other))
+            g_assert_true (other && other != node);
+        }
+      g_autofree char *after = dyno_graph_print (graph);
+      g_assert_cmpstr (before, ==, after);
+      applied[i] += dyno_fusion_apply (fusions[i], graph);
+      g_assert_cmpuint (dyno_fusion_apply (fusions[i], graph), ==, 0); /* it found every place */
+      g_assert_true (dyno_graph_check (graph, NULL));
+    }
+}
+
+static void
+test_table (void)
+{
+  const DynoFusion *const *fusions = dyno_fusion_list ();
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  guint applied[32] = { 0 };
+  for (guint i = 0; fusions[i]; i++)
+    {
+      g_assert_cmpuint (i, <, G_N_ELEMENTS (applied));
+      g_assert_true (g_hash_table_add (names, (gpointer) fusions[i]->name));
+      g_assert_true (i == 0 || fusions[i]->stage >= fusions[i - 1]->stage);
+    }
+  for (guint training = 0; training < 2; training++)
+    {
+      g_autoptr (DynoGraph) graph =
+          dyno_graph_new (&(DynoGraphParams){ .batch = 2, .training = training != 0 });
+      DynoTensor *y = append_block (graph);
+      try_stage (graph, DYNO_FUSION_FORWARD, applied);
+      if (!training)
+        continue;
+      y->gradient = dyno_graph_activation (graph, "dy", y->n, y->h, y->w, y->c);
+      dyno_graph_backward (graph);
+      try_stage (graph, DYNO_FUSION_BACKWARD, applied);
+    }
+  for (guint i = 0; fusions[i]; i++)
+    {
+      g_test_message ("%s: %u", fusions[i]->name, applied[i]);
+      g_assert_cmpuint (applied[i], >, 0);
+    }
 }
 
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/fuse/each-of-the-table-applies-and-asking-changes-nothing", test_table);
   g_test_add_func ("/nn/fuse/rules-ask-traits", test_rules_ask_traits);
   g_test_add_func ("/nn/fuse/a-sum-without-activation", test_sum_without_activation);
   g_test_add_func ("/nn/fuse/activations-that-are-not-taken-on", test_activations_fall_back);

@@ -2,6 +2,7 @@
 /* The sums of batch norm's backward pass, made by the kernel that writes dy, against the pass that
  * reads dy for them: the same inputs through both programs. */
 #include "conv2d-private.h"
+#include "fusion.h"
 #include "harness.h"
 #include "infos.h"
 #include "network.h"
@@ -97,7 +98,7 @@ run (const Case *s, const Options *o)
           &(DynoConv2dParams){
               .out_channels = 8, .kernel_h = 1, .kernel_w = 1, .init = DYNO_INIT_KAIMING_UNIFORM })
                 : NULL;
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   harness_set_parameter (h, "bn.weight", gamma);
   harness_set_parameter (h, "bn.bias", beta);
   gsize n_z = (gsize) z->n * z->h * z->w * z->c;
@@ -220,11 +221,11 @@ count_fused (guint form)
   y = form == 3 ? dyno_max_pool (graph, y, "pool", 2, 2, 0) : y;
   DynoTensor *z = dyno_conv2d (graph, y, "conv", &params);
   z = form == 4 ? dyno_add (graph, z, y, "late") : z;
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   z->gradient = dyno_graph_activation (graph, "dz", z->n, z->h, z->w, z->c);
   dyno_graph_backward (graph);
   g_assert_true (dyno_graph_check (graph, NULL));
-  return dyno_fuse_gradient_sums (graph);
+  return dyno_fusion_apply (&dyno_fusion_gradient_sums, graph);
 }
 
 static void
@@ -265,8 +266,8 @@ test_variants_agree (void)
                                       .pad_w = kernel / 2,
                                       .groups = 1,
                                       .dtype = i / 2 % 2 ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32,
-                                      .norm = DYNO_CONV2D_NORM_SLOPE_MASK,
-                                      .norm_activation = DYNO_ACTIVATION_RELU };
+                                      .fused = { .norm = DYNO_CONV2D_NORM_SLOPE_MASK,
+                                                 .norm_activation = DYNO_ACTIVATION_RELU } };
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       guint n = dyno_conv2d_variants (info, &shape, DYNO_CONV2D_DGRAD, variants), made = 0;
       g_assert_cmpuint (n, >, 1);

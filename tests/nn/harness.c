@@ -3,6 +3,7 @@
  *
  * The arena is filled with a pattern before a run and read back whole after it; guards, pads and
  * results are looked up in that copy. */
+#include "fusion.h"
 #include "harness.h"
 #include "graph-private.h"
 #include "half.h"
@@ -310,13 +311,13 @@ prepare (Harness *h)
   if (h->params.training)
     dyno_graph_backward (h->graph);
   if (h->params.sparse)
-    *h->params.sparse = dyno_fuse_sparse_gradients (h->graph);
+    *h->params.sparse = dyno_fusion_apply (&dyno_fusion_sparse_gradient, h->graph);
   if (h->params.gradient_sums)
-    *h->params.gradient_sums = dyno_fuse_gradient_sums (h->graph);
+    *h->params.gradient_sums = dyno_fusion_apply (&dyno_fusion_gradient_sums, h->graph);
   if (h->params.norm_loads)
-    *h->params.norm_loads = dyno_fuse_norm_loads (h->graph);
+    *h->params.norm_loads = dyno_fusion_apply (&dyno_fusion_norm_load, h->graph);
   if (h->params.pairs)
-    *h->params.pairs = dyno_fuse_gradient_pairs (h->graph);
+    *h->params.pairs = dyno_fusion_apply (&dyno_fusion_gradient_pair, h->graph);
   if (h->params.optimizer_on)
     dyno_optimizer_update (h->graph);
   dyno_graph_check (h->graph, &error);

@@ -34,11 +34,9 @@ typedef struct {
   const char *freeze; /* as in DynoGraphParams */
   /* weight gradients wait, and all that the backward pass can rematerialise is rematerialised */
   gboolean restoring;
-  guint
-      *gradient_sums; /* dyno_fuse_gradient_sums is applied, what it returns goes there; NULL: no */
-  guint *norm_loads;  /* the same of dyno_fuse_norm_loads */
-  guint *pairs;       /* of dyno_fuse_gradient_pairs, behind them */
-  guint *sparse;      /* of dyno_fuse_sparse_gradients, which comes before the others */
+  /* Fusions of the backward stage: each that is not NULL is applied, in the order of the table, and is
+   * set to how often. */
+  guint *sparse, *gradient_sums, *norm_loads, *pairs;
   const DynoDeviceParams *device; /* to pretend a poorer device; NULL: the best one as it is */
   DynoCommandKind kind;           /* what harness_run submits; FULL by default */
   gboolean as_card; /* lowered as for a card of two processors, also where a CPU is underneath */

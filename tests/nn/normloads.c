@@ -2,6 +2,7 @@
 /* A batch norm's output made in the loads of the convolution that reads it, against the double
  * reference and against the pass that writes it. */
 #include "conv2d-private.h"
+#include "fusion.h"
 #include "harness.h"
 #include "reference/batchnorm.h"
 #include "reference/conv2d.h"
@@ -165,7 +166,7 @@ run (const Case *s, const Values *v, const Options *o)
                                                                 .dilation_h = s->dilation,
                                                                 .dilation_w = s->dilation });
   z = o->after ? dyno_batch_norm (graph, z, "after") : z;
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   harness_set_parameter (h, "bn.weight", v->gamma);
   harness_set_parameter (h, "bn.bias", v->beta);
   harness_set_parameter (h, "conv.weight", v->weight);
@@ -339,10 +340,10 @@ test_choices (void)
           graph, y, "conv",
           &(DynoConv2dParams){
               .out_channels = 8, .kernel_h = 1, .kernel_w = 1, .init = DYNO_INIT_KAIMING_UNIFORM });
-      dyno_fuse_all (graph);
+      dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
       z->gradient = dyno_graph_activation (graph, "dz", z->n, z->h, z->w, z->c);
       dyno_graph_backward (graph);
-      g_assert_true (plain || dyno_fuse_norm_loads (graph) == 1);
+      g_assert_true (plain || dyno_fusion_apply (&dyno_fusion_norm_load, graph) == 1);
       g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info, NULL, &error);
       g_assert_no_error (error);
       GPtrArray *points = dyno_lowering_get_choice_points (lowering);
@@ -469,12 +470,12 @@ count_fused (guint form)
       &(DynoConv2dParams){
           .out_channels = 8, .kernel_h = kernel, .kernel_w = kernel, .groups = groups });
   z = form == 7 ? dyno_add (graph, z, dyno_max_pool (graph, y, "pool", 3, 1, 0), "two") : z;
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   z->gradient = dyno_graph_activation (graph, "dz", z->n, z->h, z->w, z->c);
   dyno_graph_backward (graph);
-  dyno_fuse_gradient_sums (graph);
+  dyno_fusion_apply (&dyno_fusion_gradient_sums, graph);
   g_assert_true (dyno_graph_check (graph, NULL));
-  return dyno_fuse_norm_loads (graph);
+  return dyno_fusion_apply (&dyno_fusion_norm_load, graph);
 }
 
 static void
@@ -540,7 +541,7 @@ sum_run (const Case *s, gboolean amp, gboolean loads, gboolean pairs, gboolean r
       graph, y, "conv",
       &(DynoConv2dParams){
           .out_channels = s->k, .kernel_h = 1, .kernel_w = 1, .init = DYNO_INIT_KAIMING_UNIFORM });
-  dyno_fuse_all (graph);
+  dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   harness_set_parameter (h, "bn.weight", beta);
   harness_set_parameter (h, "shortcut.weight", gamma);
   harness_set_parameter (h, "shortcut.bias", beta);

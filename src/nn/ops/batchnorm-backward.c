@@ -18,7 +18,7 @@
  *   bits.
  * - y may be dropped after the forward pass: it is written again where x is read, by the same
  *   expression.
- * - Where the convolution that wrote dy has made the sums (dyno_fuse_gradient_sums) there is no
+ * - Where the convolution that wrote dy has made the sums (fusions/gradient-sums.c) there is no
  *   reducing pass, and dy lies behind the slope.
  * - The slope of a fused activation is found again from x, or, where a residual was added (relu
  *   alone), from the mask of y.
@@ -39,57 +39,10 @@
 #define UNPOOL_ROWS          8
 #define UNPOOL_COLUMNS_APART 1
 
-enum {
-  BACKWARD_X,
-  BACKWARD_GAMMA,
-  BACKWARD_BETA,
-  BACKWARD_MEAN,
-  BACKWARD_INVSTD,
-  BACKWARD_MASK, /* with a residual and an activation */
-  BACKWARD_DY,
-  BACKWARD_ARGMAX,
-  /* what was added to y, where y can be rematerialised, and as of the forward node */
-  BACKWARD_ADDED,
-  BACKWARD_ADDED_WEIGHT,
-  BACKWARD_ADDED_BIAS,
-  BACKWARD_ADDED_MEAN,
-  BACKWARD_ADDED_INVSTD,
-  /* of the batch norm whose gradient this one makes too, in the order of those of ADDED */
-  BACKWARD_PAIR_X,
-  BACKWARD_PAIR_WEIGHT,
-  BACKWARD_PAIR_BIAS,
-  BACKWARD_PAIR_MEAN,
-  BACKWARD_PAIR_INVSTD,
-  BACKWARD_PAIR_SUMS,
-  BACKWARD_N,
-  BACKWARD_WINNERS = BACKWARD_MASK
-};
-enum {
-  BACKWARD_DX,
-  BACKWARD_DRESIDUAL,
-  BACKWARD_DGAMMA,
-  BACKWARD_DBETA,
-  BACKWARD_SUMS,    /* of one whose dx another makes: the means that it is made with */
-  BACKWARD_PAIR_DX, /* of that other one */
-  BACKWARD_N_OUTPUTS
-};
-
-typedef struct {
-  guint32 activation; /* a DynoActivation */
-  gboolean residual;
-  gboolean mask_store; /* dy is masked in place by the reducing pass */
-  gboolean accumulate, accumulate_residual;
-  gboolean own_dy;     /* nobody else reads dy: it may be stored behind the activation's slope */
-  gboolean running;    /* frozen: by the running statistics; never with max pooling */
-  guint32 pair;        /* with BACKWARD_PAIR_X: the activation behind the sum of both */
-  DynoPoolWindow pool; /* kernel 0: none */
-  DynoTensor *y;       /* what can be rematerialised; NULL: nothing */
-} BatchNormBackward;
-
 /* The macros that say where the activation's slope comes from; behind mask_store dy has it
  * already. */
 static void
-backward_mask (DynoKernelSpec *spec, const BatchNormBackward *attributes)
+backward_mask (DynoKernelSpec *spec, const DynoNormBackward *attributes)
 {
   if (attributes->activation)
     dyno_kernel_spec_macro (spec, "ACTIVATION=%u %s=1", attributes->activation,
@@ -102,14 +55,16 @@ rematerialise_macros (DynoKernelSpec *spec, const DynoNode *node, const DynoTens
   if (!rematerialised)
     return;
   dyno_kernel_spec_macro (spec, "REMATERIALISE=1");
-  if (node->inputs[BACKWARD_ADDED])
-    dyno_kernel_spec_macro (spec, "ADDED=%d", node->inputs[BACKWARD_ADDED_MEAN] ? 2 : 1);
+  if (node->inputs[DYNO_NORM_BACKWARD_ADDED])
+    dyno_kernel_spec_macro (spec, "ADDED=%d", node->inputs[DYNO_NORM_BACKWARD_ADDED_MEAN] ? 2 : 1);
 }
 
 static guint64
 rematerialise_bytes (const DynoNode *node, const DynoTensor *rematerialised)
 {
-  return rematerialised ? rematerialised->size_bytes * (node->inputs[BACKWARD_ADDED] ? 2 : 1) : 0;
+  return rematerialised
+             ? rematerialised->size_bytes * (node->inputs[DYNO_NORM_BACKWARD_ADDED] ? 2 : 1)
+             : 0;
 }
 
 /* x and what a batch norm has of its channels: five inputs from `first` on, in the order in which all
@@ -142,10 +97,11 @@ static void
 backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
                        DynoTensor *x, DynoTensor *partials)
 {
-  const BatchNormBackward *attributes = node->attributes;
-  DynoTensor *mask = attributes->pool.kernel ? NULL : node->inputs[BACKWARD_MASK],
-             *rematerialised =
-                 node->inputs[BACKWARD_PAIR_X] ? NULL : dyno_lowering_get_rematerialised (lowering);
+  const DynoNormBackward *attributes = node->attributes;
+  DynoTensor *mask = attributes->pool.kernel ? NULL : node->inputs[DYNO_NORM_BACKWARD_MASK],
+             *rematerialised = node->inputs[DYNO_NORM_BACKWARD_PAIR_X]
+                                   ? NULL
+                                   : dyno_lowering_get_rematerialised (lowering);
   DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
                                                         x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
@@ -161,16 +117,17 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
   dispatch->flops = 4 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes * (2 + (attributes->mask_store != FALSE))
                     + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
-  bind_norm (dispatch, node, BACKWARD_X, x, 0);
+  bind_norm (dispatch, node, DYNO_NORM_BACKWARD_X, x, 0);
   if (mask)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mask), mask, DYNO_ACCESS_READ);
   if (rematerialised)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
   if (rematerialised)
-    bind_norm (dispatch, node, BACKWARD_ADDED, node->inputs[BACKWARD_ADDED],
+    bind_norm (dispatch, node, DYNO_NORM_BACKWARD_ADDED, node->inputs[DYNO_NORM_BACKWARD_ADDED],
                offsetof (DynoBatchNormReducePush, added));
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy), node->inputs[BACKWARD_DY],
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy),
+                      node->inputs[DYNO_NORM_BACKWARD_DY],
                       attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials,
                       DYNO_ACCESS_WRITE);
@@ -191,7 +148,7 @@ static void
 backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchNormReduction *r,
                         DynoTensor *partials, DynoTensor *sums)
 {
-  const DynoTensor *x = node->inputs[BACKWARD_X];
+  const DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X];
   DynoKernelSpec spec = dyno_batch_norm_finish_spec (r, dyno_lowering_get_info (lowering),
                                                      "batchnorm/batchnorm_collect.comp", x->cp,
                                                      sizeof (DynoBatchNormCollectPush));
@@ -203,21 +160,22 @@ backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchN
                       DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, sums), sums, DYNO_ACCESS_WRITE);
   bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dgamma),
-            node->outputs[BACKWARD_DGAMMA], x->cp);
+            node->outputs[DYNO_NORM_BACKWARD_DGAMMA], x->cp);
   bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dbeta),
-            node->outputs[BACKWARD_DBETA], x->cp);
+            node->outputs[DYNO_NORM_BACKWARD_DBETA], x->cp);
 }
 
 static void
 backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sums, gboolean reduced)
 {
-  const BatchNormBackward *attributes = node->attributes;
-  DynoTensor *x = node->inputs[BACKWARD_X], *dx = node->outputs[BACKWARD_DX];
+  const DynoNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X], *dx = node->outputs[DYNO_NORM_BACKWARD_DX];
   /* dy is behind the slope already */
   gboolean masked = attributes->mask_store || !reduced;
-  DynoTensor *mask = masked ? NULL : node->inputs[BACKWARD_MASK];
+  DynoTensor *mask = masked ? NULL : node->inputs[DYNO_NORM_BACKWARD_MASK];
   DynoTensor *rematerialised = reduced ? NULL : dyno_lowering_get_rematerialised (lowering);
-  DynoTensor *dresidual = attributes->mask_store ? NULL : node->outputs[BACKWARD_DRESIDUAL];
+  DynoTensor *dresidual =
+      attributes->mask_store ? NULL : node->outputs[DYNO_NORM_BACKWARD_DRESIDUAL];
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_gradient.comp",
                           .push_bytes = sizeof (DynoBatchNormGradientPush) };
   dyno_elementwise_type (&spec, x->dtype);
@@ -247,7 +205,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                         * (3 + (attributes->accumulate != FALSE)
                            + (dresidual ? 1 + (attributes->accumulate_residual != FALSE) : 0))
                     + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
-  bind_norm (dispatch, node, BACKWARD_X, x, 0);
+  bind_norm (dispatch, node, DYNO_NORM_BACKWARD_X, x, 0);
   if (mask)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mask), mask,
                         DYNO_ACCESS_READ);
@@ -255,10 +213,10 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
   if (rematerialised)
-    bind_norm (dispatch, node, BACKWARD_ADDED, node->inputs[BACKWARD_ADDED],
+    bind_norm (dispatch, node, DYNO_NORM_BACKWARD_ADDED, node->inputs[DYNO_NORM_BACKWARD_ADDED],
                offsetof (DynoBatchNormGradientPush, added));
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy), node->inputs[BACKWARD_DY],
-                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy),
+                      node->inputs[DYNO_NORM_BACKWARD_DY], DYNO_ACCESS_READ);
   if (sums)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums,
                         DYNO_ACCESS_READ);
@@ -275,8 +233,8 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
 static void
 backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 {
-  const BatchNormBackward *attributes = node->attributes;
-  DynoTensor *x = node->inputs[BACKWARD_X],
+  const DynoNormBackward *attributes = node->attributes;
+  DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X],
              *rematerialised = dyno_lowering_get_rematerialised (lowering);
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_pair.comp",
                           .push_bytes = sizeof (DynoBatchNormPairPush) };
@@ -293,17 +251,17 @@ backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   dispatch->bytes = x->size_bytes * (rematerialised ? 6 : 5);
   const gsize a = offsetof (DynoBatchNormPairPush, a), b = offsetof (DynoBatchNormPairPush, b);
   const gsize at_sums = offsetof (DynoBatchNormOne, sums), at_dx = offsetof (DynoBatchNormOne, dx);
-  bind_norm (dispatch, node, BACKWARD_PAIR_X, node->inputs[BACKWARD_PAIR_X], a);
-  bind_norm (dispatch, node, BACKWARD_X, x, b);
-  dyno_dispatch_bind (dispatch, (guint16) (a + at_sums), node->inputs[BACKWARD_PAIR_SUMS],
+  bind_norm (dispatch, node, DYNO_NORM_BACKWARD_PAIR_X, node->inputs[DYNO_NORM_BACKWARD_PAIR_X], a);
+  bind_norm (dispatch, node, DYNO_NORM_BACKWARD_X, x, b);
+  dyno_dispatch_bind (dispatch, (guint16) (a + at_sums), node->inputs[DYNO_NORM_BACKWARD_PAIR_SUMS],
                       DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, (guint16) (b + at_sums), sums, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, (guint16) (a + at_dx), node->outputs[BACKWARD_PAIR_DX],
+  dyno_dispatch_bind (dispatch, (guint16) (a + at_dx), node->outputs[DYNO_NORM_BACKWARD_PAIR_DX],
                       DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, (guint16) (b + at_dx), node->outputs[BACKWARD_DX],
+  dyno_dispatch_bind (dispatch, (guint16) (b + at_dx), node->outputs[DYNO_NORM_BACKWARD_DX],
                       DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, dy), node->inputs[BACKWARD_DY],
-                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, dy),
+                      node->inputs[DYNO_NORM_BACKWARD_DY], DYNO_ACCESS_READ);
   if (rematerialised)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, y), rematerialised,
                         DYNO_ACCESS_WRITE);
@@ -319,11 +277,11 @@ divide_down (int a, int b)
 static void
 backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 {
-  const BatchNormBackward *attributes = node->attributes;
+  const DynoNormBackward *attributes = node->attributes;
   const DynoPoolWindow *pool = &attributes->pool;
-  DynoTensor *x = node->inputs[BACKWARD_X], *dy = node->inputs[BACKWARD_DY],
-             *argmax = node->inputs[BACKWARD_ARGMAX];
-  DynoTensor *dx = node->outputs[BACKWARD_DX];
+  DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X], *dy = node->inputs[DYNO_NORM_BACKWARD_DY],
+             *argmax = node->inputs[DYNO_NORM_BACKWARD_ARGMAX];
+  DynoTensor *dx = node->outputs[DYNO_NORM_BACKWARD_DX];
   int kernel = (int) pool->kernel, stride = (int) pool->stride, pad = (int) pool->pad;
   int first = divide_down (pad - kernel, stride) + 1, last = divide_down (stride - 1 + pad, stride);
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp",
@@ -349,11 +307,11 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
       x->size_bytes * (attributes->accumulate ? 3 : 2) + dy->size_bytes + argmax->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, x), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, gamma),
-                      node->inputs[BACKWARD_GAMMA], DYNO_ACCESS_READ);
+                      node->inputs[DYNO_NORM_BACKWARD_GAMMA], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, mean),
-                      node->inputs[BACKWARD_MEAN], DYNO_ACCESS_READ);
+                      node->inputs[DYNO_NORM_BACKWARD_MEAN], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, invstd),
-                      node->inputs[BACKWARD_INVSTD], DYNO_ACCESS_READ);
+                      node->inputs[DYNO_NORM_BACKWARD_INVSTD], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dy), dy, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, argmax), argmax,
                       DYNO_ACCESS_READ);
@@ -365,22 +323,23 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 static void
 backward_lower (DynoLowering *lowering, DynoNode *node)
 {
-  const BatchNormBackward *attributes = node->attributes;
+  const DynoNormBackward *attributes = node->attributes;
   gboolean pooled = attributes->pool.kernel != 0;
   if (attributes->running)
     {
       backward_lower_gradient (lowering, node, NULL, TRUE);
       return;
     }
-  DynoTensor *x = node->inputs[pooled ? BACKWARD_WINNERS : BACKWARD_X];
+  DynoTensor *x = node->inputs[pooled ? DYNO_NORM_BACKWARD_WINNERS : DYNO_NORM_BACKWARD_X];
   DynoBatchNormReduction r = dyno_batch_norm_reduction (dyno_lowering_get_info (lowering), x);
   DynoColumnSums made;
-  gboolean reduced = !dyno_lowering_get_column_sums (lowering, node->inputs[BACKWARD_MEAN], &made);
+  gboolean reduced =
+      !dyno_lowering_get_column_sums (lowering, node->inputs[DYNO_NORM_BACKWARD_MEAN], &made);
   if (reduced)
     made.partials = dyno_batch_norm_partials (lowering, &r, x);
   DynoTensor *partials = made.partials,
-             *sums = node->outputs[BACKWARD_SUMS]
-                         ? node->outputs[BACKWARD_SUMS]
+             *sums = node->outputs[DYNO_NORM_BACKWARD_SUMS]
+                         ? node->outputs[DYNO_NORM_BACKWARD_SUMS]
                          : dyno_lowering_workspace (lowering, "sums",
                                                     (guint64) 2 * x->cp * sizeof (float));
   if (reduced)
@@ -391,36 +350,15 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
       partials = made.partials;
       r.groups = made.groups;
     }
-  x = node->inputs[BACKWARD_X];
+  x = node->inputs[DYNO_NORM_BACKWARD_X];
   r.rows = x->n * x->h * x->w; /* what the means are over */
   backward_lower_collect (lowering, node, &r, partials, sums);
-  if (node->inputs[BACKWARD_PAIR_X])
+  if (node->inputs[DYNO_NORM_BACKWARD_PAIR_X])
     backward_lower_pair (lowering, node, sums);
-  else if (node->outputs[BACKWARD_DX] && pooled)
+  else if (node->outputs[DYNO_NORM_BACKWARD_DX] && pooled)
     backward_lower_unpool (lowering, node, sums);
-  else if (node->outputs[BACKWARD_DX])
+  else if (node->outputs[DYNO_NORM_BACKWARD_DX])
     backward_lower_gradient (lowering, node, sums, reduced);
-}
-
-/* Without them where the slope is one of those that dy could not be rounded behind, and where dx is
- * not wanted: its pass is the one that could rematerialise y. */
-static gboolean
-backward_gradient_sums (const DynoNode *node, DynoGradientSums *sums)
-{
-  const BatchNormBackward *attributes = node->attributes;
-  if (attributes->running || attributes->pool.kernel || !node->outputs[BACKWARD_DX]
-      || attributes->activation > DYNO_ACTIVATION_RELU6
-      || (attributes->activation && !attributes->own_dy))
-    return FALSE;
-  *sums = (DynoGradientSums){ .dy = node->inputs[BACKWARD_DY],
-                              .x = node->inputs[BACKWARD_X],
-                              .mean = node->inputs[BACKWARD_MEAN],
-                              .invstd = node->inputs[BACKWARD_INVSTD],
-                              .gamma = node->inputs[BACKWARD_GAMMA],
-                              .beta = node->inputs[BACKWARD_BETA],
-                              .mask = node->inputs[BACKWARD_MASK],
-                              .activation = attributes->activation };
-  return TRUE;
 }
 
 /* The reducing pass reads x, of which y is made, with max pooling from the winners; without such a
@@ -428,78 +366,27 @@ backward_gradient_sums (const DynoNode *node, DynoGradientSums *sums)
 static DynoTensor *
 backward_rematerialises (const DynoNode *node)
 {
-  return ((const BatchNormBackward *) node->attributes)->y;
+  return ((const DynoNormBackward *) node->attributes)->y;
 }
 
 static const DynoAttribute backward_attributes[] = {
-  DYNO_ATTRIBUTE (BatchNormBackward, activation),  DYNO_ATTRIBUTE (BatchNormBackward, residual),
-  DYNO_ATTRIBUTE (BatchNormBackward, mask_store),  DYNO_ATTRIBUTE (BatchNormBackward, accumulate),
-  DYNO_ATTRIBUTE (BatchNormBackward, running),     DYNO_ATTRIBUTE (BatchNormBackward, pair),
-  DYNO_ATTRIBUTE (BatchNormBackward, pool.kernel), DYNO_ATTRIBUTE (BatchNormBackward, pool.stride),
-  DYNO_ATTRIBUTE (BatchNormBackward, pool.pad),
+  DYNO_ATTRIBUTE (DynoNormBackward, activation),  DYNO_ATTRIBUTE (DynoNormBackward, residual),
+  DYNO_ATTRIBUTE (DynoNormBackward, mask_store),  DYNO_ATTRIBUTE (DynoNormBackward, accumulate),
+  DYNO_ATTRIBUTE (DynoNormBackward, running),     DYNO_ATTRIBUTE (DynoNormBackward, pair),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.kernel), DYNO_ATTRIBUTE (DynoNormBackward, pool.stride),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.pad),
 };
 
-/* next is the batch norm whose output was added to this one's: both read dy, and dx of both by one
- * pass reads it once, and what y is made of again once. */
-static gboolean
-backward_join (DynoGraph *graph, DynoNode *node, DynoNode *next)
-{
-  BatchNormBackward *attributes = node->attributes, *other = next->attributes;
-  if (next->op != node->op || (attributes->activation && !attributes->mask_store)
-      || attributes->accumulate || attributes->running || !node->outputs[BACKWARD_DX]
-      || !node->inputs[BACKWARD_ADDED_MEAN]
-      || node->inputs[BACKWARD_ADDED] != next->inputs[BACKWARD_X]
-      || node->inputs[BACKWARD_ADDED_MEAN] != next->inputs[BACKWARD_MEAN]
-      || node->inputs[BACKWARD_DY] != next->inputs[BACKWARD_DY] || other->activation
-      || other->accumulate || other->running || other->pool.kernel || other->residual
-      || !next->outputs[BACKWARD_DX])
-    return FALSE;
-  guint32 channels = node->inputs[BACKWARD_X]->cp;
-  g_autofree char *name = g_strconcat (node->name, ".sums", NULL);
-  DynoTensor *sums = dyno_graph_tensor (graph, name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, 1, 1, 2,
-                                        channels, channels);
-  if (!sums)
-    return FALSE;
-  for (guint i = 0; BACKWARD_PAIR_X + i < BACKWARD_PAIR_SUMS; i++)
-    dyno_node_set_input (next, BACKWARD_PAIR_X + i, node->inputs[BACKWARD_X + i]);
-  dyno_node_set_input (next, BACKWARD_PAIR_SUMS, sums);
-  dyno_node_set_output (next, BACKWARD_PAIR_DX, node->outputs[BACKWARD_DX]);
-  node->outputs[BACKWARD_DX]->producer = next;
-  dyno_node_set_output (node, BACKWARD_DX, NULL);
-  dyno_node_set_output (node, BACKWARD_SUMS, sums);
-  sums->producer = node;
-  other->pair = attributes->activation;
-  other->y = attributes->y;
-  attributes->y = NULL;
-  for (guint i = BACKWARD_ADDED; i <= BACKWARD_ADDED_INVSTD; i++)
-    dyno_node_set_input (node, i, NULL);
-  return TRUE;
-}
-
-/* The residual's, where y can be written again. */
-static gboolean
-backward_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
-{
-  if (input != BACKWARD_ADDED || !dyno_batch_norm_can_load_residual (node, BACKWARD_ADDED, load))
-    return FALSE;
-  if (apply)
-    dyno_batch_norm_load_residual (node, BACKWARD_ADDED, load);
-  return TRUE;
-}
-
-static const DynoOpClass backward_class = { .name = "batch_norm_backward",
-                                            DYNO_OP_ATTRIBUTES (backward_attributes),
-                                            .lower = backward_lower,
-                                            .rematerialises = backward_rematerialises,
-                                            .load_norm = backward_load_norm,
-                                            .join_gradients = backward_join,
-                                            .gradient_sums = backward_gradient_sums };
+const DynoOpClass dyno_batch_norm_backward_op = { .name = "batch_norm_backward",
+                                                  DYNO_OP_ATTRIBUTES (backward_attributes),
+                                                  .lower = backward_lower,
+                                                  .rematerialises = backward_rematerialises };
 
 /* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
  * that the last kernel fills. */
 static DynoTensor *
 backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
-                   BatchNormBackward *attributes)
+                   DynoNormBackward *attributes)
 {
   if (!attributes->activation)
     {
@@ -557,42 +444,47 @@ dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
              *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
   const DynoBatchNormAttributes *forward = node->attributes;
-  BatchNormBackward attributes = { .activation = forward->activation,
-                                   .residual = residual != NULL,
-                                   .own_dy = dyno_graph_gradient_is_own (graph, y),
-                                   .running = dyno_batch_norm_uses_running (node),
-                                   .pool = forward->pool };
+  DynoNormBackward attributes = { .activation = forward->activation,
+                                  .residual = residual != NULL,
+                                  .own_dy = dyno_graph_gradient_is_own (graph, y),
+                                  .running = dyno_batch_norm_uses_running (node),
+                                  .pool = forward->pool };
   gboolean pooled = forward->pool.kernel != 0;
-  DynoTensor *outputs[BACKWARD_N_OUTPUTS] = { NULL };
+  DynoTensor *outputs[DYNO_NORM_BACKWARD_N_OUTPUTS] = { NULL };
   attributes.y = attributes.running ? NULL : y;
   if (residual && residual->needs_gradient)
-    outputs[BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
+    outputs[DYNO_NORM_BACKWARD_DRESIDUAL] = backward_residual (graph, residual, y, &attributes);
   if (x->needs_gradient && pooled && backward_over_x (graph, node, x))
-    outputs[BACKWARD_DX] = x;
+    outputs[DYNO_NORM_BACKWARD_DX] = x;
   else if (x->needs_gradient)
-    outputs[BACKWARD_DX] = !pooled && dyno_graph_gradient_in_place (graph, x, y)
-                               ? dy
-                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
-  outputs[BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
-  outputs[BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
+    outputs[DYNO_NORM_BACKWARD_DX] =
+        !pooled && dyno_graph_gradient_in_place (graph, x, y)
+            ? dy
+            : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  outputs[DYNO_NORM_BACKWARD_DGAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT]->parameter->gradient;
+  outputs[DYNO_NORM_BACKWARD_DBETA] = node->inputs[DYNO_BATCH_NORM_BIAS]->parameter->gradient;
 
-  DynoTensor *inputs[BACKWARD_N] = { [BACKWARD_X] = x,
-                                     [BACKWARD_GAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT],
-                                     [BACKWARD_BETA] = node->inputs[DYNO_BATCH_NORM_BIAS],
-                                     [BACKWARD_MEAN] = node->inputs[DYNO_BATCH_NORM_MEAN],
-                                     [BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
-                                     [BACKWARD_ADDED] = attributes.y ? residual : NULL,
-                                     [BACKWARD_DY] = dy };
-  if (attributes.running && !outputs[BACKWARD_DX] && !outputs[BACKWARD_DRESIDUAL])
+  DynoTensor *inputs[DYNO_NORM_BACKWARD_N] = {
+    [DYNO_NORM_BACKWARD_X] = x,
+    [DYNO_NORM_BACKWARD_GAMMA] = node->inputs[DYNO_BATCH_NORM_WEIGHT],
+    [DYNO_NORM_BACKWARD_BETA] = node->inputs[DYNO_BATCH_NORM_BIAS],
+    [DYNO_NORM_BACKWARD_MEAN] = node->inputs[DYNO_BATCH_NORM_MEAN],
+    [DYNO_NORM_BACKWARD_INVSTD] = node->inputs[DYNO_BATCH_NORM_SPREAD],
+    [DYNO_NORM_BACKWARD_ADDED] = attributes.y ? residual : NULL,
+    [DYNO_NORM_BACKWARD_DY] = dy
+  };
+  if (attributes.running && !outputs[DYNO_NORM_BACKWARD_DX]
+      && !outputs[DYNO_NORM_BACKWARD_DRESIDUAL])
     return;
-  if (attributes.activation && residual && !(inputs[BACKWARD_MASK] = append_mask (graph, node)))
+  if (attributes.activation && residual
+      && !(inputs[DYNO_NORM_BACKWARD_MASK] = append_mask (graph, node)))
     return;
   if (pooled)
     {
-      inputs[BACKWARD_WINNERS] = node->outputs[DYNO_BATCH_NORM_WINNERS];
-      inputs[BACKWARD_ARGMAX] = node->outputs[DYNO_BATCH_NORM_ARGMAX];
+      inputs[DYNO_NORM_BACKWARD_WINNERS] = node->outputs[DYNO_BATCH_NORM_WINNERS];
+      inputs[DYNO_NORM_BACKWARD_ARGMAX] = node->outputs[DYNO_BATCH_NORM_ARGMAX];
     }
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N, outputs, BACKWARD_N_OUTPUTS,
-                   &attributes, sizeof attributes);
+  dyno_graph_node (graph, &dyno_batch_norm_backward_op, name, inputs, DYNO_NORM_BACKWARD_N, outputs,
+                   DYNO_NORM_BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
 }

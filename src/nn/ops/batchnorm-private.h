@@ -12,8 +12,8 @@
  * In an evaluation graph, and where weight and bias are frozen, there is the second node alone, and
  * it reads the running mean and variance.
  *
- * Fusion changes the batch_norm node in place (batch_norm_absorb): a residual with its relu, an
- * activation, max pooling. */
+ * The rewrites of fusions/ change these nodes in place: a residual, an activation and max pooling are
+ * added to batch_norm, the table to batch_norm_stats. */
 #pragma once
 #include "lowering.h"
 #include "op.h"
@@ -54,10 +54,74 @@ enum {
 
 #define DYNO_MASK_ROWS 4 /* of a word of the mask */
 
+/* inputs and outputs of a batch_norm_stats node; the last two inputs and the last output with a table
+ * only */
+enum {
+  DYNO_BATCH_NORM_STATS_X,
+  DYNO_BATCH_NORM_STATS_RUNNING_MEAN,
+  DYNO_BATCH_NORM_STATS_RUNNING_VARIANCE,
+  DYNO_BATCH_NORM_STATS_GAMMA,
+  DYNO_BATCH_NORM_STATS_BETA,
+};
+enum {
+  DYNO_BATCH_NORM_STATS_MEAN,
+  DYNO_BATCH_NORM_STATS_INVSTD,
+  DYNO_BATCH_NORM_STATS_TABLE,
+};
+
 typedef struct {
   guint32 activation;  /* a DynoActivation; with a residual or a pool NONE or RELU */
   DynoPoolWindow pool; /* kernel 0: none; never with a residual */
 } DynoBatchNormAttributes;
+
+/* inputs of a batch_norm_backward node */
+enum {
+  DYNO_NORM_BACKWARD_X,
+  DYNO_NORM_BACKWARD_GAMMA,
+  DYNO_NORM_BACKWARD_BETA,
+  DYNO_NORM_BACKWARD_MEAN,
+  DYNO_NORM_BACKWARD_INVSTD,
+  DYNO_NORM_BACKWARD_MASK, /* with a residual and an activation */
+  DYNO_NORM_BACKWARD_DY,
+  DYNO_NORM_BACKWARD_ARGMAX,
+  /* the residual of y, where y can be rematerialised, as the forward node has it */
+  DYNO_NORM_BACKWARD_ADDED,
+  DYNO_NORM_BACKWARD_ADDED_WEIGHT,
+  DYNO_NORM_BACKWARD_ADDED_BIAS,
+  DYNO_NORM_BACKWARD_ADDED_MEAN,
+  DYNO_NORM_BACKWARD_ADDED_INVSTD,
+  /* of the batch norm whose gradient this one makes too, in the order of those of ADDED */
+  DYNO_NORM_BACKWARD_PAIR_X,
+  DYNO_NORM_BACKWARD_PAIR_WEIGHT,
+  DYNO_NORM_BACKWARD_PAIR_BIAS,
+  DYNO_NORM_BACKWARD_PAIR_MEAN,
+  DYNO_NORM_BACKWARD_PAIR_INVSTD,
+  DYNO_NORM_BACKWARD_PAIR_SUMS,
+  DYNO_NORM_BACKWARD_N,
+  DYNO_NORM_BACKWARD_WINNERS = DYNO_NORM_BACKWARD_MASK
+};
+/* its outputs, NULL where they are not wanted */
+enum {
+  DYNO_NORM_BACKWARD_DX,
+  DYNO_NORM_BACKWARD_DRESIDUAL,
+  DYNO_NORM_BACKWARD_DGAMMA,
+  DYNO_NORM_BACKWARD_DBETA,
+  DYNO_NORM_BACKWARD_SUMS,    /* of one whose dx another makes: the means that it is made with */
+  DYNO_NORM_BACKWARD_PAIR_DX, /* of that other one */
+  DYNO_NORM_BACKWARD_N_OUTPUTS
+};
+
+typedef struct {
+  guint32 activation; /* a DynoActivation */
+  gboolean residual;
+  gboolean mask_store; /* dy is masked in place by the reducing pass */
+  gboolean accumulate, accumulate_residual;
+  gboolean own_dy;     /* nobody else reads dy: it may be stored after the activation's slope */
+  gboolean running;    /* frozen: by the running statistics; never with max pooling */
+  guint32 pair;        /* with DYNO_NORM_BACKWARD_PAIR_X: the activation behind the sum of both */
+  DynoPoolWindow pool; /* kernel 0: none */
+  DynoTensor *y;       /* what can be rematerialised; NULL: nothing */
+} DynoNormBackward;
 
 /* rows that an invocation of a reduction loads at once, where there are few */
 #define DYNO_BATCH_NORM_ROWS            4
@@ -95,13 +159,6 @@ dyno_batch_norm_uses_running (const DynoNode *node)
   return node->inputs[DYNO_BATCH_NORM_SPREAD]->parameter != NULL;
 }
 
-/* A residual that is the output of a batch norm without an activation, made in the loads of a node of
- * batch norm, whose input 0 has its shape: `at` is its place in the node's inputs, those of that batch
- * norm come behind it. */
-gboolean dyno_batch_norm_can_load_residual (const DynoNode *node, guint at,
-                                            const DynoNormLoad *load);
-void dyno_batch_norm_load_residual (DynoNode *node, guint at, const DynoNormLoad *load);
-
 /* `backward` of batch_norm. */
 void dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node);
 
@@ -122,15 +179,11 @@ DynoTensor *dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNor
 void dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
                            DynoColumnSums *sums);
 
-extern const DynoOpClass dyno_batch_norm_stats_op;
+extern const DynoOpClass dyno_batch_norm_op, dyno_batch_norm_stats_op, dyno_batch_norm_backward_op;
 
 /* Appends the node that makes x's statistics; in: running mean and variance, out: mean and inverse
  * deviation.  FALSE: the graph failed. */
 gboolean dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
                                        DynoTensor **mean, DynoTensor **spread);
-
-/* The node that makes this mean writes the table too, which is returned; NULL: the graph failed. */
-DynoTensor *dyno_batch_norm_append_table (DynoGraph *graph, const DynoTensor *x, DynoTensor *mean,
-                                          DynoTensor *gamma, DynoTensor *beta);
 
 G_END_DECLS

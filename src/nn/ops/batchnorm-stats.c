@@ -10,8 +10,8 @@
  *     running_variance[c] = 0.9 * running_variance[c] + 0.1 * variance[c] * M / (M - 1)
  * Inputs x (N, H, W, C) and the running statistics (C) each (STATE, moved); outputs mean and
  * invstd, (C) each.
- * With a table (dyno_batch_norm_append_table) inputs gamma and beta (C) too, and output the table.
- * Where the convolution that wrote x has summed up its columns (dyno_fuse_statistics) x is not
+ * With a table (fusions/norm-load.c) inputs gamma and beta (C) too, and output the table.
+ * Where the convolution that wrote x has summed up its columns (fusions/column-sums.c) x is not
  * read. */
 #include "batchnorm-private.h"
 #include "batchnorm-push.h"
@@ -20,10 +20,6 @@
 #include <stddef.h>
 
 #define MOMENTUM 0.1
-
-/* Roles of a node with a table, behind the others. */
-enum { STATS_GAMMA = 3, STATS_BETA };
-enum { STATS_TABLE = 2 };
 
 /* Of several ranks, whose statistics are averaged, that of as many updates: the share that is kept of
  * the old ones is the same as in one process that adds up the ranks' batches. */
@@ -168,7 +164,9 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
 
   DynoKernelSpec spec = dyno_batch_norm_finish_spec (&r, info, "batchnorm/batchnorm_finish.comp",
                                                      x->cp, sizeof (DynoBatchNormFinishPush));
-  DynoTensor *table = node->n_outputs > STATS_TABLE ? node->outputs[STATS_TABLE] : NULL;
+  DynoTensor *table = node->n_outputs > DYNO_BATCH_NORM_STATS_TABLE
+                          ? node->outputs[DYNO_BATCH_NORM_STATS_TABLE]
+                          : NULL;
   if (are_sums)
     dyno_kernel_spec_macro (&spec, "SUMS=1");
   if (table)
@@ -198,16 +196,14 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
   if (!table)
     return;
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, gamma),
-                      node->inputs[STATS_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, beta), node->inputs[STATS_BETA],
-                      DYNO_ACCESS_READ);
+                      node->inputs[DYNO_BATCH_NORM_STATS_GAMMA], DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, beta),
+                      node->inputs[DYNO_BATCH_NORM_STATS_BETA], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, table), table,
                       DYNO_ACCESS_WRITE);
 }
 
-const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats",
-                                               .traits = { .reads_column_sums = TRUE },
-                                               .lower = stats_lower };
+const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats", .lower = stats_lower };
 
 gboolean
 dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name, DynoTensor **mean,
@@ -227,21 +223,4 @@ dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
   *mean = outputs[0];
   *spread = outputs[1];
   return TRUE;
-}
-
-DynoTensor *
-dyno_batch_norm_append_table (DynoGraph *graph, const DynoTensor *x, DynoTensor *mean,
-                              DynoTensor *gamma, DynoTensor *beta)
-{
-  DynoNode *node = mean->producer;
-  g_autofree char *name = g_strconcat (node->name, ".table", NULL);
-  DynoTensor *table =
-      dyno_graph_tensor (graph, name, x->dtype, DYNO_SPACE_ARENA, 1, 1, 4, x->cp, x->cp);
-  if (!table)
-    return NULL;
-  table->producer = node;
-  dyno_node_set_input (node, STATS_GAMMA, gamma);
-  dyno_node_set_input (node, STATS_BETA, beta);
-  dyno_node_set_output (node, STATS_TABLE, table);
-  return table;
 }

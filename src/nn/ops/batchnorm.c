@@ -53,22 +53,6 @@ dyno_batch_norm_apply_geometry (DynoLowering *lowering, DynoKernelSpec *spec, co
   return (guint32) groups;
 }
 
-gboolean
-dyno_batch_norm_can_load_residual (const DynoNode *node, guint at, const DynoNormLoad *load)
-{
-  const DynoTensor *x = node->inputs[0];
-  return !load->activation && !node->inputs[at + 1] && load->x->dtype == x->dtype
-         && load->x->size_bytes == x->size_bytes && load->x->cp == x->cp;
-}
-
-void
-dyno_batch_norm_load_residual (DynoNode *node, guint at, const DynoNormLoad *load)
-{
-  DynoTensor *const inputs[] = { load->x, load->gamma, load->beta, load->mean, load->invstd };
-  for (guint i = 0; i < G_N_ELEMENTS (inputs); i++)
-    dyno_node_set_input (node, at + i, inputs[i]);
-}
-
 /* Forward -------------------------------------------------------------------------------------- */
 
 guint32
@@ -213,127 +197,6 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
     dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, mask), mask, DYNO_ACCESS_WRITE);
 }
 
-/* Fusion --------------------------------------------------------------------------------------- */
-
-/* Windows whose kernels there are: their loops are unrolled, and below a stride of 2 there is less
- * to gain than to keep.  A strip of windows goes down the rows, of which a sequence has one. */
-static gboolean
-can_pool (const DynoPoolWindow *window)
-{
-  return !window->flat && window->kernel >= 2 && window->kernel <= 3 && window->stride >= 2
-         && window->stride <= 3;
-}
-
-/* The node, with its relu or without, writes what the pool wrote; the unpooled activation and its
- * gradient are never in memory.  Where a backward pass follows it keeps x at the largest values
- * too, a tensor of the pooled size, so that the backward pass reduces over that instead of all of
- * x. */
-static gboolean
-absorb_pool (DynoGraph *graph, DynoNode *node, const DynoNode *pool)
-{
-  const DynoPoolWindow *window = pool->attributes;
-  DynoTensor *y = pool->outputs[0], *argmax = pool->outputs[1];
-  /* a gradient through running statistics has no kernel with max pooling */
-  if (!can_pool (window) || node->outputs[DYNO_BATCH_NORM_Y]->needs_gradient != (argmax != NULL)
-      || (argmax && dyno_batch_norm_uses_running (node)))
-    return FALSE;
-  if (argmax)
-    {
-      g_autofree char *name = g_strconcat (y->name, ".winners", NULL);
-      DynoTensor *winners = dyno_graph_activation (graph, name, y->n, y->h, y->w, y->c);
-      if (!winners)
-        return FALSE;
-      dyno_node_set_output (node, DYNO_BATCH_NORM_ARGMAX, argmax);
-      dyno_node_set_output (node, DYNO_BATCH_NORM_WINNERS, winners);
-      argmax->producer = winners->producer = node;
-    }
-  ((DynoBatchNormAttributes *) node->attributes)->pool = *window;
-  return TRUE;
-}
-
-/* Of those alone whose f (0) is 0: pads stay zero. */
-static gboolean
-can_take (DynoActivation activation)
-{
-  return activation == DYNO_ACTIVATION_RELU6 || activation == DYNO_ACTIVATION_SILU;
-}
-
-static gboolean
-batch_norm_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
-{
-  DynoBatchNormAttributes *attributes = node->attributes;
-  const DynoOpTraits *traits = &next->op->traits;
-  gboolean has_residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL] != NULL;
-  if (attributes->pool.kernel)
-    return FALSE;
-  if (traits->window_maximum)
-    return !has_residual && attributes->activation <= DYNO_ACTIVATION_RELU
-           && absorb_pool (graph, node, next);
-  if (attributes->activation)
-    return FALSE;
-  if (traits->activation == DYNO_ACTIVATION_RELU
-      || (can_take (traits->activation) && !has_residual))
-    attributes->activation = traits->activation;
-  else if (traits->elementwise == DYNO_ELEMENTWISE_SUM && !has_residual)
-    dyno_node_set_input (node, DYNO_BATCH_NORM_RESIDUAL,
-                         next->inputs[next->inputs[0] == node->outputs[DYNO_BATCH_NORM_Y]]);
-  else
-    return FALSE;
-  return TRUE;
-}
-
-static gboolean
-batch_norm_running (const DynoNode *node, DynoRunningNorm *norm)
-{
-  const DynoBatchNormAttributes *attributes = node->attributes;
-  *norm = (DynoRunningNorm){ .x = node->inputs[DYNO_BATCH_NORM_X],
-                             .mean = node->inputs[DYNO_BATCH_NORM_MEAN],
-                             .variance = node->inputs[DYNO_BATCH_NORM_SPREAD],
-                             .gamma = node->inputs[DYNO_BATCH_NORM_WEIGHT],
-                             .beta = node->inputs[DYNO_BATCH_NORM_BIAS],
-                             .residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL],
-                             .activation = attributes->activation };
-  return dyno_batch_norm_uses_running (node) && attributes->pool.kernel == 0;
-}
-
-/* By the statistics of the batch: they are finite where all of x is, so that a load need not look
- * for NaN at each value. */
-static gboolean
-batch_norm_norm_load (const DynoNode *node, DynoNormLoad *load)
-{
-  const DynoBatchNormAttributes *attributes = node->attributes;
-  if (dyno_batch_norm_uses_running (node) || attributes->pool.kernel
-      || node->inputs[DYNO_BATCH_NORM_RESIDUAL] || attributes->activation > DYNO_ACTIVATION_RELU6)
-    return FALSE;
-  *load = (DynoNormLoad){ .x = node->inputs[DYNO_BATCH_NORM_X],
-                          .mean = node->inputs[DYNO_BATCH_NORM_MEAN],
-                          .invstd = node->inputs[DYNO_BATCH_NORM_SPREAD],
-                          .gamma = node->inputs[DYNO_BATCH_NORM_WEIGHT],
-                          .beta = node->inputs[DYNO_BATCH_NORM_BIAS],
-                          .activation = attributes->activation };
-  return TRUE;
-}
-
-static DynoTensor *
-batch_norm_norm_table (DynoGraph *graph, const DynoNode *node)
-{
-  return dyno_batch_norm_append_table (
-      graph, node->inputs[DYNO_BATCH_NORM_X], node->inputs[DYNO_BATCH_NORM_MEAN],
-      node->inputs[DYNO_BATCH_NORM_WEIGHT], node->inputs[DYNO_BATCH_NORM_BIAS]);
-}
-
-/* The shortcut's batch norm, which nothing but the sum reads: its output is never in memory. */
-static gboolean
-batch_norm_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
-{
-  if (input != DYNO_BATCH_NORM_RESIDUAL
-      || !dyno_batch_norm_can_load_residual (node, DYNO_BATCH_NORM_RESIDUAL, load))
-    return FALSE;
-  if (apply)
-    dyno_batch_norm_load_residual (node, DYNO_BATCH_NORM_RESIDUAL, load);
-  return TRUE;
-}
-
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
@@ -341,17 +204,11 @@ static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad),
 };
 
-static const DynoOpClass batch_norm_class = { .name = "batch_norm",
-                                              .traits = { .reads_own_output = TRUE,
-                                                          .restorable = TRUE },
-                                              DYNO_OP_ATTRIBUTES (batch_norm_attributes),
-                                              .backward = dyno_batch_norm_backward,
-                                              .lower = batch_norm_lower,
-                                              .absorb = batch_norm_absorb,
-                                              .running_norm = batch_norm_running,
-                                              .norm_load = batch_norm_norm_load,
-                                              .load_norm = batch_norm_load_norm,
-                                              .norm_table = batch_norm_norm_table };
+const DynoOpClass dyno_batch_norm_op = { .name = "batch_norm",
+                                         .traits = { .reads_own_output = TRUE, .restorable = TRUE },
+                                         DYNO_OP_ATTRIBUTES (batch_norm_attributes),
+                                         .backward = dyno_batch_norm_backward,
+                                         .lower = batch_norm_lower };
 
 /* Builder -------------------------------------------------------------------------------------- */
 
@@ -394,7 +251,7 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
     return NULL;
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
   DynoTensor *outputs[DYNO_BATCH_NORM_N_OUTPUTS] = { y };
-  dyno_graph_node (graph, &batch_norm_class, name, inputs, DYNO_BATCH_NORM_N_INPUTS, outputs,
+  dyno_graph_node (graph, &dyno_batch_norm_op, name, inputs, DYNO_BATCH_NORM_N_INPUTS, outputs,
                    DYNO_BATCH_NORM_N_OUTPUTS, &(DynoBatchNormAttributes){ 0 },
                    sizeof (DynoBatchNormAttributes));
   return y;

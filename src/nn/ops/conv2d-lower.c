@@ -28,13 +28,6 @@ count_weight (const DynoConv2dShape *s)
   return (guint64) s->kernel_h * s->kernel_w * (s->c / s->groups) * s->k;
 }
 
-/* Multiply-adds count two. */
-static guint64
-useful_flops (const DynoConv2dShape *s)
-{
-  return 2 * (guint64) s->n * s->oh * s->ow * count_weight (s);
-}
-
 static guint64
 bytes_x (const DynoConv2dShape *s)
 {
@@ -56,22 +49,22 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
     g_string_append_printf (special, " g%u", s->groups);
   if (s->dilation_h > 1 || s->dilation_w > 1)
     g_string_append_printf (special, " d%ux%u", s->dilation_h, s->dilation_w);
-  if (s->load && pass != DYNO_CONV2D_DGRAD)
-    g_string_append_printf (special, " load%u", s->load);
-  if (s->add_h && pass == DYNO_CONV2D_DGRAD)
-    g_string_append_printf (special, " add%ux%u", s->add_h, s->add_w);
-  return g_strdup_printf ("conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s%s",
-                          dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h,
-                          s->w, s->cp, s->kp, s->kernel_h, s->kernel_w, s->stride_h, s->stride_w,
-                          s->pad_h, s->pad_w, special->str,
-                          pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
-                          pass == DYNO_CONV2D_FORWARD && s->statistics ? " sums"
-                          : pass == DYNO_CONV2D_FORWARD && s->affine   ? " norm"
-                                                                       : "",
-                          pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "",
-                          pass == DYNO_CONV2D_DGRAD && s->norm
-                              ? (s->norm == DYNO_CONV2D_NORM_SLOPE_MASK ? " sums-mask" : " sums")
-                              : "");
+  if (s->fused.load && pass != DYNO_CONV2D_DGRAD)
+    g_string_append_printf (special, " load%u", s->fused.load);
+  if (s->fused.add_h && pass == DYNO_CONV2D_DGRAD)
+    g_string_append_printf (special, " add%ux%u", s->fused.add_h, s->fused.add_w);
+  return g_strdup_printf (
+      "conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s%s",
+      dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h, s->w, s->cp, s->kp,
+      s->kernel_h, s->kernel_w, s->stride_h, s->stride_w, s->pad_h, s->pad_w, special->str,
+      pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
+      pass == DYNO_CONV2D_FORWARD && s->fused.statistics ? " sums"
+      : pass == DYNO_CONV2D_FORWARD && s->fused.affine   ? " norm"
+                                                         : "",
+      pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "",
+      pass == DYNO_CONV2D_DGRAD && s->fused.norm
+          ? (s->fused.norm == DYNO_CONV2D_NORM_SLOPE_MASK ? " sums-mask" : " sums")
+          : "");
 }
 
 /* Of a forward or wgrad dispatch: what the batch norm before x has. */
@@ -79,7 +72,7 @@ static void
 bind_load (DynoNode *node, DynoDispatch *dispatch)
 {
   const DynoConv2dShape *shape = node->attributes;
-  if (!shape->load)
+  if (!shape->fused.load)
     return;
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, norm_y),
                       node->inputs[DYNO_CONV2D_LOAD_TABLE], DYNO_ACCESS_READ);
@@ -111,7 +104,7 @@ product (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass,
                     groups);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, dyno_conv2d_pass_name (pass),
                                                    &spec, groups[0], groups[1], groups[2]);
-  dispatch->flops = useful_flops (node->attributes);
+  dispatch->flops = dyno_conv2d_flops (node);
   return dispatch;
 }
 
@@ -190,9 +183,9 @@ join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *tar
   dyno_kernel_spec_macro (&spec, "HALF=%d", target->dtype == DYNO_DTYPE_F16);
   if (splits <= JOIN_MOST_AT_ONCE)
     dyno_kernel_spec_macro (&spec, "SPLITS=%u", splits);
-  if (special && special->affine)
+  if (special && special->fused.affine)
     dyno_conv2d_affine_macros (special, &spec);
-  if (special && special->add_h)
+  if (special && special->fused.add_h)
     {
       dyno_conv2d_add_macros (special, &spec);
       dyno_kernel_spec_macro (&spec, "H=%u W=%u", special->h, special->w);
@@ -211,9 +204,9 @@ join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *tar
   dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, accumulate), &accumulate, 4);
   dispatch->flops = (guint64) count * splits;
   dispatch->bytes = parts->size_bytes + target->size_bytes * (accumulate ? 2 : 1);
-  if (special && special->affine)
+  if (special && special->fused.affine)
     dyno_conv2d_bind_affine (node, dispatch, offsets);
-  if (special && special->add_h)
+  if (special && special->fused.add_h)
     bind_added (node, dispatch, offsetof (DynoConv2dJoinPush, added));
 }
 
@@ -253,7 +246,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
       dispatch->bytes = bytes_x (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
       join (lowering, node, parts, y, node->inputs[2], variant.splits, FALSE,
-            shape->affine ? shape : NULL);
+            shape->fused.affine ? shape : NULL);
       return;
     }
   if (node->inputs[2])
@@ -261,7 +254,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
                         DYNO_ACCESS_READ);
   dispatch->bytes =
       bytes_x (shape) + bytes_y (shape) + count_weight (shape) * dyno_dtype_size (shape->dtype);
-  if (shape->affine)
+  if (shape->fused.affine)
     dyno_conv2d_bind_affine (node, dispatch, offsets);
 
   DynoColumnSums sums = { .groups = dyno_conv2d_statistics_groups (
@@ -272,7 +265,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
                                            (guint64) sums.groups * 2 * shape->kp * sizeof (float));
   if (!sums.partials)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, pivot), node->inputs[3],
+  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, pivot), node->inputs[DYNO_CONV2D_PIVOT],
                       DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials,
                       DYNO_ACCESS_WRITE);
@@ -306,7 +299,7 @@ bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint
                       DYNO_ACCESS_WRITE);
   dispatch->flops += 4 * (guint64) shape->n * shape->h * shape->w * shape->c;
   dispatch->bytes += bytes_x (shape) + sums.partials->size_bytes;
-  if (shape->norm == DYNO_CONV2D_NORM_SLOPE_MASK)
+  if (shape->fused.norm == DYNO_CONV2D_NORM_SLOPE_MASK)
     dispatch->bytes += node->inputs[DYNO_CONV2D_NORM_MASK]->size_bytes;
   dyno_lowering_set_column_sums (lowering, node->inputs[DYNO_CONV2D_NORM_MEAN], &sums);
 }
@@ -331,14 +324,14 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
       dispatch->bytes = bytes_y (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
       join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate,
-            shape->add_h ? shape : NULL);
+            shape->fused.add_h ? shape : NULL);
       return;
     }
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
                     + count_weight (shape) * dyno_dtype_size (shape->dtype);
-  if (shape->add_h)
+  if (shape->fused.add_h)
     bind_added (node, dispatch, offsetof (DynoConv2dPush, added));
   guint32 groups = dyno_conv2d_norm_groups (shape, &variant);
   if (groups > 0)

@@ -8,40 +8,64 @@
 
 G_BEGIN_DECLS
 
+/* Work that the kernels of a convolution do besides its product.  The rewrites of fusions/ write it;
+ * all zero: none. */
+typedef struct {
+  /* forward: also sums for the batch norm that follows, where the kernel can */
+  gboolean statistics;
+  /* dgrad: also the sums of a batch norm's backward pass, where the kernel can, NORM and ACTIVATION
+   * of norm.glsl; 0: none */
+  guint32 norm, norm_activation;
+  /* forward: the product goes through a batch norm by running statistics before it is stored, AFFINE
+   * and ACTIVATION of affine.glsl; 0: none */
+  guint32 affine, affine_activation;
+  /* forward and wgrad: input 0 is the input of a batch norm, whose output after this activation is
+   * made in the loads, LOAD of gemm-load.glsl, of depthwise ones of load.glsl; 0: input 0 is read as
+   * it is */
+  guint32 load;
+  /* dgrad: adds every add_w-th pixel of every add_h-th row of another gradient; 0: none */
+  guint32 add_h, add_w;
+} DynoConv2dFused;
+
 /* The attributes of every node of a convolution. */
 typedef struct {
   guint32 n, h, w, c, cp; /* of x; cp, kp: channels in memory */
   guint32 oh, ow, k, kp;  /* of y */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
-  guint32 groups;                 /* of channels: output k reads those of its group alone */
+  guint32 groups;                 /* of channels: output k reads those of its group only */
   guint32 dilation_h, dilation_w; /* pixels from tap to tap; 0 reads as 1 */
   DynoDtype dtype;                /* of x, y and the weight as the kernels read it */
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to what is there */
-  /* dgrad: adds every add_w-th pixel of every add_h-th row, of input DYNO_CONV2D_ADDED; 0: no */
-  guint32 add_h, add_w;
-  /* forward: also sums for the batch norm that follows, where the kernel can; input 3 is the
-   * pivot */
-  gboolean statistics;
-  /* dgrad: also the sums of a batch norm's backward pass, where the kernel can, NORM and ACTIVATION
-   * of norm.glsl; inputs from DYNO_CONV2D_NORM_X on; 0: none */
-  guint32 norm, norm_activation;
-  /* forward: what is stored goes through a batch norm by running statistics, AFFINE and ACTIVATION
-   * of affine.glsl; inputs from DYNO_CONV2D_AFFINE_RESIDUAL on; 0: none */
-  guint32 affine, affine_activation;
-  /* forward and wgrad: input 0 is what a batch norm reads, whose output behind this activation is
-   * made in the loads, LOAD of gemm-load.glsl, of depthwise ones of load.glsl; 0: it is read as it
-   * is */
-  guint32 load;
+  DynoConv2dFused fused;
 } DynoConv2dShape;
 
-/* load where no activation is behind the batch norm; not of depthwise ones */
+/* `load` where no activation follows the batch norm; not of depthwise ones */
 #define DYNO_CONV2D_LOAD_PLAIN 255
-/* input of a forward or wgrad node with load: DynoNormLoad's table; not of depthwise ones */
-#define DYNO_CONV2D_LOAD_TABLE 4
 
-/* Inputs of a dgrad node that makes sums for a batch norm. */
+/* Inputs of a forward node after x, weight and bias. */
 enum {
+  DYNO_CONV2D_PIVOT = 3, /* with statistics: subtracted before the sums are made */
+  /* with affine: those of the batch norm */
+  DYNO_CONV2D_AFFINE_RESIDUAL, /* where affine is 2 */
+  DYNO_CONV2D_AFFINE_MEAN,
+  DYNO_CONV2D_AFFINE_VARIANCE,
+  DYNO_CONV2D_AFFINE_GAMMA,
+  DYNO_CONV2D_AFFINE_BETA,
+  DYNO_CONV2D_AFFINE_END,
+};
+/* Inputs of a forward or wgrad node with load: of a dense or grouped one the table of the batch norm
+ * (DYNO_BATCH_NORM_STATS_TABLE), of a depthwise one its values. */
+enum {
+  DYNO_CONV2D_LOAD_TABLE = 4,
+  DYNO_DEPTHWISE_LOAD_MEAN = 4,
+  DYNO_DEPTHWISE_LOAD_INVSTD,
+  DYNO_DEPTHWISE_LOAD_GAMMA,
+  DYNO_DEPTHWISE_LOAD_BETA,
+};
+/* Inputs of a dgrad node after dy and weight. */
+enum {
+  /* with norm: those of the batch norm */
   DYNO_CONV2D_NORM_X = 2,
   DYNO_CONV2D_NORM_MEAN,
   DYNO_CONV2D_NORM_INVSTD,
@@ -49,16 +73,7 @@ enum {
   DYNO_CONV2D_NORM_BETA,
   DYNO_CONV2D_NORM_MASK, /* where norm is DYNO_CONV2D_NORM_SLOPE_MASK */
   DYNO_CONV2D_NORM_END,
-  DYNO_CONV2D_ADDED = DYNO_CONV2D_NORM_END, /* where add_h is not 0 */
-};
-/* Inputs of a forward node behind whose product there is a batch norm. */
-enum {
-  DYNO_CONV2D_AFFINE_RESIDUAL = 4, /* where affine is 2 */
-  DYNO_CONV2D_AFFINE_MEAN,
-  DYNO_CONV2D_AFFINE_VARIANCE,
-  DYNO_CONV2D_AFFINE_GAMMA,
-  DYNO_CONV2D_AFFINE_BETA,
-  DYNO_CONV2D_AFFINE_END,
+  DYNO_CONV2D_ADDED = DYNO_CONV2D_NORM_END, /* with add_h: the gradient that is added */
 };
 enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_MASK };
 
@@ -82,6 +97,17 @@ typedef enum {
   DYNO_CONV2D_WGRAD,
   DYNO_CONV2D_N_PASSES
 } DynoConv2dPass;
+
+extern const DynoOpClass dyno_conv2d_ops[DYNO_CONV2D_N_PASSES];    /* dense and grouped ones */
+extern const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES]; /* roles as of conv2d */
+extern const DynoOpClass dyno_linear_op; /* forward; its other passes are conv2d's */
+
+/* The attributes of a node that is this pass of a convolution or of a linear layer; NULL: it is
+ * none. */
+DynoConv2dShape *dyno_conv2d_get_shape (DynoNode *node, DynoConv2dPass pass);
+gboolean dyno_conv2d_is_depthwise (const DynoNode *node);
+/* Multiply-adds of a pass count two; of channels that exist. */
+guint64 dyno_conv2d_flops (const DynoNode *node);
 
 const char *dyno_conv2d_pass_name (DynoConv2dPass pass); /* "forward", "dgrad", "wgrad" */
 
@@ -197,32 +223,21 @@ void dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node);
 void dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node);
 
-/* `absorb` of those whose kernels make sums for the batch norm that follows. */
-gboolean dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next);
-
-/* `make_gradient_sums` of dgrad nodes. */
-gboolean dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums);
-/* The macros for that. */
+/* The macros of a kernel whose shape has norm. */
 void dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 
-/* Those of a dgrad with add_h. */
+/* The macros of a dgrad with add_h. */
 void dyno_conv2d_add_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 
-/* `apply_running_norm` of forward nodes, its macros, and the binding of its inputs: offsets of the
- * push constants by role, from DYNO_CONV2D_AFFINE_RESIDUAL on. */
-gboolean dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm);
+/* The macros of a forward with affine, and the binding of its inputs: offsets of the push constants by
+ * role, from DYNO_CONV2D_AFFINE_RESIDUAL on. */
 void dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec);
 void dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *offsets);
 
-/* `load_norm` of forward and wgrad nodes of dense and grouped ones, and of linear layers. */
-gboolean dyno_conv2d_load_norm (DynoNode *node, guint input, const DynoNormLoad *load,
-                                gboolean apply);
-
 /* `backward` of conv2d: appends wgrad, bias gradient and dgrad nodes. */
 void dyno_conv2d_backward (DynoGraph *graph, DynoNode *node);
-/* The same with other ops; roles as of conv2d. */
-void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *wgrad,
-                                   const DynoOpClass *dgrad);
+/* The same with the ops of another form, by pass. */
+void dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *ops);
 
 /* target[i] += sum over splits of partial[split][i], count floats: a dispatch. */
 void dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *partial,

@@ -193,7 +193,7 @@ dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
   /* Chunks on the way to shared memory, 4 registers each; A's with what says whether they are
    * valid. */
   guint32 loads = (5 * tile->m + 4 * taps * tile->n) * (tile->k / 8) / invocations;
-  guint32 norm = shape->load && pass != DYNO_CONV2D_DGRAD ? REGISTERS_LOAD : 0;
+  guint32 norm = shape->fused.load && pass != DYNO_CONV2D_DGRAD ? REGISTERS_LOAD : 0;
   return sums + operands + loads + norm > REGISTERS_SPILL;
 }
 

@@ -84,7 +84,7 @@ static gboolean
 has_taps_in_first_phase_alone (const DynoConv2dShape *s)
 {
   return s->kernel_h == 1 && s->kernel_w == 1 && s->pad_h == 0 && s->pad_w == 0
-         && s->stride_h * s->stride_w > 1 && !s->norm;
+         && s->stride_h * s->stride_w > 1 && !s->fused.norm;
 }
 
 /* Rows and depth of a phase of dgrad. */
@@ -305,10 +305,10 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   set_variant (&variants[n++], info, shape, 0);
   /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
    * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
-  if (pass == DYNO_CONV2D_FORWARD && shape->statistics && dyno_dtype_size (shape->dtype) == 2)
+  if (pass == DYNO_CONV2D_FORWARD && shape->fused.statistics && dyno_dtype_size (shape->dtype) == 2)
     return n;
   /* Nor for its backward pass: there a split is for what leaves processors idle. */
-  if (pass == DYNO_CONV2D_DGRAD && shape->norm && tiles >= processors)
+  if (pass == DYNO_CONV2D_DGRAD && shape->fused.norm && tiles >= processors)
     return n;
   /* On a CPU the smallest tile alone, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->images || tile->kind == DYNO_TILE_FIRST
@@ -403,7 +403,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
         }
     }
   qsort (variants, n, sizeof *variants, compare_scores);
-  return pass == DYNO_CONV2D_DGRAD && shape->norm ? settle_norm (variants, n) : n;
+  return pass == DYNO_CONV2D_DGRAD && shape->fused.norm ? settle_norm (variants, n) : n;
 }
 
 /* TRUE when every product of the pass is whole tiles along this side. */
@@ -561,7 +561,7 @@ set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass,
 static gboolean
 gives_statistics (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile)
 {
-  return shape->statistics && pass == DYNO_CONV2D_FORWARD && tile->kind != DYNO_TILE_LANES;
+  return shape->fused.statistics && pass == DYNO_CONV2D_FORWARD && tile->kind != DYNO_TILE_LANES;
 }
 
 guint32
@@ -593,23 +593,24 @@ dyno_conv2d_norm_groups (const DynoConv2dShape *shape, const DynoConv2dVariant *
 void
 dyno_conv2d_norm_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 {
-  dyno_kernel_spec_macro (spec, "NORM=%u", shape->norm);
-  if (shape->norm_activation)
-    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->norm_activation);
+  dyno_kernel_spec_macro (spec, "NORM=%u", shape->fused.norm);
+  if (shape->fused.norm_activation)
+    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->fused.norm_activation);
 }
 
 void
 dyno_conv2d_add_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 {
-  dyno_kernel_spec_macro (spec, "ADD_STEP_H=%u ADD_STEP_W=%u", shape->add_h, shape->add_w);
+  dyno_kernel_spec_macro (spec, "ADD_STEP_H=%u ADD_STEP_W=%u", shape->fused.add_h,
+                          shape->fused.add_w);
 }
 
 void
 dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 {
-  dyno_kernel_spec_macro (spec, "AFFINE=%u", shape->affine);
-  if (shape->affine_activation)
-    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->affine_activation);
+  dyno_kernel_spec_macro (spec, "AFFINE=%u", shape->fused.affine);
+  if (shape->fused.affine_activation)
+    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->fused.affine_activation);
 }
 
 void
@@ -644,9 +645,9 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
                 < TOGETHER_MIN_GROUPS * (guint64) dyno_device_info_processors (info),
             spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
-  if (shape->load && pass != DYNO_CONV2D_DGRAD)
-    dyno_kernel_spec_macro (spec, "LOAD=%u", shape->load);
-  if (pass == DYNO_CONV2D_DGRAD && shape->add_h && !split)
+  if (shape->fused.load && pass != DYNO_CONV2D_DGRAD)
+    dyno_kernel_spec_macro (spec, "LOAD=%u", shape->fused.load);
+  if (pass == DYNO_CONV2D_DGRAD && shape->fused.add_h && !split)
     dyno_conv2d_add_macros (shape, spec);
   if (split)
     dyno_kernel_spec_macro (spec, "SPLIT=1");
@@ -654,7 +655,7 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     dyno_kernel_spec_macro (spec, "STATISTICS=1");
   else if (pass == DYNO_CONV2D_DGRAD && dyno_conv2d_norm_groups (shape, variant) > 0)
     dyno_conv2d_norm_macros (shape, spec);
-  else if (pass == DYNO_CONV2D_FORWARD && shape->affine)
+  else if (pass == DYNO_CONV2D_FORWARD && shape->fused.affine)
     dyno_conv2d_affine_macros (shape, spec);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");

@@ -26,177 +26,71 @@
 #include <string.h>
 
 const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
-  DYNO_ATTRIBUTE (DynoConv2dShape, kernel_h),   DYNO_ATTRIBUTE (DynoConv2dShape, kernel_w),
-  DYNO_ATTRIBUTE (DynoConv2dShape, stride_h),   DYNO_ATTRIBUTE (DynoConv2dShape, stride_w),
-  DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),      DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
-  DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),   DYNO_ATTRIBUTE (DynoConv2dShape, statistics),
-  DYNO_ATTRIBUTE (DynoConv2dShape, norm),       DYNO_ATTRIBUTE (DynoConv2dShape, norm_activation),
-  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate), DYNO_ATTRIBUTE (DynoConv2dShape, add_h),
-  DYNO_ATTRIBUTE (DynoConv2dShape, add_w),      DYNO_ATTRIBUTE (DynoConv2dShape, groups),
-  DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h), DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
-  DYNO_ATTRIBUTE (DynoConv2dShape, affine),     DYNO_ATTRIBUTE (DynoConv2dShape, affine_activation),
-  DYNO_ATTRIBUTE (DynoConv2dShape, load),
+  DYNO_ATTRIBUTE (DynoConv2dShape, kernel_h),
+  DYNO_ATTRIBUTE (DynoConv2dShape, kernel_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, stride_h),
+  DYNO_ATTRIBUTE (DynoConv2dShape, stride_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, pad_h),
+  DYNO_ATTRIBUTE (DynoConv2dShape, pad_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, has_bias),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.statistics),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.norm),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.norm_activation),
+  DYNO_ATTRIBUTE (DynoConv2dShape, accumulate),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.add_h),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.add_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, groups),
+  DYNO_ATTRIBUTE (DynoConv2dShape, dilation_h),
+  DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.affine),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.affine_activation),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.load),
 };
 
-/* Sums for the batch norm that follows are made on the way, of a convolution without bias. */
-gboolean
-dyno_conv2d_absorb (DynoGraph *graph, DynoNode *node, const DynoNode *next)
+guint64
+dyno_conv2d_flops (const DynoNode *node)
 {
-  DynoConv2dShape *shape = node->attributes;
-  (void) graph;
-  if (!next->op->traits.reads_column_sums || shape->has_bias || shape->statistics)
-    return FALSE;
-  shape->statistics = TRUE;
-  dyno_node_set_input (node, 3, next->inputs[1]);
-  return TRUE;
+  const DynoConv2dShape *s = node->attributes;
+  return 2 * (guint64) s->n * s->oh * s->ow * s->kernel_h * s->kernel_w * (s->c / s->groups) * s->k;
 }
 
-/* The gradient that the node writes must be that of the batch norm's output as it lies in memory. */
-gboolean
-dyno_conv2d_make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
-{
-  DynoConv2dShape *shape = node->attributes;
-  const DynoTensor *x = sums->x;
-  if (shape->norm || node->outputs[0] != sums->dy || x->n != shape->n || x->h != shape->h
-      || x->w != shape->w || x->cp != shape->cp || x->dtype != shape->dtype)
-    return FALSE;
-  shape->norm = sums->mask         ? DYNO_CONV2D_NORM_SLOPE_MASK
-                : sums->activation ? DYNO_CONV2D_NORM_SLOPE_X
-                                   : DYNO_CONV2D_NORM_PLAIN;
-  shape->norm_activation = sums->activation;
-  dyno_node_set_input (node, DYNO_CONV2D_NORM_X, sums->x);
-  dyno_node_set_input (node, DYNO_CONV2D_NORM_MEAN, sums->mean);
-  dyno_node_set_input (node, DYNO_CONV2D_NORM_INVSTD, sums->invstd);
-  dyno_node_set_input (node, DYNO_CONV2D_NORM_GAMMA, sums->gamma);
-  dyno_node_set_input (node, DYNO_CONV2D_NORM_BETA, sums->beta);
-  if (sums->mask)
-    dyno_node_set_input (node, DYNO_CONV2D_NORM_MASK, sums->mask);
-  return TRUE;
-}
-
-gboolean
-dyno_conv2d_apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
-{
-  DynoConv2dShape *shape = node->attributes;
-  if (shape->has_bias || shape->affine || norm->x->dtype != shape->dtype)
-    return FALSE;
-  shape->affine = norm->residual ? 2 : 1;
-  shape->affine_activation = norm->activation;
-  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_RESIDUAL, norm->residual);
-  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_MEAN, norm->mean);
-  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_VARIANCE, norm->variance);
-  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_GAMMA, norm->gamma);
-  dyno_node_set_input (node, DYNO_CONV2D_AFFINE_BETA, norm->beta);
-  return TRUE;
-}
-
-/* Does this convolution make the batch norm's output in its loads?  The batch norm's pass falls away
- * then, and every 16 bytes of x take 12 instructions more (gemm-load.glsl), in tiles without a patch
- * once for each tap.  All do until a card says where that is too much; DYNO_NORM_LOADS is for
- * measuring it. */
-static gboolean
-takes_norm_load (const DynoConv2dShape *shape)
-{
-  const char *wish = g_getenv ("DYNO_NORM_LOADS");
-  if (wish && g_str_equal (wish, "0"))
-    return FALSE;
-  if (wish && g_str_equal (wish, "1x1"))
-    return shape->kernel_h == 1 && shape->kernel_w == 1;
-  return TRUE;
-}
-
-/* A linear layer's rows are all pixels of x, or its images where these are one pixel.  The kernels
- * for few channels cannot. */
-gboolean
-dyno_conv2d_load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
-{
-  DynoConv2dShape *shape = node->attributes;
-  const DynoTensor *x = load->x;
-  if (input > 0 || shape->load || shape->c <= 4 || x->cp != shape->cp || x->dtype != shape->dtype
-      || (guint64) x->n * x->h * x->w != (guint64) shape->n * shape->h * shape->w
-      || !takes_norm_load (shape))
-    return FALSE;
-  if (!apply)
-    return TRUE;
-  shape->load = load->activation ? load->activation : DYNO_CONV2D_LOAD_PLAIN;
-  dyno_node_set_input (node, 0, load->x);
-  dyno_node_set_input (node, DYNO_CONV2D_LOAD_TABLE, load->table);
-  return TRUE;
-}
-
-static const DynoOpClass conv2d_op = {
-  .name = "conv2d",
-  .traits = { .restorable = TRUE, .emits_column_sums = TRUE, .loads_by_table = TRUE },
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
-  .backward = dyno_conv2d_backward,
-  .lower = dyno_conv2d_lower_forward,
-  .absorb = dyno_conv2d_absorb,
-  .apply_running_norm = dyno_conv2d_apply_running_norm,
-  .load_norm = dyno_conv2d_load_norm,
+const DynoOpClass dyno_conv2d_ops[DYNO_CONV2D_N_PASSES] = {
+  [DYNO_CONV2D_FORWARD] = {
+    .name = "conv2d",
+    .traits = { .restorable = TRUE },
+    DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
+    .backward = dyno_conv2d_backward,
+    .lower = dyno_conv2d_lower_forward,
+    .flops = dyno_conv2d_flops,
+  },
+  [DYNO_CONV2D_DGRAD] = {
+    .name = "conv2d.dgrad",
+    DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
+    .lower = dyno_conv2d_lower_dgrad,
+    .flops = dyno_conv2d_flops,
+  },
+  [DYNO_CONV2D_WGRAD] = {
+    .name = "conv2d.wgrad",
+    DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
+    .lower = dyno_conv2d_lower_wgrad,
+    .flops = dyno_conv2d_flops,
+  },
 };
 
-/* A kernel of one pixel meets every stride-th pixel of x, which is one of y. */
-static gboolean
-sparse_gradient (DynoNode *node, DynoSparseGradient *sparse)
+gboolean
+dyno_conv2d_is_depthwise (const DynoNode *node)
 {
-  DynoConv2dShape *shape = node->attributes;
-  if (sparse->pixels)
-    {
-      shape->h = shape->oh;
-      shape->w = shape->ow;
-      shape->stride_h = shape->stride_w = 1;
-      node->outputs[0] = sparse->pixels;
-      return TRUE;
-    }
-  if (shape->kernel_h != 1 || shape->kernel_w != 1 || shape->pad_h || shape->pad_w
-      || shape->stride_h * shape->stride_w == 1 || shape->groups > 1 || shape->accumulate
-      || shape->norm)
-    return FALSE;
-  *sparse = (DynoSparseGradient){ .gradient = node->outputs[0],
-                                  .step_h = shape->stride_h,
-                                  .step_w = shape->stride_w };
-  return TRUE;
+  return node->op >= dyno_depthwise_ops && node->op < dyno_depthwise_ops + DYNO_CONV2D_N_PASSES;
 }
 
-/* Where every pixel of dx meets a tap: then all are written. */
-static gboolean
-add_sparse_gradient (DynoNode *node, const DynoSparseGradient *sparse)
+DynoConv2dShape *
+dyno_conv2d_get_shape (DynoNode *node, DynoConv2dPass pass)
 {
-  DynoConv2dShape *shape = node->attributes;
-  const DynoTensor *dx = node->outputs[0];
-  if (!shape->accumulate || shape->groups > 1 || shape->dilation_h > 1 || shape->dilation_w > 1
-      || shape->kernel_h < shape->stride_h || shape->kernel_w < shape->stride_w
-      || dx != sparse->gradient || dx->n != shape->n || dx->h != shape->h || dx->w != shape->w)
-    return FALSE;
-  if (sparse->pixels)
-    {
-      shape->accumulate = FALSE;
-      shape->add_h = sparse->step_h;
-      shape->add_w = sparse->step_w;
-      dyno_node_set_input (node, DYNO_CONV2D_ADDED, sparse->pixels);
-    }
-  return TRUE;
+  return node->op == &dyno_conv2d_ops[pass] || node->op == &dyno_depthwise_ops[pass]
+                 || (pass == DYNO_CONV2D_FORWARD && node->op == &dyno_linear_op)
+             ? node->attributes
+             : NULL;
 }
-
-static const DynoOpClass dgrad_op = {
-  .name = "conv2d.dgrad",
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
-  .lower = dyno_conv2d_lower_dgrad,
-  .make_gradient_sums = dyno_conv2d_make_gradient_sums,
-  .sparse_gradient = sparse_gradient,
-  .add_sparse_gradient = add_sparse_gradient,
-};
-
-static const DynoOpClass wgrad_op = {
-  .name = "conv2d.wgrad",
-  .traits = { .loads_by_table = TRUE },
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
-  .lower = dyno_conv2d_lower_wgrad,
-  .load_norm = dyno_conv2d_load_norm,
-};
 
 static const DynoOpClass bias_op = {
   .name = "conv2d.bias",
@@ -255,7 +149,8 @@ dense_layout (const DynoConv2dShape *shape)
   return dyno_layout_conv (shape->k, shape->c, shape->kernel_h, shape->kernel_w);
 }
 
-static const DynoConv2dForm dense = { dense_serves, dense_layout, &conv2d_op };
+static const DynoConv2dForm dense = { dense_serves, dense_layout,
+                                      &dyno_conv2d_ops[DYNO_CONV2D_FORWARD] };
 
 static gboolean
 grouped_serves (const DynoConv2dShape *shape)
@@ -278,7 +173,8 @@ grouped_layout (const DynoConv2dShape *shape)
 }
 
 /* By the kernels of dense ones, a block of groups at a time. */
-static const DynoConv2dForm grouped = { grouped_serves, grouped_layout, &conv2d_op };
+static const DynoConv2dForm grouped = { grouped_serves, grouped_layout,
+                                        &dyno_conv2d_ops[DYNO_CONV2D_FORWARD] };
 
 static const DynoConv2dForm *const forms[] = {
   &dense,
@@ -399,24 +295,24 @@ dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name, const D
 }
 
 void
-dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *wgrad,
-                              const DynoOpClass *dgrad)
+dyno_conv2d_append_gradients (DynoGraph *graph, DynoNode *node, const DynoOpClass *ops)
 {
   DynoTensor *x = node->inputs[0], *weight = node->inputs[1], *bias = node->inputs[2];
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
   DynoConv2dShape shape = *(const DynoConv2dShape *) node->attributes;
 
-  shape.statistics = FALSE;
+  shape.fused = (DynoConv2dFused){ 0 };
   if (!dy)
     return;
-  dyno_conv2d_append_weight_gradients (graph, node->name, wgrad, x, dy, weight->parameter,
-                                       bias ? bias->parameter : NULL, &shape);
+  dyno_conv2d_append_weight_gradients (graph, node->name, &ops[DYNO_CONV2D_WGRAD], x, dy,
+                                       weight->parameter, bias ? bias->parameter : NULL, &shape);
   DynoTensor *dx = dyno_graph_gradient_target (graph, x, &shape.accumulate);
   if (dx)
     {
       g_autofree char *name = g_strconcat (node->name, ".dgrad", NULL);
       DynoTensor *inputs[] = { dy, weight };
-      dyno_graph_node (graph, dgrad, name, inputs, 2, &dx, 1, &shape, sizeof shape);
+      dyno_graph_node (graph, &ops[DYNO_CONV2D_DGRAD], name, inputs, 2, &dx, 1, &shape,
+                       sizeof shape);
     }
 }
 
@@ -426,11 +322,12 @@ dyno_linear_append_weight_gradients (DynoGraph *graph, const char *name, DynoTen
                                      const DynoParameter *bias)
 {
   const DynoConv2dShape shape = dyno_linear_shape (graph, x->n * x->h * x->w, x->c, dy->c);
-  dyno_conv2d_append_weight_gradients (graph, name, &wgrad_op, x, dy, weight, bias, &shape);
+  dyno_conv2d_append_weight_gradients (graph, name, &dyno_conv2d_ops[DYNO_CONV2D_WGRAD], x, dy,
+                                       weight, bias, &shape);
 }
 
 void
 dyno_conv2d_backward (DynoGraph *graph, DynoNode *node)
 {
-  dyno_conv2d_append_gradients (graph, node, &wgrad_op, &dgrad_op);
+  dyno_conv2d_append_gradients (graph, node, dyno_conv2d_ops);
 }

@@ -45,12 +45,6 @@ typedef struct {
   guint32 pieces, groups, per_group;
 } Cut;
 
-static guint64
-useful_flops (const DynoConv2dShape *s)
-{
-  return 2 * (guint64) s->n * s->oh * s->ow * s->c * s->kernel_h * s->kernel_w;
-}
-
 /* Type, band and strip are set; h x w pixels; `least` pieces an invocation. */
 static Cut
 cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h, guint32 w,
@@ -137,7 +131,7 @@ static Cut
 forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
 {
   Cut cut = cut_start (info, s, type);
-  cut.shared_bytes = s->statistics || s->norm ? 2 * 4 * sizeof (float) : 0;
+  cut.shared_bytes = s->fused.statistics || s->fused.norm ? 2 * 4 * sizeof (float) : 0;
   return cut_of (info, s, cut, s->oh, s->ow, WORKGROUPS, 1);
 }
 
@@ -148,19 +142,16 @@ check_places (DynoLowering *lowering, const DynoTensor *tensor)
   dyno_elementwise_count_of (lowering, tensor, 4 * dyno_dtype_size (tensor->dtype));
 }
 
-/* Inputs of a forward or wgrad node that makes a batch norm's output in its loads. */
-enum { LOAD_MEAN = 4, LOAD_INVSTD, LOAD_GAMMA, LOAD_BETA };
-
 static void
 bind_load (const DynoNode *node, DynoDispatch *dispatch)
 {
   static const guint16 offsets[] = {
-    [LOAD_MEAN] = offsetof (DynoDepthwisePush, mean),
-    [LOAD_INVSTD] = offsetof (DynoDepthwisePush, invstd),
-    [LOAD_GAMMA] = offsetof (DynoDepthwisePush, gamma),
-    [LOAD_BETA] = offsetof (DynoDepthwisePush, beta),
+    [DYNO_DEPTHWISE_LOAD_MEAN] = offsetof (DynoDepthwisePush, mean),
+    [DYNO_DEPTHWISE_LOAD_INVSTD] = offsetof (DynoDepthwisePush, invstd),
+    [DYNO_DEPTHWISE_LOAD_GAMMA] = offsetof (DynoDepthwisePush, gamma),
+    [DYNO_DEPTHWISE_LOAD_BETA] = offsetof (DynoDepthwisePush, beta),
   };
-  for (guint i = LOAD_MEAN; i <= LOAD_BETA; i++)
+  for (guint i = DYNO_DEPTHWISE_LOAD_MEAN; i <= DYNO_DEPTHWISE_LOAD_BETA; i++)
     dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
   dispatch->flops += 2 * dyno_tensor_elements (node->inputs[0]);
 }
@@ -176,19 +167,19 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
   spec.local_size[1] = cut->lanes;
   dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u AHEAD=%u%s", cut->band, cut->strip, cut->ahead,
                           macros);
-  if (s->norm)
+  if (s->fused.norm)
     dyno_conv2d_norm_macros (s, &spec);
-  if (s->affine)
+  if (s->fused.affine)
     dyno_conv2d_affine_macros (s, &spec);
-  if (s->load)
-    dyno_kernel_spec_macro (&spec, "LOAD=%u", s->load);
+  if (s->fused.load)
+    dyno_kernel_spec_macro (&spec, "LOAD=%u", s->fused.load);
   if (keeps_weights (s))
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   check_places (lowering, node->inputs[0]);
   check_places (lowering, node->outputs[0]);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, pass, &spec, cut->groups, cut->blocks, 1);
-  dispatch->flops = useful_flops (s);
+  dispatch->flops = dyno_conv2d_flops (node);
   dispatch->bytes = x->size_bytes + weight->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
@@ -208,7 +199,7 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   DynoTensor *bias = node->inputs[2], *y = node->outputs[0];
   Cut cut = forward_cut (dyno_lowering_get_info (lowering), s, node->inputs[0]->dtype);
   DynoColumnSums sums = { .groups = cut.groups };
-  if (s->statistics)
+  if (s->fused.statistics)
     {
       sums.partials = dyno_lowering_workspace (lowering, "sums",
                                                (guint64) sums.groups * 2 * s->kp * sizeof (float));
@@ -216,22 +207,22 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
         return;
     }
   DynoDispatch *dispatch = slide (lowering, node, "forward", s, &cut,
-                                  bias            ? " BIAS=1"
-                                  : s->statistics ? " STATISTICS=1"
-                                                  : "",
+                                  bias                  ? " BIAS=1"
+                                  : s->fused.statistics ? " STATISTICS=1"
+                                                        : "",
                                   node->inputs[0], node->inputs[1]);
   dispatch->bytes += y->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), y, DYNO_ACCESS_WRITE);
   if (bias)
     dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, bias), bias, DYNO_ACCESS_READ);
-  if (s->affine)
+  if (s->fused.affine)
     dyno_conv2d_bind_affine (node, dispatch, affine_offsets);
-  if (s->load)
+  if (s->fused.load)
     bind_load (node, dispatch);
-  if (!s->statistics)
+  if (!s->fused.statistics)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, pivot), node->inputs[3],
-                      DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, pivot),
+                      node->inputs[DYNO_CONV2D_PIVOT], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, partials), sums.partials,
                       DYNO_ACCESS_WRITE);
   dispatch->flops += 3 * dyno_tensor_elements (y);
@@ -263,7 +254,7 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   const DynoConv2dShape *s = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   Cut cut = { .band = 1, .strip = 1, .type = dy->dtype };
-  cut.shared_bytes = s->norm ? 2 * 4 * sizeof (float) : 0;
+  cut.shared_bytes = s->fused.norm ? 2 * 4 * sizeof (float) : 0;
   cut = cut_of (info, s, cut, (s->h - 1 + s->pad_h) / s->stride_h - s->pad_h / s->stride_h + 1,
                 (s->w - 1 + s->pad_w) / s->stride_w - s->pad_w / s->stride_w + 1, WORKGROUPS, 1);
   DynoKernelSpec spec =
@@ -272,7 +263,7 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   spec.local_size[1] = cut.lanes;
   if (s->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  if (s->norm)
+  if (s->fused.norm)
     dyno_conv2d_norm_macros (s, &spec);
   *n_groups = cut.groups;
   if (keeps_weights (s))
@@ -281,7 +272,7 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   check_places (lowering, node->outputs[0]);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "dgrad", &spec, cut.groups, cut.blocks, 1);
-  dispatch->flops = useful_flops (s);
+  dispatch->flops = dyno_conv2d_flops (node);
   dispatch->bytes = dy->size_bytes + weight->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), dy, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
@@ -335,7 +326,7 @@ lower_dgrad (DynoLowering *lowering, DynoNode *node)
   dispatch->bytes += dx->size_bytes * (s->accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), dx,
                       s->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
-  if (s->norm)
+  if (s->fused.norm)
     bind_norm (lowering, node, dispatch, groups);
 }
 
@@ -363,86 +354,47 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   spec.local_size[1] = cut.lanes;
   dyno_kernel_spec_macro (&spec, "BAND=%u STRIP=%u AHEAD=%u TAP_ROWS=%u", cut.band, cut.strip,
                           cut.ahead, tap_rows);
-  if (s->load)
-    dyno_kernel_spec_macro (&spec, "LOAD=%u", s->load);
+  if (s->fused.load)
+    dyno_kernel_spec_macro (&spec, "LOAD=%u", s->fused.load);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "wgrad", &spec, cut.groups, cut.blocks, depth);
-  dispatch->flops = useful_flops (s);
+  dispatch->flops = dyno_conv2d_flops (node);
   dispatch->bytes = x->size_bytes + dy->size_bytes + partial->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), dy, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), partial, DYNO_ACCESS_WRITE);
-  if (s->load)
+  if (s->fused.load)
     bind_load (node, dispatch);
   dyno_conv2d_lower_reduce (lowering, node, partial, gradient, count, cut.groups);
 }
 
-/* There are no kernels that find the slope from y. */
-static gboolean
-make_gradient_sums (DynoNode *node, const DynoGradientSums *sums)
-{
-  return !sums->mask && dyno_conv2d_make_gradient_sums (node, sums);
-}
-
-/* Nor are there any that read a residual. */
-static gboolean
-apply_running_norm (DynoNode *node, const DynoRunningNorm *norm)
-{
-  return !norm->residual && dyno_conv2d_apply_running_norm (node, norm);
-}
-
-/* The kernels have zeros around an image only by an activation that makes infinity zero. */
-static gboolean
-load_norm (DynoNode *node, guint input, const DynoNormLoad *load, gboolean apply)
-{
-  DynoConv2dShape *shape = node->attributes;
-  const DynoTensor *x = load->x;
-  if (input > 0 || !load->activation || shape->load || x->n != shape->n || x->h != shape->h
-      || x->w != shape->w || x->cp != shape->cp || x->dtype != shape->dtype)
-    return FALSE;
-  if (!apply)
-    return TRUE;
-  shape->load = load->activation;
-  dyno_node_set_input (node, 0, load->x);
-  dyno_node_set_input (node, LOAD_MEAN, load->mean);
-  dyno_node_set_input (node, LOAD_INVSTD, load->invstd);
-  dyno_node_set_input (node, LOAD_GAMMA, load->gamma);
-  dyno_node_set_input (node, LOAD_BETA, load->beta);
-  return TRUE;
-}
-
-static const DynoOpClass dgrad_op = {
-  .name = "depthwise.dgrad",
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
-  .lower = lower_dgrad,
-  .make_gradient_sums = make_gradient_sums,
-};
-
-static const DynoOpClass wgrad_op = {
-  .name = "depthwise.wgrad",
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
-  .lower = lower_wgrad,
-  .load_norm = load_norm,
-};
-
 static void
 backward (DynoGraph *graph, DynoNode *node)
 {
-  dyno_conv2d_append_gradients (graph, node, &wgrad_op, &dgrad_op);
+  dyno_conv2d_append_gradients (graph, node, dyno_depthwise_ops);
 }
 
-static const DynoOpClass depthwise_op = {
-  .name = "depthwise",
-  .traits = { .restorable = TRUE, .emits_column_sums = TRUE },
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
-  .backward = backward,
-  .lower = lower_forward,
-  .absorb = dyno_conv2d_absorb,
-  .apply_running_norm = apply_running_norm,
-  .load_norm = load_norm,
+const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES] = {
+  [DYNO_CONV2D_FORWARD] = {
+    .name = "depthwise",
+    .traits = { .restorable = TRUE },
+    DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
+    .backward = backward,
+    .lower = lower_forward,
+    .flops = dyno_conv2d_flops,
+  },
+  [DYNO_CONV2D_DGRAD] = {
+    .name = "depthwise.dgrad",
+    DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
+    .lower = lower_dgrad,
+    .flops = dyno_conv2d_flops,
+  },
+  [DYNO_CONV2D_WGRAD] = {
+    .name = "depthwise.wgrad",
+    DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
+    .lower = lower_wgrad,
+    .flops = dyno_conv2d_flops,
+  },
 };
 
 static gboolean
@@ -461,4 +413,5 @@ layout (const DynoConv2dShape *s)
   return conv;
 }
 
-const DynoConv2dForm dyno_conv2d_depthwise = { serves, layout, &depthwise_op };
+const DynoConv2dForm dyno_conv2d_depthwise = { serves, layout,
+                                               &dyno_depthwise_ops[DYNO_CONV2D_FORWARD] };

@@ -11,14 +11,13 @@
 #include "conv2d-private.h"
 #include "ops.h"
 
-static const DynoOpClass linear_op = {
+const DynoOpClass dyno_linear_op = {
   .name = "linear",
-  .traits = { .restorable = TRUE, .loads_by_table = TRUE },
-  .attributes = dyno_conv2d_attributes,
-  .n_attributes = DYNO_CONV2D_N_ATTRIBUTES,
+  .traits = { .restorable = TRUE },
+  DYNO_OP_ATTRIBUTES (dyno_conv2d_attributes),
   .backward = dyno_conv2d_backward,
   .lower = dyno_conv2d_lower_forward,
-  .load_norm = dyno_conv2d_load_norm,
+  .flops = dyno_conv2d_flops,
 };
 
 DynoConv2dShape
@@ -58,7 +57,7 @@ dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParam
                             out);
   DynoConv2dShape shape = dyno_linear_shape (graph, (guint32) rows, h * w * x->c, out);
   shape.cp = (guint32) columns;
-  return dyno_conv2d_append (graph, &linear_op, name, x, weight, bias, &shape, x->n,
+  return dyno_conv2d_append (graph, &dyno_linear_op, name, x, weight, bias, &shape, x->n,
                              flattened ? 1 : x->h, flattened ? 1 : x->w);
 }
 

@@ -352,9 +352,23 @@ backward (DynoGraph *graph, DynoNode *node)
     append_backward (graph, node, 1);
 }
 
-static const DynoOpClass lstm_class = {
-  .name = "lstm", DYNO_OP_ATTRIBUTES (lstm_attributes), .backward = backward, .lower = lower_forward
-};
+/* Of the products with the hidden state; those of x are a linear layer's. */
+static guint64
+flops (const DynoNode *node)
+{
+  const guint64 hidden = ((const Lstm *) node->attributes)->hidden;
+  guint64 all = 0;
+  for (guint i = FORWARD_GATES; i < node->n_inputs; i += NEXT_INPUT)
+    if (node->inputs[i])
+      all += 2 * (guint64) node->inputs[i]->n * node->inputs[i]->w * 4 * hidden * hidden;
+  return all;
+}
+
+static const DynoOpClass lstm_class = { .name = "lstm",
+                                        DYNO_OP_ATTRIBUTES (lstm_attributes),
+                                        .backward = backward,
+                                        .lower = lower_forward,
+                                        .flops = flops };
 
 /* Builder -------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@ static DynoLayer
 describe (const DynoNode *node)
 {
   const DynoTensor *output = node->outputs[0];
-  guint64 products = 0, values = count_values (output);
+  guint64 values = count_values (output);
   DynoLayer layer = { .name = node->name,
                       .kind = node->op->name,
                       .n = output->n,
@@ -34,10 +34,8 @@ describe (const DynoNode *node)
         layer.states += dyno_parameter_count (parameter);
       else
         layer.parameters += dyno_parameter_count (parameter);
-      if (parameter && parameter->n_dims > 1)
-        products += dyno_parameter_count (parameter);
     }
-  layer.flops = products ? 2 * products * output->n * output->h * output->w : values;
+  layer.flops = node->op->flops ? node->op->flops (node) : values;
   return layer;
 }
 

@@ -26,8 +26,7 @@ shape_of (const DynoConvCase *s, DynoDtype dtype)
                             .pad_w = s->pad,
                             .groups = s->groups,
                             .dtype = dtype,
-                            .statistics = s->stride == 1,
-                            .load = s->load };
+                            .fused = { .statistics = s->stride == 1, .load = s->load } };
 }
 
 static void

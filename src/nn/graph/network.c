@@ -5,9 +5,10 @@
  * parameters are made by the model alone, so that a training and an evaluation graph of the same
  * model have them at the same places. */
 #include "network.h"
+#include "fusion.h"
 #include "graph-private.h"
 #include "intl.h"
-#include "models/models.h"
+#include "models.h"
 #include "plan-private.h"
 #include "text.h"
 
@@ -254,18 +255,13 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
         }
     }
   if (!params->no_fusion)
-    dyno_fuse_all (graph);
+    dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   if (params->mode == DYNO_MODE_TRAIN)
     {
       find_head (graph);
       dyno_graph_backward (graph);
       if (!params->no_fusion)
-        {
-          dyno_fuse_sparse_gradients (graph);
-          dyno_fuse_gradient_sums (graph);
-          dyno_fuse_norm_loads (graph);
-          dyno_fuse_gradient_pairs (graph);
-        }
+        dyno_fusion_apply_stage (DYNO_FUSION_BACKWARD, graph);
       dyno_optimizer_update (graph);
     }
   if (!dyno_graph_check (graph, error))

@@ -154,29 +154,4 @@ void dyno_smooth_l1_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *
  * copy, clearing of gradients. */
 void dyno_optimizer_update (DynoGraph *graph);
 
-/* Fusion rules, each a function over the forward nodes; each returns how often it applied. */
-guint dyno_fuse_batch_norm_relu (DynoGraph *graph);     /* batch_norm -> relu */
-guint dyno_fuse_batch_norm_add_relu (DynoGraph *graph); /* batch_norm -> add -> relu */
-/* batch_norm -> add, where no relu follows */
-guint dyno_fuse_batch_norm_add (DynoGraph *graph);
-/* batch_norm, its relu taken on before -> max_pool */
-guint dyno_fuse_batch_norm_max_pool (DynoGraph *graph);
-/* of a batch norm, in the kernel of the convolution before it */
-guint dyno_fuse_statistics (DynoGraph *graph);
-/* conv2d -> batch_norm by running statistics, where no backward pass follows */
-guint dyno_fuse_running_norm (DynoGraph *graph);
-void dyno_fuse_all (DynoGraph *graph);
-/* After dyno_graph_backward, before the others: the gradient of a convolution by strides whose kernel
- * is one pixel (a shortcut's) is written without the zeros between, where a convolution adds to it. */
-guint dyno_fuse_sparse_gradients (DynoGraph *graph);
-/* After dyno_graph_backward: the kernel that completes the gradient of a batch norm's output also
- * makes the sums that the batch norm's backward pass begins with, where it can. */
-guint dyno_fuse_gradient_sums (DynoGraph *graph);
-/* After dyno_graph_backward: the output of a batch norm that one convolution or one sum with another
- * batch norm reads is made in that one's loads and is nowhere in memory, where its kernels can. */
-guint dyno_fuse_norm_loads (DynoGraph *graph);
-/* After that: the gradients of two batch norms whose outputs are added in the sum's loads are made by
- * one pass. */
-guint dyno_fuse_gradient_pairs (DynoGraph *graph);
-
 G_END_DECLS

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* See convtrial-private.h. */
 #include "convtrial-private.h"
+#include "fusion.h"
 #include "ops.h"
 #include <math.h>
 
@@ -158,11 +159,11 @@ dyno_conv_trial_init (DynoConvTrial *t, const DynoConvCase *s, const DynoPrecisi
   if (!dyno_graph_check (t->graph, error))
     return FALSE;
   if (s->load)
-    dyno_fuse_all (t->graph);
+    dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, t->graph);
   t->seed = dyno_graph_gradient_target (t->graph, t->output, &accumulate);
   dyno_graph_backward (t->graph);
   if (s->load)
-    dyno_fuse_norm_loads (t->graph);
+    dyno_fusion_apply (&dyno_fusion_norm_load, t->graph);
   if (!dyno_graph_check (t->graph, error))
     return FALSE;
   t->oh = t->output->h;

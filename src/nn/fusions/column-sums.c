@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* conv2d -> batch_norm_stats: the convolution sums up the columns of its output while it stores them,
+ * less a pivot (the running mean), and the statistics need not read it.
+ *
+ * Whether they are made is up to the kernel: one that cannot makes no sums, and the statistics are as
+ * before.  No bias is added: a convolution before a batch norm has none. */
+#include "batchnorm-private.h"
+#include "conv2d-private.h"
+#include "fusion.h"
+
+static gboolean
+match (DynoGraph *graph, DynoNode *node, DynoNode **other)
+{
+  (void) graph;
+  if (node->op != &dyno_batch_norm_stats_op)
+    return FALSE;
+  *other = node->inputs[DYNO_BATCH_NORM_STATS_X]->producer;
+  const DynoConv2dShape *shape =
+      *other ? dyno_conv2d_get_shape (*other, DYNO_CONV2D_FORWARD) : NULL;
+  return shape && !shape->has_bias && !shape->fused.statistics;
+}
+
+static void
+apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
+{
+  (void) graph;
+  dyno_conv2d_get_shape (other, DYNO_CONV2D_FORWARD)->fused.statistics = TRUE;
+  dyno_node_set_input (other, DYNO_CONV2D_PIVOT, node->inputs[DYNO_BATCH_NORM_STATS_RUNNING_MEAN]);
+}
+
+const DynoFusion dyno_fusion_column_sums = { "column-sums", DYNO_FUSION_FORWARD, match, apply };

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* batch_norm -> activation: the batch norm applies it to what it stores.  Only functions with f (0) = 0,
+ * so that pads stay zero; after a residual only ReLU, whose slope a mask holds. */
+#include "batchnorm-private.h"
+#include "fusion.h"
+#include "rewrite.h"
+
+static gboolean
+can_take (DynoActivation activation, gboolean has_residual)
+{
+  return activation == DYNO_ACTIVATION_RELU
+         || (!has_residual
+             && (activation == DYNO_ACTIVATION_RELU6 || activation == DYNO_ACTIVATION_SILU));
+}
+
+static gboolean
+match (DynoGraph *graph, DynoNode *node, DynoNode **other)
+{
+  if (node->op->traits.activation == DYNO_ACTIVATION_NONE)
+    return FALSE;
+  *other = dyno_rewrite_only_producer (graph, node->inputs[0], node);
+  if (!*other || (*other)->op != &dyno_batch_norm_op)
+    return FALSE;
+  const DynoBatchNormAttributes *attributes = (*other)->attributes;
+  return !attributes->activation && !attributes->pool.kernel
+         && can_take (node->op->traits.activation,
+                      (*other)->inputs[DYNO_BATCH_NORM_RESIDUAL] != NULL);
+}
+
+static void
+apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
+{
+  ((DynoBatchNormAttributes *) other->attributes)->activation = node->op->traits.activation;
+  dyno_rewrite_take_over (graph, other, node);
+}
+
+const DynoFusion dyno_fusion_norm_activation = { "norm-activation", DYNO_FUSION_FORWARD, match,
+                                                 apply };

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* batch_norm -> its readers: they read x, the input of the batch norm, and make its output in their
+ * loads, not rounded; the output is nowhere in memory.
+ *
+ * Readers are one node of the forward pass and its backward nodes: a convolution or a linear layer, or
+ * the batch norm whose residual it is.  Dense kernels read a table of the batch norm's values for each
+ * channel (lib/gemm-load.glsl), [4][channels] of x's type, which batch_norm_stats writes then; depthwise
+ * ones and batch norms read the values themselves. */
+#include "batchnorm-private.h"
+#include "conv2d-private.h"
+#include "fusion.h"
+#include "rewrite.h"
+
+/* By the statistics of the batch: they are finite where all of x is, so that a load need not look for
+ * NaN at each value. */
+static gboolean
+can_be_loaded (const DynoNode *norm)
+{
+  if (norm->op != &dyno_batch_norm_op)
+    return FALSE;
+  const DynoBatchNormAttributes *attributes = norm->attributes;
+  return !dyno_batch_norm_uses_running (norm) && !attributes->pool.kernel
+         && !norm->inputs[DYNO_BATCH_NORM_RESIDUAL]
+         && attributes->activation <= DYNO_ACTIVATION_RELU6;
+}
+
+static DynoActivation
+activation_of (const DynoNode *norm)
+{
+  return ((const DynoBatchNormAttributes *) norm->attributes)->activation;
+}
+
+/* Convolutions --------------------------------------------------------------------------------- */
+
+static DynoConv2dShape *
+loading_shape (DynoNode *node)
+{
+  DynoConv2dShape *shape = dyno_conv2d_get_shape (node, DYNO_CONV2D_FORWARD);
+  return shape ? shape : dyno_conv2d_get_shape (node, DYNO_CONV2D_WGRAD);
+}
+
+/* Does this convolution make the batch norm's output in its loads?  The batch norm's pass falls away
+ * then, and every 16 bytes of x take 12 instructions more (gemm-load.glsl), in tiles without a patch
+ * once for each tap.  All do until a card says where that is too much; DYNO_NORM_LOADS is for measuring
+ * it. */
+static gboolean
+is_worth_it (const DynoConv2dShape *shape)
+{
+  const char *wish = g_getenv ("DYNO_NORM_LOADS");
+  if (wish && g_str_equal (wish, "0"))
+    return FALSE;
+  if (wish && g_str_equal (wish, "1x1"))
+    return shape->kernel_h == 1 && shape->kernel_w == 1;
+  return TRUE;
+}
+
+/* A linear layer's rows are all pixels of x, or its images where these are one pixel.  The kernels for
+ * few channels cannot.  Depthwise kernels have zeros around an image only by an activation that makes
+ * infinity zero. */
+static gboolean
+conv_can_load (DynoNode *node, guint input, const DynoNode *norm)
+{
+  const DynoConv2dShape *s = loading_shape (node);
+  const DynoTensor *x = norm->inputs[DYNO_BATCH_NORM_X];
+  if (!s || input > 0 || s->fused.load || x->cp != s->cp || x->dtype != s->dtype)
+    return FALSE;
+  if (dyno_conv2d_is_depthwise (node))
+    return activation_of (norm) != DYNO_ACTIVATION_NONE && x->n == s->n && x->h == s->h
+           && x->w == s->w;
+  return s->c > 4 && (guint64) x->n * x->h * x->w == (guint64) s->n * s->h * s->w
+         && is_worth_it (s);
+}
+
+static void
+conv_load (DynoNode *node, const DynoNode *norm, DynoTensor *table)
+{
+  DynoActivation activation = activation_of (norm);
+  loading_shape (node)->fused.load = activation ? activation : DYNO_CONV2D_LOAD_PLAIN;
+  dyno_node_set_input (node, 0, norm->inputs[DYNO_BATCH_NORM_X]);
+  if (!dyno_conv2d_is_depthwise (node))
+    {
+      dyno_node_set_input (node, DYNO_CONV2D_LOAD_TABLE, table);
+      return;
+    }
+  dyno_node_set_input (node, DYNO_DEPTHWISE_LOAD_MEAN, norm->inputs[DYNO_BATCH_NORM_MEAN]);
+  dyno_node_set_input (node, DYNO_DEPTHWISE_LOAD_INVSTD, norm->inputs[DYNO_BATCH_NORM_SPREAD]);
+  dyno_node_set_input (node, DYNO_DEPTHWISE_LOAD_GAMMA, norm->inputs[DYNO_BATCH_NORM_WEIGHT]);
+  dyno_node_set_input (node, DYNO_DEPTHWISE_LOAD_BETA, norm->inputs[DYNO_BATCH_NORM_BIAS]);
+}
+
+/* Residuals ------------------------------------------------------------------------------------ */
+
+/* The place of a residual among the inputs of a node of batch norm, those of the batch norm that makes
+ * it follow; 0: it is no such node. */
+static guint
+residual_place (const DynoNode *node)
+{
+  return node->op == &dyno_batch_norm_op            ? DYNO_BATCH_NORM_RESIDUAL
+         : node->op == &dyno_batch_norm_backward_op ? DYNO_NORM_BACKWARD_ADDED
+                                                    : 0;
+}
+
+static gboolean
+norm_can_load (const DynoNode *node, guint input, const DynoNode *norm)
+{
+  const DynoTensor *x = node->inputs[0], *loaded = norm->inputs[DYNO_BATCH_NORM_X];
+  guint at = residual_place (node);
+  return at > 0 && input == at && activation_of (norm) == DYNO_ACTIVATION_NONE
+         && !node->inputs[at + 1] && loaded->dtype == x->dtype
+         && loaded->size_bytes == x->size_bytes && loaded->cp == x->cp;
+}
+
+static void
+norm_load (DynoNode *node, guint at, const DynoNode *norm)
+{
+  static const guint inputs[] = { DYNO_BATCH_NORM_X, DYNO_BATCH_NORM_WEIGHT, DYNO_BATCH_NORM_BIAS,
+                                  DYNO_BATCH_NORM_MEAN, DYNO_BATCH_NORM_SPREAD };
+  for (guint i = 0; i < G_N_ELEMENTS (inputs); i++)
+    dyno_node_set_input (node, at + i, norm->inputs[inputs[i]]);
+}
+
+/* The rewrite ---------------------------------------------------------------------------------- */
+
+/* The node of the forward pass that reads the batch norm's output is `other`. */
+static gboolean
+match (DynoGraph *graph, DynoNode *node, DynoNode **other)
+{
+  if (!can_be_loaded (node) || node->outputs[DYNO_BATCH_NORM_Y]->keep)
+    return FALSE;
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  guint forward = 0;
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      DynoNode *reader = g_ptr_array_index (nodes, i);
+      for (guint k = 0; k < reader->n_inputs; k++)
+        {
+          if (reader->inputs[k] != node->outputs[DYNO_BATCH_NORM_Y])
+            continue;
+          if (!conv_can_load (reader, k, node) && !norm_can_load (reader, k, node))
+            return FALSE;
+          if (reader->stage == DYNO_STAGE_FORWARD)
+            {
+              *other = reader;
+              forward++;
+            }
+        }
+    }
+  return forward == 1;
+}
+
+/* The table of the batch norm's values, which the node that makes its mean writes from now on; NULL:
+ * the graph failed. */
+static DynoTensor *
+append_table (DynoGraph *graph, const DynoNode *norm)
+{
+  const DynoTensor *x = norm->inputs[DYNO_BATCH_NORM_X];
+  DynoNode *stats = norm->inputs[DYNO_BATCH_NORM_MEAN]->producer;
+  g_autofree char *name = g_strconcat (stats->name, ".table", NULL);
+  DynoTensor *table =
+      dyno_graph_tensor (graph, name, x->dtype, DYNO_SPACE_ARENA, 1, 1, 4, x->cp, x->cp);
+  if (!table)
+    return NULL;
+  table->producer = stats;
+  dyno_node_set_input (stats, DYNO_BATCH_NORM_STATS_GAMMA, norm->inputs[DYNO_BATCH_NORM_WEIGHT]);
+  dyno_node_set_input (stats, DYNO_BATCH_NORM_STATS_BETA, norm->inputs[DYNO_BATCH_NORM_BIAS]);
+  dyno_node_set_output (stats, DYNO_BATCH_NORM_STATS_TABLE, table);
+  return table;
+}
+
+static void
+apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
+{
+  const DynoTensor *y = node->outputs[DYNO_BATCH_NORM_Y];
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  DynoTensor *table = NULL;
+  if (loading_shape (other) && !dyno_conv2d_is_depthwise (other)
+      && !(table = append_table (graph, node)))
+    return;
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      DynoNode *reader = g_ptr_array_index (nodes, i);
+      for (guint k = 0; k < reader->n_inputs; k++)
+        if (reader->inputs[k] == y && residual_place (reader) > 0)
+          norm_load (reader, k, node);
+        else if (reader->inputs[k] == y)
+          conv_load (reader, node, table);
+    }
+  dyno_rewrite_remove (graph, node);
+}
+
+const DynoFusion dyno_fusion_norm_load = { "norm-load", DYNO_FUSION_BACKWARD, match, apply };

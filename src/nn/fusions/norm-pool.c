@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/* batch_norm -> max_pool: the batch norm, with its ReLU or without, writes the pooled output; the
+ * unpooled activation and its gradient are never in memory.
+ *
+ * Where a backward pass follows it also keeps x at the largest values, a tensor of the pooled size, so
+ * that the backward pass reduces over that instead of all of x. */
+#include "batchnorm-private.h"
+#include "fusion.h"
+#include "rewrite.h"
+
+/* The kernels unroll their loops over these windows, and below a stride of 2 there is less to gain than
+ * to keep.  A strip of windows goes down the rows, of which a sequence has one. */
+static gboolean
+has_kernel (const DynoPoolWindow *window)
+{
+  return !window->flat && window->kernel >= 2 && window->kernel <= 3 && window->stride >= 2
+         && window->stride <= 3;
+}
+
+static gboolean
+match (DynoGraph *graph, DynoNode *node, DynoNode **other)
+{
+  if (!node->op->traits.window_maximum)
+    return FALSE;
+  *other = dyno_rewrite_only_producer (graph, node->inputs[0], node);
+  if (!*other || (*other)->op != &dyno_batch_norm_op)
+    return FALSE;
+  const DynoBatchNormAttributes *attributes = (*other)->attributes;
+  const DynoTensor *argmax = node->outputs[1];
+  return !attributes->pool.kernel && attributes->activation <= DYNO_ACTIVATION_RELU
+         && !(*other)->inputs[DYNO_BATCH_NORM_RESIDUAL] && has_kernel (node->attributes)
+         && (*other)->outputs[DYNO_BATCH_NORM_Y]->needs_gradient == (argmax != NULL)
+         /* a gradient through running statistics has no kernel with max pooling */
+         && !(argmax && dyno_batch_norm_uses_running (*other));
+}
+
+static void
+apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
+{
+  DynoTensor *y = node->outputs[0], *argmax = node->outputs[1];
+  if (argmax)
+    {
+      g_autofree char *name = g_strconcat (y->name, ".winners", NULL);
+      DynoTensor *winners = dyno_graph_activation (graph, name, y->n, y->h, y->w, y->c);
+      if (!winners)
+        return;
+      dyno_node_set_output (other, DYNO_BATCH_NORM_ARGMAX, argmax);
+      dyno_node_set_output (other, DYNO_BATCH_NORM_WINNERS, winners);
+      argmax->producer = winners->producer = other;
+    }
+  ((DynoBatchNormAttributes *) other->attributes)->pool =
+      *(const DynoPoolWindow *) node->attributes;
+  dyno_rewrite_take_over (graph, other, node);
+}
+
+const DynoFusion dyno_fusion_norm_pool = { "norm-pool", DYNO_FUSION_FORWARD, match, apply };
