@@ -11,6 +11,7 @@
  * the host is submitted when the one before it has ended: neither uploads nor sums on their way back
  * queue up behind what waits for the backward pass.  Where there is one queue, between the pieces. */
 #include "exchange-private.h"
+#include "stepmemory.h"
 #include "wirehalf.h"
 #include <inttypes.h>
 #include <string.h>
@@ -29,22 +30,6 @@ typedef DynoExchangeShare Share;
 typedef struct {
   gint64 first_us, backward_us, end_us;
 } Moments;
-
-static DynoHostBuffer
-host_buffer (const DynoPlan *plan)
-{
-  return dyno_host_buffer ("exchange", DYNO_HOST_READBACK, 1,
-                           plan->space_bytes[DYNO_SPACE_GRADIENT]
-                               + plan->space_bytes[DYNO_SPACE_STATE]);
-}
-
-void
-dyno_exchange_plan_host (const DynoPlan *plan, DynoHostPlan *host)
-{
-  DynoHostBuffer buffer = host_buffer (plan);
-
-  dyno_host_plan_add (host, &buffer);
-}
 
 /* --- making ----------------------------------------------------------------------------------- */
 
@@ -141,7 +126,7 @@ dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm, g
                    GError **error)
 {
   g_autoptr (DynoExchange) x = g_new0 (DynoExchange, 1);
-  DynoHostBuffer planned = host_buffer (plan);
+  DynoHostBuffer planned = dyno_exchange_plan_buffer (plan);
 
   x->device = dyno_device_ref (dyno_program_get_device (program));
   x->program = program;

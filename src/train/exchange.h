@@ -16,16 +16,12 @@
  * One thread, the session's.  Private to the train layer. */
 #pragma once
 #include "comm.h"
-#include "hostplan.h"
 #include "program.h"
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
 
 typedef struct _DynoExchange DynoExchange;
-
-/* Its page-locked memory. */
-void dyno_exchange_plan_host (const DynoPlan *plan, DynoHostPlan *host);
 
 /* program: recorded with DYNO_COMMANDS_EXCHANGED; outlives the exchange, as plan's memory does.
  * Errors: those of dyno_buffer_new and of recording. */

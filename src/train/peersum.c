@@ -2,7 +2,7 @@
 /* See peersum.h.  A rank's inbox has a part of stride bytes for each other rank, in their order:
  * its gradients, and behind them its states. */
 #include "peersum.h"
-#include "checked.h"
+#include "stepmemory.h"
 #include "train-error.h"
 #include "wirepack.h"
 #include <string.h>
@@ -17,26 +17,8 @@ struct _DynoPeerSum {
   DynoBuffer *inbox;
   DynoCommand *command; /* sums of all ranges */
   guint sources[DYNO_PEER_N_RANGES];
-  guint targets[DYNO_PEER_SUM_MOST_RANKS]; /* by rank; of this one none */
+  guint targets[DYNO_INBOX_MOST_RANKS]; /* by rank; of this one none */
 };
-
-static guint64
-gradient_bytes (const DynoPlan *plan, gboolean half)
-{
-  return plan->space_bytes[DYNO_SPACE_GRADIENT] / (half ? 2 : 1);
-}
-
-static guint64
-stride_of (const DynoPlan *plan, gboolean half)
-{
-  return gradient_bytes (plan, half) + plan->space_bytes[DYNO_SPACE_STATE];
-}
-
-guint64
-dyno_peer_sum_inbox_bytes (const DynoPlan *plan, gboolean half, guint ranks)
-{
-  return dyno_align_up (stride_of (plan, half) * (MAX (ranks, 1) - 1), DYNO_PEER_GRANULARITY);
-}
 
 static guint
 value_bytes (const DynoPeerRange *range)
@@ -104,8 +86,8 @@ check_ranges (const DynoPeerSum *s, const DynoPlan *plan, GError **error)
 static gboolean
 prepare (DynoPeerSum *s, DynoDevice *device, const DynoPlan *plan, int *descriptor, GError **error)
 {
-  guint64 bytes = dyno_peer_sum_inbox_bytes (plan, s->ranges[DYNO_PEER_GRADIENTS].half,
-                                             dyno_comm_get_size (s->comm));
+  guint64 bytes = dyno_inbox_total_bytes (plan, s->ranges[DYNO_PEER_GRADIENTS].half,
+                                          dyno_comm_get_size (s->comm));
 
   if (!check_ranges (s, plan, error))
     return FALSE;
@@ -128,7 +110,7 @@ add_targets (DynoPeerSum *s, int descriptor, GError **error)
 {
   guint ranks = dyno_comm_get_size (s->comm);
   guint64 bytes = dyno_buffer_get_size (s->inbox);
-  int theirs[DYNO_PEER_SUM_MOST_RANKS];
+  int theirs[DYNO_INBOX_MOST_RANKS];
   GError *problem = NULL;
   gboolean fine = TRUE;
 
@@ -155,9 +137,9 @@ dyno_peer_sum_new (DynoDevice *device, DynoComm *comm, const DynoPlan *plan,
 
   s->comm = dyno_comm_ref (comm);
   memcpy (s->ranges, ranges, sizeof s->ranges);
-  s->begin[DYNO_PEER_STATES] = gradient_bytes (plan, ranges[DYNO_PEER_GRADIENTS].half);
-  s->stride = stride_of (plan, ranges[DYNO_PEER_GRADIENTS].half);
-  if (!why && dyno_comm_get_size (comm) > DYNO_PEER_SUM_MOST_RANKS)
+  s->begin[DYNO_PEER_STATES] = dyno_inbox_gradient_bytes (plan, ranges[DYNO_PEER_GRADIENTS].half);
+  s->stride = dyno_inbox_part_bytes (plan, ranges[DYNO_PEER_GRADIENTS].half);
+  if (!why && dyno_comm_get_size (comm) > DYNO_INBOX_MOST_RANKS)
     why = "there are too many ranks";
   if (!why && dyno_comm_get_local_size (comm) != dyno_comm_get_size (comm))
     why = "the ranks are on several hosts";

@@ -13,10 +13,6 @@
 
 G_BEGIN_DECLS
 
-/* Each rank sends all it has to each other one: beyond so many that takes more memory and time than
- * sums by parts would. */
-#define DYNO_PEER_SUM_MOST_RANKS 8
-
 typedef struct _DynoPeerSum DynoPeerSum;
 
 enum { DYNO_PEER_GRADIENTS, DYNO_PEER_STATES, DYNO_PEER_N_RANGES };
@@ -32,9 +28,6 @@ typedef struct {
   gboolean half; /* the source is fp16: added in fp32, rounded once */
   float scale;   /* 1 with half */
 } DynoPeerRange;
-
-/* Of a rank's inbox, for gradients in fp16 or fp32 and states of a plan. */
-guint64 dyno_peer_sum_inbox_bytes (const DynoPlan *plan, gboolean half, guint ranks);
 
 /* Collective; ranges differ between ranks in their buffers alone.  why: why this rank cannot, and so
  * none; NULL: it may try.  Errors: of comm, PEER; else all ranks have failed and can go on without. */

@@ -8,12 +8,10 @@
 #include "checked.h"
 #include "microbatch.h"
 #include "build.h"
-#include "exchange.h"
-#include "peersum.h"
 #include "hash.h"
 #include "intl.h"
 #include "snapshot.h"
-#include "uploader.h"
+#include "stepmemory.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -314,13 +312,13 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 static void
 plan_part_host (const DynoJob *job, const DynoNetworkParams *params, DynoHostPlan *host)
 {
-  DynoUploaderPlan uploader = { 0 };
+  DynoUploadPlan upload = { 0 };
 
   if (!params->schema.generated)
-    dyno_uploader_plan (&params->schema, params->batch, (guint) job->settings.prefetch,
-                        DYNO_JOB_SLOTS, job->settings.pinned, &uploader, NULL);
-  dyno_host_plan_add (host, &uploader.batches);
-  dyno_host_plan_add (host, &uploader.staging);
+    dyno_upload_plan_init (&upload, &params->schema, params->batch, (guint) job->settings.prefetch,
+                           DYNO_JOB_SLOTS, job->settings.pinned, NULL);
+  dyno_host_plan_add (host, &upload.batches);
+  dyno_host_plan_add (host, &upload.staging);
   dyno_program_plan_host (DYNO_JOB_SLOTS, host);
 }
 
@@ -328,11 +326,13 @@ plan_part_host (const DynoJob *job, const DynoNetworkParams *params, DynoHostPla
 static void
 plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, DynoJobPlan *plan)
 {
+  DynoHostBuffer exchange = dyno_exchange_plan_buffer (&plan->plan);
+
   plan->host = (DynoHostPlan){ 0 };
   for (guint i = 0; i < n_parts; i++)
     plan_part_host (job, params, &plan->host);
   if (job->ranks > 1)
-    dyno_exchange_plan_host (&plan->plan, &plan->host);
+    dyno_host_plan_add (&plan->host, &exchange);
   if (plan->plan.snapshot)
     dyno_snapshot_plan_host (&plan->plan, &plan->host);
 }
@@ -349,9 +349,9 @@ inbox_bytes (const DynoJob *job, const DynoDeviceInfo *device, const DynoPlan *p
 {
   gboolean halves = dyno_job_exchanges_halves (job);
 
-  return device->peer_memory && job->ranks > 1 && job->ranks <= DYNO_PEER_SUM_MOST_RANKS
+  return device->peer_memory && job->ranks > 1 && job->ranks <= DYNO_INBOX_MOST_RANKS
                  && halves == plan->halves
-             ? dyno_peer_sum_inbox_bytes (plan, halves, job->ranks)
+             ? dyno_inbox_total_bytes (plan, halves, job->ranks)
              : 0;
 }
 

@@ -9,12 +9,10 @@
  * - All fields of a batch that the network reads travel together, from one block of memory. */
 #include "uploader.h"
 #include "checked.h"
+#include "stepmemory.h"
 #include <string.h>
 
 #define MAX_PROGRAM_SLOTS 4
-#define SPARE_SLOTS       8 /* batches ahead that a live change may ask for, where cheap */
-/* cheap: all slots together stay below this */
-#define SPARE_BYTES (G_GUINT64_CONSTANT (128) << 20)
 
 struct _DynoUploader {
   DynoDevice *device;
@@ -22,7 +20,7 @@ struct _DynoUploader {
   gboolean pinned;
   guint n_loader_slots; /* with page-locked memory of their own; 0 when not pinned */
   guint n_program_slots;
-  DynoUploaderPlan plan;
+  DynoUploadPlan plan;
   DynoTensor *tensors[DYNO_SCHEMA_MAX_FIELDS]; /* by field; NULL: the network reads none */
   DynoBuffer **slot_buffers;                   /* n_loader_slots */
   DynoBuffer *staging[MAX_PROGRAM_SLOTS];      /* NULL when pinned */
@@ -33,32 +31,6 @@ struct _DynoUploader {
   gint64 staged_us[MAX_PROGRAM_SLOTS]; /* that copying into staging took; 0 when pinned */
   guint64 timeline_values[MAX_PROGRAM_SLOTS];
 };
-
-gboolean
-dyno_uploader_plan (const DynoBatchSchema *schema, guint32 batch, guint prefetch,
-                    guint n_program_slots, gboolean pinned, DynoUploaderPlan *plan, GError **error)
-{
-  guint spare = MAX (prefetch, SPARE_SLOTS);
-  guint64 size_bytes;
-  gboolean cheap;
-
-  *plan = (DynoUploaderPlan){ 0 };
-  if (!dyno_batch_layout_init (&plan->layout, schema, batch, error))
-    return FALSE;
-  size_bytes = plan->layout.total_bytes;
-  cheap = size_bytes * (spare + n_program_slots) <= SPARE_BYTES;
-  if (pinned)
-    plan->batches =
-        dyno_host_buffer ("batches", DYNO_HOST_UPLOAD,
-                          n_program_slots + (cheap ? spare : MAX (1, prefetch)), size_bytes);
-  else
-    {
-      plan->batches = dyno_host_buffer ("batches", DYNO_HOST_PLAIN,
-                                        dyno_loader_count_slots (prefetch), size_bytes);
-      plan->staging = dyno_host_buffer ("staging", DYNO_HOST_UPLOAD, n_program_slots, size_bytes);
-    }
-  return TRUE;
-}
 
 static gboolean
 make_buffers (DynoUploader *u, GError **error)
@@ -149,8 +121,8 @@ dyno_uploader_new (DynoDevice *device, DynoMemory *memory, DynoGraph *graph, Dyn
   u->pinned = pinned;
   u->n_program_slots = n_program_slots;
   dyno_dataset_get_schema (dyno_dataset_get_info (dataset), params->width, params->height, &schema);
-  if (!dyno_uploader_plan (&schema, params->batch, params->prefetch, n_program_slots, pinned,
-                           &u->plan, error))
+  if (!dyno_upload_plan_init (&u->plan, &schema, params->batch, params->prefetch, n_program_slots,
+                              pinned, error))
     return NULL;
   u->n_loader_slots = pinned ? u->plan.batches.count : 0;
   for (guint i = 0; i < schema.n_fields; i++)

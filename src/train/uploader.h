@@ -7,7 +7,6 @@
  * page-locked memory.  All copies are recorded when the uploader is made.  One thread, the
  * session's.  Private to the train layer. */
 #pragma once
-#include "hostplan.h"
 #include "loader.h"
 #include "network.h"
 #include "program.h"
@@ -15,19 +14,6 @@
 G_BEGIN_DECLS
 
 typedef struct _DynoUploader DynoUploader;
-
-/* The host memory of an uploader and its loader: what is planned, and what is allocated.  Batches
- * and staging hold the fields of a batch where its layout places them. */
-typedef struct {
-  DynoBatchLayout layout;
-  DynoHostBuffer batches; /* that the loader decodes into; PLAIN, the loader's own: not pinned */
-  DynoHostBuffer staging; /* one per slot of the program; none when pinned */
-} DynoUploaderPlan;
-
-/* Errors: DYNO_BASE_ERROR_OVERFLOW. */
-gboolean dyno_uploader_plan (const DynoBatchSchema *schema, guint32 batch, guint prefetch,
-                             guint n_program_slots, gboolean pinned, DynoUploaderPlan *plan,
-                             GError **error);
 
 /* params as for dyno_loader_new, slots left out.  graph is the planned one that memory belongs to;
  * both outlive the uploader.  Errors: those of dyno_loader_new and dyno_buffer_new. */

@@ -7,6 +7,7 @@
 #include "comm-test.h"
 #include "fake-cuda-test.h"
 #include "half.h"
+#include "stepmemory.h"
 #include <math.h>
 #include <string.h>
 
@@ -45,7 +46,7 @@ expected (const DynoComm *comm, guint step, guint n, gboolean half, float scale)
   guint ranks = dyno_comm_get_size (comm);
   float *sum = g_new (float, n);
   g_autofree guint16 *halves = g_new (guint16, n);
-  gpointer in[DYNO_PEER_SUM_MOST_RANKS];
+  gpointer in[DYNO_INBOX_MOST_RANKS];
 
   for (guint r = 0; r < ranks; r++)
     {
@@ -193,7 +194,7 @@ test_refused (void)
   Case c = { .refused = TRUE };
 
   comm_test_run (4, run_rank, &c);
-  comm_test_run_local (DYNO_PEER_SUM_MOST_RANKS + 1, run_rank, &c);
+  comm_test_run_local (DYNO_INBOX_MOST_RANKS + 1, run_rank, &c);
   g_assert_cmpint (fake_cuda_find ()->open, ==, 0);
 }
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* See stepmemory.h. */
+#include "stepmemory.h"
+#include "checked.h"
+#include "loader.h"
+#include "peer.h"
+
+#define SPARE_SLOTS 8 /* batches ahead that a live change may ask for, where cheap */
+/* cheap: all slots together stay below this */
+#define SPARE_BYTES (G_GUINT64_CONSTANT (128) << 20)
+
+gboolean
+dyno_upload_plan_init (DynoUploadPlan *plan, const DynoBatchSchema *schema, guint32 batch,
+                       guint prefetch, guint n_program_slots, gboolean pinned, GError **error)
+{
+  guint spare = MAX (prefetch, SPARE_SLOTS);
+  guint64 size_bytes;
+  gboolean cheap;
+
+  *plan = (DynoUploadPlan){ 0 };
+  if (!dyno_batch_layout_init (&plan->layout, schema, batch, error))
+    return FALSE;
+  size_bytes = plan->layout.total_bytes;
+  cheap = size_bytes * (spare + n_program_slots) <= SPARE_BYTES;
+  if (pinned)
+    plan->batches =
+        dyno_host_buffer ("batches", DYNO_HOST_UPLOAD,
+                          n_program_slots + (cheap ? spare : MAX (1, prefetch)), size_bytes);
+  else
+    {
+      plan->batches = dyno_host_buffer ("batches", DYNO_HOST_PLAIN,
+                                        dyno_loader_count_slots (prefetch), size_bytes);
+      plan->staging = dyno_host_buffer ("staging", DYNO_HOST_UPLOAD, n_program_slots, size_bytes);
+    }
+  return TRUE;
+}
+
+DynoHostBuffer
+dyno_exchange_plan_buffer (const DynoPlan *plan)
+{
+  return dyno_host_buffer ("exchange", DYNO_HOST_READBACK, 1,
+                           plan->space_bytes[DYNO_SPACE_GRADIENT]
+                               + plan->space_bytes[DYNO_SPACE_STATE]);
+}
+
+guint64
+dyno_inbox_gradient_bytes (const DynoPlan *plan, gboolean half)
+{
+  return plan->space_bytes[DYNO_SPACE_GRADIENT] / (half ? 2 : 1);
+}
+
+guint64
+dyno_inbox_part_bytes (const DynoPlan *plan, gboolean half)
+{
+  return dyno_inbox_gradient_bytes (plan, half) + plan->space_bytes[DYNO_SPACE_STATE];
+}
+
+guint64
+dyno_inbox_total_bytes (const DynoPlan *plan, gboolean half, guint ranks)
+{
+  return dyno_align_up (dyno_inbox_part_bytes (plan, half) * (MAX (ranks, 1) - 1),
+                        DYNO_PEER_GRANULARITY);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* Memory that feeding and exchanging the steps of a job takes, beside that of its programs: batches
+ * and staging of an uploader, page-locked memory of an exchange of gradients, inboxes for the
+ * gradients of other ranks.  The plan of a job counts it and its owners allocate it, both by these
+ * functions, so that what is planned is what is allocated.  Pure arithmetic; any thread. */
+#pragma once
+#include "hostplan.h"
+#include "plan.h"
+#include "schema.h"
+
+G_BEGIN_DECLS
+
+/* The host memory of an uploader and its loader.  Batches and staging hold the fields of a batch
+ * where its layout places them. */
+typedef struct {
+  DynoBatchLayout layout;
+  DynoHostBuffer batches; /* that the loader decodes into; PLAIN, the loader's own: not pinned */
+  DynoHostBuffer staging; /* one per slot of the program; none when pinned */
+} DynoUploadPlan;
+
+/* Errors: DYNO_BASE_ERROR_OVERFLOW. */
+gboolean dyno_upload_plan_init (DynoUploadPlan *plan, const DynoBatchSchema *schema, guint32 batch,
+                                guint prefetch, guint n_program_slots, gboolean pinned,
+                                GError **error);
+
+/* The page-locked memory of an exchange of gradients and states between ranks. */
+DynoHostBuffer dyno_exchange_plan_buffer (const DynoPlan *plan);
+
+/* Each rank sends all it has to each other one: beyond so many that takes more memory and time than
+ * sums by parts would. */
+#define DYNO_INBOX_MOST_RANKS 8
+
+/* An inbox has a part for each other rank: gradients in fp16 (half) or fp32, then states.  These are
+ * the bytes of the gradients, of a part, and of the whole inbox. */
+guint64 dyno_inbox_gradient_bytes (const DynoPlan *plan, gboolean half);
+guint64 dyno_inbox_part_bytes (const DynoPlan *plan, gboolean half);
+guint64 dyno_inbox_total_bytes (const DynoPlan *plan, gboolean half, guint ranks);
+
+G_END_DECLS
