@@ -76,6 +76,10 @@ def draw(text, random):
     return name, text.count('\n', 0, start) + 1, text[:start] + new + text[end:]
 
 
+# The suites that cover a layer, its own first, where that is not the suite of its name: sessions use
+# all that jobs, weights and records are made of.
+SUITES = {'app': ['ui'], 'job': ['job', 'train'], 'weights': ['weights', 'train'], 'record': ['record', 'train']}
+
 # Seconds of a test (its priority) up to which it is one of the fast ones of a layer.
 FAST_SECONDS = 30
 
@@ -85,12 +89,13 @@ def is_related(stem, test):
 
 
 def choose_tests(path, tests):
-    """Names of the tests that cover a source file: those of its layer that have its stem, then the
-    fast ones of the layer, the longest last.  tests: {name: {suite, priority}}."""
+    """Names of the tests that cover a source file: those of its suites that have its stem, then the
+    fast ones of the suites, the longest last.  tests: {name: {suite, priority}}."""
     layer, stem = path.split('/')[1], os.path.splitext(os.path.basename(path))[0]
-    suite = {'app': 'ui'}.get(layer, layer)
-    own = sorted((name for name in tests if tests[name]['suite'] == suite), key=lambda name: (tests[name]['priority'], name))
-    related = [name for name in own if is_related(stem, name[len(layer) + 1:] if name.startswith(layer + '-') else name)]
+    suites = SUITES.get(layer, [layer])
+    own = sorted((name for name in tests if tests[name]['suite'] in suites),
+                 key=lambda name: (suites.index(tests[name]['suite']), tests[name]['priority'], name))
+    related = [name for name in own if is_related(stem, name.removeprefix(tests[name]['suite'] + '-'))]
     # Numbers of a kernel are another thing than a file that happens to begin with its name.
     related.sort(key=lambda name: not name.endswith(stem))
     return related + [name for name in own if name not in related and tests[name]['priority'] <= FAST_SECONDS]

@@ -646,6 +646,28 @@ test_free_in_mid_run (void)
     }
 }
 
+/* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked
+ * for. */
+static void
+test_tunes_on_a_gpu (void)
+{
+  static const DynoDeviceType types[] = { DYNO_DEVICE_TYPE_DISCRETE, DYNO_DEVICE_TYPE_INTEGRATED,
+                                          DYNO_DEVICE_TYPE_SOFTWARE };
+  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
+    {
+      DynoDeviceInfo info = { .type = types[i] };
+      DynoSettings settings;
+      dyno_settings_init (&settings);
+      g_assert_cmpint (dyno_engine_tunes (&settings, &info), ==,
+                       types[i] != DYNO_DEVICE_TYPE_SOFTWARE);
+      settings.deterministic = TRUE;
+      g_assert_false (dyno_engine_tunes (&settings, &info));
+      settings.deterministic = FALSE;
+      settings.autotune = FALSE;
+      g_assert_false (dyno_engine_tunes (&settings, &info));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -672,6 +694,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/rate-begins-after-first-step",
                    test_rate_begins_after_first_step);
   g_test_add_func ("/train/session/engine-needs-no-split", test_engine_needs_no_split);
+  g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
   g_test_add_func ("/train/session/pause-and-resume", test_pause_and_resume);
   g_test_add_func ("/train/session/live-settings-reach-the-engine", test_live_reaches_the_engine);
   g_test_add_func ("/train/session/job-is-a-snapshot", test_job_is_a_snapshot);

@@ -316,13 +316,13 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/runfolder/one-run-at-a-time", test_one_run_at_a_time);
-  g_test_add_func ("/train/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
-  g_test_add_func ("/train/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
-  g_test_add_func ("/train/runfolder/resumed-twice-at-other-steps", test_resumed_twice);
-  g_test_add_func ("/train/runfolder/epoch-has-its-own-row", test_epoch_has_its_row);
-  g_test_add_func ("/train/runfolder/recalls-sensors-up-to-a-step", test_recalls_sensors);
-  g_test_add_func ("/train/runfolder/long-log-is-whole-at-the-end",
+  g_test_add_func ("/record/runfolder/one-run-at-a-time", test_one_run_at_a_time);
+  g_test_add_func ("/record/runfolder/not-begun-leaves-nothing", test_not_begun_leaves_nothing);
+  g_test_add_func ("/record/runfolder/recalls-up-to-a-step", test_recalls_up_to_a_step);
+  g_test_add_func ("/record/runfolder/resumed-twice-at-other-steps", test_resumed_twice);
+  g_test_add_func ("/record/runfolder/epoch-has-its-own-row", test_epoch_has_its_row);
+  g_test_add_func ("/record/runfolder/recalls-sensors-up-to-a-step", test_recalls_sensors);
+  g_test_add_func ("/record/runfolder/long-log-is-whole-at-the-end",
                    test_long_log_is_whole_at_the_end);
   return g_test_run ();
 }

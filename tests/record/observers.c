@@ -453,15 +453,15 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/observers/all-see-the-same-events-in-one-order", test_same_events);
-  g_test_add_func ("/train/observers/what-one-emits-follows", test_emit_inside);
-  g_test_add_func ("/train/observers/slow-queue-drops-steps-alone", test_slow_drops_steps);
-  g_test_add_func ("/train/observers/queue-is-full-more-than-once", test_full_twice);
-  g_test_add_func ("/train/observers/queue-of-every-event-waits", test_every_event);
-  g_test_add_func ("/train/observers/abandoned-queue-holds-nobody-up", test_abandoned);
-  g_test_add_func ("/train/observers/removed-sees-nothing-more", test_removed);
-  g_test_add_func ("/train/observers/removes-itself", test_removes_itself);
-  g_test_add_func ("/train/observers/removed-by-another-sees-nothing", test_removed_by_another);
-  g_test_add_func ("/train/observers/removed-in-mid-call", test_removed_in_mid_call);
+  g_test_add_func ("/record/observers/all-see-the-same-events-in-one-order", test_same_events);
+  g_test_add_func ("/record/observers/what-one-emits-follows", test_emit_inside);
+  g_test_add_func ("/record/observers/slow-queue-drops-steps-alone", test_slow_drops_steps);
+  g_test_add_func ("/record/observers/queue-is-full-more-than-once", test_full_twice);
+  g_test_add_func ("/record/observers/queue-of-every-event-waits", test_every_event);
+  g_test_add_func ("/record/observers/abandoned-queue-holds-nobody-up", test_abandoned);
+  g_test_add_func ("/record/observers/removed-sees-nothing-more", test_removed);
+  g_test_add_func ("/record/observers/removes-itself", test_removes_itself);
+  g_test_add_func ("/record/observers/removed-by-another-sees-nothing", test_removed_by_another);
+  g_test_add_func ("/record/observers/removed-in-mid-call", test_removed_in_mid_call);
   return g_test_run ();
 }

@@ -2,13 +2,10 @@
 /* The table of settings: defaults, text both ways, refusals, locales; schedule;
  * plans of jobs. */
 #include "amount.h"
-#include "checkpoint.h"
-#include "engine.h"
 #include "idlesettings.h"
+#include "job-test.h"
 #include "microbatch.h"
 #include "planjob.h"
-#include "pulse.h"
-#include "rate.h"
 #include "schedule.h"
 #include <locale.h>
 #include <math.h>
@@ -163,8 +160,6 @@ test_rows_are_whole (void)
     }
 }
 
-static char *other_value (const DynoSettingInfo *info);
-
 /* Live settings follow, and are told by the way that they are applied; all others stay. */
 static void
 test_live_follow (void)
@@ -174,7 +169,7 @@ test_live_follow (void)
 
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *value = other_value (&table[i]);
+      g_autofree char *value = test_other_value (&table[i]);
       DynoSettings before, now, settings;
 
       dyno_settings_init (&before);
@@ -237,31 +232,6 @@ test_switch_with_more (void)
   g_assert_false (dyno_settings_set (&settings, "data.balance", "on", &error));
 }
 
-/* A value in the middle of a setting's range, as text. */
-static char *
-other_value (const DynoSettingInfo *info)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  switch (info->type)
-    {
-    case DYNO_SETTING_BOOL:
-      return g_strdup (strcmp (info->default_value, "true") == 0 ? "false" : "true");
-    case DYNO_SETTING_ENUM:
-      return g_strdup (info->values[strcmp (info->values[0], info->default_value) == 0]);
-    case DYNO_SETTING_BYTES:
-      return g_strdup ("12345678901");
-    case DYNO_SETTING_TEXT:
-      return g_strdup ("features.1");
-    case DYNO_SETTING_INT:
-      return g_strdup_printf ("%.0f", info->maximum);
-    case DYNO_SETTING_DOUBLE:
-    default:
-      return g_strdup (
-          g_ascii_dtostr (text, sizeof text, info->minimum + (info->maximum - info->minimum) / 3));
-    }
-}
-
 static void
 check_roundtrips (void)
 {
@@ -270,7 +240,7 @@ check_roundtrips (void)
 
   for (guint i = 0; i < n; i++)
     {
-      g_autofree char *value = other_value (&table[i]), *text = NULL, *default_value = NULL;
+      g_autofree char *value = test_other_value (&table[i]), *text = NULL, *default_value = NULL;
       DynoSettings a, b;
 
       dyno_settings_init (&a);
@@ -287,27 +257,6 @@ check_roundtrips (void)
       g_assert_true (dyno_settings_set_number (&b, table[i].key,
                                                dyno_settings_get_number (&a, table[i].key), NULL));
       g_assert_true (dyno_settings_equal (&a, &b));
-    }
-}
-
-/* Whose weights they are follows from every setting that they depend on, and from no other. */
-static void
-test_weights (void)
-{
-  guint n;
-  const DynoSettingInfo *table = dyno_setting_list (&n);
-  g_autoptr (DynoJob) job = dyno_job_new ();
-  const guint64 before = dyno_checkpoint_identify (job, 7);
-
-  for (guint i = 0; i < n; i++)
-    {
-      g_autofree char *value = other_value (&table[i]);
-      /* what is trained longer is the same run */
-      gboolean same = table[i].same_weights || g_str_equal (table[i].key, "epochs");
-
-      dyno_settings_init (&job->settings);
-      g_assert_true (dyno_settings_set (&job->settings, table[i].key, value, NULL));
-      g_assert_true ((dyno_checkpoint_identify (job, 7) == before) == same);
     }
 }
 
@@ -562,7 +511,7 @@ test_loader_takes_no_more_threads (void)
     }
 }
 
-/* --- schedule, rate --------------------------------------------------------------------------- */
+/* --- schedule --------------------------------------------------------------------------------- */
 
 static void
 test_schedule (void)
@@ -672,140 +621,6 @@ test_schedule_change (void)
   now = was;
   now.lr *= 3; /* the person said so */
   g_assert_null (dyno_schedule_describe_change (&was, last, &now, 3 * last));
-}
-
-static void
-test_rate (void)
-{
-  DynoRate rate = { .n = 0 };
-  double got = 0;
-
-  g_assert_cmpfloat (dyno_rate_add (&rate, 0, 16), ==, 0); /* the first step says nothing yet */
-  for (gint64 t = 1; t <= 3000; t++)                       /* 16 samples a millisecond */
-    got = dyno_rate_add (&rate, t * 1000, 16);
-  g_assert_cmpfloat_with_epsilon (got, 16000, 1);
-  /* a slow step counts at once */
-  got = dyno_rate_add (&rate, 3000 * 1000 + 4 * G_USEC_PER_SEC, 16);
-  g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
-}
-
-/* More steps in a second than there is room for: all that there is room for count, also after it
- * was filled more than once, and nothing that was before a new start does. */
-static void
-test_rate_of_many_steps (void)
-{
-  DynoRate rate = { .n = 0 };
-  gint64 t = 0;
-
-  for (guint part = 0; part < 2; part++)
-    {
-      double got = 0;
-
-      dyno_rate_reset (&rate);
-      for (guint i = 0; i < 3 * DYNO_RATE_ENTRIES + 7; i++)
-        got = dyno_rate_add (&rate, t += i % 2 ? 100 : 300, 16);
-      g_assert_cmpfloat_with_epsilon (got, 16 / 200e-6, 200);
-      dyno_rate_reset (&rate);
-      g_assert_cmpfloat (dyno_rate_add (&rate, t += 50, 64), ==, 0);
-      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 1000, 64), 64000, 1e-6);
-      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 3000, 64), 32000, 1e-6);
-    }
-}
-
-/* Validation between two epochs leaves no dent. */
-static void
-test_rate_skips_gaps (void)
-{
-  DynoRate rate = { .n = 0 };
-  gint64 t = 0;
-
-  dyno_rate_add (&rate, t, 16);
-  for (guint i = 0; i < 100; i++)
-    dyno_rate_add (&rate, t += 10000, 16);
-  t += 5 * G_USEC_PER_SEC;
-  dyno_rate_skip (&rate, 5 * G_USEC_PER_SEC);
-  g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
-}
-
-#define BEGIN_US G_GINT64_CONSTANT (5000000000)
-
-/* The heartbeat never gets a turn. */
-static gint64
-stand (void)
-{
-  return BEGIN_US;
-}
-
-/* An hour without the process is a gap, a second is a slow step; moments from before the gap stay
- * before it. */
-static void
-test_pulse (void)
-{
-  const gint64 hour = G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC, now = BEGIN_US;
-  gint64 awake;
-  DynoPulse *pulse = dyno_pulse_new (stand);
-
-  g_assert_cmpint (dyno_pulse_awake (NULL, now), ==, now);
-  g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
-  awake = dyno_pulse_awake (pulse, now + hour);
-  g_assert_cmpint (awake, >=, now);
-  g_assert_cmpint (awake, <, now + G_USEC_PER_SEC);
-  g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
-  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour / 2), ==, awake);
-  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour + G_USEC_PER_SEC), ==,
-                   awake + G_USEC_PER_SEC);
-  awake = dyno_pulse_awake (pulse, now + 2 * hour);
-  g_assert_cmpint (awake, <, now + 3 * G_USEC_PER_SEC);
-  g_assert_cmpint (dyno_pulse_awake (pulse, now + 2 * hour + 7), ==, awake + 7);
-  dyno_pulse_free (pulse);
-}
-
-static struct {
-  GMutex mutex;
-  GCond read;
-  gint64 readings;
-} beats;
-
-/* 1.5 s pass from each reading to the next. */
-static gint64
-go_on (void)
-{
-  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&beats.mutex);
-
-  g_cond_signal (&beats.read);
-  return BEGIN_US + beats.readings++ * 3 * G_USEC_PER_SEC / 2;
-}
-
-/* Six seconds that nobody asked in, and that the heartbeat has seen pass: the process had them. */
-static void
-test_pulse_beats (void)
-{
-  const gint64 later = BEGIN_US + 6 * G_USEC_PER_SEC;
-  DynoPulse *pulse = dyno_pulse_new (go_on);
-
-  g_mutex_lock (&beats.mutex);
-  while (beats.readings < 5)
-    g_cond_wait (&beats.read, &beats.mutex);
-  g_mutex_unlock (&beats.mutex);
-  g_assert_cmpint (dyno_pulse_awake (pulse, later), ==, later);
-  dyno_pulse_free (pulse);
-}
-
-/* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new
- * start. */
-static void
-test_rate_leaves_preparation_out (void)
-{
-  DynoRate rate = { .n = 0 };
-  gint64 t = 0;
-
-  for (guint part = 0; part < 2; part++)
-    {
-      dyno_rate_reset (&rate);
-      t += 40 * G_USEC_PER_SEC;
-      g_assert_cmpfloat (dyno_rate_add (&rate, t, 16), ==, 0);
-      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
-    }
 }
 
 /* --- plans ------------------------------------------------------------------------------------ */
@@ -1295,71 +1110,39 @@ test_parts (void)
       }
 }
 
-/* Kernels are measured by default, on a device that is no CPU, and not where equal runs were asked
- * for. */
-static void
-test_tunes_on_a_gpu (void)
-{
-  static const DynoDeviceType types[] = { DYNO_DEVICE_TYPE_DISCRETE, DYNO_DEVICE_TYPE_INTEGRATED,
-                                          DYNO_DEVICE_TYPE_SOFTWARE };
-  for (guint i = 0; i < G_N_ELEMENTS (types); i++)
-    {
-      DynoDeviceInfo info = { .type = types[i] };
-      DynoSettings settings;
-      dyno_settings_init (&settings);
-      g_assert_cmpint (dyno_engine_tunes (&settings, &info), ==,
-                       types[i] != DYNO_DEVICE_TYPE_SOFTWARE);
-      settings.deterministic = TRUE;
-      g_assert_false (dyno_engine_tunes (&settings, &info));
-      settings.deterministic = FALSE;
-      settings.autotune = FALSE;
-      g_assert_false (dyno_engine_tunes (&settings, &info));
-    }
-}
-
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   images.schema = dyno_schema_image (DYNO_ELEMENT_U8, 480, 640, 3, 0);
-  g_test_add_func ("/train/settings/a-switch-with-more", test_switch_with_more);
-  g_test_add_func ("/train/settings/keys", test_keys);
-  g_test_add_func ("/train/settings/rows-are-whole", test_rows_are_whole);
-  g_test_add_func ("/train/settings/live-ones-follow-by-their-way", test_live_follow);
-  g_test_add_func ("/train/settings/following-keeps-what-was-adapted", test_follow_keeps_adapted);
-  g_test_add_func ("/train/settings/roundtrip", test_roundtrip);
-  g_test_add_func ("/train/settings/weights-are-told-by-what-they-depend-on", test_weights);
-  g_test_add_func ("/train/settings/roundtrip-in-a-comma-locale", test_locale);
-  g_test_add_func ("/train/settings/refusals", test_refusals);
-  g_test_add_func ("/train/engine/measures-kernels-on-a-gpu-alone", test_tunes_on_a_gpu);
-  g_test_add_func ("/train/settings/text", test_text);
-  g_test_add_func ("/train/settings/bytes", test_bytes);
-  g_test_add_func ("/train/settings/did-you-mean", test_guess);
-  g_test_add_func ("/train/schedule/values", test_schedule);
-  g_test_add_func ("/train/settings/without-an-effect-are-said", test_idle);
-  g_test_add_func ("/train/settings/loader-takes-no-more-threads",
-                   test_loader_takes_no_more_threads);
-  g_test_add_func ("/train/schedule/moves-with-the-samples", test_schedule_moves);
-  g_test_add_func ("/train/schedule/jump-is-said-with-both-rates", test_schedule_change);
-  g_test_add_func ("/train/rate/last-second", test_rate);
-  g_test_add_func ("/train/rate/many-steps-in-a-second", test_rate_of_many_steps);
-  g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
-  g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
-  g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
-  g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
-  g_test_add_func ("/train/job/plan", test_plan);
-  g_test_add_func ("/train/job/plan-over-budget", test_plan_over_budget);
-  g_test_add_func ("/train/job/advice-names-what-applies", test_advice_names_what_applies);
-  g_test_add_func ("/train/job/micro-batches-keep-the-effective-batch", test_micro_batches);
-  g_test_add_func ("/train/job/batch-larger-than-the-training-part", test_plan_of_a_large_batch);
-  g_test_add_func ("/train/job/plan-budget-above-device", test_plan_budget_above_device);
-  g_test_add_func ("/train/job/plan-largest-buffer", test_plan_largest_buffer);
-  g_test_add_func ("/train/job/plan-variants", test_plan_variants);
-  g_test_add_func ("/train/plan/advice-of-checkpointing", test_advice_of_checkpointing);
-  g_test_add_func ("/train/job/sizes", test_sizes);
-  g_test_add_func ("/train/job/one-class-is-refused", test_one_class_is_refused);
-  g_test_add_func ("/train/job/refused-samples-are-of-the-share",
-                   test_refused_samples_are_of_the_share);
-  g_test_add_func ("/train/job/parts", test_parts);
+  g_test_add_func ("/job/settings/a-switch-with-more", test_switch_with_more);
+  g_test_add_func ("/job/settings/keys", test_keys);
+  g_test_add_func ("/job/settings/rows-are-whole", test_rows_are_whole);
+  g_test_add_func ("/job/settings/live-ones-follow-by-their-way", test_live_follow);
+  g_test_add_func ("/job/settings/following-keeps-what-was-adapted", test_follow_keeps_adapted);
+  g_test_add_func ("/job/settings/roundtrip", test_roundtrip);
+  g_test_add_func ("/job/settings/roundtrip-in-a-comma-locale", test_locale);
+  g_test_add_func ("/job/settings/refusals", test_refusals);
+  g_test_add_func ("/job/settings/text", test_text);
+  g_test_add_func ("/job/settings/bytes", test_bytes);
+  g_test_add_func ("/job/settings/did-you-mean", test_guess);
+  g_test_add_func ("/job/schedule/values", test_schedule);
+  g_test_add_func ("/job/settings/without-an-effect-are-said", test_idle);
+  g_test_add_func ("/job/settings/loader-takes-no-more-threads", test_loader_takes_no_more_threads);
+  g_test_add_func ("/job/schedule/moves-with-the-samples", test_schedule_moves);
+  g_test_add_func ("/job/schedule/jump-is-said-with-both-rates", test_schedule_change);
+  g_test_add_func ("/job/plan", test_plan);
+  g_test_add_func ("/job/plan-over-budget", test_plan_over_budget);
+  g_test_add_func ("/job/advice-names-what-applies", test_advice_names_what_applies);
+  g_test_add_func ("/job/micro-batches-keep-the-effective-batch", test_micro_batches);
+  g_test_add_func ("/job/batch-larger-than-the-training-part", test_plan_of_a_large_batch);
+  g_test_add_func ("/job/plan-budget-above-device", test_plan_budget_above_device);
+  g_test_add_func ("/job/plan-largest-buffer", test_plan_largest_buffer);
+  g_test_add_func ("/job/plan-variants", test_plan_variants);
+  g_test_add_func ("/job/plan/advice-of-checkpointing", test_advice_of_checkpointing);
+  g_test_add_func ("/job/sizes", test_sizes);
+  g_test_add_func ("/job/one-class-is-refused", test_one_class_is_refused);
+  g_test_add_func ("/job/refused-samples-are-of-the-share", test_refused_samples_are_of_the_share);
+  g_test_add_func ("/job/parts", test_parts);
   return g_test_run ();
 }

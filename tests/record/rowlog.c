@@ -115,8 +115,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/rowlog/bounded-and-exact", test_bounded_and_exact);
-  g_test_add_func ("/train/rowlog/short-log-has-no-file", test_short_log_has_no_file);
-  g_test_add_func ("/train/rowlog/full-disk-loses-nothing", test_full_disk_loses_nothing);
+  g_test_add_func ("/record/rowlog/bounded-and-exact", test_bounded_and_exact);
+  g_test_add_func ("/record/rowlog/short-log-has-no-file", test_short_log_has_no_file);
+  g_test_add_func ("/record/rowlog/full-disk-loses-nothing", test_full_disk_loses_nothing);
   return g_test_run ();
 }

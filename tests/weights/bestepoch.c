@@ -157,10 +157,10 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/bestepoch/lowest-loss-the-first-of-equals", test_loss);
-  g_test_add_func ("/train/bestepoch/of-equal-metrics-the-lower-loss", test_metric);
-  g_test_add_func ("/train/bestepoch/metric-without-a-number", test_metric_without_a_number);
-  g_test_add_func ("/train/bestepoch/after-one-whose-weights-are-gone", test_forgotten);
-  g_test_add_func ("/train/bestepoch/patience-counts-from-the-last-gain", test_gains);
+  g_test_add_func ("/weights/bestepoch/lowest-loss-the-first-of-equals", test_loss);
+  g_test_add_func ("/weights/bestepoch/of-equal-metrics-the-lower-loss", test_metric);
+  g_test_add_func ("/weights/bestepoch/metric-without-a-number", test_metric_without_a_number);
+  g_test_add_func ("/weights/bestepoch/after-one-whose-weights-are-gone", test_forgotten);
+  g_test_add_func ("/weights/bestepoch/patience-counts-from-the-last-gain", test_gains);
   return g_test_run ();
 }

@@ -189,11 +189,11 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/ranktimes/rates-without-waiting-for-the-others", test_rates);
-  g_test_add_func ("/train/ranktimes/slow-from-five-windows-on-told-once", test_slow);
-  g_test_add_func ("/train/ranktimes/data-or-device-is-the-reason", test_reasons);
-  g_test_add_func ("/train/ranktimes/what-passes-is-not-slow", test_robust);
-  g_test_add_func ("/train/ranktimes/first-steps-do-not-count", test_first_steps);
-  g_test_add_func ("/train/ranktimes/waits-are-no-longer-than-the-step", test_long_waits);
+  g_test_add_func ("/record/ranktimes/rates-without-waiting-for-the-others", test_rates);
+  g_test_add_func ("/record/ranktimes/slow-from-five-windows-on-told-once", test_slow);
+  g_test_add_func ("/record/ranktimes/data-or-device-is-the-reason", test_reasons);
+  g_test_add_func ("/record/ranktimes/what-passes-is-not-slow", test_robust);
+  g_test_add_func ("/record/ranktimes/first-steps-do-not-count", test_first_steps);
+  g_test_add_func ("/record/ranktimes/waits-are-no-longer-than-the-step", test_long_waits);
   return g_test_run ();
 }

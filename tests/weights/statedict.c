@@ -252,8 +252,8 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/state-dict/resnets", test_resnets);
-  g_test_add_func ("/train/state-dict/mobilenet-v2", test_mobilenet_v2);
-  g_test_add_func ("/train/state-dict/efficientnet-b0", test_efficientnet_b0);
+  g_test_add_func ("/weights/state-dict/resnets", test_resnets);
+  g_test_add_func ("/weights/state-dict/mobilenet-v2", test_mobilenet_v2);
+  g_test_add_func ("/weights/state-dict/efficientnet-b0", test_efficientnet_b0);
   return g_test_run ();
 }

@@ -343,12 +343,12 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/metrics/csv", test_csv);
-  g_test_add_func ("/train/metrics/csv-of-an-earlier-version", test_csv_earlier);
-  g_test_add_func ("/train/metrics/read-without-the-model", test_read);
-  g_test_add_func ("/train/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);
-  g_test_add_func ("/train/metrics/better-follows-the-table", test_better);
-  g_test_add_func ("/train/metrics/label-names-the-output", test_label);
-  g_test_add_func ("/train/metrics/bounded-whatever-the-length", test_bounded_whatever_the_length);
+  g_test_add_func ("/record/metrics/csv", test_csv);
+  g_test_add_func ("/record/metrics/csv-of-an-earlier-version", test_csv_earlier);
+  g_test_add_func ("/record/metrics/read-without-the-model", test_read);
+  g_test_add_func ("/record/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);
+  g_test_add_func ("/record/metrics/better-follows-the-table", test_better);
+  g_test_add_func ("/record/metrics/label-names-the-output", test_label);
+  g_test_add_func ("/record/metrics/bounded-whatever-the-length", test_bounded_whatever_the_length);
   return g_test_run ();
 }

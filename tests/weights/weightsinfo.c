@@ -299,13 +299,13 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/weights/says-its-input-and-classes", test_says_its_input_and_classes);
-  g_test_add_func ("/train/weights/says-that-nothing-is-normalised",
+  g_test_add_func ("/weights/says-its-input-and-classes", test_says_its_input_and_classes);
+  g_test_add_func ("/weights/says-that-nothing-is-normalised",
                    test_says_that_nothing_is_normalised);
-  g_test_add_func ("/train/weights/says-its-values-and-units", test_says_its_values_and_units);
-  g_test_add_func ("/train/weights/head-of-other-classes-starts-anew",
+  g_test_add_func ("/weights/says-its-values-and-units", test_says_its_values_and_units);
+  g_test_add_func ("/weights/head-of-other-classes-starts-anew",
                    test_head_of_other_classes_starts_anew);
-  g_test_add_func ("/train/weights/config-json-beside-completes", test_config_json_completes);
-  g_test_add_func ("/train/weights/nonsense-in-metadata-is-refused", test_nonsense_is_refused);
+  g_test_add_func ("/weights/config-json-beside-completes", test_config_json_completes);
+  g_test_add_func ("/weights/nonsense-in-metadata-is-refused", test_nonsense_is_refused);
   return g_test_run ();
 }

@@ -584,29 +584,29 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/runview/rate-of-the-run", test_rate_of_the_run);
-  g_test_add_func ("/train/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
-  g_test_add_func ("/train/runview/losses-that-are-no-numbers-lately",
+  g_test_add_func ("/record/runview/rate-of-the-run", test_rate_of_the_run);
+  g_test_add_func ("/record/runview/the-loss-goes-as-it-went-lately", test_loss_trend);
+  g_test_add_func ("/record/runview/losses-that-are-no-numbers-lately",
                    test_loss_trend_without_numbers);
-  g_test_add_func ("/train/runview/time-left-without-the-first-step", test_eta);
-  g_test_add_func ("/train/runview/steps-asked-for-are-not-the-whole", test_asked_steps);
-  g_test_add_func ("/train/runview/steps-of-a-resumed-run", test_resumed_total);
-  g_test_add_func ("/train/runview/total-follows-the-job", test_live_epochs);
-  g_test_add_func ("/train/runview/steps-make-epochs", test_steps_make_epochs);
-  g_test_add_func ("/train/runview/best-follows-the-table", test_best);
-  g_test_add_func ("/train/runview/steps-have-a-place-in-epochs-and-time",
+  g_test_add_func ("/record/runview/time-left-without-the-first-step", test_eta);
+  g_test_add_func ("/record/runview/steps-asked-for-are-not-the-whole", test_asked_steps);
+  g_test_add_func ("/record/runview/steps-of-a-resumed-run", test_resumed_total);
+  g_test_add_func ("/record/runview/total-follows-the-job", test_live_epochs);
+  g_test_add_func ("/record/runview/steps-make-epochs", test_steps_make_epochs);
+  g_test_add_func ("/record/runview/best-follows-the-table", test_best);
+  g_test_add_func ("/record/runview/steps-have-a-place-in-epochs-and-time",
                    test_steps_have_a_place_in_epochs_and_time);
-  g_test_add_func ("/train/runview/without-a-plan-whole-epochs-are-known",
+  g_test_add_func ("/record/runview/without-a-plan-whole-epochs-are-known",
                    test_without_a_plan_whole_epochs_are_known);
-  g_test_add_func ("/train/runview/sensors-are-series", test_sensors_are_series);
-  g_test_add_func ("/train/runview/skipped-step-has-its-loss", test_skipped);
-  g_test_add_func ("/train/runview/memory-unit-and-limit", test_memory);
-  g_test_add_func ("/train/runview/memory-without-a-plan", test_memory_without_plan);
-  g_test_add_func ("/train/runview/preparation-never-falls-back", test_preparation);
-  g_test_add_func ("/train/runview/released-and-taken-again", test_released);
-  g_test_add_func ("/train/runview/stop-stays-visible", test_stopping);
-  g_test_add_func ("/train/runview/log-in-parts-is-the-whole", test_log);
-  g_test_add_func ("/train/runview/next-run-keeps-the-series", test_next_run);
-  g_test_add_func ("/train/runview/only-numbers", test_no_series);
+  g_test_add_func ("/record/runview/sensors-are-series", test_sensors_are_series);
+  g_test_add_func ("/record/runview/skipped-step-has-its-loss", test_skipped);
+  g_test_add_func ("/record/runview/memory-unit-and-limit", test_memory);
+  g_test_add_func ("/record/runview/memory-without-a-plan", test_memory_without_plan);
+  g_test_add_func ("/record/runview/preparation-never-falls-back", test_preparation);
+  g_test_add_func ("/record/runview/released-and-taken-again", test_released);
+  g_test_add_func ("/record/runview/stop-stays-visible", test_stopping);
+  g_test_add_func ("/record/runview/log-in-parts-is-the-whole", test_log);
+  g_test_add_func ("/record/runview/next-run-keeps-the-series", test_next_run);
+  g_test_add_func ("/record/runview/only-numbers", test_no_series);
   return g_test_run ();
 }

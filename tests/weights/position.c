@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The position of a run in the metadata of its checkpoint. */
+/* The position of a run in the metadata of its checkpoint; and whose weights they are. */
 #include "checkpoint.h"
+#include "job-test.h"
 #include <math.h>
 #include <string.h>
 
@@ -117,12 +118,34 @@ test_missing (void)
     }
 }
 
+/* Whose weights they are follows from every setting that they depend on, and from no other. */
+static void
+test_weights (void)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  const guint64 before = dyno_checkpoint_identify (job, 7);
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = test_other_value (&table[i]);
+      /* what is trained longer is the same run */
+      gboolean same = table[i].same_weights || g_str_equal (table[i].key, "epochs");
+
+      dyno_settings_init (&job->settings);
+      g_assert_true (dyno_settings_set (&job->settings, table[i].key, value, NULL));
+      g_assert_true ((dyno_checkpoint_identify (job, 7) == before) == same);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/position/every-member-is-kept", test_every_member);
-  g_test_add_func ("/train/position/values-that-are-no-number", test_special_values);
-  g_test_add_func ("/train/position/what-an-earlier-version-lacks", test_missing);
+  g_test_add_func ("/weights/position/every-member-is-kept", test_every_member);
+  g_test_add_func ("/weights/position/values-that-are-no-number", test_special_values);
+  g_test_add_func ("/weights/position/what-an-earlier-version-lacks", test_missing);
+  g_test_add_func ("/weights/identity/follows-what-they-depend-on", test_weights);
   return g_test_run ();
 }

@@ -567,15 +567,15 @@ int
 main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/train/pretrained/timm-mobilenetv2", test_timm_mobilenetv2);
-  g_test_add_func ("/train/pretrained/timm-efficientnet-b0", test_timm_efficientnet_b0);
-  g_test_add_func ("/train/pretrained/timm-other-names", test_timm_other_names);
-  g_test_add_func ("/train/pretrained/timm-models", test_timm_models);
-  g_test_add_func ("/train/pretrained/values-of-other-types", test_values_of_other_types);
-  g_test_add_func ("/train/pretrained/numbers-that-are-none", test_numbers_that_are_none);
-  g_test_add_func ("/train/pretrained/says-what-is-fed", test_says_what_is_fed);
-  g_test_add_func ("/train/pretrained/classes-are-matched-by-name", test_classes_by_name);
-  g_test_add_func ("/train/pretrained/says-that-classes-are-others",
+  g_test_add_func ("/weights/pretrained/timm-mobilenetv2", test_timm_mobilenetv2);
+  g_test_add_func ("/weights/pretrained/timm-efficientnet-b0", test_timm_efficientnet_b0);
+  g_test_add_func ("/weights/pretrained/timm-other-names", test_timm_other_names);
+  g_test_add_func ("/weights/pretrained/timm-models", test_timm_models);
+  g_test_add_func ("/weights/pretrained/values-of-other-types", test_values_of_other_types);
+  g_test_add_func ("/weights/pretrained/numbers-that-are-none", test_numbers_that_are_none);
+  g_test_add_func ("/weights/pretrained/says-what-is-fed", test_says_what_is_fed);
+  g_test_add_func ("/weights/pretrained/classes-are-matched-by-name", test_classes_by_name);
+  g_test_add_func ("/weights/pretrained/says-that-classes-are-others",
                    test_says_that_classes_are_others);
   return g_test_run ();
 }

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What tests of settings and of what depends on them share. */
+#pragma once
+#include "settings.h"
+
+G_BEGIN_DECLS
+
+/* A value that the setting may have and that is not its default; g_free. */
+char *test_other_value (const DynoSettingInfo *info);
+
+G_END_DECLS

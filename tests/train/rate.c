@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* Rates of a run, and its clock, which leaves out what the process did not have: by given times. */
+#include "pulse.h"
+#include "rate.h"
+
+static void
+test_rate (void)
+{
+  DynoRate rate = { .n = 0 };
+  double got = 0;
+
+  g_assert_cmpfloat (dyno_rate_add (&rate, 0, 16), ==, 0); /* the first step says nothing yet */
+  for (gint64 t = 1; t <= 3000; t++)                       /* 16 samples a millisecond */
+    got = dyno_rate_add (&rate, t * 1000, 16);
+  g_assert_cmpfloat_with_epsilon (got, 16000, 1);
+  /* a slow step counts at once */
+  got = dyno_rate_add (&rate, 3000 * 1000 + 4 * G_USEC_PER_SEC, 16);
+  g_assert_cmpfloat_with_epsilon (got, 4, 0.1);
+}
+
+/* More steps in a second than there is room for: all that there is room for count, also after it
+ * was filled more than once, and nothing that was before a new start does. */
+static void
+test_rate_of_many_steps (void)
+{
+  DynoRate rate = { .n = 0 };
+  gint64 t = 0;
+
+  for (guint part = 0; part < 2; part++)
+    {
+      double got = 0;
+
+      dyno_rate_reset (&rate);
+      for (guint i = 0; i < 3 * DYNO_RATE_ENTRIES + 7; i++)
+        got = dyno_rate_add (&rate, t += i % 2 ? 100 : 300, 16);
+      g_assert_cmpfloat_with_epsilon (got, 16 / 200e-6, 200);
+      dyno_rate_reset (&rate);
+      g_assert_cmpfloat (dyno_rate_add (&rate, t += 50, 64), ==, 0);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 1000, 64), 64000, 1e-6);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 3000, 64), 32000, 1e-6);
+    }
+}
+
+/* Validation between two epochs leaves no dent. */
+static void
+test_rate_skips_gaps (void)
+{
+  DynoRate rate = { .n = 0 };
+  gint64 t = 0;
+
+  dyno_rate_add (&rate, t, 16);
+  for (guint i = 0; i < 100; i++)
+    dyno_rate_add (&rate, t += 10000, 16);
+  t += 5 * G_USEC_PER_SEC;
+  dyno_rate_skip (&rate, 5 * G_USEC_PER_SEC);
+  g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
+}
+
+#define BEGIN_US G_GINT64_CONSTANT (5000000000)
+
+/* The heartbeat never gets a turn. */
+static gint64
+stand (void)
+{
+  return BEGIN_US;
+}
+
+/* An hour without the process is a gap, a second is a slow step; moments from before the gap stay
+ * before it. */
+static void
+test_pulse (void)
+{
+  const gint64 hour = G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC, now = BEGIN_US;
+  gint64 awake;
+  DynoPulse *pulse = dyno_pulse_new (stand);
+
+  g_assert_cmpint (dyno_pulse_awake (NULL, now), ==, now);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
+  awake = dyno_pulse_awake (pulse, now + hour);
+  g_assert_cmpint (awake, >=, now);
+  g_assert_cmpint (awake, <, now + G_USEC_PER_SEC);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now), ==, now);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour / 2), ==, awake);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + hour + G_USEC_PER_SEC), ==,
+                   awake + G_USEC_PER_SEC);
+  awake = dyno_pulse_awake (pulse, now + 2 * hour);
+  g_assert_cmpint (awake, <, now + 3 * G_USEC_PER_SEC);
+  g_assert_cmpint (dyno_pulse_awake (pulse, now + 2 * hour + 7), ==, awake + 7);
+  dyno_pulse_free (pulse);
+}
+
+static struct {
+  GMutex mutex;
+  GCond read;
+  gint64 readings;
+} beats;
+
+/* 1.5 s pass from each reading to the next. */
+static gint64
+go_on (void)
+{
+  G_GNUC_UNUSED g_autoptr (GMutexLocker) lock = g_mutex_locker_new (&beats.mutex);
+
+  g_cond_signal (&beats.read);
+  return BEGIN_US + beats.readings++ * 3 * G_USEC_PER_SEC / 2;
+}
+
+/* Six seconds that nobody asked in, and that the heartbeat has seen pass: the process had them. */
+static void
+test_pulse_beats (void)
+{
+  const gint64 later = BEGIN_US + 6 * G_USEC_PER_SEC;
+  DynoPulse *pulse = dyno_pulse_new (go_on);
+
+  g_mutex_lock (&beats.mutex);
+  while (beats.readings < 5)
+    g_cond_wait (&beats.read, &beats.mutex);
+  g_mutex_unlock (&beats.mutex);
+  g_assert_cmpint (dyno_pulse_awake (pulse, later), ==, later);
+  dyno_pulse_free (pulse);
+}
+
+/* A step after which 40 s of compiling were over is not part of any rate, nor is one after a new
+ * start. */
+static void
+test_rate_leaves_preparation_out (void)
+{
+  DynoRate rate = { .n = 0 };
+  gint64 t = 0;
+
+  for (guint part = 0; part < 2; part++)
+    {
+      dyno_rate_reset (&rate);
+      t += 40 * G_USEC_PER_SEC;
+      g_assert_cmpfloat (dyno_rate_add (&rate, t, 16), ==, 0);
+      g_assert_cmpfloat_with_epsilon (dyno_rate_add (&rate, t += 10000, 16), 1600, 1e-6);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/train/rate/last-second", test_rate);
+  g_test_add_func ("/train/rate/many-steps-in-a-second", test_rate_of_many_steps);
+  g_test_add_func ("/train/rate/skips-gaps", test_rate_skips_gaps);
+  g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
+  g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
+  g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
+  return g_test_run ();
+}
