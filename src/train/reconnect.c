@@ -84,7 +84,7 @@ DynoRunOutcome
 dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *reason,
                     GError **error)
 {
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
+  gint64 began = dyno_run_clock_now (&run->clock);
   DynoRunOutcome outcome;
 
   if (run->folder_begun && !dyno_run_save_last (run, error))
@@ -95,7 +95,7 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
   dyno_session_set_state (run->session, DYNO_SESSION_PAUSED);
   outcome = try_again (run, restart, data, reason, error);
   set_pause (run, FALSE);
-  run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  dyno_run_clock_end_pause (&run->clock, began);
   if (outcome != DYNO_RUN_GOES_ON)
     return outcome;
   dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);

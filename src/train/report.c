@@ -8,18 +8,6 @@
 /* the driver is asked for all programs' memory this seldom */
 #define VRAM_ASK_US (G_USEC_PER_SEC / 4)
 
-gint64
-dyno_run_clock (const DynoRun *run, gint64 monotonic_us)
-{
-  return dyno_pulse_awake (run->pulse, monotonic_us) - run->base_us - run->paused_us;
-}
-
-double
-dyno_run_seconds (const DynoRun *run, gint64 clock_us)
-{
-  return run->base_seconds + (double) clock_us / 1e6;
-}
-
 void
 dyno_run_warn (DynoRun *run, const char *format, ...)
 {
@@ -296,15 +284,13 @@ take_loader (DynoRun *run, DynoStepMetrics *metrics)
 void
 dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
 {
-  gint64 clock = dyno_run_clock (run, r->end_us);
   double n = (double) MAX (r->n_samples, 1);
+  DynoStepTimes times;
   DynoStepMetrics metrics = {
     .step = r->order.step + 1,
     .epoch = r->order.epoch + 1,
     .loss = r->nonfinite_loss && isfinite (r->loss_sum) ? (double) NAN : r->loss_sum / n,
     .lr = r->order.lr,
-    .samples_per_s = dyno_rate_add (&run->rate, clock, r->n_samples),
-    .step_ms = (double) (clock - run->last_end_us) / 1000.0,
     .wait_data_ms = r->wait_ms,
     .upload_ms = r->upload_ms,
     .host_copy_ms = r->host_copy_ms,
@@ -316,15 +302,17 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
     .skipped = r->overflow,
     .vram_bytes = dyno_device_get_allocated_total (run->engine->device),
     .vram_all_bytes = all_programs_bytes (run),
-    .seconds = dyno_run_seconds (run, clock),
     .samples = r->n_samples,
   };
   DynoEvent *event;
 
+  dyno_run_clock_end_step (&run->clock, r->end_us, r->n_samples, &times);
+  metrics.samples_per_s = times.samples_per_s;
+  metrics.step_ms = times.step_ms;
+  metrics.seconds = times.seconds;
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     metrics.metrics[i] = r->metric_sums[i] / n;
   take_loader (run, &metrics);
-  run->last_end_us = clock;
   dyno_run_tell_unreadable (run);
   if (metrics.step <= run->logged_step)
     return;

@@ -7,8 +7,7 @@
 #include "checkpoint.h"
 #include "engine.h"
 #include "health.h"
-#include "pulse.h"
-#include "rate.h"
+#include "runclock.h"
 #include "runfacts.h"
 #include "runfolder.h"
 #include "saver.h"
@@ -35,9 +34,7 @@ typedef struct {
   DynoEngine *engine;
   DynoRunFolder *dir;    /* NULL: nothing is written */
   DynoPosition position; /* after the last step whose result is known */
-  DynoRate rate;
-  double first_seconds; /* of the first step after a start, while its epoch goes on; else 0 */
-  guint64 first_samples;
+  DynoRunClock clock;
   /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
   char *checkpoint;
   /* the best weights of earlier parts, where no file of the run's folder has them; NULL: none */
@@ -63,15 +60,9 @@ typedef struct {
   DynoPosition begin;               /* where this part of the run began */
   guint64 whole_steps;              /* see event.h */
   gboolean disk_warned;             /* metrics.csv could not be appended to */
-  gint64 last_end_us;               /* of the last step, on the run's clock */
-  DynoPulse *pulse;                 /* tells the time that the process had */
-  gint64 paused_us, base_us;        /* the clock: that time less pauses, from base */
-  double base_seconds;              /* of earlier parts */
-  gint64 saving_us;                 /* training stood still for it since the last epoch was told */
-  DynoLoaderStats loaded;     /* by the training's loader, up to the last step that was told */
-  DynoRunFacts facts;         /* once the first step is near */
-  double preparation_seconds; /* of this part */
-  DynoSensors *sensors;       /* from the first engine on */
+  DynoLoaderStats loaded; /* by the training's loader, up to the last step that was told */
+  DynoRunFacts facts;     /* once the first step is near */
+  DynoSensors *sensors;   /* from the first engine on */
   guint64 vram_all_bytes;
   gint64 vram_asked_us;
   gboolean unreadable_told;
@@ -91,11 +82,7 @@ typedef DynoLoader *(*DynoRunRestart) (gpointer data);
 DynoRunOutcome dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data,
                                    const GError *reason, GError **error);
 
-/* report.c.  The clock of a run, in microseconds, which stands still in pauses and while the
- * whole process is stopped. */
-gint64 dyno_run_clock (const DynoRun *run, gint64 monotonic_us);
-double dyno_run_seconds (const DynoRun *run, gint64 clock_us);
-
+/* report.c. */
 void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
 /* What the graph measures: event and log. */

@@ -64,7 +64,7 @@ dyno_run_begin_saving (DynoRun *run)
                              .data = run->session };
 
   run->save_due = run->armed = FALSE;
-  run->saved_us = dyno_run_clock (run, g_get_monotonic_time ());
+  run->saved_us = dyno_run_clock_now (&run->clock);
   run->armed_step = run->position.step;
   if (run->dir || run->job->weights_out)
     run->saver = dyno_saver_new (&params);
@@ -97,7 +97,7 @@ dyno_run_save_is_due (DynoRun *run, guint64 step)
   /* By time alone nothing is saved that was there already, such as the state that a run begins
    * with. */
   if (!run->save_due && minutes > 0 && step > run->armed_step
-      && (double) (dyno_run_clock (run, g_get_monotonic_time ()) - run->saved_us) >= minutes * 60e6)
+      && (double) (dyno_run_clock_now (&run->clock) - run->saved_us) >= minutes * 60e6)
     run->save_due = TRUE;
   return run->save_due && dyno_saver_has_room (run->saver);
 }
@@ -128,7 +128,7 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
   if (!dyno_saver_take (run->saver, run->engine->job, best, error))
     return FALSE;
   run->save_due = FALSE;
-  run->saved_us = dyno_run_clock (run, g_get_monotonic_time ());
+  run->saved_us = dyno_run_clock_now (&run->clock);
   run->armed = TRUE;
   run->armed_step = step;
   if (run->position.step == step)

@@ -404,14 +404,12 @@ tell_idle_settings (DynoRun *run)
 static gboolean
 recover_running (DynoRun *run, GError **problem)
 {
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
+  gint64 began = dyno_run_clock_now (&run->clock);
 
   /* The other ranks are in the midst of a step; all begin again from the last checkpoint. */
   if (run->session->comm || !recover (run, problem))
     return FALSE;
-  took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
-  run->preparation_seconds += (double) took / 1e6;
-  run->paused_us += took; /* no training: the run's clock leaves it out */
+  dyno_run_clock_end_preparation (&run->clock, began);
   return TRUE;
 }
 
@@ -432,7 +430,7 @@ static DynoStop
 wait_released (DynoRun *run)
 {
   DynoSession *session = run->session;
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ());
+  gint64 began = dyno_run_clock_now (&run->clock);
   DynoStop stop;
 
   dyno_session_set_state (session, DYNO_SESSION_PAUSED);
@@ -443,14 +441,14 @@ wait_released (DynoRun *run)
   session->release = session->checkpoint = FALSE; /* both are done */
   stop = session->stop;
   g_mutex_unlock (&session->lock);
-  run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  dyno_run_clock_end_pause (&run->clock, began);
   return stop;
 }
 
 static gboolean
 build_again (DynoRun *run, GError **error)
 {
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()), took;
+  gint64 began = dyno_run_clock_now (&run->clock);
   g_autofree char *checkpoint = g_strdup (run->checkpoint);
   gboolean built;
 
@@ -458,9 +456,7 @@ build_again (DynoRun *run, GError **error)
   built = build (run, checkpoint, NULL, error);
   if (!built)
     g_clear_pointer (&run->engine, dyno_engine_free);
-  took = dyno_run_clock (run, g_get_monotonic_time ()) - began;
-  run->preparation_seconds += (double) took / 1e6;
-  run->paused_us += took;
+  dyno_run_clock_end_preparation (&run->clock, began);
   return built;
 }
 
@@ -502,8 +498,7 @@ train (DynoRun *run, GError **error)
   DynoRunOutcome outcome;
   g_autoptr (GError) problem = NULL;
 
-  run->base_us = dyno_pulse_awake (run->pulse, g_get_monotonic_time ());
-  run->base_seconds = run->position.seconds;
+  dyno_run_clock_begin (&run->clock, run->position.seconds);
   do
     {
       dyno_session_set_state (run->session, DYNO_SESSION_RUNNING);
@@ -657,7 +652,7 @@ tell_end (DynoRun *run, DynoSessionState state)
   event = dyno_event_new (DYNO_EVENT_DONE);
   event->done.state = state;
   event->done.seconds = run->position.seconds;
-  event->done.preparation_seconds = run->preparation_seconds;
+  event->done.preparation_seconds = dyno_run_clock_get_preparation (&run->clock);
   event->done.steps = run->position.step;
   event->done.is_idle = run->is_idle;
   event->done.begin_steps = run->begin.step;
@@ -689,11 +684,11 @@ dyno_session_run (gpointer data)
 
   take_job (&run);
   (void) dyno_cores_keep ((guint) run.job->settings.threads); /* of all that the run starts */
-  run.pulse = dyno_pulse_new (g_get_monotonic_time);
+  dyno_run_clock_init (&run.clock, g_get_monotonic_time);
   dyno_session_add_observer (run.session, &dyno_run_row_writer, &run);
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
-  run.preparation_seconds = (double) (g_get_monotonic_time () - began) / 1e6;
+  dyno_run_clock_add_preparation (&run.clock, (double) (g_get_monotonic_time () - began) / 1e6);
   run.begin = run.position;
   if (prepared && leave_if_over (&run, &over, &problem))
     {
@@ -730,12 +725,12 @@ dyno_session_run (gpointer data)
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_folder_free (run.dir);
-  dyno_pulse_free (run.pulse);
   g_free (run.checkpoint);
   g_free (run.best_path);
   if (problem && !ranks_failed)
     tell_problem (&run, problem);
   tell_end (&run, state);
+  dyno_run_clock_clear (&run.clock);
   dyno_job_unref (run.job);
   g_ptr_array_unref (run.unreadable);
   return NULL;

@@ -52,8 +52,6 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   DynoRun *run = loop->run;
   DynoPosition *p = &run->position;
   guint limit = run->engine->job->settings.amp ? BAD_STEPS_AMP : BAD_STEPS_FP32;
-  double step_seconds =
-      MAX (0.0, (double) (dyno_run_clock (run, r->end_us) - run->last_end_us) / 1e6);
 
   p->step = r->order.step + 1;
   p->epoch_step++;
@@ -67,16 +65,11 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
       for (guint i = 0; i < DYNO_MAX_METRICS; i++)
         p->epoch_metric_sums[i] += r->metric_sums[i];
     }
-  p->epoch_seconds += step_seconds;
-  if (run->rate.n == 0)
-    {
-      run->first_seconds = step_seconds;
-      run->first_samples = r->n_samples;
-    }
+  p->epoch_seconds += dyno_run_clock_measure_step (&run->clock, r->end_us, r->n_samples);
   dyno_health_take_step (&run->health, r->loss_sum / (double) MAX (r->n_samples, 1),
                          !r->nonfinite_loss, !r->overflow || can_scale_down (run, r));
   dyno_run_report_step (run, r);
-  p->seconds = dyno_run_seconds (run, run->last_end_us);
+  p->seconds = dyno_run_clock_get_seconds (&run->clock);
   dyno_run_save_known (run);
   return !has_diverged (run, limit, error);
 }
@@ -153,8 +146,7 @@ static void
 wait_in_pause (DynoRun *run)
 {
   DynoSession *session = run->session;
-  gint64 began = dyno_run_clock (run, g_get_monotonic_time ()),
-         until = g_get_monotonic_time () + RANKS_PAUSE_US;
+  gint64 began = dyno_run_clock_now (&run->clock), until = g_get_monotonic_time () + RANKS_PAUSE_US;
 
   if (!session->comm || dyno_session_get_state (session) != DYNO_SESSION_PAUSED)
     dyno_session_set_state (session, DYNO_SESSION_PAUSED);
@@ -165,7 +157,7 @@ wait_in_pause (DynoRun *run)
     else if (!g_cond_wait_until (&session->wake, &session->lock, until))
       break;
   g_mutex_unlock (&session->lock);
-  run->paused_us += dyno_run_clock (run, g_get_monotonic_time ()) - began;
+  dyno_run_clock_end_pause (&run->clock, began);
 }
 
 /* The epoch ends when the first batches of its validation can have been decoded, as they are in one
@@ -323,7 +315,6 @@ static gboolean
 save_if_due (Loop *loop, GError **error)
 {
   DynoRun *run = loop->run;
-  gint64 gap;
 
   if (!dyno_run_save_is_due (run, loop->step))
     return TRUE;
@@ -332,11 +323,8 @@ save_if_due (Loop *loop, GError **error)
            && dyno_run_save (run, loop->step, FALSE, error);
   if (!drain (loop, error) || !dyno_run_save (run, loop->step, FALSE, error))
     return FALSE;
-  gap = dyno_run_clock (run, g_get_monotonic_time ()) - run->last_end_us;
-  dyno_rate_skip (&run->rate, gap);
+  dyno_run_clock_end_save (&run->clock);
   dyno_run_skip_ranks (run);
-  run->last_end_us += gap;
-  run->saving_us += gap;
   return TRUE;
 }
 
@@ -483,20 +471,6 @@ restart_validation (gpointer data)
   return loader;
 }
 
-/* Without the first step of this part, see rate.h, unless the epoch has no other. */
-static double
-epoch_rate (DynoRun *run)
-{
-  const DynoPosition *p = &run->position;
-  gboolean others = p->epoch_samples > run->first_samples;
-  double seconds = p->epoch_seconds - (others ? run->first_seconds : 0);
-  guint64 samples = p->epoch_samples - (others ? run->first_samples : 0);
-
-  run->first_seconds = 0;
-  run->first_samples = 0;
-  return seconds > 0 ? (double) samples / seconds : 0;
-}
-
 static void
 describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
 {
@@ -508,7 +482,8 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
   metrics->train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN;
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     metrics->train_metrics[i] = p->epoch_samples ? p->epoch_metric_sums[i] / n : (double) NAN;
-  metrics->samples_per_s = epoch_rate (run);
+  metrics->samples_per_s =
+      dyno_run_clock_take_epoch_rate (&run->clock, p->epoch_samples, p->epoch_seconds);
 }
 
 /* One warning for as long as it goes on; none where the training loss tells as much already. */
@@ -564,7 +539,6 @@ end_epoch (Loop *loop, GError **error)
   DynoPosition *p = &run->position;
   g_autoptr (GError) problem = NULL;
   DynoEpochMetrics metrics = { 0 };
-  gint64 clock, last_step_us;
   gboolean best;
 
   while (!evaluate (loop, &metrics, &problem))
@@ -580,14 +554,10 @@ end_epoch (Loop *loop, GError **error)
     }
   if (!dyno_run_share_unreadable (run, error))
     return DYNO_RUN_FAILED;
-  last_step_us = run->last_end_us;
   describe_epoch (run, &metrics);
-  clock = dyno_run_clock (run, g_get_monotonic_time ());
-  metrics.seconds = p->epoch_seconds + (double) (clock - last_step_us) / 1e6;
-  metrics.validation_seconds = (double) (clock - last_step_us) / 1e6;
-  metrics.saving_seconds = (double) run->saving_us / 1e6;
-  run->last_end_us = clock;
-  p->seconds = dyno_run_seconds (run, clock);
+  dyno_run_clock_end_validation (&run->clock, &metrics.validation_seconds, &metrics.saving_seconds);
+  metrics.seconds = p->epoch_seconds + metrics.validation_seconds;
+  p->seconds = dyno_run_clock_get_seconds (&run->clock);
   best = dyno_run_take_validation (run, &metrics);
   dyno_run_report_epoch (run, &metrics);
   check_validation (run, &metrics);
@@ -600,10 +570,7 @@ end_epoch (Loop *loop, GError **error)
   loop->last_step = loop->steps_per_epoch;
   if (!dyno_run_save (run, p->step, best, error))
     return DYNO_RUN_FAILED;
-  clock = dyno_run_clock (run, g_get_monotonic_time ());
-  dyno_rate_skip (&run->rate, clock - last_step_us);
-  run->saving_us = clock - run->last_end_us;
-  run->last_end_us = clock;
+  dyno_run_clock_end_epoch (&run->clock);
   return DYNO_RUN_GOES_ON;
 }
 
@@ -667,13 +634,10 @@ dyno_run_loop (DynoRun *run, GError **error)
   loop.steps_per_epoch = dyno_job_count_steps (
       &run->engine->job->settings, run->engine->training.n_samples, run->engine->job->ranks);
   loop.last_step = loop.steps_per_epoch;
-  run->last_end_us = dyno_run_clock (run, g_get_monotonic_time ());
-  dyno_rate_reset (&run->rate);
+  dyno_run_clock_begin_steps (&run->clock);
   run->health.guess =
       dyno_health_guess (run->dataset, run->engine->training.indices,
                          dyno_network_get_n_scaled (dyno_engine_get_graph (run->engine)) > 0);
-  run->first_seconds = 0;
-  run->first_samples = 0;
   dyno_run_tell_facts (run);
   outcome = run_epochs (&loop, &problem);
   if (outcome == DYNO_RUN_FAILED)

@@ -2,6 +2,7 @@
 /* Rates of a run, and its clock, which leaves out what the process did not have: by given times. */
 #include "pulse.h"
 #include "rate.h"
+#include "runclock.h"
 
 static void
 test_rate (void)
@@ -137,6 +138,79 @@ test_rate_leaves_preparation_out (void)
     }
 }
 
+/* --- the clock of a run -------------------------------------------------------------------------- */
+
+static gint64 now_us; /* atomic: the heartbeat reads it too */
+
+static gint64
+read_now (void)
+{
+  return __atomic_load_n (&now_us, __ATOMIC_RELAXED);
+}
+
+static gint64
+pass (double seconds)
+{
+  return __atomic_add_fetch (&now_us, (gint64) (seconds * 1e6), __ATOMIC_RELAXED);
+}
+
+static void
+end_step (DynoRunClock *clock, double seconds, DynoStepTimes *times)
+{
+  gint64 end_us = pass (seconds);
+
+  g_assert_cmpfloat_with_epsilon (dyno_run_clock_measure_step (clock, end_us, 16), seconds, 1e-6);
+  dyno_run_clock_end_step (clock, end_us, 16, times);
+  g_assert_cmpfloat_with_epsilon (times->step_ms, seconds * 1e3, 1e-3);
+}
+
+/* Steps of 0.25 s: pauses, preparations, saves and validation are in none of their times, and the
+ * first step is in no rate. */
+static void
+test_run_clock (void)
+{
+  DynoRunClock clock;
+  DynoStepTimes times;
+  double validation_s, saving_s;
+  gint64 began;
+
+  __atomic_store_n (&now_us, BEGIN_US, __ATOMIC_RELAXED);
+  dyno_run_clock_init (&clock, read_now);
+  dyno_run_clock_add_preparation (&clock, 1.5);
+  dyno_run_clock_begin (&clock, 100);
+  dyno_run_clock_begin_steps (&clock);
+  end_step (&clock, 0.75, &times);
+  g_assert_cmpfloat (times.samples_per_s, ==, 0);
+  end_step (&clock, 0.25, &times);
+  began = dyno_run_clock_now (&clock);
+  pass (0.5);
+  dyno_run_clock_end_pause (&clock, began);
+  end_step (&clock, 0.25, &times);
+  pass (0.125);
+  dyno_run_clock_end_save (&clock);
+  end_step (&clock, 0.25, &times);
+  g_assert_cmpfloat_with_epsilon (times.samples_per_s, 64, 1e-9);
+  g_assert_cmpfloat_with_epsilon (times.seconds, 101.625, 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_run_clock_take_epoch_rate (&clock, 64, 1.5), 64, 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_run_clock_take_epoch_rate (&clock, 64, 2), 32, 1e-9);
+  pass (0.5);
+  dyno_run_clock_end_validation (&clock, &validation_s, &saving_s);
+  g_assert_cmpfloat_with_epsilon (validation_s, 0.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (saving_s, 0.125, 1e-9);
+  pass (0.25);
+  dyno_run_clock_end_epoch (&clock);
+  end_step (&clock, 0.25, &times);
+  g_assert_cmpfloat_with_epsilon (times.samples_per_s, 64, 1e-9);
+  dyno_run_clock_end_validation (&clock, &validation_s, &saving_s);
+  g_assert_cmpfloat_with_epsilon (saving_s, 0.25, 1e-9);
+  began = dyno_run_clock_now (&clock);
+  pass (0.5);
+  dyno_run_clock_end_preparation (&clock, began);
+  g_assert_cmpint (dyno_run_clock_now (&clock), ==, began);
+  g_assert_cmpfloat_with_epsilon (dyno_run_clock_get_preparation (&clock), 2, 1e-9);
+  dyno_run_clock_clear (&clock);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -147,5 +221,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/rate/leaves-preparation-out", test_rate_leaves_preparation_out);
   g_test_add_func ("/train/pulse/leaves-gaps-out", test_pulse);
   g_test_add_func ("/train/pulse/beats-while-nobody-asks", test_pulse_beats);
+  g_test_add_func ("/train/run-clock/leaves-out-what-is-not-training", test_run_clock);
   return g_test_run ();
 }
