@@ -12,7 +12,7 @@
 static void
 tell (DynoRun *run, const GError *reason)
 {
-  gboolean saved = run->dir && dyno_saver_has_saved (run->saver);
+  gboolean saved = dyno_run_get_folder (run) && dyno_saver_has_saved (run->saver);
 
   dyno_run_warn (
       run,
@@ -87,7 +87,7 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
   gint64 began = dyno_run_clock_now (&run->clock);
   DynoRunOutcome outcome;
 
-  if (run->folder_begun && !dyno_run_save_last (run, error))
+  if (dyno_run_has_begun (run) && !dyno_run_save_last (run, error))
     return DYNO_RUN_FAILED;
   if (dyno_tries_begin (&run->tries, run->position.step))
     tell (run, reason);

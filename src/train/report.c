@@ -1,12 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run tells: events and the log. */
+/* The reports of a run: its events, its log, and the files of its folder that grow or are written
+ * at its end. */
 #include "intl.h"
 #include "run.h"
 #include <math.h>
 #include <string.h>
 
+struct _DynoRunLog {
+  DynoRunFolder *dir;  /* NULL: nothing is written */
+  guint64 step, epoch; /* the log holds these already: nothing is reported twice */
+  gboolean plan_told;
+  guint64 plan_bytes; /* of the plan that was reported last */
+  gboolean folder_begun, settings_due;
+  gboolean followed, follow_warned; /* by other programs' logs: at all; the last time failed */
+  gboolean disk_warned;             /* metrics.csv could not be appended to */
+  DynoLoaderStats loaded; /* by the training's loader, up to the last step that was reported */
+  DynoRunFacts facts;     /* once the first step is near */
+  guint64 vram_all_bytes;
+  gint64 vram_asked_us; /* 0: never */
+};
+
 /* the driver is asked for all programs' memory this seldom */
 #define VRAM_ASK_US (G_USEC_PER_SEC / 4)
+
+DynoRunLog *
+dyno_run_log_new (void)
+{
+  return g_new0 (DynoRunLog, 1);
+}
+
+void
+dyno_run_log_free (DynoRunLog *log)
+{
+  if (!log)
+    return;
+  dyno_run_folder_free (log->dir);
+  g_free (log);
+}
 
 void
 dyno_run_warn (DynoRun *run, const char *format, ...)
@@ -28,10 +58,10 @@ dyno_run_tell_plan (DynoRun *run)
   const DynoDeviceInfo *info = dyno_device_get_info (engine->device);
   DynoEvent *event;
 
-  if (run->plan_told && run->told_plan_bytes == engine->plan.plan.total_bytes)
+  if (run->log->plan_told && run->log->plan_bytes == engine->plan.plan.total_bytes)
     return;
-  run->plan_told = TRUE;
-  run->told_plan_bytes = engine->plan.plan.total_bytes;
+  run->log->plan_told = TRUE;
+  run->log->plan_bytes = engine->plan.plan.total_bytes;
   event = dyno_event_new (DYNO_EVENT_PLAN);
   event->plan.plan = engine->plan;
   event->plan.device = g_strdup (info->name);
@@ -54,15 +84,56 @@ dyno_run_tell_metrics (DynoRun *run)
   dyno_session_emit (run->session, event);
 }
 
-void
-dyno_run_check_log (DynoRun *run, const GError *problem)
+/* --- the folder --------------------------------------------------------------------------------- */
+
+gboolean
+dyno_run_open_folder (DynoRun *run, GError **error)
 {
-  if (problem && !run->disk_warned)
+  const char *path = run->job->out_dir;
+
+  return !path || (run->log->dir = dyno_run_folder_open (path, error));
+}
+
+void
+dyno_run_close_folder (DynoRun *run)
+{
+  g_clear_pointer (&run->log->dir, dyno_run_folder_free);
+}
+
+DynoRunFolder *
+dyno_run_get_folder (const DynoRun *run)
+{
+  return run->log->dir;
+}
+
+gboolean
+dyno_run_has_begun (const DynoRun *run)
+{
+  return run->log->folder_begun;
+}
+
+/* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
+ * that it works again. */
+static void
+check_log (DynoRun *run, const GError *problem)
+{
+  if (problem && !run->log->disk_warned)
     dyno_run_warn (run, _ ("%s; training goes on, and the log is kept until there is room"),
                    problem->message);
-  if (!problem && run->disk_warned)
+  if (!problem && run->log->disk_warned)
     dyno_run_warn (run, _ ("metrics.csv is written again, and whole"));
-  run->disk_warned = problem != NULL;
+  run->log->disk_warned = problem != NULL;
+}
+
+/* facts.ini; a failure is logged, no more. */
+static void
+write_facts (DynoRun *run)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (run->log->folder_begun
+      && !dyno_run_facts_write (run->job->out_dir, &run->log->facts, &problem))
+    g_info ("%s", problem->message);
 }
 
 void
@@ -71,9 +142,9 @@ dyno_run_write_settings (DynoRun *run)
   const DynoRunWriter *writer = run->session->writer;
   g_autoptr (GError) problem = NULL;
 
-  if (!run->folder_begun || !writer)
+  if (!run->log->folder_begun || !writer)
     return;
-  run->settings_due = !writer->write_settings (
+  run->log->settings_due = !writer->write_settings (
       run->job->out_dir, run->job,
       run->engine ? dyno_device_get_info (run->engine->device)->name : NULL, &problem);
   if (problem)
@@ -87,35 +158,35 @@ dyno_run_begin_folder (DynoRun *run)
   g_autoptr (GError) problem = NULL;
   g_autoptr (GError) unplaced = NULL;
 
-  if (!run->dir || run->folder_begun)
+  if (!run->log->dir || run->log->folder_begun)
     return;
-  run->folder_begun = TRUE;
-  dyno_run_folder_begin (run->dir, run->session->metrics, &problem);
-  dyno_run_check_log (run, problem);
+  run->log->folder_begun = TRUE;
+  dyno_run_folder_begin (run->log->dir, run->session->metrics, &problem);
+  check_log (run, problem);
   dyno_run_write_settings (run);
   if (!dyno_run_place_best (run, &unplaced))
     dyno_run_warn (run, _ ("%s; training goes on, and they are tried again at the end"),
                    unplaced->message);
-  dyno_run_write_facts (run);
+  write_facts (run);
 }
 
-/* For other programs: what cannot be written is tried again with the next epoch, and told once. */
-void
-dyno_run_follow (DynoRun *run)
+/* For other programs: what cannot be written is tried again with the next epoch, and reported once. */
+static void
+bring_up_logs (DynoRun *run)
 {
   const DynoRunWriter *writer = run->session->writer;
   g_autoptr (GError) problem = NULL;
   gboolean followed;
 
-  if (!run->folder_begun || !writer || !writer->follow)
+  if (!run->log->folder_begun || !writer || !writer->follow)
     return;
-  followed =
-      writer->follow (run->job->out_dir, run->job, run->session->metrics, !run->followed, &problem);
-  run->followed = run->followed || followed;
-  if (problem && !run->follow_warned)
+  followed = writer->follow (run->job->out_dir, run->job, run->session->metrics,
+                             !run->log->followed, &problem);
+  run->log->followed = run->log->followed || followed;
+  if (problem && !run->log->follow_warned)
     dyno_run_warn (run, _ ("%s; training goes on, and every value is in metrics.csv"),
                    problem->message);
-  run->follow_warned = problem != NULL;
+  run->log->follow_warned = problem != NULL;
 }
 
 /* Rows of metrics.csv and sensors.csv. */
@@ -125,15 +196,81 @@ write_row (DynoEvent *event, gpointer data)
   DynoRun *run = data;
   g_autoptr (GError) problem = NULL;
 
-  if (run->dir && event->type == DYNO_EVENT_SENSORS)
-    dyno_run_folder_add_sensors (run->dir, event->sensors);
-  if (!run->dir || (event->type != DYNO_EVENT_STEP && event->type != DYNO_EVENT_EPOCH))
+  if (run->log->dir && event->type == DYNO_EVENT_SENSORS)
+    dyno_run_folder_add_sensors (run->log->dir, event->sensors);
+  if (!run->log->dir || (event->type != DYNO_EVENT_STEP && event->type != DYNO_EVENT_EPOCH))
     return;
   if (event->type == DYNO_EVENT_STEP)
-    dyno_run_folder_add_step (run->dir, &event->step, &problem);
+    dyno_run_folder_add_step (run->log->dir, &event->step, &problem);
   else
-    dyno_run_folder_add_epoch (run->dir, &event->epoch, &problem);
-  dyno_run_check_log (run, problem);
+    dyno_run_folder_add_epoch (run->log->dir, &event->epoch, &problem);
+  check_log (run, problem);
+}
+
+const DynoObserver dyno_run_row_writer = { .event = write_row };
+
+void
+dyno_run_skip_logged (DynoRun *run)
+{
+  run->log->step = MAX (run->log->step, run->position.step);
+  run->log->epoch = MAX (run->log->epoch, run->position.epoch);
+}
+
+void
+dyno_run_recall_log (DynoRun *run, const char *checkpoint)
+{
+  g_autofree char *folder = g_path_get_dirname (checkpoint);
+  DynoMetrics *metrics = run->session->metrics;
+
+  if (dyno_metrics_get_steps (metrics) == 0)
+    {
+      dyno_run_folder_recall (folder, run->position.step, metrics);
+      if (run->log->dir)
+        dyno_run_folder_recall_sensors (run->log->dir, folder, run->position.step);
+    }
+  dyno_run_skip_logged (run);
+}
+
+static void
+write_curves (DynoRun *run)
+{
+  const DynoRunWriter *writer = run->session->writer;
+  guint64 budget =
+      run->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
+  g_autoptr (GError) problem = NULL;
+
+  if (writer && !writer->write_curves (run->job->out_dir, run->session->metrics, budget, &problem))
+    dyno_run_warn (run, _ ("The curves were not drawn: %s; every value is in metrics.csv"),
+                   problem->message);
+}
+
+/* Nothing depends on it: a failure is a note in the log. */
+static void
+write_diagnosis (DynoRun *run)
+{
+  const DynoRunWriter *writer = run->session->writer;
+  g_autoptr (GError) problem = NULL;
+
+  if (writer && writer->write_diagnosis && !writer->write_diagnosis (run->job->out_dir, &problem))
+    g_info ("No diagnosis of the run: %s", problem->message);
+}
+
+void
+dyno_run_finish_folder (DynoRun *run)
+{
+  g_autoptr (GError) problem = NULL;
+
+  if (!run->log->folder_begun)
+    return;
+  if (run->log->settings_due)
+    dyno_run_write_settings (run);
+  if (dyno_metrics_get_steps (run->session->metrics) == 0)
+    return;
+  if (!dyno_run_folder_finish (run->log->dir, run->session->metrics, &problem))
+    dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
+  write_curves (run);
+  write_diagnosis (run);
+  bring_up_logs (run);
 }
 
 /* --- facts ------------------------------------------------------------------------------------ */
@@ -160,8 +297,8 @@ emit_facts (DynoRun *run)
 {
   DynoEvent *event = dyno_event_new (DYNO_EVENT_FACTS);
 
-  event->facts = run->facts;
-  dyno_run_write_facts (run);
+  event->facts = run->log->facts;
+  write_facts (run);
   dyno_session_emit (run->session, event);
 }
 
@@ -171,9 +308,9 @@ find_rate (const DynoRun *run)
 {
   DynoRunFacts before;
 
-  if (run->facts.rate.samples > 0 || run->position.step == 0 || !run->job->out_dir
+  if (run->log->facts.rate.samples > 0 || run->position.step == 0 || !run->job->out_dir
       || !dyno_run_facts_read (run->job->out_dir, &before))
-    return run->facts.rate;
+    return run->log->facts.rate;
   return before.rate;
 }
 
@@ -212,7 +349,7 @@ dyno_run_tell_facts (DynoRun *run)
   dyno_run_facts_set_host (&facts);
   take_work (&facts, engine);
   dyno_run_describe_ranks (run, &facts);
-  run->facts = facts;
+  run->log->facts = facts;
   emit_facts (run);
 }
 
@@ -221,45 +358,52 @@ dyno_run_tell_epoch_facts (DynoRun *run)
 {
   if (!run->rank_times)
     return;
-  dyno_run_describe_ranks (run, &run->facts);
+  dyno_run_describe_ranks (run, &run->log->facts);
   emit_facts (run);
 }
 
 void
 dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason)
 {
-  run->facts.state = state;
-  dyno_run_describe_ranks (run, &run->facts);
-  run->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
-  g_strlcpy (run->facts.problem, reason ? reason->message : "", sizeof run->facts.problem);
+  if (run->log->facts.state == DYNO_SESSION_NEW)
+    return;
+  run->log->facts.state = state;
+  dyno_run_describe_ranks (run, &run->log->facts);
+  run->log->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
+  g_strlcpy (run->log->facts.problem, reason ? reason->message : "",
+             sizeof run->log->facts.problem);
   /* somebody may have measured the device meanwhile */
   if (run->engine)
-    dyno_run_facts_set_rates (&run->facts, dyno_device_get_info (run->engine->device));
+    dyno_run_facts_set_rates (&run->log->facts, dyno_device_get_info (run->engine->device));
   emit_facts (run);
 }
 
 void
-dyno_run_write_facts (DynoRun *run)
+dyno_run_set_bad_layer (DynoRun *run, const char *name)
 {
-  g_autoptr (GError) problem = NULL;
-
-  if (run->folder_begun && !dyno_run_facts_write (run->job->out_dir, &run->facts, &problem))
-    g_info ("%s", problem->message);
+  g_strlcpy (run->log->facts.bad_layer, name ? name : "", sizeof run->log->facts.bad_layer);
 }
 
-const DynoObserver dyno_run_row_writer = { .event = write_row };
+guint64
+dyno_run_find_whole (const DynoRun *run)
+{
+  return dyno_run_facts_find_whole (&run->log->facts, (guint64) run->engine->job->settings.epochs,
+                                    run->position.step);
+}
+
+/* --- steps and epochs --------------------------------------------------------------------------- */
 
 static guint64
 all_programs_bytes (DynoRun *run)
 {
   gint64 now = g_get_monotonic_time ();
 
-  if (run->vram_asked_us == 0 || now - run->vram_asked_us >= VRAM_ASK_US)
+  if (run->log->vram_asked_us == 0 || now - run->log->vram_asked_us >= VRAM_ASK_US)
     {
-      run->vram_asked_us = now;
-      dyno_run_ask_memory (run);
+      run->log->vram_asked_us = now;
+      run->log->vram_all_bytes = dyno_run_ask_memory (run);
     }
-  return run->vram_all_bytes;
+  return run->log->vram_all_bytes;
 }
 
 /* What the loader did since the step that was told before. */
@@ -267,7 +411,7 @@ static void
 take_loader (DynoRun *run, DynoStepMetrics *metrics)
 {
   DynoUploader *uploader = run->engine->training.uploader;
-  DynoLoaderStats now, before = run->loaded;
+  DynoLoaderStats now, before = run->log->loaded;
 
   if (!uploader)
     return;
@@ -278,7 +422,7 @@ take_loader (DynoRun *run, DynoStepMetrics *metrics)
   metrics->decoded = now.samples - before.samples;
   metrics->decode_ms = (double) (now.decode_us - MIN (before.decode_us, now.decode_us)) / 1e3;
   metrics->fetch_ms = (double) (now.fetch_us - MIN (before.fetch_us, now.fetch_us)) / 1e3;
-  run->loaded = now;
+  run->log->loaded = now;
 }
 
 void
@@ -314,10 +458,10 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
     metrics.metrics[i] = r->metric_sums[i] / n;
   take_loader (run, &metrics);
   dyno_run_tell_unreadable (run);
-  if (metrics.step <= run->logged_step)
+  if (metrics.step <= run->log->step)
     return;
-  run->logged_step = metrics.step;
-  dyno_run_rate_add (&run->facts.rate, &metrics);
+  run->log->step = metrics.step;
+  dyno_run_rate_add (&run->log->facts.rate, &metrics);
   dyno_run_begin_folder (run);
   dyno_metrics_add_step (run->session->metrics, &metrics);
   event = dyno_event_new (DYNO_EVENT_STEP);
@@ -332,13 +476,13 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   DynoEvent *event;
 
   dyno_run_tell_unreadable (run);
-  if (epoch->epoch <= run->logged_epoch)
+  if (epoch->epoch <= run->log->epoch)
     return;
-  run->logged_epoch = epoch->epoch;
+  run->log->epoch = epoch->epoch;
   dyno_metrics_add_epoch (run->session->metrics, epoch);
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
   dyno_session_emit (run->session, event);
   dyno_run_tell_epoch_facts (run);
-  dyno_run_follow (run);
+  bring_up_logs (run);
 }

@@ -25,6 +25,8 @@ typedef enum {
   DYNO_RUN_RELEASE, /* paused, all saved: the engine is to go meanwhile */
 } DynoRunOutcome;
 
+typedef struct _DynoRunLog DynoRunLog; /* report.c */
+
 typedef struct {
   DynoSession *session;
   const DynoJob
@@ -32,9 +34,9 @@ typedef struct {
   DynoDataset *dataset;
   guint64 content_hash;
   DynoEngine *engine;
-  DynoRunFolder *dir;    /* NULL: nothing is written */
   DynoPosition position; /* after the last step whose result is known */
   DynoRunClock clock;
+  DynoRunLog *log;
   /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
   char *checkpoint;
   /* the best weights of earlier parts, where no file of the run's folder has them; NULL: none */
@@ -48,23 +50,12 @@ typedef struct {
   gboolean recovered; /* from a lost device, which is done once */
   guint parts;        /* of a batch that an engine needed before; see DynoEngine */
   guint64 batch_size; /* the engine's, when it has ended */
-  gboolean plan_told;
-  guint64 told_plan_bytes;
-  /* the log holds these already: a run that was set back is not told twice */
-  guint64 logged_step, logged_epoch;
   DynoHealth health;
   gboolean validation_warned; /* the last validation had no finite loss */
-  gboolean folder_begun, settings_due;
-  gboolean followed, follow_warned; /* by other programs' logs: at all; the last time failed */
-  gboolean is_idle;                 /* nothing was left to do */
-  DynoPosition begin;               /* where this part of the run began */
-  guint64 whole_steps;              /* see event.h */
-  gboolean disk_warned;             /* metrics.csv could not be appended to */
-  DynoLoaderStats loaded; /* by the training's loader, up to the last step that was told */
-  DynoRunFacts facts;     /* once the first step is near */
-  DynoSensors *sensors;   /* from the first engine on */
-  guint64 vram_all_bytes;
-  gint64 vram_asked_us;
+  gboolean is_idle;           /* nothing was left to do */
+  DynoPosition begin;         /* where this part of the run began */
+  guint64 whole_steps;        /* see event.h */
+  DynoSensors *sensors;       /* from the first engine on */
   gboolean unreadable_told;
   DynoRankTimes *rank_times;    /* on rank 0 of several; else NULL */
   DynoRankReport *rank_reports; /* with it: who they are */
@@ -82,7 +73,11 @@ typedef DynoLoader *(*DynoRunRestart) (gpointer data);
 DynoRunOutcome dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data,
                                    const GError *reason, GError **error);
 
-/* report.c. */
+/* report.c: what was reported so far, the folder of the run and the rows in it.  The log outlives
+ * the observer below. */
+DynoRunLog *dyno_run_log_new (void);
+void dyno_run_log_free (DynoRunLog *log); /* also closes the folder */
+
 void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
 /* What the graph measures: event and log. */
@@ -92,21 +87,32 @@ void dyno_run_tell_metrics (DynoRun *run);
 void dyno_run_tell_facts (DynoRun *run);
 /* The same after an epoch, where there is news: of several ranks. */
 void dyno_run_tell_epoch_facts (DynoRun *run);
-/* The same with how it ended; reason: the error, or NULL. */
+/* The same with how it ended; reason: the error, or NULL.  Nothing of a run that has not come near
+ * its first step. */
 void dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason);
-/* facts.ini; a failure is logged, no more. */
-void dyno_run_write_facts (DynoRun *run);
-/* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
- * that it works again. */
-void dyno_run_check_log (DynoRun *run, const GError *problem);
-/* Writes metrics.csv; its data is the run. */
+/* Before the last facts: the layer whose output was the first that is not finite, or NULL. */
+void dyno_run_set_bad_layer (DynoRun *run, const char *name);
+/* See whole_steps in event.h; with an engine. */
+guint64 dyno_run_find_whole (const DynoRun *run);
+
+/* Writes metrics.csv and sensors.csv; its data is the run. */
 extern const DynoObserver dyno_run_row_writer;
+/* The folder that the job names, if it names one.  Errors: those of dyno_run_folder_open. */
+gboolean dyno_run_open_folder (DynoRun *run, GError **error);
+void dyno_run_close_folder (DynoRun *run);
+/* For the names of its files; NULL: nothing is written. */
+DynoRunFolder *dyno_run_get_folder (const DynoRun *run);
 /* Begins the run's folder, if there is one and it is not begun: nothing in it changes before the
  * first step is done, or the run ends well without one. */
 void dyno_run_begin_folder (DynoRun *run);
-/* Other programs' logs brought up to the newest step; a failure is a warning, once. */
-void dyno_run_follow (DynoRun *run);
-/* settings.ini anew; a failure is a warning, and settings_due. */
+gboolean dyno_run_has_begun (const DynoRun *run);
+/* At the end of a run whose folder has begun: what is due, the whole log, curves and diagnosis. */
+void dyno_run_finish_folder (DynoRun *run);
+/* The log of the run that wrote the checkpoint, up to the run's position, so that it stays whole. */
+void dyno_run_recall_log (DynoRun *run, const char *checkpoint);
+/* The log holds what is up to the run's position: a run that was set back reports nothing twice. */
+void dyno_run_skip_logged (DynoRun *run);
+/* settings.ini anew, where the folder has begun; a failure is a warning, and the end tries again. */
 void dyno_run_write_settings (DynoRun *run);
 /* Log and event of a step and of an epoch. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
@@ -125,8 +131,10 @@ void dyno_run_end_ranks (DynoRun *run, DynoEvent *done);
  * another engine alone. */
 void dyno_run_begin_sensors (DynoRun *run);
 void dyno_run_end_sensors (DynoRun *run);
-/* Asks the driver for the device's memory; takes over what all programs hold (0: not known). */
-void dyno_run_ask_memory (DynoRun *run);
+/* Asks the driver for the device's memory; gives what all programs hold (0: not known). */
+guint64 dyno_run_ask_memory (DynoRun *run);
+/* The device holds nothing of the run's. */
+void dyno_run_clear_memory (DynoRun *run);
 
 /* unreadable.c.  Warns of the first sample that could not be read; and takes count and names,
  * before an engine is freed. */

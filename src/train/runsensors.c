@@ -36,7 +36,7 @@ dyno_run_end_sensors (DynoRun *run)
   g_clear_pointer (&run->sensors, dyno_sensors_free);
 }
 
-void
+guint64
 dyno_run_ask_memory (DynoRun *run)
 {
   DynoDevice *device = run->engine->device;
@@ -44,12 +44,17 @@ dyno_run_ask_memory (DynoRun *run)
 
   if (dyno_device_query_usage (device, &usage))
     {
-      run->vram_all_bytes = usage.used_bytes;
       dyno_sensors_set_vram (run->sensors, usage.own_bytes, DYNO_SENSOR_SOURCE_DRIVER,
                              usage.used_bytes);
-      return;
+      return usage.used_bytes;
     }
-  run->vram_all_bytes = 0;
   dyno_sensors_set_vram (run->sensors, dyno_device_get_allocated_total (device),
                          DYNO_SENSOR_SOURCE_ACCOUNT, 0);
+  return 0;
+}
+
+void
+dyno_run_clear_memory (DynoRun *run)
+{
+  dyno_sensors_set_vram (run->sensors, 0, DYNO_SENSOR_SOURCE_ACCOUNT, 0);
 }

@@ -53,11 +53,11 @@ on_told (const char *path, gboolean best, const GError *problem, gpointer data)
 void
 dyno_run_begin_saving (DynoRun *run)
 {
+  DynoRunFolder *dir = dyno_run_get_folder (run);
   DynoSaverParams params = { .program = dyno_engine_get_program (run->engine),
                              .snapshot = run->engine->snapshot,
-                             .checkpoint =
-                                 run->dir ? dyno_run_folder_get_checkpoint (run->dir) : NULL,
-                             .best = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL,
+                             .checkpoint = dir ? dyno_run_folder_get_checkpoint (dir) : NULL,
+                             .best = dir ? dyno_run_folder_get_weights (dir) : NULL,
                              .content_hash = run->content_hash,
                              .dataset = dyno_dataset_get_info (run->engine->dataset),
                              .told = on_told,
@@ -66,20 +66,22 @@ dyno_run_begin_saving (DynoRun *run)
   run->save_due = run->armed = FALSE;
   run->saved_us = dyno_run_clock_now (&run->clock);
   run->armed_step = run->position.step;
-  if (run->dir || run->job->weights_out)
+  if (dir || run->job->weights_out)
     run->saver = dyno_saver_new (&params);
 }
 
 void
 dyno_run_end_saving (DynoRun *run)
 {
-  if (run->saver && run->dir)
+  DynoRunFolder *dir = dyno_run_get_folder (run);
+
+  if (run->saver && dir)
     {
       dyno_saver_flush (run->saver);
       if (dyno_saver_has_saved (run->saver))
         {
           g_free (run->checkpoint);
-          run->checkpoint = g_strdup (dyno_run_folder_get_checkpoint (run->dir));
+          run->checkpoint = g_strdup (dyno_run_folder_get_checkpoint (dir));
         }
     }
   g_clear_pointer (&run->saver, dyno_saver_free);
@@ -92,7 +94,7 @@ dyno_run_save_is_due (DynoRun *run, guint64 step)
 {
   double minutes = run->engine->job->settings.checkpoint_minutes;
 
-  if (!run->dir || run->armed || run->health.bad_row > 0)
+  if (!dyno_run_get_folder (run) || run->armed || run->health.bad_row > 0)
     return FALSE;
   /* By time alone nothing is saved that was there already, such as the state that a run begins
    * with. */
@@ -113,7 +115,7 @@ commit (DynoRun *run, gboolean best)
 gboolean
 dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
 {
-  if (!run->saver || run->health.bad_row > 0 || (!run->dir && !best))
+  if (!run->saver || run->health.bad_row > 0 || (!dyno_run_get_folder (run) && !best))
     return TRUE;
   if (!dyno_saver_check (run->saver, error))
     return FALSE;
@@ -165,13 +167,13 @@ dyno_run_save_last (DynoRun *run, GError **error)
 gboolean
 dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error)
 {
+  DynoRunFolder *dir = dyno_run_get_folder (run);
   g_autoptr (GError) problem = NULL;
 
   *saved = FALSE;
-  if (!run->dir || !run->folder_begun)
+  if (!dir || !dyno_run_has_begun (run))
     {
-      dyno_run_warn (run, run->dir
-                              ? _ ("No step is done yet: the run's memory on the device is kept in "
+      dyno_run_warn (run, dir ? _ ("No step is done yet: the run's memory on the device is kept in "
                                    "this pause")
                               : _ ("The run has no folder to save a checkpoint in: its memory on "
                                    "the device is kept in this pause"));
@@ -237,7 +239,7 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   dyno_position_take_gain (&run->position, &validated, s->early_stop_delta);
   if (!dyno_position_take_validation (&run->position, &validated))
     return FALSE;
-  if (run->dir)
+  if (dyno_run_get_folder (run))
     g_clear_pointer (&run->best_path, g_free); /* the folder's file will be the better one */
   g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept",
           metrics->epoch);
@@ -302,7 +304,8 @@ is_same_file (const char *a, const char *b)
 gboolean
 dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 {
-  const char *own = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL;
+  DynoRunFolder *dir = dyno_run_get_folder (run);
+  const char *own = dir ? dyno_run_folder_get_weights (dir) : NULL;
   g_autofree char *folder = g_path_get_dirname (checkpoint);
   g_autofree char *beside = g_build_filename (folder, DYNO_WEIGHTS_NAME, NULL);
 
@@ -311,7 +314,7 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
     {
       if (!own || !is_same_file (beside, own))
         run->best_path = g_steal_pointer (&beside);
-      return !run->folder_begun || dyno_run_place_best (run, error);
+      return !dyno_run_has_begun (run) || dyno_run_place_best (run, error);
     }
   if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_EXISTS))
     dyno_run_warn (run,
@@ -325,9 +328,11 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 gboolean
 dyno_run_place_best (DynoRun *run, GError **error)
 {
-  if (!run->dir || !run->best_path)
+  DynoRunFolder *dir = dyno_run_get_folder (run);
+
+  if (!dir || !run->best_path)
     return TRUE;
-  if (!copy_file (run, run->best_path, dyno_run_folder_get_weights (run->dir), error))
+  if (!copy_file (run, run->best_path, dyno_run_folder_get_weights (dir), error))
     return FALSE;
   g_clear_pointer (&run->best_path, g_free);
   return TRUE;
@@ -336,7 +341,8 @@ dyno_run_place_best (DynoRun *run, GError **error)
 static gboolean
 save_best (DynoRun *run, GError **error)
 {
-  const char *own = run->dir ? dyno_run_folder_get_weights (run->dir) : NULL;
+  DynoRunFolder *dir = dyno_run_get_folder (run);
+  const char *own = dir ? dyno_run_folder_get_weights (dir) : NULL;
   const char *other = run->job->weights_out;
   const DynoWeights *kept = dyno_saver_get_best (run->saver);
 
@@ -344,16 +350,17 @@ save_best (DynoRun *run, GError **error)
     return save_to (kept, run, other, error) && save_to (kept, run, own, error);
   /* Before the folder is begun the best weights stay where they are. */
   return copy_file (run, run->best_path ? run->best_path : own, other, error)
-         && (!run->folder_begun || dyno_run_place_best (run, error));
+         && (!dyno_run_has_begun (run) || dyno_run_place_best (run, error));
 }
 
 static gboolean
 save_last (DynoRun *run, GError **error)
 {
+  DynoRunFolder *dir = dyno_run_get_folder (run);
   gboolean best = run->position.best_epoch > 0;
-  const char *path = !run->dir ? NULL
-                     : best    ? dyno_run_folder_get_last_weights (run->dir)
-                               : dyno_run_folder_get_weights (run->dir);
+  const char *path = !dir   ? NULL
+                     : best ? dyno_run_folder_get_last_weights (dir)
+                            : dyno_run_folder_get_weights (dir);
   const char *other = best ? NULL : run->job->weights_out;
   g_autoptr (DynoState) state = NULL;
   DynoWeights *weights;

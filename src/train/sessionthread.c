@@ -60,24 +60,6 @@ open_dataset (DynoRun *run, GError **error)
 
 /* --- state: from a checkpoint, a weights file, or the seed ------------------------------------ */
 
-/* The log of the run that is resumed, so that it stays whole; epochs after the checkpoint's are not
- * there. */
-static void
-recall_log (DynoRun *run, const char *checkpoint)
-{
-  g_autofree char *folder = g_path_get_dirname (checkpoint);
-  DynoMetrics *metrics = run->session->metrics;
-
-  if (dyno_metrics_get_steps (metrics) == 0)
-    {
-      dyno_run_folder_recall (folder, run->position.step, metrics);
-      if (run->dir)
-        dyno_run_folder_recall_sensors (run->dir, folder, run->position.step);
-    }
-  run->logged_step = MAX (run->logged_step, run->position.step);
-  run->logged_epoch = MAX (run->logged_epoch, run->position.epoch);
-}
-
 static gboolean
 load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, GError **error)
 {
@@ -97,7 +79,7 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
     return FALSE;
   for (guint i = 0; i < warnings->len; i++)
     dyno_run_warn (run, "%s", (char *) g_ptr_array_index (warnings, i));
-  recall_log (run, checkpoint);
+  dyno_run_recall_log (run, checkpoint);
   g_free (run->checkpoint);
   run->checkpoint = g_strdup (checkpoint);
   return dyno_run_adopt_best (run, checkpoint, error);
@@ -165,8 +147,7 @@ share_state (DynoRun *run, GError **error)
                                dyno_program_get_memory (dyno_engine_get_program (run->engine)),
                                &run->position, error))
     return FALSE;
-  run->logged_step = MAX (run->logged_step, run->position.step);
-  run->logged_epoch = MAX (run->logged_epoch, run->position.epoch);
+  dyno_run_skip_logged (run);
   return dyno_run_begin_ranks (run, error);
 }
 
@@ -292,7 +273,7 @@ prepare (DynoRun *run, GError **error)
   g_autofree char *checkpoint = NULL;
   g_autoptr (GError) problem = NULL;
 
-  if (job->out_dir && !(run->dir = dyno_run_folder_open (job->out_dir, error)))
+  if (!dyno_run_open_folder (run, error))
     return FALSE;
   if (job->weights_out && !dyno_file_test_writable (job->weights_out, error))
     return FALSE;
@@ -358,7 +339,7 @@ has_left_all (DynoRun *run)
 {
   DynoRunFacts facts;
 
-  return !run->dir
+  return !dyno_run_get_folder (run)
          || (dyno_run_facts_read (run->job->out_dir, &facts)
              && (facts.state == DYNO_SESSION_FINISHED || facts.state == DYNO_SESSION_STOPPED));
 }
@@ -376,7 +357,7 @@ leave_if_over (DynoRun *run, gboolean *over, GError **error)
   if (!*over)
     return TRUE;
   dyno_run_end_sensors (run); /* their rows go to the folder */
-  g_clear_pointer (&run->dir, dyno_run_folder_free);
+  dyno_run_close_folder (run);
   run->is_idle = TRUE;
   if (!run->job->weights_out)
     return TRUE;
@@ -468,7 +449,7 @@ pause_released (DynoRun *run)
   DynoSession *session = run->session;
 
   drop_engine (run);
-  dyno_sensors_set_vram (run->sensors, 0, DYNO_SENSOR_SOURCE_ACCOUNT, 0);
+  dyno_run_clear_memory (run);
   for (;;)
     {
       g_autoptr (GError) problem = NULL;
@@ -537,30 +518,6 @@ end_state (DynoRun *run, DynoRunOutcome outcome)
                                       : DYNO_SESSION_STOPPED;
 }
 
-static void
-write_curves (DynoRun *run)
-{
-  const DynoRunWriter *writer = run->session->writer;
-  guint64 budget =
-      run->job->settings.vram_budget && run->engine ? run->engine->plan.budget_bytes : 0;
-  g_autoptr (GError) problem = NULL;
-
-  if (writer && !writer->write_curves (run->job->out_dir, run->session->metrics, budget, &problem))
-    dyno_run_warn (run, _ ("The curves were not drawn: %s; every value is in metrics.csv"),
-                   problem->message);
-}
-
-/* Nothing depends on it: a failure is a note in the log. */
-static void
-write_diagnosis (DynoRun *run)
-{
-  const DynoRunWriter *writer = run->session->writer;
-  g_autoptr (GError) problem = NULL;
-
-  if (writer && writer->write_diagnosis && !writer->write_diagnosis (run->job->out_dir, &problem))
-    g_info ("No diagnosis of the run: %s", problem->message);
-}
-
 /* Names the layer that a loss without a number comes from: in the facts, and in the log. */
 static void
 find_bad_layer (DynoRun *run)
@@ -577,7 +534,7 @@ find_bad_layer (DynoRun *run)
     g_info ("The first layer whose output is not finite is “%s”", name);
   else if (problem)
     g_info ("The layer whose output is not finite was not found: %s", problem->message);
-  g_strlcpy (run->facts.bad_layer, name ? name : "", sizeof run->facts.bad_layer);
+  dyno_run_set_bad_layer (run, name);
 }
 
 /* The other ranks end too, and say why. */
@@ -593,24 +550,6 @@ abort_ranks (DynoRun *run, DynoRunOutcome outcome, const GError *problem)
     dyno_comm_abort (comm, problem->message);
   else
     dyno_comm_stop (comm);
-}
-
-static void
-finish_folder (DynoRun *run)
-{
-  g_autoptr (GError) problem = NULL;
-
-  if (!run->folder_begun)
-    return;
-  if (run->settings_due)
-    dyno_run_write_settings (run);
-  if (dyno_metrics_get_steps (run->session->metrics) == 0)
-    return;
-  if (!dyno_run_folder_finish (run->dir, run->session->metrics, &problem))
-    dyno_run_warn (run, _ ("metrics.csv is not whole: %s"), problem->message);
-  write_curves (run);
-  write_diagnosis (run);
-  dyno_run_follow (run);
 }
 
 static void
@@ -685,6 +624,7 @@ dyno_session_run (gpointer data)
   take_job (&run);
   (void) dyno_cores_keep ((guint) run.job->settings.threads); /* of all that the run starts */
   dyno_run_clock_init (&run.clock, g_get_monotonic_time);
+  run.log = dyno_run_log_new ();
   dyno_session_add_observer (run.session, &dyno_run_row_writer, &run);
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
@@ -706,9 +646,8 @@ dyno_session_run (gpointer data)
   dyno_run_end_sensors (&run);
   if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
     find_bad_layer (&run);
-  if (run.facts.state != DYNO_SESSION_NEW) /* it has come near its first step */
-    dyno_run_tell_last_facts (&run, state, problem);
-  finish_folder (&run);
+  dyno_run_tell_last_facts (&run, state, problem);
+  dyno_run_finish_folder (&run);
   g_clear_pointer (&run.saver, dyno_saver_free); /* one that ends at once writes nothing more */
   dyno_run_collect_unreadable (&run);
   if (problem)
@@ -719,12 +658,11 @@ dyno_session_run (gpointer data)
       run.parts = run.engine->parts;
       run.batch_size = (guint64) run.engine->job->settings.batch_size;
       if (outcome == DYNO_RUN_FINISHED && !run.is_idle)
-        run.whole_steps = dyno_run_facts_find_whole (
-            &run.facts, (guint64) run.engine->job->settings.epochs, run.position.step);
+        run.whole_steps = dyno_run_find_whole (&run);
     }
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
-  dyno_run_folder_free (run.dir);
+  dyno_run_log_free (run.log);
   g_free (run.checkpoint);
   g_free (run.best_path);
   if (problem && !ranks_failed)

@@ -33,7 +33,8 @@ typedef struct {
 static gboolean
 has_diverged (DynoRun *run, guint limit, GError **error)
 {
-  gboolean kept = run->checkpoint || (run->dir && run->saver && dyno_saver_has_saved (run->saver));
+  gboolean kept = run->checkpoint
+                  || (dyno_run_get_folder (run) && run->saver && dyno_saver_has_saved (run->saver));
 
   return dyno_health_has_diverged (&run->health, limit, run->position.step,
                                    kept ? _ ("the last good checkpoint is kept; ") : "", error);
@@ -252,7 +253,7 @@ obey (Loop *loop, GError **error)
         end_early (loop, orders.validation_batches);
       if (orders.stop)
         return orders.stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
-      if (orders.checkpoint && !run->dir && run->job->rank == 0)
+      if (orders.checkpoint && !dyno_run_get_folder (run) && run->job->rank == 0)
         dyno_run_warn (run, _ ("The run has no folder to save a checkpoint in"));
       run->save_due = run->save_due || orders.checkpoint;
       if (!orders.pause)
@@ -619,7 +620,7 @@ rescue (Loop *loop, const GError *reason)
       || g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
     return;
   if (!drain (loop, &problem)
-      || (loop->run->folder_begun && !dyno_run_save_last (loop->run, &problem)))
+      || (dyno_run_has_begun (loop->run) && !dyno_run_save_last (loop->run, &problem)))
     g_info ("No checkpoint at the end: %s", problem->message);
 }
 
