@@ -12,7 +12,7 @@
 static void
 tell (DynoRun *run, const GError *reason)
 {
-  gboolean saved = dyno_run_get_folder (run) && dyno_saver_has_saved (run->saver);
+  gboolean saved = dyno_run_has_saved (run);
 
   dyno_run_warn (
       run,

@@ -10,7 +10,6 @@
 #include "runclock.h"
 #include "runfacts.h"
 #include "runfolder.h"
-#include "saver.h"
 #include "session-private.h"
 #include "tries.h"
 
@@ -25,7 +24,8 @@ typedef enum {
   DYNO_RUN_RELEASE, /* paused, all saved: the engine is to go meanwhile */
 } DynoRunOutcome;
 
-typedef struct _DynoRunLog DynoRunLog; /* report.c */
+typedef struct _DynoRunLog DynoRunLog;       /* report.c */
+typedef struct _DynoRunSaving DynoRunSaving; /* savepolicy.c */
 
 typedef struct {
   DynoSession *session;
@@ -37,15 +37,7 @@ typedef struct {
   DynoPosition position; /* after the last step whose result is known */
   DynoRunClock clock;
   DynoRunLog *log;
-  /* the last that this run began with, or had saved when its saver ended; NULL: none yet */
-  char *checkpoint;
-  /* the best weights of earlier parts, where no file of the run's folder has them; NULL: none */
-  char *best_path;
-  DynoSaver *saver; /* NULL: nothing is to be saved */
-  gboolean save_due;
-  gboolean armed;     /* a state was taken whose position is not known yet */
-  guint64 armed_step; /* updates in the state that was taken last, or that the run began with */
-  gint64 saved_us;    /* when the last was taken, on the run's clock */
+  DynoRunSaving *saving;
   DynoTries tries;    /* to reach the data set again */
   gboolean recovered; /* from a lost device, which is done once */
   guint parts;        /* of a batch that an engine needed before; see DynoEngine */
@@ -143,11 +135,26 @@ void dyno_run_collect_unreadable (DynoRun *run);
 /* All ranks know those of each; collective.  Nothing where there is one. */
 gboolean dyno_run_share_unreadable (DynoRun *run, GError **error);
 
-/* savepolicy.c.  Between them saves can be asked for; ending waits for what is being written, and
- * takes over run->checkpoint. */
+/* savepolicy.c: checkpoints, the best weights, and when they are saved.  Free it before the engine:
+ * what only waits to be written is dropped. */
+DynoRunSaving *dyno_run_saving_new (void);
+void dyno_run_saving_free (DynoRunSaving *saving);
+
+/* The checkpoint that this run began with, or the last that it had saved when saving ended; NULL:
+ * none yet. */
+void dyno_run_set_checkpoint (DynoRun *run, const char *checkpoint);
+const char *dyno_run_get_checkpoint (const DynoRun *run);
+/* A checkpoint was saved since saving began. */
+gboolean dyno_run_has_saved (const DynoRun *run);
+
+/* Between them saves can be asked for; ending waits for what is being written, and takes over the
+ * checkpoint. */
 void dyno_run_begin_saving (DynoRun *run);
 void dyno_run_end_saving (DynoRun *run);
 
+/* A checkpoint is to be saved as soon as there is room; and whether one still is. */
+void dyno_run_ask_save (DynoRun *run);
+gboolean dyno_run_is_save_asked (const DynoRun *run);
 /* A checkpoint was asked for, or its time has come, and there is room for one.  step: updates that
  * were submitted so far. */
 gboolean dyno_run_save_is_due (DynoRun *run, guint64 step);
@@ -164,11 +171,15 @@ gboolean dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error);
 void dyno_run_save_known (DynoRun *run);
 /* Saves the state of the position, nothing being in flight, and waits until all is written. */
 gboolean dyno_run_save_last (DynoRun *run, GError **error);
+/* Waits until what is being saved is written.  Errors: the device's. */
+gboolean dyno_run_flush_saves (DynoRun *run, GError **error);
 
 /* TRUE: the epoch is the best so far, and the position says so. */
 gboolean dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics);
 /* TRUE, and says so: the validation has not become better for as long as the settings allow. */
 gboolean dyno_run_stops_early (DynoRun *run);
+/* The run begins anew: no weights of earlier parts are the best. */
+void dyno_run_forget_best (DynoRun *run);
 /* After a checkpoint was loaded: the best weights beside it go on being the best.  They are placed
  * in the run's folder when that is begun.  Errors: OUTPUT. */
 gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error);

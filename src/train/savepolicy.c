@@ -19,6 +19,34 @@
 #include <inttypes.h>
 #include <math.h>
 
+struct _DynoRunSaving {
+  char *checkpoint; /* see dyno_run_get_checkpoint */
+  /* the best weights of earlier parts, where no file of the run's folder has them; NULL: none */
+  char *best_path;
+  DynoSaver *saver; /* NULL: nothing is to be saved */
+  gboolean due;
+  gboolean armed;     /* a state was taken whose position is not known yet */
+  guint64 armed_step; /* updates in the state that was taken last, or that the run began with */
+  gint64 saved_us;    /* when the last was taken, on the run's clock */
+};
+
+DynoRunSaving *
+dyno_run_saving_new (void)
+{
+  return g_new0 (DynoRunSaving, 1);
+}
+
+void
+dyno_run_saving_free (DynoRunSaving *saving)
+{
+  if (!saving)
+    return;
+  dyno_saver_free (saving->saver);
+  g_free (saving->checkpoint);
+  g_free (saving->best_path);
+  g_free (saving);
+}
+
 /* --- the saver -------------------------------------------------------------------------------- */
 
 /* The writer's thread: any thread may emit. */
@@ -63,11 +91,11 @@ dyno_run_begin_saving (DynoRun *run)
                              .told = on_told,
                              .data = run->session };
 
-  run->save_due = run->armed = FALSE;
-  run->saved_us = dyno_run_clock_now (&run->clock);
-  run->armed_step = run->position.step;
+  run->saving->due = run->saving->armed = FALSE;
+  run->saving->saved_us = dyno_run_clock_now (&run->clock);
+  run->saving->armed_step = run->position.step;
   if (dir || run->job->weights_out)
-    run->saver = dyno_saver_new (&params);
+    run->saving->saver = dyno_saver_new (&params);
 }
 
 void
@@ -75,64 +103,97 @@ dyno_run_end_saving (DynoRun *run)
 {
   DynoRunFolder *dir = dyno_run_get_folder (run);
 
-  if (run->saver && dir)
+  if (run->saving->saver && dir)
     {
-      dyno_saver_flush (run->saver);
-      if (dyno_saver_has_saved (run->saver))
+      dyno_saver_flush (run->saving->saver);
+      if (dyno_saver_has_saved (run->saving->saver))
         {
-          g_free (run->checkpoint);
-          run->checkpoint = g_strdup (dyno_run_folder_get_checkpoint (dir));
+          dyno_run_set_checkpoint (run, dyno_run_folder_get_checkpoint (dir));
         }
     }
-  g_clear_pointer (&run->saver, dyno_saver_free);
+  g_clear_pointer (&run->saving->saver, dyno_saver_free);
 }
 
 /* --- checkpoints ------------------------------------------------------------------------------ */
+
+void
+dyno_run_set_checkpoint (DynoRun *run, const char *checkpoint)
+{
+  char *own = g_strdup (checkpoint);
+
+  g_free (run->saving->checkpoint);
+  run->saving->checkpoint = own;
+}
+
+const char *
+dyno_run_get_checkpoint (const DynoRun *run)
+{
+  return run->saving->checkpoint;
+}
+
+gboolean
+dyno_run_has_saved (const DynoRun *run)
+{
+  return dyno_run_get_folder (run) && run->saving->saver
+         && dyno_saver_has_saved (run->saving->saver);
+}
+
+void
+dyno_run_ask_save (DynoRun *run)
+{
+  run->saving->due = TRUE;
+}
+
+gboolean
+dyno_run_is_save_asked (const DynoRun *run)
+{
+  return run->saving->due;
+}
 
 gboolean
 dyno_run_save_is_due (DynoRun *run, guint64 step)
 {
   double minutes = run->engine->job->settings.checkpoint_minutes;
 
-  if (!dyno_run_get_folder (run) || run->armed || run->health.bad_row > 0)
+  if (!dyno_run_get_folder (run) || run->saving->armed || run->health.bad_row > 0)
     return FALSE;
   /* By time alone nothing is saved that was there already, such as the state that a run begins
    * with. */
-  if (!run->save_due && minutes > 0 && step > run->armed_step
-      && (double) (dyno_run_clock_now (&run->clock) - run->saved_us) >= minutes * 60e6)
-    run->save_due = TRUE;
-  return run->save_due && dyno_saver_has_room (run->saver);
+  if (!run->saving->due && minutes > 0 && step > run->saving->armed_step
+      && (double) (dyno_run_clock_now (&run->clock) - run->saving->saved_us) >= minutes * 60e6)
+    run->saving->due = TRUE;
+  return run->saving->due && dyno_saver_has_room (run->saving->saver);
 }
 
 /* The state is that of the run's position. */
 static void
 commit (DynoRun *run, gboolean best)
 {
-  run->armed = FALSE;
-  dyno_saver_commit (run->saver, run->engine->job, &run->position, best);
+  run->saving->armed = FALSE;
+  dyno_saver_commit (run->saving->saver, run->engine->job, &run->position, best);
 }
 
 gboolean
 dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
 {
-  if (!run->saver || run->health.bad_row > 0 || (!dyno_run_get_folder (run) && !best))
+  if (!run->saving->saver || run->health.bad_row > 0 || (!dyno_run_get_folder (run) && !best))
     return TRUE;
-  if (!dyno_saver_check (run->saver, error))
+  if (!dyno_saver_check (run->saving->saver, error))
     return FALSE;
   /* First: it clears away unfinished files, which the saver's must not be among. */
   if (run->position.step > 0)
     dyno_run_begin_folder (run);
-  if (!best && !dyno_saver_has_room (run->saver))
+  if (!best && !dyno_saver_has_room (run->saving->saver))
     {
-      run->save_due = TRUE;
+      run->saving->due = TRUE;
       return TRUE;
     }
-  if (!dyno_saver_take (run->saver, run->engine->job, best, error))
+  if (!dyno_saver_take (run->saving->saver, run->engine->job, best, error))
     return FALSE;
-  run->save_due = FALSE;
-  run->saved_us = dyno_run_clock_now (&run->clock);
-  run->armed = TRUE;
-  run->armed_step = step;
+  run->saving->due = FALSE;
+  run->saving->saved_us = dyno_run_clock_now (&run->clock);
+  run->saving->armed = TRUE;
+  run->saving->armed_step = step;
   if (run->position.step == step)
     commit (run, best);
   return TRUE;
@@ -141,27 +202,36 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
 void
 dyno_run_save_known (DynoRun *run)
 {
-  if (!run->armed || run->position.step < run->armed_step)
+  if (!run->saving->armed || run->position.step < run->saving->armed_step)
     return;
   if (run->health.bad_row == 0)
     {
       commit (run, FALSE);
       return;
     }
-  run->armed = FALSE;
-  dyno_saver_cancel (run->saver);
+  run->saving->armed = FALSE;
+  dyno_saver_cancel (run->saving->saver);
 }
 
 gboolean
 dyno_run_save_last (DynoRun *run, GError **error)
 {
-  if (!run->saver)
+  if (!run->saving->saver)
     return TRUE;
-  dyno_saver_flush (run->saver);
+  dyno_saver_flush (run->saving->saver);
   if (!dyno_run_save (run, run->position.step, FALSE, error))
     return FALSE;
-  dyno_saver_flush (run->saver);
-  return dyno_saver_check (run->saver, error);
+  dyno_saver_flush (run->saving->saver);
+  return dyno_saver_check (run->saving->saver, error);
+}
+
+gboolean
+dyno_run_flush_saves (DynoRun *run, GError **error)
+{
+  if (!run->saving->saver)
+    return TRUE;
+  dyno_saver_flush (run->saving->saver);
+  return dyno_saver_check (run->saving->saver, error);
 }
 
 gboolean
@@ -181,7 +251,7 @@ dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error)
     }
   if (!dyno_run_save_last (run, error))
     return FALSE;
-  if (!dyno_saver_holds (run->saver, &run->position))
+  if (!dyno_saver_holds (run->saving->saver, &run->position))
     {
       dyno_run_warn (run, _ ("The state of the run is not saved: its memory on the device is kept "
                              "in this pause"));
@@ -240,7 +310,8 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   if (!dyno_position_take_validation (&run->position, &validated))
     return FALSE;
   if (dyno_run_get_folder (run))
-    g_clear_pointer (&run->best_path, g_free); /* the folder's file will be the better one */
+    g_clear_pointer (&run->saving->best_path,
+                     g_free); /* the folder's file will be the better one */
   g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept",
           metrics->epoch);
   return TRUE;
@@ -258,7 +329,7 @@ fail_to_save (DynoRun *run, const GError *problem, GError **error)
     }
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT,
                _ ("The weights were not saved: %s%s"), problem->message,
-               run->checkpoint ? _ ("; make room and resume from the checkpoint") : "");
+               run->saving->checkpoint ? _ ("; make room and resume from the checkpoint") : "");
   return FALSE;
 }
 
@@ -299,6 +370,12 @@ is_same_file (const char *a, const char *b)
          && one.st_ino == other.st_ino;
 }
 
+void
+dyno_run_forget_best (DynoRun *run)
+{
+  g_clear_pointer (&run->saving->best_path, g_free);
+}
+
 /* The best of the parts of a run that were before this one, in a file that a checkpoint has beside
  * it.  What an other run left there, or in the folder that this one goes on in, is not trusted. */
 gboolean
@@ -309,11 +386,11 @@ dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
   g_autofree char *folder = g_path_get_dirname (checkpoint);
   g_autofree char *beside = g_build_filename (folder, DYNO_WEIGHTS_NAME, NULL);
 
-  g_clear_pointer (&run->best_path, g_free);
+  g_clear_pointer (&run->saving->best_path, g_free);
   if (run->position.best_epoch > 0 && dyno_checkpoint_owns_weights (beside, run->position.run_id))
     {
       if (!own || !is_same_file (beside, own))
-        run->best_path = g_steal_pointer (&beside);
+        run->saving->best_path = g_steal_pointer (&beside);
       return !dyno_run_has_begun (run) || dyno_run_place_best (run, error);
     }
   if (run->position.best_epoch > 0 && g_file_test (beside, G_FILE_TEST_EXISTS))
@@ -330,11 +407,11 @@ dyno_run_place_best (DynoRun *run, GError **error)
 {
   DynoRunFolder *dir = dyno_run_get_folder (run);
 
-  if (!dir || !run->best_path)
+  if (!dir || !run->saving->best_path)
     return TRUE;
-  if (!copy_file (run, run->best_path, dyno_run_folder_get_weights (dir), error))
+  if (!copy_file (run, run->saving->best_path, dyno_run_folder_get_weights (dir), error))
     return FALSE;
-  g_clear_pointer (&run->best_path, g_free);
+  g_clear_pointer (&run->saving->best_path, g_free);
   return TRUE;
 }
 
@@ -344,12 +421,12 @@ save_best (DynoRun *run, GError **error)
   DynoRunFolder *dir = dyno_run_get_folder (run);
   const char *own = dir ? dyno_run_folder_get_weights (dir) : NULL;
   const char *other = run->job->weights_out;
-  const DynoWeights *kept = dyno_saver_get_best (run->saver);
+  const DynoWeights *kept = dyno_saver_get_best (run->saving->saver);
 
   if (kept)
     return save_to (kept, run, other, error) && save_to (kept, run, own, error);
   /* Before the folder is begun the best weights stay where they are. */
-  return copy_file (run, run->best_path ? run->best_path : own, other, error)
+  return copy_file (run, run->saving->best_path ? run->saving->best_path : own, other, error)
          && (!dyno_run_has_begun (run) || dyno_run_place_best (run, error));
 }
 
@@ -378,9 +455,9 @@ save_last (DynoRun *run, GError **error)
 gboolean
 dyno_run_save_weights (DynoRun *run, gboolean last, GError **error)
 {
-  if (!run->saver)
+  if (!run->saving->saver)
     return TRUE;
-  dyno_saver_flush (run->saver);
+  dyno_saver_flush (run->saving->saver);
   return (run->position.best_epoch == 0 || save_best (run, error))
          && (!last || save_last (run, error));
 }

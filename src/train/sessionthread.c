@@ -69,7 +69,7 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
   memset (&run->position, 0, sizeof run->position);
   run->position.best_val_metric = (double) NAN;
   run->position.best_val_loss = (double) NAN;
-  g_clear_pointer (&run->best_path, g_free);
+  dyno_run_forget_best (run);
   run->position.run_id = dyno_checkpoint_identify (run->engine->job, run->content_hash);
   if (!checkpoint)
     return dyno_engine_initialise (run->engine, watch, &run->position.batches_tracked, error);
@@ -80,8 +80,7 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
   for (guint i = 0; i < warnings->len; i++)
     dyno_run_warn (run, "%s", (char *) g_ptr_array_index (warnings, i));
   dyno_run_recall_log (run, checkpoint);
-  g_free (run->checkpoint);
-  run->checkpoint = g_strdup (checkpoint);
+  dyno_run_set_checkpoint (run, checkpoint);
   return dyno_run_adopt_best (run, checkpoint, error);
 }
 
@@ -227,7 +226,7 @@ recover (DynoRun *run, GError **problem)
 
       dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
       dyno_run_end_saving (run);
-      checkpoint = g_strdup (run->checkpoint);
+      checkpoint = g_strdup (dyno_run_get_checkpoint (run));
       dyno_run_collect_unreadable (run);
       g_clear_pointer (&run->engine, dyno_engine_free);
       run->health = (DynoHealth){ .idle_told = run->health.idle_told };
@@ -279,7 +278,7 @@ prepare (DynoRun *run, GError **error)
     return FALSE;
   if (job->resume && !(checkpoint = dyno_checkpoint_find (job->resume, error)))
     return FALSE;
-  run->checkpoint = g_strdup (checkpoint);
+  dyno_run_set_checkpoint (run, checkpoint);
   if (checkpoint)
     warn_of_ranks (run, checkpoint);
   if (!open_dataset (run, error) || !find_normalisation (run, checkpoint, error))
@@ -361,7 +360,7 @@ leave_if_over (DynoRun *run, gboolean *over, GError **error)
   run->is_idle = TRUE;
   if (!run->job->weights_out)
     return TRUE;
-  if (!dyno_run_adopt_best (run, run->checkpoint, error))
+  if (!dyno_run_adopt_best (run, dyno_run_get_checkpoint (run), error))
     return FALSE;
   dyno_run_begin_saving (run);
   return dyno_run_save_weights (run, TRUE, error);
@@ -430,7 +429,7 @@ static gboolean
 build_again (DynoRun *run, GError **error)
 {
   gint64 began = dyno_run_clock_now (&run->clock);
-  g_autofree char *checkpoint = g_strdup (run->checkpoint);
+  g_autofree char *checkpoint = g_strdup (dyno_run_get_checkpoint (run));
   gboolean built;
 
   dyno_session_set_state (run->session, DYNO_SESSION_PREPARING);
@@ -625,6 +624,7 @@ dyno_session_run (gpointer data)
   (void) dyno_cores_keep ((guint) run.job->settings.threads); /* of all that the run starts */
   dyno_run_clock_init (&run.clock, g_get_monotonic_time);
   run.log = dyno_run_log_new ();
+  run.saving = dyno_run_saving_new ();
   dyno_session_add_observer (run.session, &dyno_run_row_writer, &run);
   dyno_session_set_state (run.session, DYNO_SESSION_PREPARING);
   prepared = prepare (&run, &problem);
@@ -648,7 +648,8 @@ dyno_session_run (gpointer data)
     find_bad_layer (&run);
   dyno_run_tell_last_facts (&run, state, problem);
   dyno_run_finish_folder (&run);
-  g_clear_pointer (&run.saver, dyno_saver_free); /* one that ends at once writes nothing more */
+  /* One that ends at once writes nothing more. */
+  g_clear_pointer (&run.saving, dyno_run_saving_free);
   dyno_run_collect_unreadable (&run);
   if (problem)
     g_info ("Failed: %s", problem->message);
@@ -663,8 +664,6 @@ dyno_session_run (gpointer data)
   dyno_engine_free (run.engine);
   dyno_dataset_unref (run.dataset);
   dyno_run_log_free (run.log);
-  g_free (run.checkpoint);
-  g_free (run.best_path);
   if (problem && !ranks_failed)
     tell_problem (&run, problem);
   tell_end (&run, state);

@@ -33,8 +33,7 @@ typedef struct {
 static gboolean
 has_diverged (DynoRun *run, guint limit, GError **error)
 {
-  gboolean kept = run->checkpoint
-                  || (dyno_run_get_folder (run) && run->saver && dyno_saver_has_saved (run->saver));
+  gboolean kept = dyno_run_get_checkpoint (run) || dyno_run_has_saved (run);
 
   return dyno_health_has_diverged (&run->health, limit, run->position.step,
                                    kept ? _ ("the last good checkpoint is kept; ") : "", error);
@@ -255,10 +254,11 @@ obey (Loop *loop, GError **error)
         return orders.stop == DYNO_STOP_NOW ? DYNO_RUN_ENDED : DYNO_RUN_STOPPED;
       if (orders.checkpoint && !dyno_run_get_folder (run) && run->job->rank == 0)
         dyno_run_warn (run, _ ("The run has no folder to save a checkpoint in"));
-      run->save_due = run->save_due || orders.checkpoint;
+      if (orders.checkpoint)
+        dyno_run_ask_save (run);
       if (!orders.pause)
         break;
-      if (!drain (loop, error) || (run->save_due && !dyno_run_save_last (run, error))
+      if (!drain (loop, error) || (dyno_run_is_save_asked (run) && !dyno_run_save_last (run, error))
           || (release && !dyno_run_save_all (run, &release, error)))
         return DYNO_RUN_FAILED;
       if (release)
@@ -644,10 +644,11 @@ dyno_run_loop (DynoRun *run, GError **error)
   if (outcome == DYNO_RUN_FAILED)
     rescue (&loop, problem);
   else if (outcome == DYNO_RUN_STOPPED
-           || (outcome == DYNO_RUN_FINISHED && (run->position.epoch_step > 0 || run->save_due)))
+           || (outcome == DYNO_RUN_FINISHED
+               && (run->position.epoch_step > 0 || dyno_run_is_save_asked (run))))
     saved = drain (&loop, &problem) && dyno_run_save_last (run, &problem);
   else if (outcome == DYNO_RUN_FINISHED)
-    saved = !run->saver || (dyno_saver_flush (run->saver), dyno_saver_check (run->saver, &problem));
+    saved = dyno_run_flush_saves (run, &problem);
   if (problem)
     g_propagate_error (error, g_steal_pointer (&problem));
   return saved ? outcome : DYNO_RUN_FAILED;
