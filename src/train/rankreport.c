@@ -17,10 +17,10 @@ dyno_run_begin_ranks (DynoRun *run, GError **error)
   if (!dyno_ranks_share_devices (comm, dyno_device_get_info (run->engine->device)->name, reports,
                                  error))
     return FALSE;
-  if (run->job->rank > 0 || run->rank_times)
+  if (run->job->rank > 0 || run->ranks.times)
     return TRUE;
-  run->rank_times = dyno_rank_times_new (n);
-  run->rank_reports = g_steal_pointer (&reports);
+  run->ranks.times = dyno_rank_times_new (n);
+  run->ranks.reports = g_steal_pointer (&reports);
   return TRUE;
 }
 
@@ -29,7 +29,7 @@ static DynoRankReport *
 fill_reports (const DynoRun *run, const DynoRankRate *rates)
 {
   guint n = dyno_comm_get_size (run->session->comm);
-  DynoRankReport *reports = g_memdup2 (run->rank_reports, n * sizeof *reports);
+  DynoRankReport *reports = g_memdup2 (run->ranks.reports, n * sizeof *reports);
 
   for (guint r = 0; r < n; r++)
     reports[r].rate = rates[r];
@@ -64,7 +64,7 @@ describe_reason (const DynoSlowRank *slow)
 static void
 warn_of_slow (DynoRun *run, const DynoSlowRank *slow)
 {
-  const DynoRankReport *report = &run->rank_reports[slow->rank];
+  const DynoRankReport *report = &run->ranks.reports[slow->rank];
   g_autofree char *reason = describe_reason (slow);
 
   dyno_run_warn (run,
@@ -81,25 +81,25 @@ dyno_run_take_ranks (DynoRun *run, const DynoStepResult *result, double step_ms)
   DynoSlowRank slow;
   DynoEvent *event;
 
-  if (!run->rank_times || !result->ranks
-      || !dyno_rank_times_add (run->rank_times, result->order.epoch, step_ms, result->ranks))
+  if (!run->ranks.times || !result->ranks
+      || !dyno_rank_times_add (run->ranks.times, result->order.epoch, step_ms, result->ranks))
     return;
   event = dyno_event_new (DYNO_EVENT_RANKS);
   event->ranks.step = result->order.step + 1;
   event->ranks.n = dyno_comm_get_size (run->session->comm);
   rates = g_new (DynoRankRate, event->ranks.n);
-  dyno_rank_times_get_window (run->rank_times, rates);
+  dyno_rank_times_get_window (run->ranks.times, rates);
   event->ranks.reports = fill_reports (run, rates);
   dyno_session_emit (run->session, event);
-  while (dyno_rank_times_find_slow (run->rank_times, &slow))
+  while (dyno_rank_times_find_slow (run->ranks.times, &slow))
     warn_of_slow (run, &slow);
 }
 
 void
 dyno_run_skip_ranks (DynoRun *run)
 {
-  if (run->rank_times)
-    dyno_rank_times_skip (run->rank_times);
+  if (run->ranks.times)
+    dyno_rank_times_skip (run->ranks.times);
 }
 
 static double
@@ -108,15 +108,15 @@ known (double value)
   return isfinite (value) ? value : 0;
 }
 
-void
+gboolean
 dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts)
 {
   DynoExchangeTimes times;
   g_autofree DynoRankRate *rates = NULL;
   double wait_ms, sum_ms;
 
-  if (!run->rank_times)
-    return;
+  if (!run->ranks.times)
+    return FALSE;
   facts->ranks = dyno_comm_get_size (run->session->comm);
   facts->hosts = dyno_comm_count_hosts (run->session->comm);
   if (run->engine && run->engine->exchange)
@@ -126,11 +126,12 @@ dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts)
       facts->exchange_buckets = times.buckets;
     }
   rates = g_new (DynoRankRate, facts->ranks);
-  dyno_rank_times_get_all (run->rank_times, rates);
-  dyno_rank_times_get_exchange (run->rank_times, &wait_ms, &sum_ms);
+  dyno_rank_times_get_all (run->ranks.times, rates);
+  dyno_rank_times_get_exchange (run->ranks.times, &wait_ms, &sum_ms);
   facts->exchange_wait_ms = known (wait_ms);
   facts->exchange_sum_ms = known (sum_ms);
   facts->wait_ranks_ms = known (rates[0].wait_ms - wait_ms);
+  return TRUE;
 }
 
 void
@@ -138,12 +139,12 @@ dyno_run_end_ranks (DynoRun *run, DynoEvent *done)
 {
   g_autofree DynoRankRate *rates = NULL;
 
-  if (!run->rank_times)
+  if (!run->ranks.times)
     return;
   done->done.n_ranks = dyno_comm_get_size (run->session->comm);
   rates = g_new (DynoRankRate, done->done.n_ranks);
-  dyno_rank_times_get_all (run->rank_times, rates);
+  dyno_rank_times_get_all (run->ranks.times, rates);
   done->done.ranks = fill_reports (run, rates);
-  g_clear_pointer (&run->rank_times, dyno_rank_times_free);
-  g_clear_pointer (&run->rank_reports, g_free);
+  g_clear_pointer (&run->ranks.times, dyno_rank_times_free);
+  g_clear_pointer (&run->ranks.reports, g_free);
 }

@@ -356,10 +356,8 @@ dyno_run_tell_facts (DynoRun *run)
 void
 dyno_run_tell_epoch_facts (DynoRun *run)
 {
-  if (!run->rank_times)
-    return;
-  dyno_run_describe_ranks (run, &run->log->facts);
-  emit_facts (run);
+  if (dyno_run_describe_ranks (run, &run->log->facts))
+    emit_facts (run);
 }
 
 void

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run, for the files of the session's thread: sessionthread.c (its life),
- * trainloop.c (epochs and steps), report.c (what it tells), savepolicy.c (what it saves).  They
- * call each other through this header alone: any of them may warn, and the loop saves and reports.
- * Private to the train layer. */
+ * trainloop.c (epochs and steps), report.c (its reports and its folder), savepolicy.c (its
+ * checkpoints and weights), runclock.c (its times), and some smaller ones.  They call each other
+ * through this header only: any of them may warn, and the loop saves and reports.  Each struct in
+ * DynoRun belongs to one of the files, and the others use its functions; the remaining members are
+ * of the run as a whole.  Private to the train layer. */
 #pragma once
 #include "checkpoint.h"
 #include "engine.h"
@@ -27,6 +29,19 @@ typedef enum {
 typedef struct _DynoRunLog DynoRunLog;       /* report.c */
 typedef struct _DynoRunSaving DynoRunSaving; /* savepolicy.c */
 
+/* Members belong to rankreport.c. */
+typedef struct {
+  DynoRankTimes *times;    /* on rank 0 of several; else NULL */
+  DynoRankReport *reports; /* with it: who they are */
+} DynoRunRanks;
+
+/* Members belong to unreadable.c. */
+typedef struct {
+  gboolean warned;
+  GPtrArray *names; /* char*, "sample: reason"; collected when an engine ends */
+  guint64 n;
+} DynoRunUnreadable;
+
 typedef struct {
   DynoSession *session;
   const DynoJob
@@ -47,12 +62,9 @@ typedef struct {
   gboolean is_idle;           /* nothing was left to do */
   DynoPosition begin;         /* where this part of the run began */
   guint64 whole_steps;        /* see event.h */
-  DynoSensors *sensors;       /* from the first engine on */
-  gboolean unreadable_told;
-  DynoRankTimes *rank_times;    /* on rank 0 of several; else NULL */
-  DynoRankReport *rank_reports; /* with it: who they are */
-  GPtrArray *unreadable;        /* char*, "sample: reason"; collected when an engine ends */
-  guint64 n_unreadable;
+  DynoSensors *sensors;       /* of runsensors.c: from the first engine on */
+  DynoRunRanks ranks;
+  DynoRunUnreadable unreadable;
 } DynoRun;
 
 /* trainloop.c: from the run's position to its end. */
@@ -112,11 +124,11 @@ void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 
 /* rankreport.c.  Of several ranks: who they are, which all of them tell; then, on rank 0, what each
  * does with its time.  taken: with a step's result, of step_ms.  skip: the next step does not count.
- * end: what DONE tells. */
+ * describe: FALSE: there is one rank, or this is not rank 0.  end: fills DONE. */
 gboolean dyno_run_begin_ranks (DynoRun *run, GError **error);
 void dyno_run_take_ranks (DynoRun *run, const DynoStepResult *result, double step_ms);
 void dyno_run_skip_ranks (DynoRun *run);
-void dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts);
+gboolean dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts);
 void dyno_run_end_ranks (DynoRun *run, DynoEvent *done);
 
 /* runsensors.c.  With an engine: SENSORS events from now on; a second call counts for the memory of
@@ -134,6 +146,8 @@ void dyno_run_tell_unreadable (DynoRun *run);
 void dyno_run_collect_unreadable (DynoRun *run);
 /* All ranks know those of each; collective.  Nothing where there is one. */
 gboolean dyno_run_share_unreadable (DynoRun *run, GError **error);
+/* Once all are collected: fills DONE. */
+void dyno_run_end_unreadable (DynoRun *run, DynoEvent *done);
 
 /* savepolicy.c: checkpoints, the best weights, and when they are saved.  Free it before the engine:
  * what only waits to be written is dropped. */

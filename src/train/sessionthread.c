@@ -601,10 +601,7 @@ tell_end (DynoRun *run, DynoSessionState state)
   event->done.out_dir = g_strdup (run->job->out_dir);
   event->done.parts = MAX (run->parts, 1);
   event->done.batch_size = run->batch_size;
-  event->done.n_unreadable = run->n_unreadable;
-  event->done.unreadable = g_new0 (char *, run->unreadable->len + 1);
-  for (guint i = 0; i < run->unreadable->len; i++)
-    event->done.unreadable[i] = g_strdup (g_ptr_array_index (run->unreadable, i));
+  dyno_run_end_unreadable (run, event);
   dyno_run_end_ranks (run, event);
   dyno_session_emit (session, event);
 }
@@ -669,6 +666,5 @@ dyno_session_run (gpointer data)
   tell_end (&run, state);
   dyno_run_clock_clear (&run.clock);
   dyno_job_unref (run.job);
-  g_ptr_array_unref (run.unreadable);
   return NULL;
 }

@@ -21,7 +21,7 @@ get_loader (DynoRun *run, guint part)
 static void
 tell (DynoRun *run, const char *name)
 {
-  run->unreadable_told = TRUE;
+  run->unreadable.warned = TRUE;
   dyno_run_warn (run,
                  _ ("A sample cannot be read, and another takes its place: %s; all such are "
                     "counted, and past %g %% of the "
@@ -32,7 +32,7 @@ tell (DynoRun *run, const char *name)
 void
 dyno_run_tell_unreadable (DynoRun *run)
 {
-  for (guint part = 0; part < 2 && !run->unreadable_told; part++)
+  for (guint part = 0; part < 2 && !run->unreadable.warned; part++)
     {
       DynoLoader *loader = get_loader (run, part);
       g_auto (GStrv) names = NULL;
@@ -49,22 +49,22 @@ dyno_run_collect_unreadable (DynoRun *run)
 {
   guint64 count = 0;
 
-  if (!run->unreadable)
-    run->unreadable = g_ptr_array_new_with_free_func (g_free);
+  if (!run->unreadable.names)
+    run->unreadable.names = g_ptr_array_new_with_free_func (g_free);
   for (guint part = 0; part < 2; part++)
     {
       DynoLoader *loader = get_loader (run, part);
       g_auto (GStrv) names = loader ? dyno_loader_list_bad (loader) : NULL;
 
       count += loader ? dyno_loader_count_bad (loader) : 0;
-      for (guint i = 0; names && names[i] && run->unreadable->len < MAX_NAMED; i++)
-        if (!g_ptr_array_find_with_equal_func (run->unreadable, names[i], g_str_equal, NULL))
+      for (guint i = 0; names && names[i] && run->unreadable.names->len < MAX_NAMED; i++)
+        if (!g_ptr_array_find_with_equal_func (run->unreadable.names, names[i], g_str_equal, NULL))
           {
-            g_ptr_array_add (run->unreadable, g_strdup (names[i]));
+            g_ptr_array_add (run->unreadable.names, g_strdup (names[i]));
             g_info ("Unreadable: %s", names[i]);
           }
     }
-  run->n_unreadable = MAX (run->n_unreadable, MAX (count, run->unreadable->len));
+  run->unreadable.n = MAX (run->unreadable.n, MAX (count, run->unreadable.names->len));
 }
 
 gboolean
@@ -73,10 +73,22 @@ dyno_run_share_unreadable (DynoRun *run, GError **error)
   if (!run->session->comm)
     return TRUE;
   dyno_run_collect_unreadable (run);
-  if (!dyno_ranks_share_unreadable (run->session->comm, run->unreadable, MAX_NAMED,
-                                    &run->n_unreadable, error))
+  if (!dyno_ranks_share_unreadable (run->session->comm, run->unreadable.names, MAX_NAMED,
+                                    &run->unreadable.n, error))
     return FALSE;
-  if (run->unreadable->len > 0 && !run->unreadable_told)
-    tell (run, run->unreadable->pdata[0]);
+  if (run->unreadable.names->len > 0 && !run->unreadable.warned)
+    tell (run, run->unreadable.names->pdata[0]);
   return TRUE;
+}
+
+void
+dyno_run_end_unreadable (DynoRun *run, DynoEvent *done)
+{
+  GPtrArray *names = run->unreadable.names;
+
+  done->done.n_unreadable = run->unreadable.n;
+  done->done.unreadable = g_new0 (char *, names->len + 1);
+  for (guint i = 0; i < names->len; i++)
+    done->done.unreadable[i] = g_strdup (names->pdata[i]);
+  g_clear_pointer (&run->unreadable.names, g_ptr_array_unref);
 }
