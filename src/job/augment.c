@@ -2,7 +2,7 @@
 /* From settings to random changes, and what they need of the samples. */
 #include "augment.h"
 
-/* What a change needs. */
+/* The kind of samples that a change needs. */
 typedef enum {
   NEEDS_IMAGE = 1,
   NEEDS_SEQUENCE = 2,

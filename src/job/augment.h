@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The random changes of training samples that a job's settings ask for.  Private to the train
- * layer. */
+/* The random changes of training samples that a job's settings ask for.  Private to the layers
+ * up to train. */
 #pragma once
 #include "job.h"
 
@@ -14,9 +14,9 @@ gboolean dyno_augment_get (const DynoJob *job, const DynoDatasetInfo *info,
                            const DynoBatchSchema *schema, DynoAugmentation *augmentation,
                            GError **error);
 
-/* The crops that the loader of training samples takes, and none that the device then would: where
- * augment.crop_from is source and the data set's kind can.  By the settings and the kind alone, so
- * that a run has one meaning. */
+/* The crops that the loader of training samples takes, and none that the device then would:
+ * where augment.crop_from is source and the data set's kind can.  They follow from the settings
+ * and the kind only, so that a run has one meaning. */
 DynoCrop dyno_augment_get_source_crop (const DynoJob *job, const DynoDatasetInfo *info);
 
 G_END_DECLS

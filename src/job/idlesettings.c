@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings without an effect.  What the table of settings knows (what a setting depends on and
- * needs) is asked of every one; the rest are rules of their own.
+/* Settings without an effect.  Each is looked up in the table of settings, which knows its
+ * dependencies and needs; the rest are rules of their own.
  *
  * Invariant: a setting at its default value is never named for what it depends on; switched off,
  * neither. */

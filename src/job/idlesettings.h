@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings that were given and change nothing: said before the first step.  Private to the train
- * layer. */
+/* Settings that were given and change nothing: they are named before the first step.  Private to
+ * the layers up to train. */
 #pragma once
 #include "job.h"
 

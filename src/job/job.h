@@ -27,7 +27,7 @@ typedef struct {
   /* Processes that train it together, each with batches of its own (0: one); and which this is. */
   guint ranks, rank;
   DynoSettings settings;
-  /* What data.normalise=weights stands for, once that is known (normalisation.h). */
+  /* The numbers that data.normalise=weights stands for, once they are known (normalisation.h). */
   gboolean knows_normalisation;
   DynoNormalisation normalisation;
 } DynoJob;
@@ -65,7 +65,8 @@ gint64 dyno_job_get_batch (const DynoJob *job, guint64 n_train);
 /* "The training part has only 90 samples: batch_size is 90"; NULL: it runs as it is set.  g_free. */
 char *dyno_job_describe_batch (const DynoJob *job, guint64 n_train);
 
-/* What a job needs, exactly, without running it: no device is touched.  Takes some milliseconds. */
+/* The exact needs of a job, known without running it: no device is touched.  Takes some
+ * milliseconds. */
 typedef struct {
   DynoPlan plan;           /* training and evaluation merged */
   gint64 batch_size;       /* that runs, see dyno_job_get_batch */

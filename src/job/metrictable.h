@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics of a run: those that its loss declares.  What a row of the log holds, the columns of
- * metrics.csv, keys of JSON, plots and the choice of the best epoch follow it. */
+/* The metrics of a run: those that its loss declares.  The rows of the log, the columns of
+ * metrics.csv, keys of JSON, plots and the choice of the best epoch follow this table. */
 #pragma once
 #include "dataset.h"
 #include "metric.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a batch is divided so that the effective batch stays.  Pure arithmetic; any thread.  Private to
- * the train layer. */
+/* How a batch is divided so that the effective batch stays.  Pure arithmetic; any thread.
+ * Private to the layers up to train. */
 #pragma once
 #include <glib.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a job will need, from graph, lowering and memory plan of its two programs, without a device.
+/* The needs of a job, computed from graph, lowering and memory plan of its two programs without a
+ * device.
  *
  * Invariants: the plan given here is the one a session allocates; a network that was planned once
  * is remembered, since a window asks again after every change of a setting that does not touch the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a job where more is known than the data set's facts alone.  Private to the train
- * layer. */
+/* The plan of a job where more is known than the data set's facts only.  Private to the layers
+ * up to train. */
 #pragma once
 #include "job.h"
 #include "build.h"
@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 
 #define DYNO_JOB_SLOTS 2 /* steps in flight */
 
-/* Samples of the two parts as dyno_dataset_split divides, from the facts alone. */
+/* Samples of the two parts as dyno_dataset_split divides, from the facts only. */
 void dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
                            guint64 *n_validation);
 

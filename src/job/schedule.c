@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate at a place of a run: from the place and the settings alone, so that a resumed
- * run goes on exactly. */
+/* The learning rate at a place of a run: it follows from the place and the settings only, so
+ * that a resumed run goes on exactly. */
 #include "schedule.h"
 #include "intl.h"
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate at a place of a run.  Private to the train layer.
+/* The learning rate at a place of a run.  Private to the layers up to train.
  *
  * A place counts the steps that the run would have made up to there with the settings that it has
  * now: those of its whole epochs, and those of the samples that its epoch has gone through.  A run

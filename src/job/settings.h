@@ -43,7 +43,7 @@ typedef struct {
   double label_smoothing;
   gint64 epochs;
   gboolean log_trackio, log_mlflow;
-  double checkpoint_minutes;  /* 0: at the ends of epochs alone */
+  double checkpoint_minutes;  /* 0: at the ends of epochs only */
   gint64 early_stop_patience; /* epochs; 0: off */
   double early_stop_delta;
   GQuark best_metric; /* of its name; 0: the one that the loss says */
@@ -87,7 +87,7 @@ typedef struct {
 
 /* Not at all; as the data set advises; as the weights that are started from were. */
 typedef enum { DYNO_NORMALISE_NO, DYNO_NORMALISE_DATA, DYNO_NORMALISE_WEIGHTS } DynoNormalise;
-/* What random resized crops are cut from. */
+/* The image that random resized crops are cut from. */
 typedef enum { DYNO_CROP_FROM_SAMPLE, DYNO_CROP_FROM_SOURCE } DynoCropFrom;
 typedef enum { DYNO_BALANCE_NONE, DYNO_BALANCE_SAMPLING } DynoBalance;
 typedef enum { DYNO_CLASS_WEIGHTS_NONE, DYNO_CLASS_WEIGHTS_BALANCED } DynoClassWeights;
@@ -121,11 +121,11 @@ typedef enum {
 typedef enum {
   DYNO_SETTING_LIVE_NO,   /* not at all: it counts from the next run on */
   DYNO_SETTING_LIVE_STEP, /* from the next step on: who needs it reads it anew each time */
-  /* from the next batch on: dyno_engine_renew_loaders tells the loaders */
+  /* from the next batch on: dyno_engine_renew_loaders informs the loaders */
   DYNO_SETTING_LIVE_LOADER,
 } DynoSettingLive;
 
-/* What the tuner may try, least first. */
+/* The values that the tuner may try, least first. */
 typedef enum {
   DYNO_TUNABLE_NO,
   DYNO_TUNABLE_EACH,    /* every value of a switch or a choice */
@@ -138,7 +138,7 @@ typedef struct {
   double baseline;         /* what a first script does */
 } DynoTunable;
 
-/* What a setting needs of model and data set to have an effect. */
+/* The property of model or data set without which a setting has no effect. */
 typedef enum {
   DYNO_SETTING_NEEDS_NOTHING,
   DYNO_SETTING_NEEDS_DROPOUT, /* a model with a dropout layer */
@@ -171,7 +171,7 @@ typedef struct {
 const DynoSettingInfo *dyno_setting_list (guint *n);
 const DynoSettingInfo *dyno_setting_find (const char *key); /* NULL: unknown */
 
-/* A choice that begins with "false" and "true": these are read, and told, as those of a BOOL. */
+/* A choice that begins with "false" and "true": these are read and shown as those of a BOOL. */
 gboolean dyno_setting_has_switch (const DynoSettingInfo *info);
 
 /* N_(): the title of a group. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The error domain of the train layer. */
+/* The error domain of a training. */
 #include "train-error.h"
 
 G_DEFINE_QUARK (dyno - train - error - quark, dyno_train_error)

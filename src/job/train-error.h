@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the train layer. */
+/* Errors of a training: of the layers job, weights, record and train. */
 #pragma once
 #include <glib.h>
 
