@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which epoch is the best by validation, and since when none was better by a real gain: of a
- * position and numbers, no device.  Private to the train layer. */
+/* These rules decide which epoch is the best by validation, and since when none was better by a
+ * real gain.  They use a position and numbers, and no device.  Private to the layers up to
+ * train. */
 #pragma once
 #include "checkpoint.h"
 #include "metrictable.h"

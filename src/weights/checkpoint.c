@@ -583,7 +583,7 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   if (!compare (file, shown, job, content_hash, &was, warnings, error))
     return FALSE;
   weights = dyno_weights_new (graph_of (program), error);
-  /* What was frozen and is no more begins with no moments. */
+  /* Parameters that were frozen and are no more begin without moments. */
   thawed = was.model_freeze != job->settings.model_freeze;
   if (!weights
       || !load_space (file, shown, program, DYNO_SPACE_MASTER, "model.", FALSE, weights, error)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints: all that a run needs to go on to the same bits.  All but finding one and reading its
- * job is private to the train layer.
+ * job is private to the layers up to train.
  *
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
  * num_batches_tracked included), moment1.* (momentum), moment2.* (AdamW), scaler, targets

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Classes of a weights file and those of a data set, matched by their names: a class is a row of the
- * last layer.  Private to the train layer. */
+/* Classes of a weights file and those of a data set, matched by their names: a class is a row of
+ * the last layer.  Private to the layers up to train. */
 #pragma once
 #include <glib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The state of a run in host memory: what a checkpoint and a weights file hold.  Private to the
- * train layer. */
+ * layers up to train. */
 #pragma once
 #include "snapshot.h"
 #include "weightsfile.h"
@@ -11,7 +11,7 @@ typedef struct {
   DynoGraph *graph; /* whose parameters these are; outlives the state */
   DynoWeights *model;
   DynoWeights *average; /* NULL: the graph has no moving averages; those of frozen ones are equal */
-  DynoWeights *moment1, *moment2; /* NULL: not read; moment2 is AdamW's alone */
+  DynoWeights *moment1, *moment2; /* NULL: not read; only AdamW has moment2 */
   struct DynoScalerState scaler;
 } DynoState;
 
@@ -25,7 +25,8 @@ typedef enum {
  * for all that is in flight.  Errors: those of reading, OUT_OF_HOST_MEMORY. */
 DynoState *dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts parts,
                             GError **error);
-/* What is to be saved as the weights: the averages, where there are some; owned by the state. */
+/* The values to be saved as the weights: the averages, where there are some.  The state owns
+ * them. */
 DynoWeights **dyno_state_get_weights (DynoState *state);
 void dyno_state_free (DynoState *state);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoState, dyno_state_free)

@@ -9,7 +9,7 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_INT8_SCALE "_scale" /* behind the name of a weight */
+#define DYNO_INT8_SCALE "_scale" /* after the name of a weight */
 
 gboolean dyno_int8_applies (const DynoParameter *parameter);
 

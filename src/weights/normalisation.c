@@ -30,7 +30,7 @@ check_input (const DynoBatchField *theirs, const char *shown, const DynoDatasetI
       dyno_element_name (theirs->element), channels);
 }
 
-/* notes: why config.json tells nothing either, where there is one. */
+/* notes: why config.json says nothing either, where there is one. */
 static void
 refuse_silent (const char *shown, const GPtrArray *notes, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A weights file as a model, without a device: the graph as its builder made it, nothing fused, for
- * one sample, and the values of its parameters.  What exporters of models begin with. */
+/* A weights file as a model, without a device: the graph as its builder made it, nothing fused,
+ * for one sample, and the values of its parameters.  Exporters of models begin with it. */
 #pragma once
 #include "weightsinfo.h"
 
@@ -15,8 +15,8 @@ typedef struct {
   gpointer weights; /* that values lie in; private */
 } DynoSavedModel;
 
-/* What is not used of the file is said in notes (char *).  Errors: CHECKPOINT: the file does not say
- * its model, input or outputs, or does not fit; those of dyno_network_build. */
+/* Notes (char *) name the parts of the file that are not used.  Errors: CHECKPOINT: the file
+ * does not say its model, input or outputs, or does not fit; those of dyno_network_build. */
 DynoSavedModel *dyno_saved_model_open (const char *path, GPtrArray *notes, GError **error);
 void dyno_saved_model_free (DynoSavedModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSavedModel, dyno_saved_model_free)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Values to predict, brought to mean 0 and deviation 1 for the training (data.normalise), and
- * weights of classes.  Private to the train layer.
+ * weights of classes.  Private to the layers up to train.
  *
- * The network learns z = (value - mean) / deviation, each value by the mean and deviation of the
- * training part; descended is an eighth of the squared error of z (mse_rows.comp says why).  Losses
- * and errors are told in the data's unit.  A weights file predicts in the data's unit: the map is
- * folded into the last linear layer when it is written, and taken out when it is read.  A
- * checkpoint holds the weights as they are, and the map. */
+ * The network learns z = (value - mean) / deviation, each value by the mean and deviation
+ * of the training part; descended is an eighth of the squared error of z (mse_rows.comp says
+ * why).  Losses and errors are reported in the data's unit.  A weights file predicts in the
+ * data's unit: the map is folded into the last linear layer when it is written, and taken out
+ * when it is read.  A checkpoint holds the weights as they are, and the map. */
 #pragma once
 #include "dataset.h"
 #include "weightvalues.h"

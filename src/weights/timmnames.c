@@ -32,7 +32,7 @@ static const Part efficientnet[] = {
 /* torchvision counts the blocks of MobileNetV2 through, from 1; timm in each stage. */
 static const guint8 mobilenetv2_blocks[] = { 1, 2, 3, 4, 3, 3, 1 };
 
-/* A number and the dot behind it, which are passed. */
+/* A number and the dot after it, which are passed. */
 static gboolean
 take_number (const char **at, guint *number)
 {

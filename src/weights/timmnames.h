@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What timm calls the models and tensors that Dyno calls as torchvision does.  Private to the train
- * layer. */
+/* timm's names of the models and tensors that Dyno calls as torchvision does.  Private to the
+ * layers up to train. */
 #pragma once
 #include <glib.h>
 

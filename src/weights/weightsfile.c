@@ -253,7 +253,7 @@ list_in_words (const GPtrArray *names)
   return g_string_free (text, FALSE);
 }
 
-/* What stands before one of a file's names that end so; the shortest.  NULL: none does. */
+/* The shortest prefix of a file's names that end so.  NULL: none does. */
 static char *
 find_before (DynoSafetensors *file, const char *name)
 {
@@ -271,8 +271,7 @@ find_before (DynoSafetensors *file, const char *name)
   return found ? g_strndup (found, strlen (found) - strlen (name)) : NULL;
 }
 
-/* What stands before the names of the model's parameters: what stands before the first of them.
- * g_free. */
+/* The prefix of the names of the model's parameters, which is that of the first of them.  g_free. */
 static char *
 find_prefix (DynoGraph *graph, DynoSafetensors *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private to
- * the train layer. */
+/* Weights of a model in safetensors files, by torchvision's names, shapes and layouts.  Private
+ * to the layers up to train. */
 #pragma once
 #include "safetensors.h"
 #include "weightvalues.h"
@@ -29,11 +29,12 @@ typedef enum {
 } DynoWeightsHead;
 
 /* From somebody's weights file.  Names may have something before them ("model.", "module.",
- * "state_dict."), the same before each, and be timm's.  The last linear layer, with
- * MAY_DIFFER, may be missing, or be of another number of outputs: its values in weights stay then,
- * and *head_is_new is TRUE (may be NULL); with LEFT_OUT they stay in any case.  Every other parameter must be there in its shape; what the model has no place for is left
- * unused.  What was left out or replaced is said in notes (char*, sentences).  Errors: CHECKPOINT,
- * naming shown and what is missing or does not match. */
+ * "state_dict."), the same before each, and be timm's.  The last linear layer, with MAY_DIFFER,
+ * may be missing, or be of another number of outputs: its values in weights stay then, and
+ * *head_is_new is TRUE (may be NULL); with LEFT_OUT they stay in any case.  Every other
+ * parameter must be there in its shape; tensors that the model has no place for are left unused.
+ * Notes (char*, sentences) say which were left out or replaced.  Errors: CHECKPOINT, naming
+ * shown and what is missing or does not match. */
 gboolean dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
                             const char *shown, DynoWeightsHead head, gboolean *head_is_new,
                             GPtrArray *notes, GError **error);
@@ -53,8 +54,8 @@ void dyno_weights_list (const DynoWeights *weights, DynoGraph *graph, const char
                         gboolean without_states, gboolean tracked, GArray *tensors,
                         GPtrArray *names);
 
-/* What every save asks before it touches a file: all float32 tensors of the list (DynoSafetensor)
- * are finite.  FALSE with DIVERGED, naming the first that is not. */
+/* The check of every save before it touches a file: all float32 tensors of the list
+ * (DynoSafetensor) are finite.  FALSE with DIVERGED, naming the first that is not. */
 gboolean dyno_tensors_check_finite (const GArray *tensors, GError **error);
 
 /* A plain weights file, which predicts in the data's unit (targets.h).  Errors: DIVERGED (a value

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a weights file says of itself, in its metadata: the model and its parameters, what it is fed
- * and how that is normalised, what its outputs mean.  Who has the file needs nothing else to
+/* The metadata in which a weights file describes itself: the model and its parameters, the input
+ * and how that is normalised, the meaning of the outputs.  Who has the file needs nothing else to
  * predict.
  *
  * Keys (all strings, lists as JSON): model, model.width, task ("classes" or "values"), outputs,
@@ -16,12 +16,12 @@ G_BEGIN_DECLS
 typedef struct {
   char *model;
   double model_width;
-  guint32 n_outputs;   /* 0: not told */
+  guint32 n_outputs;   /* 0: not known */
   gboolean is_values;  /* the outputs are values, in the data's unit; else classes */
-  char **class_names;  /* n_outputs + NULL; NULL: not told, or values */
-  char **target_names; /* n_outputs + NULL; NULL: not told, or classes */
+  char **class_names;  /* n_outputs + NULL; NULL: not known, or values */
+  char **target_names; /* n_outputs + NULL; NULL: not known, or classes */
   char **target_units; /* as target_names; "": none */
-  gboolean has_input;  /* the next is told */
+  gboolean has_input;  /* the next is known */
   DynoBatchField input;
 } DynoWeightsInfo;
 
@@ -31,9 +31,9 @@ DynoWeightsInfo *dyno_weights_info_new (const DynoJob *job, const DynoDatasetInf
 /* Of a file; what it does not say stays NULL or 0.  Errors: CHECKPOINT, where what it says makes no
  * sense. */
 DynoWeightsInfo *dyno_weights_info_read (DynoSafetensors *file, GError **error);
-/* What the file at path does not say itself, from timm's config.json beside it, where there is one:
- * the model, the number and names of the classes, size and normalisation of the input.  What was
- * taken, or why nothing could be, is said in notes (char *). */
+/* Completes what the file at path does not say itself from timm's config.json beside it, where
+ * there is one: the model, the number and names of the classes, size and normalisation of the
+ * input.  Notes (char *) say what was taken, or why nothing could be. */
 void dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *notes);
 void dyno_weights_info_free (DynoWeightsInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)

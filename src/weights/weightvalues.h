@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The weights of a model in host memory.  Private to the train layer. */
+/* The weights of a model in host memory.  Private to the layers up to train. */
 #pragma once
 #include "graph.h"
 
