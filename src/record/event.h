@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session tells, and to whom.
+/* The events that a session emits, and their observers.
  *
  * Events are immutable once they are emitted, and reference counted: whoever wants one for longer
  * than a call takes a reference.
  *
  * Observers of one session see the same events in one order, each event by all of them, in the
- * order in which they were added, before the next one begins.  They are called on the thread that
- * emits (the session's own, the one that writes its checkpoints, or the sensors'), one call at a
- * time; no lock is held, so an observer may command the session (but not wait for it), add and remove observers, and
- * emit: what it emits follows the event that it was called for.  A call holds training up: one that
- * needs long, or another thread, belongs behind a queue (eventqueue.h), which is an observer as
- * well. */
+ * order in which they were added, before the next one begins.  They are called on the thread
+ * that emits (the session's own, the one that writes its checkpoints, or the sensors'), one call
+ * at a time; no lock is held, so an observer may command the session (but not wait for it), add
+ * and remove observers, and emit: what it emits follows the event that it was called for.  A
+ * call holds training up: one that needs long, or another thread, belongs behind a queue
+ * (eventqueue.h), which is an observer as well. */
 #pragma once
 #include "job.h"
 #include "metrics.h"
@@ -47,15 +47,15 @@ typedef enum {
   DYNO_EVENT_DONE,  /* the last event of a session */
 } DynoEventType;
 
-/* What a run is made of and runs on; 0 and empty: not known.  Members of 64 bits, gboolean, double
- * and text alone (runfacts.c). */
+/* The facts of a run: what it is made of and runs on; 0 and empty: not known.  All members are
+ * of 64 bits, gboolean, double or text (runfacts.c). */
 typedef struct {
   char model[64];
   guint64 fingerprint; /* of the data: DynoDatasetInfo.content_hash */
   char device[256];
   guint64 vendor_id;
   gboolean software, fp16, matrix; /* the device; matrix units that are used */
-  gboolean timestamps;             /* the device tells the time of its stages */
+  gboolean timestamps;             /* the device measures the time of its stages */
   guint64 device_bytes, limit_bytes, planned_bytes;
   guint64 fitting_batch;         /* largest that fits with these settings; 0: not known */
   guint64 cores, ram_free_bytes; /* of the host, at the start */
@@ -76,9 +76,10 @@ typedef struct {
   /* what was measured of the device before (ceilings.h) */
   double copy_bytes_per_s, single_flops_per_s, matrix_flops_per_s;
   double guess_loss; /* of always the same answer */
-  /* Of several ranks.  What each gives to the others each step; and of a mean step, at the end and
-   * with each epoch, what the exchange itself took after the backward pass, how long its sums were
-   * under way, and what rank 0 waited for slower ranks. */
+  /* Of several ranks.  The bytes and buckets that each gives to the others each step; and of a
+   * mean step, at the end and with each epoch, the time that the exchange itself took after the
+   * backward pass, how long its sums were under way, and how long rank 0 waited for slower
+   * ranks. */
   guint64 ranks, hosts; /* 0: one process */
   guint64 exchange_bytes, exchange_buckets;
   double exchange_wait_ms, exchange_sum_ms, wait_ranks_ms;

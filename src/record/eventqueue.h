@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoEventQueue DynoEventQueue;
 
-/* What dyno_session_add_queue adds.  capacity 0: some thousand. */
+/* The queue that dyno_session_add_queue adds.  capacity 0: some thousand. */
 extern const DynoObserver dyno_event_queue_observer;
 DynoEventQueue *dyno_event_queue_new (guint capacity, gboolean every_event);
 

@@ -25,7 +25,7 @@ typedef struct {
   guint64 vram_all_bytes; /* held by all programs; 0: not known */
   double seconds; /* since the run began, pauses left out, earlier parts of a resumed run counted */
   guint64 samples; /* of the step; 0: not known */
-  /* What the loader did since the step before: samples that it decoded, and the time that its
+  /* The work of the loader since the step before: samples that it decoded, and the time that its
    * workers, now so many, spent on them, and of it on reading files. */
   guint64 decoded, workers;
   double decode_ms, fetch_ms;
@@ -41,8 +41,8 @@ typedef struct {
   double val_metrics[DYNO_MAX_METRICS]; /* NaN without validation */
   double samples_per_s;                 /* training, over the epoch */
   double seconds;                       /* of the epoch, validation included */
-  /* For which training stood still since the epoch before was told: validating, and saving (in
-   * this epoch, and at the end of that one).  NaN: not known. */
+  /* The time for which training stood still since the epoch before was reported: validating, and
+   * saving (in this epoch, and at the end of that one).  NaN: not known. */
   double validation_seconds, saving_seconds;
 } DynoEpochMetrics;
 
@@ -63,7 +63,7 @@ DynoMetrics *dyno_metrics_new (void);
 DynoMetrics *dyno_metrics_ref (DynoMetrics *metrics); /* any thread */
 void dyno_metrics_unref (DynoMetrics *metrics);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMetrics, dyno_metrics_unref)
-/* What the rows hold; before the first of them, and not changed afterwards. */
+/* The metrics that the rows hold; set before the first of them, and not changed afterwards. */
 void dyno_metrics_set_table (DynoMetrics *metrics, const DynoMetricTable *table);
 void dyno_metrics_get_table (DynoMetrics *metrics, DynoMetricTable *table);
 void dyno_metrics_add_step (DynoMetrics *metrics, const DynoStepMetrics *step);
@@ -80,7 +80,7 @@ gsize dyno_metrics_get_bytes (DynoMetrics *metrics); /* memory that it takes */
  * any locale.  The file is whole or not there; it has the rows that there are when this is called.
  * Errors: DYNO_BASE_ERROR_DISK, _IO. */
 gboolean dyno_metrics_write_csv (DynoMetrics *metrics, const char *path, GError **error);
-/* The same with the first rows alone. */
+/* The same with the first rows only. */
 gboolean dyno_metrics_write_csv_begin (DynoMetrics *metrics, guint64 n_steps, guint64 n_epochs,
                                        const char *path, GError **error);
 
@@ -96,9 +96,9 @@ GPtrArray *dyno_metrics_list_columns (const DynoMetricTable *table);
 /* row: a DynoStepMetrics or, for a column of an epoch, a DynoEpochMetrics. */
 double dyno_metric_column_get (const DynoMetricColumn *column, gconstpointer row);
 
-/* The log that a run keeps as metrics.csv, also one that goes on or was killed: a last line that is
- * not whole is left out.  The table is told by the names of the columns; what a data set calls its
- * units is not in it.  Errors: DYNO_BASE_ERROR_IO, _CORRUPT (names file and line). */
+/* The log that a run keeps as metrics.csv, also one that goes on or was killed: a last line that
+ * is not whole is left out.  The table follows from the names of the columns; the units of a
+ * data set are not in it.  Errors: DYNO_BASE_ERROR_IO, _CORRUPT (names file and line). */
 DynoMetrics *dyno_metrics_read (const char *path, GError **error);
 /* The rows of such a file up to a step, by the table of metrics that is set; a line that is no row
  * ends them.  None is no error. */

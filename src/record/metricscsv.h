@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.csv.  Private to the train layer.
+/* metrics.csv.  Private to the layers up to train.
  *
- * A line per step; the columns of an epoch are empty but in the row of its last step.  For each
- * metric of the table there are three columns: its name (of the step's batch), train_<name> and
- * val_<name> (of the epoch).  What there is no number for (NaN, Inf) is written as nan, inf or
- * -inf.
- * The same bytes in any locale. */
+ * A line per step; the columns of an epoch are empty but in the row of its last step.  For
+ * each metric of the table there are three columns: its name (of the step's batch), train_<name>
+ * and val_<name> (of the epoch).  NaN and infinite values are written as nan, inf or -inf.  The
+ * same bytes in any locale. */
 #pragma once
 #include "metrics.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The observers of a session, and the order in which they see its events: see event.h.  Any thread.
- * Private to the train layer. */
+/* The observers of a session, and the order in which they see its events: see event.h.  Any
+ * thread.  Private to the layers up to train. */
 #pragma once
 #include "event.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ranks of a run do with their time, from what each told of each step, and which of them
- * the others wait for.  No clock, no device.
+/* The use that the ranks of a run make of their time, from what each reports of each step, and
+ * which of them the others wait for.  No clock, no device.
  *
- * A rank is slow when its own time of a step (the step's less what it waited for the others) is
- * 1.25 times the median of the other ranks' or more in five windows in a row, each of a second and
- * eight steps at least.  The median leaves other slow ranks out; windows in a row, what passes: a
- * checkpoint, a page cache that fills.  The first step of an epoch does not count: ranks come to it
- * from validating and saving at different times. */
+ * A rank is slow when its own time of a step (the step's less what it waited for the others)
+ * is 1.25 times the median of the other ranks' or more in five windows in a row, each of a
+ * second and eight steps at least.  The median leaves other slow ranks out; windows in a row,
+ * what passes: a checkpoint, a page cache that fills.  The first step of an epoch does not
+ * count: ranks come to it from validating and saving at different times. */
 #pragma once
 #include <glib.h>
 
@@ -60,8 +60,9 @@ void dyno_rank_times_skip (DynoRankTimes *times);
 void dyno_rank_times_get_window (const DynoRankTimes *times, DynoRankRate *rates);
 void dyno_rank_times_get_all (const DynoRankTimes *times, DynoRankRate *rates);
 
-/* What the exchange itself takes of a step, not the ranks' being late: the least that one of them
- * waited, and the least for which sums were under way on one.  Means over all steps; NaN: none. */
+/* The time of a step that the exchange itself takes, not the ranks' being late: the least that
+ * one of them waited, and the least for which sums were under way on one.  Means over all steps;
+ * NaN: none. */
 void dyno_rank_times_get_exchange (const DynoRankTimes *times, double *wait_ms, double *sum_ms);
 
 /* After a full window: the next rank that is slow and was not given before. */

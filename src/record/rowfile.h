@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A file of lines that grows while a run goes on: metrics.csv and sensors.csv.  What could not be
- * written is kept, and tried again with what follows, so that a disk that is full for a while costs
- * nothing.  Private to the train layer; no locks. */
+/* A file of lines that grows while a run goes on: metrics.csv and sensors.csv.  Lines that could
+ * not be written are kept, and tried again with those that follow, so that a disk that is full
+ * for a while costs nothing.  Private to the layers up to train; no locks. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* What a file begins with, where that is more than is good to hold: writes it to path, atomically. */
+/* Writes the beginning of a file to path, atomically, where that is more than is good to hold. */
 typedef gboolean (*DynoRowFileBegin) (gpointer data, const char *path, GError **error);
 
 typedef struct {

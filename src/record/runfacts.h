@@ -9,9 +9,10 @@ G_BEGIN_DECLS
 
 #define DYNO_RUN_FACTS_NAME "facts.ini"
 
-/* What is known of a device; its measured rates, which belong to a version of the shader compiler
- * (to ask for that takes as long as to plan a network, once in a process); and of this host now:
- * cores, memory, what it does with clocks and drivers.  Advice comes of that; nothing is changed. */
+/* These take over what is known of a device; its measured rates, which belong to a version of
+ * the shader compiler (to ask for that takes as long as to plan a network, once in a process);
+ * and of this host now: cores, memory, what it does with clocks and drivers.  Advice comes of
+ * that; nothing is changed. */
 void dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_rates (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_host (DynoRunFacts *facts);
@@ -19,8 +20,8 @@ void dyno_run_facts_set_host (DynoRunFacts *facts);
 /* Into the folder, whole or not at all.  Errors: base's DISK and IO. */
 gboolean dyno_run_facts_write (const char *folder, const DynoRunFacts *facts, GError **error);
 
-/* What is missing is 0; a file of another version gives what it has.  FALSE: there is none that
- * can be read. */
+/* Missing facts are 0; a file of another version gives those that it has.  FALSE: there is none
+ * that can be read. */
 gboolean dyno_run_facts_read (const char *folder, DynoRunFacts *facts);
 
 /* Updates of the whole run of so many epochs, those before this part began included; 0: not known. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more,
- * atomically, at the end, where the run is short or a row could not be appended.  A step's row waits
- * for the next step, because the row of an epoch's last step also holds the epoch's values.
- * sensors.csv is appended to alone, by the sensors' thread. */
+ * atomically, at the end, where the run is short or a row could not be appended.  A step's row
+ * waits for the next step, because the row of an epoch's last step also holds the epoch's
+ * values.  sensors.csv is only appended to, by the sensors' thread. */
 #include "runfolder.h"
 #include "checkpoint.h"
 #include "file.h"
@@ -20,7 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What is kept of sensors.csv while it cannot be written: bytes, and rows before it begins. */
+/* Limits of what is kept of sensors.csv while it cannot be written: bytes, and rows before it
+ * begins. */
 #define MOST_SENSORS      4194304
 #define MOST_SENSORS_HELD 20000
 /* Steps.  A longer log takes seconds to minutes to be written, and is written anew only where its

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run: metrics.csv and sensors.csv as they grow, the names of its files, its lock, leftovers of an
- * earlier end.  Private to the train layer. */
+/* The folder of a run: metrics.csv and sensors.csv as they grow, the names of its files, its
+ * lock, leftovers of an earlier end.  Private to the layers up to train. */
 #pragma once
 #include "metrics.h"
 #include "sensors.h"
@@ -35,8 +35,8 @@ gboolean dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *st
 gboolean dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch,
                                     GError **error);
 
-/* A row of sensors.csv, with the last step.  What cannot be written is tried again, but for what is
- * more than some hours: no failure.  Any thread. */
+/* A row of sensors.csv, with the last step.  A row that cannot be written is tried again, but
+ * for more than some hours of them: no failure.  Any thread. */
 void dyno_run_folder_add_sensors (DynoRunFolder *dir, const DynoSensorReading *reading);
 /* Before _begin: rows of the sensors.csv in `folder` up to a step come first in this one. */
 void dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 last_step);

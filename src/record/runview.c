@@ -224,8 +224,8 @@ dyno_run_view_get_series (DynoRunView *view)
 
 /* --- preparation ------------------------------------------------------------------------------ */
 
-/* What is prepared, in its order and with its usual share of the time: one progress for all of it,
- * up to the end of the first step, in which drivers compile once more. */
+/* The parts of the preparation, in their order and with their usual shares of the time: one
+ * progress for all of it, up to the end of the first step, in which drivers compile once more. */
 static const struct {
   const char *what;
   double begin, end;

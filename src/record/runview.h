@@ -80,14 +80,14 @@ void dyno_run_view_set_memory_limit (DynoRunView *view, guint64 bytes);
 void dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event);
 void dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step);
 void dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch);
-/* What the log has more than was taken so far: its table, at most limit steps, all epochs.  TRUE:
- * there was something. */
+/* Takes what the log has more than was taken so far: its table, at most limit steps, all epochs.
+ * TRUE: there was something. */
 gboolean dyno_run_view_take_log (DynoRunView *view, DynoMetrics *log, guint64 limit);
 /* The time has come: seconds that are shown go down.  TRUE: something changed. */
 gboolean dyno_run_view_tick (DynoRunView *view);
 
 const DynoRunStatus *dyno_run_view_get_status (DynoRunView *view);
-/* The rows so far in few numbers; and what the run is made of, all 0 before it was told. */
+/* The rows so far in few numbers; and what the run is made of, all 0 before it is known. */
 const DynoStretches *dyno_run_view_get_stretches (DynoRunView *view);
 const DynoRunFacts *dyno_run_view_get_facts (DynoRunView *view);
 const DynoRunSeries *dyno_run_view_get_series (DynoRunView *view);

@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint64 first_step, n_steps;
-  guint64 samples; /* 0: the log does not tell */
+  guint64 samples; /* 0: the log does not say */
   double step_ms, wait_data_ms, upload_ms, forward_ms, backward_ms, optimizer_ms; /* sums */
   double gap_ms; /* between the steps: validation, saving */
   guint64 decoded;
@@ -42,7 +42,7 @@ typedef struct {
   DynoEpochMetrics recent[DYNO_STRETCH_RECENT]; /* the last ones, oldest first */
   guint n_recent;
   guint64 worse_epochs;      /* in a row since the best */
-  double validation_seconds; /* of all epochs; NaN: an epoch does not tell */
+  double validation_seconds; /* of all epochs; NaN: an epoch does not say */
   double saving_seconds;
   double last_validation_seconds; /* of the last epoch, while no step has followed; else 0 */
 } DynoStretches;
@@ -54,7 +54,7 @@ void dyno_stretches_add_epoch (DynoStretches *log, const DynoEpochMetrics *epoch
 /* Sums of several in a row: from stretch `first`, `count` of them. */
 void dyno_stretches_sum (const DynoStretches *log, guint first, guint count, DynoStretch *sum);
 
-/* The whole log of a run, behind what was added before. */
+/* The whole log of a run, after what was added before. */
 void dyno_stretches_add_log (DynoStretches *log, DynoMetrics *metrics);
 
 /* Reads a run's metrics.csv; what follows a line that is not whole is left out.  FALSE: there is no
