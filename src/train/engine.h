@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoEngine DynoEngine;
 
-/* What one part of the data set goes through. */
+/* The way of one part of the data set through the device. */
 typedef struct {
   GArray *indices; /* of its samples; NULL where the device makes them */
   guint64 n_samples;
@@ -28,7 +28,7 @@ struct _DynoEngine {
   /* A batch goes through the device in so many equal micro-batches; 1: as a whole.  Plan, graphs
    * and loaders are those of a micro-batch. */
   guint parts;
-  char *shrunk_for;     /* the problem that parts answer, until they are told; or NULL */
+  char *shrunk_for;     /* the problem that parts answer, until they are reported; or NULL */
   DynoChoices *choices; /* NULL: not loaded yet, kernels by rule */
   DynoJobPlan plan;
   /* Nothing is loaded: who steps has filled the training's input, which stays as it is.  Set before
@@ -61,13 +61,15 @@ DynoEngine *dyno_engine_open (DynoDevice *device, const DynoJob *job, DynoDatase
 DynoEngine *dyno_engine_open_split (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                                     const DynoEngineWatch *watch, GError **error);
 
-/* More and smaller micro-batches, from the building on; plans again.  problem: why, which is told
- * when they have been built; NULL: it was told before.  Errors: those of dyno_job_plan. */
+/* More and smaller micro-batches, from the building on; plans again.  problem: why, which is
+ * reported when they have been built; NULL: it was reported before.  Errors: those of
+ * dyno_job_plan. */
 gboolean dyno_engine_set_parts (DynoEngine *engine, guint parts, const GError *problem,
                                 GError **error);
 
-/* As many more parts as the plan needs to fit, where it does not and the settings want that; plans
- * again.  What was done is told when they have been built.  Errors: those of dyno_job_plan. */
+/* As many more parts as the plan needs to fit, where it does not and the settings want that;
+ * plans again.  The change is reported when they have been built.  Errors: those of
+ * dyno_job_plan. */
 gboolean dyno_engine_shrink (DynoEngine *engine, GError **error);
 
 /* The parts that the engine should have to need less device memory, after this problem; 0: it is
@@ -93,8 +95,8 @@ gboolean dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch,
 gboolean dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch,
                             GCancellable *cancellable, GError **error);
 
-/* Start values by the job's seed, or from a weights file, of which watch is told what was not used
- * or replaced.  *batches_tracked as the file says. */
+/* Start values by the job's seed, or from a weights file; watch gets what was not used of it or
+ * replaced.  *batches_tracked as the file says. */
 gboolean dyno_engine_initialise (DynoEngine *engine, const DynoEngineWatch *watch,
                                  guint64 *batches_tracked, GError **error);
 

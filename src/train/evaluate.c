@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Validation: forward alone, in file order, without augmentation; sums in double, so that batch
- * size does not tell. */
+/* Validation: only the forward pass, in file order, without augmentation.  Sums are in double,
+ * so that they do not depend on the batch size. */
 #include "evaluate.h"
 #include "ranks.h"
 #include <math.h>

@@ -31,13 +31,13 @@ DynoExchange *dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, Dyn
  * dyno_plan_set_halves counts.  FALSE: the device has none left, or half is not set, and the host goes on doing it.
  * Equal bits either way, so that each rank may do as it can; before the first step. */
 gboolean dyno_exchange_convert_on_device (DynoExchange *exchange);
-/* From now on ranks write into each other's device memory, in an inbox as peersum.h has it, where
- * all of them can; used: whether they do.  Sums are equal to the others' to the bit, but for
- * subnormal numbers, which a device may take for 0.  Collective; before the first step.  why: why
- * this rank will not; NULL: it may.  Errors: DYNO_COMM_ERROR_PEER alone. */
+/* From now on ranks write into each other's device memory, in an inbox as peersum.h has it,
+ * where all of them can; used: whether they do.  Sums are equal to the others' to the bit, but
+ * for subnormal numbers, which a device may take for 0.  Collective; before the first step.
+ * why: why this rank will not; NULL: it may.  Errors: only DYNO_COMM_ERROR_PEER. */
 gboolean dyno_exchange_use_peers (DynoExchange *exchange, const DynoPlan *plan, const char *why,
                                   gboolean *used, GError **error);
-/* What was begun is finished or has failed, unless the communicator has. */
+/* All steps that were begun are finished or have failed, unless the communicator has. */
 void dyno_exchange_free (DynoExchange *exchange);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoExchange, dyno_exchange_free)
 
@@ -53,9 +53,9 @@ gboolean dyno_exchange_finish (DynoExchange *exchange, GCancellable *cancellable
                                guint64 *timeline_value, GError **error);
 
 /* How long a device may finish nothing while other ranks wait for it, when it has kept the host
- * waiting for longest_us at most: milliseconds; 0: the device's own limit.  A GPU that hangs is to
- * be told of within 10 s; one that is slow has 8 times its longest time so far, and a software
- * device, whose processors others use, has no limit of ours. */
+ * waiting for longest_us at most: milliseconds; 0: the device's own limit.  A GPU that hangs is
+ * to be reported within 10 s; one that is slow has 8 times its longest time so far, and a
+ * software device, whose processors others use, has no limit of ours. */
 guint dyno_exchange_watchdog_ms (gint64 longest_us, gboolean software);
 
 /* Of the steps that were finished, all in all. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the device does of an exchange in place of the host: gradients to fp16 and back, and copies
- * to the other ranks' devices.  Both are set up after the exchange, and leave it as it was where
- * they cannot. */
+/* The part of an exchange that the device does in place of the host: gradients to fp16 and back,
+ * and copies to the other ranks' devices.  Both are set up after the exchange, and leave it as
+ * it was where they cannot. */
 #include "exchange-private.h"
 #include "wirepack.h"
 #include <inttypes.h>

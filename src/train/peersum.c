@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See peersum.h.  A rank's inbox has a part of stride bytes for each other rank, in their order:
- * its gradients, and behind them its states. */
+ * its gradients, and after them its states. */
 #include "peersum.h"
 #include "stepmemory.h"
 #include "train-error.h"

@@ -29,8 +29,9 @@ typedef struct {
   float scale;   /* 1 with half */
 } DynoPeerRange;
 
-/* Collective; ranges differ between ranks in their buffers alone.  why: why this rank cannot, and so
- * none; NULL: it may try.  Errors: of comm, PEER; else all ranks have failed and can go on without. */
+/* Collective; ranges differ between ranks in their buffers only.  why: why this rank cannot, and
+ * so none; NULL: it may try.  Errors: of comm, PEER; else all ranks have failed and can go on
+ * without. */
 DynoPeerSum *dyno_peer_sum_new (DynoDevice *device, DynoComm *comm, const DynoPlan *plan,
                                 const DynoPeerRange ranges[DYNO_PEER_N_RANGES], const char *why,
                                 GError **error);

@@ -16,7 +16,7 @@ typedef struct _DynoPipe DynoPipe;
 
 #define DYNO_PIPE_SLOTS 2
 
-/* What a retired submission gave. */
+/* The results of a retired submission. */
 typedef struct {
   struct DynoStepOutput output;
   double stage_us[3]; /* device time of forward, backward, optimizer; zeros where not measured */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Prediction: a weights file and a data set in, what the network says of each sample out.
+/* Prediction: from a weights file and a data set to the outputs of the network for each sample.
  *
- * The program holds the forward pass alone: no loss, no labels, no memory for gradients.  Samples
- * are decoded by workers while the device computes, two batches in flight.  No GTK: the command
- * line and the window use it alike.
- * A predictor belongs to the thread that made it, which blocks in dyno_predictor_new and _run; for
- * a window that is a thread of its own.  The cancellable ends both, from any thread. */
+ * The program holds only the forward pass: no loss, no labels, no memory for gradients.
+ * Samples are decoded by workers while the device computes, two batches in flight.  No GTK: the
+ * command line and the window use it alike.  A predictor belongs to the thread that made it,
+ * which blocks in dyno_predictor_new and _run; for a window that is a thread of its own.  The
+ * cancellable ends both, from any thread. */
 #pragma once
 #include "weightsinfo.h"
 
@@ -23,8 +23,8 @@ typedef struct {
   int device;          /* index; -1: the best */
 } DynoPredictorParams;
 
-/* What weights are to predict, as they want it: dyno_dataset_open_unlabelled of paths with the input
- * that the file tells.  Errors: those of both; CHECKPOINT. */
+/* The data set that weights are to predict, as they want it: dyno_dataset_open_unlabelled of
+ * paths with the input that the file describes.  Errors: those of both; CHECKPOINT. */
 DynoDataset *dyno_predictor_open_data (const char *weights, const char *const *paths,
                                        GCancellable *cancellable, GError **error);
 
@@ -33,18 +33,18 @@ DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *loca
                                            const DynoDatasetParams *params,
                                            GCancellable *cancellable, GError **error);
 
-/* Opens device and file, compiles, allocates.  What was assumed because the file does not say it,
- * or is not used of it, is said in notes (char*, sentences).  params is copied, dataset referenced.
- * Errors: CHECKPOINT (the file does not fit the model, or the model is not known), DATA (the data
- * does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
+/* Opens device and file, compiles, allocates.  Notes (char*, sentences) say what was assumed
+ * because the file does not say it, and what is not used of it.  params is copied, dataset
+ * referenced.  Errors: CHECKPOINT (the file does not fit the model, or the model is not known),
+ * DATA (the data does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
 DynoPredictor *dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset,
                                    GPtrArray *notes, GCancellable *cancellable, GError **error);
 /* Waits for what is in flight. */
 void dyno_predictor_free (DynoPredictor *predictor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPredictor, dyno_predictor_free)
 
-/* What the outputs mean, and how the input is fed; owned by predictor.  n_outputs and has_input are
- * set, whatever the file said. */
+/* The meaning of the outputs and the form of the input; owned by predictor.  n_outputs and
+ * has_input are set, whatever the file said. */
 const DynoWeightsInfo *dyno_predictor_get_info (DynoPredictor *predictor);
 guint32 dyno_predictor_get_batch (DynoPredictor *predictor); /* samples at once */
 const char *dyno_predictor_get_device (DynoPredictor *predictor);
@@ -60,8 +60,8 @@ typedef struct {
 typedef gboolean (*DynoPredictorFunc) (const DynoPrediction *prediction, gpointer data);
 
 /* All samples that indices (guint32) names, NULL: all of the data set.  May be called again.  A
- * sample that cannot be read is told with its problem.  Errors: those of the loader and of
- * submitting; G_IO_ERROR_CANCELLED, when the samples so far have been told. */
+ * sample that cannot be read is reported with its problem.  Errors: those of the loader and of
+ * submitting; G_IO_ERROR_CANCELLED, when the samples so far have been reported. */
 gboolean dyno_predictor_run (DynoPredictor *predictor, const GArray *indices,
                              DynoPredictorFunc func, gpointer data, GCancellable *cancellable,
                              GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run of several ranks tells of each of them: events, and a warning that names a slow one.
- * All of it comes with the sums of the steps' results, and costs no message of its own. */
+/* The reports of a run of several ranks on each of them: events, and a warning that names a slow
+ * one.  All of it comes with the sums of the steps' results, and costs no message of its own. */
 #include "exchangerate.h"
 #include "intl.h"
 #include "ranks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ranks of a run tell each other beside gradients: results, commands, the state that they
- * begin with.  All calls are collective; errors are the communicator's, and the device's.  Private
- * to the train layer. */
+/* Messages of the ranks of a run beside gradients: results, commands, the state that they begin
+ * with.  All calls are collective; errors are the communicator's, and the device's.  Private to
+ * the train layer. */
 #pragma once
 #include "checkpoint.h"
 #include "evaluate.h"
@@ -23,7 +23,7 @@ gboolean dyno_ranks_sum_evaluation (DynoComm *comm, DynoEvaluation *sum, GError 
 gboolean dyno_ranks_share_unreadable (DynoComm *comm, GPtrArray *names, guint most, guint64 *count,
                                       GError **error);
 
-/* What was asked of a rank from outside since the last time. */
+/* The commands that a rank got from outside since the last time. */
 typedef struct {
   guint32 stop;       /* DynoStop */
   guint32 checkpoint; /* TRUE: one is wanted */
@@ -31,8 +31,8 @@ typedef struct {
   guint32 changed;    /* TRUE: there are other settings */
 } DynoRankOrders;
 
-/* All ranks get the same: the strictest stop and any checkpoint that one of them was asked for, and
- * of rank 0 alone the rest. */
+/* All ranks get the same: the strictest stop and any checkpoint that one of them was asked for,
+ * and only of rank 0 the rest. */
 gboolean dyno_ranks_agree (DynoComm *comm, DynoRankOrders *orders, GError **error);
 
 /* Names of the ranks' hosts and devices, the others' fields untouched; reports: one a rank. */

@@ -404,7 +404,7 @@ all_programs_bytes (DynoRun *run)
   return run->log->vram_all_bytes;
 }
 
-/* What the loader did since the step that was told before. */
+/* The work of the loader since the step that was reported before. */
 static void
 take_loader (DynoRun *run, DynoStepMetrics *metrics)
 {

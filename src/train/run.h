@@ -84,9 +84,9 @@ void dyno_run_log_free (DynoRunLog *log); /* also closes the folder */
 
 void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_run_tell_plan (DynoRun *run);
-/* What the graph measures: event and log. */
+/* The metrics of the graph: event and log. */
 void dyno_run_tell_metrics (DynoRun *run);
-/* What the run is made of, once its engine is there: event, and facts.ini where the folder has
+/* The facts of the run, once its engine is there: event, and facts.ini where the folder has
  * begun. */
 void dyno_run_tell_facts (DynoRun *run);
 /* The same after an epoch, where there is news: of several ranks. */
@@ -122,17 +122,18 @@ void dyno_run_write_settings (DynoRun *run);
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 
-/* rankreport.c.  Of several ranks: who they are, which all of them tell; then, on rank 0, what each
- * does with its time.  taken: with a step's result, of step_ms.  skip: the next step does not count.
- * describe: FALSE: there is one rank, or this is not rank 0.  end: fills DONE. */
+/* rankreport.c.  Of several ranks: who they are, which all of them send; then, on rank 0, the
+ * use that each makes of its time.  taken: with a step's result, of step_ms.  skip: the next
+ * step does not count.  describe: FALSE: there is one rank, or this is not rank 0.  end: fills
+ * DONE. */
 gboolean dyno_run_begin_ranks (DynoRun *run, GError **error);
 void dyno_run_take_ranks (DynoRun *run, const DynoStepResult *result, double step_ms);
 void dyno_run_skip_ranks (DynoRun *run);
 gboolean dyno_run_describe_ranks (DynoRun *run, DynoRunFacts *facts);
 void dyno_run_end_ranks (DynoRun *run, DynoEvent *done);
 
-/* runsensors.c.  With an engine: SENSORS events from now on; a second call counts for the memory of
- * another engine alone. */
+/* runsensors.c.  With an engine: SENSORS events from now on; a second call only counts for the
+ * memory of another engine. */
 void dyno_run_begin_sensors (DynoRun *run);
 void dyno_run_end_sensors (DynoRun *run);
 /* Asks the driver for the device's memory; gives what all programs hold (0: not known). */
@@ -178,8 +179,8 @@ gboolean dyno_run_save_is_due (DynoRun *run, guint64 step);
  * are the device's; a full disk and a state that is not finite are warnings. */
 gboolean dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error);
 
-/* Saves all that the run needs to go on without its engine, and to end without it, nothing being in
- * flight.  *saved FALSE: it could not, which was told.  Errors: the device's. */
+/* Saves all that the run needs to go on without its engine, and to end without it, nothing being
+ * in flight.  *saved FALSE: it could not, which was reported.  Errors: the device's. */
 gboolean dyno_run_save_all (DynoRun *run, gboolean *saved, GError **error);
 /* The run's position has moved. */
 void dyno_run_save_known (DynoRun *run);
@@ -197,7 +198,7 @@ void dyno_run_forget_best (DynoRun *run);
 /* After a checkpoint was loaded: the best weights beside it go on being the best.  They are placed
  * in the run's folder when that is begun.  Errors: OUTPUT. */
 gboolean dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error);
-/* What was adopted and is not in the run's folder goes there.  Errors: OUTPUT. */
+/* Weights that were adopted and are not in the run's folder go there.  Errors: OUTPUT. */
 gboolean dyno_run_place_best (DynoRun *run, GError **error);
 
 /* Weights in the run's folder, and where else they were asked for; last: with those that are on the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The sensors of a run: opened with the first engine, ended before the run's folder is finished.
  *
- * Their readings become events on a thread of the sensors.  What is behind a SENSORS event belongs
- * to that thread or has a lock: the session's own thread goes on meanwhile. */
+ * Their readings become events on a thread of the sensors.  All that a SENSORS event reaches
+ * belongs to that thread or has a lock: the session's own thread goes on meanwhile. */
 #include "run.h"
 
 static void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the training network is fed of some samples: decoded, changed and normalised on the device
- * as in a run, then drawn with the normalisation taken back. */
+/* The input that the training network gets of some samples: decoded, changed and normalised on
+ * the device as in a run, then drawn with the normalisation taken back. */
 #pragma once
 #include "job.h"
 

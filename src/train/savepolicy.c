@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run saves: checkpoints while it trains, weights at its end.
+/* The saves of a run: checkpoints while it trains, weights at its end.
  *
  * Invariants:
  * - A checkpoint is the state after the step that its position names, to the bit, whatever was
  *   submitted since.
  * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is
  *   never saved and never the best.
- * - weights.safetensors are the best by validation (the metric that selects, then the loss; the
- *   loss alone where none does) from the first validation on; the last ones are beside them.
+ * - weights.safetensors are the best by validation (the metric that selects, then the loss; only
+ *   the loss where none does) from the first validation on; the last ones are beside them.
  *   Without validation the last are the only ones. */
 #include "run.h"
 #include "intl.h"

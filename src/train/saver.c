@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The writer's thread.  Invariants:
  * - lock guards everything below it in the struct; it is held over no read and no write.
- * - A snapshot is overwritten only while nobody reads it, and what waits in it is dropped for a
- *   better one alone.
+ * - A snapshot is overwritten only while nobody reads it, and a state that waits in it is dropped
+ *   only for a better one.
  * - Weights are written before the checkpoint that calls them the best: the file beside a
  *   checkpoint is never worse than it says. */
 #include "saver.h"

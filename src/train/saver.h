@@ -49,7 +49,7 @@ void dyno_saver_cancel (DynoSaver *saver); /* the state that was taken is no goo
 /* Waits until all that was committed is written, or has failed. */
 void dyno_saver_flush (DynoSaver *saver);
 
-/* An error of the device that the thread met; any other was told, and the run may go on. */
+/* An error of the device that the thread met; any other was reported, and the run may go on. */
 gboolean dyno_saver_check (DynoSaver *saver, GError **error);
 
 /* After a flush: whether a checkpoint was written, and the best weights that are not in a file

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* What predictions are worth where the truth is known: accuracy, loss, confusion matrix, precision
- * and recall of each class; errors of each value; the worst samples.  Sums are in double: batch
- * size and order do not tell. */
+/* The worth of predictions where the truth is known: accuracy, loss, confusion matrix, precision
+ * and recall of each class; errors of each value; the worst samples.  Sums are in double, so
+ * that they do not depend on batch size and order. */
 #pragma once
 #include "predictor.h"
 
 G_BEGIN_DECLS
 
-/* The class of the weights that each class of the data set is, by its name; where the weights tell
- * no names, or the data set's are only numbers, by its place.  An array of the data's n_classes;
- * g_free.  Errors: DATA: a class with samples that the weights do not know, or values for classes. */
+/* The class of the weights that each class of the data set is, by its name; where the weights
+ * hold no names, or the data set's are only numbers, by its place.  An array of the data's
+ * n_classes; g_free.  Errors: DATA: a class with samples that the weights do not know, or values
+ * for classes. */
 guint32 *dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *data,
                                     GError **error);
 

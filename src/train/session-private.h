@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What session.c (commands, any thread) and sessionthread.c (the session's thread) share.
+/* The state that session.c (commands, any thread) and sessionthread.c (the session's thread) share.
  *
  * Invariant: lock guards the commands; all else in a run belongs to its thread. */
 #pragma once

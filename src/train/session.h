@@ -15,10 +15,10 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSession DynoSession;
 
-/* What else a run leaves in its folder, written by who knows how; called on the session's
- * thread. */
+/* The writer of the other files that a run leaves in its folder; called on the session's thread. */
 typedef struct {
-  /* What was asked for, live changes followed: with the first step, and after each change. */
+  /* The job as it was asked for, live changes followed: with the first step, and after each
+   * change. */
   gboolean (*write_settings) (const char *folder, const DynoJob *job, const char *device,
                               GError **error);
   /* At the end, of a run that has done a step; budget_bytes 0: none was set. */
@@ -47,11 +47,11 @@ void dyno_session_set_dataset (DynoSession *session, DynoDataset *dataset);
  * before _start.  Its budget becomes the job's. */
 void dyno_session_set_device (DynoSession *session, DynoDevice *device);
 
-/* This is one rank of several that train the job together, each with a session of its own; before
- * _start.  A communicator of one rank is none.  Rank 0 reads what the job starts from and alone
- * writes what it leaves: the others' job loses the names of files and folders.  Commands are
- * rank 0's but for stopping and checkpoints, which any rank's session may be asked for.  A rank
- * that fails ends all. */
+/* This is one rank of several that train the job together, each with a session of its own;
+ * before _start.  A communicator of one rank is none.  Rank 0 reads what the job starts from,
+ * and only it writes what the job leaves: the others' job loses the names of files and folders.
+ * Commands are rank 0's but for stopping and checkpoints, which any rank's session may be asked
+ * for.  A rank that fails ends all. */
 void dyno_session_set_comm (DynoSession *session, DynoComm *comm);
 
 /* writer is static; before _start.  Without one the folder holds what the session itself writes. */
@@ -69,7 +69,7 @@ DynoEventQueue *dyno_session_add_queue (DynoSession *session, guint capacity, gb
 void dyno_session_start (DynoSession *session);
 void dyno_session_pause (DynoSession *session);
 /* The same, also in a pause: saves a checkpoint, then gives the device and its memory back.
- * Resuming prepares anew and goes on to the same bits.  RELEASED tells that it was done; where
+ * Resuming prepares anew and goes on to the same bits.  RELEASED reports that it was done; where
  * nothing can be saved it is a pause like any other, with a warning. */
 void dyno_session_release (DynoSession *session);
 void dyno_session_resume (DynoSession *session);

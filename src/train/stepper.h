@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 /* The loss scale falls no further: a gradient that overflows here is too large for any. */
 #define DYNO_STEP_SCALE_LEAST (1.0f / 1024)
 
-/* What a step is to do. */
+/* The order for a step. */
 typedef struct {
   guint64 step;  /* updates before it */
   guint64 epoch; /* from 0 */
@@ -44,11 +44,11 @@ void dyno_stepper_set_comm (DynoStepper *stepper, DynoComm *comm, guint turn);
 void dyno_stepper_add_wait (DynoStepper *stepper, gint64 wait_us);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStepper, dyno_stepper_free)
 
-/* Submits a step, then waits until the one before is over; *has_result tells whether one was.  soft
- * cancels waiting for the first batch only, when nothing of the step has run: G_IO_ERROR_CANCELLED
- * leaves everything as it was, but for the result that drain then gives.  hard cancels any wait for
- * the loader.  With a communicator soft is without effect, and hard cancels the wait for the other
- * ranks too, who then fail. */
+/* Submits a step, then waits until the one before is over; *has_result says whether one was.
+ * soft cancels waiting for the first batch only, when nothing of the step has run:
+ * G_IO_ERROR_CANCELLED leaves everything as it was, but for the result that drain then gives.
+ * hard cancels any wait for the loader.  With a communicator soft is without effect, and hard
+ * cancels the wait for the other ranks too, who then fail. */
 gboolean dyno_stepper_run (DynoStepper *stepper, const DynoStepOrder *order,
                            const DynoSettings *settings, GCancellable *soft, GCancellable *hard,
                            DynoStepResult *result, gboolean *has_result, GError **error);

@@ -3,7 +3,7 @@
  * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains
  *   first.
  * - The position moves when a step's result is known.
- * - Validation is queued behind the epoch's last step, and its first batches are decoded before
+ * - Validation is queued after the epoch's last step, and its first batches are decoded before
  *   that ends. */
 #include "intl.h"
 #include "ranks.h"

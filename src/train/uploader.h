@@ -36,8 +36,8 @@ gboolean dyno_uploader_next (DynoUploader *uploader, guint slot, guint64 after,
                              guint64 *timeline_value, GError **error);
 
 /* The slot's copy is known to be over (its computing is): gives the batch back to the loader.
- * Device time of the copy in milliseconds, 0 where the device cannot tell.  *host_ms, or NULL: time
- * of the thread's own copy before it; 0 when pinned. */
+ * Device time of the copy in milliseconds, 0 where the device cannot measure it.  *host_ms, or
+ * NULL: time of the thread's own copy before it; 0 when pinned. */
 double dyno_uploader_reclaim (DynoUploader *uploader, guint slot, double *host_ms);
 
 /* Most batches ahead that a live change can ask for. */

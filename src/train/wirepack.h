@@ -25,8 +25,8 @@ void dyno_wire_record_unpack (const DynoWireKernels *kernels, DynoCommand *comma
                               DynoBuffer *halves, guint64 halves_offset, DynoBuffer *floats,
                               guint64 floats_offset, guint64 n);
 
-/* A sum over ranks of n values: this rank's own, and the others' in an inbox, one stride bytes behind
- * the other in the order of the ranks; see shaders/wire/wire_sum.comp. */
+/* A sum over ranks of n values: this rank's own, and the others' in an inbox, one stride bytes
+ * after the other in the order of the ranks; see shaders/wire/wire_sum.comp. */
 typedef struct {
   gboolean half;
   guint ranks, own_rank;
