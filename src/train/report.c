@@ -52,7 +52,7 @@ dyno_run_warn (DynoRun *run, const char *format, ...)
 }
 
 void
-dyno_run_tell_plan (DynoRun *run)
+dyno_run_report_plan (DynoRun *run)
 {
   const DynoEngine *engine = run->engine;
   const DynoDeviceInfo *info = dyno_device_get_info (engine->device);
@@ -74,7 +74,7 @@ dyno_run_tell_plan (DynoRun *run)
 }
 
 void
-dyno_run_tell_metrics (DynoRun *run)
+dyno_run_report_metrics (DynoRun *run)
 {
   DynoEvent *event = dyno_event_new (DYNO_EVENT_METRICS);
 
@@ -315,7 +315,7 @@ find_rate (const DynoRun *run)
 }
 
 void
-dyno_run_tell_facts (DynoRun *run)
+dyno_run_report_facts (DynoRun *run)
 {
   const DynoEngine *engine = run->engine;
   const DynoSettings *s = &engine->job->settings;
@@ -354,14 +354,14 @@ dyno_run_tell_facts (DynoRun *run)
 }
 
 void
-dyno_run_tell_epoch_facts (DynoRun *run)
+dyno_run_report_epoch_facts (DynoRun *run)
 {
   if (dyno_run_describe_ranks (run, &run->log->facts))
     emit_facts (run);
 }
 
 void
-dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason)
+dyno_run_report_last_facts (DynoRun *run, DynoSessionState state, const GError *reason)
 {
   if (run->log->facts.state == DYNO_SESSION_NEW)
     return;
@@ -455,7 +455,7 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     metrics.metrics[i] = r->metric_sums[i] / n;
   take_loader (run, &metrics);
-  dyno_run_tell_unreadable (run);
+  dyno_run_warn_unreadable (run);
   if (metrics.step <= run->log->step)
     return;
   run->log->step = metrics.step;
@@ -473,7 +473,7 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
 {
   DynoEvent *event;
 
-  dyno_run_tell_unreadable (run);
+  dyno_run_warn_unreadable (run);
   if (epoch->epoch <= run->log->epoch)
     return;
   run->log->epoch = epoch->epoch;
@@ -481,6 +481,6 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
   dyno_session_emit (run->session, event);
-  dyno_run_tell_epoch_facts (run);
+  dyno_run_report_epoch_facts (run);
   bring_up_logs (run);
 }

@@ -83,17 +83,17 @@ DynoRunLog *dyno_run_log_new (void);
 void dyno_run_log_free (DynoRunLog *log); /* also closes the folder */
 
 void dyno_run_warn (DynoRun *run, const char *format, ...) G_GNUC_PRINTF (2, 3);
-void dyno_run_tell_plan (DynoRun *run);
+void dyno_run_report_plan (DynoRun *run);
 /* The metrics of the graph: event and log. */
-void dyno_run_tell_metrics (DynoRun *run);
+void dyno_run_report_metrics (DynoRun *run);
 /* The facts of the run, once its engine is there: event, and facts.ini where the folder has
  * begun. */
-void dyno_run_tell_facts (DynoRun *run);
+void dyno_run_report_facts (DynoRun *run);
 /* The same after an epoch, where there is news: of several ranks. */
-void dyno_run_tell_epoch_facts (DynoRun *run);
+void dyno_run_report_epoch_facts (DynoRun *run);
 /* The same with how it ended; reason: the error, or NULL.  Nothing of a run that has not come near
  * its first step. */
-void dyno_run_tell_last_facts (DynoRun *run, DynoSessionState state, const GError *reason);
+void dyno_run_report_last_facts (DynoRun *run, DynoSessionState state, const GError *reason);
 /* Before the last facts: the layer whose output was the first that is not finite, or NULL. */
 void dyno_run_set_bad_layer (DynoRun *run, const char *name);
 /* See whole_steps in event.h; with an engine. */
@@ -143,7 +143,7 @@ void dyno_run_clear_memory (DynoRun *run);
 
 /* unreadable.c.  Warns of the first sample that could not be read; and takes count and names,
  * before an engine is freed. */
-void dyno_run_tell_unreadable (DynoRun *run);
+void dyno_run_warn_unreadable (DynoRun *run);
 void dyno_run_collect_unreadable (DynoRun *run);
 /* All ranks know those of each; collective.  Nothing where there is one. */
 gboolean dyno_run_share_unreadable (DynoRun *run, GError **error);

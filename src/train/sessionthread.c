@@ -168,14 +168,14 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
     return FALSE;
   if (!dyno_engine_shrink (run->engine, error))
     return FALSE;
-  dyno_run_tell_plan (run);
+  dyno_run_report_plan (run);
   if (run->engine->plan.fits && !dyno_engine_autotune (run->engine, &watch, session->soft, error))
     return FALSE;
-  dyno_run_tell_plan (run);
+  dyno_run_report_plan (run);
   if (!dyno_engine_build (run->engine, &watch, session->soft, error))
     return FALSE;
-  dyno_run_tell_plan (run); /* a snapshot may have found no room */
-  dyno_run_tell_metrics (run);
+  dyno_run_report_plan (run); /* a snapshot may have found no room */
+  dyno_run_report_metrics (run);
   if (!check_best_metric (run, error))
     return FALSE;
   return load_state (run, checkpoint, &watch, error)
@@ -643,7 +643,7 @@ dyno_session_run (gpointer data)
   dyno_run_end_sensors (&run);
   if (g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))
     find_bad_layer (&run);
-  dyno_run_tell_last_facts (&run, state, problem);
+  dyno_run_report_last_facts (&run, state, problem);
   dyno_run_finish_folder (&run);
   /* One that ends at once writes nothing more. */
   g_clear_pointer (&run.saving, dyno_run_saving_free);

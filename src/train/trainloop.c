@@ -639,7 +639,7 @@ dyno_run_loop (DynoRun *run, GError **error)
   run->health.guess =
       dyno_health_guess (run->dataset, run->engine->training.indices,
                          dyno_network_get_n_scaled (dyno_engine_get_graph (run->engine)) > 0);
-  dyno_run_tell_facts (run);
+  dyno_run_report_facts (run);
   outcome = run_epochs (&loop, &problem);
   if (outcome == DYNO_RUN_FAILED)
     rescue (&loop, problem);

@@ -30,7 +30,7 @@ tell (DynoRun *run, const char *name)
 }
 
 void
-dyno_run_tell_unreadable (DynoRun *run)
+dyno_run_warn_unreadable (DynoRun *run)
 {
   for (guint part = 0; part < 2 && !run->unreadable.warned; part++)
     {

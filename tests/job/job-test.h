@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What tests of settings and of what depends on them share. */
+/* Helpers that the tests of settings, and of all that depends on them, share. */
 #pragma once
 #include "settings.h"
 

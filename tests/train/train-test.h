@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of the train layer share: small jobs, and runs of them to the end. */
+/* Helpers that tests of sessions share: small jobs, and runs of them to the end. */
 #pragma once
 #include "session.h"
 
