@@ -84,7 +84,7 @@ def main():
     for path in sorted(glob.glob(os.path.join(source, 'ui', '*.ui'))):
         for template in ET.parse(path).getroot().findall('template'):
             templates[template.get('class')] = template
-    for path in sorted(glob.glob(os.path.join(source, 'src', 'app', '*.c'))):
+    for path in sorted(glob.glob(os.path.join(source, 'src', 'app', '**', '*.c'), recursive=True)):
         with open(path) as file:
             text = file.read()
         defined = re.search(r'G_DEFINE_(?:FINAL_)?TYPE\w* \((\w+)', text)
