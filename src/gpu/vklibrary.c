@@ -7,76 +7,76 @@
 #include "vk.h"
 #include <gmodule.h>
 
-#define LOADER_NAME "libvulkan.so.1"
+#define LIBRARY_NAME "libvulkan.so.1"
 
 typedef struct {
   gboolean loaded;
   char *cause;
   DynoVkGlobal table;
   VkInstance anchor; /* holds the drivers; null where there are none */
-} Loader;
+} Library;
 
 static void
-hold_drivers (Loader *loader)
+hold_drivers (Library *library)
 {
   VkApplicationInfo application = { .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                     .apiVersion = VK_API_VERSION_1_2 };
   VkInstanceCreateInfo info = { .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                 .pApplicationInfo = &application };
 
-  if (loader->table.CreateInstance (&info, NULL, &loader->anchor) != VK_SUCCESS)
-    loader->anchor = VK_NULL_HANDLE;
+  if (library->table.CreateInstance (&info, NULL, &library->anchor) != VK_SUCCESS)
+    library->anchor = VK_NULL_HANDLE;
 }
 
 static gpointer
-open_loader (gpointer data)
+open_library (gpointer data)
 {
-  Loader *loader = data;
-  GModule *module = g_module_open (LOADER_NAME, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
+  Library *library = data;
+  GModule *module = g_module_open (LIBRARY_NAME, G_MODULE_BIND_LAZY | G_MODULE_BIND_LOCAL);
   gpointer symbol = NULL;
 
   if (!module)
     {
-      loader->cause = g_strdup (g_module_error ());
-      return loader;
+      library->cause = g_strdup (g_module_error ());
+      return library;
     }
   g_module_make_resident (module);
   if (!g_module_symbol (module, "vkGetInstanceProcAddr", &symbol) || !symbol)
     {
-      loader->cause = g_strdup ("it has no vkGetInstanceProcAddr");
-      return loader;
+      library->cause = g_strdup ("it has no vkGetInstanceProcAddr");
+      return library;
     }
-  loader->table.GetInstanceProcAddr = (PFN_vkGetInstanceProcAddr) symbol;
-#define LOAD(name)                                                                        \
-  loader->table.name =                                                                    \
-      (PFN_vk##name) loader->table.GetInstanceProcAddr (VK_NULL_HANDLE, "vk" #name);      \
-  if (!loader->table.name)                                                                \
-    {                                                                                     \
-      loader->cause = g_strdup ("it has no vk" #name " (Vulkan 1.1 or later is needed)"); \
-      return loader;                                                                      \
+  library->table.GetInstanceProcAddr = (PFN_vkGetInstanceProcAddr) symbol;
+#define LOAD(name)                                                                         \
+  library->table.name =                                                                    \
+      (PFN_vk##name) library->table.GetInstanceProcAddr (VK_NULL_HANDLE, "vk" #name);      \
+  if (!library->table.name)                                                                \
+    {                                                                                      \
+      library->cause = g_strdup ("it has no vk" #name " (Vulkan 1.1 or later is needed)"); \
+      return library;                                                                      \
     }
   DYNO_VK_GLOBAL (LOAD)
 #undef LOAD
-  loader->loaded = TRUE;
-  hold_drivers (loader);
-  return loader;
+  library->loaded = TRUE;
+  hold_drivers (library);
+  return library;
 }
 
 const DynoVkGlobal *
 dyno_vk_load (GError **error)
 {
   static GOnce once = G_ONCE_INIT;
-  static Loader loader;
+  static Library library;
 
-  g_once (&once, open_loader, &loader);
-  if (!loader.loaded)
+  g_once (&once, open_library, &library);
+  if (!library.loaded)
     {
       g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_NO_LOADER,
                    _ ("Cannot use %s: %s; install the Vulkan loader (package libvulkan1)"),
-                   LOADER_NAME, loader.cause);
+                   LIBRARY_NAME, library.cause);
       return NULL;
     }
-  return &loader.table;
+  return &library.table;
 }
 
 static gboolean
