@@ -16,7 +16,7 @@
 #include "hash.h"
 #include "imagelist.h"
 #include "intl.h"
-#include "runs.h"
+#include "scanthreads.h"
 #include "targetnames.h"
 #include "arraytargets.h"
 #include "foldernames.h"
@@ -422,9 +422,9 @@ read_headers (Sequences *sequences, DynoDataset *dataset, const DynoOpenContext 
                 .steps = steps,
                 .features = features,
                 .sizes = sizes };
-  gboolean ok =
-      dyno_runs_do (n, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS), probe_run, &scan,
-                    context->progress, context->progress_data, context->cancellable, error);
+  gboolean ok = dyno_scan_threads_run (n, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS),
+                                       probe_run, &scan, context->progress, context->progress_data,
+                                       context->cancellable, error);
 
   if (ok)
     keep_readable (sequences, dataset, &scan);

@@ -18,7 +18,7 @@
 #include "hash.h"
 #include "intl.h"
 #include "matfile.h"
-#include "runs.h"
+#include "scanthreads.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -358,9 +358,9 @@ load_all (Load *load, GError **error)
                   *base = g_path_get_basename (absolute);
 
   return walk (load, load->list->root, 0, is_aflw (base), error)
-         && dyno_runs_do (load->samples->len, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS),
-                          read_run, load, context->progress, context->progress_data,
-                          context->cancellable, error)
+         && dyno_scan_threads_run (
+             load->samples->len, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS), read_run, load,
+             context->progress, context->progress_data, context->cancellable, error)
          && take_samples (load, error);
 }
 

@@ -8,7 +8,7 @@
 #include "hash.h"
 #include "image.h"
 #include "intl.h"
-#include "runs.h"
+#include "scanthreads.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -280,8 +280,9 @@ dyno_image_list_finish (DynoImageList *list, DynoDataset *dataset, const DynoOpe
   scan.readable = readable;
   scan.real_root = list->root ? realpath (list->root, NULL) : NULL;
   g_mutex_init (&scan.mutex);
-  ok = dyno_runs_do (list->items->len, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS), probe_run,
-                     &scan, context->progress, context->progress_data, context->cancellable, error);
+  ok = dyno_scan_threads_run (list->items->len, RUN, MIN (dyno_cores_count () + 1, MAX_THREADS),
+                              probe_run, &scan, context->progress, context->progress_data,
+                              context->cancellable, error);
   if (ok)
     {
       keep_readable (list, dataset, &scan);
