@@ -242,33 +242,16 @@ static gboolean
 biwi_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  g_autofree char *root = find_root (context->location->body);
   Load load = { .dataset = dataset, .context = context, .scratch = scratch };
 
-  load.list = dataset->state = dyno_image_list_new ();
-  load.list->n_values = 3;
-  load.list->root = find_root (context->location->body);
-  if (!load.list->root)
-    load.list->root = g_strdup (context->location->body);
+  load.list = dyno_head_pose_begin (dataset, root ? g_steal_pointer (&root)
+                                                  : g_strdup (context->location->body));
   if (!take_sequences (&load, error))
     return FALSE;
   dyno_head_pose_note_beyond (dataset, load.n_beyond);
-  dyno_head_pose_name (&dataset->info);
   return dyno_image_list_finish (load.list, dataset, context, error);
 }
 
-const DynoDatasetClass dyno_dataset_class_biwi = {
-  .kind = "biwi",
-  .title = "Head poses (BIWI)",
-  .matches = biwi_matches,
-  .open = biwi_open,
-  .close = dyno_image_list_close,
-  .fetch = dyno_image_list_fetch,
-  .has_files = TRUE,
-  .box = dyno_image_list_box,
-  .decode = dyno_image_list_decode,
-  .decode_crop = dyno_image_list_decode_crop,
-  .values = dyno_image_list_values,
-  .probe = dyno_image_list_probe,
-  .describe = dyno_image_list_describe,
-  .is_validation = dyno_image_list_is_validation,
-};
+const DynoDatasetClass dyno_dataset_class_biwi =
+    DYNO_HEAD_POSE_CLASS ("biwi", "Head poses (BIWI)", biwi_matches, biwi_open);

@@ -79,12 +79,24 @@ dyno_head_pose_angles (const double *m, float *values)
   values[2] = (float) (-atan2 (m[1], m[0]) * degrees);
 }
 
-void
-dyno_head_pose_name (DynoDatasetInfo *info)
+static void
+name_values (DynoDatasetInfo *info)
 {
   static const char *const names[] = { "yaw (degrees)", "pitch (degrees)", "roll (degrees)" };
 
   dyno_target_names_take (info, names, G_N_ELEMENTS (names));
+}
+
+DynoImageList *
+dyno_head_pose_begin (DynoDataset *dataset, char *root)
+{
+  DynoImageList *list = dyno_image_list_new ();
+
+  list->n_values = 3;
+  list->root = root;
+  name_values (&dataset->info);
+  dataset->state = list;
+  return list;
 }
 
 gboolean
@@ -102,7 +114,6 @@ dyno_head_pose_add (DynoImageList *list, const char *name, const float *values,
       }
   if (!dyno_image_list_add_name (list, name, strlen (name), &item.name, error))
     return FALSE;
-  list->n_values = 3;
   g_array_append_val (list->items, item);
   g_array_append_vals (list->values, values, 3);
   g_array_append_val (list->boxes, *box);

@@ -370,34 +370,15 @@ w300lp_open (DynoDataset *dataset, const DynoOpenContext *context, GError **erro
   Load load = { .dataset = dataset, .context = context };
   gboolean ok;
 
-  load.list = dataset->state = dyno_image_list_new ();
-  load.list->n_values = 3;
-  load.list->root = g_strdup (context->location->body);
+  load.list = dyno_head_pose_begin (dataset, g_strdup (context->location->body));
   load.real_root = realpath (load.list->root, NULL);
   load.samples = g_array_new (FALSE, FALSE, sizeof (Sample));
   g_array_set_clear_func (load.samples, sample_clear);
   ok = load_all (&load, error);
   g_array_unref (load.samples);
   free (load.real_root);
-  if (!ok)
-    return FALSE;
-  dyno_head_pose_name (&dataset->info);
-  return dyno_image_list_finish (load.list, dataset, context, error);
+  return ok && dyno_image_list_finish (load.list, dataset, context, error);
 }
 
-const DynoDatasetClass dyno_dataset_class_w300lp = {
-  .kind = "300w-lp",
-  .title = "Head poses (300W-LP, AFLW2000)",
-  .matches = w300lp_matches,
-  .open = w300lp_open,
-  .close = dyno_image_list_close,
-  .fetch = dyno_image_list_fetch,
-  .has_files = TRUE,
-  .box = dyno_image_list_box,
-  .decode = dyno_image_list_decode,
-  .decode_crop = dyno_image_list_decode_crop,
-  .values = dyno_image_list_values,
-  .probe = dyno_image_list_probe,
-  .describe = dyno_image_list_describe,
-  .is_validation = dyno_image_list_is_validation,
-};
+const DynoDatasetClass dyno_dataset_class_w300lp =
+    DYNO_HEAD_POSE_CLASS ("300w-lp", "Head poses (300W-LP, AFLW2000)", w300lp_matches, w300lp_open);
