@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Protocol Buffers, written. */
 #include "protobuf.h"
+#include "protowire.h"
 #include <string.h>
-
-enum { VARINT = 0, BYTES = 2, FIXED32 = 5 };
 
 static void
 append_varint (GByteArray *message, guint64 value)
@@ -24,7 +23,7 @@ append_varint (GByteArray *message, guint64 value)
 void
 dyno_proto_uint (GByteArray *message, guint field, guint64 value)
 {
-  append_varint (message, (guint64) field << 3 | VARINT);
+  append_varint (message, (guint64) field << 3 | DYNO_PROTO_VARINT);
   append_varint (message, value);
 }
 
@@ -35,14 +34,25 @@ dyno_proto_float (GByteArray *message, guint field, float value)
 
   memcpy (&bits, &value, sizeof bits);
   bits = GUINT32_TO_LE (bits);
-  append_varint (message, (guint64) field << 3 | FIXED32);
+  append_varint (message, (guint64) field << 3 | DYNO_PROTO_FIXED32);
+  g_byte_array_append (message, (const guint8 *) &bits, sizeof bits);
+}
+
+void
+dyno_proto_double (GByteArray *message, guint field, double value)
+{
+  guint64 bits;
+
+  memcpy (&bits, &value, sizeof bits);
+  bits = GUINT64_TO_LE (bits);
+  append_varint (message, (guint64) field << 3 | DYNO_PROTO_FIXED64);
   g_byte_array_append (message, (const guint8 *) &bits, sizeof bits);
 }
 
 void
 dyno_proto_bytes (GByteArray *message, guint field, const void *data, gsize size)
 {
-  append_varint (message, (guint64) field << 3 | BYTES);
+  append_varint (message, (guint64) field << 3 | DYNO_PROTO_BYTES);
   append_varint (message, size);
   g_byte_array_append (message, data, (guint) size);
 }

@@ -8,6 +8,7 @@ G_BEGIN_DECLS
 
 void dyno_proto_uint (GByteArray *message, guint field, guint64 value);
 void dyno_proto_float (GByteArray *message, guint field, float value);
+void dyno_proto_double (GByteArray *message, guint field, double value);
 void dyno_proto_bytes (GByteArray *message, guint field, const void *data, gsize size);
 void dyno_proto_string (GByteArray *message, guint field, const char *text);
 /* Another message, which is left empty. */

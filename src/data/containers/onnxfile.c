@@ -5,22 +5,11 @@
  * and stays where it lies in the file. */
 #include "onnxfile.h"
 #include "checked.h"
+#include "onnxfields.h"
+#include "protowire.h"
 #include "safetensors-private.h"
 #include "text.h"
 #include <string.h>
-
-/* Wire types of Protocol Buffers, and fields of onnx.proto. */
-enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-enum { MODEL_PRODUCER = 2, MODEL_GRAPH = 7, MODEL_METADATA = 14, GRAPH_INITIALIZER = 5 };
-enum { PAIR_KEY = 1, PAIR_VALUE = 2 };
-enum {
-  TENSOR_DIMS = 1,
-  TENSOR_TYPE = 2,
-  TENSOR_FLOATS = 4,
-  TENSOR_NAME = 8,
-  TENSOR_RAW = 9,
-  TENSOR_LOCATION = 14
-};
 
 typedef struct {
   const guint8 *at, *end;
@@ -29,8 +18,8 @@ typedef struct {
 typedef struct {
   guint64 field;
   guint type;
-  guint64 value; /* VARINT */
-  Message bytes; /* BYTES */
+  guint64 value; /* DYNO_PROTO_VARINT */
+  Message bytes; /* DYNO_PROTO_BYTES */
 } Field;
 
 gboolean
@@ -39,7 +28,7 @@ dyno_onnx_file_matches (const guint8 *bytes, gsize size)
   /* The version of the format, and then a text or a message; as the length of a safetensors header
    * it would be far too large. */
   return size >= 8 && bytes[0] == 0x08 && bytes[1] >= 1 && bytes[1] < 0x40
-         && (bytes[2] & 7) == BYTES && bytes[2] < 0x80
+         && (bytes[2] & 7) == DYNO_PROTO_BYTES && bytes[2] < 0x80
          && (bytes[4] | bytes[5] | bytes[6] | bytes[7]) != 0;
 }
 
@@ -78,13 +67,13 @@ next_field (Message *m, Field *f, GError **error)
     return corrupt (error, "it ends in the middle of a number");
   f->field = key >> 3;
   f->type = (guint) (key & 7);
-  if (f->type == VARINT)
+  if (f->type == DYNO_PROTO_VARINT)
     return read_varint (m, &f->value) || corrupt (error, "it ends in the middle of a number");
-  if (f->type == BYTES && !read_varint (m, &length))
+  if (f->type == DYNO_PROTO_BYTES && !read_varint (m, &length))
     return corrupt (error, "it ends in the middle of a number");
-  if (f->type != BYTES && f->type != FIXED32 && f->type != FIXED64)
+  if (f->type != DYNO_PROTO_BYTES && f->type != DYNO_PROTO_FIXED32 && f->type != DYNO_PROTO_FIXED64)
     return corrupt (error, "a field has an unknown type");
-  length = f->type == FIXED32 ? 4 : f->type == FIXED64 ? 8 : length;
+  length = f->type == DYNO_PROTO_FIXED32 ? 4 : f->type == DYNO_PROTO_FIXED64 ? 8 : length;
   if (length > (guint64) (m->end - m->at))
     return corrupt (error, "a field is longer than what is around it");
   f->bytes = (Message){ m->at, m->at + length };
@@ -99,16 +88,16 @@ take_dims (DynoSafetensor *tensor, const Field *f, GError **error)
   Message all = f->bytes;
   guint64 value = f->value;
 
-  if (f->type != VARINT && f->type != BYTES)
+  if (f->type != DYNO_PROTO_VARINT && f->type != DYNO_PROTO_BYTES)
     return corrupt (error, "the shape of a tensor is of the wrong type");
-  while (f->type == VARINT || all.at < all.end)
+  while (f->type == DYNO_PROTO_VARINT || all.at < all.end)
     {
-      if (f->type == BYTES && !read_varint (&all, &value))
+      if (f->type == DYNO_PROTO_BYTES && !read_varint (&all, &value))
         return corrupt (error, "it ends in the middle of a number");
       if (tensor->n_dims == DYNO_SAFETENSORS_MAX_DIMS)
         return corrupt (error, "a tensor has too many dimensions");
       tensor->shape[tensor->n_dims++] = value;
-      if (f->type == VARINT)
+      if (f->type == DYNO_PROTO_VARINT)
         break;
     }
   return TRUE;
@@ -121,11 +110,11 @@ find_type (guint64 onnx, DynoTensorType *type)
   static const struct {
     guint onnx;
     DynoTensorType type;
-  } rows[] = { { 1, DYNO_TENSOR_F32 },
-               { 7, DYNO_TENSOR_I64 },
-               { 10, DYNO_TENSOR_F16 },
-               { 11, DYNO_TENSOR_F64 },
-               { 16, DYNO_TENSOR_BF16 } };
+  } rows[] = { { DYNO_ONNX_FLOAT, DYNO_TENSOR_F32 },
+               { DYNO_ONNX_INT64, DYNO_TENSOR_I64 },
+               { DYNO_ONNX_FLOAT16, DYNO_TENSOR_F16 },
+               { DYNO_ONNX_DOUBLE, DYNO_TENSOR_F64 },
+               { DYNO_ONNX_BFLOAT16, DYNO_TENSOR_BF16 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
     if (rows[i].onnx == onnx)
@@ -179,20 +168,21 @@ take_tensor (DynoSafetensors *file, Message m, GError **error)
 
   while (next_field (&m, &f, &problem))
     {
-      if (f.field == TENSOR_DIMS && !take_dims (&tensor, &f, error))
+      if (f.field == DYNO_ONNX_TENSOR_DIMS && !take_dims (&tensor, &f, error))
         return FALSE;
-      if (f.field == TENSOR_TYPE && f.type == VARINT)
+      if (f.field == DYNO_ONNX_TENSOR_TYPE && f.type == DYNO_PROTO_VARINT)
         type = f.value;
-      if (f.field == TENSOR_LOCATION && f.type == VARINT)
+      if (f.field == DYNO_ONNX_TENSOR_LOCATION && f.type == DYNO_PROTO_VARINT)
         external = f.value != 0;
-      if (f.type != BYTES)
+      if (f.type != DYNO_PROTO_BYTES)
         continue;
-      if (f.field == TENSOR_NAME)
+      if (f.field == DYNO_ONNX_TENSOR_NAME)
         {
           g_free (name);
           name = g_strndup ((const char *) f.bytes.at, (gsize) (f.bytes.end - f.bytes.at));
         }
-      if (f.field == TENSOR_RAW || (f.field == TENSOR_FLOATS && type == 1))
+      if (f.field == DYNO_ONNX_TENSOR_RAW
+          || (f.field == DYNO_ONNX_TENSOR_FLOATS && type == DYNO_ONNX_FLOAT))
         {
           tensor.data = f.bytes.at;
           tensor.size_bytes = (gsize) (f.bytes.end - f.bytes.at);
@@ -218,7 +208,8 @@ take_graph (DynoSafetensors *file, Message m, GError **error)
   Field f = { 0 };
 
   while (next_field (&m, &f, &problem))
-    if (f.field == GRAPH_INITIALIZER && f.type == BYTES && !take_tensor (file, f.bytes, error))
+    if (f.field == DYNO_ONNX_GRAPH_INITIALIZER && f.type == DYNO_PROTO_BYTES
+        && !take_tensor (file, f.bytes, error))
       return FALSE;
   if (problem)
     g_propagate_error (error, problem);
@@ -241,9 +232,9 @@ take_pair (DynoSafetensors *file, Message m, GError **error)
   Field f = { 0 };
 
   while (next_field (&m, &f, &problem))
-    if (f.type == BYTES && f.field == PAIR_KEY)
+    if (f.type == DYNO_PROTO_BYTES && f.field == DYNO_ONNX_PAIR_KEY)
       take_text (&f.bytes, &key);
-    else if (f.type == BYTES && f.field == PAIR_VALUE)
+    else if (f.type == DYNO_PROTO_BYTES && f.field == DYNO_ONNX_PAIR_VALUE)
       take_text (&f.bytes, &value);
   if (problem)
     {
@@ -268,12 +259,12 @@ take_model (DynoSafetensors *file, Message m, GError **error)
 
   while (next_field (&m, &f, &problem))
     {
-      if (f.type != BYTES)
+      if (f.type != DYNO_PROTO_BYTES)
         continue;
-      if (f.field == MODEL_PRODUCER)
+      if (f.field == DYNO_ONNX_MODEL_PRODUCER)
         take_text (&f.bytes, &producer);
-      if ((f.field == MODEL_GRAPH && !take_graph (file, f.bytes, error))
-          || (f.field == MODEL_METADATA && !take_pair (file, f.bytes, error)))
+      if ((f.field == DYNO_ONNX_MODEL_GRAPH && !take_graph (file, f.bytes, error))
+          || (f.field == DYNO_ONNX_MODEL_METADATA && !take_pair (file, f.bytes, error)))
         return FALSE;
     }
   if (problem)

@@ -8,20 +8,6 @@
 
 #define MAX_BYTES G_MAXINT32 /* of a message of Protocol Buffers */
 
-/* Fields of onnx.proto. */
-enum { GRAPH_NODE = 1, GRAPH_INITIALIZER = 5 };
-enum { NODE_INPUT = 1, NODE_OUTPUT = 2, NODE_NAME = 3, NODE_OP = 4, NODE_ATTRIBUTE = 5 };
-enum {
-  ATTRIBUTE_NAME = 1,
-  ATTRIBUTE_F = 2,
-  ATTRIBUTE_I = 3,
-  ATTRIBUTE_TEXT = 4,
-  ATTRIBUTE_INTS = 8,
-  ATTRIBUTE_TYPE = 20
-};
-enum { ATTRIBUTE_IS_FLOAT = 1, ATTRIBUTE_IS_INT = 2, ATTRIBUTE_IS_TEXT = 3, ATTRIBUTE_IS_INTS = 7 };
-enum { TENSOR_DIMS = 1, TENSOR_TYPE = 2, TENSOR_NAME = 8, TENSOR_RAW = 9 };
-
 gboolean
 dyno_onnx_refuse (DynoOnnxWriter *o, const char *format, ...)
 {
@@ -40,14 +26,14 @@ void
 dyno_onnx_begin (DynoOnnxWriter *o, const char *op, const char *name)
 {
   g_byte_array_set_size (o->node, 0);
-  dyno_proto_string (o->node, NODE_NAME, name);
-  dyno_proto_string (o->node, NODE_OP, op);
+  dyno_proto_string (o->node, DYNO_ONNX_NODE_NAME, name);
+  dyno_proto_string (o->node, DYNO_ONNX_NODE_OP, op);
 }
 
 void
 dyno_onnx_input (DynoOnnxWriter *o, const char *name)
 {
-  dyno_proto_string (o->node, NODE_INPUT, name);
+  dyno_proto_string (o->node, DYNO_ONNX_NODE_INPUT, name);
 }
 
 void
@@ -55,11 +41,11 @@ dyno_onnx_ints (DynoOnnxWriter *o, const char *name, const gint64 *values, guint
 {
   g_autoptr (GByteArray) attribute = g_byte_array_new ();
 
-  dyno_proto_string (attribute, ATTRIBUTE_NAME, name);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
   for (guint i = 0; i < n; i++)
-    dyno_proto_uint (attribute, ATTRIBUTE_INTS, (guint64) values[i]);
-  dyno_proto_uint (attribute, ATTRIBUTE_TYPE, ATTRIBUTE_IS_INTS);
-  dyno_proto_message (o->node, NODE_ATTRIBUTE, attribute);
+    dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_INTS, (guint64) values[i]);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_INTS);
+  dyno_proto_message (o->node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
 }
 
 void
@@ -67,10 +53,10 @@ dyno_onnx_int (DynoOnnxWriter *o, const char *name, gint64 value)
 {
   g_autoptr (GByteArray) attribute = g_byte_array_new ();
 
-  dyno_proto_string (attribute, ATTRIBUTE_NAME, name);
-  dyno_proto_uint (attribute, ATTRIBUTE_I, (guint64) value);
-  dyno_proto_uint (attribute, ATTRIBUTE_TYPE, ATTRIBUTE_IS_INT);
-  dyno_proto_message (o->node, NODE_ATTRIBUTE, attribute);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_I, (guint64) value);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_INT);
+  dyno_proto_message (o->node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
 }
 
 void
@@ -78,10 +64,10 @@ dyno_onnx_float (DynoOnnxWriter *o, const char *name, float value)
 {
   g_autoptr (GByteArray) attribute = g_byte_array_new ();
 
-  dyno_proto_string (attribute, ATTRIBUTE_NAME, name);
-  dyno_proto_float (attribute, ATTRIBUTE_F, value);
-  dyno_proto_uint (attribute, ATTRIBUTE_TYPE, ATTRIBUTE_IS_FLOAT);
-  dyno_proto_message (o->node, NODE_ATTRIBUTE, attribute);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  dyno_proto_float (attribute, DYNO_ONNX_ATTRIBUTE_F, value);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_FLOAT);
+  dyno_proto_message (o->node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
 }
 
 void
@@ -89,17 +75,17 @@ dyno_onnx_text (DynoOnnxWriter *o, const char *name, const char *value)
 {
   g_autoptr (GByteArray) attribute = g_byte_array_new ();
 
-  dyno_proto_string (attribute, ATTRIBUTE_NAME, name);
-  dyno_proto_string (attribute, ATTRIBUTE_TEXT, value);
-  dyno_proto_uint (attribute, ATTRIBUTE_TYPE, ATTRIBUTE_IS_TEXT);
-  dyno_proto_message (o->node, NODE_ATTRIBUTE, attribute);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_TEXT, value);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_TEXT);
+  dyno_proto_message (o->node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
 }
 
 void
 dyno_onnx_end (DynoOnnxWriter *o, const char *output)
 {
-  dyno_proto_string (o->node, NODE_OUTPUT, output);
-  dyno_proto_message (o->nodes, GRAPH_NODE, o->node);
+  dyno_proto_string (o->node, DYNO_ONNX_NODE_OUTPUT, output);
+  dyno_proto_message (o->nodes, DYNO_ONNX_GRAPH_NODE, o->node);
 }
 
 void
@@ -116,11 +102,11 @@ dyno_onnx_initializer (DynoOnnxWriter *o, const char *name, guint type, const gi
       return;
     }
   for (guint i = 0; i < n_dims; i++)
-    dyno_proto_uint (tensor, TENSOR_DIMS, (guint64) dims[i]);
-  dyno_proto_uint (tensor, TENSOR_TYPE, type);
-  dyno_proto_string (tensor, TENSOR_NAME, name);
-  dyno_proto_bytes (tensor, TENSOR_RAW, data, size);
-  dyno_proto_message (o->initializers, GRAPH_INITIALIZER, tensor);
+    dyno_proto_uint (tensor, DYNO_ONNX_TENSOR_DIMS, (guint64) dims[i]);
+  dyno_proto_uint (tensor, DYNO_ONNX_TENSOR_TYPE, type);
+  dyno_proto_string (tensor, DYNO_ONNX_TENSOR_NAME, name);
+  dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, data, size);
+  dyno_proto_message (o->initializers, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
 }
 
 /* In the type that the graph computes in; files are little-endian, as is every machine that Dyno

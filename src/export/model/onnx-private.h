@@ -2,17 +2,9 @@
 /* What the parts of the ONNX writer share.  Private to the export layer. */
 #pragma once
 #include "onnx.h"
+#include "onnxfields.h"
 
 G_BEGIN_DECLS
-
-/* Types of onnx.proto's TensorProto. */
-enum {
-  DYNO_ONNX_FLOAT = 1,
-  DYNO_ONNX_INT32 = 6,
-  DYNO_ONNX_INT64 = 7,
-  DYNO_ONNX_BOOL = 9,
-  DYNO_ONNX_FLOAT16 = 10
-};
 
 /* A value is (N, C, H, W); one of a model over sequences (N, C, T), as PyTorch has it, from the
  * input or `rows` on. */

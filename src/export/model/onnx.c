@@ -19,16 +19,6 @@
 #define EPSILON    1e-5
 
 /* Fields of onnx.proto. */
-enum {
-  MODEL_IR = 1,
-  MODEL_PRODUCER = 2,
-  MODEL_VERSION = 3,
-  MODEL_GRAPH = 7,
-  MODEL_OPSET = 8,
-  MODEL_METADATA = 14
-};
-enum { GRAPH_NAME = 2, GRAPH_INPUT = 11, GRAPH_OUTPUT = 12 };
-
 /* --- ops -------------------------------------------------------------------------------------- */
 
 /* Of a batch norm: the factor of each channel and what is added behind it. */
@@ -443,18 +433,18 @@ add_value (GByteArray *graph, guint field, const char *name, guint element, cons
                          tensor = g_byte_array_new (), dims = g_byte_array_new (),
                          dim = g_byte_array_new ();
 
-  dyno_proto_string (dim, 2, "batch");
-  dyno_proto_message (dims, 1, dim);
+  dyno_proto_string (dim, DYNO_ONNX_DIM_NAME, "batch");
+  dyno_proto_message (dims, DYNO_ONNX_SHAPE_DIM, dim);
   for (guint i = 0; i < n; i++)
     {
-      dyno_proto_uint (dim, 1, shape[i]);
-      dyno_proto_message (dims, 1, dim);
+      dyno_proto_uint (dim, DYNO_ONNX_DIM_VALUE, shape[i]);
+      dyno_proto_message (dims, DYNO_ONNX_SHAPE_DIM, dim);
     }
-  dyno_proto_uint (tensor, 1, element);
-  dyno_proto_message (tensor, 2, dims);
-  dyno_proto_message (type, 1, tensor);
-  dyno_proto_string (value, 1, name);
-  dyno_proto_message (value, 2, type);
+  dyno_proto_uint (tensor, DYNO_ONNX_TENSOR_TYPE_ELEMENT, element);
+  dyno_proto_message (tensor, DYNO_ONNX_TENSOR_TYPE_SHAPE, dims);
+  dyno_proto_message (type, DYNO_ONNX_TYPE_TENSOR, tensor);
+  dyno_proto_string (value, DYNO_ONNX_VALUE_NAME, name);
+  dyno_proto_message (value, DYNO_ONNX_VALUE_TYPE, type);
   dyno_proto_message (graph, field, value);
 }
 
@@ -465,11 +455,12 @@ add_values (DynoOnnxWriter *o, GByteArray *graph)
   const guint32 *s = field->shape;
   const guint32 image[] = { s[2], s[0], s[1] };
 
-  add_value (graph, GRAPH_INPUT, "input", DYNO_ONNX_FLOAT, field->n_axes == 3 ? image : s,
+  add_value (graph, DYNO_ONNX_GRAPH_INPUT, "input", DYNO_ONNX_FLOAT, field->n_axes == 3 ? image : s,
              field->n_axes);
   if (dyno_onnx_has_lengths (o))
-    add_value (graph, GRAPH_INPUT, "length", DYNO_ONNX_INT32, NULL, 0);
-  add_value (graph, GRAPH_OUTPUT, "output", DYNO_ONNX_FLOAT, &o->model->info->n_outputs, 1);
+    add_value (graph, DYNO_ONNX_GRAPH_INPUT, "length", DYNO_ONNX_INT32, NULL, 0);
+  add_value (graph, DYNO_ONNX_GRAPH_OUTPUT, "output", DYNO_ONNX_FLOAT, &o->model->info->n_outputs,
+             1);
 }
 
 static gboolean
@@ -501,23 +492,23 @@ assemble (DynoOnnxWriter *o)
 
   g_byte_array_append (graph, o->nodes->data, o->nodes->len);
   g_byte_array_set_size (o->nodes, 0);
-  dyno_proto_string (graph, GRAPH_NAME, o->model->info->model);
+  dyno_proto_string (graph, DYNO_ONNX_GRAPH_NAME, o->model->info->model);
   g_byte_array_append (graph, o->initializers->data, o->initializers->len);
   g_byte_array_set_size (o->initializers, 0);
   add_values (o, graph);
-  dyno_proto_uint (file, MODEL_IR, IR_VERSION);
-  dyno_proto_string (file, MODEL_PRODUCER, "Dyno");
-  dyno_proto_string (file, MODEL_VERSION, DYNO_VERSION);
-  dyno_proto_message (file, MODEL_GRAPH, graph);
-  dyno_proto_string (inner, 1, "");
-  dyno_proto_uint (inner, 2, OPSET);
-  dyno_proto_message (file, MODEL_OPSET, inner);
+  dyno_proto_uint (file, DYNO_ONNX_MODEL_IR, IR_VERSION);
+  dyno_proto_string (file, DYNO_ONNX_MODEL_PRODUCER, "Dyno");
+  dyno_proto_string (file, DYNO_ONNX_MODEL_VERSION, DYNO_VERSION);
+  dyno_proto_message (file, DYNO_ONNX_MODEL_GRAPH, graph);
+  dyno_proto_string (inner, DYNO_ONNX_OPSET_DOMAIN, "");
+  dyno_proto_uint (inner, DYNO_ONNX_OPSET_VERSION, OPSET);
+  dyno_proto_message (file, DYNO_ONNX_MODEL_OPSET, inner);
   dyno_weights_info_append (o->model->info, pairs);
   for (guint i = 0; i + 1 < pairs->len; i += 2)
     {
-      dyno_proto_string (inner, 1, g_ptr_array_index (pairs, i));
-      dyno_proto_string (inner, 2, g_ptr_array_index (pairs, i + 1));
-      dyno_proto_message (file, MODEL_METADATA, inner);
+      dyno_proto_string (inner, DYNO_ONNX_PAIR_KEY, g_ptr_array_index (pairs, i));
+      dyno_proto_string (inner, DYNO_ONNX_PAIR_VALUE, g_ptr_array_index (pairs, i + 1));
+      dyno_proto_message (file, DYNO_ONNX_MODEL_METADATA, inner);
     }
   return file;
 }

@@ -11,6 +11,7 @@
 #include "intl.h"
 #include "metrics.h"
 #include "outfile.h"
+#include "protobuf.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -18,13 +19,12 @@
 
 #define ROWS 256 /* copied out of the log at a time */
 
-/* Fields of the messages, and the wire types that follow of their kinds. */
+/* Fields of the messages. */
 enum { EVENT_WALL_TIME = 1, EVENT_STEP = 2, EVENT_FILE_VERSION = 3, EVENT_SUMMARY = 5 };
 enum { SUMMARY_VALUE = 1 };
 enum { VALUE_TAG = 1, VALUE_SIMPLE = 2, VALUE_METADATA = 9 };
 enum { METADATA_PLUGIN = 1, METADATA_CLASS = 4 };
 enum { PLUGIN_NAME = 1 };
-enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 #define DATA_CLASS_SCALAR 1
 
 /* --- CRC-32C, Castagnoli's polynomial, reflected ----------------------------------------------- */
@@ -61,64 +61,6 @@ masked_crc (const guint8 *data, gsize size)
   return (crc >> 15 | crc << 17) + 0xa282ead8u;
 }
 
-/* --- protobuf ---------------------------------------------------------------------------------- */
-
-static void
-put_varint (GByteArray *out, guint64 value)
-{
-  guint8 byte;
-
-  for (; value >= 0x80; value >>= 7)
-    {
-      byte = (guint8) (value | 0x80);
-      g_byte_array_append (out, &byte, 1);
-    }
-  byte = (guint8) value;
-  g_byte_array_append (out, &byte, 1);
-}
-
-static void
-put_key (GByteArray *out, guint field, guint wire)
-{
-  put_varint (out, field << 3 | wire);
-}
-
-static void
-put_bytes (GByteArray *out, guint field, const void *data, gsize size)
-{
-  put_key (out, field, WIRE_BYTES);
-  put_varint (out, size);
-  g_byte_array_append (out, data, (guint) size);
-}
-
-static void
-put_message (GByteArray *out, guint field, const GByteArray *message)
-{
-  put_bytes (out, field, message->data, message->len);
-}
-
-static void
-put_double (GByteArray *out, guint field, double value)
-{
-  guint64 bits;
-
-  memcpy (&bits, &value, sizeof bits);
-  bits = GUINT64_TO_LE (bits);
-  put_key (out, field, WIRE_64);
-  g_byte_array_append (out, (const guint8 *) &bits, sizeof bits);
-}
-
-static void
-put_float (GByteArray *out, guint field, float value)
-{
-  guint32 bits;
-
-  memcpy (&bits, &value, sizeof bits);
-  bits = GUINT32_TO_LE (bits);
-  put_key (out, field, WIRE_32);
-  g_byte_array_append (out, (const guint8 *) &bits, sizeof bits);
-}
-
 /* --- the file ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -148,8 +90,8 @@ write_version (Writer *w, double time)
 {
   static const char version[] = "brain.Event:2";
 
-  put_double (w->event, EVENT_WALL_TIME, time);
-  put_bytes (w->event, EVENT_FILE_VERSION, version, strlen (version));
+  dyno_proto_double (w->event, EVENT_WALL_TIME, time);
+  dyno_proto_string (w->event, EVENT_FILE_VERSION, version);
   return end_event (w);
 }
 
@@ -172,23 +114,20 @@ tag_free (gpointer data)
 static gboolean
 write_row (Writer *w, const GPtrArray *tags, gconstpointer row, guint64 step, double time)
 {
-  g_byte_array_set_size (w->summary, 0);
   for (guint i = 0; i < tags->len; i++)
     {
       Tag *tag = tags->pdata[i];
 
-      g_byte_array_set_size (w->value, 0);
-      put_bytes (w->value, VALUE_TAG, tag->tag, strlen (tag->tag));
-      put_float (w->value, VALUE_SIMPLE, (float) dyno_metric_column_get (tag->column, row));
+      dyno_proto_string (w->value, VALUE_TAG, tag->tag);
+      dyno_proto_float (w->value, VALUE_SIMPLE, (float) dyno_metric_column_get (tag->column, row));
       if (!tag->used)
-        put_message (w->value, VALUE_METADATA, w->metadata);
+        dyno_proto_bytes (w->value, VALUE_METADATA, w->metadata->data, w->metadata->len);
       tag->used = TRUE;
-      put_message (w->summary, SUMMARY_VALUE, w->value);
+      dyno_proto_message (w->summary, SUMMARY_VALUE, w->value);
     }
-  put_double (w->event, EVENT_WALL_TIME, time);
-  put_key (w->event, EVENT_STEP, WIRE_VARINT);
-  put_varint (w->event, step);
-  put_message (w->event, EVENT_SUMMARY, w->summary);
+  dyno_proto_double (w->event, EVENT_WALL_TIME, time);
+  dyno_proto_uint (w->event, EVENT_STEP, step);
+  dyno_proto_message (w->event, EVENT_SUMMARY, w->summary);
   return end_event (w);
 }
 
@@ -331,10 +270,9 @@ writer_init (Writer *w, DynoOutFile *file)
                  .summary = g_byte_array_new (),
                  .value = g_byte_array_new (),
                  .metadata = g_byte_array_new () };
-  put_bytes (plugin, PLUGIN_NAME, plugin_name, strlen (plugin_name));
-  put_message (w->metadata, METADATA_PLUGIN, plugin);
-  put_key (w->metadata, METADATA_CLASS, WIRE_VARINT);
-  put_varint (w->metadata, DATA_CLASS_SCALAR);
+  dyno_proto_string (plugin, PLUGIN_NAME, plugin_name);
+  dyno_proto_message (w->metadata, METADATA_PLUGIN, plugin);
+  dyno_proto_uint (w->metadata, METADATA_CLASS, DATA_CLASS_SCALAR);
 }
 
 static void
