@@ -193,3 +193,40 @@ dyno_json_null (DynoJson *json, const char *key)
   start_value (json, key);
   g_string_append (json->text, "null");
 }
+
+void
+dyno_json_record (DynoJson *json, const DynoRecordField *fields, guint n, gconstpointer record)
+{
+  for (const DynoRecordField *f = fields; f < fields + n; f++)
+    {
+      if (!f->json)
+        continue;
+      switch (f->type)
+        {
+        case DYNO_RECORD_FLAG:
+          dyno_json_bool (json, f->json, *DYNO_RECORD_MEMBER (record, f, const gboolean));
+          break;
+        case DYNO_RECORD_UINT:
+          dyno_json_uint (json, f->json, *DYNO_RECORD_MEMBER (record, f, const guint));
+          break;
+        case DYNO_RECORD_INT:
+        case DYNO_RECORD_TIME:
+          dyno_json_int (json, f->json, *DYNO_RECORD_MEMBER (record, f, const gint64));
+          break;
+        case DYNO_RECORD_COUNT:
+          dyno_json_uint (json, f->json, *DYNO_RECORD_MEMBER (record, f, const guint64));
+          break;
+        case DYNO_RECORD_NUMBER:
+        case DYNO_RECORD_RATE:
+          dyno_json_double (json, f->json, *DYNO_RECORD_MEMBER (record, f, const double));
+          break;
+        case DYNO_RECORD_TEXT:
+        case DYNO_RECORD_PATH:
+          dyno_json_string (json, f->json, *DYNO_RECORD_MEMBER (record, f, char *const));
+          break;
+        case DYNO_RECORD_OTHER:
+        default:
+          g_assert_not_reached ();
+        }
+    }
+}

@@ -4,7 +4,7 @@
  * made valid. A DynoJson is a string being built: no state but the text, so that begin and end nest
  * freely. */
 #pragma once
-#include <glib.h>
+#include "record.h"
 
 G_BEGIN_DECLS
 
@@ -30,6 +30,10 @@ void dyno_json_int (DynoJson *json, const char *key, gint64 value);
 void dyno_json_uint (DynoJson *json, const char *key, guint64 value);
 void dyno_json_bool (DynoJson *json, const char *key, gboolean value);
 void dyno_json_null (DynoJson *json, const char *key);
+
+/* The members of a record that have a name in JSON. */
+void dyno_json_record (DynoJson *json, const DynoRecordField *fields, guint n,
+                       gconstpointer record);
 
 /* value in the fewest digits that read back exactly; g_free. */
 char *dyno_double_to_text (double value);

@@ -83,8 +83,8 @@ find_advice (DynoRunsError kind)
     }
 }
 
-static gboolean
-fail (DynoDatabase *db, int code, GError **error)
+gboolean
+dyno_database_fail (DynoDatabase *db, int code, GError **error)
 {
   DynoRunsError kind = find_kind (db, code);
 
@@ -130,7 +130,7 @@ bind (DynoDatabase *db, sqlite3_stmt *statement, const char *types, va_list valu
           g_assert_not_reached ();
         }
       if (code != SQLITE_OK)
-        return fail (db, code, error);
+        return dyno_database_fail (db, code, error);
     }
   return TRUE;
 }
@@ -146,7 +146,7 @@ prepare (DynoDatabase *db, const char *sql, const char *types, va_list values, G
       code = sqlite3_prepare_v3 (db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
       if (code != SQLITE_OK)
         {
-          fail (db, code, error);
+          dyno_database_fail (db, code, error);
           return NULL;
         }
       g_hash_table_insert (db->statements, (gpointer) sql, statement);
@@ -177,7 +177,7 @@ dyno_database_step (DynoDatabase *db, sqlite3_stmt *statement, gboolean *row, GE
   if (code == SQLITE_ROW)
     return TRUE;
   if (code != SQLITE_DONE && statement)
-    fail (db, code, error);
+    dyno_database_fail (db, code, error);
   if (statement)
     sqlite3_reset (statement);
   return code == SQLITE_DONE;
@@ -559,7 +559,7 @@ dyno_database_open (const char *path, const gint *hurry, GError **error)
     code = repair (db);
   if (code == SQLITE_OK)
     return g_steal_pointer (&db);
-  fail (db, code, error);
+  dyno_database_fail (db, code, error);
   return NULL;
 }
 
@@ -650,7 +650,7 @@ dyno_database_begin (DynoDatabase *db, GError **error)
   if (db->read_only)
     g_set_error_literal (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_READ_ONLY, db->read_only);
   else
-    fail (db, code, error);
+    dyno_database_fail (db, code, error);
   dyno_database_unlock (db);
   return FALSE;
 }
@@ -661,7 +661,7 @@ dyno_database_end (DynoDatabase *db, gboolean good, GError **error)
   int code = good ? execute (db->handle, "COMMIT") : SQLITE_OK;
 
   if (good && code != SQLITE_OK)
-    good = fail (db, code, error);
+    good = dyno_database_fail (db, code, error);
   if (!sqlite3_get_autocommit (db->handle))
     execute (db->handle, "ROLLBACK");
   dyno_database_unlock (db);

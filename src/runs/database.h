@@ -56,6 +56,9 @@ gint64 dyno_database_get_last_id (DynoDatabase *db);
 gboolean dyno_database_begin (DynoDatabase *db, GError **error);
 gboolean dyno_database_end (DynoDatabase *db, gboolean good, GError **error);
 
+/* Sets the error that a code of SQLite means.  Returns FALSE. */
+gboolean dyno_database_fail (DynoDatabase *db, int code, GError **error);
+
 /* Columns; _text and _name: g_free.  NULL is 0, NaN or NULL. */
 double dyno_column_double (sqlite3_stmt *statement, int column);
 char *dyno_column_text (sqlite3_stmt *statement, int column);

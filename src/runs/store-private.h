@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of the store share.  Private to the layer. */
 #pragma once
-#include "database.h"
+#include "rows.h"
 #include "store.h"
 
 G_BEGIN_DECLS
@@ -11,13 +11,10 @@ struct _DynoStore {
   DynoDatabase *db;
 };
 
-/* storedrun.c: a row of `runs`, and the columns in the order that it is read in. */
-#define DYNO_RUN_COLUMNS                                                                     \
-  "id, name, model, data, targets, preset, weights_in, settings, max_steps, fingerprint, "   \
-  "n_train, n_validation, device, driver, software, version, folder, begin_us, end_us, "     \
-  "seen_us, state, error, process, steps, epochs, seconds, preparation_s, loss, metric, "    \
-  "metric_unit, metric_is_fraction, best_metric, best_val_loss, best_epoch, samples_per_s, " \
-  "epoch_overhead_s, planned_bytes, vram_bytes, parameters, parts, uid, tags"
+/* storedrun.c: the first fields of the table of a run's members are written once, by the entry that is
+ * new; the others whenever it is put. */
+#define DYNO_RUN_WRITTEN_ONCE 5
+/* The run from a row of all its fields. */
 DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
 
 /* The epoch is the best so far, as the session finds it: by the metric (NULL: none selects), by the

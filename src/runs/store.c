@@ -86,6 +86,15 @@ suits (const DynoStoredRun *run, const DynoRunFilter *filter)
              && (!filter->folder || g_strcmp0 (run->folder, filter->folder) == 0));
 }
 
+static const char *
+select_runs (const char *pattern)
+{
+  guint n;
+  const DynoRecordField *fields = dyno_stored_run_list_fields (&n);
+
+  return dyno_row_sql (pattern, fields, n, 1);
+}
+
 GPtrArray *
 dyno_store_list_runs (DynoStore *store, const DynoRunFilter *filter, GError **error)
 {
@@ -97,7 +106,7 @@ dyno_store_list_runs (DynoStore *store, const DynoRunFilter *filter, GError **er
 
   dyno_database_lock (store->db);
   statement = dyno_database_prepare (store->db, error,
-                                     "SELECT " DYNO_RUN_COLUMNS " FROM runs ORDER BY id DESC", "");
+                                     select_runs ("SELECT {names} FROM runs ORDER BY id DESC"), "");
   good = statement != NULL;
   while (good && runs->len < limit
          && (good = dyno_database_step (store->db, statement, &row, error)) && row)
@@ -132,8 +141,8 @@ dyno_store_find_run (DynoStore *store, gint64 id, GError **error)
   gboolean row = FALSE, good;
 
   dyno_database_lock (store->db);
-  statement = dyno_database_prepare (store->db, error,
-                                     "SELECT " DYNO_RUN_COLUMNS " FROM runs WHERE id = ?", "i", id);
+  statement = dyno_database_prepare (
+      store->db, error, select_runs ("SELECT {names} FROM runs WHERE id = ?"), "i", id);
   good = statement && dyno_database_step (store->db, statement, &row, error);
   if (row)
     {
@@ -285,9 +294,28 @@ insert_row (DynoStore *store, const DynoStoredRun *r, GError **error)
 }
 
 static gboolean
-put_row (DynoStore *store, DynoStoredRun *r, GError **error)
+update_row (DynoStore *store, const DynoStoredRun *r, GError **error)
 {
   g_autofree char *settings = dyno_settings_to_lines (&r->settings);
+  const char *const others[] = { settings, dyno_run_state_name (r->state) };
+  DynoStoredRun row = *r;
+  guint n;
+  const DynoRecordField *fields = dyno_stored_run_list_fields (&n) + DYNO_RUN_WRITTEN_ONCE;
+  sqlite3_stmt *s;
+  gboolean more;
+
+  n -= DYNO_RUN_WRITTEN_ONCE;
+  row.model = r->model ? r->model : (char *) "";
+  s = dyno_database_prepare (store->db, error,
+                             dyno_row_sql ("UPDATE runs SET {sets} WHERE id = ?1", fields, n, 2),
+                             "i", r->id);
+  return s && dyno_row_bind (store->db, s, fields, n, 2, &row, others, error)
+         && dyno_database_step (store->db, s, &more, error);
+}
+
+static gboolean
+put_row (DynoStore *store, DynoStoredRun *r, GError **error)
+{
   g_autoptr (GError) problem = NULL;
 
   if (r->uid == 0)
@@ -300,23 +328,7 @@ put_row (DynoStore *store, DynoStoredRun *r, GError **error)
       g_propagate_error (error, g_steal_pointer (&problem));
       return FALSE;
     }
-  return dyno_database_run (
-      store->db, error,
-      "UPDATE runs SET model = ?, data = ?, targets = ?, preset = ?, weights_in = ?, "
-      "settings = ?, max_steps = ?, fingerprint = ?, n_train = ?, n_validation = ?, device = ?, "
-      "driver = ?, software = ?, version = ?, folder = ?, end_us = nullif (?, 0), seen_us = ?, "
-      "state = ?, error = ?, process = ?, steps = ?, epochs = ?, seconds = ?, preparation_s = ?, "
-      "loss = ?, metric = ?, metric_unit = ?, metric_is_fraction = ?, best_metric = ?, "
-      "best_val_loss = ?, best_epoch = ?, samples_per_s = ?, epoch_overhead_s = ?, "
-      "planned_bytes = ?, vram_bytes = ?, parameters = ?, parts = ? WHERE id = ?",
-      "sbbbbsiuuussisbiisssuudddssiddudduuuii", r->model ? r->model : "", r->data, r->targets,
-      r->preset, r->weights_in, settings, r->max_steps, r->fingerprint, r->n_train, r->n_validation,
-      r->device, r->driver, (gint64) r->software_device, r->version, r->folder, r->end_us,
-      r->seen_us, dyno_run_state_name (r->state), r->error, r->process, r->steps, r->epochs,
-      r->seconds, r->preparation_seconds, r->loss, r->metric, r->metric_unit,
-      (gint64) r->metric_is_fraction, r->best_metric, r->best_val_loss, r->best_epoch,
-      r->samples_per_s, r->epoch_overhead_seconds, r->planned_bytes, r->vram_bytes, r->n_parameters,
-      (gint64) r->parts, r->id);
+  return update_row (store, r, error);
 }
 
 gboolean

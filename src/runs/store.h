@@ -9,6 +9,7 @@
 #pragma once
 #include "job.h"
 #include "metrics.h"
+#include "record.h"
 #include "runs-error.h"
 
 G_BEGIN_DECLS
@@ -81,6 +82,8 @@ typedef struct {
 DynoStoredRun *dyno_stored_run_new (void);
 void dyno_stored_run_free (DynoStoredRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStoredRun, dyno_stored_run_free)
+/* Its members by their columns in the history and their names in JSON. */
+const DynoRecordField *dyno_stored_run_list_fields (guint *n);
 /* What was asked for, from a job; paths are made absolute. */
 void dyno_stored_run_set_job (DynoStoredRun *run, const DynoJob *job);
 /* The same the other way, to run it again: without folder and resume.  dyno_job_unref. */
@@ -159,6 +162,7 @@ typedef struct {
   guint64 vram_bytes, planned_bytes;
   const char *text; /* why; or NULL */
 } DynoStoreTrial;
+const DynoRecordField *dyno_store_trial_list_fields (guint *n);
 
 typedef struct {
   const DynoSettings *best; /* NULL: nothing was found */
@@ -191,6 +195,7 @@ typedef struct {
 } DynoStoredSearch;
 void dyno_stored_search_free (DynoStoredSearch *search); /* NULL: nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoStoredSearch, dyno_stored_search_free)
+const DynoRecordField *dyno_stored_search_list_fields (guint *n);
 /* Newest first, DynoStoredSearch*; limit 0: all. */
 GPtrArray *dyno_store_list_searches (DynoStore *store, guint limit, GError **error);
 /* NOT_FOUND. */

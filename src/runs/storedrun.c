@@ -94,6 +94,61 @@ dyno_store_compare_settings (const DynoSettings *a, const DynoSettings *b, guint
 
 /* --- the struct ------------------------------------------------------------------------------- */
 
+#define MEMBER(member) G_STRUCT_OFFSET (DynoStoredRun, member)
+
+static const DynoRecordField fields[] = {
+  { "id", DYNO_RECORD_INT, MEMBER (id), NULL },
+  { "uid", DYNO_RECORD_COUNT, MEMBER (uid), NULL },
+  { "name", DYNO_RECORD_TEXT, MEMBER (name), NULL },
+  { "tags", DYNO_RECORD_TEXT, MEMBER (tags), NULL },
+  { "begin_us", DYNO_RECORD_TIME, MEMBER (begin_us), NULL },
+  { "model", DYNO_RECORD_TEXT, MEMBER (model), "model" },
+  { "data", DYNO_RECORD_PATH, MEMBER (data), "data" },
+  { "targets", DYNO_RECORD_PATH, MEMBER (targets), "targets" },
+  { "preset", DYNO_RECORD_PATH, MEMBER (preset), "preset" },
+  { "weights_in", DYNO_RECORD_PATH, MEMBER (weights_in), NULL },
+  { "settings", DYNO_RECORD_OTHER, 0, NULL },
+  { "max_steps", DYNO_RECORD_INT, MEMBER (max_steps), NULL },
+  { "fingerprint", DYNO_RECORD_COUNT, MEMBER (fingerprint), NULL },
+  { "n_train", DYNO_RECORD_COUNT, MEMBER (n_train), "n_train" },
+  { "n_validation", DYNO_RECORD_COUNT, MEMBER (n_validation), "n_validation" },
+  { "device", DYNO_RECORD_TEXT, MEMBER (device), "device" },
+  { "driver", DYNO_RECORD_TEXT, MEMBER (driver), "driver" },
+  { "software", DYNO_RECORD_FLAG, MEMBER (software_device), NULL },
+  { "version", DYNO_RECORD_TEXT, MEMBER (version), "dyno" },
+  { "folder", DYNO_RECORD_PATH, MEMBER (folder), "folder" },
+  { "end_us", DYNO_RECORD_TIME, MEMBER (end_us), NULL },
+  { "seen_us", DYNO_RECORD_INT, MEMBER (seen_us), NULL },
+  { "state", DYNO_RECORD_OTHER, 0, NULL },
+  { "error", DYNO_RECORD_TEXT, MEMBER (error), "error" },
+  { "process", DYNO_RECORD_TEXT, MEMBER (process), NULL },
+  { "steps", DYNO_RECORD_COUNT, MEMBER (steps), "steps" },
+  { "epochs", DYNO_RECORD_COUNT, MEMBER (epochs), "epochs" },
+  { "seconds", DYNO_RECORD_NUMBER, MEMBER (seconds), "seconds" },
+  { "preparation_s", DYNO_RECORD_NUMBER, MEMBER (preparation_seconds), "preparation_seconds" },
+  { "loss", DYNO_RECORD_NUMBER, MEMBER (loss), "loss" },
+  { "metric", DYNO_RECORD_TEXT, MEMBER (metric), "metric" },
+  { "metric_unit", DYNO_RECORD_TEXT, MEMBER (metric_unit), NULL },
+  { "metric_is_fraction", DYNO_RECORD_FLAG, MEMBER (metric_is_fraction), NULL },
+  { "best_metric", DYNO_RECORD_NUMBER, MEMBER (best_metric), "best_metric" },
+  { "best_val_loss", DYNO_RECORD_NUMBER, MEMBER (best_val_loss), "best_val_loss" },
+  { "best_epoch", DYNO_RECORD_COUNT, MEMBER (best_epoch), "best_epoch" },
+  { "samples_per_s", DYNO_RECORD_NUMBER, MEMBER (samples_per_s), "samples_per_s" },
+  { "epoch_overhead_s", DYNO_RECORD_NUMBER, MEMBER (epoch_overhead_seconds),
+    "epoch_overhead_seconds" },
+  { "planned_bytes", DYNO_RECORD_COUNT, MEMBER (planned_bytes), "planned_bytes" },
+  { "vram_bytes", DYNO_RECORD_COUNT, MEMBER (vram_bytes), "vram_bytes" },
+  { "parameters", DYNO_RECORD_COUNT, MEMBER (n_parameters), "parameters" },
+  { "parts", DYNO_RECORD_UINT, MEMBER (parts), "micro_batches" },
+};
+
+const DynoRecordField *
+dyno_stored_run_list_fields (guint *n)
+{
+  *n = G_N_ELEMENTS (fields);
+  return fields;
+}
+
 DynoStoredRun *
 dyno_stored_run_new (void)
 {
@@ -110,23 +165,8 @@ dyno_stored_run_new (void)
 void
 dyno_stored_run_free (DynoStoredRun *run)
 {
-  if (!run)
-    return;
-  g_free (run->name);
-  g_free (run->tags);
-  g_free (run->model);
-  g_free (run->data);
-  g_free (run->targets);
-  g_free (run->preset);
-  g_free (run->weights_in);
-  g_free (run->device);
-  g_free (run->driver);
-  g_free (run->version);
-  g_free (run->folder);
-  g_free (run->error);
-  g_free (run->process);
-  g_free (run->metric);
-  g_free (run->metric_unit);
+  if (run)
+    dyno_row_clear (fields, G_N_ELEMENTS (fields), run);
   g_free (run);
 }
 
@@ -216,49 +256,12 @@ DynoStoredRun *
 dyno_stored_run_read (sqlite3_stmt *s)
 {
   DynoStoredRun *run = dyno_stored_run_new ();
-  g_autofree char *settings = dyno_column_text (s, 7), *state = dyno_column_text (s, 20);
+  g_autofree char *settings = dyno_row_read_other (s, fields, G_N_ELEMENTS (fields), "settings"),
+                  *state = dyno_row_read_other (s, fields, G_N_ELEMENTS (fields), "state");
 
-  run->id = sqlite3_column_int64 (s, 0);
-  run->name = dyno_column_text (s, 1);
-  run->model = dyno_column_text (s, 2);
-  run->data = dyno_column_text (s, 3);
-  run->targets = dyno_column_text (s, 4);
-  run->preset = dyno_column_text (s, 5);
-  run->weights_in = dyno_column_text (s, 6);
+  dyno_row_read (s, fields, G_N_ELEMENTS (fields), run);
   dyno_settings_from_lines (&run->settings, settings, NULL);
-  run->max_steps = sqlite3_column_int64 (s, 8);
-  run->fingerprint = (guint64) sqlite3_column_int64 (s, 9);
-  run->n_train = (guint64) sqlite3_column_int64 (s, 10);
-  run->n_validation = (guint64) sqlite3_column_int64 (s, 11);
-  run->device = dyno_column_text (s, 12);
-  run->driver = dyno_column_text (s, 13);
-  run->software_device = sqlite3_column_int (s, 14) != 0;
-  run->version = dyno_column_text (s, 15);
-  run->folder = dyno_column_text (s, 16);
-  run->begin_us = sqlite3_column_int64 (s, 17);
-  run->end_us = sqlite3_column_int64 (s, 18);
-  run->seen_us = sqlite3_column_int64 (s, 19);
-  run->error = dyno_column_text (s, 21);
-  run->process = dyno_column_text (s, 22);
   run->state = dyno_run_state_find (state, run->process, run->folder, run->seen_us);
-  run->steps = (guint64) sqlite3_column_int64 (s, 23);
-  run->epochs = (guint64) sqlite3_column_int64 (s, 24);
-  run->seconds = dyno_column_double (s, 25);
-  run->preparation_seconds = dyno_column_double (s, 26);
-  run->loss = dyno_column_double (s, 27);
-  run->metric = dyno_column_text (s, 28);
-  run->metric_unit = dyno_column_text (s, 29);
-  run->metric_is_fraction = sqlite3_column_int (s, 30) != 0;
-  run->best_metric = dyno_column_double (s, 31);
-  run->best_val_loss = dyno_column_double (s, 32);
-  run->best_epoch = (guint64) sqlite3_column_int64 (s, 33);
-  run->samples_per_s = dyno_column_double (s, 34);
-  run->epoch_overhead_seconds = dyno_column_double (s, 35);
-  run->planned_bytes = (guint64) sqlite3_column_int64 (s, 36);
-  run->vram_bytes = (guint64) sqlite3_column_int64 (s, 37);
-  run->n_parameters = (guint64) sqlite3_column_int64 (s, 38);
-  run->parts = (guint) MAX (1, sqlite3_column_int (s, 39));
-  run->uid = (guint64) sqlite3_column_int64 (s, 40);
-  run->tags = dyno_column_text (s, 41);
+  run->parts = MAX (1, run->parts);
   return run;
 }

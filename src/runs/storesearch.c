@@ -5,6 +5,65 @@
 #include <math.h>
 #include <string.h>
 
+/* --- columns ---------------------------------------------------------------------------------- */
+
+#define MEMBER(member) G_STRUCT_OFFSET (DynoStoredSearch, member)
+
+static const DynoRecordField search_fields[] = {
+  { "id", DYNO_RECORD_INT, MEMBER (id), NULL },
+  { "name", DYNO_RECORD_TEXT, MEMBER (name), "name" },
+  { "model", DYNO_RECORD_TEXT, MEMBER (model), "model" },
+  { "data", DYNO_RECORD_PATH, MEMBER (data), "data" },
+  { "preset", DYNO_RECORD_PATH, MEMBER (preset), "preset" },
+  { "device", DYNO_RECORD_TEXT, MEMBER (device), "device" },
+  { "folder", DYNO_RECORD_PATH, MEMBER (folder), "folder" },
+  { "begin_us", DYNO_RECORD_TIME, MEMBER (begin_us), NULL },
+  { "end_us", DYNO_RECORD_TIME, MEMBER (end_us), NULL },
+  { "state", DYNO_RECORD_OTHER, 0, NULL },
+  { "process", DYNO_RECORD_OTHER, 0, NULL },
+  { "seen_us", DYNO_RECORD_OTHER, 0, NULL },
+  { "best_settings", DYNO_RECORD_OTHER, 0, NULL },
+  { "(SELECT count (*) FROM trials WHERE search = searches.id)", DYNO_RECORD_UINT,
+    MEMBER (n_trials), "trials" },
+  { "best_samples_per_s", DYNO_RECORD_NUMBER, MEMBER (best_samples_per_s), NULL },
+  { "baseline_samples_per_s", DYNO_RECORD_NUMBER, MEMBER (baseline_samples_per_s),
+    "baseline_samples_per_s" },
+  { "proven", DYNO_RECORD_FLAG, MEMBER (proven), "proven" },
+  { "text", DYNO_RECORD_TEXT, MEMBER (text), "text" },
+};
+#undef MEMBER
+
+#define MEMBER(member) G_STRUCT_OFFSET (DynoStoreTrial, member)
+
+static const DynoRecordField trial_fields[] = {
+  { "number", DYNO_RECORD_UINT, MEMBER (number), "number" },
+  { "stage", DYNO_RECORD_OTHER, 0, NULL },
+  { "settings", DYNO_RECORD_OTHER, 0, NULL },
+  { "outcome", DYNO_RECORD_OTHER, 0, NULL },
+  { "samples_per_s", DYNO_RECORD_NUMBER, MEMBER (samples_per_s), "samples_per_s" },
+  { "low", DYNO_RECORD_NUMBER, MEMBER (low), "low" },
+  { "high", DYNO_RECORD_NUMBER, MEMBER (high), "high" },
+  { "predicted", DYNO_RECORD_NUMBER, MEMBER (predicted), "predicted" },
+  { "vram_bytes", DYNO_RECORD_COUNT, MEMBER (vram_bytes), "vram_bytes" },
+  { "planned_bytes", DYNO_RECORD_COUNT, MEMBER (planned_bytes), "planned_bytes" },
+  { "text", DYNO_RECORD_TEXT, MEMBER (text), "text" },
+};
+#undef MEMBER
+
+const DynoRecordField *
+dyno_stored_search_list_fields (guint *n)
+{
+  *n = G_N_ELEMENTS (search_fields);
+  return search_fields;
+}
+
+const DynoRecordField *
+dyno_store_trial_list_fields (guint *n)
+{
+  *n = G_N_ELEMENTS (trial_fields);
+  return trial_fields;
+}
+
 /* --- searches --------------------------------------------------------------------------------- */
 
 gint64
@@ -43,22 +102,23 @@ gboolean
 dyno_store_add_trial (DynoStore *store, gint64 search, const DynoStoreTrial *t, GError **error)
 {
   g_autofree char *settings = dyno_settings_to_lines (&t->settings);
+  const char *const others[] = { t->stage, settings, t->outcome },
+                    *sql = dyno_row_sql ("INSERT OR REPLACE INTO trials (search, time_us, {names}) "
+                                         "VALUES (?1, ?2, {marks})",
+                                         trial_fields, G_N_ELEMENTS (trial_fields), 3);
   gint64 now = g_get_real_time ();
-  gboolean good;
+  sqlite3_stmt *s = NULL;
+  gboolean more, good;
 
   if (!dyno_database_begin (store->db, error))
     return FALSE;
   good = dyno_database_run (store->db, error, "UPDATE searches SET seen_us = ? WHERE id = ?", "ii",
                             now, search)
          && (dyno_database_get_changes (store->db) > 0 || fail_to_find (search, error))
-         && dyno_database_run (store->db, error,
-                               "INSERT OR REPLACE INTO trials (search, number, time_us, stage, "
-                               "settings, outcome, samples_per_s, low, high, predicted, "
-                               "vram_bytes, planned_bytes, text) "
-                               "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                               "iiisssdddduus", search, (gint64) t->number, now, t->stage, settings,
-                               t->outcome, t->samples_per_s, t->low, t->high, t->predicted,
-                               t->vram_bytes, t->planned_bytes, t->text);
+         && (s = dyno_database_prepare (store->db, error, sql, "ii", search, now))
+         && dyno_row_bind (store->db, s, trial_fields, G_N_ELEMENTS (trial_fields), 3, t, others,
+                           error)
+         && dyno_database_step (store->db, s, &more, error);
   return dyno_database_end (store->db, good, error);
 }
 
@@ -85,53 +145,36 @@ dyno_store_end_search (DynoStore *store, gint64 search, const DynoStoreSearchEnd
 void
 dyno_stored_search_free (DynoStoredSearch *search)
 {
-  if (!search)
-    return;
-  g_free (search->name);
-  g_free (search->model);
-  g_free (search->data);
-  g_free (search->preset);
-  g_free (search->device);
-  g_free (search->folder);
-  g_free (search->text);
+  if (search)
+    dyno_row_clear (search_fields, G_N_ELEMENTS (search_fields), search);
   g_free (search);
+}
+
+static char *
+read_other (sqlite3_stmt *s, const char *name)
+{
+  return dyno_row_read_other (s, search_fields, G_N_ELEMENTS (search_fields), name);
 }
 
 static DynoStoredSearch *
 read_search (sqlite3_stmt *s)
 {
   DynoStoredSearch *search = g_new0 (DynoStoredSearch, 1);
-  g_autofree char *state = dyno_column_text (s, 8), *process = dyno_column_text (s, 9),
-                  *best = dyno_column_text (s, 10);
+  g_autofree char *state = read_other (s, "state"), *process = read_other (s, "process"),
+                  *best = read_other (s, "best_settings"), *seen = read_other (s, "seen_us");
 
-  search->id = sqlite3_column_int64 (s, 0);
-  search->model = dyno_column_text (s, 1);
-  search->data = dyno_column_text (s, 2);
-  search->preset = dyno_column_text (s, 3);
-  search->device = dyno_column_text (s, 4);
-  search->folder = dyno_column_text (s, 5);
-  search->begin_us = sqlite3_column_int64 (s, 6);
-  search->end_us = sqlite3_column_int64 (s, 7);
-  search->state = dyno_run_state_find (state, process, NULL, sqlite3_column_int64 (s, 15));
+  dyno_row_read (s, search_fields, G_N_ELEMENTS (search_fields), search);
+  search->state =
+      dyno_run_state_find (state, process, NULL, seen ? g_ascii_strtoll (seen, NULL, 10) : 0);
   search->has_best = best != NULL;
   dyno_settings_from_lines (&search->best, best, NULL);
-  search->best_samples_per_s = dyno_column_double (s, 11);
-  search->baseline_samples_per_s = dyno_column_double (s, 12);
-  search->proven = sqlite3_column_int (s, 13) != 0;
-  search->text = dyno_column_text (s, 14);
-  search->name = dyno_column_text (s, 16);
-  search->n_trials = (guint) sqlite3_column_int64 (s, 17);
   return search;
 }
 
-#define COLUMNS                                                                              \
-  "SELECT id, model, data, preset, device, folder, begin_us, end_us, state, process, "       \
-  "best_settings, best_samples_per_s, baseline_samples_per_s, proven, text, seen_us, name, " \
-  "(SELECT count (*) FROM trials WHERE search = searches.id) FROM searches "
-
 static GPtrArray *
-list_searches (DynoStore *store, const char *sql, gint64 value, GError **error)
+list_searches (DynoStore *store, const char *pattern, gint64 value, GError **error)
 {
+  const char *sql = dyno_row_sql (pattern, search_fields, G_N_ELEMENTS (search_fields), 1);
   g_autoptr (GPtrArray) searches =
       g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_search_free);
   sqlite3_stmt *s;
@@ -149,14 +192,15 @@ list_searches (DynoStore *store, const char *sql, gint64 value, GError **error)
 GPtrArray *
 dyno_store_list_searches (DynoStore *store, guint limit, GError **error)
 {
-  return list_searches (store, COLUMNS "ORDER BY id DESC LIMIT ?", limit ? (gint64) limit : -1,
-                        error);
+  return list_searches (store, "SELECT {names} FROM searches ORDER BY id DESC LIMIT ?",
+                        limit ? (gint64) limit : -1, error);
 }
 
 DynoStoredSearch *
 dyno_store_find_search (DynoStore *store, gint64 id, GError **error)
 {
-  g_autoptr (GPtrArray) searches = list_searches (store, COLUMNS "WHERE id = ?", id, error);
+  g_autoptr (GPtrArray) searches =
+      list_searches (store, "SELECT {names} FROM searches WHERE id = ?", id, error);
 
   if (searches && searches->len == 1)
     return g_ptr_array_steal_index (searches, 0);
@@ -211,24 +255,23 @@ free_trial (gpointer data)
   g_free (trial);
 }
 
+static char *
+read_word (sqlite3_stmt *s, const char *name)
+{
+  return dyno_row_read_other (s, trial_fields, G_N_ELEMENTS (trial_fields), name);
+}
+
 static DynoStoreTrial *
 read_trial (sqlite3_stmt *s)
 {
   DynoStoreTrial *trial = g_new0 (DynoStoreTrial, 1);
-  g_autofree char *stage = dyno_column_text (s, 1), *settings = dyno_column_text (s, 2),
-                  *outcome = dyno_column_text (s, 3);
+  g_autofree char *stage = read_word (s, "stage"), *settings = read_word (s, "settings"),
+                  *outcome = read_word (s, "outcome");
 
-  trial->number = (guint) sqlite3_column_int64 (s, 0);
+  dyno_row_read (s, trial_fields, G_N_ELEMENTS (trial_fields), trial);
   trial->stage = g_intern_string (stage);
   dyno_settings_from_lines (&trial->settings, settings, NULL);
   trial->outcome = g_intern_string (outcome);
-  trial->samples_per_s = dyno_column_double (s, 4);
-  trial->low = dyno_column_double (s, 5);
-  trial->high = dyno_column_double (s, 6);
-  trial->predicted = dyno_column_double (s, 7);
-  trial->vram_bytes = (guint64) sqlite3_column_int64 (s, 8);
-  trial->planned_bytes = (guint64) sqlite3_column_int64 (s, 9);
-  trial->text = dyno_column_text (s, 10);
   return trial;
 }
 
@@ -240,11 +283,11 @@ dyno_store_list_trials (DynoStore *store, gint64 search, GError **error)
   gboolean row = FALSE, good;
 
   dyno_database_lock (store->db);
-  s = dyno_database_prepare (store->db, error,
-                             "SELECT number, stage, settings, outcome, samples_per_s, low, high, "
-                             "predicted, vram_bytes, planned_bytes, text FROM trials "
-                             "WHERE search = ? ORDER BY number",
-                             "i", search);
+  s = dyno_database_prepare (
+      store->db, error,
+      dyno_row_sql ("SELECT {names} FROM trials WHERE search = ? ORDER BY number", trial_fields,
+                    G_N_ELEMENTS (trial_fields), 1),
+      "i", search);
   good = s != NULL;
   while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
     g_ptr_array_add (trials, read_trial (s));

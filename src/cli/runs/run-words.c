@@ -70,6 +70,8 @@ dyno_json_add_time (DynoJson *json, const char *key, gint64 time_us)
 void
 dyno_run_add_json (DynoJson *json, const DynoStoredRun *run)
 {
+  guint n;
+  const DynoRecordField *fields = dyno_stored_run_list_fields (&n);
   g_autofree char *title = dyno_stored_run_get_title (run),
                   *fingerprint = g_strdup_printf ("%016" G_GINT64_MODIFIER "x", run->fingerprint);
 
@@ -77,35 +79,10 @@ dyno_run_add_json (DynoJson *json, const DynoStoredRun *run)
   dyno_json_string (json, "name", title);
   dyno_json_string (json, "state", dyno_run_state_name (run->state));
   dyno_json_bool (json, "stopped_as_asked", dyno_stored_run_stopped_as_asked (run));
-  dyno_json_string (json, "error", run->error);
-  dyno_json_string (json, "model", run->model);
-  dyno_json_string (json, "data", run->data);
-  dyno_json_string (json, "targets", run->targets);
-  dyno_json_string (json, "preset", run->preset);
   dyno_json_string (json, "fingerprint", fingerprint);
-  dyno_json_uint (json, "n_train", run->n_train);
-  dyno_json_uint (json, "n_validation", run->n_validation);
-  dyno_json_string (json, "device", run->device);
-  dyno_json_string (json, "driver", run->driver);
-  dyno_json_string (json, "dyno", run->version);
-  dyno_json_string (json, "folder", run->folder);
   dyno_json_add_time (json, "begin", run->begin_us);
   dyno_json_add_time (json, "end", run->end_us);
-  dyno_json_uint (json, "steps", run->steps);
-  dyno_json_uint (json, "epochs", run->epochs);
-  dyno_json_double (json, "seconds", run->seconds);
-  dyno_json_double (json, "preparation_seconds", run->preparation_seconds);
-  dyno_json_double (json, "loss", run->loss);
-  dyno_json_string (json, "metric", run->metric);
-  dyno_json_double (json, "best_metric", run->best_metric);
-  dyno_json_double (json, "best_val_loss", run->best_val_loss);
-  dyno_json_uint (json, "best_epoch", run->best_epoch);
-  dyno_json_double (json, "samples_per_s", run->samples_per_s);
-  dyno_json_double (json, "epoch_overhead_seconds", run->epoch_overhead_seconds);
-  dyno_json_uint (json, "planned_bytes", run->planned_bytes);
-  dyno_json_uint (json, "vram_bytes", run->vram_bytes);
-  dyno_json_uint (json, "parameters", run->n_parameters);
-  dyno_json_uint (json, "micro_batches", run->parts);
+  dyno_json_record (json, fields, n, run);
 }
 
 static void

@@ -41,23 +41,19 @@ text_rate (double rate)
 static void
 add_trials (DynoJson *json, const GPtrArray *trials)
 {
+  guint n;
+  const DynoRecordField *fields = dyno_store_trial_list_fields (&n);
+
   dyno_json_begin_array (json, "trial_list");
   for (guint i = 0; i < trials->len; i++)
     {
       const DynoStoreTrial *t = trials->pdata[i];
 
       dyno_json_begin_object (json, NULL);
-      dyno_json_uint (json, "number", t->number);
+      dyno_json_record (json, fields, n, t);
       dyno_json_string (json, "stage", t->stage);
-      dyno_export_json_settings (json, &t->settings);
       dyno_json_string (json, "outcome", t->outcome);
-      dyno_json_double (json, "samples_per_s", t->samples_per_s);
-      dyno_json_double (json, "low", t->low);
-      dyno_json_double (json, "high", t->high);
-      dyno_json_double (json, "predicted", t->predicted);
-      dyno_json_uint (json, "vram_bytes", t->vram_bytes);
-      dyno_json_uint (json, "planned_bytes", t->planned_bytes);
-      dyno_json_string (json, "text", t->text);
+      dyno_export_json_settings (json, &t->settings);
       dyno_json_end_object (json);
     }
   dyno_json_end_array (json);
@@ -67,6 +63,8 @@ add_trials (DynoJson *json, const GPtrArray *trials)
 static void
 print_json (const DynoStoredSearch *search, const GPtrArray *trials)
 {
+  guint n;
+  const DynoRecordField *fields = dyno_stored_search_list_fields (&n);
   g_autofree char *id = text_id (search);
   DynoJson json;
 
@@ -74,21 +72,12 @@ print_json (const DynoStoredSearch *search, const GPtrArray *trials)
   dyno_json_begin_object (&json, NULL);
   dyno_json_string (&json, "event", "search");
   dyno_json_string (&json, "id", id);
-  dyno_json_string (&json, "name", search->name);
   dyno_json_string (&json, "state", dyno_run_state_name (search->state));
-  dyno_json_string (&json, "model", search->model);
-  dyno_json_string (&json, "data", search->data);
-  dyno_json_string (&json, "preset", search->preset);
-  dyno_json_string (&json, "device", search->device);
-  dyno_json_string (&json, "folder", search->folder);
   dyno_json_add_time (&json, "begin", search->begin_us);
   dyno_json_add_time (&json, "end", search->end_us);
-  dyno_json_uint (&json, "trials", search->n_trials);
   dyno_json_double (&json, "samples_per_s",
                     search->has_best ? search->best_samples_per_s : (double) NAN);
-  dyno_json_double (&json, "baseline_samples_per_s", search->baseline_samples_per_s);
-  dyno_json_bool (&json, "proven", search->proven);
-  dyno_json_string (&json, "text", search->text);
+  dyno_json_record (&json, fields, n, search);
   if (trials)
     {
       if (search->has_best)
