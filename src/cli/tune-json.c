@@ -6,28 +6,20 @@
 #include "output.h"
 #include <math.h>
 
-/* The settings in full, then the contract's members, then what else is known. */
+/* What is known of it, then the settings in full. */
 static void
 print_trial_members (DynoJson *json, const DynoTrial *trial)
 {
+  guint n;
+  const DynoRecordField *fields = dyno_trial_list_fields (&n);
+  DynoTrial shown = *trial;
+
+  if (!(shown.predicted > 0))
+    shown.predicted = (double) NAN;
   dyno_json_string (json, "stage", trial->stage);
-  dyno_export_json_settings (json, &trial->settings);
-  dyno_json_double (json, "samples_per_s", trial->samples_per_s);
-  dyno_json_double (json, "low", trial->low);
-  dyno_json_double (json, "high", trial->high);
-  dyno_json_double (json, "predicted", trial->predicted > 0 ? trial->predicted : (double) NAN);
-  dyno_json_uint (json, "vram_bytes", trial->vram_bytes);
-  dyno_json_uint (json, "planned_bytes", trial->planned_bytes);
   dyno_json_string (json, "outcome", dyno_trial_outcome_class (trial->outcome));
-  dyno_json_uint (json, "number", trial->number);
-  dyno_json_double (json, "train_samples_per_s", trial->train_samples_per_s);
-  dyno_json_double (json, "validation_s", trial->validation_s);
-  dyno_json_double (json, "epoch_end_s", trial->epoch_end_s);
-  dyno_json_double (json, "step_ms", trial->step_ms);
-  dyno_json_double (json, "wait_data_ms", trial->wait_data_ms);
-  dyno_json_double (json, "outside_cpu", trial->outside_cpu);
-  dyno_json_uint (json, "steps", trial->steps);
-  dyno_json_string (json, "text", trial->text);
+  dyno_json_record (json, fields, n, &shown);
+  dyno_export_json_settings (json, &trial->settings);
 }
 
 static void

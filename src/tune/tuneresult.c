@@ -54,6 +54,35 @@ dyno_trial_describe (const DynoSettings *s)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
+#define MEMBER(name) G_STRUCT_OFFSET (DynoTrial, name)
+
+static const DynoRecordField trial_fields[] = {
+  { "number", DYNO_RECORD_UINT, MEMBER (number), "number" },
+  { "stage", DYNO_RECORD_OTHER, 0, NULL },
+  { "outcome", DYNO_RECORD_OTHER, 0, NULL },
+  { "samples_per_s", DYNO_RECORD_RATE, MEMBER (samples_per_s), "samples_per_s" },
+  { "low", DYNO_RECORD_RATE, MEMBER (low), "low" },
+  { "high", DYNO_RECORD_RATE, MEMBER (high), "high" },
+  { "predicted", DYNO_RECORD_RATE, MEMBER (predicted), "predicted" },
+  { "train_samples_per_s", DYNO_RECORD_RATE, MEMBER (train_samples_per_s), "train_samples_per_s" },
+  { "validation_s", DYNO_RECORD_RATE, MEMBER (validation_s), "validation_s" },
+  { "epoch_end_s", DYNO_RECORD_RATE, MEMBER (epoch_end_s), "epoch_end_s" },
+  { "step_ms", DYNO_RECORD_RATE, MEMBER (step_ms), "step_ms" },
+  { "wait_data_ms", DYNO_RECORD_RATE, MEMBER (wait_data_ms), "wait_data_ms" },
+  { "outside_cpu", DYNO_RECORD_NUMBER, MEMBER (outside_cpu), "outside_cpu" },
+  { "vram_bytes", DYNO_RECORD_COUNT, MEMBER (vram_bytes), "vram_bytes" },
+  { "planned_bytes", DYNO_RECORD_COUNT, MEMBER (planned_bytes), "planned_bytes" },
+  { "steps", DYNO_RECORD_COUNT, MEMBER (steps), "steps" },
+  { "text", DYNO_RECORD_TEXT, MEMBER (text), "text" },
+};
+
+const DynoRecordField *
+dyno_trial_list_fields (guint *n)
+{
+  *n = G_N_ELEMENTS (trial_fields);
+  return trial_fields;
+}
+
 void
 dyno_trial_clear (DynoTrial *trial)
 {

@@ -11,6 +11,7 @@
 #include "learning.h"
 #include "numerics.h"
 #include "ranksestimate.h"
+#include "record.h"
 
 G_BEGIN_DECLS
 
@@ -51,6 +52,8 @@ typedef struct {
 const char *dyno_trial_stage_text (const char *stage);
 /* "batch 16, fp32, 0 workers": for text.  g_free. */
 char *dyno_trial_describe (const DynoSettings *settings);
+/* Its members by their columns in a trials file and their names in JSON, but for the settings. */
+const DynoRecordField *dyno_trial_list_fields (guint *n);
 void dyno_trial_clear (DynoTrial *trial);
 void dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy);
 

@@ -19,14 +19,6 @@ struct _DynoTrialsFile {
   int fd;
 };
 
-/* What is known of a measurement, in the order of the columns. */
-static const char *const facts[] = {
-  "number",       "stage",       "outcome",       "samples_per_s",
-  "low",          "high",        "predicted",     "train_samples_per_s",
-  "validation_s", "epoch_end_s", "step_ms",       "wait_data_ms",
-  "outside_cpu",  "vram_bytes",  "planned_bytes", "steps",
-  "text"
-};
 /* The last where there are several. */
 static const char *const ends[] = { "data", "model", "device", "ranks" };
 
@@ -50,6 +42,15 @@ add_count (GString *line, guint64 value)
 }
 
 static guint
+count_facts (void)
+{
+  guint n;
+
+  dyno_trial_list_fields (&n);
+  return n;
+}
+
+static guint
 count_ends (guint ranks)
 {
   return ranks > 1 ? G_N_ELEMENTS (ends) : G_N_ELEMENTS (ends) - 1;
@@ -59,11 +60,12 @@ static GString *
 header (guint ranks)
 {
   GString *line = g_string_new (NULL);
-  guint n;
+  guint n, n_facts;
   const DynoSettingInfo *table = dyno_setting_list (&n);
+  const DynoRecordField *facts = dyno_trial_list_fields (&n_facts);
 
-  for (guint i = 0; i < G_N_ELEMENTS (facts); i++)
-    add_field (line, facts[i]);
+  for (guint i = 0; i < n_facts; i++)
+    add_field (line, facts[i].name);
   for (guint i = 0; i < n; i++)
     add_field (line, table[i].key);
   for (guint i = 0; i < count_ends (ranks); i++)
@@ -94,30 +96,39 @@ append_line (DynoTrialsFile *file, const GString *line, GError **error)
   return TRUE;
 }
 
+static void
+add_fact (GString *line, const DynoRecordField *f, const DynoTrial *t)
+{
+  switch (f->type)
+    {
+    case DYNO_RECORD_UINT:
+      add_count (line, *DYNO_RECORD_MEMBER (t, f, const guint));
+      break;
+    case DYNO_RECORD_COUNT:
+      add_count (line, *DYNO_RECORD_MEMBER (t, f, const guint64));
+      break;
+    case DYNO_RECORD_TEXT:
+      add_field (line, *DYNO_RECORD_MEMBER (t, f, char *const));
+      break;
+    case DYNO_RECORD_OTHER:
+      add_field (line,
+                 strcmp (f->name, "stage") == 0 ? t->stage : dyno_trial_outcome_name (t->outcome));
+      break;
+    default:
+      dyno_csv_add_number (line, *DYNO_RECORD_MEMBER (t, f, const double));
+    }
+}
+
 static gboolean
 add_trial (DynoTrialsFile *file, const DynoTrial *t, GError **error)
 {
   g_autoptr (GString) line = g_string_new (NULL);
-  guint n;
+  guint n, n_facts;
   const DynoSettingInfo *table = dyno_setting_list (&n);
+  const DynoRecordField *facts = dyno_trial_list_fields (&n_facts);
 
-  add_count (line, t->number);
-  add_field (line, t->stage);
-  add_field (line, dyno_trial_outcome_name (t->outcome));
-  dyno_csv_add_number (line, t->samples_per_s);
-  dyno_csv_add_number (line, t->low);
-  dyno_csv_add_number (line, t->high);
-  dyno_csv_add_number (line, t->predicted);
-  dyno_csv_add_number (line, t->train_samples_per_s);
-  dyno_csv_add_number (line, t->validation_s);
-  dyno_csv_add_number (line, t->epoch_end_s);
-  dyno_csv_add_number (line, t->step_ms);
-  dyno_csv_add_number (line, t->wait_data_ms);
-  dyno_csv_add_number (line, t->outside_cpu);
-  add_count (line, t->vram_bytes);
-  add_count (line, t->planned_bytes);
-  add_count (line, t->steps);
-  add_field (line, t->text);
+  for (guint i = 0; i < n_facts; i++)
+    add_fact (line, &facts[i], t);
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *value = dyno_settings_get (&t->settings, table[i].key);
@@ -288,7 +299,7 @@ ranks_of (const GPtrArray *fields)
   guint n;
 
   dyno_setting_list (&n);
-  return fields->len > G_N_ELEMENTS (facts) + n + count_ends (1)
+  return fields->len > count_facts () + n + count_ends (1)
              ? (guint) MIN (count_at (fields, fields->len - 1), G_MAXUINT)
              : 1;
 }
@@ -302,7 +313,7 @@ check_job (const GPtrArray *fields, const DynoJob *job, const DynoSettings *sett
   const DynoSettingInfo *table = dyno_setting_list (&n);
   const char *of = NULL;
 
-  data = G_N_ELEMENTS (facts) + n;
+  data = count_facts () + n;
   if (g_strcmp0 (fields->pdata[data], job->data ? job->data : "") != 0)
     of = "data";
   else if (g_strcmp0 (fields->pdata[data + 1], job->model ? job->model : "") != 0)
@@ -354,37 +365,53 @@ take (DynoTuneResult *result, const GPtrArray *fields, const DynoTrial *trial)
     }
 }
 
-/* FALSE: the line is not to be read; the rest is. */
+/* FALSE: the outcome is none.  The stage of a ceiling is NULL. */
+static gboolean
+read_fact (const GPtrArray *fields, guint i, const DynoRecordField *f, DynoTrial *t)
+{
+  char *text = fields->pdata[i];
+
+  switch (f->type)
+    {
+    case DYNO_RECORD_UINT:
+      *DYNO_RECORD_MEMBER (t, f, guint) = (guint) count_at (fields, i);
+      break;
+    case DYNO_RECORD_COUNT:
+      *DYNO_RECORD_MEMBER (t, f, guint64) = count_at (fields, i);
+      break;
+    case DYNO_RECORD_TEXT:
+      *DYNO_RECORD_MEMBER (t, f, char *) = *text ? text : NULL;
+      break;
+    case DYNO_RECORD_OTHER:
+      if (strcmp (f->name, "outcome") == 0)
+        return dyno_trial_outcome_find (text, &t->outcome);
+      t->stage = find_stage (text);
+      break;
+    case DYNO_RECORD_NUMBER:
+      *DYNO_RECORD_MEMBER (t, f, double) = number_at (fields, i);
+      break;
+    default:
+      *DYNO_RECORD_MEMBER (t, f, double) = rate_at (fields, i);
+    }
+  return TRUE;
+}
+
+/* FALSE: the line is not to be read; the rest is.  The text is the fields'. */
 static gboolean
 read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
 {
-  guint n;
+  guint n, n_facts;
   const DynoSettingInfo *table = dyno_setting_list (&n);
-  const char *text = fields->pdata[16];
+  const DynoRecordField *facts = dyno_trial_list_fields (&n_facts);
 
-  *t = (DynoTrial){ .number = (guint) count_at (fields, 0),
-                    .stage = find_stage (fields->pdata[1]),
-                    .settings = job->settings,
-                    .samples_per_s = rate_at (fields, 3),
-                    .low = rate_at (fields, 4),
-                    .high = rate_at (fields, 5),
-                    .predicted = rate_at (fields, 6),
-                    .train_samples_per_s = rate_at (fields, 7),
-                    .validation_s = rate_at (fields, 8),
-                    .epoch_end_s = rate_at (fields, 9),
-                    .step_ms = rate_at (fields, 10),
-                    .wait_data_ms = rate_at (fields, 11),
-                    .outside_cpu = number_at (fields, 12),
-                    .vram_bytes = count_at (fields, 13),
-                    .planned_bytes = count_at (fields, 14),
-                    .steps = count_at (fields, 15),
-                    .text = *text ? (char *) text : NULL };
-  for (guint i = 0; i < n; i++)
-    if (!dyno_settings_set (&t->settings, table[i].key, fields->pdata[G_N_ELEMENTS (facts) + i],
-                            NULL))
+  *t = (DynoTrial){ .settings = job->settings };
+  for (guint i = 0; i < n_facts; i++)
+    if (!read_fact (fields, i, &facts[i], t))
       return FALSE;
-  return dyno_trial_outcome_find (fields->pdata[2], &t->outcome)
-         && (t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0);
+  for (guint i = 0; i < n; i++)
+    if (!dyno_settings_set (&t->settings, table[i].key, fields->pdata[n_facts + i], NULL))
+      return FALSE;
+  return t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0;
 }
 
 /* The file's text; *at: behind its head.  NULL: it holds no trials. */
@@ -422,8 +449,8 @@ next_trial (const char **at, const DynoJob *job, DynoTrial *trial)
       g_autoptr (GPtrArray) fields = next_line (at);
 
       if (!fields
-          || ((fields->len == G_N_ELEMENTS (facts) + n + count_ends (1)
-               || fields->len == G_N_ELEMENTS (facts) + n + count_ends (2))
+          || ((fields->len == count_facts () + n + count_ends (1)
+               || fields->len == count_facts () + n + count_ends (2))
               && read_trial (fields, job, trial)))
         return g_steal_pointer (&fields);
     }
@@ -472,9 +499,9 @@ dyno_trials_file_read_job (const char *path, GError **error)
         continue;
       job->settings = trial.settings;
       g_free (job->data);
-      job->data = g_strdup (fields->pdata[G_N_ELEMENTS (facts) + n]);
+      job->data = g_strdup (fields->pdata[count_facts () + n]);
       g_free (job->model);
-      job->model = g_strdup (fields->pdata[G_N_ELEMENTS (facts) + n + 1]);
+      job->model = g_strdup (fields->pdata[count_facts () + n + 1]);
       job->ranks = ranks_of (fields);
       found = TRUE;
     }
