@@ -2,15 +2,7 @@
 # fish completion for dynoctl
 
 function __dynoctl_settings
-    for flag in amp pinned persistent_workers cache checkpointing memory.shrink exchange.half autotune deterministic log.trackio log.mlflow augment.flip augment.flip_vertical data.shuffle \
-            data.links data.one_class loss.smooth_l1
-        printf '%s\n' $flag=true $flag=false
-    end
-    printf '%s\n' optimizer={sgd,adamw} schedule={constant,cosine,step} augment.crop_from={sample,source} augment.pad={zero,reflect} data.task={auto,classes,values,labels} data.layout={auto,nhwc,nchw} data.normalise={false,true,weights} data.balance={none,sampling} loss.class_weights={none,balanced}
-    printf '%s=\n' batch_size workers threads loader.nice prefetch accumulate clip_norm ema_decay early_stop.patience early_stop.min_delta best_metric lr head_lr_factor momentum weight_decay warmup_epochs schedule_epochs label_smoothing \
-        epochs checkpoint_minutes seed vram_budget exchange.bucket image_size augment.shift augment.crop augment.crop_ratio augment.rotate \
-        augment.brightness augment.contrast augment.saturation augment.hue augment.erase augment.noise augment.time_mask \
-        augment.time_shift augment.mixup augment.cutmix data.val_split data.max_bad model.width model.dropout model.freeze loss.weights
+    printf '%s\n' $__dynoctl_values $__dynoctl_keys
 end
 
 function __dynoctl_data
@@ -22,49 +14,81 @@ function __dynoctl_option
     complete -c dynoctl -n "__fish_seen_subcommand_from $argv[1]" $argv[2..-1]
 end
 
-set -l models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 efficientnet_b0 headpose_resnet18 headpose_resnet50 mlp cnnlstm cnn1d cnn1d_dilated
-set -l presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -l job 'plan profile train tune queue'
 
 complete -c dynoctl -f
+# Lists of words, written by tests/dist/completions --update.
+set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune quick predict evaluate save diagnose runs queue export bench kernels
+set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 efficientnet_b0 headpose_resnet18 headpose_resnet50 mlp cnnlstm cnn1d cnn1d_dilated
+set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
+set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
+set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 cnnlstm
+set -g __dynoctl_keys epochs= batch_size= accumulate= workers= threads= loader.nice= prefetch= lr= head_lr_factor= momentum= weight_decay= warmup_epochs= schedule_epochs= label_smoothing= clip_norm= ema_decay= early_stop.patience= early_stop.min_delta= best_metric= model.width= model.dropout= model.freeze= loss.weights= image_size= augment.crop= augment.crop_ratio= augment.shift= augment.rotate= augment.brightness= augment.contrast= augment.saturation= augment.hue= augment.noise= augment.erase= augment.time_mask= augment.time_shift= augment.mixup= augment.cutmix= data.val_split= data.max_bad= vram_budget= exchange.bucket= seed= checkpoint_minutes=
+set -g __dynoctl_values amp=true amp=false \
+    pinned=true pinned=false \
+    cache=true cache=false \
+    persistent_workers=true persistent_workers=false \
+    optimizer=sgd optimizer=adamw \
+    schedule=constant schedule=cosine schedule=step \
+    loss.smooth_l1=true loss.smooth_l1=false \
+    loss.class_weights=none loss.class_weights=balanced \
+    augment.flip=true augment.flip=false \
+    augment.flip_vertical=true augment.flip_vertical=false \
+    augment.crop_from=sample augment.crop_from=source \
+    augment.pad=zero augment.pad=reflect \
+    data.shuffle=true data.shuffle=false \
+    data.balance=none data.balance=sampling \
+    data.normalise=false data.normalise=true data.normalise=weights \
+    data.links=true data.links=false \
+    data.one_class=true data.one_class=false \
+    data.task=auto data.task=classes data.task=values data.task=labels \
+    data.layout=auto data.layout=nhwc data.layout=nchw \
+    checkpointing=true checkpointing=false \
+    memory.shrink=true memory.shrink=false \
+    exchange.half=true exchange.half=false \
+    autotune=true autotune=false \
+    deterministic=true deterministic=false \
+    log.trackio=true log.trackio=false \
+    log.mlflow=true log.mlflow=false
 complete -c dynoctl -n __fish_use_subcommand -a devices -d 'List the Vulkan devices'
 complete -c dynoctl -n __fish_use_subcommand -a sensors -d 'What a GPU and the machine do now'
 complete -c dynoctl -n __fish_use_subcommand -a watch -d 'A run and the machine, live in the terminal'
 complete -c dynoctl -n __fish_use_subcommand -a presets -d 'List the GPU presets, or show one'
 complete -c dynoctl -n __fish_use_subcommand -a inspect -d 'What a data set holds'
-complete -c dynoctl -n __fish_use_subcommand -a model -d 'List the models, or the layers of one'
 complete -c dynoctl -n __fish_use_subcommand -a convert -d 'Pack a data set into one file'
+complete -c dynoctl -n __fish_use_subcommand -a model -d 'List the models, or the layers of one'
 complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by component, before any run'
 complete -c dynoctl -n __fish_use_subcommand -a profile -d 'Where a step goes, layer by layer'
-complete -c dynoctl -n __fish_use_subcommand -a train -d Train
+complete -c dynoctl -n __fish_use_subcommand -a train -d 'Train'
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
 complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can do, in under a minute'
-complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
 complete -c dynoctl -n __fish_use_subcommand -a predict -d 'What trained weights make of samples'
 complete -c dynoctl -n __fish_use_subcommand -a evaluate -d 'What trained weights are worth on known samples'
 complete -c dynoctl -n __fish_use_subcommand -a save -d 'A trained model for other programs'
-complete -c dynoctl -n __fish_use_subcommand -a runs -d 'The history of runs'
+complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
+complete -c dynoctl -n __fish_use_subcommand -a runs -d 'The history of runs: list, show, compare, rename, delete'
 complete -c dynoctl -n __fish_use_subcommand -a queue -d 'Jobs with frozen settings, run one after another'
 complete -c dynoctl -n __fish_use_subcommand -a export -d 'Settings for other programs, curves of a run'
 complete -c dynoctl -n __fish_use_subcommand -a bench -d 'Measure training steps on data on the device'
 complete -c dynoctl -n __fish_use_subcommand -a kernels -d 'Kernel variants, and their self-test'
+# End of the lists.
 complete -c dynoctl -n __fish_use_subcommand -s V -l version -d 'Show the version'
 complete -c dynoctl -s h -l help -d 'Show help'
 
-__dynoctl_option 'devices sensors watch presets inspect convert model plan profile train tune quick diagnose predict evaluate save runs queue export bench kernels' -l json -d 'JSON objects on standard output'
-__dynoctl_option 'devices sensors watch presets inspect convert model plan profile train tune quick diagnose predict evaluate save runs queue export bench kernels' -l state-dir -x -a '(__fish_complete_directories)' \
+__dynoctl_option "$__dynoctl_verbs" -l json -d 'JSON objects on standard output'
+__dynoctl_option "$__dynoctl_verbs" -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
 __dynoctl_option 'devices sensors watch plan profile train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect convert plan profile train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
 
-__dynoctl_option quick -s p -l preset -x -a "$presets" -d 'Hold it against this preset'
+__dynoctl_option quick -s p -l preset -x -a "$__dynoctl_presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
 __dynoctl_option quick -l no-cpu -d 'Leave out the comparison with the CPU'
 __dynoctl_option diagnose -l checklist -d 'Every item: done, open or not known'
 __dynoctl_option diagnose -l run -x -a '(__fish_complete_directories)' -d 'Folder of the run'
 __dynoctl_option 'predict evaluate' -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of the run'
 __dynoctl_option 'predict evaluate' -s w -l weights -r -F -d 'Weights file'
-__dynoctl_option 'predict evaluate' -s m -l model -x -a "$models" -d 'Model of the weights'
+__dynoctl_option 'predict evaluate' -s m -l model -x -a "$__dynoctl_models" -d 'Model of the weights'
 __dynoctl_option 'predict evaluate' -s d -l data -r -F -a '(__dynoctl_data)' -d 'What to look at'
 __dynoctl_option 'predict evaluate' -s b -l batch -x -d 'Samples at once'
 __dynoctl_option 'predict evaluate' -l image-size -x -d 'Height and width of images'
@@ -86,9 +110,9 @@ __dynoctl_option evaluate -l worst -x -d 'Worst samples to list'
 __dynoctl_option watch -l once -d 'Say how it is now, and end'
 __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 
-__dynoctl_option presets -F -a "$presets"
+__dynoctl_option presets -F -a "$__dynoctl_presets"
 
-__dynoctl_option model -a '$models'
+__dynoctl_option model -a '$__dynoctl_models'
 __dynoctl_option model -s s -l size -x -d 'Input, height x width x channels'
 __dynoctl_option model -l classes -x -d 'Outputs'
 __dynoctl_option model -s b -l batch -x -d 'Batch size'
@@ -105,8 +129,8 @@ __dynoctl_option inspect -l preview -r -F -d 'Draw the examples into a PNG'
 __dynoctl_option inspect -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting of the preview'
 
 __dynoctl_option "$job bench" -s d -l data -x -a '(__dynoctl_data)' -d 'What to train on'
-__dynoctl_option "$job kernels" -s m -l model -x -a "$models" -d Model
-__dynoctl_option $job -s p -l preset -r -F -a "$presets" -d 'GPU preset by name or file'
+__dynoctl_option "$job kernels" -s m -l model -x -a "$__dynoctl_models" -d Model
+__dynoctl_option $job -s p -l preset -r -F -a "$__dynoctl_presets" -d 'GPU preset by name or file'
 __dynoctl_option $job -l level -x -a 'safe recommended max' -d "The preset's level"
 __dynoctl_option "$job export" -l settings -r -F -d 'Settings file'
 __dynoctl_option "$job bench" -s s -l set -x -a '(__dynoctl_settings)' -d 'One setting'
@@ -132,7 +156,7 @@ __dynoctl_option queue -a 'list add start remove clear'
 __dynoctl_option queue -l stop-on-failure -d 'No further job after one that failed'
 
 __dynoctl_option runs -a 'list show compare rename delete import'
-__dynoctl_option runs -s m -l model -x -a "$models" -d 'Runs of this model alone'
+__dynoctl_option runs -s m -l model -x -a "$__dynoctl_models" -d 'Runs of this model alone'
 __dynoctl_option runs -s d -l data -x -d 'Runs whose data set holds this text'
 __dynoctl_option runs -s n -l limit -x -d 'The newest N alone'
 __dynoctl_option runs -l searches -d 'List searches instead'
@@ -140,11 +164,11 @@ __dynoctl_option runs -l files -d "Delete also the files in the run's folder"
 
 __dynoctl_option export -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
 __dynoctl_option export -s t -l to -x -d Format \
-    -a 'keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow'
+    -a "$__dynoctl_formats"
 __dynoctl_option export -s o -l out -r -F -d 'File to write'
 __dynoctl_option export -s l -l list -d 'List the formats'
 
-__dynoctl_option bench -s w -l workload -x -a 'simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 cnnlstm' -d 'Workloads, by commas'
+__dynoctl_option bench -s w -l workload -x -a "$__dynoctl_workloads" -d 'Workloads, by commas'
 __dynoctl_option 'bench kernels' -s b -l batch -x -d 'Batch size'
 __dynoctl_option bench -l mode -x -a 'fp32 amp' -d 'fp32 or amp, or both by a comma'
 __dynoctl_option bench -l kernels -d 'Time every dispatch of a step instead'

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Prints what the manual and the completion must know, a line each: "model NAME", "preset ID",
- * "format ID" of settings and "run-format ID", and of the table of settings "setting KEY", "default KEY VALUE", "live KEY", "word KEY WORD" for what
- * its paragraph must name besides. */
+ * "format ID" of settings and "run-format ID", and of the table of settings "setting KEY",
+ * "default KEY VALUE", "live KEY", "values KEY VALUE ..." of one with a few, and "word KEY WORD" for
+ * what its paragraph must name besides. */
 #include "network.h"
 #include "preset.h"
 #include "runexporter.h"
@@ -16,6 +17,13 @@ print_setting (const DynoSettingInfo *info)
   g_print ("default %s %s\n", info->key, *info->default_value ? info->default_value : "empty");
   if (info->live != DYNO_SETTING_LIVE_NO)
     g_print ("live %s\n", info->key);
+  if (info->values)
+    {
+      g_autofree char *values = g_strjoinv (" ", (char **) info->values);
+      g_print ("values %s %s\n", info->key, values);
+    }
+  else if (info->type == DYNO_SETTING_BOOL)
+    g_print ("values %s true false\n", info->key);
   for (guint i = 0; info->values && info->values[i]; i++)
     g_print ("word %s %s\n", info->key, info->values[i]);
   if (other) /* by its value, where that is a word that is told from others */
