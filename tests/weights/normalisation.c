@@ -239,7 +239,8 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/normalisation/is-that-of-the-weights", test_of_the_weights);
   g_test_add_func ("/weights/normalisation/is-that-of-timms-config", test_of_timms_config);
   g_test_add_func ("/weights/normalisation/is-refused-where-there-is-none", test_refused);
-  g_test_add_func ("/weights/normalisation/resumes-without-the-file", test_resumes_without_the_file);
+  g_test_add_func ("/weights/normalisation/resumes-without-the-file",
+                   test_resumes_without_the_file);
   g_test_add_func ("/weights/normalisation/resumed-otherwise", test_resumed_otherwise);
   return g_test_run ();
 }

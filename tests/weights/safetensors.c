@@ -358,13 +358,14 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
-  g_test_add_func ("/data/safetensors/reads-back", test_reads_back);
-  g_test_add_func ("/data/safetensors/each-fault-has-its-error", test_each_fault_has_its_error);
-  g_test_add_func ("/data/safetensors/header-length-is-checked", test_header_length_is_checked);
-  g_test_add_func ("/data/safetensors/metadata-only-is-valid", test_metadata_only_is_valid);
-  g_test_add_func ("/data/safetensors/failed-write-keeps-the-old", test_failed_write_keeps_the_old);
-  g_test_add_func ("/data/onnx/reads-initialisers", test_onnx);
-  g_test_add_func ("/data/onnx/metadata-of-own-files", test_onnx_metadata);
-  g_test_add_func ("/data/onnx/broken-is-an-error", test_broken_onnx);
+  g_test_add_func ("/weights/safetensors/reads-back", test_reads_back);
+  g_test_add_func ("/weights/safetensors/each-fault-has-its-error", test_each_fault_has_its_error);
+  g_test_add_func ("/weights/safetensors/header-length-is-checked", test_header_length_is_checked);
+  g_test_add_func ("/weights/safetensors/metadata-only-is-valid", test_metadata_only_is_valid);
+  g_test_add_func ("/weights/safetensors/failed-write-keeps-the-old",
+                   test_failed_write_keeps_the_old);
+  g_test_add_func ("/weights/onnx/reads-initialisers", test_onnx);
+  g_test_add_func ("/weights/onnx/metadata-of-own-files", test_onnx_metadata);
+  g_test_add_func ("/weights/onnx/broken-is-an-error", test_broken_onnx);
   return g_test_run ();
 }
