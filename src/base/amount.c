@@ -45,7 +45,7 @@ dyno_amount_separator (void)
 {
   const struct lconv *locale = localeconv ();
 
-  /* The locale C has none, and its decimal point is English. */
+  /* The locale C has no separator, and its decimal point is English. */
   return *locale->thousands_sep                     ? locale->thousands_sep
          : strcmp (locale->decimal_point, ".") == 0 ? ","
                                                     : "";

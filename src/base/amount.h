@@ -9,9 +9,10 @@ G_BEGIN_DECLS
 
 char *dyno_amount_bytes (guint64 bytes, const char *gap); /* "812 MiB", "1.25 GiB" */
 char *dyno_amount_count (double count, const char *gap);  /* "640", "11.2 M" */
-/* "0.52", "61.4", "16,740": a rate, whole from 100 on, its thousands apart as the locale has it. */
+/* "0.52", "61.4", "16,740": a rate, whole from 100 on, with the locale's separator between
+ * thousands. */
 char *dyno_amount_rate (double per_s);
-/* What stands between thousands; empty: nothing.  The locale's. */
+/* The locale's separator between thousands; empty: none. */
 const char *dyno_amount_separator (void);
 char *dyno_amount_duration (double seconds); /* "0:42", "12:05", "1:02:03" */
 

@@ -16,7 +16,8 @@ round_step (double span, guint max_ticks)
   return power * (unit <= 1.0 ? 1.0 : unit <= 2.0 ? 2.0 : unit <= 5.0 ? 5.0 : 10.0);
 }
 
-/* Decades, every stride-th, times each of the factors, within the ends. */
+/* Ticks at every stride-th decade times each of the factors, within the ends; returns their
+ * number. */
 static guint
 put_decades (DynoAxis *axis, const double *factors, guint n_factors, int stride)
 {
@@ -37,8 +38,9 @@ put_decades (DynoAxis *axis, const double *factors, guint n_factors, int stride)
   return axis->n_ticks;
 }
 
-/* 1-2-5 where there is room, else decades, else every second one and so on; within less than a
- * decade, where these are too few, the round values of a linear axis. */
+/* Ticks at 1, 2 and 5 of each decade where there is room, else at decades, else at every second one
+ * and so on; on an axis of less than a decade, where these are too few, at the round values of a
+ * linear axis. */
 static void
 init_log (DynoAxis *axis, guint max_ticks)
 {
@@ -162,7 +164,7 @@ format_power (double value, int digits)
   return g_strdup_printf ("%se%d", text, exponent);
 }
 
-/* 2000 with its thousands apart. */
+/* 2000 with the separator between its thousands. */
 static char *
 format_whole (double value, int digits)
 {

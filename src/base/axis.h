@@ -14,11 +14,11 @@ typedef struct {
   guint n_ticks;
   gboolean log;
   double step;   /* linear axes */
-  gboolean time; /* in seconds, told as 1:30 */
+  gboolean time; /* in seconds, shown as 1:30 */
 } DynoAxis;
 
 /* An axis over [low, high] with at most about max_ticks ticks, not closer than least_step (linear
- * axes; 0: no matter).  round_out: its ends become ticks.  Never degenerate: equal or non-finite
+ * axes; 0: no limit).  round_out: its ends become ticks.  Never degenerate: equal or non-finite
  * ends are widened. */
 void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
                      gboolean round_out, double least_step);
@@ -32,7 +32,7 @@ double dyno_axis_value (const DynoAxis *axis, double position);
 
 /* "0.05", "1.2k", "3M", "1e15": as many digits as the step needs.  g_free. */
 char *dyno_axis_format (const DynoAxis *axis, double value);
-/* Seconds as "0:05", "1:30", "2:05:00"; step: what lies between two of them.  g_free. */
+/* Seconds as "0:05", "1:30", "2:05:00"; step: the distance between two ticks.  g_free. */
 char *dyno_axis_format_time (double seconds, double step);
 /* A single value for a read-out: four significant digits, k and M for large ones. */
 char *dyno_axis_format_value (double value);

@@ -16,7 +16,8 @@ dyno_cores_count (void)
                                                       : g_get_num_processors ();
 }
 
-/* Hardware threads of one core have the same first; a system that does not tell has cores alone. */
+/* The hardware threads of one core have the same first sibling; on a system that does not report
+ * it, each counts as a core. */
 static guint
 first_sibling (guint cpu)
 {
@@ -43,7 +44,8 @@ compare_places (gconstpointer a, gconstpointer b)
   return x->cpu < y->cpu ? -1 : 1;
 }
 
-/* Of the cores that the calling thread has, in *kept; FALSE: the system does not say. */
+/* Chooses n of the cores that the calling thread has, in *kept; FALSE: the system does not report
+ * them. */
 static gboolean
 choose_first (guint n, cpu_set_t *kept)
 {

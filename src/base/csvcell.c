@@ -14,7 +14,7 @@ is_number (const char *text)
   return end > text && *end == '\0' && !g_ascii_isspace (*text);
 }
 
-/* Whether a spreadsheet would compute it, but for its apostrophes. */
+/* Whether a spreadsheet would compute the text without its apostrophes. */
 static gboolean
 is_formula (const char *text)
 {

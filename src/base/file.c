@@ -132,7 +132,8 @@ dyno_file_test_writable (const char *path, GError **error)
 
 static char *state_dir; /* written once, before there are threads */
 
-/* Of a state folder, which may hold other things of its user too, what Dyno names. */
+/* Whether a folder is one that Dyno names; a state folder may hold other things of its user,
+ * too. */
 static gboolean
 is_private (const char *path)
 {

@@ -12,9 +12,9 @@ G_BEGIN_DECLS
 gboolean dyno_file_write_atomic (const char *path, const void *data, gsize size_bytes,
                                  GError **error);
 
-/* Temporary files of all writers are named so, beside the file that they become.  No file of anyone
- * else is: one that is found where no writer is at work is what a killed process left, and may be
- * removed. */
+/* All writers name their temporary files with this prefix, beside the file that they become.  No
+ * other file is named so: a file of this name that is found while no writer is at work was left by
+ * a killed process, and may be removed. */
 #define DYNO_FILE_TEMPORARY_PREFIX ".dyno-"
 
 /* For writers that stream: a temporary file beside path, open for reading and writing; -1 with
@@ -22,8 +22,8 @@ gboolean dyno_file_write_atomic (const char *path, const void *data, gsize size_
 int dyno_file_open_temporary (const char *path, char **temporary);
 gboolean dyno_file_is_temporary (const char *name); /* a file's name without its folder */
 
-/* Renames a temporary file, written and closed, to path and makes that durable; removes it when
- * that fails.  Errors: as above. */
+/* Renames a temporary file, written and closed, to path and makes the rename durable; removes the
+ * temporary file on failure.  Errors: as above. */
 gboolean dyno_file_replace (const char *temporary, const char *path, GError **error);
 
 /* Whether a file could be written at path now: its folder takes a temporary file with a block of
@@ -34,29 +34,31 @@ gboolean dyno_file_test_writable (const char *path, GError **error);
 /* Sets the error for an errno of writing to path: DYNO_BASE_ERROR_DISK or _IO.  Returns FALSE. */
 gboolean dyno_file_set_error (GError **error, int code, const char *path);
 
-/* A write past RLIMIT_FSIZE becomes an error (EFBIG), like a full disk, in all threads, and no
- * signal that ends the process; call once from main. */
+/* From now on a write past RLIMIT_FSIZE fails with EFBIG, like a full disk, in all threads, instead
+ * of raising a signal that ends the process.  Call once from main. */
 void dyno_file_ignore_size_signal (void);
 
-/* From now on all that is kept between sittings lies in this folder (--state-dir): caches, presets,
- * runs of the window, its settings.  The folder is made, and tried.  Once, from main, before
- * anything else uses files.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
+/* From now on everything that is kept between sittings lies in this folder (--state-dir): caches,
+ * presets, runs of the window, its settings.  The folder is created where it is missing, and
+ * checked for write access.  Call once, from main, before anything else uses files.  Errors:
+ * DYNO_BASE_ERROR_DISK, _IO. */
 gboolean dyno_state_dir_set (const char *folder, GError **error);
 const char *dyno_state_dir_get (void); /* absolute; NULL: none was set */
 
 /* The folder for caches of compiled shaders and tuning results, $XDG_CACHE_HOME/dyno or that of the
  * state folder; made when missing.  NULL when it cannot be made: callers then work without a cache.
- * The first time that it cannot be written to a message says so.  Free with g_free. */
+ * The first time that it cannot be written to, a message says so.  Free with g_free. */
 char *dyno_cache_dir (const char *child);
 
 /* $XDG_DATA_HOME/dyno/CHILD, or that of the state folder; not made. */
 char *dyno_data_dir (const char *child);
 
-/* Makes a folder and those around it, where they are missing: for the user only where they are, or
- * lie in, that of dyno_data_dir, else as the process's mask says.  FALSE with errno. */
+/* Creates a folder and its missing parents: for the user only where it is the folder of
+ * dyno_data_dir or lies in it, else as the process's mask says.  FALSE with errno on failure. */
 gboolean dyno_dir_make (const char *path);
 
-/* Makes a folder for the user only where it is missing; FALSE, with errno, when nothing can be written into it. */
+/* Creates a folder, for the user only, where it is missing; FALSE, with errno, when nothing can be
+ * written into it. */
 gboolean dyno_dir_test_writable (const char *folder);
 
 G_END_DECLS

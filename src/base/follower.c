@@ -56,7 +56,7 @@ dyno_follower_free (DynoFollower *follower)
   g_free (follower);
 }
 
-/* Opens what is at the path now, where it is another file than before, or one that was cut. */
+/* Opens the file that is at the path now, if it is another file than before, or was cut. */
 static void
 look (DynoFollower *follower)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a text file that another process writes: those that are there, and those that come.
- * A file that is replaced or shortened begins again.  One thread. */
+/* The lines of a text file that another process writes: first the lines that are there, then those
+ * that are added.  A file that is replaced or shortened begins again.  One thread. */
 #pragma once
 #include <glib.h>
 
@@ -14,8 +14,9 @@ void dyno_follower_free (DynoFollower *follower);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoFollower, dyno_follower_free)
 
 /* The next whole line, its end left out, valid until the next call; NULL: there is none yet.  *anew
- * TRUE: it is the first of the file as it is now, and what was read before is of another one.
- * Lines of more than a mebibyte are left out; what is no regular file has no lines. */
+ * TRUE: it is the first line of the file as it is now, and the lines before it were of another
+ * file.  Lines of more than a mebibyte are left out; a path that is no regular file has no
+ * lines. */
 const char *dyno_follower_next (DynoFollower *follower, gboolean *anew);
 
 G_END_DECLS

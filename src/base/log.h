@@ -10,17 +10,19 @@ G_BEGIN_DECLS
  * level shown (default: message).  Never writes to standard output. */
 void dyno_log_init (void);
 
-/* Notes are no longer shown where DYNO_LOG does not ask for them: another process shows its own. */
+/* From now on notes are shown only where DYNO_LOG asks for them, since another process shows its
+ * own. */
 void dyno_log_leave_notes_out (void);
 
-/* From now on info and above also goes to path, appended; NULL ends it.  Any thread. */
+/* From now on messages of level info and above are also appended to the file at path; NULL ends
+ * this.  Any thread. */
 void dyno_log_set_file (const char *path);
 
 /* Called with GLib's message before GLib ends the process for want of memory.  Once from main. */
 void dyno_log_set_no_memory (void (*func) (const char *message));
 
-/* Lines from now on are kept in memory, and the next file begins with them; what is more than 64
- * KiB is lost.  Any thread. */
+/* From now on lines are kept in memory, and the next file begins with them; lines past 64 KiB are
+ * lost.  Any thread. */
 void dyno_log_hold (void);
 
 G_END_DECLS

@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* Sorts the values and returns the middle one; of an even number the upper of the two.  n > 0. */
+/* Sorts the values and returns the middle one; for an even n the upper of the two.  n > 0. */
 double dyno_median (double *values, gsize n);
 
 G_END_DECLS

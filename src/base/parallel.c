@@ -30,7 +30,7 @@ dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
   GThread *threads[MAX_THREADS];
   guint n_threads = MIN (MIN (dyno_cores_count (), MAX_THREADS), count), started = 0;
 
-  /* This thread is one of them, and does all where the system has no more threads to give. */
+  /* The calling thread takes part, and does everything where the system gives no other threads. */
   while (started + 1 < n_threads
          && (threads[started] = g_thread_try_new ("parallel", work, &loop, NULL)))
     started++;
@@ -39,8 +39,8 @@ dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data)
     g_thread_join (threads[i]);
 }
 
-/* One after the other: where the second of several cannot be had, GLib 2.84 frees the pool that the
- * first one reads. */
+/* Threads are started one after the other: where the second of several cannot be started, GLib 2.84
+ * frees the pool that the first one reads. */
 GThreadPool *
 dyno_thread_pool_new (GFunc func, gpointer data, guint threads)
 {

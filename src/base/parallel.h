@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop whose turns do not depend on each other, over the machine's cores. */
+/* A loop whose iterations do not depend on each other, over the machine's cores. */
 #pragma once
 #include <glib.h>
 
@@ -11,8 +11,8 @@ typedef void (*DynoParallelFunc) (guint index, gpointer data);
  * when all are done.  Callable from any thread; threads live as long as the call. */
 void dyno_parallel_for (guint count, DynoParallelFunc func, gpointer data);
 
-/* An exclusive pool, whose threads are there before anything is queued: as many as can be had, up to
- * threads.  NULL: not one.  Free by g_thread_pool_free. */
+/* An exclusive pool, whose threads are started before anything is queued: up to `threads`, as many
+ * as the system gives.  NULL: it gives none.  Free by g_thread_pool_free. */
 GThreadPool *dyno_thread_pool_new (GFunc func, gpointer data, guint threads);
 
 G_END_DECLS

@@ -15,7 +15,7 @@ typedef enum {
   DYNO_RECORD_NUMBER, /* double; NaN: not known */
   DYNO_RECORD_RATE,   /* double; 0: not known */
   DYNO_RECORD_TEXT,   /* char *; NULL: none */
-  DYNO_RECORD_PATH,   /* the same, of bytes that need be no UTF-8 */
+  DYNO_RECORD_PATH,   /* char *, of bytes that need not be UTF-8; NULL: none */
   DYNO_RECORD_OTHER,  /* another type, whose text the caller makes and reads */
 } DynoRecordType;
 

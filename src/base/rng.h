@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers that depend on (seed, stream, counter) alone, so that the same seed gives the same
- * values whatever thread asks and in whatever order.
- * Source: SplitMix64 (Steele, Lea, Flood 2014) used as a keyed hash of the counter. */
+/* Random numbers that depend only on (seed, stream, counter), so that the same seed gives the same
+ * values whatever thread asks and in whatever order.  Source: SplitMix64 (Steele, Lea, Flood 2014)
+ * used as a keyed hash of the counter. */
 #pragma once
 #include <glib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A mapping that is made and taken away again: it meets the limit of the process (ulimit -v) and,
- * where the system does not promise more than it has, that of the machine. */
+/* The test is a mapping that is made and removed again: it meets the limit of the process (ulimit
+ * -v) and, where the system does not overcommit memory, that of the machine. */
 #include "room.h"
 #include <errno.h>
 #include <sys/mman.h>

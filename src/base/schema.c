@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sizes and places follow from a schema by checked arithmetic alone. */
+/* Sizes and places follow from a schema, by checked arithmetic only. */
 #include "schema.h"
 #include "base-error.h"
 #include "checked.h"

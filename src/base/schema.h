@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a sample is made of, and how a batch of samples lies in memory.
+/* The fields of a sample, and the layout of a batch of samples in memory.
  *
  * A data set declares a DynoBatchSchema: named fields, each with a role, an element type and a
  * shape.  The loader's slots, the copies to the device, the inputs of a graph, the planner and the
@@ -9,7 +9,7 @@
  * Invariants:
  * - In a batch each field is one array of batch samples, packed, the batch axis slowest; fields
  *   follow each other in the order of the schema, each at a multiple of DYNO_FIELD_ALIGNMENT.
- * - A sample always takes its whole shape: what a shorter one leaves over holds the pad value. */
+ * - A sample always takes its whole shape: a shorter sample is filled up with the pad value. */
 #pragma once
 #include <glib.h>
 
@@ -26,9 +26,9 @@ typedef enum {
 } DynoElement;
 
 typedef enum {
-  DYNO_FIELD_INPUT,  /* what the network reads */
-  DYNO_FIELD_TARGET, /* what it learns: I32 class ids or F32 values */
-  DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis; what counts follows from it */
+  DYNO_FIELD_INPUT,  /* read by the network */
+  DYNO_FIELD_TARGET, /* to be learned: I32 class ids or F32 values */
+  DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis; the others do not count */
   DYNO_FIELD_SEED,   /* I32: a random word per sample, filled by the loader */
 } DynoFieldRole;
 
@@ -39,7 +39,7 @@ typedef struct {
   float mean[4], deviation[4];
 } DynoNormalisation;
 
-/* What an image is continued with where a change reaches beyond it. */
+/* The values that continue an image where a change reaches beyond its edge. */
 typedef enum {
   DYNO_PAD_ZERO,    /* black */
   DYNO_PAD_REFLECT, /* mirrored at the centres of its outermost pixels, as PyTorch's "reflect" */
@@ -47,9 +47,10 @@ typedef enum {
 
 /* Random changes to the input in training, drawn per sample from its seed alone; 0: none.  Images
  * are changed in the order of the members up to hue, by torchvision's transforms (v2) without their
- * rounding to bytes, then normalised; noise, erase and time_mask are of normalised values.  Crop,
- * shift, rotation and flips are one map of the pixels, with one bilinear sample; a crop is at most
- * the image and so never made smaller: antialiasing would change nothing. */
+ * rounding to bytes, then normalised; noise, erase and time_mask apply to normalised values.  Crop,
+ * shift, rotation and flips are combined into one map of the pixels, with one bilinear sample; a
+ * crop is at most as large as the image and so never scaled down: antialiasing would change
+ * nothing. */
 typedef struct {
   /* RandomResizedCrop: the least share of the area, its ratio of the sides in
    * [1 / crop_ratio, crop_ratio] */
@@ -59,20 +60,20 @@ typedef struct {
   double rotate;        /* RandomRotation: degrees, at most, both ways; about the centre */
   double flip;          /* probability that an image is mirrored left to right */
   double flip_vertical; /* top to bottom */
-  /* Values to predict that change their sign where an image is mirrored left to right: a bit each,
-   * of the first 32. */
+  /* The target values that change their sign where an image is mirrored left to right: one bit
+   * each, for the first 32. */
   guint32 negated;
   /* ColorJitter: b stands for a factor in [max (0, 1 - b), 1 + b], hue for a share of the circle in
-   * [-hue, hue); each result is cut at 255 (U8) or 1 (F32).  Contrast is of images with 1 or 3
-   * channels, saturation and hue change nothing of one and need 3 otherwise. */
+   * [-hue, hue); each result is clipped at 255 (U8) or 1 (F32).  Contrast needs 1 or 3 channels;
+   * saturation and hue need 3, and change nothing of images with 1. */
   double brightness, contrast, saturation, hue;
   double noise;      /* deviation of normal noise */
   double erase;      /* probability that a rectangle is zero: RandomErasing's scale and ratio */
   double time_mask;  /* of (T, F): a stretch of fewer than this share of the steps is zero */
   double time_shift; /* of (T, F): moved by up to this share of the steps, round the end */
-  /* MixUp and CutMix of the changed and normalised images of a batch, each with the one before, and
-   * of their classes: a of the Beta (a, a) that a batch's share is drawn from; both: half of the
-   * batches each */
+  /* MixUp and CutMix of the changed and normalised images of a batch, each with the image before
+   * it, and of their classes: a of the Beta (a, a) that the share of a batch is drawn from.  With
+   * both, each takes half of the batches */
   double mixup, cutmix;
 } DynoAugmentation;
 
@@ -114,15 +115,15 @@ gboolean dyno_batch_layout_init (DynoBatchLayout *layout, const DynoBatchSchema 
 const DynoBatchField *dyno_schema_find_role (const DynoBatchSchema *schema, DynoFieldRole role);
 int dyno_schema_find_index (const DynoBatchSchema *schema, DynoFieldRole role);
 
-/* Channels (features) of the input, 0: there is none; and values to learn of a sample, 0: it has a
- * class id, or nothing. */
+/* Channels (features) of the input, 0: there is no input; and the values to learn per sample, 0:
+ * the target is a class id, or there is none. */
 guint32 dyno_schema_count_channels (const DynoBatchSchema *schema);
 guint32 dyno_schema_count_values (const DynoBatchSchema *schema);
 
-/* Appends a field and returns it, its normalisation none. */
+/* Appends a field without normalisation and returns it. */
 DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *field);
 
-/* A seed per sample, and what is to be learned: n_values floats ("values"), or with 0 a class id
+/* Append a seed per sample, and the target: n_values floats ("values"), or with 0 a class id
  * ("class"). */
 void dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values);
 void dyno_schema_add_seed (DynoBatchSchema *schema);
@@ -140,8 +141,8 @@ guint64 dyno_field_count (const DynoBatchField *field);
 /* Length of the axis of a letter, 1 where the field has none: 'C' of "HWC". */
 guint32 dyno_field_axis (const DynoBatchField *field, char axis);
 
-/* The shape of a sample as a network reads it: (H, W, C) as it is, (T, F) as (1, T, F), (C) as
- * (1, 1, C).  No axis of more: 0 channels. */
+/* The shape of a sample as a network reads it: (H, W, C) as it is, (T, F) as (1, T, F), (C) as (1,
+ * 1, C).  A field of more axes has 0 channels. */
 void dyno_field_get_image (const DynoBatchField *field, guint32 *height, guint32 *width,
                            guint32 *channels);
 

@@ -3,8 +3,8 @@
  * answered from at most 2 FAN buckets a level, so the cost of drawing follows the number of pixels
  * and not of points.
  *
- * Invariant: x and y hold the points of the groups, then the newest ones as they are.  Groups are
- * full (each points) but for the last one, which the next points that become old go on with. */
+ * Invariant: x and y hold the points of the groups, then the newest ones as they are.  All groups
+ * are full (`each` points) but the last one, which the next points that become old fill. */
 #include "series.h"
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct {
   guint32 count;           /* finite values, saturating */
 } Bucket;
 
-/* Successive points in few numbers. */
+/* A group: successive points, reduced to a few numbers. */
 typedef struct {
   double x_min, y_min, x_max, y_max; /* the least and the greatest; count 0: none */
   double x_gap;                      /* of its last point without a number; NaN: none */
@@ -108,7 +108,7 @@ bucket_add (Bucket *bucket, double low, double high, guint32 count)
   bucket->count = bucket->count > G_MAXUINT32 - count ? G_MAXUINT32 : bucket->count + count;
 }
 
-/* count values in a row whose mean is y. */
+/* Adds count successive values, whose mean is y, to the average. */
 static void
 add_smoothed (DynoSeries *series, double x, double y, guint64 count)
 {
@@ -126,7 +126,7 @@ add_smoothed (DynoSeries *series, double x, double y, guint64 count)
   dyno_series_append (series->smoothed, x, value);
 }
 
-/* The points so far into the pyramid's new level, which has its first full bucket. */
+/* Adds the points so far to the pyramid's new level, which has its first full bucket now. */
 static void
 begin_level (DynoSeries *series, guint level, guint64 index)
 {
@@ -151,7 +151,7 @@ begin_level (DynoSeries *series, guint level, guint64 index)
     }
 }
 
-/* Point index, which is there already, into the pyramid; those before it are. */
+/* Adds point `index`, which is stored already, to the pyramid; the points before it are in it. */
 static void
 count_point (DynoSeries *series, guint64 index)
 {
@@ -179,7 +179,7 @@ count_point (DynoSeries *series, guint64 index)
 
 /* --- old points ------------------------------------------------------------------------------- */
 
-/* b follows a. */
+/* Merges group b into a, which it follows. */
 static void
 join (Group *a, const Group *b)
 {
@@ -301,8 +301,8 @@ move_newest (GArray *values, guint from, guint to)
   g_array_set_size (values, to + DYNO_SERIES_NEWEST);
 }
 
-/* All but the newest points into groups; x, y and the pyramid anew.  What a group keeps are points
- * that were there, so that x and y never grow by it. */
+/* Moves all but the newest points into groups, and rebuilds x, y and the pyramid.  A group keeps
+ * some of the points that it replaces, so x and y never grow by it. */
 static void
 make_old (DynoSeries *series)
 {
@@ -410,8 +410,8 @@ bound (const DynoSeries *series, double value, gboolean after)
   return low;
 }
 
-/* The same for x >= value from first on, where it is about `near` further: looked for there, so that
- * the columns of a drawing touch little memory. */
+/* The first index from `first` on whose x is >= value, which is expected about `near` further: the
+ * search begins there, so that the columns of a drawing touch little memory. */
 static guint64
 bound_from (const double *x, guint64 first, guint64 end, guint64 near, double value)
 {
@@ -548,7 +548,7 @@ dyno_series_columns (const DynoSeries *series, double x0, double x1, guint n, Dy
   return n_columns;
 }
 
-/* One point of the average in a group's middle, and one where it has no number. */
+/* Appends one point of the average in a group's middle, and one where the group has no number. */
 static void
 smooth_group (DynoSeries *series, const Group *group)
 {

@@ -2,7 +2,7 @@
 #include "text.h"
 #include <string.h>
 
-#define LONGEST_WORD 64 /* what is longer is no misspelt word */
+#define LONGEST_WORD 64 /* a longer text is no misspelt word */
 
 gboolean
 dyno_text_is_control (gunichar c)
