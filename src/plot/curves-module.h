@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of a run as a file, and sheets of small pictures, behind a plain C call each.
+/* The curves of a run as a file, and sheets of small pictures: one plain C call for each.
  *
  * Cairo links X, which dynoctl must not; so the plot layer is also built as a module (dyno-curves)
- * that dynoctl opens at run time, and does without where it is missing.  This header needs GLib
- * alone, and is the whole contract between the two. */
+ * that dynoctl opens at run time, and works without where it is missing.  This header needs only
+ * GLib, and is the whole contract between the two. */
 #pragma once
 #include <glib.h>
 
@@ -31,8 +31,8 @@ typedef struct {
   const char *y_limit_label; /* or NULL */
 } DynoCurvePlot;
 
-/* Writes the plots, below each other, to path; its ending says how: .svg, .png or .pdf.  version:
- * DYNO_CURVES_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR. */
+/* Writes the plots, below each other, to path, whose ending gives the format: .svg, .png or .pdf.
+ * version: DYNO_CURVES_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR. */
 typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots,
                                      const char *path, GError **error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the parts of one plot stand while it is drawn.  Private to the layer. */
+/* The places of the parts of one plot while it is drawn.  Private to the layer. */
 #pragma once
 #include "axis.h"
 #include "draw.h"
@@ -28,7 +28,7 @@ typedef enum {
 } DynoPlotText;
 
 double dyno_plot_text_width (const DynoPlotLayout *l, DynoPlotText style, const char *text);
-/* In the colour that is set; x, y: begin of the base line. */
+/* Draws in the colour that is set; x, y: the start of the base line. */
 void dyno_plot_text_show (const DynoPlotLayout *l, DynoPlotText style, double x, double y,
                           const char *text);
 

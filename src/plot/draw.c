@@ -58,7 +58,7 @@ dyno_plot_line_colour (const DynoPlotLayout *l, guint line)
   return &l->theme->lines[l->plot->lines[line].colour % G_N_ELEMENTS (l->theme->lines)];
 }
 
-/* Told apart without colours: dashes, dots and both. */
+/* Distinguishes lines without colours: by dashes, dots and both. */
 void
 dyno_plot_set_dash (const DynoPlotLayout *l, guint line)
 {
@@ -205,7 +205,7 @@ draw_x_axis (const DynoPlotLayout *l)
     }
 }
 
-/* Which part of all is looked at, as a scroll bar has it. */
+/* Marks the part of all that is in view, as a scroll bar does. */
 static void
 draw_span (const DynoPlotLayout *l)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of plots with Cairo alone: axes with round ticks, units, legend, smoothed lines, a
+/* Drawing of plots, with Cairo only: axes with round ticks, units, legend, smoothed lines, a
  * read-out at a cursor.  The same code draws the window, PNG, SVG and PDF. */
 #pragma once
 #include "series.h"
@@ -19,9 +19,9 @@ struct _DynoPlotTheme {
   const char *font;  /* family */
   double line_width; /* 0: 1.5 */
   gboolean dashed;   /* lines differ by their dashes too */
-  /* The width of a text of one line and, with show, the text itself in the colour that is set, its
-   * base line from the current point on.  NULL: Cairo's simple text, which has one font and joins no
-   * letters. */
+  /* Returns the width of a text of one line and, with show, draws it in the colour that is set, its
+   * base line beginning at the current point.  NULL: Cairo's simple text, which has one font and
+   * joins no letters. */
   double (*text) (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size,
                   gboolean bold, gboolean show);
 };
@@ -32,11 +32,11 @@ extern const DynoPlotTheme dyno_plot_theme_dark;
 typedef struct {
   DynoSeries *series;
   guint colour;    /* index into the theme's lines */
-  gboolean points; /* draw points joined by a line (validation), not a line alone */
+  gboolean points; /* draw points joined by a line (validation), not only a line */
   double width;    /* line width; 0: the theme's */
   guint dash;      /* pattern; 0: none, but for themes with dashes */
-  /* Points (x of the series, x that is shown), both rising: epochs or seconds of steps.  NULL: the
-   * series' own. */
+  /* A map of points (x of the series, x that is shown), both rising: from steps to epochs or
+   * seconds.  NULL: the series' own x is shown. */
   const DynoSeries *x_map;
   gboolean mark_gaps; /* a value that is no number is marked */
   gboolean unnamed;   /* not among the names above the axes */
@@ -81,7 +81,7 @@ double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double 
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
                           double width, double height, double scale, const char *path,
                           GError **error);
-/* All series as CSV: x, then a column a series. */
+/* All series as CSV: x, then a column per series. */
 gboolean dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path,
                               GError **error);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What a plot says in words: title, unit, the names of its lines, and the values at the cursor. */
+/* The texts of a plot: title, unit, the names of its lines, and the values at the cursor. */
 #include "draw-private.h"
 #include "range.h"
 #include <math.h>
 
 #define MOST_ROWS 16
 
-/* How a line looks, in so much room to the right of x. */
+/* Draws a sample of a line at x; returns the room that it takes to the right. */
 static double
 draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline)
 {
@@ -36,7 +36,7 @@ sample_width (const DynoPlotLayout *l, guint line)
   return l->theme->dashed || l->plot->lines[line].dash > 0 ? 28.0 : 11.0;
 }
 
-/* From the right, as far as there is room. */
+/* Draws the names of the lines from the right, as far as there is room. */
 static void
 draw_names (const DynoPlotLayout *l, double left, double right, double baseline)
 {

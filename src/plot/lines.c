@@ -6,15 +6,17 @@
 #include <math.h>
 
 #define MAX_COLUMNS 4096
-/* Cairo looks at all bars of a path in each row of pixels, so that few paths with many are slower. */
+/* Cairo looks at all bars of a path in each row of pixels, so a few paths with many bars each are
+ * slower. */
 #define MAX_BARS 32
-/* A line that goes up and down by more pixels than that in each pixel of width is a hatch. */
+/* A line that goes up and down by more pixels than this in each pixel of width is a hatch. */
 #define STEEP 4.0
 /* How opaque the area below a line is. */
 #define FILL_TOP    0.16
 #define FILL_BOTTOM 0.02
 
-/* PDF and SVG: pixels are not known yet, and what is drawn in parts has seams there. */
+/* TRUE for PDF and SVG: pixels are not known yet, and a line that is drawn in parts has seams
+ * there. */
 static gboolean
 is_vector (const DynoPlotLayout *l)
 {
@@ -23,8 +25,9 @@ is_vector (const DynoPlotLayout *l)
   return type == CAIRO_SURFACE_TYPE_PDF || type == CAIRO_SURFACE_TYPE_SVG;
 }
 
-/* Through the extent of a column from its first point to its last, by the shorter way: what is gone
- * over twice is stroked twice.  Returns how far that is. */
+/* Continues the path through the extent of a column from its first point to its last, by the
+ * shorter way, since a stretch that is passed twice is stroked twice.  Returns the length of the
+ * way. */
 static double
 trace_extent (const DynoPlotLayout *l, const DynoColumn *c, double x, double floor_value)
 {
@@ -77,9 +80,9 @@ trace (const DynoPlotLayout *l, const DynoColumn *columns, guint n)
   return tall;
 }
 
-/* More points than pixels: one upright bar a column from its least to its greatest value, stretched
- * to meet its neighbour.  On device pixels and without antialiasing this costs a tenth of stroking
- * the same zigzag. */
+/* For more points than pixels: one upright bar per column, from its least to its greatest value,
+ * stretched to meet its neighbour.  On device pixels and without antialiasing this costs a tenth of
+ * stroking the same zigzag. */
 static void
 fill_bars (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double width)
 {
@@ -123,7 +126,7 @@ fill_bars (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double w
   cairo_restore (l->cr);
 }
 
-/* Two neighbours become one, but at a gap; the number that is left. */
+/* Merges pairs of neighbours, but not across a gap; returns the number of columns that are left. */
 static guint
 join_pairs (DynoColumn *columns, guint n)
 {
@@ -147,8 +150,8 @@ join_pairs (DynoColumn *columns, guint n)
   return left;
 }
 
-/* The line through the columns, by whichever way suits their number.  smooth: half as many tell as
- * much; they are joined. */
+/* Draws the line through the columns in the way that suits their number.  smooth: pairs are joined
+ * where they are dense, since half as many show as much. */
 static void
 draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double width, gboolean smooth)
 {
@@ -176,7 +179,7 @@ draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double widt
   cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_ROUND);
 }
 
-/* Faint as it is, few corners are enough, and cost less. */
+/* The area is faint: a few corners are enough, and cost less. */
 static void
 fill_below (const DynoPlotLayout *l, const DynoColumn *columns, guint n, const DynoColour *colour)
 {
@@ -228,8 +231,8 @@ draw_points (const DynoPlotLayout *l, const DynoColumn *columns, guint n)
   cairo_fill (l->cr);
 }
 
-/* A smoothed line of more points than pixels, with dashes: through the middles, since bars have no
- * dashes. */
+/* Draws a smoothed line of more points than pixels with dashes: through the middles of the columns,
+ * since bars have no dashes. */
 static void
 draw_middles (const DynoPlotLayout *l, DynoColumn *columns, guint n, double width)
 {

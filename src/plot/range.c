@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Ranges of plots.
  *
- * The robust range: a line's columns give two quantiles, and what lies many spans beyond them is an
- * outlier.  The quantiles bound the outliers to a twentieth of the columns at each side, so that a
- * line that has grown is never taken for a spike.  A curve that starts high and falls is no spike
- * either: where a plot does not begin at zero, its first columns always count. */
+ * The robust range: a line's columns give two quantiles, and a value that lies many spans beyond
+ * them is an outlier.  The quantiles bound the outliers to a twentieth of the columns at each side,
+ * so that a line that has grown is never taken for a spike.  A curve that starts high and falls is
+ * no spike either: where a plot does not begin at zero, its first columns always count. */
 #include "range.h"
 #include <math.h>
 #include <string.h>
@@ -16,7 +16,8 @@
 
 /* --- the x that is shown ---------------------------------------------------------------------- */
 
-/* The line through the points around value, which is looked for in from; its value in to. */
+/* Interpolates between the points around value, which is looked up in `from`; the result is of
+ * `to`. */
 static double
 interpolate (const double *from, const double *to, guint64 n, double value)
 {
@@ -36,7 +37,8 @@ interpolate (const double *from, const double *to, guint64 n, double value)
   low = CLAMP (low, 1, n - 1);
   if (from[low] == value)
     return to[low];
-  /* Beyond the ends the slope of a few points, so that one that is steep by chance does not count */
+  /* Beyond the ends the slope is that of a few points: a step that is steep by chance does not
+   * count. */
   high = low;
   low--;
   if (value > from[n - 1])
@@ -97,7 +99,7 @@ quantile (double *values, guint n, double share)
   return values[(guint) (share * (n - 1) + 0.5)];
 }
 
-/* The extent of a line without its outliers; FALSE: too few points to tell. */
+/* The extent of a line without its outliers; FALSE: there are too few points. */
 static gboolean
 robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double x1, double *y0,
                double *y1)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a plot's values its axes show. */
+/* The ranges of a plot's values that its axes show. */
 #pragma once
 #include "draw.h"
 #include "span.h"
@@ -20,13 +20,13 @@ gboolean dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range);
 /* The least positive value in view: the lower end of a logarithmic axis; infinite: none. */
 double dyno_plot_least_positive (const DynoPlot *plot, double x0, double x1);
 
-/* The x that is shown for a series' own, and back.  map: its points are (own, shown), both rising;
- * between them, and beyond its ends, lines; NULL: the same.  One point has a line from the origin,
- * none is 0. */
+/* Converts a series' own x to the x that is shown, and back.  The points of map are (own, shown),
+ * both rising; between them, and beyond its ends, the map is linear; NULL: both are the same.  With
+ * one point it is the line through that point and the origin, with none it is 0. */
 double dyno_plot_map_x (const DynoSeries *map, double x);
 double dyno_plot_unmap_x (const DynoSeries *map, double shown);
 
-/* dyno_series_columns of series, which has the x of the line, in x that is shown. */
+/* dyno_series_columns of a series that has the x of the line; their x is the one that is shown. */
 guint dyno_plot_columns (const DynoPlotLine *line, const DynoSeries *series, double x0, double x1,
                          guint n, DynoColumn *columns);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Small pictures with a caption each, in rows: what a network is given.  Drawn with Cairo, into a
- * window as well as into a file. */
+/* Sheets of small pictures in rows, each with a caption: the inputs of a network.  Drawn with
+ * Cairo, into a window as well as into a file. */
 #pragma once
 #include "curves-module.h"
 #include <cairo.h>

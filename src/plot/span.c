@@ -9,7 +9,7 @@ dyno_plot_span_is_all (DynoPlotSpan span)
   return !(span.x0 < span.x1);
 }
 
-/* Of that width, moved into all. */
+/* A span of the given width, moved into `all`. */
 static DynoPlotSpan
 put_inside (double x0, double width, DynoPlotSpan all)
 {

@@ -4,7 +4,7 @@
 #include "steep.h"
 #include <math.h>
 
-/* More than a screen has; else, and where there is no memory, nothing is drawn. */
+/* More pixels than a screen has.  Beyond it, and where there is no memory, nothing is drawn. */
 #define MAX_SIDE 16384
 
 typedef struct {
@@ -14,7 +14,8 @@ typedef struct {
   double x, y, scale; /* user space -> pixels of the mask */
 } Mask;
 
-/* The axes and what of a line's width lies outside of them, on device pixels. */
+/* The mask covers the axes and the part of a line's width that lies outside of them, on device
+ * pixels. */
 static gboolean
 mask_init (Mask *mask, const DynoPlotLayout *l)
 {
@@ -39,7 +40,7 @@ mask_init (Mask *mask, const DynoPlotLayout *l)
   return FALSE;
 }
 
-/* In the colour that is set. */
+/* Paints the mask in the colour that is set, and frees it. */
 static void
 mask_paint (Mask *mask, const DynoPlotLayout *l)
 {
@@ -56,8 +57,8 @@ cover (guint8 *pixel, int coverage)
     *pixel = (guint8) MIN (coverage, 255);
 }
 
-/* A line along the greater of its two extents, in steps of one pixel: what lies side by side in a
- * step is across pixels apart. */
+/* Strokes a line along the greater of its two extents, in steps of one pixel: neighbours in a step
+ * are `across` bytes apart, steps `along`. */
 static void
 stroke_along (guint8 *data, int along, int n_along, int across, int n_across, double from,
               double from_side, double to, double to_side, double half)
@@ -151,7 +152,8 @@ dyno_plot_steep_stroke (const DynoPlotLayout *l, double width)
 
 /* --- the area below ----------------------------------------------------------------------------- */
 
-/* Where the line enters and leaves each column of pixels, as far as it is between these two points. */
+/* Records where the line enters and leaves each column of pixels, as far as it lies between the two
+ * points. */
 static void
 take_extent (const Mask *mask, double x0, double y0, double x1, double y1, float *top,
              float *bottom)
@@ -169,8 +171,8 @@ take_extent (const Mask *mask, double x0, double y0, double x1, double y1, float
     }
 }
 
-/* For each column the least row that is covered at all, and by how much the coverage of a row is more
- * than that of the row above. */
+/* Computes for each column the least row that is covered at all, and by how much the coverage of a
+ * row exceeds that of the row above. */
 static void
 turn_into_ramps (int n, float *top, float *bottom)
 {

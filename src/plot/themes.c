@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours of plots.  Neighbours differ in lightness as well as in hue, so that those who see fewer
- * hues tell them apart; red is the limit's. */
+/* Colours of plots.  Neighbours differ in lightness as well as in hue, so that people who see fewer
+ * hues can distinguish them; red is the limit's. */
 #include "draw.h"
 
 const DynoPlotTheme dyno_plot_theme_light = {
