@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the verbs of dynoctl share: their table, options, exit codes, and ways out.
+/* Shared by the verbs of dynoctl: their table, options, exit codes, and error reports.
  *
  * Invariants: results go to standard output, everything else to standard error; --json gives one
  * object per line; the process never sets a locale, so every number has a '.'; only main leaves the
@@ -14,7 +14,7 @@ typedef enum {
   DYNO_EXIT_OK = 0,
   DYNO_EXIT_FAILURE = 1,
   DYNO_EXIT_USAGE = 2,
-  DYNO_EXIT_DATA = 3,        /* a data set, weights or checkpoint that cannot be used */
+  DYNO_EXIT_DATA = 3,        /* a data set, weights file or checkpoint cannot be used */
   DYNO_EXIT_NO_DEVICE = 4,   /* no loader, driver or device that Dyno can use */
   DYNO_EXIT_DEVICE_LOST = 5, /* lost or hanging */
   DYNO_EXIT_MEMORY = 6,      /* out of host or device memory, or past the VRAM budget */
@@ -59,9 +59,9 @@ int dyno_verb_kernels (int argc, char **argv);
 int dyno_verb_sensors (int argc, char **argv);
 int dyno_verb_watch (int argc, char **argv);
 
-/* Parses options; entries write where their pointers say.  --help is added.  rest (may be NULL:
- * none allowed) takes arguments that are no options, at most max_rest.  Returns TRUE to go on;
- * FALSE: leave with *code. */
+/* Parses options; entries write to their pointers.  --help is added.  rest (may be NULL: none
+ * allowed) takes arguments that are no options, at most max_rest.  Returns TRUE to go on; FALSE:
+ * leave with *code. */
 gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const char *summary,
                          const GOptionEntry *entries, const char *after, char ***rest,
                          guint max_rest, int *code);
@@ -69,11 +69,11 @@ gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const cha
 /* Usage error in words, with a hint to --help; returns DYNO_EXIT_USAGE. */
 int dyno_cli_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Asks the person at the terminal; FALSE where there is none, or the answer does not begin with
- * y. */
+/* Asks the person at the terminal; FALSE where there is no terminal, or the answer does not begin
+ * with y. */
 gboolean dyno_cli_ask (const char *format, ...) G_GNUC_PRINTF (1, 2);
 
-/* Says the error on standard error, as an {"event": "error"} too when json, frees it and returns
+/* Prints the error on standard error, with json also as an {"event": "error"}, frees it and returns
  * its exit code. */
 int dyno_cli_fail (GError *error, gboolean json);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl diagnose: what limited a run, from what its folder holds; and its check list. */
+/* dynoctl diagnose: reports what limited a run, from the files of its folder; and its check
+ * list. */
 #include "diagnose.h"
 #include "amount.h"
 #include "checklist.h"

@@ -6,15 +6,16 @@
 
 G_BEGIN_DECLS
 
-/* A line each, and a second for what to do. */
+/* Prints a line for each finding, and a second one for the action. */
 void dyno_findings_print (const GPtrArray *findings);
 
-/* The end of a run: the verdict and what is worst beside it, in two lines at most; and as an
+/* At the end of a run: the verdict and the worst finding beside it, in two lines at most; and as an
  * event. */
 void dyno_diagnosis_say (const DynoDiagnosis *diagnosis);
 void dyno_diagnosis_print_event (const DynoDiagnosis *diagnosis);
 
-/* What the check list of before a run finds that a setting mends; nothing where all is well. */
+/* Prints the findings of the check list before a run that a setting mends; nothing where there is
+ * none. */
 void dyno_diagnosis_say_before (const DynoJob *job, const DynoDatasetInfo *info,
                                 const DynoDeviceInfo *device, const DynoJobPlan *plan);
 

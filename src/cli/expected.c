@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The measured values of the quantities that guides give: a run's rate and memory, those of all its
+/* The measured values of the quantities that guides give: a run's rate and memory over all its
  * steps, and the time of its last epoch. */
 #include "expected.h"
 #include "output.h"

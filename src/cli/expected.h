@@ -7,8 +7,8 @@
 
 G_BEGIN_DECLS
 
-/* A line; nothing where there is no preset, or no number of it is measured.  input: what sensors and
- * steps told of the run. */
+/* Prints a line; nothing where there is no preset, or no number of it was measured.  input: the
+ * values of sensors and steps of the run. */
 void dyno_expected_say (const DynoCliJob *cli_job, const DynoRunStatus *status,
                         const DynoDiagnosisInput *input);
 /* The same as an event, {"event": "expected", "samples_per_s": {"measured": 70.1, "expected":

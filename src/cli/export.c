@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl export: settings for other programs, and what a run left for others to read. */
+/* dynoctl export: settings for other programs, and the results of a run for other programs. */
 #include "amount.h"
 #include "exporter.h"
 #include "job-options.h"
@@ -87,7 +87,7 @@ unknown_format (const Options *o)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* The settings file itself, or that of a folder: of a run, or of a search. */
+/* The settings file itself, or the one in the folder of a run or a search. */
 static char *
 find_settings (const char *path, GError **error)
 {
@@ -109,8 +109,8 @@ find_settings (const char *path, GError **error)
   return NULL;
 }
 
-/* A run's settings.ini, which was written before it began, lacks its rate, and its device
- * memory. */
+/* Takes a run's rate and device memory, which its settings.ini lacks: it was written before the run
+ * began. */
 static void
 take_run (const char *folder, DynoMeasured *measured)
 {
@@ -135,8 +135,8 @@ take_run (const char *folder, DynoMeasured *measured)
     measured->vram_bytes = step.vram_bytes;
 }
 
-/* The data set tells shapes and steps.  One that is not there, on another machine, say, is no
- * reason not to export. */
+/* The data set gives shapes and steps.  Where it is missing, on another machine, say, the export
+ * works without it. */
 static DynoDataset *
 open_dataset (const Options *o, const DynoJob *job)
 {

@@ -218,11 +218,12 @@ check_model (const char *name, GError **error)
 
 /* --- opening the data set --------------------------------------------------------------------- */
 
-#define STUCK_US G_USEC_PER_SEC /* from a signal on: who does not end within it waits for a file */
-/* a long scan is told of after the first second, and then this often */
+#define STUCK_US G_USEC_PER_SEC /* after a signal: an opening that takes longer hangs */
+/* a long scan is reported after the first second, and then this often */
 #define TOLD_US (5 * G_USEC_PER_SEC)
 
-/* Read and written under the lock.  Who gives up leaves it to the thread, which may never end. */
+/* Read and written under the lock.  A caller that gives up leaves it to the thread, which may never
+ * end. */
 typedef struct {
   GMutex lock;
   GCond ended;
@@ -263,7 +264,7 @@ open_main (gpointer data)
   return NULL;
 }
 
-/* FALSE: a signal came, and the opening does not end. */
+/* Waits for the end of the opening; FALSE: a signal came, and the opening does not end. */
 static gboolean
 wait_for_opening (Opening *o, const char *command)
 {
@@ -288,8 +289,8 @@ wait_for_opening (Opening *o, const char *command)
   return over;
 }
 
-/* In a thread of its own, where one is to be had: a file on a disk that does not answer must not
- * keep a signal from being obeyed.  With a command, a scan that takes long is told of. */
+/* Opens in a thread of its own, where the system gives one: a file on a disk that does not answer
+ * must not keep a signal from being obeyed.  With a command, a scan that takes long is reported. */
 DynoDataset *
 dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error)
 {
@@ -322,13 +323,13 @@ dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error)
   return dataset;
 }
 
-/* The error names the file and the cause: of one that is not there, also its option and the next
+/* The error names the file and the cause; for a missing file this adds its option and the next
  * step. */
 static void
 name_next_step (const DynoJobOptions *o, GError **error)
 {
   const struct {
-    GQuark domain; /* of who reads it */
+    GQuark domain; /* of the function that reads it */
     const char *option, *path, *step;
   } files[] = {
     { DYNO_DATA_ERROR, "--data", o->data && !strchr (o->data, ':') ? o->data : NULL,
@@ -354,8 +355,9 @@ name_next_step (const DynoJobOptions *o, GError **error)
       }
 }
 
-/* Before the first driver is loaded and the data set is looked at, so that all threads keep it.  A
- * driver that computes on the CPU may count the machine's cores and not this process's. */
+/* Limits the process before the first driver is loaded and the data set is opened, so that all
+ * threads keep the limit.  A driver that computes on the CPU may count the machine's cores and not
+ * this process's. */
 static void
 limit_threads (guint threads)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say what to train: shared by plan, train and tune.  Which of two wins:
- * settings-sources.h. */
+/* The options that say what to train, as plan, train and tune share them.  settings-sources.h says
+ * which of two sources wins. */
 #pragma once
 #include "cli.h"
 #include "estimate.h"
@@ -20,8 +20,8 @@ typedef struct {
   gint64 epochs, seed;
   int device;
   gboolean json;
-  gboolean quiet;     /* of those verbs that have it */
-  gboolean no_device; /* of a verb that uses none: there may be none */
+  gboolean quiet;     /* only of verbs that have the option */
+  gboolean no_device; /* the verb uses no device: there may be none */
   char *resume;       /* train only; filled by its verb */
 } DynoJobOptions;
 
@@ -29,39 +29,40 @@ void dyno_job_options_init (DynoJobOptions *options);
 void dyno_job_options_clear (DynoJobOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoJobOptions, dyno_job_options_clear)
 
-/* Entries for these and then own ones ({ NULL } at the end); g_free. */
+/* Entries for these options, followed by the verb's own ones ({ NULL } at the end); g_free. */
 GOptionEntry *dyno_job_options_entries (DynoJobOptions *options, const GOptionEntry *own);
 
-/* What the options name, opened. */
+/* The job that the options name, with its data set open. */
 typedef struct {
   DynoJob *job;
   DynoDataset *dataset;
   DynoDeviceInfo device; /* the one that will be used */
   DynoPreset *preset;    /* or NULL */
-  DynoLevel level;       /* of it */
+  DynoLevel level;       /* of the preset */
   char **preset_notes;   /* dyno_preset_list_notes; NULL: no preset */
 } DynoCliJob;
 
-/* As its preset is asked about it; what it points to is the job's. */
+/* The job as its preset is asked about it; the pointers in it are the job's. */
 DynoPresetUse dyno_cli_job_get_preset_use (const DynoCliJob *cli_job);
-/* The notes, on standard error. */
+/* Prints the notes of the preset on standard error. */
 void dyno_cli_job_say_preset (const char *command, const DynoCliJob *cli_job);
 void dyno_cli_job_clear (DynoCliJob *cli_job);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 
-/* Resolves the options; warnings go to standard error.  FALSE: leave with *code, all is said. */
+/* Resolves the options; warnings go to standard error.  FALSE: leave with *code, the error is
+ * printed. */
 gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
                                    DynoCliJob *cli_job, int *code);
 
-/* The data set of a job.  With a command, a scan that takes long is told of on standard error; a
- * signal ends the waiting for a disk that does not answer.  Errors: those of dyno_dataset_open. */
+/* The data set of a job.  With a command, a scan that takes long is reported on standard error; a
+ * signal ends the wait for a disk that does not answer.  Errors: those of dyno_dataset_open. */
 DynoDataset *dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error);
 
-/* Plan as an event, and for people.  estimate: its time and disk; ranks: what several make of it;
- * NULL: they are not told. */
+/* Print the plan as an event, and for people.  estimate: its time and disk; ranks: the same job on
+ * several ranks; NULL: left out. */
 void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
                            const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);
-/* What is known of a job on several ranks, wherever it is told. */
+/* Members that describe a job on several ranks, the same in every object that has them. */
 void dyno_ranks_print_members (DynoJson *json, const DynoRanksEstimate *ranks);
 void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                            const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);

@@ -11,8 +11,8 @@
 
 #define MAX_PATH_BYTES (64 * 1024)
 
-/* mpirun gives each of two ranks one core where nothing tells it otherwise: no place for the
- * threads that decode. */
+/* By default mpirun binds each of two ranks to one core, which leaves none for the threads that
+ * decode. */
 static void
 look_at_cores (const char *command)
 {
@@ -51,7 +51,7 @@ dyno_ranks_choose_speaker (const DynoComm *comm)
     dyno_out_mute (!dyno_comm_is_speaker (comm));
 }
 
-/* Its own error, without the program's name before it. */
+/* This rank's own error, without the program's name before it. */
 static const char *
 last_reason (void)
 {
@@ -74,7 +74,8 @@ dyno_ranks_leave (DynoComm *comm, int code)
   return code;
 }
 
-/* All of the best one's type: a card's processor graphics and the software device do not help it. */
+/* All devices of the best one's type: processor graphics and the software device do not help a
+ * card. */
 static GArray *
 list_alike (const GPtrArray *devices)
 {
@@ -145,7 +146,7 @@ set_unless_set (const char *name, const char *value)
   g_setenv (name, value, FALSE);
 }
 
-/* What this process was started with, but for the program's name. */
+/* The arguments of this process, without the program's name. */
 static GPtrArray *
 read_arguments (void)
 {
@@ -160,9 +161,10 @@ read_arguments (void)
   return arguments;
 }
 
-/* The words of Open MPI 4, then 5, for: the ranks are on this machine and may outnumber its cores,
- * their threads go where they like, and who is to end gets some time to save, which mpirun waits for
- * in any case.  Whoever may run dynoctl as root may do so with two of it. */
+/* Sets variables of Open MPI 4, then 5, that say: the ranks are on this machine and may outnumber
+ * its cores, their threads are not bound to cores, and a rank that is to end gets some time to
+ * save, which mpirun waits for in any case.  A user who runs dynoctl as root may also run several
+ * ranks as root. */
 static void
 set_environment (void)
 {
@@ -215,7 +217,7 @@ dyno_ranks_start (guint n, GError **error)
                g_strerror (errno));
 }
 
-/* What a sample is made of: "image float32 16x16x3, class int32". */
+/* The fields of a sample: "image float32 16x16x3, class int32". */
 static char *
 describe_samples (const DynoBatchSchema *schema)
 {
@@ -232,8 +234,8 @@ describe_samples (const DynoBatchSchema *schema)
   return g_string_free (text, FALSE);
 }
 
-/* Settings that the weights do not depend on may differ, as workers and memory, but for those of the
- * exchange itself. */
+/* Settings that the weights do not depend on, such as workers and memory, may differ, except for
+ * those of the exchange itself. */
 gboolean
 dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants: only functions that are safe in a signal handler are called in one; a crash of a
- * process that has memory left is a crash as before. */
+/* Invariants: only functions that are safe in a signal handler are called in one; a process that
+ * has memory left crashes as it would without this file. */
 #include "lastresort.h"
 #include "cli.h"
 #include "log.h"
@@ -44,7 +44,8 @@ on_no_memory (const char *message)
   leave (message);
 }
 
-/* The main thread's stack grows by need, and cannot where no memory is left. */
+/* The main thread's stack grows when needed, which fails where no memory is left: the handler has
+ * its own. */
 static void
 make_stack (void)
 {

@@ -88,8 +88,8 @@ unknown_verb (const char *name)
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);
 }
 
-/* Every failure is an event under --json, whoever told it.  Where the output itself was lost, on a
- * full disk or a stream that was closed, standard error and the exit code say so. */
+/* Under --json every failure is an event, whatever code reported it.  Where the output itself was
+ * lost, on a full disk or a stream that was closed, standard error and the exit code say so. */
 static int
 leave (int code, gboolean as_json)
 {
@@ -105,7 +105,7 @@ leave (int code, gboolean as_json)
   if (dyno_async_meter_count_left () == 0)
     return code;
   fflush (NULL);
-  _exit (code); /* a measurement that was left behind is in the driver still */
+  _exit (code); /* an abandoned measurement is still in the driver */
 }
 
 static gboolean

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl model: the models, or the layers of one with shapes, parameters, FLOPs and memory.  Needs
- * no device. */
+/* dynoctl model: lists the models, or the layers of one with shapes, parameters, FLOPs and memory.
+ * Needs no device. */
 #include "cli.h"
 #include "amount.h"
 #include "network.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a verb: GOption with words of our own for what goes wrong, and never an exit from
- * within. */
+/* Options of a verb: GOption with our own error texts, and without an exit from within. */
 #include "cli.h"
 #include "file.h"
 #include "output.h"
@@ -62,8 +61,8 @@ unknown_option (const char *command, const char *message, const GOptionEntry *en
   return dyno_cli_usage (command, "%s", message);
 }
 
-/* --device takes a number from 0: the default, -1, is nothing to write.  Its place holds NO_DEVICE
- * while options are parsed. */
+/* --device takes a number from 0: the default value, -1, cannot be written.  The variable holds
+ * NO_DEVICE while options are parsed. */
 #define NO_DEVICE G_MININT
 
 static int *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and a failed
- * write stops nothing. */
+/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and the
+ * program goes on after a failed write. */
 #include "output.h"
 #include "amount.h"
 #include "text.h"
@@ -18,8 +18,8 @@ static gboolean error_told, muted;
 void
 dyno_out_init (void)
 {
-  /* A descriptor that is closed is the next one that is given out: what is printed would land in a
-   * file of the run. */
+  /* A closed descriptor is the next one that the system gives out: output would land in a file of
+   * the run. */
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
     if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", O_RDONLY) < 0)
       return;

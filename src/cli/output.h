@@ -1,32 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 /* Standard output and standard error of dynoctl: JSON lines, tables, amounts in words.
- * A reader that went away is no reason to stop a run: output is then dropped. */
+ * When the reader goes away, the run continues and its output is dropped. */
 #pragma once
 #include "jsontext.h"
 
 G_BEGIN_DECLS
 
 void dyno_out_text (const char *text); /* as it is: text of our own */
-/* One line each: control characters are escaped (dyno_text_visible), whatever names it holds. */
+/* Print one line each, with control characters escaped (dyno_text_visible), whatever names it
+ * holds. */
 void dyno_out_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
 void dyno_error_line (const char *format, ...) G_GNUC_PRINTF (1, 2);
-/* what follows an error, and is not the error */
+/* a line that follows an error line and is not the error itself */
 void dyno_error_hint (const char *format, ...) G_GNUC_PRINTF (1, 2);
 void dyno_out_json (DynoJson *json); /* one line; json is empty again */
 void dyno_out_flush (void);
-/* First of all: no file that is opened later may become a standard stream that was closed. */
+/* Call before everything else: no file that is opened later may become a standard stream that was
+ * closed. */
 void dyno_out_init (void);
-/* errno of the first write to standard output that failed, but not because the reader went away; 0:
- * none. */
+/* errno of the first write to standard output that failed for another reason than that the reader
+ * went away; 0: none failed. */
 int dyno_out_get_problem (void);
-/* Nothing is printed from now on, or again: of several ranks one speaks. */
+/* From now on nothing is printed (TRUE), or everything again: only one of several ranks prints. */
 void dyno_out_mute (gboolean mute);
-/* The last error line, also one that was muted; NULL: none. */
+/* The last error line, also if it was muted; NULL: none. */
 const char *dyno_out_get_last_error (void);
-/* FALSE: the reader of standard output went away; for what is there to be read alone. */
+/* FALSE: the reader of standard output went away; for output that has no use but to be read. */
 gboolean dyno_out_has_reader (void);
-/* The event of a failure, {"event": "error", "text": ..., "code": ...}; and the same with the last
- * line of standard error where no such event was printed. */
+/* Prints the event of a failure, {"event": "error", "text": ..., "code": ...}; and, where no such
+ * event was printed, the same with the last line of standard error. */
 void dyno_out_error_event (const char *text, int code);
 void dyno_out_missing_error_event (int code);
 gboolean dyno_out_is_terminal (void);
@@ -35,7 +37,7 @@ gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_C
 /* "4.2 s", "12:05", "1:02:03", "-" where it is not known.  g_free, as below. */
 char *dyno_text_duration (double seconds);
 char *dyno_text_rate (
-    double rate); /* three digits, and never an exponent above: "4311", "61.3", "0.0204" */
+    double rate); /* three digits, and no exponent for large numbers: "4311", "61.3", "0.0204" */
 
 /* A table: the first row is the heading.  Cells that look like numbers are aligned to the right. */
 typedef struct _DynoTable DynoTable;

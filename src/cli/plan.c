@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl plan: what a run would need, before any run: memory, time, disk. */
+/* dynoctl plan: the needs of a run, before any run: memory, time, disk. */
 #include "job-options.h"
 #include "amount.h"
 #include "diagnose.h"
@@ -296,7 +296,7 @@ dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
   dyno_diagnosis_say_before (job, info, &cli_job->device, plan);
 }
 
-/* From what the history remembers; without a history no time is told. */
+/* Estimates from the history of runs; without a history no time is given. */
 static void
 estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimate *estimate)
 {
@@ -318,7 +318,7 @@ estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimat
   dyno_run_estimate_bound (estimate, cli_job->job, train->len, loader, gpu);
 }
 
-/* The same job on several ranks; its page-locked memory is what they need more of than one. */
+/* Estimates the same job on several ranks, which need more page-locked memory than one. */
 static gboolean
 estimate_ranks (const DynoCliJob *cli_job, const DynoJobPlan *plan, guint ranks, guint hosts,
                 double step_seconds, DynoRanksEstimate *estimate, GError **error)

@@ -189,7 +189,7 @@ print_table (GPtrArray *presets, const DynoPreset *matching)
   print_legend ();
 }
 
-/* Memory, and of that what a program gets. */
+/* Prints the memory, and the part of it that a program gets. */
 static void
 print_memory (const DynoPreset *preset)
 {
@@ -202,7 +202,7 @@ print_memory (const DynoPreset *preset)
                  preset->vram_source ? ")" : "");
 }
 
-/* Each set of numbers, with the workload that it is of. */
+/* Prints each set of numbers with its workload. */
 static void
 print_expected (const DynoPreset *preset)
 {

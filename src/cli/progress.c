@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The bar is renewed at most ten times per second, and never wider than the terminal.  Without a
- * terminal there is a line in the first second, and then one at least every few seconds, also while
- * a step or a kernel takes longer than that. */
+ * terminal there is a line in the first second, and then at least one every few seconds, also while
+ * a step or a kernel takes longer. */
 #include "progress.h"
 #include "amount.h"
 #include "output.h"
@@ -120,7 +120,7 @@ is_due (DynoProgress *progress)
   return TRUE;
 }
 
-/* What the next plain line says, whenever that is. */
+/* Sets the text of the next plain line, whenever it is printed. */
 static void
 set_latest (DynoProgress *progress, const char *text)
 {
@@ -209,7 +209,7 @@ dyno_progress_preparing (DynoProgress *progress, const DynoEvent *event)
       event->progress.total ? (double) event->progress.done / event->progress.total : 0, tail);
 }
 
-/* "epoch 3/10"; of a run whose end is not known "epoch 3".  g_free. */
+/* "epoch 3/10"; "epoch 3" for a run whose end is not known.  g_free. */
 static char *
 text_epoch (const DynoRunStatus *s, guint64 epoch)
 {
@@ -225,7 +225,7 @@ dyno_progress_step (DynoProgress *progress)
   const DynoStepMetrics *step = &s->step;
   g_autofree char *vram = NULL, *budget = NULL, *eta = NULL, *head = NULL, *tail = NULL;
 
-  if (s->n_steps == 1 && !progress->terminal) /* the first step is told at once */
+  if (s->n_steps == 1 && !progress->terminal) /* the first step is reported at once */
     progress->last_us = 0;
   if (progress->terminal && !is_due (progress))
     return;
@@ -270,8 +270,8 @@ dyno_text_metric (const DynoMetricInfo *metric, double value)
   return g_strconcat (title, " ", number, NULL);
 }
 
-/* The first metric, and behind it those that are parts of it: "  mean error 2.1000 degrees (yaw
- * 1.5000 degrees, pitch 2.7000 degrees)". */
+/* Appends the first metric, followed by its parts: "  mean error 2.1000 degrees (yaw 1.5000
+ * degrees, pitch 2.7000 degrees)". */
 static void
 append_metrics (GString *line, const DynoMetricTable *table, const double *values)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a run looks to people: one line that renews itself on a terminal, plain lines elsewhere. */
+/* The progress of a run for people: one line that renews itself on a terminal, plain lines
+ * elsewhere. */
 #pragma once
 #include "cli.h"
 #include "runview.h"
@@ -10,13 +11,13 @@ typedef struct {
   gboolean terminal, colour, quiet;
   gboolean shown;    /* a bar stands on the last line */
   gint64 last_us;    /* when the bar or a plain line was last written */
-  gint64 news_us;    /* since when "latest" holds */
+  gint64 news_us;    /* when "latest" was set */
   gboolean told;     /* "latest" was written */
-  char latest[256];  /* what a plain line would say now */
+  char latest[256];  /* the text of a plain line now */
   DynoRunView *view; /* of the run; the caller's */
 } DynoProgress;
 
-/* view: of the run that is followed; NULL: none is.  What happens is given to it by the caller
+/* view: of the run that is followed; NULL: none.  The caller passes every event to the view
  * first. */
 void dyno_progress_init (DynoProgress *progress, DynoRunView *view, gboolean quiet);
 void dyno_progress_plan (DynoProgress *progress, const DynoJob *job, guint ranks,
@@ -27,14 +28,14 @@ void dyno_progress_step (DynoProgress *progress);
 void dyno_progress_epoch (DynoProgress *progress);
 /* "accuracy 98.50 %", "mean error 2.3100 degrees".  g_free. */
 char *dyno_text_metric (const DynoMetricInfo *metric, double value);
-/* Any head, fraction and tail as a bar. */
+/* Shows a bar of any head, fraction and tail. */
 void dyno_progress_show (DynoProgress *progress, const char *head, double fraction,
                          const char *tail);
-/* A line for people in between; the bar makes room for it. */
+/* Prints a line for people in between; the bar makes room for it. */
 void dyno_progress_say (DynoProgress *progress, const char *format, ...) G_GNUC_PRINTF (2, 3);
 void dyno_progress_clear (DynoProgress *progress); /* removes the bar */
-/* To be called a few times per second: where there is no terminal, a line after seconds in which
- * nothing was written. */
+/* To be called a few times per second: without a terminal it prints a line after some seconds in
+ * which nothing was written. */
 void dyno_progress_tick (DynoProgress *progress);
 
 G_END_DECLS

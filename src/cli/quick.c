@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl quick: what this machine can do, in under a minute. */
+/* dynoctl quick: measures what this machine can do, in under a minute. */
 #include "quick.h"
 #include "diagnose.h"
 #include "diagnosistext.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The handler does only what a handler may: clock_gettime, a store, write and _exit.  The signals
- * block each other. */
+/* The handler does only what is allowed in a signal handler: clock_gettime, a store, write and
+ * _exit.  The signals block each other. */
 #include "signals.h"
 #include "signalrule.h"
 #include <errno.h>
@@ -16,7 +16,7 @@ static atomic_int caught, hung_up; /* set by whichever thread the signal came to
 static DynoSignal first;
 static int wake[2] = { -1, -1 };
 
-G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* else no handler may touch one */
+G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* else a signal handler may not use one */
 
 static void
 handle (int number, siginfo_t *info, void *context)
@@ -123,7 +123,7 @@ GCancellable *
 dyno_signals_get_cancellable (void)
 {
   static GCancellable *cancellable;
-  GThread *thread = NULL; /* without it only the second signal ends what comes before the session */
+  GThread *thread = NULL; /* without it only the second signal ends work before the session */
 
   if (cancellable)
     return cancellable;

@@ -17,7 +17,7 @@
 #define RUNS_FOLDER "runs"
 
 #define MAX_NAMED   20 /* unreadable samples on standard error */
-#define LEAST_STEPS 20 /* of a run whose diagnosis is worth a line at its end */
+#define LEAST_STEPS 20 /* from which on a diagnosis is worth a line at the end */
 
 typedef struct {
   DynoJobOptions options;
@@ -42,23 +42,23 @@ typedef struct {
   const char *command;
   const TrainOptions *options;
   const DynoCliJob *cli_job;
-  DynoComm *comm;     /* NULL: it trains alone */
-  const char *folder; /* where it is kept, by rank 0 where it has ranks; or NULL */
+  DynoComm *comm;     /* NULL: this process trains by itself */
+  const char *folder; /* of the run, with several ranks written by rank 0; or NULL */
   DynoSession *session;
   DynoEventQueue *events;
   DynoProgress progress;
   DynoRunView *view;
-  DynoDiagnosisInput *input; /* what sensors told, where no folder keeps it */
-  GError *error;             /* the first that the session told */
-  int error_code;            /* of one that was said already; 0: none was */
+  DynoDiagnosisInput *input; /* values of sensors, where no folder keeps them */
+  GError *error;             /* the first that the session reported */
+  int error_code;            /* of an error that was printed already; 0: none was */
   char *checkpoint;          /* the last that was saved */
-  int signal_number;         /* that stopped the run */
+  int signal_number;         /* of the signal that stopped the run */
   gboolean place_told;
   gboolean is_idle; /* there was nothing left to do */
   DynoSessionState end;
 } Run;
 
-/* Each metric by its name, behind a prefix. */
+/* Prints each metric under a prefix and its name. */
 static void
 print_metrics (DynoJson *json, const DynoMetricTable *table, const char *prefix,
                const double *values)
@@ -271,7 +271,7 @@ list_unreadable (Run *run, const DynoEvent *event)
                      event->done.n_unreadable - shown);
 }
 
-/* What the run was warned of when it happened, once more at the end. */
+/* Repeats at the end the warning that was printed when batches were divided. */
 static void
 say_parts (Run *run, const DynoEvent *event)
 {
@@ -282,9 +282,9 @@ say_parts (Run *run, const DynoEvent *event)
                        event->done.batch_size, event->done.parts);
 }
 
-/* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)".  Of a run
- * that was resumed, what of it is of this process; of one that made the steps that it was asked for
- * before its epochs were over, how it goes on.  g_free. */
+/* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)".  For a
+ * resumed run it adds the part of this process; for a run that made the steps that it was asked for
+ * before its epochs were over, how to go on.  g_free. */
 static char *
 describe_end (const Run *run, const DynoEvent *event, const char *best, double rate)
 {
@@ -351,7 +351,7 @@ on_done (Run *run, const DynoEvent *event)
     }
 }
 
-/* Of several ranks none saves when one of them, or its device, is gone. */
+/* With several ranks, none of them saves when a rank, or its device, is gone. */
 static void
 name_checkpoint (Run *run)
 {
@@ -364,7 +364,7 @@ name_checkpoint (Run *run)
     g_prefix_error (&run->error, "the run ends, and %s: ", stands);
 }
 
-/* Which device it was that failed; of another rank's that one's error tells. */
+/* Names the device that failed; for another rank's device, that rank's error does. */
 static void
 name_rank (Run *run)
 {
@@ -384,7 +384,7 @@ say_error (Run *run)
   return dyno_cli_fail (g_steal_pointer (&run->error), run->options->options.json);
 }
 
-/* A rank that is gone is named at once: mpirun leaves the others a second. */
+/* Reports at once that a rank is gone: mpirun leaves the others a second. */
 static void
 on_error (Run *run, const GError *error)
 {
@@ -450,7 +450,7 @@ on_event (Run *run, DynoEvent *event)
       on_done (run, event);
       break;
     case DYNO_EVENT_STATE:
-      /* a driver compiles in it */
+      /* the driver compiles during the first step */
       if (event->state == DYNO_SESSION_RUNNING && status->n_steps == 0)
         dyno_progress_show (&run->progress, "first step", 0, "");
       break;
@@ -459,8 +459,8 @@ on_event (Run *run, DynoEvent *event)
     }
 }
 
-/* A signal becomes a stop, but for that by which mpirun ends a rank since another one is gone, which
- * the session finds out too. */
+/* A signal becomes a request to stop, unless mpirun sends it because another rank is gone: that is
+ * noticed by the session, too. */
 static void
 take_signal (Run *run)
 {
@@ -474,7 +474,7 @@ take_signal (Run *run)
   dyno_session_stop (run->session, FALSE);
 }
 
-/* Takes events until the last. */
+/* Handles events until the last. */
 static void
 follow (Run *run)
 {
@@ -508,7 +508,7 @@ follow (Run *run)
   dyno_out_flush ();
 }
 
-/* Words about the end, and the exit code. */
+/* Reports the end, and returns the exit code. */
 static int
 finish (Run *run)
 {
@@ -538,7 +538,7 @@ finish (Run *run)
   return DYNO_EXIT_OK;
 }
 
-/* What limited it, of a run that has done a step; once it has ended. */
+/* Diagnoses a run that has ended and has done at least one step. */
 static DynoDiagnosis *
 diagnose (Run *run)
 {
@@ -607,8 +607,8 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, Dy
   return code;
 }
 
-/* Where the run is kept: --out, the folder that is resumed, else one of its own below "runs" here,
- * which *claimed then says. */
+/* Finds the run's folder: --out, the folder that is resumed, else a new one below "runs" in the
+ * current folder; *claimed is then TRUE. */
 static int
 find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean *claimed)
 {
@@ -642,8 +642,7 @@ find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean 
   return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
 }
 
-/* A file that is there is replaced when that is allowed, or when the person at the terminal says
- * so. */
+/* An existing file is replaced only if that is allowed, or if the person at the terminal agrees. */
 static int
 check_weights_out (const char *command, const TrainOptions *o)
 {
@@ -660,8 +659,8 @@ check_weights_out (const char *command, const TrainOptions *o)
       command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
 }
 
-/* What ranks agree on before the run: the job's files are rank 0's, as is the folder, which all
- * know. */
+/* The agreement of ranks before the run: rank 0 writes the job's files and owns the folder, which
+ * all ranks know. */
 static int
 prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *comm,
          gboolean *claimed, char **folder)
@@ -685,7 +684,8 @@ prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *co
   return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
 }
 
-/* The device of this rank; without ranks, those of --devices become ranks. */
+/* Chooses the device of this rank; in a process that is no rank, the devices of --devices become
+ * ranks. */
 static int
 choose_devices (const char *command, TrainOptions *o, DynoComm *comm)
 {
@@ -724,7 +724,7 @@ train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
     dyno_comm_stop (comm);
   if (code == DYNO_EXIT_OK)
     code = train (command, o, &cli_job, comm, folder);
-  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* nothing came of it */
+  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* succeeds if nothing was written */
     g_rmdir (RUNS_FOLDER);
   return code;
 }

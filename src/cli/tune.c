@@ -29,7 +29,7 @@ typedef struct {
   DynoProgress progress;
   GError *error;
   gboolean found, headed;
-  gboolean measured; /* anything, since it began */
+  gboolean measured; /* anything, since the search began */
   guint ranks, hosts;
 } Search;
 
@@ -42,7 +42,7 @@ print_head (Search *search)
   search->headed = TRUE;
 }
 
-/* "-": there is none. */
+/* "-": there is no value. */
 static char *
 cell (double value)
 {
@@ -93,7 +93,7 @@ keep_error (Search *search, GError *error)
     g_error_free (error);
 }
 
-/* A sentence as comment lines; it goes on as long as the text does. */
+/* Appends a sentence as comment lines, wrapped between words. */
 static void
 add_comment (GString *text, const char *sentence)
 {
@@ -113,7 +113,7 @@ add_comment (GString *text, const char *sentence)
   g_string_append_c (text, '\n');
 }
 
-/* Why it is not proven. */
+/* Says why the result is not proven. */
 static const char *
 find_doubt (const DynoTuneResult *result)
 {
@@ -123,7 +123,8 @@ find_doubt (const DynoTuneResult *result)
   return "Not proven.";
 }
 
-/* The best as a settings file, with what belongs to it as comments, and JSON beside it. */
+/* Writes the best settings as a file, with the facts about them as comments, and as JSON beside
+ * it. */
 static void
 write_files (Search *search, const DynoTuneResult *result)
 {
@@ -160,7 +161,7 @@ write_files (Search *search, const DynoTuneResult *result)
     keep_error (search, error);
 }
 
-/* All of it for people, in one file. */
+/* Writes the whole result for people, in one file. */
 static void
 write_report (Search *search, const DynoTuneResult *result)
 {
@@ -177,8 +178,8 @@ write_report (Search *search, const DynoTuneResult *result)
     keep_error (search, error);
 }
 
-/* Stopped before anything was measured, it knows no more than the search that it went on with, and
- * had no time to prove it: what that one wrote stands. */
+/* A search that was stopped before it measured anything knows no more than the search that it
+ * resumed, and had no time to prove it: the files of the earlier search are kept. */
 static gboolean
 keeps_files (const Search *search, const DynoTuneResult *result)
 {
@@ -250,7 +251,7 @@ on_event (Search *search, const DynoTuneEvent *event)
       if (!json && event->text)
         dyno_progress_show (&search->progress, event->text, event->fraction, "");
       break;
-    case DYNO_TUNE_EVENT_WARNING: /* only of what need not be kept */
+    case DYNO_TUNE_EVENT_WARNING: /* only about files that need not be kept */
     case DYNO_TUNE_EVENT_DONE:
     default:
       break;
@@ -284,7 +285,7 @@ follow (Search *search)
   dyno_progress_clear (&search->progress);
 }
 
-/* What was asked for is no failure. */
+/* A stop that was asked for is no failure. */
 static gboolean
 is_stop (const GError *error)
 {
@@ -335,9 +336,9 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
   return code;
 }
 
-/* Makes the folder when it is missing, and tries every file that will be written there.  One that
- * holds files of an earlier run is refused (USAGE) but for force: no run is ever written over
- * unasked.  Other people's files in it are left alone.
+/* Creates the folder where it is missing, and tests that every file of the search can be written
+ * there.  A folder that holds files of an earlier run is refused (USAGE) unless force is set: no
+ * run is ever overwritten without being asked to.  Other files in it are not touched.
  * Returns an exit code. */
 static int
 prepare_folder (const char *command, const char *folder, gboolean force)
@@ -391,7 +392,8 @@ prepare_folder (const char *command, const char *folder, gboolean force)
   return DYNO_EXIT_OK;
 }
 
-/* What the search was of, where the command does not say it: settings that it names go before. */
+/* Takes over from the earlier search what the command does not say; settings that the command names
+ * come first. */
 static gboolean
 take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks, GError **error)
 {
@@ -425,7 +427,8 @@ take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks,
   return TRUE;
 }
 
-/* Leaves the other ranks of its host their share of the cores. */
+/* Limits the process to one rank's share of the cores, so that the other ranks of the host keep
+ * theirs. */
 static void
 become_rank (const char *command, guint ranks, guint hosts, gboolean quiet)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench --exchange, under mpirun: what sums over the ranks take, beside the model that they
- * are kept as for plan. */
+/* dynoctl bench --exchange, under mpirun: the time of sums over the ranks, beside the model of it
+ * that is kept for plan. */
 #include "bench.h"
 #include "exchangerate.h"
 #include "joinranks.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl bench --kernels and --trace: where a step's time goes, dispatch by dispatch.
  *
- * Beside each stands the least time that the device's measured ceilings allow for its bytes and
- * FLOPs; a kernel whose data lies in the caches may stay below it.  Profiling serialises the
- * dispatches, so the sum is above the time of a step in which neighbours overlap. */
+ * Beside each dispatch stands the least time that the device's measured ceilings allow for its
+ * bytes and FLOPs; a kernel whose data lies in the caches may be faster.  Profiling serialises the
+ * dispatches, so their sum is above the time of a step, in which neighbours overlap. */
 #include "bench.h"
 #include "layertimes.h"
 #include "output.h"
@@ -66,7 +66,7 @@ dyno_bench_ceilings (DynoBench *bench, GError **error)
   return TRUE;
 }
 
-/* What a kernel's FLOPs are held against. */
+/* The ceiling for a kernel's FLOPs. */
 static double
 flops_ceiling (const DynoCeilings *ceilings, const DynoDispatch *dispatch)
 {
@@ -74,7 +74,7 @@ flops_ceiling (const DynoCeilings *ceilings, const DynoDispatch *dispatch)
                                                    : ceilings->fma_flops_per_s;
 }
 
-/* a / b for people and for JSON; what cannot be said is "-" and null. */
+/* a / b for people and for JSON; "-" and null where it is not defined. */
 static char *
 ratio_text (double a, double b)
 {
@@ -159,7 +159,7 @@ slower_sum_first (gconstpointer a, gconstpointer b)
   return (x->time_us < y->time_us) - (x->time_us > y->time_us);
 }
 
-/* Sums over op and pass, so that "all weight gradients" is one. */
+/* Sums over op and pass, so that all weight gradients are one row. */
 static GPtrArray *
 sum_up (const Row *rows, guint n)
 {
@@ -334,7 +334,7 @@ trace_dispatch (DynoTrace *trace, guint process, const Row *row, double at_us,
   dyno_trace_end (trace);
 }
 
-/* A span over the dispatches of one stage that follow each other; their end. */
+/* Adds a span over successive dispatches of one stage; returns its end. */
 static double
 trace_stage (DynoTrace *trace, guint process, const Row *rows, guint n, double at_us)
 {

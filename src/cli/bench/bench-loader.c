@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define ROW_SECONDS 2.0
-#define ROW_LIMIT_S 60 /* of one that delivers hardly anything */
+#define ROW_LIMIT_S 60 /* for a pipeline that delivers hardly anything */
 
 static GArray *
 list_workers (void)
@@ -21,7 +21,7 @@ list_workers (void)
   return g_array_append_val (list, cores);
 }
 
-/* What the rate depends on. */
+/* Prints the rate with the settings that it depends on. */
 static void
 print_json (const DynoSettings *s, const DynoLoaderCeiling *c)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench under mpirun: a row of all ranks together, beside rank 0 alone in the same call.
+/* dynoctl bench under mpirun: a row for all ranks together, beside rank 0 by itself in the same
+ * call.
  *
- * Steps are those of a training, the sum of their results included: DynoStepper with the exchange.
- * All ranks make the same number of them, which rank 0 decides where time does. */
+ * Steps are those of a training, including the sum of their results: DynoStepper with the exchange.
+ * All ranks make the same number of steps; where it depends on time, rank 0 decides it. */
 #include "bench.h"
 #include "exchangerate.h"
 #include "median.h"
@@ -83,7 +84,8 @@ run_steps (Ranks *r, DynoStepper *stepper, guint n, GError **error)
   return TRUE;
 }
 
-/* Until the card has reached its clock; with the others until rank 0's has. */
+/* Makes steps until the card has reached its clock; with the other ranks, until rank 0's card
+ * has. */
 static gboolean
 warm_up (Ranks *r, DynoStepper *stepper, GError **error)
 {
@@ -123,8 +125,9 @@ measure (Ranks *r, DynoStepper *stepper, guint steps, double *step_ms, GError **
   return FALSE;
 }
 
-/* Rank 0 by itself; the others wait, so that ranks which share a device or a link do not slow it.
- * Its weights go another way from then on, which changes nothing of what a step takes. */
+/* Measures rank 0 by itself; the others wait, so that ranks which share a device or a link do not
+ * slow it down.  Its weights differ from the others' from then on, which does not change the time
+ * of a step. */
 static gboolean
 measure_alone (Ranks *r, guint steps, double *step_ms, GError **error)
 {

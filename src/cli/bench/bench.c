@@ -85,7 +85,7 @@ dyno_bench_steps (DynoBench *bench, guint n, GError **error)
     {
       guint slot = (guint) (bench->steps % DYNO_BENCH_SLOTS);
 
-      /* The slot's own earlier step must be done before its input changes. */
+      /* The slot's earlier step must be done before its input changes. */
       if (bench->timeline_values[slot]
           && !dyno_queue_wait (bench->device, DYNO_QUEUE_COMPUTE, bench->timeline_values[slot], 0,
                                error))
@@ -136,7 +136,7 @@ start_noise (DynoBench *bench)
   if (bench->noise.values)
     bench->noise_thread = g_thread_try_new ("dyno-noise", make_noise, &bench->noise, NULL);
   if (bench->noise.values && !bench->noise_thread)
-    make_noise (&bench->noise); /* no thread to be had: here, then */
+    make_noise (&bench->noise); /* the system gives no thread: here, then */
 }
 
 static void
@@ -146,7 +146,7 @@ finish_noise (DynoBench *bench)
     g_thread_join (g_steal_pointer (&bench->noise_thread));
 }
 
-/* Normal noise and random classes, once, into every slot. */
+/* Uploads normal noise and random classes into every slot, once. */
 static gboolean
 upload_data (DynoBench *bench, GError **error)
 {
@@ -195,7 +195,7 @@ on_refused (const char *variant, const char *why, gpointer data)
   dyno_error_line ("dynoctl bench: kernel %s is not used here: %s", variant, why);
 }
 
-/* Times what the table of choices does not know yet, and keeps it for the next time. */
+/* Times the variants that the table of choices does not know yet, and keeps the times in it. */
 static gboolean
 tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
 {
@@ -215,7 +215,7 @@ dyno_bench_clear (DynoBench *bench)
   g_clear_pointer (&bench->build, dyno_build_free);
 }
 
-/* What a start takes, by part, in the debug log. */
+/* Logs the time since the start at a part of it, for debugging. */
 static gboolean
 reached (const char *what)
 {
@@ -313,8 +313,8 @@ round_to (double value, double unit)
   return round (value * unit) / unit;
 }
 
-/* As many steps as an idle card needs to reach its clock; they fill the step input and touch the
- * pages, too. */
+/* Makes as many steps as an idle card needs to reach its clock; they also fill the step input and
+ * touch the pages. */
 static gboolean
 warm_up (DynoBench *bench, GError **error)
 {
@@ -392,7 +392,7 @@ count_mib (const DynoBench *bench)
   return (guint64) round ((double) dyno_device_get_allocated_total (bench->device) / 1048576.0);
 }
 
-/* One row of several ranks. */
+/* Measures and prints one row for several ranks. */
 static gboolean
 bench_together (DynoBench *bench, guint steps, GError **error)
 {
@@ -420,7 +420,7 @@ bench_together (DynoBench *bench, guint steps, GError **error)
   return TRUE;
 }
 
-/* One row of the table. */
+/* Measures and prints one row of the table. */
 static gboolean
 bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
            const BenchOptions *o, GError **error)
@@ -456,7 +456,7 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
   return TRUE;
 }
 
-/* A row that failed does not end the table, but for one of several ranks, who must all be there. */
+/* A row that failed does not end the table, except with several ranks, which must all take part. */
 static DynoExitCode
 bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
            const BenchOptions *o)
@@ -544,8 +544,8 @@ bench_table (const char *command, const BenchOptions *o, DynoComm *comm)
           && !dyno_bench_parse_list (command, "batch", o->batches, 1, DYNO_BENCH_MOST_BATCH,
                                      batches)))
     return DYNO_EXIT_USAGE;
-  /* The first row's weights are made while the driver starts; an error there comes again in its
-   * turn. */
+  /* The first row's weights are made while the driver starts; an error there occurs again in the
+   * row itself. */
   const DynoBenchWorkload *first = dyno_bench_find_workload (names[0]);
   guint32 first_batch = batches->len ? g_array_index (batches, guint32, 0) : first->batches[0];
   if (!dyno_bench_start (&bench, first, first_batch, strcmp (modes[0], "amp") == 0, NULL))
@@ -617,7 +617,7 @@ bench_loader (const char *command, const BenchOptions *o)
   return dyno_bench_loader (command, &options, o->batches, o->workers);
 }
 
-/* NULL: they go together. */
+/* The error in the combination of options; NULL: they go together. */
 static const char *
 find_misuse (const BenchOptions *o)
 {
@@ -705,7 +705,7 @@ dyno_verb_bench (int argc, char **argv)
           "mpirun, "
           "a row is that of all ranks together, beside one of them alone.",
           NULL, 0, &code))
-    ; /* it has told why */
+    ; /* it has reported why */
   else if (find_misuse (&o))
     code = dyno_cli_usage (argv[0], "%s", find_misuse (&o));
   else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl kernels: which kernel variants the ops of a model have on this device, which is chosen
- * for what, and whether each computes what it must. */
+/* dynoctl kernels: which kernel variants the ops of a model have on this device, which one is
+ * chosen for what, and whether each computes the right result. */
 #include "bench.h"
 #include "output.h"
 #include "selftest.h"
@@ -13,7 +13,7 @@ typedef struct {
   gboolean json, self_test, stats;
 } KernelOptions;
 
-/* What drivers tell of a kernel: columns of a table, fields of an object. */
+/* The statistics of a kernel that drivers report: columns of a table, fields of an object. */
 #define STATISTICS_COLUMNS "registers", "spills", "workgroup memory", "subgroups"
 
 static void
@@ -79,7 +79,7 @@ print_choice (const DynoChoicePoint *point, gboolean amp, gboolean known, gboole
   dyno_json_clear (&json);
 }
 
-/* The kernels of a step, each once, as they would be compiled for it. */
+/* Lists the kernels of a step, each once, as they would be compiled for it. */
 static gboolean
 list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering, gboolean amp,
               GError **error)
@@ -128,7 +128,7 @@ list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering
   return TRUE;
 }
 
-/* Every choice of one network, the same key once. */
+/* Lists every choice of one network, equal keys only once. */
 static gboolean
 list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolean amp,
               GError **error)
@@ -192,7 +192,7 @@ typedef struct {
   guint usable, passed;
 } Variants;
 
-/* What a test says, for people. */
+/* The result of a test, for people. */
 static char *
 verdict (const DynoVariantReport *report, const char *refused, gboolean tested)
 {
@@ -265,7 +265,7 @@ on_variant (const DynoVariantReport *report, gpointer data)
   dyno_out_flush ();
 }
 
-/* What the driver made of every variant. */
+/* Lists the driver's statistics of every variant. */
 static gboolean
 list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
 {
@@ -284,7 +284,7 @@ list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GE
   return TRUE;
 }
 
-/* The list of variants, tested where that is asked; a failed one is a failure of the verb. */
+/* Lists the variants, tested where that is asked for; a failed variant is a failure of the verb. */
 static gboolean
 list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
 {
@@ -370,7 +370,7 @@ dyno_verb_kernels (int argc, char **argv)
 
   if (!dyno_cli_parse (argc, argv, NULL, "Lists kernel variants, and which one is chosen for what.",
                        entries, NULL, NULL, 0, &code))
-    ; /* it has told why */
+    ; /* it has reported why */
   else
     {
       if (!o.model)

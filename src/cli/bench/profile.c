@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl profile: where a step of a job goes, layer by layer: forward and backward pass, and the
- * memory in use.  It trains one step by the job's data with a learning rate of 0, then times the
- * dispatches of a step one after the other; neighbours that overlap in a run do not here, so that
- * the sum is above the time of a step. */
+/* dynoctl profile: the time of a step of a job, layer by layer: forward and backward pass, and the
+ * memory in use.  It trains one step on the job's data with a learning rate of 0, then times the
+ * dispatches of a step one after the other.  Neighbours that overlap in a run do not overlap here,
+ * so the sum is above the time of a step. */
 #include "chrometrace.h"
 #include "engine.h"
 #include "job-options.h"
@@ -55,7 +55,7 @@ on_warning (const char *text, gpointer data)
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* One step, so that slot 0 holds a batch of the data. */
+/* Makes one step, so that slot 0 holds a batch of the data. */
 static gboolean
 run_step (DynoEngine *engine, GError **error)
 {
@@ -104,7 +104,7 @@ measure (Profile *p, guint repeats, GError **error)
   return TRUE;
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static const DynoLayerTimes *
 get_layer (const Profile *p, guint i)
@@ -119,7 +119,7 @@ get_us (const DynoLayerTimes *layer)
          + layer->us[DYNO_STAGE_OPTIMIZER];
 }
 
-/* name: "peak", of the first layer that holds the most. */
+/* The sums over all layers.  *peak: the name of the first layer that holds the most memory. */
 static DynoLayerTimes
 add_up (const Profile *p, const char **peak)
 {
@@ -241,7 +241,8 @@ print_text (const Profile *p)
 
 /* --- as a trace ------------------------------------------------------------------------------- */
 
-/* The end of the dispatches from first on that are of its stage, and of its layer too. */
+/* The end of the dispatches from `first` on that are of the same stage and, with layer, of the same
+ * layer. */
 static guint
 find_end (const Profile *p, guint first, gboolean layer)
 {
@@ -284,7 +285,8 @@ trace_dispatch (DynoTrace *trace, const Profile *p, guint i, double at_us)
   dyno_trace_count (trace, 1, "activations", "MB", at_us, (double) p->live_bytes[i] / 1e6);
 }
 
-/* Stages hold layers, and these hold kernels; the memory in use is a curve. */
+/* Spans of stages contain those of layers, which contain those of kernels; the memory in use is a
+ * curve. */
 static gboolean
 write_trace (const Profile *p, const char *path, GError **error)
 {

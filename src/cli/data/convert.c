@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl convert: packs a data set into one file, and says what that gains. */
+/* dynoctl convert: packs a data set into one file, and reports the gain. */
 #include "cli.h"
 #include "amount.h"
 #include "convert.h"
@@ -21,7 +21,7 @@ typedef struct {
   double before, after; /* samples/s of the loader; NAN: not measured */
 } Outcome;
 
-/* What the loader delivers of a data set at this size of its samples. */
+/* Measures the loader's rate on a data set at this size of its samples. */
 static gboolean
 measure (DynoDataset *dataset, guint32 image_size, double *rate, GError **error)
 {
@@ -51,7 +51,7 @@ measure_both (DynoDataset *dataset, Outcome *outcome, GError **error)
   g_autoptr (DynoDataset) packed =
       dyno_dataset_open (outcome->out, &params, NULL, NULL, dyno_signals_get_cancellable (), error);
   const DynoDatasetInfo *info = packed ? dyno_dataset_get_info (packed) : NULL;
-  /* at one size, where both can have one */
+  /* measured at the same size, where both can be resized */
   guint32 size = info && dyno_dataset_get_info (dataset)->resizable
                      ? CLAMP (MIN (info->max_width, info->max_height), 32, 224)
                      : 0;

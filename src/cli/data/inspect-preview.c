@@ -4,7 +4,7 @@
 #include "plotmodule.h"
 #include <math.h>
 
-#define MOST_SIDE  224 /* of samples that differ in size, as most networks take them */
+#define MOST_SIDE  224 /* for samples that differ in size, as most networks take them */
 #define MOST_DRAWN 8192
 
 typedef struct {
@@ -41,8 +41,8 @@ find_shape (DynoDataset *dataset, Shape *shape, GError **error)
   return TRUE;
 }
 
-/* Grey of one or two channels, else the first three; floats from their least to their largest
- * value. */
+/* Converts to RGB: grey for one or two channels, else the first three; floats are scaled from their
+ * least to their largest value. */
 static void
 to_rgb (const Shape *shape, gconstpointer values, guint8 *rgb)
 {

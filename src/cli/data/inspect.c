@@ -12,10 +12,10 @@
 #include <string.h>
 
 #define MOST_EXAMPLES 24
-/* Read unasked, to compare samples: a second or two of a disk. */
+/* Bytes that are read without --deep, to compare samples: a second or two of a disk. */
 #define MOST_SURVEYED (G_GUINT64_CONSTANT (256) << 20)
 
-/* What the network is given for a value of the data set, at default settings. */
+/* Describes what the network reads for a value of the data set, at default settings. */
 static char *
 describe_fed (const DynoDatasetInfo *info)
 {
@@ -266,7 +266,8 @@ say_list (const char *head, const char *const *list)
     dyno_out_line ("  %s", list[i]);
 }
 
-/* Three axes of floats: the model decides, which is not known here. */
+/* TRUE for three axes of floats: the model decides whether they are sequences, and it is not known
+ * here. */
 static gboolean
 may_be_sequences (const DynoDatasetInfo *info, const DynoBatchField *input)
 {
@@ -340,7 +341,7 @@ print_text (DynoDataset *dataset, const Facts *facts)
   say_list ("what may hurt:", (const char *const *) facts->warnings);
 }
 
-/* Notes need the parts where the data set brings them; --deep reads all of it. */
+/* Notes need the parts of a data set that has its own; --deep reads all samples. */
 static gboolean
 find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
 {
@@ -363,7 +364,7 @@ find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
   return facts->failed != NULL;
 }
 
-/* With a job as the training is fed with its settings, without (NULL) as the loader gives them. */
+/* Writes the samples as the training of a job reads them; job NULL: as the loader delivers them. */
 static gboolean
 write_preview (DynoDataset *dataset, const Facts *facts, const char *path, const DynoJob *job,
                GError **error)

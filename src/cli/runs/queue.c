@@ -2,8 +2,8 @@
 /* dynoctl queue: jobs with frozen settings, run one after another, each as a dynoctl train of its
  * own.
  *
- * A child is in a process group of its own, so that what the terminal sends comes to the queue
- * alone, which passes it on once; and it is asked to stop and save when the queue dies. */
+ * A child is in a process group of its own, so that signals of the terminal come only to the queue,
+ * which passes them on once; and the child is asked to stop and save when the queue dies. */
 #include "checkpoint.h"
 #include "file.h"
 #include "formats.h"
@@ -27,7 +27,7 @@
 #define RUNS_FOLDER "runs"
 #define POLL_US     50000
 #define TOUCH_US    (60 * G_USEC_PER_SEC)
-#define LINGER_US   (30 * G_USEC_PER_SEC) /* a run that saves after the queue before it died */
+#define LINGER_US   (30 * G_USEC_PER_SEC) /* for a run that saves after its queue died */
 #define MOST_SHOWN  80                    /* letters of what is no setting */
 
 typedef struct {
@@ -86,7 +86,7 @@ print_json (const DynoQueuedJob *queued)
 
 /* --- add -------------------------------------------------------------------------------------- */
 
-/* A folder that no other run has, and no other job. */
+/* Finds a folder that no other run and no other job has. */
 static gboolean
 find_folder (const QueueOptions *o, DynoJob *job, GError **error)
 {
@@ -97,7 +97,7 @@ find_folder (const QueueOptions *o, DynoJob *job, GError **error)
   return job->out_dir != NULL;
 }
 
-/* A file of weights that cannot be read would end the job when nobody looks. */
+/* A weights file that cannot be read would end the job when nobody looks. */
 static gboolean
 check_weights (const char *path, GError **error)
 {
@@ -179,7 +179,7 @@ list (QueueOptions *o)
   return DYNO_EXIT_OK;
 }
 
-/* The settings of a job for its child.  g_free. */
+/* The path of the settings of a job for its child.  g_free. */
 static char *
 settings_path (const DynoQueuedJob *job)
 {
@@ -197,11 +197,11 @@ remove_job (QueueOptions *o, const DynoQueuedJob *job, GError **error)
   if (!dyno_store_remove_job (o->store, job->id, error))
     return FALSE;
   g_unlink (settings);
-  g_rmdir (job->job->out_dir); /* one that was claimed, and never used */
+  g_rmdir (job->job->out_dir); /* a folder that was claimed and never used */
   return TRUE;
 }
 
-/* One, or (all) each that does not run. */
+/* Removes one job, or with all every job that does not run. */
 static int
 remove_jobs (QueueOptions *o, gboolean all)
 {
@@ -231,7 +231,7 @@ remove_jobs (QueueOptions *o, gboolean all)
 
 /* --- start ------------------------------------------------------------------------------------ */
 
-/* Between fork and exec. */
+/* Called between fork and exec. */
 static void
 set_up_child (gpointer data)
 {
@@ -240,7 +240,7 @@ set_up_child (gpointer data)
   sigaction (SIGPIPE, &action, NULL);
   setpgid (0, 0);
   prctl (PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid () != *(const pid_t *) data) /* it died in between */
+  if (getppid () != *(const pid_t *) data) /* the queue died in between */
     _exit (DYNO_EXIT_TERMINATED);
 }
 
@@ -257,7 +257,7 @@ make_arguments (const QueueOptions *o, const DynoQueuedJob *queued, const char *
   g_strv_builder_add_many (list, "/proc/self/exe", "train", "--settings", settings, NULL);
   g_strv_builder_add_many (list, resumes ? "--resume" : "--out", job->out_dir, NULL);
   if (queued->attempts > 0 && !resumes)
-    g_strv_builder_add (list, "--force"); /* what a try before left without a checkpoint */
+    g_strv_builder_add (list, "--force"); /* files of an earlier try without a checkpoint */
   if (job->device >= 0)
     g_strv_builder_add (list, device);
   if (job->max_steps > 0)
@@ -273,7 +273,8 @@ make_arguments (const QueueOptions *o, const DynoQueuedJob *queued, const char *
   return g_strv_builder_end (list);
 }
 
-/* Until the child has ended; a signal is passed on, and told with *asked. */
+/* Waits until the child has ended, and returns its exit code; a signal is passed on, and reported
+ * in *asked. */
 static int
 wait_for (QueueOptions *o, GPid child, gboolean *asked)
 {
@@ -324,8 +325,8 @@ tell_end (const QueueOptions *o, DynoQueuedJob *queued)
   dyno_out_flush ();
 }
 
-/* A job whose settings another program has changed, or a Dyno that has other ones, would train what
- * nobody asked for. */
+/* A job whose settings were changed by another program, or by a Dyno with other settings, would
+ * train what nobody asked for. */
 static gboolean
 check_settings (const DynoQueuedJob *queued, GError **error)
 {
@@ -340,7 +341,8 @@ check_settings (const DynoQueuedJob *queued, GError **error)
   return !queued->bad_setting;
 }
 
-/* With its settings written anew: they are frozen in the history, not in that file. */
+/* Starts the child after writing its settings anew: they are frozen in the history, not in that
+ * file. */
 static gboolean
 spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
 {
@@ -369,7 +371,7 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
                         child, error);
 }
 
-/* FALSE: what the queue before left is still at work. */
+/* Waits for the folder to be free; FALSE: a run that an earlier queue left is still at work. */
 static gboolean
 wait_for_folder (const DynoQueuedJob *queued)
 {
@@ -384,7 +386,7 @@ wait_for_folder (const DynoQueuedJob *queued)
   return TRUE;
 }
 
-/* The state that the job is in then. */
+/* Runs the job; returns the state that it is in afterwards. */
 static DynoQueuedState
 run_job (QueueOptions *o, DynoQueuedJob *queued)
 {
@@ -400,7 +402,7 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
                        o->command, queued->id);
       return queued->state;
     }
-  queued->exit_code = -1; /* of this try there is neither yet */
+  queued->exit_code = -1; /* this try has neither yet */
   queued->end_us = 0;
   if (spawn (o, queued, &child, &error))
     queued->exit_code = wait_for (o, child, &asked);

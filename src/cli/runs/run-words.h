@@ -6,9 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* g_free, all of them; "-" where it is not known. */
+/* Free with g_free; "-" where a value is not known. */
 char *dyno_text_when (gint64 time_us); /* "2026-11-22 10:29", local time */
-/* As in lists of runs: a run that has made the steps that it was asked for did not finish. */
+/* The state as in lists of runs: a run that was asked for a number of steps and has made them did
+ * not finish. */
 const char *dyno_text_run_state (const DynoStoredRun *run);
 char *dyno_text_data (const char *data); /* the last part of a path; a built-in's name */
 char *dyno_text_metric_value (const DynoStoredRun *run, double value); /* "98.50 %" */
@@ -16,7 +17,7 @@ char *dyno_text_best (const DynoStoredRun *run); /* with the metric's name; else
 
 /* One line, {"event": "run", ...}; epochs NULL: settings and epochs are left out. */
 void dyno_run_print_json (const DynoStoredRun *run, const GArray *epochs);
-/* The members of that object, but for the event. */
+/* The members of this object, except for the event. */
 void dyno_run_add_json (DynoJson *json, const DynoStoredRun *run);
 /* "2026-11-22T09:29:00Z", or null for 0. */
 void dyno_json_add_time (DynoJson *json, const char *key, gint64 time_us);

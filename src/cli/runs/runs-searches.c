@@ -197,7 +197,8 @@ dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error)
   return DYNO_EXIT_OK;
 }
 
-/* A search that was resumed in its folder goes on in the same files. */
+/* Whether another search has the same folder: a search that was resumed goes on in the same
+ * files. */
 static gboolean
 shares_folder (DynoStore *store, const DynoStoredSearch *search)
 {
@@ -229,7 +230,7 @@ remove_files (const char *folder, GError **error)
                    g_strerror (errno));
       return FALSE;
     }
-  g_rmdir (folder); /* where nothing else is in it */
+  g_rmdir (folder); /* succeeds only where nothing else is in it */
   return TRUE;
 }
 
@@ -241,7 +242,7 @@ dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **erro
   return search && dyno_store_rename_search (store, id, name, error) ? DYNO_EXIT_OK : -1;
 }
 
-/* The files first: where one cannot be removed, the entry still says where they are. */
+/* Removes the files first: if one cannot be removed, the entry still says where they are. */
 int
 dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error)
 {

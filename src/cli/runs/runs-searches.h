@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches of the history for dynoctl runs: their list, and one with its trials. */
+/* Searches of the history, for dynoctl runs: the list of all, and one with its trials. */
 #pragma once
 #include "store.h"
 
 G_BEGIN_DECLS
 
-/* The number of "s12"; 0: it names no search. */
+/* The number of "s12"; 0: the word names no search. */
 gint64 dyno_search_parse_id (const char *word);
-/* -1: the error. */
+/* Returns -1 on error. */
 int dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *command,
                         GError **error);
-/* NOT_FOUND. */
+/* Error: NOT_FOUND. */
 int dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error);
 
-/* name "": none.  NOT_FOUND. */
+/* name "": no name.  Error: NOT_FOUND. */
 int dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **error);
 
-/* files: also those that the search left in its folder, and that where nothing else is in it.
- * NOT_FOUND, ACTIVE; base's IO. */
+/* files: also removes the files that the search left in its folder, and the folder where nothing
+ * else is in it.  Errors: NOT_FOUND, ACTIVE; base's IO. */
 int dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error);
 
 G_END_DECLS

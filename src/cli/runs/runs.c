@@ -222,7 +222,7 @@ compare_json (const DynoStoredRun *a, const DynoStoredRun *b, const DynoSettingI
   dyno_json_clear (&json);
 }
 
-/* A row where the two differ, or always. */
+/* Adds a row where the two differ; or, with always, in any case. */
 static void
 add_row (DynoTable *table, const char *what, char *a, char *b, gboolean always)
 {
@@ -313,7 +313,7 @@ rename_run (RunsOptions *o, GError **error)
   return dyno_store_rename_run (o->store, run->id, o->words[1], error) ? DYNO_EXIT_OK : -1;
 }
 
-/* The files first: where one cannot be removed, the entry still says where they are. */
+/* Removes the files first: if one cannot be removed, the entry still says where they are. */
 static int
 delete_run (RunsOptions *o, GError **error)
 {
@@ -344,7 +344,7 @@ delete_run (RunsOptions *o, GError **error)
   return dyno_store_delete_run (o->store, run->id, error) ? DYNO_EXIT_OK : -1;
 }
 
-/* A folder of a run, or one with many of them. */
+/* Imports the folder of a run, or a folder with many runs. */
 static int
 import_runs (RunsOptions *o, GError **error)
 {

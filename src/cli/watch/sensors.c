@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl sensors: one reading of what a GPU and the machine do. */
+/* dynoctl sensors: one reading of the sensors of a GPU and the machine. */
 #include "cli.h"
 #include "output.h"
 #include "sensortext.h"
 
-/* Rates are of so long a time; and a source that has not answered by then is left out. */
+/* Rates are measured over this time; a source that has not answered by then is left out. */
 #define INTERVAL_MS 500
 #define MOST_US     (3 * G_USEC_PER_SEC)
 #define ASK_US      (G_USEC_PER_SEC / 50)

@@ -12,8 +12,8 @@ char *dyno_text_sensor (DynoSensor sensor, double value);
 /* A member for each sensor, null where it is not available, and "throttle_reasons". */
 void dyno_json_sensors (DynoJson *json, const double *values, guint throttle_reasons);
 
-/* The device of this index, -1: the first that is no processor; has FALSE: there is none, which is
- * no error but for an index that is too large. */
+/* The device of this index; -1: the first device that is no processor.  *has FALSE: there is no
+ * such device, which is an error only for an index that is too large. */
 gboolean dyno_sensors_find_device (int index, DynoDeviceInfo *device, gboolean *has,
                                    GError **error);
 

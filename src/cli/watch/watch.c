@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl watch: a run and the machine, live in the terminal.
  *
- * The terminal is a second screen without line editing; every way out gives it back: the end, a
- * key, a signal, Ctrl-Z (and takes it again afterwards). */
+ * The terminal shows a second screen, without line editing.  Every way out restores the first one:
+ * the end, a key, a signal, Ctrl-Z (after which the second screen is taken again). */
 #include "cli.h"
 #include "output.h"
 #include "sensortext.h"
@@ -18,7 +18,7 @@
 
 #define RUNS_FOLDER "runs"
 #define TICK_MS     1000
-#define LINE_TICKS  5    /* a plain line every so many seconds */
+#define LINE_TICKS  5    /* seconds between two plain lines */
 #define FIRST_MS    1200 /* rates are known by then */
 
 typedef struct {
@@ -120,7 +120,7 @@ show_frame (Watch *watch)
   dyno_out_text (text->str);
 }
 
-/* TRUE: the key that ends it. */
+/* TRUE: the key that ends the program was pressed. */
 static gboolean
 read_keys (void)
 {
@@ -130,7 +130,7 @@ read_keys (void)
   return n > 0 && (memchr (keys, 'q', (gsize) n) || memchr (keys, 'Q', (gsize) n));
 }
 
-/* Until the next tick, a key, a signal; TRUE: the end. */
+/* Waits until the next tick, a key or a signal; TRUE: the program ends. */
 static gboolean
 wait_for_tick (Watch *watch, gint64 until_us)
 {
@@ -259,7 +259,7 @@ watch_terminal (Watch *watch)
   leave_screen (watch);
 }
 
-/* Nothing more will come of a run that has ended, or is silent. */
+/* FALSE for a run that has ended or is silent: it will write nothing more. */
 static gboolean
 goes_on (const Watch *watch)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames.  Blocks have a rank: where there is no room the least needed are left out, and what is
- * left over goes to the plots. */
+/* Frames.  Blocks have a rank: where there is no room, the least needed blocks are left out; room
+ * that is left over goes to the plots. */
 #include "watchframe.h"
 #include "amount.h"
 #include "output.h"
@@ -100,7 +100,7 @@ add_progress (const DynoWatchView *view, GPtrArray *lines)
   dyno_watch_line_end (&line, lines);
 }
 
-/* What the metrics say, in pieces: "1234 samples/s", "loss 0.12". */
+/* The metrics in words: "1234 samples/s", "loss 0.12". */
 static char *
 metrics_words (const DynoWatchStatus *run)
 {
@@ -155,7 +155,7 @@ begin_row (DynoWatchLine *line, const DynoWatchView *view, const char *label, co
   dyno_watch_line_put (line, DYNO_TEXT_PLAIN, " ");
 }
 
-/* A value with its unit, where it is available. */
+/* Appends a value with its unit, where it is available. */
 static void
 put_value (DynoWatchLine *line, const char *before, DynoSensor sensor, const double *values)
 {
@@ -226,7 +226,7 @@ add_vram (const DynoWatchView *view, GPtrArray *lines)
   double used = values[DYNO_SENSOR_VRAM_ALL], total = values[DYNO_SENSOR_VRAM_TOTAL];
   DynoWatchLine line;
 
-  /* Where nobody counts for all programs there is at least the run's own. */
+  /* Where no source counts the memory of all programs, there is at least the run's own. */
   if (!isfinite (used) && of_run)
     used = values[DYNO_SENSOR_VRAM_OWN];
   begin_row (&line, view, "VRAM", DYNO_TEXT_YELLOW, used / total);
@@ -292,7 +292,7 @@ add_disk (const DynoWatchView *view, GPtrArray *lines)
   dyno_watch_line_end (&line, lines);
 }
 
-/* A column for each core, or for some of them together, the busiest of which it shows. */
+/* Adds a column for each core, or for several cores together, of which it shows the busiest. */
 static void
 add_cores (const DynoWatchView *view, GPtrArray *lines)
 {
@@ -323,7 +323,7 @@ add_cores (const DynoWatchView *view, GPtrArray *lines)
 typedef struct {
   void (*add) (const DynoWatchView *view, GPtrArray *lines);
   gboolean of_run;
-  guint rank; /* the higher, the sooner it is left out */
+  guint rank; /* blocks of the highest rank are left out first */
 } Block;
 
 static const Block blocks[] = {
@@ -340,7 +340,8 @@ dyno_watch_frame (const DynoWatchView *view)
   guint n = 0, most_rank = G_MAXUINT, room = view->height > 3 ? view->height - 1 : view->height;
   DynoWatchLine keys;
 
-  /* The ranks are those of all blocks, so that the highest that fits is found by counting. */
+  /* Each block has a rank of its own, from 0 on, so the highest rank that fits is found by
+   * counting. */
   for (guint rank = 0; rank < G_N_ELEMENTS (blocks) && most_rank == G_MAXUINT; rank++)
     for (guint i = 0; i < G_N_ELEMENTS (blocks); i++)
       if (blocks[i].rank == rank && (!blocks[i].of_run || view->run) && ++n > room)
@@ -384,7 +385,7 @@ add_run_line (const DynoWatchStatus *run, GPtrArray *lines)
   g_ptr_array_add (lines, g_string_free (g_steal_pointer (&text), FALSE));
 }
 
-/* The rows of the frame, wide, without bars. */
+/* Adds the rows of the frame as one line of any width, without bars. */
 static void
 add_sensor_line (const DynoWatchView *view, GPtrArray *lines)
 {
@@ -407,7 +408,7 @@ add_sensor_line (const DynoWatchView *view, GPtrArray *lines)
     {
       g_autofree char *value = dyno_text_sensor (parts[i].sensor, values[parts[i].sensor]);
 
-      /* of a group whose first is not available the others are left out */
+      /* where the first value of a group is not available, the others are left out */
       if (isfinite (values[parts[i].sensor]) || parts[i].before[0] == ';' || i == 0)
         g_string_append_printf (text, "%s%s", parts[i].before, value);
     }

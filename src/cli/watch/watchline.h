@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of dynoctl watch, built of pieces: no name of a file orders the terminal about or breaks
- * the line, and none is wider than its columns. */
+/* A line of dynoctl watch, built of pieces: no name of a file controls the terminal or breaks the
+ * line, and no line is wider than its columns. */
 #pragma once
 #include <glib.h>
 
@@ -31,13 +31,13 @@ extern const char *const dyno_watch_levels[DYNO_WATCH_N_LEVELS];
 void dyno_watch_line_init (DynoWatchLine *line, guint width, gboolean colour);
 /* Gives the line to the list (element type char*). */
 void dyno_watch_line_end (DynoWatchLine *line, GPtrArray *lines);
-/* As much of the text as there is room for. */
+/* Appends as much of the text as there is room for. */
 void dyno_watch_line_put (DynoWatchLine *line, const char *colour, const char *text);
 void dyno_watch_line_printf (DynoWatchLine *line, const char *colour, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Blanks up to a column. */
+/* Appends blanks up to a column. */
 void dyno_watch_line_pad (DynoWatchLine *line, guint column);
-/* A share of 0 to 1, to an eighth of a column; NaN: not known. */
+/* Appends a bar for a share of 0 to 1, to an eighth of a column; NaN: not known. */
 void dyno_watch_line_put_bar (DynoWatchLine *line, const char *colour, double share, guint columns);
 
 G_END_DECLS

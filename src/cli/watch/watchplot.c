@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots of signs: what falls into a column of the terminal is one mean, in eighths of a line. */
+/* Plots of characters: a column of the terminal shows one value for its points, in eighths of a
+ * line. */
 #include "watchplot.h"
 #include "watchline.h"
 #include <math.h>
@@ -16,7 +17,8 @@ typedef struct {
   char *last;
 } Plot;
 
-/* The mean of what falls into each column; NaN where nothing does, but between two points. */
+/* The middle of the values in each column; a column without points repeats the one before it; NaN
+ * before the first point. */
 static void
 sample (const Plot *plot, guint n, double *values)
 {
@@ -122,7 +124,7 @@ set_range (Plot *plot, double most)
   return TRUE;
 }
 
-/* Those that have a point; returns how many. */
+/* Chooses the plots that have a point; returns how many. */
 static guint
 choose_plots (const DynoWatchView *view, Plot *plots)
 {

@@ -5,9 +5,9 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_WATCH_PLOT_LEAST 3 /* lines that one needs, its title counted */
+#define DYNO_WATCH_PLOT_LEAST 3 /* lines that a plot needs, with its title */
 
-/* As many as there is room for, side by side on wide terminals. */
+/* Adds as many plots as there is room for, side by side on wide terminals. */
 void dyno_watch_add_plots (const DynoWatchView *view, guint height, GPtrArray *lines);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's folder, followed.  Its files may be of another version, broken or of someone else: what
- * cannot be read is not known. */
+/* A run's folder, followed.  Its files may be broken, or of another version or program: a value
+ * that cannot be read is not known. */
 #include "watchrun.h"
 #include "exporter.h"
 #include "follower.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define SILENT_S  10.0   /* a run writes a row of sensors each second */
-#define FRESH_S   5.0    /* as old may a row be that tells of now */
-#define MOST_ROWS 100000 /* read at one time, so that a long log delays nobody */
+#define FRESH_S   5.0    /* the greatest age of a row that counts as current */
+#define MOST_ROWS 100000 /* read in one update, so that a long log delays nothing */
 
 typedef struct {
   const char *name;
@@ -46,7 +46,7 @@ struct _DynoWatchRun {
   GArray *places; /* int, offset in Row of each column of metrics.csv, or NO_COLUMN */
   DynoSensorsCsv *csv;
   gboolean has_settings, has_facts;
-  guint64 epochs; /* of the settings; status: those that the steps asked for take */
+  guint64 epochs; /* of the settings; status.epochs: those that the steps asked for take */
   DynoRunFacts facts;
   double first_step, first_seconds;
 };
@@ -176,7 +176,7 @@ read_head (DynoWatchRun *run, const char *line)
             place = (int) columns[k].offset;
             found += k < N_REQUIRED;
           }
-      /* the metric that comes first after the loss of the validation */
+      /* the first metric after the loss of the validation */
       if (place == NO_COLUMN && !run->status.metric && g_str_has_prefix (names[i], "val_"))
         {
           run->status.metric = g_strdup (names[i] + strlen ("val_"));
@@ -296,7 +296,7 @@ read_sensors (DynoWatchRun *run)
 
 /* --- how it is -------------------------------------------------------------------------------- */
 
-/* When the run wrote something; negative: never. */
+/* The time when the run last wrote something; negative: never. */
 static double
 written (const char *folder)
 {
@@ -333,7 +333,7 @@ judge (DynoWatchRun *run)
   s->state = s->ended                 ? DYNO_WATCH_ENDED
              : s->silent_s < SILENT_S ? DYNO_WATCH_RUNNING
                                       : DYNO_WATCH_SILENT;
-  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* not that of the last second */
+  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* of the whole run */
     s->samples_per_s = dyno_run_rate_get (&run->facts.rate);
   s->has_sensors = s->state == DYNO_WATCH_RUNNING && fabs (now - s->sensors.unix_time) < FRESH_S;
 }

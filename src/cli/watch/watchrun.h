@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as its folder tells it while it goes on: settings.ini, facts.ini, metrics.csv, sensors.csv.
+/* A run as its folder shows it while it goes on: settings.ini, facts.ini, metrics.csv, sensors.csv.
  * For dynoctl watch.  One thread. */
 #pragma once
 #include "runfacts.h"
@@ -12,7 +12,7 @@ typedef struct _DynoWatchRun DynoWatchRun;
 
 typedef enum {
   DYNO_WATCH_RUNNING,
-  DYNO_WATCH_SILENT, /* nothing was written for a while: it hangs, was killed, or is paused */
+  DYNO_WATCH_SILENT, /* nothing was written for a while: the run hangs, was killed, or is paused */
   DYNO_WATCH_ENDED,
 } DynoWatchState;
 
@@ -38,11 +38,11 @@ DynoWatchRun *dyno_watch_run_new (const char *folder);
 void dyno_watch_run_free (DynoWatchRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWatchRun, dyno_watch_run_free)
 
-/* Reads what has come. */
+/* Reads what was added to the files. */
 const DynoWatchStatus *dyno_watch_run_update (DynoWatchRun *run);
 
-/* The folder of a run: the one that was named, that of this name below `parent`, or (name NULL) the
- * one below it that was written to last.  NULL: there is none.  g_free. */
+/* The folder of a run: the folder `name` itself, or the one of this name below `parent`; with name
+ * NULL the one below `parent` that was written to last.  NULL: there is none.  g_free. */
 char *dyno_watch_find_run (const char *parent, const char *name);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl evaluate: what trained weights are worth on data whose truth is known. */
+/* dynoctl evaluate: measures trained weights on data whose truth is known. */
 #include "measure.h"
 #include "output.h"
 #include "predict-options.h"
@@ -17,7 +17,7 @@ typedef struct {
   const char *part;
 } Evaluation;
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void
 print_worst_json (DynoJson *json, const Evaluation *e)

@@ -7,7 +7,7 @@
 typedef struct {
   DynoDataset *dataset;
   DynoScores *scores;
-  const guint32 *classes; /* of the data's, the weights'; NULL: values */
+  const guint32 *classes; /* the weights' class for each of the data's; NULL: values */
 } Measuring;
 
 static gboolean

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What predict and evaluate share: the options that name weights and data, and opening them. */
+/* Shared by predict and evaluate: the options that name weights and data, and opening both. */
 #pragma once
 #include "cli.h"
 #include "predictor.h"
@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *run, *weights, *model; /* of the options; weights becomes the run's where it is named */
+  char *run, *weights, *model; /* of the options; with a run, weights becomes the run's */
   char **data;
   gint64 batch, image_size;
   int device, workers;
@@ -18,7 +18,7 @@ void dyno_predict_options_init (DynoPredictOptions *options);
 void dyno_predict_options_clear (DynoPredictOptions *options);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoPredictOptions, dyno_predict_options_clear)
 
-/* Entries for these and then own ones ({ NULL } at the end); g_free. */
+/* Entries for these options, followed by the verb's own ones ({ NULL } at the end); g_free. */
 GOptionEntry *dyno_predict_options_entries (DynoPredictOptions *options, const GOptionEntry *own);
 
 /* Parses argv, whose other arguments are data as well.  FALSE: leave with *code. */
@@ -26,15 +26,15 @@ gboolean dyno_predict_options_parse (DynoPredictOptions *options, int argc, char
                                      const char *arguments, const char *summary,
                                      const GOptionEntry *entries, int *code);
 
-/* A predictor on the data set, what it says told on standard error.  Errors: those of
+/* A predictor on the data set; its notes are printed on standard error.  Errors: those of
  * dyno_predictor_new. */
 DynoPredictor *dyno_predict_options_open (const DynoPredictOptions *options, const char *command,
                                           DynoDataset *dataset, GError **error);
 
-/* The way out of a run over the data that failed or was interrupted. */
+/* Reports that the run over the data failed or was interrupted; returns the exit code. */
 int dyno_predict_fail (GError *error, const char *command, gboolean json);
 
-/* "#12", or the class's name; and of a value its name with its unit.  g_free. */
+/* The class's name, or "#12"; and a value's name with its unit.  g_free. */
 char *dyno_predict_name_class (const DynoWeightsInfo *info, guint32 class_id);
 char *dyno_predict_name_value (const DynoWeightsInfo *info, guint32 value);
 

@@ -15,11 +15,11 @@ typedef struct {
   gboolean json, csv;
   guint64 n_told, n_unreadable;
   guint64 n_first; /* samples of the first batch, which waits for the kernels */
-  gint64 warm_us;  /* when that was told; 0: not yet */
+  gint64 warm_us;  /* when the first batch was reported; 0: not yet */
   guint32 *ranked; /* top: class ids */
 } Printer;
 
-/* The top classes by their share, ties by their number. */
+/* Ranks the top classes by their share, ties by their number. */
 static void
 rank (Printer *printer, const float *shares)
 {
@@ -181,7 +181,7 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   return dyno_out_has_reader ();
 }
 
-/* Files that the scan refused: their text begins with their name. */
+/* Prints the files that the scan refused; the text of each begins with the file's name. */
 static void
 print_refused (Printer *printer)
 {
@@ -208,7 +208,7 @@ print_refused (Printer *printer)
       dyno_error_line ("dynoctl predict: not read: %s", list[i]);
 }
 
-/* Samples/s without the first batch, where there are more: drivers compile at the first use. */
+/* Samples/s, without the first batch where there are more: drivers compile at the first use. */
 static double
 get_rate (const Printer *printer, double seconds, gint64 now_us)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The division of a run's data set.  settings.ini says seed and fraction, facts.ini what the data
- * set was: its number of samples and a hash of what they are. */
+/* The division of a run's data set.  settings.ini has the seed and the fraction, facts.ini
+ * describes the data set: its number of samples, and a hash over them. */
 #include "runpart.h"
 #include "job.h"
 #include "output.h"
@@ -9,7 +9,7 @@
 #include "text.h"
 #include <string.h>
 
-/* NULL: there is no settings.ini that can be read. */
+/* The job of a run; NULL: there is no settings.ini that can be read. */
 static DynoJob *
 read_job (const char *run)
 {
@@ -53,7 +53,7 @@ static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, int code, const cha
   return FALSE;
 }
 
-/* Whether the data set is the one that the run was divided of. */
+/* Whether the data set is the one that the run divided. */
 static gboolean
 check_data (const char *command, const char *run, const DynoDatasetInfo *data, GError **error)
 {
@@ -81,7 +81,7 @@ check_data (const char *command, const char *run, const DynoDatasetInfo *data, G
   return TRUE;
 }
 
-/* The parts as they were in the run. */
+/* Divides the data set into the parts of the run. */
 static gboolean
 divide (const char *command, const char *run, DynoDataset *dataset, const char *part,
         GArray **train, GArray **validation, GError **error)
@@ -106,7 +106,7 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
   return TRUE;
 }
 
-/* Samples that trained it tell more good of a run than there is. */
+/* Warns about samples that trained the run: they make it look better than it is. */
 static void
 say_trained (const char *command, const char *run, const DynoDatasetInfo *data)
 {

@@ -33,7 +33,7 @@ to_int8 (const Options *o)
   return strcmp (o->to, "int8") == 0;
 }
 
-/* quantised NULL: it is an ONNX file; cost NULL: it was not measured. */
+/* quantised NULL: the file is ONNX; cost NULL: the cost was not measured. */
 static void
 print_json (const Options *o, const DynoSavedModel *model, guint64 size,
             const DynoInt8Report *quantised, const DynoSaveCost *cost)
@@ -126,7 +126,7 @@ save (const Options *o, GError **error)
   return TRUE;
 }
 
-/* FALSE: leave with *code. */
+/* Checks the options; FALSE: leave with *code. */
 static gboolean
 check (Options *o, const char *command, int *code)
 {

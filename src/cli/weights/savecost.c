@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Two weights files on the same data, and what one loses against the other. */
+/* Measures two weights files on the same data, and the loss of one against the other. */
 #include "savecost.h"
 #include "measure.h"
 #include "output.h"
@@ -8,7 +8,7 @@
 #include "text.h"
 #include <string.h>
 
-#define MOST 0.01 /* a point of accuracy, or a hundredth of an error, is much */
+#define MOST 0.01 /* more than a point of accuracy, or a hundredth of the error, is much */
 
 static DynoScores *
 measure (const char *command, const char *weights, DynoDataset *dataset, char ***names,

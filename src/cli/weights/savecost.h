@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What int8 weights cost, measured on data beside the weights that they were made of. */
+/* The cost of int8 weights, measured on data beside the weights that they were made from. */
 #pragma once
 #include "cli.h"
 #include "jsontext.h"
@@ -12,14 +12,14 @@ typedef struct {
   char **names; /* of values, with units; NULL: classes */
 } DynoSaveCost;
 
-/* Both files on all of data (a DATA).  command: for what the predictors note.  Errors: those of
- * opening it, and of dyno_cli_measure. */
+/* Measures both files on all of data (a DATA).  command: for the predictors' notes.  Errors: those
+ * of opening the data, and of dyno_cli_measure. */
 gboolean dyno_save_cost_measure (DynoSaveCost *cost, const char *command, const char *fp32,
                                  const char *int8, const char *data, GError **error);
 void dyno_save_cost_clear (DynoSaveCost *cost);
 
-/* A table: accuracy, or the mean absolute error of each value; loss.  A row that costs more than a
- * point, of accuracy or a hundredth of the error, says so. */
+/* Prints a table: accuracy, or the mean absolute error of each value; loss.  A row that loses more
+ * than a point of accuracy, or a hundredth of the error, says so. */
 void dyno_save_cost_print (const DynoSaveCost *cost);
 /* Members "fp32", "int8" and "cost" of the object that is open. */
 void dyno_save_cost_print_json (const DynoSaveCost *cost, DynoJson *json);
