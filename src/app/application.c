@@ -18,7 +18,7 @@
 struct _DynoApplication {
   GtkApplication parent_instance;
   DynoState *state;
-  gboolean theme_set; /* by the program, at any time */
+  gboolean theme_set; /* the program has set it at some time */
 };
 
 G_DEFINE_FINAL_TYPE (DynoApplication, dyno_application, GTK_TYPE_APPLICATION)
@@ -92,7 +92,7 @@ end_by_signal (gpointer data)
 
 static void show_window (DynoApplication *self, const char *location);
 
-/* Of a notification. */
+/* The action of a notification. */
 static void
 show_page_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
@@ -102,7 +102,7 @@ show_page_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
       parameter);
 }
 
-/* Of the menu entry's actions: they may begin the program. */
+/* The actions of the menu entry, which may start the program. */
 static void
 window_action_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
@@ -126,7 +126,7 @@ apply_theme (DynoApplication *self)
   GtkSettings *settings = gtk_settings_get_default ();
   g_autofree char *theme =
       self->state ? g_settings_get_string (self->state, "theme") : g_strdup ("follow");
-  /* Setting it reads the theme anew, which a start need not wait for. */
+  /* Setting the property reads the theme anew, which a start need not wait for. */
   if (g_str_equal (theme, "follow") && !self->theme_set)
     return;
   self->theme_set = TRUE;
@@ -192,7 +192,7 @@ dyno_application_open (GApplication *application, GFile **files, int n_files, co
 }
 
 #ifdef GDK_WINDOWING_X11
-/* Nothing can be asked of GTK any more, which would itself leave here without a word. */
+/* GTK cannot be used any more, and would itself end the program here without a message. */
 static int
 leave_without_server (Display *display)
 {
@@ -203,7 +203,7 @@ leave_without_server (Display *display)
 }
 #endif
 
-/* -1: goes on. */
+/* Returns -1 to go on. */
 static int
 dyno_application_handle_local_options (GApplication *application, GVariantDict *options)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as people read them.  printf follows LC_NUMERIC, so decimals and groups are the reader's
- * own.  Units are kept from the number by a no-break space, so that a label never wraps between
- * them, and stand on its right also where text runs from right to left. */
+ * own.  A no-break space separates a unit from its number, so that a label never wraps between
+ * them; the unit stands on the right also where text runs from right to left. */
 #include "format.h"
 #include "amount.h"
 #include <glib/gi18n.h>
@@ -13,7 +13,8 @@
 #define FIRST_STRONG_ISOLATE "\342\201\250"
 #define POP_ISOLATE          "\342\201\251"
 
-/* Within the isolate the order follows the unit's letters, and is from left to right without any. */
+/* Within the isolate the direction follows the unit's letters; without letters it is from left to
+ * right. */
 char *
 dyno_format_isolate (char *text)
 {

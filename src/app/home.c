@@ -191,7 +191,7 @@ dyno_home_set_narrow (DynoHome *self, gboolean narrow)
   GtkOrientation orientation = narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL;
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->cards), orientation);
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->recent), orientation);
-  /* Above each other they are as tall as they must be. */
+  /* Cards above each other are as tall as they must be. */
   gtk_box_set_homogeneous (GTK_BOX (self->cards), !narrow);
   gtk_box_set_homogeneous (GTK_BOX (self->recent), !narrow);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the first start: three ways to begin, and what was done last. */
+/* The page of the first start: three ways to begin, and the latest runs and data sets. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -9,14 +9,14 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_HOME (dyno_home_get_type ())
 G_DECLARE_FINAL_TYPE (DynoHome, dyno_home, DYNO, HOME, GtkBox)
 
-/* Signals: "queue" (guint): so many jobs wait in the queue, as the history says; "testing-changed";
- * "failed" (GError): the quick test did. */
+/* Signals: "queue" (guint): the number of jobs that wait in the queue, by the history;
+ * "testing-changed"; "failed" (GError): the quick test failed. */
 void dyno_home_set_setup (DynoHome *self, DynoSetup *setup);
-/* Reads the history anew, in a thread; it is told once more where it is asked again meanwhile. */
+/* Reads the history anew, in a thread; once more after that if it is called again meanwhile. */
 void dyno_home_refresh (DynoHome *self);
 /* Cards and lists above each other instead of beside each other. */
 void dyno_home_set_narrow (DynoHome *self, gboolean narrow);
-/* Starts the quick test, or does nothing where it goes on. */
+/* Starts the quick test; does nothing while it is running. */
 void dyno_home_start_quick_test (DynoHome *self);
 gboolean dyno_home_is_testing (DynoHome *self);
 void dyno_home_stop_testing (DynoHome *self); /* "testing-changed" says when it has stopped */

@@ -23,6 +23,6 @@ main (int argc, char **argv)
   g_autoptr (GApplication) application = dyno_application_new ();
   int code = g_application_run (application, argc, argv);
   if (dyno_async_meter_count_left () > 0)
-    _exit (code); /* a measurement that was left behind is in the driver still */
+    _exit (code); /* an abandoned measurement is still in the driver */
   return code;
 }

@@ -13,7 +13,7 @@ typedef struct {
   GtkWidget *window, *rows[3], *resets[3];
 } Preferences;
 
-/* Paths: key, title, what it is where nothing was chosen. */
+/* Paths: key, title, text where none was chosen. */
 static const struct {
   const char *key, *title, *none, *choose;
   gboolean folder;
@@ -73,7 +73,7 @@ add_device (Preferences *self, GtkWidget *group, DynoSetup *setup)
       add_choice (combo, device->name, device->name);
       there |= g_str_equal (chosen, device->name);
     }
-  if (!there) /* not plugged in today */
+  if (!there) /* the device is not plugged in */
     add_choice (combo, chosen, chosen);
   bind_combo (self, combo, "device");
 }
@@ -159,7 +159,7 @@ add_path (Preferences *self, GtkWidget *group, guint i)
 
 /* The window */
 
-/* libhandy leaves its lists without names, which the focus passes. */
+/* libhandy's lists take the focus and have no names for screen readers. */
 static void
 name_lists (GtkWidget *widget, gpointer name)
 {

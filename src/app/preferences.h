@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The preferences: what new sessions begin with, folders, what Stop does, notifications.  They take
- * effect as they are changed, but for what a session begins with. */
+/* The preferences: start values of new sessions, folders, the action of Stop, notifications.  They
+ * take effect at once, except for the start values. */
 #pragma once
 #include "setup.h"
 #include "state.h"

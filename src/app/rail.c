@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The action's state decides which button is down: a group of radio buttons would press its others
- * up, and each of these would activate the action again. */
+/* The action's state decides which button is down: in a group of radio buttons the others would be
+ * released, and each of them would activate the action again. */
 #include "rail.h"
 #include "row.h"
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window keeps between sittings. */
-#define G_SETTINGS_ENABLE_BACKEND /* those that are no part of the system's choice */
+/* The state that the window keeps between sittings. */
+#define G_SETTINGS_ENABLE_BACKEND /* backends that the system does not choose by itself */
 #include "state.h"
 #include "config.h"
 #include "file.h"
 #include <errno.h>
 #include <gio/gsettingsbackend.h>
 
-/* The file of the state folder; memory, where nothing can be saved, which is said here once and not
- * by the system's backend at every change; NULL: the system's backend. */
+/* The backend: the file of the state folder; memory where nothing can be saved, which is logged
+ * here once and not by the system's backend at every change; NULL: the system's backend. */
 static GSettingsBackend *
 make_backend (void)
 {

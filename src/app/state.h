@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window keeps between sittings: GSettings where the schema is installed, else nothing (a
- * program run from an odd place still works, with defaults, and saves nothing).  Every function
- * takes NULL. */
+/* The state that the window keeps between sittings: GSettings where the schema is installed, else
+ * nothing (a program that is run from an odd place still works, with default values, and saves
+ * nothing).  Every function takes NULL. */
 #pragma once
 #include "setup.h"
 #include <gio/gio.h>
@@ -16,8 +16,8 @@ void dyno_state_load_setup (DynoState *state, DynoSetup *setup,
 void dyno_state_save_setup (DynoState *state, DynoSetup *setup);
 /* A settings file that a new session begins with; NULL: none.  g_free. */
 char *dyno_state_get_first_settings (DynoState *state);
-/* The folder that runs are kept in, and the one that data is looked for in first; NULL: none was
- * chosen.  g_free. */
+/* The folder that runs are kept in, and the folder in which dialogs look for data first; NULL: none
+ * was chosen.  g_free. */
 char *dyno_state_get_runs_folder (DynoState *state);
 char *dyno_state_get_data_folder (DynoState *state);
 gboolean dyno_state_wants_notifications (DynoState *state);

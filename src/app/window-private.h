@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The window's parts.  window.c owns them and hears what they tell, windowstate.c shows what may be
- * done; the window's commands (windowactions.c), files (windowfiles.c) and end (windowclose.c) act
- * on the same parts, and have them shown anew: they call each other through this header alone.
- * Private to the window. */
+/* The window's parts.  window.c owns them and handles their signals, windowstate.c shows which
+ * actions are possible; the window's commands (windowactions.c), files (windowfiles.c) and end
+ * (windowclose.c) act on the same parts and have them shown anew.  They call each other only
+ * through this header.  Private to the window. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"
@@ -26,27 +26,27 @@ struct _DynoWindow {
   guint tick, timer, held;
   gint64 last_drain;
   guint fit, inhibited;
-  char *wanted; /* an action to activate once it can be */
-  int width;    /* as it was last fitted to */
+  char *wanted; /* an action to activate when it is enabled */
+  int width;    /* to which the window was last fitted */
   gboolean hidden, closing, ready;
 };
 
 /* window.c */
 void dyno_window_show_page (DynoWindow *self, const char *name);
-/* The run ends in this way; a question about it is over. */
+/* Ends the run, with or without saving; a question about it is closed. */
 void dyno_window_stop_run (DynoWindow *self, gboolean save);
 void dyno_window_update_draining (DynoWindow *self);
 
 /* windowstate.c */
-/* Something uses the device. */
+/* Whether something uses the device. */
 gboolean dyno_window_is_working (DynoWindow *self);
-/* Nothing is at work, and the window stays. */
+/* Whether nothing is at work, and the window is not closing. */
 gboolean dyno_window_is_idle (DynoWindow *self);
-/* A search that was stopped may leave a measurement behind, which is in the driver for a while; once
- * it is over, what may be done is shown anew. */
+/* Whether a stopped search has abandoned a measurement that is still in the driver; when it is
+ * over, the possible actions are shown anew. */
 gboolean dyno_window_device_is_held (DynoWindow *self);
 void dyno_window_update_actions (DynoWindow *self);
-/* A run, the tuner or the window has begun or ended something. */
+/* To be called when a run, the tuner or the window has begun or ended something. */
 void dyno_window_work_changed (DynoWindow *self);
 
 /* windowactions.c */
@@ -55,15 +55,15 @@ void dyno_window_add_actions (DynoWindow *self);
 /* windowfiles.c */
 void dyno_window_add_file_actions (DynoWindow *self);
 void dyno_window_take_drops (DynoWindow *self);
-/* A toast about a file that was written. */
+/* Shows a toast about a file that was written. */
 void dyno_window_tell_exported (DynoWindow *self, const char *path);
 void dyno_window_open_settings (DynoWindow *self, const char *path);
-/* By its name: a key file or Dyno's JSON. */
+/* Whether a path is a settings file, by its name: a key file or Dyno's JSON. */
 gboolean dyno_is_settings_file (const char *path);
 
 /* windowclose.c */
 gboolean dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event);
-/* The window goes, once it was asked to and nothing is at work. */
+/* Destroys the window, if it was asked to close and nothing is at work. */
 void dyno_window_finish_closing (DynoWindow *self);
 
 G_END_DECLS

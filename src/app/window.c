@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The window.  It ties the setup (left), the monitor and the tuner (right) together: every command
- * is an action, and what may be done follows from their states alone (windowstate.c).  While
- * something is at work the setup is locked (dyno_window_work_changed).
+ * is an action, and the possible actions follow only from the states of these parts
+ * (windowstate.c).  While something is at work the setup is locked (dyno_window_work_changed).
  *
- * While a run goes on the monitor is drained once a frame as long as the window is seen, and by a
- * slow timer in any case. */
+ * While a run goes on, the monitor is drained once per frame as long as the window is visible, and
+ * by a slow timer in any case. */
 #include "window-private.h"
 #include "datapage.h"
 #include "diagnosepage.h"
@@ -83,7 +83,7 @@ dyno_window_update_draining (DynoWindow *self)
     }
 }
 
-/* What the parts tell */
+/* Signals of the parts */
 
 static void
 run_failed (DynoRunMonitor *monitor, const GError *error, DynoWindow *self)
@@ -123,7 +123,7 @@ stop_answered (DynoStopBar *bar, DynoStopAnswer answer, gboolean always, DynoWin
   dyno_window_stop_run (self, save);
 }
 
-/* For who looks at something else. */
+/* Notifies users who look at another window. */
 static void
 notify_of_run (DynoWindow *self)
 {
@@ -325,7 +325,7 @@ dyno_window_state_event (GtkWidget *widget, GdkEventWindowState *event)
   return handled;
 }
 
-/* What stands beside each other, for the width.  Not while sizes are being given out. */
+/* Arranges the parts for the width.  Must not be called during a size allocation. */
 static gboolean
 fit_to_width (gpointer data)
 {
@@ -364,7 +364,7 @@ dyno_window_size_allocate (GtkWidget *widget, GtkAllocation *allocation)
     self->fit = g_idle_add_full (G_PRIORITY_HIGH_IDLE, fit_to_width, self, NULL);
 }
 
-/* TRUE where Space means something to the widget itself: a button, an entry, a list, a text. */
+/* Whether the widget itself uses Space: a button, an entry, a list, a text. */
 static gboolean
 takes_space (GtkWidget *widget)
 {
@@ -373,8 +373,8 @@ takes_space (GtkWidget *widget)
              || GTK_IS_TEXT_VIEW (widget));
 }
 
-/* Space pauses where no control takes it for itself.  It is looked at before GtkWindow, whose
- * binding (activate the focused widget) takes every Space. */
+/* Space pauses the run where no control uses it.  It is handled before GtkWindow, whose binding
+ * (activate the focused widget) takes every Space. */
 static gboolean
 dyno_window_key_press (GtkWidget *widget, GdkEventKey *event)
 {
@@ -553,7 +553,7 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_swapped (self->train_flap, "notify::reveal-flap", G_CALLBACK (flap_revealed),
                             self);
   page_shown (self);
-  /* Tab brings what it reaches into view. */
+  /* Tab scrolls the widget that it reaches into view. */
   GtkWidget *panel = gtk_bin_get_child (GTK_BIN (gtk_bin_get_child (GTK_BIN (self->side_scroll))));
   gtk_container_set_focus_vadjustment (
       GTK_CONTAINER (panel),

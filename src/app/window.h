@@ -13,8 +13,8 @@ G_DECLARE_FINAL_TYPE (DynoWindow, dyno_window, DYNO, WINDOW, GtkApplicationWindo
 GtkWidget *dyno_window_new (GtkApplication *application, DynoState *state, const char *location);
 /* a settings file by its ending, else a data set */
 void dyno_window_open (DynoWindow *self, const char *path);
-/* One of the window's actions without parameter, once it is enabled. */
+/* Activates one of the window's actions without parameter, as soon as it is enabled. */
 void dyno_window_activate_action (DynoWindow *self, const char *name);
-void dyno_window_stop_and_close (DynoWindow *self); /* without asking; what runs is saved first */
+void dyno_window_stop_and_close (DynoWindow *self); /* without asking; a run is saved first */
 
 G_END_DECLS

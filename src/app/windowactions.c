@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The window's commands but for those of files: what each action does. */
+/* The window's commands except for those of files: the implementation of each action. */
 #include "window-private.h"
 #include "errorbar.h"
 #include "file.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of the window.  In mid-run it asks, then stops, and goes once the run is saved and freed. */
+/* The end of the window.  During a run it asks, then stops the run, and closes when the run is
+ * saved and freed. */
 #include "window-private.h"
 #include "home.h"
 #include "tunepage.h"
@@ -12,7 +13,7 @@ dyno_window_finish_closing (DynoWindow *self)
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
-/* For the next sitting. */
+/* Saves the form for the next sitting. */
 static void
 keep_form (DynoWindow *self)
 {
@@ -25,7 +26,7 @@ keep_form (DynoWindow *self)
 void
 dyno_window_stop_and_close (DynoWindow *self)
 {
-  keep_form (self); /* a signal comes here alone */
+  keep_form (self); /* after a signal only this function is called */
   self->closing = TRUE;
   dyno_run_monitor_stop (self->monitor);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));

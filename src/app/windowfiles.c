@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the window opens and exports, by its menu, by dropping, or from outside; and images that a run is to predict. */
+/* Files that the window opens and exports, by its menu, by dropping, or from outside; and images
+ * that a run is to predict. */
 #include "window-private.h"
 #include "errorbar.h"
 #include "export-dialog.h"
@@ -32,7 +33,7 @@ dyno_window_open_settings (DynoWindow *self, const char *path)
                             _ ("Parts of the settings file were left out"), text);
 }
 
-/* By its name: a key file or Dyno's JSON. */
+/* Decides by the name: a key file or Dyno's JSON. */
 gboolean
 dyno_is_settings_file (const char *path)
 {
@@ -161,7 +162,7 @@ steps_written (GObject *source, GAsyncResult *result, gpointer data)
     curves_written (self, path, error);
 }
 
-/* Of a long run there are many steps. */
+/* CSV is written in a thread, since a long run has many steps. */
 static void
 export_curves_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
@@ -184,7 +185,7 @@ export_curves_activated (GSimpleAction *action, GVariant *parameter, gpointer da
                              export_curves_chosen, data);
 }
 
-/* Images that are dropped where a run with weights is looked at. */
+/* Predicts images that are dropped on a page with a run that has weights. */
 static gboolean
 predict (DynoWindow *self, const char *const *paths)
 {
@@ -197,7 +198,7 @@ predict (DynoWindow *self, const char *const *paths)
          && dyno_runs_page_predict (DYNO_RUNS_PAGE (self->runs_page), paths);
 }
 
-/* The paths of images; none: they are asked for. */
+/* The parameter has the paths of images; with none the user is asked for them. */
 static void
 predict_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {

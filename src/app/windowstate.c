@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be done in the window.  It follows from the states of the parts alone, and showing it
- * changes none of them. */
+/* The possible actions of the window.  They follow only from the states of the parts, and showing
+ * them changes no state. */
 #include "window-private.h"
 #include "asyncmeter.h"
 #include "home.h"
@@ -36,7 +36,7 @@ dyno_window_is_idle (DynoWindow *self)
   return !self->closing && !dyno_window_is_working (self);
 }
 
-/* What is said about the run in each frame. */
+/* Shows the state of the run, in each frame. */
 static void
 show_status (DynoWindow *self)
 {
@@ -49,8 +49,8 @@ show_status (DynoWindow *self)
     gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
 }
 
-/* In the place of a run that is not there yet: what the next one will train.  obstacle: why it
- * cannot begin; NULL: it can. */
+/* Shows what the next run will train, while there is no run yet.  obstacle: why it cannot begin;
+ * NULL: it can. */
 static void
 show_next_run (DynoWindow *self, const char *obstacle)
 {
@@ -59,7 +59,7 @@ show_next_run (DynoWindow *self, const char *obstacle)
   g_autofree char *data = job->data ? dyno_words_data (job->data) : NULL;
   g_autofree char *what =
       model && data ? g_strdup_printf (_ ("%s on %s"), model->title, data) : g_strdup ("");
-  /* A name may have what looks like markup. */
+  /* A name may look like markup. */
   g_autofree char *text = g_markup_printf_escaped (
       "%s\n%s", what, obstacle ? obstacle : _ ("Everything is ready: press Start."));
   hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
@@ -98,7 +98,7 @@ dyno_window_update_actions (DynoWindow *self)
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   gboolean idle = dyno_window_is_idle (self);
   gboolean held = dyno_window_device_is_held (self);
-  /* The tuner rules out by itself what does not fit, so it may start where a run may not. */
+  /* The tuner itself rules out settings that do not fit, so it may start where a run may not. */
   gboolean tunable = idle && !held && (!obstacle || (plan && !plan->fits));
   enable (self, "start", idle && !held && !obstacle);
   enable (self, "add-to-queue", !obstacle);
@@ -148,7 +148,7 @@ dyno_window_update_actions (DynoWindow *self)
     }
 }
 
-/* The machine does not go to sleep while something is at work. */
+/* Keeps the machine from sleep while something is at work. */
 static void
 update_inhibition (DynoWindow *self)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine speaks in names for files (kinds, states, stages); here they become words for people.
- * A name that is not known is shown as it is, so that a new kind below needs no change here. */
+ * A name that is not known is shown as it is, so that a new kind in a lower layer needs no change
+ * here. */
 #include "words.h"
 #include "format.h"
 #include "gpu-error.h"
@@ -82,7 +83,7 @@ dyno_words_data (const char *location)
     { "synthetic", N_ ("Noise") },
   };
   g_autofree char *kind = g_strdup (location);
-  /* What follows it are its sizes. */
+  /* The sizes of the data follow after this character. */
   kind[strcspn (kind, g_str_has_prefix (kind, "synthetic") ? ":" : "?")] = '\0';
   for (gsize i = 0; i < G_N_ELEMENTS (generated); i++)
     if (g_str_equal (kind, generated[i].name))
@@ -90,7 +91,7 @@ dyno_words_data (const char *location)
   return *location ? g_filename_display_basename (location) : g_strdup ("");
 }
 
-/* Of a folder that was named by the time: 2026-11-23_13-20-05, and perhaps _2. */
+/* Whether a folder is named by a time: 2026-11-23_13-20-05, perhaps with _2. */
 static gboolean
 is_time_stamp (const char *folder)
 {
@@ -243,7 +244,7 @@ dyno_words_fitting_batch (const DynoJobPlan *plan)
   return plan->fitting_batch >= 16 ? plan->fitting_batch / 8 * 8 : plan->fitting_batch;
 }
 
-/* Why another batch than the one that is set will run; NULL: it will. */
+/* Says why another batch size than the one that is set will be used; NULL: it will be used. */
 static char *
 words_smaller_batch (const DynoSettings *settings, const DynoJobPlan *plan)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's names as words for people, translated.  Strings are static but
- * where a function says otherwise. */
+/* The engine's names as words for people, translated.  Strings are static unless a function says
+ * otherwise. */
 #pragma once
 #include "session.h"
 #include "store.h"
@@ -11,9 +11,9 @@ G_BEGIN_DECLS
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
 char *dyno_words_model (const char *name);    /* its title; NULL: ""; g_free */
 char *dyno_words_data (const char *location); /* DATA, short; g_free */
-/* The name that it was given, else what and when: "MLP on Shapes, Today 09:12"; g_free. */
+/* The run's name, else its model, data and time: "MLP on Shapes, Today 09:12"; g_free. */
 char *dyno_words_run (const DynoStoredRun *run);
-char *dyno_words_run_short (const DynoStoredRun *run); /* where the time stands beside it */
+char *dyno_words_run_short (const DynoStoredRun *run); /* without the time */
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */
@@ -22,19 +22,19 @@ const char *dyno_words_outcome (DynoTrialOutcome outcome);
 const char *dyno_words_level (DynoLevel level);
 const char *dyno_words_choice (const char *value); /* a value of an ENUM setting: "cosine" */
 
-/* The batch size to propose: the largest that fits, rounded down to eights, which matrix units
- * like; 0: none. */
+/* The batch size to propose: the largest that fits, rounded down to a multiple of eight, which
+ * suits matrix units; 0: none. */
 gint64 dyno_words_fitting_batch (const DynoJobPlan *plan);
-/* Why a plan does not fit and what would, or why another batch than the one that is set will run;
- * NULL: it fits as it is.  g_free. */
+/* Says why a plan does not fit and which one would, or why another batch size than the one that is
+ * set will be used; NULL: the plan fits as it is.  g_free. */
 char *dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan);
-/* What another card's preset means on this device; NULL: nothing to say.  g_free. */
+/* The meaning of another card's preset on this device; NULL: nothing to say.  g_free. */
 char *dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device);
-/* Where the values of a preset are from, a line each.  g_free. */
+/* The sources of a preset's values, one line each.  g_free. */
 char *dyno_words_preset_sources (const DynoPreset *preset, const DynoPresetUse *use);
 
-/* What went wrong, as a title, and what to do next when the error's domain tells more than its
- * message; both may be NULL. */
+/* The title of an error, and the next step where the error's domain says more than its message;
+ * both may be NULL. */
 const char *dyno_words_error_title (const GError *error);
 const char *dyno_words_error_step (const GError *error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The balance of classes.  With more classes than pixels a column stands for several, and shows
- * their mean. */
+/* The balance of classes.  With more classes than pixels a column stands for several classes, and
+ * shows their mean. */
 #include "balancebar.h"
 #include "row.h"
 #include "plot/theme.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The balance of classes: a tiny chart of one column a class. */
+/* The balance of classes: a tiny chart with one column per class. */
 #pragma once
 #include "dataset.h"
 #include <gtk/gtk.h>

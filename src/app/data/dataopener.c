@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a data set in a thread.  The task owns the opening; the opener knows the newest alone,
- * and an opening that it has let go has no opener to tell. */
+/* Opening a data set in a thread.  The task owns the opening; the opener knows only the newest, and
+ * an opening that it has dropped reports to nobody. */
 #include "dataopener.h"
 #include <gio/gio.h>
 

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct _DynoDataOpener DynoDataOpener;
 
 typedef struct {
-  /* Some more of a large data set was found, a few times per second. */
+  /* Called a few times per second while more of a large data set is found. */
   void (*scanned) (gpointer data);
   /* dataset is borrowed; NULL: error says why. */
   void (*opened) (const char *location, DynoDataset *dataset, const GError *error, gpointer data);
@@ -19,13 +19,13 @@ typedef struct {
 DynoDataOpener *dyno_data_opener_new (const DynoDataOpenerWatch *watch, gpointer data);
 void dyno_data_opener_free (DynoDataOpener *opener);
 
-/* A path, a file: URI or a built-in's name; params have no memory of their own. */
+/* A path, a file: URI or a built-in's name; params own no memory. */
 void dyno_data_opener_open (DynoDataOpener *opener, const char *location,
                             const DynoDatasetParams *params);
-/* FALSE: none was under way. */
+/* FALSE: no opening was under way. */
 gboolean dyno_data_opener_cancel (DynoDataOpener *opener);
 
-/* What is being opened, or NULL; *found (may be NULL): samples so far. */
+/* The location that is being opened, or NULL; *found (may be NULL): samples so far. */
 const char *dyno_data_opener_get_location (DynoDataOpener *opener, guint64 *found);
 
 G_END_DECLS

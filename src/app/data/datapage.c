@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts are there at once; split, notes and pictures come from a thread, for the data set that
- * is open then: what comes for another one is dropped with its cancellable.  Pictures as the network
- * sees them follow the settings while they are on the screen, a moment after the last change. */
+/* The facts are shown at once; split, notes and pictures come from a thread.  Results for a data
+ * set that is no longer open are dropped with its cancellable.  Pictures as the network sees them
+ * follow the settings while they are on the screen, a moment after the last change. */
 #include "datapage.h"
 #include "datapanel.h"
 #include "datasampler.h"
@@ -21,17 +21,17 @@ struct _DynoDataPage {
   GtkWidget *seen_list, *seen_row, *seen_spinner, *seen;
   GtkSizeGroup *names;
   DynoSetup *setup;
-  DynoDataset *dataset; /* that is shown */
+  DynoDataset *dataset; /* the shown one */
   double val_split;
   gint64 seed;
   GCancellable *cancellable;
   GPtrArray *strips;    /* GtkBox*, one for each class that is shown; of the list */
-  DynoSamples *samples; /* what the strips show; NULL: nothing yet */
+  DynoSamples *samples; /* shown by the strips; NULL: none yet */
   GPtrArray *images;    /* GtkImage*, as their shots; of the strips */
-  GCancellable *seeing; /* NULL: nothing is being made */
+  GCancellable *seeing; /* NULL: no pictures are being made */
   guint64 draw;
   guint timer;
-  gboolean stale; /* what the network sees was not asked for since the last change */
+  gboolean stale; /* pictures as the network sees them were not requested since the last change */
 };
 
 G_DEFINE_FINAL_TYPE (DynoDataPage, dyno_data_page, GTK_TYPE_BOX)
@@ -107,7 +107,7 @@ get_pixels (DynoDataPage *self)
   return PIXELS * (guint) gtk_widget_get_scale_factor (GTK_WIDGET (self));
 }
 
-/* One for each image. */
+/* Shows one of shots in each image. */
 static void
 show_shots (DynoDataPage *self, const GPtrArray *shots, const char *name)
 {
@@ -124,7 +124,7 @@ show_shots (DynoDataPage *self, const GPtrArray *shots, const char *name)
     }
 }
 
-/* What is changed at random: "Random flip, Random rotation 15"; g_free. */
+/* The random changes: "Random flip, Random rotation 15"; g_free. */
 static char *
 describe_changes (const DynoSettings *settings)
 {
@@ -135,7 +135,7 @@ describe_changes (const DynoSettings *settings)
     {
       double value = dyno_settings_get_number (settings, all[i].key);
       if (all[i].group != DYNO_SETTING_GROUP_AUGMENTATION || value == 0
-          || (all[i].type != DYNO_SETTING_BOOL && !all[i].zero)) /* says how, not whether */
+          || (all[i].type != DYNO_SETTING_BOOL && !all[i].zero)) /* a detail of another setting */
         continue;
       g_string_append_printf (text, "%s%s", text->len ? ", " : "", _ (all[i].title));
       if (all[i].type != DYNO_SETTING_BOOL)
@@ -194,7 +194,7 @@ see (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Only what is on the screen is made. */
+/* Pictures are made only while the page is on the screen. */
 static void
 see_later (DynoDataPage *self)
 {
@@ -228,7 +228,7 @@ draw_clicked (GtkButton *button, DynoDataPage *self)
 
 /* --- what comes from the thread --------------------------------------------------------------- */
 
-/* Those that could be decoded alone. */
+/* Shows, and keeps, only the pictures that could be decoded. */
 static void
 keep_pictures (DynoDataPage *self, DynoSamples *samples)
 {
@@ -253,7 +253,7 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDataPage *self = data;
   DynoSamples *samples = dyno_sampler_finish (result, NULL);
-  if (!samples) /* of another data set, or the page is gone */
+  if (!samples) /* for another data set, or the page is gone */
     return;
   keep_pictures (self, samples);
   self->samples = samples;

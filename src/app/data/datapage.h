@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the data set: where it comes from, what is in it, what is wrong with it. */
+/* The page of the data set: its origin, its contents, and its problems. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The card of the data set.  Choosing goes through the window's actions (open-folder, open-file,
- * open-data); this shows what is open, how far an opening is, and the options of the built-in
- * Shapes. */
+/* The card of the data set.  A data set is chosen by the window's actions (open-folder, open-file,
+ * open-data); the card shows the open one, the progress of an opening, and the options of the
+ * built-in Shapes. */
 #include "datapanel.h"
 #include "balancebar.h"
 #include "format.h"
@@ -149,7 +149,7 @@ axes_chosen (GtkComboBox *combo, DynoDataPanel *self)
     }
 }
 
-/* A data set named elsewhere may have fewer or more than are offered here. */
+/* A data set that was named elsewhere may have fewer or more than are offered here. */
 static void
 show_number (GtkWidget *spin, double value)
 {

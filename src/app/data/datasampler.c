@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples of a class are found by their labels, which cost no decoding; of a large data set some
- * are looked at, evenly spread, since folders lie class by class. */
+/* Samples of a class are found by their labels, without decoding.  In a large data set only some
+ * labels are read, evenly spread, since folders lie class by class. */
 #include "datasampler.h"
 #include "samplepreview.h"
 
 #define MOST_LABELS 50000
 #define MOST_BYTES  (1 << 25) /* of a sample of fixed size */
-/* What is made at once on the device: values of 4 bytes, channels padded to 8. */
+/* The size of a batch on the device: values of 4 bytes, channels padded to 8. */
 #define BATCH_BYTES (1 << 25)
 #define BATCH_MOST  64
 
@@ -49,7 +49,8 @@ dyno_samples_free (DynoSamples *self)
 
 /* --- one sample as a picture ------------------------------------------------------------------ */
 
-/* Values from 0 to 1 as they are; others from their least to their largest. */
+/* Values within 0 to 1 are taken as they are; others are scaled from their least to their
+ * largest. */
 static void
 scale_floats (const float *from, gsize n, guchar *to)
 {
@@ -99,7 +100,7 @@ scale_to (GdkPixbuf *whole, guint pixels)
                                   scale < 1 ? GDK_INTERP_BILINEAR : GDK_INTERP_NEAREST);
 }
 
-/* NULL: it cannot be decoded, or is no picture. */
+/* NULL: the sample cannot be decoded, or is no picture. */
 static GdkPixbuf *
 decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
 {
@@ -167,7 +168,8 @@ take_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
     }
 }
 
-/* Batch by batch.  Random changes depend on a sample's place in its epoch, so each batch is one. */
+/* Makes the pictures batch by batch.  Random changes depend on a sample's place in its epoch, so
+ * each batch is an epoch. */
 static gboolean
 see (const Request *r, DynoSamples *samples, GCancellable *cancellable, GError **error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the page of the data set shows beyond its facts: the split, notes, a few samples of each
- * class as pictures, as they are or as the training network is fed with them.  Read in a thread,
- * through the data set's own decoding. */
+/* Contents of the page of the data set beyond its facts: the split, notes, and a few samples of
+ * each class as pictures, as they are or as the network reads them in training.  They are read in a
+ * thread, through the data set's own decoding. */
 #pragma once
 #include "job.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>
 
 G_BEGIN_DECLS
 
-#define DYNO_SAMPLER_CLASSES 40 /* that are looked at */
+#define DYNO_SAMPLER_CLASSES 40 /* classes that are sampled */
 #define DYNO_SAMPLER_EACH    4  /* pictures of a class */
 
 typedef struct {
@@ -21,17 +21,20 @@ typedef struct {
 void dyno_samples_free (DynoSamples *samples);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSamples, dyno_samples_free)
 
-/* First without pictures, which are slow where files are large; then with them. */
+/* To be called in this order: _read is without pictures, which are slow where files are large;
+ * _look is with them. */
 void dyno_sampler_read_async (DynoDataset *dataset, double val_split, guint64 seed,
                               GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 void dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cancellable,
                               GAsyncReadyCallback done, gpointer data);
-/* The samples of indices (guint32) as a run of the job reads them: shots has one for each.  Another
- * draw changes them in another way.  Errors: those of dyno_device_open and dyno_preview_new. */
+/* The samples of indices (guint32) as a run of the job reads them: shots has one picture for each.
+ * Another value of draw gives other random changes.  Errors: those of dyno_device_open and
+ * dyno_preview_new. */
 void dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
                              guint pixels, guint64 draw, GCancellable *cancellable,
                              GAsyncReadyCallback done, gpointer data);
-/* Of all.  NULL with the error; of the first two: it was cancelled. */
+/* The result of all three.  NULL with the error, which after the first two can only be a
+ * cancellation. */
 DynoSamples *dyno_sampler_finish (GAsyncResult *result, GError **error);
 
 G_END_DECLS

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards of plots.  Columns follow the width that the grid was given: children are attached anew in
- * an idle call, since none may move while it is allocated. */
+/* Cards of plots.  The number of columns follows the width of the grid: children are attached anew
+ * in an idle call, since none may move during an allocation. */
 #include "grid.h"
 #include "row.h"
 #include <glib/gi18n.h>
 
-#define TWO_COLUMNS 1100 /* pixels of the grid; a window of 1600 */
+#define TWO_COLUMNS 1100 /* width of the grid in pixels, for a window of 1600 */
 #define BUTTON_ROOM 30
 
 typedef struct {
@@ -34,7 +34,7 @@ place (DynoPlotGrid *self)
       gboolean shown = self->maximized ? cell->view == self->maximized : cell->shown;
       int columns = self->maximized ? 1 : self->columns, at = shown ? n++ : 0;
       gtk_widget_set_visible (cell->card, shown);
-      /* Hidden ones too: their rows count among those that are of one height. */
+      /* Hidden cards, too: their rows count among the rows of equal height. */
       gtk_container_child_set (GTK_CONTAINER (self), cell->card, "left-attach", at % columns,
                                "top-attach", at / columns, NULL);
     }

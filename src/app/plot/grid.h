@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots in cards: one below the other, in two columns where there is room, or one alone. */
+/* Plots in cards: one below the other, in two columns where there is room, or only one. */
 #pragma once
 #include "view.h"
 
@@ -9,10 +9,11 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoPlotGrid, dyno_plot_grid, DYNO, PLOT_GRID, GtkGrid)
 
 GtkWidget *dyno_plot_grid_new (void);
-/* The grid has the view from then on; it is not shown yet.  Their order is that of the calls. */
+/* The grid owns the view from then on, which is not shown yet.  Views are in the order of the
+ * calls. */
 void dyno_plot_grid_add (DynoPlotGrid *self, DynoPlotView *view);
 void dyno_plot_grid_set_shown (DynoPlotGrid *self, DynoPlotView *view, gboolean shown);
-/* Alone, until it is asked for again; also by its button and by the view's signal. */
+/* Shows only this view, until it is called again; the view's button and signal do the same. */
 void dyno_plot_grid_toggle_maximized (DynoPlotGrid *self, DynoPlotView *view);
 
 G_END_DECLS

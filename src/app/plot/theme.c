@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The plot theme that suits a widget.  Lines come from the plot layer's light or dark theme, paper
- * and ink from the GTK theme, so that plots sit in their card in any theme.  Text is Pango's, which
- * has a font for every script; its layouts are kept, since a frame shows the same few dozen texts
- * as the one before.  One thread. */
+/* The plot theme that suits a widget.  Lines come from the plot layer's light or dark theme,
+ * background and text colour from the GTK theme, so that plots suit their card in any theme.  Text
+ * is Pango's, which has a font for every script; its layouts are kept, since successive frames show
+ * the same few dozen texts.  One thread. */
 #include "theme.h"
 
 #define MOST_LAYOUTS 512
-/* Of borders to the ground, as the colours are written: Adwaita has 1.3 and 1.5 (dark), HighContrast
- * and HighContrastInverse 2. */
+/* The ratio of borders to the background, by their colour values: Adwaita has 1.3 and 1.5 (dark),
+ * HighContrast and HighContrastInverse have 2. */
 #define CONTRAST 1.7
 
 static double
@@ -24,7 +24,7 @@ mix (const GdkRGBA *ink, const GdkRGBA *paper, double share)
                        ink->blue * share + paper->blue * (1 - share), 1 };
 }
 
-/* As Pango has it for this screen: text scaling is in it. */
+/* Pango's resolution for this screen, which includes text scaling. */
 static double
 get_dpi (GtkWidget *widget)
 {
@@ -98,7 +98,7 @@ take_font (DynoPlotTheme *theme, GtkWidget *widget)
   theme->text = draw_text;
 }
 
-/* HighContrast and its like are known by what they look like, whatever their name. */
+/* Themes such as HighContrast are recognised by their colours, whatever their name. */
 static gboolean
 is_of_high_contrast (GtkStyleContext *context, const GdkRGBA *paper)
 {
@@ -108,7 +108,8 @@ is_of_high_contrast (GtkStyleContext *context, const GdkRGBA *paper)
   return borders.alpha > 0.9 && (MAX (a, b) + 0.05) / (MIN (a, b) + 0.05) > CONTRAST;
 }
 
-/* Lines a third of the way to the ink, wide, each with dashes of its own. */
+/* Moves line colours a third of the way to the text colour, and makes lines wide, each with its own
+ * dashes. */
 static void
 raise_contrast (DynoPlotTheme *theme, const GdkRGBA *ink, const GdkRGBA *paper)
 {

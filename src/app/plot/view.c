@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot.  It owns no data: it keeps a DynoPlot and repaints when told.  Pointer and keys ask
- * for another view by signals, since plots over one axis are moved together. */
+/* A live plot.  It owns no data: it keeps a DynoPlot and repaints on request.  Pointer and keys ask
+ * for another span by signals, since plots over one axis are moved together. */
 #include "view.h"
 #include "row.h"
 #include "axis.h"
@@ -24,7 +24,7 @@ struct _DynoPlotView {
   double own_label_width;
   gboolean dragging;
   double drag_from, drag_to;         /* pixels */
-  DynoPlotSpan drag_span, drag_axis; /* what was looked at when it began; the whole for "all" */
+  DynoPlotSpan drag_span, drag_axis; /* when it began; drag_axis: the whole for "all" */
 };
 
 enum { CURSOR, SPAN, MAXIMIZE, N_SIGNALS };
@@ -32,8 +32,8 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoPlotView, dyno_plot_view, GTK_TYPE_DRAWING_AREA)
 
-/* What a screen reader hears as the plot's description: the values at the read-out, else the
- * latest.  Made when asked for, since they change many times per second. */
+/* The plot's description for screen readers: the values at the read-out, else the latest.  It is
+ * made on request, since the values change many times per second. */
 typedef struct {
   GtkWidgetAccessible parent_instance;
   char *text;
@@ -193,7 +193,8 @@ dyno_plot_view_align (DynoPlotView *const *views, guint n)
     }
 }
 
-/* The others are drawn once more when this one needs more or less room than before. */
+/* Gives all views of the row the same room, and redraws the others where this view needs more or
+ * less room than before. */
 static void
 share_label_width (DynoPlotView *self, double width)
 {
@@ -255,7 +256,7 @@ dyno_plot_view_get_plot (DynoPlotView *self)
   return &self->plot;
 }
 
-/* Room for title, axes and three ticks in any text size. */
+/* Asks for room for title, axes and three ticks in any text size. */
 static void
 dyno_plot_view_preferred_height (GtkWidget *widget, int *least, int *natural)
 {
@@ -308,7 +309,8 @@ ask_for (DynoPlotView *self, DynoPlotSpan span)
   g_signal_emit (self, signals[SPAN], 0, span.x0, span.x1);
 }
 
-/* Of whole things a few; of others as close as the numbers go. */
+/* The least width of a span: a few units where x counts something, else as small as the numbers
+ * allow. */
 static double
 get_least (DynoPlotView *self, DynoPlotSpan all)
 {
@@ -352,7 +354,7 @@ dyno_plot_view_scroll (GtkWidget *widget, GdkEventScroll *event)
   return GDK_EVENT_STOP;
 }
 
-/* A drag moves what is looked at; over the whole it chooses a part. */
+/* A drag moves the span; over the whole it selects a part. */
 static gboolean
 dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
 {
@@ -374,8 +376,8 @@ dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
   return GDK_EVENT_STOP;
 }
 
-/* Of the axis as it was when the drag began, in x for a pixel; it is as wide as the widget less
- * what stands beside it. */
+/* The x per pixel of the axis as it was when the drag began; the axis is as wide as the widget,
+ * less the room beside it. */
 static double
 get_scale (DynoPlotView *self)
 {
@@ -434,8 +436,8 @@ dyno_plot_view_leave (GtkWidget *widget, GdkEventCrossing *event)
   return GDK_EVENT_PROPAGATE;
 }
 
-/* The read-out with the keyboard: arrows by a hundredth of the view, Home, End, Escape.  What is
- * looked at follows it. */
+/* The read-out with the keyboard: arrows by a hundredth of the view, Home, End, Escape.  The span
+ * follows the read-out. */
 static gboolean
 move_cursor (DynoPlotView *self, guint key)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot: draws with dyno_plot_draw, follows the pointer with a read-out, can hold its view
- * still.
- * The lines' series belong to others and must outlive the view.  Signal "cursor" (double x; NaN:
- * left). */
+/* A live plot: draws with dyno_plot_draw, follows the pointer with a read-out, and can keep what it
+ * shows.
+ * The lines' series belong to others and must outlive the view.  See below for its signals. */
 #pragma once
 #include "draw.h"
 #include "span.h"
@@ -15,12 +14,12 @@ G_DECLARE_FINAL_TYPE (DynoPlotView, dyno_plot_view, DYNO, PLOT_VIEW, GtkDrawingA
 
 #define DYNO_PLOT_VIEW_MAX_LINES 16
 
-/* "cursor" (double x): the read-out was moved there, by pointer or keys; NaN: away.  "span" (double
- * x0, double x1): zoomed or panned so.  "maximize": asked for by key.  Who has the view decides for
- * which views that holds, and sets it. */
+/* Signals: "cursor" (double x): the read-out was moved to x by pointer or keys; NaN: it was
+ * removed.  "span" (double x0, double x1): the user zoomed or panned to this span.  "maximize":
+ * asked for by a key.  The owner of the view decides which views follow, and sets them. */
 void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *y_label,
                                 const char *empty); /* copied */
-/* What x is: "Step"; see DynoPlot.  Copied. */
+/* label: the meaning of x, "Step", copied; whole, time: see DynoPlot. */
 void dyno_plot_view_set_x (DynoPlotView *self, const char *label, gboolean whole, gboolean time);
 /* Up to DYNO_PLOT_VIEW_MAX_LINES; their series and maps are the caller's. */
 void dyno_plot_view_set_lines (DynoPlotView *self, const DynoPlotLine *lines, guint n);
@@ -30,13 +29,13 @@ void dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust); /* see Dyn
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
 void dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing);
 void dyno_plot_view_set_title_room (DynoPlotView *self, double room);
-/* Stays while data goes on. */
+/* The span stays while data are added. */
 void dyno_plot_view_set_span (DynoPlotView *self, DynoPlotSpan span);
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);
 void dyno_plot_view_refresh (DynoPlotView *self); /* the series have grown */
 /* Views below each other stand in line: the texts beside their axes get the same room. */
 void dyno_plot_view_align (DynoPlotView *const *views, guint n);
-/* What is drawn, for files; valid while the view is. */
+/* The plot that is drawn, for files; valid as long as the view. */
 const DynoPlot *dyno_plot_view_get_plot (DynoPlotView *self);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog of predictions: a row for each image, its classes with bars or its values; what could
- * not be read says why in its place. */
+/* The dialog of predictions: a row for each image, with its classes and bars or its values; the row
+ * of an unreadable image says why. */
 #include "predictdialog.h"
 #include "format.h"
 #include "predictwork.h"
@@ -11,7 +11,7 @@ typedef struct {
   GtkWidget *dialog, *list, *scrolled, *hint, *state, *spinner;
   char *weights;
   int device;
-  DynoPredictWork *work; /* NULL: none yet */
+  DynoPredictWork *work; /* NULL: not started yet */
 } Dialog;
 
 static void
@@ -72,7 +72,7 @@ new_outputs (const DynoPredictedSample *sample)
   return grid;
 }
 
-/* What a row says, for screen readers. */
+/* The text of a row for screen readers. */
 static char *
 describe (const DynoPredictedSample *sample)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of a prediction.  Samples come to the main thread one by one, as far as they can be
- * shown; the rest is counted. */
+/* The thread of a prediction.  Samples go to the main thread one by one, as many as can be shown;
+ * the rest is counted. */
 #include "predictwork.h"
 #include "predictor.h"
 #include <glib/gi18n.h>
@@ -15,7 +15,7 @@ struct _DynoPredictWork {
   GCancellable *cancellable;
   const DynoPredictFuncs *funcs;
   gpointer data;
-  gboolean over; /* main thread: nobody listens any more */
+  gboolean over; /* main thread: the work was cancelled */
   /* the thread's */
   DynoDataset *dataset;
   const DynoWeightsInfo *info;
@@ -103,7 +103,7 @@ tell_done (gpointer data)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* The most likely first, ties by their number. */
+/* Takes the most likely classes first, ties by their number. */
 static void
 take_classes (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares)
 {
@@ -160,7 +160,7 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
   return TRUE;
 }
 
-/* What the scan refused: its text begins with the file's name. */
+/* Reports the files that the scan refused; the text of each begins with the file's name. */
 static void
 tell_refused (DynoPredictWork *work)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the weights of a run say of image files, in a thread: the predictor of the train layer with
- * its data set.  Main thread only; both functions are called on it, and never after _cancel. */
+/* Predicts image files with the weights of a run, in a thread: the predictor of the train layer
+ * with its data set.  Main thread only; both functions are called on it, and never after
+ * _cancel. */
 #pragma once
 #include <gio/gio.h>
 
@@ -10,25 +11,25 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *sample;  /* a file's name, as people read it */
-  char *problem; /* it could not be read: why; NULL: the next are there */
+  char *problem; /* why the file could not be read; NULL: the members below are set */
   gboolean is_values;
   guint n; /* classes, most likely first; or values, in their order */
   struct {
-    char *name;    /* of a value with its unit */
+    char *name;    /* of a class; of a value, with its unit */
     double number; /* probability, or value */
   } outputs[DYNO_PREDICT_MOST_OUTPUTS];
 } DynoPredictedSample;
 
 typedef struct {
   guint64 n, n_unreadable;
-  double seconds; /* of predicting, without opening */
+  double seconds; /* spent on predictions, without opening the weights */
   char *device;
-  char *notes; /* what was assumed of the weights; or NULL */
+  char *notes; /* assumptions about the weights; or NULL */
 } DynoPredictSummary;
 
 typedef struct {
   void (*sample) (const DynoPredictedSample *sample, gpointer data);
-  /* The last; error: it ended early, and summary tells of what there was. */
+  /* The last call; error: the work ended early, and summary is of the images before. */
   void (*done) (const DynoPredictSummary *summary, const GError *error, gpointer data);
 } DynoPredictFuncs;
 

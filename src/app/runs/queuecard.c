@@ -20,7 +20,7 @@ struct _DynoQueueCard {
   GtkBox parent_instance;
   GtkWidget *count, *start, *list;
   GPtrArray *jobs;      /* DynoQueuedJob, those that are shown */
-  GSubprocess *process; /* that was started here, or NULL */
+  GSubprocess *process; /* started by this window, or NULL */
   guint poll;
   gboolean reading;
 };
@@ -36,7 +36,7 @@ typedef struct {
   enum { LIST, ADD, MOVE, REMOVE } what;
   gint64 id, before;
   const DynoJob *job;
-  char *runs; /* for ADD: the folder that the job's is made in */
+  char *runs; /* for ADD: the parent of the job's folder */
 } Request;
 
 static void
@@ -72,7 +72,7 @@ remove_job (DynoStore *store, gint64 id, GError **error)
     {
       const DynoQueuedJob *job = jobs->pdata[i];
       if (job->id == id)
-        g_rmdir (job->job->out_dir); /* one that was claimed, and never used */
+        g_rmdir (job->job->out_dir); /* a folder that was claimed and never used */
     }
   return TRUE;
 }
@@ -170,14 +170,14 @@ dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job, const char *runs)
 
 /* --- its order -------------------------------------------------------------------------------- */
 
-/* The job of a row, and where it stands; NULL: none. */
+/* The job of a row; NULL: there is none. */
 static const DynoQueuedJob *
 get_job (DynoQueueCard *self, int row)
 {
   return self->jobs && row >= 0 && row < (int) self->jobs->len ? self->jobs->pdata[row] : NULL;
 }
 
-/* The job of row from, to stand where row `to` is now, which is counted with it. */
+/* Moves the job of row `from` to the place of row `to`, counted with the moved job. */
 static void
 move_job (DynoQueueCard *self, int from, int to)
 {
@@ -227,7 +227,7 @@ drag_data_get (GtkWidget *handle, GdkDragContext *context, GtkSelectionData *dat
                           (const guchar *) &at, sizeof at);
 }
 
-/* On the lower half of a row: behind it. */
+/* Dropped on the lower half of a row, the job is placed after it. */
 static void
 drag_data_received (GtkWidget *row, GdkDragContext *context, int x, int y, GtkSelectionData *data,
                     guint info, guint time, DynoQueueCard *self)
@@ -347,7 +347,7 @@ show_jobs (DynoQueueCard *self)
 
 /* --- working it off --------------------------------------------------------------------------- */
 
-/* Beside this program, in the folder of a build, or where programs are.  g_free. */
+/* Finds dynoctl beside this program, in the build folder, or in PATH.  g_free. */
 static char *
 find_dynoctl (void)
 {

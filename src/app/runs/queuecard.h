@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of jobs with frozen settings, the one of `dynoctl queue`: their order, what has become
- * of them, and the process that works them off. */
+/* The queue of jobs with frozen settings, the one of `dynoctl queue`: their order, their results,
+ * and the process that runs them. */
 #pragma once
 #include "job.h"
 #include <gtk/gtk.h>
@@ -10,12 +10,12 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_QUEUE_CARD (dyno_queue_card_get_type ())
 G_DECLARE_FINAL_TYPE (DynoQueueCard, dyno_queue_card, DYNO, QUEUE_CARD, GtkBox)
 
-/* Signals: "failed" (GError); "changed" (guint n): so many wait or run.  The card is visible while
- * there are some. */
+/* Signals: "failed" (GError); "changed" (guint n): the number of jobs that wait or run.  The card
+ * is visible while there are some. */
 GtkWidget *dyno_queue_card_new (void);
-/* Reads it anew, in a thread. */
+/* Reads the queue anew, in a thread. */
 void dyno_queue_card_refresh (DynoQueueCard *self);
-/* The job, as it is now, behind the others, with a folder of its own among runs. */
+/* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
 void dyno_queue_card_add (DynoQueueCard *self, const DynoJob *job, const char *runs);
 
 G_END_DECLS

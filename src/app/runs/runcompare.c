@@ -42,7 +42,7 @@ show_curves (DynoRunCompare *self)
   guint n = 0;
   gboolean waits = FALSE;
   int x = gtk_combo_box_get_active (GTK_COMBO_BOX (self->axis));
-  /* First the training of all, then their validation: names stand in this order. */
+  /* First the training of all runs, then their validation: names are in this order. */
   for (guint part = 0; part < 2; part++)
     for (guint i = 0; i < self->n; i++)
       {
@@ -85,7 +85,8 @@ span_asked (DynoPlotView *view, double x0, double x1, gpointer data)
   dyno_plot_view_set_span (view, (DynoPlotSpan){ x0, x1 });
 }
 
-/* Numbers are written in a thread.  The series of past runs do not change, and are held. */
+/* The numbers are written in a thread.  The series of past runs do not change, and are
+ * referenced. */
 typedef struct {
   char *path;
   guint n;
@@ -187,7 +188,7 @@ add_text (DynoRunCompare *self, int row, int column, const char *text)
   gtk_grid_attach (GTK_GRID (self->grid), label, column, row, 1, 1);
 }
 
-/* A row of the table; make returns what stands there for a run. */
+/* Adds a row to the table; make returns the text for a run. */
 static void
 add_row (DynoRunCompare *self, int *row, const char *title, const char *key,
          char *(*make) (const DynoStoredRun *run, const char *key))
@@ -234,7 +235,7 @@ make_data (const DynoStoredRun *run, const char *key)
   g_autofree char *name = dyno_words_data (location);
   if (!sizes)
     return g_steal_pointer (&name);
-  /* Of two that are generated these differ. */
+  /* Generated data sets differ by these values. */
   g_auto (GStrv) parts = g_strsplit (sizes + 1, "&", -1);
   for (char **part = parts; *part; part++)
     g_strdelimit (*part, "=", ' ');
@@ -292,7 +293,7 @@ void
 dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                        const DynoStoredRun *const *runs, guint n)
 {
-  /* The view lets go of series before they are freed. */
+  /* The view must drop the series before they are freed. */
   dyno_plot_view_set_lines (self->view, NULL, 0);
   dyno_plot_view_set_span (self->view, (DynoPlotSpan){ 0, 0 });
   dyno_run_curves_forget (curves);

@@ -13,7 +13,7 @@ G_DECLARE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, DYNO, RUN_COMPARE, GtkBo
 
 /* Signal "failed" (GError): a file could not be written. */
 GtkWidget *dyno_run_compare_new (void);
-/* runs live until the next call; curves are asked for, and drawn as they come. */
+/* runs live until the next call; their curves are requested, and drawn when they are read. */
 void dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                             const DynoStoredRun *const *runs, guint n);
 

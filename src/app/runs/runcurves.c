@@ -17,7 +17,7 @@
 
 typedef struct {
   gint64 id;
-  guint64 steps; /* that it had */
+  guint64 steps; /* that the run had */
   char *title, *folder;
   double steps_per_epoch;
   gboolean whole;
@@ -87,7 +87,7 @@ take_rows (DynoRunCurve *curve, DynoMetrics *log, double steps_per_epoch)
       dyno_series_append (curve->val_loss, (double) epoch.step, epoch.val_loss);
 }
 
-/* Columns that hold no number take that of their left neighbour. */
+/* Columns without a number repeat their left neighbour. */
 static void
 make_spark (DynoRunCurve *curve)
 {
@@ -111,8 +111,8 @@ make_spark (DynoRunCurve *curve)
     }
 }
 
-/* A log takes several times its size while it is read, in pieces below which the C library would
- * keep what was freed for this thread. */
+/* Reading a log takes several times its size in small allocations, which the C library would keep
+ * for this thread after they are freed. */
 static void
 give_back (goffset bytes)
 {
@@ -169,7 +169,7 @@ curve_read (GObject *source, GAsyncResult *result, gpointer data)
   Entry *entry = g_task_propagate_pointer (G_TASK (result), NULL);
   Entry *before = g_hash_table_lookup (self->curves, &request->id);
   self->reading = FALSE;
-  /* A whole one stays until it is forgotten: its series are drawn. */
+  /* A whole curve stays until _forget: its series are being drawn. */
   if (entry && before && before->whole && !entry->whole)
     entry_free (entry);
   else if (entry)
@@ -216,7 +216,8 @@ ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
   read_next (self);
 }
 
-/* One that goes on is read again when there is more than a point of its row to be seen. */
+/* The curve of a run that goes on is read again when it has grown by more than one point of its
+ * row. */
 static gboolean
 is_old (const Entry *entry, const DynoStoredRun *run)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of past runs, read from their folders in a thread, one run at a time, the one that was
- * asked for last first; kept for those that are looked at. */
+/* The curves of past runs, read from their folders in a thread, one run at a time, the latest
+ * request first, and kept for the runs that are shown. */
 #pragma once
 #include "series.h"
 #include "store.h"
@@ -16,17 +16,17 @@ G_DECLARE_FINAL_TYPE (DynoRunCurves, dyno_run_curves, DYNO, RUN_CURVES, GObject)
 typedef struct {
   guint n_spark;                  /* 0: no curve is known */
   float spark[DYNO_SPARK_POINTS]; /* the loss, smoothed, from its first step to its last */
-  /* of a run that was asked for whole, else NULL; x in steps; for x axes seconds and epochs */
+  /* of a run that was requested whole, else NULL; x in steps; for x axes seconds and epochs */
   DynoSeries *loss, *val_loss, *seconds, *epochs;
 } DynoRunCurve;
 
-/* Signal "read": another one was. */
+/* Signal "read": another curve was read. */
 DynoRunCurves *dyno_run_curves_new (void);
-/* NULL: it is not read yet, which this asks for.  whole: with its series, under the run's title.
- * Valid until the next call that asks for another one, series until _forget. */
+/* NULL: the curve is not read yet; the call requests it.  whole: with its series, under the run's
+ * title.  Valid until the next call that requests another curve, series until _forget. */
 const DynoRunCurve *dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run,
                                          gboolean whole);
-/* Series are freed; those that draw them have let go. */
+/* Frees the series; no plot may draw them any more. */
 void dyno_run_curves_forget (DynoRunCurves *self);
 
 G_END_DECLS

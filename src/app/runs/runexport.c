@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Exports of past runs.  Those of a run's folder may be long, and are made in a thread. */
+/* Exports of past runs.  Exports of a run's folder may take long, and are made in a thread. */
 #include "runexport.h"
 #include "csvcell.h"
 #include "export-dialog.h"
@@ -70,7 +70,7 @@ typedef struct {
   Export *export;
   const DynoRunExporter *exporter;
   char *folder, *path;
-  char *table; /* to be written, instead of what is in the folder */
+  char *table; /* to be written instead of an export of the folder */
 } Request;
 
 static void
@@ -127,7 +127,7 @@ run_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   request->exporter = dyno_run_exporter_find (g_variant_get_string (parameter, NULL));
   request->folder = g_strdup (self->runs[0]->folder);
   g_autofree char *name = dyno_run_exporter_name_file (request->exporter, request->folder);
-  if (request->exporter->add) /* it has a place of its own */
+  if (request->exporter->add) /* the exporter adds to a place of its own */
     {
       run_path_chosen (name, NULL, request);
       request_free (request);
@@ -162,7 +162,7 @@ add_settings (GString *text, const DynoStoredRun *run, const GPtrArray *keys)
     }
 }
 
-/* A row for each run: what it is, what came of it, and each setting that is not equal in all. */
+/* A row for each run: its identity, its results, and each setting that is not equal in all runs. */
 static char *
 make_table (Export *self)
 {

@@ -16,7 +16,7 @@ typedef struct {
   DynoRunHistoryUse use;
   GArray *ids; /* gint64 */
   char *text;
-  GPtrArray *deleted; /* DynoDeletedRun: what was, or what comes back */
+  GPtrArray *deleted; /* DynoDeletedRun: deleted now, or to be restored */
 } Request;
 
 static void

@@ -12,21 +12,21 @@ typedef enum {
   DYNO_RUN_HISTORY_RENAME, /* to text */
   DYNO_RUN_HISTORY_TAG,    /* with text */
   DYNO_RUN_HISTORY_DELETE,
-  DYNO_RUN_HISTORY_UNDELETE, /* what a deletion gave */
+  DYNO_RUN_HISTORY_UNDELETE, /* runs that a deletion returned */
 } DynoRunHistoryUse;
 
-/* All that is needed to put it back. */
+/* A deleted run, with everything that is needed to restore it. */
 typedef struct {
   DynoStoredRun *run;
   GArray *epochs; /* DynoEpochMetrics */
 } DynoDeletedRun;
 
-/* ids (gint64) and deleted (DynoDeletedRun) are taken; both may be NULL.  used is called in the
- * thread of the caller. */
+/* Takes ids (gint64) and deleted (DynoDeletedRun); both may be NULL.  used is called in the
+ * caller's thread. */
 void dyno_run_history_use (GObject *source, DynoRunHistoryUse use, GArray *ids, const char *text,
                            GPtrArray *deleted, GAsyncReadyCallback used);
-/* All runs, newest first; NULL: the error.  *deleted: what a deletion took, also one that failed
- * half way, or NULL; g_ptr_array_unref. */
+/* All runs, newest first; NULL: the error.  *deleted: the runs that a deletion removed, also if it
+ * failed half way, or NULL; g_ptr_array_unref. */
 GPtrArray *dyno_run_history_finish (GAsyncResult *result, GPtrArray **deleted, GError **error);
 
 G_END_DECLS

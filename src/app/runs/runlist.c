@@ -12,7 +12,7 @@
 struct _DynoRunList {
   GObject parent_instance;
   GPtrArray *runs;
-  int column; /* that it is sorted by */
+  int column; /* by which the list is sorted */
   GtkSortType order;
   int stamp;
 };
@@ -94,7 +94,7 @@ make_text (const DynoStoredRun *run, int column)
 
 /* --- order ------------------------------------------------------------------------------------ */
 
-/* What is not known stands behind all, in both orders of the others. */
+/* Unknown values come last, in both orders. */
 static int
 compare_numbers (double a, double b, int sign)
 {
@@ -157,7 +157,7 @@ is_text (int column)
          || column == DYNO_RUN_LIST_TAGS;
 }
 
-/* The rows where they were before; g_free. */
+/* Sorts the runs; returns the former row of each; g_free. */
 static int *
 sort (DynoRunList *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs of the history as the model of a list.  Texts are made when a row is shown, so that ten
- * thousand runs are there at once; sorting orders the runs themselves. */
+ * thousand runs are listed at once; sorting orders the runs themselves. */
 #pragma once
 #include "store.h"
 #include <gtk/gtk.h>
@@ -15,7 +15,7 @@ typedef enum {
   DYNO_RUN_LIST_BEGUN,
   DYNO_RUN_LIST_DATA,
   DYNO_RUN_LIST_MODEL,
-  DYNO_RUN_LIST_SETTINGS, /* those that are not as by default */
+  DYNO_RUN_LIST_SETTINGS, /* settings that differ from the defaults */
   DYNO_RUN_LIST_BEST,
   DYNO_RUN_LIST_RATE,
   DYNO_RUN_LIST_TIME,
@@ -25,14 +25,14 @@ typedef enum {
   DYNO_N_RUN_LIST_COLUMNS
 } DynoRunListColumn;
 
-/* runs, DynoStoredRun*, become the list's, and are sorted as it is.  A view is not attached
+/* _set_runs takes the runs, DynoStoredRun*, and sorts them as the list is.  No view may be attached
  * meanwhile. */
 DynoRunList *dyno_run_list_new (void);
 void dyno_run_list_set_runs (DynoRunList *self, GPtrArray *runs);
 guint dyno_run_list_get_length (DynoRunList *self);
 const DynoStoredRun *dyno_run_list_get (DynoRunList *self, guint row);
 
-/* "Batch size 64, Learning rate 0.01": what is not as by default.  g_free. */
+/* "Batch size 64, Learning rate 0.01": settings that differ from the defaults.  g_free. */
 char *dyno_run_list_tell_settings (const DynoSettings *settings);
 
 G_END_DECLS

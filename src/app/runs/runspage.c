@@ -26,7 +26,7 @@ struct _DynoRunsPage {
   DynoRunCurves *curves;
   DynoSetup *setup;
   gboolean queue_known;
-  gboolean filling; /* the selection is put back: no change of it counts */
+  gboolean filling; /* the selection is being restored: its changes do not count */
 };
 
 enum { FAILED, TAKEN, START, QUEUED, EXPORTED, REPORT_FAILED, N_SIGNALS };
@@ -44,7 +44,7 @@ get_selection (DynoRunsPage *self)
   return gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list));
 }
 
-/* const DynoStoredRun*, in their order. */
+/* The selected runs (const DynoStoredRun*), in the order of the list. */
 static GPtrArray *
 get_selected (DynoRunsPage *self)
 {
@@ -71,7 +71,7 @@ get_selected_ids (DynoRunsPage *self)
   return ids;
 }
 
-/* The same runs are selected again, and the list stands where it stood. */
+/* Shows the runs; the same ones are selected again, and the list keeps its scroll position. */
 static void
 show_runs (DynoRunsPage *self, GPtrArray *runs)
 {
@@ -79,7 +79,7 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   GtkAdjustment *place = gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scrolled));
   double y = gtk_adjustment_get_value (place);
   self->filling = TRUE;
-  /* No widget holds a run while the old ones are freed. */
+  /* No widget may refer to a run while the old runs are freed. */
   dyno_run_export_set_runs (self->export, NULL, 0);
   dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves, NULL, 0);
   gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), NULL);
@@ -183,7 +183,7 @@ update_selection (DynoRunsPage *self)
                          (const DynoStoredRun *const *) selected->pdata, selected->len);
 }
 
-/* NULL: not exactly one. */
+/* The selected run; NULL: not exactly one is selected. */
 static const DynoStoredRun *
 get_one (DynoRunsPage *self)
 {
@@ -525,7 +525,8 @@ add_searches (DynoRunsPage *self)
   gtk_container_add (GTK_CONTAINER (self->body), self->searches);
 }
 
-/* All of it scrolls where the window is low: the list keeps a few rows, the curves their height. */
+/* The whole page scrolls where the window is low: the list keeps a few rows, the curves their
+ * height. */
 static void
 add_body (DynoRunsPage *self)
 {
@@ -535,7 +536,7 @@ add_body (DynoRunsPage *self)
   g_object_set (scrolled, "hscrollbar-policy", GTK_POLICY_NEVER, "vexpand", TRUE, NULL);
   dyno_widget_set_accessible_name (scrolled, _ ("Queue and runs"));
   gtk_container_add (GTK_CONTAINER (scrolled), self->body);
-  /* Nothing is pressed to its least height before that. */
+  /* No part is reduced to its least height before the page scrolls. */
   gtk_scrollable_set_vscroll_policy (GTK_SCROLLABLE (gtk_bin_get_child (GTK_BIN (scrolled))),
                                      GTK_SCROLL_NATURAL);
   gtk_container_add (GTK_CONTAINER (self), scrolled);

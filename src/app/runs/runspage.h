@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of runs: the queue of those that are to come, and a list of those that were, out of the
- * history; go on with one, take its settings again, open its folder, rename, tag, delete; the curves
- * of those that are selected, and what differs between them. */
+/* The page of runs: the queue of runs that are to come, and the list of past runs from the history.
+ * A run can be continued, its settings taken again, its folder opened; it can be renamed, tagged,
+ * deleted.  Selected runs are shown with their curves and their differences. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -11,16 +11,17 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_RUNS_PAGE (dyno_runs_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoRunsPage, dyno_runs_page, DYNO, RUNS_PAGE, GtkBox)
 
-/* Signals: "failed" (GError), "taken": a run's job was put into the setup; "start" (const DynoJob *):
- * it is to be run now, to go on with a run; "queued" (guint): so many jobs wait or run; "exported"
- * (const char *): a file was written; "report-failed" (GError): a search's cannot be shown. */
+/* Signals: "failed" (GError), "taken": a run's job was put into the setup; "start" (const DynoJob
+ * *): the job is to be started now, to continue a run; "queued" (guint): the number of jobs that
+ * wait or run; "exported" (const char *): a file was written; "report-failed" (GError): the report
+ * of a search cannot be shown. */
 void dyno_runs_page_set_setup (DynoRunsPage *self, DynoSetup *setup);
-/* What the weights of the selected run say of these images; FALSE: not exactly one run with weights
- * is selected. */
+/* Predicts these images with the weights of the selected run; FALSE: not exactly one run with
+ * weights is selected. */
 gboolean dyno_runs_page_predict (DynoRunsPage *self, const char *const *paths);
 /* Reads the history and the queue anew, in a thread. */
 void dyno_runs_page_refresh (DynoRunsPage *self);
-/* The job as it is now, behind those that wait, with a folder of its own among runs. */
+/* Appends the job, as it is now, to the queue, with a folder of its own below `runs`. */
 void dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char *runs);
 
 G_END_DECLS

@@ -5,8 +5,8 @@
 #include "sparkcell.h"
 #include <glib/gi18n.h>
 
-/* All rows are of one height and all columns of a known width, so that no row is measured that is
- * not seen.  width: with text of the usual size, pixels. */
+/* All rows are of one height and all columns of a known width, so that only visible rows are
+ * measured.  width: in pixels, with text of the usual size. */
 static void
 add_column (GtkWidget *list, const char *title, int column, double align, int width)
 {

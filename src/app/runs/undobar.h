@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What was deleted last, kept for some seconds to be put back.  Signal "undo": the button. */
+/* Keeps the runs that were deleted last for some seconds, to be restored.  Signal "undo": the
+ * button. */
 #pragma once
 #include <gtk/gtk.h>
 
@@ -9,10 +10,10 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoUndoBar, dyno_undo_bar, DYNO, UNDO_BAR, GtkBin)
 
 GtkWidget *dyno_undo_bar_new (void);
-/* deleted: DynoDeletedRun, one at least; those before it are forgotten */
+/* deleted: at least one DynoDeletedRun; earlier ones are dropped */
 void dyno_undo_bar_offer (DynoUndoBar *self, GPtrArray *deleted);
 gboolean dyno_undo_bar_has (DynoUndoBar *self);
-/* The bar goes; NULL: nothing is kept any more.  g_ptr_array_unref. */
+/* Hides the bar and returns the runs; NULL: none are kept any more.  g_ptr_array_unref. */
 GPtrArray *dyno_undo_bar_take (DynoUndoBar *self);
 
 G_END_DECLS

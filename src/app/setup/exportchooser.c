@@ -12,7 +12,7 @@ typedef struct {
   char *device;
   DynoDataset *dataset; /* or NULL */
   GtkWidget *dialog, *list, *text, *left_out, *copy;
-  const DynoExporter *exporter; /* that is shown */
+  const DynoExporter *exporter; /* the shown one */
   guint copied_timer;
   DynoExportDone done;
   gpointer data;
@@ -194,7 +194,7 @@ new_buttons (Chooser *self)
   return box;
 }
 
-/* A dialog wider than its window would be cut off by small screens. */
+/* A dialog that is wider than its window would be cut off on small screens. */
 static void
 set_size (GtkWidget *dialog, GtkWindow *parent)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog that exports settings: a list of the formats, the text as it would be written, what
- * the format cannot hold; copied or saved from there.  Modal to its window; nothing blocks. */
+/* The dialog that exports settings: a list of the formats, the text as it would be written, and the
+ * settings that the format cannot hold.  The text can be copied or saved.  Modal to its window;
+ * nothing blocks. */
 #pragma once
 #include "exporter.h"
 #include <gtk/gtk.h>
@@ -11,8 +12,8 @@ G_BEGIN_DECLS
 typedef void (*DynoExportDone) (const char *path, const GError *error, gpointer data);
 
 /* context, its job and device are copied; its dataset is the information of `dataset`, which is
- * referenced, or NULL.  done may come as long as the dialog is there, which parent destroys with
- * itself. */
+ * referenced, or NULL.  done may be called as long as the dialog exists, which is destroyed with
+ * parent. */
 void dyno_export_chooser_show (GtkWindow *parent, const DynoExportContext *context,
                                DynoDataset *dataset, DynoExportDone done, gpointer data);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A table, a row a layer in the order of the forward pass, as the job would train it: its samples'
- * size, classes, width, batch and precision.  Layers are listed as they were written, before fusion,
- * so that they are those that other programs have. */
+/* A table with one row per layer in the order of the forward pass, as the job would train the
+ * model: with its sample size, classes, width, batch and precision.  Layers are listed before
+ * fusion, so that they correspond to those of other programs. */
 #include "layersdialog.h"
 #include "format.h"
 #include "network.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What the chosen model is made of, layer by layer: shapes, parameters, work, memory. */
+/* The layers of the chosen model: shapes, parameters, work, memory. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
 
-/* Of the setup's job as it is now; or a sentence where its network cannot be built. */
+/* Shows the layers of the setup's job as it is now; or a sentence where its network cannot be
+ * built. */
 void dyno_layers_dialog_show (GtkWindow *parent, DynoSetup *setup);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The row of the form in which the model is chosen, with what it is made of below. */
+/* The row of the form in which the model is chosen, with its layers below. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Why something cannot be done now.  What one setting needs of another is said by the table of
- * settings; what it needs of device and data set is said here. */
+/* Reasons why something cannot be done now.  The table of settings has what one setting requires of
+ * another; the requirements on device and data set are here. */
 #include "obstacles.h"
 #include "words.h"
 #include <glib/gi18n.h>

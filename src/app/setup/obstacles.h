@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why Start must wait, and why a setting cannot be changed now, in words. */
+/* Reasons, in words, why Start must wait and why a setting cannot be changed now. */
 #pragma once
 #include "setup.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans in a thread.  A question waits until its moment is over, then its task owns it; the planner
- * knows the newest alone, and a question that it has let go has nobody to answer to. */
+/* Plans in a thread.  A question waits until its delay is over, then its task owns it; the planner
+ * knows only the newest, and a question that it has dropped is not answered. */
 #include "planner.h"
 #include <gio/gio.h>
 #include <math.h>
@@ -32,7 +32,7 @@ question_free (Question *q)
   g_free (q);
 }
 
-/* By what the history remembers of equal runs; without one no time is told. */
+/* Estimates from equal runs in the history; without one no time is given. */
 static void
 estimate (Question *q)
 {
@@ -93,7 +93,7 @@ plan_now (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* A question that waits is freed, one that is planned is left to its task. */
+/* Drops the question: a waiting one is freed, one that is being planned is left to its task. */
 static void
 let_go (DynoPlanner *self)
 {

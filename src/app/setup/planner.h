@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans jobs in a thread, for a window that asks after each change: a moment later, so that typing
- * makes one plan and not five, and an answer to an older question is dropped.  Main thread only;
- * the answer comes on it, and never after _free. */
+/* Plans jobs in a thread, for a window that asks after each change.  Planning begins a moment
+ * later, so that typing makes one plan and not five; an answer to an older question is dropped.
+ * Main thread only; the answer comes on it, and never after _free. */
 #pragma once
 #include "estimate.h"
 
@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 
 typedef struct _DynoPlanner DynoPlanner;
 
-/* estimate: where there is a plan.  plan NULL: error says why, or there was no data set or device to plan with and error is NULL. */
+/* estimate: not NULL where there is a plan.  plan NULL: error says why; with error NULL there was
+ * no data set or device to plan with. */
 typedef void (*DynoPlannerAnswer) (const DynoJob *job, const DynoJobPlan *plan,
                                    const DynoRunEstimate *estimate, const GError *error,
                                    gpointer data);
@@ -17,7 +18,7 @@ typedef void (*DynoPlannerAnswer) (const DynoJob *job, const DynoJobPlan *plan,
 DynoPlanner *dyno_planner_new (DynoPlannerAnswer answer, gpointer data);
 void dyno_planner_free (DynoPlanner *planner);
 
-/* job is copied, data set and device too in their way; both may be NULL. */
+/* job and device are copied, the data set is referenced; data set and device may be NULL. */
 void dyno_planner_ask (DynoPlanner *planner, const DynoJob *job, DynoDataset *dataset,
                        const DynoDeviceInfo *device);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fold of GPU and preset.  Combos are refilled only when their lists change; `updating` keeps a
- * refill from being taken for a choice. */
+/* The fold of GPU and preset.  Combos are refilled only when their lists change; `updating` marks a
+ * refill, which is no choice of the user. */
 #include "presetpanel.h"
 #include "format.h"
 #include "fold.h"
@@ -76,7 +76,7 @@ fill_presets (DynoPresetPanel *self)
   self->updating = FALSE;
 }
 
-/* The settings that make it custom. */
+/* The settings that make the preset custom. */
 static char *
 list_changed (DynoPresetPanel *self)
 {
@@ -91,7 +91,7 @@ list_changed (DynoPresetPanel *self)
   return g_string_free (text, FALSE);
 }
 
-/* "Custom" is a choice only while it is so. */
+/* "Custom" is an entry only while the settings are custom. */
 static void
 show_level (DynoPresetPanel *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The cards of model and GPU: model, device, preset with its level, advice, and what an emulation
- * means. */
+/* The cards of model and GPU: model, device, preset with its level, advice, and the meaning of an
+ * emulation. */
 #pragma once
 #include "fold.h"
 #include "setup.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The control of one setting.  Spin buttons of fractions step by the size of their value (0.01,
  * then 0.001), because a learning rate has no one useful step; bytes are shown in GiB; a 0 that
- * means "not fixed" reads so.  A text counts when it is whole: at Enter, or when the focus leaves. */
+ * means "not fixed" is shown as these words.  A text counts when it is complete: at Enter, or when
+ * the focus leaves. */
 #include "settingcontrol.h"
 #include "format.h"
 #include "words.h"
@@ -24,7 +25,7 @@ get_control (GtkWidget *widget)
   return g_object_get_data (G_OBJECT (widget), "dyno-control");
 }
 
-/* What 0 means where it is no amount; NULL: it is one. */
+/* The meaning of 0 where it is no amount; NULL: it is an amount. */
 static const char *
 zero_words (const DynoSettingInfo *info)
 {
@@ -46,7 +47,7 @@ chosen (GtkComboBox *combo, gpointer data)
     c->changed (c->info, gtk_combo_box_get_active (combo), c->data);
 }
 
-/* The window starts no run from weights: what asks for them is offered only where it is set
+/* The window starts no run from weights: a value that needs them is offered only where it is set
  * already. */
 static gboolean
 is_offered (const DynoSettingInfo *info, const char *value)
@@ -135,7 +136,7 @@ spun (GtkSpinButton *spin, gpointer data)
   c->changed (c->info, value == 0 ? 0 : value * get_unit (c->info), c->data);
 }
 
-/* As it is typed. */
+/* The text of a value as a user types it. */
 static char *
 make_text (const DynoSettingInfo *info, double number)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control of one setting, made from its line in the table: switch, spin button, combo or entry. */
+/* The control of one setting, made from its row in the table: switch, spin button, combo or
+ * entry. */
 #pragma once
 #include "settings.h"
 #include <gtk/gtk.h>

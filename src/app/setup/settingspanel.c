@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The form: a fold for each group of the table of settings, with model and preset where they belong,
- * and a search over all of it.  A value that is not as preset or default say has a dot and a button
- * that puts it back.  How arrays are read is shown with the data set.
+/* The form: a fold for each group of the table of settings, with model and preset where they
+ * belong, and a search over all of it.  A value that differs from the preset or the default has a
+ * dot, and a button that restores it.  The settings that say how arrays are read are shown with the
+ * data set.
  *
- * Its rows are built when it is first seen, or when the program has nothing else to do after its
- * first frame, which need not wait for them. */
+ * Its rows are built when it is first shown, or when the program is idle after its first frame,
+ * which need not wait for them. */
 #include "settingspanel.h"
 #include "cores.h"
 #include "fold.h"
@@ -29,7 +30,7 @@ struct _DynoSettingsPanel {
   DynoState *state; /* or NULL */
   GArray *rows;     /* SettingRow; of the groups that are built */
   guint n_groups;   /* that are built */
-  guint idle;       /* that builds the others; 0: all are */
+  guint idle;       /* source that builds the other groups; 0: all are built */
 };
 
 enum { LIVE_CHANGE, N_SIGNALS };
@@ -54,7 +55,8 @@ describe_workers (DynoSettingsPanel *self)
                           advised, cores);
 }
 
-/* A preset's AMP that the device would be slower with; the switch has it on all the same. */
+/* Explains a preset's AMP with which the device would be slower; the switch shows it as on all the
+ * same. */
 static char *
 describe_amp (DynoSettingsPanel *self)
 {
@@ -90,7 +92,7 @@ show_reset (DynoSettingsPanel *self, SettingRow *row, gboolean differs)
   GtkWidget *window = gtk_widget_get_toplevel (row->reset);
   double value = dyno_settings_get_number (dyno_setup_get_reference (self->setup), row->info->key);
   if (!differs && gtk_widget_has_focus (row->reset) && GTK_IS_WINDOW (window))
-    gtk_widget_grab_focus (row->control); /* the button goes: what it was for has the focus */
+    gtk_widget_grab_focus (row->control); /* the button is hidden: its control gets the focus */
   gtk_widget_set_visible (row->reset, differs);
   dyno_widget_add_class (row->row, "changed", differs);
   if (!differs)
@@ -189,7 +191,7 @@ search_changed (DynoSettingsPanel *self)
   gtk_widget_set_visible (self->list, found > 0);
 }
 
-/* Enter goes to what was found. */
+/* Enter moves the focus to the first row that was found. */
 static void
 search_activated (DynoSettingsPanel *self)
 {
@@ -216,7 +218,8 @@ search_mapped (GtkWidget *search, gpointer data)
   gtk_widget_grab_focus (search);
 }
 
-/* Where the panel is about to be seen, once it is: nothing else can have the focus. */
+/* Where the panel is not on the screen yet, the search gets the focus when it is: only then it can
+ * have it. */
 void
 dyno_settings_panel_find (DynoSettingsPanel *self)
 {
@@ -287,7 +290,8 @@ build_group (DynoSettingsPanel *self, DynoSettingGroup group)
 
 /* --- what is unfolded ------------------------------------------------------------------------- */
 
-/* Kept under these names, in the order of the groups; the preset's after them. */
+/* The names under which open folds are kept, in the order of the groups, followed by the
+ * preset's. */
 static const char *const fold_names[] = {
   [DYNO_SETTING_GROUP_MODEL] = "model",       [DYNO_SETTING_GROUP_TRAINING] = "training",
   [DYNO_SETTING_GROUP_PIPELINE] = "pipeline", [DYNO_SETTING_GROUP_AUGMENTATION] = "augmentation",
@@ -302,7 +306,7 @@ get_fold (DynoSettingsPanel *self, guint i)
   return fold && fold_names[i] ? HDY_EXPANDER_ROW (fold) : NULL;
 }
 
-/* A search unfolds what it finds: that is not kept. */
+/* Keeps which folds are open, but not during a search, which unfolds the rows that it finds. */
 static void
 keep_folds (DynoSettingsPanel *self)
 {
@@ -316,7 +320,7 @@ keep_folds (DynoSettingsPanel *self)
   g_settings_set_strv (self->state, "unfolded", (const char *const *) open->pdata);
 }
 
-/* As they were left, and kept from here on. */
+/* Restores the folds as they were left, and keeps their changes from here on. */
 static void
 follow_folds (DynoSettingsPanel *self)
 {
@@ -348,7 +352,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
     show_rows (self);
 }
 
-/* A group at a time, so that no key waits for all. */
+/* Builds one group at a time, so that no key press waits for all. */
 static gboolean
 build_next (gpointer data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards with a row for each setting of the table: the ones that decide speed and memory first, the
- * rest in an expander. */
+/* Cards with a row for each setting of the table: first the settings that decide speed and memory,
+ * the rest in an expander. */
 #pragma once
 #include "setup.h"
 #include "state.h"
@@ -12,11 +12,11 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, DYNO, SETTINGS_PANEL, GtkBox)
 
 void dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup);
-void dyno_settings_panel_find (DynoSettingsPanel *self); /* the focus to the search */
-/* Undo (TRUE) or redo; what is live goes to the run, as when it is changed by hand. */
+void dyno_settings_panel_find (DynoSettingsPanel *self); /* moves the focus to the search */
+/* Undo (TRUE) or redo; live settings are applied to the run, as when they are changed by hand. */
 void dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo);
 
-/* Which groups are unfolded is kept there; NULL: not kept. */
+/* state keeps which groups are unfolded; NULL: nothing does. */
 void dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state);
 
 G_END_DECLS

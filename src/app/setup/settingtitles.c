@@ -4,13 +4,13 @@
 #include <glib/gi18n.h>
 #include <string.h>
 
-#define FIRST_UNSPACED 0x2e80 /* of the scripts that set no spaces between words */
+#define FIRST_UNSPACED 0x2e80 /* the first character of scripts without spaces between words */
 
 static gsize
 span_key (const char *text)
 {
   gsize n = strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789_.");
-  while (n > 0 && text[n - 1] == '.') /* the sentence's */
+  while (n > 0 && text[n - 1] == '.') /* a full stop of the sentence */
     n--;
   return n;
 }
@@ -26,7 +26,7 @@ span_value (const char *text)
   return n;
 }
 
-/* Not within a word, a path, an option or quotation marks. */
+/* Whether a key may begin here: not within a word, a path, an option or quotation marks. */
 static gboolean
 may_begin (const char *text, const char *at)
 {
@@ -46,8 +46,8 @@ may_end (const char *at)
   return !*at || !strchr ("/-=\"'", *at);
 }
 
-/* Its title with the value at `value`, the length of which is put into n_value.  NULL: it is none of
- * that setting. */
+/* The setting's title with the value at `value`, whose length is returned in n_value.  NULL: there
+ * is no value of this setting. */
 static char *
 describe (const DynoSettingInfo *info, const char *value, gsize *n_value)
 {
@@ -63,7 +63,7 @@ describe (const DynoSettingInfo *info, const char *value, gsize *n_value)
   return g_strdup_printf (_ ("“%s %s”"), _ (info->title), shown);
 }
 
-/* Keys that are words of every day are known by their value alone. */
+/* FALSE for keys that are also ordinary words: these are recognised only with a value. */
 static gboolean
 is_key_alone (const char *key)
 {

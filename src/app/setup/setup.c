@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the next run will be.  Invariants: the job always agrees with what was last announced; no
+/* The state of the next run.  Invariants: the job always agrees with the last "changed" signal; no
  * getter changes anything; the data set in use stays until another one is open. */
 #include "setup.h"
 #include "dataopener.h"
@@ -20,10 +20,10 @@ struct _DynoSetup {
   char *preset; /* id wanted; "" chooses the card's own */
   DynoLevel level;
   gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
-  DynoSettings reference; /* what preset and defaults say */
+  DynoSettings reference; /* the values of preset and defaults */
   DynoSetupHistory *history;
   gboolean locked, closed;
-  /* nothing was kept from an earlier sitting; and nobody named a data set */
+  /* no state was kept from an earlier sitting; and no data set was named */
   gboolean first_start, first_shapes;
 
   DynoDataOpener *opener;
@@ -41,7 +41,7 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSetup, dyno_setup, G_TYPE_OBJECT)
 
-/* The end of every change: listeners are told, and the plan is asked for anew. */
+/* The end of every change: listeners are notified, and the plan is requested anew. */
 
 static void respect_device (DynoSetup *self, DynoSettings *settings);
 static void apply_preset (DynoSetup *self, DynoSettings *settings);
@@ -225,7 +225,7 @@ list_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *cance
     g_task_return_error (task, error);
 }
 
-/* The names of device and preset in the job, after another choice of either. */
+/* Sets the names of device and preset in the job, after either was chosen anew. */
 static void
 name_choices (DynoSetup *self)
 {
@@ -236,7 +236,8 @@ name_choices (DynoSetup *self)
   self->job->device = device ? (int) device->index : -1;
 }
 
-/* After the list of devices, or another one of them: its presets, and the settings for it. */
+/* After the devices were listed, or another one was chosen: takes the device's presets, and the
+ * settings for it. */
 static void
 take_device (DynoSetup *self)
 {
@@ -249,7 +250,8 @@ take_device (DynoSetup *self)
     follow_preset (self);
 }
 
-/* On a software device the first start is small enough for a curve within seconds. */
+/* On a software device the first start uses settings that are small enough for a curve within
+ * seconds. */
 static void
 start_small (DynoSetup *self)
 {
@@ -395,8 +397,8 @@ open_again (DynoSetup *self)
     open_data (self, self->job->data);
 }
 
-/* Whether the data set that is open is another for a model than for the one before: an array with
- * three axes is images for one, and sequences for the other. */
+/* Whether the model reads the open data set otherwise than the model before: an array with three
+ * axes is images for one, and sequences for the other. */
 static gboolean
 reads_otherwise (DynoSetup *self, const char *before)
 {
@@ -416,14 +418,14 @@ dyno_setup_set_model (DynoSetup *self, const char *name)
   g_autofree char *before = g_steal_pointer (&self->job->model);
   self->job->model = g_strdup (name);
   if (!self->by_hand)
-    follow_preset (self); /* its rows are of models, too */
+    follow_preset (self); /* a preset's rows depend on the model, too */
   announce (self, DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (reads_otherwise (self, before))
     open_again (self);
   plan_later (self);
 }
 
-/* Whether a data set that was opened by one would be another by the other. */
+/* Whether the two settings open a data set differently. */
 static gboolean
 opens_otherwise (const DynoSettings *a, const DynoSettings *b)
 {
@@ -486,7 +488,7 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   return TRUE;
 }
 
-/* All settings at once: none follows the preset any more.  TRUE: the data set is to be opened
+/* Takes all settings at once: none follows the preset any more.  TRUE: the data set is to be opened
  * again. */
 static gboolean
 take_settings (DynoSetup *self, const DynoSettings *settings)
@@ -598,7 +600,7 @@ dyno_setup_set_locked (DynoSetup *self, gboolean locked)
   self->locked = locked;
   announce (self, DYNO_SETUP_LOCK);
   if (!locked)
-    plan_later (self); /* the run that has ended tells how long the next one takes */
+    plan_later (self); /* by the run that has ended, the next one's time is known */
 }
 
 gboolean

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the left panel is about: data set, model, GPU, preset and settings of the next run, and what
- * they will need.
+/* The state of the left panel: data set, model, GPU, preset and settings of the next run, and the
+ * resources that it will need.
  *
- * A GObject without widgets.  "changed" (guint flags) says what is new; "failed" (GError) that an
- * opening failed, the data set before it stays.  Slow work (devices, opening, planning) runs in
- * threads; results come on the main thread, and late ones are dropped.  While locked (a run or the
- * tuner goes on) no data set is opened; what else is changed is for the next run, which has a job of
- * its own.  Main thread only. */
+ * A GObject without widgets.  Signals: "changed" (guint flags), with the parts that are new;
+ * "failed" (GError): an opening failed, and the earlier data set stays.  Slow work (devices,
+ * opening, planning) runs in threads; results come on the main thread, and late ones are dropped.
+ * While it is locked (a run or the tuner is at work) no data set is opened; other changes are for
+ * the next run, which has a job of its own.  Main thread only. */
 #pragma once
 #include "preset.h"
 #include "estimate.h"
@@ -29,7 +29,8 @@ typedef enum {
 G_DECLARE_FINAL_TYPE (DynoSetup, dyno_setup, DYNO, SETUP, GObject)
 
 DynoSetup *dyno_setup_new (void);
-/* Lists the devices in a thread, then the presets; call once the listeners are there. */
+/* Lists the devices in a thread, then the presets; to be called when the listeners are
+ * connected. */
 void dyno_setup_start (DynoSetup *self);
 /* Cancels what is under way; nothing is emitted afterwards. */
 void dyno_setup_shutdown (DynoSetup *self);
@@ -50,13 +51,14 @@ GPtrArray *dyno_setup_get_devices (DynoSetup *self);
 const GError *dyno_setup_get_device_error (DynoSetup *self);
 const DynoDeviceInfo *dyno_setup_get_device (DynoSetup *self);
 void dyno_setup_set_device (DynoSetup *self, guint index);
-/* The one to begin with, by its name, where it is there; before the devices are listed. */
+/* Sets the device to begin with, by its name, if it exists; to be called before the devices are
+ * listed. */
 void dyno_setup_prefer_device (DynoSetup *self, const char *name);
 
 GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL before _start's end */
 const DynoPreset *dyno_setup_get_preset (DynoSetup *self);
 DynoLevel dyno_setup_get_level (DynoSetup *self);
-/* The next run, as a preset is asked about it; what it points to is the setup's. */
+/* The next run, as a preset is asked about it; the pointers in it are the setup's. */
 DynoPresetUse dyno_setup_get_preset_use (DynoSetup *self);
 /* The settings follow a choice of preset or level at once, and data set and model until a preset's
  * setting is changed by hand. */
@@ -65,7 +67,8 @@ void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
 
 void dyno_setup_set_model (DynoSetup *self, const char *name);
 gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **error);
-/* What the chosen preset, and defaults for the rest, say: what changed values are told by. */
+/* The values of the chosen preset, and default values for the rest: changed settings are those that
+ * differ from them. */
 const DynoSettings *dyno_setup_get_reference (DynoSetup *self);
 gboolean dyno_setup_differs (DynoSetup *self, const DynoSettingInfo *info);
 /* Whether a setting that the preset advises differs. */
@@ -73,14 +76,15 @@ gboolean dyno_setup_is_custom (DynoSetup *self);
 /* Undo (TRUE) or redo of choices and settings, not of the data set.  FALSE: there is nothing. */
 gboolean dyno_setup_can_step (DynoSetup *self, gboolean undo);
 gboolean dyno_setup_step (DynoSetup *self, gboolean undo);
-/* All settings (a file's, the tuner's); also model, preset and data of a job, when it has them. */
+/* Set all settings (a file's, the tuner's); _set_job also the job's model, preset and data, where
+ * it has them. */
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 
 const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
-/* How long the next run takes and how much of the disk; NULL as the plan. */
+/* The time and the disk space that the next run takes; NULL as the plan. */
 const DynoRunEstimate *dyno_setup_get_estimate (DynoSetup *self);
-/* when it does not fit, or the plan's error; else NULL */
+/* when the run does not fit, or the plan's error; else NULL */
 const char *dyno_setup_get_advice (DynoSetup *self);
 
 void dyno_setup_set_locked (DynoSetup *self, gboolean locked);

@@ -6,7 +6,7 @@
 #define MOMENT_US (800 * 1000)
 
 struct _DynoSetupHistory {
-  GPtrArray *before, *after; /* DynoSetupState, the nearest last */
+  GPtrArray *before, *after; /* DynoSetupState, the most recent state last */
   char *key;
   gint64 last_us;
 };

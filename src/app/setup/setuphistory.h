@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the form said before: for undo and redo.  Changes of one setting that follow within a moment,
- * as of a spin button that is held, are one step. */
+/* Earlier states of the form, for undo and redo.  Changes of one setting in quick succession, such
+ * as by a spin button that is held, are one step. */
 #pragma once
 #include "preset.h"
 
@@ -21,10 +21,11 @@ typedef struct _DynoSetupHistory DynoSetupHistory;
 
 DynoSetupHistory *dyno_setup_history_new (void);
 void dyno_setup_history_free (DynoSetupHistory *self);
-/* Before a change: takes the state; key: of the setting that changes, NULL: it is no single one. */
+/* To be called before a change.  Takes the state; key: of the setting that changes, NULL: several
+ * change. */
 void dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key);
-/* The state to go back (undo TRUE) or forward to, of which the caller owns it; now is taken, for the
- * way back.  NULL: there is none, and now is freed. */
+/* The state to go back (undo TRUE) or forward to, owned by the caller; now is taken, for the way
+ * back.  NULL: there is none, and now is freed. */
 DynoSetupState *dyno_setup_history_step (DynoSetupHistory *self, gboolean undo,
                                          DynoSetupState *now);
 gboolean dyno_setup_history_can (const DynoSetupHistory *self, gboolean undo);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The VRAM bar.  Its full width is the larger of what the budget allows and the device has, or the
- * need when that is larger still.  The smaller of the two is the limit, which a line marks; up to
- * the other mark it is hatched in grey, and what needs more is hatched in the theme's error colour.
- * The old plan stays until the new one is there, so that it never flickers while typing. */
+/* The VRAM bar.  Its full width is the larger of the budget and the device's memory, or the need
+ * when that is larger still.  The smaller of the two is the limit, which a line marks; the range up
+ * to the other mark is hatched in grey, and a need beyond the limit is hatched in the theme's error
+ * colour.  The old plan stays until the new one is ready, so that the bar never flickers while the
+ * user types. */
 #include "vrambar.h"
 #include "format.h"
 #include "row.h"
@@ -30,7 +31,7 @@ round_rectangle (cairo_t *cr, double x, double y, double width, double height, d
   cairo_close_path (cr);
 }
 
-/* Stripes from `from` on, behind a line that stands there. */
+/* Draws a line at `from`, and stripes to the right of it. */
 static void
 draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, double width,
               double height)
@@ -54,7 +55,7 @@ draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, dou
   cairo_restore (cr);
 }
 
-/* What the budget allows is not what the device has: both have a mark. */
+/* Whether the budget differs from the device's memory: then both have a mark. */
 static gboolean
 has_two_limits (const DynoJobPlan *plan)
 {
@@ -146,7 +147,7 @@ fill_legend (DynoVramBar *self, const DynoJobPlan *plan)
     }
 }
 
-/* "560 steps, about 2:10, 1.2 MiB on disk"; the time where one like it has been measured. */
+/* "560 steps, about 2:10, 1.2 MiB on disk"; with the time where a similar run was measured. */
 static void
 show_estimate (DynoVramBar *self)
 {

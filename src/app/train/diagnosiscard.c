@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* While the run goes on it is judged every INTERVAL_US from its view.  When it has ended, its
- * folder is read and judged in a thread; what comes after another run has begun is dropped.  The
- * findings are built anew only when they read otherwise, and not under the focus. */
+ * folder is read and judged in a thread; a result that comes after another run has begun is
+ * dropped.  The rows of findings are rebuilt only when their texts change, and not while one has
+ * the focus. */
 #include "diagnosiscard.h"
 #include "diagnosis.h"
 #include "findingrow.h"
@@ -27,8 +28,8 @@ struct _DynoDiagnosisCard {
   DynoDiagnosisInput input;
   gint64 last_us;
   gboolean going; /* a run goes on, and its input is collected */
-  guint64 run;    /* counts them */
-  char *shown;    /* the findings as they read */
+  guint64 run;    /* number of the run */
+  char *shown;    /* the texts of the findings */
 };
 
 G_DEFINE_FINAL_TYPE (DynoDiagnosisCard, dyno_diagnosis_card, GTK_TYPE_BOX)
@@ -124,7 +125,7 @@ new_finding (DynoDiagnosisCard *self, const DynoFinding *finding)
   return row;
 }
 
-/* What the verdict says to turn, where a finding knows to what. */
+/* Shows the setting that the verdict advises to change, where a finding has a value for it. */
 static void
 show_advice (DynoDiagnosisCard *self, const DynoDiagnosis *d)
 {
@@ -210,7 +211,7 @@ new_bar (GtkWidget *list)
   return row;
 }
 
-/* The next row, changed in its place, for it may have the focus. */
+/* Changes the next row in its place, since it may have the focus. */
 static void
 show_bar (GtkWidget *list, int *at, const char *title, double share, const char *number)
 {
@@ -226,7 +227,7 @@ show_bar (GtkWidget *list, int *at, const char *title, double share, const char 
   (*at)++;
 }
 
-/* The rows from there on are not needed any more. */
+/* Removes the rows from `at` on. */
 static void
 end_bars (GtkWidget *list, int at)
 {
@@ -380,7 +381,7 @@ static void
 folder_judged (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDiagnosisCard *self = DYNO_DIAGNOSIS_CARD (source);
-  /* Without a folder, what was seen of the run while it went on stays. */
+  /* Without a folder, the judgement from the run's time stays. */
   g_autoptr (DynoDiagnosis) d = g_task_propagate_pointer (G_TASK (result), NULL);
   if (d && self->monitor && GPOINTER_TO_SIZE (data) == self->run && !self->going)
     show_diagnosis (self, d);
@@ -477,7 +478,7 @@ new_group (DynoDiagnosisCard *self, const char *title, GtkWidget **list)
   return group;
 }
 
-/* The verdict, what to do about it, where the time of a step goes. */
+/* Makes the card: the verdict, the advice, the time of a step by phase. */
 static GtkWidget *
 new_card (DynoDiagnosisCard *self)
 {
@@ -520,7 +521,7 @@ dyno_diagnosis_card_init (DynoDiagnosisCard *self)
   self->rates_group = new_group (self, _ ("How Fast It Could Be"), &self->rates);
   for (guint i = 0; i < DYNO_N_CHECKS; i++)
     {
-      /* What goes on matters most. */
+      /* The check of the current run comes first. */
       guint check = (i + 1) % DYNO_N_CHECKS;
       self->groups[check] = new_group (self, _ (titles[check]), &self->lists[check]);
     }

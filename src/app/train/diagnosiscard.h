@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What limits the run: the verdict, the time of a step by phase, what the sensors tell, and the
- * findings, those with a setting to change applied by a button. */
+/* The card of the diagnosis: the verdict on what limits the run, the time of a step by phase, the
+ * sensors, and the findings; a button applies a finding that advises a setting. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"

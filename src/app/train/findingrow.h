@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A finding of the diagnosis as a row of a list: its level as an icon, the sentence, what to do. */
+/* A finding of the diagnosis as a row of a list: its level as an icon, the sentence, the advice. */
 #pragma once
 #include "diagnosis.h"
 #include <gtk/gtk.h>

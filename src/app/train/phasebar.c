@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Phases that take nothing, or that nobody measured, are left out of bar and legend.  The legend's
- * labels are kept, so that nothing jumps while numbers run.  No two phases are drawn alike: idling is
- * hatched in every theme, and where the theme is of high contrast each phase has a hatch of its own
- * beside its colour. */
+/* Phases that take no time, or were not measured, are left out of bar and legend.  The legend's
+ * labels are kept, so that nothing jumps while numbers change.  No two phases look alike: idling is
+ * hatched in every theme, and in themes of high contrast each phase has its own hatch besides its
+ * colour. */
 #include "phasebar.h"
 #include "format.h"
 #include "row.h"
@@ -12,7 +12,7 @@
 
 #define N_PHASES 9
 #define IDLE     (N_PHASES - 1)
-#define LEAST    0.0005 /* of a step, to be shown */
+#define LEAST    0.0005 /* share of a step from which on a phase is shown */
 #define HATCH    5      /* pixels from line to line */
 #define SWATCH   12
 
@@ -34,7 +34,7 @@ name_phase (guint phase)
   return _ (names[phase]);
 }
 
-/* Waiting in orange, what computes in blue and violet, idling in the colour of faint text. */
+/* Waiting is orange, computing blue and violet, idling has the colour of faint text. */
 static DynoColour
 colour_phase (const DynoPlotTheme *theme, guint phase)
 {
@@ -71,7 +71,8 @@ draw_hatch (cairo_t *cr, guint hatch, double x, double width, double height)
     cairo_move_to (cr, x, at), cairo_line_to (cr, x + width, at);
 }
 
-/* A stretch of the bar, or a swatch of the legend.  Idling is its hatch alone, on the ground. */
+/* Draws a stretch of the bar, or a swatch of the legend.  Idling is only a hatch, on the
+ * background. */
 static void
 draw_phase (cairo_t *cr, const DynoPlotTheme *theme, guint phase, double x, double width,
             double height)

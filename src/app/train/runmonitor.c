@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call
- * stays well under a frame; what remains comes with the next. */
+ * stays well under a frame; the rest follows in the next call. */
 #include "runmonitor.h"
 #include "file.h"
 #include "format.h"
@@ -32,8 +32,8 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, G_TYPE_OBJECT)
 
-/* <date-time> among the window's runs, a number behind it when two start within a second.  NULL,
- * with errno: nothing can be written there. */
+/* <date-time> below the window's runs, with a number appended when two start within a second.
+ * NULL, with errno: the folder cannot be created. */
 static char *
 choose_folder (const char *runs)
 {
@@ -51,7 +51,7 @@ choose_folder (const char *runs)
   return path;
 }
 
-/* The view gets the session's job as it is now. */
+/* Passes the session's job, as it is now, to the view. */
 static void
 follow_job (DynoRunMonitor *self, gboolean begin)
 {

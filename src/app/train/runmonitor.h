@@ -2,11 +2,11 @@
 /* A run as the window sees it: one session at a time, its state and its last numbers, and the
  * series that the plots draw.
  *
- * dyno_run_monitor_drain takes what the session has to say; the window calls it once a frame while
- * it is seen, and slowly otherwise.  The series are filled from the session's log of metrics, which
- * is whole, not from events, which may thin out.  A session that is over is freed in a thread.
- * Signals: "changed" (something to show), "failed" (GError), "warning" (text), "done".  Main thread
- * only. */
+ * dyno_run_monitor_drain takes the session's events; the window calls it once per frame while it is
+ * visible, and less often otherwise.  The series are filled from the session's log of metrics,
+ * which is whole, not from events, which may thin out.  A session that is over is freed in a
+ * thread.  Signals: "changed" (there is something new to show), "failed" (GError), "warning"
+ * (text), "done".  Main thread only. */
 #pragma once
 #include "runview.h"
 #include "session.h"
@@ -21,16 +21,16 @@ DynoRunMonitor *dyno_run_monitor_new (void);
 /* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is
  * kept or, when NULL, chosen. */
 void dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset);
-/* For the runs that begin from now on; NULL: Dyno's own. */
+/* Sets the folder of runs that begin from now on; NULL: Dyno's own. */
 void dyno_run_monitor_set_runs_folder (DynoRunMonitor *self, const char *folder);
 void dyno_run_monitor_pause (DynoRunMonitor *self);
-/* Pauses, or goes on pausing, without the device's memory; resumed as any pause. */
+/* Pauses, or continues a pause, and frees the device's memory; _resume ends it like any pause. */
 void dyno_run_monitor_release (DynoRunMonitor *self);
 void dyno_run_monitor_resume (DynoRunMonitor *self);
 void dyno_run_monitor_stop (DynoRunMonitor *self);
-/* Stops without saving: what was saved before stays. */
+/* Stops without saving; files that were saved before stay. */
 void dyno_run_monitor_discard (DynoRunMonitor *self);
-/* A live setting of the run that goes on. */
+/* Changes a live setting of the current run. */
 gboolean dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char *value,
                                GError **error);
 gboolean dyno_run_monitor_is_active (
@@ -39,11 +39,11 @@ void dyno_run_monitor_drain (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
 DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
 const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);
-/* Every step of the run, or of the last one, so far; an empty file before the first.  Written in a
- * thread. */
+/* Writes every step so far of the current or last run, in a thread; before the first run, an empty
+ * file. */
 void dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path,
                                  GAsyncReadyCallback written, gpointer data);
-/* *path is the result's.  Errors: as of dyno_metrics_write_csv. */
+/* The result owns *path.  Errors: as of dyno_metrics_write_csv. */
 gboolean dyno_run_monitor_write_csv_finish (GAsyncResult *result, const char **path,
                                             GError **error);
 

@@ -18,7 +18,7 @@ struct _DynoRunPage {
   GtkBox parent_instance;
   GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *plots;
   DynoRunMonitor *monitor;
-  DynoSessionState said; /* in this state, at that time */
+  DynoSessionState said; /* the state of the sentence, and its time */
   gboolean said_released;
   guint said_known;
   gint64 said_us;
@@ -38,7 +38,8 @@ describe_run (const DynoRunStatus *s)
   return g_strdup_printf (_ ("%s on %s"), model, data);
 }
 
-/* The state itself stands in the sentence above, but while the sentence tells what is to come. */
+/* The sentence above names the state, except in training, where it says what is to come: then the
+ * step's text names it. */
 static char *
 describe_step (const DynoRunStatus *s)
 {
@@ -54,8 +55,9 @@ describe_step (const DynoRunStatus *s)
   return g_strdup_printf (training ? _ ("Training, step %s") : _ ("Step %s"), step);
 }
 
-/* Anew when the state changes, when a preparation is over and when the time left is known, else now
- * and then: it is there to be read.  At the end always: how long a run took may be known last. */
+/* Writes the sentence anew when the state changes, when a preparation is over and when the time
+ * left becomes known, else only now and then, so that it can be read.  At the end of a run always:
+ * its duration may be known last. */
 static void
 show_sentence (DynoRunPage *self, const DynoRunStatus *s)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of a run: what goes on, the numbers, and three live plots. */
+/* The page of a run: its state, its numbers, and three live plots. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"
@@ -16,11 +16,11 @@ void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetu
 void dyno_run_page_set_state (DynoRunPage *self, DynoState *state);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
-/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending. */
+/* Writes the plots as they are shown into a file: .png, .svg, .pdf by the name's ending. */
 gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **error);
 
-/* What the weights of the run that has ended say of these images, NULL: of images that are asked
- * for; FALSE: there are no weights. */
+/* Predicts these images with the weights of the run that has ended, NULL: the user is asked for
+ * images; FALSE: there are no weights. */
 gboolean dyno_run_page_predict (DynoRunPage *self, const char *const *paths);
 
 G_END_DECLS

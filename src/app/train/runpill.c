@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is shown is written only where it reads otherwise: a run says something in each frame. */
+/* Texts are set only where they change: a run reports something in each frame. */
 #include "runpill.h"
 #include "format.h"
 #include "row.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plots of a run.  A plot is there once the run has values for it; of those the ones that were
- * chosen are shown.  Steps are what all series have; epochs and seconds are maps over them. */
+/* The plots of a run.  A plot exists once the run has values for it; of these plots the chosen ones
+ * are shown.  All series are over steps; epochs and seconds are maps of steps. */
 #include "runplots.h"
 #include "format.h"
 #include "metrictable.h"
@@ -37,7 +37,7 @@ struct _DynoRunPlots {
   DynoRunMonitor *monitor;
   int x; /* STEPS, ... */
   DynoPlotSpan span;
-  gboolean held, frozen; /* asked for; the span is all that there was then */
+  gboolean held, frozen; /* held: asked for; frozen: the span is all that there was then */
   guint64 n_steps;
   DynoState *state; /* the window's, or NULL */
 };
@@ -51,7 +51,7 @@ get_map (DynoRunPlots *self)
   return self->x == EPOCHS ? series->epochs : self->x == TIME ? series->seconds : NULL;
 }
 
-/* The lines of a plot; the number, 0: the run has none of them. */
+/* Lists the lines of a plot; returns their number, 0: the run has none. */
 static guint
 list_lines (DynoRunPlots *self, guint plot, DynoPlotLine lines[2])
 {
@@ -195,7 +195,7 @@ show_run (DynoRunPlots *self)
     }
 }
 
-/* The name of a plot among what is saved.  g_free. */
+/* The name of a plot in the saved state.  g_free. */
 static char *
 get_id (guint plot)
 {
@@ -246,7 +246,7 @@ cursor_moved (DynoPlotView *view, double x, DynoRunPlots *self)
     dyno_plot_view_set_cursor (self->views[i], x);
 }
 
-/* All that there is now, where the plots are held. */
+/* Sets the span to all points so far, where the plots are held. */
 static void
 show_all (DynoRunPlots *self)
 {
@@ -284,7 +284,7 @@ format_smoothing (GtkScale *scale, double value, DynoRunPlots *self)
   return dyno_format_share (value);
 }
 
-/* The same steps are looked at over the other axis. */
+/* Keeps the same steps in view over the other axis. */
 static void
 axis_changed (GtkComboBox *combo, DynoRunPlots *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plots of a run, which share x axis, view and read-out, and what is chosen for them: smoothing,
- * x axis, which ones are shown. */
+/* The plots of a run, which share x axis, view and read-out, and the choices for them: smoothing, x
+ * axis, which plots are shown. */
 #pragma once
 #include "runmonitor.h"
 #include "state.h"
@@ -12,12 +12,12 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRunPlots, dyno_run_plots, DYNO, RUN_PLOTS, GtkBox)
 
 void dyno_run_plots_set_run (DynoRunPlots *self, DynoRunMonitor *monitor);
-/* What was chosen is loaded from there, and saved there when it changes; NULL: nothing is. */
+/* Loads the choices from state, which also keeps their changes; NULL: neither. */
 void dyno_run_plots_set_state (DynoRunPlots *self, DynoState *state);
 void dyno_run_plots_set_log (DynoRunPlots *self, gboolean log);
 /* The plots stay as they are while the run goes on. */
 void dyno_run_plots_set_held (DynoRunPlots *self, gboolean held);
-/* The plots as they are seen, into a file: .png, .svg, .pdf by the name's ending. */
+/* Writes the plots as they are shown into a file: .png, .svg, .pdf by the name's ending. */
 gboolean dyno_run_plots_write (DynoRunPlots *self, const char *path, GError **error);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in one sentence.  Times are rounded as people say them, so that the sentence stays still
- * while numbers run. */
+/* A run in one sentence.  Times are rounded as people say them, so that the sentence stays the same
+ * while numbers change. */
 #include "sentence.h"
 #include "format.h"
 #include "words.h"

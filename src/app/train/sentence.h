@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in one sentence: "8 min left, loss falling, GPU 92 % busy"; one that is prepared, paused or
- * over begins with its state.  What is not known is left out. */
+/* A run in one sentence: "8 min left, loss falling, GPU 92 % busy"; a run that is prepared, paused
+ * or over begins with its state.  Unknown parts are left out. */
 #pragma once
 #include "losstrend.h"
 #include "runview.h"

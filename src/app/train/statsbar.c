@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run: four large ones and four small ones below.  Digits have one width, so that
- * nothing jumps while numbers run.  Texts wrap where they are too long, and are never cut short: the
- * bar asks for the width of its longest word. */
+/* The numbers of a run: four large ones and four small ones below.  Digits have equal widths, so
+ * that nothing jumps while numbers change.  Texts that are too long wrap and are never cut short:
+ * the bar asks for the width of its longest word. */
 #include "statsbar.h"
 #include "format.h"
 #include "row.h"
@@ -30,7 +30,7 @@ set_tile (DynoStatsBar *self, guint tile, char *value, const char *unit)
   g_free (value);
 }
 
-/* The number with its unit, and the limit below: "2.69 MiB", "of 2.00 GiB". */
+/* Shows the number with its unit, and the limit below: "2.69 MiB", "of 2.00 GiB". */
 static void
 show_memory (DynoStatsBar *self, const DynoRunStatus *s)
 {
@@ -49,7 +49,7 @@ show_memory (DynoStatsBar *self, const DynoRunStatus *s)
   set_tile (self, MEMORY, g_steal_pointer (&bytes), below ? below : "");
 }
 
-/* Where there are others than the first one: all of them, a line each. */
+/* Lists all metrics, one per line, where there are more than the first. */
 static void
 show_metric_help (DynoStatsBar *self, const DynoRunStatus *s, gboolean validated)
 {
@@ -64,7 +64,7 @@ show_metric_help (DynoStatsBar *self, const DynoRunStatus *s, gboolean validated
   gtk_widget_set_tooltip_text (self->tiles[METRIC], help->str);
 }
 
-/* The first of the metrics: of the validation where there is one, with the best so far below. */
+/* Shows the first metric: of the validation where there is one, with the best so far below. */
 static void
 show_metric (DynoStatsBar *self, const DynoRunStatus *s)
 {
@@ -98,7 +98,7 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
   const char *none = "\342\200\223";
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
-  /* While it goes on that of the last second. */
+  /* While the run goes on, the rate of the last second. */
   set_tile (self, RATE,
             dyno_format_rate (!steps ? 0
                               : done ? s->run_rate

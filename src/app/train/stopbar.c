@@ -28,7 +28,7 @@ dyno_stop_bar_dismiss (DynoStopBar *self)
   gtk_widget_hide (GTK_WIDGET (self));
 }
 
-/* Escape, which GtkInfoBar answers by "close", keeps training. */
+/* Escape, for which GtkInfoBar sends the response "close", keeps training. */
 static void
 dyno_stop_bar_response (GtkInfoBar *bar, int response)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The question what becomes of a run that is to stop.  It blocks nothing: the run goes on until it
- * is answered.  Signal "answered" (DynoStopAnswer, and whether it is for all runs from now on). */
+/* Asks how a run is to be stopped.  The question blocks nothing: the run goes on until it is
+ * answered.  Signal "answered" (DynoStopAnswer, and whether the answer is for all runs from now
+ * on). */
 #pragma once
 #include <gtk/gtk.h>
 
@@ -15,7 +16,7 @@ typedef enum {
 #define DYNO_TYPE_STOP_BAR (dyno_stop_bar_get_type ())
 G_DECLARE_FINAL_TYPE (DynoStopBar, dyno_stop_bar, DYNO, STOP_BAR, GtkInfoBar)
 
-/* With the focus on the answer that loses nothing. */
+/* Asks, with the focus on the answer that loses nothing. */
 void dyno_stop_bar_ask (DynoStopBar *self);
 void dyno_stop_bar_dismiss (DynoStopBar *self);
 

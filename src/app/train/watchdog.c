@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The worst finding that names a setting and its value.  The rules are the diagnosis's: a run that
- * goes on is judged from its view every INTERVAL_US, one that has ended from it once more. */
+ * goes on is judged from its view every INTERVAL_US, and once more when it has ended. */
 #include "watchdog.h"
 #include "diagnosis.h"
 #include "row.h"
@@ -18,13 +18,13 @@ struct _DynoWatchdog {
   DynoDiagnosisInput input;
   gint64 last_us;
   gboolean going;
-  const DynoSettingInfo *info; /* what the button sets, and to what */
+  const DynoSettingInfo *info; /* the setting that the button changes, and its new value */
   double value;
 };
 
 G_DEFINE_FINAL_TYPE (DynoWatchdog, dyno_watchdog, GTK_TYPE_BOX)
 
-/* FALSE: it advises no value, or the one that the setting has. */
+/* FALSE: the finding advises no value, or the present one. */
 static gboolean
 read_advice (DynoWatchdog *self, const DynoFinding *finding, double *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the diagnosis finds wrong with the run, in a sentence, with a button that does what it
- * advises: in the run where the setting is live, else in the next run; a run that has ended is
- * started again.  Hidden where there is nothing of the kind. */
+/* The problem that the diagnosis finds in the run, in a sentence, with a button that follows the
+ * advice: in the run where the setting is live, else in the next run; a run that has ended is
+ * started again.  Hidden where there is no such problem. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"

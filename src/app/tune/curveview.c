@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two panels with one x axis, which doubles: rates above as a line, what was measured filled and
- * what the model gives hollow; memory below as bars, with the budget where it is in reach.  Marks
- * whose labels would overlap are lifted row by row. */
+/* Two panels with one x axis, which doubles: rates above as a line, with filled points for
+ * measurements and hollow ones for the model; memory below as bars, with the budget where it is in
+ * reach.  Marks whose labels would overlap are lifted row by row. */
 #include "curveview.h"
 #include "curve.h"
 #include "format.h"
@@ -13,7 +13,7 @@
 #define PAD     10.0
 #define GAP     12.0
 #define N_MARKS 3
-#define REACH   4 /* a budget further above than this would flatten the bars: it is only named */
+#define REACH   4 /* a budget above this multiple would flatten the bars: it is only named */
 
 struct _DynoCurveView {
   GtkDrawingArea parent_instance;
@@ -64,7 +64,7 @@ show_text (const Drawing *d, const char *text, double x, double y, double align)
   cairo_new_path (d->cr);
 }
 
-/* A round number, so that about four of them reach most. */
+/* A round step, about four of which reach `most`. */
 static double
 round_step (double most)
 {
@@ -142,7 +142,7 @@ label_start (const Drawing *d, const Mark *mark)
   return CLAMP (x_of (d, mark->batch) - width / 2, d->left, MAX (d->left, d->right - width));
 }
 
-/* The number of rows. */
+/* Gives labels that would overlap different rows; returns the number of rows. */
 static guint
 place_marks (const Drawing *d, Mark *marks, guint n)
 {
@@ -161,7 +161,8 @@ place_marks (const Drawing *d, Mark *marks, guint n)
   return rows;
 }
 
-/* Of a batch with several names, which stand above each other, the lowest has the line. */
+/* Draws the line of a mark.  Where a batch has several names above each other, only the lowest has
+ * the line. */
 static void
 draw_mark_line (const Drawing *d, const Mark *marks, guint n, guint at, double y, double bottom)
 {
@@ -179,7 +180,7 @@ draw_mark_line (const Drawing *d, const Mark *marks, guint n, guint at, double y
   cairo_set_dash (d->cr, NULL, 0, 0);
 }
 
-/* The names over the lines, on a ground of their own. */
+/* Draws the names over the lines, on a background of their own. */
 static void
 draw_marks (const Drawing *d, const Mark *marks, guint n, double top, double bottom)
 {
@@ -406,7 +407,7 @@ query_tooltip (DynoCurveView *self, int x, int y, gboolean keyboard, GtkTooltip 
   return TRUE;
 }
 
-/* The drawing in words, for those who do not see it. */
+/* The drawing in words, for screen readers. */
 static char *
 describe (DynoCurveView *self)
 {

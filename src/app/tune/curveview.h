@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Throughput and memory over the batch size, as a search has found them: the knee, the advised and
- * the fastest batch marked, and the memory that there is. */
+/* Throughput and memory over the batch size, as a search has measured them, with marks for the
+ * knee, the advised and the fastest batch, and the available memory. */
 #pragma once
 #include "tuneresult.h"
 #include <gtk/gtk.h>
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoCurveView, dyno_curve_view, DYNO, CURVE_VIEW, GtkDrawingArea)
 
 GtkWidget *dyno_curve_view_new (void);
-/* Takes a reference.  limit_bytes: of memory, that the search kept within; 0: not known. */
+/* Takes a reference.  limit_bytes: the limit of memory that the search kept; 0: not known. */
 void dyno_curve_view_set_result (DynoCurveView *self, DynoTuneResult *result, guint64 limit_bytes);
 
 G_END_DECLS

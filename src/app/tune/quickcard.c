@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread leaves what it does in a struct with a lock, which a timer shows: it never waits for
- * the window. */
+/* The thread writes its progress to a struct with a lock, from which a timer shows it: the thread
+ * never waits for the window. */
 #include "quickcard.h"
 #include "findingrow.h"
 #include "format.h"

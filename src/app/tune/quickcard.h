@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick test (quick.h) in the window: its progress, then what was measured, with good and bad
- * signs.  It measures in a thread; while it does the device is taken. */
+/* The quick test (quick.h) in the window: its progress, then the measurements, with good and bad
+ * signs.  It measures in a thread, which occupies the device meanwhile. */
 #pragma once
 #include <gtk/gtk.h>
 

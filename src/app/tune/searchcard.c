@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows are made anew only when the searches are others, so that the focus stays. */
+/* Rows are rebuilt only when the list of searches changes, so that the focus stays. */
 #include "searchcard.h"
 #include "format.h"
 #include "row.h"
@@ -30,7 +30,7 @@ find_report (const DynoStoredSearch *search)
   return path && g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
 }
 
-/* A search whose folder has no report any more has no folder in the list. */
+/* Lists the searches; one whose folder has no report any more is listed without its folder. */
 static void
 list_searches (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -60,7 +60,7 @@ tell_title (const DynoStoredSearch *search)
   return search->name ? g_strdup (search->name) : g_strdup_printf (_ ("%s on %s"), model, data);
 }
 
-/* What it found; else how it ended. */
+/* The result of a search; without a result, how it ended. */
 static char *
 tell_result (const DynoStoredSearch *search)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The past searches of the history, newest first: what each found, its settings for the next run,
- * its report.  Hidden while there are none. */
+/* The past searches of the history, newest first: the result of each, its settings for the next
+ * run, its report.  Hidden while there are none. */
 #pragma once
 #include "store.h"
 #include <gtk/gtk.h>
@@ -12,11 +12,11 @@ G_DECLARE_FINAL_TYPE (DynoSearchCard, dyno_search_card, DYNO, SEARCH_CARD, GtkBo
 
 /* "failed" (const GError*): the history cannot be used; "report-failed" (const GError*): a report
  * cannot be shown.
- * "taken" (const DynoStoredSearch*): its best settings are wanted. */
+ * "taken" (const DynoStoredSearch*): the user asks for its best settings. */
 GtkWidget *dyno_search_card_new (void);
 /* Reads the history in a thread. */
 void dyno_search_card_refresh (DynoSearchCard *self);
-/* Settings may be taken now. */
+/* ready: settings may be taken now. */
 void dyno_search_card_set_ready (DynoSearchCard *self, gboolean ready);
 
 G_END_DECLS

@@ -22,7 +22,7 @@ compare_newest_first (gconstpointer a, gconstpointer b)
   return strcmp (*(const char *const *) b, *(const char *const *) a);
 }
 
-/* Their names are times: what is sorted by name is sorted by age. */
+/* Names are times, so the order by name is the order by age. */
 static void
 prune (const char *searches)
 {

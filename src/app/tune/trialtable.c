@@ -17,7 +17,7 @@ enum {
   COLUMN_INTERVAL,
   COLUMN_PREDICTED,
   COLUMN_WEIGHT, /* of the font: the chosen settings are bold */
-  COLUMN_TRIAL,  /* its place in the result */
+  COLUMN_TRIAL,  /* index of the trial in the result */
   N_COLUMNS
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Every part is left out where the search did not come so far. */
+/* A part is left out where the search did not get that far. */
 #include "tunefindings.h"
 #include "format.h"
 #include "row.h"
@@ -26,7 +26,7 @@ new_part (GtkWidget *box, const char *title)
   return part;
 }
 
-/* A line with a bar below it, as long as its share of the most. */
+/* Adds a line of text with a bar below it, whose length is the share of the greatest value. */
 static void
 add_bar (GtkWidget *part, const char *name, const char *value, double share)
 {
@@ -58,7 +58,7 @@ static void
 add_ceilings (GtkWidget *box, const DynoTuneResult *r)
 {
   double rate = r->best.samples_per_s, most = rate;
-  /* Infinite: nothing is loaded, or nothing was measured there. */
+  /* Infinite: nothing is loaded, or the ceiling was not measured. */
   if (isfinite (r->loader_ceiling))
     most = MAX (most, r->loader_ceiling);
   if (isfinite (r->gpu_ceiling))
@@ -108,7 +108,7 @@ add_gains (GtkWidget *box, const DynoTuneResult *r)
     }
 }
 
-/* The first stands in the card of the best. */
+/* Adds the reasons but the first, which is in the card of the best. */
 static void
 add_reasons (GtkWidget *box, const DynoTuneResult *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a search has found, in words and bars: both ceilings beside the rate of a run, what each
- * setting brought, and why. */
+/* The findings of a search, in words and bars: both ceilings beside the rate of a run, the gain of
+ * each setting, and the reasons. */
 #pragma once
 #include "tuneresult.h"
 #include <gtk/gtk.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of the tuner.  It owns the tuner of the moment, takes its events ten times per second,
- * and frees it in a thread.  Every trial becomes a line; nothing is taken back. */
+ * and frees it in a thread.  Every trial becomes a row; no row is removed. */
 #include "tunepage.h"
 #include "curveview.h"
 #include "file.h"
@@ -32,12 +32,12 @@ struct _DynoTunePage {
   DynoSetup *setup;
   DynoTune *tune;
   DynoTuneResult *result; /* of the last search, once it has a best */
-  /* As the search began: its report tells of these. */
+  /* Values when the search began, for its report. */
   guint64 limit; /* of memory */
   gboolean has_device;
   DynoDeviceInfo device;
   DynoDataset *dataset;
-  char *folder; /* of the search, that keeps its measurements and its report; or NULL */
+  char *folder; /* of the search, for its measurements and its report; or NULL */
   gboolean over, paused, freeing, has_best, worth_using;
   DynoSettings best;
   guint timer;
@@ -66,7 +66,8 @@ show_trial (const DynoTrial *trial, GtkWidget *rate, GtkWidget *settings, GtkWid
   set_text (settings, dyno_trial_describe (&trial->settings));
 }
 
-/* Where the present settings are the base line, or the best, they are shown once. */
+/* Shows the present settings, except where they are the base line or the best, which are shown
+ * anyway. */
 static void
 show_today (DynoTunePage *self)
 {
@@ -105,7 +106,7 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
   self->worth_using = !event->keep_today;
   self->best = event->trial.settings;
   /* Translators: how many times faster than the base line: "3.4×" */
-  /* Without a proof nothing is claimed, also not that today's settings are the best. */
+  /* Without a proof nothing is claimed, not even that the present settings are the best. */
   gboolean as_fast = event->proven && event->keep_today;
   gboolean noise = event->result && event->result->inside_noise;
   set_text (self->speedup, as_fast ? g_strdup ("\342\234\223") /* check mark */
@@ -123,7 +124,7 @@ show_best (DynoTunePage *self, const DynoTuneEvent *event)
                                                         : _ ("Best so far, not proven"));
   gboolean use = event->proven && !event->keep_today;
   dyno_widget_add_class (self->use, "suggested-action", use);
-  dyno_widget_add_class (self->start, "suggested-action", !use); /* one of them */
+  dyno_widget_add_class (self->start, "suggested-action", !use); /* only one of the two */
   gtk_widget_set_visible (self->use, !event->keep_today);
   show_trial (&event->trial, self->best_rate, self->best_settings, self->best_memory);
   show_trial (&event->baseline, self->base_rate, self->base_settings, self->base_memory);
@@ -228,7 +229,7 @@ report_kept (const GError *error, gpointer data)
     g_signal_emit (data, signals[KEPT], 0);
 }
 
-/* Nothing more is kept there; it goes if nothing was. */
+/* Stops using the folder, which is removed if it is empty. */
 static void
 leave_folder (DynoTunePage *self)
 {
@@ -311,7 +312,7 @@ drain (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* The setup may show another device or other data before the report is asked for. */
+/* Keeps device, data set and limit: the setup may have others before the report is requested. */
 static void
 remember_setup (DynoTunePage *self)
 {

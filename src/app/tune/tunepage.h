@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the tuner: what it tries, what each trial brought, the best beside the base line. */
+/* The page of the tuner: the settings that it tries, the result of each trial, the best beside the
+ * base line. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -10,14 +11,14 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoTunePage, dyno_tune_page, DYNO, TUNE_PAGE, GtkBox)
 
 /* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError),
- * "kept": the report is among its files now; "active-changed". */
+ * "kept": the report is among the search's files now; "active-changed". */
 void dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup);
 void dyno_tune_page_start (DynoTunePage *self);
 void dyno_tune_page_stop (DynoTunePage *self);
 gboolean dyno_tune_page_is_active (DynoTunePage *self);
 void dyno_tune_page_use_best (DynoTunePage *self);
 gboolean dyno_tune_page_has_best (DynoTunePage *self);
-/* What it is about stands above its controls, not beside them. */
+/* The explanation stands above the controls, not beside them. */
 void dyno_tune_page_set_narrow (DynoTunePage *self, gboolean narrow);
 
 G_END_DECLS

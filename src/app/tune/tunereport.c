@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog has the request; when a place was chosen the thread's task has it. */
+/* The dialog owns the request; when a place was chosen, the thread's task owns it. */
 #include "tunereport.h"
 #include "export-dialog.h"
 #include "file.h"
@@ -58,7 +58,7 @@ static void
 write_to (const Request *request, const char *path)
 {
   Request *self = g_memdup2 (request, sizeof *request);
-  /* The other's own go with it. */
+  /* The copy has its own references. */
   dyno_tune_result_ref (self->result);
   if (self->dataset)
     dyno_dataset_ref (self->dataset);

@@ -7,15 +7,15 @@
 
 G_BEGIN_DECLS
 
-/* NULL: it is written. */
+/* error NULL: the report is written. */
 typedef void (*DynoReportWritten) (const GError *error, gpointer data);
 
-/* What is given is taken over or copied; device and dataset may be NULL.  data is kept alive until
+/* The arguments are referenced or copied; device and dataset may be NULL.  data is kept alive until
  * done was called. */
 void dyno_tune_report_save (GtkWindow *parent, DynoTuneResult *result, const DynoDeviceInfo *device,
                             DynoDataset *dataset, guint64 limit_bytes, DynoReportWritten done,
                             GObject *data);
-/* The same into this file, without a question. */
+/* The same into the file at path, without a dialog. */
 void dyno_tune_report_write (const char *path, DynoTuneResult *result, const DynoDeviceInfo *device,
                              DynoDataset *dataset, guint64 limit_bytes, DynoReportWritten done,
                              GObject *data);

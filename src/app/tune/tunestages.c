@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search goes back and forth between its stages: one is at work, those that were are marked,
- * those to come are faint. */
+/* The search goes back and forth between its stages: the current one is at work, earlier ones are
+ * marked as done, later ones are faint. */
 #include "tunestages.h"
 #include "format.h"
 #include "row.h"
@@ -14,7 +14,7 @@ struct _DynoTuneStages {
   GtkBox parent_instance;
   GtkWidget *cells[N_STAGES], *titles[N_STAGES], *values[N_STAGES];
   Stand stands[N_STAGES];
-  double ceilings[2]; /* the most so far, by DynoCeilingOf */
+  double ceilings[2]; /* the highest so far, by DynoCeilingOf */
   guint n_trials;
   gboolean proven;
 };
@@ -44,7 +44,7 @@ find_stage (const char *name)
     return DATA;
   if (g_strcmp0 (name, "gpu") == 0)
     return GPU;
-  /* What is learnt comes after the proof. */
+  /* Runs towards a goal of learning come after the proof. */
   return g_strcmp0 (name, "proof") == 0 || g_strcmp0 (name, "goal") == 0 ? PROOF : SEARCH;
 }
 
@@ -65,7 +65,7 @@ set_value (DynoTuneStages *self, guint stage, const char *text)
   gtk_label_set_text (GTK_LABEL (self->values[stage]), text);
 }
 
-/* N_STAGES: none is at work any more. */
+/* now N_STAGES: no stage is at work any more. */
 static void
 set_at_work (DynoTuneStages *self, guint now)
 {
@@ -121,7 +121,7 @@ dyno_tune_stages_take_event (DynoTuneStages *self, const DynoTuneEvent *event)
       break;
     case DYNO_TUNE_EVENT_DONE:
       set_at_work (self, N_STAGES);
-      if (!self->proven) /* it was begun at most */
+      if (!self->proven) /* the proof was not finished */
         {
           self->stands[PROOF] = TO_COME;
           show_stand (self, PROOF);

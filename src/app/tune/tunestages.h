@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stages of a search as they happen: the data pipeline alone, the GPU alone, the joint search,
- * the proof; each with what it has found so far. */
+/* The stages of a search as they happen: the data pipeline by itself, the GPU by itself, the joint
+ * search, the proof; each with its results so far. */
 #pragma once
 #include "tune.h"
 #include <gtk/gtk.h>
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoTuneStages, dyno_tune_stages, DYNO, TUNE_STAGES, GtkBox)
 
 void dyno_tune_stages_begin (DynoTuneStages *self);
-/* Any event of the search. */
+/* Takes any event of the search. */
 void dyno_tune_stages_take_event (DynoTuneStages *self, const DynoTuneEvent *event);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One bar for what went wrong.  An error stays until it is closed or a new attempt begins; a
+/* The bar for errors and warnings.  An error stays until it is closed or a new attempt begins; a
  * warning does not replace an error. */
 #include "errorbar.h"
 #include "row.h"
@@ -49,7 +49,7 @@ dyno_error_bar_dismiss (DynoErrorBar *self)
   gtk_info_bar_set_revealed (GTK_INFO_BAR (self->bar), FALSE);
 }
 
-/* The bar's own button has a picture and no name. */
+/* The bar's own button has an icon and no name for screen readers. */
 static void
 name_close_button (GtkWidget *widget, gpointer data)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One bar for what went wrong: a title, the cause, the next step. */
+/* The bar for errors and warnings: a title, the cause, the next step. */
 #pragma once
 #include <gtk/gtk.h>
 

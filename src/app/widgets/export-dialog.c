@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Dialogs that choose files.  They are modal to their window and never block: the answer comes by
- * "response".  Overwriting is asked by the chooser itself. */
+ * "response".  The chooser itself asks before a file is overwritten. */
 #include "export-dialog.h"
 #include <glib/gi18n.h>
 
@@ -9,7 +9,7 @@ typedef struct {
   gpointer data;
 } Asked;
 
-/* Of the last file or folder that was chosen in this sitting. */
+/* The folder of the last file or folder that was chosen in this sitting. */
 static char *last_folder;
 static char *data_folder; /* as preferred; or NULL */
 
@@ -39,8 +39,8 @@ get_exporter (GtkFileChooser *chooser)
   return filter ? g_object_get_data (G_OBJECT (filter), "dyno-exporter") : NULL;
 }
 
-/* Of Dyno's own two formats, which read back, the name decides: "run.json" is JSON whichever was
- * chosen. */
+/* Between Dyno's own two formats, which can be read back, the name decides: "run.json" is JSON
+ * whichever was chosen. */
 static const DynoExporter *
 exporter_for (const char *path, const DynoExporter *chosen)
 {

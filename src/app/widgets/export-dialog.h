@@ -9,22 +9,23 @@ G_BEGIN_DECLS
 
 typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, gpointer data);
 
-/* Where dialogs that open data begin, until one has been answered; NULL: in Pictures. */
+/* Sets the folder in which dialogs that open data begin, until one has been answered; NULL:
+ * Pictures. */
 void dyno_dialog_set_data_folder (const char *folder);
 void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
                        const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
                        gpointer data); /* patterns: up to NULL; NULL: all files */
-/* A file of this exporter, under the name that such files have. */
+/* Asks for a file of this exporter; the dialog offers the exporter's file name. */
 void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporter,
                                   DynoPathChosen chosen, gpointer data);
 /* extension: "png", "svg", "pdf", "csv". */
 void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const char *name,
                                 DynoPathChosen chosen, gpointer data);
-/* Any file, by the name that is offered.  data is freed once the dialog is gone, free_data may be
- * NULL. */
+/* Asks for any file; the dialog offers the name.  data is freed when the dialog is destroyed;
+ * free_data may be NULL. */
 void dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name,
                           DynoPathChosen chosen, gpointer data, GDestroyNotify free_data);
-/* A report in HTML.  data is freed once the dialog is gone. */
+/* Asks for a file for a report in HTML. data is freed when the dialog is destroyed. */
 void dyno_dialog_save_report (GtkWindow *parent, DynoPathChosen chosen, gpointer data,
                               GDestroyNotify free_data);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of the form that folds.  The row itself has the focus, and not its title, which libhandy
- * would stop at too and which screen readers are not told of: they see a row of rows.  A search
- * opens what it finds, and its end puts back what was open. */
+/* A part of the form that folds.  The row itself takes the focus, and not its title, where libhandy
+ * would stop, too, and which screen readers do not announce: they see a row of rows.  A search
+ * opens the folds in which it finds rows, and its end restores the earlier state. */
 #include "fold.h"
 #include "row.h"
 #include <glib/gi18n.h>
@@ -110,8 +110,8 @@ dyno_fold_focus (GtkWidget *widget, GtkDirectionType direction)
   return TRUE;
 }
 
-/* The list that it stands in would take the key for itself, and do nothing: the row is not
- * activatable, or a click on a row inside would fold it. */
+/* The list around the row would take the key and do nothing: the row is not activatable, since a
+ * click on a row inside would then fold it. */
 static gboolean
 dyno_fold_key_press (GtkWidget *widget, GdkEventKey *event)
 {
@@ -136,8 +136,8 @@ describe (DynoFold *self)
                                               : _ ("Folded"));
 }
 
-/* At once, and not with the first frame of the animation: a key that comes before it, on a machine
- * with much else to do, finds what it was pressed for. */
+/* Shows the rows at once, and not with the first frame of the animation, so that a key press before
+ * that frame, on a busy machine, finds them. */
 static void
 show_inside (DynoFold *self)
 {

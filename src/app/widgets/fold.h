@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of the form that folds: a title that opens it, with the number of values in it that were
- * changed, and rows that a search may pick out. */
+/* A part of the form that folds: a title that opens it, with the number of changed values in it,
+ * and rows that a search can select. */
 #pragma once
 #include <handy.h>
 
@@ -14,11 +14,11 @@ struct _DynoFoldClass {
 };
 
 GtkWidget *dyno_fold_new (const char *title);
-/* A row that is or comes into the fold, and the words by which it is found, besides the fold's
- * title. */
+/* Registers a row that is in the fold or will be, with the words by which a search finds it,
+ * besides the fold's title. */
 void dyno_fold_take (DynoFold *self, GtkWidget *row, const char *words);
-/* Shows the rows that are found by a casefolded text, and the fold only with such; NULL: all, and
- * folded as before.  The number of rows found. */
+/* Shows the rows that match a casefolded text, and the fold only where there are some; NULL: all
+ * rows, folded as before.  Returns the number of rows found. */
 guint dyno_fold_search (DynoFold *self, const char *text);
 /* The first row that is shown; NULL: none. */
 GtkWidget *dyno_fold_get_first (DynoFold *self);

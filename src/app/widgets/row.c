@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a card or of a fold: libhandy's, whose control Tab reaches at once.  libhandy would stop
- * at the row first, and again at its control. */
+/* A row of a card or of a fold: libhandy's row, but Tab reaches its control at once.  libhandy
+ * would stop at the row first, and then at its control. */
 #include "row.h"
 #include <glib/gi18n.h>
 
@@ -44,7 +44,7 @@ dyno_widget_limit_combo (GtkWidget *combo, int chars)
   gtk_combo_box_set_popup_fixed_width (GTK_COMBO_BOX (combo), FALSE);
 }
 
-/* What a label with this markup shows. */
+/* The text that a label with this markup shows. */
 static char *
 strip_markup (const char *markup)
 {
@@ -54,7 +54,8 @@ strip_markup (const char *markup)
   return pango_parse_markup (markup, -1, 0, NULL, &text, NULL, NULL) ? text : g_strdup (markup);
 }
 
-/* libhandy shows screen readers the page's child alone: what its labels say is said for it. */
+/* libhandy exposes only the page's child to screen readers, so title and description become the
+ * page's accessible name and description. */
 static void
 speak_status (GtkWidget *page)
 {
@@ -109,7 +110,7 @@ dyno_widget_leave_wheel (GtkWidget *widget)
   g_signal_connect (widget, "scroll-event", G_CALLBACK (leave_wheel), NULL);
 }
 
-/* The row itself cannot have it: its control gets it at once. */
+/* The row itself cannot have the focus: its control gets it at once. */
 static gboolean
 dyno_row_focus (GtkWidget *widget, GtkDirectionType direction)
 {
@@ -141,7 +142,8 @@ get_plain_title (DynoRow *self)
   return g_strjoinv ("", parts);
 }
 
-/* libhandy shows screen readers the row's controls alone: what its labels say is said for it. */
+/* libhandy exposes only the row's controls to screen readers, so title and subtitle become the
+ * row's accessible name and description. */
 static void
 describe (DynoRow *self)
 {
@@ -184,7 +186,7 @@ dyno_row_set_reason (DynoRow *self, const char *reason, const char *help)
   gtk_widget_set_tooltip_text (GTK_WIDGET (self), reason ? reason : help);
 }
 
-/* The parent's own template comes first: from its end on, what is added is a control. */
+/* The parent's own template is built first; a child that is added after that is a control. */
 static void
 dyno_row_add (GtkContainer *container, GtkWidget *child)
 {

@@ -20,7 +20,7 @@ dyno_spark_cell_set_values (DynoSparkCell *self, const float *values, guint n)
   self->n = n;
 }
 
-/* GTK asks for one of them where it draws the focus. */
+/* GTK passes NULL for one of the two where it draws the focus. */
 static void
 give_size (int size, int *least, int *natural)
 {

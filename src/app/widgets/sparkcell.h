@@ -9,7 +9,8 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoSparkCell, dyno_spark_cell, DYNO, SPARK_CELL, GtkCellRenderer)
 
 GtkCellRenderer *dyno_spark_cell_new (void);
-/* Drawn until others are set: the caller's.  n 0: nothing. */
+/* Sets the values that are drawn until the next call; they stay the caller's.  n 0: nothing is
+ * drawn. */
 void dyno_spark_cell_set_values (DynoSparkCell *self, const float *values, guint n);
 
 G_END_DECLS
