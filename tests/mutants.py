@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""Deliberate errors that nobody wrote down: places in C code at which an operator makes the mistake
-that a person makes.  Comments, strings, characters, lines of the preprocessor and assertions are
-never touched.  tests/mutate applies them; what holds is in tests/dist/mutants."""
+"""Generated errors: places in C code at which an operator makes a mistake that a person makes.
+Comments, strings, characters, lines of the preprocessor and assertions are never touched.
+tests/mutate applies the errors; tests/dist/mutants tests the operators."""
 import os, re
 
 
 def mask(text):
-    """The text with blanks in place of everything that is not code; as long, with the same lines."""
+    """The text with blanks in place of everything that is not code; length and lines are the same."""
     def blank(match):
         return re.sub(r'[^\n]', ' ', match.group(0))
-    # A comment may stand in a line of the preprocessor, and quotes in a comment: one pass, and what
-    # begins first counts.
+    # A comment may stand in a line of the preprocessor, and quotes in a comment: one pass finds all
+    # of them, and the one that begins first counts.
     parts = r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|^[ \t]*#(?:\\\n|[^\n])*'
     text = re.sub(parts, blank, text, flags=re.S | re.M)
-    # What a destructor leaves behind, and an allocation of one element more or less, are seen by
-    # sanitizers only; an assertion that is wrong is no error of the program.
+    # A leak in a destructor, and an allocation of one element more or less, are seen only by
+    # sanitizers; a wrong assertion is no error of the program.
     text = re.sub(r'^\w+_(?:free|clear|unref|finalize|dispose) \(.*?^}', blank, text, flags=re.S | re.M)
     return re.sub(r'^ *(?:g_return_\w+|g_assert\w*|G_STATIC_ASSERT) \([^;]*\);|\bg_(?:new0?|malloc0?|alloca) \([^;]*;', blank, text, flags=re.M)
 
@@ -30,7 +30,8 @@ def negate(match):
     return '!' + condition if re.fullmatch(NAME, condition) else f'!({condition})'
 
 
-# Each has a pattern, and by what the match is replaced: a template of re, or a function of the match.
+# Each operator has a pattern and the replacement of its match: a template of re, or a function of
+# the match.
 OPERATORS = {
     # Off by one.
     'bound': (r'(?<= )(<=|>=|<|>)(?= (?!0\.|\d+\.))', lambda m: {'<': '<=', '<=': '<', '>': '>=', '>=': '>'}[m[1]]),
@@ -59,15 +60,15 @@ def places(text):
     for name, (pattern, replacement) in OPERATORS.items():
         for match in re.finditer(pattern, code, re.M):
             new = replacement(match) if callable(replacement) else match.expand(replacement)
-            # Around what is masked, as in a call with a string, the text itself would be lost.
+            # A match around masked text, as in a call with a string, would lose that text.
             if code[match.start():match.end()] == text[match.start():match.end()] and new != match.group(0):
                 found.setdefault(name, []).append((match.start(), match.end(), new))
     return found
 
 
 def draw(text, random):
-    """A random one of these as (operator, line number, changed text), or None.  Operators come first:
-    comparisons would be most of all places."""
+    """A random error as (operator, line number, changed text), or None.  The operator is drawn first,
+    since most places are comparisons."""
     found = places(text)
     if not found:
         return None
@@ -96,6 +97,6 @@ def choose_tests(path, tests):
     own = sorted((name for name in tests if tests[name]['suite'] in suites),
                  key=lambda name: (suites.index(tests[name]['suite']), tests[name]['priority'], name))
     related = [name for name in own if is_related(stem, name.removeprefix(tests[name]['suite'] + '-'))]
-    # Numbers of a kernel are another thing than a file that happens to begin with its name.
+    # The suite of a kernel's numbers is no test of a file that happens to begin with its name.
     related.sort(key=lambda name: not name.endswith(stem))
     return related + [name for name in own if name not in related and tests[name]['priority'] <= FAST_SECONDS]
