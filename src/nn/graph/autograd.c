@@ -6,10 +6,10 @@
  * - When a node's turn comes, every consumer of its outputs has had its turn: the gradients of its
  *   outputs are whole.
  * - The first contributor to a gradient overwrites, later ones accumulate, in list order.
- * - Two tensors may share one gradient (the two sides of an addition).  Adding to it is allowed to
- *   one of them only when the producers of all the others have had their turn, that is have read
- *   it.  Otherwise the contributor gets fresh memory, and the shared value is added to that right
- *   after it. */
+ * - Two tensors may share one gradient (the two sides of an addition).  A contributor may add to
+ *   the gradient of one tensor only when the producers of all the others have had their turn, that
+ *   is, have read it.  Otherwise the contributor gets fresh memory, and the shared value is added
+ *   to that memory right after the contributor. */
 #include "graph-private.h"
 #include "op.h"
 #include "sum.h"
@@ -44,7 +44,7 @@ gradient_new (DynoGraph *graph, DynoTensor *input, const char *suffix)
   return gradient;
 }
 
-/* TRUE when nobody but input will read the gradient as it is now. */
+/* TRUE when no tensor but input still needs the present value of the gradient. */
 static gboolean
 gradient_is_free (DynoGraph *graph, const DynoTensor *input)
 {

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* Tensors whose gradient is the same memory, and what waits to be added (autograd.c). */
+/* A gradient that autograd.c still has to add to another one. */
 typedef struct {
   DynoTensor *source, *target;
 } DynoPendingSum;
@@ -18,13 +18,13 @@ struct _DynoGraph {
   char **freeze; /* prefixes; NULL: none */
   DynoStage stage;
   guint64 parameter_elements; /* of MASTER and HALF */
-  guint64 trained_elements;   /* of GRADIENT and MOMENTs: those before the frozen ones */
+  guint64 trained_elements;   /* of GRADIENT and MOMENTs, which hold no frozen parameters */
   guint64 state_elements;
-  const DynoParameter *head; /* the first of it; NULL: none */
+  const DynoParameter *head; /* the first parameter of the head; NULL: no head */
   gboolean sealed;           /* the flat tensors exist: no more parameters */
   DynoTensor *step_input, *step_output, *scaler;
   DynoTensor *flat[DYNO_SPACE_N];
-  DynoTensor *kept_states; /* NULL: STATE holds the running statistics alone */
+  DynoTensor *kept_states; /* NULL: STATE holds only the running statistics */
 
   guint cursor; /* the forward node whose backward is being appended; n_nodes before that */
   GHashTable *node_index; /* forward DynoNode* -> 1 + its place, while backward runs */
@@ -34,29 +34,31 @@ struct _DynoGraph {
 
   /* network.c */
   DynoBatchSchema schema;
-  DynoTensor *inputs[DYNO_SCHEMA_MAX_FIELDS]; /* of its fields; NULL: not read */
+  DynoTensor *inputs[DYNO_SCHEMA_MAX_FIELDS]; /* of the schema's fields; NULL: not read */
   DynoTensor *logits;
-  /* mean and deviation of the targets, behind the scaler; NULL: they are as they are */
+  /* mean and deviation of the targets, behind the scaler; NULL: targets are not standardised */
   DynoTensor *standard;
-  DynoTensor *class_weights; /* in the same place, of cross entropy; NULL: all 1 */
-  float *target_scale;       /* what that holds */
+  DynoTensor *class_weights; /* of cross entropy, also behind the scaler; NULL: all are 1 */
+  float *target_scale;       /* host copy of `standard` */
   DynoMetricInfo *metrics;   /* of the loss; NULL: none yet */
   guint n_metrics;
   DynoMix mix; /* of the batch that the input is prepared from */
 };
 
-/* A tensor that the graph does not list: for the lowering.  Free with dyno_tensor_free. */
+/* A tensor for the lowering, which the graph does not list.  Free with dyno_tensor_free. */
 DynoTensor *dyno_tensor_new (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space,
                              guint32 n, guint32 h, guint32 w, guint32 c, guint32 cp);
 void dyno_tensor_free (DynoTensor *tensor);
 
-/* Of a flat space (MASTER, HALF, GRADIENT, a MOMENT, AVERAGE; STATE: the running statistics), its
- * elements; and where in it a parameter begins.  FALSE: it does not lie there. */
+/* The number of elements of a flat space (MASTER, HALF, GRADIENT, a MOMENT, AVERAGE; STATE: the
+ * running statistics), and the element at which a parameter begins in it.  FALSE: the parameter
+ * does not lie in that space. */
 guint64 dyno_graph_count_elements (const DynoGraph *graph, DynoSpace space);
 gboolean dyno_graph_find_parameter (const DynoGraph *graph, const DynoParameter *parameter,
                                     DynoSpace space, guint64 *first);
 
-/* A flat space into an array for each parameter that lies in it, in torchvision's layout. */
+/* Copies a flat space into one array for each parameter that lies in it, in torchvision's
+ * layout. */
 void dyno_graph_unpack (const DynoGraph *graph, DynoSpace space, const float *flat,
                         float *const *values);
 

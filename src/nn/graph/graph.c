@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Graph: the lists of nodes, tensors and parameters, and their making.
+/* Graph: the lists of nodes, tensors and parameters, and the functions that append to them.
  *
  * Invariants: sizes are checked here, once, so that everything below may multiply freely.  Offsets
- * in the flat parameter memory depend on the order and shapes of the parameters, and on which are
- * frozen, alone: a training and an evaluation graph of one model agree on them. */
+ * in the flat parameter memory depend only on the order and shapes of the parameters, and on which
+ * of them are frozen: a training and an evaluation graph of one model agree on the offsets. */
 #include "graph-private.h"
 #include "checked.h"
 #include "step.h"
@@ -13,7 +13,7 @@
 /* A flat element offset is a multiple of this: 256 bytes in fp32, 128 in fp16. */
 #define PARAMETER_ALIGNMENT 64
 
-/* No tensor may pass this; a step beyond it fits no device. */
+/* No tensor may be larger than this; a step with a larger one fits no device. */
 #define TENSOR_MAX_BYTES (G_GUINT64_CONSTANT (1) << 40)
 
 void
@@ -44,7 +44,7 @@ parameter_free (gpointer data)
   g_free (parameter);
 }
 
-/* The names between the commas, without the blanks and the dots around them; NULL: none. */
+/* The names between the commas, without surrounding blanks and dots; NULL: none. */
 static char **
 split_prefixes (const char *text)
 {
@@ -165,7 +165,7 @@ dyno_graph_check (DynoGraph *graph, GError **error)
   return FALSE;
 }
 
-/* Bytes of a shape; FALSE when it overflows. */
+/* Bytes of a shape; FALSE on overflow. */
 static gboolean
 shape_bytes (guint32 n, guint32 h, guint32 w, guint32 cp, DynoDtype dtype, guint64 *size_bytes)
 {
@@ -300,7 +300,8 @@ parameter_tensor (DynoGraph *graph, DynoParameter *parameter, const char *suffix
   return tensor;
 }
 
-/* A prefix ends where a name does, or at a dot of it: “features.1” is not “features.10”. */
+/* A prefix ends where the name ends, or at one of its dots: “features.1” does not match
+ * “features.10”. */
 static gboolean
 has_prefix (const char *name, const char *prefix)
 {
@@ -317,7 +318,7 @@ is_frozen (const DynoGraph *graph, const char *name)
   return FALSE;
 }
 
-/* Gives a measured parameter its place and its tensors, and the graph the parameter. */
+/* Gives a parameter of known size its place and its tensors, and adds it to the graph. */
 static DynoParameter *
 parameter_add (DynoGraph *graph, DynoParameter *parameter)
 {
@@ -381,7 +382,7 @@ dyno_graph_parameter (DynoGraph *graph, const char *name, const DynoParameterLay
   return parameter_add (graph, parameter);
 }
 
-/* All that a prefix may be: the parameters' names, and what stands before each of their dots. */
+/* All valid prefixes: the parameters' names, and the part of a name before each of its dots. */
 static GPtrArray *
 list_prefixes (const DynoGraph *graph)
 {
@@ -398,7 +399,7 @@ list_prefixes (const DynoGraph *graph)
   return names;
 }
 
-/* "“conv1”, “bn1”, “layer1”": what stands before the first dots; g_free. */
+/* "“conv1”, “bn1”, “layer1”": the parts of the names before the first dot; g_free. */
 static char *
 list_modules (const DynoGraph *graph)
 {
@@ -445,7 +446,8 @@ place (DynoTensor *tensor, guint64 element_offset)
     tensor->offset = element_offset * dyno_dtype_size (tensor->dtype);
 }
 
-/* Those of one kind one after the other, from next on; what follows. */
+/* Places the parameters of one kind one after the other, from next on; returns the offset after
+ * them. */
 static guint64
 place_kind (DynoGraph *graph, gboolean frozen, guint64 next)
 {
@@ -464,7 +466,7 @@ place_kind (DynoGraph *graph, gboolean frozen, guint64 next)
   return next;
 }
 
-/* What evaluation reads; frozen parameters are their own average. */
+/* Makes evaluation read the averages; frozen parameters are their own average. */
 static void
 place_averages (DynoGraph *graph)
 {
@@ -553,7 +555,7 @@ dyno_graph_set_stage (DynoGraph *graph, DynoStage stage)
   graph->stage = stage;
 }
 
-/* The array, now with n tensors at least; new ones are NULL. */
+/* The array, enlarged to at least n tensors; new ones are NULL. */
 static DynoTensor **
 grow (DynoTensor **tensors, guint *n_tensors, guint n)
 {
@@ -661,7 +663,7 @@ dyno_graph_flat (DynoGraph *graph, DynoSpace space)
   return graph->flat[space];
 }
 
-/* A part of a space, flat. */
+/* A part of a space as a flat tensor. */
 static DynoTensor *
 flat_part (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space, guint64 first,
            guint64 count)

@@ -10,15 +10,15 @@
  * Invariants:
  * - Layout is NHWC, channels padded to a multiple of 8 (`cp`); the pad lanes of activations and
  *   gradients are zero, always: every op that writes a tensor writes its pad lanes as zero.
- * - Nodes run in list order; what a node reads was written by an earlier node.  An op may overlap
- *   with its neighbours only where their declared reads and writes allow.
+ * - Nodes run in list order; every tensor that a node reads was written by an earlier node.  An op
+ *   may overlap with its neighbours only where their declared reads and writes allow.
  * - Parameter gradients accumulate (+=) and are cleared by the optimizer; activations overwrite;
  *   the gradient of an activation is overwritten by its first contributor and accumulated by the
  *   later ones (dyno_graph_gradient_target).
- * - Precision is the graph's DynoPrecision: no op knows how it is called, each asks for the member
- *   that concerns it.
+ * - Precision is the graph's DynoPrecision: no op looks at its name, each reads the member that
+ *   concerns it.
  * - The first error sticks to the graph (dyno_graph_fail); builders given NULL return NULL, so that
- *   a model is written without checks and asked once at the end.
+ *   a model is written without checks, and the error is checked once at the end.
  * A graph belongs to one thread while it is built and is immutable afterwards. */
 #pragma once
 #include "mix.h"
@@ -44,22 +44,23 @@ dyno_dtype_size (DynoDtype dtype)
 {
   return dtype == DYNO_DTYPE_U8 ? 1 : dtype == DYNO_DTYPE_F16 ? 2 : 4;
 }
-const char *dyno_dtype_name (DynoDtype dtype); /* "f32", "f16", as keys and prints have them */
+const char *dyno_dtype_name (DynoDtype dtype); /* "f32", "f16", as in keys and prints */
 
 /* Where a tensor lies.  Every space is one buffer; INPUT, STEP_IN and STEP_OUT exist once per slot
  * (a step in flight). */
 typedef enum {
   /* parameters, fp32, flat: element offset e is the same in MASTER, HALF, GRADIENT, MOMENT1,
-   * MOMENT2; the last three end with the trained ones, behind which the frozen ones lie */
+   * MOMENT2; GRADIENT and the moments hold only the trained parameters; the frozen ones lie behind
+   * these in MASTER and HALF */
   DYNO_SPACE_MASTER,
-  DYNO_SPACE_HALF,     /* their fp16 copy (AMP); behind it that of the averages */
-  DYNO_SPACE_GRADIENT, /* their gradients, fp32 */
+  DYNO_SPACE_HALF,     /* fp16 copy of MASTER (AMP); behind it the fp16 copy of the averages */
+  DYNO_SPACE_GRADIENT, /* gradients of the parameters, fp32 */
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
   DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
-  /* running statistics, fp32; with an optimizer once more behind: what a skipped step goes back
-   * to */
+  /* running statistics, fp32; with an optimizer a second copy lies behind, which a skipped step
+   * restores */
   DYNO_SPACE_STATE,
-  /* moving averages, fp32: of the trained parameters, then of the running statistics */
+  /* moving averages of the trained parameters, then of the running statistics, fp32 */
   DYNO_SPACE_AVERAGE,
   /* struct DynoScalerState of shared/step.h; behind it mean and deviation of standardised
    * targets */
@@ -80,28 +81,28 @@ struct _DynoTensor {
   guint32 n, h, w, c;
   /* channels in memory: c rounded up to 8 for activations and parameters; = c where dense */
   guint32 cp;
-  guint64 size_bytes; /* n * h * w * cp * dtype size, or what the op asked for */
+  guint64 size_bytes; /* n * h * w * cp * dtype size, or the size that the op requested */
   guint64 offset; /* in its space: set at once for parameters and state, by the plan for the rest */
   gboolean needs_gradient;
-  gboolean keep; /* its value is read by the host after the run: it lives to the last dispatch */
-  DynoTensor *gradient;     /* of an activation, once a contributor asked */
-  DynoNode *producer;       /* NULL for inputs, parameters, state */
+  gboolean keep;        /* the host reads its value after the run: it lives to the last dispatch */
+  DynoTensor *gradient; /* of an activation, after a contributor has asked for it */
+  DynoNode *producer;   /* NULL for inputs, parameters, state */
   DynoParameter *parameter; /* of MASTER, HALF and GRADIENT tensors */
 };
 
-/* How a parameter lies in memory, against torchvision's array.  The array is seen with up to four
- * axes; memory has the same axes in another order, some of them padded with zeros. */
+/* The layout of a parameter in memory, compared with torchvision's array.  The array has up to four
+ * axes; memory has the same axes in another order, and some axes are padded with zeros. */
 #define DYNO_LAYOUT_N_AXES 4
 
 typedef struct {
-  /* torchvision's axes; the last of them is all the extents from there on: that of a linear layer
-   * which reads a flattened (C, H, W) */
+  /* torchvision's axes; the last axis covers all the remaining extents, as for a linear layer that
+   * reads a flattened (C, H, W) */
   guint n_dims;
   guint32 extent[DYNO_LAYOUT_N_AXES]; /* slowest first; 1 where there are fewer */
-  guint32 padded[DYNO_LAYOUT_N_AXES]; /* of each of these in memory, >= extent */
-  guint8 order[DYNO_LAYOUT_N_AXES];   /* of memory: which axis, slowest first */
-  /* With groups the inputs of `merged` neighbouring ones are one below the other on axis 1, and an
-   * output has zeros at those of the others; 0: there are no groups. */
+  guint32 padded[DYNO_LAYOUT_N_AXES]; /* extent of each axis in memory, >= extent */
+  guint8 order[DYNO_LAYOUT_N_AXES];   /* axes in the order of memory, slowest first */
+  /* With groups, axis 1 holds the inputs of `merged` neighbouring groups one after the other, and
+   * an output has zeros at the inputs of the other groups; 0: there are no groups. */
   guint32 merged, group_outputs;
 } DynoParameterLayout;
 
@@ -109,8 +110,8 @@ typedef struct {
 DynoParameterLayout dyno_layout_vector (guint32 c);
 /* [kh][kw][in_p][out_p] <- [out][in][kh][kw] */
 DynoParameterLayout dyno_layout_conv (guint32 out, guint32 in, guint32 kernel_h, guint32 kernel_w);
-/* [h][w][c_p][out_p] <- [out][c * h * w], of rows that are a flattened (H, W, C); h = w = 1 for a
- * plain one */
+/* [h][w][c_p][out_p] <- [out][c * h * w], for rows that are a flattened (H, W, C); h = w = 1 for a
+ * plain linear layer */
 DynoParameterLayout dyno_layout_linear (guint32 out, guint32 h, guint32 w, guint32 c);
 
 typedef enum {
@@ -134,10 +135,11 @@ struct _DynoParameter {
   guint64 element_offset;  /* in MASTER, HALF, GRADIENT, MOMENTs; a multiple of 64 */
   guint64 n_elements;      /* in memory, pads included */
   gboolean is_state;       /* running statistic: lies in STATE at element_offset, has no gradient */
-  /* under one of the graph's frozen prefixes: has no gradient, and lies behind the trained ones */
+  /* under one of the graph's frozen prefixes: has no gradient, and lies behind the trained
+   * parameters */
   gboolean is_frozen;
-  DynoTensor *master;   /* F32; for a state: its tensor */
-  DynoTensor *compute;  /* what matrix ops read: F16 copy with AMP, else master */
+  DynoTensor *master;   /* F32; for a state, the state's tensor */
+  DynoTensor *compute;  /* read by matrix ops: F16 copy with AMP, else master */
   DynoTensor *gradient; /* F32; NULL for state, where frozen, and in an evaluation graph */
 };
 
@@ -163,13 +165,14 @@ typedef enum {
   DYNO_OPTIMIZER_ADAMW, /* PyTorch's AdamW, eps 1e-8, betas 0.9 and 0.999 */
 } DynoOptimizer;
 
-/* How numbers are held, a row of a table (precision.c); all zero is fp32. */
+/* The types in which numbers are stored and computed: a row of the table in precision.c; all zero
+ * is fp32. */
 typedef struct {
   const char *name;  /* "fp32", "amp" */
   DynoDtype storage; /* of activations, their gradients and the weights of matrix ops */
-  DynoDtype compute; /* what products multiply */
-  /* what they are summed up in; batch norm's parameters, statistics, losses, gradients of
-   * parameters and master weights too */
+  DynoDtype compute; /* type of the factors of products */
+  /* type in which products are summed up; also of batch norm's parameters, statistics, losses,
+   * gradients of parameters and master weights */
   DynoDtype accumulate;
   gboolean loss_scaling; /* the loss scale follows the gradients' overflows */
 } DynoPrecision;
@@ -187,12 +190,15 @@ typedef struct {
   /* Prefixes of names, with commas between: the parameters under them are frozen.  NULL: none.  The
    * graph keeps a copy of its own. */
   const char *freeze;
-  double head_lr_factor; /* of the learning rate of dyno_graph_set_head's; 0 reads as 1 */
-  /* Of the exponential moving averages of what is trained and of the running statistics, which
-   * training keeps and evaluation reads in place of these; 0: there are none. */
+  /* factor on the learning rate of the head (dyno_graph_set_head); 0 reads as 1 */
+  double head_lr_factor;
+  /* Decay of the exponential moving averages of the trained parameters and of the running
+   * statistics.  Training keeps the averages, and evaluation reads them in place of the values; 0:
+   * there are no averages. */
   double average_decay;
-  /* Graphs in as many processes whose running statistics are averaged after each update (0: 1): each
-   * moves them as far at once as so many batches one after the other do. */
+  /* Number of processes with a graph each, whose running statistics are averaged after each update
+   * (0: 1): each graph moves its statistics in one step as far as so many successive batches
+   * would. */
   guint ranks;
 } DynoGraphParams;
 
@@ -203,10 +209,11 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoGraph, dyno_graph_free)
 const DynoGraphParams *dyno_graph_get_params (DynoGraph *graph);
 DynoDtype dyno_graph_get_storage (DynoGraph *graph); /* of activations */
 
-/* The lists, in order; elements DynoNode*, DynoTensor*, DynoParameter* owned by the graph. */
+/* The lists, in order; their elements DynoNode*, DynoTensor*, DynoParameter* are owned by the
+ * graph. */
 GPtrArray *dyno_graph_get_nodes (DynoGraph *graph);
 GPtrArray *dyno_graph_get_tensors (DynoGraph *graph);
-/* in torchvision's order, states among them */
+/* in torchvision's order, including states */
 GPtrArray *dyno_graph_get_parameters (DynoGraph *graph);
 
 /* For ops/ and models/. ------------------------------------------------------------------------ */
@@ -221,7 +228,7 @@ gboolean dyno_graph_check (DynoGraph *graph, GError **error);
  * (graph failed). */
 DynoTensor *dyno_graph_tensor (DynoGraph *graph, const char *name, DynoDtype dtype, DynoSpace space,
                                guint32 n, guint32 h, guint32 w, guint32 c, guint32 cp);
-/* The usual one: storage type, ARENA, cp = c rounded up to 8. */
+/* The usual tensor: storage type, ARENA, cp = c rounded up to 8. */
 DynoTensor *dyno_graph_activation (DynoGraph *graph, const char *name, guint32 n, guint32 h,
                                    guint32 w, guint32 c);
 
@@ -230,14 +237,16 @@ DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
                                      const DynoParameterLayout *layout, DynoInit init,
                                      gboolean is_state);
 
-/* After all parameters exist: the frozen ones behind the others, so that gradients and moments are
- * those of the trained ones alone; in evaluation with averages, these in place of the parameters.
- * Every prefix must name something, and something must be left to train (MODEL). */
+/* Places the parameters, after all of them exist: the frozen parameters lie behind the others, so
+ * that gradients and moments cover only the trained ones; in evaluation with averages, the averages
+ * take the place of the parameters.  Every prefix must name a parameter, and a parameter must be
+ * left to train (MODEL). */
 void dyno_graph_place_parameters (DynoGraph *graph);
 
-/* The trained parameters from this one on are the head: none of the others may follow it. */
+/* The trained parameters from this one on are the head: no other parameter may follow the head. */
 void dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first);
-/* Where the head begins in the flat memory of the trained parameters; its end: there is none. */
+/* The element at which the head begins in the flat memory of the trained parameters; the number of
+ * elements where there is no head. */
 guint64 dyno_graph_get_head_start (DynoGraph *graph);
 
 /* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
@@ -250,33 +259,33 @@ DynoNode *dyno_graph_node (DynoGraph *graph, const DynoOpClass *op, const char *
                            DynoTensor *const *inputs, guint n_inputs, DynoTensor *const *outputs,
                            guint n_outputs, gconstpointer attributes, gsize attributes_size);
 
-/* Puts a tensor into a role of a node; the roles up to it that are new are NULL.  For fusion: an
- * output's producer is the caller's to set. */
+/* Puts a tensor into a role of a node; the roles up to it that are new are NULL.  For fusions: the
+ * caller sets an output's producer. */
 void dyno_node_set_input (DynoNode *node, guint role, DynoTensor *tensor);
 void dyno_node_set_output (DynoNode *node, guint role, DynoTensor *tensor);
 
-/* In an op's backward: the gradient of one of its outputs (NULL: nothing depends on it), and the
- * tensor to write an input's gradient into: NULL when that input needs none; *accumulate TRUE when
- * an earlier contributor has written it (add to it then). */
+/* For an op's backward: the gradient of one of its outputs (NULL: nothing depends on the output),
+ * and the tensor to write an input's gradient into (NULL: the input needs none).  *accumulate is
+ * TRUE when an earlier contributor has written that tensor; the op adds to it then. */
 DynoTensor *dyno_graph_gradient (DynoGraph *graph, DynoTensor *output);
 DynoTensor *dyno_graph_gradient_target (DynoGraph *graph, DynoTensor *input, gboolean *accumulate);
-/* Makes `gradient` itself the gradient of input when it has none yet; FALSE: add it yourself
- * (dyno_sum_accumulate).  The memory is shared then and must not be written by the caller; a later
+/* Makes `gradient` itself the gradient of input when input has none yet; FALSE: the caller adds it
+ * (dyno_sum_accumulate).  The memory is shared then, and the caller must not write it; a later
  * contributor to either gets its own copy where that matters. */
 gboolean dyno_graph_gradient_alias (DynoGraph *graph, DynoTensor *input, DynoTensor *gradient);
 
-/* Both in one: input's gradient += source, by sharing, by dyno_sum_accumulate or by a sum in fresh
- * memory.  For ops whose gradient is their output's gradient as it is (add, flatten). */
+/* Both functions in one: input's gradient += source, by sharing, by dyno_sum_accumulate or by a sum
+ * in fresh memory.  For ops that pass their output's gradient on unchanged (add, flatten). */
 void dyno_graph_gradient_add (DynoGraph *graph, DynoTensor *input, DynoTensor *source);
 
-/* In an op's backward: may it write over its output's gradient?  TRUE when no other tensor shares
- * that gradient whose producer is still to read it. */
+/* For an op's backward: may the op overwrite its output's gradient?  FALSE when another tensor
+ * shares that gradient and that tensor's producer is still to read it. */
 gboolean dyno_graph_gradient_is_own (DynoGraph *graph, const DynoTensor *output);
 
 /* Makes the gradient of output the gradient of input too, to be written in place by the op's
- * backward: the op that made output is the last to read it, and what it writes is its input's
- * gradient from then on.  FALSE: it must write into dyno_graph_gradient_target.  input needs a
- * gradient. */
+ * backward: the op that made output is the last to read the gradient, and from then on the memory
+ * holds the gradient of the op's input.  FALSE: the op must write into dyno_graph_gradient_target.
+ * input needs a gradient. */
 gboolean dyno_graph_gradient_in_place (DynoGraph *graph, DynoTensor *input, DynoTensor *output);
 
 /* Walks the forward nodes backwards and lets each op append its backward nodes. */
@@ -287,22 +296,19 @@ DynoTensor *dyno_graph_step_input (DynoGraph *graph);  /* struct DynoStepInput *
 DynoTensor *dyno_graph_step_output (DynoGraph *graph); /* struct DynoStepOutput */
 DynoTensor *dyno_graph_scaler (DynoGraph *graph);      /* struct DynoScalerState */
 /* The flat memory of the trained parameters as one tensor: MASTER, HALF, GRADIENT, MOMENT1,
- * MOMENT2;
- * call after all parameters exist. */
+ * MOMENT2.  To be called after all parameters exist. */
 DynoTensor *dyno_graph_flat (DynoGraph *graph, DynoSpace space);
 /* The averages of the trained parameters, their fp16 copy (AMP; else NULL), and those of the
  * running statistics (NULL where there are none), each as one tensor.  FALSE: there are no
- * averages, or the
- * graph failed. */
+ * averages, or the graph failed. */
 gboolean dyno_graph_flat_averages (DynoGraph *graph, DynoTensor **weights, DynoTensor **half,
                                    DynoTensor **states);
-/* All running statistics as one tensor, and what the last step that was not skipped left of them;
+/* All running statistics as one tensor, and their values after the last step that was not skipped;
  * FALSE: there are none, or the graph failed. */
 gboolean dyno_graph_flat_states (DynoGraph *graph, DynoTensor **states, DynoTensor **kept);
 
-/* What the input's preparation mixes, so that the loss mixes the targets and the program draws it
- * for
- * each step; zeros: nothing. */
+/* The mix that the preparation of the input applies: the loss mixes the targets by it, and the
+ * program draws its share for each step; zeros: nothing is mixed. */
 void dyno_graph_set_mix (DynoGraph *graph, const DynoMix *mix);
 const DynoMix *dyno_graph_get_mix (const DynoGraph *graph);
 

@@ -20,7 +20,8 @@ dyno_graph_declare_metrics (DynoGraph *graph, const DynoMetricInfo *metrics, gui
   graph->n_metrics = n;
 }
 
-/* Of one output: the name of the metric, '_', the output's name or number. */
+/* The metric of one output, whose name is the metric's name, '_', and the output's name or
+ * number. */
 static gboolean
 find_part (const char *name, DynoMetricInfo *metric)
 {

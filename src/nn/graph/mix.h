@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Mixing each sample of a training batch with the one before it, images and targets alike: MixUp
- * (Zhang et al., arXiv:1710.09412) and CutMix (Yun et al., arXiv:1905.04899) as torchvision's
- * transforms (v2) have them.  One share is drawn per batch, on the host; the preparation of the
- * input and the loss read it from the step's input, so that no pass over the batch is added. */
+ * (Zhang et al., arXiv:1710.09412) and CutMix (Yun et al., arXiv:1905.04899) as in torchvision's
+ * transforms (v2).  One share is drawn per batch, on the host; the preparation of the input and the
+ * loss read it from the step's input, so that no pass over the batch is added. */
 #pragma once
 #include <glib.h>
 
@@ -11,8 +11,7 @@ G_BEGIN_DECLS
 struct DynoStepInput;
 
 /* The share of the sample is drawn from Beta (a, a), a being mixup or cutmix; 0: off; where both
- * are
- * on, half of the batches take either. */
+ * are on, each is applied to half of the batches. */
 typedef struct {
   double mixup, cutmix;
   guint32 height, width; /* of the images */
@@ -20,7 +19,7 @@ typedef struct {
 
 gboolean dyno_mix_is_on (const DynoMix *mix);
 
-/* Fills the step's input with what follows from its seed, step and micro step. */
+/* Draws the mix from the seed, step and micro step of the step's input, and writes it there. */
 void dyno_mix_draw (const DynoMix *mix, struct DynoStepInput *input);
 
 G_END_DECLS

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Networks: from plain parameters to a whole graph.
  *
- * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Invariant: the
- * parameters are made by the model alone, so that a training and an evaluation graph of the same
- * model have them at the same places. */
+ * Order: input preparation, model, loss, fusion, backward pass, optimizer.  Invariant: only the
+ * model makes parameters, so that a training and an evaluation graph of the same model have them at
+ * the same places. */
 #include "network.h"
 #include "fusion.h"
 #include "graph-private.h"
@@ -59,7 +59,7 @@ dyno_model_find (const char *name, GError **error)
   return NULL;
 }
 
-/* The loss and the target field belong together. */
+/* TRUE: the target field fits the loss. */
 static gboolean
 check_target (const DynoNetworkParams *params, GError **error)
 {
@@ -82,7 +82,7 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
 {
   const DynoBatchField *input = dyno_schema_find_role (&params->schema, DYNO_FIELD_INPUT);
   guint32 height = 0, width = 0, channels = 0;
-  /* Who predicts has no loss. */
+  /* A network that predicts has no loss. */
   gboolean of_classes =
       params->mode != DYNO_MODE_PREDICT && params->loss == DYNO_LOSS_CROSS_ENTROPY;
   if (input)
@@ -116,7 +116,7 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
   return FALSE;
 }
 
-/* The tensor that holds a field of the batch as the host gives it. */
+/* The tensor that holds a field of the batch as the host writes it. */
 static DynoTensor *
 add_input (DynoGraph *graph, DynoFieldRole role)
 {
@@ -188,8 +188,8 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
                               params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
 }
 
-/* The metrics of the model's values by their names; a data set that has names of its own for them
- * is asked first by whoever shows them. */
+/* Declares the metrics of the model's values under the model's names; code that shows the metrics
+ * prefers names of the data set. */
 static void
 name_values (DynoGraph *graph, const DynoModel *model)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A whole network as a graph: input preparation, model, loss, backward pass, optimizer; from plain
- * parameters.  What follows from the graph is build.h's. */
+/* A whole network as a graph: input preparation, model, loss, backward pass, optimizer; built from
+ * plain parameters.  build.h takes the graph from there. */
 #pragma once
 #include "graph.h"
 #include "schema.h"
 
 G_BEGIN_DECLS
 
-/* What a network is built for. */
+/* The purpose that a network is built for. */
 typedef enum {
-  DYNO_MODE_EVALUATE, /* model and loss, with running statistics: labels are wanted */
+  DYNO_MODE_EVALUATE, /* model and loss, with running statistics: needs labels */
   DYNO_MODE_TRAIN,    /* with backward pass and optimizer */
-  DYNO_MODE_PREDICT,  /* the model alone: no loss, no labels; the logits are the result */
+  DYNO_MODE_PREDICT,  /* only the model: no loss, no labels; the logits are the result */
 } DynoMode;
 
 typedef enum {
@@ -23,16 +23,17 @@ typedef enum {
 typedef struct {
   const char *model;  /* name in the table of models */
   double model_width; /* scales channels; 0 reads as 1 */
-  double dropout;     /* before the last layer, of models that have one; in training */
+  double dropout;     /* before the last layer, in training, for models that have dropout */
   guint32 batch;
-  /* What the network is fed: an input of axes (H, W, C), (T, F) or (C), read as (N, H, W, C),
-   * (N, 1, T, F) or (N, 1, 1, C).  Generated: the device makes normal noise from the step's seed,
-   * and random class ids. */
+  /* The fields of a batch: an input of axes (H, W, C), (T, F) or (C) is read as (N, H, W, C), (N,
+   * 1, T, F) or (N, 1, 1, C).  For a generated one, the device makes normal noise from the step's
+   * seed, and random class ids. */
   DynoBatchSchema schema;
   DynoAugmentation augmentation; /* in training */
   guint32 n_outputs;             /* classes or values, > 0 */
   DynoLoss loss;
-  /* MSE and smooth L1: targets by their mean and deviation, see dyno_program_write_target_scale */
+  /* MSE and smooth L1: standardise targets by mean and deviation, see
+   * dyno_program_write_target_scale */
   gboolean standard_targets;
   double label_smoothing;
   gboolean class_weights; /* cross entropy: in training, see dyno_program_write_class_weights */
@@ -41,10 +42,11 @@ typedef struct {
   gboolean checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
   DynoOptimizer optimizer;
-  double head_lr_factor; /* of the last layer's learning rate; 0 reads as 1 */
-  double average_decay;  /* as in DynoGraphParams; evaluation is of the averages */
+  double head_lr_factor; /* factor on the last layer's learning rate; 0 reads as 1 */
+  double average_decay;  /* as in DynoGraphParams; evaluation uses the averages */
   guint ranks;           /* as in DynoGraphParams, in training */
-  const char *freeze; /* as in DynoGraphParams; interned: the bytes of these parameters are a key */
+  /* as in DynoGraphParams; interned, since the bytes of this struct are a key */
+  const char *freeze;
 } DynoNetworkParams;
 
 /* Errors: MODEL, SHAPE. */
@@ -54,20 +56,21 @@ DynoGraph *dyno_network_build (const DynoNetworkParams *params, GError **error);
  * NULL where the network does not read it. */
 DynoTensor *dyno_network_get_input (DynoGraph *graph, guint field);
 DynoTensor *dyno_network_find_input (DynoGraph *graph,
-                                     DynoFieldRole role); /* the first of a role */
-/* (N, 1, 1, n_outputs), compute type or F32; kept for the host but in training */
+                                     DynoFieldRole role); /* the first field of a role */
+/* (N, 1, 1, n_outputs), compute type or F32; kept for the host except in training */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);
 
-/* The linear layer that makes the logits.  FALSE: the model ends in none. */
+/* The linear layer that makes the logits.  FALSE: the model does not end in a linear layer. */
 gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight,
                                 const DynoParameter **bias);
 
 /* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale
  * has set them; else NULL. */
 const float *dyno_network_get_target_scale (DynoGraph *graph);
-guint32 dyno_network_get_n_scaled (DynoGraph *graph); /* targets that have them; 0: none */
+/* number of targets that have a mean and a deviation; 0: none */
+guint32 dyno_network_get_n_scaled (DynoGraph *graph);
 
-/* Classes that have weights in the loss; 0: none. */
+/* The number of classes that have weights in the loss; 0: none. */
 guint32 dyno_network_get_n_weighted (DynoGraph *graph);
 
 /* Models. */
@@ -82,9 +85,9 @@ typedef struct {
   const char *title; /* "ResNet-18" */
   const char *summary;
   guint32 min_size;     /* least height and width */
-  gboolean has_dropout; /* what params say of dropout has an effect */
-  /* Of a model that is made for certain values: how many, what each is (for its metric) and their
-   * unit.  0: whatever the data set has. */
+  gboolean has_dropout; /* the dropout of DynoModelParams has an effect */
+  /* For a model that is made for certain values: their number, the name of each (for its metric)
+   * and their unit.  0: the model takes the values of the data set. */
   guint32 n_values;
   const char *const *value_names;
   const char *value_unit;
@@ -94,16 +97,17 @@ typedef struct {
 } DynoModel;
 
 const DynoModel *const *dyno_model_list (void); /* NULL-terminated */
-/* NULL reads as "".  Errors: MODEL, with the one that was probably meant and all that there are. */
+/* NULL reads as "".  Errors: MODEL; the message names the model that was probably meant, and all
+ * models. */
 const DynoModel *dyno_model_find (const char *name, GError **error);
 
-/* Parameters between torchvision's layout (float32, dense) and the one in memory (packed, pads
- * zero).
- * n floats: the product of dims.  packed: n_elements floats. */
+/* Converts parameters between torchvision's layout (float32, dense) and the layout in memory
+ * (packed, pads zero).  torch: n floats, the product of dims.  packed: n_elements floats. */
 void dyno_parameter_pack (const DynoParameter *parameter, const float *torch, float *packed);
 void dyno_parameter_unpack (const DynoParameter *parameter, const float *packed, float *torch);
 guint64 dyno_parameter_count (const DynoParameter *parameter);
-/* Start values by the parameter's init, from (seed, name) alone, in torchvision's layout. */
+/* Start values by the parameter's init, in torchvision's layout; they depend only on (seed,
+ * name). */
 void dyno_parameter_initialise (const DynoParameter *parameter, guint64 seed, float *torch);
 
 G_END_DECLS

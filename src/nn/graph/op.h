@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The class of an op: all that the passes over a graph know of it.
+/* The class of an op: everything that the passes over a graph know about the op.
  *
  * Autograd, rematerialisation, lowering and reports know no op by name and include no op's header:
  * they read the traits and call the functions.  A new op is a file of its own with one such class.
@@ -22,8 +22,8 @@ typedef enum {
   DYNO_ACTIVATION_SIGMOID = DYNO_ACTIVATION_ID_SIGMOID,
 } DynoActivation;
 
-/* Output 0 has the shape of each of the inputs, and element i of it depends on element i of
- * these. */
+/* Output 0 has the shape of each of the inputs, and its element i depends only on element i of the
+ * inputs. */
 typedef enum {
   DYNO_ELEMENTWISE_NONE, /* no such op */
   DYNO_ELEMENTWISE_MAP,  /* y = f (x) */
@@ -33,26 +33,26 @@ typedef enum {
 /* A window that slides over the pixels of an image. */
 typedef struct {
   guint32 kernel, stride, pad; /* of both sides */
-  gboolean flat;               /* of the width alone: it is one pixel high */
+  gboolean flat;               /* along the width only: the window is one pixel high */
 } DynoPoolWindow;
 
 typedef struct {
-  DynoActivation activation; /* of input 0, which only this makes of it */
+  DynoActivation activation; /* applied to input 0, as the only computation of the op */
   DynoElementwise elementwise;
   gboolean reads_own_output; /* the backward pass may read output 0 */
   /* The outputs may be computed again later from the same inputs, to the same bit: activation
-   * checkpointing drops and rematerialises them where their bytes are worth the time.  The node is then lowered a second time
-   * with dyno_lowering_is_rematerialising TRUE: side effects (running statistics) are left out, and
-   * an output that is cheap to keep (saved mean) may be bound READ instead of WRITE: it keeps its
-   * first value. */
+   * checkpointing drops and rematerialises the outputs where their bytes are worth the time.  The
+   * node is then lowered a second time with dyno_lowering_is_rematerialising TRUE: side effects
+   * (running statistics) are left out, and an output that is cheap to keep (saved mean) may be
+   * bound READ instead of WRITE: the output keeps its first value. */
   gboolean restorable;
   /* Output 0 is the largest value of each window of input 0, output 1 (NULL: no backward pass
-   * follows) its place; the attributes begin with the DynoPoolWindow. */
+   * follows) is that value's place; the attributes begin with the DynoPoolWindow. */
   gboolean window_maximum;
 } DynoOpTraits;
 
-/* A member of an op's attributes, for print.c and whoever else reads them without knowing the
- * op. */
+/* A member of an op's attributes, for print.c and other code that reads attributes without knowing
+ * the op. */
 typedef enum {
   DYNO_ATTRIBUTE_UINT,  /* guint32, enums too */
   DYNO_ATTRIBUTE_BOOL,  /* gboolean */
@@ -65,7 +65,7 @@ typedef struct {
   gsize offset;
 } DynoAttribute;
 
-/* A row of a schema; the type follows from the member's. */
+/* A row of a schema; the attribute's type follows from the member's type. */
 #define DYNO_ATTRIBUTE(Struct, member)                          \
   {                                                             \
     .name = #member, .offset = offsetof (Struct, member),       \
@@ -81,28 +81,31 @@ typedef struct {
 #define DYNO_OP_ATTRIBUTES(array) .attributes = (array), .n_attributes = G_N_ELEMENTS (array)
 
 struct _DynoOpClass {
-  const char *name; /* for people: logs, `dynoctl bench --kernels`, exporters */
+  const char *name; /* shown in logs and `dynoctl bench --kernels`; read by exporters */
   DynoOpTraits traits;
-  const DynoAttribute *attributes; /* what is worth reading of the node's attributes */
+  /* schema: the members of the node's attributes that are worth reading */
+  const DynoAttribute *attributes;
   guint n_attributes;
-  /* Appends the nodes of its gradient; NULL: gradients end here. */
+  /* Appends the nodes that compute the gradients of the node's inputs; NULL: gradients end here. */
   void (*backward) (DynoGraph *graph, DynoNode *node);
   /* Appends dispatches; may fail the graph (UNSUPPORTED). */
   void (*lower) (DynoLowering *lowering, DynoNode *node);
-  /* Useful arithmetic operations of the node, a multiply-add counting two; NULL: one for each value of
-   * its largest tensor. */
+  /* Useful arithmetic operations of the node, a multiply-add counting two; NULL: one for each
+   * value of its largest tensor. */
   guint64 (*flops) (const DynoNode *node);
-  /* Of a backward node: the activation that it can write again while it reads what that was made
-   * of, for no more than the write: it is dropped after the forward pass then, if its readers can
-   * wait.  NULL: none.  The node is then lowered a second time with
-   * dyno_lowering_get_rematerialised giving the tensor to write. */
+  /* For a backward node: the activation that the node can write again at the cost of only the
+   * write, since it reads the values that the activation was made from.  The activation is then
+   * dropped after the forward pass if its readers can wait, and the node is lowered a second time
+   * with dyno_lowering_get_rematerialised giving the tensor to write.  NULL: there is no such
+   * activation. */
   DynoTensor *(*rematerialises) (const DynoNode *node);
 };
 
-/* The value of an attribute by its name in the schema; FALSE: the op has none of that name. */
+/* The value of an attribute by its name in the schema; FALSE: the op has no attribute of that
+ * name. */
 gboolean dyno_node_get_attribute (const DynoNode *node, const char *name, double *value);
 
-/* "kernel=3 stride=2": all that are not zero; g_free. */
+/* "kernel=3 stride=2": all attributes that are not zero; g_free. */
 char *dyno_node_print_attributes (const DynoNode *node);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ops a model is written with.  Each is one file in ops/, which holds its builder, shape rule,
- * backward, lowering and printing; kernels are in shaders/<op>/.  x is (N, H, W, C) of the graph's
- * compute type unless said otherwise.  Names give parameters: name "conv1" makes "conv1.weight"
- * and, with bias, "conv1.bias". */
+/* The ops that models are built from.  Each op is one file in ops/, which holds its builder, shape
+ * rule, backward, lowering and printing; kernels are in shaders/<op>/.  x is (N, H, W, C) of the
+ * graph's compute type unless said otherwise.  Names give parameters: name "conv1" makes
+ * "conv1.weight" and, with bias, "conv1.bias". */
 #pragma once
 #include "lowering.h"
 #include "schema.h"
@@ -14,7 +14,8 @@ typedef struct {
   guint32 kernel_h, kernel_w;
   guint32 stride_h, stride_w; /* 0 reads as 1 */
   guint32 pad_h, pad_w;
-  /* 0 reads as 1; divides the channels of x and y: an output reads those of its group alone */
+  /* 0 reads as 1; divides the channels of x and y: an output reads only the channels of its
+   * group */
   guint32 groups;
   guint32 dilation_h, dilation_w; /* pixels from tap to tap; 0 reads as 1 */
   gboolean bias;
@@ -27,31 +28,33 @@ typedef struct {
 DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
-/* The same over a sequence (N, 1, T, C) -> (N, 1, OT, out_channels); of the params those of the
- * width are read.  The weight's shape is (out, in, kernel), PyTorch's Conv1d. */
+/* The same over a sequence (N, 1, T, C) -> (N, 1, OT, out_channels); of the params only the members
+ * for the width are read.  The weight's shape is (out, in, kernel), PyTorch's Conv1d. */
 DynoTensor *dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
-/* On the last axis: (N, H, W, C) -> (N, H, W, out), each of the N*H*W rows by itself; a sequence
- * (N, T, F) is (N, 1, T, F).  With bias.  A 1x1 convolution underneath. */
+/* A linear layer on the last axis: (N, H, W, C) -> (N, H, W, out), each of the N*H*W rows by
+ * itself; a sequence (N, T, F) is (N, 1, T, F).  It has a bias, and is implemented as a 1x1
+ * convolution. */
 DynoTensor *dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
                          DynoInit init);
 
-/* The same behind PyTorch's flatten: (N, H, W, C) taken as N rows of C*H*W -> (N, 1, 1, out). */
+/* The same after PyTorch's flatten: (N, H, W, C) taken as N rows of C*H*W -> (N, 1, 1, out). */
 DynoTensor *dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
                                    DynoInit init);
 
 /* Normalises over N, H, W per channel; eps 1e-5; running mean and (unbiased) variance with momentum
  * 0.1; parameters name.weight, name.bias, states name.running_mean, name.running_var (and
  * name.num_batches_tracked on disk).
- * Evaluation graphs use the running statistics.  Can take on an activation by fusion, or a residual, with ReLU or without. */
+ * Evaluation graphs use the running statistics.  A fusion may add an activation, or a residual with
+ * or without ReLU. */
 DynoTensor *dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
 /* PyTorch's LayerNorm over the last axis: each row of C values by its own mean and variance, eps
  * 1e-5; parameters name.weight, name.bias. */
 DynoTensor *dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
-/* y = f (x), each value by itself; NONE is a mistake. */
+/* y = f (x), each value by itself; NONE is not allowed. */
 DynoTensor *dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation activation,
                              const char *name);
 DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
@@ -79,15 +82,15 @@ typedef struct {
 DynoTensor *dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name,
                            const DynoAvgPoolParams *params);
 /* (N, H, W, C) -> (N, out_h, out_w, C), larger or smaller: PyTorch's AdaptiveAvgPool2d; x itself
- * where that is its size. */
+ * where x already has that size. */
 DynoTensor *dyno_adaptive_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name,
                                     guint32 out_h, guint32 out_w);
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
 
-/* Sequences (N, 1, T, C).  Their lengths are N int32, NULL: each has all T steps.  They count steps
- * of the input that x was made of, `stride` of which are one of x (0 reads as 1): max (1, length /
- * stride) steps of x count, at most T. */
+/* Sequences (N, 1, T, C).  Their lengths are N int32; NULL: each sequence has all T steps.  Lengths
+ * count steps of the input that x was made from, and `stride` steps of the input are one step of x
+ * (0 reads as 1): max (1, length / stride) steps of x count, at most T. */
 typedef struct {
   DynoTensor *lengths;
   guint32 stride;
@@ -101,52 +104,54 @@ typedef struct {
 } DynoLstmParams;
 
 /* PyTorch's LSTM with batch_first, from states of zero: (N, 1, T, C) -> (N, 1, T, hidden), or 2
- * hidden with both directions, the forward one first; of steps that do not count 0, as of a packed
- * sequence that was padded again.  Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0,
- * .bias_hh_l0, for more layers _l1, for the other direction _reverse behind; gates i, f, g, o. */
+ * hidden with both directions, the forward one first.  Steps that do not count are 0, as in a
+ * packed sequence that was padded again.  Parameters name.weight_ih_l0, .weight_hh_l0, .bias_ih_l0,
+ * .bias_hh_l0, with _l1 and so on for further layers and the suffix _reverse for the other
+ * direction; gates i, f, g, o. */
 DynoTensor *dyno_lstm (DynoGraph *graph, DynoTensor *x, const char *name,
                        const DynoLstmParams *params);
 
-/* (N, 1, T, C) -> (N, 1, 1, C): the last step that counts; the mean of those that count. */
+/* (N, 1, T, C) -> (N, 1, 1, C): the last step that counts; the mean of the steps that count. */
 DynoTensor *dyno_last_step (DynoGraph *graph, DynoTensor *x, const char *name,
                             const DynoSequence *sequence);
 DynoTensor *dyno_mean_step (DynoGraph *graph, DynoTensor *x, const char *name,
                             const DynoSequence *sequence);
 
-/* An image as a sequence of its rows: (N, H, W, C) -> (N, 1, H, W * C), W slowest; a sequence is
- * one already: x itself where H is 1. */
+/* An image as a sequence of its rows: (N, H, W, C) -> (N, 1, H, W * C), W slowest; x itself where H
+ * is 1, since it is a sequence already. */
 DynoTensor *dyno_rows (DynoGraph *graph, DynoTensor *x, const char *name);
 
-/* The field as the host gives it (space INPUT, dense C) -> a compute-type activation, normalised as
- * the field says; in training augmented from seeds (N uint32), where there are any.  raw NULL:
- * noise of the field's shape. */
+/* The field as the host writes it (space INPUT, dense C) -> an activation of the compute type,
+ * normalised as the field specifies; in training augmented from seeds (N uint32), where they are
+ * given.  raw NULL: noise of the field's shape. */
 DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
                           const DynoBatchField *field, const DynoAugmentation *augmentation);
 
-/* Values to predict (N, H, W, C) F32 with the other sign where the augmentation says so (`negated`)
- * and mirrors the sample; targets itself where it does neither. */
+/* Values to predict (N, H, W, C) F32, negated where the augmentation lists them (`negated`) and
+ * mirrors the sample; targets itself where the augmentation does neither. */
 DynoTensor *dyno_flip_targets (DynoGraph *graph, DynoTensor *targets, DynoTensor *seeds,
                                const DynoAugmentation *augmentation);
 
-/* Loss and its gradient in one: writes loss and metric sums to the step's output and, in training,
- * the scaled gradient of the logits.  targets: (N, H, W) int32 (cross entropy) or (N, H, W, C)
- * floats (MSE) for logits (N, H, W, C), space INPUT; NULL: class ids from the step's seed.  The
- * loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C).
- * weights (C + 1 floats, space SCALER): of each class as the weight of PyTorch's CrossEntropyLoss,
- * then their sum; NULL: all 1.  The metrics count each sample once. */
+/* Loss and its gradient in one op: writes loss and metric sums to the step's output and, in
+ * training, the scaled gradient of the logits.  targets: (N, H, W) int32 (cross entropy) or (N, H,
+ * W, C) floats (MSE) for logits (N, H, W, C), space INPUT; NULL: class ids from the step's seed.
+ * The loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C).
+ * weights (C + 1 floats, space SCALER): a weight for each class, as in PyTorch's CrossEntropyLoss,
+ * then their sum; NULL: all weights are 1.  The metrics count each sample once. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
                                  double label_smoothing, DynoTensor *weights);
 /* PyTorch's MSELoss: the mean over samples and outputs of the squared error, gradient 2 (x - t) / C
- * a sample.  standard: 2 C floats, mean and deviation of the targets: the prediction x stands for
- * x * deviation + mean, loss and metrics are of that, and descended is an eighth of the squared
- * error of x itself, gradient (x - z) / (4 C) with z = (t - mean) / deviation: the learning rates
- * that suit cross entropy suit it, where the whole one overshoots.  NULL: the plain loss. */
+ * per sample.  standard: 2 C floats, mean and deviation of the targets: the prediction x stands for
+ * x * deviation + mean, from which loss and metrics are computed.  The gradient is then that of an
+ * eighth of the squared error of x itself, (x - z) / (4 C) with z = (t - mean) / deviation:
+ * learning rates that suit cross entropy suit this gradient, and overshoot with the whole one.
+ * NULL: the plain loss. */
 void dyno_mse_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
                     DynoTensor *standard);
 
 /* PyTorch's SmoothL1Loss, beta 1: a large error counts by its size, not by its square.  standard:
- * the bend is at the deviation (beta is the deviation, loss in the targets' unit), the gradient that
- * of x - z, a quarter of it. */
+ * the bend is at the deviation (beta is the deviation, loss in the targets' unit), and the gradient
+ * is a quarter of that with respect to x - z. */
 void dyno_smooth_l1_loss (DynoGraph *graph, DynoTensor *prediction, DynoTensor *targets,
                           DynoTensor *standard);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters between torchvision's layout and the one in memory, and their start values.
+/* Conversion of parameters between torchvision's layout and the layout in memory, and start values.
  *
- * Large parameters are made and packed by all cores: the values hang on their place alone.
- * In memory the output channel is the fastest index and channels are padded to 8, which is what the
- * matrix kernels load; pads are zero and stay zero, since their gradients are. */
+ * Large parameters are made and packed by all cores: a value depends only on its place.
+ * In memory the output channel is the fastest index and channels are padded to 8, as the matrix
+ * kernels load them; pads are zero and stay zero, since their gradients are. */
 #include "network.h"
 #include "checked.h"
 #include "hash.h"
@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Where element (o, i, y, x) of torchvision's array, seen with the layout's axes, lies in
- * memory. */
+/* The place in memory of element (o, i, y, x) of torchvision's array, taken with the layout's
+ * axes. */
 typedef struct {
   guint64 extent[DYNO_LAYOUT_N_AXES];
   guint64 stride[DYNO_LAYOUT_N_AXES]; /* in memory */
@@ -51,8 +51,8 @@ packed_index (const Shape *s, guint64 o, guint64 i, guint64 y, guint64 x)
   return o * s->stride[0] + i * s->stride[1] + y * s->stride[2] + x * s->stride[3];
 }
 
-/* Elements from which more than one thread is worth its start; and inputs, values that a turn
- * takes. */
+/* The number of elements from which on several threads are worth starting; and the inputs and the
+ * values that one turn of a thread takes. */
 #define LARGE       (1u << 16)
 #define PACK_INPUTS 8
 #define VALUES      (1u << 15)
@@ -73,8 +73,8 @@ typedef struct {
   float *packed;
 } Packing;
 
-/* Some inputs of every output: few enough that what one output's row brought into the cache is used
- * before it leaves. */
+/* Takes some inputs of every output: few enough that the cache lines of one output's row are used
+ * before they leave the cache. */
 static void
 pack_inputs (guint index, gpointer data)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The precisions that there are kernels for.  One more is a row here, its dtype, and what the
- * kernels' macros make of that; a device has it where dyno_precision_unusable finds nothing. */
+/* The precisions that have kernels.  A new precision needs a row here, its dtype, and the kernels'
+ * macros for that dtype; a device can use it where dyno_precision_unusable returns NULL. */
 #include "lowering.h"
 
 static const DynoPrecision precisions[] = {

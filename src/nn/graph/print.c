@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A graph as text: one node per line with its stage, op, attributes and the shapes of what it reads
- * and writes. */
+/* A graph as text: one node per line with its stage, op, attributes and the shapes of its inputs
+ * and outputs. */
 #include "graph-private.h"
 #include "op.h"
 #include <string.h>
