@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Buckets of gradients: parameters from the last to the first, as many as make up the size; each
- * is final after the last dispatch of the backward pass that touches it.
+/* Buckets of gradients: parameters are taken from the last to the first until a bucket has its
+ * size; a bucket is final after the last dispatch of the backward pass that touches it.
  *
- * Invariant: pieces go forward; a bucket that is final early waits for the ones before it, since
- * all devices exchange them in one order. */
+ * Invariant: buckets become final in order of pieces; a bucket that is final early waits for the
+ * buckets before it, since all devices exchange buckets in the same order. */
 #include "buckets.h"
 #include "graph-private.h"
 
@@ -20,7 +20,7 @@ compare_ranges (gconstpointer a, gconstpointer b)
   return one->begin < other->begin ? -1 : one->begin > other->begin;
 }
 
-/* In the order of their places; padding between two belongs to the one before. */
+/* The gradients in the order of their places; padding between two belongs to the one before. */
 static GArray *
 list_ranges (DynoGraph *graph)
 {
@@ -73,8 +73,8 @@ find_ready (GArray *ranges, GPtrArray *dispatches)
   return passes;
 }
 
-/* Whether the bucket [begin, end) is large enough.  The last one is small where the sizes are ours:
- * nothing of the backward pass is left to hide its exchange. */
+/* TRUE: the bucket [begin, end) is large enough.  The last bucket is small where the caller sets no
+ * size: no part of the backward pass is left to hide its exchange. */
 static gboolean
 is_full (guint64 begin, guint64 end, guint64 wanted, gboolean ours)
 {

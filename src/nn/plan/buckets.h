@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Buckets: the gradients of all parameters in a few ranges, each of which is final while the rest
- * of the backward pass still runs, so that it can be exchanged with other devices meanwhile.
+/* Buckets: the gradients of all parameters in a few ranges.  Each range is final while the rest of
+ * the backward pass still runs, so that it can be exchanged with other devices meanwhile.
  *
- * Ranges, their sizes and their order follow from the parameters alone: the last ones first, as
- * the backward pass goes.  Equal networks have equal buckets whatever kernels they run.  Where the
- * pass is cut depends on its dispatches. */
+ * Ranges, their sizes and their order follow only from the parameters: the last parameters come
+ * first, as in the backward pass.  Equal networks have equal buckets whatever kernels they run.
+ * Where the pass is cut depends on its dispatches. */
 #pragma once
 #include "lowering.h"
 
 G_BEGIN_DECLS
 
-/* A small net is one bucket; a large one about this many, so that the first starts early, and the
- * last, which nothing hides, is small. */
+/* A small net is one bucket; a large net has about this many, so that the first exchange starts
+ * early, and the last bucket, whose exchange nothing hides, is small. */
 #define DYNO_BUCKETS_WANTED 8
 #define DYNO_BUCKET_LEAST   (G_GUINT64_CONSTANT (4) << 20)
 #define DYNO_BUCKET_LAST    (G_GUINT64_CONSTANT (1) << 20)
@@ -19,12 +19,13 @@ G_BEGIN_DECLS
 
 typedef struct {
   guint64 offset, size_bytes; /* in DYNO_SPACE_GRADIENT; whole parameters */
-  guint piece;                /* of the forward and backward pass that it is final with */
+  /* the piece of the forward and backward pass after which the bucket is final */
+  guint piece;
 } DynoBucket;
 
-/* The buckets (DynoBucket) of about so many bytes; 0: by the size of the net.  Together they are
- * all gradients; none: the graph has none.  ends (may be NULL): of each piece, the dispatch after
- * its last one; the last piece goes to the end of the backward pass. */
+/* The buckets (DynoBucket) of about so many bytes; 0: by the size of the net.  Together they cover
+ * all gradients; the list is empty where the graph has none.  ends (may be NULL): for each piece,
+ * the dispatch after its last one; the last piece goes to the end of the backward pass. */
 GArray *dyno_buckets_find (DynoLowering *lowering, guint64 bucket_bytes, GArray **ends);
 
 G_END_DECLS

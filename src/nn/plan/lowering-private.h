@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The inside of a lowering, for the files that make, rewrite and plan it.
  *
- * lowering.c calls rematerialise.c, reorder.c and overlap.c; the first two call it: both change the list of dispatches
- * by lowering single nodes a second time. */
+ * lowering.c calls rematerialise.c, reorder.c and overlap.c; the first two call it: both
+ * change the list of dispatches by lowering single nodes a second time. */
 #pragma once
 #include "lowering.h"
 
@@ -18,43 +18,45 @@ struct _DynoLowering {
   GHashTable *column_sums;  /* DynoTensor* -> DynoColumnSums*, owned */
   DynoStage stage;          /* of the dispatches being appended */
   gboolean rematerialising;
-  DynoTensor
-      *rematerialised;     /* what the node that is lowered shall write on its way; NULL: nothing */
-  DynoNode *node;          /* the only one, or NULL: all */
+  /* tensor that the node being lowered shall write besides its outputs; NULL: none */
+  DynoTensor *rematerialised;
+  DynoNode *node;          /* the only node to lower; NULL: all */
   guint choice;            /* 1 + index of the choice that the node being lowered made; 0: none */
   gboolean chosen;         /* that choice has its first dispatch */
-  double recomputed_share; /* of the step's estimated time, what rematerialise.c has added */
-  guint64 bucket_bytes;    /* of gradients, for a program in pieces; 0: by the size of the net */
+  double recomputed_share; /* added by rematerialise.c, as a share of the step's estimated time */
+  /* bytes of gradients per bucket, for a program in pieces; 0: by the size of the net */
+  guint64 bucket_bytes;
 };
 
-/* As dyno_lowering_new, but neither reorder.c nor overlap.c has been at work: for their tests. */
+/* As dyno_lowering_new, without reorder.c and overlap.c: for their tests. */
 DynoLowering *dyno_lowering_new_in_order (DynoGraph *graph, const DynoDeviceInfo *info,
                                           DynoChoices *choices, GError **error);
 
-/* Appends a node's dispatches to the list that lowering->dispatches is now. */
+/* Appends a node's dispatches to the present list lowering->dispatches. */
 void dyno_lowering_node (DynoLowering *lowering, DynoNode *node);
 
-/* A new tensor like this one, for its value when that is rematerialised. */
+/* A new tensor of the same shape and type, to hold the tensor's rematerialised value. */
 DynoTensor *dyno_lowering_tensor_like (DynoLowering *lowering, const DynoTensor *tensor);
 
-/* rematerialise.c: drops what backward can compute again; keeps the list as it is when that saves
- * nothing. */
+/* rematerialise.c: drops values that the backward pass can compute again; keeps the list as it is
+ * when that saves nothing. */
 void dyno_lowering_rematerialise (DynoLowering *lowering);
 
 /* reorder.c: lets weight gradients wait and backward nodes rematerialise activations; keeps the
- * list as it is when that saves little.  all: all that can be rematerialised is, whatever that
+ * list as it is when that saves little.  all: rematerialises everything that can be, whatever that
  * costs and saves (tests). */
 void dyno_lowering_reorder (DynoLowering *lowering, gboolean all);
 
-/* overlap.c: puts weight gradients into barrier levels that would leave the card idle. */
+/* overlap.c: moves weight gradients into barrier levels that would leave the card idle. */
 void dyno_lowering_overlap (DynoLowering *lowering);
 
 /* The same dispatches in the order with the lowest peak that was found, and that peak in bytes of
- * the arena; takes `list`, which the caller alone holds, and owns its dispatches. */
+ * the arena; takes `list`, of which the caller must hold the only reference, with its
+ * dispatches. */
 GPtrArray *dyno_dispatches_order (GPtrArray *list, guint64 *peak);
 
-/* plan.c: the most bytes of the arena that live at one barrier level of this list; what no
- * placement is smaller than.  Changes the tensors' offsets. */
+/* plan.c: the most bytes of the arena that live at one barrier level of this list; no placement is
+ * smaller.  Changes the tensors' offsets. */
 guint64 dyno_dispatches_peak (GPtrArray *dispatches);
 
 G_END_DECLS

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Lowering: drives the ops' `lower` over the nodes and keeps what they append.
+/* Lowering: calls the ops' `lower` for all nodes and keeps the dispatches that they append.
  *
- * Invariants: dispatches are in node order, but for what rematerialise.c and reorder.c move in the
- * backward pass; what an op appends for one node is one stretch of the list.  A mistake of an op
- * (groups past the limits, too many bindings) fails the graph, so that it is an error of a build
- * and not of a run. */
+ * Invariants: dispatches are in node order, except for the ones that rematerialise.c and reorder.c
+ * move in the backward pass; the dispatches that an op appends for one node are contiguous in the
+ * list.  A mistake of an op (groups past the limits, too many bindings) fails the graph, so that it
+ * is an error of a build and not of a run. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include <stdio.h>
@@ -224,7 +224,7 @@ void
 dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y,
                                const DynoColumnSums *sums)
 {
-  if (lowering->rematerialising) /* who reads them has done so */
+  if (lowering->rematerialising) /* the readers of the sums have run already */
     return;
   DynoColumnSums *kept = g_new (DynoColumnSums, 1);
   *kept = *sums;

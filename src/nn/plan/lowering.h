@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Lowering: every node becomes dispatches, as plain data, without a device.
  *
- * An op's `lower` picks a kernel variant for what the device can do, asks for workspace, and states
- * for each dispatch what it reads and writes; from that follow the liveness plan and the barriers.
- * A dispatch names its kernel by a DynoKernelSpec; shapes go into specialisation constants (they
- * are known), addresses into push constants.
+ * An op's `lower` picks a kernel variant for what the device can do, asks for workspace, and
+ * declares for each dispatch which tensors it reads and writes; the memory plan and the barriers
+ * follow from these declarations.  A dispatch names its kernel by a DynoKernelSpec; shapes go into
+ * specialisation constants (they are known), addresses into push constants.
  *
  * Choice points: where an op has several variants it lists them, best guess first, under a key that
  * holds everything the time depends on ("conv2d.forward f16 n128 h56 w56 c64 k64 r3 s1 p1 ...").
- * The table of choices (filled by the autotuner, kept on disk) answers with one, else the first
- * that the device can run is taken. */
+ * The table of choices (filled by the autotuner, kept on disk) selects one; without an entry, the
+ * first variant that the device can run is taken. */
 #pragma once
 #include "kernel.h"
 #include "op.h"
@@ -37,17 +37,19 @@ typedef struct {
 typedef struct {
   const DynoNode *node;
   const char *pass; /* static: "forward", "dgrad", "reduce" */
-  DynoStage stage;  /* it runs in: the node's, but BACKWARD for a rematerialised forward node */
+  /* in which it runs: the node's stage, but BACKWARD for a rematerialised forward node */
+  DynoStage stage;
   DynoKernelSpec spec;
   guint32 groups[3];
   guint8 push[DYNO_PUSH_MAX_BYTES];
   DynoBinding bindings[DYNO_DISPATCH_MAX_BINDINGS];
   guint n_bindings;
-  /* The choice point that it came of: 1 + index; 0: none, this kernel has no variants. */
+  /* The choice point that it came from: 1 + index; 0: this kernel has no variants. */
   guint choice;
-  gboolean is_variant; /* the variant itself; FALSE: what comes with it (sums of its parts) */
-  guint64 flops;       /* useful ones */
-  guint64 bytes;       /* fewest: each input read once, each output written once */
+  /* runs the variant itself; FALSE: runs a kernel that comes with it (sums of its parts) */
+  gboolean is_variant;
+  guint64 flops; /* useful operations */
+  guint64 bytes; /* least possible: each input read once, each output written once */
 } DynoDispatch;
 
 /* Lowers all nodes (checkpointing's rematerialisation included).  info is copied; choices may be
@@ -64,21 +66,21 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLowering, dyno_lowering_free)
 DynoGraph *dyno_lowering_get_graph (DynoLowering *lowering);
 GPtrArray *dyno_lowering_get_dispatches (DynoLowering *lowering); /* DynoDispatch*, in order */
 
-/* What a device lacks to compute in a type ("the device has no fp16"); NULL: nothing. */
+/* The feature that a device lacks to compute in a type ("the device has no fp16"); NULL: none. */
 const char *dyno_dtype_unusable (DynoDtype dtype, const DynoDeviceInfo *info);
 
-/* Every precision that there are kernels for: fp32 first. */
+/* Every precision that has kernels; fp32 comes first. */
 const DynoPrecision *dyno_precision_list (guint *n);
 
-/* What a device lacks for a precision ("no fp16; train without AMP"); NULL: nothing. */
+/* The feature that a device lacks for a precision ("no fp16; train without AMP"); NULL: none. */
 const char *dyno_precision_unusable (const DynoPrecision *precision, const DynoDeviceInfo *info);
 
 /* For ops. ------------------------------------------------------------------------------------- */
 
 const DynoDeviceInfo *dyno_lowering_get_info (DynoLowering *lowering);
 
-/* A new dispatch; spec is copied.  groups are checked against the device's limits (a too large x is
- * the op's to fold). */
+/* A new dispatch; spec is copied.  groups are checked against the device's limits (the op folds an
+ * x that is too large). */
 DynoDispatch *dyno_lowering_dispatch (DynoLowering *lowering, DynoNode *node, const char *pass,
                                       const DynoKernelSpec *spec, guint32 groups_x,
                                       guint32 groups_y, guint32 groups_z);
@@ -92,15 +94,15 @@ void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpoin
 /* TRUE while a forward node is lowered for rematerialisation in the backward stage. */
 gboolean dyno_lowering_is_rematerialising (DynoLowering *lowering);
 
-/* The tensor into which this node shall rematerialise its activation; NULL: it shall not. */
+/* The tensor into which this node shall rematerialise its activation; NULL: none. */
 DynoTensor *dyno_lowering_get_rematerialised (DynoLowering *lowering);
 
 /* Scratch that lives from the first to the last dispatch that binds it. */
 DynoTensor *dyno_lowering_workspace (DynoLowering *lowering, const char *name, guint64 size_bytes);
 
-/* Sums that a kernel has made of the columns of what it wrote, for a later node of the same
+/* Sums over the columns of a kernel's output, made by that kernel for a later node of the same
  * lowering: groups of (sum of y - pivot, sum of its square), F32 [groups][2][cp]; FALSE: the node
- * that wrote y made none. */
+ * that wrote y made no sums. */
 typedef struct {
   DynoTensor *partials; /* a workspace */
   guint32 groups;
@@ -111,8 +113,8 @@ void dyno_lowering_set_column_sums (DynoLowering *lowering, const DynoTensor *y,
 gboolean dyno_lowering_get_column_sums (DynoLowering *lowering, const DynoTensor *y,
                                         DynoColumnSums *sums);
 
-/* Which of the variants, all of which the device can run, to use.  Fails the graph and returns 0
- * when none is left. */
+/* The index of the variant to use; the device can run all of them.  Fails the graph and returns 0
+ * when no variant is left. */
 guint dyno_lowering_choose (DynoLowering *lowering, DynoNode *node, const char *key,
                             const DynoVariant *variants, guint n_variants);
 
@@ -123,13 +125,13 @@ void dyno_kernel_spec_macro (DynoKernelSpec *spec, const char *format, ...)
 void dyno_kernel_spec_set (DynoKernelSpec *spec, guint constant_id, guint32 value);
 void dyno_kernel_spec_set_float (DynoKernelSpec *spec, guint constant_id, float value);
 
-/* Choices: key -> variant.  Thread-safe. */
+/* Choices map a key to a variant.  Thread-safe. */
 DynoChoices *dyno_choices_new (void);
 DynoChoices *dyno_choices_load (
-    const char *device_key); /* from the cache folder; empty when there is none or it is corrupt */
+    const char *device_key); /* from the cache folder; empty when the file is missing or corrupt */
 gboolean dyno_choices_save (DynoChoices *choices, const char *device_key, GError **error);
-/* Saves choices that were loaded, for the same device; others it leaves alone.  Failing is no harm
- * and only logged. */
+/* Saves choices for the device that they were loaded for; does nothing for choices that were not
+ * loaded.  A failure is harmless and only logged. */
 void dyno_choices_keep (DynoChoices *choices);
 void dyno_choices_free (DynoChoices *choices);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoChoices, dyno_choices_free)
@@ -137,29 +139,31 @@ void dyno_choices_set (DynoChoices *choices, const char *key, const DynoVariant 
                        double time_us);
 gboolean dyno_choices_get (DynoChoices *choices, const char *key,
                            DynoVariant *variant); /* FALSE: not known */
-/* From now on no choice is known; what is known is kept, refused variants are still refused. */
+/* From now on lowerings use no known choice; the choices are kept, and refused variants are still
+ * refused. */
 void dyno_choices_go_by_rule (DynoChoices *choices);
-/* FALSE: a lowering with these choices is as one without. */
+/* FALSE: a lowering with these choices equals one without choices. */
 gboolean dyno_choices_decide (DynoChoices *choices);
 
-/* Variants that this device may not run, whatever the shape: of a family, which is the first two
- * words of a key ("conv2d.forward f16"), a tile ("khr 128x128x32/64x64") with all its splits, or
- * one of them.  Lowerings do not see them.  They are kept on disk as choices are, until the driver
- * or the kernels change. */
+/* Refusals: variants that this device may not run, whatever the shape.  A refusal is for a family,
+ * which is the first two words of a key ("conv2d.forward f16"), and names a tile ("khr
+ * 128x128x32/64x64") with all its splits, or with one of its splits.  Lowerings do not see refused
+ * variants.  Refusals are kept on disk like choices, until the driver or the kernels change. */
 gsize dyno_choice_family_length (const char *key);
-/* A variant without splits is a tile, with all of them; TRUE: it was not refused before. */
+/* A variant without splits stands for the tile with all its splits; TRUE: it was not refused
+ * before. */
 gboolean dyno_choices_refuse (DynoChoices *choices, const char *key, const DynoVariant *variant,
                               const char *why);
-/* Why a variant is refused, its tile's reason included; g_free.  NULL: it is not. */
+/* The reason why a variant, or its tile, is refused; g_free.  NULL: it is not refused. */
 char *dyno_choices_get_refusal (DynoChoices *choices, const char *key, const DynoVariant *variant);
 guint dyno_choices_count_refusals (DynoChoices *choices);
 void dyno_choices_forget_refusals (DynoChoices *choices);
-/* Tiles that computed rightly on this device, as its self-test saw; kept as refusals are. */
+/* Tiles that passed the self-test on this device; kept like refusals. */
 void dyno_choices_pass (DynoChoices *choices, const char *key, const DynoVariant *variant);
 gboolean dyno_choices_has_passed (DynoChoices *choices, const char *key,
                                   const DynoVariant *variant);
 
-/* Every (node, key, variants) that a lowering came across, for the autotuner. */
+/* Every (node, key, variants) that a lowering met, for the autotuner. */
 typedef struct {
   DynoNode *node;
   char *key;

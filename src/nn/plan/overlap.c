@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Weight gradients beside what keeps a card waiting.
+/* Weight gradients beside dispatches that leave a card idle.
  *
- * The chain of the backward pass goes through dispatches that sum up a few numbers a channel: the
- * card is idle but for some workgroups, and a barrier follows each.  A weight gradient is read by
- * nobody before the optimizer, so it runs in the barrier level of such a dispatch, its partial sums
- * in the next level; where there is none, beside the data gradient, in one level less.
+ * The chain of the backward pass has dispatches that sum up a few numbers per channel: only some
+ * workgroups of the card are busy, and a barrier follows each dispatch.  No node before the
+ * optimizer reads a weight gradient, so a weight gradient runs in the barrier level of such a
+ * dispatch, and its partial sums are added up in the next level.  Where there is no such dispatch,
+ * it runs beside the data gradient, which saves one level.
  *
- * Invariants: what touches the same tensor, one of them writing, keeps its order, so sums stay equal
- * to the bit; the peak of the memory does not grow. */
+ * Invariants: two dispatches that touch the same tensor, one of them writing, keep their order, so
+ * sums stay equal to the bit; the peak of the memory does not grow. */
 #include "lowering-private.h"
 
-/* Dispatches that leave a card idle. */
+/* Dispatches of at most so many bytes leave a card idle. */
 #define SHORT_BYTES (G_GUINT64_CONSTANT (4) << 20)
 #define SHORT_FLOPS G_GUINT64_CONSTANT (250000000)
-/* Levels behind its place where a weight gradient looks for one: its inputs live as long. */
+/* A weight gradient is moved by at most so many levels, since its inputs live as long. */
 #define MAX_LEVELS 6
 
 typedef struct {
@@ -26,7 +27,7 @@ dispatch_at (GPtrArray *list, guint i)
   return g_ptr_array_index (list, i);
 }
 
-/* Do they touch the same tensor, one of them writing? */
+/* Do the two dispatches touch the same tensor, one of them writing? */
 static gboolean
 conflict (const DynoDispatch *a, const DynoDispatch *b)
 {
@@ -96,7 +97,7 @@ find_run (GPtrArray *list, GHashTable *users, guint first, Run *run)
   return writes;
 }
 
-/* Tensor -> the only node that touches it; itself: several do. */
+/* Maps a tensor to the only node that touches it, or to itself where several nodes do. */
 static GHashTable *
 find_users (GPtrArray *list)
 {
@@ -115,7 +116,7 @@ find_users (GPtrArray *list)
   return users;
 }
 
-/* The first of the others, from the run's place on, that the run may not be put behind. */
+/* The first of the other dispatches, from the run's place on, that the run may not follow. */
 static guint
 find_limit (GPtrArray *others, GPtrArray *list, const Run *run)
 {
@@ -126,8 +127,8 @@ find_limit (GPtrArray *others, GPtrArray *list, const Run *run)
   return limit;
 }
 
-/* The end of the first level among the others that the run's first dispatch can join; of the first
- * of short ones.  FALSE: none. */
+/* The end of the first level among the other dispatches that the run's first dispatch can join, and
+ * of the first such level of short dispatches.  FALSE: there is none. */
 static gboolean
 find_level (GPtrArray *others, guint from, guint limit, gboolean of_short_ones,
             const DynoDispatch *dispatch, guint *place)
@@ -155,7 +156,8 @@ count_levels (GPtrArray *list)
   return n;
 }
 
-/* The list with the run's dispatches in other places, from this one on a level each; owns nothing. */
+/* A copy of the list with the run's dispatches moved, from this place on one per level; owns
+ * nothing. */
 static GPtrArray *
 move_run (GPtrArray *others, GPtrArray *list, const Run *run, guint place, guint limit)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Placing live ranges in an arena: greedy, largest first, a few orders tried, the smallest result
- * kept.
+/* Placement of live ranges in an arena: greedy, largest range first; a few orders are tried, and
+ * the smallest result is kept.
  *
- * Ranges that are a tiny share of the whole are put into what the large ones leave, so that orders
- * are tried of the large ones alone.  Where no order comes near the bound the best place for a
- * range is not found by its size or length: the orders are then changed by what came to lie too
- * high, a few times each.
- * Where the result is larger than one buffer may be, all is placed once more with the addresses cut
- * into buffers of that size, none of which a range straddles; what lies unused at the end of a
+ * Ranges that are a tiny share of the whole are put into the gaps that the large ranges leave, so
+ * that orders are tried only for the large ranges.  Where no order comes near the bound, an order
+ * by size or length does not find the best places: each order is then changed a few times, by the
+ * ranges that came to lie too high.
+ * Where the result is larger than one buffer may be, all ranges are placed once more, with the
+ * addresses cut into buffers of that size.  No range straddles two buffers; the unused end of a
  * buffer is not counted.
  * Each range is put into the lowest gap (or the tightest) that is free over all its levels, as in
  * Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020), greedy by
@@ -18,8 +18,8 @@
 
 /* A range below this share of the bound is tiny. */
 #define TINY_FRACTION 1024
-/* A result this near the bound is not searched on for; and how often each order is changed at
- * most. */
+/* The search ends when a result is this near to the bound; and each order is changed at most so
+ * often. */
 #define NEAR_FRACTION 256
 #define ROUNDS        48
 
@@ -34,7 +34,7 @@ typedef struct {
   guint *placed;   /* indices by offset */
   guint64 *offsets;     /* of each range */
   guint64 buffer_bytes; /* no range straddles a multiple of it */
-  /* of what is placed in each buffer; the last: of all buffers that are too many */
+  /* end of the ranges in each buffer; the last: of all buffers past the limit */
   guint64 ends[DYNO_PLAN_MAX_ARENA_BUFFERS + 1];
 } Placement;
 
@@ -81,7 +81,7 @@ keep_whole (const Placement *p, guint64 offset, guint64 size_bytes)
   return size_bytes <= left || size_bytes > p->buffer_bytes ? offset : offset + left;
 }
 
-/* The offset for one range among those placed. */
+/* The offset for one range among the placed ranges. */
 static guint64
 find_gap (const Placement *p, const DynoLiveRange *range, guint n_placed)
 {
@@ -126,7 +126,7 @@ insert_placed (Placement *p, guint index, guint64 offset, guint n_placed)
       MAX (p->ends[buffer], offset + p->ranges[index].size_bytes - buffer * p->buffer_bytes);
 }
 
-/* What all buffers take together. */
+/* The bytes of all buffers together. */
 static guint64
 count_bytes (const Placement *p)
 {
@@ -161,8 +161,8 @@ place_tiny (Placement *p, guint n_ranges)
   return count_bytes (p);
 }
 
-/* Those that came to lie above the bound go before the others half as far from the start of the
- * sequence. */
+/* Moves each range that came to lie above the bound forward, to half its distance from the start of
+ * the sequence. */
 static void
 advance_high (Placement *p, guint64 bound)
 {
@@ -207,7 +207,7 @@ dyno_live_ranges_bound (const DynoLiveRange *ranges, guint n_ranges)
   return peak;
 }
 
-/* All ranges, `sequence` large ones first, with this size of buffers. */
+/* Places all ranges with this size of buffers, in the order of `sequence`, large ranges first. */
 static guint64
 place_all (Placement *p, guint n_ranges, guint64 bound, guint64 buffer_bytes)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory plan: levels from the declared accesses, live ranges in levels, offsets from these,
- * bytes from offsets.
+/* The memory plan: levels follow from the declared accesses, live ranges from the levels, offsets
+ * from the live ranges, and bytes from the offsets.
  *
  * Invariants:
- * - A tensor that is read before it is written lives from the start (the host fills it); one marked
- *   `keep` to the end.
- * - Live ranges are in barrier levels, both ends included, so that sharing memory never makes a
- *   barrier needed where the values themselves need none.
- * - A device with a larger limit of its buffers gets the same offsets, unless the arena passes the
- *   smaller one.
+ * - A tensor that is read before it is written lives from the start (the host fills it); a tensor
+ *   marked `keep` lives to the end.
+ * - Live ranges are in barrier levels, both ends included, so that shared memory never needs a
+ *   barrier that the values themselves do not need.
+ * - A device with a larger limit of its buffers gets the same offsets as one with a smaller limit,
+ *   unless the arena is larger than the smaller limit.
  * - Parameters and state have their offsets already; the plan only counts them. */
 #include "plan-private.h"
 #include "graph-private.h"
@@ -99,14 +99,14 @@ guard_bytes (const Planner *p)
   return p->flags & DYNO_PLAN_GUARD ? DYNO_GUARD_BYTES : 0;
 }
 
-/* What a tensor takes of the arena. */
+/* The bytes of the arena that a tensor takes. */
 static guint64
 use_bytes (const Planner *p, const Use *use)
 {
   return dyno_align_up (use->tensor->size_bytes, DYNO_TENSOR_ALIGNMENT) + 2 * guard_bytes (p);
 }
 
-/* Memory of its own for every tensor; also the addresses by which levels are found. */
+/* Gives every tensor memory of its own; levels are found from these addresses too. */
 static gboolean
 place_apart (Planner *p, guint64 buffer_bytes, guint64 *end)
 {
@@ -123,7 +123,7 @@ place_apart (Planner *p, guint64 buffer_bytes, guint64 *end)
   return TRUE;
 }
 
-/* Live ranges in levels, of memory apart; g_free. */
+/* Live ranges in levels, for tensors with memory of their own; g_free. */
 static DynoLiveRange *
 find_live_ranges (const Planner *p)
 {
@@ -170,7 +170,7 @@ count_arena (const Planner *p, DynoPlan *plan)
       plan->n_arena_buffers = MAX (plan->n_arena_buffers, buffer + 1);
       plan->largest_bytes = MAX (plan->largest_bytes, size);
     }
-  /* What more buffers would be needed for is more than the device can have in so many. */
+  /* An arena that needs more buffers is larger than the device can hold in so many. */
   plan->largest_bytes =
       MAX (plan->largest_bytes, plan->arena_bytes[DYNO_PLAN_MAX_ARENA_BUFFERS - 1]);
 }
@@ -193,7 +193,7 @@ dyno_dispatches_peak (GPtrArray *dispatches)
   Planner p = { .dispatches = dispatches, .uses = uses };
   guint64 end = 0;
   collect_uses (&p);
-  if (!place_apart (&p, G_MAXUINT64, &end)) /* the plan will say so */
+  if (!place_apart (&p, G_MAXUINT64, &end)) /* dyno_plan_compute reports this */
     return G_MAXUINT64;
   g_autofree DynoLiveRange *ranges = find_live_ranges (&p);
   return dyno_live_ranges_bound (ranges, uses->len);

@@ -1,35 +1,37 @@
 /* SPDX-License-Identifier: MIT */
-/* Activation checkpointing: outputs are dropped after the forward pass and computed anew in the
+/* Activation checkpointing: outputs are dropped after the forward pass and computed again in the
  * backward pass, right before their first use there.
  *
- * Works on the lowered list, so it needs no help of the ops but the trait `restorable`.  A
+ * This works on the lowered list, so it needs nothing from the ops but the trait `restorable`.  A
  * rematerialised node writes fresh tensors; backward's reads are bound to these, and the forward
  * values die early.
- * Where the inputs of a rematerialised node were dropped themselves they are rematerialised first, so
- * that a chain of dropped outputs is computed again as a whole and held until the backward pass is
- * through with it.  Which outputs to drop is a knapsack: each saves its bytes, costs the estimated
- * seconds of its node, and all together may cost 35 % of the step's.  Outputs are taken in the
- * order of bytes a second up to several shares of that time, and chains are cut at several lengths;
- * of these lists the one with the lowest peak is taken, so that this never costs memory.  Every node
- * runs twice at most, whatever the length of its chain.
- * Without the checkpointing setting the same is done for what costs next to nothing: values made
- * from the step's inputs alone (the prepared input), and only where that is worth it.
+ * Where the inputs of a rematerialised node were dropped themselves, they are rematerialised first,
+ * so that a chain of dropped outputs is computed again as a whole and kept until the backward pass
+ * has used it.  The choice of outputs to drop is a knapsack problem: each output saves its bytes
+ * and costs the estimated seconds of its node, and all together may cost 35 % of the step's time.
+ * Outputs are taken in the order of bytes per second up to several shares of that time, and chains
+ * are cut at several lengths; the resulting list with the lowest peak is taken, so that this never
+ * costs memory.  Every node runs at most twice, whatever the length of its chain.
+ * Without the checkpointing setting the same is done for values that cost next to nothing: the
+ * values that depend only on the step's inputs (the prepared input), and only where the saving is
+ * worth it.
  * Invariant: a rematerialised value equals the dropped one to the bit: same kernel, same inputs. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include "command-list.h"
 
-/* Nodes of a chain, and shares of a step's estimated time, that are tried. */
+/* The lengths of chains, in nodes, and the shares of a step's estimated time that are tried. */
 static const guint chains[] = { 1, 2, 3, 4, 6, 8, 12, 16, 24, 32 };
 static const double shares[] = { 0.05, 0.12, 0.2, 0.28, 0.35 };
-/* A list that takes less time is the better one if it needs this little more of the peak. */
+/* A faster list is better if its peak is higher by at most this share. */
 #define EQUAL_PEAK 0.01
 
-/* What dropping the prepared input must save when nobody asked for it: so much, and this share of
- * the peak. */
+/* Without the setting, dropping the prepared input must save this many bytes and this share of the
+ * peak. */
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (64) << 20)
 #define WORTH_FRACTION 25
-/* Less will do where preparing it again takes a small share of the step's estimated time. */
+/* A smaller saving suffices where preparing the input again takes a small share of the step's
+ * estimated time. */
 #define CHEAP_FRACTION       112
 #define CHEAP_WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define CHEAP_WORTH_FRACTION 64
@@ -37,9 +39,9 @@ static const double shares[] = { 0.05, 0.12, 0.2, 0.28, 0.35 };
 typedef struct {
   DynoNode *node;
   GPtrArray *dispatches; /* the second lowering, still bound to the forward tensors */
-  double seconds;        /* of these, estimated */
-  guint64 bytes;         /* of the outputs that it can write again */
-  gboolean taken;        /* in this try: it may be dropped */
+  double seconds;        /* estimated time of the dispatches */
+  guint64 bytes;         /* of the outputs that the node can write again */
+  gboolean taken;        /* in this try: its outputs may be dropped */
   guint depth;           /* in this try; 0: kept */
   gboolean done;         /* in this try: its dispatches are in the list */
 } Candidate;
@@ -88,7 +90,7 @@ find_writers (Rematerialisation *r)
     }
 }
 
-/* Every value that the node reads and writes must stay what it was in the forward pass. */
+/* TRUE: every value that the node reads and writes still has its value from the forward pass. */
 static gboolean
 node_is_stable (Rematerialisation *r, const DynoNode *node)
 {
@@ -133,7 +135,7 @@ make_fresh (Rematerialisation *r, Candidate *candidate, DynoTensor *tensor)
   candidate->bytes += tensor->size_bytes;
 }
 
-/* Lowers the node a second time and notes which of its outputs that writes. */
+/* Lowers the node a second time and records which of its outputs the second lowering writes. */
 static void
 add_candidate (Rematerialisation *r, DynoNode *node)
 {
@@ -195,7 +197,7 @@ set_depths (Rematerialisation *r, guint limit)
 
 static void append_rebound (Rematerialisation *r, const DynoDispatch *dispatch);
 
-/* Puts a dropped tensor's candidate into the list, what it depends on first. */
+/* Puts a dropped tensor's candidate into the list, after the candidates that it depends on. */
 static void
 append_candidate (Rematerialisation *r, Candidate *candidate)
 {
@@ -237,7 +239,7 @@ make_list (Rematerialisation *r, guint limit)
   return g_steal_pointer (&r->list);
 }
 
-/* Bytes that dropping must save unasked, of this peak. */
+/* The bytes that dropping must save without the setting, at this peak. */
 static guint64
 worth_bytes (const Rematerialisation *r, guint64 peak)
 {
@@ -248,7 +250,7 @@ worth_bytes (const Rematerialisation *r, guint64 peak)
                                         : MAX (WORTH_BYTES, peak / WORTH_FRACTION);
 }
 
-/* The most bytes a second first. */
+/* Sorts the most bytes per second first. */
 static gint
 compare_worth (gconstpointer a, gconstpointer b)
 {
@@ -257,7 +259,7 @@ compare_worth (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* Takes what fits into these seconds. */
+/* Takes the candidates that fit into these seconds. */
 static guint
 take (const GPtrArray *by_worth, double seconds)
 {
@@ -275,12 +277,12 @@ take (const GPtrArray *by_worth, double seconds)
 }
 
 typedef struct {
-  GPtrArray *list; /* NULL: nothing is better than the list as it is */
+  GPtrArray *list; /* NULL: no list is better than the original one */
   guint64 peak;
   double seconds;
 } Best;
 
-/* Takes the list; one of an equal peak has to be faster. */
+/* Takes the list if it is better; a list with an equal peak has to be faster. */
 static void
 consider (Rematerialisation *r, Best *best, GPtrArray *list, guint64 peak)
 {
@@ -296,7 +298,7 @@ consider (Rematerialisation *r, Best *best, GPtrArray *list, guint64 peak)
   g_ptr_array_unref (list);
 }
 
-/* Without the setting: chains of one, if they are worth it. */
+/* Without the setting: chains of one node, if they are worth it. */
 static void
 drop_unasked (Rematerialisation *r, Best *best)
 {
@@ -326,7 +328,7 @@ drop_asked (Rematerialisation *r, Best *best)
       for (guint c = 0; c < G_N_ELEMENTS (chains) && n > before; c++)
         {
           guint64 peak;
-          /* chains differ in what may wait, too */
+          /* chains also differ in the units that may wait */
           GPtrArray *list = dyno_dispatches_order (make_list (r, chains[c]), &peak);
           consider (r, best, list, peak);
         }

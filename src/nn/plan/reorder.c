@@ -1,43 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* The backward pass in an order that needs less memory.
  *
- * At the start of the backward pass everything is kept and little was given back.  Two things need
- * not be there then:
- * - What only adds to a parameter's gradient (a convolution's wgrad, with its partial sums) may
- *   wait until memory was given back: nobody reads it before the optimizer.  It is put off only
- *   where it would pass the peak, so most stay where they are.
- * - An activation that a node of the backward pass `rematerialises` on its way, if only such as may
- *   wait read it: it is dropped after the forward pass, and these wait for the node.  That costs
- *   one more write of the tensor, and where it is a sum one more read; all that is spent so is at
- *   most a 64th of the step's estimated time.  Of a chain of sums, each read to make the next one,
- *   every second one is dropped.
+ * At the start of the backward pass all activations are kept, and little memory has been freed.
+ * Two kinds of values need not exist then:
+ * - The results of units that only add to a parameter's gradient (a convolution's wgrad, with its
+ *   partial sums).  Such a unit may wait until memory has been freed, since no node before the
+ *   optimizer reads its result.  It is deferred only where it would exceed the peak, so most units
+ *   keep their place.
+ * - An activation that a node of the backward pass `rematerialises`, if only units that may wait
+ *   read it: the activation is dropped after the forward pass, and these units wait for the node.
+ *   That costs one more write of the tensor, and one more read where it is a sum; the total cost is
+ *   at most a 64th of the step's estimated time.  In a chain of sums, each of which is read to make
+ *   the next one, every second sum is dropped.
  *
- * Invariants: units, what a node appended and what is computed again right before that, stay whole.
- * Only those that wait move: to a later place in the backward pass, behind what rematerialises
- * their values and before what overwrites them.  A gradient that several units add to does not
- * wait, so sums keep their order.  The list is left as it is when the peak gets little lower. */
+ * Invariants: a unit, which is the dispatches of a node with the recomputation right before them,
+ * stays whole.  Only units that wait move: to a later place in the backward pass, after the unit
+ * that rematerialises their values and before the unit that overwrites these.  A gradient that
+ * several units add to does not wait, so sums keep their order.  The list is left as it is when the
+ * peak falls only a little. */
 #include "lowering-private.h"
 #include "graph-private.h"
 #include "command-list.h"
 #include <string.h>
 
-/* What must be saved. */
+/* The least saving for which the list is changed. */
 #define WORTH_BYTES    (G_GUINT64_CONSTANT (16) << 20)
 #define WORTH_FRACTION 32 /* of the peak */
-/* Most of the step's time that rematerialising activations may take. */
+/* Rematerialising activations may take at most this fraction of the step's time. */
 #define COST_FRACTION 64
-/* Halvings until the lowest limit is known to less than a thousandth. */
+/* Bisection steps after which the lowest limit is known to less than a thousandth. */
 #define SEARCH_ROUNDS 12
-/* Of two choices the cheaper is taken when the peak is higher by less than this share. */
+/* The cheaper of two choices is taken when its peak is higher by less than this share. */
 #define SLACK_FRACTION 256
 
 #define NO_UNIT G_MAXUINT
 
 typedef struct {
   DynoStage stage;
-  guint first, n;        /* dispatches */
-  gboolean waits;        /* may run later */
-  guint after, deadline; /* of one that waits: behind this unit, before that one; NO_UNIT: any */
+  guint first, n; /* dispatches */
+  gboolean waits; /* may run later */
+  /* a unit that waits runs after the first and before the second; NO_UNIT: no limit */
+  guint after, deadline;
 } Unit;
 
 typedef struct {
@@ -46,36 +49,36 @@ typedef struct {
   guint first_writer; /* unit */
 } Value;
 
-/* What a binding of a dispatch touches. */
+/* The access of a binding of a dispatch. */
 typedef struct {
   guint value;
   DynoAccess access;
 } Touch;
 
-/* A value in one try. */
+/* The state of a value in one try. */
 typedef struct {
   guint remaining; /* touches to come */
-  guint level;     /* the last one that touched it */
+  guint level;     /* the last level that touched it */
   DynoAccess access;
 } State;
 
 typedef struct {
   GPtrArray *list; /* dispatches in the order in which they were appended */
   GArray *units, *values, *touches;
-  guint *touch_first; /* a dispatch; and the end */
+  guint *touch_first; /* index into touches for each dispatch, and the end */
   /* one try */
-  State *states; /* a value */
-  guint8 *done;  /* a unit */
+  State *states; /* for each value */
+  guint8 *done;  /* for each unit */
   GArray *order, *waiting;
   guint level;
-  guint64 live, dying, peak; /* dying: what lives no longer behind this barrier level */
+  guint64 live, dying, peak; /* dying: bytes that are free after this barrier level */
 } Schedule;
 
 typedef struct {
   DynoNode *node;        /* of the backward pass */
-  DynoTensor *y, *fresh; /* what it rematerialises; the tensor it writes */
-  GPtrArray *dispatches; /* it, lowered so */
-  double more_s;         /* estimated time that it takes more than before */
+  DynoTensor *y, *fresh; /* the activation that it rematerialises; the tensor that it writes */
+  GPtrArray *dispatches; /* of the node, lowered for that */
+  double more_s;         /* additional estimated time */
 } Rematerialised;
 
 static Unit *
@@ -90,7 +93,7 @@ value_at (const Schedule *s, guint value)
   return &g_array_index (s->values, Value, value);
 }
 
-/* The touches of a unit's dispatches; their number. */
+/* Gives the touches of a unit's dispatches; returns their number. */
 static guint
 unit_touches (const Schedule *s, guint unit, const Touch **touches)
 {
@@ -108,7 +111,7 @@ find_units (Schedule *s)
   for (guint i = 0; i < s->list->len; i++)
     {
       const DynoDispatch *dispatch = g_ptr_array_index (s->list, i);
-      /* of a forward node: what it makes is wanted right behind it */
+      /* recomputation for a forward node: the units right after it need the result */
       gboolean rematerialised = last && last->stage != last->node->stage;
       if (!last || last->stage != dispatch->stage
           || (last->node != dispatch->node && !rematerialised))
@@ -138,8 +141,8 @@ add_touch (Schedule *s, GHashTable *places, guint unit, const DynoBinding *bindi
   g_array_append_val (s->touches, ((Touch[]){ { place - 1, binding->access } }[0]));
 }
 
-/* May it run later?  It writes gradients of parameters, which nobody else touches, and its own
- * scratch. */
+/* May the unit run later?  Such a unit writes only its own scratch and gradients of parameters that
+ * no other unit touches. */
 static gboolean
 unit_waits (const Schedule *s, guint unit)
 {
@@ -177,8 +180,8 @@ next_writer (const Schedule *s, guint value, guint from)
   return NO_UNIT;
 }
 
-/* What it reads may be written later than it stands in the list, by a unit that rematerialises it,
- * and overwritten after that. */
+/* Sets the limits of a unit that waits: a value that it reads may be written, by a unit that
+ * rematerialises it, later than the unit's place in the list, and may be overwritten after that. */
 static void
 find_window (Schedule *s, guint unit)
 {
@@ -263,8 +266,8 @@ begins_level (const Schedule *s, guint dispatch)
   return FALSE;
 }
 
-/* Bytes that would live while the unit runs, and those that it would give back, its scratch not
- * counted. */
+/* The bytes that would live while the unit runs, and the bytes that it would free, without its
+ * scratch. */
 static guint64
 unit_needs (const Schedule *s, guint unit, guint64 *gives)
 {
@@ -322,8 +325,8 @@ run_unit (Schedule *s, guint unit)
   g_array_append_val (s->order, unit);
 }
 
-/* The place in `waiting` of what runs next: what must, or of those that the limit has room for the
- * one that gives back most. */
+/* The place in `waiting` of the unit to run next: a unit that must run now, or else, among the
+ * units that the limit has room for, the one that frees most. */
 static gboolean
 next_waiting (const Schedule *s, guint64 limit, guint deadline, guint *place)
 {
@@ -360,8 +363,8 @@ run_waiting (Schedule *s, guint64 limit, guint deadline)
     }
 }
 
-/* An order that stays below the limit, if it can; its peak, by barrier levels as the plan sees
- * them. */
+/* Makes an order that stays below the limit where possible; returns its peak, by the same barrier
+ * levels as in the plan. */
 static guint64
 make_order (Schedule *s, guint64 limit)
 {
@@ -467,7 +470,7 @@ dispatches_read (const GPtrArray *dispatches, const DynoTensor *tensor)
   return FALSE;
 }
 
-/* Does the backward pass read the value anyway? */
+/* Does the backward pass read the value in any case? */
 static gboolean
 backward_reads (const Schedule *s, guint value)
 {
@@ -482,7 +485,7 @@ backward_reads (const Schedule *s, guint value)
   return FALSE;
 }
 
-/* Does it read nothing that it alone would keep? */
+/* Is every value that the node reads also kept by another reader? */
 static gboolean
 reads_what_is_kept (const Schedule *s, const Rematerialised *rematerialised)
 {
@@ -530,7 +533,8 @@ compare_rematerialised (gconstpointer a, gconstpointer b)
   return x->y->id < y->y->id ? -1 : x->y->id > y->y->id;
 }
 
-/* What one of the first n drops the last one must not read, nor the other way round. */
+/* TRUE: none of the first n drops a value that the last one reads, and the last one drops none that
+ * they read. */
 static gboolean
 goes_with_others (GPtrArray *found, guint n, const Rematerialised *last)
 {
@@ -544,7 +548,8 @@ goes_with_others (GPtrArray *found, guint n, const Rematerialised *last)
   return TRUE;
 }
 
-/* What can be rematerialised, the largest first, as much as may be spent on it (or all). */
+/* The activations that can be rematerialised, the largest first, up to the permitted cost (or
+ * all). */
 static GPtrArray *
 find_rematerialised (DynoLowering *lowering, gboolean all)
 {
@@ -583,7 +588,7 @@ find_rematerialised (DynoLowering *lowering, gboolean all)
   return found;
 }
 
-/* A new list in which the first n are rematerialised, in its best order. */
+/* A new list in which the first n activations are rematerialised, in its best order. */
 static GPtrArray *
 make_list (GPtrArray *list, GPtrArray *found, guint n, guint64 *peak)
 {
@@ -628,7 +633,7 @@ dyno_lowering_reorder (DynoLowering *lowering, gboolean all)
   g_autoptr (GPtrArray) found = find_rematerialised (lowering, all);
   guint64 before = dyno_dispatches_peak (lowering->dispatches), best_peak;
   GPtrArray *best = make_list (lowering->dispatches, found, found->len, &best_peak);
-  /* as few as do: what is rematerialised without need costs time */
+  /* take as few as suffice: rematerialisation without need costs time */
   guint64 enough = best_peak + best_peak / SLACK_FRACTION;
   for (guint low = 0, high = found->len; low < high && !all;)
     {
