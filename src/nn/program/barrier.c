@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Where barriers go: a dispatch that touches bytes which another has written since the last
- * barrier, or writes bytes which another has read, begins a new level.  One barrier orders all
- * before against all after. */
+/* The places of barriers: a dispatch that touches bytes which another dispatch has written since
+ * the last barrier, or writes bytes which another has read, begins a new level.  One barrier orders
+ * all dispatches before it against all dispatches after it. */
 #include "plan-private.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Builds: each step checks that the one before was made, and makes its own anew where it is asked
- * again. */
+/* Builds: each step checks that the step before was made, and a step that is called again replaces
+ * its earlier result. */
 #include "build.h"
 #include "lowering-private.h"
 #include "vetting-private.h"
@@ -84,7 +84,7 @@ dyno_build_plan (DynoBuild *build, const DynoBuildParams *params, GError **error
   build->lowering = lower (build->graph, params, error);
   if (!build->lowering)
     return FALSE;
-  build->lowering->choices = NULL; /* all is chosen */
+  build->lowering->choices = NULL; /* all choices are made */
   build->lowering->bucket_bytes = params->bucket_bytes;
   if (dyno_plan_compute (build->lowering, MAX (params->n_slots, 1), params->flags, &build->plan,
                          error))

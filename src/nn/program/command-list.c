@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Command lists: where barriers, submit splits and timestamps go.
+/* Command lists: the places of barriers, submit splits and timestamps.
  *
  * Splits keep a submit well under the time after which drivers reset a slow card (2 s on Windows,
  * some 10 s elsewhere, less on embedded ones), and short enough that a desktop on the same card
- * stays usable: 0.1 s by a guess that is low for the slowest card of its kind that would train.  A
- * CPU needs none.  A split costs some 5 us, so guesses are not lower than need be. */
+ * stays usable: 0.1 s, estimated with rates that the slowest card of its kind that would train
+ * still reaches.  A CPU needs no splits.  A split costs some 5 us, so rates are not estimated lower
+ * than necessary. */
 #include "command-list.h"
 #include <string.h>
 
 #define SUBMIT_LIMIT_S      0.1
 #define DISPATCH_OVERHEAD_S 5e-6
 
-/* What kernels reach, not what cards could: any GPU; one with matrix units; and those units. */
+/* Rates that kernels reach, not peak rates of cards: any GPU; a GPU with matrix units; and the
+ * matrix units. */
 #define SLOW_FLOPS        1e12
 #define SLOW_BYTES_PER_S  1e11
 #define CARD_FLOPS        2e12

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a program records, as a list: dispatches, barriers, splits between submits, timestamps.
- * And the check of it. */
+/* The commands of a program as a list: dispatches, barriers, splits between submits, timestamps;
+ * and the check of this list. */
 #pragma once
 #include "plan-private.h"
 
@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 typedef enum {
   DYNO_COMMAND_LIST_DISPATCH,
   DYNO_COMMAND_LIST_BARRIER,
-  /* the command ends, another begins (with a full barrier); index 1: a piece ends here */
+  /* the command ends and another begins (with a full barrier); index 1: a piece ends here */
   DYNO_COMMAND_LIST_SUBMIT_SPLIT,
   DYNO_COMMAND_LIST_TIMESTAMP, /* index: its slot */
 } DynoCommandListKind;
@@ -21,18 +21,18 @@ typedef struct {
 
 #define DYNO_COMMAND_LIST_TIMESTAMPS 4 /* start, end of forward, of backward, of optimizer */
 
-/* A guess at the time of the dispatches, for a slow device of its kind. */
+/* Estimates the time of the dispatches on a slow device of the same kind. */
 double dyno_dispatches_seconds (GPtrArray *dispatches, const DynoDeviceInfo *info);
 
 /* The items (DynoCommandListItem) for the dispatches of the stages in the mask (1 << DynoStage).
  * Submit splits are made where the estimated time of a submit passes a tenth of a second on a
- * device that is not a CPU, and where a piece ends: ends (guint; NULL: none does) as of
+ * device that is not a CPU, and where a piece ends: ends (guint; NULL: no piece ends) are as from
  * dyno_buckets_find. */
 GArray *dyno_command_list_new (GPtrArray *dispatches, guint stage_mask, const GArray *ends,
                                const DynoDeviceInfo *info);
 
 /* The hazard check: walks the list with no regard to how it was made, pair by pair.  FALSE with a
- * text that names the first pair of dispatches that conflict without a barrier between. */
+ * text that names the first pair of dispatches that conflict without a barrier between them. */
 gboolean dyno_command_list_check (GArray *list, GPtrArray *dispatches, char **conflict);
 
 G_END_DECLS

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The hazard check: a second opinion on the barriers, written without the code that places them.
+/* The hazard check: an independent check of the barriers, which shares no code with their
+ * placement.
  *
  * For every dispatch it looks back at all dispatches up to the last barrier or submit split, and
- * compares the memory that each declared interval covers.  Quadratic within a level; levels are
- * short. */
+ * compares the memory that their declared intervals cover.  The time is quadratic within a level;
+ * levels are short. */
 #include "command-list.h"
 #include "graph-private.h"
 

@@ -39,7 +39,7 @@ dyno_program_time_dispatches (DynoProgram *program, guint repeats, double *times
 guint64 *
 dyno_dispatches_live_bytes (GPtrArray *dispatches)
 {
-  /* tensor -> 1 + the last dispatch that uses it; from the first one on it is removed */
+  /* tensor -> 1 + the last dispatch that uses it; removed at the first dispatch that uses it */
   g_autoptr (GHashTable) last = g_hash_table_new (NULL, NULL);
   guint64 *live = g_new0 (guint64, dispatches->len + 1), now = 0;
 
@@ -85,15 +85,16 @@ find_layers (DynoGraph *graph)
   return layers;
 }
 
-/* A batch norm's own forward nodes, which carry its name and this. */
+/* Suffix of a batch norm's own forward nodes, after the batch norm's name. */
 static gboolean
 is_part (const char *name)
 {
   return g_str_has_suffix (name, ".stats") || g_str_has_suffix (name, ".table");
 }
 
-/* The layer that a node belongs to: its own name where that is a layer's, else the longest beginning
- * of it, before a point, that is; its own where there is none, as of the optimizer.  g_free. */
+/* The layer that a node belongs to: the node's name where that is a layer's, else the longest
+ * beginning of it, before a dot, that is a layer's name; the node's name where there is none, as
+ * for the optimizer.  g_free. */
 static char *
 find_owner (GHashTable *layers, const char *name)
 {

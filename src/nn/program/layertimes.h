@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where time and memory of a step go, layer by layer, from the times of its dispatches. */
+/* The time and the memory of a step, layer by layer, from the times of its dispatches. */
 #pragma once
 #include "program.h"
 #include <gio/gio.h>
@@ -9,24 +9,26 @@ G_BEGIN_DECLS
 /* "forward", "backward", "optimizer". */
 const char *dyno_stage_name (DynoStage stage);
 
-/* The median time of each dispatch over some steps, in room for as many as the program has.  Errors:
- * G_IO_ERROR_CANCELLED; those of dyno_program_profile. */
+/* The median time of each dispatch over some steps; times_us has room for all dispatches of the
+ * program.  Errors: G_IO_ERROR_CANCELLED; those of dyno_program_profile. */
 gboolean dyno_program_time_dispatches (DynoProgram *program, guint repeats, double *times_us,
                                        GCancellable *cancellable, GError **error);
 
 typedef struct {
   char *name;       /* the graph's, "layer1.0.conv1"; also "loss" and "optimizer" */
   const char *kind; /* of its op, "conv2d" */
-  double us[DYNO_STAGE_OPTIMIZER + 1]; /* of each stage; a forward kernel that is computed again for
-                                        * the backward pass counts there */
-  guint64 flops, bytes;                /* useful, of all its kernels */
-  guint64 live_bytes; /* activations and workspaces in use while its kernels run, at most */
+  /* of each stage; a forward kernel that is computed again for the backward pass counts in
+   * BACKWARD */
+  double us[DYNO_STAGE_OPTIMIZER + 1];
+  guint64 flops, bytes; /* useful, of all its kernels */
+  guint64 live_bytes;   /* activations and workspaces in use while its kernels run, at most */
   guint dispatches;
 } DynoLayerTimes;
 
-/* In the order in which layers begin.  times_us: of each dispatch, as dyno_program_profile gives
- * them.  Kernels of a layer's gradients and statistics are the layer's; what fusion made one is one.
- * layer_of: room for the layer's index of each dispatch, or NULL.  Owned by the caller, strings too. */
+/* In the order in which layers begin.  times_us: of each dispatch, as from dyno_program_profile.
+ * Kernels of a layer's gradients and statistics belong to the layer; layers that a fusion has
+ * joined are one layer.  layer_of: room for the layer's index of each dispatch, or NULL.  The
+ * caller owns the array with its strings. */
 GArray *dyno_layer_times_list (DynoLowering *lowering, const double *times_us, guint *layer_of);
 
 /* Bytes of activations and workspaces that hold a value while each of the dispatches (DynoDispatch*)

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
 struct _DynoMemory {
   guint references;
   guint n_slots;
-  guint n_buffers[DYNO_SPACE_N]; /* 1: all slots share it; else n_slots */
-  /* NULL where the plan has no bytes, and of ARENA */
+  guint n_buffers[DYNO_SPACE_N]; /* 1: all slots share one buffer; else n_slots */
+  /* NULL where the plan has no bytes, and for ARENA */
   DynoBuffer *buffers[DYNO_SPACE_N][DYNO_MEMORY_MAX_SLOTS];
   DynoBuffer *arena[DYNO_PLAN_MAX_ARENA_BUFFERS];
   guint64 buffer_bytes; /* offset o of ARENA lies in arena[o / buffer_bytes] */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of a plan: one per space, or one per slot where steps in flight must not share; of
- * the arena as many as it takes.
+/* The buffers of a plan: one per space, or one per slot where steps in flight must not share a
+ * buffer; the arena has as many as it needs.
  *
- * Invariant: what is allocated is what the plan says, byte for byte. */
+ * Invariant: the allocated sizes equal the plan's, byte for byte. */
 #include "memory-private.h"
 #include "step.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs: a command list recorded into commands, once a kind and slot.
+/* Programs: command lists recorded into commands, once per kind and slot.
  *
  * Invariants:
  * - A kind whose stages equal another's on this graph shares that one's commands (an evaluation
  *   graph has one).
  * - The host writes a slot's step input and reads its output only while that slot is not in flight;
  *   nothing here waits.
- * - Nothing is allocated, compiled or recorded after dyno_program_new, but for the first
+ * - Nothing is allocated, compiled or recorded after dyno_program_new, except for the first
  *   profile. */
 #include "memory-private.h"
 #include "lowering-private.h"
@@ -24,7 +24,7 @@ typedef struct {
   GArray *list;                               /* DynoCommandListItem */
   GPtrArray *commands[DYNO_MEMORY_MAX_SLOTS]; /* DynoCommand*, submitted in order */
   DynoTimer *timers[DYNO_MEMORY_MAX_SLOTS];
-  GArray *pieces; /* guint: of each, the command after its last one */
+  GArray *pieces; /* guint: for each piece, the command after its last one */
 } Recording;
 
 struct _DynoProgram {
@@ -33,7 +33,7 @@ struct _DynoProgram {
   DynoMemory *memory;
   DynoKernel **kernels; /* of each dispatch */
   DynoBuffer *step_in, *step_out;
-  Recording recordings[DYNO_COMMAND_N]; /* a shared one lies at its first kind */
+  Recording recordings[DYNO_COMMAND_N]; /* a shared recording lies at its first kind */
   int kinds[DYNO_COMMAND_N]; /* kind -> index in recordings; -1: the graph has not its stages */
   /* index in recordings that holds a stage of the slot's last step; -1: it was not submitted */
   int last_kinds[DYNO_MEMORY_MAX_SLOTS][DYNO_N_STAGES];
@@ -110,7 +110,7 @@ record_dispatch (DynoProgram *program, DynoCommand *command, guint index, guint 
                          dispatch->groups[1], dispatch->groups[2]);
 }
 
-/* begins: the first command of a step. */
+/* begins: TRUE for the first command of a step. */
 static void
 record_head (DynoProgram *program, DynoCommand *command, guint slot, gboolean begins)
 {
@@ -221,7 +221,7 @@ count_pieces (GArray *list)
   return pieces;
 }
 
-/* Records a kind that shares its commands with no other. */
+/* Records a kind that does not share the commands of another kind. */
 static gboolean
 record_kind (DynoProgram *program, int kind, const GArray *ends, GError **error)
 {
@@ -269,7 +269,7 @@ record_kinds (DynoProgram *program, guint kinds, GError **error)
   return TRUE;
 }
 
-/* Every space that a dispatch touches must have memory large enough: the plan may be another
+/* Checks that every space that a dispatch touches has enough memory: the plan may be another
  * graph's. */
 static gboolean
 check_memory (DynoProgram *program, GError **error)
@@ -311,7 +311,7 @@ dyno_program_plan_host (guint n_slots, DynoHostPlan *plan)
   dyno_host_plan_add (plan, &output);
 }
 
-/* Zeroed; NULL with an error. */
+/* A zeroed buffer; NULL with an error. */
 static DynoBuffer *
 make_host_buffer (DynoProgram *program, DynoHostKind kind, GError **error)
 {
@@ -415,7 +415,7 @@ get_recording (DynoProgram *program, DynoCommandKind kind)
   return &program->recordings[program->kinds[kind]];
 }
 
-/* The stages of a kind are those of the slot's step now. */
+/* Records that the slot's step now has the stages of this kind. */
 static void
 note_submit (DynoProgram *program, DynoCommandKind kind, guint slot)
 {
@@ -426,7 +426,7 @@ note_submit (DynoProgram *program, DynoCommandKind kind, guint slot)
       program->last_kinds[slot][stage] = -1;
 }
 
-/* The commands [first, end) of a recording. */
+/* Submits the commands [first, end) of a recording. */
 static gboolean
 submit_commands (const Recording *recording, guint slot, guint first, guint end,
                  const DynoWait *waits, guint n_waits, guint64 *timeline_value, GError **error)
@@ -439,7 +439,7 @@ submit_commands (const Recording *recording, guint slot, guint first, guint end,
   return TRUE;
 }
 
-/* The step's input is whole but for what the graph mixes. */
+/* Completes the step's input with the draw of the graph's mix. */
 static void
 draw_mix (DynoProgram *program, guint slot)
 {
@@ -497,7 +497,7 @@ void
 dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3])
 {
   double timestamps[DYNO_COMMAND_LIST_TIMESTAMPS];
-  int known = -1; /* whose timestamps these are */
+  int known = -1; /* the recording whose timestamps were read last */
   memset (stage_us, 0, DYNO_N_STAGES * sizeof (double));
   g_return_if_fail (slot < program->memory->n_slots);
   for (guint i = 0; i < DYNO_N_STAGES; i++)

@@ -2,11 +2,12 @@
 /* A program: a planned graph recorded into commands, ready to be submitted step after step.
  *
  * DynoMemory holds the buffers of all spaces and may serve several programs (training and
- * evaluation of one net); programs that share memory run one after the other, never at once, which
- * one thread submitting them in order gives.  Recording happens once; a submit then costs one
- * vkQueueSubmit.  Barriers come from the dispatches' declared accesses, by byte range, one per
+ * evaluation of one net); programs that share memory run one after the other, never at once; this
+ * holds where one thread submits them in order.  Recording happens once; a submit then costs one
+ * vkQueueSubmit.  Barriers follow from the dispatches' declared accesses, by byte range, one per
  * dependency level.  With G_ENABLE_DEBUG-like checks (DYNO_HAZARDS=1 or debug builds) a second,
- * independent pass walks the recorded list and aborts on a pair without a barrier between.
+ * independent pass walks the recorded list and aborts on a conflicting pair without a barrier
+ * between.
  * Each command begins by copying the slot's DynoStepInput from host memory, and ends by copying
  * DynoStepOutput back, where the graph has them; the command that begins a step clears the
  * output. */
@@ -23,54 +24,55 @@ typedef struct _DynoMemory DynoMemory;
 typedef struct _DynoProgram DynoProgram;
 
 /* Errors: those of dyno_buffer_new; OUT_OF_DEVICE_MEMORY where the plan needs larger buffers than
- * there are.  All of MASTER, HALF, GRADIENT, MOMENTs, STATE, SCALER start as zero but for the loss
- * scale. */
+ * the device has.  MASTER, HALF, GRADIENT, MOMENTs, STATE and SCALER start as zero except for the
+ * loss scale. */
 DynoMemory *dyno_memory_new (DynoDevice *device, const DynoPlan *plan, GError **error);
 DynoMemory *dyno_memory_ref (DynoMemory *memory); /* counted in one thread */
 void dyno_memory_unref (DynoMemory *memory);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoMemory, dyno_memory_unref)
-/* NULL where the plan has no bytes; of ARENA the first. */
+/* NULL where the plan has no bytes; for ARENA the first buffer. */
 DynoBuffer *dyno_memory_get_buffer (DynoMemory *memory, DynoSpace space, guint slot);
-/* The buffer that holds a planned tensor, and where in it; NULL: there is none, or the tensor does
- * not lie inside. */
+/* The buffer that holds a planned tensor, and the tensor's offset in it; NULL: there is no buffer,
+ * or the tensor does not lie inside. */
 DynoBuffer *dyno_memory_locate (DynoMemory *memory, const DynoTensor *tensor, guint slot,
                                 guint64 *offset);
-/* Those that steps change and that outlive them, with what is computed of them alone (the fp16
- * copies); the same ones in the same order for all memories of a network. */
+/* The buffers that steps change and that outlive the steps, with the buffers that are computed only
+ * from these (the fp16 copies); all memories of a network list the same buffers in the same
+ * order. */
 GPtrArray *dyno_memory_list_state (DynoMemory *memory);
-/* All of ARENA; element type DynoBuffer, owned by memory. */
+/* All buffers of ARENA; element type DynoBuffer, owned by memory. */
 GPtrArray *dyno_memory_list_arena (DynoMemory *memory);
 
 typedef enum {
   DYNO_COMMAND_FULL,       /* forward, backward, optimizer */
   DYNO_COMMAND_ACCUMULATE, /* forward and backward: gradients are added up */
-  DYNO_COMMAND_FORWARD,    /* forward alone */
+  DYNO_COMMAND_FORWARD,    /* only forward */
   /* The rest of a step that began with FORWARD, on the same slot, with nothing else submitted
    * between: gradients may be read and changed before OPTIMIZER. */
   DYNO_COMMAND_BACKWARD,
   DYNO_COMMAND_OPTIMIZER,
-  /* ACCUMULATE, cut where buckets of gradients are final (buckets.h): one after the other by
-   * dyno_program_submit_piece, on one slot, or as a whole.  Gradients may be changed before
+  /* ACCUMULATE, cut where buckets of gradients are final (buckets.h): submitted one after the other
+   * by dyno_program_submit_piece, on one slot, or as a whole.  Gradients may be changed before
    * OPTIMIZER, which ends the step. */
   DYNO_COMMAND_PIECES,
   DYNO_COMMAND_N
 } DynoCommandKind;
 
-/* Those of a step that is submitted as a whole. */
+/* The kinds of a step that is submitted as a whole. */
 #define DYNO_COMMANDS_STEP \
   (1u << DYNO_COMMAND_FULL | 1u << DYNO_COMMAND_ACCUMULATE | 1u << DYNO_COMMAND_FORWARD)
-/* Its stages apart. */
+/* The kinds of a step whose stages are submitted separately. */
 #define DYNO_COMMANDS_STAGES \
   (1u << DYNO_COMMAND_FORWARD | 1u << DYNO_COMMAND_BACKWARD | 1u << DYNO_COMMAND_OPTIMIZER)
 
-/* Of a step that is exchanged with others while it runs. */
+/* The kinds of a step whose gradients are exchanged with other ranks while it runs. */
 #define DYNO_COMMANDS_EXCHANGED \
   (1u << DYNO_COMMAND_ACCUMULATE | 1u << DYNO_COMMAND_PIECES | 1u << DYNO_COMMAND_OPTIMIZER)
 
-/* Adds the host memory of a program of so many slots: what its steps read, and what they tell. */
+/* Adds the host memory of a program of so many slots: the input and the output of its steps. */
 void dyno_program_plan_host (guint n_slots, DynoHostPlan *plan);
 
-/* Compiles what is missing (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
+/* Compiles missing kernels (progress and cancellable as in dyno_kernel_get_many, may be NULL) and
  * records the kinds of `kinds` (1 << DynoCommandKind; 0: DYNO_COMMANDS_STEP) that the graph has
  * stages for, once per slot.  Lowering and memory outlive the program.  Errors: SHADER, those of
  * recording, G_IO_ERROR_CANCELLED. */
@@ -80,18 +82,18 @@ DynoProgram *dyno_program_new (DynoDevice *device, DynoLowering *lowering, DynoM
 void dyno_program_free (DynoProgram *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoProgram, dyno_program_free)
 
-/* What the next submit of a slot reads; mapped memory, written by the caller while the slot is not
- * in flight. */
+/* The input that the next submit of a slot reads; mapped memory, written by the caller while the
+ * slot is not in flight. */
 struct DynoStepInput *dyno_program_step_input (DynoProgram *program, guint slot);
-/* What the last completed submit of a slot wrote. */
+/* The output that the last completed submit of a slot wrote. */
 const struct DynoStepOutput *dyno_program_step_output (DynoProgram *program, guint slot);
 
 gboolean dyno_program_submit (DynoProgram *program, DynoCommandKind kind, guint slot,
                               const DynoWait *waits, guint n_waits, guint64 *timeline_value,
                               GError **error);
 
-/* The buckets of PIECES (DynoBucket, in the order in which they are final; NULL: it was not
- * recorded), how many pieces there are, and a submit of the next one: 0 begins the step. */
+/* The buckets of PIECES (DynoBucket, in the order in which they become final; NULL: PIECES was not
+ * recorded), the number of pieces, and the submit of the next piece: 0 begins the step. */
 const GArray *dyno_program_get_buckets (DynoProgram *program);
 guint dyno_program_get_pieces (DynoProgram *program);
 gboolean dyno_program_submit_piece (DynoProgram *program, guint piece, guint slot,
@@ -102,20 +104,22 @@ gboolean dyno_program_submit_piece (DynoProgram *program, guint piece, guint slo
  * zeros without timestamps and for stages that were not submitted. */
 void dyno_program_read_stages (DynoProgram *program, guint slot, double stage_us[3]);
 
-/* Runs the full command once with a timestamp after every dispatch, serialised, and gives each
- * dispatch's time (array of double, as many as dispatches).  For `bench --kernels` and the
- * autotuner; repeat and take medians. */
+/* Runs the full command once with a timestamp after every dispatch, serialised, and stores the time
+ * of each dispatch in times_us (double, as many as dispatches).  For `bench --kernels` and the
+ * autotuner, which repeat it and take medians. */
 gboolean dyno_program_profile (DynoProgram *program, guint slot, GArray *times_us, GError **error);
 
 DynoLowering *dyno_program_get_lowering (DynoProgram *program);
 DynoMemory *dyno_program_get_memory (DynoProgram *program);
 DynoDevice *dyno_program_get_device (DynoProgram *program);
 
-/* Barriers that a kind's plan asks for; and those that a slot's commands hold: these, two a submit
- * around it, and two of the copies of the step's input and output. */
+/* The number of barriers that the plan of a kind asks for; and the number that a slot's commands
+ * hold, which adds two barriers around each submit and two for the copies of the step's input and
+ * output. */
 guint dyno_program_get_barriers (DynoProgram *program, DynoCommandKind kind);
 guint dyno_program_get_recorded_barriers (DynoProgram *program, DynoCommandKind kind, guint slot);
-/* Submits that one step takes: 1, or more where a slow card's driver would reset a longer one. */
+/* The number of submits of one step: 1, or more where the driver of a slow card would reset a
+ * longer submit. */
 guint dyno_program_get_submits (DynoProgram *program, DynoCommandKind kind);
 
 /* Blocking access to a tensor's bytes (parameters, state, inputs; intermediate values with
@@ -127,15 +131,15 @@ gboolean dyno_program_read_tensor (DynoProgram *program, const DynoTensor *tenso
 
 /* All parameters at once, in the graph's order and torchvision's layout: values[i] has
  * dyno_parameter_count floats.  space is MASTER (running statistics included; a write fills the
- * fp16 copy too, and the averages), GRADIENT, MOMENT1 or MOMENT2 (states and frozen ones are left out:
- * their values[i] may be NULL), or AVERAGE (frozen ones are left out; with its fp16 copy).
- * Blocking; one copy a space. */
+ * fp16 copy too, and the averages), GRADIENT, MOMENT1 or MOMENT2 (states and frozen parameters are
+ * left out: their values[i] may be NULL), or AVERAGE (frozen parameters are left out; with its fp16
+ * copy).  Blocking; one copy per space. */
 gboolean dyno_program_write_parameters (DynoProgram *program, DynoSpace space,
                                         const float *const *values, GError **error);
 gboolean dyno_program_read_parameters (DynoProgram *program, DynoSpace space, float *const *values,
                                        GError **error);
-/* Takes back what the first batches of a step have left that will not be finished: gradients are
- * zero, and the running statistics what the last step left.  Blocking. */
+/* Undoes the first batches of a step that will not be finished: gradients become zero, and the
+ * running statistics return to their values after the last step.  Blocking. */
 gboolean dyno_program_abandon_step (DynoProgram *program, GError **error);
 /* Mean and deviation of the targets (2 x dyno_network_get_n_scaled floats; deviations > 0) of a
  * network with standard_targets; for all programs on this memory. */
@@ -144,7 +148,7 @@ gboolean dyno_program_write_target_scale (DynoProgram *program, const float *sca
  * network with class_weights; for all programs on this memory. */
 gboolean dyno_program_write_class_weights (DynoProgram *program, const float *weights,
                                            GError **error);
-/* Start values from (seed, parameter name) alone. */
+/* Writes start values, which depend only on (seed, parameter name). */
 gboolean dyno_program_initialise (DynoProgram *program, guint64 seed, GError **error);
 
 /* The same in two parts: a thread makes the values, from a graph that is finished and outlives

@@ -4,7 +4,7 @@
  *
  * Invariants:
  * - Nothing is allocated or recorded after dyno_snapshot_new.
- * - Blocks are small, so that on a device with one queue alone no step waits long for one. */
+ * - Blocks are small, so that on a device with only one queue no step waits long for a block. */
 #include "snapshot.h"
 #include "graph-private.h"
 #include "lowering-private.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A copy, on the device, of what a program's steps change: master weights, running statistics,
- * moments, loss scaler.  It is taken between two steps without waiting, and read while later steps
- * run.
+/* A copy, on the device, of the state that a program's steps change: master weights, running
+ * statistics, moments, loss scaler.  It is taken between two steps without waiting, and read while
+ * later steps run.
  *
- * Memory and program outlive it.  One thread takes, another may read; never both at once: the
- * caller sees to that. */
+ * Memory and program outlive it.  One thread takes the snapshot, another may read it; the caller
+ * ensures that this never happens at once. */
 #pragma once
 #include "program.h"
 
@@ -12,20 +12,20 @@ G_BEGIN_DECLS
 
 typedef struct _DynoSnapshot DynoSnapshot;
 
-/* Adds the host memory of a snapshot of such a plan: the block that it is read through. */
+/* Adds the host memory of a snapshot of such a plan: the block through which it is read. */
 void dyno_snapshot_plan_host (const DynoPlan *plan, DynoHostPlan *host);
 
-/* Allocates what dyno_plan_set_snapshot counted, and a page-locked block that the copy is read
- * through; records all commands.  Errors: those of dyno_buffer_new and of recording. */
+/* Allocates the memory that dyno_plan_set_snapshot counted, and a page-locked block through which
+ * the copy is read; records all commands.  Errors: those of dyno_buffer_new and of recording. */
 DynoSnapshot *dyno_snapshot_new (DynoProgram *program, GError **error);
 void dyno_snapshot_free (DynoSnapshot *snapshot);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSnapshot, dyno_snapshot_free)
 
-/* Copies the state as all that was submitted to the compute queue so far leaves it.  Submits and
- * returns.  Errors: those of submitting. */
+/* Copies the state after all commands submitted to the compute queue so far.  Submits and returns.
+ * Errors: those of submitting. */
 gboolean dyno_snapshot_take (DynoSnapshot *snapshot, GError **error);
 
-/* As dyno_program_read_parameters and _read_tensor, but of the copy, through the transfer queue.
+/* As dyno_program_read_parameters and _read_tensor, but from the copy, through the transfer queue.
  * Waits for the copy.  Errors: DEVICE_LOST, TIMEOUT, NO_MEMORY. */
 gboolean dyno_snapshot_read_parameters (DynoSnapshot *snapshot, DynoSpace space,
                                         float *const *values, GError **error);

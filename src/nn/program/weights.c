@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* All parameters of a program at once: packed on the host, one copy a space.
+/* All parameters of a program at once: packed on the host, one copy per space.
  *
  * Invariants:
- * - MASTER and its fp16 copy are written together; a program never runs with the two apart.  So are
- *   the running statistics and what a skipped step makes of them again, and the averages.
- * - What costs time on the host (random numbers, packing, rounding) runs on all cores; the result
- *   does not depend on how many. */
+ * - MASTER and its fp16 copy are written together; a program never runs while the two differ.  The
+ *   running statistics and their copy for skipped steps are written together too, and so are the
+ *   averages.
+ * - Work that costs time on the host (random numbers, packing, rounding) runs on all cores; the
+ *   result does not depend on their number. */
 #include "graph-private.h"
 #include "half.h"
 #include "lowering-private.h"
@@ -40,7 +41,7 @@ round_chunk (guint index, gpointer data)
     r->half[i] = dyno_half_from_float (r->values[i]);
 }
 
-/* The flat spaces of a graph on the host; NULL where a graph has no such. */
+/* The flat spaces of a graph on the host; NULL where the graph does not have the space. */
 typedef struct {
   float *master, *states;
   guint16 *half;
@@ -65,7 +66,7 @@ no_memory (guint64 n_elements, GError **error)
   return FALSE;
 }
 
-/* Packs what lies in a space. */
+/* Packs the parameters that lie in a space. */
 static gboolean
 pack (const DynoGraph *graph, DynoSpace space, const float *const *values, float **flat,
       GError **error)
@@ -103,7 +104,7 @@ round_half (const DynoGraph *graph, DynoSpace space, Flat *flat, GError **error)
   return TRUE;
 }
 
-/* Of MASTER and AVERAGE: with the fp16 copy; of MASTER with the states. */
+/* MASTER and AVERAGE include the fp16 copy; MASTER includes the states. */
 static gboolean
 flatten (const DynoGraph *graph, DynoSpace space, const float *const *values, Flat *flat,
          GError **error)
@@ -113,7 +114,7 @@ flatten (const DynoGraph *graph, DynoSpace space, const float *const *values, Fl
              || pack (graph, DYNO_SPACE_STATE, values, &flat->states, error));
 }
 
-/* n elements of a space from first on; NULL: nothing to write. */
+/* Writes n elements of a space from first on; NULL: there is nothing to write. */
 static gboolean
 write_part (DynoProgram *program, DynoSpace space, DynoDtype dtype, guint64 first, guint64 n,
             gconstpointer values, GError **error)
@@ -124,7 +125,7 @@ write_part (DynoProgram *program, DynoSpace space, DynoDtype dtype, guint64 firs
          || dyno_program_write_tensor (program, &part, 0, values, part.size_bytes, error);
 }
 
-/* Averages start as what they are of. */
+/* The averages start as copies of the averaged values. */
 static gboolean
 write_averages (DynoProgram *program, const DynoGraph *graph, const Flat *flat, GError **error)
 {
@@ -307,7 +308,7 @@ dyno_start_values_new (const DynoGraph *graph, guint64 seed)
   start->seed = seed;
   start->thread = g_thread_try_new ("dyno-weights", make_values, start, NULL);
   if (!start->thread)
-    make_values (start); /* no thread to be had: here, then */
+    make_values (start); /* no thread could be started: this thread makes the values */
   return start;
 }
 
