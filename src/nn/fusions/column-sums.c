@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* conv2d -> batch_norm_stats: the convolution sums up the columns of its output while it stores them,
- * less a pivot (the running mean), and the statistics need not read it.
+ * less a pivot (the running mean), and the statistics need not read the output.
  *
- * Whether they are made is up to the kernel: one that cannot makes no sums, and the statistics are as
- * before.  No bias is added: a convolution before a batch norm has none. */
+ * A kernel that cannot make the sums leaves them out, and the statistics read the output as before.
+ * No bias is added: a convolution before a batch norm has none. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"

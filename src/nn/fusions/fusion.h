@@ -4,9 +4,9 @@
  * Each is one file of this folder, which may include the private headers of the two ops that it
  * joins; no op knows another, and none knows a fusion.
  *
- * Invariants: a fusion changes which nodes there are, never their results but for rounding; a tensor
- * that it removes had one reader.  `match` changes nothing.  All tries are in the order of the nodes,
- * so that equal graphs are rewritten equally. */
+ * Invariants: a fusion changes the set of nodes, but never their results except for rounding; a
+ * tensor that it removes had only one reader.  `match` changes nothing.  Nodes are tried in the
+ * order of the graph, so that equal graphs are rewritten equally. */
 #pragma once
 #include "graph.h"
 
@@ -20,9 +20,10 @@ typedef enum {
 typedef struct {
   const char *name; /* "norm-load" */
   DynoFusionStage stage;
-  /* Whether the rewrite can be made at this node; sets `other`, the node that it is joined with. */
+  /* TRUE: the rewrite can be made at this node.  Sets `other`, the node that this node is joined
+   * with. */
   gboolean (*match) (DynoGraph *graph, DynoNode *node, DynoNode **other);
-  /* Makes it.  May fail the graph. */
+  /* Makes the rewrite.  May fail the graph. */
   void (*apply) (DynoGraph *graph, DynoNode *node, DynoNode *other);
 } DynoFusion;
 
@@ -38,12 +39,12 @@ extern const DynoFusion dyno_fusion_gradient_sums;   /* conv2d.dgrad -> batch_no
 extern const DynoFusion dyno_fusion_norm_load;       /* batch_norm -> its readers */
 extern const DynoFusion dyno_fusion_gradient_pair;   /* batch_norm_backward twice */
 
-/* NULL-terminated: all of them, in order. */
+/* All fusions, in order; NULL-terminated. */
 const DynoFusion *const *dyno_fusion_list (void);
 
-/* Makes the rewrite wherever it can be made; returns how often. */
+/* Makes the rewrite wherever it can be made; returns the number of rewrites. */
 guint dyno_fusion_apply (const DynoFusion *fusion, DynoGraph *graph);
-/* All of a stage. */
+/* Applies all fusions of a stage. */
 void dyno_fusion_apply_stage (DynoFusionStage stage, DynoGraph *graph);
 
 G_END_DECLS

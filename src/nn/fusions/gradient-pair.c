@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm_backward twice: the gradients of two batch norms whose outputs are added in the sum's loads
- * are made by one pass.  Both read dy, which is read once then, and so is x of both where y is made
- * again.
+/* Two batch_norm_backward nodes: one pass makes the gradients of two batch norms whose outputs are
+ * added in the sum's loads.  Both nodes read dy, which the pass reads once, as it reads x of both
+ * where y is made again.
  *
- * The first one, whose output the sum is, keeps its sums; the second one, of the residual, makes dx of
- * both. */
+ * The first node, whose batch norm outputs the sum, keeps its sums; the second node, of the
+ * residual, makes dx of both. */
 #include "batchnorm-private.h"
 #include "fusion.h"
 
@@ -33,7 +33,7 @@ can_join (const DynoNode *node, const DynoNode *next)
          && next->outputs[DYNO_NORM_BACKWARD_DX];
 }
 
-/* Whether a node reads or writes an output of another. */
+/* TRUE: the node reads or writes an output of another node. */
 static gboolean
 touches_outputs (const DynoNode *node, const DynoNode *writer)
 {
@@ -50,7 +50,7 @@ touches_outputs (const DynoNode *node, const DynoNode *writer)
   return FALSE;
 }
 
-/* No node between the two touches what the first one writes. */
+/* TRUE: no node between the two touches the outputs of the first one. */
 static gboolean
 match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 {

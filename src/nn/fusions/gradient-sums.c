@@ -3,15 +3,15 @@
  * output, also makes the sums that the batch norm's backward pass begins with (norm.glsl), and stores
  * dy after the activation's slope.
  *
- * Whether they are made is up to the kernel; it leaves them with dyno_lowering_set_column_sums for the
- * batch norm's mean. */
+ * The kernel decides whether it makes the sums; it passes them on with
+ * dyno_lowering_set_column_sums for the batch norm's mean. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "rewrite.h"
 
-/* Not where others read dy, which must not be rounded after the slope then, and not where dx is not
- * wanted: its pass is the one that could rematerialise y. */
+/* The rewrite is not made where other nodes read dy, since dy must then not be rounded after the
+ * slope, and not where dx is not wanted, since only the pass for dx can rematerialise y. */
 static gboolean
 wants_sums (const DynoNode *node)
 {
@@ -23,8 +23,8 @@ wants_sums (const DynoNode *node)
          && (!attributes->activation || attributes->own_dy);
 }
 
-/* The gradient that the convolution writes must be that of the batch norm's output as it lies in
- * memory. */
+/* The gradient that the convolution writes must be the gradient of the batch norm's output in the
+ * same layout. */
 static gboolean
 match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 {
@@ -37,7 +37,7 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
   return s && !s->fused.norm && (*other)->outputs[0] == dy && x->n == s->n && x->h == s->h
          && x->w == s->w && x->cp == s->cp
          && x->dtype == s->dtype
-         /* no depthwise kernel finds the slope from a mask */
+         /* no depthwise kernel computes the slope from a mask */
          && !(node->inputs[DYNO_NORM_BACKWARD_MASK] && dyno_conv2d_is_depthwise (*other));
 }
 

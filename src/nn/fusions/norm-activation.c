@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm -> activation: the batch norm applies it to what it stores.  Only functions with f (0) = 0,
- * so that pads stay zero; after a residual only ReLU, whose slope a mask holds. */
+/* batch_norm -> activation: the batch norm applies the activation to the values that it stores.
+ * This holds only for functions with f (0) = 0, so that pads stay zero, and after a residual only
+ * for ReLU, whose slope a mask holds. */
 #include "batchnorm-private.h"
 #include "fusion.h"
 #include "rewrite.h"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* batch_norm -> its readers: they read x, the input of the batch norm, and make its output in their
- * loads, not rounded; the output is nowhere in memory.
+ * loads, without rounding; the output is never in memory.
  *
  * Readers are one node of the forward pass and its backward nodes: a convolution or a linear layer, or
  * the batch norm whose residual it is.  Dense kernels read a table of the batch norm's values for each
- * channel (lib/gemm-load.glsl), [4][channels] of x's type, which batch_norm_stats writes then; depthwise
- * ones and batch norms read the values themselves. */
+ * channel (lib/gemm-load.glsl), [4][channels] of x's type, which batch_norm_stats then writes;
+ * depthwise ones and batch norms read the values themselves. */
 #include "batchnorm-private.h"
 #include "conv2d-private.h"
 #include "fusion.h"
 #include "rewrite.h"
 
-/* By the statistics of the batch: they are finite where all of x is, so that a load need not look for
- * NaN at each value. */
+/* TRUE: the batch norm uses the statistics of the batch.  These are finite where all of x is, so
+ * that a load need not check each value for NaN. */
 static gboolean
 can_be_loaded (const DynoNode *norm)
 {
@@ -39,10 +39,10 @@ loading_shape (DynoNode *node)
   return shape ? shape : dyno_conv2d_get_shape (node, DYNO_CONV2D_WGRAD);
 }
 
-/* Does this convolution make the batch norm's output in its loads?  The batch norm's pass falls away
- * then, and every 16 bytes of x take 12 instructions more (gemm-load.glsl), in tiles without a patch
- * once for each tap.  All do until a card says where that is too much; DYNO_NORM_LOADS is for measuring
- * it. */
+/* Does this convolution make the batch norm's output in its loads?  The pass of the batch norm is
+ * then not needed, and every 16 bytes of x take 12 more instructions (gemm-load.glsl), in tiles
+ * without a patch once for each tap.  All convolutions do so until measurements on a card show
+ * where this costs too much; DYNO_NORM_LOADS is for such measurements. */
 static gboolean
 is_worth_it (const DynoConv2dShape *shape)
 {
@@ -54,9 +54,9 @@ is_worth_it (const DynoConv2dShape *shape)
   return TRUE;
 }
 
-/* A linear layer's rows are all pixels of x, or its images where these are one pixel.  The kernels for
- * few channels cannot.  Depthwise kernels have zeros around an image only by an activation that makes
- * infinity zero. */
+/* The rows of a linear layer must be all pixels of x, or the images of x where an image is one
+ * pixel.  The kernels for few channels cannot make the output in their loads.  Depthwise kernels
+ * get zeros around an image only from an activation that maps infinity to zero. */
 static gboolean
 conv_can_load (DynoNode *node, guint input, const DynoNode *norm)
 {
@@ -90,8 +90,8 @@ conv_load (DynoNode *node, const DynoNode *norm, DynoTensor *table)
 
 /* Residuals ------------------------------------------------------------------------------------ */
 
-/* The place of a residual among the inputs of a node of batch norm, those of the batch norm that makes
- * it follow; 0: it is no such node. */
+/* The place of the residual among the inputs of a batch norm's node, followed by the inputs of the
+ * batch norm that makes the residual; 0: the node is not of a batch norm. */
 static guint
 residual_place (const DynoNode *node)
 {
@@ -148,8 +148,8 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
   return forward == 1;
 }
 
-/* The table of the batch norm's values, which the node that makes its mean writes from now on; NULL:
- * the graph failed. */
+/* Makes the table of the batch norm's values, which the node that makes its mean writes from now
+ * on; NULL: the graph failed. */
 static DynoTensor *
 append_table (DynoGraph *graph, const DynoNode *norm)
 {

@@ -8,8 +8,9 @@
 #include "fusion.h"
 #include "rewrite.h"
 
-/* The kernels unroll their loops over these windows, and below a stride of 2 there is less to gain than
- * to keep.  A strip of windows goes down the rows, of which a sequence has one. */
+/* TRUE: the window fits.  The kernels unroll their loops over these windows, and with a stride
+ * below 2 the values to keep outweigh the gain.  A strip of windows goes down the rows, of which a
+ * sequence has one. */
 static gboolean
 has_kernel (const DynoPoolWindow *window)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm -> add: the batch norm adds the other side, its residual.  Of two batch norms the first
- * does. */
+/* batch_norm -> add: the batch norm adds the other side, its residual.  Where both sides are batch
+ * norms, the first one adds. */
 #include "batchnorm-private.h"
 #include "fusion.h"
 #include "rewrite.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See rewrite.h.  The nodes of a graph are few: everything is found by a search through them. */
+/* See rewrite.h.  A graph has few nodes, so every query is a linear search. */
 #include "rewrite.h"
 #include "graph-private.h"
 

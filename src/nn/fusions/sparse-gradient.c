@@ -7,7 +7,7 @@
 #include "fusion.h"
 #include "rewrite.h"
 
-/* A dense data gradient with zeros, the first to write its output. */
+/* A dense data gradient with zeros that is the first node to write its output. */
 static gboolean
 is_sparse (DynoNode *node)
 {
@@ -17,7 +17,8 @@ is_sparse (DynoNode *node)
          && !s->fused.norm;
 }
 
-/* One that adds to dx and meets every pixel of it with a tap: then all pixels are written. */
+/* A data gradient that adds to dx and meets every pixel of dx with a tap, so that all pixels are
+ * written. */
 static gboolean
 can_add (DynoNode *node, const DynoTensor *dx)
 {
