@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Autotuning: a mini program of one node for each variant, timed by timestamps after its dispatches,
- * checked against the first.
+/* Autotuning: a small program of one node for each variant, timed by timestamps after its
+ * dispatches and compared with the first variant.
  *
  * Invariants:
  * - Inputs are small random values with zero pads, the same for every variant; gradients of
  *   parameters start from zero.
- * - A variant wins only if its outputs agree with those of the first that gave finite ones.
+ * - A variant wins only if its outputs agree with the outputs of the first variant that gave finite
+ *   ones.
  * - A variant that fails to compile or to agree costs a warning, never the run.
- * - All are timed at the clock of a device that is busy.
+ * - All variants are timed at the clock of a busy device.
  *
- * Not every variant is tried: compiling them all takes longer than a short training.  They come
- * best guess first, and one is a tile and maybe a split ("khr 128x64x32 k8").  The first few
- * tiles are timed, further ones as long as the best is among the last tried, and then the other
- * splits of the winner.  The nodes with most work come first, and what the time allowed does not
- * reach keeps its best guess until the next start.  Kernels are compiled by threads ahead of the
- * timing; on a device that is the CPU itself the timing waits for them. */
+ * Not every variant is tried: compiling them all takes longer than a short training.  They are
+ * ordered best guess first, and a variant is a tile with an optional split ("khr 128x64x32 k8").
+ * The first few tiles are timed, then further tiles as long as the best one is among the last
+ * tried, and then the other splits of the winner.  The nodes with most work come first, and keys
+ * that are not reached in time keep their best guess until the next start.  Kernels are compiled by
+ * threads ahead of the timing; on a device that is the CPU itself the timing waits for them. */
 #include "autotune.h"
 #include "cores.h"
 #include "graph-private.h"
@@ -32,19 +33,20 @@
 #define PATTERN_BYTES (1u << 20)
 #define SAMPLE        16384 /* elements at each of three places of an output */
 #define MAX_RUNS      5
-#define TUNE_US       20000.0 /* a variant's runs together, about */
-#define HOPELESS      1.5     /* times the best: one run is enough to know */
+#define TUNE_US       20000.0 /* all runs of a variant together, about */
+#define HOPELESS      1.5     /* times the best time: one run suffices to reject */
 #define FIRST_TILES   4
 #define MORE_TILES    2
 #define MAX_THREADS   16
 #define WARM_US       50000
 #define SAVE_US       (2 * G_USEC_PER_SEC)
 
-/* What two kernels may differ by: order of sums, and rounding to F16 at the end. */
+/* The permitted difference of two kernels, from the order of sums and rounding to F16 at the
+ * end. */
 #define TOLERANCE_F16 1e-5
 #define TOLERANCE_F32 1e-8
 
-/* The build of one variant, and what it gave. */
+/* The build of one variant, and its results. */
 typedef struct {
   DynoBuild *build;
   double time_us;
@@ -57,10 +59,10 @@ typedef struct {
   const char *key;
   const DynoVariant *variants;
   guint n_variants;
-  guint64 work;          /* of the node, to know what matters most */
+  guint64 work;          /* of the node, to rank the points */
   GArray *tried;         /* guint: indices of variants, in the order of trying */
-  guint n_timed;         /* of those; the rest is being compiled */
-  Trial reference;       /* the first that gave something */
+  guint n_timed;         /* number of tried variants that were timed; the rest is being compiled */
+  Trial reference;       /* the first one with a result */
   guint reference_place; /* in tried */
   int best;              /* index of a variant; -1: none */
   guint best_place;      /* in tried */
@@ -79,12 +81,12 @@ typedef struct {
   DynoBuffer *pattern;
   GHashTable *contents; /* tensor of the graph -> GBytes */
   GThreadPool *compilers;
-  GPtrArray *specs;  /* DynoKernelSpec that compilers have or had */
-  GHashTable *known; /* set of those */
+  GPtrArray *specs;  /* DynoKernelSpec given to the compilers */
+  GHashTable *known; /* set of these specs */
   GMutex lock;
   GCond idle;
   guint n_compiling; /* under lock */
-  gint64 busy_us;    /* when the device had last computed; 0: not yet */
+  gint64 busy_us;    /* time when the device last computed; 0: not yet */
 } Tuner;
 
 static void
@@ -145,7 +147,7 @@ find_points (Tuner *t, GError **error)
     {
       const DynoChoicePoint *found = g_ptr_array_index (points, i);
       DynoVariant known;
-      /* A known one that is not among the variants (of another version) is measured anew. */
+      /* A known choice that is not among the variants (of another version) is measured again. */
       if ((dyno_choices_get (t->choices, found->key, &known) && has_variant (found, &known))
           || !g_hash_table_add (seen, found->key))
         continue;
@@ -165,7 +167,7 @@ find_points (Tuner *t, GError **error)
   return TRUE;
 }
 
-/* The node planned with one variant at one key, its other keys as they are known. */
+/* The node planned with one variant at one key, and with the known choices at its other keys. */
 static DynoBuild *
 plan_variant (Tuner *t, const Point *point, const DynoVariant *variant, GError **error)
 {
@@ -187,7 +189,7 @@ plan_variant (Tuner *t, const Point *point, const DynoVariant *variant, GError *
   return dyno_build_plan (build, &params, error) ? g_steal_pointer (&build) : NULL;
 }
 
-/* Which variants ------------------------------------------------------------------------------- */
+/* Choice of variants --------------------------------------------------------------------------- */
 
 static gboolean
 is_tried (const Point *point, guint variant, gboolean any_split)
@@ -215,7 +217,7 @@ add_tiles (Point *point, guint n)
       }
 }
 
-/* Appends to tried what is worth a try now; nothing where the point is settled. */
+/* Appends the variants worth trying now to tried; none where the point is settled. */
 static void
 choose_next (Point *point)
 {
@@ -237,7 +239,7 @@ choose_next (Point *point)
 
 /* Compiling ------------------------------------------------------------------------------------ */
 
-/* One that does not compile shows itself again when its variant's turn comes. */
+/* A kernel that does not compile is found again when its variant's turn comes. */
 static void
 compile (gpointer data, gpointer user_data)
 {
@@ -335,7 +337,8 @@ put_value (guint8 *bytes, DynoDtype dtype, guint64 index, float value)
     memcpy (bytes + index * 4, &(guint32){ (guint32) ((value + 0.5) * G_MAXUINT32) }, 4);
 }
 
-/* Whole rows of random values, pads zero; NULL where the tensor is no rows of numbers. */
+/* Whole rows of random values, pads zero; NULL where the tensor does not consist of rows of
+ * numbers. */
 static GBytes *
 activation_bytes (const DynoTensor *tensor)
 {
@@ -352,7 +355,7 @@ activation_bytes (const DynoTensor *tensor)
   return g_bytes_new_take (bytes, n_rows * row);
 }
 
-/* A parameter as it would start, in the type that the node reads. */
+/* A parameter's start values, in the type that the node reads. */
 static GBytes *
 parameter_bytes (const DynoTensor *tensor)
 {
@@ -367,7 +370,7 @@ parameter_bytes (const DynoTensor *tensor)
   return g_bytes_new_take (bytes, tensor->size_bytes);
 }
 
-/* Made once: a tensor is filled for each variant of its nodes. */
+/* The contents are made once, since a tensor is filled for each variant of its nodes. */
 static GBytes *
 tensor_bytes (Tuner *t, const DynoTensor *tensor)
 {
@@ -380,7 +383,7 @@ tensor_bytes (Tuner *t, const DynoTensor *tensor)
   return bytes;
 }
 
-/* The bytes, again and again over the tensor. */
+/* Repeats the bytes over the whole tensor. */
 static gboolean
 fill_activation (Tuner *t, const DynoTensor *tensor, gboolean is_workspace, GError **error)
 {
@@ -422,7 +425,7 @@ fill_tensor (Tuner *t, const Trial *trial, const DynoTensor *tensor, GError **er
                             error);
 }
 
-/* Everything that the dispatches read or add to, once each. */
+/* Fills everything that the dispatches read or add to, once each. */
 static gboolean
 fill_inputs (Tuner *t, const Trial *trial, GError **error)
 {
@@ -441,7 +444,7 @@ fill_inputs (Tuner *t, const Trial *trial, GError **error)
 
 /* Results -------------------------------------------------------------------------------------- */
 
-/* Three stretches of a tensor as floats, appended. */
+/* Appends three stretches of a tensor as floats. */
 static gboolean
 sample_tensor (Tuner *t, const DynoTensor *tensor, GArray *values, GError **error)
 {
@@ -525,8 +528,8 @@ run_once (Tuner *t, Trial *trial, double *time_us, GError **error)
   return TRUE;
 }
 
-/* While the device waited for a kernel to be compiled its clock has fallen, to a third and less: it
- * computes until the clock is up again. */
+/* Warms the device up.  While the device waited for a kernel to be compiled, its clock has fallen
+ * to a third or less; the device computes until the clock is up again. */
 static gboolean
 warm_up (Tuner *t, Trial *trial, GError **error)
 {
@@ -541,7 +544,8 @@ warm_up (Tuner *t, Trial *trial, GError **error)
   return TRUE;
 }
 
-/* The median of some runs; one alone where that shows already that it is far from the best. */
+/* The median of some runs; a single run where that already shows that the variant is far from the
+ * best. */
 static gboolean
 time_trial (Tuner *t, Trial *trial, double best_us, GError **error)
 {
@@ -565,7 +569,7 @@ warn_refused (const char *variant, const char *why, gpointer data)
   g_warning ("Kernel %s is not used on this device: %s", variant, why);
 }
 
-/* The variant's kernels, compiled; *again: they cannot be, and are refused from now on. */
+/* Compiles the variant's kernels; *again: they do not compile, and are refused from now on. */
 static gboolean
 compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
 {
@@ -575,8 +579,7 @@ compile_trial (Tuner *t, const Trial *trial, gboolean *again, GError **error)
                            NULL, again, error);
 }
 
-/* FALSE with an error when the device is in trouble; a variant that does not work has an infinite
- * time. */
+/* FALSE with an error when the device fails; a variant that does not work has an infinite time. */
 static gboolean
 try_variant (Tuner *t, const Point *point, const DynoVariant *variant, double best_us, Trial *trial,
              GError **error)
@@ -626,8 +629,8 @@ agrees (Tuner *t, const Point *point, const DynoVariant *variant, const Trial *t
   return FALSE;
 }
 
-/* Times the variants that were chosen.  FALSE with an error when the device is in trouble or the user
- * wants no more. */
+/* Times the variants that were chosen.  FALSE with an error when the device fails or the user
+ * cancels. */
 static gboolean
 time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
             GCancellable *cancellable, GError **error)
@@ -646,7 +649,7 @@ time_point (Tuner *t, Point *point, DynoKernelProgress progress, gpointer data,
         {
           dyno_variant_print (variant, label);
           g_debug ("%s: %s %.1f us", point->key, label, trial.time_us);
-          /* What agrees with a variant that passed its test has passed a larger one. */
+          /* A variant that agrees with a tested variant has passed a larger test. */
           if (!is_first
               && dyno_choices_has_passed (
                   t->choices, point->key,

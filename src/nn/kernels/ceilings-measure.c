@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring the ceilings: a copy, multiply-adds in registers, and large products by the
+/* The measurement of the ceilings: a copy, multiply-adds in registers, and large products by the
  * convolution's own kernels.
  *
  * Invariants:
- * - Work is sized by a short first try, so that one run neither vanishes in the launch nor trips a
- *   driver's watchdog.
- * - A device that idled is run until its clock is up before a time counts; several runs are timed,
- *   their median counts.
+ * - Work is sized by a short first try, so that a run is neither dominated by its launch nor
+ *   stopped by a driver's watchdog.
+ * - A device that was idle computes until its clock is up before a time counts; several runs are
+ *   timed, and their median counts.
  * - Data is noise: a card that multiplies zeros takes less power and clocks higher than it ever
- *   would in training.
- * - A kernel that does not compile costs that kernel, never the measurement. */
+ *   does in training.
+ * - A kernel that does not compile is left out; it never ends the measurement. */
 #include "ceilings.h"
 #include "command.h"
 #include "half.h"
@@ -22,18 +22,18 @@
 
 #define MIN_RUNS             3
 #define MAX_RUNS             15
-#define RUNS_US              60000.0 /* a figure's runs together, about */
-#define HOPELESS             1.5     /* times the best: one run is enough to know */
+#define RUNS_US              60000.0 /* all runs for a figure together, about */
+#define HOPELESS             1.5     /* times the best time: one run suffices to reject */
 #define WARM_UP_US           300000  /* an idle card needs some 0.1 s to reach its clock */
-#define IDLE_US              20000   /* so long without work it may sink */
-#define PRODUCTS_SOFTWARE_US 1000000 /* compiling counts there: the best guesses come first */
+#define IDLE_US              20000   /* after so long without work the clock may fall */
+#define PRODUCTS_SOFTWARE_US 1000000 /* includes compiling; the best guesses come first */
 #define PRODUCTS_US          2000000 /* no further kernel of a precision is begun after this */
-#define GROW_MOST            16.0    /* a try's size to the next one's */
+#define GROW_MOST            16.0    /* largest growth from one try to the next */
 #define NOISE_BYTES          (1u << 20)
 #define INVOCATIONS          128u /* of a workgroup; every device has as many */
 
 #define COPY_BYTES (G_GUINT64_CONSTANT (1) << 30) /* far past any cache */
-/* a CPU's caches are the larger ones, but its time counts */
+/* a CPU has larger caches, but its time counts */
 #define COPY_BYTES_SOFTWARE (G_GUINT64_CONSTANT (1) << 27)
 #define COPY_EACH           8u  /* chunks of 16 bytes per invocation */
 #define COPY_FIRST          16u /* part of the buffer that is tried first */
@@ -51,7 +51,7 @@
 typedef struct {
   DynoDevice *device;
   gboolean software;
-  double run_us, longest_us; /* what a run should take at least, and at most by estimate */
+  double run_us, longest_us; /* least time of a run, and its most time by estimate */
   DynoBuffer *source, *target;
   DynoTimer *timer;
   gint64 busy_us; /* when the last run ended; 0: never */
@@ -87,7 +87,7 @@ run_once (Meter *m, DynoCommand *command, double *time_us, GError **error)
   return TRUE;
 }
 
-/* Once where the device is warm: the first run of a kernel touches its pages, and a CPU's driver
+/* One run on a warm device: the first run of a kernel touches its pages, and a CPU's driver
  * compiles it then. */
 static gboolean
 warm_up (Meter *m, DynoCommand *command, GError **error)
@@ -102,7 +102,7 @@ warm_up (Meter *m, DynoCommand *command, GError **error)
   return TRUE;
 }
 
-/* The median of at most max_runs; of one alone where that is hopeless against best_us. */
+/* The median of at most max_runs; a single run where that is hopeless against best_us. */
 static gboolean
 time_command (Meter *m, DynoCommand *command, guint max_runs, double best_us, double *time_us,
               GError **error)
@@ -136,7 +136,7 @@ buffer_bytes (DynoDevice *device, gboolean software)
   return MAX (most & ~(guint64) (NOISE_BYTES - 1), NOISE_BYTES);
 }
 
-/* Noise of a type all over the source: a stretch, doubled again and again. */
+/* Fills the source with noise of a type: a stretch is doubled until it covers the source. */
 static gboolean
 fill_source (Meter *m, gboolean half, GError **error)
 {
@@ -262,11 +262,11 @@ measure_fma (Meter *m, DynoCeilings *ceilings, GError **error)
 
 /* Products ------------------------------------------------------------------------------------- */
 
-/* A product of one size, lowered once for each kernel that could do it. */
+/* A product of one size, lowered once for each kernel that could compute it. */
 typedef struct {
   DynoGraph *graph;
   GArray *variants;     /* DynoVariant */
-  GPtrArray *lowerings; /* DynoLowering *, one a variant */
+  GPtrArray *lowerings; /* DynoLowering *, one per variant */
 } Product;
 
 static void
@@ -289,7 +289,7 @@ on_matrix (DynoLowering *lowering)
   return FALSE;
 }
 
-/* The kernels of a 1x1 convolution, best guess first; of fp16 those alone that run on matrix
+/* The kernels of a 1x1 convolution, best guess first; for fp16 only the kernels that run on matrix
  * units. */
 static gboolean
 product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 side, GError **error)
@@ -323,8 +323,8 @@ product_init (Product *p, const DynoDeviceInfo *info, gboolean half, guint32 sid
   return TRUE;
 }
 
-/* Where a tensor lies: what is only read in the source, the rest in the target; 0: there is no
- * room. */
+/* The address of a tensor: tensors that are only read lie in the source, the others in the target;
+ * 0: there is no room. */
 static guint64
 place (Meter *m, GHashTable *places, guint64 used[2], const DynoBinding *binding)
 {
@@ -380,7 +380,7 @@ record_product (Meter *m, DynoLowering *lowering, GError **error)
   return dyno_command_end (command, error) ? g_steal_pointer (&command) : NULL;
 }
 
-/* Infinity where it cannot be recorded. */
+/* The time is infinity where the product cannot be recorded. */
 static gboolean
 time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, double *time_us,
               GError **error)
@@ -395,8 +395,8 @@ time_product (Meter *m, DynoLowering *lowering, guint max_runs, double best_us, 
   return FALSE;
 }
 
-/* All at once, by threads: then the device does not cool down between two kernels.  One that fails
- * is found when it is recorded. */
+/* Compiles all kernels at once, in threads, so that the device does not cool down between two
+ * kernels.  A kernel that fails is found when it is recorded. */
 static void
 compile (Meter *m, const Product *p)
 {
@@ -427,8 +427,8 @@ try_side (Meter *m, gboolean half, guint32 side, double *time_us, GError **error
   return TRUE;
 }
 
-/* The largest side whose run is not too long: by the last try's time, and anew, since small ones
- * are mostly launch. */
+/* The largest side whose run is not too long, estimated from the last try and tried again, since
+ * small products are mostly launch. */
 static gboolean
 find_side (Meter *m, gboolean half, guint32 *side, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ceilings on disk, and floors from them. */
+/* The file of the ceilings, and the least times that follow from them. */
 #include "ceilings.h"
 #include "cachefile.h"
 #include "hash.h"
@@ -10,7 +10,7 @@
 
 static const char magic[8] = { 'd', 'y', 'n', 'o', 'c', 'e', 'i', '1' };
 
-/* Device and driver, and what the shader compiler makes of the device: the name of the file. */
+/* The name of the file: device, driver and the properties that the shader compiler sees. */
 static DynoCacheKey
 device_key (const DynoDeviceInfo *info)
 {
@@ -25,8 +25,8 @@ device_key (const DynoDeviceInfo *info)
   return (DynoCacheKey){ { uuid, dyno_hash_string (DYNO_HASH_START, compiler) } };
 }
 
-/* The same with the kernels that were timed: those of another build are measured anew, and take the
- * old ones' place. */
+/* The same with the kernels that were timed: another build measures its kernels again, and replaces
+ * the old file. */
 static DynoCacheKey
 content_key (const DynoDeviceInfo *info)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Ceilings of a device: how fast it copies memory and multiplies, as measured on it; from them the
- * least time of a kernel.
+/* Ceilings of a device: the measured rates at which it copies memory and multiplies; the least time
+ * of a kernel follows from them.
  *
- * They are figures of this device, driver, shader compiler and build's kernels, kept on disk under
- * all four.  Threads: any; the functions keep no state. */
+ * They are valid for one device, driver, shader compiler and build's kernels, and are kept on disk
+ * under all four.  Threads: any; the functions keep no state. */
 #pragma once
 #include "lowering.h"
 
@@ -13,32 +13,33 @@ G_BEGIN_DECLS
 
 typedef struct {
   double copy_bytes_per_s;   /* read + written by a copy much larger than the caches */
-  double fma_flops_per_s;    /* fp32, in registers alone; a multiply-add counts two */
+  double fma_flops_per_s;    /* fp32, only in registers; a multiply-add counts two */
   double single_flops_per_s; /* fp32, the best large product of Dyno's kernels */
-  /* fp16 on matrix units, likewise; 0: the device has none that are used */
+  /* fp16 on matrix units, likewise; 0: no matrix units are used on the device */
   double matrix_flops_per_s;
-  char single_kernel[DYNO_CEILINGS_LABEL]; /* which tile that was: "f32 128x128x16" */
+  /* the tile that reached single_flops_per_s: "f32 128x128x16" */
+  char single_kernel[DYNO_CEILINGS_LABEL];
   char matrix_kernel[DYNO_CEILINGS_LABEL]; /* empty: none */
 } DynoCeilings;
 
-/* Measures for some seconds: medians of several runs of a device that is warm, with work sized by a
- * first try.  Takes device memory for two buffers, together a quarter of what is free and at most 2
+/* Measures for some seconds: medians of several runs on a warm device, with work sized by a first
+ * try.  Takes device memory for two buffers, together a quarter of the free memory and at most 2
  * GiB, freed at the end.  Errors: OUT_OF_DEVICE_MEMORY, OVER_BUDGET, SHADER, DEVICE_LOST, those of
  * dyno_lowering_new. */
 gboolean dyno_ceilings_measure (DynoDevice *device, DynoCeilings *ceilings, GError **error);
 
-/* What is kept for a device; needs no open device.  FALSE: nothing, or of another driver or build,
- * or damaged. */
+/* Loads the ceilings kept on disk for a device; needs no open device.  FALSE: nothing is kept, or
+ * the file is damaged or of another driver or build. */
 gboolean dyno_ceilings_load (const DynoDeviceInfo *info, DynoCeilings *ceilings);
-/* Replaces it on disk; failing is no harm and only logged. */
+/* Replaces the ceilings on disk; a failure is harmless and only logged. */
 void dyno_ceilings_keep (const DynoDeviceInfo *info, const DynoCeilings *ceilings);
 
-/* Whether a kernel multiplies on matrix units. */
+/* TRUE: the kernel multiplies on matrix units. */
 gboolean dyno_ceilings_on_matrix (const DynoKernelSpec *spec);
 
-/* The least time of a dispatch in microseconds: that of its bytes or of its useful FLOPs, whichever
- * is longer; its FLOPs at the rate of matrix units where it runs on them, else of fp32.  0:
- * ceilings are all 0, or there is nothing to count. */
+/* The least time of a dispatch in microseconds: the time of its bytes or of its useful FLOPs,
+ * whichever is longer; FLOPs count at the rate of matrix units where the kernel runs on them, else
+ * at that of fp32.  0: ceilings are all 0, or the dispatch has no bytes and FLOPs. */
 double dyno_ceilings_floor_us (const DynoCeilings *ceilings, const DynoDispatch *dispatch);
 
 G_END_DECLS

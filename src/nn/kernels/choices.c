@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Choices: which kernel variant is the fastest for a shape, as measured on this device, and which
- * variants this device may not run; kept on disk.
+/* Choices: the measured fastest kernel variant for each shape on this device, and the variants that
+ * this device may not run; kept on disk.
  *
  * File: a head line "dyno-choices 2 <hash of the rest, hex>", a line with the device key and the
  * kernels' hash, then a line per choice (key, label and microseconds), per refused variant
  * ("!refused", family, variant and reason) and per variant that passed its test ("!passed", family
- * and tile), tab-separated.  A file that is not whole, or of another
- * device or version, reads as empty: the choices are only a cache. */
+ * and tile), tab-separated.  A file that is incomplete, or of another device or version, reads as
+ * empty: the choices are only a cache. */
 #include "lowering.h"
 #include "file.h"
 #include "hash.h"
@@ -25,9 +25,9 @@ struct _DynoChoices {
   GHashTable *table;   /* key -> Choice */
   GHashTable *refused; /* "family\tvariant" -> why */
   GHashTable *passed;  /* set of "family\ttile" */
-  gboolean forgot;     /* refusals of the file count no more */
-  char *device_key;    /* NULL: not from the disk */
-  gboolean by_rule;    /* choices are kept, and not told */
+  gboolean forgot;     /* refusals in the file no longer count */
+  char *device_key;    /* NULL: not loaded from disk */
+  gboolean by_rule;    /* choices are kept, but not returned */
 };
 
 DynoChoices *
@@ -101,7 +101,7 @@ dyno_choice_family_length (const char *key)
   return second ? (gsize) (second - key) : strlen (key);
 }
 
-/* As the files have it. */
+/* The form used in the files. */
 static char *
 refusal_key (const char *key, const DynoVariant *variant)
 {
@@ -189,7 +189,7 @@ choices_path (const char *device_key)
   return g_build_filename (folder, name, NULL);
 }
 
-/* One line; FALSE when it is neither key, label and time nor what is known of a variant. */
+/* Parses one line; FALSE when it is neither key, label and time nor a refusal or a passed test. */
 static gboolean
 parse_line (DynoChoices *choices, const char *line)
 {
@@ -215,8 +215,8 @@ parse_line (DynoChoices *choices, const char *line)
   return TRUE;
 }
 
-/* The line that says for what the choices hold: the device and its driver, and the kernels that
- * were timed. */
+/* The line that identifies the choices: the device and its driver, and the kernels that were
+ * timed. */
 static char *
 key_line (const char *device_key)
 {
@@ -270,7 +270,8 @@ sorted_keys (GHashTable *table)
   return g_list_sort (g_hash_table_get_keys (table), (GCompareFunc) strcmp);
 }
 
-/* What another program has written meanwhile about variants.  Under the lock of the first. */
+/* Adds the refusals and tests that another program has written meanwhile.  Under the lock of the
+ * first argument. */
 static void
 take_verdicts (DynoChoices *choices, const DynoChoices *others)
 {

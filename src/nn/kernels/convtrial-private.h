@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Small convolutions that the self-test computes: their graphs, and the same in double on the host.
- * The shapes have products that are whole tiles and such that are not, strides, channels to be
- * padded, and few channels.  Private to selftest*.c. */
+/* Small convolutions that the self-test computes: their graphs, and the same convolutions in double
+ * on the host.  The shapes cover products that are whole tiles and products that are not, strides,
+ * channels that need padding, and few channels.  Private to selftest*.c. */
 #pragma once
 #include "graph.h"
 
@@ -12,7 +12,8 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, h, w, c, k, kernel, stride, pad;
   guint32 groups;
-  /* x goes through a batch norm and this activation before, which are in the convolution's loads */
+  /* x first goes through a batch norm and this activation, which the convolution applies in its
+   * loads */
   guint32 load;
 } DynoConvCase;
 
@@ -39,20 +40,22 @@ typedef struct {
   DynoGraph *graph;
   DynoTensor *input, *output, *seed; /* x, y, dy */
   DynoTensor
-      *behind; /* what the convolution reads, whose gradient is dx: x, or the batch norm's y */
+      /* the tensor that the convolution reads, whose gradient is dx: x, or the batch norm's y */
+      *behind;
 } DynoConvTrial;
 
 /* The most parameters of a graph; the weight is the last. */
 #define DYNO_CONV_MAX_PARAMETERS 5
 
-/* All parameters, as dyno_program_write_parameters takes them; their number. */
+/* Fills values with all parameters, as dyno_program_write_parameters takes them; returns their
+ * number. */
 guint dyno_conv_trial_values (const DynoConvTrial *trial,
                               const float *values[DYNO_CONV_MAX_PARAMETERS]);
 
-/* Clear it after an error too.  Errors: those of dyno_graph_check. */
+/* The caller clears the trial after an error too.  Errors: those of dyno_graph_check. */
 gboolean dyno_conv_trial_init (DynoConvTrial *trial, const DynoConvCase *s,
                                const DynoPrecision *precision, GError **error);
-/* One that is all zero has nothing to free. */
+/* A trial that is all zero has nothing to free. */
 void dyno_conv_trial_clear (DynoConvTrial *trial);
 
 G_END_DECLS

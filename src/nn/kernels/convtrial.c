@@ -40,7 +40,7 @@ fill (gsize n, guint32 seed)
   return values;
 }
 
-/* What the convolution reads: behind the batch norm by the batch's statistics; g_free. */
+/* The input of the convolution: x after the batch norm by the batch's statistics; g_free. */
 static double *
 read_of (const DynoConvTrial *t)
 {
@@ -65,7 +65,7 @@ read_of (const DynoConvTrial *t)
   return in;
 }
 
-/* Every product of the convolution once, into all three sums. */
+/* Adds every product of the convolution once, to all three sums. */
 static void
 reference (DynoConvTrial *t)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The self-test's variants as a list, and compiled at its shapes without a run. */
+/* The list of the self-test's variants, and their compilation at its shapes without a run. */
 #include "conv2d-private.h"
 #include "convtrial-private.h"
 #include "selftest.h"
@@ -43,7 +43,7 @@ take_largest (DynoKernelStatistics *all, const DynoKernelStatistics *one)
   all->subgroup_size = MAX (all->subgroup_size, one->subgroup_size);
 }
 
-/* The tile's kernels of one case: the first of its variants, and of those that are split where that
+/* The tile's kernels for one case: of its first variant, and of its first split variant where that
  * is another kernel. */
 static guint
 specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConvCase *s, DynoDtype dtype,
@@ -66,7 +66,7 @@ specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConvCase *
   return found;
 }
 
-/* A kernel that does not compile is the report's fault; FALSE for any other error. */
+/* A kernel that does not compile becomes the report's fault; FALSE for any other error. */
 static gboolean
 compile_kernel (DynoDevice *device, const DynoKernelSpec *spec, DynoVariantReport *report,
                 GError **error)
@@ -103,7 +103,7 @@ compile_tile (DynoDevice *device, const DynoTile *tile, DynoConv2dPass pass,
   return TRUE;
 }
 
-/* A kind that has no tiles: what its nodes are lowered to. */
+/* Compiles the kernels of a kind that has no tiles, as its nodes are lowered. */
 static gboolean
 compile_case (DynoDevice *device, const DynoConvCase *s, DynoConv2dPass pass,
               DynoVariantReport *report, GError **error)
@@ -137,7 +137,7 @@ compile_kind (DynoDevice *device, const DynoConvKind *kind, DynoConv2dPass pass,
   return TRUE;
 }
 
-/* The report's end; it has compiled where it has no fault. */
+/* Completes the report; the kernels have compiled where it has no fault. */
 static void
 tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, guint *n_failed)
 {
@@ -211,7 +211,8 @@ dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, 
 
 /* List ----------------------------------------------------------------------------------------- */
 
-/* Whether a tile is made for a precision at all: what is for the other alone is no variant of it. */
+/* TRUE: the tile has a kernel for the precision; a tile for only the other precision is no
+ * variant. */
 static gboolean
 is_made_for (const DynoTile *tile, const DynoPrecision *precision)
 {

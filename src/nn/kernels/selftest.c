@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The self-test: small convolutions by every variant, compared with a plain double convolution on
- * the host.
+/* The self-test: every variant computes small convolutions, which are compared with a plain double
+ * convolution on the host.
  *
  * Each tile runs as a graph of its own, through the same lowering, plan and program as a net, with
- * the tile forced at every choice.  Outputs are poisoned with NaN before, so that an element never
- * written does not pass. */
+ * the tile forced at every choice.  Outputs are filled with NaN first, so that an element that is
+ * never written does not pass. */
 #include "selftest.h"
 #include "conv2d-private.h"
 #include "convtrial-private.h"
@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Normalised mean squared error: rounding at the end, and the order of sums. */
+/* Permitted normalised mean squared error, from rounding at the end and the order of sums. */
 #define TOLERANCE_HALF   5e-6
 #define TOLERANCE_SINGLE 1e-7
 
@@ -24,8 +24,8 @@ tolerance_of (const DynoPrecision *precision)
   return precision->compute == DYNO_DTYPE_F32 ? TOLERANCE_SINGLE : TOLERANCE_HALF;
 }
 
-/* The tile (NULL: the kind has none) at every choice point; of several splits the one that `turn`
- * points at. */
+/* Choices that force the tile (NULL: the kind has none) at every choice point; `turn` selects one
+ * of several splits. */
 static DynoChoices *
 force_tile (DynoConvTrial *t, const DynoDeviceInfo *info, const DynoVariant *tile, guint turn,
             GError **error)
@@ -113,7 +113,7 @@ weight_error (DynoProgram *program, const DynoConvTrial *t, double *nmse, GError
   return TRUE;
 }
 
-/* NaN in every activation: what is never written shows. */
+/* Writes NaN to every activation, so that an element that is never written is found. */
 static gboolean
 poison (DynoMemory *memory, GError **error)
 {
@@ -173,8 +173,8 @@ report_passes (DynoVariantReport report, const double errors[DYNO_CONV2D_N_PASSE
     }
 }
 
-/* One tile, or a kind that has none, over all cases of the kind.  A kernel that does not compile is
- * the variant's fault, any other error is returned. */
+/* One tile, or a kind that has none, over all cases of the kind.  A kernel that does not compile
+ * becomes the variant's fault; any other error is returned. */
 static gboolean
 test_variant (DynoDevice *device, const DynoConvKind *kind, const DynoTile *tile,
               DynoConvTrial *trials, const DynoPrecision *precision, DynoVariantFunc func,
@@ -197,11 +197,11 @@ test_variant (DynoDevice *device, const DynoConvKind *kind, const DynoTile *tile
   for (guint i = 0; i < kind->n_cases && !fault; i++)
     {
       double these[DYNO_CONV2D_N_PASSES] = { 0 };
-      /* Windows side by side without strides are a matter of matrix units alone, and a CPU compiles
-       * kernels for long. */
+      /* Only tiles on matrix units treat adjacent windows without strides separately, and a CPU
+       * takes long to compile kernels. */
       if (tile && cases[i].c <= 4 && cases[i].stride == 1 && !dyno_tile_uses_matrix (tile))
         continue;
-      /* The cases of many images are those of the tiles that are made of images. */
+      /* The cases with many images are for the tiles of images. */
       if (tile && tile->images != (cases[i].n > 2))
         continue;
       g_autoptr (GError) local = NULL;
@@ -270,12 +270,12 @@ test_precision (DynoDevice *device, const DynoPrecision *precision, guint one_of
 struct _DynoVariantTest {
   DynoConvTrial trial;
   DynoConv2dPass pass;
-  DynoBuild *build; /* of the pass alone */
+  DynoBuild *build; /* of the pass only */
   char *key;
   DynoVariant variant;
 };
 
-/* The pass and precision that a choice's key names; NULL: it is none of a convolution. */
+/* The pass and precision that a choice's key names; NULL: the key is not of a convolution. */
 static const DynoPrecision *
 read_key (const char *key, DynoConv2dPass *pass)
 {
@@ -333,8 +333,8 @@ DynoVariantTest *
 dyno_variant_test_new (const DynoDeviceInfo *info, const char *key, const DynoVariant *variant,
                        GError **error)
 {
-  /* Borders and channels that fill no tile first; then what serves tiles for few channels, and
-   * those of images. */
+  /* First the cases with borders and channels that fill no tile, then the cases for tiles for few
+   * channels and for tiles of images. */
   static const guint order[] = { 1, 3, 4, 0, 2, 6, 5 };
   g_autoptr (DynoVariantTest) test = g_new0 (DynoVariantTest, 1);
   g_autoptr (GError) problem = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A way to run a matrix op's kernel: its tile, its split of the K axis and its path.  A label
- * ("khr-patch2 256x64x32/64x64 k4"), as it stands in reports and in the choices on disk, is its
- * print, and nothing else goes by it. */
+/* A way to run a matrix op's kernel: its tile, its split of the K axis and its path.  Its printed
+ * form is a label ("khr-patch2 256x64x32/64x64 k4"), which is used only in reports and in the
+ * choices on disk. */
 #pragma once
 #include <glib.h>
 
@@ -9,16 +9,16 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_PATH_F32,   /* multiply-adds of fp32 values */
-  DYNO_PATH_F16,   /* of fp16 values */
+  DYNO_PATH_F16,   /* multiply-adds of fp16 values */
   DYNO_PATH_KHR,   /* matrix units by VK_KHR_cooperative_matrix */
-  DYNO_PATH_NV,    /* by VK_NV_cooperative_matrix */
+  DYNO_PATH_NV,    /* matrix units by VK_NV_cooperative_matrix */
   DYNO_PATH_LANES, /* a subgroup of 8 without shared memory, on a CPU */
 } DynoVariantPath;
 
 typedef enum {
   DYNO_SCHEME_PLAIN,
-  DYNO_SCHEME_PATCH,       /* taps out of a patch in shared memory */
-  DYNO_SCHEME_PATCH_AHEAD, /* the same, the next patch loaded ahead */
+  DYNO_SCHEME_PATCH,       /* taps are read from a patch in shared memory */
+  DYNO_SCHEME_PATCH_AHEAD, /* the same, with the next patch loaded ahead */
   DYNO_SCHEME_FIRST,       /* few channels */
   DYNO_SCHEME_IMAGES,      /* a tile's rows are images at one pixel */
 } DynoVariantScheme;
@@ -26,19 +26,19 @@ typedef enum {
 typedef struct {
   DynoVariantPath path;
   DynoVariantScheme scheme;
-  guint32 m, n, k;        /* tile of a workgroup */
-  guint32 part_m, part_n; /* of an invocation or a subgroup; 0: it has no parts */
-  guint32 splits;         /* of the K axis; 0: the pass has none */
+  guint32 m, n, k;        /* tile that a workgroup computes */
+  guint32 part_m, part_n; /* part of an invocation or a subgroup; 0: the tile has no parts */
+  guint32 splits;         /* number of parts of the K axis; 0: the pass has no splits */
 } DynoVariant;
 
 #define DYNO_VARIANT_LABEL 56
 
-/* Into a buffer of DYNO_VARIANT_LABEL. */
+/* Prints into a buffer of DYNO_VARIANT_LABEL bytes. */
 void dyno_variant_print (const DynoVariant *variant, char *label);
-/* FALSE: that is no print of a variant. */
+/* FALSE: the label is not the print of a variant. */
 gboolean dyno_variant_parse (const char *label, DynoVariant *variant);
 gboolean dyno_variant_equal (const DynoVariant *a, const DynoVariant *b);
-/* Without its splits, and whether two differ in them at most. */
+/* The variant without its splits; and a comparison that ignores splits. */
 DynoVariant dyno_variant_tile (const DynoVariant *variant);
 gboolean dyno_variant_same_tile (const DynoVariant *a, const DynoVariant *b);
 

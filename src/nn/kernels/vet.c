@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Vetting: kernels are compiled before memory is planned, since another variant needs other
- * workspaces; and a variant that this device was never seen to compute rightly with is tested.
+ * workspaces; and a variant that has not passed its test on this device yet is tested.
  *
- * Tests are of a tile in one pass and precision, at one small shape, and compiled beside the
- * network's kernels; what passed is kept, so that the next start compiles no more than its own.
- * One that finds no memory is made at a later start.
- * A kernel that fails refuses the tile it was made for, in all shapes of its family; one that only
- * comes with a split (the sums of a split product's parts) refuses that split.  A kernel without
- * variants is the graph's end. */
+ * A test is of a tile in one pass and precision, at one small shape, and its kernels are compiled
+ * beside the network's; passed tests are kept, so that the next start compiles only the network's
+ * kernels.  A test that finds no memory is made at a later start.  A failing kernel refuses its
+ * tile in all shapes of the family; a failing kernel that only comes with a split (the sums of a
+ * split product's parts) refuses that split.  A failing kernel without variants fails the graph. */
 #include "vet.h"
 #include "nn-error.h"
 #include "vetting-private.h"
 #include <string.h>
 
-/* The different kernels of a lowering, and what became of them. */
+/* The different kernels of a lowering, and the errors of their compilation. */
 typedef struct {
   GPtrArray *specs;   /* const DynoKernelSpec *, of dispatches */
   GHashTable *places; /* spec -> 1 + index in specs */
@@ -37,7 +36,7 @@ kernels_add (Kernels *kernels, DynoLowering *lowering)
     }
 }
 
-/* Of the lowering, and of the tests (DynoVariantTest; may be NULL). */
+/* Collects the kernels of the lowering and of the tests (DynoVariantTest; may be NULL). */
 static void
 kernels_init (Kernels *kernels, DynoLowering *lowering, GPtrArray *tests)
 {
@@ -49,7 +48,7 @@ kernels_init (Kernels *kernels, DynoLowering *lowering, GPtrArray *tests)
   kernels->problems = g_new0 (GError *, kernels->specs->len + 1);
 }
 
-/* Why a dispatch's kernel was not made; NULL: it was. */
+/* The reason why a dispatch's kernel was not made; NULL: it was made. */
 static const GError *
 kernels_get_problem (const Kernels *kernels, const DynoDispatch *dispatch)
 {
@@ -95,7 +94,8 @@ refuse_dispatch (DynoChoices *choices, const DynoChoicePoint *point, const DynoD
 /* --- tests ------------------------------------------------------------------------------------ */
 
 /* A CPU's compiler takes longer for the tests' kernels than for a small network's, and is no
- * graphics driver: its variants are tested only where DYNO_SELF_TEST is 1; 0: none are. */
+ * graphics driver: a CPU's variants are tested only where DYNO_SELF_TEST is 1; with 0 no device's
+ * variants are tested. */
 static gboolean
 wants_tests (const DynoDeviceInfo *info)
 {
@@ -104,7 +104,7 @@ wants_tests (const DynoDeviceInfo *info)
   return wish ? g_str_equal (wish, "1") : info->type != DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
-/* Of the chosen variants that no test is known of, each once. */
+/* Makes tests of the chosen variants without a known test, each once. */
 static GPtrArray *
 make_tests (DynoLowering *lowering, DynoChoices *choices, GError **error)
 {
@@ -139,7 +139,7 @@ make_tests (DynoLowering *lowering, DynoChoices *choices, GError **error)
   return g_steal_pointer (&tests);
 }
 
-/* Why the test's own kernels were not made; NULL: they were. */
+/* The reason why the test's own kernels were not made; NULL: they were made. */
 static const GError *
 find_problem (const Kernels *kernels, DynoVariantTest *test)
 {
@@ -158,7 +158,7 @@ is_memory (const GError *problem)
          || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
 }
 
-/* FALSE: the device is in trouble. */
+/* FALSE: the device fails. */
 static gboolean
 run_test (DynoDevice *device, DynoVariantTest *test, DynoChoices *choices,
           const DynoVetWatch *watch, gboolean *again, GError **error)
@@ -217,7 +217,7 @@ run_tests (DynoDevice *device, const Kernels *kernels, GPtrArray *tests, DynoCho
 
 /* --- compiling -------------------------------------------------------------------------------- */
 
-/* tests may be NULL: none are made.  *again: something was refused. */
+/* tests may be NULL: no tests are made.  *again: a variant was refused. */
 static gboolean
 vet (DynoDevice *device, DynoLowering *lowering, GPtrArray *tests, DynoChoices *choices,
      const DynoVetWatch *watch, GCancellable *cancellable, gboolean *again, GError **error)
