@@ -2,7 +2,7 @@
 /* relu, relu6, silu and sigmoid: y = f (x), f of shaders/shared/activation.h.  Input x; output y;
  * (N, H, W, C) both.
  * <name>_backward: dx = dy * f' (x).  Inputs y (silu: x) and dy; output dx, which is dy's memory
- * where nobody else reads that; (N, H, W, C) all. */
+ * where no other node reads dy; (N, H, W, C) all. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include "ops.h"
@@ -12,7 +12,7 @@ typedef struct {
   gboolean accumulate;
 } Activation;
 
-/* The macros of the kernel for the node's function; the elementwise lowering knows its shader by
+/* The macros of the kernel for the node's function; the elementwise lowering selects the shader by
  * them. */
 static void
 lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *shader, DynoTensor *a,

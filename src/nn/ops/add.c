@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* add: y = a + b, (N, H, W, C) all.  Inputs a, b; output y.
- * Backward: da = dy, db = dy: the gradient of both is y's own, so there is no backward kernel. */
+ * Backward: da = dy, db = dy: both gradients are y's gradient itself, so there is no backward
+ * kernel. */
 #include "ops.h"
 #include "sum.h"
 

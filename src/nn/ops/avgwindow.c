@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* avg_pool: y[n][oy][ox][c] = sum of x[n][iy][ix][c] over the places of window (oy, ox), divided by
- * how many there are; with a pad, by how many there would be in a padded x unless it is excluded.
- * Windows are those of a kernel that slides, or adaptive ones, which share out each side; the rule
- * is in shaders/pool/window.glsl.  Input x (N, H, W, C); output y (N, OH, OW, C).
- * avg_pool_backward: dx[n][iy][ix][c] = sum of dy[n][oy][ox][c] / places of the window over the
- * windows that have (iy, ix).  Input dy (N, OH, OW, C); output dx (N, H, W, C).  It gathers, so it
- * needs no atomics and its sums have one order. */
+ * the number of places; pads count as places unless they are excluded.  Windows belong to a sliding
+ * kernel, or are adaptive and divide each side; the rule is in shaders/pool/window.glsl.  Input x
+ * (N, H, W, C); output y (N, OH, OW, C).  avg_pool_backward: dx[n][iy][ix][c] = sum of
+ * dy[n][oy][ox][c] / places of the window over the windows that have (iy, ix).  Input dy
+ * (N, OH, OW, C); output dx (N, H, W, C).  The kernel gathers, so it needs no atomics and its sums
+ * have a fixed order. */
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
@@ -15,7 +15,7 @@
 #define MAX_SIDE 255
 
 typedef struct {
-  gboolean adaptive; /* the others are 0 then */
+  gboolean adaptive; /* the following members are 0 then */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
   gboolean exclude_pad;
   gboolean accumulate; /* backward */
@@ -124,7 +124,7 @@ append (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out_h, guint3
   return y;
 }
 
-/* Windows along a side, at least 1; 0: the kernel, stride or pad is none. */
+/* The number of windows along a side, at least 1; 0: the kernel, stride or pad is invalid. */
 static guint32
 count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, gboolean round_up)
 {
@@ -132,7 +132,7 @@ count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, gboole
       || (guint64) size + 2 * pad < kernel || size > G_MAXINT32 / 2)
     return 0;
   guint32 room = size + 2 * pad - kernel, count = room / stride + 1;
-  /* A window that would begin in the pad behind is left out. */
+  /* A window that would begin in the pad at the end is left out. */
   if (round_up && room % stride != 0 && (guint64) count * stride < (guint64) size + pad)
     count++;
   return count;
@@ -166,7 +166,7 @@ dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name, const DynoAvgP
   return append (graph, x, name, out_h, out_w, &attributes);
 }
 
-/* Neither a window nor the windows of a place are longer than the kernels' loops. */
+/* TRUE: neither a window nor the windows of a place exceed the loops of the kernels. */
 static gboolean
 sides_fit (guint32 size, guint32 out)
 {

@@ -5,27 +5,28 @@
  *     dgamma[c] += sum g * xhat                      (C)
  *     dx = gamma[c] * invstd[c] * (g - sum g / M - xhat * sum (g * xhat) / M)
  *     dresidual = g                                  (N, H, W, C), like dx
- * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, NULL where not wanted.
+ * Inputs in the enum below; outputs dx, dresidual, dgamma, dbeta, NULL where they are not wanted.
  *
- * Frozen, weight and bias both: dx = gamma[c] * invstd[c] * g, with no sums.  Where one of the two
- * alone is frozen the statistics are the batch's, and its sum goes to scratch.
+ * Where both weight and bias are frozen: dx = gamma[c] * invstd[c] * g, with no sums.  Where only
+ * one of them is frozen, the statistics are the batch's, and the sum for the frozen one goes to
+ * scratch.
  *
- * With max pooling g is zero but at the winners, so the sums are over those alone, and dx gathers dy
- * (N, OH, OW, C).
+ * With max pooling g is zero except at the winners, so the sums are only over the winners, and dx
+ * gathers dy (N, OH, OW, C).
  *
  * Invariants:
- * - Sums are F32 and made in a fixed order: groups of rows, then the groups; equal inputs give equal
- *   bits.
- * - y may be dropped after the forward pass: it is written again where x is read, by the same
+ * - Sums are F32 and made in a fixed order: over groups of rows, then over the groups; equal inputs
+ *   give equal bits.
+ * - y may be dropped after the forward pass: a kernel that reads x writes y again by the same
  *   expression.
  * - Where the convolution that wrote dy has made the sums (fusions/gradient-sums.c) there is no
- *   reducing pass, and dy lies behind the slope.
- * - The slope of a fused activation is found again from x, or, where a residual was added (relu
- *   alone), from the mask of y.
- * - A residual's gradient is the masked dy.  Where nobody else reads dy, it is masked in place and
- *   shared; and dx, where there is no residual, is written over dy: the backward pass then needs no
- *   memory of its own.  With max pooling, where dy is smaller, dx is written over x instead, if
- *   nobody reads that any more.
+ *   reducing pass, and dy already includes the slope.
+ * - The slope of a fused activation is computed again from x, or, where a residual was added (relu
+ *   only), from the mask of y.
+ * - A residual's gradient is the masked dy.  Where no other node reads dy, it is masked in place
+ *   and shared; and where there is no residual, dx overwrites dy: the backward pass then needs no
+ *   memory of its own.  With max pooling, where dy is smaller, dx overwrites x instead, if no node
+ *   reads x any more.
  * - Two batch norms whose outputs were added share dy; one pass then makes dx of both. */
 #include "batchnorm-private.h"
 #include "elementwise.h"
@@ -39,8 +40,8 @@
 #define UNPOOL_ROWS          8
 #define UNPOOL_COLUMNS_APART 1
 
-/* The macros that say where the activation's slope comes from; behind mask_store dy has it
- * already. */
+/* The macros that select the source of the activation's slope; after mask_store dy already includes
+ * the slope. */
 static void
 backward_mask (DynoKernelSpec *spec, const DynoNormBackward *attributes)
 {
@@ -67,8 +68,8 @@ rematerialise_bytes (const DynoNode *node, const DynoTensor *rematerialised)
              : 0;
 }
 
-/* x and what a batch norm has of its channels: five inputs from `first` on, in the order in which all
- * pushes have them from `at` on. */
+/* Binds x and the values per channel of a batch norm: five inputs from `first` on, in the order
+ * that all push constants have from `at` on. */
 static void
 bind_norm (DynoDispatch *dispatch, const DynoNode *node, guint first, DynoTensor *x, gsize at)
 {
@@ -105,7 +106,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
   DynoKernelSpec spec = dyno_batch_norm_reduction_spec (r, "batchnorm/batchnorm_reduce.comp",
                                                         x->dtype, sizeof (DynoBatchNormReducePush));
   backward_mask (&spec, attributes);
-  /* of many rows fewer at once, so that more invocations fit */
+  /* where rows are many, fewer at once, so that more invocations fit */
   dyno_kernel_spec_macro (
       &spec, "UNROLL=%u",
       r->rows_per_group / r->lanes <= 2 * DYNO_BATCH_NORM_ROWS ? DYNO_BATCH_NORM_ROWS : 2);
@@ -133,7 +134,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                       DYNO_ACCESS_WRITE);
 }
 
-/* A parameter's gradient, or of a frozen one scratch. */
+/* A parameter's gradient; scratch for a frozen parameter. */
 static void
 bind_sum (DynoLowering *lowering, DynoDispatch *dispatch, guint16 offset, DynoTensor *gradient,
           guint32 channels)
@@ -170,7 +171,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
 {
   const DynoNormBackward *attributes = node->attributes;
   DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X], *dx = node->outputs[DYNO_NORM_BACKWARD_DX];
-  /* dy is behind the slope already */
+  /* dy includes the slope already */
   gboolean masked = attributes->mask_store || !reduced;
   DynoTensor *mask = masked ? NULL : node->inputs[DYNO_NORM_BACKWARD_MASK];
   DynoTensor *rematerialised = reduced ? NULL : dyno_lowering_get_rematerialised (lowering);
@@ -229,7 +230,8 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                                                         : DYNO_ACCESS_WRITE);
 }
 
-/* The batch norm's own dx and that of the one before whose output was added to its own. */
+/* The batch norm's own dx, and dx of the earlier batch norm whose output was added to its
+ * output. */
 static void
 backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
 {
@@ -351,7 +353,7 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
       r.groups = made.groups;
     }
   x = node->inputs[DYNO_NORM_BACKWARD_X];
-  r.rows = x->n * x->h * x->w; /* what the means are over */
+  r.rows = x->n * x->h * x->w; /* the rows that the means are taken over */
   backward_lower_collect (lowering, node, &r, partials, sums);
   if (node->inputs[DYNO_NORM_BACKWARD_PAIR_X])
     backward_lower_pair (lowering, node, sums);
@@ -361,8 +363,8 @@ backward_lower (DynoLowering *lowering, DynoNode *node)
     backward_lower_gradient (lowering, node, sums, reduced);
 }
 
-/* The reducing pass reads x, of which y is made, with max pooling from the winners; without such a
- * pass, where the sums were made before, that of the gradient does. */
+/* The reducing pass reads x, from which y is made (with max pooling, from the winners).  Where the
+ * sums were made before and there is no reducing pass, the pass for the gradient makes y. */
 static DynoTensor *
 backward_rematerialises (const DynoNode *node)
 {
@@ -382,8 +384,8 @@ const DynoOpClass dyno_batch_norm_backward_op = { .name = "batch_norm_backward",
                                                   .lower = backward_lower,
                                                   .rematerialises = backward_rematerialises };
 
-/* The residual's share of the gradient: by sharing dy, masked in place or as it is, or by memory
- * that the last kernel fills. */
+/* The residual's share of the gradient: shares dy, masked in place or unchanged, or is memory that
+ * the last kernel fills. */
 static DynoTensor *
 backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
                    DynoNormBackward *attributes)
@@ -401,8 +403,8 @@ backward_residual (DynoGraph *graph, DynoTensor *residual, DynoTensor *y,
   return dyno_graph_gradient_target (graph, residual, &attributes->accumulate_residual);
 }
 
-/* May dx be written over x?  Where the backward pass of the op that made x (a convolution) does not
- * read it, and the nodes of this batch norm are x's only readers: the gradient of the largest
+/* May dx overwrite x?  It may where the backward pass of the op that made x (a convolution) does
+ * not read x, and the nodes of this batch norm are x's only readers.  The gradient of the largest
  * activation then needs no memory of its own. */
 static gboolean
 backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
@@ -420,7 +422,7 @@ backward_over_x (DynoGraph *graph, const DynoNode *node, DynoTensor *x)
   return dyno_graph_gradient_alias (graph, x, x);
 }
 
-/* The forward node writes it from now on; NULL: the graph failed. */
+/* Makes the mask, which the forward node writes from now on; NULL: the graph failed. */
 static DynoTensor *
 append_mask (DynoGraph *graph, DynoNode *node)
 {

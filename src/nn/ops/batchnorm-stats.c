@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The statistics of batch norm in training: batch_norm_stats, and how sums over rows are split, for
- * it and for the backward pass.
+/* The statistics of batch norm in training: the op batch_norm_stats, and the split of sums over
+ * rows for this op and for the backward pass.
  *
  * batch_norm_stats, for each channel c, with M = N * H * W:
  *     mean[c] = sum over n, h, w of x / M
@@ -10,7 +10,7 @@
  *     running_variance[c] = 0.9 * running_variance[c] + 0.1 * variance[c] * M / (M - 1)
  * Inputs x (N, H, W, C) and the running statistics (C) each (STATE, moved); outputs mean and
  * invstd, (C) each.
- * With a table (fusions/norm-load.c) inputs gamma and beta (C) too, and output the table.
+ * With a table (fusions/norm-load.c) gamma and beta (C) are inputs too, and the table is an output.
  * Where the convolution that wrote x has summed up its columns (fusions/column-sums.c) x is not
  * read. */
 #include "batchnorm-private.h"
@@ -21,8 +21,9 @@
 
 #define MOMENTUM 0.1
 
-/* Of several ranks, whose statistics are averaged, that of as many updates: the share that is kept of
- * the old ones is the same as in one process that adds up the ranks' batches. */
+/* The momentum of the running statistics.  With several ranks, whose statistics are averaged, it is
+ * that of as many updates: the kept share of the old statistics is the same as in one process that
+ * adds up the ranks' batches. */
 static float
 find_momentum (DynoGraph *graph)
 {
@@ -90,7 +91,7 @@ dyno_batch_norm_partials (DynoLowering *lowering, const DynoBatchNormReduction *
                                   (guint64) r->groups * 2 * x->cp * sizeof (float));
 }
 
-/* Groups of sums that batchnorm_finish reads by itself; more are joined before. */
+/* Groups of sums that batchnorm_finish reads by itself; more groups are joined first. */
 #define JOIN_MORE_THAN 1024
 #define JOINED         256
 
@@ -126,7 +127,7 @@ dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
   *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
 }
 
-/* The groups' statistics of x; changes r to what those are. */
+/* The groups' statistics of x; sets the members of r that describe the groups. */
 static DynoTensor *
 statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduction *r,
                      gboolean *are_sums)

@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* batch_norm; roles of the tensors and fusion: batchnorm-private.h; statistics: batchnorm-stats.c; its
- * backward pass: batchnorm-backward.c.
+/* batch_norm.  Roles of the tensors and fusion are described in batchnorm-private.h, statistics in
+ * batchnorm-stats.c, the backward pass in batchnorm-backward.c.
  *
  * With xhat = (x - mean[c]) * invstd[c]:
  *     y = [activation] (gamma[c] * xhat + beta[c] [+ residual])
  * Inputs x and residual (N, H, W, C), gamma, beta, mean, invstd (C); output y (N, H, W, C).  In
- * evaluation mean and invstd come of the running statistics.
+ * evaluation mean and invstd come from the running statistics.
  *
- * Frozen, weight and bias both, batch_norm uses its running statistics in training too, and leaves
- * them as they are (what torchvision's FrozenBatchNorm2d does).
+ * Where both weight and bias are frozen, batch_norm uses its running statistics in training too,
+ * and leaves them unchanged (as torchvision's FrozenBatchNorm2d does).
  *
- * With max pooling batch_norm writes the pooled y (N, OH, OW, C), the places of the largest values
- * and x there (winners), of the same shape.
+ * With max pooling batch_norm writes the pooled y (N, OH, OW, C), the places of the largest values,
+ * and x at these places (winners), of the same shape.
  *
  * Invariants:
  * - Pad lanes stay zero by themselves: x, gamma and beta are zero there.
  * - y may be dropped after the forward pass, and is then written again by the same expression; the
- *   mask of y, from which the slope behind a sum is found, stays. */
+ *   mask of y, from which the slope after a sum is computed, stays. */
 #include "batchnorm-private.h"
 #include "elementwise.h"
 #include "ops.h"
 #include "batchnorm-push.h"
 #include <stddef.h>
 
-/* Windows that an invocation of the kernel with max pooling takes where they overlap (across and
- * down), and where they do not (across): more share more loads and arithmetic, and want more
- * registers. */
+/* The number of windows per invocation of the kernel with max pooling where windows overlap (across
+ * and down), and where they do not (across): more windows share more loads and arithmetic, and need
+ * more registers. */
 #define POOL_COLUMNS       2
 #define POOL_ROWS          8
 #define POOL_COLUMNS_APART 2
 #define ROWS_SOFTWARE      3
-/* invocations that keep a large card busy: strips get shorter where there are fewer */
+/* invocations that keep a large card busy: strips get shorter where invocations are fewer */
 #define STRIPS (1 << 17)
 
 guint32
@@ -132,7 +132,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_WRITE);
 }
 
-/* What this pass writes of it: computed again, y alone. */
+/* The mask that this pass writes; none when y is computed again. */
 static DynoTensor *
 forward_mask (DynoLowering *lowering, const DynoNode *node)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The convolution's nodes as dispatches.  Which kernel runs is chosen here, its inside is
- * conv2d-variants.c's.
+/* The lowering of a convolution's nodes to dispatches.  The kernel is chosen here and specified in
+ * conv2d-variants.c.
  *
- * Invariants: work and bytes are counted for the channels that exist, not for the padded ones.
- * Partial sums lie in a workspace of the node; they are added up in a fixed order, so that a step
- * gives the same bits every time. */
+ * Invariants: work and bytes are counted without pad channels.  Partial sums lie in a workspace of
+ * the node; they are added up in a fixed order, so that a step gives the same bits every time. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include "elementwise.h"
@@ -40,7 +39,7 @@ bytes_y (const DynoConv2dShape *s)
   return (guint64) s->n * s->oh * s->ow * s->k * dyno_dtype_size (s->dtype);
 }
 
-/* Everything that a kernel's time depends on. */
+/* The key: everything that a kernel's time depends on. */
 static char *
 choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
 {
@@ -67,7 +66,7 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
           : "");
 }
 
-/* Of a forward or wgrad dispatch: what the batch norm before x has. */
+/* Binds the values of the batch norm before x, for a forward or wgrad dispatch. */
 static void
 bind_load (DynoNode *node, DynoDispatch *dispatch)
 {
@@ -116,8 +115,8 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
                           .push_bytes = sizeof (DynoConv2dReducePush) };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   spec.local_size[0] = MIN (REDUCE_INVOCATIONS, info->max_invocations);
-  /* Few elements with many splits each: one invocation an element would leave most of a card idle,
-   * and wait split after split. */
+  /* Few elements with many splits each: one invocation per element would leave most of a card idle,
+   * and wait for one split after the other. */
   gboolean shared = info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * REDUCE_SPLIT_LANES
                     && count / 4 <= REDUCE_FEW && spec.local_size[0] % REDUCE_SPLIT_LANES == 0;
   guint32 lanes = shared ? REDUCE_SPLIT_LANES : 1, elements = spec.local_size[0] / lanes;
@@ -134,7 +133,7 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
   dispatch->bytes = (guint64) count * 4 * (splits + 2);
 }
 
-/* The sums of a split forward or dgrad, in place of its target. */
+/* The partial sums of a split forward or dgrad, in place of its target. */
 static DynoTensor *
 parts_of (DynoLowering *lowering, const DynoTensor *target, guint32 splits)
 {
@@ -161,8 +160,8 @@ dyno_conv2d_bind_affine (DynoNode *node, DynoDispatch *dispatch, const guint16 *
   dispatch->bytes += node->inputs[DYNO_CONV2D_AFFINE_RESIDUAL] ? y->size_bytes : 0;
 }
 
-/* special: of a forward node with a batch norm behind its product, of a dgrad node that adds some
- * pixels; NULL: there is nothing of the kind. */
+/* special: for a forward node with a batch norm after its product, or a dgrad node that adds some
+ * pixels; NULL: neither. */
 static void
 join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *target,
       DynoTensor *bias, guint32 splits, gboolean adds, const DynoConv2dShape *special)
@@ -274,7 +273,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
   dyno_lowering_set_column_sums (lowering, node->outputs[0], &sums);
 }
 
-/* The sums for a batch norm, of a dispatch that has its kernel for that. */
+/* The sums for a batch norm, for a dispatch whose kernel makes them. */
 static void
 bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint32 groups)
 {

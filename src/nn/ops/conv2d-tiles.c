@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The tiles of the convolution's kernels: which there are, what a device and a shape must have for
- * each, and what they are called. */
+/* The tiles of the convolution's kernels: their table, their requirements of device and shape, and
+ * their labels. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 
-/* Rates are measured on one card, against the fastest, those of deep tiles with one workgroup a
- * processor; see score_of() in conv2d-variants.c for what else is guessed. */
+/* Rates are measured on one card, relative to the fastest tile; rates of deep tiles with one
+ * workgroup per processor.  score_of() in conv2d-variants.c has the other estimates. */
 const DynoTile dyno_tiles[] = {
   { DYNO_TILE_MATRIX, 128, 256, 32, 0, 64, 64, 1, 0.91 },
   { DYNO_TILE_MATRIX, 128, 128, 32, 0, 64, 64, 1, 0.93 },
@@ -55,10 +55,10 @@ ceil_div (guint64 a, guint32 b)
   return (guint32) ((a + b - 1) / b);
 }
 
-/* Elements a processor, up to which deep tiles serve. */
+/* Elements per processor up to which deep tiles are used. */
 #define SMALL_PRODUCT (64 * 64)
 
-/* The columns that every kind of tile has whole. */
+/* Every kind of tile has a multiple of so many columns. */
 #define BLOCK_COLUMNS 32
 
 DynoConv2dBlock
@@ -100,14 +100,14 @@ tile_depth (const DynoTile *tile, DynoDtype dtype)
   return dyno_dtype_size (dtype) == 2 ? tile->k : tile->k_single;
 }
 
-/* BK of a pass: where lanes lie along M there is no K to load at once. */
+/* BK of a pass: where lanes lie along M, no K is loaded at once. */
 guint32
 dyno_tile_pass_depth (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
 {
   return tile->kind == DYNO_TILE_LANES && pass == DYNO_CONV2D_WGRAD ? 4 : tile_depth (tile, dtype);
 }
 
-/* BM and BN of a pass.  A LANES tile is m lines that are broadcast by n sums in lanes; dgrad has
+/* BM and BN of a pass.  A LANES tile has m lines that are broadcast and n sums in lanes; dgrad has
  * its lanes along M. */
 guint32
 dyno_tile_pass_m (const DynoTile *tile, DynoConv2dPass pass)
@@ -132,7 +132,7 @@ tile_invocations (const DynoTile *tile)
   return dyno_tile_uses_matrix (tile) ? 32 * parts : parts;
 }
 
-/* Workgroup memory, the larger of what the passes take; see gemm-matrix.glsl and gemm-fma.glsl. */
+/* Bytes of workgroup memory, the most that a pass takes; see gemm-matrix.glsl and gemm-fma.glsl. */
 static guint32
 tile_shared_bytes (const DynoTile *tile, DynoDtype dtype)
 {
@@ -149,7 +149,7 @@ tile_shared_bytes (const DynoTile *tile, DynoDtype dtype)
   return MAX (MAX (along_k, mixed), MAX (edge, slices));
 }
 
-/* Positions of an image on the line of conv2d/patch.comp, and how far the taps reach to both
+/* Positions of an image on the line of conv2d/patch.comp, and the reach of the taps to both
  * sides. */
 guint32
 dyno_patch_pitch (const DynoConv2dShape *s)
@@ -172,16 +172,17 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
   return MAX (dyno_patch_rows (tile, s) * row + weights, edge);
 }
 
-/* Registers of 32 bits; an invocation has 256, and addresses and counters take their share. */
+/* Registers of 32 bits; an invocation has 256, some of which hold addresses and counters. */
 #define REGISTERS_SPILL 195
 /* The values of a batch norm in the loads that an invocation holds for its channels. */
 #define REGISTERS_LOAD 13
 
-/* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and once
- * more in each other 16: operands take twice the registers that they take on the card where the
- * rates were measured, which tell what spills there.  With the RADV driver of Mesa 25.0 (RX 7900
- * XTX) 128x128 of 64x64 parts spills 7 to 11 registers by this, 256x64 up to 58, a patch 94 to 137;
- * tiles whose loads are spread over 256 invocations do not. */
+/* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and is
+ * repeated in every other 16 lanes: operands take twice the registers that they take on the card
+ * where the rates were measured, and only for that card do the rates show which tiles spill.  With
+ * the RADV driver of Mesa 25.0 (RX 7900 XTX) 128x128 of 64x64 parts spills 7 to 11 registers by
+ * this, 256x64 up to 58, a patch 94 to 137; tiles whose loads are spread over 256 invocations do
+ * not. */
 gboolean
 dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                   DynoConv2dPass pass)
@@ -190,8 +191,8 @@ dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
     return FALSE;
   guint32 invocations = tile_invocations (tile), taps = tile->kind == DYNO_TILE_PATCH ? 3 : 1;
   guint32 sums = tile->part_m * tile->part_n / 32, operands = 2 * 4 * (tile->part_m / 16 + 1);
-  /* Chunks on the way to shared memory, 4 registers each; A's with what says whether they are
-   * valid. */
+  /* Chunks on the way to shared memory, 4 registers each, and one more for the validity of A's
+   * chunks. */
   guint32 loads = (5 * tile->m + 4 * taps * tile->n) * (tile->k / 8) / invocations;
   guint32 norm = shape->fused.load && pass != DYNO_CONV2D_DGRAD ? REGISTERS_LOAD : 0;
   return sums + operands + loads + norm > REGISTERS_SPILL;
@@ -202,7 +203,7 @@ dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass 
 {
   DynoFirstTile f = { .channels = 8 / MAX (s->stride_w, 1) };
   f.slices = ceil_div ((guint64) s->kernel_w * f.channels, 16);
-  /* As wide as wastes least. */
+  /* The width that wastes least. */
   f.tile_w = ceil_div (s->ow, 32) * 32 <= ceil_div (s->ow, 16) * 16 ? 32 : 16;
   f.tile_h = tile->m / f.tile_w;
   f.patch_chunks = (guint64) ((f.tile_h - 1) * s->stride_h + s->kernel_h)
@@ -223,8 +224,9 @@ dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass 
   return f;
 }
 
-/* Vulkan asks it of kernels with matrix units (VUID-VkPipelineShaderStageCreateInfo-module-08987),
- * of the size that the device takes by itself, also where another one is required. */
+/* TRUE: workgroups are whole subgroups.  Vulkan requires this of kernels with matrix units
+ * (VUID-VkPipelineShaderStageCreateInfo-module-08987), for the device's default subgroup size, even
+ * where a kernel requires another size. */
 static gboolean
 whole_subgroups (const DynoDeviceInfo *info, guint32 invocations)
 {
@@ -254,7 +256,7 @@ dyno_tile_invocations (const DynoTile *tile, const DynoConv2dShape *shape, DynoC
                                        : tile_invocations (tile);
 }
 
-/* Of the taps of all pixels of y along one side, those that are inside of x. */
+/* The number of taps of all pixels of y along one side that are inside of x. */
 static guint64
 count_inside (guint32 size, guint32 out, guint32 kernel, guint32 stride, guint32 pad)
 {
@@ -275,8 +277,8 @@ dyno_images_products (const DynoConv2dShape *s)
   return MAX (inside, 1.0) * s->n * s->cp * s->kp;
 }
 
-/* Pads, else there is nothing to leave out.  Whole tiles of images and taps of whole K tiles; in wgrad
- * whole K tiles of images and taps of whole tiles. */
+/* The shape must have pads, else no tap can be left out, and images must be whole tiles and taps
+ * whole K tiles; in wgrad images must be whole K tiles and taps whole tiles. */
 static gboolean
 images_serve (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass pass)
 {
@@ -345,7 +347,7 @@ dyno_tile_unusable (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype 
 DynoVariant
 dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype dtype)
 {
-  /* Tiles of one size differ in their parts. */
+  /* Tiles of the same size differ in their parts. */
   gboolean lanes = tile->kind == DYNO_TILE_LANES;
   DynoVariant variant = { .path = dtype == DYNO_DTYPE_F16 ? DYNO_PATH_F16 : DYNO_PATH_F32,
                           .m = tile->m,

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* The variants of the convolution's kernels: which are likely the fastest for a shape, and the
+/* The variants of the convolution's kernels: a guess at the fastest ones for a shape, and the
  * kernel of each.
  *
- * The guess, for a device that nothing was timed on, is rate * (share of the padded product that is
- * useful) * (share of the last round of workgroups that is busy).  What was measured stands in the
- * rates: 64 x 64 sums per subgroup are best with fp32 accumulation, more spill, fewer wait on
- * shared memory. */
+ * The guess, for a device without timings, is rate * (useful share of the padded product) * (busy
+ * share of the last round of workgroups).  The rates contain the measurements: 64 x 64 sums per
+ * subgroup are best with fp32 accumulation; more spill, fewer wait on shared memory. */
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include <string.h>
 
-/* Workgroups of 256 that a device runs at once are its processors; enough tiles for that is what
- * splitting aims at. */
-/* Chunks of a patch that an invocation can hold ahead. */
+/* A device has as many processors as it runs workgroups of 256 at once; splitting aims at a tile
+ * for each. */
+/* Chunks of a patch that an invocation can load ahead. */
 #define PATCH_AHEAD 9
-/* Of the time that splits of forward and dgrad save, what is left beside joining them. */
+/* The share of the time saved by splits of forward and dgrad that is left after they are joined. */
 #define SPLIT_SHARE 0.85
-/* Workgroups a processor from which on those of all phases of a tile run side by side. */
+/* Workgroups per processor from which on the workgroups of all phases of a tile run side by
+ * side. */
 #define TOGETHER_MIN_GROUPS 16
 /* Fewest K tiles in a split, and most bytes of partial sums. */
 #define SPLIT_MIN_TILES 8
-#define SPLIT_MIN_DEEP  3 /* of deep tiles */
-/* What a processor of the card that the rates are of multiplies while a kernel starts and ends, 3 us,
- * and while another one joins the parts, 4 us. */
+#define SPLIT_MIN_DEEP  3 /* for deep tiles */
+/* Multiplications of one processor of the card with the measured rates, while a kernel starts and
+ * ends (3 us), and while another kernel joins the parts (4 us). */
 #define START_PRODUCTS  3.4e6
 #define JOIN_PRODUCTS   4.5e6
 #define SPLIT_MAX_BYTES (64u << 20)
@@ -40,8 +40,8 @@ ceil_div (guint64 a, guint32 b)
   return (guint32) ((a + b - 1) / b);
 }
 
-/* The product that a pass is.  With strides dgrad has a product a phase: rows and depth are those
- * of the largest. */
+/* The product that a pass computes.  With strides dgrad has one product per phase: rows and depth
+ * are those of the largest one. */
 typedef struct {
   guint64 rows, columns, depth;
   guint32 phases;
@@ -60,15 +60,15 @@ common_divisor (guint32 a, guint32 b)
   return b == 0 ? a : common_divisor (b, a % b);
 }
 
-/* From a tap to the next one that the same pixel of x meets. */
+/* The distance from a tap to the next one that the same pixel of x meets. */
 static guint32
 tap_step (guint32 stride, guint32 dilation)
 {
   return stride / common_divisor (MAX (dilation, 1), stride);
 }
 
-/* How many taps the pixels at `phase` (pad included) of a stride meet: those with tap * dilation =
- * phase modulo the stride. */
+/* The number of taps that the pixels at `phase` (pad included) of a stride meet: the taps with tap
+ * * dilation = phase modulo the stride. */
 static guint32
 count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
 {
@@ -79,7 +79,8 @@ count_taps (guint32 phase, guint32 kernel, guint32 stride, guint32 dilation)
   return 0;
 }
 
-/* Does the first phase of dgrad alone have taps?  Its workgroups then write the others' zeros. */
+/* Does only the first phase of dgrad have taps?  Its workgroups then write the zeros of the other
+ * phases. */
 static gboolean
 has_taps_in_first_phase_alone (const DynoConv2dShape *s)
 {
@@ -98,7 +99,7 @@ phase_size (const DynoConv2dShape *s, guint32 phase, guint64 *rows, guint64 *dep
            * dyno_conv2d_block (s).k;
 }
 
-/* Few channels: the first four of the eight in memory are multiplied only; see FEW in
+/* Few channels: only the first four of the eight in memory are multiplied; see FEW in
  * geometry.glsl.  (In fp16 wgrad the loads in two halves cost more than the multiplications they
  * save: 695 against 785 us for 7x7 taps, 1187 against 687 for 3x3.) */
 static gboolean
@@ -166,7 +167,7 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
   return product;
 }
 
-/* What the sum is cut into: K tiles, or of FIRST in wgrad the pixels of a tile. */
+/* The units that the sum is cut into: K tiles, or the pixels of a tile for FIRST in wgrad. */
 static guint32
 split_unit (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
 {
@@ -192,16 +193,16 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   double rounds = groups / at_once,
          last = rounds > 0 ? rounds / (double) (guint64) (rounds + 0.999999) : 1.0;
   double rate = tile->rate;
-  /* With fewer images only timing chooses them: that was not measured. */
+  /* With fewer images only timing chooses these tiles: that case was not measured. */
   if (tile->images)
     rate *= product->useful / dyno_images_products (shape) * (shape->n < 128 ? 0.75 : 1.0);
-  /* Three parts of rows are for the nine taps of a weight's gradient. */
+  /* Three parts of rows fit the nine taps of a weight's gradient. */
   if (tile->kind == DYNO_TILE_MATRIX && tile->m == 192 && pass != DYNO_CONV2D_WGRAD)
     rate *= 0.85;
   if (tile->kind == DYNO_TILE_FIRST && tile->m == 256 && tile->n == 64 && pass == DYNO_CONV2D_WGRAD
       && shape->kp % 64 == 0)
     rate *= 1.1;
-  /* A patch that does not fit into the registers beside the sums. */
+  /* The next patch must fit into the registers beside the sums. */
   if (tile->kind == DYNO_TILE_PATCH && tile->stages == 2
       && dyno_patch_rows (tile, shape) * (tile->k / 8)
              > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
@@ -211,8 +212,8 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
   return rate * useful * (info->type == DYNO_DEVICE_TYPE_SOFTWARE ? 1.0 : last);
 }
 
-/* A small product also takes the start and the end of its kernel, and where there are parts the
- * joining. */
+/* A small product also pays for the start and the end of its kernel, and for joining its parts
+ * where there are any. */
 static double
 small_score (const DynoDeviceInfo *info, const Product *product, guint32 splits, double score)
 {
@@ -220,7 +221,8 @@ small_score (const DynoDeviceInfo *info, const Product *product, guint32 splits,
   return product->useful / (product->useful / score + idle * dyno_device_info_processors (info));
 }
 
-/* A split count near `wanted` and the pixels of each, whole K tiles; no split is empty. */
+/* A number of splits near `wanted` and the pixels of each split, whole K tiles; no split is
+ * empty. */
 static void
 split_evenly (const DynoTile *tile, const Product *product, guint32 depth, guint32 wanted,
               DynoConv2dVariant *variant)
@@ -248,8 +250,8 @@ compare_scores (gconstpointer a, gconstpointer b)
   return strcmp (name_a, name_b);
 }
 
-/* What the K axis of forward and dgrad counts: of PATCH the channels, since all taps of one lie
- * together. */
+/* The length of the K axis of forward and dgrad; for PATCH in channels, since all taps of a channel
+ * lie together. */
 static guint64
 split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass,
              const Product *product)
@@ -259,14 +261,14 @@ split_depth (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass 
   return product->depth;
 }
 
-/* Can it make the sums of a batch norm's backward pass? */
+/* Can the tile make the sums of a batch norm's backward pass? */
 static gboolean
 can_make_norm (const DynoConv2dVariant *variant)
 {
   return variant->splits <= 1 && variant->tile->kind != DYNO_TILE_LANES;
 }
 
-/* splits 0: a pass that is not split */
+/* splits 0: the pass is not split */
 static void
 set_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
              guint32 splits)
@@ -275,8 +277,8 @@ set_variant (DynoConv2dVariant *variant, const DynoDeviceInfo *info, const DynoC
   variant->variant.splits = splits;
 }
 
-/* The variants of a tile in forward or dgrad: whole, and where that leaves most of a card idle,
- * with the K axis split. */
+/* The variants of a tile in forward or dgrad: without splits, and where that leaves most of a card
+ * idle, with the K axis split. */
 static guint
 activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
                      const DynoTile *tile, DynoConv2dVariant *variants, guint room)
@@ -303,14 +305,16 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   if (small)
     variants[n].score = small_score (info, &product, 1, variants[n].score);
   set_variant (&variants[n++], info, shape, 0);
-  /* Parts make no sums for a batch norm, and the pass that does costs what splitting a short fp16
-   * product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40 with). */
+  /* Parts make no sums for a batch norm, and the pass that makes them costs as much as splitting a
+   * short fp16 product saves (SimpleCNN 32x32 amp at batch 128: 0.37 ms per step without, 0.40
+   * with). */
   if (pass == DYNO_CONV2D_FORWARD && shape->fused.statistics && dyno_dtype_size (shape->dtype) == 2)
     return n;
-  /* Nor for its backward pass: there a split is for what leaves processors idle. */
+  /* Parts make no sums for its backward pass either: there only products that leave processors idle
+   * are split. */
   if (pass == DYNO_CONV2D_DGRAD && shape->fused.norm && tiles >= processors)
     return n;
-  /* On a CPU the smallest tile alone, for the tests. */
+  /* On a CPU only the smallest tile, for the tests. */
   if ((software && tile->m * tile->n > 32 * 32) || tile->images || tile->kind == DYNO_TILE_FIRST
       || tile->kind == DYNO_TILE_LANES
       || (pass == DYNO_CONV2D_DGRAD && shape->stride_h * shape->stride_w > 1)
@@ -337,8 +341,9 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   return n;
 }
 
-/* dx lies behind the slope where its sums are made, and variants of one choice must write the same:
- * as the best guess does, so do all.  Where it makes sums, those that cannot are left out. */
+/* dx includes the slope where its sums are made, and all variants of one choice must write the same
+ * values: they all follow the best guess.  Where the best guess makes sums, variants that cannot
+ * are left out. */
 static guint
 settle_norm (DynoConv2dVariant *variants, guint n)
 {
@@ -378,12 +383,12 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
                                     DYNO_CONV2D_MAX_VARIANTS - n);
           continue;
         }
-      /* Two workgroups a processor, and half and twice as many. */
+      /* Two workgroups per processor, and half and twice as many. */
       guint32 tiles = ceil_div (product.rows, dyno_tile_pass_m (tile, pass))
                       * ceil_div (product.columns, dyno_tile_pass_n (tile, pass));
       guint32 wanted = software ? 1 : MAX (1, (2 * processors + tiles / 2) / MAX (tiles, 1));
-      /* Whole rounds of workgroups: where there are as many as processors, one more takes as long
-       * as all. */
+      /* Whole rounds of workgroups: one workgroup more than there are processors takes as long as a
+       * whole round. */
       if (tile->kind == DYNO_TILE_FIRST)
         wanted = processors * MAX (2, 512 / dyno_tile_invocations (tile, shape, pass));
       static const double factors[] = { 1.0, 0.5, 2.0 };
@@ -406,7 +411,7 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
   return pass == DYNO_CONV2D_DGRAD && shape->fused.norm ? settle_norm (variants, n) : n;
 }
 
-/* TRUE when every product of the pass is whole tiles along this side. */
+/* Sets a check to TRUE where a product of the pass is not whole tiles along that side. */
 static void
 needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
               const Product *product, gboolean *check_m, gboolean *check_n, gboolean *check_k)
@@ -460,14 +465,14 @@ add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guin
     [DYNO_CONV2D_TAP_STEP_H] = tap_step (s->stride_h, s->dilation_h),
     [DYNO_CONV2D_TAP_STEP_W] = tap_step (s->stride_w, s->dilation_w),
   };
-  /* A kernel has those of groups and dilation with these alone. */
+  /* A kernel has the constants of groups and dilation only where it uses them. */
   guint n = s->groups > 1 || s->dilation_h > 1 || s->dilation_w > 1 ? DYNO_CONV2D_N_CONSTANTS
                                                                     : DYNO_CONV2D_BLOCK_C;
   for (guint i = 0; i < n; i++)
     dyno_kernel_spec_set (spec, i, values[i]);
 }
 
-/* Tiles that a workgroup of FIRST makes one after the other, where there are enough for that: it
+/* Tiles that a workgroup of FIRST makes one after the other, where tiles are enough for that: it
  * loads the weights once. */
 #define FIRST_TILES 8
 
@@ -484,7 +489,7 @@ shader_of (const DynoTile *tile, DynoConv2dPass pass)
   return shaders[pass];
 }
 
-/* The macros that are a kind's own. */
+/* The macros that only a kind of tile has. */
 static void
 add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile, guint32 phases,
           gboolean apart, DynoKernelSpec *spec)

@@ -2,8 +2,8 @@
 /* 2-D convolution: builder, shape rule and backward nodes.
  *
  * x (N, H, W, C), weight (KH, KW, C, K), bias (K), y (N, OH, OW, K), OH = (H + 2 p - d (KH - 1) - 1)
- * / s + 1; with groups C is the channels of one of them.  Gradients have the shape of what they are
- * of.
+ * / s + 1; with groups C is the number of channels of one group.  A gradient has the shape of its
+ * tensor.
  *     y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *                       x[n][oy s + ky d - p][ox s + kx d - p][c] * weight[ky][kx][c][k]
  *     dweight[ky][kx][c][k] += sum over n, oy, ox of
@@ -12,15 +12,15 @@
  *     dx[n][iy][ix][c] (+)= sum over ky, kx, k with iy = oy s + ky d - p, ix = ox s + kx d - p of
  *                       dy[n][oy][ox][k] * weight[ky][kx][c][k]
  *
- * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), with statistics the pivot
- * (see fuse.c), with affine those of a batch norm that it applies, with load the table of the one
- * before it; output y.
+ * Roles.  conv2d: inputs x, weight (compute type), bias (master, or NULL), with statistics the
+ * pivot (see fusions/column-sums.c), with affine the inputs of a batch norm that it applies, with
+ * load the table of the batch norm before it; output y.
  *         conv2d.wgrad: inputs x, dy, with load the table; output the weight's gradient, added to.
  *         conv2d.bias: input dy; output the bias' gradient, added to.
- *         conv2d.dgrad: inputs dy, weight, and with norm those of a batch norm, for whose backward
- *         pass it makes sums; output dx, overwritten or added to.
- * Forms of it with groups (the table `forms`) have the same roles.
- * wgrad comes before dgrad, so that x's memory is free for dx' readers as early as can be. */
+ *         conv2d.dgrad: inputs dy, weight, and with norm the inputs of a batch norm, for whose
+ *         backward pass it makes sums; output dx, overwritten or added to.
+ * The forms with groups (the table `forms`) have the same roles.
+ * wgrad comes before dgrad, so that x's memory is free for dx' readers as early as possible. */
 #include "conv2d-private.h"
 #include "ops.h"
 #include <string.h>
@@ -107,7 +107,7 @@ output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 
 }
 
 /* The kernels count rows, and 16-byte chunks of a tensor, in 32 bits, with a sign where padding
- * leads before the image. */
+ * reaches before the image. */
 static gboolean
 counts_fit (const DynoConv2dShape *shape)
 {
@@ -158,8 +158,8 @@ grouped_serves (const DynoConv2dShape *shape)
   return shape->c % shape->groups == 0 && shape->k % shape->groups == 0;
 }
 
-/* An output's column has the inputs of the groups of its block, and zeros at those of the others:
- * these are neither in torchvision's array nor have they a gradient. */
+/* The column of an output has the inputs of all groups of its block, with zeros at the inputs of
+ * the other groups: these zeros are not in torchvision's array and have no gradient. */
 static DynoParameterLayout
 grouped_layout (const DynoConv2dShape *shape)
 {
@@ -172,7 +172,7 @@ grouped_layout (const DynoConv2dShape *shape)
   return conv;
 }
 
-/* By the kernels of dense ones, a block of groups at a time. */
+/* Uses the kernels of dense convolutions, one block of groups at a time. */
 static const DynoConv2dForm grouped = { grouped_serves, grouped_layout,
                                         &dyno_conv2d_ops[DYNO_CONV2D_FORWARD] };
 
@@ -191,7 +191,7 @@ find_form (const DynoConv2dShape *shape)
   return NULL;
 }
 
-/* n_dims: of the weight as PyTorch has it; 3 leaves the height of 1 out. */
+/* n_dims: of the weight in PyTorch; 3 leaves out the height of 1. */
 static DynoTensor *
 append_convolution (DynoGraph *graph, DynoTensor *x, const char *name,
                     const DynoConv2dParams *params, guint n_dims)

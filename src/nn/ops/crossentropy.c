@@ -3,24 +3,22 @@
  *     q[n][c] = (1 - s) * (c = targets[n]) + s / C
  *     loss[n] = log (sum over c of exp (x[n][c])) - sum over c of q[n][c] * x[n][c]
  *     dx[n][c] = (softmax (x[n])[c] - q[n][c]) * loss scale / loss divisor
- * and with weights w of the classes, as that has them, c' standing for the target:
+ * and with weights w of the classes, as in PyTorch, where c' is the target:
  *     q[n][c] = (1 - s) * w[c'] * (c = c') + s / C * w[c],  Q = sum over c of q[n][c]
  *     loss[n] = (Q * log (...) - sum over c of q[n][c] * x[n][c]) * norm
  *     dx[n][c] = (Q * softmax (x[n])[c] - q[n][c]) * norm * loss scale / loss divisor
- *     norm = N / sum over n of w[c'], of what goes through the network at once
- * so that the mean over N samples is that over their weights, and a factor common to all weights
- * changes nothing.  As in PyTorch's loops, micro-batches that are added up and ranks each have the
- * mean of their own, and these are averaged.
- * Where the batch is mixed (mix.h), (c = targets[n]) is the mean of that and (c = targets[n - 1])
- * by
- * their shares in the step's input, and w[c'] the mean of their weights; the metrics are of the
- * target
- * with the larger share.  A target before that is no class has none.
- * Inputs x, the logits (N, H, W, C), targets ((N, H, W) int32; NULL: random classes) and weights
- * (C + 1 floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).  n counts the
- * rows (N, H, W); those of a sample count as their mean.  Sums over n go to the step's output.
- * A target that is no class, a negative one as well, counts as PyTorch's ignore_index: no loss and
- * no gradient. */
+ *     norm = N / sum over n of w[c'], over the samples of one pass through the network
+ * so that the mean over N samples is weighted, and a factor common to all weights changes nothing.
+ * As in PyTorch's loops, micro-batches that are added up and ranks each have a mean of their own,
+ * and these means are averaged.
+ * Where the batch is mixed (mix.h), (c = targets[n]) becomes the mean of (c = targets[n]) and (c =
+ * targets[n - 1]) by their shares in the step's input, and w[c'] the mean of their weights; the
+ * metrics are of the target with the larger share.  A target before that is no class has no share.
+ * Inputs x, the logits (N, H, W, C), targets ((N, H, W) int32; NULL: random classes) and weights (C
+ * + 1 floats: w, then their sum; NULL: all 1); output in training dx (N, H, W, C).  n counts the
+ * rows (N, H, W); the rows of a sample count as their mean.  Sums over n go to the step's output.
+ * A target that is no class, or negative, counts as PyTorch's ignore_index: no loss and no
+ * gradient. */
 #include "loss.h"
 #include "elementwise.h"
 #include "intl.h"
@@ -33,10 +31,10 @@
 
 typedef struct {
   float smoothing;
-  guint32 mix; /* 1: targets are mixed as the step's input says */
+  guint32 mix; /* 1: targets are mixed by the step's input */
 } CrossEntropy;
 
-/* One workgroup, like the sum of the rows: targets are a word a row. */
+/* One workgroup, like the sum of the rows: targets are one word per row. */
 static DynoTensor *
 lower_norm (DynoLowering *lowering, DynoNode *node, gboolean mix)
 {
@@ -93,7 +91,7 @@ static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy"
                                                  DYNO_OP_ATTRIBUTES (cross_entropy_attributes),
                                                  .lower = cross_entropy_lower };
 
-/* In the order in which the kernel writes them. */
+/* The metrics in the order in which the kernel writes them. */
 const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS] = {
   { .name = "accuracy",
     .title = N_ ("Accuracy"),
@@ -102,7 +100,7 @@ const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS] = 
     .higher_is_better = TRUE,
     .selects_best = TRUE,
     .format = DYNO_METRIC_FRACTION },
-  { .name = "log_loss", /* of the class alone, whatever the smoothing */
+  { .name = "log_loss", /* of the class only, whatever the smoothing */
     .title = N_ ("Log loss"),
     .unit = "bits",
     .output = -1,

@@ -9,10 +9,10 @@
  *     dw[ky][kx][c] += sum over n, oy, ox of
  *                       dy[n][oy][ox][c] * x[n][oy s + ky - p][ox s + kx - p][c]
  *
- * Roles and attributes as in conv2d.c; the gradient of the bias is its node.  The weight lies as
- * [kh][kw][c_p].  wgrad cuts the rows of dy into groups, whose sums are added up in a fixed order:
- * a step gives the same bits every time.  Sums for the batch norm that follows are made on the way,
- * as in conv2d.c. */
+ * Roles and attributes as in conv2d.c; the gradient of the bias is conv2d's node.  The weight lies
+ * as [kh][kw][c_p].  wgrad cuts the rows of dy into groups, whose sums are added up in a fixed
+ * order: a step gives the same bits every time.  The kernels also make sums for the batch norm that
+ * follows, as in conv2d.c. */
 #include "conv2d-private.h"
 #include "depthwise.h"
 #include "elementwise.h"
@@ -23,8 +23,8 @@
  * each. */
 #define MOST_TAPS 10
 
-/* Invocations of a workgroup, workgroups in all, pieces of work that an invocation of wgrad takes
- * at least, and what one takes at most (see types.glsl for what a CPU underneath bears). */
+/* Invocations of a workgroup, workgroups in all, and the least and the most pieces of work per
+ * invocation of wgrad (see types.glsl for the limits of a CPU underneath). */
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 32
 #define WIDEST_BYTES         512 /* of a pixel that a workgroup goes over */
@@ -33,19 +33,19 @@
 #define LEAST_PIECES_WGRAD   2
 #define MOST_PIECES          4096
 
-/* How a kernel cuts its work: pieces of band x strip pixels of the tensor that it goes over, four
- * channels each. */
+/* The division of a kernel's work: pieces of band x strip pixels of the tensor that it goes over,
+ * four channels each. */
 typedef struct {
   DynoDtype type;
   guint32 band, strip;
   guint32 ahead;        /* rows whose loads are under way */
   guint32 width, lanes; /* of a workgroup: groups of 4 channels, invocations that share one */
   guint32 blocks;       /* of `width` */
-  guint32 shared_bytes; /* of workgroup memory that an invocation takes; 0: none */
+  guint32 shared_bytes; /* of workgroup memory per invocation; 0: none */
   guint32 pieces, groups, per_group;
 } Cut;
 
-/* Type, band and strip are set; h x w pixels; `least` pieces an invocation. */
+/* Completes a cut with type, band and strip for h x w pixels; `least` pieces per invocation. */
 static Cut
 cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h, guint32 w,
         guint32 workgroups, guint32 least)
@@ -94,14 +94,14 @@ spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, const
   return spec;
 }
 
-/* Whether the weights of all taps are in registers. */
+/* TRUE: the weights of all taps are in registers. */
 static gboolean
 keeps_weights (const DynoConv2dShape *s)
 {
   return s->kernel_h * s->kernel_w <= MOST_TAPS;
 }
 
-/* The rows of a band where no more than `most` make one, and all are nearly alike. */
+/* The number of rows of a band, at most `most`, such that all bands are nearly equal. */
 static guint32
 even_band (guint32 rows, guint32 most)
 {
@@ -109,9 +109,9 @@ even_band (guint32 rows, guint32 most)
   return (rows + bands - 1) / bands;
 }
 
-/* Of few taps several rows of y share the rows of x that they meet; of more, whose weights do not
- * fit the registers, a row of y goes over its rows of taps, and columns share.  A CPU compiles what
- * is unrolled for long. */
+/* With few taps, several rows of y share the rows of x that they meet; with more taps, whose
+ * weights do not fit the registers, a row of y goes over its rows of taps, and columns share loads.
+ * A CPU takes long to compile unrolled code. */
 static Cut
 cut_start (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
 {
@@ -230,9 +230,9 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   dyno_lowering_set_column_sums (lowering, y, &sums);
 }
 
-/* dx of a convolution with stride 1 is one of dy with the weight turned round: what led so far
- * before the image leads as far behind it.  The pads may be below zero: the kernel's places
- * wrap. */
+/* dx of a convolution with stride 1 is a convolution of dy with the weight turned round: its pads
+ * reach as far past the end of the image as the original pads reach before its start.  The pads may
+ * be below zero: the kernel's places wrap. */
 static DynoConv2dShape
 turned (const DynoConv2dShape *s)
 {
@@ -279,7 +279,7 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
   return dispatch;
 }
 
-/* Sums for a batch norm. */
+/* Prepares the sums for a batch norm. */
 static void
 bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint32 groups)
 {
@@ -404,7 +404,7 @@ serves (const DynoConv2dShape *s)
          && s->kernel_h <= MAX_SIDE && s->kernel_w <= MAX_SIDE;
 }
 
-/* torchvision's [c][1][kh][kw]: the axis of inputs has nothing to pad. */
+/* torchvision's [c][1][kh][kw]: the axis of inputs needs no pad. */
 static DynoParameterLayout
 layout (const DynoConv2dShape *s)
 {

@@ -2,9 +2,9 @@
 /* dropout: y = x / (1 - p) with probability 1 - p, else 0; x itself in evaluation.  Input x; output
  * y; (N, H, W, C) both.
  * dropout_backward: dx = dy / (1 - p) where x was kept, else 0.  Input dy; output dx, which is dy's
- * memory where nobody else reads that; (N, H, W, C) both.
- * The mask is drawn once more in the backward pass; its stream is the node's place in the graph
- * when it is made, so that equal models draw equal masks. */
+ * memory where no other node reads dy; (N, H, W, C) both.
+ * The mask is drawn again in the backward pass; its stream is the node's place in the graph when
+ * the node is made, so that equal models draw equal masks. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include "ops.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ops that go over elements share. */
+/* Code shared by ops that go over elements. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include <stddef.h>
@@ -8,8 +8,8 @@
 #define GROUPS          4096
 #define GROUPS_SOFTWARE 64
 
-/* sums over pixels: invocations of a workgroup, workgroups that keep a large card busy, pixels that
- * an invocation takes at least */
+/* sums over pixels: invocations of a workgroup, workgroups that keep a large card busy, least
+ * pixels per invocation */
 #define SUM_INVOCATIONS          256
 #define SUM_INVOCATIONS_SOFTWARE 64
 #define SUM_WORKGROUPS           1024

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What ops that go over elements share: how wide an access is, how many workgroups, and the one
- * lowering of activations, add and dropout.  Kernels read and write 16 bytes at a time
+/* Code shared by ops that go over elements: the width of an access, the number of workgroups, and
+ * the lowering of activations, add and dropout.  Kernels read and write 16 bytes at a time
  * (shaders/lib/lanes.glsl). */
 #pragma once
 #include "lowering.h"
@@ -29,24 +29,24 @@ dyno_info_is_software (const DynoDeviceInfo *info)
 /* Invocations of a workgroup without shared memory: 256 where the device has them. */
 guint32 dyno_elementwise_local (const DynoDeviceInfo *info);
 
-/* Workgroups for count pieces of work; past a limit (which fills any device) the kernel's loop
- * takes the rest. */
+/* Workgroups for count pieces of work; past a limit (which fills any device) a loop in the kernel
+ * does the rest. */
 guint32 dyno_elementwise_groups (const DynoDeviceInfo *info, guint64 count, guint32 local);
 
-/* Accesses of 16 bytes in a tensor, or of `bytes`.  Kernels count them in 31 bits: a larger tensor
- * (32 GiB) fails the graph (UNSUPPORTED). */
+/* Accesses of 16 bytes in a tensor, or of `bytes`.  Kernels count accesses in 31 bits: a larger
+ * tensor (32 GiB) fails the graph (UNSUPPORTED). */
 guint32 dyno_elementwise_count (DynoLowering *lowering, const DynoTensor *tensor);
 guint32 dyno_elementwise_count_of (DynoLowering *lowering, const DynoTensor *tensor, guint32 bytes);
 
-/* HALF=1 for F16. */
+/* Sets the macro HALF=1 for F16. */
 void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
 
-/* WORDS64=1 (lanes.glsl) where the device is a CPU underneath. */
+/* Sets the macro WORDS64=1 (lanes.glsl) where the device is a CPU underneath. */
 void dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info);
 
-/* One dispatch over all of target; a and b may be NULL, accumulate gives ACCUMULATE=1.  Constant 0
- * is the count of accesses, the given ones come behind it.  step: the kernel reads the step's
- * input. */
+/* Appends one dispatch over all of target; a and b may be NULL, accumulate sets ACCUMULATE=1.
+ * Constant 0 is the count of accesses; the given constants follow it.  step: the kernel reads the
+ * step's input. */
 void dyno_elementwise_lower (DynoLowering *lowering, DynoNode *node, const char *pass,
                              const char *shader, DynoTensor *a, DynoTensor *b, DynoTensor *target,
                              gboolean accumulate, const guint32 *constants, guint n_constants,
@@ -58,9 +58,9 @@ void dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const 
                                   DynoTensor *target, gboolean accumulate, const guint32 *constants,
                                   guint n_constants, gboolean step);
 
-/* How kernels that add up the pixels of each sample (N, H, W, C) are laid out: workgroups of width
- * accesses of a pixel x lanes invocations, blocks of them for all channels, and, where samples are
- * few, splits of `split` pixels, whose sums are to be added up. */
+/* The layout of kernels that add up the pixels of each sample (N, H, W, C): workgroups of width
+ * accesses of a pixel x lanes invocations, blocks of workgroups for all channels, and, where
+ * samples are few, splits of `split` pixels, whose sums are then added up. */
 typedef struct {
   guint32 width, lanes, blocks, split, splits;
 } DynoPixelSums;

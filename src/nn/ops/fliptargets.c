@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* flip_targets: values to predict that change their sign when an image is mirrored left to right, as
  * yaw and roll of a head do, for the samples that prepare mirrors.  Inputs targets (N, H, W, C) F32,
- * dense, and seeds (N); output the same values, with the other sign where that is so. */
+ * dense, and seeds (N); output the same values, negated for these samples. */
 #include "elementwise.h"
 #include "loss-push.h"
 #include "ops.h"

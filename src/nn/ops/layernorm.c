@@ -22,7 +22,7 @@
 #define MOST_WIDTH           32   /* invocations of a row */
 #define WORKGROUPS           1024 /* that keep a large card busy */
 #define WORKGROUPS_SOFTWARE  4
-#define LEAST_ROWS           4 /* that an invocation adds up at least */
+#define LEAST_ROWS           4 /* least rows per invocation */
 
 typedef struct {
   gboolean accumulate;

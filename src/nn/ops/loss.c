@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the losses share.  Rows' results go through workspace and are added up by one workgroup in
- * one order: no atomics, equal bits for equal inputs.  The gradient is written in the rows' kernel,
- * scaled by the loss scale over the step's divisor. */
+/* Code shared by the losses.  The results of rows go through workspace, and one workgroup adds them
+ * up in a fixed order: no atomics, equal bits for equal inputs.  The kernel over rows writes the
+ * gradient, scaled by the loss scale over the step's divisor. */
 #include "loss.h"
 #include "elementwise.h"
 #include "metric.h"

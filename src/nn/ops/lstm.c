@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* lstm: one layer, in one or both directions; its input projection is a linear node before it.
  * x (N, 1, T, C), h and c (N, H), gates i, f, g, o in blocks of H columns:
- *     gates[n][t] = W_ih x[n][t] + b_ih, of all steps at once
+ *     gates[n][t] = W_ih x[n][t] + b_ih, for all steps at once
  *     (i, f, g, o) = gates[n][t] + W_hh h + b_hh
  *     c = sigmoid (f) c + sigmoid (i) tanh (g);   y[n][t] = h = sigmoid (o) tanh (c)
- * y is (N, 1, T, H) or (N, 1, T, 2 H), the reverse direction behind; 0 where a step does not count,
- * and the state stays as it is there.  h is rounded to storage, c and all sums are fp32.
+ * y is (N, 1, T, H) or (N, 1, T, 2 H), with the reverse direction last; where a step does not
+ * count, y is 0 and the state stays unchanged.  h is rounded to storage, c and all sums are fp32.
  *
  * Roles.  lstm: inputs the lengths (or NULL), then for each direction gates, W_hh (compute type)
  * and b_hh (master); outputs y, then in training for each direction kept (N, 1, T, 4 H), the gates
- * behind their functions, and cell (N, 1, T, H) fp32.
+ * after their functions, and cell (N, 1, T, H) fp32.
  *         lstm_backward, of one direction: inputs the lengths, dy, y, kept, cell, W_hh; outputs
  * dgates (N, 1, T, 4 H), the gradient of gates, and previous (N, 1, T, H), the state before each
- * step.  The gradient of W_hh is then one product over all steps, previous^T dgates, and that of
- * b_hh, as of b_ih, the sum of the columns of dgates: nodes of the linear layer, with sums in a
- * fixed order.
+ * step.  The gradient of W_hh is then one product over all steps, previous^T dgates, and the
+ * gradients of b_hh and b_ih are the sum of the columns of dgates: nodes of the linear layer, with
+ * sums in a fixed order.
  *
  * The recurrence is one dispatch over all steps; workgroups share the batch, never a sequence, so
- * that no step waits for another workgroup.  Where a device ends long loops it is more dispatches,
- * with the same bits. */
+ * that no step waits for another workgroup.  Where a device ends long loops, the recurrence is
+ * split into several dispatches, with the same bits. */
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "lstm-push.h"
@@ -28,7 +28,7 @@
 
 typedef struct {
   guint32 hidden, stride;
-  gboolean reverse; /* backward: of that direction */
+  gboolean reverse; /* backward: the direction of the node */
 } Lstm;
 
 enum { FORWARD_LENGTHS, FORWARD_GATES, FORWARD_WEIGHT, FORWARD_BIAS, FORWARD_N_INPUTS };
@@ -47,7 +47,7 @@ enum {
 };
 enum { BACKWARD_DGATES, BACKWARD_PREVIOUS, BACKWARD_N_OUTPUTS };
 
-/* How a workgroup is made: see shaders/lib/lstm.glsl. */
+/* The shape of a workgroup; see shaders/lib/lstm.glsl. */
 typedef struct {
   guint32 width, parts, units, samples, keep;
   guint32 steps; /* of a dispatch */
@@ -55,16 +55,16 @@ typedef struct {
 
 #define WIDTH            256 /* invocations along the units, at most, and on a CPU */
 #define WIDTH_SOFTWARE   32
-#define INVOCATIONS      512 /* that hide the latency of a step's loads */
+#define INVOCATIONS      512 /* enough to hide the latency of a step's loads */
 #define MOST_SAMPLES     8
-#define WORKGROUPS       132 /* that a card of as many processors takes at once */
+#define WORKGROUPS       132 /* that a card with so many processors takes at once */
 #define SAMPLES_SOFTWARE 2
 #define KEPT_REGISTERS   64    /* of an invocation, for weights */
 #define SOFTWARE_LOOPS   30000 /* iterations of an invocation; see types.glsl */
 #define MOST_UNITS       16
 
-/* Bytes of workgroup memory: of the forward pass (vec4 of parts, a state) and the backward one (a
- * float of parts, four gradients a unit). */
+/* Bytes of workgroup memory: of the forward pass (vec4 of parts, a state) and the backward pass (a
+ * float of parts, four gradients per unit). */
 static guint64
 shared_bytes (const Shape *s, guint32 hidden, gboolean backward)
 {
@@ -94,7 +94,7 @@ find_shape (const DynoDeviceInfo *info, guint32 n, guint32 t, guint32 hidden, Dy
     s->samples--;
   while (s->parts > 1 && shared_bytes (s, hidden, backward) > info->shared_bytes)
     s->parts /= 2;
-  /* A row is four weights of a unit in the forward pass, one in the backward. */
+  /* A row is four weights of a unit in the forward pass, one weight in the backward pass. */
   registers = dtype == DYNO_DTYPE_F16 ? 2 : 4;
   if (!software && s->units == 1)
     s->keep = MIN (rows / s->parts, KEPT_REGISTERS / registers * (backward ? 4 : 1)) & ~1u;
@@ -327,8 +327,8 @@ append_backward (DynoGraph *graph, const DynoNode *node, guint direction)
   g_autofree char *name = g_strconcat (gates->name, ".backward", NULL),
                   *state = g_strconcat (gates->name, ".previous", NULL);
   gboolean accumulate;
-  /* The gates are read here alone: nothing is to be added to.  Where all below is frozen they need
-   * no gradient, but the recurrent weight is made of it. */
+  /* Only this node reads the gates, so their gradient is not added to.  Where all layers below are
+   * frozen the gates need no gradient, but the gradient of the recurrent weight is made from it. */
   DynoTensor *dgates = dyno_graph_gradient_target (graph, gates, &accumulate);
   if (!dgates && (weight->gradient || bias->gradient))
     dgates = dyno_graph_activation (graph, name, gates->n, 1, gates->w, gates->c);
@@ -352,7 +352,7 @@ backward (DynoGraph *graph, DynoNode *node)
     append_backward (graph, node, 1);
 }
 
-/* Of the products with the hidden state; those of x are a linear layer's. */
+/* FLOPs of the products with the hidden state; the products with x belong to a linear layer. */
 static guint64
 flops (const DynoNode *node)
 {
@@ -384,7 +384,7 @@ parameter (DynoGraph *graph, const char *name, const char *kind, guint layer, gb
       g_strdup_printf ("%s.%s_l%u%s", name, kind, layer, reverse ? "_reverse" : "");
   DynoParameter *made = dyno_graph_parameter (graph, own, layout, DYNO_INIT_KAIMING_UNIFORM, FALSE);
   if (made)
-    made->fan_in = hidden; /* PyTorch's start values, of all of them */
+    made->fan_in = hidden; /* all parameters have PyTorch's start values */
   return made;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c].  A flat window
- * is one pixel high and moves along the width alone.
+ * is one pixel high and moves along the width only.
  * Input x (N, H, W, C); outputs y (N, OH, OW, C), OH = (H + 2 p - kernel) / s + 1, and, in
  * training, argmax (N, OH, OW, C): one byte per element, ky * kernel + kx of the largest value.
  * max_pool_backward: dx[n][y][x][c] = sum of dy[n][oy][ox][c] over the windows whose argmax is this
- * place.  Inputs dy and argmax (N, OH, OW, C); output dx (N, H, W, C).  It gathers, so it needs no
- * atomics and its sums have one order. */
+ * place.  Inputs dy and argmax (N, OH, OW, C); output dx (N, H, W, C).  The kernel gathers, so it
+ * needs no atomics and its sums have a fixed order. */
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
@@ -20,7 +20,7 @@ static void
 max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attributes,
                const DynoTensor *x, const DynoTensor *y, guint32 count)
 {
-  dyno_elementwise_count (lowering, x); /* y is the smaller one mostly */
+  dyno_elementwise_count (lowering, x); /* y is mostly smaller than x */
   spec->local_size[0] = dyno_elementwise_local (dyno_lowering_get_info (lowering));
   dyno_elementwise_type (spec, x->dtype);
   dyno_elementwise_words (spec, dyno_lowering_get_info (lowering));

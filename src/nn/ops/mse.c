@@ -5,7 +5,7 @@
  * with f (d) = d^2, or d^2 / 2 where |d| < 1 and |d| - 1/2 elsewhere.
  * Inputs x, the prediction (N, H, W, C), t, the targets (N, H, W, C) F32, and mean and deviation of
  * the targets (2 C F32), or none: with them x stands for x * deviation + mean (mse_rows.comp);
- * output in training dx (N, H, W, C).  n counts the rows (N, H, W); those of a sample count as
+ * output in training dx (N, H, W, C).  n counts the rows (N, H, W); the rows of a sample count as
  * their mean.  Sums over n go to the step's output. */
 #include "loss.h"
 #include "intl.h"
@@ -15,7 +15,7 @@
 #define MOST_PER_OUTPUT (DYNO_MAX_METRICS - 1)
 G_STATIC_ASSERT (MOST_PER_OUTPUT == 7);
 
-/* Each output by itself: of one alone it would be the same as of all. */
+/* Declares a metric for each output; with only one output it would equal the metric of all. */
 static gboolean
 is_per_output (const DynoTensor *prediction)
 {

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* optimizer: norm and Inf check of all gradients, the decision what to do with them, and the
- * update, over the flat parameter memory of P elements.
+/* optimizer: norm and Inf check of all gradients, the decision on the step, and the update, over
+ * the flat parameter memory of P elements.
  *     g = gradient / loss scale * min (1, clip / (norm + 1e-6)); norm is that of all gradients /
  *         loss scale
  *     SGD:   g += decay * w; m = momentum * m + g (g alone at first); w -= lr * m
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)
- * lr of the last layer (dyno_graph_set_head) is times the graph's head_lr_factor, as of a parameter
- * group of its own.
+ * The lr of the head (dyno_graph_set_head) is multiplied by the graph's head_lr_factor, as in a
+ * parameter group of its own.
  * With averages, a of each weight and running statistic x, after t updates:
  *     a += (1 - min (decay, (1 + t) / (10 + t))) * (x - a)
- * so that the start, far from what is learned, is forgotten soon.
+ * so that the start values, far from the learned ones, are soon forgotten.
  * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32, AdamW), half
- * (P F16, AMP), states and kept states (batch norm's running statistics),
- * averages, their F16 copy, averages of the states; from moment2 on NULL where there are none.  Nothing is read back to decide: the scaler's state lies on the device.  A step whose
- * gradients hold Inf or NaN changes nothing but the scaler, with AMP or without: weights, moments
- * and the count behind the bias corrections stay, and the running statistics, which the forward
- * passes of the step have moved already, go back to what they were before it. */
+ * (P F16, AMP), states and kept states (batch norm's running statistics), averages, their F16 copy,
+ * averages of the states; from moment2 on NULL where there are none.  The decision reads nothing
+ * back: the scaler's state lies on the device.  A step whose gradients hold Inf or NaN changes only
+ * the scaler, with AMP or without: weights, moments and the count for the bias corrections stay,
+ * and the running statistics, which the forward passes of the step have already moved, return to
+ * their values before the step. */
 #include "elementwise.h"
 #include "ops.h"
 #include "optimizer-push.h"
@@ -99,7 +100,7 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
                         DYNO_ACCESS_WRITE);
 }
 
-/* The last layer may have a learning rate of its own. */
+/* The head may have a learning rate of its own. */
 static void
 spec_head (DynoKernelSpec *spec, DynoGraph *graph)
 {
@@ -113,7 +114,7 @@ spec_head (DynoKernelSpec *spec, DynoGraph *graph)
   dyno_kernel_spec_set_float (spec, DYNO_OPTIMIZER_HEAD_FACTOR, (float) factor);
 }
 
-/* Averages follow in the same pass. */
+/* The averages are updated in the same pass. */
 static void
 spec_average (DynoKernelSpec *spec, DynoGraph *graph, guint id, const DynoTensor *average)
 {

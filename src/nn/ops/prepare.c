@@ -3,8 +3,9 @@
  * scaled, normalised, augmented.  Inputs raw and seeds (N), both may be NULL; output x.  Without
  * raw it makes normal noise.  Samples from n_valid on are zero.
  *
- * One kernel reads raw once and writes x once.  Where more than flips is asked, a kernel of an
- * invocation per sample draws the changes first, and for contrast one more adds up greys. */
+ * One kernel reads raw once and writes x once.  Where more than flips is requested, a kernel with
+ * one invocation per sample draws the changes first, and for contrast a further kernel adds up
+ * greys. */
 #include "elementwise.h"
 #include "ops.h"
 #include "prepare-push.h"
@@ -13,8 +14,8 @@
 #define GREY_WORKGROUPS          1024 /* that keep a large card busy */
 #define GREY_WORKGROUPS_SOFTWARE 4
 #define GREY_MOST_SPLITS         16
-#define GREY_LEAST_PIXELS        4    /* of an invocation, as far as samples are few */
-#define GREY_MOST_PIXELS         1024 /* and at most: sums stay exact enough */
+#define GREY_LEAST_PIXELS        4    /* least per invocation where samples are few */
+#define GREY_MOST_PIXELS         1024 /* most per invocation: sums stay exact enough */
 
 typedef struct {
   float factor[4], offset[4];
@@ -42,7 +43,7 @@ is_erased (const Prepare *a)
   return a->erase > 0 || a->time_mask > 0;
 }
 
-/* What the kernels that read pixels are made with. */
+/* The macros and constants of the kernels that read pixels. */
 static void
 fill_spec (DynoKernelSpec *spec, const Prepare *a, const DynoTensor *raw, const DynoTensor *x,
            guint32 splits)
@@ -95,7 +96,7 @@ lower_draw (DynoLowering *lowering, DynoNode *node, DynoTensor *changes)
   dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_WRITE);
 }
 
-/* Sums that the grey of a sample is taken in. */
+/* The number of partial sums for the grey of a sample. */
 static guint32
 count_splits (const DynoDeviceInfo *info, const DynoTensor *x, guint32 local)
 {
@@ -208,7 +209,7 @@ static const DynoOpClass prepare_class = { .name = "prepare",
                                            DYNO_OP_ATTRIBUTES (prepare_attributes),
                                            .lower = prepare_lower };
 
-/* What the kernel multiplies with and adds, by channel. */
+/* The factor and the summand that the kernel applies, by channel. */
 static gboolean
 fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 channels,
             Prepare *attributes)

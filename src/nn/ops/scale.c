@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* scale: y[n][h][w][c] = x[n][h][w][c] * s[n][c]: what squeeze-and-excitation does with its
- * factors.  Inputs x (N, H, W, C) and s (N, 1, 1, C); output y (N, H, W, C).
+/* scale: y[n][h][w][c] = x[n][h][w][c] * s[n][c], as squeeze-and-excitation applies its factors.
+ * Inputs x (N, H, W, C) and s (N, 1, 1, C); output y (N, H, W, C).
  * scale_backward, in one pass over x and dy:
  *     dx[n][h][w][c] (+)= dy[n][h][w][c] * s[n][c]
  *     ds[n][c] (+)= sum over h, w of dy[n][h][w][c] * x[n][h][w][c]
- * Inputs x, s, dy; outputs dx, which is dy's memory where nobody else reads that, and ds, each NULL
+ * Inputs x, s, dy; outputs dx, which is dy's memory where no other node reads dy, and ds, each NULL
  * where it is not wanted.  The pixels of a large image are cut into splits, whose sums are added up
  * in a fixed order. */
 #include "conv2d-private.h"
@@ -95,8 +95,8 @@ backward (DynoGraph *graph, DynoNode *node)
   ScaleBackward attributes = { FALSE, FALSE };
   DynoTensor *x = node->inputs[0], *s = node->inputs[1], *y = node->outputs[0];
   DynoTensor *dy = dyno_graph_gradient (graph, y), *outputs[BACKWARD_N_OUTPUTS] = { NULL };
-  /* dy may be another gradient's memory when a factor's is made of it: dx in place is fine, since
-   * an invocation reads what it writes over before. */
+  /* dy may be another gradient's memory when a factor's gradient is made from it: dx in place is
+   * fine, since an invocation reads the values before it overwrites them. */
   if (x->needs_gradient)
     outputs[BACKWARD_DX] = dyno_graph_gradient_in_place (graph, x, y)
                                ? dy

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* a + b in fresh memory; both have one shape. */
+/* a + b in fresh memory; both have the same shape. */
 DynoTensor *dyno_sum (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
 
 /* target += source. */
@@ -16,6 +16,6 @@ void dyno_sum_accumulate (DynoGraph *graph, DynoTensor *source, DynoTensor *targ
  * memory. */
 void dyno_sum_lower (DynoLowering *lowering, DynoNode *node);
 
-gboolean dyno_sum_fits (const DynoTensor *a, const DynoTensor *b); /* have they one shape? */
+gboolean dyno_sum_fits (const DynoTensor *a, const DynoTensor *b); /* have they the same shape? */
 
 G_END_DECLS
