@@ -2,8 +2,8 @@
 /* EfficientNet-B0 with torchvision's names.
  * Tan and Le, "EfficientNet: Rethinking Model Scaling for Convolutional Neural Networks" (2019).
  * The width scales channels to multiples of 8.  Stochastic depth, which torchvision has in training
- * with up to 0.2, is left out: every block is always there.  The classifier starts as PyTorch's
- * linear layers do. */
+ * with up to 0.2, is left out: every block always runs.  The classifier has the start values of
+ * PyTorch's linear layers. */
 #include "models.h"
 
 static const struct {
@@ -11,7 +11,7 @@ static const struct {
 } stages[] = { { 1, 3, 1, 16, 1 },  { 6, 3, 2, 24, 2 },  { 6, 5, 2, 40, 2 }, { 6, 3, 2, 80, 3 },
                { 6, 5, 1, 112, 3 }, { 6, 5, 2, 192, 4 }, { 6, 3, 1, 320, 1 } };
 
-/* x times a factor for each channel, which two small layers make of the channels' means. */
+/* x times a factor for each channel, which two small layers compute from the channels' means. */
 static DynoTensor *
 squeeze_excitation (DynoGraph *graph, DynoTensor *x, const char *name, guint32 squeezed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The models of this folder, for the table in network.c.  Private to the nn layer. */
+/* The models of this folder, which the table in network.c lists.  Private to the nn layer. */
 #pragma once
 #include "network.h"
 #include "ops.h"
@@ -21,7 +21,7 @@ extern const DynoModel dyno_model_cnnlstm;
 extern const DynoModel dyno_model_cnn1d;
 extern const DynoModel dyno_model_cnn1d_dilated;
 
-/* Convolution without bias, padded to keep the size, and batch norm; then the activation. */
+/* A convolution without bias, padded to keep the size, then batch norm and the activation. */
 typedef struct {
   guint32 channels, kernel;
   guint32 stride, groups; /* 0 reads as 1 */
@@ -29,18 +29,18 @@ typedef struct {
 } DynoModelUnit;
 
 /* A channel count under a width factor by torchvision's rule: a multiple of 8, at least 8, and no
- * less than nine tenths of what is wanted. */
+ * less than nine tenths of the exact product. */
 guint32 dyno_model_channels_by_8 (guint32 channels, double width);
 DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv,
                                   const char *norm, const DynoModelUnit *unit);
-/* The same and the activation, named as torchvision's Conv2dNormActivation at a place of a list:
+/* The same with the activation, named like torchvision's Conv2dNormActivation at a place of a list:
  * "<block>.<list>.<place>.0", ".1" and ".2"; list NULL: "<block>.<place>.0". */
 DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list,
                              guint place, const DynoModelUnit *unit);
 
-/* Of models over sequences: convolution over five steps without bias, batch norm, ReLU and max
- * pooling over DYNO_MODEL_STEPS, at consecutive places of a list from `place` on; list NULL: the
- * places are the names. */
+/* A block of models over sequences: convolution over five steps without bias, batch norm, ReLU and
+ * max pooling over DYNO_MODEL_STEPS, at consecutive places of a list from `place` on; list NULL:
+ * the places are the names. */
 #define DYNO_MODEL_STEPS 2
 DynoTensor *dyno_model_steps_block (DynoGraph *graph, DynoTensor *x, const char *list, guint place,
                                     guint32 channels);

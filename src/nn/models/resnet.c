@@ -11,8 +11,8 @@
 typedef struct {
   gboolean bottleneck;
   guint blocks[4];
-  /* of the 3x3 convolutions of bottlenecks, channels of the first layer's; 0: one that is as wide as
-   * the block */
+  /* groups of the 3x3 convolutions of bottlenecks, and their channels in the first layer; 0: one
+   * group as wide as the block */
   guint32 groups, group_channels;
 } Variant;
 
@@ -29,7 +29,7 @@ join (const char *prefix, const char *suffix)
   return g_strconcat (prefix, ".", suffix, NULL);
 }
 
-/* What a convolution is. */
+/* The parameters of a convolution. */
 typedef struct {
   guint32 channels, kernel, stride;
   guint32 groups; /* 0 reads as 1 */
@@ -63,7 +63,8 @@ unit (Builder *b, DynoTensor *x, const char *block, guint index, Conv c, gboolea
   return relu ? dyno_relu (b->graph, x, act) : x;
 }
 
-/* Of a bottleneck whose groups have as many channels for each 64 of the block's. */
+/* The channels of a bottleneck whose groups have so many channels for each 64 of the block's
+ * channels. */
 static guint32
 grouped_channels (const Builder *b, guint32 channels)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What models share: those of torchvision's mobile networks convolution, batch norm and activation,
- * and its rule for scaled channels; those over sequences a block of convolution and pooling. */
+/* Code shared by models: convolution, batch norm and activation for torchvision's mobile networks,
+ * with its rule for scaled channels; and a block of convolution and pooling for models over
+ * sequences. */
 #include "models.h"
 
 guint32
