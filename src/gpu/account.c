@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The account of device memory, and what is freed later.
+/* The account of device memory, and the deferred frees.
  *
- * The account is Dyno's own and exact: it grows before the driver is asked and shrinks when the
- * memory has gone back.  Memory of a buffer that was freed while a submission may use it is counted
- * until then. */
+ * The account is Dyno's own and exact: it grows before the driver allocates, and shrinks when
+ * memory has been returned.  Memory of a buffer that was freed while a submission may use it is
+ * counted until the submission ends. */
 #include "device-private.h"
 #include "intl.h"
 #include <inttypes.h>
@@ -155,7 +155,7 @@ is_due (DynoDevice *device, const DynoDeferredFree *deferred)
   return TRUE;
 }
 
-/* Handles that are null are allowed everywhere here. */
+/* Null handles are allowed here. */
 static void
 destroy (DynoDevice *device, const DynoDeferredFree *deferred)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers: one VkBuffer and one VkDeviceMemory each, addressable, mapped for life where the host
- * sees them.  With a transfer family every buffer is shared by both families, so no ownership ever
- * moves. */
+/* Buffers: one VkBuffer and one VkDeviceMemory each, addressable, mapped for their whole life where
+ * the host can access them.  With a transfer family every buffer is shared by both families, so
+ * ownership never moves between families. */
 #include "device-private.h"
 #include "checked.h"
 #include "intl.h"
@@ -16,11 +16,12 @@ struct _DynoBuffer {
   guint64 address;
   gpointer mapped;
   DynoBufferUsage usage;
-  int import;                 /* a descriptor of memory that is there already; -1: none */
-  DynoDeferredFree resources; /* its handles and its account; goes to the device when freed */
+  int import; /* a descriptor of existing memory; -1: none */
+  /* its handles and its share of the account; passed to the device when freed */
+  DynoDeferredFree resources;
 };
 
-/* What a memory type must have, and what it had better have and not have. */
+/* The flags that a memory type must have, should have and should not have. */
 typedef struct {
   VkMemoryPropertyFlags need, want, avoid;
 } Taste;
@@ -43,7 +44,7 @@ static const Taste tastes[] = {
   (VK_MEMORY_PROPERTY_LAZILY_ALLOCATED_BIT | VK_MEMORY_PROPERTY_PROTECTED_BIT \
    | VK_MEMORY_PROPERTY_DEVICE_COHERENT_BIT_AMD | VK_MEMORY_PROPERTY_DEVICE_UNCACHED_BIT_AMD)
 
-/* Device-local and counted. */
+/* TRUE: the memory is device-local and counted. */
 static gboolean
 is_on_device (DynoBufferUsage usage)
 {
@@ -81,7 +82,7 @@ find_memory_type (DynoDevice *device, uint32_t allowed, DynoBufferUsage usage)
   return best;
 }
 
-/* Whether its memory has a descriptor, made or taken. */
+/* TRUE: the buffer's memory has a descriptor, exported or imported. */
 static gboolean
 is_external (const DynoBuffer *buffer)
 {
@@ -145,7 +146,7 @@ allocate (DynoBuffer *buffer, guint64 size_bytes, int type)
   if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && dyno_device_collect_all (device))
     result = device->vk.AllocateMemory (device->handle, &info, NULL, &buffer->resources.memory);
   if (result == VK_SUCCESS)
-    buffer->import = -1; /* the driver's now */
+    buffer->import = -1; /* the driver owns it now */
   return result;
 }
 
@@ -222,7 +223,7 @@ dyno_buffer_get_limit (const DynoDeviceInfo *info)
   return most & ~(DYNO_BUFFER_GRANULARITY - 1);
 }
 
-/* import: taken over where it succeeds; -1: memory is allocated. */
+/* import: owned by the buffer on success; -1: memory is allocated. */
 static DynoBuffer *
 make (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind, DynoBufferUsage usage,
       int import, GError **error)
@@ -345,7 +346,7 @@ is_inside (DynoBuffer *buffer, guint64 offset, guint64 size_bytes)
   return offset <= buffer->size_bytes && size_bytes <= buffer->size_bytes - offset;
 }
 
-/* Closes, submits and waits, after all that was submitted to the other queue. */
+/* Closes the command, submits it after all earlier submissions to the other queue, and waits. */
 static gboolean
 run_blocking (DynoDevice *device, DynoCommand *command, GError **error)
 {

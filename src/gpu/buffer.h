@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that kernels read and write, reached by its address (VK_KHR_buffer_device_address).
+/* Buffers: memory that kernels read and write by its address (VK_KHR_buffer_device_address).
  *
- * Dyno plans its memory, so there are few buffers and each is one allocation of its own: what the
- * planner says is what the driver gives.  Sizes are rounded up to DYNO_BUFFER_GRANULARITY by the
- * caller's plan or here.  Freeing while a submission uses the buffer is allowed: it is deferred to
+ * Dyno plans its memory, so there are few buffers and each is one allocation of its own: the driver
+ * allocates exactly the bytes of the plan.  Sizes are rounded up to DYNO_BUFFER_GRANULARITY by the
+ * caller's plan or here.  A buffer may be freed while a submission uses it: the free is deferred to
  * the submission's end. */
 #pragma once
 #include "device.h"
@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_BUFFER_DEVICE, /* device-local; counted against the VRAM budget */
-  DYNO_BUFFER_SHARED, /* likewise, and another API of this process may use it (peer.h) */
+  DYNO_BUFFER_SHARED, /* likewise; another API of this process may use it (peer.h) */
   /* page-locked host memory, mapped, coherent; host writes, device reads; not counted */
   DYNO_BUFFER_UPLOAD,
   /* page-locked host memory, mapped, coherent, cached; device writes, host reads; not counted */
@@ -23,7 +23,7 @@ typedef enum {
 
 typedef struct _DynoBuffer DynoBuffer;
 
-/* Most bytes of one buffer on such a device, a multiple of DYNO_BUFFER_GRANULARITY. */
+/* The most bytes of one buffer on such a device, a multiple of DYNO_BUFFER_GRANULARITY. */
 guint64 dyno_buffer_get_limit (const DynoDeviceInfo *info);
 
 /* size_bytes > 0.  Content is undefined.  kind counts for DEVICE and SHARED buffers only.

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands: recorded once into a command buffer of their own pool, submitted as often as wanted.
+/* Commands: each is recorded once into a command buffer of its own pool, and submitted any number
+ * of times.
  *
  * Every command begins with a full barrier and ends with one towards the host, so submissions of a
- * queue behave as if one ran after the other; across queues the values of the queues' timeline
+ * queue behave as if they ran one after the other; between queues, the values of the timeline
  * semaphores order them.
  *
- * A barrier is asked for between "all before" and "all after", but recorded only when something
- * comes after, between the kinds of work (compute, transfer) that there are: one between dispatches
- * alone costs a third less than one that names transfers too, which on some drivers flushes caches
- * that dispatches do not use.
- * Errors while recording are kept by Vulkan until the end, so recording calls return nothing. */
+ * A barrier is requested between all earlier and all later work, but it is recorded only when later
+ * work comes, and only between the kinds of work (compute, transfer) that occur: a barrier only
+ * between dispatches costs a third less than one that names transfers too, which on some drivers
+ * flushes caches that dispatches do not use.
+ * Vulkan keeps errors of recording until the end, so recording calls return nothing. */
 #include "device-private.h"
 #include "intl.h"
 
-/* How long a device may finish nothing before it is given up.  Counted in slices that a wait
- * was asked for, not by the clock: while this process stands still (SIGSTOP, suspend, a paused
+/* The time for which a device may finish nothing before it counts as hanging.  It is counted in the
+ * slices of waits, not by the clock: while this process is stopped (SIGSTOP, suspend, a paused
  * machine) nothing is counted.  A software device may take minutes for one submission. */
 #define WATCHDOG_MS          60000
 #define SOFTWARE_WATCHDOG_MS (60 * 60000)
@@ -27,8 +28,8 @@ struct _DynoCommand {
   VkCommandPool pool;
   VkCommandBuffer handle;
   VkPipeline bound;
-  /* For each kind of work, as masks of pipeline stages: what it is not ordered after, and what a
-   * barrier orders it after. */
+  /* For each kind of work, as masks of pipeline stages: earlier work that it is not ordered after,
+   * and earlier work that a pending barrier orders it after. */
   VkPipelineStageFlags unordered[2], pending[2];
   guint64 last_value;
   guint barriers; /* recorded */
@@ -41,7 +42,7 @@ static const VkPipelineStageFlags kind_stages[] = { VK_PIPELINE_STAGE_COMPUTE_SH
 
 #define ALL_STAGES (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
 
-/* What work of these stages writes, and also reads. */
+/* The accesses of work in these stages: writes, and optionally reads. */
 static VkAccessFlags
 writes_of (VkPipelineStageFlags stages)
 {
@@ -70,7 +71,7 @@ record_barrier (DynoCommand *command, VkPipelineStageFlags before, VkPipelineSta
                                           0, NULL);
 }
 
-/* Stages that the command's queue family knows. */
+/* The stages that the command's queue family supports. */
 static VkPipelineStageFlags
 stages_of (DynoCommand *command)
 {
@@ -79,7 +80,7 @@ stages_of (DynoCommand *command)
              : ALL_STAGES;
 }
 
-/* Before work of a kind is recorded. */
+/* Records the pending barrier before work of a kind. */
 static void
 order (DynoCommand *command, int kind)
 {
@@ -134,7 +135,7 @@ dyno_command_new (DynoDevice *device, DynoQueue queue, GError **error)
   command->queue = queue;
   if (!begin (command, error))
     return NULL;
-  /* Whatever was submitted before. */
+  /* Earlier submissions may have done any work. */
   command->pending[COMPUTE] = command->pending[TRANSFER] = stages_of (command);
   return g_steal_pointer (&command);
 }
@@ -235,10 +236,10 @@ dyno_command_timestamp (DynoCommand *command, DynoTimer *timer, guint slot)
   VkQueryPool pool = dyno_timer_get_pool (timer);
 
   g_return_if_fail (!command->closed && slot < dyno_timer_get_n_slots (timer));
-  /* A family for transfers alone can neither reset queries nor, on some devices, write them. */
+  /* A family only for transfers can neither reset queries nor, on some devices, write them. */
   if (pool == VK_NULL_HANDLE || stages_of (command) != ALL_STAGES)
     return;
-  /* All at once: each reset makes the device wait. */
+  /* All slots are reset at once, since each reset makes the device wait. */
   if (slot == 0)
     command->device->vk.CmdResetQueryPool (command->handle, pool, 0,
                                            dyno_timer_get_n_slots (timer));
@@ -350,7 +351,8 @@ dyno_queue_get_completed (DynoDevice *device, DynoQueue queue)
   return result == VK_SUCCESS ? value : 0;
 }
 
-/* Of all queues: one that waits for another has not stopped while that one goes on. */
+/* The sum over all queues: a queue that waits for another has not stopped while the other makes
+ * progress. */
 static guint64
 count_completed (DynoDevice *device)
 {
@@ -367,9 +369,9 @@ dyno_device_set_watchdog (DynoDevice *device, guint limit_ms)
   g_atomic_int_set (&device->watchdog_ms, (int) limit_ms);
 }
 
-/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error.  The limit is of the
- * waits' own times, which a program that was stopped in between does not use up; *since_us is since
- * when nothing was finished: some drivers end waits early. */
+/* VK_SUCCESS, VK_TIMEOUT when nothing was finished for so long, or an error.  The limit counts the
+ * waits' own times, which do not grow while a program is stopped; *since_us is the time since which
+ * nothing was finished: some drivers end waits early. */
 static VkResult
 wait_patiently (DynoDevice *device, DynoQueue queue, guint64 timeline_value, guint limit_ms,
                 gint64 *since_us)

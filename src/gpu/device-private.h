@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the gpu layer share: the instance, the device's inside, and the list of things
- * to free later.  Private to the layer.
+/* Declarations shared by the files of the gpu layer: the instance, the inside of the device, and
+ * the list of deferred frees.  Private to the layer.
  *
  * Buffers, commands, timers and kernels hold a reference to the device and use its queues and its
- * account; the device in turn, when it is idle or freed, waits for the queues (command.c), frees
- * what was deferred (account.c) and the kernels (kernel.c).  So these files call each other in
- * circles; each calls only what the others declare here or in their headers.
+ * account; the device in turn, when it is idle or freed, waits for the queues (command.c), makes
+ * the deferred frees (account.c) and frees the kernels (kernel.c).  So these files call each other
+ * in circles; each calls only what the others declare here or in their headers.
  *
  * Locks, none held while another is taken: DynoQueueState.lock (submits), DynoDevice.account_lock
  * (memory account), .deferred_lock (deferred frees), and those of the kernel table. */
@@ -17,7 +17,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoKernelTable DynoKernelTable;
 
-/* An instance, with the validation layer where it was asked for. */
+/* An instance, with the validation layer where it is requested. */
 typedef struct {
   const DynoVkGlobal *global;
   DynoVkInstance vk;
@@ -30,31 +30,32 @@ DynoInstance *dyno_instance_new (gboolean validation, GError **error);
 void dyno_instance_free (DynoInstance *instance);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoInstance, dyno_instance_free)
 
-/* A physical device as it was probed: its info, and what opening it needs to know besides. */
+/* A probed physical device: its info, and the further properties that opening it needs. */
 typedef struct {
   DynoDeviceInfo info;
   VkPhysicalDevice handle;
   guint8 cache_uuid[VK_UUID_SIZE];
   guint32 compute_family;
-  guint32 transfer_family;   /* = compute_family: no family for transfers alone */
+  guint32 transfer_family;   /* = compute_family: there is no family only for transfers */
   guint32 timestamp_bits;    /* of the compute family */
   gboolean subgroup_control; /* a size can be required in compute shaders */
   gboolean full_subgroups;   /* computeFullSubgroups */
   gboolean maintenance4;
   gboolean synchronization2;
-  gboolean statistics;      /* VK_KHR_pipeline_executable_properties */
-  gboolean external_memory; /* VK_KHR_external_memory_fd, and buffers are taken and given by it */
+  gboolean statistics; /* VK_KHR_pipeline_executable_properties */
+  /* VK_KHR_external_memory_fd, by which buffers can be imported and exported */
+  gboolean external_memory;
   VkPhysicalDeviceFeatures features;
   VkPhysicalDeviceVulkan11Features features11;
   VkPhysicalDeviceVulkan12Features features12;
-  char *lacks; /* NULL, or what Dyno cannot do without and this device has not */
+  char *lacks; /* the features that Dyno requires and the device lacks; NULL: none */
 } DynoProbe;
 
 /* Every physical device with a compute queue, in the order of preference; element type DynoProbe.
  * Errors: NO_DEVICE. */
 GPtrArray *dyno_probe_all (DynoInstance *instance, GError **error);
-/* Their order, for g_ptr_array_sort: what can be opened first, so that the first is what index -1
- * opens. */
+/* The order of probes, for g_ptr_array_sort: devices that can be opened come first, so that index
+ * -1 opens the first one. */
 int dyno_probe_compare (gconstpointer a, gconstpointer b);
 
 typedef struct {
@@ -65,13 +66,13 @@ typedef struct {
   guint64 submitted; /* the last timeline value given out */
 } DynoQueueState;
 
-/* What waits for the submissions that may use it. */
+/* Resources that are freed after the submissions that may use them. */
 typedef struct {
   guint64 timeline_values[DYNO_QUEUE_N];
   VkBuffer buffer;
   VkDeviceMemory memory;
   guint64 account_bytes;
-  guint64 host_bytes; /* page-locked, which no budget limits */
+  guint64 host_bytes; /* page-locked; no budget limits them */
   DynoMemoryKind kind;
   VkCommandPool pool;
   VkQueryPool queries;
@@ -88,11 +89,11 @@ struct _DynoDevice {
   DynoQueueState queues[DYNO_QUEUE_N];
   guint n_queues;
   VkPhysicalDeviceMemoryProperties memory;
-  gboolean statistics; /* kernels are compiled so that they can be asked for theirs */
-  int lost;            /* atomic: the driver said so; nothing is submitted any more */
-  gboolean over;       /* of a lost one, when it is freed: what was submitted has ended */
-  /* atomic: a wait passed its limit; what was submitted may run still, so nothing is waited for and
-   * nothing freed */
+  gboolean statistics; /* kernels are compiled with statistics */
+  int lost;            /* atomic: the driver reported the loss; nothing is submitted any more */
+  gboolean over;       /* set when a lost device is freed: all submissions have ended */
+  /* atomic: a wait exceeded its limit; submissions may still run, so nothing is waited for and
+   * nothing is freed */
   int hangs;
   int watchdog_ms; /* atomic; 0: the default */
 
@@ -106,45 +107,45 @@ struct _DynoDevice {
   GMutex deferred_lock;
   GArray *deferred; /* DynoDeferredFree */
 
-  VkPipelineLayout layout; /* of every kernel: push constants alone */
+  VkPipelineLayout layout; /* of every kernel: only push constants */
   DynoKernelTable *kernels;
 };
 
-/* dyno_device_query_usage of a device that need not be open. */
+/* As dyno_device_query_usage, for a device that need not be open. */
 gboolean dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handle,
                                            DynoMemoryUsage *usage);
 
-/* The state of a queue; TRANSFER is COMPUTE where there is only one. */
+/* The state of a queue; TRANSFER is COMPUTE where the device has only one queue. */
 DynoQueueState *dyno_device_get_queue (DynoDevice *device, DynoQueue queue);
 
-/* FALSE with DEVICE_LOST or TIMEOUT when nothing can be done with the device any more. */
+/* FALSE with DEVICE_LOST or TIMEOUT when the device can no longer be used. */
 gboolean dyno_device_check_alive (DynoDevice *device, GError **error);
 
 /* The last timeline value given out by a queue. */
 guint64 dyno_queue_get_submitted (DynoDevice *device, DynoQueue queue);
 
-/* Sets the error and remembers a loss. */
+/* Sets the error and records a loss of the device. */
 void dyno_device_set_error (DynoDevice *device, GError **error, VkResult result, const char *call,
                             const char *object);
 
-/* Takes over what `deferred` names, and destroys it when its timeline values have completed: now,
- * or at a later collect. */
+/* Takes ownership of the resources in `deferred`, and destroys them when their timeline values have
+ * completed: now, or at a later collect. */
 void dyno_device_defer_free (DynoDevice *device, const DynoDeferredFree *deferred);
 void dyno_device_collect (DynoDevice *device);
 
-/* Waits for all deferred frees; for an allocation that found no room.  FALSE when there was
- * nothing. */
+/* Waits for all deferred frees, for an allocation that found no room.  FALSE when there were
+ * none. */
 gboolean dyno_device_collect_all (DynoDevice *device);
 
-/* The account: reserve fails with OVER_BUDGET; commit follows a reserve that led to memory (it sets
- * the peak). */
+/* The account: reserve fails with OVER_BUDGET; commit follows a reserve whose allocation succeeded
+ * (it sets the peak). */
 gboolean dyno_account_reserve (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes,
                                GError **error);
 void dyno_account_commit (DynoDevice *device);
 void dyno_account_add_host (DynoDevice *device, gint64 change_bytes);
 void dyno_account_release (DynoDevice *device, DynoMemoryKind kind, guint64 size_bytes);
 
-/* kernel.c: made and freed with the device. */
+/* kernel.c: the table is made and freed with the device. */
 gboolean dyno_kernel_table_init (DynoDevice *device, GError **error);
 void dyno_kernel_table_clear (DynoDevice *device);
 
@@ -152,9 +153,9 @@ VkPipeline dyno_kernel_get_pipeline (DynoKernel *kernel);
 VkBuffer dyno_buffer_get_handle (DynoBuffer *buffer);
 DynoDevice *dyno_buffer_get_device (DynoBuffer *buffer);
 
-/* A DEVICE buffer in memory that another API has made for it, of size_bytes, a multiple of
- * DYNO_BUFFER_GRANULARITY; the descriptor is the driver's where it succeeds, else still the
- * caller's.  Errors: UNSUPPORTED, those of dyno_buffer_new. */
+/* A DEVICE buffer in memory that another API has allocated, of size_bytes, a multiple of
+ * DYNO_BUFFER_GRANULARITY.  On success the driver owns the descriptor; on failure the caller still
+ * owns it.  Errors: UNSUPPORTED, those of dyno_buffer_new. */
 DynoBuffer *dyno_buffer_import (DynoDevice *device, guint64 size_bytes, DynoMemoryKind kind,
                                 int descriptor, GError **error);
 /* A descriptor of a SHARED buffer's memory for another API, which the caller closes; -1: an error.
@@ -163,7 +164,7 @@ int dyno_buffer_export (DynoBuffer *buffer, GError **error);
 VkQueryPool dyno_timer_get_pool (DynoTimer *timer);
 guint dyno_timer_get_n_slots (DynoTimer *timer);
 
-/* dyno_command_copy without its rule of four bytes. */
+/* As dyno_command_copy, without the restriction to multiples of 4 bytes. */
 void dyno_command_copy_bytes (DynoCommand *command, DynoBuffer *source, guint64 source_offset,
                               DynoBuffer *target, guint64 target_offset, guint64 size_bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a device, and its life.  Everything that kernels may use is enabled where it is there;
- * what they may rely on without asking is in find_lacks of probe.c. */
+/* Opening a device, and its life.  Every optional feature that kernels may use is enabled where the
+ * device has it; find_lacks of probe.c has the features that kernels require. */
 #include "device-private.h"
 #include "cores.h"
 #include "hash.h"
@@ -13,7 +13,7 @@
 #define MAX_DRIVER_THREADS 32
 #define MAX_STACK_BYTES    (G_GUINT64_CONSTANT (8) << 20)
 
-/* How long a lost device gets to end what it was doing. */
+/* The time that a lost device gets to end its work. */
 #define LOST_WAIT_NS (G_GUINT64_CONSTANT (10) * 1000000000)
 
 DynoQueueState *
@@ -59,8 +59,7 @@ choose (GPtrArray *probes, int index, GError **error)
                    probes->len - 1);
       return NULL;
     }
-  /* The best device that can be used; when none can, the first one's complaint is the one to
-   * read. */
+  /* Take the best usable device; when none is usable, report the problem of the first one. */
   for (guint i = 0; index < 0 && i < probes->len; i++)
     if (!((DynoProbe *) probes->pdata[i])->lacks)
       index = (int) i;
@@ -112,7 +111,7 @@ add_feature (VkDeviceCreateInfo *info, void *feature)
   info->pNext = feature;
 }
 
-/* What the device has of the features that kernels use. */
+/* The features that kernels use and the device has. */
 static VkPhysicalDeviceFeatures
 wanted_features (const DynoProbe *probe)
 {
@@ -153,7 +152,7 @@ wanted_features12 (const DynoProbe *probe)
   };
 }
 
-/* A driver that computes on the CPU makes threads with the device, and does without them badly. */
+/* A driver that computes on the CPU makes threads with the device, and works badly without them. */
 static gboolean
 check_room (const DynoProbe *probe, GError **error)
 {
@@ -286,7 +285,7 @@ create_queues (DynoDevice *device, GError **error)
   return TRUE;
 }
 
-/* Keeps a device that hangs for the rest of the process: its driver may use all of it still. */
+/* Keeps a device that hangs for the rest of the process: its driver may still use all of it. */
 static void
 leave_behind (DynoDevice *device)
 {
@@ -299,9 +298,9 @@ leave_behind (DynoDevice *device)
   g_mutex_unlock (&lock);
 }
 
-/* Waits until nothing that was submitted runs, or the device is known to hang.  By timeline values,
- * which is a wait with a limit; then only with vkDeviceWaitIdle, which has none: drivers may touch
- * what a submission waited for a little after it has signalled. */
+/* Waits until no submission runs, or the device is known to hang.  It first waits for timeline
+ * values, with a limit, and then calls vkDeviceWaitIdle, which has no limit: drivers may touch a
+ * semaphore that a submission waited for shortly after the submission has signalled. */
 static void
 settle (DynoDevice *device)
 {
@@ -309,7 +308,7 @@ settle (DynoDevice *device)
     device->vk.DeviceWaitIdle (device->handle);
   if (!g_atomic_int_get (&device->lost))
     return;
-  /* What a lost device was doing ends soon, by the specification, well or not. */
+  /* By the specification, the work of a lost device ends soon, with or without success. */
   for (guint i = 0; i < device->n_queues; i++)
     {
       uint64_t value = dyno_queue_get_submitted (device, (DynoQueue) i);
@@ -464,12 +463,12 @@ dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handl
       best = (int) i;
   if (best < 0)
     return FALSE;
-  /* Numbers that cannot be are not known. */
+  /* Impossible numbers count as unknown. */
   size = memory.memoryProperties.memoryHeaps[best].size;
   if (budget.heapBudget[best] == 0 || budget.heapUsage[best] > size)
     return FALSE;
-  /* The budget is what this program may use in all; what it does not use of it is what is left for
-   * anyone. */
+  /* The budget is the total that this program may use; the unused part of it is left for any
+   * program. */
   free_bytes = budget.heapBudget[best] - MIN (budget.heapUsage[best], budget.heapBudget[best]);
   free_bytes = MIN (free_bytes, size - budget.heapUsage[best]);
   *usage = (DynoMemoryUsage){ .own_bytes = budget.heapUsage[best],
@@ -481,8 +480,8 @@ dyno_physical_device_query_usage (DynoInstance *instance, VkPhysicalDevice handl
 gboolean
 dyno_device_query_usage (DynoDevice *device, DynoMemoryUsage *usage)
 {
-  /* A part of the account may lie in another heap, but a driver that knows of less than half of it
-   * does not count. */
+  /* A part of the account may lie in another heap, but the figures of a driver that counts less
+   * than half of it are not used. */
   return device->info.memory_budget
          && dyno_physical_device_query_usage (device->instance, device->probe->handle, usage)
          && usage->own_bytes >= dyno_device_get_allocated_total (device) / 2;

@@ -11,12 +11,12 @@ GQuark dyno_gpu_error_quark (void);
 typedef enum {
   DYNO_GPU_ERROR_NO_LOADER,            /* libvulkan.so.1 is not installed */
   DYNO_GPU_ERROR_NO_DEVICE,            /* no driver, no compute queue, or no device of that index */
-  DYNO_GPU_ERROR_UNSUPPORTED,          /* the device lacks something Dyno cannot do without */
+  DYNO_GPU_ERROR_UNSUPPORTED,          /* the device lacks a feature that Dyno requires */
   DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY, /* the driver refused an allocation */
-  DYNO_GPU_ERROR_OVER_BUDGET,          /* the allocation would pass the VRAM budget that was set */
+  DYNO_GPU_ERROR_OVER_BUDGET,          /* the allocation would exceed the VRAM budget */
   DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
   DYNO_GPU_ERROR_DEVICE_LOST,
-  DYNO_GPU_ERROR_TIMEOUT, /* a wait passed its limit: the device hangs or is far too slow */
+  DYNO_GPU_ERROR_TIMEOUT, /* a wait exceeded its limit: the device hangs or is far too slow */
   DYNO_GPU_ERROR_SHADER,  /* a shader does not compile, or its pipeline cannot be made */
   DYNO_GPU_ERROR_FAILED,  /* any other VkResult */
 } DynoGpuError;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Host memory as a list: sums, and the one place that allocates page-locked memory by it. */
+/* Host memory as a list: sums, and the only code that allocates page-locked memory from the
+ * list. */
 #include "hostplan.h"
 #include "checked.h"
 

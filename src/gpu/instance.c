@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The Vulkan instance, with the Khronos validation layer where it was asked for.
+/* The Vulkan instance, with the Khronos validation layer where it is requested.
  *
- * DYNO_VALIDATION=1 asks for the layer, DYNO_VALIDATION=sync for its synchronisation checks too.
- * Messages of the layer go to g_warning and are counted.  A layer that is asked for and not
- * installed is said once and is no error. */
+ * DYNO_VALIDATION=1 requests the layer, DYNO_VALIDATION=sync also its synchronisation checks.
+ * Messages of the layer go to g_warning and are counted.  A layer that is requested but not
+ * installed is reported once and is no error. */
 #include "device-private.h"
 #include "intl.h"
 #include "room.h"

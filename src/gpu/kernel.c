@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by spec: compute pipelines over one pipeline layout, made once, kept until the device
- * goes.
+/* Kernels by spec: compute pipelines over one pipeline layout, made once and kept until the device
+ * is freed.
  *
  * A kernel that one thread is making is in the table already, without its pipeline; other threads
- * that want it wait.  A kernel that could not be made leaves the table, and whoever waited tries
- * for itself.
+ * that need it wait.  A kernel that could not be made leaves the table, and a thread that waited
+ * for it tries again itself.
  * Vulkan locks the pipeline cache itself, so pipelines are made in parallel. */
 #include "device-private.h"
 #include "cachefile.h"
@@ -17,8 +17,8 @@
 
 #define CACHE_MAGIC "DYNOPIPE"
 #define MAX_THREADS 16
-/* Memory that must be left for a compiler, and for each one that is at work already: a guess that is
- * meant to be large, since llvmpipe's compiler ends the process where it gets none. */
+/* Memory that must be free for a compiler, and for each compiler that runs already: a deliberately
+ * large guess, since llvmpipe's compiler ends the process where it gets no memory. */
 #define ROOM_BYTES      (G_GUINT64_CONSTANT (192) << 20)
 #define ROOM_EACH_BYTES (G_GUINT64_CONSTANT (96) << 20)
 
@@ -34,7 +34,7 @@ struct _DynoKernelTable {
   GHashTable *kernels; /* DynoKernel by its spec */
   VkPipelineCache cache;
   DynoCacheKey cache_key;
-  guint64 saved_hash; /* of what is on disk */
+  guint64 saved_hash; /* of the cache on disk */
   gboolean changed;   /* pipelines were made since */
 };
 
@@ -257,7 +257,7 @@ check_spec (DynoDevice *device, const DynoKernelSpec *spec, GError **error)
   return TRUE;
 }
 
-/* module is the caller's; may fail as any driver's compiler may. */
+/* The caller owns module.  Fails where the driver's compiler fails. */
 static VkResult
 create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule module,
                  VkPipeline *pipeline)
@@ -284,7 +284,7 @@ create_pipeline (DynoDevice *device, const DynoKernelSpec *spec, VkShaderModule 
 
   for (guint i = 0; i < spec->n_constants; i++)
     entries[i] = (VkSpecializationMapEntry){ .constantID = i, .offset = i * 4, .size = 4 };
-  /* A size that the device has anyway need not be required. */
+  /* The only size of a device need not be required. */
   if (spec->subgroup_size > 0 && device->info.subgroup_min != device->info.subgroup_max)
     info.stage.pNext = &subgroup;
   if (spec->subgroup_size > 0 && device->probe->full_subgroups)
@@ -328,13 +328,13 @@ compile (DynoDevice *device, const DynoKernelSpec *spec, VkPipeline *pipeline, G
   return FALSE;
 }
 
-/* Compilers that are at work in this process, whatever the device. */
+/* Guards the number of compilers that run in this process, for all devices. */
 static GMutex building_lock;
 static GCond building_done;
 static guint n_building;
 
-/* A compiler that gets no memory ends the process instead of failing: where there is not enough for
- * one more, the next one waits for those before it, and a single one fails. */
+/* A compiler that gets no memory ends the process instead of failing: where memory does not suffice
+ * for one more compiler, it waits for the running ones, and a single compiler fails. */
 static gboolean
 begin_building (const DynoKernelSpec *spec, GError **error)
 {
@@ -416,7 +416,7 @@ typedef struct {
   DynoDevice *device;
   const DynoKernelSpec *const *specs;
   DynoKernel **kernels;
-  GError **problems; /* of each spec; NULL: the first ends all */
+  GError **problems; /* for each spec; NULL: the first problem ends the batch */
   GCancellable *cancellable;
   GAsyncQueue *finished;
   GMutex lock;

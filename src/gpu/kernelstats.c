@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a driver tells of a kernel that it compiled: VK_KHR_pipeline_executable_properties, read by
- * the names that drivers give their numbers.  A name that is not known here is left out. */
+/* A driver's statistics of a compiled kernel: VK_KHR_pipeline_executable_properties, read by the
+ * drivers' names for the numbers.  Unknown names are ignored. */
 #include "device-private.h"
 #include <string.h>
 
 typedef enum { REGISTERS, SPILLS, SCRATCH, SHARED, SUBGROUPS, N_NUMBERS } Number;
 
-/* Lower case; what drivers call the same thing.  Scalar registers that spill go to vector registers
- * (RADV), to registers of another kind (NVK): that costs little, and is no spill here. */
+/* The drivers' names for each number, in lower case.  Scalar registers that spill to vector
+ * registers (RADV) or to registers of another kind (NVK) cost little and do not count as spills. */
 static const struct {
   const char *name;
   Number number;
@@ -108,7 +108,8 @@ dyno_kernel_get_statistics (DynoDevice *device, DynoKernel *kernel,
     rows[i].sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR;
   if (device->vk.GetPipelineExecutablePropertiesKHR (device->handle, &info, &count, rows) < 0)
     return FALSE;
-  /* Of several (an Intel kernel compiled for several widths) the last counts, the widest. */
+  /* Where there are several (an Intel kernel compiled for several widths), the last and widest one
+   * counts. */
   for (uint32_t i = 0; i < count; i++)
     {
       read_executable (device, info.pipeline, i, statistics);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory without a device: a physical device is asked, of an instance of its own. */
+/* Memory without an open device: a physical device of a separate instance is queried. */
 #include "memoryprobe.h"
 #include "device-private.h"
 #include <string.h>

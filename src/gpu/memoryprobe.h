@@ -7,7 +7,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoMemoryProbe DynoMemoryProbe;
 
-/* NULL: there is no such device, or its driver does not say. */
+/* NULL: there is no such device, or its driver does not report its memory. */
 DynoMemoryProbe *dyno_memory_probe_new (const DynoDeviceInfo *info);
 void dyno_memory_probe_free (DynoMemoryProbe *probe);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* See peer.h.  Inboxes are made by CUDA, which alone has memory that other processes can map, and
- * imported into Vulkan; sources are made by Vulkan and imported into CUDA.  All is mapped into the
- * addresses of this process's card, so that a copy is one between two addresses.
+/* See peer.h.  Inboxes are allocated by CUDA, since only CUDA has memory that other processes can
+ * map, and imported into Vulkan; sources are allocated by Vulkan and imported into CUDA.  All are
+ * mapped into the address space of this process's card, so that a copy goes from one address to
+ * another.
  *
- * Invariant: the card's primary context is current in calls of this file only. */
+ * Invariant: the card's primary context is current only inside calls of this file. */
 #include "peer.h"
 #include "device-private.h"
 #include "peercuda.h"
 #include <string.h>
 #include <unistd.h>
 
-/* Memory of CUDA at an address of this card. */
+/* CUDA memory mapped at an address of this card. */
 typedef struct {
   DynoCudaMemory memory;   /* 0: none */
   DynoCudaAddress address; /* 0: none */
@@ -52,7 +53,7 @@ leave (DynoPeer *peer)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* CUDA and Vulkan number cards each their own way. */
+/* Finds the card by UUID, since CUDA and Vulkan number cards differently. */
 static gboolean
 find_card (DynoPeer *peer, GError **error)
 {
@@ -174,8 +175,8 @@ properties_of (const DynoPeer *peer)
                                .location = { DYNO_CUDA_ON_DEVICE, peer->card } };
 }
 
-/* A descriptor of memory that is there; the memory goes with the last who holds one or has it
- * mapped. */
+/* Makes a descriptor of the memory; the memory is freed when its last descriptor and its last
+ * mapping are gone. */
 static gboolean
 export_memory (DynoPeer *peer, guint64 size_bytes, int *descriptor, GError **error)
 {
@@ -286,7 +287,7 @@ dyno_peer_add_source (DynoPeer *peer, DynoBuffer *buffer, guint *source, GError 
   fine = CHECK (peer, peer->cuda->external_import (&s.external, &params), "cuImportExternalMemory",
                 error);
   if (!fine)
-    close (descriptor); /* else CUDA's */
+    close (descriptor); /* else CUDA owns it */
   fine = fine
          && CHECK (peer, peer->cuda->external_map (&s.address, s.external, &range),
                    "cuExternalMemoryGetMappedBuffer", error);

@@ -12,14 +12,14 @@ enum {
   PEER_ACCESS_UNSUPPORTED = 217,
   NOT_PERMITTED = 800,
   NOT_SUPPORTED = 801,
-  /* after these nothing works any more */
+  /* after these errors nothing works any more */
   ILLEGAL_ADDRESS = 700,
   LAUNCH_FAILED = 719,
 };
 
 typedef struct {
   DynoCuda table;
-  char *cause; /* NULL: it is usable */
+  char *cause; /* why it is unusable; NULL: it is usable */
 } Library;
 
 static gpointer

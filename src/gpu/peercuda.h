@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* CUDA's driver API, as much of it as peer.c uses: opened at run time, kept until the process ends.
- * The names and layouts are those of NVIDIA's CUDA driver API reference, version 11.2 and later.
- * Private to the gpu layer. */
+/* The part of CUDA's driver API that peer.c uses: opened at run time, kept until the process ends.
+ * Names and layouts follow NVIDIA's CUDA driver API reference, version 11.2 and later.  Private to
+ * the gpu layer. */
 #pragma once
 #include <glib.h>
 
@@ -121,11 +121,11 @@ typedef struct {
 } DynoCuda;
 #undef DYNO_CUDA_MEMBER
 
-/* All functions, initialised; NULL: UNSUPPORTED, which says why. */
+/* All functions, initialised; NULL: UNSUPPORTED, whose message says why. */
 const DynoCuda *dyno_cuda_open (GError **error);
 
 /* "cuMemMap: CUDA_ERROR_NOT_SUPPORTED"; FAILED, OUT_OF_DEVICE_MEMORY, or UNSUPPORTED.  TRUE where
- * result is none. */
+ * result is no error. */
 gboolean dyno_cuda_check (const DynoCuda *cuda, int result, const char *call, GError **error);
 
 G_END_DECLS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What devices there are and what each can do.  Probing creates no device.
- * A device that lacks what Dyno cannot do without is listed all the same; opening it says what is
- * missing. */
+/* The devices and their capabilities.  Probing creates no device.
+ * A device that lacks a required feature is listed nevertheless; opening it reports the missing
+ * feature. */
 #include "device-private.h"
 #include "intl.h"
 #include <string.h>
@@ -37,7 +37,7 @@ find_queues (DynoInstance *instance, DynoProbe *probe)
   families = g_new0 (VkQueueFamilyProperties, count + 1);
   instance->vk.GetPhysicalDeviceQueueFamilyProperties (probe->handle, &count, families);
 
-  /* The first family with compute is the general one on every driver known; compute-only families
+  /* On every known driver the first family with compute is the general one; compute-only families
    * come later. */
   for (uint32_t i = 0; i < count && !found; i++)
     if (families[i].queueCount > 0 && (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT))
@@ -73,7 +73,7 @@ find_memory (DynoInstance *instance, DynoProbe *probe)
           MAX (probe->info.vram_bytes, memory.memoryProperties.memoryHeaps[i].size);
 }
 
-/* NULL: the driver does not tell, and the probe says so. */
+/* NULL: the driver does not list its extensions, which is recorded in the probe. */
 static GHashTable *
 list_extensions (DynoInstance *instance, DynoProbe *probe)
 {
@@ -98,7 +98,7 @@ list_extensions (DynoInstance *instance, DynoProbe *probe)
   return g_steal_pointer (&names);
 }
 
-/* "8x16x16", once. */
+/* Appends "8x16x16", once. */
 static void
 add_shape (DynoDeviceInfo *info, guint32 m, guint32 n, guint32 k)
 {
@@ -179,8 +179,9 @@ has_matrix_nv (DynoInstance *instance, VkPhysicalDevice device)
   return FALSE;
 }
 
-/* How many processors, by whichever extension the driver has for that; 0: none.  AMD's count of
- * active compute units is of the card, the product of the older extension of the chip. */
+/* The number of processors, from an extension of the driver for that; 0: the driver has none.
+ * AMD's count of active compute units is of the card, the product from the older extension is of
+ * the chip. */
 static guint32
 count_processors (DynoInstance *instance, VkPhysicalDevice device, GHashTable *extensions)
 {
@@ -225,8 +226,8 @@ count_processors (DynoInstance *instance, VkPhysicalDevice device, GHashTable *e
   return arm.shaderCoreCount;
 }
 
-/* Drivers that do not say are those of a few makers: their discrete cards have about 32 processors
- * of the kind that is meant, what shares a chip with the CPU about 8. */
+/* Few makers' drivers do not report processors: their discrete cards have about 32 of them, and
+ * devices on a chip with the CPU about 8. */
 #define PROCESSORS_UNKNOWN    32
 #define PROCESSORS_INTEGRATED 8
 #define PROCESSORS_MEASURED   132
@@ -308,7 +309,7 @@ find_properties (DynoInstance *instance, DynoProbe *probe, GHashTable *extension
   info->timestamp_ns = probe->timestamp_bits > 0 ? (double) limits->timestampPeriod : 0.0;
   info->subgroup_size = subgroup.subgroupSize;
   info->processors = count_processors (instance, probe->handle, extensions);
-  /* A buffer has memory of its own, so both limits are its. */
+  /* A buffer has memory of its own, so both limits apply to it. */
   info->max_buffer_bytes = MIN (maintenance3.maxMemoryAllocationSize, G_MAXINT64);
   if (probe->maintenance4)
     info->max_buffer_bytes = MIN (info->max_buffer_bytes, maintenance4.maxBufferSize);
@@ -335,7 +336,7 @@ wants_peers (const DynoDeviceInfo *info)
   return asked && *asked ? !g_str_equal (asked, "0") : info->vendor_id == VENDOR_NVIDIA;
 }
 
-/* Whether descriptors of a buffer's memory can be made, and taken. */
+/* TRUE: descriptors of a buffer's memory can be exported and imported. */
 static gboolean
 shares_buffers (DynoInstance *instance, VkPhysicalDevice handle)
 {
@@ -449,7 +450,7 @@ best_matrix (const DynoDeviceInfo *info)
   known = dyno_shader_compiler_matrix ();
   if (info->matrix_khr_device && known == DYNO_MATRIX_KHR)
     return DYNO_MATRIX_KHR;
-  /* A compiler that knows KHR is a later one, and knows NV too. */
+  /* A compiler that supports KHR is newer, and supports NV too. */
   return info->matrix_nv_device && known != DYNO_MATRIX_NONE ? DYNO_MATRIX_NV : DYNO_MATRIX_NONE;
 }
 
@@ -499,7 +500,7 @@ probe_one (DynoInstance *instance, VkPhysicalDevice device)
   return probe;
 }
 
-/* g_ptr_array_sort is stable: what is equal stays in the driver's order. */
+/* g_ptr_array_sort is stable: equal devices stay in the driver's order. */
 int
 dyno_probe_compare (gconstpointer a, gconstpointer b)
 {
@@ -525,7 +526,7 @@ dyno_probe_all (DynoInstance *instance, GError **error)
   handles = g_new0 (VkPhysicalDevice, count + 1);
   if (result == VK_SUCCESS)
     result = instance->vk.EnumeratePhysicalDevices (instance->handle, &count, handles);
-  /* A driver that cannot start answers so: there is no device then. */
+  /* A driver that cannot start returns this: there is no device then. */
   if (result == VK_ERROR_INITIALIZATION_FAILED)
     count = 0;
   else if (result < 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* GLSL to SPIR-V.
+/* Compilation of GLSL to SPIR-V.
  *
- * A request's key is the hash of everything the result depends on: the shader and all it includes
- * (also what an #if would leave out), macros, workgroup size, target, optimisation and compiler.
- * Results live in a table, and on disk.
- * An include is looked for beside the file that names it, then below shaders/, shaders/lib/ and
- * shaders/shared/.  Target is Vulkan 1.2; a kernel with matrix units gets 1.3 where the compiler
- * knows the extension only there. */
+ * A request's key is the hash of everything that the result depends on: the shader and all its
+ * includes (also ones that an #if would leave out), macros, workgroup size, target, optimisation
+ * and compiler.  Results live in a table, and on disk.
+ * An include is searched for beside the file that names it, then below shaders/, shaders/lib/ and
+ * shaders/shared/.  The target is Vulkan 1.2; a kernel with matrix units gets 1.3 where the
+ * compiler supports the extension only there. */
 #include "shader.h"
 #include "cachefile.h"
 #include "dyno-shaders.h"
@@ -101,7 +101,7 @@ included_name (const char *line)
   return g_strndup (line, (gsize) (end - line));
 }
 
-/* Hashes a file and what it includes, each file once. */
+/* Hashes a file and its includes, each file once. */
 static void
 hash_source (const char *name, GBytes *source, GHashTable *seen, DynoCacheKey *key)
 {
@@ -166,7 +166,7 @@ on_include (void *data, const char *requested, int type, const char *requesting,
     }
   else
     {
-      /* An empty name says failure; the content is the message then. */
+      /* An empty name means failure; the content is then the message. */
       include->name = g_strdup_printf ("no shader file “%s”", requested);
       include->result.content = include->name;
       include->result.content_length = strlen (include->name);
@@ -238,8 +238,7 @@ compile (shaderc_compiler_t compiler, const Request *request, GBytes *source, GE
   return spirv;
 }
 
-/* Where the compiler is a library of its own, it may be replaced under a program that stays the
- * same. */
+/* A compiler in a library of its own may be replaced while the program stays the same. */
 static guint64
 hash_library (guint64 hash)
 {

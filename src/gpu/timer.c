@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Timestamps of the compute queue.  Ticks wrap at the width the queue family has; differences are
- * taken modulo it. */
+/* Timestamps of the compute queue.  Ticks wrap at the queue family's number of bits; differences
+ * are taken modulo that range. */
 #include "device-private.h"
 
 struct _DynoTimer {

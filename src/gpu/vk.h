@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Vulkan without its library: the headers give types only, functions are looked up at run time.
  *
- * A function that the layer calls stands in one of the three lists below, and nowhere else:
- * DynoVkGlobal, DynoVkInstance and DynoVkDevice are made from them, member "Name" for "vkName".
- * Required functions are never NULL after a load that succeeded; those of the OPTIONAL lists may
- * be.
+ * Every function that the layer calls is in exactly one of the lists below: DynoVkGlobal,
+ * DynoVkInstance and DynoVkDevice are made from these, with member "Name" for "vkName".  Required
+ * functions are never NULL after a successful load; functions of the OPTIONAL lists may be NULL.
  * Private to the gpu layer; no other layer includes it. */
 #pragma once
 #include "gpu-error.h"
@@ -13,7 +12,7 @@
 #endif
 #include <vulkan/vulkan_core.h>
 
-/* Headers before 1.3.255 do not know the KHR matrix extension; the values are those of the Vulkan
+/* Headers before 1.3.255 do not know the KHR matrix extension; the values are from the Vulkan
  * registry. */
 #ifndef VK_KHR_cooperative_matrix
 #define VK_KHR_cooperative_matrix                                 1
@@ -151,7 +150,7 @@ typedef struct {
 /* The loader, opened once and kept until the process ends.  Errors: NO_LOADER. */
 const DynoVkGlobal *dyno_vk_load (GError **error);
 
-/* Fill a table.  Errors: UNSUPPORTED, naming the function that is missing. */
+/* Fill a table.  Errors: UNSUPPORTED, whose message names the missing function. */
 gboolean dyno_vk_load_instance (DynoVkInstance *table, const DynoVkGlobal *global,
                                 VkInstance instance, GError **error);
 gboolean dyno_vk_load_device (DynoVkDevice *table, const DynoVkInstance *instance, VkDevice device,

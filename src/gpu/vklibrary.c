@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens libvulkan.so.1 at run time and fills the function tables.
- * The library stays loaded until the process ends, and so do the drivers, by an instance that is
- * never destroyed: drivers leave threads and exit handlers behind, and each time one is loaded anew
- * it takes time and leaks a little. */
+ * The library stays loaded until the process ends, and so do the drivers, since one instance is
+ * never destroyed: drivers leave threads and exit handlers behind, and each new load takes time and
+ * leaks a little memory. */
 #include "intl.h"
 #include "vk.h"
 #include <gmodule.h>
@@ -13,7 +13,7 @@ typedef struct {
   gboolean loaded;
   char *cause;
   DynoVkGlobal table;
-  VkInstance anchor; /* holds the drivers; null where there are none */
+  VkInstance anchor; /* keeps the drivers loaded; null where there are none */
 } Library;
 
 static void

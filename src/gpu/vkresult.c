@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* From VkResult to GError.  Running out of memory and losing the device keep codes of their own;
- * all else is FAILED. */
+/* Conversion of VkResult to GError.  Out of memory and a lost device have codes of their own; any
+ * other result is FAILED. */
 #include "vk.h"
 
 const char *
