@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a device that this process has not open, as its Vulkan driver counts it. */
+/* The memory of a device that this process does not have open, by the Vulkan driver's count. */
 #include "memoryprobe.h"
 #include "source.h"
 

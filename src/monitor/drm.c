@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards of AMD and Intel by what their kernel drivers (amdgpu, i915, xe) tell in /sys.
+/* Cards of AMD and Intel, by the files of their kernel drivers (amdgpu, i915, xe) in /sys.
  *
  * Formats: Documentation/gpu/amdgpu/thermal.rst, Documentation/ABI/testing/sysfs-driver-intel-*
  * and sysfs-class-hwmon of the kernel; struct gpu_metrics_v1_3 and v2_2 of kgd_pp_interface.h. */
@@ -18,9 +18,10 @@ typedef struct {
 
 struct _Card {
   const Driver *driver;
-  char *folder;   /* of the PCI device */
-  char *hwmon;    /* NULL: there is none */
-  char *gt;       /* i915: of its first GT; xe: of its frequencies; NULL: there is none */
+  char *folder; /* of the PCI device */
+  char *hwmon;  /* NULL: there is none */
+  /* folder of the first GT (i915) or of the frequencies (xe); NULL: there is none */
+  char *gt;
   char *throttle; /* folder of the reasons */
   DynoDrmClients *clients;
   DynoSensorCounter energy;
@@ -38,7 +39,7 @@ number_in (const char *folder, const char *name)
   return folder ? dyno_sensor_file_number (folder, name) : (double) NAN;
 }
 
-/* The first of the names that is there. */
+/* The number of the first of the names that exists. */
 static double
 first_number (const char *folder, const char *const *names)
 {
@@ -63,7 +64,7 @@ read_clients (Card *card, gint64 now_us, DynoSensorReading *reading)
 
 /* --- amdgpu ----------------------------------------------------------------------------------- */
 
-/* The clock of the level that is marked, "1: 2575Mhz *". */
+/* The clock of the marked level, "1: 2575Mhz *". */
 static double
 marked_level (const char *folder, const char *name)
 {
@@ -84,7 +85,7 @@ marked_level (const char *folder, const char *name)
   return (double) NAN;
 }
 
-/* The driver's own word for why clocks are low: in tables of two forms, at its place in each.
+/* The driver's own reasons for low clocks, which lie at different places in tables of two formats.
  * The bit of the hot spot is left out: cards set it whenever they run at their highest clocks. */
 static void
 read_amdgpu_throttle (const Card *card, DynoSensorReading *reading)
@@ -107,7 +108,7 @@ read_amdgpu_throttle (const Card *card, DynoSensorReading *reading)
         continue;
       memcpy (&status, bytes + tables[i].offset, sizeof status);
       status = GUINT64_FROM_LE (status);
-      if (status == G_MAXUINT64) /* the firmware does not say */
+      if (status == G_MAXUINT64) /* the firmware does not report it */
         return;
       status &= ~(G_GUINT64_CONSTANT (1) << 36);
       reading->throttle_reasons =
@@ -142,7 +143,7 @@ read_amdgpu (Card *card, gint64 now_us, DynoSensorReading *reading)
 
 /* --- i915 and xe ------------------------------------------------------------------------------ */
 
-/* Which kind a reason is, by what its file's name holds; the kernel adds new ones. */
+/* The kind of a reason, by parts of its file's name, since the kernel adds new files. */
 static guint
 reason_of (const char *name)
 {
@@ -187,7 +188,7 @@ read_intel_throttle (const Card *card, DynoSensorReading *reading)
 static void
 read_intel (Card *card, gint64 now_us, DynoSensorReading *reading)
 {
-  /* of the package, which the first is of i915, and the second of xe */
+  /* of the package: the first name is of i915, the second of xe */
   static const char *const temperature[] = { "temp1_input", "temp2_input", NULL };
   static const char *const limit[] = { "power1_max", "power2_max", "power1_cap", NULL };
   static const char *const energy[] = { "energy1_input", "energy2_input", NULL };
@@ -253,7 +254,8 @@ is_id (const char *folder, const char *name, guint32 id)
          && g_ascii_strtoull (text, NULL, 16) == id;
 }
 
-/* Where the Vulkan driver does not say which device it is: the only one of its maker and model. */
+/* Where the Vulkan driver does not report the device's address: the only device of its maker and
+ * model. */
 static char *
 find_only (const char *devices, const DynoDeviceInfo *info)
 {
@@ -283,7 +285,7 @@ find_intel_folders (Card *card)
       card->throttle = g_build_filename (card->gt, "throttle", NULL);
       return;
     }
-  /* kernels before 6.0 have the card's folder alone */
+  /* kernels before 6.0 have only the card's folder */
   g_autofree char *drm = find_child (card->folder, "drm", "card");
   g_autofree char *first = drm ? g_build_filename (drm, "gt", "gt0", NULL) : NULL;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Clients of a DRM device.
  *
- * Looking through all processes for files of the device takes as long as there are many of them, so
- * it is done every few seconds; in between the files that were found are read again.  A client that
- * several files belong to counts once. */
+ * A search through all processes for files of the device takes longer the more processes there are,
+ * so it is made only every few seconds; in between, the files found are read again.  A client with
+ * several files counts once. */
 #include "drmclients.h"
 #include <math.h>
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct {
   char *pid, *path; /* of fdinfo */
 } File;
 
-/* What an engine did for a client: nanoseconds, or cycles of so many. */
+/* The work of an engine for a client: nanoseconds, or busy cycles and total cycles. */
 typedef struct {
   double busy, total; /* total NaN: busy is nanoseconds */
   double capacity;
@@ -29,7 +29,7 @@ struct _DynoDrmClients {
   char *root, *pci, *own_pid;
   GPtrArray *files; /* File* */
   gint64 searched_us, read_us;
-  GHashTable *engines; /* "client/engine": Engine*, of the last time */
+  GHashTable *engines; /* "client/engine": Engine*, of the last reading */
   char text[TEXT_BYTES];
 };
 
@@ -77,7 +77,7 @@ dyno_drm_clients_free (DynoDrmClients *clients)
   g_free (clients);
 }
 
-/* --- which files ------------------------------------------------------------------------------ */
+/* --- search for files ------------------------------------------------------------------------- */
 
 static void
 search_process (DynoDrmClients *clients, const char *pid)
@@ -116,12 +116,12 @@ search (DynoDrmClients *clients)
       search_process (clients, name);
 }
 
-/* --- what they say ---------------------------------------------------------------------------- */
+/* --- their contents --------------------------------------------------------------------------- */
 
 typedef struct {
   GHashTable *seen;      /* client ids */
   GHashTable *processes; /* others */
-  GHashTable *engines;   /* of this time */
+  GHashTable *engines;   /* of this reading */
   GHashTable *shares;    /* engine: double*, its busy share */
   double own_bytes;
   gboolean own;
@@ -145,7 +145,7 @@ parse_bytes (const char *text)
                                             : 1);
 }
 
-/* The value behind "key:" at the beginning of a line; NULL: there is none. */
+/* The value after "key:" at the beginning of a line; NULL: there is none. */
 static const char *
 find_value (const char *text, const char *key)
 {
@@ -171,8 +171,8 @@ value_is (const char *value, const char *word)
   return value && strncmp (value, word, length) == 0 && (value[length] == '\n' || !value[length]);
 }
 
-/* Memory on the device: its regions are called vram, vram0 or local0; resident is what is there,
- * and older kernels know memory alone. */
+/* Memory on the device, whose regions are named vram, vram0 or local0.  "resident" is the memory
+ * that is on the device; older kernels have only "memory". */
 static double
 device_bytes (const char *text)
 {
@@ -205,7 +205,7 @@ number_for (const char *text, const char *prefix, const char *engine)
   return end == value ? (double) NAN : number;
 }
 
-/* An engine's share grows by what this client had of it since the last time. */
+/* Adds to an engine's share the part that this client used since the last reading. */
 static void
 add_engine (DynoDrmClients *clients, Sum *sum, const char *client, const char *name,
             const Engine *now, double passed_ns)

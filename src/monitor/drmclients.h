@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that have a DRM device open, by /proc/PID/fdinfo: who they are, what memory they
- * hold, how busy they keep its engines.  Others' are seen as far as the kernel lets this user see
- * them.  Private to the monitor layer; one thread.
+/* The programs that have a DRM device open, from /proc/PID/fdinfo: their number, the memory that
+ * they hold, and their load on its engines.  Programs of other users are seen as far as the kernel
+ * permits.  Private to the monitor layer; one thread.
  *
  * Format: Documentation/gpu/drm-usage-stats.rst of the kernel. */
 #pragma once
@@ -14,7 +14,7 @@ typedef struct _DynoDrmClients DynoDrmClients;
 typedef struct {
   double others;       /* other processes; NaN: not known */
   double own_bytes;    /* device memory of this process; NaN: not known */
-  double busy_percent; /* of the busiest engine, by all that can be seen; NaN: not known */
+  double busy_percent; /* of the busiest engine, by all visible programs; NaN: not known */
 } DynoDrmUsage;
 
 DynoDrmClients *dyno_drm_clients_new (const char *proc_root, const char *pci);

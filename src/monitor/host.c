@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine by /proc: processor, memory, disk reads of this process, pressure.
+/* The machine, from /proc: processor, memory, disk reads of this process, pressure.
  *
  * Formats: proc(5); Documentation/accounting/psi.rst of the kernel. */
 #include "source.h"
@@ -10,7 +10,7 @@
 #define TEXT_BYTES 262144 /* /proc/stat of a machine with the most cores */
 
 typedef struct {
-  double busy, total; /* ticks since the machine began */
+  double busy, total; /* ticks since the machine started */
   gboolean known;
 } Ticks;
 
@@ -50,7 +50,8 @@ read_text (Host *host, const char *name)
   return dyno_sensor_file_read (path, host->text, TEXT_BYTES) > 0;
 }
 
-/* user nice system idle iowait irq softirq steal; what follows is part of user and nice. */
+/* user nice system idle iowait irq softirq steal; the following values are parts of user and
+ * nice. */
 static gboolean
 parse_ticks (const char *text, Ticks *ticks)
 {
@@ -74,7 +75,7 @@ parse_ticks (const char *text, Ticks *ticks)
   return TRUE;
 }
 
-/* In percent since the last time; iowait may go back, and what is not known is no number. */
+/* Load in percent since the last reading; iowait may decrease, and an unknown value is NaN. */
 static double
 share_of (Ticks *last, const Ticks *now)
 {
@@ -95,7 +96,8 @@ own_ticks (Host *host)
 
   if (!read_text (host, "self/stat") || !(at = strrchr (host->text, ')')))
     return (double) NAN;
-  /* the name, which may hold anything, is before; utime and stime are the 12th and 13th behind */
+  /* the name, which may hold any character, comes first; utime and stime are the 12th and 13th
+   * after it */
   for (guint i = 0; i < 12 && at; i++)
     at = strchr (at + 1, ' ');
   if (!at)
@@ -153,7 +155,7 @@ read_processor (Host *host, DynoSensorReading *reading)
       dyno_sensor_set (reading, DYNO_SENSOR_CPU_BUSY, share_of (&host->all, &ticks),
                        DYNO_SENSOR_SOURCE_HOST);
       read_cores (host, reading);
-      read_own (host, passed, reading); /* since the same time as the machine's */
+      read_own (host, passed, reading); /* over the same time as the machine's load */
     }
 }
 

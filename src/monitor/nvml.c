@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* NVIDIA cards by NVML, which is opened at run time.
+/* NVIDIA cards, through NVML, which is opened at run time.
  *
- * A process begins it with its first reader and ends it with its last: readers follow one another as
- * runs and trials do, and one that was left behind may still be in it, so that beginning and ending
- * never meet each other, nor a call of another reader.
- * Only nvmlInit_v2 and a function that finds the card are needed; every other one that an older
- * driver lacks, or that a card does not answer, leaves its value "not available".  The library
- * stays loaded until the process ends: it has threads and exit handlers of its own.
+ * A process initialises NVML with its first reader and shuts it down with its last.  Readers follow
+ * one another as runs and trials do, and an abandoned reader may still be inside NVML, so
+ * initialisation and shutdown never overlap each other or a call of another reader.
+ * Only nvmlInit_v2 and a function that finds the card are required; any other function that an
+ * older driver lacks, or that a card does not support, leaves its value "not available".  The
+ * library stays loaded until the process ends: it has threads and exit handlers of its own.
  * Interface: NVIDIA's NVML API reference. */
 #include "source.h"
 #include <gmodule.h>
@@ -29,12 +29,12 @@ typedef struct {
   unsigned int gpu, memory; /* percent */
 } NvmlUtilisation;
 
-/* Used is all that is not free: also what the driver keeps for itself. */
+/* "used" is all memory that is not free, including the driver's own. */
 typedef struct {
   unsigned long long total, free, used;
 } NvmlMemory;
 
-/* Used is by programs alone, as nvidia-smi tells it; the four add up. */
+/* "used" is only the memory of programs, as in nvidia-smi; the three parts add up to the total. */
 typedef struct {
   unsigned int version;
   unsigned long long total, reserved, free, used;
@@ -42,7 +42,7 @@ typedef struct {
 
 #define MEMORY_VERSION 2
 
-/* of the second and third version of the functions; the first one's is not used */
+/* layout of the second and third version of the functions; the first version is not used */
 typedef struct {
   unsigned int pid;
   unsigned long long bytes;
@@ -59,9 +59,9 @@ typedef int (*NvmlMemoryOf) (NvmlDevice *device, NvmlMemory *answer);
 typedef int (*NvmlMemory2Of) (NvmlDevice *device, NvmlMemory2 *answer);
 typedef int (*NvmlProcesses) (NvmlDevice *device, unsigned int *count, NvmlProcess *answer);
 
-/* Of a library, for the life of the process. */
+/* The state of a library, for the life of the process. */
 typedef struct {
-  GMutex lock; /* held while it is begun or ended */
+  GMutex lock; /* held during initialisation and shutdown */
   guint readers;
 } Library;
 
@@ -75,13 +75,14 @@ typedef struct {
   NvmlFlags throttle;
   NvmlMemoryOf memory;
   NvmlMemory2Of memory2;
-  NvmlProcesses processes[2]; /* that compute, that draw: a Vulkan program may be either */
+  /* processes that compute, processes that draw: a Vulkan program may be either */
+  NvmlProcesses processes[2];
   char *proc_root;
   gboolean in_use;
   NvmlProcess rows[MOST_PROCESSES];
 } Nvml;
 
-/* The first of two names that the library has; NULL: it has neither. */
+/* The first of two functions that the library has; NULL: it has neither. */
 static gpointer
 find_symbol (GModule *module, const char *name, const char *other)
 {
@@ -230,7 +231,8 @@ read_number_of (NvmlDevice *device, NvmlNumberOf get, int what, DynoSensor senso
     set (reading, sensor, value);
 }
 
-/* Idle clocks, clocks that someone set, and those of a group of cards are no throttling. */
+/* Idle clocks, clocks set by a user, and the common clocks of a group of cards are no
+ * throttling. */
 static void
 read_throttle (Nvml *nvml, DynoSensorReading *reading)
 {
@@ -258,9 +260,9 @@ is_visible (const Nvml *nvml, unsigned int pid)
   return g_file_test (path, G_FILE_TEST_EXISTS);
 }
 
-/* A process may be in both lists.  In a container the numbers are those outside of it, so that this
- * process has one that is not known here: one that is not visible is taken for it, where this one
- * uses the card. */
+/* A process may be in both lists.  In a container the process ids are from outside of it, so this
+ * process has an unknown id: where this process uses the card, one id that is not visible counts as
+ * its own. */
 static void
 read_processes (Nvml *nvml, DynoSensorReading *reading)
 {
@@ -292,7 +294,7 @@ read_processes (Nvml *nvml, DynoSensorReading *reading)
   set (reading, DYNO_SENSOR_GPU_OTHERS, n_others - (nvml->in_use && !found && hidden > 0 ? 1 : 0));
 }
 
-/* What the driver keeps counts neither as used nor as memory that there is, where it tells. */
+/* Where the driver reports its own memory, it counts neither as used nor as total memory. */
 static void
 read_memory (Nvml *nvml, DynoSensorReading *reading)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of /proc and /sys: small, read whole, with a bound; numbers out of them. */
+/* Files of /proc and /sys, which are small and read whole up to a bound, and the numbers in
+ * them. */
 #include "source.h"
 #include <errno.h>
 #include <fcntl.h>

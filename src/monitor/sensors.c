@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of the sensors, and the reading that is put together of theirs.
+/* The threads of the sensors, and the reading that is assembled from theirs.
  *
- * Invariants: what a reader thread uses belongs to itself or to the shared state, which lives as
- * long as anyone has a reference: a reader that hangs keeps both, and whoever frees the sensors
- * leaves it behind.  The lock is held for copying alone, never while a source is read or the
- * callback runs.  The ticker reads no source, so that it can always be joined. */
+ * Invariants: everything that a reader thread uses belongs to the thread or to the shared state,
+ * which lives as long as it is referenced: a reader that hangs keeps both, and dyno_sensors_free
+ * abandons it.  The lock is held only for copying, never while a source is read or the callback
+ * runs.  The ticker reads no source, so that it can always be joined. */
 #include "source.h"
 #include <math.h>
 #include <string.h>
 
 #define INTERVAL_MS 1000
-#define END_US      G_USEC_PER_SEC /* what is being read may take so long at the end */
+#define END_US      G_USEC_PER_SEC /* longest wait for reads in progress at the end */
 #define STALE_MS    5000
 
 static const DynoSourceClass *const classes[] = { &dyno_source_host, &dyno_source_nvml,
@@ -20,10 +20,10 @@ static const DynoSourceClass *const classes[] = { &dyno_source_host, &dyno_sourc
 
 typedef struct {
   const DynoSourceClass *class;
-  gboolean absent, ended; /* nothing to read; the thread is through */
-  gboolean told;          /* that it hangs */
+  gboolean absent, ended; /* there is nothing to read; the thread has ended */
+  gboolean told;          /* the hang has been logged */
   guint count;            /* readings so far */
-  gint64 time_us;         /* of the last */
+  gint64 time_us;         /* of the last reading */
   DynoSensorReading reading;
 } Reader;
 
@@ -66,8 +66,8 @@ dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now_us)
   return began_us + ((now_us - began_us) / interval_us + 1) * interval_us;
 }
 
-/* With the lock: waits for the end or the next multiple of the interval after began_us.  TRUE: it
- * goes on. */
+/* With the lock: waits for the end or the next multiple of the interval after began_us.  TRUE:
+ * reading continues. */
 static gboolean
 wait_for_tick (Shared *shared, gint64 began_us)
 {
@@ -85,7 +85,7 @@ typedef struct {
   Reader *reader;
 } ReaderStart;
 
-/* With the lock, which is let go while the source is read. */
+/* Called with the lock, which is released while the source is read. */
 static void
 read_source (Shared *shared, Reader *reader, gpointer source)
 {
@@ -141,7 +141,7 @@ start_reader (Shared *shared, Reader *reader)
   thread = g_thread_try_new ("dyno-sensor", run_reader, start, NULL);
   if (thread)
     {
-      g_thread_unref (thread); /* nobody joins it: it may hang */
+      g_thread_unref (thread); /* it is never joined, since it may hang */
       return;
     }
   reader->absent = reader->ended = TRUE;
@@ -151,7 +151,7 @@ start_reader (Shared *shared, Reader *reader)
 
 /* --- the reading ------------------------------------------------------------------------------ */
 
-/* What is not known yet. */
+/* Takes the values that the reading does not have yet from a source's part. */
 static void
 take_over (DynoSensorReading *reading, const DynoSensorReading *part)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sensors.csv: lines out of readings, and readings out of lines. */
+/* sensors.csv: conversion of readings to lines, and of lines to readings. */
 #include "sensorscsv.h"
 #include <math.h>
 #include <string.h>
@@ -72,7 +72,7 @@ dyno_sensors_csv_append (GString *text, const DynoSensorRow *row)
   for (guint i = 0; i < DYNO_N_SENSORS; i++)
     {
       g_string_append_c (text, ',');
-      /* whole bytes, and no more digits of the rest than they are good for */
+      /* bytes in full, other values with no more digits than are significant */
       append_number (text, row->values[i], fabs (row->values[i]) >= 1e5 ? "%.0f" : "%.6g");
     }
   g_string_append_c (text, ',');
@@ -200,7 +200,7 @@ dyno_sensors_csv_read (const char *folder)
 
   if (!g_file_get_contents (path, &text, NULL, NULL))
     return rows;
-  /* A line without its end is one that is being written. */
+  /* A line without its newline is still being written. */
   for (line = text; (end = strchr (line, '\n')); line = end + 1)
     {
       DynoSensorRow row;

@@ -2,7 +2,7 @@
 /* A source of sensor values.  Private to the monitor layer.
  *
  * A source is opened, read and closed by one thread, which may hang in any of the three; it shares
- * nothing with other threads but the setup, which does not change. */
+ * only the setup, which does not change, with other threads. */
 #pragma once
 #include "sensors.h"
 
@@ -12,15 +12,15 @@ typedef struct {
   char *proc_root, *sys_root, *nvml;
   DynoDeviceInfo device;
   gboolean has_device;
-  gboolean in_use;     /* this process has it open */
-  gboolean ask_driver; /* for the device's memory: nobody else does */
+  gboolean in_use;     /* this process has the device open */
+  gboolean ask_driver; /* query the driver for the device's memory, since no other code does */
 } DynoSourceSetup;
 
 typedef struct {
   const char *name; /* for the log */
   /* NULL: there is nothing to read here. */
   gpointer (*open) (const DynoSourceSetup *setup);
-  /* Fills in what it knows, values and their sources; the rest is not available already. */
+  /* Sets the values that it knows and their sources; the other values are already not available. */
   void (*read) (gpointer source, gint64 now_us, DynoSensorReading *reading);
   void (*close) (gpointer source);
 } DynoSourceClass;
@@ -29,10 +29,10 @@ extern const DynoSourceClass dyno_source_host, dyno_source_nvml, dyno_source_drm
     dyno_source_driver;
 
 /* sensors.c.  The first multiple of the interval after began_us that is later than now: readings do
- * not drift by what each of them takes, and those that were missed are left out. */
+ * not drift by the time that each takes, and missed readings are left out. */
 gint64 dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now_us);
 
-/* Sets a value that is a number. */
+/* Sets a value, if it is a number. */
 void dyno_sensor_set (DynoSensorReading *reading, DynoSensor sensor, double value,
                       DynoSensorSource source);
 
@@ -43,7 +43,7 @@ typedef struct {
   gboolean known;
 } DynoSensorCounter;
 
-/* NaN: the first value, none, or one that is below the last. */
+/* NaN: the value is the first, is not a number, or is below the last one. */
 double dyno_sensor_counter_rate (DynoSensorCounter *counter, double value, gint64 now_us);
 
 /* sensorfile.c.  Reads at most size - 1 bytes of a file and ends them with 0; waits for no FIFO.
@@ -51,7 +51,7 @@ double dyno_sensor_counter_rate (DynoSensorCounter *counter, double value, gint6
 gssize dyno_sensor_file_read (const char *path, char *buffer, gsize size);
 /* The number that the file FOLDER/NAME begins with; NaN: there is none. */
 double dyno_sensor_file_number (const char *folder, const char *name);
-/* The number behind the first line that begins with key; NaN: there is none. */
+/* The number after key in the first line that begins with key; NaN: there is none. */
 double dyno_sensor_text_number (const char *text, const char *key);
 
 G_END_DECLS
