@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = f (x), f by ACTIVATION, NaN passes; (N, H, W, C) both.  PADDED=1: f (0) is not 0;
- * channels from C on are none and stay zero. */
+/* y = f (x), f by ACTIVATION, NaN passes; (N, H, W, C) both.  PADDED=1: f (0) is not 0; channels
+ * from C on are pads and stay zero. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "activation.glsl"

@@ -1,7 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y = a + b; (N, H, W, C) all.  y may be a's own memory: that is how a gradient is added to
- * another. */
+/* y = a + b; (N, H, W, C) all.  y may be a's own memory, as when a gradient is added to another. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "elementwise-push.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What is added to y, with ADDED: a tensor of its shape (1), or what a batch norm makes of one in its
- * loads (2), whose statistics are of the batch.  Behind lanes.glsl, batchnorm-push.h and p. */
+/* The residual that is added to y, with ADDED: a tensor of y's shape (1), or the output of a batch
+ * norm of such a tensor, made in the loads by statistics of the batch (2).  Include after
+ * lanes.glsl, batchnorm-push.h and the declaration of p. */
 #ifndef DYNO_BATCHNORM_ADDED_GLSL
 #define DYNO_BATCHNORM_ADDED_GLSL
 
@@ -8,7 +9,7 @@
 Lanes added_mean, added_factor, added_beta;
 #endif
 
-/* Of an invocation that keeps to these channels. */
+/* Loads the values for an invocation that keeps to these channels. */
 void
 added_start (uint column)
 {

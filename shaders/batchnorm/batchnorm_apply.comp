@@ -2,8 +2,9 @@
 /* SPDX-License-Identifier: MIT */
 /* y = (x - mean) * gamma * invstd + beta [+ residual with ADDED, added.glsl], y = f (y) with ACTIVATION;
  * (N, H, W, C) all.  VARIANCE=1: spread is a variance, not 1 / sqrt (variance + EPSILON).  MASK=1
- * writes which of y are above zero as well (mask.glsl), ROWS of them; an invocation then takes four
- * rows at a time.  It keeps to its channels: STRIDE is a multiple of CVECS. */
+ * also writes a bit for each element of y that is above zero (mask.glsl), for ROWS rows; an
+ * invocation then takes four rows at a time.  An invocation keeps to its channels: STRIDE is a
+ * multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION

@@ -2,15 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Joins the groups' (mean, M2) of every channel into mean and 1 / sqrt (variance + EPSILON), and
  * moves the running statistics: running = (1 - MOMENTUM) * running + MOMENTUM * new, the variance
- * unbiased; where either is not finite the channel's stay as they are: one outlier would be in
- * every later validation.  Invocation (i, j): channel i of 8, every LOCAL_Y-th group, ROUNDS of
- * them, which it loads at once: the time is that of the memory's answer.  The order of the sums is
- * fixed.
+ * unbiased; where either is not finite, the channel's running statistics stay unchanged, since one
+ * outlier would affect every later validation.  Invocation (i, j): channel i of 8, every LOCAL_Y-th
+ * group, ROUNDS of them, which it loads at once, since memory latency dominates the time.  The
+ * order of the sums is fixed.
  *
- * With SUMS the groups are those of a convolution's epilogue instead: sums of the distances to the
- * running mean, and of their squares (gemm-statistics.glsl); to 0 where that mean is not finite.
- * TABLE=1: also what those need who make the batch norm's output in their loads
- * (lib/gemm-load.glsl), fp16 with HALF=1. */
+ * With SUMS the groups come from a convolution's epilogue instead: sums of the distances to the
+ * running mean, and of their squares (gemm-statistics.glsl); of the distances to 0 where that mean
+ * is not finite.  TABLE=1 also writes the table for kernels that make the batch norm's output in
+ * their loads (lib/gemm-load.glsl), fp16 with HALF=1. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "batchnorm-push.h"
@@ -43,9 +43,9 @@ DYNO_BUFFER_OUT (Table, TableValue, 2);
 
 #define MOST_FACTOR 65504.0 /* of fp16 */
 
-shared uint bad_channels[LOCAL_X]; /* those of one workgroup are eight */
+shared uint bad_channels[LOCAL_X]; /* a workgroup has eight channels */
 
-/* mean and invstd are known to lane 0. */
+/* Only lane 0 has mean and invstd. */
 void
 table_put (uint lane, uint place, uint channel, float mean, float invstd, float gamma, float beta)
 {
@@ -60,7 +60,7 @@ table_put (uint lane, uint place, uint channel, float mean, float invstd, float 
   [[unroll]] for (uint i = 0; i < LOCAL_X; i++)
     any |= bad_channels[i];
 #if HALF
-  /* By bits: a driver may take a number that went to fp16 and back for the number. */
+  /* Rounds by bits, since a driver may drop a conversion to fp16 and back. */
   const float near = uintBitsToFloat ((floatBitsToUint (mean) + 0x1000u) & 0xffffe000u);
   const TableValue rounded = TableValue (clamp (factor, -MOST_FACTOR, MOST_FACTOR));
 #else

@@ -1,13 +1,14 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx = gamma * invstd * (dy - mean (dy) - xhat * mean (dy * xhat)), xhat = (x - mean) * invstd, dy
- * behind the activation's slope; dx, dy, x (N, H, W, C), all else (C).  sums holds mean (dy), then
- * mean (dy * xhat), over n, h, w.  SLOPE_X=1, SLOPE_MASK=1 as in batchnorm_reduce.  RESIDUAL=1 writes
- * that dy to dresidual, RESIDUAL=2 adds it there.  ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.
- * dx may be dy's own memory.  STRIDE is a multiple of CVECS.  VARIANCE=1: by running statistics,
- * which do not depend on x: p.invstd holds the variance, and dx = gamma * invstd * dy.
- * REMATERIALISE=1 writes y, which was dropped, from x again, where no reducing pass does, with
- * ADDED and the residual (added.glsl); with ACTIVATION behind that, and dy is behind its slope already. */
+ * including the activation's slope; dx, dy, x are (N, H, W, C), all other tensors (C).  sums holds
+ * mean (dy), then mean (dy * xhat), over n, h, w.  SLOPE_X=1 and SLOPE_MASK=1 are as in
+ * batchnorm_reduce.  RESIDUAL=1 writes that dy to dresidual, RESIDUAL=2 adds it there.
+ * ACCUMULATE=1 adds to dx, NO_DX=1 leaves it out.  dx may be dy's own memory.  STRIDE is a multiple
+ * of CVECS.  VARIANCE=1: by running statistics, which do not depend on x: p.invstd holds the
+ * variance, and dx = gamma * invstd * dy.  REMATERIALISE=1 writes the dropped y again from x, where
+ * no reducing pass does so, with ADDED and the residual (added.glsl), then ACTIVATION; dy then
+ * already includes the slope. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION

@@ -1,9 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The gradients of two batch norms whose outputs were added, as batchnorm_gradient makes them one by
- * one: both read the same dy, behind the activation's slope.  REMATERIALISE=1 writes the sum y, which
- * was dropped, from both x again, with ACTIVATION behind it.  The second dx may be dy's own memory.
- * STRIDE is a multiple of CVECS. */
+/* The gradients of two batch norms whose outputs were added, as from two runs of
+ * batchnorm_gradient: both read the same dy, which includes the activation's slope.
+ * REMATERIALISE=1 writes the dropped sum y again from both x, followed by ACTIVATION.  The second
+ * dx may be dy's own memory.  STRIDE is a multiple of CVECS. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION
@@ -16,7 +16,7 @@ layout (constant_id = DYNO_BATCH_NORM_APPLY_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_BATCH_NORM_APPLY_STRIDE) const uint STRIDE = 1;
 DYNO_PUSH (DynoBatchNormPairPush, p);
 
-/* Of one of them, for the channels of this invocation. */
+/* The values of one batch norm for the channels of this invocation. */
 struct Norm {
   Lanes mean, factor, slope, offset, beta;
 };

@@ -1,16 +1,17 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, OH, OW, C) = the largest, in a window of WINDOW x WINDOW, of (x - mean) * gamma * invstd +
- * beta [max (., 0) with RELU=1]; x is (N, H, W, C).  Places outside x never win; of equal values
- * the first in scan order, and NaN wins (whichever).  Values are compared as y holds them, rounded
- * to half with HALF=1.
+ * beta [max (., 0) with RELU=1]; x is (N, H, W, C).  Places outside x never win; the first of equal
+ * values in scan order wins, and any NaN wins.  Values are compared as stored in y, rounded to half
+ * with HALF=1.
  * KEEP=1 keeps for the backward pass the place in the window, one byte per element, NOWHERE where
- * the relu stops the gradient; and x at that place.  VARIANCE=1 and STRIDE as in batchnorm_apply.
+ * the relu stops the gradient; and x at that place.  VARIANCE=1 and STRIDE are as in
+ * batchnorm_apply.
  *
  * An invocation goes down a strip of ROWS x COLUMNS windows; COLUMNS divides OW.  A row of x is
  * loaded and normalised once, and reduced to the largest value of each window's columns; the row
- * that the next windows share stays in registers as such.  A place outside x is loaded from the
- * edge, which is a place of the same window: it counts as that place and so needs no test. */
+ * that the next windows share stays in registers in that form.  A place outside x is loaded from
+ * the edge, which is a place of the same window, so it needs no test. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -42,7 +43,7 @@ DYNO_BUFFER_OUT (Bytes, uint, 4);
 
 /* The largest value so far: its order, and the word of x that holds it.  A place is row * WINDOW +
  * column from the first window of the strip's row.  Orders of halves are 16 bits, and below them
- * lies LOW - place: one comparison finds the first of equals too. */
+ * lies LOW - place: one comparison also finds the first of equal values. */
 struct Peak {
   ivec4 order[QUADS];
   uvec4 x[QUADS];
@@ -68,7 +69,7 @@ value_of (Lanes x, uint j) /* before the relu */
   return (x.q[j] - mean.q[j]) * factor.q[j] + beta.q[j];
 }
 
-/* The bits of the values of quad j, a half's in the upper 16. */
+/* The bits of the values of quad j; the bits of a half lie in the upper 16. */
 uvec4
 quad_bits (uvec4 words, uint j)
 {
@@ -85,7 +86,7 @@ uvec4
 nan_positive (uvec4 words)
 {
 #ifdef HALF
-  /* ones where 0x7c00 is exceeded */
+  /* all bits set where 0x7c00 is exceeded */
   const uvec4 nan = (((words & 0x7fff7fffu) + 0x03ff03ffu) >> 15 & 0x00010001u) * 0xffffu;
   return words & ~nan | nan & 0x7fff7fffu;
 #else
@@ -93,8 +94,8 @@ nan_positive (uvec4 words)
 #endif
 }
 
-/* Integers in the order of the activations as y will hold them; by their bits, since compilers
- * leave out a rounding to half and back. */
+/* Integers in the order of the activations as stored in y; made from bits, since compilers leave
+ * out a rounding to half and back. */
 ivec4
 order_of (uvec4 bits, uint low)
 {
@@ -144,7 +145,7 @@ peak_of (uvec4 x, uvec4 y, uint place)
   return peak;
 }
 
-/* The row of x at h, which counts from the pad. */
+/* The row of x at h, where h counts from the pad. */
 uint
 row_inside (uint h)
 {
@@ -165,7 +166,7 @@ row_load (uint image, uint h, uint across[ACROSS])
   return x;
 }
 
-/* Of what row_load gives for row r of the windows from h on. */
+/* The values that row_load gives, for row r of the windows from h on. */
 Places
 row_places (uint shift[ACROSS], uint h, uint r)
 {
@@ -180,7 +181,7 @@ row_places (uint shift[ACROSS], uint h, uint r)
   return places;
 }
 
-/* What a row of x adds to each of the windows. */
+/* The largest values of a row of x for each of the windows. */
 Row
 row_reduce (Access x, Places places)
 {
@@ -197,7 +198,7 @@ row_reduce (Access x, Places places)
         }
       y[k] = words_pack (values);
     }
-  if (is_nonfinite (sum.x + sum.y + sum.z + sum.w)) /* as it is if any is NaN */
+  if (is_nonfinite (sum.x + sum.y + sum.z + sum.w)) /* a NaN in any value makes the sum NaN */
     [[unroll]] for (uint k = 0; k < ACROSS; k++)
       y[k] = nan_positive (y[k]);
   Row row;
@@ -213,7 +214,7 @@ row_reduce (Access x, Places places)
   return row;
 }
 
-/* The row as the windows below see it. */
+/* The row with places counted from the windows below. */
 Row
 row_raise (Row row)
 {

@@ -2,10 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 /* partials[group][0][c] = sum of dy[r][c], partials[group][1][c] = sum of dy[r][c] * xhat[r][c],
  * over the rows r of a group; xhat = (x - mean[c]) * invstd[c]; x, y, dy (ROWS, CVECS * LANES).  dy
- * is taken behind the activation ACTIVATION: SLOPE_X=1 finds its slope from x again, SLOPE_MASK=1,
- * of a relu, from the mask of y (mask.glsl).  MASK_STORE=1 writes that dy back into dy, where it is
- * the residual's gradient from then on.  REMATERIALISE=1 writes y, which was dropped, from x again,
- * with ADDED and the residual (added.glsl), the activation behind it.  UNROLL rows are loaded at once. */
+ * is multiplied by the slope of ACTIVATION: SLOPE_X=1 computes the slope from x again, SLOPE_MASK=1
+ * takes a relu's slope from the mask of y (mask.glsl).  MASK_STORE=1 writes the product back into
+ * dy, which is then the residual's gradient.  REMATERIALISE=1 writes the dropped y again from x,
+ * with ADDED and the residual (added.glsl), then the activation.  UNROLL rows are loaded at
+ * once. */
 #include "types.glsl"
 #include "lanes.glsl"
 #ifdef ACTIVATION

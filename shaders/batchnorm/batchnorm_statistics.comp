@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Mean and M2 (sum of squared distances to the mean) of a channel over a group's rows of x (ROWS,
  * CVECS * LANES).  Invocation (i, j) takes channels of access i and every LOCAL_Y-th row.  It sums
- * distances to its own first value, so that a mean that is large against the deviation cancels
- * nothing; the parts are then joined as in Chan, Golub, LeVeque 1979. */
+ * distances to its own first value, so that a mean that is large compared with the deviation causes
+ * no cancellation; the parts are then joined as in Chan, Golub, LeVeque 1979. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "lanes.glsl"
@@ -52,7 +52,8 @@ main ()
     {
       uint at_row = (first + lane) * CVECS + column;
       shift = lanes_load (p.x, at_row);
-      /* the first value once more, at a distance of 0: whole batches wait for memory less often */
+      /* the first value is included again, at a distance of 0: whole batches wait for memory less
+       * often */
       uint n = 0;
       for (; n + UNROLL <= own_rows; n += UNROLL)
         {

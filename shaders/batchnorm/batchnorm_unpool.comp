@@ -1,13 +1,13 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx = gamma * invstd * (g - mean (g) - xhat * mean (g * xhat)), where g (N, H, W, C) gathers dy
- * (N, OH, OW, C) from the windows whose largest value lay here (batchnorm_pool keeps where).  A
- * cell is STEP x STEP pixels; into it reach, per axis, WINDOWS windows, the first one FIRST after
- * the cell's own number.  An invocation goes down a strip of ROWS x COLUMNS cells, so that it loads
- * a window once; COLUMNS divides the cells of a row.  All loads of a row of cells come before the
- * first use.  WHOLE=1: no cell sticks out.  Sums in scan order of the windows.  ACCUMULATE=1 adds
- * to dx.  dx may lie over x: an invocation loads no pixel but its own.  STRIDE as in
- * batchnorm_apply. */
+ * (N, OH, OW, C) from the windows whose largest value lies at this pixel (batchnorm_pool keeps the
+ * place).  A cell is STEP x STEP pixels; WINDOWS windows per axis reach into it, the first one
+ * FIRST after the cell's own number.  An invocation goes down a strip of ROWS x COLUMNS cells, so
+ * that it loads a window once; COLUMNS divides the cells of a row.  All loads of a row of cells
+ * come before the first use.  WHOLE=1: no cell reaches past the edge.  Sums are in scan order of
+ * the windows.  ACCUMULATE=1 adds to dx.  dx may lie over x: an invocation loads no pixel but its
+ * own.  STRIDE is as in batchnorm_apply. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "batchnorm-push.h"
@@ -53,8 +53,8 @@ window_load (uint n, uint oh, uint ow, uint column)
   return window;
 }
 
-/* Adds what the window sends to its pixel (row, column), if that is one of its own: constants, and
- * no branch, so that the loops around it unroll early. */
+/* Adds the window's gradient to its pixel (row, column), if the pixel belongs to the window: the
+ * test uses constants and no branch, so that the loops around it unroll early. */
 void
 window_add (inout Lanes g, Window window, int row, int column)
 {
@@ -132,7 +132,7 @@ main ()
               at[b] = ((n * H + h) * W + w) * CVECS + column;
 #ifndef WHOLE
               there[b] = h < H && w < W;
-              at[b] = mix (at[0], at[b], there[b]); /* the first pixel is there */
+              at[b] = mix (at[0], at[b], there[b]); /* the first pixel always exists */
 #endif
               x[b] = words_load (p.x, at[b]);
 #ifdef ACCUMULATE

@@ -4,14 +4,14 @@
  *     where y + PAD_H - ky = oy * STRIDE_H and x + PAD_W - kx = ox * STRIDE_W
  * (ky and kx times the dilation; k of c's block)
  *
- * Strides apart: a phase is (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same
+ * With strides, a phase is (y mod STRIDE_H, x mod STRIDE_W); the pixels of one phase meet the same
  * taps, so that no multiplication by zero is done.  In a phase pixel (i, j) meets tap (first + a *
- * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K), and the
- * taps' weights, transposed.  A phase without taps writes zeros.  ALONE: the first phase is the only
- * one that has taps, and its workgroups write the zeros of the others.  DILATED: the taps of a phase
- * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: sums for the batch norm before, norm.glsl;
- * its groups count the tiles of a phase, then phases.  ADD_STEP_H, ADD_STEP_W: what is added are not the
- * pixels that are there but those of p.added (geometry.glsl). */
+ * STRIDE) with oy = i + shift - a.  The product is the gathered dy, (N * pixels) x (taps * K), and
+ * the taps' weights, transposed.  A phase without taps writes zeros.  ALONE: only the first phase
+ * has taps, and its workgroups write the zeros of the other phases.  DILATED: the taps of a phase
+ * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: makes the sums for the batch norm before,
+ * norm.glsl; its groups count the tiles of a phase, then phases.  ADD_STEP_H, ADD_STEP_W: the
+ * pixels of p.added are added instead of the target's present values (geometry.glsl). */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -45,13 +45,13 @@ const uint SHIFT_H = DILATION_H * TAP_STEP_H / STRIDE_H,
 
 uint tile_row, tile_column;
 uint phase_y, phase_x;   /* of the pixels */
-uint pixels_h, pixels_w; /* in this phase, an image */
+uint pixels_h, pixels_w; /* pixels of this phase in an image */
 uint first_y, first_x;   /* first tap */
 uint taps_h, taps_w;
 uint rows;
-Walk walk; /* of this invocation's chunk column */
+Walk walk; /* position of this invocation's chunk column */
 #ifdef LANES
-Walk walk_a; /* all rows are at one chunk */
+Walk walk_a; /* all rows are at the same chunk */
 #else
 #define walk_a walk
 #endif
@@ -259,7 +259,7 @@ store_zeros ()
 }
 #endif
 
-/* How many of first, first + stride, ... are below end. */
+/* The number of values first, first + stride, ... below end. */
 uint
 count_steps (uint first, uint end, uint stride)
 {
@@ -267,7 +267,7 @@ count_steps (uint first, uint end, uint stride)
 }
 
 #if DILATED
-/* The first tap that a phase (pad included) meets; where it meets none, one that there is not. */
+/* The first tap that a phase (pad included) meets; where it meets none, a tap past the last one. */
 uint
 first_tap (uint phase, uint dilation, uint stride, uint step, uint taps)
 {
@@ -282,7 +282,7 @@ void
 main ()
 {
   bool some = tile_find (tile_row, tile_column);
-  /* That which begins with the first tap has most of them. */
+  /* The phase that begins with the first tap has most taps. */
   phase_y = (tile_phase / STRIDE_W + STRIDE_H - PAD_H % STRIDE_H) % STRIDE_H;
   phase_x = (tile_phase % STRIDE_W + STRIDE_W - PAD_W % STRIDE_W) % STRIDE_W;
   pixels_h = STRIDE_H == 1 ? H : count_steps (phase_y, H, STRIDE_H);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What first_forward.comp and first_wgrad.comp share: a convolution of at most four channels by
+/* Code shared by first_forward.comp and first_wgrad.comp: a convolution of at most four channels by
  * matrix units, without gathering.
  *
  * A patch of the image lies in shared memory, CHANNELS = 8 / STRIDE_W channels per pixel, so that
  * the windows of neighbouring outputs begin 16 bytes apart: 16 outputs side by side meet a row of
- * taps as a 16 x 16 fragment whose rows overlap in memory.  What a fragment takes in beyond the row
- * of taps is multiplied by weights that are zero.
+ * taps as a 16 x 16 fragment whose rows overlap in memory.  Elements of a fragment beyond the row
+ * of taps are multiplied by weights that are zero.
  *
  * Macros by the kernel's spec:
- *   CHANNELS   kept of a pixel
+ *   CHANNELS   kept per pixel
  *   SLICES     fragments of a row of taps: KW * CHANNELS / 16, rounded up
  *   TAPS_H, TAPS_W, STEP_H, STEP_W   kernel and strides, for the sizes of shared memory
  *   TILE_H, TILE_W   outputs of a tile, BM together; TILE_W a multiple of 16 */
@@ -21,7 +21,7 @@
 #define PATCH_PITCH  (PATCH_W * CHANNELS / 8) /* in 16 bytes */
 #define PATCH_SIZE   (PATCH_H * PATCH_PITCH)
 #define PATCH_LOADS  ((PATCH_SIZE + LOCAL_X - 1) / LOCAL_X)
-/* rows of the product's weight, with those that are zero */
+/* rows of the product's weight, including the rows that are zero */
 #define TAP_ROWS     (TAPS_H * SLICES * 16)
 #define TILES_X      ((OW + TILE_W - 1) / TILE_W)
 #define TILES_Y      ((OH + TILE_H - 1) / TILE_H)
@@ -43,7 +43,7 @@ tile_at (uint tile, out uint image, out uint oy, out uint ox)
   ox = tile % TILES_X * TILE_W;
 }
 
-/* Sends for the patch of a tile. */
+/* Begins the loads of the patch of a tile. */
 void
 patch_fetch (uint tile)
 {

@@ -75,7 +75,7 @@ gemm_store (uint column, vec4 v)
     v += sums.v[at];
   sums.v[at] = v;
 #if CHANNELS == 4
-  /* The rows of pad lanes: partial sums are added up whole. */
+  /* The rows of pad lanes are written too, since partial sums are added up whole. */
   if (ACCUMULATE == 0)
     sums.v[at + K] = vec4 (0.0);
 #endif

@@ -2,11 +2,11 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][k] = bias[k] + sum over ky, kx, c of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * weight[ky][kx][c][k]
- * (ky and kx times the dilation; c of k's block; with AFFINE that goes through a batch norm, with
- * LOAD x is behind one)
+ * (ky and kx times the dilation; c of k's block; with AFFINE the result goes through a batch norm,
+ * with LOAD x is the output of one)
  *
  * as the product of the gathered x, (N*OH*OW) x (KH*KW*C), and the weight, (KH*KW*C) x K, which
- * lies in memory as it is needed. */
+ * already has this layout in memory. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 0
@@ -35,8 +35,8 @@
 DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_row, tile_column;
-Walk walk;             /* of this invocation's chunk column */
-int base[A_LOADS];     /* chunk of x at tap (0, 0) of a row's window, may lie before the image */
+Walk walk;             /* position of this invocation's chunk column */
+int base[A_LOADS];     /* chunk of x at tap (0, 0) of a row's window; it may lie before the image */
 ivec2 window[A_LOADS]; /* that tap's y and x */
 uint depth;            /* first row of the weight's tile */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the passes of the convolution share: shapes, the walk over taps and channels, the tile of a
- * workgroup, the store.  Offsets count chunks of 16 bytes, in 32 bits: 64 GiB per tensor. */
+/* Code shared by the passes of the convolution: shapes, the walk over taps and channels, the tile
+ * of a workgroup, the store.  Offsets count chunks of 16 bytes, in 32 bits: 64 GiB per tensor. */
 #ifndef DYNO_CONV2D_GEOMETRY_GLSL
 #define DYNO_CONV2D_GEOMETRY_GLSL
 #include "conv2d.h"
@@ -32,9 +32,10 @@ layout (constant_id = DYNO_CONV2D_K_SPLIT) const uint K_SPLIT = 8;
 layout (constant_id = DYNO_CONV2D_TILES) const uint TILES = 1;
 layout (constant_id = DYNO_CONV2D_TILES_N) const uint TILES_N = 1;
 
-/* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K of y, which are whole tiles
- * where there are several; a tile's product is that of its block.  The weight is [KH][KW][BLOCK_C][K];
- * within a block it is zero where an output and an input are of different groups. */
+/* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K of y, which are whole
+ * tiles where there are several blocks; a tile's product is over its block only.  The weight is
+ * [KH][KW][BLOCK_C][K]; within a block it is zero where an output and an input are of different
+ * groups. */
 #ifndef GROUPED
 #define GROUPED 0
 #endif
@@ -48,7 +49,7 @@ layout (constant_id = DYNO_CONV2D_GROUP_K) const uint GROUP_K = 8;
 #define BLOCK_K K
 #endif
 
-/* DILATED: neighbouring taps are that many pixels apart. */
+/* DILATED: neighbouring taps are DILATION_H and DILATION_W pixels apart. */
 #ifndef DILATED
 #define DILATED 0
 #endif
@@ -84,16 +85,17 @@ DYNO_PUSH (DynoConv2dPush, p);
 #endif
 #include "gemm-statistics.glsl"
 
-/* FEW: x has at most four channels that exist (the first layer of most nets), in memory eight as
- * ever.  The K axis (for wgrad the M axis) then counts four channels per tap: half of the product
- * would be multiplication by pad lanes.  In fp16 a chunk is two taps side by side, so a row of taps
- * is as long as an even number of them; the odd one's weight is zero. */
+/* FEW: x has at most four channels without pads (the first layer of most nets), but eight in memory
+ * as always.  The K axis (for wgrad the M axis) then counts four channels per tap: half of the
+ * product would be multiplication by pad lanes.  In fp16 a chunk is two taps side by side, so a row
+ * of taps is rounded up to an even number; the weight of the added tap is zero. */
 #if FEW
 #define FEW_TAPS   (CHUNK / 4)                                /* a chunk */
 #define FEW_CHUNKS ((KW + FEW_TAPS - 1) / FEW_TAPS)     /* a row of taps */
 #define FEW_DEPTH  (KH * FEW_CHUNKS * CHUNK)
 
-/* The row of the weight, of KH * KW * C, for an index on that axis; FALSE where there is none. */
+/* The row of the weight, of KH * KW * C, for an index on that axis; FALSE where there is no such
+ * row. */
 bool
 few_row (uint index, out uint row)
 {
@@ -106,8 +108,8 @@ few_row (uint index, out uint row)
 DYNO_BUFFER_IN (FewTaps, u32vec2, 8);
 #endif
 
-/* The chunk of taps (y, x) and the next in x, `at` being the input position of the first; x_tap
- * tells whether there is a next. */
+/* The chunk of taps (y, x) and the next in x, where `at` is the input position of the first; x_tap
+ * shows whether there is a next one. */
 GemmChunk
 few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 {
@@ -128,16 +130,16 @@ few_chunk (uint64_t address, ivec2 at, int pixel, uint x_tap, bool valid)
 }
 #endif
 
-/* IMAGES: row r of the product is image r % N at pixel r / N, and N is whole tiles, so that a tile is
- * of one pixel.  The workgroup leaves out the taps of which nothing is inside: at the edge of a 7x7
- * image with 3x3 taps a third, of all products 18 %.  A tap's channels are whole K tiles.  Of wgrad see
- * there. */
+/* IMAGES: row r of the product is image r % N at pixel r / N, and N is whole tiles, so that a tile
+ * has only one pixel.  The workgroup leaves out taps that lie outside of the image: at the edge of
+ * a 7x7 image with 3x3 taps these are a third, and 18 % of all products.  A tap's channels are
+ * whole K tiles.  wgrad.comp describes the same for wgrad. */
 #ifndef IMAGES
 #define IMAGES 0
 #endif
 #if IMAGES && A_ALONG_K
-uvec2 tap_begin, tap_end; /* y and x of those that are inside */
-uvec2 tap;                /* of the K tile */
+uvec2 tap_begin, tap_end; /* y and x of the taps that are inside */
+uvec2 tap;                /* the tap of the K tile */
 uint tap_chunk;           /* its first channels */
 
 void
@@ -147,7 +149,7 @@ taps_start ()
   tap_chunk = 0;
 }
 
-/* On to the next K tile, where a tap has so many chunks of channels. */
+/* Advances to the next K tile, where a tap has so many chunks of channels. */
 void
 taps_next (uint chunks)
 {
@@ -170,10 +172,10 @@ taps_trips (uint chunks)
 }
 #endif
 
-/* A row that is in no matrix: far outside of every image. */
+/* The position of a row that is in no matrix: far outside of every image. */
 #define NOWHERE (-0x40000000)
 
-/* PHASES: products of a strided dgrad, the longest first; TILES counts those of one. */
+/* PHASES: products of a strided dgrad, the longest first; TILES counts the tiles of one product. */
 #ifndef PHASES
 #define PHASES 1
 #endif
@@ -183,10 +185,10 @@ taps_trips (uint chunks)
 uint tile_phase;
 
 /* First row and column of the workgroup's tile, and its phase; FALSE when the grid was folded and
- * there is none.  Tiles of the same rows run side by side, and so do those of the phases: the
- * gathered side is read from memory once and from the cache after that, and short products, which
- * wait for memory, run beside long ones.  PHASES_APART, for few tiles: phase after phase, so that
- * what runs last is short. */
+ * the workgroup has no tile.  Tiles of the same rows run side by side, and so do the tiles of all
+ * phases: the gathered side is read from memory once and then from the cache, and short products,
+ * which wait for memory, run beside long ones.  PHASES_APART, for few tiles: the phases run one
+ * after the other, so that the last one is short. */
 bool
 tile_find (out uint row, out uint column)
 {
@@ -216,7 +218,8 @@ walk_start (uint index, uint chunks, uint width)
   return Walk (tap / width, tap % width, index % chunks);
 }
 
-/* On by `step` chunks, a constant: no divisions, since the steps in each digit are known. */
+/* Advances by `step` chunks, a constant: no divisions are needed, since the steps in each digit are
+ * known. */
 void
 walk_next (inout Walk walk, uint step, uint chunks, uint width)
 {
@@ -236,11 +239,11 @@ walk_next (inout Walk walk, uint step, uint chunks, uint width)
     }
 }
 
-/* Where the row that gemm_row was asked for begins, in groups of four elements. */
+/* The beginning of the row last passed to gemm_row, in groups of four elements. */
 uint store_row;
 
-/* SPLIT, of forward and dgrad: the K axis is cut into parts of K_SPLIT, z counts them, and each
- * writes its fp32 sums as target[z][rows][columns]; join.comp makes the activation of them.  The
+/* SPLIT, in forward and dgrad: the K axis is cut into parts of K_SPLIT, counted by z, and each part
+ * writes its fp32 sums as target[z][rows][columns]; join.comp adds them up to the activation.  The
  * part of this workgroup: */
 #if SPLIT
 DYNO_BUFFER_OUT (Parts4, vec4, 16);
@@ -264,12 +267,12 @@ split_end (uint depth)
   return SPLIT != 0 ? min (split_begin () + K_SPLIT, depth) : depth;
 }
 
-/* What the product is added to: what is in the target, or with ADD_STEP_H and ADD_STEP_W what p.added
- * has of every ADD_STEP_W-th pixel of every ADD_STEP_H-th row, and zero between them. */
+/* The values to which the product is added: the target's, or with ADD_STEP_H and ADD_STEP_W those
+ * of p.added for every ADD_STEP_W-th pixel of every ADD_STEP_H-th row, and zero between them. */
 #ifdef ADD_STEP_H
 #define ADDS true
 
-/* at: in the target, counted in four columns; FALSE: nothing is added there. */
+/* at: place in the target, counted in four columns; FALSE: nothing is added there. */
 bool
 added_at (uint at, out uint from)
 {
@@ -319,8 +322,7 @@ store_activation4 (uint at, vec4 v)
   Target4 (p.target).v[at] = u32vec2 (packHalf2x16 (v.xy), packHalf2x16 (v.zw));
 }
 
-/* Eight columns that are rounded already: with what was there before, or with a bias, added in
- * fp32. */
+/* Eight columns that are rounded already, plus the present values or a bias, added in fp32. */
 u32vec4
 sum_halves (u32vec4 chunk, u32vec4 old, bool add, vec4 bias, vec4 bias2)
 {
@@ -361,7 +363,7 @@ store_activation4 (uint at, vec4 v)
 #endif
 
 #if NORM || AFFINE
-/* Four columns of what lies beside the target, in its shape. */
+/* Four columns of a tensor of the target's shape. */
 #if HALF
 DYNO_BUFFER_IN (Norm4, u32vec2, 8);
 DYNO_BUFFER_IN (Norm8, u32vec4, 16);
@@ -403,7 +405,7 @@ store_affine4 (uint at, vec4 v, AffineColumns columns)
 #endif
 
 #if NORM
-/* The mask's bits of what lies at `at`, counted in four columns: of those, or of eight. */
+/* The mask's bits for the four or eight columns at `at`, which counts in four columns. */
 uint
 norm_mask (uint at)
 {
@@ -419,8 +421,8 @@ norm_mask (uint at)
 #endif
 }
 
-/* Four columns of a row of dy, with what is there added and rounded, behind the slope: stored, and
- * added to the sums. */
+/* Stores four columns of a row of dy, after the present values are added, rounding and the slope,
+ * and adds them to the sums. */
 void
 norm_store4 (NormColumns columns, uint at, vec4 v, vec4 x, uint mask, inout vec4 sum,
              inout vec4 product)

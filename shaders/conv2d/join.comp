@@ -1,9 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y[i] (+)= bias + sum over s of part[s][i], in order: the activation of a forward or dgrad whose K
- * axis was split.  SPLITS, where they are few: p.n_splits, all parts sent for at once.  With AFFINE it
- * goes through a batch norm (lib/affine.glsl).  With ADD_STEP_H and ADD_STEP_W not what y was is added, but
- * p.added at those pixels of H x W, as in geometry.glsl.  An invocation has 16 bytes of y. */
+ * axis was split.  SPLITS, where splits are few, equals p.n_splits, and all parts are loaded at
+ * once.  With AFFINE the result goes through a batch norm (lib/affine.glsl).  With ADD_STEP_H and
+ * ADD_STEP_W, p.added is added at these steps of the pixels of H x W, as in geometry.glsl, instead
+ * of the old y.  An invocation has 16 bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
 
@@ -61,7 +62,7 @@ apply (uint i, inout vec4 sum[VECTORS])
 }
 #endif
 
-/* Where what is added lies, for 16 bytes of y; FALSE: nothing is. */
+/* The place of the added values for 16 bytes of y; FALSE: nothing is added. */
 bool
 old_at (uint i, out uint from)
 {

@@ -4,12 +4,12 @@
  * (KH = 2 PAD_H + 1, KW likewise), by patches in shared memory (gemm-patch.glsl).
  *
  * Rows of the product are positions on a line: image after image, row after row, W pixels and PAD_W
- * zeros, H rows and PAD_H rows of zeros.  On this line every tap is a fixed step away, since what
- * lies left of a row is the end of the one before.  The positions that are no pixels are computed
- * in vain, 1 / W + 1 / H of all with 3 x 3 taps.
+ * zeros, H rows and PAD_H rows of zeros.  On this line every tap is a fixed step away, since the
+ * end of a row lies left of the next row.  Results at positions that are no pixels are not used, 1
+ * / W + 1 / H of all with 3 x 3 taps.
  *
- * FLIP 0: target = y, the product of x, with LOAD behind a batch norm, and the weight.  FLIP 1:
- * target = dx (+)=, of dy and the weight with its taps turned round. */
+ * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.  FLIP
+ * 1: target = dx (+)= the product of dy and the weight with its taps turned round. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -37,11 +37,11 @@ DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_row, tile_column;
 uint slab_chunk;       /* first chunk of channels of the slab whose weights are fetched next */
-uint patch_chunk;      /* likewise, of the patch */
-uint tap_y;            /* row of taps of those weights */
+uint patch_chunk;      /* likewise for the patch */
+uint tap_y;            /* row of taps of the weights fetched next */
 int patch_at[A_LOADS]; /* first chunk of a row of the patch; negative: zeros */
 
-/* The pixel at a position on the line; FALSE where there is none. */
+/* The pixel at a position on the line; FALSE where there is no pixel. */
 bool
 pixel_at (int position, out uint pixel)
 {
@@ -59,7 +59,7 @@ gemm_a (uint i)
 }
 
 #ifdef LOAD
-/* From inside, where the patch has channels that are not there. */
+/* A chunk inside of memory, where the patch has channels that do not exist. */
 uint
 gemm_load_chunk ()
 {

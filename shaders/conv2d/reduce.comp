@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target[i] += sum over s < n_splits of source[s * count + i], fp32, always in the same order: the
- * same bits every time.  SPLIT_LANES invocations share an element: each takes every SPLIT_LANES-th
- * split, the first adds up what they have. */
+/* target[i] += sum over s < n_splits of source[s * count + i], fp32, always in the same order, so
+ * that the bits are the same every time.  SPLIT_LANES invocations share an element: each takes
+ * every SPLIT_LANES-th split, and the first one adds up their sums. */
 #include "types.glsl"
 #include "conv2d.h"
 

@@ -2,14 +2,15 @@
 /* SPDX-License-Identifier: MIT */
 /* dweight[ky][kx][c][k] += sum over n, oy, ox of
  *     x[n][oy * STRIDE_H + ky - PAD_H][ox * STRIDE_W + kx - PAD_W][c] * dy[n][oy][ox][k]
- * (ky and kx times the dilation; c of k's block, and 0 where it is not of k's group; with LOAD x is
- * behind a batch norm)
+ * (ky and kx times the dilation; c of k's block, and 0 where c is not of k's group; with LOAD x is
+ * the output of a batch norm)
  *
  * as the product of the gathered x, transposed, (KH*KW*C) x (N*OH*OW), and dy, (N*OH*OW) x K.  The
- * long side is cut into splits of K_SPLIT pixels, z counts them; each writes its fp32 partial sums,
- * which reduce.comp adds up in order.  With one split (ACCUMULATE) the sums are added to the
- * gradient here.  IMAGES: a K tile is of images at one pixel, and a tile of the product of one tap, so
- * that the workgroup leaves out pixels at which the tap is outside; z counts even shares of the rest. */
+ * long side is cut into splits of K_SPLIT pixels, counted by z; each split writes its fp32 partial
+ * sums, which reduce.comp adds up in order.  With one split (ACCUMULATE) the sums are added to the
+ * gradient here.  IMAGES: a K tile consists of images at one pixel, and a tile of the product
+ * belongs to one tap, so that the workgroup leaves out pixels at which the tap is outside; z counts
+ * even shares of the remaining pixels. */
 #include "types.glsl"
 #define A_ALONG_K 0
 #define B_ALONG_K 0
@@ -33,11 +34,11 @@ DYNO_BUFFER_INOUT (Sums4, vec4, 16);
 uint tile_row, tile_column;
 uint pixel, pixel_end;  /* first of the K tile, and of the next split */
 int tap_at; /* chunk of x of this invocation's tap and channels in the window at (0, 0) */
-ivec2 tap;              /* its y and x there; NOWHERE: no such row */
+ivec2 tap;              /* y and x of the tap in that window; NOWHERE: no such row */
 #if IMAGES
 uvec2 out_begin, out_end; /* pixels of y at which the tap is inside */
-uvec2 at;                 /* of the K tile */
-uint image;               /* its first */
+uvec2 at;                 /* pixel of the K tile */
+uint image;               /* first image of the K tile */
 #else
 uvec3 walk[A_LOADS]; /* n, oy, ox of a row of A's tile */
 #endif
@@ -74,7 +75,7 @@ gemm_next ()
     }
 }
 
-/* From where on one side, and up to where, the tap is inside. */
+/* The range of pixels along a side at which the tap is inside. */
 uvec2
 out_range (int tap, uint size, uint out_size, uint stride)
 {
@@ -83,7 +84,7 @@ out_range (int tap, uint size, uint out_size, uint stride)
   return uvec2 (first, max (min (end, out_size), first));
 }
 
-/* The share of this workgroup; how many K tiles that is. */
+/* Sets the share of this workgroup; returns its number of K tiles. */
 uint
 images_start ()
 {
@@ -130,7 +131,7 @@ gemm_b (uint i)
                  (CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K));
 }
 
-/* On by BK pixels: the digits of the step are known, one carry each is enough. */
+/* Advances by BK pixels: the digits of the step are known, and one carry for each suffices. */
 void
 gemm_next ()
 {
@@ -153,7 +154,7 @@ gemm_next ()
 #endif
 
 #ifdef LOAD
-uint load_chunk; /* of x's channels, the same for all K tiles */
+uint load_chunk; /* chunk of x's channels, the same for all K tiles */
 
 uint
 gemm_load_chunk ()
@@ -170,7 +171,7 @@ gemm_next_group ()
 #endif
 
 #if GROUPED
-uint store_group; /* of the row that gemm_row was asked for, in its block */
+uint store_group; /* group of the row last passed to gemm_row, in its block */
 #endif
 
 bool
@@ -204,7 +205,7 @@ gemm_store (uint column, vec4 v)
         v += sums.v[at];
       sums.v[at] = v;
 #if FEW
-      /* The rows of pad lanes: partial sums are added up whole. */
+      /* The rows of pad lanes are written too, since partial sums are added up whole. */
       if (ACCUMULATE == 0)
         sums.v[at + 4 * (K / 4)] = vec4 (0.0);
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the passes of the depthwise convolution share: its constants, and four channels at once, one
- * access of 8 bytes in fp16 and of 16 in fp32; fp32 once loaded.  These kernels wait for memory:
- * loads are asked for without a branch around them, so that many are under way, and four channels
- * leave registers for more invocations than eight do. */
+/* Code shared by the passes of the depthwise convolution: constants, and the access to four
+ * channels at once, of 8 bytes in fp16 and of 16 in fp32; values are fp32 after loading.  These
+ * kernels wait for memory: loads are issued without a branch around them, so that many are under
+ * way, and four channels leave registers for more invocations than eight do. */
 #ifndef DYNO_DEPTHWISE_GLSL
 #define DYNO_DEPTHWISE_GLSL
 #include "lanes.glsl"
@@ -91,7 +91,7 @@ quad_store (uint64_t address, uint index, vec4 quad)
 #endif
 }
 
-/* As it is once it has been stored. */
+/* The value as it reads after it has been stored. */
 vec4
 quad_rounded (vec4 quad)
 {
@@ -99,7 +99,8 @@ quad_rounded (vec4 quad)
 }
 
 /* Pixel (y, x) of image n of h x w, `pad` where it lies outside, also where y or x wrapped below
- * zero.  Loaded in any case, from a place inside: no branch holds back the loads behind it. */
+ * zero.  The load is made in any case, from a place inside, so that no branch delays the following
+ * loads. */
 Words
 pixel_words_or (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column, Words pad)
 {
@@ -146,7 +147,7 @@ norm_clear (uint column)
   norm_sum = norm_product = vec4 (0.0);
 }
 
-/* Four channels of dy, as they are stored. */
+/* Four channels of dy, as stored. */
 vec4
 norm_quad (vec4 dy, Words x)
 {
@@ -154,10 +155,10 @@ norm_quad (vec4 dy, Words x)
 }
 #endif
 
-/* Each of n parts[][LOCAL_X * LOCAL_Y] is added up over y, in one order, into those of y 0; every
- * invocation of the workgroup must come here.  Counted in a way that Mesa unrolls: it unrolls no
- * loop around one that it does not, and sums by a counted index then lie in memory and not in
- * registers. */
+/* Adds up each of n parts[][LOCAL_X * LOCAL_Y] over y, in a fixed order, into the parts of y 0;
+ * every invocation of the workgroup must come here.  The loop is counted in a way that Mesa
+ * unrolls: Mesa unrolls no loop around one that it does not unroll, and sums with a loop's index
+ * would then lie in memory and not in registers. */
 #define QUADS_ADD_UP(parts, n)                                                   \
   [[unroll]] for (uint halving = 0; halving < 10; halving++)                     \
     {                                                                            \
@@ -171,7 +172,7 @@ norm_quad (vec4 dy, Words x)
     }
 
 #if NORM
-/* The workgroup's sums, partials[group][2][c]; every invocation of it must come here. */
+/* The workgroup's sums, partials[group][2][c]; every invocation of the workgroup must come here. */
 void
 norm_store (uint column)
 {

@@ -2,15 +2,16 @@
 /* SPDX-License-Identifier: MIT */
 /* y[n][oy][ox][c] = bias[c] + sum over ky, kx of
  *   x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c] * weight[ky][kx][c]
- * FLIP=1 reads the weight from its end, which makes the gradient of x of that of y where steps are
- * 1; ACCUMULATE=1 adds to y.  BIAS=1: there is one.
+ * FLIP=1 reads the weight from its end, which computes the gradient of x from that of y where steps
+ * are 1; ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.
  *
- * A piece of work is four channels of BAND rows and STRIP columns of y: what is loaded of a row of
- * x is multiplied with all taps that it meets.  KEEP=1: the weights of all taps are in registers;
- * without it those of one row of taps, and BAND and AHEAD are 1.  x counts groups of pieces, y
- * blocks of LOCAL_X times four channels; LOCAL_Y invocations share those.
+ * A piece of work is four channels of BAND rows and STRIP columns of y: each loaded pixel of a row
+ * of x is multiplied with all taps that it meets.  KEEP=1: the weights of all taps are in
+ * registers; without KEEP only the weights of one row of taps are, and BAND and AHEAD are 1.  x
+ * counts groups of pieces, y blocks of LOCAL_X times four channels; LOCAL_Y invocations share a
+ * block's channels.
  * STATISTICS=1: partials[group][2][c] = sums over the group of the stored y's distances to
- * pivot[c], and of their squares, in one order, for the batch norm that follows
+ * pivot[c], and of their squares, in a fixed order, for the batch norm that follows
  * (gemm-statistics.glsl).  AFFINE=1: y goes through a batch norm (lib/affine.glsl).  NORM, with
  * FLIP: partials[group][2][c] of norm.glsl. */
 #include "types.glsl"
@@ -30,7 +31,7 @@
 
 vec4 weights[N_WEIGHTS];
 
-/* Rows of taps from ky on. */
+/* Loads the weights of rows of taps from ky on. */
 void
 weights_load (uint ky, uint column)
 {
@@ -66,7 +67,7 @@ start_of (uint column)
 #endif
 }
 
-/* What the strip from `left` on meets of a row of x. */
+/* Loads the pixels of a row of x that the strip from `left` on meets. */
 void
 row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 {
@@ -75,7 +76,7 @@ row_load (out Words row[COLUMNS_IN], uint n, uint y, uint left, uint column)
 }
 
 #if NORM
-/* What the sums need of the rows that a piece stores. */
+/* The further values that the sums need for the rows that a piece stores. */
 Words beside[BAND][STRIP];
 #endif
 
@@ -83,7 +84,7 @@ Words beside[BAND][STRIP];
 AffineColumns affine; /* of this invocation's channels */
 #endif
 
-/* A row of the strip, row b of the band, of which `sums` is complete. */
+/* Stores a row of the strip, row b of the band, whose `sums` are complete. */
 void
 row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
 {
@@ -108,9 +109,9 @@ row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
       }
 }
 
-/* BAND rows of y from (n, top), STRIP columns from `left`: down the rows of x, AHEAD of them on
- * their way.  A row of y is stored as soon as it is complete, so that the sums of TAPS_H rows are
- * live. */
+/* Computes BAND rows of y from (n, top), STRIP columns from `left`: goes down the rows of x, with
+ * the loads of AHEAD rows under way.  A row of y is stored as soon as it is complete, so that the
+ * sums of TAPS_H rows are live. */
 void
 piece_make (uint n, uint top, uint left, uint column)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* LOAD=n, RELU or RELU6 of shared/activation.h: the x that a kernel convolves is the output of a
- * batch norm with this activation, which is not in memory: p.a is what the batch norm reads, and its
- * output is made of that right after loading, by one multiply-add.  p has mean, invstd, gamma and
+ * batch norm with this activation, which is not in memory: p.a is the batch norm's input, and the
+ * output is made from it right after loading, by one multiply-add.  p has mean, invstd, gamma and
  * beta, fp32 [C].
  *
- * RELU6 makes a sixth of it, since a result between 0 and 1 costs nothing, and x_unit makes up for
- * that.  A pixel outside of the image is the infinity that the activation makes zero.  Where the
- * statistics are not finite, the output is NaN; where they are, all of x is. */
+ * With RELU6 the output is divided by 6, since clamping to 0 .. 1 costs nothing, and x_unit
+ * compensates for this.  A pixel outside of the image is the infinity that the activation maps to
+ * zero.  Where the statistics are not finite, the output is NaN; where they are finite, all of x is
+ * finite. */
 #ifndef DYNO_DEPTHWISE_LOAD_GLSL
 #define DYNO_DEPTHWISE_LOAD_GLSL
 #ifdef LOAD
@@ -16,7 +17,7 @@
 
 Words x_pad;
 vec4 load_factor, load_shift, load_least;
-vec4 x_unit; /* what products with the values are to be multiplied by */
+vec4 x_unit; /* factor for products with the values */
 
 void
 load_begin (uint column)
@@ -28,7 +29,7 @@ load_begin (uint column)
   const bvec4 bad = equal (floatBitsToUint (mean + factor + beta) & 0x7f800000u,
                            uvec4 (0x7f800000u));
   load_least = mix (vec4 (0.0), uintBitsToFloat (uvec4 (0x7fc00000u)), bad);
-  /* infinity times it is infinity, but where all is zero */
+  /* infinity times the factor is infinity, except where the factor is zero */
   const bvec4 none = lessThan (abs (factor), vec4 (1e-30));
   factor = mix (factor, mix (vec4 (1e-30), vec4 (0.0), equal (beta, vec4 (0.0))), none);
   const uvec4 below = mix (uvec4 (0xff800000u), uvec4 (0x7f800000u), lessThan (factor, vec4 (0.0)));

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx[r] = invstd (g - mean (g) - xhat mean (g xhat)), g = dy[r] gamma, xhat = (x[r] - mean) invstd,
- * means over the C values of the row.  ACCUMULATE=1 adds to dx.  A workgroup as in
+ * means over the C values of the row.  ACCUMULATE=1 adds to dx.  Workgroups are as in
  * layernorm_forward. */
 #include "types.glsl"
 #include "lanes.glsl"

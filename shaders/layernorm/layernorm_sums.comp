@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Of SPLIT rows each: sum of dy xhat, for gamma, and of dy, for beta, [group][channel]; they are
- * added up by conv2d/reduce.comp.  A workgroup takes LOCAL_X accesses of channels (x) and SPLIT
- * rows (y), invocation (i, j) every LOCAL_Y-th of these; the order of the sums is fixed. */
+/* Sums over groups of SPLIT rows: of dy xhat, for gamma, and of dy, for beta, [group][channel];
+ * conv2d/reduce.comp adds them up.  A workgroup takes LOCAL_X accesses of channels (x) and SPLIT
+ * rows (y), invocation (i, j) every LOCAL_Y-th of these rows; the order of the sums is fixed. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "layernorm-push.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ACTIVATION=n, of shared/activation.h: f (x), and dy * f' (x), found from x or from y = f (x).
- * The slope at a bend is zero, as PyTorch's. */
+/* ACTIVATION=n, of shared/activation.h: f (x), and dy * f' (x), computed from x or from y = f (x).
+ * The slope at a bend is zero, as in PyTorch. */
 #ifndef DYNO_ACTIVATION_GLSL
 #define DYNO_ACTIVATION_GLSL
 #include "activation.h"
@@ -13,7 +13,8 @@ activate (vec4 x)
 #if ACTIVATION == DYNO_ACTIVATION_ID_RELU
   return relu (x);
 #elif ACTIVATION == DYNO_ACTIVATION_ID_RELU6
-  const uvec4 bits = floatBitsToUint (relu (x)); /* those from 6 to infinity are the larger ones */
+  /* numbers from 6 to infinity have the larger bits */
+  const uvec4 bits = floatBitsToUint (relu (x));
   return uintBitsToFloat (mix (bits, uvec4 (0x40c00000u),
                                lessThanEqual (bits - 0x40c00000u, uvec4 (0x3ec00000u))));
 #elif ACTIVATION == DYNO_ACTIVATION_ID_SILU

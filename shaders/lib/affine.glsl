@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* With AFFINE: what is stored is not the product but the output of the batch norm behind it, which
- * goes by running statistics, so that nothing but its parameters is needed:
+/* With AFFINE: the kernel stores not the product but the output of the batch norm after it, which
+ * uses running statistics, so that only the batch norm's parameters are needed:
  *
  *   y = f ((v - mean[c]) * gamma[c] / sqrt (variance[c] + epsilon) + beta[c] [+ residual])
  *
@@ -8,8 +8,8 @@
  *          2   one of y's shape, p.norm_x
  *   ACTIVATION f; not defined: none
  *
- * v is the product as it would lie in memory, so that y is the same to the bit as by two kernels.
- * p has mean, invstd (the variance), gamma and beta, fp32 [C]. */
+ * v is the product as it would be stored, so that y is the same to the bit as from two kernels.  p
+ * has mean, invstd (the variance), gamma and beta, fp32 [C]. */
 #ifndef DYNO_AFFINE_GLSL
 #define DYNO_AFFINE_GLSL
 #include "batchnorm-push.h"
@@ -19,7 +19,7 @@
 
 DYNO_BUFFER_IN (AffineFloats, vec4, 16);
 
-/* Of four channels. */
+/* The values of four channels. */
 struct AffineColumns {
   vec4 mean, factor, beta;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far an exponential moving average goes towards the newest value after t updates: 1 - decay, or
- * more while t is small, so that the first values are forgotten soon. */
+/* The step of an exponential moving average towards the newest value after t updates: 1 - decay, or
+ * more while t is small, so that the first values are soon forgotten. */
 #ifndef AVERAGE_GLSL
 #define AVERAGE_GLSL
 

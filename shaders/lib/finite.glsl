@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Inf and NaN, found by their bits: comparisons with NaN are the compiler's to fold. */
+/* Tests for Inf and NaN by their bits, since compilers may fold comparisons with NaN. */
 #ifndef DYNO_FINITE_GLSL
 #define DYNO_FINITE_GLSL
 
@@ -9,9 +9,9 @@ is_nonfinite (float value)
   return (floatBitsToUint (value) & 0x7f800000u) == 0x7f800000u;
 }
 
-/* Sums of squares, from differences that rounding can leave below zero: not below it.  Infinite
- * where the terms were too large to tell, which a maximum with zero would turn into no spread at
- * all. */
+/* Sums of squares from differences, which rounding can leave below zero, clamped to zero.  The
+ * result is infinite where the terms were too large for a difference, which a maximum with zero
+ * would turn into zero spread. */
 float
 spread_or_infinity (float difference)
 {

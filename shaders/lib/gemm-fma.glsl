@@ -5,7 +5,7 @@
 #ifndef DYNO_GEMM_FMA_GLSL
 #define DYNO_GEMM_FMA_GLSL
 
-/* Rows of vec4, one more than needed: a transposing store then falls on other banks. */
+/* Rows have one vec4 more than needed, so that a transposing store falls on different banks. */
 #define A_STRIDE (BM / 4 + 1)
 #define B_STRIDE (BN / 4 + 1)
 #define BLOCKS_M (TM / 4)
@@ -17,10 +17,10 @@ shared vec4 tile_b[STAGES * BK * B_STRIDE];
 #if STAGES == 1
 const uint stage = 0;
 #else
-uint stage = 0; /* first K of the tile that is put or multiplied */
+uint stage = 0; /* first K of the tile that is stored or multiplied */
 #endif
 
-/* Puts a chunk that lies along K (TRANSPOSE) or along the row into a tile. */
+/* Stores a chunk that lies along K (TRANSPOSE) or along the row into a tile. */
 #if HALF
 #define PUT_ALONG_K(tile, stride, chunk, k, line)                      \
   {                                                                    \
@@ -81,7 +81,7 @@ put ()
 }
 
 #if STATISTICS || NORM
-/* Of the columns and rows that this invocation stored. */
+/* Sums over the columns and rows that this invocation stored. */
 vec4 column_sum[BLOCKS_N], column_square[BLOCKS_N];
 
 void
@@ -157,7 +157,7 @@ gemm_run (uint trips)
     }
 #endif
 #if NORM
-  /* Four rows at a time: what is read beside them is sent for before any of them is stored. */
+  /* Four rows at a time: the loads for all of them are issued before any of them is stored. */
   NormColumns columns[BLOCKS_N];
   [[unroll]] for (uint j = 0; j < BLOCKS_N; j++)
     {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, no
- * shared memory, no barriers.
+/* The product loop for devices that are a CPU underneath: a workgroup is one subgroup of 8, without
+ * shared memory and barriers.
  *
- * There a load costs about a hundred cycles whatever its pattern, and a subgroupBroadcast no less,
- * for each is a loop over the lanes; a shuffle of 32 bits is one instruction, and so is arithmetic
- * on 8 lanes.  So lanes load chunks, as two words of 64 bits, and what the others need of them goes
- * to all by a shuffle.  Lanes lie along N where B's chunks do, and A is broadcast; where both lie
- * along K, lanes are rows of A and B is broadcast.  What is broadcast is loaded once a K tile, the
- * other operand four K at a time, in a loop that is not unrolled: the code must stay small, since
- * compiling takes time too.  fp32 only; BK is 32, but 4 where A lies along M.  gemm_next_group ()
- * is on by four K. */
+ * On such a device a load costs about a hundred cycles whatever its pattern, and a
+ * subgroupBroadcast no less, since each is a loop over the lanes; a shuffle of 32 bits is one
+ * instruction, and so is arithmetic on 8 lanes.  So lanes load chunks, as two words of 64 bits, and
+ * pass the elements that other lanes need by a shuffle.  Lanes lie along N where B's chunks do, and
+ * A is broadcast; where both lie along K, lanes are rows of A and B is broadcast.  The broadcast
+ * operand is loaded once per K tile, the other operand four K at a time, in a loop that is not
+ * unrolled: the code must stay small, since compiling takes time too.  fp32 only; BK is 32, but 4
+ * where A lies along M.  gemm_next_group () advances by four K. */
 #ifndef DYNO_GEMM_LANES_GLSL
 #define DYNO_GEMM_LANES_GLSL
 
 #if B_ALONG_K
-#define LINES  BN       /* of the operand that is broadcast */
+#define LINES  BN       /* lines of the broadcast operand */
 #define NARROW next_b
-#define WIDE   (BM / 8) /* vectors of lanes of the other */
+#define WIDE   (BM / 8) /* vectors of lanes of the other operand */
 #else
 #define LINES  BM
 #define NARROW next_a
@@ -26,8 +26,8 @@
 GemmChunk next_a[A_LOADS];
 GemmChunk next_b[B_LOADS];
 
-/* An element of a chunk, the same of another lane's, and one of the operand in lanes at (vector,
- * k). */
+/* An element of a chunk, an element of another lane's chunk, and an element of the operand in lanes
+ * at (vector, k). */
 float
 element (u64vec2 chunk, uint e)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* LOAD=n: A is gathered of the output of a batch norm, which is not in memory: what is loaded is the
- * batch norm's x, and its output is made of that on the way to shared memory (a CPU's lanes: to
- * registers), behind RELU or RELU6 of shared/activation.h, or with another n behind nothing.
+/* LOAD=n: A is gathered from the output of a batch norm, which is not in memory: the kernel loads
+ * the batch norm's x, and computes the output from it on the way to shared memory (a CPU's lanes:
+ * to registers), followed by RELU or RELU6 of shared/activation.h, or with another n by no
+ * activation.
  *
  * p.norm_y is [4][C] of x's type, written by batchnorm_finish.comp:
  *   0  the mean, rounded to that type
@@ -9,15 +10,15 @@
  *   2  beta - (mean - [0]) * [1]
  *   3  0; NaN where one of the eight channels around is not finite
  *
- * y = max ((x - [0]) * [1] + [2], [3]), of two fp16 channels at a time: 12 instructions for 16 bytes
- * of x; by fp32 they would be 28, with those that unpack and pack.  x - [0] is exact where both are
- * alike, so that a mean that is large against the deviation costs no precision, as one multiply-add
- * (8 instructions) would; `precise`, since a driver may make that one of it.  [3] is for a maximum
- * that drops NaN.  Zeros are put in behind all that where A is outside of a matrix or an image, as
- * without LOAD.
+ * y = max ((x - [0]) * [1] + [2], [3]), for two fp16 channels at a time: 12 instructions for 16
+ * bytes of x; in fp32 there would be 28, including unpacking and packing.  x - [0] is exact where
+ * both are close, so that a mean that is large compared with the deviation costs no precision,
+ * which one multiply-add (8 instructions) would cost; the expression is `precise`, since a driver
+ * may otherwise contract it to that multiply-add.  [3] is for a maximum that drops NaN.  Afterwards
+ * zeros replace elements outside of a matrix or an image, as without LOAD.
  *
- * The including file defines uint gemm_load_chunk (), the chunk of x's channels that this
- * invocation's chunk column of A's current tile is. */
+ * The including file defines uint gemm_load_chunk (), the chunk of x's channels for this
+ * invocation's chunk column of A's current tile. */
 #ifndef DYNO_GEMM_LOAD_GLSL
 #define DYNO_GEMM_LOAD_GLSL
 #ifdef LOAD
@@ -87,7 +88,7 @@ load_floats (u64vec2 chunk)
 }
 #endif
 
-/* A chunk of x as it was loaded -> one of A. */
+/* Converts a loaded chunk of x to a chunk of A. */
 GemmChunk
 load_put (GemmChunk chunk, bool valid)
 {

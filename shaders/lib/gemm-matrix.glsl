@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop with matrix units: a K tile at a time, as gemm-run.glsl says. */
+/* The product loop with matrix units: one K tile at a time, as described in gemm-run.glsl. */
 #ifndef DYNO_GEMM_MATRIX_GLSL
 #define DYNO_GEMM_MATRIX_GLSL
 
@@ -20,8 +20,8 @@
 #endif
 
 #if SLICES_K > 1
-/* The sums of the slices go through shared memory, where the tiles were, to the subgroup that has
- * the same ones of the first, and are added in the order of the slices. */
+/* The sums of the slices go through shared memory, in place of the tiles, to the subgroup of the
+ * first slice that has the same sums, and are added in the order of the slices. */
 void
 join_slices ()
 {
@@ -41,7 +41,7 @@ join_slices ()
             for (uint e = 0; e < MATRIX_LENGTH (more); e++)
               sum[i][j][e] += more[e];
           }
-  /* What is stored takes its way over the same memory. */
+  /* Stores use the same memory. */
   barrier ();
 }
 #endif

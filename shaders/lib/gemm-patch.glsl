@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* The product loop of a convolution with stride 1 on matrix units, where the taps of one slab of BK
  * channels all read the same patch of A in shared memory: row m of the product meets tap (y, x) in
- * row m + y * PITCH + x of the patch.  So A comes out of memory once per slab instead of once per
+ * row m + y * PITCH + x of the patch.  So A is read from memory once per slab instead of once per
  * tap, and no address is computed in the loop.  B's tile is one row of TAPS taps.
  *
- *   PATCH   rows of the patch, BM + what the taps reach beyond
- *   TAPS    in a row of taps
+ *   PATCH   rows of the patch, BM + the reach of the taps
+ *   TAPS    taps in a row of taps
  *   STAGES  2: the next patch is loaded into registers while the current one is multiplied, 1:
  *           after it, which leaves the registers to the sums; other workgroups then run
  *   PITCH, TAP_ROWS   defined by the including file: rows of the patch that a row of taps lies
  *           apart, and how many rows of taps there are
  *
  * gemm_a gives the patch of the current slab, gemm_b the weights of the current slab and row of
- * taps; gemm_next_taps () goes on to the next of them, gemm_next_slab () to the next patch. */
+ * taps; gemm_next_taps () advances to the next row of taps, gemm_next_slab () to the next patch. */
 #ifndef DYNO_GEMM_PATCH_GLSL
 #define DYNO_GEMM_PATCH_GLSL
 

@@ -1,35 +1,36 @@
 /* SPDX-License-Identifier: MIT */
-/* The product loop over the tile of gemm.glsl.  The file that includes this has defined before
+/* The product loop over the tile of gemm.glsl.  The including file first defines
  *   GemmChunk gemm_a (uint i), gemm_b (uint i)
  *       the chunks of the current K tile, zero outside of the matrices
  *   void gemm_next ()
- *       on to the next K tile (and with LANES gemm_next_group)
+ *       advances to the next K tile (and with LANES gemm_next_group)
  *   bool gemm_row (uint row)
- *       row of the tile: TRUE when it is to be stored; remembers where
+ *       row of the tile: TRUE when it is to be stored; keeps its place
  *   void gemm_store (uint column, vec4 v)
- *       four columns of the remembered row, column of the tile a multiple of 4
+ *       four columns of the row of gemm_row, column of the tile a multiple of 4
  *   void gemm_store2 (uint column, vec4 v, vec4 w)
  *       eight columns
  *   u32vec4 gemm_old (uint column)
- *       with matrix units, without SUMS_OUT: eight columns that are in memory, to be added to
+ *       with matrix units, without SUMS_OUT: eight columns in memory, to which the product is added
  *   void gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
  *       likewise: eight columns, rounded to fp16
  *   AffineColumns gemm_affine_columns (uint column)
- *       with AFFINE: what the batch norm has of four columns
+ *       with AFFINE: the batch norm's values of four columns
  *   void gemm_store_affine (uint column, vec4 v, AffineColumns columns)
  *       likewise, in place of gemm_store
  *   u32vec4 gemm_beside (uint64_t address, uint column)
- *       likewise, with matrix units: eight columns of what lies beside the target
+ *       likewise, with matrix units: eight columns of another tensor of the target's shape
  *   uint gemm_mask (uint column)
  *       with NORM and matrix units: the bits of eight columns (mask.glsl)
  *   void gemm_put_halves (uint column, u32vec4 chunk)
  *       likewise: eight columns, stored as they are
  *   uint gemm_load_chunk ()
- *       with LOAD, see gemm-load.glsl
- * and calls gemm_run (number of K tiles), with LOAD where A's chunks lie along M load_fetch () before.
+ *       with LOAD: see gemm-load.glsl
+ * and calls gemm_run (number of K tiles); with LOAD, where A's chunks lie along M, it calls
+ * load_fetch () first.
  *
- * Invariant of the loop: while one K tile is multiplied out of shared memory the next one is on its
- * way into registers. */
+ * Invariant of the loop: while one K tile is multiplied from shared memory, the next one is being
+ * loaded into registers. */
 #ifndef DYNO_GEMM_RUN_GLSL
 #define DYNO_GEMM_RUN_GLSL
 
@@ -38,7 +39,7 @@
 #endif
 
 #include "gemm-load.glsl"
-/* A's chunks lie along K: with LOAD other channels' for each K tile. */
+/* A's chunks lie along K: with LOAD each K tile has other channels. */
 #if defined (LOAD) && A_ALONG_K
 #define LOAD_FETCH() load_fetch ()
 #else
@@ -86,7 +87,7 @@ fetch ()
   fetch_b ();
 }
 
-/* Sends for the next K tile, if there is one. */
+/* Begins the loads of the next K tile, if there is one. */
 void
 fetch_next (bool more)
 {

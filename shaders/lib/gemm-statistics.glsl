@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* With STATISTICS: sums over the stored rows of each column of y, and of their squares, both of the
- * distance to a pivot, for the batch norm that follows: a mean that is large against the deviation
- * then cancels nothing once the pivot is near it.
+/* With STATISTICS: sums over the stored rows of each column of y, of the distances to a pivot and
+ * of their squares, for the batch norm that follows: where the pivot is near the mean, a mean that
+ * is large compared with the deviation causes no cancellation.
  *
- * What is summed are the values as they are stored.  A workgroup writes partials[group][2][K];
- * batchnorm_finish adds them up.  The order of all sums is fixed.
+ * The sums are of the values as stored.  A workgroup writes partials[group][2][K]; batchnorm_finish
+ * adds them up.  The order of all sums is fixed.
  *
- * With NORM, in dgrad, the sums are those of norm.glsl, partials[group][2][C], and
- * batchnorm_collect adds them up. */
+ * With NORM, in dgrad, the sums are as in norm.glsl, partials[group][2][C], and batchnorm_collect
+ * adds them up. */
 #ifndef DYNO_GEMM_STATISTICS_GLSL
 #define DYNO_GEMM_STATISTICS_GLSL
 #include "finite.glsl"
@@ -15,8 +15,8 @@
 #if STATISTICS
 DYNO_BUFFER_IN (Pivots4, vec4, 16);
 
-/* The pivots of four columns of the tile; batchnorm_finish takes the same where one is not
- * finite. */
+/* The pivots of four columns of the tile; batchnorm_finish uses the same replacement where a pivot
+ * is not finite. */
 vec4
 statistics_pivot (uint tile_column, uint column)
 {
@@ -30,7 +30,8 @@ statistics_pivot (uint tile_column, uint column)
 #if STATISTICS || NORM
 DYNO_BUFFER_OUT (Partials4, vec4, 16);
 
-/* The workgroup's total of four columns; which: 0 the sums, 1 the squares or products. */
+/* The workgroup's total of four columns; `which` is 0 for the sums, 1 for the squares or
+ * products. */
 void
 statistics_put (uint group, uint which, uint tile_column, uint column, vec4 total)
 {

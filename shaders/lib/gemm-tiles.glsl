@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Both tiles in shared memory for matrix units, in fp16 as they lie in memory, rows 16 bytes longer
- * than needed (else the rows of a fragment fall on the same banks). */
+/* Both tiles in shared memory for matrix units, in fp16 and the layout of memory; rows are 16 bytes
+ * longer than needed (else the rows of a fragment fall on the same banks). */
 #ifndef DYNO_GEMM_TILES_GLSL
 #define DYNO_GEMM_TILES_GLSL
 
 #define A_STRIDE  (A_COLUMNS + 1)
 #define B_STRIDE  (B_COLUMNS + 1)
-#define TILE_B    (A_ROWS * A_STRIDE) /* where B's tile begins */
+#define TILE_B    (A_ROWS * A_STRIDE) /* beginning of B's tile */
 #define TILE_SIZE (TILE_B + B_ROWS * B_STRIDE)
 #include "matrix-sums.glsl"
 

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* The tile of a matrix product, and which part of it each invocation moves.
+/* The tile of a matrix product, and the parts of it that each invocation moves.
  *
  * A workgroup makes one BM x BN tile of C = A B in K tiles of BK.  Macros by the kernel's spec:
- *   HALF           1: A and B are fp16 in memory, 0: fp32; sums are fp32 always
+ *   HALF           1: A and B are fp16 in memory, 0: fp32; sums are always fp32
  *   BM, BN, BK     the tile
  *   TM, TN         without matrix units: the part of one invocation, LOCAL_X = (BM / TM) * (BN /
  *                  TN)
  *   SM, SN         with MATRIX_KHR or MATRIX_NV: the part of one subgroup of 32, LOCAL_X = 32 *
  *                  (BM / SM) * (BN / SN)
- *   SLICES_K       with matrix units: 1, or into how many slices a K tile is cut, each of which has
- *                  subgroups of its own that make the whole of BM x BN; LOCAL_X is so many times more
+ *   SLICES_K       with matrix units: 1, or the number of slices of a K tile, each of which has
+ *                  subgroups of its own that make all of BM x BN; LOCAL_X is so many times larger
  *   STAGES         without matrix units: K tiles in shared memory at a time, 1 or 2; with two there
  *                  is one barrier per tile
  *   STRAIGHT       1: loads are issued after the last K tile too, from the start of memory, and
  *                  their values are not used; so there is no branch between loads and
- *                  multiplications, and the compiler mixes them.  Not for wgrad, which has
- *                  registers to lose
- *   PATCH, TAPS    with matrix units: gemm-patch.glsl, see there
- *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; loads are those of four K
- *   LOAD           A is made of what is loaded: gemm-load.glsl
+ *                  multiplications, and the compiler mixes them.  Not for wgrad, which would run
+ *                  out of registers
+ *   PATCH, TAPS    with matrix units: see gemm-patch.glsl
+ *   LANES          1: gemm-lanes.glsl, LOCAL_X = 8, fp32; a load is of four K
+ *   LOAD           A is computed from the loaded values: gemm-load.glsl
  *   CHECK_M, CHECK_N, CHECK_K   0 where the tile divides that side: no bounds are checked then
  * and by the file that includes this:
  *   A_ALONG_K      1: 16 bytes of A in memory lie along K, 0: along M
@@ -27,8 +27,8 @@
  *   HALVES_APART   1: the two halves of a chunk of A are valid each by itself
  *
  * Memory is read in chunks of 16 bytes (CHUNK elements).  An invocation moves chunk column a_column
- * (i) of the row a_row (i) of A's tile, i < A_LOADS; the same for B.  A row is along K where chunks
- * lie along M or N, and the other way round. */
+ * (i) of the row a_row (i) of A's tile, i < A_LOADS; the same for B.  A row is a place on the K
+ * axis where chunks lie along M or N, and a place on M or N where chunks lie along K. */
 #ifndef DYNO_GEMM_GLSL
 #define DYNO_GEMM_GLSL
 
@@ -108,16 +108,16 @@ DYNO_BUFFER_IN (GemmChunks, u32vec4, 16);
 #define GemmChunk u32vec4
 #endif
 
-/* Chunk `index` of memory, zero where not `valid`: by a branch around the load with LANES and
- * GATHER_BRANCHES, else the load is made in any case, of the first chunk where not valid, and the
- * zero is put in its place on the way to shared memory.  Which is faster was measured; it is a
- * matter of registers.  wgrad, us on an H200 with branches and without: tiles of 64x64 a subgroup
- * 193, 228; of 64x32 290, 260. */
+/* Chunk `index` of memory, zero where not `valid`: with LANES and GATHER_BRANCHES by a branch
+ * around the load; else the load is always made, of the first chunk where not valid, and the zero
+ * is inserted on the way to shared memory.  The faster way was measured, and depends on registers.
+ * wgrad, us on an H200 with branches and without: tiles of 64x64 per subgroup 193, 228; of 64x32
+ * 290, 260. */
 #if defined (LANES) || GATHER_BRANCHES
 #define GEMM_ZERO(chunk, valid) (chunk)
 #define GemmValid bool
 #ifdef LOAD
-bool gathered; /* zero is not zero any more behind the batch norm */
+bool gathered; /* zero is no longer zero after the batch norm */
 #else
 const bool gathered = true;
 #endif
@@ -144,9 +144,9 @@ gather (uint64_t address, uint index, bool valid)
 #endif
 
 #if STRAIGHT
-bool gemm_more = true; /* whether there is a K tile to load */
+bool gemm_more = true; /* there is a K tile to load */
 #endif
-GemmValid gathered; /* whether the last one was valid */
+GemmValid gathered; /* the last chunk was valid */
 
 GemmChunk
 gather (uint64_t address, uint index, bool valid)
@@ -171,7 +171,7 @@ a_column (uint i)
 #endif
 }
 
-/* Where lanes are rows, i counts vectors of 8 rows, and all of them are at one K. */
+/* Where lanes are rows, i counts vectors of 8 rows, and all rows are at the same K. */
 uint
 a_row (uint i)
 {

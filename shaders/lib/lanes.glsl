@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Lanes: the channels that one access of 16 bytes holds, 8 halves with HALF=1 and 4 floats without;
- * fp32 once loaded.  Include after types.glsl.  index counts accesses of 16 bytes from the address,
- * for floats accesses of LANES floats; it stays below 2^31, that is 32 GiB.  With WORDS64=1 an
- * access is two words of 64 bits instead of four of 32: a CPU underneath (llvmpipe) makes a loop
- * over its lanes of every word, however long. */
+/* Lanes: the channels of one access of 16 bytes, 8 halves with HALF=1 and 4 floats without; they
+ * are fp32 after loading.  Include after types.glsl.  index counts accesses of 16 bytes from the
+ * address, for floats accesses of LANES floats; it stays below 2^31, which is 32 GiB.  With
+ * WORDS64=1 an access is two words of 64 bits instead of four of 32: a CPU underneath (llvmpipe)
+ * runs a loop over its lanes for every word, whatever the word's length. */
 #ifndef DYNO_LANES_GLSL
 #define DYNO_LANES_GLSL
 #include "finite.glsl"
@@ -40,7 +40,7 @@ lanes_fill (float value)
   return lanes;
 }
 
-/* The 16 bytes as they lie in memory. */
+/* The 16 bytes as in memory. */
 uvec4
 words_load (uint64_t address, uint index)
 {
@@ -124,7 +124,7 @@ lanes_store_floats (uint64_t address, uint index, Lanes lanes)
     FloatLanesOut (address).v[index * QUADS + i] = lanes.q[i];
 }
 
-/* Adds what lies at the place already. */
+/* Adds the values that are stored at the place. */
 void
 lanes_store_sum (uint64_t address, uint index, Lanes lanes)
 {
@@ -134,8 +134,8 @@ lanes_store_sum (uint64_t address, uint index, Lanes lanes)
   lanes_store (address, index, lanes);
 }
 
-/* parts[0] becomes the sum of parts[LOCAL_X], in one order; every invocation of the workgroup must
- * come here. */
+/* parts[0] becomes the sum of parts[LOCAL_X], in a fixed order; every invocation of the workgroup
+ * must come here. */
 #define LANES_SUM(parts)                                             \
   for (uint n_parts = LOCAL_X; n_parts > 1;)                         \
     {                                                                \

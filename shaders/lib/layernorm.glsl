@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both passes of layer norm share.  Include after lanes.glsl and layernorm-push.h. */
+/* Code shared by both passes of layer norm.  Include after lanes.glsl and layernorm-push.h. */
 #ifndef DYNO_LAYERNORM_GLSL
 #define DYNO_LAYERNORM_GLSL
 layout (constant_id = DYNO_LAYER_NORM_ROWS) const uint ROWS = 1;
@@ -8,14 +8,14 @@ layout (constant_id = DYNO_LAYER_NORM_C) const uint C = 1;
 
 shared vec2 row_parts[LOCAL_X * LOCAL_Y];
 
-/* The sum over the LOCAL_X invocations of a row, for each of them; every invocation of the
+/* The sum over the LOCAL_X invocations of a row, which each of them gets; every invocation of the
  * workgroup must come here. */
 vec2
 row_sum (vec2 part)
 {
   const uint first = gl_LocalInvocationID.y * LOCAL_X;
   vec2 sum = vec2 (0.0);
-  barrier (); /* the sum before has been read */
+  barrier (); /* the previous sum has been read */
   row_parts[first + gl_LocalInvocationID.x] = part;
   barrier ();
   [[unroll]] for (uint i = 0; i < LOCAL_X; i++)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* What both passes of an LSTM's recurrence share.  Include after types.glsl and lstm-push.h.
+/* Code shared by both passes of an LSTM's recurrence.  Include after types.glsl and lstm-push.h.
  *
  * A workgroup takes SAMPLES sequences through all steps of a dispatch; their state is in shared
  * memory and in registers.  Invocation (x, part) has the UNITS hidden units x, x + LOCAL_X, ... and
- * adds up one of LOCAL_Y equal parts of their products; part 0 joins those in one order and goes on
- * alone.  More than one part is for UNITS=1.  Of a part the weights of the first KEEP rows stay in
- * registers over all steps (UNITS=1 and parts that divide the rows, then), the others are read at
- * each.
+ * adds up one of LOCAL_Y equal parts of their products; part 0 joins the parts in a fixed order,
+ * and only part 0 goes on.  More than one part requires UNITS=1.  The weights of the first KEEP
+ * rows of a part stay in registers over all steps (which requires UNITS=1 and parts that divide the
+ * rows), the others are read at each step.
  *
  * A step is a place in the order of the recurrence; t is its place in the sequence, from the end
- * with REVERSE=1.  Of steps that do not count y, kept gates, cell and gradients are zero, so that
- * the state before the first step that counts is zero in either direction, and nothing comes back
- * from steps behind the last.
- * State and gates' gradients are rounded to storage before they are multiplied, which is what the
- * product for the weight's gradient reads; one dispatch or several then give the same bits. */
+ * with REVERSE=1.  For steps that do not count, y, kept gates, cell and gradients are zero, so that
+ * the state before the first step that counts is zero in either direction, and no gradient comes
+ * from steps after the last one.
+ * State and gates' gradients are rounded to storage before they are multiplied, as the product for
+ * the weight's gradient reads them; one dispatch or several then give the same bits. */
 #ifndef DYNO_LSTM_GLSL
 #define DYNO_LSTM_GLSL
 #include "steps.glsl"
 
-/* COMPACT=1: a CPU underneath, whose compiler takes long over long code. */
+/* COMPACT=1: a CPU underneath, whose compiler takes long for long code. */
 #ifdef COMPACT
 #define UNROLL [[dont_unroll]]
 #else
@@ -33,9 +33,9 @@ layout (constant_id = DYNO_LSTM_YP) const uint YP = 8;
 layout (constant_id = DYNO_LSTM_COLUMN) const uint COLUMN = 0;
 layout (constant_id = DYNO_LSTM_STRIDE) const uint STRIDE = 1;
 
-/* What a step reads of global memory does not depend on the step before it: with AHEAD it is loaded
- * before the product, which hides the latency that would else lie in the chain of all steps.  Not
- * where that would take more registers than there are. */
+/* The values that a step reads from global memory do not depend on the step before: with AHEAD they
+ * are loaded before the product, which hides latency that would otherwise lie in the chain of all
+ * steps.  AHEAD is off where the registers would not suffice. */
 #if UNITS * SAMPLES <= 2
 #define AHEAD 1
 #endif
@@ -44,7 +44,7 @@ layout (constant_id = DYNO_LSTM_STRIDE) const uint STRIDE = 1;
 #define STORED float16_t
 DYNO_BUFFER_IN (StoredIn, float16_t, 2);
 DYNO_BUFFER_OUT (StoredOut, float16_t, 2);
-/* by way of the bits: compilers leave out a conversion there and back */
+/* by bits, since compilers leave out a conversion to half and back */
 #define ROUND(value) (unpackHalf2x16 (packHalf2x16 (vec2 (value, 0.0)))[0])
 #else
 #define STORED float
@@ -67,7 +67,7 @@ store (uint64_t address, uint i, float x)
   StoredOut (address).v[i] = STORED (x);
 }
 
-/* The place in the sequence of a step; wraps to a large number before the first one. */
+/* The place of a step in the sequence; it wraps to a large number before the first one. */
 uint
 place_of (uint step)
 {
@@ -84,7 +84,7 @@ sigmoid (float x)
   return 1.0 / (1.0 + exp (-x));
 }
 
-/* To the last bits near 0 too, where 1 - exp (-2x) has few. */
+/* Tanh, exact to the last bits also near 0, where 1 - exp (-2x) has few. */
 float
 tanh_of (float x)
 {

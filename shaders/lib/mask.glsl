@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A mask: which elements of y (rows, accesses of 16 bytes) are above zero, a bit each.  The slope of
- * a relu behind a sum is found from it, a sixteenth of what y would be to read, and y need not be
- * there.  Word (row / 4) * accesses + access is of four rows, a byte each; bit i of that is element i of
- * the access: of 8 halves, or of 4 floats. */
+/* A mask has a bit for each element of y (rows, accesses of 16 bytes), set where the element is
+ * above zero.  The slope of a relu after a sum is computed from the mask, which has a sixteenth of
+ * the bytes of y, and y need not exist.  Word (row / 4) * accesses + access covers four rows, a
+ * byte each; bit i of a byte is element i of the access: of 8 halves, or of 4 floats. */
 #ifndef DYNO_MASK_GLSL
 #define DYNO_MASK_GLSL
 
 DYNO_BUFFER_IN (MaskIn, uint, 4);
 DYNO_BUFFER_OUT (MaskOut, uint, 4);
 
-/* Bits of an access, those above of others. */
+/* The bits of an access; the bits above belong to others. */
 uint
 mask_load (uint64_t address, uint row, uint access, uint accesses)
 {

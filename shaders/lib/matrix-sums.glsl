@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A subgroup's SM x SN sums as 16 x 16 fragments, and their way to memory.
+/* A subgroup's SM x SN sums as 16 x 16 fragments, and their stores to memory.
  *
  * Stores go through shared memory, each subgroup by itself, as rows whose bounds are plain code and
- * which are written in 16-byte pieces.  Activations are rounded before (what is added to them is
- * added in fp32 and rounded again); with SUMS_OUT the fp32 sums themselves come out, EDGE columns
- * at a time.
+ * which are written in 16-byte pieces.  Activations are rounded first (later summands are added in
+ * fp32, and the result is rounded again); with SUMS_OUT the fp32 sums themselves are stored, EDGE
+ * columns at a time.
  *
  * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves, and
- * with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (gemm-run.glsl says what they
- * are), and TILE_SIZE, what the loop needs of shared memory in 16
- * bytes; the edges of stores lie over it, or from EDGE_AT on if that is defined. */
+ * with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in gemm-run.glsl),
+ * and TILE_SIZE, the shared memory of the loop in units of 16 bytes; the edges of stores lie over
+ * this memory, or from EDGE_AT on if that is defined. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
@@ -18,7 +18,7 @@
 #define FRAGMENTS_N (SN / 16)
 #define SUBGROUPS_N (BN / SN)
 #define SUBGROUPS   (LOCAL_X / 32)
-/* Of a K tile each slice is multiplied by subgroups of its own, which then add up what they have. */
+/* Each slice of a K tile is multiplied by subgroups of its own, whose sums are then added up. */
 #ifndef SLICES_K
 #define SLICES_K 1
 #endif
@@ -45,10 +45,10 @@
 #define SHARED_SIZE (LOOP_SIZE > EDGE_SIZE ? LOOP_SIZE : EDGE_SIZE)
 #define EDGE_FIT    (SHARED_SIZE / EDGE_SIZE)
 #endif
-/* Fragments, one below the other, that a subgroup stores at a time. */
+/* The number of fragments, one below the other, that a subgroup stores at a time. */
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
 #if NORM
-/* fewer, since what is read beside them takes registers; with 64x32 sums there are enough */
+/* fewer, since the additional reads take registers; with 64x32 sums registers suffice */
 #define EDGE_SPARE (SM == 64 && SN == 32)
 #define EDGE_FRAGMENTS \
   (EDGE_SPARE && EDGE_FIT >= 4                    ? 4 \
@@ -82,7 +82,7 @@ shared u32vec4 tile[SHARED_SIZE];
 
 MATRIX_C sum[FRAGMENTS_M][FRAGMENTS_N];
 
-/* Where a subgroup's sums begin in the tile. */
+/* The place in the tile at which a subgroup's sums begin. */
 uint
 sums_row ()
 {
@@ -118,7 +118,7 @@ sums_clear ()
 }
 
 #if AFFINE
-/* Eight columns that are rounded, through the batch norm. */
+/* Applies the batch norm to eight rounded columns. */
 u32vec4
 affine_halves (const AffineColumns columns[2], u32vec4 chunk, u32vec4 beside)
 {
@@ -134,7 +134,7 @@ affine_halves (const AffineColumns columns[2], u32vec4 chunk, u32vec4 beside)
 #endif
 
 #if STATISTICS || NORM
-/* Of the eight columns that this invocation stores, with every eighth or fourth row of its
+/* Sums over the eight columns that this invocation stores, with every eighth or fourth row of its
  * subgroup. */
 vec4 column_sum[2], column_square[2];
 #if STATISTICS
@@ -186,7 +186,7 @@ norm_clear ()
     }
 }
 
-/* Eight columns of dy, rounded, behind the slope. */
+/* Eight columns of dy, rounded, with the slope applied. */
 u32vec4
 norm_take_halves (u32vec4 chunk, u32vec4 x, uint mask)
 {
@@ -201,7 +201,7 @@ norm_take_halves (u32vec4 chunk, u32vec4 x, uint mask)
 }
 #endif
 
-/* Shared memory is this function's from here on. */
+/* From here on this function uses the shared memory. */
 void
 statistics_store (uint group)
 {
@@ -263,15 +263,15 @@ sums_store ()
   norm_clear ();
 #endif
 #if AFFINE
-  AffineColumns columns[2]; /* those of all stores of this invocation */
+  AffineColumns columns[2]; /* for all stores of this invocation */
   [[unroll]] for (uint part = 0; part < 2; part++)
     columns[part] =
         gemm_affine_columns (column0 + gl_SubgroupInvocationID % (SN / 8) * 8 + part * 4);
 #endif
   [[unroll]] for (uint i = 0; i < FRAGMENTS_M; i += EDGE_FRAGMENTS)
     {
-      /* What the sums are added to, or stored by, is sent for before the fragments take their
-       * way. */
+      /* The values that the stores add or depend on are loaded before the fragments go through
+       * shared memory. */
       u32vec4 old[EDGE_TURNS];
 #if NORM
       u32vec4 beside[EDGE_TURNS];

@@ -8,7 +8,7 @@
  *   MATRIX_LOAD_COLUMNS (b, array, first, stride); element (r, c) is array[first + c * stride + r]
  *   c = MATRIX_MULTIPLY_ADD (a, b, c);
  *   MATRIX_STORE_ROWS (c, array, first, stride);
- *   c[i] for i < MATRIX_LENGTH (c): an invocation's elements, in an order that is the driver's.
+ *   c[i] for i < MATRIX_LENGTH (c): an invocation's elements, in an order that the driver defines.
  *
  * array is a shared array or the v[] of a buffer; first and stride count its elements. */
 #ifndef DYNO_MATRIX_GLSL

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* With NORM: what is stored is the gradient dy of a batch norm's output, and the kernel makes the
- * sums that the backward pass of that batch norm begins with, sum of dy and of dy * xhat over the
- * rows, which need not be read again for it.  xhat = (x - mean[c]) * invstd[c]; x is the
- * batch norm's, of the shape of dy.
+/* With NORM: the kernel stores the gradient dy of a batch norm's output, and makes the sums that
+ * the backward pass of that batch norm begins with, of dy and of dy * xhat over the rows, so that
+ * dy need not be read again for them.  xhat = (x - mean[c]) * invstd[c]; x is the batch norm's
+ * input, of the shape of dy.
  *
  *   NORM 1   no activation follows the batch norm
- *        2   ACTIVATION does, its slope is found from x
- *        3   likewise, from the mask of its output (mask.glsl), since a residual was added before
+ *        2   ACTIVATION follows, its slope is computed from x
+ *        3   likewise, but from the mask of its output (mask.glsl), since a residual was added
+ *            before
  *
- * dy is stored behind that slope: the slopes of RELU and RELU6 are 0 and 1, so the sums are those of
- * what is stored.  p has mean, invstd, gamma and beta, fp32 [C]. */
+ * dy is stored with that slope applied: the slopes of RELU and RELU6 are 0 and 1, so the sums are
+ * of the stored values.  p has mean, invstd, gamma and beta, fp32 [C]. */
 #ifndef DYNO_NORM_GLSL
 #define DYNO_NORM_GLSL
 #if NORM == 2
@@ -20,7 +21,7 @@
 
 DYNO_BUFFER_IN (NormFloats, vec4, 16);
 
-/* Of four channels. */
+/* The values of four channels. */
 struct NormColumns {
   vec4 mean;
 #if NORM == 2
@@ -40,8 +41,8 @@ norm_columns (uint group)
   return columns;
 }
 
-/* dy of a row behind the slope, added to the sums; norm_finish makes the second one that of dy *
- * xhat.  mask: the bits of these channels, where NORM is 3. */
+/* Applies the slope to dy of a row and adds it to the sums; norm_finish turns the second sum into
+ * the sum of dy * xhat.  mask: the bits of these channels, where NORM is 3. */
 vec4
 norm_take (NormColumns columns, vec4 dy, vec4 x, uint mask, inout vec4 sum, inout vec4 product)
 {

@@ -2,9 +2,9 @@
 #ifndef DYNO_RELU_GLSL
 #define DYNO_RELU_GLSL
 
-/* max (x, 0), but NaN stays NaN: by its bits, since compilers may turn any comparison into a
- * maximum that drops NaN.  Bits from 0x80000000 (-0) to 0xff800000 (-infinity) are the negative
- * numbers. */
+/* max (x, 0), but NaN stays NaN: x is tested by its bits, since compilers may turn any comparison
+ * into a maximum that drops NaN.  Bits from 0x80000000 (-0) to 0xff800000 (-infinity) are the
+ * negative numbers. */
 vec4
 relu (vec4 x)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What every kernel includes first, right after its #version line: extensions, workgroup size,
+/* Every kernel includes this first, right after its #version line: extensions, workgroup size,
  * buffer types.
  *
  * Buffers are reached by address.  A kernel declares the views it needs, each of one element type
@@ -7,15 +7,15 @@
  *
  *   DYNO_BUFFER_IN (SourceF32, float, 4);        readonly  buffer, address a multiple of 4
  *   DYNO_BUFFER_OUT (TargetF16x4, f16vec4, 8);   writeonly buffer, address a multiple of 8
- *   DYNO_BUFFER_INOUT (Sums, float, 4);          both; only where a kernel really does both
+ *   DYNO_BUFFER_INOUT (Sums, float, 4);          both; only where a kernel really reads and writes
  *   ...
  *   SourceF32 source = SourceF32 (p.source);     p.source is a uint64_t of the push constants
  *   x = source.v[i];
  *
- * Push constants: DYNO_PUSH (DynoFillPush, p); with the struct of shared/<op>.h.
+ * Push constants: DYNO_PUSH (DynoFillPush, p); with a struct of shared/<op>-push.h.
  *
  * llvmpipe (Mesa 22.3) ends the loops of an invocation, silently, after 65535 iterations in all,
- * nested ones counted one by one and unrolled ones not at all: split long reductions over more
+ * where nested iterations each count and unrolled ones do not: split long reductions over more
  * invocations. */
 #ifndef DYNO_TYPES_GLSL
 #define DYNO_TYPES_GLSL

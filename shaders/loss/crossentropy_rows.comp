@@ -1,18 +1,18 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* One workgroup per row of logits (N, C): loss = log sum exp (x) - sum q x, q = (1 - SMOOTHING)
- * one-hot + SMOOTHING / C; accuracy = 1 when the first of the largest logits is the target's;
- * log_loss = -log2 softmax (x) of the target; with TOP5=1, top5 = 1 when less than five classes are
- * before the target: those with a larger logit, or an equal one and a smaller number.  GRADIENT=1
- * writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose target is
- * no class, count nothing and get a zero gradient.
+ * one-hot + SMOOTHING / C; accuracy = 1 when the first of the largest logits is at the target;
+ * log_loss = -log2 softmax (x) of the target; with TOP5=1, top5 = 1 when less than five classes
+ * come before the target: classes with a larger logit, or with an equal one and a smaller number.
+ * GRADIENT=1 writes (softmax (x) - q) * scale / loss_divisor.  Rows from n_valid on, and rows whose
+ * target is no class, do not count and get a zero gradient.
  * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C w,
  * Q its sum: loss = (Q log sum exp (x) - sum q x) norm, gradient (Q softmax (x) - q) * norm * ...,
- * norm being weight_norm.comp's.
- * MIX=1: the target of the sample before has the step's mix_target of one-hot and of w[target]; the
- * metrics are of the one with the larger share.
+ * with norm from weight_norm.comp.
+ * MIX=1: the target of the sample before has the share mix_target of the step in one-hot and in
+ * w[target]; the metrics are of the target with the larger share.
  * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
- * LOCAL_X-th access; the parts are joined in one order by all of them. */
+ * LOCAL_X-th access; all invocations join the parts in a fixed order. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -57,7 +57,7 @@ logit_at (uint row, uint c)
 #endif
 }
 
-/* Joins two parts; of equal largest values the one with the lower place stays. */
+/* Joins two parts; where the largest values are equal, the one with the lower place stays. */
 vec4
 join (vec4 a, vec4 b)
 {
@@ -71,7 +71,7 @@ join (vec4 a, vec4 b)
                a.w + b.w);
 }
 
-/* Takes the classes from first on into a part. */
+/* Adds the classes from first on to a part. */
 vec4
 take (vec4 part, Lanes x, uint first)
 {
@@ -92,7 +92,7 @@ take (vec4 part, Lanes x, uint first)
 }
 
 #ifdef TOP5
-/* How many of the classes from first on are before the target. */
+/* The number of classes from first on that come before the target. */
 uint
 count_before (Lanes x, uint first, uint target, float at_target)
 {
@@ -114,7 +114,7 @@ main ()
   const uint lane = gl_LocalInvocationID.x;
   for (uint row = gl_WorkGroupID.x; row < ROWS; row += gl_NumWorkGroups.x)
     {
-      /* What has to be waited for is asked for before the sums. */
+      /* Loads are issued before the sums, to hide their latency. */
 #ifdef MIX
       uint target = row_target (row), other = target != NO_CLASS ? row_other (row) : NO_CLASS;
       float other_share = other != NO_CLASS ? StepIn (p.step_input).v[0].mix_target : 0.0;

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* Adds up the rows' results (loss, then METRICS metrics, four to a vector) in a fixed order, in one
- * workgroup, into the step's output; the fields that only an optimizer knows are set to what holds
- * without one. */
+ * workgroup, into the step's output; the fields that only an optimizer computes are set to their
+ * values without one. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

@@ -1,14 +1,14 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* One workgroup per row of the prediction (N, C): loss = mean over C of (x - t)^2, first metric =
- * mean of |x - t|; with PER_OUTPUT=1 the C others are |x - t| of each output; t (N, C) floats,
- * dense.  STANDARD=1: x stands for x * deviation + mean, each of its values by its own: loss and
- * metrics are of that, in the targets' unit, the gradient of (x - (t - mean) / deviation)^2 / 8,
- * whose curvature is the most that cross entropy has: one learning rate then suits both.
- * GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.
+ * mean of |x - t|; with PER_OUTPUT=1 the C other metrics are |x - t| of each output; t (N, C)
+ * floats, dense.  STANDARD=1: x stands for x * deviation + mean, with a deviation and a mean for
+ * each output: loss and metrics are computed from that, in the targets' unit, and the gradient is
+ * that of (x - (t - mean) / deviation)^2 / 8, whose curvature is the largest of cross entropy, so
+ * that one learning rate suits both.  GRADIENT=1 writes 2 (x - t) / C * scale / loss_divisor.
  * SMOOTH_L1=1: (x - t)^2 / 2 where |x - t| < 1, |x - t| - 1/2 elsewhere, in place of the square;
- * with STANDARD=1 of (x - z) and times the deviation, that is with the bend at the deviation.  Rows from n_valid on count nothing and
- * get a zero gradient. */
+ * with STANDARD=1 of (x - z) and times the deviation, that is, with the bend at the deviation.
+ * Rows from n_valid on do not count and get a zero gradient. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -33,8 +33,8 @@ DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 #define SLOPE 2.0
 #endif
 
-/* Of a difference d in units of `deviation`: what it costs, in the targets' unit, and the direction
- * that the gradient takes. */
+/* For a difference d in units of `deviation`: its loss, in the targets' unit, and the direction of
+ * the gradient. */
 #ifdef SMOOTH_L1
 #define COST(d, deviation) \
   ((deviation) * (abs (d) < 1.0 ? 0.5 * (d) * (d) : abs (d) - 0.5))
@@ -49,7 +49,7 @@ DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 #else
 #define METRICS 1
 #endif
-#define STRIDE ((1 + METRICS + 3) / 4 * 4) /* results of a row, with the zeros behind them */
+#define STRIDE ((1 + METRICS + 3) / 4 * 4) /* results of a row, with the zeros after them */
 
 shared vec2 parts[LOCAL_X];
 

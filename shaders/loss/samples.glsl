@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a loss and the samples that they belong to: with PER_SAMPLE=n, n > 1, so many rows, steps
- * of a sequence, are a sample, whose loss and metrics are their mean; else each row is one. */
+/* Rows of a loss and the samples that they belong to: with PER_SAMPLE=n, n > 1, n rows (steps of a
+ * sequence) form a sample, whose loss and metrics are their mean; else each row is a sample. */
 #ifndef DYNO_LOSS_SAMPLES_GLSL
 #define DYNO_LOSS_SAMPLES_GLSL
 #ifdef PER_SAMPLE

@@ -1,9 +1,10 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* norm = valid rows / sum over them of w[target], in one workgroup and one order: what makes the mean
- * over rows of cross entropy that over their weights, as PyTorch's.  Rows whose target is no class
- * have no weight; where no row has any, norm is 0: such a batch counts nothing.
- * MIX=1: the weight of a row is the mean of both targets' by their shares. */
+/* norm = valid rows / sum over them of w[target], in one workgroup and a fixed order: the factor
+ * that turns the mean over rows of cross entropy into the weighted mean, as in PyTorch.  Rows whose
+ * target is no class have no weight; where no row has a weight, norm is 0, and the batch does not
+ * count.
+ * MIX=1: the weight of a row is the mean of both targets' weights by their shares. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"

@@ -1,13 +1,14 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* The gradient of the gates before their functions, dgates (N, T, KP), of one direction, from the
- * last step back; over steps first .. first + count - 1 of that way:
- *     dh = dy[n][t][COLUMN ...] + W_hh^T dgates of the step behind;   e = tanh (c)
+ * last step backwards; over steps first .. first + count - 1 in that order:
+ *     dh = dy[n][t][COLUMN ...] + W_hh^T dgates of the following step;   e = tanh (c)
  *     dc = dc + dh o (1 - e^2)
  *     di = dc g i (1 - i);  df = dc c' f (1 - f);  dg = dc i (1 - g^2);  do = dh e o (1 - o)
  *     dc = dc f
  * with c' the cell of the step before.  previous[n][t] is the state before the step, for the
- * product that makes the weight's gradient.  CARRY=1: dc goes on from one dispatch to the next. */
+ * product that makes the weight's gradient.  CARRY=1: dc is carried from one dispatch to the
+ * next. */
 #include "types.glsl"
 #include "lstm-push.h"
 #include "lstm.glsl"
@@ -17,7 +18,7 @@ DYNO_PUSH (DynoLstmBackwardPush, p);
 #define HP   ((H + 7) / 8 * 8)
 #define ROWS ((4 * H + LOCAL_Y - 1) / LOCAL_Y)
 
-shared float slopes[4 * H * SAMPLES]; /* dgates of the step behind, [gate and unit][sample] */
+shared float slopes[4 * H * SAMPLES]; /* dgates of the following step, [gate and unit][sample] */
 #if LOCAL_Y > 1
 shared float parts[LOCAL_Y * SAMPLES * LOCAL_X];
 #endif
@@ -28,7 +29,7 @@ weight_at (uint row, uint unit)
   return load (p.weight, row * H + unit);
 }
 
-/* What a step reads of the forward pass and of what is behind it in the net. */
+/* The values that a step reads from the forward pass and from the gradient of y. */
 struct Kept
 {
   vec4 gate;
@@ -135,7 +136,7 @@ main ()
       UNROLL for (uint b = 0; b < SAMPLES; b++)
         parts[(part * SAMPLES + b) * LOCAL_X + x] = sums[b];
 #endif
-      barrier (); /* the slopes have been read, the parts are there */
+      barrier (); /* the slopes have been read, and the parts are written */
       if (part == 0)
         UNROLL for (uint u = 0; u < UNITS; u++)
         {

@@ -3,15 +3,15 @@
 /* h, c (N, H) of one direction over steps first .. first + count - 1:
  *     (i, f, g, o) = gates[n][t] + W_hh h + b_hh
  *     c = sigmoid (f) c + sigmoid (i) tanh (g);   y[n][t][COLUMN ...] = h = sigmoid (o) tanh (c)
- * KEPT=1 writes i, f, g, o behind their functions, too; CELL=1 writes c, and starts from it where
- * first is not 0.  PAD_END=1: this direction's share is y's last, the pads come behind it. */
+ * KEPT=1 also writes i, f, g, o after their functions; CELL=1 writes c, and starts from it where
+ * first is not 0.  PAD_END=1: this direction's share is the last of y, and the pads follow it. */
 #include "types.glsl"
 #include "lstm-push.h"
 #include "lstm.glsl"
 
 DYNO_PUSH (DynoLstmPush, p);
 
-#define ROWS ((H + LOCAL_Y - 1) / LOCAL_Y) /* of the weight, in a part */
+#define ROWS ((H + LOCAL_Y - 1) / LOCAL_Y) /* rows of the weight in a part */
 
 shared float state[H * SAMPLES]; /* [row][sample] */
 #if LOCAL_Y > 1
@@ -119,7 +119,7 @@ main ()
       UNROLL for (uint b = 0; b < SAMPLES; b++)
         parts[(part * SAMPLES + b) * LOCAL_X + x] = sums[b];
 #endif
-      barrier (); /* the state has been read, the parts are there */
+      barrier (); /* the state has been read, and the parts are written */
       if (part == 0)
         UNROLL for (uint u = 0; u < UNITS; u++)
         {

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* target[k][j] = source[j][k], k < 4 H, j < H: of the recurrent weight [H][KP], so that units that
- * lie beside each other read so, too. */
+/* target[k][j] = source[j][k], k < 4 H, j < H: for the recurrent weight [H][KP], so that
+ * neighbouring units read neighbouring weights. */
 #include "types.glsl"
 #include "lstm-push.h"
 

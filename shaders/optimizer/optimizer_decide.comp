@@ -19,8 +19,8 @@ DYNO_BUFFER_OUT (StepOut, DynoStepOutput, 4);
 
 shared vec2 parts[LOCAL_X];
 
-/* 1 - beta^t.  beta is near 1, where beta^t in fp32 would leave few digits of the difference: by
- * series of log and exp there. */
+/* 1 - beta^t.  beta is near 1, where beta^t in fp32 would leave few digits of the difference: there
+ * it is computed by series of log and exp. */
 float
 correction (float beta, uint t)
 {
@@ -80,7 +80,7 @@ void
 main ()
 {
   const uint lane = gl_LocalInvocationID.x;
-  /* Read at once and early: one after the other these waits would take longer than the sum. */
+  /* All is read early and at once: the waits one after the other would take longer than the sum. */
   const DynoScalerState old = Scaler (p.scaler).v[0];
   const DynoStepInput step_input = StepIn (p.step_input).v[0];
   vec2 sum = vec2 (0.0);

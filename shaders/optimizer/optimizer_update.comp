@@ -7,8 +7,8 @@
  *          w -= lr / c1 * m / (sqrt (v) / sqrt (c2) + epsilon), c = 1 - b^t.
  * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an
  * overflow only the gradients change.  Sources: PyTorch's SGD and AdamW (Loshchilov and Hutter
- * 2019).  HEAD=1: from HEAD_START on lr is times HEAD_FACTOR.  AVERAGE=1: the weights'
- * moving average follows them, with its fp16 copy.  An invocation takes 8 elements. */
+ * 2019).  HEAD=1: from HEAD_START on, lr is multiplied by HEAD_FACTOR.  AVERAGE=1: the weights'
+ * moving average is updated, with its fp16 copy.  An invocation takes 8 elements. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"

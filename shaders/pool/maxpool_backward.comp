@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lay here.  Every
- * element of dx collects its own, in scan order of the windows.  FLAT as in the forward pass.
- * ACCUMULATE=1 adds to dx. */
+/* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lies at this
+ * place.  Every element of dx collects its own sum, in scan order of the windows.  FLAT is as in
+ * the forward pass.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL, 1 x KERNEL with
- * FLAT = 1; places outside x count as -inf; of equal ones the first in scan order, and NaN wins, as
- * in PyTorch.  ARGMAX=1 keeps the place in the window, one byte per element. */
+ * FLAT = 1; places outside x count as -inf; the first of equal values in scan order wins, and so
+ * does NaN, as in PyTorch.  ARGMAX=1 keeps the place in the window, one byte per element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"

@@ -2,9 +2,9 @@
 /* Windows of average pooling, along one side at a time.
  *
  * Without ADAPTIVE window o begins at o * step - pad and has `kernel` places; the last one may
- * reach past the pad behind.  ADAPTIVE=1 cuts a side of `size` into `count` windows, PyTorch's way:
- * from floor (o * size / count) to ceil ((o + 1) * size / count), which overlap where count does not
- * divide size. */
+ * reach past the pad at the end.  ADAPTIVE=1 cuts a side of `size` into `count` windows, as in
+ * PyTorch: from floor (o * size / count) to ceil ((o + 1) * size / count), which overlap where
+ * count does not divide size. */
 #ifndef WINDOW_GLSL
 #define WINDOW_GLSL
 #include "pool-push.h"
@@ -23,7 +23,8 @@ layout (constant_id = DYNO_AVG_WINDOW_PAD_H) const uint PAD_H = 0;
 layout (constant_id = DYNO_AVG_WINDOW_PAD_W) const uint PAD_W = 0;
 layout (constant_id = DYNO_AVG_WINDOW_EXCLUDE_PAD) const uint EXCLUDE_PAD = 0;
 
-/* Of window o: its first place inside, the end of those, and the places that it is divided by. */
+/* For window o: its first place inside, the end of these places, and the number of places to divide
+ * by. */
 uvec3
 window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad)
 {
@@ -38,7 +39,7 @@ window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad)
 #endif
 }
 
-/* The windows that have place i: from the first to before the second. */
+/* The windows that contain place i: from the first result to before the second. */
 uvec2
 windows_with (uint i, uint size, uint count, uint kernel, uint step, uint pad)
 {

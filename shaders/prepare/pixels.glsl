@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixels of the input (N, H, W, C): as they are, flipped, or mapped by the sample's change.
- * Include after types.glsl and lanes.glsl, with the push constants p and the noise's `key` declared. */
+/* Pixels of the input (N, H, W, C): unchanged, flipped, or mapped by the sample's change.  Include
+ * after types.glsl and lanes.glsl, with the push constants p and the noise's `key` declared. */
 #ifndef DYNO_PREPARE_PIXELS_GLSL
 #define DYNO_PREPARE_PIXELS_GLSL
 
@@ -16,7 +16,7 @@ uniform_at (uint key, uint draw)
   return float (dyno_random_at (key, draw) >> 8) / 16777216.0;
 }
 
-/* Box and Muller; the first number is in (0, 1] */
+/* Box-Muller transform; the first number is in (0, 1] */
 float
 normal_at (uint key, uint element)
 {
@@ -37,7 +37,7 @@ raw_value (uint element)
 #endif
 }
 
-/* Channels `channel` and on of a pixel, as many as there are. */
+/* The channels of a pixel from `channel` on, as many as exist. */
 Lanes
 raw_lanes (uint pixel, uint channel)
 {
@@ -66,7 +66,7 @@ raw_lanes (uint pixel, uint channel)
   return x;
 }
 
-/* The change of a sample; what is not used of it is not loaded. */
+/* The change of a sample; unused members are not loaded. */
 DynoPrepareChange
 change_at (uint n)
 {
@@ -79,7 +79,7 @@ change_at (uint n)
 }
 
 #ifdef MAP
-/* A place on an axis, brought into the crop's pixels; FALSE: it is beyond them, and black. */
+/* Brings a place on an axis into the crop's pixels; FALSE: the place is outside, and black. */
 bool
 bring_inside (inout float at, float first, float last)
 {
@@ -123,7 +123,7 @@ mapped_lanes (uint n, uint x, uint y, uint channel, DynoPrepareChange change)
 }
 #endif
 
-/* Brightness is multiplied with before anything else. */
+/* The pixel is multiplied by the brightness first. */
 vec4
 brighten (vec4 value, float factor)
 {

@@ -3,14 +3,15 @@
 /* x (N, H, W, C) padded = raw (N, H, W, C) dense * FACTOR + OFFSET per channel; samples from
  * n_valid on are zero.  RAW_U8=1: bytes, RAW_F32=1: floats; neither: normal noise from (seed, step,
  * element).
- * FLIPS=1: a sample is mirrored by chances that follow from its seed.  MAP=1, in its place: pixels
- * are read where the sample's change maps them to, BILINEAR=1 between four of them.
+ * FLIPS=1: a sample is mirrored at random, by its seed.  MAP=1, instead of FLIPS: pixels are read
+ * at the places to which the sample's change maps them, with BILINEAR=1 interpolated between four
+ * of them.
  * COLOUR=1: before FACTOR and OFFSET raw is changed by brightness, contrast, saturation and hue, in
- * this order, each cut at what bytes or an image of floats hold at most.
- * MIX=1: the sample before is mixed in, prepared with its own changes, as the step's input says.
- * NOISED=1: normal noise is added to what comes of it; ERASE=1: in the sample's window it is 0.
- * An invocation makes one access of 16 bytes.  Channels past 4 take factor and
- * offset of the fourth. */
+ * this order, each clamped to the range of bytes or of an image of floats.
+ * MIX=1: the sample before is mixed in, prepared with its own changes, by the step's input.
+ * NOISED=1: normal noise is added to the result; ERASE=1: the result is 0 in the sample's window.
+ * An invocation makes one access of 16 bytes.  Channels after the fourth take its factor and
+ * offset. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "prepare-push.h"
@@ -48,7 +49,7 @@ uint key;
 #include "pixels.glsl"
 
 #ifdef COLOUR
-/* hue goes round by a share of its circle, saturation and value stay */
+/* rotates the hue by a share of its circle; saturation and value stay */
 vec3
 turn_hue (vec3 rgb, float turn)
 {
@@ -85,7 +86,7 @@ recolour (vec4 value, uint n, DynoPrepareChange change)
 }
 #endif
 
-/* What one access of the result holds. */
+/* Computes one access of the result. */
 Lanes
 prepared (uint n, uint x, uint y, uint channel)
 {
@@ -136,7 +137,8 @@ prepared (uint n, uint x, uint y, uint channel)
 }
 
 #ifdef MIX
-/* The other is read where it has a share: the whole within the box, the same everywhere else. */
+/* The other sample is read where it has a share: the whole share inside the box, the same share
+ * everywhere else. */
 Lanes
 mixed (uint n, uint n_valid, uint x, uint y, uint channel, float other, uvec4 box)
 {

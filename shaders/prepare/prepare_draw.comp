@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* The change of each sample (N), drawn from its seed alone: an invocation per sample.  The places
- * and sizes of windows are drawn as torchvision's RandomResizedCrop and RandomErasing do, the
- * factors as its ColorJitter.  The map is that of a pixel of the result back to the raw image:
+/* The change of each sample (N), drawn only from its seed, with an invocation per sample.  The
+ * places and sizes of windows are drawn as by torchvision's RandomResizedCrop and RandomErasing,
+ * the factors as by its ColorJitter.  The map takes a pixel of the result back to the raw image:
  * flips, then the rotation (anticlockwise in the picture), then the shift, then the crop. */
 #include "types.glsl"
 #include "prepare-push.h"
@@ -65,7 +65,7 @@ sine_and_cosine (float degrees)
 }
 
 /* A window (x, y, width, height) with an area of `least` to `most` of the image, width over height
- * between exp (-logs) and exp (logs); a width of 0: ten tries found none that fits. */
+ * between exp (-logs) and exp (logs); a width of 0: ten tries found no window that fits. */
 vec4
 draw_window (uint seed, uint draw, vec2 area, float least_log, float most_log, bool smaller)
 {
@@ -94,7 +94,7 @@ draw_crop (uint seed)
                    false);
   if (window.z > 0.0)
     return window;
-  /* the largest in the middle that has a ratio of the range */
+  /* the largest window in the middle with a ratio in the range */
   float w = float (W), h = float (H);
   if (w * CROP_RATIO < h)
     h = roundEven (w * CROP_RATIO);
@@ -139,7 +139,7 @@ main ()
                 below (seed, DYNO_RANDOM_DRAW_SHIFT + 1, float (2 * SHIFT_Y + 1)))
           - vec2 (SHIFT_X, SHIFT_Y);
       const vec2 middle = vec2 (W, H) / 2.0, scale = crop.zw / vec2 (W, H);
-      /* from the middle: of a place in the result to the one in the cropped image */
+      /* from the middle: maps a place in the result to a place in the cropped image */
       const mat2 back = mat2 (turned.y * flip, turned.x * flip, -turned.x * upside,
                               turned.y * upside);
       const vec2 origin = crop.xy + scale * (back * (0.5 - middle) + middle + shift) - 0.5;

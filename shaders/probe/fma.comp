@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c[i] = sum over CHAINS of x_j, where x_j = x_j * scale + addend, count * UNROLL times: fused
- * multiply-adds alone, in registers.
+/* c[i] = sum over CHAINS of x_j, where x_j = x_j * scale + addend, count * UNROLL times: only fused
+ * multiply-adds, in registers.
  * count stays far below 65535: llvmpipe ends an invocation's loops there. */
 #include "types.glsl"
 #include "probe.h"

@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* An image's rows as the steps of a sequence: y[n][h][w * C + c] = x[n][h][w][c]; BACKWARD=1: the
- * other way, dx from dy, added to what is there with ACCUMULATE=1.  An invocation gathers one
- * access of the target. */
+ * opposite direction, dx from dy, added to dx with ACCUMULATE=1.  An invocation gathers one access
+ * of the target. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "steps-push.h"

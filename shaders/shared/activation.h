@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The activations that kernels know: what their macro ACTIVATION is, and the values of
- * DynoActivation (src/nn/graph/op.h). */
+/* The activations of the kernels: the values of their macro ACTIVATION and of DynoActivation
+ * (src/nn/graph/op.h). */
 #ifndef DYNO_SHARED_ACTIVATION_H
 #define DYNO_SHARED_ACTIVATION_H
 

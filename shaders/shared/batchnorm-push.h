@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Push constants of the batch norm kernels.  ROWS is N * H * W, CVECS the 16-byte accesses of a
- * pixel.  Partials are [group][2][cp] floats: (mean, M2) in the forward pass (or what
- * batchnorm_finish.comp says of SUMS), (sum dy, sum dy * xhat) in the backward pass. */
+ * pixel.  Partials are [group][2][cp] floats: (mean, M2) in the forward pass (or sums, see SUMS in
+ * batchnorm_finish.comp), (sum dy, sum dy * xhat) in the backward pass. */
 #ifndef DYNO_SHARED_BATCHNORM_PUSH_H
 #define DYNO_SHARED_BATCHNORM_PUSH_H
 #include "compat.h"
 
 #define DYNO_BATCH_NORM_EPSILON 1e-5f
 
-/* constant_id of each: of the two kernels that reduce over rows; */
+/* constant_id of each: for the two kernels that reduce over rows; */
 #define DYNO_BATCH_NORM_REDUCE_ROWS           0
 #define DYNO_BATCH_NORM_REDUCE_CVECS          1
 #define DYNO_BATCH_NORM_REDUCE_ROWS_PER_GROUP 2
-/* of the two that finish them, the last three of the forward pass alone; */
+/* for the two kernels that finish the reductions, the last three only for the forward pass; */
 #define DYNO_BATCH_NORM_COLLECT_ROWS           0
 #define DYNO_BATCH_NORM_COLLECT_CHANNELS       1 /* in memory */
 #define DYNO_BATCH_NORM_COLLECT_ROWS_PER_GROUP 2
@@ -20,17 +20,17 @@
 #define DYNO_BATCH_NORM_FINISH_EPSILON         4
 #define DYNO_BATCH_NORM_FINISH_MOMENTUM        5
 #define DYNO_BATCH_NORM_FINISH_UNBIASED        6 /* ROWS / (ROWS - 1) */
-/* of the one that joins groups of sums; */
+/* for the kernel that joins groups of sums; */
 #define DYNO_BATCH_NORM_JOIN_GROUPS  0
 #define DYNO_BATCH_NORM_JOIN_VECTORS 1 /* of four floats in a group */
 #define DYNO_BATCH_NORM_JOIN_EACH    2 /* groups to be joined into one */
-/* of those that apply, the last two of the forward pass alone; */
+/* for the applying kernels, the last two only for the forward pass; */
 #define DYNO_BATCH_NORM_APPLY_COUNT   0 /* accesses in the tensor; with max pooling strips x CVECS, with MASK fours of rows x CVECS */
 #define DYNO_BATCH_NORM_APPLY_CVECS   1
 #define DYNO_BATCH_NORM_APPLY_STRIDE  2 /* invocations at work, a multiple of CVECS */
 #define DYNO_BATCH_NORM_APPLY_EPSILON 3
 #define DYNO_BATCH_NORM_APPLY_ROWS    4 /* with MASK */
-/* and behind the first three of these, with max pooling, of y and of the pooled y. */
+/* and after the first three of these constants, with max pooling, for y and for the pooled y. */
 #define DYNO_BATCH_NORM_POOL_H       3
 #define DYNO_BATCH_NORM_POOL_W       4
 #define DYNO_BATCH_NORM_POOL_OH      5
@@ -61,7 +61,8 @@ DYNO_STRUCT (DynoBatchNormJoinPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormJoinPush, 16)
 
-/* What is added to y: x, or with RESIDUAL or ADDED 2 what the batch norm of the rest makes of it. */
+/* The tensor that is added to y: x, or with RESIDUAL or ADDED 2 the output of the batch norm with
+ * the other members for x. */
 DYNO_STRUCT (DynoBatchNormAdded) {
   uint64_t x;
   uint64_t gamma;
@@ -78,7 +79,7 @@ DYNO_STRUCT (DynoBatchNormApplyPush) {
   uint64_t mean;
   uint64_t spread;
   uint64_t y;
-  uint64_t mask; /* lib/mask.glsl, as those below */
+  uint64_t mask; /* lib/mask.glsl, as in the structs below */
   DynoBatchNormAdded added;
 };
 DYNO_STRUCT_SIZE (DynoBatchNormApplyPush, 96)
@@ -141,8 +142,8 @@ DYNO_STRUCT (DynoBatchNormPairPush) {
 };
 DYNO_STRUCT_SIZE (DynoBatchNormPairPush, 128)
 
-/* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: x at the window's largest value, and its
- * place, row * WINDOW + column, a byte each. */
+/* With max pooling in one pass: macros WINDOW, STEP, PAD.  winners and argmax have y's shape: x at
+ * the window's largest value, and that value's place, row * WINDOW + column, a byte each. */
 DYNO_STRUCT (DynoBatchNormPoolPush) {
   uint64_t x;
   uint64_t gamma;

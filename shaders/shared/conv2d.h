@@ -4,7 +4,7 @@
 #define DYNO_SHARED_CONV2D_H
 #include "compat.h"
 
-/* constant_id of each; channels are padded ones. */
+/* constant_id of each; channels include pads. */
 #define DYNO_CONV2D_N          0
 #define DYNO_CONV2D_H          1  /* of x */
 #define DYNO_CONV2D_W          2
@@ -20,9 +20,9 @@
 #define DYNO_CONV2D_PAD_W      12
 #define DYNO_CONV2D_ACCUMULATE 13 /* 1: the target is added to; 0: it is overwritten */
 #define DYNO_CONV2D_HAS_BIAS   14 /* forward */
-/* of the K axis that a split sums up, a multiple of the K tile; wgrad: pixels of y */
+/* length of the K axis that a split sums up, a multiple of the K tile; wgrad: pixels of y */
 #define DYNO_CONV2D_K_SPLIT    15
-/* tiles of the product in one z: the grid's x and y may be larger */
+/* tiles of the product per z; the grid's x and y may be larger */
 #define DYNO_CONV2D_TILES      16
 #define DYNO_CONV2D_TILES_N    17 /* tiles along the columns */
 /* with GROUPED or DILATED */
@@ -32,8 +32,8 @@
 #define DYNO_CONV2D_GROUP_K    21
 #define DYNO_CONV2D_DILATION_H 22
 #define DYNO_CONV2D_DILATION_W 23
-/* dgrad: from a tap to the next that the same pixel meets: the stride without what it has in common
- * with the dilation */
+/* dgrad: distance from a tap to the next one that the same pixel meets: the stride divided by its
+ * common divisor with the dilation */
 #define DYNO_CONV2D_TAP_STEP_H 24
 #define DYNO_CONV2D_TAP_STEP_W 25
 #define DYNO_CONV2D_N_CONSTANTS 26
@@ -45,17 +45,18 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t b;      /* forward and dgrad: weight; wgrad: dy */
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
   uint64_t bias;   /* forward, fp32 [K]; else 0 */
-  uint64_t pivot;    /* forward with STATISTICS, fp32 [K]: what distances are summed of */
+  /* forward with STATISTICS, fp32 [K]: subtracted from the values that are summed */
+  uint64_t pivot;
   uint64_t partials; /* likewise, fp32 [groups][2][K]; dgrad with NORM, [groups][2][C] */
-  /* dgrad with NORM (lib/norm.glsl), forward with AFFINE (lib/affine.glsl), from here on: of
-   * target's shape; where AFFINE is 2 the residual */
+  /* from here on for dgrad with NORM (lib/norm.glsl) and forward with AFFINE (lib/affine.glsl): a
+   * tensor of target's shape; where AFFINE is 2 the residual */
   uint64_t norm_x;
-  /* where NORM is 3 the mask (lib/mask.glsl); forward and wgrad with LOAD (lib/gemm-load.glsl): of
-   * the batch norm before x, [4][C] of x's type */
+  /* where NORM is 3 the mask (lib/mask.glsl); forward and wgrad with LOAD (lib/gemm-load.glsl): the
+   * table of the batch norm before x, [4][C] of x's type */
   uint64_t norm_y;
-  uint64_t mean;   /* fp32 [C], as all that follow */
+  uint64_t mean;   /* fp32 [C], as all following members */
   uint64_t invstd; /* AFFINE: the variance */
-  uint64_t gamma;  /* NORM: where it is 2 */
+  uint64_t gamma;  /* with NORM: where NORM is 2 */
   uint64_t beta;
   uint64_t added; /* dgrad with ADD_STEP_H */
 };
@@ -73,8 +74,8 @@ DYNO_STRUCT (DynoConv2dBiasPush)
 };
 DYNO_STRUCT_SIZE (DynoConv2dBiasPush, 32)
 
-/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i]; with AFFINE that goes
- * through a batch norm, as in DynoConv2dPush */
+/* join: target[i] (+)= bias[i % columns] + sum over s of source[s * count + i]; with AFFINE the
+ * result goes through a batch norm, as in DynoConv2dPush */
 DYNO_STRUCT (DynoConv2dJoinPush)
 {
   uint64_t source;

@@ -2,15 +2,16 @@
 /* Push constants and specialisation constants of shaders/depthwise, one source for C and GLSL.
  * x is (N, H, W, C), y is (N, OH, OW, C), the weight [KH][KW][C], C padded to 8.  Macros: TAPS_H
  * and TAPS_W, the kernel's sides, STEP_H and STEP_W, its stride; forward: BAND and STRIP, rows and
- * columns of y in a piece of work; wgrad: those of dy, TAP_ROWS, rows of taps whose sums it holds.
- * Forward makes dgrad, too, where the stride is 1: x is then dy and y dx. */
+ * columns of y in a piece of work; wgrad: the same for dy, and TAP_ROWS, the rows of taps whose
+ * sums it holds.  The forward kernel also makes dgrad where the stride is 1: x is then dy and y is
+ * dx. */
 #ifndef DYNO_SHARED_DEPTHWISE_H
 #define DYNO_SHARED_DEPTHWISE_H
 #include "compat.h"
 
 /* constant_id of each */
 #define DYNO_DEPTHWISE_PIECES      0 /* of work */
-#define DYNO_DEPTHWISE_PER_GROUP   1 /* of them, what a workgroup takes */
+#define DYNO_DEPTHWISE_PER_GROUP   1 /* pieces per workgroup */
 #define DYNO_DEPTHWISE_CVECS       2 /* groups of 4 channels */
 #define DYNO_DEPTHWISE_H           3
 #define DYNO_DEPTHWISE_W           4
@@ -28,11 +29,12 @@ DYNO_STRUCT (DynoDepthwisePush)
   uint64_t bias;     /* forward with BIAS, fp32 [C] */
   uint64_t pivot;    /* forward with STATISTICS, fp32 [C] */
   uint64_t partials; /* likewise, and with NORM, fp32 [groups][2][C] */
-  uint64_t norm_x;   /* dgrad with NORM (lib/norm.glsl), from here on: of target's shape */
+  /* from here on for dgrad with NORM (lib/norm.glsl): a tensor of target's shape */
+  uint64_t norm_x;
   uint64_t mean;     /* fp32 [C], as all that follow; also forward with AFFINE (lib/affine.glsl),
                       * forward and wgrad with LOAD (load.glsl) */
   uint64_t invstd;   /* AFFINE: the variance */
-  uint64_t gamma;    /* NORM: where it is 2 */
+  uint64_t gamma;    /* with NORM: where NORM is 2 */
   uint64_t beta;
 };
 DYNO_STRUCT_SIZE (DynoDepthwisePush, 88)

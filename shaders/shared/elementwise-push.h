@@ -4,7 +4,7 @@
 #define DYNO_SHARED_ELEMENTWISE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each; those behind the first are of one op each */
+/* constant_id of each; the constants after the first are for one op each */
 #define DYNO_ELEMENTWISE_COUNT  0 /* 16-byte accesses in a tensor */
 #define DYNO_ACTIVATION_CVECS   1 /* with PADDED: accesses in a pixel */
 #define DYNO_ACTIVATION_C       2
@@ -16,7 +16,7 @@ DYNO_STRUCT (DynoElementwisePush) {
   uint64_t a;
   uint64_t b;
   uint64_t target;
-  uint64_t step_input; /* struct DynoStepInput; dropout alone reads it */
+  uint64_t step_input; /* struct DynoStepInput; only dropout reads it */
 };
 DYNO_STRUCT_SIZE (DynoElementwisePush, 32)
 #endif

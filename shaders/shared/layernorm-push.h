@@ -9,7 +9,7 @@
 #define DYNO_LAYER_NORM_CVECS   1 /* 16-byte accesses in a row */
 #define DYNO_LAYER_NORM_C       2
 #define DYNO_LAYER_NORM_EPSILON 3
-#define DYNO_LAYER_NORM_SPLIT   3 /* of the parameters' gradients: rows of a workgroup */
+#define DYNO_LAYER_NORM_SPLIT   3 /* for the parameters' gradients: rows of a workgroup */
 
 DYNO_STRUCT (DynoLayerNormPush) {
   uint64_t x;

@@ -5,7 +5,7 @@
 #define DYNO_SHARED_LOSS_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: of the kernels over rows (rows and C: of the norm too), and of the sum */
+/* constant_id of each: for the kernels over rows (rows and C: for the norm too), and for the sum */
 #define DYNO_LOSS_ROWS        0
 #define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
 #define DYNO_LOSS_C           2
@@ -13,7 +13,7 @@
 #define DYNO_LOSS_SUM_ROWS    0
 #define DYNO_LOSS_SUM_METRICS 1
 
-/* constant_id of each: of flip_targets */
+/* constant_id of each: for flip_targets */
 #define DYNO_FLIP_TARGETS_COUNT      0 /* values */
 #define DYNO_FLIP_TARGETS_PER_SAMPLE 1
 #define DYNO_FLIP_TARGETS_C          2
@@ -30,7 +30,7 @@ DYNO_STRUCT (DynoLossRowsPush) {
   /* mse_rows with STANDARD: (mean, deviation) of the targets, C floats each; crossentropy_rows with
    * WEIGHTS: C weights of classes, then their sum */
   uint64_t scale;
-  uint64_t norm; /* crossentropy_rows with WEIGHTS: a float that all rows are multiplied by */
+  uint64_t norm; /* crossentropy_rows with WEIGHTS: a factor for all rows */
 };
 DYNO_STRUCT_SIZE (DynoLossRowsPush, 64)
 

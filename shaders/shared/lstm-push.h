@@ -10,8 +10,8 @@
 #define DYNO_LSTM_H      2
 #define DYNO_LSTM_KP     3 /* elements of a row of gates, and of the weight: 4 H and pads */
 #define DYNO_LSTM_YP     4 /* of a step of y */
-#define DYNO_LSTM_COLUMN 5 /* of y, where this direction's share begins */
-#define DYNO_LSTM_STRIDE 6 /* steps of the lengths' sequence in one of x */
+#define DYNO_LSTM_COLUMN 5 /* column of y at which this direction's share begins */
+#define DYNO_LSTM_STRIDE 6 /* steps of the lengths' sequence in one step of x */
 
 DYNO_STRUCT (DynoLstmPush) {
   uint64_t gates;   /* (N, T, KP): W_ih x + b_ih */
@@ -21,7 +21,7 @@ DYNO_STRUCT (DynoLstmPush) {
   uint64_t y;       /* (N, T, YP) */
   uint64_t kept;    /* (N, T, KP): i, f, g, o after their functions */
   uint64_t cell;    /* (N, T, H) floats */
-  uint32_t first;   /* step, in the order of the recurrence, and how many from there */
+  uint32_t first;   /* first step, in the order of the recurrence; count steps from there */
   uint32_t count;
 };
 DYNO_STRUCT_SIZE (DynoLstmPush, 64)

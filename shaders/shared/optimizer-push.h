@@ -8,8 +8,8 @@
 /* constant_id of each */
 #define DYNO_OPTIMIZER_COUNT         0 /* norm and states: 16-byte accesses; update: elements / 8 */
 #define DYNO_OPTIMIZER_DECIDE_GROUPS 0 /* partials */
-#define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the last layer */
-#define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: of the last layer's learning rate */
+#define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the head */
+#define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: factor on the head's learning rate */
 #define DYNO_OPTIMIZER_DECAY         3 /* update and states: of the averages */
 
 DYNO_STRUCT (DynoOptimizerNormPush) {
@@ -44,7 +44,7 @@ DYNO_STRUCT_SIZE (DynoOptimizerUpdatePush, 80)
 
 DYNO_STRUCT (DynoOptimizerStatesPush) {
   uint64_t states;
-  uint64_t kept;   /* as they were after the last step that was not skipped */
+  uint64_t kept;   /* values after the last step that was not skipped */
   uint64_t scaler; /* struct DynoScalerState */
   uint64_t average;
 };

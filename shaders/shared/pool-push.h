@@ -4,7 +4,7 @@
 #define DYNO_SHARED_POOL_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: of max pooling in both directions, and of average pooling */
+/* constant_id of each: for max pooling in both directions, and for average pooling */
 #define DYNO_MAX_POOL_COUNT           0 /* 16-byte accesses in y; backward: in dx */
 #define DYNO_MAX_POOL_CVECS           1 /* of a pixel */
 #define DYNO_MAX_POOL_H               2
@@ -22,14 +22,14 @@
 #define DYNO_AVG_POOL_COUNT           0 /* 16-byte accesses in dx */
 #define DYNO_AVG_POOL_BACKWARD_CVECS  1
 #define DYNO_AVG_POOL_BACKWARD_PIXELS 2
-/* of average pooling by windows, in both directions */
+/* for average pooling by windows, in both directions */
 #define DYNO_AVG_WINDOW_COUNT         0 /* 16-byte accesses in y; backward: in dx */
 #define DYNO_AVG_WINDOW_CVECS         1
 #define DYNO_AVG_WINDOW_H             2
 #define DYNO_AVG_WINDOW_W             3
 #define DYNO_AVG_WINDOW_OH            4
 #define DYNO_AVG_WINDOW_OW            5
-#define DYNO_AVG_WINDOW_KERNEL_H      6 /* from here on not of adaptive windows */
+#define DYNO_AVG_WINDOW_KERNEL_H      6 /* from here on not for adaptive windows */
 #define DYNO_AVG_WINDOW_KERNEL_W      7
 #define DYNO_AVG_WINDOW_STEP_H        8
 #define DYNO_AVG_WINDOW_STEP_W        9
@@ -37,7 +37,7 @@
 #define DYNO_AVG_WINDOW_PAD_W         11
 #define DYNO_AVG_WINDOW_EXCLUDE_PAD   12 /* 1: places of the pad do not count */
 
-/* argmax: one byte an element of y: the place in the window, row * KERNEL + column. */
+/* argmax: one byte per element of y, the place in the window, row * KERNEL + column. */
 DYNO_STRUCT (DynoMaxPoolPush)
 {
   uint64_t x;

@@ -4,7 +4,7 @@
 #define DYNO_SHARED_PREPARE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: of the kernels that read pixels (apply, grey) */
+/* constant_id of each: for the kernels that read pixels (apply, grey) */
 #define DYNO_PREPARE_COUNT         0 /* apply: 16-byte accesses in x; grey: samples */
 #define DYNO_PREPARE_CVECS         1 /* of a pixel */
 #define DYNO_PREPARE_H             2
@@ -21,7 +21,7 @@
 #define DYNO_PREPARE_FLIP          13 /* probabilities */
 #define DYNO_PREPARE_FLIP_VERTICAL 14
 #define DYNO_PREPARE_PAD           15 /* DYNO_PREPARE_PAD_... */
-#define DYNO_PREPARE_SPLITS        16 /* sums of greys of a sample; 0: its contrast stays */
+#define DYNO_PREPARE_SPLITS        16 /* sums of greys per sample; 0: the contrast stays */
 #define DYNO_PREPARE_SATURATE      17 /* 1: saturation or hue changes */
 #define DYNO_PREPARE_NOISE         18 /* deviation */
 
@@ -29,7 +29,7 @@
 #define DYNO_PREPARE_PAD_REFLECT 1
 #define DYNO_PREPARE_PAD_WRAP    2
 
-/* constant_id of each: of the kernel that draws the changes */
+/* constant_id of each: for the kernel that draws the changes */
 #define DYNO_PREPARE_DRAW_COUNT         0 /* samples */
 #define DYNO_PREPARE_DRAW_H             1
 #define DYNO_PREPARE_DRAW_W             2
@@ -47,14 +47,14 @@
 #define DYNO_PREPARE_DRAW_ERASE         14
 #define DYNO_PREPARE_DRAW_TIME_MASK     15
 
-/* How a sample is changed: drawn once, read by each of its pixels, in accesses of 16 bytes. */
+/* The change of a sample, drawn once and read for each of its pixels, in accesses of 16 bytes. */
 struct DynoPrepareChange {
   /* the pixel's place in the raw image: (xx * x + xy * y + x0, yx * x + yy * y + y0), whole numbers
    * at the centres of pixels */
   float xx, xy, x0, yx, yy, y0;
   float left, top, right, bottom; /* the outermost pixels of the crop */
   float brightness, contrast, saturation, hue;
-  float erase_left, erase_top, erase_right, erase_bottom; /* the latter two are outside */
+  float erase_left, erase_top, erase_right, erase_bottom; /* right and bottom are outside */
   float reserved0, reserved1;
 };
 #define DYNO_PREPARE_CHANGE_QUADS 5

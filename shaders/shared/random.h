@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers from counters, the same in C and in GLSL: a value depends on (seed, step, micro
- * step, stream, index) alone, so that a backward pass draws again what the forward pass drew.  The
- * mixer is Wellons' "lowbias32". */
+/* Random numbers from counters, the same in C and in GLSL: a value depends only on
+ * (seed, step, micro step, stream, index), so that a backward pass draws the same values as the
+ * forward pass.  The mixer is Wellons' "lowbias32". */
 #ifndef DYNO_SHARED_RANDOM_H
 #define DYNO_SHARED_RANDOM_H
 #include "compat.h"
@@ -12,11 +12,11 @@
 #define DYNO_RANDOM_FUNCTION static inline
 #endif
 
-/* streams below this number are the ops' by their place in the graph */
+/* streams below this number belong to ops, by their place in the graph */
 #define DYNO_RANDOM_STREAM_NOISE  0x80000000u
 #define DYNO_RANDOM_STREAM_TARGET 0x80000001u
 #define DYNO_RANDOM_STREAM_MIX    0x80000002u
-/* draws from the seed of a sample; its flip takes the seed itself */
+/* draws from the seed of a sample; the sample's flip uses the seed itself */
 #define DYNO_RANDOM_DRAW_BRIGHTNESS    1u
 #define DYNO_RANDOM_DRAW_CONTRAST      2u
 #define DYNO_RANDOM_DRAW_SATURATION    3u

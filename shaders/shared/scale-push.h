@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Push constants of the product of an image and a factor for each of its channels; its forward pass
- * takes those of elementwise-push.h. */
+ * takes the push constants of elementwise-push.h. */
 #ifndef DYNO_SHARED_SCALE_PUSH_H
 #define DYNO_SHARED_SCALE_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: forward, behind DYNO_ELEMENTWISE_COUNT; */
+/* constant_id of each: forward, after DYNO_ELEMENTWISE_COUNT; */
 #define DYNO_SCALE_FORWARD_CVECS  1 /* accesses in a pixel */
 #define DYNO_SCALE_FORWARD_PIXELS 2 /* of an image */
 /* backward */

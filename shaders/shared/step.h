@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What changes from step to step, and what a step gives back.  Read by C and by GLSL (scalar
+/* The input of a step, its output, and the state kept between steps.  Read by C and by GLSL (scalar
  * layout: every member 4 bytes). */
 #ifndef DYNO_SHARED_STEP_H
 #define DYNO_SHARED_STEP_H
@@ -19,22 +19,23 @@ struct DynoStepInput {
   float beta2;
   float weight_decay;
   float epsilon;
-  /* AdamW: 1 - beta1^t; t counts steps that were not skipped as the host knows them */
+  /* AdamW: 1 - beta1^t; t counts steps that were not skipped, as far as the host knows */
   float bias_correction1;
   float bias_correction2;
-  float clip_norm;        /* 0: none; else the global gradient norm is brought down to it */
+  float clip_norm;        /* 0: no clipping; else the limit of the global gradient norm */
   /* 1: SGD's momentum buffer starts as the gradient (PyTorch's first step) */
   uint32_t first_update;
   float loss_scale_min, loss_scale_max;
   /* steps without overflow before the scale doubles; 0: the scale stays */
   uint32_t scale_growth_interval;
-  /* Each sample is mixed with the one before it, the first with the last valid one; all 0: none.
-   * The share of the other: outside of the box, where it is the whole, and in the target. */
+  /* Each sample is mixed with the one before it, the first with the last valid one; all 0: no
+   * mixing.  mix_other is the other sample's share outside of the box (inside the box it is 1),
+   * mix_target its share in the target. */
   float mix_other, mix_target;
-  uint32_t mix_left, mix_top, mix_right, mix_bottom; /* the latter two are outside */
+  uint32_t mix_left, mix_top, mix_right, mix_bottom; /* right and bottom are outside */
 };
 
-#define DYNO_MAX_METRICS 8 /* of one loss */
+#define DYNO_MAX_METRICS 8 /* most metrics of one loss */
 
 /* Written by the device. */
 struct DynoStepOutput {
@@ -47,11 +48,11 @@ struct DynoStepOutput {
   uint32_t skipped;     /* updates skipped since the start */
   uint32_t nonfinite_loss; /* 1: the loss itself was Inf or NaN */
   uint32_t reserved;
-  /* over the valid samples, of the metrics that the loss declares (metric.h), zeros behind */
+  /* over the valid samples, of the metrics that the loss declares (metric.h), followed by zeros */
   float metric_sums[DYNO_MAX_METRICS];
 };
 
-/* Lives on the device over steps. */
+/* Lives on the device across steps. */
 struct DynoScalerState {
   float scale;            /* loss scale; 1 without AMP */
   uint32_t good_steps;    /* since the last overflow or growth */

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the ops that make one step of a sequence, and of an image's rows as steps. */
+/* Push constants of the ops that reduce a sequence to one step, and of the op that reads an image's
+ * rows as steps. */
 #ifndef DYNO_SHARED_STEPS_PUSH_H
 #define DYNO_SHARED_STEPS_PUSH_H
 #include "compat.h"
 
-/* constant_id of each: of one step of a sequence, */
+/* constant_id of each: for one step of a sequence, */
 #define DYNO_STEPS_COUNT  0 /* 16-byte accesses in y; backward: in dx */
 #define DYNO_STEPS_CVECS  1 /* of a step */
 #define DYNO_STEPS_T      2
-#define DYNO_STEPS_STRIDE 3 /* steps of the lengths' sequence in one of x */
-/* of rows */
+#define DYNO_STEPS_STRIDE 3 /* steps of the lengths' sequence in one step of x */
+/* for rows */
 #define DYNO_ROWS_COUNT 0 /* 16-byte accesses in the target */
 #define DYNO_ROWS_CVECS 1 /* of a pixel of the target */
 #define DYNO_ROWS_W     2

@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx (N, T, C): dy (N, C) at the last step that counts, 0 at the others; MEAN=1: dy over their
- * number at each that counts.  ACCUMULATE=1 adds to dx. */
+/* dx (N, T, C): dy (N, C) at the last step that counts, 0 at the others; MEAN=1: dy over the number
+ * of steps that count, at each of these.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "steps-push.h"

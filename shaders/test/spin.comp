@@ -1,6 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* c[i] = c[i] advanced 64 count times by a linear congruential step, for work that takes a while.
+/* c[i] = c[i] advanced 64 count times by a linear congruential step, to keep the device busy.
  * LANES is the number of elements.  count stays below 65535: llvmpipe ends an invocation's loops
  * there. */
 #include "types.glsl"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* fp32 to fp16 and back as bits, in integers: packHalf2x16 and unpackHalf2x16 may round otherwise and
- * drop subnormals, and what travels must not depend on the device.  As dyno_half_from_float and
- * dyno_half_to_float. */
+/* fp32 to fp16 and back as bits, in integers: packHalf2x16 and unpackHalf2x16 may round differently
+ * and drop subnormals, but exchanged values must not depend on the device.  The results equal those
+ * of dyno_half_from_float and dyno_half_to_float. */
 #ifndef DYNO_WIRE_GLSL
 #define DYNO_WIRE_GLSL
 
-/* To nearest, ties to even; overflow gives infinity, NaN stays one. */
+/* Rounds to nearest, ties to even; overflow gives infinity, and NaN stays NaN. */
 uint
 to_half (uint bits)
 {
   const uint sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
   const uint exponent = magnitude >> 23, mantissa = (magnitude & 0x7fffffu) | 0x800000u;
-  const bool small = exponent < 113; /* subnormal there */
-  const uint shift = small ? min (126u - exponent, 31u) : 13u; /* bits that fall off */
+  const bool small = exponent < 113; /* subnormal in fp16 */
+  const uint shift = small ? min (126u - exponent, 31u) : 13u; /* bits that are dropped */
   uint half_bits = small ? mantissa >> shift
                          : ((exponent - 112) << 10) + ((mantissa & 0x7fffffu) >> 13);
   const uint rest = mantissa & ((1u << shift) - 1), middle = 1u << (shift - 1);
