@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dyno_comm_add_ranks: the sum of all ranks' values, element by element in the order of the ranks,
- * which makes it the same wherever it is computed.  In blocks whose sums stay in the first cache:
- * each value is read once and each sum written once. */
+ * so that the result is the same wherever it is computed.  It works in blocks whose sums stay in
+ * the first-level cache: each value is read once and each sum is written once. */
 #include "comm-class.h"
 #include "half.h"
 #include <string.h>
@@ -44,7 +44,8 @@ add_float16 (guint16 *out, const void *const *in, guint ranks, gsize at, gsize n
 }
 
 #if defined(__x86_64__)
-/* Eight at a time where the processor converts, as all with AVX2 do; the same values but for the bits of a NaN. */
+/* Eight values at a time where the processor converts them, as all processors with AVX2 do; the
+ * values are the same but for the bits of a NaN. */
 __attribute__ ((target ("avx,f16c"))) static void
 add_float16_f16c (guint16 *out, const void *const *in, guint ranks, gsize at, gsize n)
 {

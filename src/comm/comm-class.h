@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What carries a communicator: MPI in a module of its own, threads of one process in tests.
+/* The transport of a communicator: MPI in a module of its own, threads of one process in tests.
  *
- * The class does single jobs, each begun and then waited for; comm.c makes the calls of comm.h of
- * them.  begin is called by one thread at a time, wait and abort by any. */
+ * The class carries out single jobs, each of which is begun and then waited for; comm.c builds the
+ * calls of comm.h from such jobs.  begin is called by one thread at a time, wait and abort by any
+ * thread. */
 #pragma once
 #include "comm.h"
 
 G_BEGIN_DECLS
 
-/* How a rank ended that the others wait for. */
+/* The way in which a rank ended that the others wait for. */
 typedef enum {
   DYNO_COMM_FAILED,  /* it says so itself */
-  DYNO_COMM_STOPPED, /* it was told to stop */
+  DYNO_COMM_STOPPED, /* it was asked to stop */
   DYNO_COMM_LOST,    /* it cannot say so */
 } DynoCommFate;
 
@@ -34,19 +35,20 @@ typedef struct {
                     GError **error);
   gboolean (*check) (DynoComm *comm, gint64 timeout_us, GError **error);
   void (*abort) (DynoComm *comm, DynoCommFate fate, const char *reason);
-  void (*free) (DynoComm *comm); /* ends with dyno_comm_clear */
+  void (*free) (DynoComm *comm); /* its last call is dyno_comm_clear */
 } DynoCommClass;
 
-/* The head of a communicator; a class puts its own members behind it. */
+/* The head of a communicator; a class places its own members after it. */
 struct _DynoComm {
   const DynoCommClass *class;
   gatomicrefcount references;
   guint rank, size, local_rank, local_size;
   char **hosts;   /* of each rank, NULL-terminated */
-  int differs;    /* atomic; TRUE: dyno_comm_compare has told all ranks that they do */
-  int lost_rank;  /* atomic; the first that failed, where it cannot say so itself; else -1 */
+  int differs;    /* atomic; TRUE: dyno_comm_compare has reported to all ranks that they differ */
+  int lost_rank;  /* atomic; the first rank that failed and cannot say so itself; else -1 */
   gint64 spin_us; /* see dyno_comm_get_spin_us */
-  /* Of the notes below, under the class's lock: sums under way, since when, and for how long before. */
+  /* For dyno_comm_note_begun and _done, under the class's lock: the number of sums under way, the
+   * time since when, and the time of the sums before. */
   guint sums;
   gint64 sums_since_us, sums_us;
 };
@@ -60,14 +62,14 @@ void dyno_comm_clear (DynoComm *comm);
 void dyno_comm_set_peer_error (GError **error, const DynoComm *comm, guint rank, DynoCommFate fate,
                                const char *reason);
 
-/* A job of this rank begins, and is done: what dyno_comm_get_sum_time tells. */
+/* Record that a job of this rank begins and that it is done, for dyno_comm_get_sum_time. */
 void dyno_comm_note_begun (DynoComm *comm, const DynoCommJob *job);
 void dyno_comm_note_done (DynoComm *comm, const DynoCommJob *job);
 
 /* "a sum of 12 bytes"; free by g_free. */
 char *dyno_comm_job_describe (const DynoCommJob *job);
 
-/* out[i] = in[0][i] + in[1][i] + ... in the order of the ranks; out may be one of them. */
+/* out[i] = in[0][i] + in[1][i] + ... in the order of the ranks; out may be one of the inputs. */
 void dyno_comm_add_ranks (void *out, const void *const *in, guint ranks, gsize n,
                           DynoCommType type);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of one training, its ranks, and what they say to each other.
+/* The processes of one training, its ranks, and the communication between them.
  *
- * All calls but those of launching, of references and dyno_comm_abort are collective: every rank
- * makes the same ones with the same sizes in the same order.  They may come from any thread, one at
- * a time; several requests of dyno_comm_sum_begin may be in flight.  Sums are added up in the order
- * of the ranks: all ranks hold equal bits, and the same ones from run to run with as many ranks.
+ * All calls are collective, except the calls about launching, the references and dyno_comm_abort:
+ * every rank makes the same calls with the same sizes in the same order.  They may come from any
+ * thread, one at a time; several requests of dyno_comm_sum_begin may be in flight.  Sums are added
+ * up in the order of the ranks: all ranks hold equal bits, and the bits are the same from run to
+ * run with the same number of ranks.
  *
- * A communicator that has failed stays so: its calls fail with what it failed with, be that PEER or
- * STOPPED. */
+ * A communicator that has failed stays failed: its calls fail with the error of the first failure,
+ * PEER or STOPPED. */
 #pragma once
 #include <glib.h>
 
@@ -20,12 +21,12 @@ typedef struct _DynoCommRequest DynoCommRequest;
 GQuark dyno_comm_error_quark (void);
 
 typedef enum {
-  DYNO_COMM_ERROR_MODULE,  /* MPI is not there, or does not start */
-  DYNO_COMM_ERROR_PEER,    /* a rank failed, ended or does not answer: names it, its host and why */
+  DYNO_COMM_ERROR_MODULE, /* MPI is not there, or does not start */
+  DYNO_COMM_ERROR_PEER,   /* a rank failed, ended or does not answer; names rank, host and reason */
   DYNO_COMM_ERROR_TIMEOUT, /* the ranks did not find each other in time */
-  DYNO_COMM_ERROR_DIFFERS, /* ranks were not started alike: names the first difference */
-  DYNO_COMM_ERROR_STOPPED, /* a rank was told to stop, before all could do so together */
-  DYNO_COMM_ERROR_LOCAL,   /* ranks of one host cannot do what they would do past the network */
+  DYNO_COMM_ERROR_DIFFERS, /* ranks were not started alike; names the first difference */
+  DYNO_COMM_ERROR_STOPPED, /* a rank was asked to stop, before all ranks could stop together */
+  DYNO_COMM_ERROR_LOCAL,   /* ranks of one host cannot do something that works over the network */
 } DynoCommError;
 
 typedef enum {
@@ -35,11 +36,11 @@ typedef enum {
   DYNO_COMM_UINT64, /* wraps around */
 } DynoCommType;
 
-/* Whether this process was started by mpirun, srun or the like as one of several.  FALSE where it only
- * inherits the environment of a rank that another program is. */
+/* TRUE where this process was started by mpirun, srun or a similar launcher as one of several.
+ * FALSE where it only inherits the environment of a rank and the rank is another program. */
 gboolean dyno_comm_is_launched (void);
 
-/* Whether there is a module with MPI to open; else MODULE says what to do. */
+/* TRUE where a module with MPI can be opened; else the error MODULE says what to do. */
 gboolean dyno_comm_is_installed (GError **error);
 
 /* Opens the module with MPI and joins the other ranks; waits for them for at most a minute.  Once
@@ -54,78 +55,84 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoComm, dyno_comm_unref)
 
 guint dyno_comm_get_rank (const DynoComm *comm);
 guint dyno_comm_get_size (const DynoComm *comm);
-/* The place among the ranks of this host, and how many they are. */
+/* The place among the ranks of this host, and their number. */
 guint dyno_comm_get_local_rank (const DynoComm *comm);
 guint dyno_comm_get_local_size (const DynoComm *comm);
-/* How long who waits for a short while may keep its core busy before it sleeps, in microseconds:
- * waking up takes as long as a small sum.  0 where the ranks of this host have few cores each. */
+/* The time, in microseconds, for which a thread that waits for a short while may keep its core busy
+ * before it sleeps: waking up takes as long as a small sum.  0 where the ranks of this host have
+ * few cores each. */
 gint64 dyno_comm_get_spin_us (const DynoComm *comm);
 const char *dyno_comm_get_host (const DynoComm *comm, guint rank);
 
-/* Whether this rank tells people what happens: rank 0, also its own failure; rank 1 where rank 0's
- * process has ended or does not answer. */
+/* TRUE where this rank reports to people what happens: this is rank 0, also for its own failure,
+ * and rank 1 where rank 0's process has ended or does not answer. */
 gboolean dyno_comm_is_speaker (const DynoComm *comm);
 
 /* Bytes of one value on the wire. */
 gsize dyno_comm_type_size (DynoCommType type);
 
-/* values[i] becomes the sum of all ranks' values[i].  Errors of these: PEER. */
+/* values[i] becomes the sum of all ranks' values[i].  Errors of the collective calls: PEER. */
 gboolean dyno_comm_sum (DynoComm *comm, void *values, gsize n, DynoCommType type, GError **error);
 
-/* all: whether mine is TRUE on every rank; the same on all. */
+/* *all: TRUE where mine is TRUE on every rank; it is the same on all ranks. */
 gboolean dyno_comm_all (DynoComm *comm, gboolean mine, gboolean *all, GError **error);
 
-/* TRUE where fine is on every rank, and no rank has a problem.  Else all have failed and can go on:
- * one with a problem, which is taken, with that, the others with LOCAL; or PEER. */
+/* TRUE where fine is TRUE on every rank and no rank has a problem.  Else the call fails on all
+ * ranks, which can go on: a rank with a problem, which is taken, fails with that problem, the other
+ * ranks fail with LOCAL.  The other error is PEER. */
 gboolean dyno_comm_agree (DynoComm *comm, gboolean fine, GError **problem, GError **error);
 
 /* All ranks get the root's data. */
 gboolean dyno_comm_broadcast (DynoComm *comm, void *data, gsize size_bytes, guint root,
                               GError **error);
 
-/* all, of size_bytes for each rank, gets what each one has, in the order of the ranks. */
+/* all holds size_bytes for each rank and receives the data of each rank, in the order of the
+ * ranks. */
 gboolean dyno_comm_gather (DynoComm *comm, const void *mine, gsize size_bytes, void *all,
                            GError **error);
 
-/* The same sum beside other work: nobody touches the values until it is done.  Sums may be waited
- * for in any order. */
+/* The same sum, in parallel with other work: nobody touches the values until the sum is done.  Sums
+ * may be waited for in any order. */
 DynoCommRequest *dyno_comm_sum_begin (DynoComm *comm, void *values, gsize n, DynoCommType type,
                                       GError **error);
 
-/* Waits for at most timeout_us: 0 does not wait, negative waits as long as the other ranks live.
- * Sets *done, which may be NULL where the wait is without limit.  The request is freed when it is
- * done or has failed. */
+/* Waits for at most timeout_us: 0 does not wait, a negative value waits as long as the other ranks
+ * live.  Sets *done, which may be NULL where the wait is without limit.  The request is freed when
+ * it is done or has failed. */
 gboolean dyno_comm_wait (DynoComm *comm, DynoCommRequest *request, gint64 timeout_us,
                          gboolean *done, GError **error);
 
-/* Microseconds in which a sum of this rank was under way, all in all, the wait for other ranks
- * included: of the ranks the one that was last each time has the least.  Not while one is under
- * way. */
+/* The total microseconds in which a sum of this rank was under way, including the wait for other
+ * ranks: the rank that was last each time has the smallest total.  Not to be called while a sum is
+ * under way. */
 gint64 dyno_comm_get_sum_time (const DynoComm *comm);
 
-/* Whether all ranks have the same text of lines "name<TAB>value".  FALSE with DIFFERS on every rank
- * that differs from rank 0 or knows of one that does, with the first line that differs. */
+/* Checks that all ranks have the same text of lines "name<TAB>value".  FALSE with DIFFERS, on every
+ * rank that differs from rank 0 or knows of a rank that does; the message has the first line that
+ * differs. */
 gboolean dyno_comm_compare (DynoComm *comm, const char *lines, GError **error);
 
-/* Of ranks that are all of one host and user: theirs[r] gets a descriptor of what mine is of rank r,
- * which the caller closes; -1 of this one.  With the error LOCAL all ranks have failed, no descriptor
- * is left, and the ranks can go on; else PEER. */
+/* For ranks that are all of one host and one user: theirs[r] receives a descriptor of the file that
+ * rank r passed as mine, which the caller closes; it is -1 for this rank.  With the error LOCAL the
+ * call has failed on all ranks, no descriptor is left open, and the ranks can go on; the other
+ * error is PEER. */
 gboolean dyno_comm_pass_descriptors (DynoComm *comm, int mine, int *theirs, GError **error);
 
 /* FALSE: the communicator has failed, as far as is known after at most timeout_us.  Not collective;
- * from any thread.  Errors: PEER, STOPPED. */
+ * callable from any thread.  Errors: PEER, STOPPED. */
 gboolean dyno_comm_check (DynoComm *comm, gint64 timeout_us, GError **error);
 
-/* Within which the end of a process on this host is seen: one that is told to end since another one
- * has ended hears of that first. */
+/* The time within which the end of a process on this host is seen.  A process that is asked to end
+ * because another one has ended learns of that end first. */
 #define DYNO_COMM_NEWS_US (G_USEC_PER_SEC / 4)
 
-/* Tells all ranks why this one ends; their calls fail with PEER and the reason.  Does not wait for
- * them longer than it takes to tell.  Callable from any thread at any time.  After DIFFERS it does
- * nothing: all ranks end with that, also those that have not yet read it. */
+/* Reports to all ranks why this one ends; their calls fail with PEER and the reason.  Waits for the
+ * other ranks no longer than the report takes.  Callable from any thread at any time.  After
+ * DIFFERS it does nothing: all ranks end with DIFFERS, also the ranks that have not yet read it. */
 void dyno_comm_abort (DynoComm *comm, const char *reason);
 
-/* The same of one that was told to stop, which is no failure: the others' calls fail with STOPPED. */
+/* The same for a rank that was asked to stop, which is no failure: the others' calls fail with
+ * STOPPED. */
 void dyno_comm_stop (DynoComm *comm);
 
 G_END_DECLS

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* dyno_comm_compare: whether all ranks were started alike.  Rank 0's text goes to all, each looks
- * for its first difference, and what each found goes to all: every rank ends with the same
- * sentence, that of the lowest rank that differs. */
+/* dyno_comm_compare: checks that all ranks were started alike.  Rank 0's text goes to all ranks,
+ * each rank looks for its first difference, and the result of each rank goes to all: every rank
+ * ends with the same sentence, the one of the lowest rank that differs. */
 #include "comm-class.h"
 #include <string.h>
 
 enum { MAX_LINES_BYTES = 1 << 20, FINDING_BYTES = 512 };
 
-/* What two lines "name<TAB>value" differ in. */
+/* The difference between two lines "name<TAB>value". */
 static char *
 describe (const DynoComm *comm, const char *mine, const char *first)
 {

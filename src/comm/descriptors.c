@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* dyno_comm_pass_descriptors: by sockets of this host, whose names nobody else can guess: rank 0
- * draws them.  Every rank listens before any connects, and all have sent before any receives, so
- * that nobody waits for who has failed. */
+/* dyno_comm_pass_descriptors, by sockets of this host with random names, which rank 0 draws and
+ * nobody else can guess.  Every rank listens before any rank connects, and all ranks have sent
+ * before any rank receives, so that nobody waits for a rank that has failed. */
 #include "comm-class.h"
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ fail (GError **error, const char *what)
   return FALSE;
 }
 
-/* In the abstract namespace: no file, gone with the socket. */
+/* An address in the abstract namespace: there is no file, and the name is gone with the socket. */
 static socklen_t
 name_of (const Passing *p, guint rank, struct sockaddr_un *name)
 {
@@ -51,7 +51,7 @@ start_listening (Passing *p, GError **error)
   return listen (p->listener, (int) p->comm->size) == 0 || fail (error, "listen");
 }
 
-/* A message is the sender's rank, with the descriptor beside it. */
+/* A message is the sender's rank, and the descriptor goes with it. */
 typedef union {
   struct cmsghdr head;
   char bytes[CMSG_SPACE (sizeof (int))];
@@ -86,7 +86,8 @@ send_to (const Passing *p, guint rank, int descriptor, GError **error)
   return fine;
 }
 
-/* What came is a descriptor from a rank that has not sent one yet; -1: it is not. */
+/* Takes the descriptor out of a message; -1: it is no descriptor from a rank that has not sent one
+ * yet. */
 static int
 take (const struct msghdr *message, gssize size, guint32 rank, const DynoComm *comm,
       const int *theirs)

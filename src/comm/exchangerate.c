@@ -16,14 +16,14 @@ enum {
       4 << 20, /* of messages, as in mpi-private.h; smaller ones in shared memory overlap */
   DIRECT_BYTES = 8 << 10,
   MOST_TURNS = 200,
-  MOST_RANKS = 128, /* more or less than asked for, and hosts, that are looked for on disk */
+  MOST_RANKS = 128, /* the difference in ranks, and the hosts, up to which files are tried */
   MOST_HOSTS = 32,
 };
 
 static const char magic[8] = "DYNOEXC1";
 
-/* Memory shared between processes, a third of what two ranks with 16 cores each were measured at;
- * 10 Gbit/s Ethernet. */
+/* Assumed rates: for memory shared between processes, a third of the rate that was measured for two
+ * ranks with 16 cores each; for the network, 10 Gbit/s Ethernet. */
 static const DynoExchangeRate assumed[] = { { .latency_s = 20e-6, .bytes_per_s = 12e9 },
                                             { .latency_s = 50e-6, .bytes_per_s = 1.1e9 } };
 
@@ -133,7 +133,7 @@ load_one (guint ranks, guint hosts, DynoExchangeRate *rate)
          && rate->latency_s > 0 && isfinite (rate->bytes_per_s) && rate->bytes_per_s > 0;
 }
 
-/* With this number of ranks, on one host or on several as asked for. */
+/* The rates with this number of ranks, on one host or on several as asked for. */
 static gboolean
 load_alike (gint64 ranks, guint hosts, DynoExchangeRate *rate)
 {
@@ -147,7 +147,7 @@ load_alike (gint64 ranks, guint hosts, DynoExchangeRate *rate)
   return FALSE;
 }
 
-/* Else the nearest number of ranks is taken. */
+/* Else the rates of the nearest number of ranks are taken. */
 DynoExchangeSource
 dyno_exchange_load (guint ranks, guint hosts, DynoExchangeRate *rate)
 {

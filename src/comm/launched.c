@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether this process is one of several that a launcher started, from its environment.
+/* Decides from the environment whether this process is one of several that a launcher started.
  *
- * A variable alone proves nothing: what a launcher sets for a rank is inherited by all that the rank
- * starts.  Invariant: several are there only where a number of processes above 1 is told, and no
- * program above this one in the same rank has MPI loaded: the rank is then that program's, and a
- * second start of MPI in it would end both. */
+ * A variable by itself proves nothing: all processes that a rank starts inherit the variables that
+ * the launcher sets for the rank.  Invariant: the answer is TRUE only where the environment gives a
+ * number of processes above 1 and no ancestor of this process in the same rank has MPI loaded.
+ * Such an ancestor is the rank, and a second start of MPI in the rank would end both. */
 #include "comm.h"
 #include <string.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ tells_several (void)
   return FALSE;
 }
 
-/* A file of a process in /proc; NULL: it cannot be read.  g_free. */
+/* The content of a file of a process in /proc; NULL: it cannot be read.  g_free. */
 static char *
 read_of_process (guint64 process, const char *name, gsize *size)
 {
@@ -45,7 +45,7 @@ read_of_process (guint64 process, const char *name, gsize *size)
   return g_file_get_contents (path, &text, size, NULL) ? text : NULL;
 }
 
-/* 0: not known.  The name, in brackets, may hold anything. */
+/* The parent of a process; 0: not known.  The name, in brackets, may hold any characters. */
 static guint64
 find_parent (guint64 process)
 {
@@ -63,7 +63,7 @@ has_mpi (guint64 process)
   return maps && (strstr (maps, "/libmpi.so") || strstr (maps, "/libmpich.so"));
 }
 
-/* Whether its environment names the same rank of the same job as ours. */
+/* TRUE where the environment of the process names the same rank of the same job as ours. */
 static gboolean
 is_same_rank (guint64 process)
 {
@@ -90,7 +90,7 @@ is_same_rank (guint64 process)
   return n_same > 0;
 }
 
-/* Upwards to the launcher, which is of no rank or another one's. */
+/* The loop goes up to the launcher, which belongs to no rank or to another one. */
 static gboolean
 is_rank_of_another (void)
 {

@@ -38,7 +38,7 @@ choose_spin (const Mpi *mpi)
   return g_get_num_processors () >= SPIN_CORES * mpi->parent.local_size ? SPIN_US : 0;
 }
 
-/* Hosts, processes and their namespaces of all ranks. */
+/* Gathers hosts, processes and their namespaces from all ranks. */
 static gboolean
 introduce (Mpi *mpi, guint rank, guint size)
 {
@@ -111,7 +111,7 @@ join_ranks (Mpi *mpi)
   return TRUE;
 }
 
-/* Takes what callers want; whether they want this rank to leave. */
+/* Takes the requests of the callers; TRUE where they want this rank to leave. */
 static gboolean
 take_requests (Mpi *mpi)
 {
@@ -125,8 +125,8 @@ take_requests (Mpi *mpi)
   return mpi->leaving;
 }
 
-/* Sleeps until there is something to do: not at all for a while after something moved, shortly
- * while something is under way, for a tick else. */
+/* Sleeps until there is something to do: not at all for a while after something moved, for a short
+ * time while something is under way, else for a tick. */
 static void
 pause_for_work (Mpi *mpi)
 {
@@ -146,14 +146,14 @@ pause_for_work (Mpi *mpi)
   g_mutex_lock (&mpi->mutex);
   if (g_queue_is_empty (&mpi->queue) && !mpi->abort_reason)
     {
-      /* One that leaves looks for the others' goodbyes. */
+      /* A rank that leaves looks for the others' goodbyes. */
       gint64 wait_us = mpi->leaving ? 1000 : TICK_US;
       g_cond_wait_until (&mpi->wake, &mpi->mutex, now + wait_us);
     }
   g_mutex_unlock (&mpi->mutex);
 }
 
-/* Until this rank leaves or something fails. */
+/* Runs until this rank leaves or something fails. */
 static void
 serve (Mpi *mpi)
 {
@@ -196,7 +196,7 @@ end_mpi (Mpi *mpi)
   MPI_Finalize ();
 }
 
-/* Signals are the main thread's. */
+/* Signals go to the main thread. */
 static gpointer
 run_thread (gpointer data)
 {
@@ -237,7 +237,7 @@ dyno_mpi_finish (Mpi *mpi, DynoCommRequest *request)
   g_mutex_unlock (&mpi->mutex);
 }
 
-/* With the mutex. */
+/* Called with the mutex held. */
 static gboolean
 check (Mpi *mpi, GError **error)
 {
@@ -266,7 +266,7 @@ begin (DynoComm *comm, const DynoCommJob *job, GError **error)
   return request;
 }
 
-/* What is done within a while is not slept for. */
+/* A caller does not sleep for a request that is done within a short while. */
 static void
 spin_for (const DynoComm *comm, DynoCommRequest *request, gint64 timeout_us)
 {
@@ -314,7 +314,7 @@ check_for (DynoComm *comm, gint64 timeout_us, GError **error)
   return check (mpi, error);
 }
 
-/* Returns when the others have been told: the caller may end the process then. */
+/* Returns when the others have been notified: the caller may end the process then. */
 static void
 abort_all (DynoComm *comm, DynoCommFate fate, const char *reason)
 {
@@ -355,8 +355,8 @@ free_memory (Mpi *mpi)
   g_free (mpi);
 }
 
-/* mpirun ends all ranks when one has ended badly, and with its exit code: who tells people what
- * happened goes first. */
+/* mpirun ends all ranks when one rank has ended with an error, and uses the exit code of that rank,
+ * so the rank that reports to people ends first. */
 static void
 let_speaker_go (Mpi *mpi)
 {
@@ -369,7 +369,7 @@ let_speaker_go (Mpi *mpi)
   g_usleep (NOTICED_US);
 }
 
-/* A thread that does not come back from MPI in time is left behind, with what it uses. */
+/* A thread that does not return from MPI in time is abandoned, with all that it uses. */
 static void
 leave (DynoComm *comm)
 {
@@ -431,7 +431,7 @@ dyno_mpi_join (GError **error)
     ;
   joined = mpi->joined;
   g_mutex_unlock (&mpi->mutex);
-  if (!joined) /* the thread is still inside of MPI */
+  if (!joined) /* the thread is still inside MPI */
     {
       g_set_error (
           error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_TIMEOUT,

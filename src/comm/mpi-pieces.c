@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests as rounds of messages.
+/* Carries out requests as rounds of messages.
  *
- * A request is cut into pieces, a few of which are under way at once, in the order of the requests,
- * which is the same on all ranks: the n-th piece of one rank meets the n-th of the others, by its
- * tag.  A large piece of a sum goes in two rounds: each rank gets the others' values of its own
- * segment, adds them up in the order of the ranks, and sends the sums to all.  Each byte is sent
- * and received twice by (N-1)/N, as by the best of algorithms, and each sum is computed once: equal
- * bits everywhere.  A small one goes to all at once, and all add it up.  Ranks that share memory
- * send no messages for the large ones (mpi-shared.c). */
+ * A request is cut into pieces, a few of which are under way at once.  They follow the order of the
+ * requests, which is the same on all ranks: the n-th piece of one rank matches the n-th piece of
+ * the others, by its tag.  A large piece of a sum goes in two rounds: each rank gets the others'
+ * values of its own segment, adds them up in the order of the ranks, and sends the sums to all.
+ * Each byte is sent and received 2 (N-1)/N times, as by the best algorithms, and each sum is
+ * computed once, so that the bits are equal everywhere.  A small piece goes to all ranks at once,
+ * and all ranks add it up.  Ranks that share memory send no messages for large pieces
+ * (mpi-shared.c). */
 #include "mpi-private.h"
 #include <string.h>
 
@@ -80,7 +81,8 @@ receive_from (Mpi *mpi, Piece *piece, guint peer, void *data, gsize size_bytes)
     add_message (mpi, piece, peer, (int) size_bytes, handle);
 }
 
-/* The n-th of the other ranks, beginning behind this one: not all send to the same one first. */
+/* The n-th of the other ranks, counted from the one after this rank, so that not all ranks send to
+ * the same one first. */
 static guint
 other_rank (const Mpi *mpi, guint n)
 {
@@ -133,7 +135,7 @@ start_sum (Mpi *mpi, Piece *piece)
     dyno_mpi_shared_begin (mpi, piece);
 }
 
-/* The first round of a sum has ended. */
+/* Called when the first round of a sum has ended. */
 static void
 add_up (Mpi *mpi, Piece *piece)
 {
@@ -212,7 +214,7 @@ end_piece (Mpi *mpi, Piece *piece)
     dyno_mpi_finish (mpi, request);
 }
 
-/* No message of the piece is under way any more. */
+/* Called when no message of the piece is under way any more. */
 static void
 go_on (Mpi *mpi, Piece *piece)
 {
@@ -258,7 +260,7 @@ start_piece (Mpi *mpi, Piece *piece, DynoCommRequest *request)
     go_on (mpi, piece);
 }
 
-/* In the order of their numbers, each into the slot that is its own on all ranks. */
+/* Starts pieces in the order of their numbers, each in its slot, which is the same on all ranks. */
 static gboolean
 start_pieces (Mpi *mpi)
 {
@@ -295,7 +297,7 @@ check_arrival (Mpi *mpi, const Message *message, MPI_Status *status)
                  count, message->expected_bytes, job, mpi->parent.rank);
 }
 
-/* Takes the messages that have ended out of the arrays, from behind. */
+/* Takes the messages that have ended out of the arrays, from the end. */
 static int
 compare_down (gconstpointer a, gconstpointer b)
 {
@@ -356,7 +358,7 @@ test_messages (Mpi *mpi)
   return TRUE;
 }
 
-/* Those that go through shared memory. */
+/* Moves the pieces that go through shared memory. */
 static gboolean
 move_shared (Mpi *mpi)
 {

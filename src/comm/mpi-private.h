@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the module dyno-mpi share.
+/* Declarations that the files of the module dyno-mpi share.
  *
  * One thread makes all calls of MPI, from MPI_Init to MPI_Finalize: the exchange goes on whatever
- * the callers do, and any MPI serves, whatever it says of threads.  Callers put requests into a
- * queue and sleep until they are done.  After a failure the thread tells the other ranks and makes
- * no call of MPI any more, not even MPI_Finalize, which would wait for who no longer is; only then
- * do the callers hear of it: nothing is written into their memory afterwards.
+ * the callers do, and any MPI serves, whatever its level of thread support.  Callers put requests
+ * into a queue and sleep until they are done.  After a failure the thread notifies the other ranks
+ * and makes no further call of MPI, not even MPI_Finalize, which would wait for ranks that no
+ * longer exist.  Only then do the callers learn of the failure: nothing is written into their
+ * memory afterwards.
  *
- * Members are the thread's own but for those under the mutex. */
+ * Members belong to the thread, except the members under the mutex. */
 #pragma once
 #include "comm-class.h"
 #include <mpi.h>
@@ -17,19 +18,19 @@ G_BEGIN_DECLS
 enum {
   PIECES = 8, /* in flight at once, at most */
   SHARED_PIECE_BYTES = 1 << 20,
-  MESSAGE_PIECES = 4,            /* the same where messages are sent */
-  MESSAGE_PIECE_BYTES = 4 << 20, /* bounds scratch, and counts fit an int */
-  DIRECT_BYTES = 8 << 10,        /* sums up to this go to all ranks at once, one hop */
-  TICK_US = 50 * 1000,           /* how often an idle thread looks */
-  SPIN_US = 2000,                /* how long who waits does not sleep, where */
-  SPIN_CORES = 4,                /* each rank has so many cores */
-  YIELD_US = 100,           /* the same for the thread anywhere, while something is under way */
-  BEAT_US = 500 * 1000,     /* how often it tells that it lives */
-  SILENCE_US = 6 * 1000000, /* after which a rank is given up */
-  SLOW_US = 5 * 1000000,    /* after which rank 0 names whom it waits for */
-  TELL_US = 1000000,        /* at most, to tell the others of a failure */
-  SPEAK_US = 5 * 1000000,   /* at most, until who tells people of a failure has ended, and then */
-  NOTICED_US = 100 * 1000,  /* until mpirun has seen that */
+  MESSAGE_PIECES = 4,            /* the same for pieces that are sent as messages */
+  MESSAGE_PIECE_BYTES = 4 << 20, /* bounds scratch memory; counts fit an int */
+  DIRECT_BYTES = 8 << 10,        /* sums of up to this size go to all ranks at once, in one hop */
+  TICK_US = 50 * 1000,           /* interval at which an idle thread looks for work */
+  SPIN_US = 2000,                /* for this long a waiting caller does not sleep, where */
+  SPIN_CORES = 4,                /* each rank has this many cores */
+  YIELD_US = 100,           /* the same for the thread, anywhere, while something is under way */
+  BEAT_US = 500 * 1000,     /* interval at which a rank reports that it lives */
+  SILENCE_US = 6 * 1000000, /* silence after which a rank is given up */
+  SLOW_US = 5 * 1000000,    /* time after which rank 0 names the ranks that it waits for */
+  TELL_US = 1000000,        /* at most, for the notes to the others about a failure */
+  SPEAK_US = 5 * 1000000,   /* at most, until the rank that reports to people has ended, and then */
+  NOTICED_US = 100 * 1000,  /* until mpirun has seen that end */
   JOIN_US = 60 * 1000000,   /* at most, until all ranks are there */
   LEAVE_US = 10 * 1000000,  /* at most, until all ranks leave */
   REASON_BYTES = 480,
@@ -38,39 +39,39 @@ enum {
 typedef struct _Mpi Mpi;
 typedef struct _Shared Shared;
 
-/* Where a piece is: of a sum through shared memory the job that it is at or has done. */
+/* The stage of a piece: for a sum through shared memory, the job that it is in or has done. */
 typedef enum { STAGE_MESSAGES, STAGE_SEND, STAGE_ADD, STAGE_TAKE } Stage;
 
 struct _DynoCommRequest {
   DynoCommJob job;
-  guint64 number; /* of the requests of this rank */
+  guint64 number; /* among the requests of this rank */
   gint64 begun_us;
-  gsize started_bytes; /* of the data, handed to pieces */
+  gsize started_bytes; /* of the data, already handed to pieces */
   guint pieces;        /* in flight */
   int done;            /* atomic; set under the mutex */
 };
 
-/* A part of a request on its way: rounds of messages, each between all pairs of ranks. */
+/* A part of a request under way: rounds of messages, each between all pairs of ranks. */
 typedef struct {
   DynoCommRequest *request; /* NULL: not in use */
-  gsize at, size_bytes;     /* of its data */
+  gsize at, size_bytes;     /* of the request's data */
   guint64 number;
   gboolean spreads; /* the second round of a sum by segments */
   guint messages;   /* under way */
-  char *scratch;    /* what the other ranks sent */
+  char *scratch;    /* the data that the other ranks sent */
   gsize scratch_bytes;
   Stage stage;
-  int at_work; /* atomic: a thread does its job */
+  int at_work; /* atomic: a thread does the piece's job */
 } Piece;
 
 /* A message under way. */
 typedef struct {
   Piece *piece;
   guint peer;
-  int expected_bytes; /* what is received; -1: it is sent */
+  int expected_bytes; /* of a message to be received; -1: the message is sent */
 } Message;
 
-/* What ranks tell each other beside the requests. */
+/* A message between ranks that belongs to no request. */
 typedef struct {
   guint32 kind;
   guint32 rank; /* ABORT: who failed */
@@ -80,9 +81,9 @@ typedef struct {
   char reason[REASON_BYTES];
 } Note;
 
-/* What is known of another rank. */
+/* The state of another rank, as far as it is known. */
 typedef struct {
-  int process; /* a descriptor that tells its end; -1: it runs elsewhere */
+  int process; /* a descriptor that shows its end; -1: it runs elsewhere */
   gboolean ended, left;
   gint64 heard_us;
   guint64 begun;
@@ -107,54 +108,55 @@ struct _Mpi {
   GError *join_error;
 
   MPI_Comm jobs, notes;
-  GQueue requests;      /* taken, in order, with bytes that no piece has */
+  GQueue requests;      /* taken, in order, with bytes that no piece has yet */
   guint slots;          /* pieces in flight at once; equal on all ranks, as are */
   gsize piece_bytes;    /* their sizes */
-  Piece pieces[PIECES]; /* the n-th is in [n % slots] */
+  Piece pieces[PIECES]; /* the n-th piece is in [n % slots] */
   guint64 n_pieces;
-  Shared *shared;   /* NULL: all goes by messages */
+  Shared *shared;   /* NULL: all data goes by messages */
   GArray *handles;  /* of MPI_Request */
   GArray *messages; /* of Message, one for each handle */
   GArray *indices;  /* of int, scratch of MPI_Testsome */
   GArray *statuses;
-  gint64 moved_us; /* when something last arrived or left */
+  gint64 moved_us; /* time at which something last arrived or left */
 
   Peer *peers;
   Note incoming;
   MPI_Request receiving;
   gint64 beat_us, looked_us;
   gint64 gap_us, resumed_us; /* the last time in which it did nothing for long, and its end */
-  guint64 named;             /* 1 + the request whose lateness was named last */
-  gint64 named_after_us;     /* and how late it was then */
+  guint64 named;             /* 1 + the request whose delay was reported last */
+  gint64 named_after_us;     /* and the delay that was reported */
   char *found_failure;
   guint found_rank;
   DynoCommFate found_fate;
 };
 
-/* pieces: starts what the queue holds and moves what is under way; whether something moved. */
+/* mpi-pieces.c: starts the requests in the queue and moves the pieces under way; TRUE where
+ * something moved. */
 gboolean dyno_mpi_move (Mpi *mpi);
 gboolean dyno_mpi_is_busy (const Mpi *mpi);
 void dyno_mpi_pieces_clear (Mpi *mpi);
 
-/* Sends this rank's segment to the ranks that share no memory with it. */
+/* Sends this rank's segment to the ranks that do not share memory with it. */
 void dyno_mpi_spread_sums (Mpi *mpi, Piece *piece);
-/* The part of a piece that a rank adds up, in bytes from the piece's begin. */
+/* The part of a piece that a rank adds up, in bytes from the beginning of the piece. */
 void dyno_mpi_segment (const Mpi *mpi, const Piece *piece, guint rank, gsize *begin,
                        gsize *size_bytes);
 
-/* shared: sums between the ranks of one host.  open is collective, of all ranks; stop comes back
- * when nothing is written any more, close frees. */
+/* mpi-shared.c: sums between the ranks of one host.  open is collective over all ranks; stop
+ * returns when nothing is written any more; close frees the memory. */
 void dyno_mpi_shared_open (Mpi *mpi, guint64 namespace);
 void dyno_mpi_shared_stop (Mpi *mpi);
 void dyno_mpi_shared_close (Mpi *mpi);
 gboolean dyno_mpi_shares_with (const Mpi *mpi, guint rank);
-/* Whether nobody reads what this rank has in a slot. */
+/* TRUE where nobody reads the data that this rank has in a slot. */
 gboolean dyno_mpi_slot_is_free (const Mpi *mpi, guint slot);
 void dyno_mpi_shared_begin (Mpi *mpi, Piece *piece);
-/* Whether it moved; ended: all is summed. */
+/* TRUE where the piece moved; *ended: the whole piece is summed. */
 gboolean dyno_mpi_shared_move (Mpi *mpi, Piece *piece, gboolean *ended);
 
-/* watch: the notes, and whether the other ranks live. */
+/* mpi-watch.c: the notes, and the check that the other ranks live. */
 void dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes);
 void dyno_mpi_watch (Mpi *mpi);
 void dyno_mpi_say_goodbye (Mpi *mpi);
@@ -162,15 +164,15 @@ gboolean dyno_mpi_all_left (const Mpi *mpi);
 void dyno_mpi_tell_failure (Mpi *mpi);
 void dyno_mpi_watch_clear (Mpi *mpi);
 
-/* Remembers the first failure; the thread then tells it to all.  lose: the rank cannot say so
- * itself. */
+/* Remembers the first failure; the thread then reports it to all ranks.  lose: the failed rank
+ * cannot report it itself. */
 void dyno_mpi_fail (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void dyno_mpi_lose (Mpi *mpi, guint rank, const char *format, ...) G_GNUC_PRINTF (3, 4);
 void dyno_mpi_end (Mpi *mpi, guint rank, DynoCommFate fate, const char *reason);
-/* The same where MPI says what happened. */
+/* The same, with MPI's text for the code. */
 void dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code);
 
-/* A request has no piece any more. */
+/* Finishes a request that no piece is left of. */
 void dyno_mpi_finish (Mpi *mpi, DynoCommRequest *request);
 
 G_END_DECLS

@@ -4,17 +4,18 @@
  * Each rank has a slot for each piece that may be under way, which the others of its host map.  A
  * piece of a sum goes through it in three jobs, which a few threads do and which never wait:
  *
- *   send   copies the piece into this rank's slot
- *   add    adds up this rank's segment from all slots (and what came by messages from other hosts),
- *          in the order of the ranks, into the data and into the slot
- *   take   copies the other ranks' sums out of their slots
+ *   send  copies the piece into this rank's slot add  adds up this rank's segment from all slots
+ *   (and what came by messages from other hosts),
+ *          in the order of the ranks, into the data and into the slot take  copies the other ranks'
+ *   sums out of their slots
  *
- * A sum of a single piece, where there are cores to spare, is not worth waking a thread: that of MPI
- * does its jobs itself.
+ * A sum of a single piece, where there are cores to spare, is not worth waking a thread: the MPI
+ * thread does its jobs itself.
  *
- * The end of each is a number in the slot's head, that of the piece plus one, which only its owner
- * writes and for which the thread of MPI looks.  A slot is written anew once all others have taken
- * what it held.  Where memory cannot be shared, all ranks send messages instead: equal bits. */
+ * At the end of each job its owner writes the number of the piece plus one into the head of the
+ * slot; only the owner writes it, and the MPI thread polls it.  A slot is written anew once all
+ * other ranks have taken its content.  Where memory cannot be shared, all ranks send messages
+ * instead, with equal bits. */
 #include "mpi-private.h"
 #include <fcntl.h>
 #include <string.h>
@@ -23,15 +24,16 @@
 
 enum { LINE_BYTES = 128, MOST_THREADS = 8 };
 
-/* Of a piece by the rank whose memory it is in; each written by one job alone. */
+/* Progress of a piece, written by the rank whose memory holds it; each number is written by one job
+ * only. */
 typedef struct {
   guint64 sent, summed, taken;
-  guint64 size_bytes, type; /* of what was sent: those of all ranks */
+  guint64 size_bytes, type; /* sums of the data that was sent: the numbers of all ranks */
   guint8 padding[LINE_BYTES - 5 * sizeof (guint64)];
 } SlotHead;
 
 typedef struct {
-  guint64 token; /* tells that what was opened is the memory that was meant */
+  guint64 token; /* shows that the memory that was opened is the right one */
   guint8 padding[LINE_BYTES - sizeof (guint64)];
   SlotHead slots[PIECES];
 } Head;
@@ -50,7 +52,7 @@ struct _Shared {
   guint64 last[PIECES]; /* the number of the last piece in this rank's slot, plus one */
 };
 
-/* What a rank tells the others so that they find its memory. */
+/* The data from which the other ranks find the memory of a rank. */
 typedef struct {
   gint64 process, descriptor;
   guint64 namespace, token;
@@ -181,7 +183,7 @@ begin_job (Shared *shared, Piece *piece, Stage stage)
     g_thread_pool_push (shared->threads, piece, NULL);
 }
 
-/* --- the thread of MPI ------------------------------------------------------------------------ */
+/* --- the MPI thread --------------------------------------------------------------------------- */
 
 gboolean
 dyno_mpi_shares_with (const Mpi *mpi, guint rank)
@@ -208,7 +210,8 @@ dyno_mpi_shared_begin (Mpi *mpi, Piece *piece)
   begin_job (mpi->shared, piece, STAGE_SEND);
 }
 
-/* Whether all others of this host have come as far: what is at an offset in their slots' heads. */
+/* TRUE where all other ranks of this host have reached this number, at an offset in the heads of
+ * their slots. */
 static gboolean
 have_all (const Shared *shared, const Piece *piece, gsize offset)
 {
@@ -219,7 +222,7 @@ have_all (const Shared *shared, const Piece *piece, gsize offset)
   return TRUE;
 }
 
-/* Another program, or one that has gone another way, is not added up. */
+/* The values of another program, or of a rank whose calls differ, are not added up. */
 static gboolean
 are_alike (Mpi *mpi, const Piece *piece)
 {
@@ -288,7 +291,7 @@ map_area (Shared *shared, guint rank, int descriptor)
   return TRUE;
 }
 
-/* Memory of this rank's own, all of it there; -1: there is none. */
+/* Memory of this rank, all of it allocated; -1: there is none. */
 static int
 make_area (Shared *shared, guint64 token)
 {
@@ -322,7 +325,7 @@ open_area (Shared *shared, guint rank, const Place *place)
   return mapped && shared->areas[rank].head->token == place->token;
 }
 
-/* How many ranks of a host share memory: DYNO_COMM_SHARED, for comparisons and tests. */
+/* The number of ranks of a host that share memory: DYNO_COMM_SHARED, for comparisons and tests. */
 static guint
 count_sharing (const Mpi *mpi)
 {
@@ -334,7 +337,7 @@ count_sharing (const Mpi *mpi)
   return (guint) most;
 }
 
-/* Those of this host whose processes this one sees. */
+/* The ranks of this host whose processes are visible to this one. */
 static gboolean
 is_near (const Mpi *mpi, guint rank, const Place *mine, const Place *its)
 {
@@ -345,7 +348,7 @@ is_near (const Mpi *mpi, guint rank, const Place *mine, const Place *its)
          && g_str_equal (mpi->parent.hosts[rank], mpi->parent.hosts[mpi->parent.rank]);
 }
 
-/* Opens the memory of those near; whether all ranks could, and how many are near. */
+/* Opens the memory of the ranks nearby; TRUE where all ranks could, with the number of them. */
 static gboolean
 open_areas (Shared *shared, guint64 namespace, guint *near)
 {
@@ -365,7 +368,7 @@ open_areas (Shared *shared, guint64 namespace, guint *near)
         fine = open_area (shared, r, &places[r]);
         (*near)++;
       }
-  /* Not before all have opened it may it be closed. */
+  /* The memory must not be closed before all ranks have opened it. */
   if (MPI_Allreduce (&fine, &all_fine, 1, MPI_INT, MPI_MIN, mpi->notes) != MPI_SUCCESS)
     all_fine = 0;
   if (descriptor >= 0)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the other ranks live, and what ranks tell each other beside the requests.
+/* Checks that the other ranks live, and passes the notes between ranks that belong to no request.
  *
- * Rank 0 and each other rank tell each other twice a second that they live; who is silent for too
- * long is given up, by rank 0, which tells all.  The end of a process on the same host is seen at
- * once.  A rank that leaves says so first, and why where it failed.  A rank that was itself stopped
- * for a while, with the whole job perhaps, does not hold that against the others. */
+ * Rank 0 and each other rank report to each other twice a second that they live; rank 0 gives up a
+ * rank that is silent for too long and notifies all ranks.  The end of a process on the same host
+ * is seen at once.  A rank that leaves says so first, with the reason where it failed.  A rank that
+ * was itself suspended for a while, perhaps with the whole job, does not count that time as silence
+ * of the others. */
 #include "mpi-private.h"
 #include <poll.h>
 #include <stdarg.h>
@@ -15,8 +16,8 @@
 
 enum { NOTE_ALIVE = 1, NOTE_ABORT, NOTE_LEAVES, NOTE_TAG = 1 };
 
-/* The others may have given up a rank that was stopped itself: what it sees of them afterwards is no
- * fault of theirs. */
+/* The other ranks may have given up a rank that was suspended: the failures that it sees of them
+ * afterwards are not theirs. */
 static gboolean
 was_stopped (const Mpi *mpi)
 {
@@ -97,7 +98,7 @@ receive_note (Mpi *mpi)
     }
 }
 
-/* Ends the last note to a rank; whether it has ended. */
+/* Ends the last note to a rank; TRUE where it has ended. */
 static gboolean
 may_send (Peer *peer)
 {
@@ -108,7 +109,7 @@ may_send (Peer *peer)
   return sent;
 }
 
-/* FALSE: the last note to it is still under way. */
+/* FALSE: the last note to the rank is still under way. */
 static gboolean
 send_note (Mpi *mpi, guint rank, const Note *note)
 {
@@ -208,7 +209,7 @@ check_processes (Mpi *mpi)
       struct pollfd process = { .fd = peer->process, .events = POLLIN };
       if (peer->process < 0 || peer->left)
         continue;
-      /* What it said last has been read between the two. */
+      /* The last note of the rank has been read between the two calls. */
       if (peer->ended)
         dyno_mpi_lose (mpi, r, "its process has ended unexpectedly");
       else
@@ -229,8 +230,8 @@ check_silence (Mpi *mpi, gint64 now)
                      SILENCE_US / 1000000);
 }
 
-/* Who keeps the others waiting is named, and again whenever that has lasted twice as long: a disk
- * that does not answer may yet, so that nobody is given up for it. */
+/* The rank that keeps the others waiting is named, and again whenever the wait has doubled.  A disk
+ * that does not answer may still answer, so that no rank is given up for it. */
 static void
 name_slow (Mpi *mpi, guint rank, const DynoCommRequest *oldest, gint64 late_us)
 {
@@ -247,7 +248,7 @@ name_slow (Mpi *mpi, guint rank, const DynoCommRequest *oldest, gint64 late_us)
   mpi->named_after_us = late_us;
 }
 
-/* A rank that left cannot have begun what this one waits for. */
+/* A rank that left cannot have begun the request that this one waits for. */
 static void
 check_requests (Mpi *mpi, gint64 now)
 {
@@ -288,7 +289,7 @@ dyno_mpi_watch (Mpi *mpi)
   check_requests (mpi, now);
 }
 
-/* To all ranks, which may take a while where a rank does not answer. */
+/* Sends the failure to all ranks, which may take a while where a rank does not answer. */
 static void
 send_to_all (Mpi *mpi, const Note *note, guint without)
 {
@@ -344,8 +345,8 @@ dyno_mpi_all_left (const Mpi *mpi)
   return TRUE;
 }
 
-/* processes: two numbers for each rank, its process and the namespace in which that is its number;
- * 0 is not known. */
+/* processes: two numbers for each rank, the number of its process and the namespace of that number;
+ * 0: not known. */
 void
 dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes)
 {

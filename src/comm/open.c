@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The module with MPI by which this process joins the others.
+/* Opens the module with MPI through which this process joins the other ranks.
  *
- * The module is kept: MPI does not like to be unloaded.  Its symbols are global, since MPI opens
+ * The module stays loaded: MPI does not support unloading.  Its symbols are global, since MPI opens
  * plugins of its own that look for them. */
 #include "comm-class.h"
 #include "modulefile.h"
