@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening goes through connect(), which tries one time, and repair() after it where the file is
- * damaged.  SQLite's own locks keep two processes apart; the lock of the folder keeps two repairs
- * apart. */
+/* connect() tries to open the file once; where the file is damaged, repair() follows.  SQLite's own
+ * locks keep two processes apart; the lock of the folder keeps two repairs apart. */
 #include "database.h"
 #include "file.h"
 #include "migrations.h"
@@ -19,16 +18,16 @@
 #define BUSY_MS     2000
 #define HURRY_MS    200
 #define RETRY_US    10000
-#define CHECK_BYTES (64 << 20) /* larger files are not read whole at each opening */
+#define CHECK_BYTES (64 << 20) /* larger files are not read as a whole when they are opened */
 
 struct _DynoDatabase {
   GRecMutex lock;
   char *path, *shown;
   sqlite3 *handle;
-  GHashTable *statements; /* by the address of their SQL */
+  GHashTable *statements; /* by the address of the SQL text */
   char *read_only, *aside;
   const gint *hurry;
-  gint64 waiting_us; /* since when */
+  gint64 waiting_us; /* begin of the wait */
   dev_t device;      /* of the file that is open: see dyno_database_begin */
   ino_t inode;
 };
@@ -115,7 +114,7 @@ bind (DynoDatabase *db, sqlite3_stmt *statement, const char *types, va_list valu
           break;
         case 'd':
           number = va_arg (values, double);
-          code = sqlite3_bind_double (statement, i, number); /* a NaN becomes NULL */
+          code = sqlite3_bind_double (statement, i, number); /* NaN becomes NULL */
           break;
         case 's':
           text = va_arg (values, const char *);
@@ -224,7 +223,7 @@ dyno_column_double (sqlite3_stmt *statement, int column)
 char *
 dyno_column_text (sqlite3_stmt *statement, int column)
 {
-  const void *bytes = sqlite3_column_blob (statement, column); /* of a text: its bytes */
+  const void *bytes = sqlite3_column_blob (statement, column); /* as the bytes of a text */
   int size = sqlite3_column_bytes (statement, column);
 
   if (sqlite3_column_type (statement, column) == SQLITE_NULL)
@@ -275,7 +274,7 @@ disconnect (DynoDatabase *db)
   db->handle = NULL;
 }
 
-/* On those the shared memory of a write-ahead log is not shared. */
+/* On these file systems processes cannot share the memory of a write-ahead log. */
 static gboolean
 is_remote (const char *path)
 {
@@ -303,7 +302,7 @@ is_late (DynoDatabase *db, gint64 since_us)
   return g_get_monotonic_time () - since_us >= (hurries ? HURRY_MS : BUSY_MS) * 1000;
 }
 
-/* SQLite's own way to wait cannot be cut short. */
+/* SQLite's own busy handler cannot be interrupted. */
 static int
 wait_a_little (void *data, int n)
 {
@@ -317,8 +316,8 @@ wait_a_little (void *data, int n)
   return 1;
 }
 
-/* Two processes that open a new file at once ask for the same mode, and SQLite lets the second one
- * fail instead of waiting. */
+/* Two processes that open a new file at once ask for the same mode, and SQLite lets the second
+ * process fail instead of waiting. */
 static int
 choose_journal (DynoDatabase *db)
 {
@@ -363,8 +362,8 @@ migrate (DynoDatabase *db)
   return code;
 }
 
-/* SQLite makes files for all to read, and its log as the file is.  One that is there stays untouched:
- * closing it would free the locks that this process has of it. */
+/* SQLite creates files that all users may read, and its log with the mode of the file.  An existing
+ * file is not opened here: closing it would free the locks that this process holds on it. */
 static void
 make_private_file (const char *path)
 {
@@ -408,7 +407,7 @@ check (DynoDatabase *db)
   return code == SQLITE_OK && g_strcmp0 (answer, "ok") != 0 ? SQLITE_CORRUPT : code;
 }
 
-/* A whole file of this version, or a code. */
+/* Opens the file, whole and of this version; else returns a code. */
 static int
 connect_to (DynoDatabase *db)
 {
@@ -441,7 +440,8 @@ connect_to (DynoDatabase *db)
 
 /* --- a damaged file --------------------------------------------------------------------------- */
 
-/* One process at a time, so that nobody moves aside what another has just made. */
+/* One process repairs at a time, so that nobody moves away a file that another process has just
+ * made. */
 static int
 repair (DynoDatabase *db)
 {
@@ -481,7 +481,7 @@ repair (DynoDatabase *db)
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-/* Whether a file beside the history can be made, and locked; errno says why not. */
+/* TRUE where a file beside the history can be created and locked; else errno gives the reason. */
 static gboolean
 probe (const char *path, gboolean *locks)
 {
@@ -502,8 +502,8 @@ probe (const char *path, gboolean *locks)
   return fd >= 0;
 }
 
-/* Without a log beside it nobody writes: no lock is needed, and none could be had.  Where there is
- * one, another user may be at it. */
+/* Without a log beside the file nobody writes: no lock is needed, and none could be had.  Where
+ * there is a log, another user may be writing. */
 static int
 connect_unwritable (DynoDatabase *db, int problem)
 {

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Time: batches by the rate, and what an epoch takes besides them.  Disk: fp32 tensors; header and
- * batch statistics are left out, which are a hundredth at most of all but the smallest networks. */
+/* Time is computed from the batches by the rate, plus the time that an epoch takes besides its
+ * batches.  Disk space is computed for fp32 tensors; header and batch statistics are left out,
+ * which are at most a hundredth of all but the smallest networks. */
 #include "estimate.h"
 #include <math.h>
 
-#define VALUE_BYTES 4 /* fp32, also with AMP: master weights */
+#define VALUE_BYTES 4 /* fp32, also with AMP, which has master weights */
 /* Forward and backward pass take about three times as long as the forward pass alone. */
 #define FORWARD_SHARE 3
 
 static void
 estimate_disk (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *plan, gboolean validates)
 {
-  /* SGD's momentum is there also where it is 0. */
+  /* SGD has momentum buffers also where momentum is 0. */
   guint moments = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? 2 : 1;
 
   e->weights_bytes = plan->n_parameters * VALUE_BYTES;
@@ -30,7 +31,7 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
   *e = (DynoRunEstimate){ .rate = { (double) NAN, (double) NAN, (double) NAN, 0, 0 } };
   e->steps_per_epoch = plan->steps_per_epoch;
   e->steps = plan->steps_per_epoch * (guint64) s->epochs;
-  if (job->max_steps > 0) /* whatever the epochs */
+  if (job->max_steps > 0) /* whatever the number of epochs */
     e->steps = (guint64) job->max_steps;
   e->step_seconds = e->epoch_seconds = e->total_seconds = (double) NAN;
   e->most_samples_per_s = e->least_seconds = (double) NAN;
@@ -47,7 +48,7 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
     }
   e->step_seconds = samples / rate->samples_per_s / (double) e->steps_per_epoch;
   e->epoch_seconds = samples / rate->samples_per_s + overhead;
-  /* The last epoch, where the steps end it early, is not validated. */
+  /* The last epoch is not validated where the step limit ends it early. */
   epochs = floor ((double) e->steps / (double) e->steps_per_epoch);
   e->total_seconds = epochs * e->epoch_seconds
                      + ((double) e->steps - epochs * (double) e->steps_per_epoch) * e->step_seconds
@@ -59,7 +60,7 @@ dyno_run_estimate_bound (DynoRunEstimate *e, const DynoJob *job, guint64 n_train
                          double gpu)
 {
   guint64 batch = (guint64) dyno_job_get_batch (job, n_train);
-  double most = fmin (loader, gpu), epochs; /* of one that is NaN the other */
+  double most = fmin (loader, gpu), epochs; /* where one is NaN, the other */
 
   if (e->rate.samples_per_s > 0 || !(most > 0) || e->steps_per_epoch == 0)
     return;

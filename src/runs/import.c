@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A folder's files are read as far as they go: what is missing is not known.  The settings are
+/* A folder's files are read as far as they go: missing values are not known.  The settings are
  * taken from the key file by name, as dyno_settings_set takes them. */
 #include "import.h"
 #include "runfacts.h"
@@ -11,7 +11,7 @@
 
 #define MAX_SETTINGS_BYTES (1 << 20)
 
-/* A value of [run], which stands escaped where it is no UTF-8. */
+/* A value of [run], which is escaped where it is not UTF-8. */
 static char *
 get_name (GKeyFile *file, const char *key)
 {
@@ -74,10 +74,11 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
   else if (facts->state == DYNO_SESSION_FAILED)
     run->state = DYNO_RUN_STATE_FAILED;
   else if (facts->state != DYNO_SESSION_NEW)
-    run->state = DYNO_RUN_STATE_RUNNING; /* or was killed: its folder is locked, or is not */
+    run->state = DYNO_RUN_STATE_RUNNING; /* or it was killed: its folder is locked, or is not */
 }
 
-/* By the metric that the log has first, as its columns have no word of which one selects. */
+/* The first metric of the log selects the best epoch, since its columns do not say which metric
+ * selects. */
 static GArray *
 take_epochs (DynoStoredRun *run, DynoMetrics *log)
 {

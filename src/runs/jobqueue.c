@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs in the history's file.  A job that stands there as running is done by a process that lives,
- * or was left when that died. */
+/* Jobs in the history's file.  A job that is marked as running belongs to a process that lives, or
+ * it was left there when its process died. */
 #include "jobqueue.h"
 #include "process.h"
 #include "store-private.h"
@@ -108,7 +108,7 @@ is_alive (const DynoQueuedJob *job)
              || dyno_process_locks_folder (job->job->out_dir));
 }
 
-/* FALSE: a job that is not done has the folder; or another error. */
+/* FALSE: an unfinished job has the folder; or another error. */
 static gboolean
 check_folder (DynoStore *store, const char *folder, GError **error)
 {
@@ -156,8 +156,8 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
   return dyno_database_end (store->db, good, error) ? id : 0;
 }
 
-/* All get places anew, from 1: none is above the number of a job that is added later, and has no
- * place. */
+/* All jobs get new places, from 1: no place is above the number of a job that is added later and
+ * has no place. */
 gboolean
 dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error)
 {
@@ -210,7 +210,7 @@ dyno_store_remove_job (DynoStore *store, gint64 id, GError **error)
 
 /* --- working it off --------------------------------------------------------------------------- */
 
-/* The process that does, if it lives; g_free. */
+/* The process that works the queue off, if it lives; g_free. */
 static char *
 find_runner (DynoStore *store, GError **error)
 {

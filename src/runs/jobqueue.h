@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue: jobs with frozen settings that dynoctl queue start runs one after another.  They stand
- * in the file of the history.  Errors: DYNO_RUNS_ERROR. */
+/* The queue: jobs with frozen settings, which dynoctl queue start runs one after another.  The jobs
+ * are kept in the file of the history.  Errors: DYNO_RUNS_ERROR. */
 #pragma once
 #include "store.h"
 
@@ -10,47 +10,48 @@ typedef enum {
   DYNO_QUEUED_WAITING,
   DYNO_QUEUED_RUNNING,
   DYNO_QUEUED_FINISHED,
-  DYNO_QUEUED_STOPPED, /* by request; taken up by the next start */
+  DYNO_QUEUED_STOPPED, /* by request; the next start takes it up */
   DYNO_QUEUED_FAILED,
 } DynoQueuedState;
 const char *dyno_queued_state_name (DynoQueuedState state);
 
 typedef struct {
   gint64 id;
-  DynoJob *job; /* out_dir: its folder, absolute; paths absolute */
+  DynoJob *job; /* out_dir: the job's folder, absolute; paths are absolute */
   DynoQueuedState state;
-  guint attempts; /* how often it was begun */
-  int exit_code;  /* of the last; -1: none */
-  char *process;  /* that runs it, or ran it last; or NULL */
-  /* A line of its settings that cannot be read, which has its default value in job: what it should
-   * train is not known; "": none can be.  NULL: all are. */
+  guint attempts; /* number of times that it was begun */
+  int exit_code;  /* of the last attempt; -1: none */
+  char *process;  /* the run that does it, or did it last; or NULL */
+  /* A line of its settings that cannot be read; that setting has its default value in job, so that
+   * it is not known what the job should train; "": no line can be read.  NULL: all lines can be
+   * read. */
   char *bad_setting;
   gint64 add_us, begin_us, end_us;
 } DynoQueuedJob;
 void dyno_queued_job_free (DynoQueuedJob *job);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQueuedJob, dyno_queued_job_free)
 
-/* Behind those that are there; the job has an out_dir of its own.  0 with the error; ACTIVE: a job
- * that waits or runs has that folder. */
+/* Adds a job after the existing ones; it has an out_dir of its own.  0 with the error; ACTIVE: a
+ * job that waits or runs has that folder. */
 gint64 dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error);
-/* In their order, DynoQueuedJob*. */
+/* All jobs in their order, DynoQueuedJob*. */
 GPtrArray *dyno_store_list_jobs (DynoStore *store, GError **error);
-/* To stand right before that job; 0: behind all.  One that runs may be moved, too: it goes on.
+/* Moves a job right before that job; 0: to the end.  A running job may be moved, too, and goes on.
  * NOT_FOUND. */
 gboolean dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error);
 /* NOT_FOUND; ACTIVE: it is running. */
 gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
 
-/* One process at a time works the queue off.  ACTIVE: another one does.  _touch, now and then:
- * tells those on other machines that it goes on. */
+/* One process at a time works the queue off.  ACTIVE: another process does.  _touch, called now and
+ * then, shows processes on other machines that this one goes on. */
 gboolean dyno_store_claim_queue (DynoStore *store, GError **error);
 gboolean dyno_store_touch_queue (DynoStore *store, GError **error);
 void dyno_store_release_queue (DynoStore *store);
 
-/* The first job that is not done: one that waits, that was stopped, or whose runner died; but for
- * those of tried (gint64; NULL: none).  NULL without an error: none is left. */
+/* The first job that is not done: it waits, was stopped, or its runner died.  The ids in tried
+ * (gint64; NULL: none) are left out.  NULL without an error: none is left. */
 DynoQueuedJob *dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error);
-/* process: as dyno_process_describe gives it. */
+/* process: the result of dyno_process_describe. */
 gboolean dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError **error);
 gboolean dyno_store_end_job (DynoStore *store, gint64 id, DynoQueuedState state, int exit_code,
                              GError **error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants: a late entry has its name when it is whole; taking one twice, also by two processes at
- * once, makes one entry, for it has the uid of the run. */
+/* Invariants: a late entry gets its name once it is whole.  Taking an entry in twice, also by two
+ * processes at once, makes one entry, since it has the uid of the run. */
 #include "lateentry.h"
 #include "file.h"
 #include "store-private.h"
@@ -37,7 +37,7 @@ dyno_late_entry_write (const char *history, DynoStoredRun *run, const DynoEpochM
   return good;
 }
 
-/* The folder belongs to the run that began there last. */
+/* The folder belongs to the run that began in it last. */
 static void
 check_folder (DynoStore *store, DynoStoredRun *run)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes by /proc.  The number of a process is used again; with the time of its start, in ticks
- * since the machine started, and the identity of that start it is not. */
+/* Identifies processes by /proc.  The number of a process is used again; together with the time of
+ * its start, in ticks since the machine started, and the identity of that start of the machine it
+ * is unique. */
 #include "process.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@ find_start (const char *name)
 
   if (!g_file_get_contents (path, &text, NULL, NULL))
     return 0;
-  at = strrchr (text, ')'); /* the name before it may hold anything */
+  at = strrchr (text, ')'); /* the name before the field may hold any characters */
   for (guint i = 0; at && i < 20; i++)
     at = strchr (at + 1, ' ');
   return at ? g_ascii_strtoull (at, NULL, 10) : 0;

@@ -4,17 +4,17 @@
 #include "buckets.h"
 #include <math.h>
 
-/* Of a forward and a backward pass, which has two products for each one of the forward pass; what
- * the optimizer takes is left out. */
+/* The backward pass's share of a forward and a backward pass, which has two products for each
+ * product of the forward pass; the time of the optimizer is left out. */
 #define BACKWARD_SHARE 0.6
 #define STEP_SUM_BYTES 1024 /* of results and decisions, each step */
-/* What an exchange lengthens a step by besides: through the host by the copies to and from it, from
- * device to device by all that it takes.  Of two H200, ResNet-18 and -50 at batch 128 with AMP, which
- * that gives to 1 % (tests/bench/NOTES.md). */
+/* The further time by which an exchange lengthens a step: through the host, the time of the copies
+ * to and from it; from device to device, the time of the whole exchange.  Fitted to two H200 with
+ * ResNet-18 and -50 at batch 128 with AMP, which the figures give to 1 % (tests/bench/NOTES.md). */
 #define HOST_START_S       3.7e-4
 #define HOST_BYTES_PER_S   6.3e10
 #define DEVICE_START_S     2.1e-4
-#define DEVICE_BYTES_PER_S 3.25e11 /* to one other rank after the other */
+#define DEVICE_BYTES_PER_S 3.25e11 /* to the other ranks, one after the other */
 
 static gboolean
 goes_in_half (const DynoSettings *s)
@@ -22,7 +22,8 @@ goes_in_half (const DynoSettings *s)
   return s->amp && s->exchange_half;
 }
 
-/* Of so many gradients the bucket that comes when the backward pass has ended: nothing hides it. */
+/* The bytes of the last bucket of so many gradients: it comes when the backward pass has ended, so
+ * that nothing hides it. */
 static guint64
 find_last_bucket (const DynoSettings *s, guint64 size_bytes)
 {

@@ -59,7 +59,7 @@ bind_field (sqlite3_stmt *s, int mark, const DynoRecordField *f, gconstpointer r
       return sqlite3_bind_int64 (s, mark, *DYNO_RECORD_MEMBER (record, f, const gint64));
     case DYNO_RECORD_COUNT:
       return sqlite3_bind_int64 (s, mark, (gint64) *DYNO_RECORD_MEMBER (record, f, const guint64));
-    case DYNO_RECORD_NUMBER: /* a NaN becomes NULL */
+    case DYNO_RECORD_NUMBER: /* NaN becomes NULL */
     case DYNO_RECORD_RATE:
       return sqlite3_bind_double (s, mark, *DYNO_RECORD_MEMBER (record, f, const double));
     case DYNO_RECORD_PATH:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants: the lock guards what the observer leaves for the thread, and is never held while
- * something is written; all else belongs to the thread.  Of many steps the last counts.  An entry
- * is written whole each time, so that one that failed is made up for by the next. */
+/* Invariants: the lock guards the members that the observer fills for the thread, and is never held
+ * while something is written; all other members belong to the thread.  Of several steps only the
+ * last counts.  An entry is written as a whole each time, so that the next write makes up for one
+ * that failed. */
 #include "runrecorder.h"
 #include "file.h"
 #include "lateentry.h"
@@ -11,44 +12,44 @@
 #include "store-private.h"
 #include <math.h>
 
-#define BEAT_US  (5 * G_USEC_PER_SEC)  /* steps are written so often */
-#define ALIVE_US (60 * G_USEC_PER_SEC) /* and that a run without steps goes on */
-#define PACE_US  (G_USEC_PER_SEC / 5)  /* short epochs are gathered for so long */
-#define END_US   (8 * G_USEC_PER_SEC)  /* the end waits for a slow disk */
+#define BEAT_US  (5 * G_USEC_PER_SEC)  /* interval at which steps are written */
+#define ALIVE_US (60 * G_USEC_PER_SEC) /* interval for a run without steps */
+#define PACE_US  (G_USEC_PER_SEC / 5)  /* time for which short epochs are gathered */
+#define END_US   (8 * G_USEC_PER_SEC)  /* time that the end waits for a slow disk */
 #define MAX_LEFT 65536                 /* epochs that could not be written yet */
 
 struct _DynoRunRecorder {
   GMutex lock;
   GCond changed;
-  DynoSession *session; /* NULL: it is freed */
-  GQueue events;        /* DynoEvent*, but for steps */
+  DynoSession *session; /* NULL: the session is freed */
+  GQueue events;        /* DynoEvent*, except steps */
   const DynoJob *job;   /* the newest; taken by the thread */
-  DynoStepMetrics step; /* the last; step 0: none since it was taken */
-  guint64 vram_bytes;   /* most so far */
-  DynoRunRate rate;     /* as the facts told it, and of the steps since then */
+  DynoStepMetrics step; /* the last one; step 0: none since it was taken */
+  guint64 vram_bytes;   /* the most so far */
+  DynoRunRate rate;     /* from the facts, and of the steps since then */
   double step_seconds;  /* of the last step */
-  GArray *epoch_ends;   /* double, that when an epoch ended; for each EPOCH of events */
-  gboolean over;        /* nothing comes any more */
-  gboolean ended;       /* the thread */
-  gboolean left;        /* nobody waits for the thread, which frees */
+  GArray *epoch_ends;   /* double, the time of the end, for each EPOCH of events */
+  gboolean over;        /* no event comes any more */
+  gboolean ended;       /* the thread has ended */
+  gboolean left;        /* nobody waits for the thread, which frees the recorder */
   gint hurry;           /* atomic: somebody waits for the thread */
   GThread *thread;
 
   /* of the thread */
   DynoStore *store;
   DynoStoredRun *run;
-  gboolean adopted; /* the entry of the run that is resumed: what it holds, holds */
+  gboolean adopted; /* the entry is that of the resumed run, and its values are kept */
   gboolean folder_claimed, told;
   int selecting; /* metric that selects the best epoch; negative: the loss does */
-  int shown;     /* the run's metric: that one, else the first; -1: none */
+  int shown;     /* the run's metric: the one above, else the first; -1: none */
   DynoMetricTable metrics;
   GArray *left_epochs; /* DynoEpochMetrics, not written yet */
   guint ranks;
   GArray *overheads;
-  guint64 epoch_samples;      /* trained on in an epoch: whole batches alone */
+  guint64 epoch_samples;      /* trained on in an epoch: whole batches only */
   guint n_epochs;             /* of this part */
-  double last_end;            /* of the last of them, in seconds of the run */
-  gint64 written_us, next_us; /* the last writing; the next, not before */
+  double last_end;            /* of the last epoch, in seconds of the run */
+  gint64 written_us, next_us; /* time of the last write; earliest time of the next */
 };
 
 /* --- what the events mean, on the recorder's thread ------------------------------------------- */
@@ -85,7 +86,7 @@ take_plan (DynoRunRecorder *r, const DynoEvent *event)
   run->fingerprint = event->plan.content_hash;
   run->software_device = event->plan.software_device;
   set_text (&run->device, event->plan.device);
-  if (r->ranks > 1) /* of another rate than one device */
+  if (r->ranks > 1) /* the rate is not that of one device */
     {
       g_free (run->device);
       run->device = g_strdup_printf ("%u x %s", r->ranks, event->plan.device);
@@ -107,9 +108,9 @@ take_metrics (DynoRunRecorder *r, const DynoMetricTable *table)
   r->run->metric_is_fraction = table->infos[r->shown].format == DYNO_METRIC_FRACTION;
 }
 
-/* What an epoch takes besides its steps: from the end of one to that of the next less the steps.
- * The first of a part has the first step in it, which compiles; where it is the only one, what it
- * says of itself. */
+/* The time of an epoch besides its steps: from the end of one epoch to the end of the next, less
+ * the steps.  The first epoch of a part contains the first step, which compiles; where it is the
+ * only epoch, its own figures are taken. */
 static void
 take_times (DynoRunRecorder *r, const DynoEpochMetrics *epoch, double end)
 {
@@ -167,7 +168,7 @@ take_done (DynoRunRecorder *r, const DynoEvent *event)
       run->best_epoch = event->done.best_epoch;
     }
   else if (!r->adopted && run->state != DYNO_RUN_STATE_FINISHED)
-    g_clear_pointer (&run->folder, g_free); /* nothing was written there */
+    g_clear_pointer (&run->folder, g_free); /* nothing was written to that folder */
 }
 
 static void
@@ -214,8 +215,9 @@ tell (DynoRunRecorder *r, const GError *problem)
   r->told = TRUE;
 }
 
-/* Whether another process goes on with the run.  That the folder is locked says nothing here: the
- * session that is recorded may have locked it already, and does not start where another one has. */
+/* TRUE where another process goes on with the run.  A lock on the folder is no sign of that: the
+ * session that is recorded may have locked it already, and it does not start where another session
+ * has. */
 static gboolean
 is_held (const DynoStoredRun *run)
 {
@@ -223,7 +225,7 @@ is_held (const DynoStoredRun *run)
          && dyno_process_find (run->process) != DYNO_PROCESS_GONE;
 }
 
-/* The entry of the run that is resumed, unless another process has it. */
+/* Takes the entry of the run that is resumed, unless another process has it. */
 static void
 adopt (DynoRunRecorder *r, const DynoJob *job)
 {
@@ -249,7 +251,8 @@ adopt (DynoRunRecorder *r, const DynoJob *job)
   dyno_stored_run_free (made);
 }
 
-/* What could not be opened at the start is tried again: a full disk, another process. */
+/* A store that could not be opened at the start is tried again: the disk may have been full, or
+ * another process may have held the file. */
 static gboolean
 open_store (DynoRunRecorder *r, GError **error)
 {
@@ -272,7 +275,7 @@ write_entry (DynoRunRecorder *r, GError **error)
   return TRUE;
 }
 
-/* The end of a run does not wait until another process lets go of the history. */
+/* A run does not wait at its end until another process releases the history. */
 static gboolean
 write_late (DynoRunRecorder *r, GError **error)
 {
@@ -327,7 +330,8 @@ free_it (DynoRunRecorder *r)
   g_free (r);
 }
 
-/* With the lock, which is let go meanwhile.  TRUE: something came that is to be written soon. */
+/* Called with the lock held, which is released meanwhile.  TRUE: an event came that is to be
+ * written soon. */
 static gboolean
 take_all (DynoRunRecorder *r)
 {
@@ -353,7 +357,7 @@ take_all (DynoRunRecorder *r)
     take_step (r, &step);
   while ((event = g_queue_pop_head (&events)))
     {
-      /* No pointer into the array: without an epoch it has no memory. */
+      /* A pointer into the array is not kept: without an epoch the array has no memory. */
       double end = event->type == DYNO_EVENT_EPOCH ? g_array_index (ends, double, n_ends++) : 0;
 
       take_event (r, event, end);
@@ -428,14 +432,14 @@ is_kept (DynoEventType type)
          || type == DYNO_EVENT_ERROR || type == DYNO_EVENT_DONE;
 }
 
-/* On the thread that emits. */
+/* Called on the thread that emits the event. */
 static void
 on_event (DynoEvent *event, gpointer data)
 {
   DynoRunRecorder *r = data;
   const DynoJob *job = NULL;
 
-  /* Live changes: seldom enough to be looked at with these. */
+  /* Live changes are rare enough to be looked at only with these events. */
   if (r->session && (event->type == DYNO_EVENT_EPOCH || event->type == DYNO_EVENT_DONE))
     job = dyno_session_get_job (r->session);
   g_mutex_lock (&r->lock);

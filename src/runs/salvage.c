@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows are read from both ends of a table: what lies between two damaged pages is lost. */
+/* Rows are read from both ends of a table: the rows between two damaged pages are lost. */
 #include "salvage.h"
 #include "migrations.h"
 #include <glib/gstdio.h>
 #include <string.h>
 
-/* One table of the old file, from one of its ends until what cannot be read. */
+/* Copies one table of the old file, from one of its ends up to the first row that cannot be
+ * read. */
 static guint
 copy_table (sqlite3 *from, sqlite3 *to, const char *table, gboolean backwards)
 {

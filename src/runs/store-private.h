@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the store share.  Private to the layer. */
+/* Declarations that the files of the store share.  Private to the layer. */
 #pragma once
 #include "rows.h"
 #include "store.h"
@@ -11,27 +11,28 @@ struct _DynoStore {
   DynoDatabase *db;
 };
 
-/* storedrun.c: the first fields of the table of a run's members are written once, by the entry that is
- * new; the others whenever it is put. */
+/* storedrun.c: the first fields of the table of a run's members are written once, with the new
+ * entry; the other fields are written each time the entry is put. */
 #define DYNO_RUN_WRITTEN_ONCE 5
-/* The run from a row of all its fields. */
+/* Makes the run from a row of all its fields. */
 DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
 
-/* The epoch is the best so far, as the session finds it: by the metric (NULL: none selects), by the
- * loss where that is equal.  value: of the run's metric, NaN: it has none. */
+/* TRUE where the epoch is the best so far, as the session judges: by the metric (NULL: none
+ * selects), by the loss where the metric is equal.  value: of the run's metric, NaN: it has
+ * none. */
 void dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric, double value,
                                 const DynoEpochMetrics *epoch);
 
-/* "key=value" lines of the whole table, and back: what is missing or bad has its default value.
- * bad, which may be NULL: the first line that is of no setting or has no value of it, "" where not a
- * line is one, NULL where all were read; g_free. */
+/* "key=value" lines of the whole table, and back: a missing or bad setting has its default value.
+ * bad, which may be NULL: the first line that names no setting or holds no value of it, "" where no
+ * line is a setting, NULL where all lines were read; g_free. */
 char *dyno_settings_to_lines (const DynoSettings *settings);
 void dyno_settings_from_lines (DynoSettings *settings, const char *lines, char **bad);
 
-/* The state of an entry whose process may have ended without a word. */
+/* The state of an entry whose process may have ended without reporting it. */
 DynoRunState dyno_run_state_find (const char *name, const char *process, const char *folder,
                                   gint64 seen_us);
-/* A path as it is from anywhere; what is no file stays.  g_free. */
+/* A path made absolute; a name that is no file stays as it is.  g_free. */
 char *dyno_store_absolute (const char *name);
 
 G_END_DECLS

@@ -30,7 +30,7 @@ dyno_store_open_in_hurry (const char *path, const gint *hurry, GError **error)
   store = g_new0 (DynoStore, 1);
   g_atomic_ref_count_init (&store->references);
   store->db = db;
-  /* What could not be read any more may still lie in the folders of the window's runs. */
+  /* Entries that could not be read any more may still lie in the folders of the window's runs. */
   if (dyno_database_get_aside (db))
     {
       g_autofree char *runs = dyno_data_dir ("runs");
@@ -254,8 +254,8 @@ dyno_store_delete_run (DynoStore *store, gint64 id, GError **error)
   return dyno_database_end (store->db, good, error);
 }
 
-/* Of the kernel: a process that was forked must not have its parent's.  Positive, as a column is
- * shown. */
+/* A random number of the kernel's: a forked process must not have its parent's number.  It is
+ * positive, since a column is shown. */
 static guint64
 make_uid (void)
 {
@@ -266,7 +266,7 @@ make_uid (void)
   return MAX (1, uid & G_MAXINT64);
 }
 
-/* The entry's number; 0: there is none, or the error. */
+/* The number of the entry; 0: there is none, or the error. */
 static gint64
 find_id (DynoStore *store, guint64 uid, GError **error)
 {
@@ -283,7 +283,7 @@ find_id (DynoStore *store, guint64 uid, GError **error)
   return id;
 }
 
-/* An entry with its number alone, which put_row fills. */
+/* Inserts an entry with only its number, which put_row fills. */
 static gboolean
 insert_row (DynoStore *store, const DynoStoredRun *r, GError **error)
 {

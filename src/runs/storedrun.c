@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* One that cannot be asked for (another machine, a container) is gone when it has been silent for
- * so long: it tells of itself every minute. */
+/* A process that cannot be queried (another machine, a container) counts as gone when it has been
+ * silent for this long: it gives a sign of life every minute. */
 #define SILENCE_US (10 * 60 * G_USEC_PER_SEC)
 
 static const char *const state_names[] = { "running", "finished", "stopped", "failed", "killed" };

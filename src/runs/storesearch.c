@@ -332,7 +332,7 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
   return TRUE;
 }
 
-/* What the device does not notice once a batch lies on it. */
+/* The settings that the device does not depend on once a batch lies on it. */
 static gboolean
 changes_loader_alone (const DynoSettingInfo *info)
 {
@@ -345,7 +345,7 @@ changes_loader_alone (const DynoSettingInfo *info)
   return FALSE;
 }
 
-/* The loader's rate is in samples/s: neither the batch nor what the device does with it counts. */
+/* The loader's rate is in samples/s: neither the batch nor the settings of the device count. */
 static gboolean
 changes_loader (const DynoSettingInfo *info)
 {
@@ -373,7 +373,7 @@ same_rate (const DynoSettings *a, const DynoSettings *b, Counts counts)
   return TRUE;
 }
 
-/* What rates are remembered of. */
+/* The conditions for which rates are remembered. */
 typedef struct {
   const char *model, *device;
   guint64 fingerprint;
@@ -435,8 +435,8 @@ dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInf
                          "AND (trials.text IS NULL OR trials.stage = 'goal') "
                          "ORDER BY trials.time_us DESC LIMIT 1000",
                          &wanted, &trial);
-  /* A trial is shorter: it only tells where no run does; and not where a text says that its cache
-   * was still being filled. */
+  /* A trial is shorter than a run: it counts only where there is no run, and not where its text
+   * says that its cache was still being filled. */
   if (!by_run && by_trial)
     *rate = trial;
   return by_run || by_trial;
