@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A diagnosis as JSON; and diagnosis.json, which each run leaves with a few lines of its log. */
+/* Writes a diagnosis as JSON, and diagnosis.json, which each run leaves together with a few lines
+ * of its log. */
 #include "diagnosistext.h"
 #include "file.h"
 #include "runwriter.h"

@@ -87,7 +87,7 @@ append_quoted (GString *text, const char *value)
   g_string_append_c (text, '"');
 }
 
-/* Comma, new line and key before a value. */
+/* Writes comma, new line and key before a value. */
 static void
 start_value (DynoJson *json, const char *key)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON written as text, member by member.  Doubles take the fewest digits that read back exactly,
- * '.' in any locale; what JSON has no word for (NaN, Inf) becomes null; text that is not UTF-8 is
- * made valid. A DynoJson is a string being built: no state but the text, so that begin and end nest
- * freely. */
+/* Writes JSON as text, member by member.  Doubles take the fewest digits that read back exactly,
+ * '.' in any locale; values that JSON cannot express (NaN, Inf) become null; text that is not UTF-8
+ * is made valid. A DynoJson is a string under construction: it has no state but the text, so that
+ * begin and end nest freely. */
 #pragma once
 #include "record.h"
 
@@ -10,16 +10,16 @@ G_BEGIN_DECLS
 
 typedef struct {
   GString *text;
-  guint indent;    /* blanks a level; 0: all on one line */
+  guint indent;    /* blanks per level; 0: all on one line */
   guint depth;     /* private */
-  gboolean filled; /* private: something stands before at this level */
+  gboolean filled; /* private: a member precedes at this level */
 } DynoJson;
 
 void dyno_json_init (DynoJson *json, guint indent);
 char *dyno_json_steal (DynoJson *json); /* g_free; json is empty again */
 void dyno_json_clear (DynoJson *json);
 
-/* key NULL: an element of an array, or the document itself. */
+/* key NULL: the value is an element of an array, or the document itself. */
 void dyno_json_begin_object (DynoJson *json, const char *key);
 void dyno_json_end_object (DynoJson *json);
 void dyno_json_begin_array (DynoJson *json, const char *key);
@@ -31,7 +31,7 @@ void dyno_json_uint (DynoJson *json, const char *key, guint64 value);
 void dyno_json_bool (DynoJson *json, const char *key, gboolean value);
 void dyno_json_null (DynoJson *json, const char *key);
 
-/* The members of a record that have a name in JSON. */
+/* Writes the members of a record that have a name in JSON. */
 void dyno_json_record (DynoJson *json, const DynoRecordField *fields, guint n,
                        gconstpointer record);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The module dyno-curves, which draws with Cairo, opened at run time: dynoctl links no X.
+/* Opens the module dyno-curves, which draws with Cairo, at run time: dynoctl does not link X.
  *
- * The module is kept: Cairo and X do not like to be unloaded. */
+ * The module stays loaded: Cairo and X do not support unloading. */
 #pragma once
 #include "curves-module.h"
 
 G_BEGIN_DECLS
 
-/* A function of the module; NULL: it is not there.  Errors: G_FILE_ERROR. */
+/* A function of the module; NULL: there is no such function.  Errors: G_FILE_ERROR. */
 gpointer dyno_plot_module_find (const char *symbol, GError **error);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Protocol Buffers, written. */
+/* Writes Protocol Buffers. */
 #include "protobuf.h"
 #include "protowire.h"
 #include <string.h>

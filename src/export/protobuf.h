@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The wire format of Protocol Buffers, written: fields of a message, one behind the other
+/* Writes the wire format of Protocol Buffers: fields of a message, one after the other
  * (protobuf.dev, "Encoding"). */
 #pragma once
 #include <glib.h>
@@ -11,7 +11,7 @@ void dyno_proto_float (GByteArray *message, guint field, float value);
 void dyno_proto_double (GByteArray *message, guint field, double value);
 void dyno_proto_bytes (GByteArray *message, guint field, const void *data, gsize size);
 void dyno_proto_string (GByteArray *message, guint field, const char *text);
-/* Another message, which is left empty. */
+/* Writes another message, which is left empty, as a field. */
 void dyno_proto_message (GByteArray *message, guint field, GByteArray *inner);
 
 G_END_DECLS

@@ -20,7 +20,7 @@ append_escape (GString *out, gunichar c)
     g_string_append_printf (out, c < 0x10000 ? "\\u%04x" : "\\U%08x", c);
 }
 
-/* text is valid UTF-8, or up to its first byte that is not: returns what is left. */
+/* text is valid UTF-8, or valid up to its first byte that is not: returns the rest. */
 static const char *
 append_signs (GString *out, const char *text, char quote)
 {
@@ -61,7 +61,8 @@ dyno_quote_yaml (const char *text)
   return g_string_free (g_string_append_c (out, '"'), FALSE);
 }
 
-/* Between single quotes nothing but these is special; what cannot be shown is told by its bytes. */
+/* Between single quotes only these characters are special; characters that cannot be shown are
+ * written as their bytes. */
 static gboolean
 can_be_shown (const char *text)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines "key: value" of YAML, each below keys that are indented less. */
+/* Writes lines "key: value" of YAML, each below keys with less indentation. */
 #pragma once
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes and initialisers of an ONNX file. */
+/* Writes nodes and initialisers of an ONNX file. */
 #include "exporter.h"
 #include "half.h"
 #include "onnx-private.h"
@@ -109,8 +109,8 @@ dyno_onnx_initializer (DynoOnnxWriter *o, const char *name, guint type, const gi
   dyno_proto_message (o->initializers, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
 }
 
-/* In the type that the graph computes in; files are little-endian, as is every machine that Dyno
- * runs on. */
+/* Written in the type that the graph computes in; files are little-endian, as is every machine that
+ * Dyno runs on. */
 void
 dyno_onnx_floats (DynoOnnxWriter *o, const char *name, const gint64 *dims, guint n_dims,
                   const float *values, gsize count)

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Ops over sequences in ONNX files.  An LSTM's weights are initialisers under PyTorch's names, in
- * its shapes and order of gates, so that they are read back by name as all others; Gather nodes
- * over these constants make of them what ONNX's LSTM wants, gates i, o, f, g with an axis for the
- * directions in front, once, when a runtime loads the file.
+/* Writes ops over sequences into ONNX files.  An LSTM's weights are initialisers under PyTorch's
+ * names, in its shapes and order of gates, so that they are read back by name like all other
+ * weights.  Gather nodes over these constants bring them into the form of ONNX's LSTM, gates i, o,
+ * f, g with an axis for the directions in front; a runtime evaluates them once, when it loads the
+ * file.
  *
- * Steps are counted as in DynoSequence: max (1, length / stride), at most those that there are. */
+ * Steps are counted as in DynoSequence: max (1, length / stride), and at most the number of steps
+ * of the tensor. */
 #include "onnx-private.h"
 #include "op.h"
 #include <string.h>
 
 enum { LSTM_GATES = 1, LSTM_N_INPUTS = 3 }; /* of a direction; see ops/lstm.c */
 
-/* ONNX's gates i, o, f, g in PyTorch's i, f, g, o. */
+/* The positions of ONNX's gates i, o, f, g in PyTorch's i, f, g, o. */
 static const gint64 gates[] = { 0, 3, 1, 2 };
 
 gboolean
@@ -42,7 +44,8 @@ add_int32 (DynoOnnxWriter *o, const char *name, gint32 value)
   dyno_onnx_initializer (o, name, DYNO_ONNX_INT32, NULL, 0, &value, sizeof value);
 }
 
-/* int32 of (N): how many of the T steps of a tensor count, `stride` of the input's being one. */
+/* int32 of (N): the number of valid steps among the T steps of a tensor, each of which stands for
+ * `stride` steps of the input. */
 static char *
 lengths_of (DynoOnnxWriter *o, const DynoNode *node, guint32 steps)
 {
@@ -84,8 +87,8 @@ dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node, const char *output
   return TRUE;
 }
 
-/* The parameter "<lstm>.<kind>_l<layer>" and, for two directions, that with "_reverse" too: their
- * names, as initialisers that are written. */
+/* The parameter "<lstm>.<kind>_l<layer>" and, with two directions, also the one with "_reverse",
+ * written as initialisers; returns their names. */
 static gboolean
 add_directions (DynoOnnxWriter *o, const char *lstm, const char *layer, const char *kind, guint n,
                 char *names[2])
@@ -114,7 +117,7 @@ concat (DynoOnnxWriter *o, char *const *inputs, guint n, const char *output)
   dyno_onnx_end (o, output);
 }
 
-/* Rows of `inputs`, behind each other, as (directions, blocks 4 H, ...) with the gates in ONNX's
+/* Rows of `inputs`, one after the other, as (directions, blocks 4 H, ...) with the gates in ONNX's
  * order. */
 static void
 gather_gates (DynoOnnxWriter *o, char *const *inputs, guint n_directions, guint n_blocks,
@@ -141,7 +144,7 @@ gather_gates (DynoOnnxWriter *o, char *const *inputs, guint n_directions, guint 
   dyno_onnx_end (o, output);
 }
 
-/* The initialisers of a layer as the three inputs W, R and B of its node. */
+/* Makes the three inputs W, R and B of a layer's node from its initialisers. */
 static gboolean
 emit_lstm_weights (DynoOnnxWriter *o, const DynoNode *node, guint n, guint32 hidden,
                    char *const outputs[3])
@@ -258,7 +261,7 @@ dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node, const char *o
   return TRUE;
 }
 
-/* x times 1 or 0 for each step, in the type that is computed in. */
+/* x times 1 or 0 for each step, in the type of the computation. */
 static void
 emit_mask (DynoOnnxWriter *o, const DynoNode *node, const char *length, const char *output)
 {

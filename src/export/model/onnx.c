@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* ONNX files, from the graph of a model.
+/* Writes ONNX files from the graph of a model.
  *
- * Dyno's layout is NHWC, ONNX's NCHW, and weights are stored as PyTorch has them: so nothing is
- * transposed but a sequence (onnx-sequences.c).  A batch norm goes into the convolution before it
- * where nobody else reads that: w' = w s, b' = beta - mean s, s = gamma / sqrt (variance + 1e-5),
- * in double.
+ * Dyno's layout is NHWC, ONNX's NCHW, and weights are stored in PyTorch's layout: so only a
+ * sequence is transposed (onnx-sequences.c).  A batch norm is merged into the convolution before it
+ * where no other node reads the convolution's output: w' = w s, b' = beta - mean s, s = gamma /
+ * sqrt (variance + 1e-5), in double.
  *
- * Adding an op: a row in `emitters` by the op's name, and a function that appends nodes and tells
+ * To add an op, add a row with its name to `emitters`, and a function that appends nodes and gives
  * the name of its output. */
 #include "onnx-private.h"
 #include "op.h"
@@ -21,7 +21,7 @@
 /* Fields of onnx.proto. */
 /* --- ops -------------------------------------------------------------------------------------- */
 
-/* Of a batch norm: the factor of each channel and what is added behind it. */
+/* For a batch norm: the factor of each channel and the term that is added after it. */
 static gboolean
 get_affine (DynoOnnxWriter *o, const char *name, guint32 channels, double *factor, double *term)
 {
@@ -43,7 +43,7 @@ get_affine (DynoOnnxWriter *o, const char *name, guint32 channels, double *facto
   return TRUE;
 }
 
-/* Weight and bias of a convolution with the batch norm behind it. */
+/* Weight and bias of a convolution, with the batch norm after it merged in. */
 static void
 add_folded (DynoOnnxWriter *o, const DynoNode *node, const DynoNode *norm,
             const DynoParameter *parameter, const float *weight, const float *bias)
@@ -115,7 +115,7 @@ emit_conv (DynoOnnxWriter *o, const DynoNode *node, const char *output)
   return TRUE;
 }
 
-/* Behind PyTorch's flatten, which for one pixel changes nothing but the shape. */
+/* Follows PyTorch's flatten, which for one pixel changes only the shape. */
 static gboolean
 emit_linear (DynoOnnxWriter *o, const DynoNode *node, const char *output)
 {
@@ -271,7 +271,7 @@ static const struct {
 
 /* --- input ------------------------------------------------------------------------------------ */
 
-/* y = x factor + term for each channel: the normalisation of prepare, as the metadata have it. */
+/* y = x factor + term for each channel: the normalisation of prepare, by the metadata. */
 static void
 emit_normalisation (DynoOnnxWriter *o, guint32 channels, guint n_dims, const char *input,
                     const char *output)
@@ -294,7 +294,8 @@ emit_normalisation (DynoOnnxWriter *o, guint32 channels, guint n_dims, const cha
   dyno_onnx_plain (o, "Add", "input/normalised", "input/scaled", "input/term", output);
 }
 
-/* A node that changes axes at the input, by attribute or by a constant; returns its output. */
+/* Appends a node that changes axes at the input, by attribute or by a constant; returns its
+ * output. */
 static const char *
 emit_axes (DynoOnnxWriter *o, const char *op, const char *input, const gint64 *axes, gint64 n,
            const char *output)
@@ -312,7 +313,7 @@ emit_axes (DynoOnnxWriter *o, const char *op, const char *input, const gint64 *a
   return output;
 }
 
-/* Whether a model over sequences takes the input as it is: there is no node `rows`. */
+/* TRUE where a model over sequences takes the input unchanged: there is no node `rows`. */
 static gboolean
 is_sequence (DynoOnnxWriter *o, const DynoTensor *x)
 {
@@ -321,8 +322,8 @@ is_sequence (DynoOnnxWriter *o, const DynoTensor *x)
   return model && model->reads_lengths && x->h == 1;
 }
 
-/* From the file's input to the network's, in the type that is computed in: (N, C, H, W), or
- * (N, C, T). */
+/* From the file's input to the network's, in the type of the computation: (N, C, H, W), or (N, C,
+ * T). */
 static void
 emit_input (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -356,7 +357,7 @@ emit_input (DynoOnnxWriter *o, const DynoNode *node)
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-/* The only reader of a tensor; NULL: there are none or more. */
+/* The only reader of a tensor; NULL: it has no reader, or several. */
 static DynoNode *
 only_reader (GPtrArray *nodes, const DynoTensor *tensor)
 {
@@ -424,7 +425,7 @@ emit_node (DynoOnnxWriter *o, const DynoNode *node)
                            node->op->name);
 }
 
-/* A value of the graph: its name and type, and its shape behind the batch. */
+/* A value of the graph: its name, its type, and its shape after the batch axis. */
 static void
 add_value (GByteArray *graph, guint field, const char *name, guint element, const guint32 *shape,
            guint n)

@@ -3,11 +3,11 @@
  * docs/IR.md and docs/Operators.md).
  *
  * Input "input": float32 of (N, C, H, W) for images, (N, T, F) for sequences, (N, C) for vectors,
- * normalised as the metadata say, or, with normalise, as the data set gives it (bytes as floats 0
- * to 255).  A model over sequences that was trained on ones of several lengths has a second input
- * "length", int32 of (N): the steps of each that count, what is behind them holding the pad value
- * of the metadata.  Output "output", float32 of (N, outputs): logits, or values in the data's unit.
- * The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
+ * normalised as the metadata say, or, with normalise, as the data set gives the values (bytes as
+ * floats 0 to 255).  A model that was trained on sequences of several lengths has a second input
+ * "length", int32 of (N): the number of valid steps of each sample; the steps after them hold the
+ * pad value of the metadata.  Output "output", float32 of (N, outputs): logits, or values in the
+ * data's unit.  The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
 #pragma once
 #include "savedmodel.h"
 
@@ -15,12 +15,12 @@ G_BEGIN_DECLS
 
 typedef struct {
   gboolean half;            /* weights and arithmetic in float16; input and output stay float32 */
-  gboolean keep_batch_norm; /* as operators of their own; FALSE: in the convolutions before them */
-  gboolean normalise;       /* inside of the graph */
+  gboolean keep_batch_norm; /* as operators of their own; FALSE: merged into convolutions */
+  gboolean normalise;       /* inside the graph */
 } DynoOnnxParams;
 
-/* The whole file; g_byte_array_unref.  Errors: DYNO_EXPORT_ERROR_FORMAT: an op of the model has
- * no counterpart here, named; or the file would have more than 2 GB. */
+/* The whole file; g_byte_array_unref.  Errors: DYNO_EXPORT_ERROR_FORMAT: an op of the model has no
+ * counterpart here, and the message names it; or the file would have more than 2 GB. */
 GByteArray *dyno_onnx_write (const DynoSavedModel *model, const DynoOnnxParams *params,
                              GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots as inline SVG.  Coordinates are in units of a fixed view box that the page scales; it is
- * narrow, so that its texts can be read on a telephone. */
+/* Draws plots as inline SVG.  Coordinates are in units of a fixed view box that the page scales; it
+ * is narrow, so that its texts can be read on a telephone. */
 #include "htmlplot.h"
 #include "axis.h"
 #include "text.h"
@@ -12,10 +12,10 @@
 #define RIGHT     16.0
 #define BOTTOM    42.0
 #define TOP       14.0
-#define CHARACTER 6.6 /* least room of one, at the style's size of ticks */
+#define CHARACTER 6.6 /* least width of a character, at the style's size of ticks */
 #define ROW       14.0
-#define FAR       2.5 /* a limit so many times the largest value is told, not drawn */
-#define MANY_DOTS 60  /* more points than these are a line alone */
+#define FAR       2.5 /* a limit this many times the largest value is named, not drawn */
+#define MANY_DOTS 60  /* with more points than this, only the line is drawn */
 
 typedef struct {
   const DynoHtmlPlot *plot;
@@ -245,7 +245,7 @@ draw_axes (GString *html, const Layout *l)
   label (html, "name middle", (l->left + WIDTH - RIGHT) / 2, HEIGHT - 6, l->plot->x_label);
 }
 
-/* Its text stands left, where rising curves are not. */
+/* Its text stands at the left, where rising curves are not. */
 static void
 draw_limit (GString *html, const Layout *l)
 {
@@ -265,7 +265,7 @@ draw_limit (GString *html, const Layout *l)
   label (html, "limit", l->left + 6, y < l->top + 12 ? y + 15 : y - 6, plot->y_limit_label);
 }
 
-/* Each has a row of its own above the values, so that texts never meet. */
+/* Each mark has its own row above the values, so that texts never overlap. */
 static void
 draw_marks (GString *html, const Layout *l)
 {

@@ -10,7 +10,7 @@
 
 #define MIB (1024.0 * 1024)
 #define GIB (1024.0 * MIB)
-#define FEW 4 /* fewer predictions have no median worth a word */
+#define FEW 4 /* fewer predictions have no meaningful median */
 
 /* --- over the batch size ----------------------------------------------------------------------- */
 
@@ -74,7 +74,8 @@ write_throughput (DynoReport *report)
   dyno_html_plot (report->html, &plot);
 }
 
-/* Of any settings: the curve is of the best ones alone.  NULL: none ran.  g_free. */
+/* The largest batch of any settings: the curve shows only the best settings.  NULL: none ran.
+ * g_free. */
 static char *
 describe_largest (const DynoTuneResult *r)
 {
@@ -125,7 +126,7 @@ write_memory (DynoReport *report)
 
 /* --- ceilings ---------------------------------------------------------------------------------- */
 
-/* What tells two curves of one ceiling apart; g_free. */
+/* The text that distinguishes two curves of one ceiling; g_free. */
 static char *
 name_loader (const DynoSettings *s)
 {
@@ -186,8 +187,8 @@ get_group (GPtrArray *groups, char *name)
   return group;
 }
 
-/* The same knob may have been measured with different settings beside it, the prefetch of a loader:
- * the fastest counts, since the ceiling is what is asked for. */
+/* The same knob may have been measured with different other settings, such as the prefetch of a
+ * loader: the fastest point counts, since the plot shows the ceiling. */
 static void
 add_point (GArray *points, DynoHtmlPoint point)
 {
@@ -360,7 +361,7 @@ write_losses (DynoReport *report, const DynoNumerics *numerics)
   dyno_html_plot (report->html, &plot);
 }
 
-/* A step that was skipped is a hollow point. */
+/* A hollow point is a skipped step. */
 static void
 write_scale (DynoReport *report, const DynoNumerics *numerics)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of the report, and what they share. */
+/* Parts of the report, and their shared functions. */
 #pragma once
 #include "htmlplot.h"
 #include "reporthtml.h"
@@ -18,11 +18,11 @@ void dyno_report_write_trials (DynoReport *report);
 void dyno_report_write_settings (DynoReport *report);
 void dyno_report_write_machine (DynoReport *report);
 
-/* "9 200", "87.5"; "–" for what is no positive number.  g_free. */
+/* "9 200", "87.5"; "–" for a value that is not a positive number.  g_free. */
 char *dyno_report_rate_text (double rate);
 
-/* The value of a setting, as settings files have it, for people: a switch is on or off.  info may be
- * NULL.  g_free. */
+/* The value of a setting, as settings files have it, in words for people: a switch is on or off.
+ * info may be NULL.  g_free. */
 char *dyno_report_value_text (const DynoSettingInfo *info, const char *value);
 
 /* TRUE: the trial was measured. */

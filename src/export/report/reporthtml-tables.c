@@ -83,7 +83,7 @@ write_trial (DynoReport *report, const DynoTrial *t)
   dyno_html_printf (html, "<td class=\"outcome\">%s</td></tr>\n", outcome_title (t->outcome));
 }
 
-/* How far the plan was from what the device gave, in all trials. */
+/* The difference between the planned and the allocated memory, over all trials. */
 static char *
 describe_plan (const GPtrArray *trials)
 {
@@ -194,7 +194,7 @@ dyno_report_write_settings (DynoReport *report)
                        "--settings best.ini reads."));
   for (char *line = text, *end; line && *line; line = end)
     {
-      /* line breaks are the text's own: dyno_html_text shows them as signs */
+      /* line breaks belong to the text: dyno_html_text shows them as signs */
       end = strchr (line, '\n');
       if (end)
         *end++ = '\0';

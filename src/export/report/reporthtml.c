@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The report's frame, and what stands on top: the verdict, before and after, what each setting
- * brought, reasons and advice. */
+/* Writes the report's frame and its upper part: the verdict, before and after, the gain of each
+ * setting, reasons and advice. */
 #include "reporthtml-private.h"
 #include "amount.h"
 #include "formats.h"
@@ -80,7 +80,7 @@ factor_text (double factor)
   return g_strdup_printf ("%.*f×", factor < 10 ? 2 : 1, factor);
 }
 
-/* No more is claimed than was proven. */
+/* The report claims no more than was proven. */
 static char *
 headline (const DynoTuneResult *result)
 {
@@ -167,7 +167,7 @@ put_percent (GString *html, const char *property, double value)
       g_ascii_formatd (text, sizeof text, "%.2f", CLAMP (value, 0.0, 1.0) * 100));
 }
 
-/* One bar; whiskers are the interval. */
+/* One bar; its whiskers show the interval. */
 static void
 write_bar (DynoReport *report, const char *name, const char *class, const DynoTrial *trial,
            double most)
@@ -217,7 +217,8 @@ count_training (const DynoReport *report)
                          : (guint64) ((double) data->n_samples * share);
 }
 
-/* A row of what the rates come to: whether the device had work, and what a training takes. */
+/* A row about the consequences of the rates: whether the device had work, and the time of a
+ * training. */
 static void
 write_effort (DynoReport *report, const char *name, const DynoTrial *trial)
 {
@@ -238,7 +239,8 @@ write_effort (DynoReport *report, const char *name, const DynoTrial *trial)
                     name, rate, busy, memory, time);
 }
 
-/* What a run's rate has in it besides training; NULL: nothing of it was measured.  g_free. */
+/* The parts of a run's time besides training that its rate includes; NULL: none of them was
+ * measured.  g_free. */
 static char *
 describe_ends (const DynoTrial *best)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace events as JSON, written as they come: the text is emptied into the file now and then. */
+/* Writes trace events as JSON while they come: the text is flushed to the file now and then. */
 #include "chrometrace.h"
 #include "outfile.h"
 #include <math.h>
@@ -71,8 +71,8 @@ begin_event (DynoTrace *trace, const char *phase, const char *name, guint proces
   dyno_json_uint (&trace->json, "tid", thread);
 }
 
-/* Nanoseconds, which is what readers keep.  Begins and ends are rounded, lengths follow: spans that
- * lie within each other still do. */
+/* Times in nanoseconds, the resolution that readers keep.  Beginnings and ends are rounded and
+ * lengths follow from them, so that nested spans stay nested. */
 static double
 round_time (double us)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in MLflow's folder of runs, its "file store", as versions 1 to 3 read it:
+/* Writes a run into MLflow's folder of runs, its "file store", as versions 1 to 3 read it:
  *
- *   mlruns/0/meta.yaml                the experiment that is always there
- *   mlruns/EXPERIMENT/meta.yaml       here the one called dyno
- *   mlruns/EXPERIMENT/RUN/meta.yaml   the run: name, status, times in ms; written last
+ *   mlruns/0/meta.yaml  the experiment that is always there mlruns/EXPERIMENT/meta.yaml  here the
+ *   one called dyno mlruns/EXPERIMENT/RUN/meta.yaml  the run: name, status, times in ms; written
+ *   last
  *                         metrics/KEY lines of "ms value step"; a / in a key is a folder
- *                         params/KEY, tags/KEY   their values as text
+ *                         params/KEY, tags/KEY  their values as text
  *
  * Invariants: a run's id follows from its folder's path, so that the same run is found again; its
- * artifacts are that folder itself, and nothing of it is copied.
- * Source: mlflow/store/tracking/file_store.py. */
+ * artifacts are that folder itself, and nothing of it is copied.  Source:
+ * mlflow/store/tracking/file_store.py. */
 #include "formats.h"
 #include "file.h"
 #include "intl.h"
@@ -24,7 +24,7 @@
 #include <sys/stat.h>
 
 #define EXPERIMENT "dyno"
-#define TAIL       256 /* bytes that hold the last line of a metric */
+#define TAIL       256 /* bytes at the end of a file that hold the last line of a metric */
 
 /* RunStatus of mlflow/protos/service.proto */
 enum { RUNNING = 1, FINISHED = 3, FAILED = 4, KILLED = 5 };
@@ -77,7 +77,7 @@ write_experiment (const Store *store, const char *id, const char *name, GError *
   return make_folder (folder, error) && write_text (folder, "meta.yaml", text->str, error);
 }
 
-/* Whether a folder is that of the experiment: a line of its meta.yaml says so, quoted or not. */
+/* TRUE where a folder is that of the experiment: a line of its meta.yaml says so, quoted or not. */
 static gboolean
 is_experiment (const char *folder)
 {
@@ -95,7 +95,7 @@ is_experiment (const char *folder)
   return FALSE;
 }
 
-/* The experiment's id, which is made where there is none. */
+/* The experiment's id; the experiment is made where it does not exist. */
 static char *
 find_experiment (const Store *store, GError **error)
 {
@@ -196,7 +196,8 @@ write_params (const Store *store, const DynoRunLog *log, GError **error)
   return TRUE;
 }
 
-/* Columns are named by the data, and MLflow takes few signs: no name leads out of the folder. */
+/* The data set gives names to columns, and MLflow allows few signs: no name leads out of the
+ * folder. */
 static char *
 name_metric (const char *name)
 {
@@ -254,7 +255,7 @@ write_metrics (const Store *store, const DynoRunLog *log, GError **error)
       Lines lines = { i, text };
 
       dyno_run_log_each (log, store->after, add_line, &lines);
-      /* of a metric that was never measured there is no file: an empty one is an error there */
+      /* a metric without a value gets no file: MLflow reports an empty file as an error */
       if (text->len > 0
           && (!make_folder (folder, error)
               || !(store->after > 0 ? append_text (path, text, error)
@@ -264,7 +265,7 @@ write_metrics (const Store *store, const DynoRunLog *log, GError **error)
   return TRUE;
 }
 
-/* The step of the last line of the loss, 0: there is none. */
+/* The step of the last line of the loss; 0: there is no line. */
 static guint64
 find_last_step (const Store *store)
 {
@@ -324,8 +325,8 @@ dyno_mlflow_write (const DynoRunLog *log, const char *path, DynoLogMode mode, ch
   return ok;
 }
 
-/* mlflow ui looks into the folder where it is started; a path or file: URI in MLFLOW_TRACKING_URI is
- * taken, a server is none. */
+/* mlflow ui looks into the folder where it is started; MLFLOW_TRACKING_URI is followed where it is
+ * a path or a file: URI, not where it is a server. */
 char *
 dyno_mlflow_find_place (void)
 {

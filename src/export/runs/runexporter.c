@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of a run's exporters, and those that are a file of the folder or a drawing of it. */
+/* The table of a run's exporters, and the exporters whose output is a file of the folder or a
+ * drawing of it. */
 #include "runexporter.h"
 #include "formats.h"
 #include "intl.h"
 #include "runwriter.h"
 #include <string.h>
 
-/* Read and written anew, so that a line that is being appended is not half there. */
+/* The log is read and written anew, so that no half line is copied while a line is being
+ * appended. */
 static gboolean
 write_csv (const char *folder, const char *path, GError **error)
 {

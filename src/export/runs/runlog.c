@@ -6,7 +6,7 @@
 
 #define ROWS 256 /* copied out of the log at a time */
 
-/* The last step ended when the file was last written to; of a run that goes on, about now. */
+/* The last step ended when the file was last written; for a run that goes on this is about now. */
 static void
 find_times (DynoRunLog *log, const char *path)
 {

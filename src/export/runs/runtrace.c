@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as a trace: its steps with what each spent its time on, ends of epochs, and what was
- * measured beside them.
+/* Writes a run as a trace: its steps with the parts of their time, ends of epochs, and the sensors'
+ * readings.
  *
- * metrics.csv has the end of each step and lengths, not begins.  So a step is drawn up to its end;
- * waiting for data first in it, the device's stages one after the other last in it.  Copies go on
- * beside the stages of the step before, on a row of their own.  Where rounded times would overlap,
- * spans are drawn shorter; the arguments have the numbers of the log. */
+ * metrics.csv has the end of each step and lengths, not begins.  So a step is drawn up to its end.
+ * Waiting for data comes first in it, and the device's stages, one after the other, come last.
+ * Copies overlap with the stages of the step before and have their own row.  Where rounded times
+ * would overlap, spans are drawn shorter; the arguments have the numbers of the log. */
 #include "chrometrace.h"
 #include "formats.h"
 #include "intl.h"
@@ -124,7 +124,7 @@ put_epoch (Run *run, const DynoEpochMetrics *epoch)
 
   put_span (run, THREAD_HOST, "validation", "host", run->end_us, validated_us, "seconds",
             epoch->validation_seconds);
-  /* of this epoch, and what was left of the one before: where in it is not known */
+  /* of this epoch, and the rest of the one before; their place in the epoch is not known */
   put_span (run, THREAD_HOST, "saving", "host", validated_us, saved_us, "seconds",
             epoch->saving_seconds);
   json = dyno_trace_begin (run->trace, PROCESS_RUN, THREAD_EPOCHS, name, "epoch", run->epoch_us,
@@ -139,8 +139,8 @@ put_epoch (Run *run, const DynoEpochMetrics *epoch)
 
 /* --- sensors ----------------------------------------------------------------------------------- */
 
-/* Up to limit_us, the end of the next step: what comes later was measured in a pause, which is not
- * on this clock. */
+/* Writes readings up to limit_us, the end of the next step: later ones were measured in a pause,
+ * which is not on this clock. */
 static void
 put_sensors (Run *run, const DynoSensorRow *row, double limit_us)
 {
@@ -161,7 +161,7 @@ put_sensors (Run *run, const DynoSensorRow *row, double limit_us)
   run->sensor_step = row->step;
 }
 
-/* Those that were read before this step ended. */
+/* Writes the readings from before the end of this step. */
 static void
 put_sensors_before (Run *run, guint64 step, double limit_us)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of a run, drawn by the module dyno-curves: loss, metrics, throughput and VRAM over
+/* Has the module dyno-curves draw the curves of a run: loss, metrics, throughput and VRAM over
  * steps.  A metric of all outputs has a plot of its own; those of single outputs share one. */
 #include "runwriter.h"
 #include "plotmodule.h"
@@ -98,7 +98,7 @@ add_plots (Figure *f)
   add_curve (f, "VRAM", f->series->vram, FALSE, 3);
 }
 
-/* To all of the paths; NULL ends them. */
+/* Writes all of the paths; NULL ends them. */
 static gboolean
 draw (const char *const *paths, DynoMetrics *metrics, guint64 budget_bytes, GError **error)
 {

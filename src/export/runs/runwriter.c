@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run: its name, whether it is free, its settings.ini. */
+/* The folder of a run: its name, the check that it is free, and its settings.ini. */
 #include "runwriter.h"
 #include "runlog.h"
 #include "file.h"
@@ -76,8 +76,8 @@ dyno_run_writer_check_folder (const char *folder, const char *resume, GError **e
   return TRUE;
 }
 
-/* "shapes" of "builtin:shapes?size=32", "mnist" of "/data/mnist/": what fits into a file's name
- * everywhere. */
+/* "shapes" of "builtin:shapes?size=32", "mnist" of "/data/mnist/": only characters that any file
+ * system accepts. */
 static char *
 short_name (const char *data)
 {
@@ -126,7 +126,7 @@ dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **e
     }
 }
 
-/* A path as it is from anywhere; built-in data sets stay. */
+/* A path made absolute; built-in data sets stay as they are. */
 static void
 make_absolute (char **name)
 {
@@ -173,7 +173,7 @@ dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMetrics *met
 
 /* --- removing --------------------------------------------------------------------------------- */
 
-/* The run that settings.ini tells of is that of the job. */
+/* TRUE where settings.ini is that of the job's run. */
 static gboolean
 check_owner (const char *folder, const DynoJob *job, GError **error)
 {
@@ -214,7 +214,7 @@ remove_file (const char *folder, const char *name, GError **error)
   return g_unlink (path) == 0 || errno == ENOENT || dyno_file_set_error (error, errno, path);
 }
 
-/* settings.ini, which says whose the others are, goes last. */
+/* settings.ini goes last, since it says whose the other files are. */
 gboolean
 dyno_run_writer_remove_files (const char *folder, const DynoJob *job, gboolean *gone,
                               GError **error)

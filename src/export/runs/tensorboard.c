@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as a TensorBoard event file: every number of every step and epoch as a scalar.
+/* Writes a run as a TensorBoard event file: every number of every step and epoch as a scalar.
  *
  * The file is a row of records: length (u64, little endian), masked CRC-32C of these eight bytes,
- * an Event in protobuf's wire format, masked CRC-32C of it.  A column of metrics.csv is the tag
- * step/<column> or epoch/<column>; a column without any number is left out.  The time of an event
- * is the run's: metrics.csv was last written when its last step ended.
+ * an Event in protobuf's wire format, masked CRC-32C of the event.  A column of metrics.csv is the
+ * tag step/<column> or epoch/<column>; a column without any number is left out.  The time of an
+ * event is the run's clock: metrics.csv was last written when its last step ended.
  *
  * Source: tensorflow/core/util/event.proto, framework/summary.proto, lib/io/record_writer.h. */
 #include "formats.h"
@@ -65,11 +65,11 @@ masked_crc (const guint8 *data, gsize size)
 
 typedef struct {
   DynoOutFile *file;
-  GByteArray *event, *summary, *value; /* being built */
-  GByteArray *metadata;                /* of every tag, where it is first used */
+  GByteArray *event, *summary, *value; /* the event under construction */
+  GByteArray *metadata;                /* metadata of every tag, written where it is first used */
 } Writer;
 
-/* The event as a record; it is empty again.  FALSE: the file takes no more. */
+/* Writes the event as a record and empties it.  FALSE: the file can take no more. */
 static gboolean
 end_event (Writer *w)
 {
@@ -95,7 +95,7 @@ write_version (Writer *w, double time)
   return end_event (w);
 }
 
-/* What a column is in the file. */
+/* A column in the file. */
 typedef struct {
   const DynoMetricColumn *column;
   char *tag;
@@ -181,7 +181,7 @@ name_tags (Run *run)
     }
 }
 
-/* The last step ended when the file was last written to. */
+/* The last step ended when the file was last written. */
 static double
 find_begin (DynoMetrics *metrics, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in the database of trackio, as it makes and reads it itself: one SQLite file for
- * each project, here "dyno", in TRACKIO_DIR.  A row of `metrics` is a step with a JSON object of its
- * numbers, one of `configs` a run with what it was made of.  Columns that later versions have added
- * may be NULL, and are.
+/* Writes a run into the database of trackio, in trackio's own schema: one SQLite file for each
+ * project, here "dyno", in TRACKIO_DIR.  A row of `metrics` is a step with a JSON object of its
+ * numbers, a row of `configs` is a run with its settings.  Columns that later versions have added
+ * may be NULL, and are left so.
  *
  * Invariant: the rows of a run come in one transaction, so that a dashboard that is open never sees
  * half of them.  Source: trackio/sqlite_storage.py, init_db and bulk_log. */
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define PROJECT "dyno.db"
-#define WAIT_MS 10000 /* for a dashboard, or another run, that writes */
+#define WAIT_MS 10000 /* wait for a dashboard, or for another run, that writes */
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, "
@@ -59,7 +59,7 @@ execute (const Writer *w, const char *sql, GError **error)
   return sqlite3_exec (w->db, sql, NULL, NULL, NULL) == SQLITE_OK || fail (w, error);
 }
 
-/* A statement with texts bound; the first number of its only row, or `none`. */
+/* Runs a statement with texts bound; returns the first number of its only row, or `none`. */
 static gboolean
 query (const Writer *w, const char *sql, const char *const *texts, guint n, gint64 none,
        gint64 *found, GError **error)
@@ -83,7 +83,7 @@ query (const Writer *w, const char *sql, const char *const *texts, guint n, gint
   return ok;
 }
 
-/* As Python's isoformat has it, in UTC. */
+/* The time in UTC, in the form of Python's isoformat. */
 static char *
 format_time (double time)
 {

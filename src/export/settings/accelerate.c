@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of `accelerate launch --config_file FILE`: how it is started, and in which
- * precision.  An unknown key is an error there, so that accumulation, which its file does not know
- * but the script's Accelerator does, is a comment. */
+/* The configuration of `accelerate launch --config_file FILE`: how training is started, and in
+ * which precision.  An unknown key is an error in accelerate, so that accumulation is a comment:
+ * the file has no key for it, only the script's Accelerator has. */
 #include "formats.h"
 #include "yaml.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* DeepSpeed's configuration.  train_batch_size is left to DeepSpeed, which knows the number of
- * processes.  Its schedules count steps: they are there where the data set is known. */
+ * processes.  Its schedules count steps: they are written where the data set is known. */
 #include "facts.h"
 #include "formats.h"
 
@@ -47,7 +47,7 @@ append_optimizer (DynoJson *json, const DynoSettings *s)
   dyno_json_end_object (json);
 }
 
-/* Its warm-up is logarithmic unless it is told otherwise. */
+/* DeepSpeed's warm-up is logarithmic by default. */
 static void
 append_schedule (DynoJson *json, const DynoExportContext *context)
 {

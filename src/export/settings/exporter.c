@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of exporters, the head that all files share, and writing without harm to what is
- * there. */
+/* The table of exporters, the head that all files share, and writing that does no harm to existing
+ * files. */
 #include "formats.h"
 #include "file.h"
 #include "text.h"
@@ -45,7 +45,7 @@ dyno_exporter_get_rows (const DynoExporter *exporter, const DynoExportContext *c
   return exporter->choose_rows ? exporter->choose_rows (context) : exporter->rows;
 }
 
-/* Alone: two exports of a day are the same bytes, and builds that pin the time get
+/* Only the day: two exports of a day have the same bytes, and builds that fix the time get
  * theirs. */
 char *
 dyno_export_day (void)
@@ -62,7 +62,7 @@ dyno_export_day (void)
                           g_date_time_get_month (time), g_date_time_get_day_of_month (time));
 }
 
-/* Three digits at least, and never an exponent. */
+/* At least three digits, and never an exponent. */
 char *
 dyno_export_rate (const DynoExportContext *context)
 {
@@ -74,8 +74,8 @@ dyno_export_rate (const DynoExportContext *context)
   return g_strdup (g_ascii_formatd (number, sizeof number, rate >= 100 ? "%.1f" : "%.3g", rate));
 }
 
-/* A name stands on the comment's line, whatever signs it holds: YAML, for one, also ends a line
- * where Unicode does. */
+/* A name stays on the comment's line, whatever signs it holds: YAML, for example, also ends a line
+ * at Unicode's line separators. */
 static void
 add_line (GPtrArray *lines, const char *name, const char *value)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of an exporter: which settings its file holds, which it leaves out, and what the other
- * program then does.
+/* The rows of an exporter: the settings that its file holds, the settings that it leaves out, and
+ * the values that the other program then uses.
  *
  * Invariant: a setting is in the file, or it is listed as left out, or the other program has the
- * same value by itself. */
+ * same default value. */
 #include "facts.h"
 #include "formats.h"
 #include "yaml.h"
 #include <string.h>
 
-/* The behaviour of a program without such a setting, where this is not what Dyno does by default: NULL
- * is something that nobody knows, such as its batch size.  PyTorch's DataLoader, which nearly all
- * of them use, is meant where samples are loaded. */
+/* The behaviour of a program without such a setting, where it differs from Dyno's default
+ * behaviour; NULL: nobody knows it, for example its batch size.  For the loading of samples
+ * PyTorch's DataLoader is meant, which nearly all of these programs use. */
 static const DynoExportRow without[] = {
   { "epochs" },
   { "batch_size" },
@@ -89,7 +89,7 @@ is_equal (const DynoSettings *settings, const char *key, const char *text)
          && dyno_settings_get_number (&other, key) == dyno_settings_get_number (settings, key);
 }
 
-/* NULL: it is in the file, or the same without it.  g_free. */
+/* NULL: the setting is in the file, or has the same value without it.  g_free. */
 static char *
 describe_left_out (const DynoExporter *exporter, const DynoExportContext *context,
                    const DynoSettingInfo *info)

@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from a job's settings and its data set, for formats that count in steps, or that
- * make a network of the right shape. */
+/* Numbers that follow from a job's settings and its data set, for formats that count in steps or
+ * that make a network of the right shape. */
 #pragma once
 #include "exporter.h"
 
 G_BEGIN_DECLS
 
-/* 0 is what is not known, since the data set is not. */
+/* 0: not known, since the data set is not. */
 typedef struct {
   guint64 n_train;         /* samples */
   guint64 steps_per_epoch; /* updates */
   guint64 total_steps;     /* updates of all epochs */
-  guint64 warmup_steps;    /* of them; with steps_per_epoch */
+  guint64 warmup_steps;    /* warm-up updates; known with steps_per_epoch */
   guint n_axes;            /* of a sample */
   guint32 shape[3];        /* channels first: (C, H, W), (F, T), (F) */
   guint32 n_outputs;       /* classes, or values to predict */
-  gboolean values;         /* values are predicted, no class */
+  gboolean values;         /* values are predicted, not classes */
 } DynoExportFacts;
 
 void dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts);
 
-/* Height and width of square images, as set or as the data set has them; 0: not known, or none. */
+/* Height and width of square images, as set or as in the data set; 0: not known, or there are no
+ * images. */
 guint32 dyno_export_get_size (const DynoExportContext *context);
 
 /* The first epoch, from 0, of the second and the third part of a step schedule. */
 void dyno_export_milestones (const DynoSettings *settings, gint64 milestones[2]);
 
-/* The seed as NumPy takes it, which many programs seed too: below 2^32. */
+/* The seed in NumPy's range, below 2^32; many programs seed NumPy too. */
 guint32 dyno_export_seed32 (const DynoSettings *settings);
 
 /* data as a path of files; NULL: the data set is built in or not named. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The exporters there are, one per file, and what they share. */
+/* The exporters, one per file, and their shared functions. */
 #pragma once
 #include "exporter.h"
 #include "jsontext.h"
@@ -32,12 +32,12 @@ char **dyno_export_head (const DynoExportContext *context);
 /* The day, "2026-11-22"; g_free. */
 char *dyno_export_day (void);
 
-/* TRUE: a file may be written at path, where nothing is, or force is asked for and no folder is
- * there.  Errors: EXISTS. */
+/* TRUE: a file may be written at path: nothing is there, or force is set and no folder is there.
+ * Errors: EXISTS. */
 gboolean dyno_export_check_path (const char *path, gboolean force, GError **error);
 
-/* The measured rate as text, three digits at least and never an exponent; NULL: none was measured.
- * g_free. */
+/* The measured rate as text, with at least three digits and never an exponent; NULL: none was
+ * measured.  g_free. */
 char *dyno_export_rate (const DynoExportContext *context);
 
 /* The head as comments that begin with '#'. */
@@ -47,31 +47,32 @@ void dyno_export_append_head (GString *text, const DynoExportContext *context);
 void dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
                                   const DynoExportContext *context);
 
-/* The direct rows whose value can be held, in their order, as lines of YAML and as members. */
+/* The direct rows whose value the format can hold, in their order, as lines of YAML and as
+ * members. */
 void dyno_export_yaml_rows (GString *text, const DynoExporter *exporter,
                             const DynoExportContext *context);
 void dyno_export_json_rows (DynoJson *json, const DynoExporter *exporter,
                             const DynoExportContext *context);
 
-/* For `when` of rows. */
+/* Conditions for `when` of rows. */
 gboolean dyno_export_has_workers (const DynoExportContext *context);
 gboolean dyno_export_knows_steps (const DynoExportContext *context);
 gboolean dyno_export_knows_size (const DynoExportContext *context);
 gboolean dyno_export_uses_sgd (const DynoExportContext *context);
 
-/* The part of a generated script that is always the same, from templates/NAME. */
+/* The constant part of a generated script, from templates/NAME. */
 void dyno_export_append_template (GString *text, const char *name);
 
 /* NAME = VALUE in Python: data set, shapes, and the exporter's direct rows. */
 void dyno_export_append_constants (GString *text, const DynoExporter *exporter,
                                    const DynoExportContext *context, gboolean channels_last);
 
-/* The end of a bash script: settings that are left out, as comments, and the lines that train with
- * torchrun on `gpus` processes (words of bash): torchvision's reference where it has the model, else
- * the script of the PyTorch exporter. */
+/* The end of a bash script: comments with the settings that are left out, and the lines that train
+ * with torchrun on `gpus` processes (words of bash).  They run torchvision's reference where it has
+ * the model, else the script of the PyTorch exporter. */
 void dyno_export_append_launch (GString *text, const DynoExporter *exporter,
                                 const DynoExportContext *context, const char *gpus);
-/* The program that runs where the user names none: half a sentence for a comment.  g_free. */
+/* The program that runs where the user names none, as half a sentence for a comment.  g_free. */
 char *dyno_export_describe_launch (const DynoExportContext *context);
 const DynoExportRow *dyno_export_choose_launch_rows (const DynoExportContext *context);
 
@@ -82,7 +83,7 @@ void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,
 /* "settings": {every key in its own type}, as a member. */
 void dyno_export_json_settings (DynoJson *json, const DynoSettings *settings);
 
-/* Names of the lines of the head, which dyno_settings_file_read_measured finds again. */
+/* Names of the lines of the head; dyno_settings_file_read_measured looks for them. */
 #define DYNO_HEAD_CARD   "Card"
 #define DYNO_HEAD_DATA   "Data set"
 #define DYNO_HEAD_RATE   "Measured"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Dyno's own settings file: a key file with [run] (what is trained on what) and [settings] (every
- * key of the table).  What is written here reads back to the same job (settings-file.c); a name
- * that is not UTF-8 is kept byte by byte under <key>_escaped, since key files hold UTF-8 alone. */
+/* Writes Dyno's own settings file: a key file with [run] (the model and its data) and [settings]
+ * (every key of the table).  The file reads back to the same job (settings-file.c); a name that is
+ * not UTF-8 is kept byte by byte under <key>_escaped, since key files hold only UTF-8. */
 #include "formats.h"
 #include <glib/gi18n.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The line that trains with torchrun, for its script and for Slurm's.  torchrun has no settings of
  * training: where the user names no script, torchvision's reference (references/classification) is
- * run with its flags; of a model that it does not have, or of data that are no images with classes,
- * the script of the PyTorch exporter, which stands in the file. */
+ * run with its flags; for a model that torchvision does not have, or for data that are not images
+ * with classes, the script of the PyTorch exporter is run, which stands in the file. */
 #include "formats.h"
 #include "facts.h"
 #include "quote.h"
@@ -17,7 +17,7 @@ warms_up_whole_epochs (const DynoExportContext *context)
   return epochs == floor (epochs);
 }
 
-/* Its training images are always cropped and mirrored, and its loader pins memory. */
+/* torchvision's reference always crops and mirrors training images, and its loader pins memory. */
 static const DynoExportRow reference_rows[] = {
   { "epochs", "--epochs", "90" },
   { "batch_size", "--batch-size", "32" },
@@ -42,7 +42,7 @@ static const DynoExportRow reference_rows[] = {
   { NULL },
 };
 
-/* The name that torchvision has for the model; NULL: its reference cannot train this. */
+/* The name that torchvision has for the model; NULL: its reference cannot train this job. */
 static const char *
 find_reference_model (const DynoExportContext *context)
 {
@@ -150,8 +150,8 @@ append_flags (GString *text, const DynoExportContext *context)
   g_string_append_c (text, '\n');
 }
 
-/* The script is gone when torchrun has ended.  No line of Python is the word that ends it: names
- * stand quoted. */
+/* The script is removed when torchrun has ended.  No line of Python is the word that ends the
+ * script: names are quoted. */
 static void
 append_script (GString *text, const DynoExportContext *context)
 {
@@ -171,7 +171,7 @@ dyno_export_append_launch (GString *text, const DynoExporter *exporter,
 {
   gboolean by_reference = find_reference_model (context) != NULL;
 
-  if (by_reference) /* else they stand in the script */
+  if (by_reference) /* else the settings stand in the script */
     dyno_export_append_left_out (text, exporter, context);
   g_string_append (text, "\nset -eu\nexport OMP_NUM_THREADS=\"${OMP_NUM_THREADS:-1}\"\n"
                          "if [ $# -eq 0 ]; then\n");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The configuration of a LightningCLI: `fit --config FILE`.  What its Trainer, optimizer and
- * scheduler take is there; keys of data and model exist only where the user's own classes declare
- * them, and stand as comments. */
+/* The configuration of a LightningCLI: `fit --config FILE`.  The keys of its Trainer, optimizer and
+ * scheduler are written; keys of data and model exist only where the user's own classes declare
+ * them, and are written as comments. */
 #include "facts.h"
 #include "formats.h"
 #include "quote.h"

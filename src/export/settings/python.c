@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What the generated Python scripts share: the settings as constants, and the part below them that
- * is always the same, which lies in templates/. */
+/* Shared parts of the generated Python scripts: the settings as constants, and the constant part
+ * below them, which lies in templates/. */
 #include "export-templates.h"
 #include "facts.h"
 #include "formats.h"
 #include "quote.h"
 
-#define TOY_SIZE    64 /* height and width of noise where the data set is not known */
+#define TOY_SIZE    64 /* height and width of the noise where the data set is not known */
 #define TOY_OUTPUTS 10
 
 void

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A training script for PyTorch that runs as it stands: a small network on noise of the right
+/* Writes a training script for PyTorch that runs unchanged: a small network on noise of the right
  * shape, with the settings as constants. */
 #include "classweights.h"
 #include "formats.h"
 #include "text.h"
 #include <glib/gi18n.h>
 
-/* NULL: there are none, or none that are known to suit the classes. */
+/* NULL: there are none, or none is known to suit the classes. */
 static float *
 get_class_weights (const DynoExportContext *context)
 {
@@ -95,7 +95,8 @@ append_class_weights (GString *text, const DynoExportContext *context)
   g_string_append (text, weights ? "]\n" : "None\n");
 }
 
-/* Of what Dyno has no setting for: off, with the reason that is known of this run. */
+/* Features that Dyno has no setting for: they are off, with the reason that is known for this
+ * run. */
 static void
 append_switches (GString *text, const DynoExportContext *context)
 {

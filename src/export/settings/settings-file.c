@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a settings file: a key file, or Dyno's JSON, which becomes one.  A bad value never stops
- * anyone: the key keeps what it had and a warning says so.  The file itself is never changed. */
+/* Reads a settings file: a key file, or Dyno's JSON, which is turned into a key file.  A bad value
+ * is no error: the key keeps its value and a warning says so.  The file itself is never changed. */
 #include "formats.h"
 #include "intl.h"
 #include <glib/gstdio.h>
@@ -103,7 +103,7 @@ nests_too_deep (const char *text)
   return FALSE;
 }
 
-/* The members of an object as keys of a group; what is null is not there. */
+/* Takes the members of an object as keys of a group; a null member is left out. */
 static void
 take_members (GKeyFile *file, const char *group, JsonObject *object)
 {
@@ -129,8 +129,8 @@ take_members (GKeyFile *file, const char *group, JsonObject *object)
     }
 }
 
-/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: not that; error set unless
- * it is JSON of another kind. */
+/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: it is not; error is set
+ * unless the file is JSON of another kind. */
 static gboolean
 load_json (GKeyFile *file, const char *text, gsize size, GError **error)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The measurement that a settings file tells of.  In a key file it stands in the comments before
- * the first group; a file that is none has none. */
+/* Reads the measurement that a settings file holds.  In a key file it stands in the comments before
+ * the first group; other files have none. */
 #include "formats.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
 #include <string.h>
 
-#define MOST_BYTES (1024 * 1024) /* as settings-file.c */
+#define MOST_BYTES (1024 * 1024) /* as in settings-file.c */
 
-/* What follows "# NAME: ", or NULL. */
+/* The text after "# NAME: ", or NULL. */
 static const char *
 value_of (const char *line, const char *name)
 {
@@ -75,7 +75,8 @@ dyno_settings_file_read_measured (const char *path, DynoMeasured *measured)
   gsize size = 0;
 
   *measured = (DynoMeasured){ 0 };
-  /* Whoever can be read as settings is small, and nests no deeper than the parser can. */
+  /* A file that can be read as settings is small, and its nesting is no deeper than the parser
+   * allows. */
   if (!dyno_settings_file_read (path, job, NULL, NULL)
       || !g_file_get_contents (path, &text, &size, NULL) || size > MOST_BYTES)
     return;

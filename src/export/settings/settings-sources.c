@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults, the device's, the resumed run's, the preset, the settings file, assignments: each over
- * the one before. */
+/* Applies the default values, the device's, the resumed run's, the preset, the settings file and
+ * the assignments, each over the one before. */
 #include "settings-sources.h"
 #include "checkpoint.h"
 #include <string.h>
@@ -16,7 +16,7 @@ find_run_settings (const char *resume)
   return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
 }
 
-/* All that is known of the run that is gone on with. */
+/* Takes all that is known of the run that is resumed. */
 static gboolean
 read_run (const char *resume, DynoJob *job, GPtrArray *warnings, GError **error)
 {
@@ -53,7 +53,7 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
   return dyno_settings_set (settings, key, value, error);
 }
 
-/* The settings file, --set, and the options of their own, each over the one before. */
+/* Applies the settings file, --set, and the separate options, each over the one before. */
 static gboolean
 apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *warnings,
                    GError **error)
@@ -93,8 +93,8 @@ dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job, GE
   return TRUE;
 }
 
-/* The preset's advice depends on model and image size, which what is above it may say: that is asked of a
- * copy. */
+/* The preset's advice depends on model and image size, which the sources above the preset may set:
+ * a copy with all sources applied gives the two. */
 static gboolean
 apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, const DynoJob *job,
               DynoSettings *settings, GError **error)
@@ -118,7 +118,7 @@ gboolean
 dyno_settings_sources_apply (const DynoSettingsSources *sources, const DynoDatasetInfo *data,
                              DynoJob *job, GPtrArray *warnings, GError **error)
 {
-  g_autoptr (DynoJob) made = dyno_job_copy (job); /* with the names that run and file say */
+  g_autoptr (DynoJob) made = dyno_job_copy (job); /* with the names from run and file */
 
   dyno_settings_init (&made->settings);
   if (sources->device && sources->device->type == DYNO_DEVICE_TYPE_SOFTWARE)

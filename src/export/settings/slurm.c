@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch script for Slurm: one GPU, a CPU for each worker and one for the training thread, and the
- * time that the run takes where its rate was measured. */
+/* Writes a batch script for Slurm: one GPU, a CPU for each worker and one for the training thread,
+ * and the time of the run where its rate was measured. */
 #include "facts.h"
 #include "formats.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define TIME_MARGIN   1.5 /* validation, saving, a busier machine */
+#define TIME_MARGIN   1.5 /* margin for validation, saving, a busier machine */
 #define LEAST_MINUTES 10.0
 #define MOST_MINUTES  (366.0 * 24 * 60)
 
-/* sbatch takes a name of these alone without quotes. */
+/* sbatch accepts a name of only these characters without quotes. */
 static char *
 job_name (const DynoExportContext *context)
 {

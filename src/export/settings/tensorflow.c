@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A training script for TensorFlow and Keras that runs as it stands, as pytorch.c's does.  Keras
- * decays weights apart from the gradient for SGD too, which its comment says. */
+/* Writes a training script for TensorFlow and Keras that runs unchanged, as pytorch.c does.  Keras
+ * decouples weight decay from the gradient for SGD too, and a comment in the script says so. */
 #include "facts.h"
 #include "formats.h"
 #include <glib/gi18n.h>
@@ -10,7 +10,7 @@
     key, name, .direct = TRUE \
   }
 
-/* The threads of tf.data last as long as the data set. */
+/* The threads of tf.data live as long as the data set. */
 static const DynoExportRow rows[] = {
   CONSTANT ("epochs", "EPOCHS"),
   CONSTANT ("batch_size", "BATCH_SIZE"),

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* args.yaml of timm's train.py: `train.py --config FILE`.  Its own default values for augmentation,
- * smoothing and schedule are others than Dyno's, so that they are all written. */
+/* args.yaml of timm's train.py: `train.py --config FILE`.  timm's default values for augmentation,
+ * smoothing and schedule differ from Dyno's, so that all of these settings are written. */
 #include "facts.h"
 #include "formats.h"
 #include "quote.h"
 #include "yaml.h"
 
-/* Its other models take a dropout layer where Dyno's have none. */
+/* timm's other models have a dropout layer where Dyno's have none. */
 static gboolean
 drops (const DynoExportContext *context)
 {
@@ -71,7 +71,7 @@ static const DynoExportRow rows[] = {
   { NULL },
 };
 
-/* The models of both. */
+/* The models that both programs have. */
 static gboolean
 has_model (const char *model)
 {
@@ -82,7 +82,7 @@ has_model (const char *model)
   return model && g_strv_contains (models, model);
 }
 
-/* Its "sgd" is the one of Nesterov, its "momentum" is SGD with momentum. */
+/* timm's "sgd" is SGD with Nesterov momentum, its "momentum" is SGD with momentum. */
 static void
 append_optimizer (GString *text, const DynoSettings *s)
 {
@@ -136,7 +136,8 @@ append_list (GString *text, const char *key, const double *values, guint n)
   g_string_append (text, "]\n");
 }
 
-/* Its ColorJitter takes its changes in a random order; its erased rectangle is 0 with "const". */
+/* timm's ColorJitter applies its changes in a random order; its erased rectangle is 0 with
+ * "const". */
 static void
 append_augmentation (GString *text, const DynoExportContext *context)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A script that starts torchrun on the GPUs of one machine. */
+/* Writes a script that starts torchrun on the GPUs of one machine. */
 #include "formats.h"
 #include <glib/gi18n.h>
 

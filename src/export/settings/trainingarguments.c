@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Hugging Face's TrainingArguments, as HfArgumentParser.parse_json_file reads them.  An unknown key
- * is an error there: nothing of Dyno's own is in the file.  Keys whose default value is another
- * than Dyno's are always written. */
+ * is an error there, so that the file holds no key of Dyno's own.  Keys whose default value differs
+ * from Dyno's are always written. */
 #include "facts.h"
 #include "formats.h"
 
@@ -11,7 +11,7 @@ has_its_schedule (const DynoExportContext *context)
   return context->job->settings.schedule != DYNO_SCHEDULE_STEP;
 }
 
-/* Its SGD is PyTorch's without momentum, and no key changes that. */
+/* The SGD of TrainingArguments is PyTorch's without momentum, and no key changes that. */
 static const DynoExportRow rows[] = {
   { "epochs", "num_train_epochs", "3", .direct = TRUE },
   { "batch_size", "per_device_train_batch_size", "8", .direct = TRUE },
@@ -61,7 +61,7 @@ write_trainingarguments (const DynoExportContext *context)
 
   dyno_json_init (&json, 2);
   dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "output_dir", "output"); /* older versions ask for it */
+  dyno_json_string (&json, "output_dir", "output"); /* older versions require the key */
   dyno_export_json_rows (&json, &dyno_exporter_trainingarguments, context);
   dyno_json_int (&json, "per_device_eval_batch_size", s->batch_size);
   if (!s->amp)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Settings of Ultralytics: `yolo train cfg=FILE model=yolo11n-cls.yaml`.  An unknown key is an
- * error there, and so is a share above 1.  Its default augmentation is switched off where Dyno has
- * none. */
+ * error there, and so is a share above 1.  Its default augmentations are switched off where Dyno
+ * has none. */
 #include "facts.h"
 #include "formats.h"
 #include "yaml.h"
 
-/* It has one share for brightness and contrast. */
+/* Ultralytics has one share for brightness and contrast. */
 static gboolean
 has_value_share (const DynoExportContext *context)
 {
@@ -33,10 +33,10 @@ has_its_schedule (const DynoExportContext *context)
   return context->job->settings.schedule != DYNO_SCHEDULE_STEP;
 }
 
-/* Gradients are always clipped, and weights always averaged, by numbers that stand in its code. */
+/* Ultralytics always clips gradients and averages weights, with constants in its code. */
 static const DynoExportRow rows[] = {
   { "epochs", "epochs", "100", .direct = TRUE },
-  { "early_stop.patience", "patience", "100", .direct = TRUE }, /* 0: off there too */
+  { "early_stop.patience", "patience", "100", .direct = TRUE }, /* 0: off in Ultralytics too */
   { "batch_size", "batch", "16", .direct = TRUE },
   { "accumulate", "nbs" },
   { "image_size", "imgsz", NULL, dyno_export_knows_size },
@@ -81,7 +81,7 @@ append_schedule (GString *text, const DynoSettings *s)
   dyno_yaml_double (text, 0, "warmup_bias_lr", 0);
 }
 
-/* Those that its classification has; its crop is of 1 - scale of the area or more. */
+/* The augmentations of its classification; its crop has an area of 1 - scale or more. */
 static void
 append_augmentation (GString *text, const DynoExportContext *context)
 {
