@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick test: in under a minute, what this machine can do.  The device's copy bandwidth and
- * arithmetic rates, what the CPU decodes, a small training on the device and the same on the CPU,
- * held against what the preset of the card expects.
+/* The quick test measures in under a minute what this machine can do: the device's copy bandwidth
+ * and arithmetic rates, the CPU's decoding rate, a small training on the device and the same on the
+ * CPU.  It compares the results with the expectations of the card's preset.
  *
- * Blocks; a program with a window calls it on a thread of its own.  Nothing is kept but the
- * device's ceilings (ceilings.h). */
+ * The test blocks; a program with a window calls it on a thread of its own.  Only the device's
+ * ceilings are kept (ceilings.h). */
 #pragma once
 #include "ceilings.h"
 #include "diagnosis.h"
@@ -15,20 +15,20 @@ G_BEGIN_DECLS
 
 typedef struct {
   int device;           /* index; -1: the best */
-  const char *preset;   /* whose expectation counts; NULL: that of the card, if there is one */
-  double seconds;       /* of each measurement at most; 0: 4 */
-  double all_seconds;   /* of all of them, about; 0: 55 */
+  const char *preset;   /* gives the expectations; NULL: the preset of the card, if there is one */
+  double seconds;       /* at most, for each measurement; 0: 4 */
+  double all_seconds;   /* about, for all measurements; 0: 55 */
   gboolean without_cpu; /* leaves the comparison with the CPU out */
 } DynoQuickParams;
 
-/* What goes on ("copy", "loader", "training", "cpu") and how much of the whole is done; on the
- * calling thread. */
+/* Reports the present measurement ("copy", "loader", "training", "cpu") and the finished share of
+ * the whole test; on the calling thread. */
 typedef void (*DynoQuickProgress) (const char *what, double fraction, gpointer data);
 
-/* Figures of a small training beside its rate; NaN: not measured. */
+/* Figures of a small training besides its rate; NaN: not measured. */
 typedef struct {
-  double predict_samples_per_s; /* forward passes alone, of validation, data included */
-  double epoch_s;               /* of its n_train samples, validation and all */
+  double predict_samples_per_s; /* forward passes only, as in validation, with loading of data */
+  double epoch_s;               /* for its n_train samples, with validation and all else */
 } DynoQuickEpoch;
 
 typedef struct {
@@ -39,7 +39,8 @@ typedef struct {
   guint cores;
   double loader_samples_per_s; /* decoded pictures of 224 x 224, on all cores; NaN: not measured */
   guint loader_workers;
-  /* a small training: what it was, its rate; NaN: it did not work, and problem says why */
+  /* a small training: a description and its rate; NaN: it did not work, and problem gives the
+   * reason */
   char *workload;
   double samples_per_s, step_ms;
   DynoQuickEpoch epoch;
@@ -47,29 +48,29 @@ typedef struct {
   guint64 vram_bytes;
   gboolean amp;
   char *problem;
-  gboolean unfinished; /* the problem is that there was no time for it */
-  /* A smaller one by a Vulkan driver that is a CPU, and by the device; NaN: there is none, or it is
-   * the device. */
+  gboolean unfinished; /* the problem is lack of time */
+  /* A smaller training by a Vulkan driver that is a CPU, and by the device; NaN: there is no such
+   * driver, or it is the device. */
   double cpu_samples_per_s, beside_samples_per_s;
   DynoQuickEpoch cpu_epoch, beside_epoch;
-  guint n_beside; /* samples of an epoch of both */
+  guint n_beside; /* samples of an epoch of both trainings */
   char *cpu_name;
   DynoPreset *preset;                   /* or NULL */
-  double expected_least, expected_most; /* samples/s, as the preset words them; NaN: it does not */
-  double outside_cpu;                   /* share that other programs took of it; NaN: not known */
-  double seconds;                       /* that all this took */
+  double expected_least, expected_most; /* samples/s of the preset's text; NaN: it gives none */
+  double outside_cpu;                   /* share of the CPU that others took; NaN: not known */
+  double seconds;                       /* duration of the whole test */
   GPtrArray *findings;                  /* DynoFinding*: good and bad signs */
 } DynoQuick;
 
-/* params NULL: all zero but device -1.  What cannot be measured is left out; errors are those of
- * opening the device, of naming a preset, and G_IO_ERROR_CANCELLED. */
+/* params NULL: all members are zero but device is -1.  Measurements that cannot be made are left
+ * out; errors are those of opening the device, of naming a preset, and G_IO_ERROR_CANCELLED. */
 DynoQuick *dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpointer data,
                            GCancellable *cancellable, GError **error);
-/* For tests: nothing is measured; and the signs of what a member says. */
+/* For tests: the signs that follow from the members, without any measurement. */
 DynoQuick *dyno_quick_new (void);
 void dyno_quick_judge (DynoQuick *quick);
 DynoQuick *dyno_quick_ref (DynoQuick *quick);
-void dyno_quick_unref (DynoQuick *quick); /* NULL: nothing */
+void dyno_quick_unref (DynoQuick *quick); /* NULL: does nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQuick, dyno_quick_unref)
 
 G_END_DECLS

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The check list of a run, item by item: what guides ask to be done before a run, to be watched in it and
- * to be looked at after it, and which of it is done, is not, or cannot be known.
+/* The check list of a run: the items that guides ask for before a run, while it goes on and after
+ * it, and for each item whether it is done, open, or cannot be known.
  *
- * A diagnosis says what it has found; this list has every item, also those that are well, so that nothing
- * is taken as done which nobody has looked at.  It is pure, as dyno_diagnose is, and judges by the same
- * input. */
+ * A diagnosis lists its findings; this list has every item, also the items that are well, so that
+ * an item that nobody has checked is not taken as done.  It is pure, as dyno_diagnose is, and
+ * judges by the same input. */
 #pragma once
 #include "diagnosis.h"
 
@@ -16,11 +16,12 @@ typedef struct {
   const char *id; /* "batch-measured": static, the same in every version */
   DynoCheck check;
   DynoItemState state;
-  char *text; /* a sentence: what is so */
-  char *next; /* what to do; NULL where it is done */
+  char *text; /* a sentence about the state */
+  char *next; /* advice; NULL where the item is done */
 } DynoCheckItem;
 
-/* Every item once (DynoCheckItem *), by list; diagnosis: of the same input.  g_ptr_array_unref. */
+/* Every item once (DynoCheckItem *), by list; diagnosis: the one of the same input.
+ * g_ptr_array_unref. */
 GPtrArray *dyno_checklist_new (const DynoDiagnosisInput *input, const DynoDiagnosis *diagnosis);
 
 const char *dyno_item_state_name (DynoItemState state); /* "done", "open", "unknown" */

@@ -1,49 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* What diagnosis.c (measures), diagnosis-rules.c (the table) and quick.c share.  Private to the
- * tune layer. */
+/* Shared by diagnosis.c (measures), diagnosis-rules.c (the table) and quick.c.  Private to the tune
+ * layer. */
 #pragma once
 #include "diagnosis.h"
 
 G_BEGIN_DECLS
 
-/* An input brought to what rules ask for; NaN: not known. */
+/* The measures that the rules ask for, derived from an input; NaN: not known. */
 typedef struct {
   const DynoDiagnosisInput *input;
   const DynoSettings *settings; /* NULL: not known */
-  guint64 n_steps;              /* that were timed */
+  guint64 n_steps;              /* steps that were timed */
   double batch;                 /* samples of a step */
   double ranks, hosts;          /* 1 and 1: one process */
   double rate, loader_ceiling, gpu_ceiling, exchange_ceiling;
   gboolean loader_measured, gpu_measured;
-  double decode_ms, fetch_ms; /* of a sample, one worker's */
-  double workers;             /* that decode: 1 at least */
+  double decode_ms, fetch_ms; /* of a sample, in one worker */
+  double workers;             /* workers that decode: 1 at least */
   gboolean software;          /* the device is a CPU */
   DynoPhases phases;
   double training_ms; /* of a step, without the ends of epochs */
-  double device_ms;   /* of it, the device computes */
+  double device_ms;   /* part of training_ms in which the device computes */
   double upload_ms;   /* copies of a step, the device's and the host's, hidden or not */
   double bandwidth_share, arithmetic_share;
-  double early_ms, late_ms;     /* a step's, in the second and the last quarter */
-  double early_vram, late_vram; /* bytes, likewise the first and the last quarter */
+  double early_ms, late_ms;     /* time of a step, in the second and the last quarter */
+  double early_vram, late_vram; /* bytes, in the first and the last quarter */
   double late_wait_share;       /* of the last quarter's steps; NaN: the run is too short */
   double wait_share, copy_share, idle_share, device_share; /* of training_ms */
   double exchange_share, ranks_share; /* waiting for sums over the ranks, and for slower ranks */
 } DynoMeasures;
 
-/* samples/s that so many workers would deliver alone, by the time that a sample took in this run;
- * NaN: not known. */
+/* samples/s that this many workers would deliver if nobody waited, by the time of a sample in this
+ * run; NaN: not known. */
 double dyno_measures_loader_rate (const DynoMeasures *m, double workers);
 
 void dyno_measures_init (DynoMeasures *m, const DynoDiagnosisInput *input);
 
-/* What a rule puts into its sentences and what it advises. */
+/* The words that a rule puts into its sentences, and its advice. */
 typedef struct {
   char *a, *b, *c, *d; /* {a} to {d} in the sentences */
-  char *value;         /* {v}: of the setting */
-  double gain;         /* {g}: "about +40 %"; NaN: none is known */
-  double share; /* of a step with its part of the ends of epochs, that the phase takes which the
-                          rule is about; NaN: it is about none */
-  /* where they differ from the rule's own */
+  char *value;         /* {v}: the value of the setting */
+  double gain;         /* {g}: "about +40 %"; NaN: no gain is known */
+  /* Share of the rule's phase in a step, which includes its part of the ends of epochs; NaN: the
+   * rule is about no phase. */
+  double share;
+  /* only where they differ from the rule's own */
   const char *text, *action, *key;
   gboolean no_key; /* no setting helps */
 } DynoRuleWords;
@@ -52,17 +53,17 @@ void dyno_rule_words_clear (DynoRuleWords *words);
 
 typedef struct {
   DynoRuleInfo info;
-  /* The first of these that applies is the verdict, and of those about a phase the one whose phase
-   * takes most. */
+  /* The first limiting rule that applies is the verdict; among limiting rules about a phase it is
+   * the rule whose phase takes most. */
   gboolean limits;
   gboolean (*applies) (const DynoMeasures *m, double threshold, DynoRuleWords *words);
   const char *text, *action; /* N_() */
-  const char *key;           /* the setting that it advises to change */
+  const char *key;           /* the setting that the rule advises to change */
 } DynoRule;
 
 const DynoRule *dyno_rule_list (guint *n);
 
-/* The conditions, diagnosis-limits.c and diagnosis-checks.c. */
+/* The conditions of the rules, in diagnosis-limits.c and diagnosis-checks.c. */
 gboolean dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w);
@@ -105,14 +106,15 @@ gboolean dyno_check_is_at_chance (const DynoMeasures *m, double threshold, DynoR
 gboolean dyno_check_overfits (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_learns (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 
-/* The share of a step from which on waiting for data is what limits. */
+/* The share of a step from which on waiting for data is the limit. */
 #define DYNO_DIAGNOSIS_WAITING 0.10
 
-/* Of a phase's milliseconds: for DynoRuleWords. */
+/* The share that a phase's milliseconds are, for DynoRuleWords. */
 double dyno_measures_share (const DynoMeasures *m, double ms);
-/* Data is what the device waits for, in that share of a step at least. */
+/* TRUE where the device waits for data, in that share of a step at least. */
 gboolean dyno_measures_wait (const DynoMeasures *m, double threshold);
-/* All decoded samples would fit the cache, which is off and would be used more than once. */
+/* TRUE where all decoded samples would fit the cache, which is off and would be used more than
+ * once. */
 gboolean dyno_measures_cache_fits (const DynoMeasures *m);
 
 /* Amounts in words; g_free. */
@@ -122,7 +124,7 @@ char *dyno_word_rate (double per_second);
 char *dyno_word_bytes (double amount);
 char *dyno_word_whole (double number);
 
-/* A sentence, translated, with words put in for {a} to {d}, {v} and {g}; g_free. */
+/* A translated sentence, with words put in for {a} to {d}, {v} and {g}; g_free. */
 char *dyno_rule_expand (const char *sentence, const DynoRuleWords *words);
 
 void dyno_finding_free (DynoFinding *finding);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Diagnosis of a run: where its time goes, what limits it, what to turn and what that would bring;
- * and whether it learns and the machine behaves.
+/* Diagnosis of a run: the phases of its time, its limit, the setting to change and the expected
+ * gain; and checks that the run learns and that the machine is in order.
  *
- * dyno_diagnose is pure: no clock, no device, no file.  What it judges is an input, filled from a
+ * dyno_diagnose is pure: no clock, no device, no file.  It judges an input, which is filled from a
  * run's folder, from the view of a run that goes on, or by hand.  The rules are a table
  * (diagnosis-rules.c). */
 #pragma once
@@ -23,42 +23,43 @@ typedef enum {
 /* "good", "note", "warning", "problem": for --json. */
 const char *dyno_finding_level_name (DynoFindingLevel level);
 
-/* The list that a check stands in: what can be known before a run, while it goes on, after it. */
+/* The list that a check belongs to: checks before a run, while it goes on, and after it. */
 typedef enum { DYNO_CHECK_BEFORE, DYNO_CHECK_DURING, DYNO_CHECK_AFTER, DYNO_N_CHECKS } DynoCheck;
 
 typedef struct {
   const char *id; /* "cpu-bound": static, the same in every version */
   DynoFindingLevel level;
   DynoCheck check;
-  char *text;      /* what was found, a sentence */
-  char *action;    /* what to do about it; or NULL */
+  char *text;      /* the finding, a sentence */
+  char *action;    /* advice; or NULL */
   const char *key; /* the setting to change, static; or NULL */
-  char *value;     /* to what; NULL: not known */
+  char *value;     /* its new value; NULL: not known */
 } DynoFinding;
 
-/* Of a mean step, of the time that went by; they add up to step_ms, in which the ends of epochs are
- * spread over their steps.  The device computes while data is loaded and copied: what is hidden
- * behind it counts as computing alone.  NaN: the device tells no times (then step_ms is the sum of
- * the others, and idle_ms is all that is not waiting). */
+/* Parts of the mean wall-clock time of a step; they add up to step_ms, over which the ends of
+ * epochs are spread.  The device computes while data is loaded and copied: loading and copying that
+ * is hidden in this way counts only as computing.  NaN: the device reports no times (then step_ms
+ * is the sum of the others, and idle_ms is all time that is not waiting). */
 typedef struct {
   double wait_data_ms, copy_ms, forward_ms, backward_ms, optimizer_ms, validation_ms, saving_ms,
       idle_ms, step_ms;
-  double exchange_ms; /* of several ranks: waiting for the others and for sums over them; else 0 */
+  double exchange_ms; /* several ranks: waiting for the others and for sums over them; else 0 */
 } DynoPhases;
 
-/* What sensors told in a run: means unless said otherwise; shares 0..1; NaN: not known. */
+/* Summary of the sensors' readings in a run: means unless said otherwise; shares 0..1; NaN: not
+ * known. */
 typedef struct {
   guint n; /* readings; 0: none */
   double gpu_busy, gpu_others;
   double gpu_temperature_most, gpu_power, gpu_power_limit;
-  double heat_share, power_share;   /* of the readings in which the device slowed down for it */
+  double heat_share, power_share;   /* share of readings in which the device slowed down for it */
   double vram_all_most, vram_total; /* bytes */
   double cpu_busy, cpu_own;
   double ram_early, ram_late, ram_total;             /* bytes used; at the beginning and the end */
   double swap_in_per_s, disk_read_per_s;             /* bytes */
   double pressure_cpu, pressure_io, pressure_memory; /* share of time that some task waited */
   guint counts[DYNO_N_SENSORS];                      /* readings of each */
-  gint64 last_us;                                    /* the last one's time, where a view told it */
+  gint64 last_us; /* time of the last reading, where a view gave it */
 } DynoSensorSummary;
 
 typedef struct {
@@ -69,53 +70,55 @@ typedef struct {
   DynoSensorSummary sensors;
   /* samples/s, where they were measured apart; NaN: estimated from the run */
   double loader_ceiling, gpu_ceiling;
-  /* The same of the device at a larger batch: the smallest that is nearly as fast as any that was
-   * measured.  0 and NaN: none was. */
+  /* The same for the device at a larger batch: the smallest batch that is nearly as fast as the
+   * fastest one measured.  0 and NaN: none was measured. */
   guint64 larger_batch;
   double larger_ceiling;
 } DynoDiagnosisInput;
 
-/* Nothing is known. */
+/* Sets all members to not known. */
 void dyno_diagnosis_input_init (DynoDiagnosisInput *input);
 
 /* Takes a reading of the sensors: values as in DynoSensorReading. */
 void dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input,
                                        const double values[DYNO_N_SENSORS], guint throttle_reasons);
 
-/* Takes what the folder of a run holds: settings.ini, facts.ini, metrics.csv, sensors.csv; each may
- * be missing but metrics.csv.  Errors: base's CORRUPT: it is no folder of a run. */
+/* Takes the content of a run's folder: settings.ini, facts.ini, metrics.csv, sensors.csv; each file
+ * but metrics.csv may be missing.  Errors: base's CORRUPT: it is no folder of a run. */
 gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
                                         GError **error);
 
-/* Takes what a session knows that has ended, without reading its log again: facts are the last that
- * it told.  folder: where its sensors.csv is, or NULL. */
+/* Takes the data of a session that has ended, without reading its log again: facts are the last
+ * that it emitted.  folder: the folder with its sensors.csv, or NULL. */
 void dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *session,
                                         const DynoRunFacts *facts, const char *folder);
 
-/* Takes the ceilings that a search measured of the run's settings, data and device, as far as the
- * history knows any.  store NULL: that of dyno_store_open (NULL), where the facts say what to look
- * for. */
+/* Takes the ceilings that a search measured for the run's settings, data and device, where the
+ * history has any.  store NULL: the store of dyno_store_open (NULL) is opened where the facts are
+ * enough to search it. */
 void dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store);
 
-/* Takes what is known before a run: for the check list of before. */
+/* Takes the facts that are known before a run, for the check list of that time. */
 void dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
                                      const DynoDatasetInfo *info, const DynoDeviceInfo *device,
                                      const DynoJobPlan *plan);
 
-/* Takes what a view knows now; the same input again and again: what sensors told adds up. */
+/* Takes the present data of a view; the same input may be used again and again, and the sensors'
+ * readings add up. */
 void dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view);
 
 typedef struct {
   gatomicrefcount references;
-  char *verdict;        /* what limits, a sentence */
-  const char *knob;     /* the setting to turn, static; or NULL */
-  double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or nothing to turn */
+  char *verdict;        /* the limit, a sentence */
+  const char *knob;     /* the setting to change, static; or NULL */
+  double expected_gain; /* 0.4: 40 % more samples/s; NaN: not known, or no setting to change */
   DynoPhases phases;
   double loader_ceiling, gpu_ceiling, rate; /* samples/s, of the run: runrate.h; NaN: not known */
-  guint ranks;                              /* that the run has; 1: it is one process */
-  double exchange_ceiling; /* what sums over the ranks allow; NaN: not known, or one rank */
+  guint ranks;                              /* ranks of the run; 1: it is one process */
+  double exchange_ceiling; /* rate that sums over the ranks allow; NaN: not known, or one rank */
   gboolean loader_measured, gpu_measured; /* FALSE: estimated from the run itself */
-  /* Of the device's own measured rates (ceilings.h), while it computes: 0..1; NaN: not known. */
+  /* Share of the device's own measured rates (ceilings.h) while it computes: 0..1; NaN: not
+   * known. */
   double bandwidth_share, arithmetic_share;
   GPtrArray *findings; /* DynoFinding*, by list, worst first in each */
 } DynoDiagnosis;
@@ -123,7 +126,7 @@ typedef struct {
 /* Never NULL, immutable; any thread may read it. */
 DynoDiagnosis *dyno_diagnose (const DynoDiagnosisInput *input);
 DynoDiagnosis *dyno_diagnosis_ref (DynoDiagnosis *diagnosis);
-void dyno_diagnosis_unref (DynoDiagnosis *diagnosis); /* NULL: nothing */
+void dyno_diagnosis_unref (DynoDiagnosis *diagnosis); /* NULL: does nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDiagnosis, dyno_diagnosis_unref)
 
 /* NULL: there is none. */
@@ -136,8 +139,8 @@ typedef struct {
   DynoCheck check;
   double threshold;
   const char *unit;   /* of the threshold, in words */
-  const char *source; /* where the threshold comes from */
+  const char *source; /* source of the threshold */
 } DynoRuleInfo;
-const DynoRuleInfo *dyno_diagnosis_get_rule (guint index); /* NULL: past the last */
+const DynoRuleInfo *dyno_diagnosis_get_rule (guint index); /* NULL: past the last rule */
 
 G_END_DECLS

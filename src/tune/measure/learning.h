@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What settings learn, and in which time: a run from the job's seed and start values, watched at
- * the end of each epoch, until its validation has reached a goal, or the time is over. */
+/* Measures how well settings learn, and in which time: it follows a run from the job's seed and
+ * start values at the end of each epoch, until its validation has reached a goal, or the time is
+ * over. */
 #pragma once
 #include "job.h"
 #include <gio/gio.h>
@@ -10,26 +11,26 @@ G_BEGIN_DECLS
 typedef struct {
   char metric
       [64];     /* as the loss declares it, or "loss"; empty: the one that selects the best epoch */
-  double value; /* to be reached, from whichever side is worse; NaN: none, only the best is told */
-  double most_seconds; /* of training; INFINITY: any */
-  guint64 most_epochs; /* 0: those of the settings */
+  double value; /* to be reached, from whichever side is worse; NaN: none, the best is reported */
+  double most_seconds; /* limit of training time; INFINITY: no limit */
+  guint64 most_epochs; /* 0: the epochs of the settings */
 } DynoLearningGoal;
 
 typedef struct {
   gboolean reached;
   double
-      seconds; /* from the first step's end, validation included; to the goal where it is reached */
-  guint64 epochs;       /* that ended */
-  double best;          /* of the metric over them; NaN: none ended */
-  double samples_per_s; /* of a run, over these epochs; NaN: none ended */
-  /* Of the metric that was watched. */
+      seconds; /* from the first step's end, with validation; to the goal where that is reached */
+  guint64 epochs;       /* number that ended */
+  double best;          /* best of the metric over the epochs; NaN: no epoch ended */
+  double samples_per_s; /* rate of a run over these epochs; NaN: no epoch ended */
+  /* The metric that was followed. */
   char name[64];
   const char *title; /* for people, to be translated; NULL: none */
   gboolean higher_is_better, is_fraction;
 } DynoLearning;
 
-/* "metric=value".  FALSE: no loss measures it, or the value is none that it can have; the rest of
- * the goal is without a limit. */
+/* Parses "metric=value".  FALSE: no loss measures the metric, or the metric cannot have the value;
+ * the other members of the goal have no limit. */
 gboolean dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **error);
 /* "accuracy 90 %", "loss 0.25": a value of the metric, with the translated title where there is one.
  * g_free. */
@@ -37,9 +38,10 @@ char *dyno_learning_describe (const DynoLearning *learning, double value);
 /* TRUE: a is better than b; any number is better than NaN. */
 gboolean dyno_learning_is_better (const DynoLearning *learning, double a, double b);
 
-/* Settings as they are, with their own number of epochs and learning rate.  device: NULL, or one that is
- * open.  FALSE: it failed or was cancelled, or has nothing to validate on (DATA); a loss that
- * diverges, and a deadline, are results.  Errors: those of a session; CANCELLED. */
+/* The settings are taken unchanged, with their own number of epochs and learning rate.  device:
+ * NULL, or a device that is open.  FALSE: it failed or was cancelled, or has nothing to validate on
+ * (DATA); a loss that diverges, and a deadline, are results.  Errors: those of a session;
+ * CANCELLED. */
 gboolean dyno_learning_measure (const DynoJob *job, const DynoSettings *settings,
                                 DynoDataset *dataset, DynoDevice *device,
                                 const DynoLearningGoal *goal, gint64 deadline_us,

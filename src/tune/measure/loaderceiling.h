@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the data pipeline delivers alone: the loader of a run, with nothing that holds it up.  No
- * device. */
+/* Measures the rate of the data pipeline by itself: the loader of a run, whose batches are taken at
+ * once.  No device is used. */
 #pragma once
 #include "deadline.h"
 #include "job.h"
@@ -8,7 +8,8 @@
 
 G_BEGIN_DECLS
 
-/* Microseconds a sample, of one thread: those of a worker, then of the thread that trains. */
+/* Microseconds per sample, in one thread: first those of a worker, then those of the training
+ * thread. */
 typedef struct {
   double read, decode, resample;
   double stage; /* copying between the cache, a worker's memory and the batch's */
@@ -17,25 +18,25 @@ typedef struct {
 
 typedef struct {
   DynoEstimate rate; /* samples/s */
-  /* with a cache: of later epochs */
+  /* with a cache: the rate of later epochs */
   DynoLoaderStages stages;
   double uncached_rate; /* with the cache setting: samples/s of the first epoch */
-  double cached_share;  /* with the cache setting: of the part that memory has room for, 0..1 */
+  double cached_share;  /* with the cache setting: share of the part that fits into memory, 0..1 */
   double outside_cpu;   /* see meter.h */
-  guint64 n_batches;    /* delivered while it was measured */
-  guint n_epochs;       /* that ended meanwhile */
+  guint64 n_batches;    /* samples delivered during the measurement */
+  guint n_epochs;       /* epochs that ended during the measurement */
 } DynoLoaderCeiling;
 
 /* job->settings' workers, prefetch, persistent_workers, pinned, cache, image_size and batch_size
- * count.  indices: the training part.  With cache it is the rate of later epochs: of a part of the
- * samples that is decoded first, weighed with what does not fit the memory.
- * Ends after `seconds` of measuring, and with what there is when the deadline comes.
- * Errors: those of the loader; DATA; CANCELLED, TIMED_OUT. */
+ * count.  indices: the training part.  With cache the rate is that of later epochs: a part of the
+ * samples is decoded first and measured, and weighted with the samples that do not fit into memory.
+ * It ends after `seconds` of measuring, or at the deadline with the samples so far.  Errors: those
+ * of the loader; DATA; CANCELLED, TIMED_OUT. */
 gboolean dyno_loader_ceiling_measure (const DynoJob *job, DynoDataset *dataset,
                                       const GArray *indices, double seconds, DynoDeadline *deadline,
                                       DynoLoaderCeiling *ceiling, GError **error);
 
-/* samples/s where a share comes at one rate and the rest at another. */
+/* samples/s where this share of the samples comes at one rate and the rest at another. */
 double dyno_loader_ceiling_mix (double cached, double uncached, double cached_share);
 
 G_END_DECLS

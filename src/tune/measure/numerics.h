@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether AMP's numbers hold for a network on this device: some dozens of steps from the same start
- * weights on the same batches in fp32 and in AMP, side by side. */
+/* Checks that AMP's numbers hold for a network on this device, by some dozens of steps from the
+ * same start weights on the same batches in fp32 and in AMP, side by side. */
 #pragma once
 #include "job.h"
 #include <gio/gio.h>
@@ -8,12 +8,12 @@
 G_BEGIN_DECLS
 
 #define DYNO_NUMERICS_STEPS 48
-#define DYNO_NUMERICS_LEAST 8 /* steps of both that say something */
+#define DYNO_NUMERICS_LEAST 8 /* steps of both that allow a verdict */
 
 typedef enum {
-  DYNO_NUMERICS_GOOD,  /* the curves are one but for rounding */
-  DYNO_NUMERICS_WATCH, /* it trains, with something to keep an eye on */
-  DYNO_NUMERICS_BAD,   /* fp32 trains here, and AMP does not, or worse */
+  DYNO_NUMERICS_GOOD,  /* the curves are equal but for rounding */
+  DYNO_NUMERICS_WATCH, /* it trains, with a point to watch */
+  DYNO_NUMERICS_BAD,   /* fp32 trains here, and AMP does not, or trains worse */
 } DynoNumericsVerdict;
 
 const char *dyno_numerics_verdict_name (DynoNumericsVerdict verdict); /* "good", ...: for --json */
@@ -22,9 +22,9 @@ typedef struct {
   guint n_steps;                         /* of both */
   double loss_fp32[DYNO_NUMERICS_STEPS]; /* NaN: not finite */
   double loss_amp[DYNO_NUMERICS_STEPS];
-  double loss_scale[DYNO_NUMERICS_STEPS]; /* AMP's, after each step */
+  double loss_scale[DYNO_NUMERICS_STEPS]; /* AMP's scale, after each step */
   gboolean skipped[DYNO_NUMERICS_STEPS];  /* gradients overflowed: AMP did not take the step */
-  gint64 batch_size;                      /* that both ran with */
+  gint64 batch_size;                      /* batch of both runs */
   /* by dyno_numerics_judge */
   DynoNumericsVerdict verdict;
   guint n_skipped;
@@ -35,13 +35,13 @@ typedef struct {
 void dyno_numerics_clear (DynoNumerics *numerics);
 void dyno_numerics_copy (const DynoNumerics *numerics, DynoNumerics *copy);
 
-/* Fills the verdict from the curves; no clock, no device. */
+/* Fills the verdict from the curves; it uses no clock and no device. */
 void dyno_numerics_judge (DynoNumerics *numerics);
 
-/* Both runs and the verdict, with the settings' batch or the largest that fits in fp32 too.
- * device: NULL, or one that is open.  Where the deadline (monotonic) comes after the LEAST steps of
- * both, those count.  Errors: UNSUPPORTED where the device has no fp16; those of a session but
- * DIVERGED, which is a result; CANCELLED, TIMED_OUT. */
+/* Makes both runs and the verdict, with the settings' batch or the largest batch that fits in fp32
+ * too.  device: NULL, or one that is open.  Where the deadline (monotonic) comes after the LEAST
+ * steps of both, these steps count.  Errors: UNSUPPORTED where the device has no fp16; those of a
+ * session but DIVERGED, which is a result; CANCELLED, TIMED_OUT. */
 gboolean dyno_numerics_compare (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
                                 const DynoDeviceInfo *info, const DynoSettings *settings,
                                 gint64 deadline_us, GCancellable *cancellable,

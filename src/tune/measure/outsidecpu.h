@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of the processor other programs took while something was measured. */
+/* Measures the share of the processor that other programs took during a measurement. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* Seconds since some start, summed over all cores; known FALSE where the system does not say. */
+/* Seconds since some start, summed over all cores; known is FALSE where the system does not report
+ * them. */
 typedef struct {
   gboolean known;
   double all_s, busy_s; /* of the whole machine */
@@ -13,11 +14,11 @@ typedef struct {
 } DynoCpuTimes;
 
 void dyno_cpu_times_read (DynoCpuTimes *times);
-/* The first line of /proc/stat, in ticks of so many a second; own_s is left. */
+/* Parses the first line of /proc/stat, in ticks of this many a second; own_s is left unchanged. */
 gboolean dyno_cpu_times_parse (DynoCpuTimes *times, const char *line, double ticks_per_s);
 
-/* The share of all cores that others took between two readings, 0..1; NaN where it is not known,
- * or the time between them is shorter than the ticks can tell. */
+/* The share of all cores that other programs took between two readings, 0..1; NaN where it is not
+ * known, or where the time between the readings is too short for the resolution of the ticks. */
 double dyno_cpu_times_get_outside (const DynoCpuTimes *begin, const DynoCpuTimes *end);
 
 G_END_DECLS

@@ -1,55 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* What windows of a measurement say: the median that a machine has settled to, how sure that is,
- * and whether one measurement is above another.  No clock and no device: numbers alone. */
+/* Statistics of the windows of a measurement: the median after the machine has settled, its
+ * uncertainty, and the comparison of two measurements.  No clock and no device: only numbers. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* 95 % interval of the median: order statistics; Student's t where there are fewer than six
- * windows.  Never narrower than what a clock and a scheduler allow. */
+/* 95 % interval of the median: order statistics; Student's t with fewer than six windows.  Never
+ * narrower than what a clock and a scheduler allow. */
 typedef struct {
   double median, low, high; /* NaN: nothing was measured */
-  guint n;                  /* windows that count */
-  gboolean stationary; /* no trend is left in them; FALSE also where they are too few to tell */
+  guint n;                  /* number of windows that count */
+  gboolean stationary; /* no trend is left; FALSE also where the windows are too few to decide */
 } DynoEstimate;
 
-/* windows: rates of successive short windows, oldest first.  The warm-up (clocks that rise,
- * kernels that load, caches that fill) is dropped: as much of the beginning as is not stationary,
- * half of the windows at most.  One window alone says nothing of its spread: half to twice of it.
- * Values that are not finite do not count. */
+/* windows: rates of successive short windows, oldest first.  The warm-up (clocks that rise, kernels
+ * that load, caches that fill) is dropped: the part of the beginning that is not stationary, at
+ * most half of the windows.  A single window shows no spread: its interval is half to twice its
+ * value.  Values that are not finite do not count. */
 void dyno_estimate (const double *windows, guint n, DynoEstimate *e);
 
-/* One estimate of several measurements of the same thing, which differ by more than their own
- * windows tell. */
+/* Combines estimates of several measurements of the same thing, which differ by more than their own
+ * windows show. */
 void dyno_estimate_combine (const DynoEstimate *estimates, guint n, DynoEstimate *e);
 
-/* TRUE where the intervals say that a is more than b times factor; FALSE inside the noise. */
+/* TRUE where a is more than b times factor, by the intervals; FALSE inside the noise. */
 gboolean dyno_estimate_is_above (const DynoEstimate *a, const DynoEstimate *b, double factor);
 
-/* Windows as they are made: samples that ended at a time, in seconds of any clock.  A window ends
- * with the first sample past its length; where there are many, two become one and the length
+/* Collects windows from samples that ended at a time, in seconds of any clock.  A window ends with
+ * the first sample past its length; where there are too many windows, two become one and the length
  * doubles, so that a measurement of any duration has DYNO_WINDOWS_MOST / 2 to _MOST windows. */
 #define DYNO_WINDOWS_MOST 64
 typedef struct {
-  double length_s; /* of a window at the least; 0: each sample is one */
+  double length_s; /* least length of a window; 0: each sample is a window */
   guint n;
   double samples[DYNO_WINDOWS_MOST], seconds[DYNO_WINDOWS_MOST];
   gboolean begun;
-  double last_s;                     /* end of what was added last */
-  double open_samples, open_seconds; /* of the window that has not ended */
+  double last_s;                     /* end of the last sample that was added */
+  double open_samples, open_seconds; /* of the open window */
 } DynoWindows;
 
-/* The clock begins to count at time_s; before the first sample, and after time that does not
- * count. */
+/* The clock begins to count at time_s; called before the first sample, and after a time that does
+ * not count. */
 void dyno_windows_begin (DynoWindows *w, double time_s);
-/* Samples that took from the last begin or sample to time_s. */
+/* Adds samples that took from the last begin or sample to time_s. */
 void dyno_windows_add (DynoWindows *w, double time_s, double samples);
-/* Ends the window that has not, however short, where nothing more will come. */
+/* Ends the open window, however short it is, where nothing more will follow. */
 void dyno_windows_end (DynoWindows *w);
-/* The window that has not ended does not count. */
+/* Drops the open window. */
 void dyno_windows_estimate (const DynoWindows *w, DynoEstimate *e);
-/* Of all windows that ended. */
+/* The estimate of all windows that ended. */
 double dyno_windows_get_seconds (const DynoWindows *w);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of a preset: which jobs a row of it is for, and the numbers that a guide measured or
+/* Parts of a preset: the condition for the jobs of a row, and the numbers that a guide measured or
  * expects. */
 #pragma once
 #include <glib.h>
@@ -18,30 +18,32 @@ typedef enum {
   DYNO_PRESET_INPUT_SEQUENCE,
 } DynoPresetInput;
 
-/* Of a row: a job must meet all that is given. */
+/* The condition of a row: a job must meet all parts of it that are given. */
 typedef struct {
   DynoPresetTask task;
   DynoPresetInput input;
   char **data;     /* DynoDatasetInfo.kind is one of them; empty: any */
   char **models;   /* names, or their beginnings up to "_"; empty: any */
-  char *framework; /* NULL: Dyno's own; of another program's no job of Dyno is */
+  char *framework; /* NULL: Dyno's own; no job of Dyno meets a row of another program */
 } DynoPresetWorkload;
 
-/* Of a job; members that are ANY or NULL are not known, and meet nothing that asks for one. */
+/* The workload of a job; members that are ANY or NULL are not known, and do not meet a condition
+ * about them. */
 typedef struct {
   DynoPresetTask task;
   DynoPresetInput input;
   const char *data, *model;
 } DynoPresetSubject;
 
-/* How closely it is for the job: 0 where it is for any, negative: it is for another. */
+/* How closely the row matches the job: 0 where it is for any job, negative where it is for other
+ * jobs. */
 int dyno_preset_workload_fits (const DynoPresetWorkload *workload,
                                const DynoPresetSubject *subject);
-/* "biwi, headpose"; "" for any.  g_free. */
+/* "biwi, headpose"; "" for any job.  g_free. */
 char *dyno_preset_workload_describe (const DynoPresetWorkload *workload);
 void dyno_preset_workload_clear (DynoPresetWorkload *workload);
 
-/* The words of files; "" for ANY. */
+/* The words in files; "" for ANY. */
 const char *dyno_preset_task_name (DynoPresetTask task);
 const char *dyno_preset_input_name (DynoPresetInput input);
 
@@ -52,7 +54,7 @@ typedef enum {
   DYNO_PRESET_POWER,       /* in W */
   DYNO_PRESET_EPOCH,       /* seconds */
   DYNO_PRESET_TRAINING,    /* minutes, of a whole run */
-  DYNO_PRESET_TIMES_CPU,   /* as fast as the CPU alone */
+  DYNO_PRESET_TIMES_CPU,   /* times as fast as the CPU by itself */
   DYNO_PRESET_ERROR,       /* mean absolute, in degrees */
   DYNO_PRESET_N_QUANTITIES
 } DynoPresetQuantity;
@@ -61,18 +63,18 @@ typedef struct {
   double least, most; /* NaN: not given */
 } DynoPresetRange;
 
-/* Numbers of a guide. */
+/* The numbers of a guide. */
 typedef struct {
   DynoPresetWorkload workload;
-  guint32 batch, before_batch; /* that they are of; 0: not given */
+  guint32 batch, before_batch; /* batch of the numbers; 0: not given */
   DynoPresetRange now[DYNO_PRESET_N_QUANTITIES];
-  /* the same before the guide's advice was followed */
+  /* the same before the advice of the guide was followed */
   DynoPresetRange before[DYNO_PRESET_N_QUANTITIES];
 } DynoPresetExpectation;
 
 /* "samples_per_s": the key in files and --json. */
 const char *dyno_preset_quantity_name (DynoPresetQuantity quantity);
-/* The most that it can be. */
+/* The largest value that the quantity can have. */
 double dyno_preset_quantity_most (DynoPresetQuantity quantity);
 gboolean dyno_preset_range_is_given (const DynoPresetRange *range);
 /* "300-500", "2.07".  g_free. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of presets: what is known of a job, and the batch that it is given. */
+/* Shared by the files of presets: the known facts of a job, and its batch. */
 #pragma once
 #include "preset.h"
 
 G_BEGIN_DECLS
 
-/* Its strings are those of the use. */
+/* The workload of a use; its strings are those of the use. */
 DynoPresetSubject dyno_preset_use_get_subject (const DynoPresetUse *use);
 /* The row's batch at the job's size. */
 guint32 dyno_preset_scale_batch (const DynoPresetRow *row, const DynoPresetUse *use);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* GPU presets: advice for a card, as data.  One key file each (data/presets/<id>.preset), built into
- * the programs; files in $XDG_DATA_DIRS/dyno/presets and $XDG_DATA_HOME/dyno/presets add to them or
- * replace them by id.
+/* GPU presets: advice for a card, as data.  One key file each (data/presets/<id>.preset), built
+ * into the programs; files in $XDG_DATA_DIRS/dyno/presets and $XDG_DATA_HOME/dyno/presets add to
+ * them or replace them by id.
  *
- * A value is a guide's, or it is Dyno's own and named in `derived`; of a user's file it is the
- * user's.  Functions may be called from any thread; a preset is written by nobody once it is read. */
+ * A value is a guide's, or it is Dyno's own and named in `derived`; in a user's file it is the
+ * user's.  Functions may be called from any thread; nobody changes a preset after it was read. */
 #pragma once
 #include "job.h"
 #include "device.h"
@@ -15,10 +15,10 @@ G_BEGIN_DECLS
 #define DYNO_TUNE_ERROR (dyno_tune_error_quark ())
 GQuark dyno_tune_error_quark (void);
 typedef enum {
-  DYNO_TUNE_ERROR_PRESET,       /* no such preset, or its file is broken: names file and key */
-  DYNO_TUNE_ERROR_NOTHING,      /* no trial worked */
+  DYNO_TUNE_ERROR_PRESET,  /* there is no such preset, or its file is broken: names file and key */
+  DYNO_TUNE_ERROR_NOTHING, /* no trial worked */
   DYNO_TUNE_ERROR_DOES_NOT_FIT, /* nothing fits the memory, whatever the batch */
-  DYNO_TUNE_ERROR_TRIALS,       /* no search can go on from this file */
+  DYNO_TUNE_ERROR_TRIALS,       /* the file is not one that a search can resume from */
   DYNO_TUNE_ERROR_STOPPED,      /* the search was stopped before a trial had worked */
 } DynoTuneError;
 
@@ -28,20 +28,21 @@ typedef struct {
   guint32 image_size; /* 512, 224; 0: sequences or other */
   DynoPresetWorkload workload;
   guint32 batch_safe, batch_recommended, batch_max;
-  char **derived; /* keys of these that are Dyno's own: "batch_recommended" */
+  char **derived; /* keys of the three that are Dyno's own: "batch_recommended" */
 } DynoPresetRow;
 
 typedef struct {
   char *id;           /* "rtx3060" */
   char *name;         /* "RTX 3060" */
   char *architecture; /* "Ampere" */
-  /* As the card is sold; in all, as its driver reports it; and as much of it as a program gets
-   * (dyno_preset_estimate_usable), which is the budget of an emulation.  usable <= total. */
+  /* The memory as the card is sold; the total, as its driver reports it; and the part that a
+   * program can use (dyno_preset_estimate_usable), which is the budget of an emulation.  usable <=
+   * total. */
   guint64 vram_bytes, total_bytes, usable_bytes;
-  char *vram_source; /* where total and usable are from, for people; or NULL */
+  char *vram_source; /* sources of total and usable, for people; or NULL */
   DynoPresetRow *rows;
   guint n_rows;
-  /* the last: when the CPU is the bottleneck; 0: none given */
+  /* workers_cpu_bound: when the CPU is the bottleneck; 0: not given */
   guint32 workers_min, workers_max, workers_cpu_bound;
   guint32 prefetch;
   gboolean amp;
@@ -53,76 +54,79 @@ typedef struct {
   guint n_expectations;
   char **match;      /* device name fragments: "RTX 3060" */
   char *source;      /* file it was read from, or "built in" */
-  gboolean this_gpu; /* made from the device, no emulation */
+  gboolean this_gpu; /* made from the device; no emulation */
 } DynoPreset;
 
-/* A job that a preset is asked about; a member that is NULL is not known. */
+/* The job for which a preset is asked; a member that is NULL is not known. */
 typedef struct {
   DynoLevel level;
   const DynoJob *job;           /* its model and image_size */
   const DynoDatasetInfo *data;  /* NULL: images of 224x224 */
-  const DynoDeviceInfo *device; /* that it runs on */
+  const DynoDeviceInfo *device; /* the device of the job */
 } DynoPresetUse;
 
 void dyno_preset_free (DynoPreset *preset);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPreset, dyno_preset_free)
 
 /* All presets, "this-gpu" first when device is given, then the built-in order, then users'.  Broken
- * user files are left out with a g_warning.  Elements DynoPreset, freed by the array. */
+ * user files are left out with a g_warning.  The elements are DynoPreset and are freed by the
+ * array. */
 GPtrArray *dyno_preset_list (const DynoDeviceInfo *device);
 /* By id or by path of a file.  device is needed for "this-gpu" only.  Errors: PRESET. */
 DynoPreset *dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error);
 /* The preset whose card this device is, or NULL. */
 const DynoPreset *dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *device);
 
-/* The workers that it advises, whatever machine this is. */
+/* The workers that the preset advises, on any machine. */
 guint32 dyno_preset_get_workers (const DynoPreset *preset, DynoLevel level);
 
-/* Whether the device is the preset's card, by its name and about its memory; of "this-gpu" it is. */
+/* TRUE where the device is the preset's card, by its name and approximate memory; TRUE for
+ * "this-gpu". */
 gboolean dyno_preset_is_device (const DynoPreset *preset, const DynoDeviceInfo *device);
 
-/* Memory that a program gets of a card whose driver reports so much in all. */
+/* The memory that a program can use on a card whose driver reports this total. */
 guint64 dyno_preset_estimate_usable (guint64 total_bytes);
 
-/* The row that fits the job best, in this order: data set, model, input, task, then image size;
- * NULL: the preset has none for it. */
+/* The row that matches the job best, in this order: data set, model, input, task, then image size;
+ * NULL: the preset has no row for the job. */
 const DynoPresetRow *dyno_preset_find_row (const DynoPreset *preset, const DynoPresetUse *use);
 
-/* Why AMP is left off on the device though a preset advises it, a sentence without its end; NULL:
- * the device does it well, or is not known. */
+/* The reason why AMP stays off on the device though a preset advises it, a sentence without its
+ * end; NULL: AMP is fast on the device, or the device is not known. */
 const char *dyno_preset_refuse_amp (const DynoDeviceInfo *device);
 
-/* Puts the preset's advice for the job into settings, which may be the job's own: batch, workers,
+/* Writes the preset's advice for the job into settings, which may be the job's own: batch, workers,
  * prefetch, amp, pinned, persistent_workers, vram_budget.  The batch is the row's, scaled by area
- * for images of another size; never more workers than host cores, no AMP that the device refuses.
- * The budget is the card's usable memory, and 0 (all that the device has) on the card itself. */
+ * for images of another size; there are never more workers than host cores, and no AMP where the
+ * device refuses it.  The budget is the card's usable memory, and 0 (all that the device has) on
+ * the card itself. */
 void dyno_preset_apply (const DynoPreset *preset, const DynoPresetUse *use, DynoSettings *settings);
 
-/* Where the batch of dyno_preset_apply comes from, for people: "batch 64: row biwi, ...".  g_free;
+/* The source of the batch of dyno_preset_apply, for people: "batch 64: row biwi, ...".  g_free;
  * NULL: the preset has no row for the job. */
 char *dyno_preset_describe_batch (const DynoPreset *preset, const DynoPresetUse *use);
 /* "biwi, 224x224".  g_free. */
 char *dyno_preset_describe_row (const DynoPresetRow *row);
-/* "prefetch, pinned": keys of the [preset] that are Dyno's own; NULL: none is.  g_free. */
+/* "prefetch, pinned": keys of the [preset] that are Dyno's own; NULL: there are none.  g_free. */
 char *dyno_preset_describe_derived (const DynoPreset *preset);
 
-/* What the other card's preset means on this one, in words: "Emulates 12 GB ...".  g_free; NULL for
- * this GPU's own. */
+/* The effect of the other card's preset on this device, in words: "Emulates 12 GB ...".  g_free;
+ * NULL for this GPU's own preset. */
 char *dyno_preset_emulation_note (const DynoPreset *preset, const DynoDeviceInfo *device);
 
-/* All that is to be known of a job with these settings, made with the preset, a sentence each: where
- * its batch is from, the emulation, and what of the advice this machine does not follow.  Of
- * settings that say otherwise nothing is said.  Free with g_strfreev. */
+/* Notes on a job with these settings, made with the preset, a sentence each: the source of its
+ * batch, the emulation, and the advice that this machine does not follow.  There is no note on
+ * settings that differ from the advice.  Free with g_strfreev. */
 char **dyno_preset_list_notes (const DynoPreset *preset, const DynoPresetUse *use,
                                const DynoSettings *settings);
 
-/* Every expectation that fits the job, in words, one a line; NULL: there is none.  g_free. */
+/* All expectations that fit the job, in words, one per line; NULL: there are none.  g_free. */
 char *dyno_preset_describe_expected (const DynoPreset *preset, const DynoPresetUse *use);
-/* The same beside what was measured, as far as both are known, on one line.  measured:
- * DYNO_PRESET_N_QUANTITIES, NaN: not known.  g_free; NULL: nothing compares. */
+/* The same next to the measured values, as far as both are known, on one line.  measured:
+ * DYNO_PRESET_N_QUANTITIES values, NaN: not known.  g_free; NULL: there is nothing to compare. */
 char *dyno_preset_compare (const DynoPreset *preset, const DynoPresetUse *use,
                            const double *measured);
-/* The first range of a quantity that is expected of the job; NULL: none is. */
+/* The first range of a quantity that is expected of the job; NULL: there is none. */
 const DynoPresetRange *dyno_preset_find_expected (const DynoPreset *preset,
                                                   const DynoPresetUse *use,
                                                   DynoPresetQuantity quantity);
