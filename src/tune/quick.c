@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick test: measured one after the other, so that nothing disturbs the next; the comparison
- * with the CPU comes last, and is left out where the minute is nearly over. */
+/* The quick test makes its measurements one after the other, so that none disturbs another; the
+ * comparison with the CPU comes last, and is left out where the minute is nearly over. */
 #include "quick.h"
 #include "amount.h"
 #include "asyncmeter.h"
@@ -15,14 +15,14 @@
 
 #define DEFAULT_SECONDS 4.0
 #define ALL_SECONDS     55.0
-#define STOP_S          1.0  /* that a training takes to end, else it is left behind */
-#define LEAST_LEFT      15.0 /* seconds that a training has, however slow the others were */
-#define BUSY_CPU        0.15 /* of all cores, by others: as the diagnosis of a run */
+#define STOP_S          1.0  /* time for a training to end, after which it is abandoned */
+#define LEAST_LEFT      15.0 /* least seconds of a training, however slow the others were */
+#define BUSY_CPU        0.15 /* of all cores, taken by others: as in the diagnosis of a run */
 #define LOADER_BATCH    32
 #define NONE            ((double) NAN)
 
-/* What is trained on a GPU; and where the device is a CPU, or is compared with one, whose driver
- * compiles the kernels of a large network for minutes. */
+/* The networks that are trained: one on a GPU, one where the device is a CPU or is compared with
+ * one, whose driver compiles the kernels of a large network for minutes. */
 static const struct {
   const char *data, *model, *words;
   gint64 batch;
@@ -71,7 +71,7 @@ measure_ceilings (DynoQuick *quick, GError **error)
   g_autoptr (DynoDevice) device = NULL;
   g_autoptr (GError) problem = NULL;
 
-  /* Those of a CPU are what others leave of it. */
+  /* A CPU's ceilings depend on the load of other programs. */
   quick->has_ceilings = quick->device.type != DYNO_DEVICE_TYPE_SOFTWARE
                         && dyno_ceilings_load (&quick->device, &quick->ceilings);
   if (quick->has_ceilings)
@@ -87,7 +87,7 @@ measure_ceilings (DynoQuick *quick, GError **error)
   return TRUE;
 }
 
-/* Samples that a loader gives in the time, from its second batch on. */
+/* Samples that a loader delivers in the time, from its second batch on. */
 static double
 run_loader (DynoLoader *loader, double seconds, GCancellable *cancellable)
 {
@@ -142,7 +142,8 @@ measure_loader (Quick *q)
     quick->loader_samples_per_s = run_loader (loader, q->seconds, q->cancellable);
 }
 
-/* Of the samples that train: what an epoch takes follows from the rate of a run with its ends. */
+/* For the samples that train: the time of an epoch follows from the rate of a run with its ends of
+ * epochs. */
 static void
 take_epoch (const DynoMeasurement *measurement, guint n_train, DynoQuickEpoch *epoch)
 {
@@ -150,7 +151,7 @@ take_epoch (const DynoMeasurement *measurement, guint n_train, DynoQuickEpoch *e
                              .epoch_s = n_train / measurement->run_rate.median };
 }
 
-/* A training as any run, which has so many seconds in all. */
+/* A training like any run, with this many seconds in all. */
 static gboolean
 measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean amp, double left,
                   DynoMeasurement *measurement, guint *n_train, GError **error)
@@ -209,7 +210,7 @@ train_on_device (Quick *q, guint workload)
     }
 }
 
-/* The small one by a driver that is a CPU, and by the device, both in fp32. */
+/* Trains the small network by a driver that is a CPU, and by the device, both in fp32. */
 static void
 compare_with_cpu (Quick *q, const GPtrArray *devices)
 {
@@ -223,7 +224,7 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
       if (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->index == quick->device.index)
         continue;
       quick->cpu_name = g_strdup (info->name);
-      /* One half of what is left each: neither is of any use without the other. */
+      /* Each gets half of the remaining time: neither is of any use without the other. */
       if (!measure_training (q, &quick->device, 1, FALSE, left_seconds (q) / 2, &measurement,
                              &quick->n_beside, NULL))
         return;
@@ -240,7 +241,7 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
 
 /* --- what is expected ------------------------------------------------------------------------- */
 
-/* Of what is trained here no more is known than that it is no special workload. */
+/* All that is known of this training is that it is no special workload. */
 static void
 read_expectation (DynoQuick *quick)
 {
@@ -352,7 +353,7 @@ judge_host (DynoQuick *quick)
                   *taken = dyno_amount_rate (quick->samples_per_s);
 
   if (quick->device.type == DYNO_DEVICE_TYPE_SOFTWARE)
-    ; /* what it trains is smaller than what was made */
+    ; /* the training's pictures are smaller than the ones that were decoded */
   else if (quick->loader_samples_per_s >= quick->samples_per_s)
     add (quick, "data-keeps-pace", DYNO_FINDING_GOOD, NULL,
          _ ("The CPU makes %s samples/s, and the training takes %s: data keeps pace"), made, taken);

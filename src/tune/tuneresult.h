@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What a search leaves: ceilings, trials, the curve over the batch size, the best settings and why.
- * Immutable once it is shared, by reference from any thread; nothing of it needs a device.
+/* The result of a search: ceilings, trials, the curve over the batch size, the best settings and
+ * the reasons.  Immutable once it is shared, by reference from any thread; nothing of it needs a
+ * device.
  *
- * Rates.  samples_per_s of a trial, of the best and of the base line is that of a whole run:
- * training samples by wall time with validation and ends of epochs in it, which is what a run gets.
- * train_samples_per_s leaves those out.  A ceiling's rate is that of the loader or of the device
- * alone, or what the exchange of several ranks lets through.  low and high bound the rate at 95 %.
- * A search for several ranks has the rates of each of them. */
+ * Rates.  samples_per_s of a trial, of the best and of the base line is the rate of a whole run:
+ * training samples by the wall time, which includes validation and ends of epochs.
+ * train_samples_per_s leaves these out.  A ceiling's rate is that of the loader by itself, of the
+ * device by itself, or the limit by the exchange of several ranks.  low and high bound the rate at
+ * 95 %.  A search for several ranks has the rates of each rank. */
 #pragma once
 #include "learning.h"
 #include "numerics.h"
@@ -17,16 +18,16 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_TRIAL_OK,
-  DYNO_TRIAL_DOES_NOT_FIT,  /* the planner ruled it out; nothing ran */
+  DYNO_TRIAL_DOES_NOT_FIT,  /* the planner ruled it out; it did not run */
   DYNO_TRIAL_OUT_OF_MEMORY, /* the driver refused */
-  DYNO_TRIAL_FAILED,        /* another error: text says */
+  DYNO_TRIAL_FAILED,        /* another error, which text describes */
   DYNO_TRIAL_DIVERGED,      /* Inf or NaN loss */
   DYNO_TRIAL_DROPPED,       /* hopeless after a first look: not measured to the end */
 } DynoTrialOutcome;
 
 /* "ok", "does-not-fit", ...: exact, for files. */
 const char *dyno_trial_outcome_name (DynoTrialOutcome outcome);
-/* "ok", "oom", "failed", "dropped": what --json tells. */
+/* "ok", "oom", "failed", "dropped": as in --json. */
 const char *dyno_trial_outcome_class (DynoTrialOutcome outcome);
 gboolean dyno_trial_outcome_find (const char *name, DynoTrialOutcome *outcome);
 
@@ -37,22 +38,22 @@ typedef struct {
   DynoTrialOutcome outcome;
   double samples_per_s; /* of a whole run; 0 unless OK or DROPPED */
   double low, high;
-  double predicted;                 /* what the model expected; 0: it did not say */
+  double predicted;                 /* the model's expectation; 0: it gave none */
   double train_samples_per_s;       /* without validation and ends of epochs */
-  double validation_s, epoch_end_s; /* of each epoch, in samples_per_s */
-  double step_ms, wait_data_ms;     /* of it, the device stands still for want of data */
-  double outside_cpu;    /* share of all cores that others took meanwhile; NaN: not known */
+  double validation_s, epoch_end_s; /* of each epoch, included in samples_per_s */
+  double step_ms, wait_data_ms;     /* part of step_ms in which the device waits for data */
+  double outside_cpu;    /* share of all cores that other programs took meanwhile; NaN: not known */
   guint64 vram_bytes;    /* allocated */
   guint64 planned_bytes; /* 0: not planned */
   guint64 steps;         /* measured */
-  char *text;            /* why not, or NULL; of OK with a cache: it was still being filled */
+  char *text;            /* reason of a failure, or NULL; of OK with a cache: it was being filled */
 } DynoTrial;
 
-/* A trial's or ceiling's stage for text: "present" for "today", "base line". */
+/* The stage of a trial or ceiling, in words: "present" for "today", "base line". */
 const char *dyno_trial_stage_text (const char *stage);
-/* "batch 16, fp32, 0 workers": for text.  g_free. */
+/* "batch 16, fp32, 0 workers", for texts.  g_free. */
 char *dyno_trial_describe (const DynoSettings *settings);
-/* Its members by their columns in a trials file and their names in JSON, but for the settings. */
+/* The members by their columns in a trials file and their names in JSON, except the settings. */
 const DynoRecordField *dyno_trial_list_fields (guint *n);
 void dyno_trial_clear (DynoTrial *trial);
 void dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy);
@@ -60,9 +61,9 @@ void dyno_trial_copy (const DynoTrial *trial, DynoTrial *copy);
 typedef enum { DYNO_CEILING_LOADER, DYNO_CEILING_GPU, DYNO_CEILING_EXCHANGE } DynoCeilingOf;
 const char *dyno_ceiling_name (DynoCeilingOf of); /* "loader", "gpu", "exchange" */
 
-/* The loader's: workers, prefetch, cache and image_size of the settings count.  The device's:
- * batch_size, amp, checkpointing and accumulate.  The exchange's is of the best alone, by its
- * model. */
+/* For the loader's ceiling workers, prefetch, cache and image_size of the settings count; for the
+ * device's batch_size, amp, checkpointing and accumulate.  The exchange's ceiling is of the best
+ * only, by its model. */
 typedef struct {
   DynoCeilingOf of;
   DynoSettings settings;
@@ -70,13 +71,13 @@ typedef struct {
   double samples_per_s, low, high; /* 0 unless OK */
   double outside_cpu;
   guint64 vram_bytes, planned_bytes; /* GPU */
-  char *text;                        /* why not, or NULL */
+  char *text;                        /* the reason for a failure, or NULL */
 } DynoCeiling;
 
 void dyno_ceiling_clear (DynoCeiling *ceiling);
 void dyno_ceiling_copy (const DynoCeiling *ceiling, DynoCeiling *copy);
 
-/* Throughput and memory over the batch size, all else as in the best settings. */
+/* Throughput and memory over the batch size, with the other settings those of the best. */
 typedef struct {
   gint64 batch_size;
   double samples_per_s, low, high; /* 0: it does not fit, or failed */
@@ -87,7 +88,7 @@ typedef struct {
 typedef struct {
   DynoCurvePoint *points; /* by rising batch */
   guint n;
-  gint64 knee;     /* from here on any larger batch brings less than 10 %; 0: there is but one */
+  gint64 knee;     /* from here on any larger batch brings less than 10 %; 0: there is only one */
   gint64 smallest; /* within 3 % of the fastest: advised; that of the best where there is one; 0:
                       none, or it has no rate */
   gint64 fastest;
@@ -95,19 +96,19 @@ typedef struct {
   char *text;       /* "128 to 256: +2 % for +71 % memory", or NULL */
 } DynoTuneCurve;
 
-/* What a setting brought on the way from the base line to the best, measured before and after. */
+/* The gain of a setting on the way from the base line to the best, measured before and after. */
 typedef struct {
   const char *key; /* static: of the table */
   char *from, *to;
   double factor; /* with those before it that have none; NaN: in the next that has one */
 } DynoTuneGain;
 
-/* One of those that raced to a goal. */
+/* A participant of the race to a goal. */
 typedef struct {
-  DynoSettings settings; /* but for the learning rate, which its batch is advised */
+  DynoSettings settings; /* except the learning rate, which is the one advised for its batch */
   gboolean ran;
   DynoLearning learning;
-  char *text; /* why it failed, or NULL */
+  char *text; /* the reason for a failure, or NULL */
 } DynoTuneRacer;
 
 typedef enum {
@@ -123,9 +124,9 @@ typedef enum {
   DYNO_PROOF_BEST = 1 << 0,     /* two longer runs of the best */
   DYNO_PROOF_BASELINE = 1 << 1, /* one of the base line */
   DYNO_PROOF_TODAY = 1 << 2,    /* one of the present settings; of a goal: their race to it */
-  DYNO_PROOF_INTERVAL = 1 << 3, /* an interval that is closed */
+  DYNO_PROOF_INTERVAL = 1 << 3, /* an interval that is narrow enough */
   DYNO_PROOF_ORDER = 1 << 4,    /* that it is faster: it may be no faster, inside the noise */
-  DYNO_PROOF_RIVAL = 1 << 5,    /* another that ran to the goal */
+  DYNO_PROOF_RIVAL = 1 << 5,    /* another racer that ran to the goal */
   DYNO_PROOF_BATCHES = 1 << 6, /* larger batches, before the present settings are called the best */
 } DynoProofMissing;
 
@@ -134,57 +135,57 @@ typedef enum {
   DYNO_TUNE_LIMIT_UNKNOWN,
   DYNO_TUNE_LIMIT_DATA,
   DYNO_TUNE_LIMIT_GPU,
-  DYNO_TUNE_LIMIT_BOTH, /* neither alone: each is faster by itself than both together */
+  DYNO_TUNE_LIMIT_BOTH, /* neither by itself: each is faster by itself than both together */
   DYNO_TUNE_LIMIT_EXCHANGE,
 } DynoTuneLimit;
 
 typedef struct {
   gatomicrefcount references;
-  const DynoJob *job; /* as it was asked for: its settings are the present ones */
+  const DynoJob *job; /* as it was given: its settings are the present ones */
   char *device;
   guint n_cores;
   double minutes, seconds; /* asked for; taken */
-  gboolean stopped;        /* before the search was over */
+  gboolean stopped;        /* before the search had ended */
 
   GPtrArray *ceilings; /* DynoCeiling */
   GPtrArray *trials;   /* DynoTrial, in order */
-  guint n_known;       /* of them, the first, which an earlier search measured */
+  guint n_known;       /* number of trials at the beginning that an earlier search measured */
   DynoTuneCurve curve;
 
-  /* Each with the rate that all its trials give together; stage "" where it is none: */
+  /* Each has the rate of all its trials together; stage "" where there is none: */
   DynoTrial best;
-  DynoTrial baseline;    /* as it ran: a batch of 16 may have been too many */
+  DynoTrial baseline;    /* as it ran: a batch of 16 may have been too large */
   DynoTrial today;       /* the present settings */
   DynoTrial fastest;     /* the best may be 3 % below it, at a smaller batch */
-  gboolean proven;       /* nothing of the proof is missing */
+  gboolean proven;       /* no part of the proof is missing */
   guint missing;         /* DynoProofMissing */
-  gboolean inside_noise; /* not proven: all ran, and what was found may be no faster */
-  gint64 batches_to;   /* larger ones may be faster, and there was no time for them; 0: there was */
-  gboolean keep_today; /* nothing is 3 % faster than the present settings: best is they */
-  double device_change; /* of the GPU's rate during the first measurements; 1: none */
-  double speedup;       /* best over base line; NaN: that one did not work */
-  double gain;          /* best over the present settings; NaN: not known */
-  guint64 margin_bytes; /* of memory that the best leaves of the limit */
-  DynoTuneGain *gains;  /* what each setting brought */
+  gboolean inside_noise; /* not proven: all ran, and the find may be no faster */
+  gint64 batches_to;     /* larger batches may be faster, but there was no time; 0: there was */
+  gboolean keep_today;   /* nothing is 3 % faster than the present settings, which are the best */
+  double device_change;  /* of the GPU's rate during the first measurements; 1: none */
+  double speedup;        /* best over base line; NaN: the base line did not work */
+  double gain;           /* best over the present settings; NaN: not known */
+  guint64 margin_bytes;  /* of memory that the best leaves below the limit */
+  DynoTuneGain *gains;   /* the gain of each setting */
   guint n_gains;
   double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
   DynoTuneLimit limit;                /* of the best */
-  double wait_share;                  /* of its step, waited for data: 0..1; NaN: not known */
-  gint64 largest_ran, largest_fits;   /* batches, of any settings; by the plan, too; 0: none */
-  DynoRanksEstimate ranks;            /* of the best, on several ranks; ranks 0: it is of one */
-  double accumulate_gain, half_gain;  /* of twice the accumulation and of fp16 on the wire, over the
+  double wait_share; /* share of its step that waits for data: 0..1; NaN: not known */
+  gint64 largest_ran, largest_fits;  /* batches, of any settings; by the plan, too; 0: none */
+  DynoRanksEstimate ranks;           /* of the best, on several ranks; ranks 0: there is one */
+  double accumulate_gain, half_gain; /* of twice the accumulation and of fp16 on the wire, over the
                                         best; NaN: not of several ranks, or it has it */
-  double lr;                          /* for the best's batch */
-  char *lr_advice;                    /* NULL: the batch is the same */
+  double lr;                         /* for the best's batch */
+  char *lr_advice;                   /* NULL: the batch is unchanged */
   DynoPresetVerdict preset_verdict;
   char *preset_text;      /* NULL: unknown */
   DynoNumerics *numerics; /* of AMP, where the best would use it; NULL: not compared */
   char *amp_text;         /* NULL: not compared */
-  DynoLearningGoal *goal; /* of accuracy, on wish; or NULL */
+  DynoLearningGoal *goal; /* of accuracy, if wanted; or NULL */
   GPtrArray *racers;      /* DynoTuneRacer: to the goal, in order */
-  int winner;             /* which of them reached it first, and is the best; -1: none */
-  gboolean equal_wanted;  /* the best has another batch: what that costs in accuracy is asked */
-  guint64 equal_epochs;   /* after which that was compared; 0: it was not */
+  int winner;             /* the racer that reached it first, and is the best; -1: none */
+  gboolean equal_wanted;  /* the best has another batch, whose cost in accuracy is wanted */
+  guint64 equal_epochs;   /* after which accuracy was compared; 0: it was not */
   DynoLearning equal[2];  /* best, present settings */
   double outside_cpu;     /* the most of any measurement; NaN: not known */
   guint64 n_unreadable;   /* samples that could not be read, the most of any measurement */
@@ -196,8 +197,8 @@ DynoTuneResult *dyno_tune_result_ref (DynoTuneResult *result);
 void dyno_tune_result_unref (DynoTuneResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTuneResult, dyno_tune_result_unref)
 gboolean dyno_tune_result_has_best (const DynoTuneResult *result);
-/* Whether factors over other settings may be stated: not where the best may be no faster, nor where
- * its rate is known too little. */
+/* TRUE where factors over other settings may be stated: not where the best may be no faster, nor
+ * where its rate is not known well enough. */
 gboolean dyno_tune_result_claims_gain (const DynoTuneResult *result);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The items, a row each: what judges it, and what is said of each state.  {a} stands for what was found.
+/* The items, a row each with its judge and the text for each state.  {a} stands for the finding.
  *
- * Invariant: an item whose facts are missing is unknown, never done; what the diagnosis judges by a
- * threshold of its own is taken from its findings, so that the two never disagree. */
+ * Invariant: an item whose facts are missing is unknown, never done; an item that the diagnosis
+ * judges by a threshold of its own is taken from its findings, so that the two never disagree. */
 #include "checklist.h"
 #include "diagnosis-private.h"
 #include "intl.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define NVIDIA    0x10de
-#define MOSTLY    0.85 /* of the time: as gpu-bound */
-#define SOMETIMES 0.10 /* of the readings: as throttled-temperature and -power */
-#define MEMORY    0.95 /* of what may be used: as memory-tight */
+#define MOSTLY    0.85 /* of the time: as in gpu-bound */
+#define SOMETIMES 0.10 /* of the readings: as in throttled-temperature and -power */
+#define MEMORY    0.95 /* of usable memory: as in memory-tight */
 
 typedef struct {
   const DynoDiagnosisInput *input;
@@ -35,7 +35,7 @@ has_found (const Asked *a, const char *id)
   return dyno_diagnosis_find (a->diagnosis, id) != NULL;
 }
 
-/* One finding says that it is well, another one that it is not. */
+/* One finding says that the item is well, another that it is not. */
 static DynoItemState
 by_findings (const Asked *a, const char *good, const char *bad)
 {
@@ -111,7 +111,7 @@ judge_governor (Asked *a)
   return strcmp (governor, "performance") == 0 ? DYNO_ITEM_DONE : DYNO_ITEM_OPEN;
 }
 
-/* Of other vendors' cards the driver stays with the kernel. */
+/* With cards of other vendors the driver is part of the kernel. */
 static DynoItemState
 judge_persistence (Asked *a)
 {
@@ -213,7 +213,7 @@ judge_learning (Asked *a)
   return by_findings (a, "learns", "stuck-at-chance");
 }
 
-/* Nothing tells without a validation. */
+/* Without validation nothing is known. */
 static DynoItemState
 judge_overfitting (Asked *a)
 {
@@ -313,7 +313,7 @@ item_free (gpointer data)
   g_free (item);
 }
 
-/* {a} becomes the word. */
+/* Replaces {a} by the word. */
 static char *
 fill (const char *text, const char *word)
 {

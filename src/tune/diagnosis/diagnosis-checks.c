@@ -7,14 +7,14 @@
 
 #define MIB          (1024.0 * 1024)
 #define LEAST_EPOCHS 3
-#define LEAST_COURSE 40   /* steps over which a course shows */
-#define CORES_BUSY   0.95 /* of all cores' time: none is free for who waits */
+#define LEAST_COURSE 40   /* least steps for a trend */
+#define CORES_BUSY   0.95 /* of all cores' time: no core is free for a waiting thread */
 
 /* --- before ----------------------------------------------------------------------------------- */
 
-/* The part of a worker's time in which it wants a core: who waits for a disk wants none.  Before a
- * run nothing is known of that.  Cores that are busy all the time tell that reading is copying out
- * of main memory, unless the device is that CPU. */
+/* The part of a worker's time in which it needs a core: a worker that waits for a disk needs none.
+ * Before a run it is not known.  Cores that are busy all the time show that reading is copying from
+ * main memory, unless the device is that CPU. */
 static double
 computing_share (const DynoMeasures *m)
 {
@@ -23,7 +23,8 @@ computing_share (const DynoMeasures *m)
   return CLAMP (1 - m->fetch_ms / m->decode_ms, 0, 1);
 }
 
-/* Of so many workers more than threshold times the cores want one at the same time. */
+/* TRUE where, of this many workers, more than threshold times the cores need a core at the same
+ * time. */
 static gboolean
 shares_cores (const DynoMeasures *m, double threshold)
 {
@@ -71,7 +72,7 @@ dyno_check_is_near_memory (const DynoMeasures *m, double threshold, DynoRuleWord
   double planned = (double) m->input->facts.planned_bytes,
          limit = (double) m->input->facts.limit_bytes;
 
-  /* What does not fit at all is refused, with what would. */
+  /* A job that does not fit at all is refused, with the settings that would fit. */
   if (limit <= 0 || !(planned / limit > threshold) || planned > limit)
     return FALSE;
   w->a = dyno_word_bytes (planned);
@@ -176,8 +177,8 @@ dyno_check_slows_down (const DynoMeasures *m, double threshold, DynoRuleWords *w
   return TRUE;
 }
 
-/* Two counts, each beside what it is a part of: Vulkan's, of the whole heap, and a sensor's, of what
- * the driver leaves to programs. */
+/* Two counts, each relative to its own total: Vulkan's, of the whole heap, and a sensor's, of the
+ * memory that the driver leaves to programs. */
 gboolean
 dyno_check_is_swapped_out (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -206,8 +207,8 @@ dyno_check_swaps (const DynoMeasures *m, double threshold, DynoRuleWords *w)
   return TRUE;
 }
 
-/* Ranks of one host are other programs to each other, and share what they have: no sensor tells the
- * one from the other. */
+/* Ranks of one host count as other programs to each other, and share the machine: no sensor can
+ * distinguish the two. */
 static gboolean
 has_ranks_beside (const DynoMeasures *m)
 {

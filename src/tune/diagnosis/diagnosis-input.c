@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the input of a diagnosis comes from: the folder of a run, or its view. */
+/* Fills the input of a diagnosis from the folder of a run, or from its view. */
 #include "diagnosis.h"
 #include "runfacts.h"
 #include "base-error.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #define EARLY_READINGS 10
-#define LATE_WEIGHT    0.1 /* of a reading in the mean of the late ones */
+#define LATE_WEIGHT    0.1 /* weight of a reading in the mean of the late readings */
 
-/* Bytes, watts and numbers as they are, percent as shares. */
+/* Bytes, watts and numbers are kept, percent become shares. */
 static const struct {
   DynoSensor sensor;
   gsize offset;
@@ -48,7 +48,7 @@ take_mean (double *mean, guint n, double value)
   *mean = n == 1 ? value : *mean + (value - *mean) / n;
 }
 
-/* Only where the device tells whether it is held back. */
+/* Only where the device reports whether it is held back. */
 static void
 take_throttling (DynoSensorSummary *s, double throttled, guint reasons)
 {
@@ -118,7 +118,7 @@ read_settings (DynoSettings *settings, const char *folder)
     {
       g_autofree char *value = g_key_file_get_string (file, "settings", keys[i], NULL);
 
-      if (value) /* what a later version knows is left out */
+      if (value) /* entries of later versions are left out */
         dyno_settings_set (settings, keys[i], value, NULL);
     }
   return TRUE;
@@ -171,7 +171,7 @@ dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *sessi
   dyno_job_unref (job);
 }
 
-/* Of the batches that a search doubles up to, as far as they fit. */
+/* Takes the batches that a search doubles up to, as far as they fit. */
 static void
 find_larger_batch (DynoDiagnosisInput *input, DynoStore *store)
 {
@@ -222,7 +222,7 @@ dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
   dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device,
                             &input->settings, &input->loader_ceiling, &input->gpu_ceiling);
   find_larger_batch (input, store);
-  if (facts->ranks > 1) /* one process was measured, which shares its host with no other */
+  if (facts->ranks > 1) /* a single process was measured, which shares its host with no other */
     {
       input->gpu_ceiling *= (double) facts->ranks;
       input->loader_ceiling = (double) NAN;

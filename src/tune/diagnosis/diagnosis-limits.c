@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions of the rules that say what limits a run, and what of its limit is used. */
+/* Conditions of the rules about the limit of a run, and about the use of that limit. */
 #include "diagnosis-private.h"
 #include "intl.h"
 #include <math.h>
@@ -7,12 +7,12 @@
 
 #define LEAST_GAIN 0.03
 #define LATE_WAIT  0.05 /* of a step in the last quarter: half of what counts as limiting */
-#define KERNEL_US  5.0  /* that a kernel takes however little it computes: see launch-bound */
+#define KERNEL_US  5.0  /* least time of a kernel, however little it computes: see launch-bound */
 #define KERNELS    0.3 /* of the device's time: then half as many of them are worth a larger batch */
-#define LARGER     1.10 /* times this batch's rate, measured at a larger one: the curve's knee */
-#define PLENTY     3.0  /* times the device's ceiling: whatever is waited for, it is not decoding */
+#define LARGER     1.10 /* times this batch's rate, measured at a larger batch: the curve's knee */
+#define PLENTY     3.0  /* times the device's ceiling: the wait is not for decoding */
 
-/* Of the rate, when the limit becomes `limit`; NaN: no gain that is worth saying. */
+/* The gain in rate when the limit becomes `limit`; NaN: no gain worth a sentence. */
 static double
 gain_to (const DynoMeasures *m, double limit)
 {
@@ -30,7 +30,7 @@ dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWor
   if ((double) log->whole.n_bad < threshold)
     return FALSE;
   w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, log->whole.n_bad);
-  if (strcmp (layer, "prepare") == 0) /* what the first layer is given */
+  if (strcmp (layer, "prepare") == 0) /* the input of the first layer */
     w->b = g_strdup (_ ("; the samples themselves are not finite"));
   else if (*layer)
     w->b = g_strdup_printf (_ ("; the first layer whose output is not finite is “%s”"), layer);
@@ -63,7 +63,7 @@ dyno_measures_cache_fits (const DynoMeasures *m)
   const DynoRunFacts *facts = &m->input->facts;
   double need = (double) facts->sample_bytes * (double) (facts->n_train + facts->n_validation);
 
-  /* Crops of the files are other ones in each epoch. */
+  /* Crops of the files differ in each epoch. */
   if (m->settings && m->settings->augment_crop > 0
       && m->settings->augment_crop_from == DYNO_CROP_FROM_SOURCE)
     return FALSE;
@@ -71,7 +71,8 @@ dyno_measures_cache_fits (const DynoMeasures *m)
          && need <= (double) facts->ram_free_bytes / 2;
 }
 
-/* What the loader would give with so many workers: each as much as today's do, within the cores. */
+/* The loader's rate with this many workers: each delivers as much as today's workers, within the
+ * cores. */
 static double
 rate_of_workers (const DynoMeasures *m, double workers)
 {
@@ -81,7 +82,7 @@ rate_of_workers (const DynoMeasures *m, double workers)
   return isnan (within) ? rate : MIN (rate, MAX (within, m->loader_ceiling));
 }
 
-/* As many workers as the device needs, within the cores; 0: no more would help. */
+/* The number of workers that the device needs, within the cores; 0: more would not help. */
 static double
 more_workers (const DynoMeasures *m)
 {
@@ -113,8 +114,8 @@ advise_cache (const DynoMeasures *m, DynoRuleWords *w)
   w->value = g_strdup ("true");
   w->gain = gain_to (m, m->gpu_ceiling);
   w->key = "cache";
-  /* Decoding took cores from a device that is a CPU, which then computes faster than it was seen
-   * to. */
+  /* Decoding took cores from a device that is a CPU, which then computes faster than was
+   * observed. */
   w->action =
       m->software && !m->gpu_measured && w->gain > 0
           ? N_ ("Set cache=true: the samples fit into main memory and are decoded once ({g} or "
@@ -129,14 +130,14 @@ dyno_measures_wait (const DynoMeasures *m, double threshold)
   return m->wait_share >= threshold && m->decode_ms > 0 && !m->input->facts.generated;
 }
 
-/* Now, and not at first alone. */
+/* Now, and not only at first. */
 static gboolean
 is_held_up (const DynoMeasures *m)
 {
   return dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) && !(m->late_wait_share < LATE_WAIT);
 }
 
-/* Files that are read and decoded once, into a cache of Dyno's or of the system's. */
+/* Files that are read and decoded once, into Dyno's or the system's cache. */
 gboolean
 dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -148,7 +149,7 @@ dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWor
   return TRUE;
 }
 
-/* Reading is waited for, not computed: more readers help beyond the cores. */
+/* The wait is for reading, not for computing: more readers help beyond the number of cores. */
 gboolean
 dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -165,7 +166,7 @@ dyno_check_is_disk_bound (const DynoMeasures *m, double threshold, DynoRuleWords
       return TRUE;
     }
   needed = MIN (ceil (m->gpu_ceiling / m->loader_ceiling * m->workers), 2 * m->workers);
-  /* The device waits: so many are too few. */
+  /* The device waits: this many workers are too few. */
   needed = MAX (needed, m->input->log.whole.workers > 0 ? m->workers + 1 : 1);
   w->value = dyno_word_whole (MIN (needed, 256));
   w->gain = gain_to (m, MIN (m->gpu_ceiling, rate_of_workers (m, needed)));
@@ -224,7 +225,7 @@ dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleW
   return TRUE;
 }
 
-/* The same exchange after twice the samples. */
+/* The same exchange, once for twice the samples. */
 static double
 gain_of_twice (const DynoMeasures *m)
 {
@@ -307,7 +308,7 @@ dyno_check_is_launch_bound (const DynoMeasures *m, double threshold, DynoRuleWor
   w->a = g_strdup_printf ("%" G_GUINT64_FORMAT, facts->batch_dispatches);
   w->b = g_strdup_printf ("%.1f µs", each * 1e3);
   w->value = dyno_word_whole (2 * m->batch / m->ranks / batches);
-  /* Twice the batch in nearly the same time, as far as the loader follows. */
+  /* A batch of twice the size takes nearly the same time, as far as the loader keeps up. */
   w->gain = gain_to (m, MIN (2 * m->rate, m->loader_ceiling));
   if (isnan (m->loader_ceiling))
     w->gain = 1;
@@ -359,8 +360,8 @@ is_device_bound (const DynoMeasures *m)
   return m->device_share >= 0.8 && !m->software;
 }
 
-/* The least time that the device's measured rates allow, in fp32 and in AMP, says what AMP brings:
- * half the bytes, and matrix units. */
+/* The least time that the device's measured rates allow, in fp32 and in AMP, gives AMP's gain: half
+ * the bytes, and matrix units. */
 gboolean
 dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -373,7 +374,7 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
   w->value = g_strdup ("true");
   if (!(f->matrix_flops_per_s > 0) || !(f->single_flops_per_s > 0) || !(flops > 0))
     {
-      w->a = g_strdup (_ ("several")); /* times; nobody has measured the device yet */
+      w->a = g_strdup (_ ("several")); /* times; the device has not been measured yet */
       return TRUE;
     }
   fp32 = flops / f->single_flops_per_s;
@@ -396,7 +397,7 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
   return TRUE;
 }
 
-/* A search measured the device at larger batches: it is known what one brings. */
+/* A search measured the device at larger batches: their gain is known. */
 static gboolean
 is_below_measured_batch (const DynoMeasures *m, DynoRuleWords *w)
 {
@@ -416,7 +417,8 @@ is_below_measured_batch (const DynoMeasures *m, DynoRuleWords *w)
   return TRUE;
 }
 
-/* Where nobody measured the device's rates: kernels so short that much of each is its start. */
+/* Where the device's rates were not measured: kernels so short that their launch is a large part of
+ * each. */
 static gboolean
 are_kernels_short (const DynoMeasures *m, DynoRuleWords *w)
 {
@@ -476,7 +478,8 @@ dyno_check_is_busy (const DynoMeasures *m, double threshold, DynoRuleWords *w)
   return TRUE;
 }
 
-/* "Why not 100 %?": of the time, what is not computing; of computing, what the card could do. */
+/* "Why not 100 %?": of the time, the part that is not computing; of computing, the card's possible
+ * rate. */
 gboolean
 dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of the diagnosis: one table, a row each with its condition, threshold, the source of the
- * threshold, sentence and action.  {a} to {d} stand for what the condition found, {v} for the value
- * that it advises, {g} for the expected gain.
+/* The rules of the diagnosis: one table, a row each with its condition, threshold, the source of
+ * the threshold, sentence and action.  {a} to {d} stand for the findings of the condition, {v} for
+ * the value that it advises, {g} for the expected gain.
  *
  * Invariants: a condition whose facts are not known does not apply (comparisons with NaN are
- * false); rows that say what limits stand in the order in which they are believed. */
+ * false); rows about limits stand in the order of precedence. */
 #include "diagnosis-private.h"
 #include "amount.h"
 #include "intl.h"
@@ -43,7 +43,7 @@ dyno_word_whole (double number)
   .info = { name, DYNO_FINDING_##how, DYNO_CHECK_##list, limit, of, from }
 
 static const DynoRule rules[] = {
-  /* the verdict: a broken run first, then what holds it up */
+  /* the verdict: first a broken run, then the phase that holds it up */
   { RULE ("not-a-number", PROBLEM, AFTER, 1, "steps", "a loss that is no number is never right"),
     .limits = TRUE, .applies = dyno_check_is_not_a_number,
     .text = N_ ("Steps whose loss was not finite: {a}{b}"),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The measures of a run, and the verdict that the rules make of them.
+/* Computes the measures of a run, and the verdict of the rules on them.
  *
  * Phases: time in which the device stands still is waiting for data as far as the host waited for
  * the loader, then copying as far as copies took (the device's, and the host's where memory is not
- * page-locked), and idle for the rest: what of both is hidden
- * behind computing costs nothing.  The two ceilings are those of the run's own settings: what its
- * workers would decode if nobody waited, and what the device would compute. */
+ * page-locked), and idle for the rest.  Loading and copying that are hidden behind computing cost
+ * nothing.  The two ceilings are those of the run's own settings: the rate at which its workers
+ * would decode if nobody waited, and the rate at which the device would compute. */
 #include "claims.h"
 #include "diagnosis-private.h"
 #include "intl.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST_STEPS 5 /* timed ones: fewer tell nothing */
+#define LEAST_STEPS 5 /* timed steps: fewer show nothing */
 #define NONE        ((double) NAN)
 
 const char *
@@ -94,7 +94,7 @@ measure_phases (DynoMeasures *m)
       p->forward_ms = sum->forward_ms / n * scale;
       p->backward_ms = sum->backward_ms / n * scale;
       p->optimizer_ms = sum->optimizer_ms / n * scale;
-      /* What the backward pass hides of the exchange is none of this. */
+      /* The part of the exchange that the backward pass hides is not included. */
       p->exchange_ms = CLAMP (facts->exchange_wait_ms + facts->wait_ranks_ms, 0, gap);
       gap -= p->exchange_ms;
       p->wait_data_ms = CLAMP (wait, 0, gap);
@@ -103,7 +103,7 @@ measure_phases (DynoMeasures *m)
     }
   else
     m->device_ms = NONE;
-  /* The ends of epochs, of which the last has no step after it. */
+  /* The time of the ends of epochs, of which the last has no step after it. */
   if (isnan (log->validation_seconds))
     p->validation_ms = MAX (sum->gap_ms, 0) / n;
   else
@@ -115,9 +115,9 @@ measure_phases (DynoMeasures *m)
   p->step_ms = m->training_ms + p->validation_ms + p->saving_ms;
 }
 
-/* Each worker reads and decodes one sample after the other.  Reading is waited for, decoding wants a
- * core: more workers than cores share them, although each of their samples is timed as if it had
- * one for itself. */
+/* Each worker reads and decodes one sample after the other.  Reading is waiting, decoding needs a
+ * core: more workers than cores share the cores, although each of their samples is timed as if it
+ * had a core for itself. */
 double
 dyno_measures_loader_rate (const DynoMeasures *m, double workers)
 {
@@ -139,13 +139,14 @@ measure_ceilings (DynoMeasures *m)
              : facts->batch_size > 0 ? (double) (facts->batch_size * MAX (facts->accumulate, 1))
              : m->settings           ? (double) (m->settings->batch_size * m->settings->accumulate)
                                      : NONE;
-  if (sum->samples == 0) /* what is told of is a rank's */
+  if (sum->samples == 0) /* the log is that of one rank */
     m->batch *= m->ranks;
   m->rate = dyno_run_rate_find (facts, &input->log);
   if (isnan (m->rate)) /* a log without samples */
     m->rate = ratio (m->batch * 1e3, m->training_ms);
   m->gpu_ceiling = ratio (m->batch * 1e3, m->device_ms);
-  /* A rate that this run exceeded is no ceiling, nor what its device exceeded while it computed. */
+  /* A rate that this run exceeded is no ceiling, nor is a rate that its device exceeded while it
+   * computed. */
   m->gpu_measured = input->gpu_ceiling >= m->rate
                     && !(m->gpu_ceiling > DYNO_CLAIMS_EXCEEDED * input->gpu_ceiling);
   if (m->gpu_measured)
@@ -153,15 +154,15 @@ measure_ceilings (DynoMeasures *m)
   m->decode_ms = sum->decoded > 0 ? sum->decode_ms / (double) sum->decoded : NONE;
   m->fetch_ms = sum->decoded > 0 ? sum->fetch_ms / (double) sum->decoded : NONE;
   m->workers = MAX (1, sum->workers / n);
-  /* A loader that is faster than the device when it is alone, and which the device waits for none
-   * the less, is not alone: then the run itself tells what it gives. */
+  /* Where the loader by itself is faster than the device, but the device waits for it, the loader
+   * does not run by itself: then the run shows its rate. */
   m->loader_measured = input->loader_ceiling >= m->rate
                        && !(input->loader_ceiling >= m->gpu_ceiling
                             && m->phases.wait_data_ms >= DYNO_DIAGNOSIS_WAITING * m->training_ms);
   m->loader_ceiling =
       m->loader_measured ? input->loader_ceiling : dyno_measures_loader_rate (m, m->workers);
-  /* A run is proof of its own rate: decoding that shares cores with the device is slower than
-   * alone. */
+  /* A run proves its own rate: decoding that shares cores with the device is slower than decoding
+   * by itself. */
   if (m->loader_ceiling < m->rate)
     m->loader_ceiling = m->rate;
   if (m->gpu_ceiling < m->rate)
@@ -185,7 +186,7 @@ compare_doubles (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* Median of a step's time in stretches. */
+/* Median of a step's time in each stretch of the log. */
 static double
 median_step (const DynoStretches *log, guint first, guint count)
 {
@@ -326,7 +327,7 @@ dyno_rule_expand (const char *sentence, const DynoRuleWords *words)
   return g_string_free (text, FALSE);
 }
 
-/* By list, the worst first; rules of one level stay in the table's order. */
+/* Sorts by list, the worst first; rules of one level keep the order of the table. */
 static int
 compare_findings (gconstpointer a, gconstpointer b)
 {
@@ -349,7 +350,7 @@ dyno_measures_share (const DynoMeasures *m, double ms)
   return ms / m->phases.step_ms;
 }
 
-/* Of two phases that hold a run up, the longer one is what limits it. */
+/* Of two phases that hold a run up, the longer one is the limit. */
 static void
 take_verdict (DynoDiagnosis *d, const DynoRule *rule, const DynoFinding *finding,
               const DynoRuleWords *words, double *share)
@@ -391,7 +392,7 @@ take_rules (DynoDiagnosis *d, const DynoMeasures *m)
                      compare_for_sort, NULL);
 }
 
-/* Where no rule says what limits. */
+/* The verdict where no rule names a limit. */
 static char *
 describe_nothing (const DynoMeasures *m)
 {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A call holds copies of all that it reads and writes, and a reference to what holds inner, which is
- * freed by the search's thread, or where a measurement was left behind by that one's, as it ends: a
- * thread that nobody waits for may destroy no device while the process exits.  inner is used by one
- * measurement at a time, so none begins once one was left behind. */
+/* A call holds copies of all data that it reads and writes, and a reference to the Shared that
+ * holds inner.  The search's thread frees inner, or, where a measurement was abandoned, the thread
+ * of that measurement when it ends: a thread that nobody waits for must not destroy a device while
+ * the process exits.  inner is used by one measurement at a time, so that no measurement begins
+ * after one was abandoned. */
 #include "asyncmeter.h"
 #include "intl.h"
 
-/* What both threads hold. */
+/* The part that both threads hold. */
 typedef struct {
   gatomicrefcount references;
   DynoMeter *inner;
@@ -14,11 +15,11 @@ typedef struct {
 
 typedef struct {
   DynoMeter meter;
-  DynoMeterClass class; /* without what inner's lacks */
+  DynoMeterClass class; /* without the functions that inner lacks */
   Shared *shared;
   double grace_s;
   gint64 end_us;
-  gboolean left, late; /* a measurement was; since it was over the end */
+  gboolean left, late; /* a measurement was abandoned; because it was past the end */
 } AsyncMeter;
 
 typedef enum { LOADER, GPU, TRIAL, NUMERICS, LEARN } Kind;
@@ -38,7 +39,7 @@ typedef struct {
   gboolean good;
   GError *error;
 
-  GMutex lock; /* for all below; also held while something is told, which ends before it is left */
+  GMutex lock; /* for all below; also held during a report, which ends before it is left */
   GCond ended_or_cancelled;
   gboolean ended, cancelled, left;
   DynoMeterPreparing preparing;
@@ -127,7 +128,7 @@ run (gpointer data)
   left = call->left;
   g_cond_signal (&call->ended_or_cancelled);
   g_mutex_unlock (&call->lock);
-  call_unref (call); /* with inner, and its device, where it was left */
+  call_unref (call); /* with inner, and its device, where it was abandoned */
   if (left)
     g_atomic_int_add (&n_left, -1);
   return NULL;
@@ -153,8 +154,8 @@ wait_until (Call *call, gint64 until_us)
   return TRUE;
 }
 
-/* Until it has ended, is past the end, or was cancelled and does not end in time.  FALSE: it is left
- * behind; *late: since it is past the end. */
+/* Waits until the call has ended, is past the end, or was cancelled and does not end in time.
+ * FALSE: it is abandoned; *late: because it is past the end. */
 static gboolean
 wait_for (Call *call, double grace_s, gint64 end_us, gboolean *late)
 {
@@ -208,7 +209,7 @@ set_left_error (const AsyncMeter *async, GError **error)
     g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_CANCELLED, "The search was stopped");
 }
 
-/* TRUE: its results are there.  The call stays the caller's. */
+/* TRUE: the results are there.  The caller still owns the call. */
 static gboolean
 make (AsyncMeter *async, Call *call, GError **error)
 {
@@ -327,7 +328,8 @@ learn (DynoMeter *meter, const DynoSettings *settings, const DynoLearningGoal *g
   return good;
 }
 
-/* Not in a thread of its own: it reads what no measurement writes, and waits for no device. */
+/* This does not run in a thread of its own: it reads nothing that a measurement writes, and waits
+ * for no device. */
 static gboolean
 plan (DynoMeter *meter, const DynoSettings *settings, guint64 *bytes, gboolean *fits, char **advice,
       GError **error)

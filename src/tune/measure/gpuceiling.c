@@ -11,12 +11,12 @@
 #include <string.h>
 
 #define MOST_SAMPLES  32   /* decoded; the batch repeats them */
-#define WARM_UP_STEPS 3    /* and as many more as an idle card needs to reach its clock */
+#define WARM_UP_STEPS 3    /* plus as many as an idle card needs to reach its clock */
 #define WARM_UP_S     0.3  /* at the most */
 #define WINDOW_S      0.05 /* at the most */
 #define WINDOWS       16
 #define LEAST_WINDOWS 3
-#define ENOUGH        2 /* windows, where the time is over */
+#define ENOUGH        2 /* windows that are enough where the time is over */
 
 struct _DynoGpuCeiling {
   DynoJob *job;
@@ -24,7 +24,7 @@ struct _DynoGpuCeiling {
   const DynoMeter *meter; /* or NULL */
   GArray *indices;        /* or NULL */
   DynoEngine *engine;     /* of the last measurement, or NULL */
-  DynoSettings settings;  /* that it was built for */
+  DynoSettings settings;  /* for which the engine was built */
 };
 
 DynoGpuCeiling *
@@ -78,7 +78,7 @@ clear_input (Input *input)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Input, clear_input)
 
-/* One sample into a row; the next good one of the part where it cannot be read. */
+/* Decodes one sample into a row; where it cannot be read, the next good sample of the part. */
 static gboolean
 decode_row (const DynoGpuCeiling *c, const Input *input, guint32 row, guint n_rows,
             GByteArray *scratch, DynoDeadline *deadline, GError **error)
@@ -188,7 +188,7 @@ tell_warning (const char *text, gpointer data)
   g_info ("%s", text);
 }
 
-/* What the engine does not depend on, made equal. */
+/* Equalises the settings that the engine does not depend on. */
 static DynoSettings
 identify (const DynoSettings *settings)
 {
@@ -244,7 +244,7 @@ take_result (Steps *s, const DynoStepResult *result)
   s->end_us = result->end_us;
 }
 
-/* One more; *end_s of the one before it, which is over. */
+/* Makes one more step; *end_s: the end of the one before it, which is over. */
 static gboolean
 run_step (Steps *s, gboolean *has_result, GError **error)
 {
@@ -298,7 +298,7 @@ measure_steps (Steps *s, double seconds, DynoWindows *w, DynoMeasurement *m, GEr
   return FALSE;
 }
 
-/* Nothing is in flight afterwards, unless the device is lost. */
+/* Afterwards nothing is in flight, unless the device is lost. */
 static gboolean
 measure (DynoGpuCeiling *c, Steps *s, double seconds, DynoMeasurement *m, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock begins with the end of the first step: what is compiled for it is no learning. */
+/* The clock begins at the end of the first step: the compilation for it is not learning. */
 #include "learning.h"
 #include "intl.h"
 #include "runmeter.h"
@@ -41,7 +41,7 @@ char *
 dyno_learning_describe (const DynoLearning *l, double value)
 {
   const char *title = l->title ? _ (l->title) : NULL;
-  /* English speaks of it as files and options do. */
+  /* Texts in English use the names of files and options. */
   const char *name = title != l->title ? title : l->name;
 
   return l->is_fraction ? g_strdup_printf ("%s %.4g %%", name, 100 * value)
@@ -64,7 +64,7 @@ typedef struct {
   int index;         /* of the metric among those of the run; -1: the loss */
   gint64 begin_us;   /* 0: no step has ended */
   guint64 samples;   /* of the steps since then */
-  guint64 in_epochs; /* of them, in epochs that ended */
+  guint64 in_epochs; /* steps that belong to epochs that ended */
   GError *error;
 } Follow;
 
@@ -166,7 +166,7 @@ dyno_learning_measure (const DynoJob *job, const DynoSettings *settings, DynoDat
   Follow f = { .goal = goal, .l = learning, .index = -1 };
 
   *learning = (DynoLearning){ .best = (double) NAN, .samples_per_s = (double) NAN };
-  own->settings.epochs = settings->epochs; /* schedules end with them */
+  own->settings.epochs = settings->epochs; /* schedules end with these epochs */
   session = dyno_session_new (own);
   events = dyno_session_add_queue (session, 0, TRUE);
   dyno_session_set_dataset (session, dataset);

@@ -11,7 +11,7 @@
 #define WINDOW_S      0.05 /* at the most */
 #define WINDOWS       16
 #define LEAST_WINDOWS 3
-#define ENOUGH        2 /* windows, where the time is over */
+#define ENOUGH        2 /* windows that are enough where the time is over */
 #define LEAST_CACHED  4 /* batches of the part that is cached */
 
 typedef struct {
@@ -51,7 +51,7 @@ open_source (Source *source, const DynoJob *job, DynoDataset *dataset, const GAr
   return TRUE;
 }
 
-/* One batch, of the next epoch where this one has ended; *n its samples. */
+/* Takes one batch, of the next epoch where this epoch has ended; *n: its samples. */
 static gboolean
 take_batch (Source *source, guint32 *n, GError **error)
 {
@@ -73,7 +73,7 @@ take_batch (Source *source, guint32 *n, GError **error)
       if (!batch)
         dyno_loader_start_epoch (source->loader, ++source->epoch, 0);
     }
-  g_return_val_if_fail (batch, FALSE); /* there is a batch in every epoch */
+  g_return_val_if_fail (batch, FALSE); /* every epoch has a batch */
   if (source->staging)
     {
       gint64 start = g_get_monotonic_time ();
@@ -91,7 +91,7 @@ now_s (void)
   return (double) g_get_monotonic_time () / 1e6;
 }
 
-/* Takes batches for so long; the end of the deadline is none of an error once there is enough. */
+/* Takes batches for this long; the end by the deadline is no error once there are enough. */
 static gboolean
 measure_source (Source *source, double seconds, DynoWindows *w, guint64 *n_batches, GError **error)
 {
@@ -152,7 +152,8 @@ measure_part (Source *source, double seconds, DynoWindows *w, DynoLoaderCeiling 
 
 /* --- cache ------------------------------------------------------------------------------------ */
 
-/* So many samples, spread evenly over the part: what lies together on a disk is not typical. */
+/* This many samples, spread evenly over the part: samples that lie together on a disk are not
+ * typical. */
 static GArray *
 choose_part (const GArray *indices, guint n)
 {

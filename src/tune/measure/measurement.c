@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A measurement before anything is measured: apart from meter.c, which calls those that fill it. */
+/* A measurement without values.  It is separate from meter.c, which calls the functions that fill
+ * it. */
 #include "meter.h"
 #include <math.h>
 

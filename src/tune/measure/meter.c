@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The meter of this machine: one device for all measurements, which is opened with the first and
- * again after it was lost; one measurement at a time has memory on it. */
+/* The meter of this machine has one device for all measurements, which is opened for the first one
+ * and again after it was lost; one measurement at a time has memory on it. */
 #include "meter.h"
 #include "cores.h"
 #include "gpuceiling.h"
@@ -22,8 +22,9 @@ typedef struct {
   guint n_orders;
 } RealMeter;
 
-/* Each measurement takes the samples in an order of its own: those of the one before are in the
- * system's memory by then, and the same ones once more would tell of a disk that is not there. */
+/* Each measurement takes the samples in an order of its own: the samples of the measurement before
+ * are in the system's memory by then, and reading them again would not show the speed of the
+ * disk. */
 static void
 take_another_order (RealMeter *real, DynoSettings *settings)
 {
@@ -88,7 +89,7 @@ drop_device (RealMeter *real)
   g_clear_pointer (&real->device, dyno_device_unref);
 }
 
-/* The one that is open, unless it was lost: a trial goes on with another by itself. */
+/* The open device, unless it was lost: a trial itself goes on with another one. */
 static gboolean
 open_device (RealMeter *real, GError **error)
 {
@@ -101,9 +102,9 @@ open_device (RealMeter *real, GError **error)
   return real->device != NULL;
 }
 
-/* Each measurement keeps what the driver compiled: when the search is stopped, one may be left behind
- * with the device, whose end keeps it otherwise.  The next one opens another device where this one's
- * is gone. */
+/* Each measurement keeps the kernels that the driver compiled: when the search is stopped, a
+ * measurement may be abandoned together with the device, whose end keeps them otherwise.  The next
+ * measurement opens another device where this one's is gone. */
 static gboolean
 end (RealMeter *real, gboolean good, GError *problem, GError **error)
 {
@@ -216,7 +217,8 @@ static const DynoMeterClass real_class = {
   .learn = learn,
 };
 
-/* As a run divides, which the facts alone do not tell where the folder brings its own parts. */
+/* Splits as a run does; the facts by themselves do not show it where the folder brings its own
+ * parts. */
 static void
 divide (RealMeter *real)
 {

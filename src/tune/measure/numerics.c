@@ -8,11 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-#define GOOD_DIFFERENCE 0.02 /* of the mean loss: what rounding grows to in some dozens of steps */
+#define GOOD_DIFFERENCE 0.02 /* of the mean loss: rounding grows to this in some dozens of steps */
 #define GOOD_DEVIATIONS 0.25 /* of the loss from step to step */
 #define LEARNT          0.9  /* of the first loss: below it something was learnt */
-#define SETTLING_STEPS  10   /* in which the scale may be too high and steps be lost */
-#define WATCH_SKIPPED   10   /* one in so many, after them */
+#define SETTLING_STEPS  10   /* steps in which the scale may be too high, and updates be lost */
+#define WATCH_SKIPPED   10   /* one in this many, after these steps */
 #define LEAST_SCALE     1.0  /* below it small gradients are lost in fp16 */
 
 const char *
@@ -73,7 +73,7 @@ static void G_GNUC_PRINTF (3, 4)
   va_end (arguments);
 }
 
-/* fp32 learns in these steps, and AMP does not: whatever else differs is the chaos of a start, in
+/* fp32 learns in these steps, and AMP does not: any other difference is the chaos of a start, in
  * which a rounding grows to a third of the loss within some dozens of steps. */
 static gboolean
 learns_in_fp32_alone (const DynoNumerics *n, double fp32, double amp)
@@ -81,7 +81,7 @@ learns_in_fp32_alone (const DynoNumerics *n, double fp32, double amp)
   return fp32 < LEARNT * n->loss_fp32[0] && amp > n->loss_amp[0];
 }
 
-/* Of two curves that are finite, and a scale that holds. */
+/* The verdict on two curves that are finite, with a scale that holds. */
 static void
 judge_difference (DynoNumerics *n)
 {
@@ -194,7 +194,7 @@ follow (DynoSession *session, DynoEventQueue *events, gint64 deadline_us, GCance
     }
 }
 
-/* FALSE: the session failed, but for a loss that diverged, or had too little time. */
+/* FALSE: the session failed; a loss that diverged, or too little time, is no failure. */
 static gboolean
 run (const DynoJob *job, DynoDataset *dataset, DynoDevice *device, gint64 deadline_us,
      GCancellable *cancellable, Curve *curve, GError **error)
@@ -247,7 +247,7 @@ make_job (const DynoJob *job, const DynoSettings *settings, const DynoDatasetInf
   return copy;
 }
 
-/* What diverged goes on as it ended. */
+/* The rest of a curve that diverged keeps its last value. */
 static void
 fill (DynoNumerics *n, const Curve *fp32, const Curve *amp)
 {

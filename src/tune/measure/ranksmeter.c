@@ -3,7 +3,8 @@
 #include "sample-cache.h"
 #include <math.h>
 
-/* Both plans of settings, as far as they do not depend on the batch: of one rank, and of all. */
+/* Both plans of the settings, as far as they do not depend on the batch: for one rank, and for all
+ * ranks. */
 typedef struct {
   gboolean known;
   DynoJobPlan one;
@@ -12,13 +13,13 @@ typedef struct {
 
 typedef struct {
   DynoMeter meter;
-  DynoMeterClass class; /* without what inner's lacks */
+  DynoMeterClass class; /* without the functions that inner lacks */
   DynoMeter *inner;
   DynoJob *job;
   DynoDataset *dataset;
   DynoDeviceInfo info;
   guint hosts;
-  GMutex lock;    /* for facts: a measurement that was left behind may still read them */
+  GMutex lock;    /* for facts: a measurement that was abandoned may still read them */
   Facts facts[2]; /* fp32, AMP */
 } RanksMeter;
 
@@ -38,7 +39,7 @@ plan_job (const RanksMeter *m, const DynoJob *job, DynoJobPlan *plan, GError **e
   return dyno_job_plan (job, dyno_dataset_get_info (m->dataset), &m->info, plan, error);
 }
 
-/* Gradients are as many whatever the batch.  Without a plan nothing is exchanged. */
+/* The number of gradients does not depend on the batch.  Without a plan nothing is exchanged. */
 static void
 find_facts (RanksMeter *m, const DynoSettings *settings, Facts *facts)
 {
@@ -61,7 +62,7 @@ find_facts (RanksMeter *m, const DynoSettings *settings, Facts *facts)
   g_mutex_unlock (&m->lock);
 }
 
-/* This process has its own cores, so that others take none of a software device's. */
+/* This process has its own cores, so that other ranks take none of a software device's. */
 static void
 estimate (DynoMeter *meter, const DynoSettings *settings, double step_seconds, DynoRanksEstimate *e)
 {
@@ -74,8 +75,8 @@ estimate (DynoMeter *meter, const DynoSettings *settings, double step_seconds, D
   e->inbox_bytes = facts.inbox_bytes;
 }
 
-/* Over the time of a step alone, of which this share waits for data: an exchange that ends before
- * the data are there costs nothing. */
+/* Relative to the time of a step without exchange, of which this share waits for data: an exchange
+ * that ends before the data are there costs nothing. */
 static double
 stretch (DynoMeter *meter, const DynoSettings *settings, double rate, double wait_share)
 {
@@ -97,7 +98,7 @@ stretch_rate (DynoMeter *meter, const DynoSettings *settings, double wait_share,
       *rates[i] /= stretch (meter, settings, *rates[i], wait_share);
 }
 
-/* Of a rank's share of an epoch, from its parts. */
+/* The rate of a rank's share of an epoch, from its parts. */
 static void
 compose (const DynoMeter *meter, DynoMeasurement *r)
 {
@@ -129,7 +130,7 @@ add_exchange (DynoMeter *meter, const DynoSettings *settings, DynoMeasurement *r
     return;
   stretch_rate (meter, settings, wait_share, &r->rate);
   r->step_ms *= alone / r->rate.median;
-  /* What the exchange takes of the waiting. */
+  /* The part of the waiting for data that the exchange hides. */
   if (r->wait_data_ms > 0)
     {
       double device_ms = step_ms * (1 - wait_share);
@@ -236,7 +237,7 @@ static const DynoMeterClass ranks_class = {
   .ranks = estimate,
 };
 
-/* Each rank of a host keeps all samples, of which it has others in each epoch. */
+/* Each rank of a host keeps all samples, since it trains on others in each epoch. */
 static gboolean
 can_cache (const DynoMeter *inner, const DynoJob *job, const DynoDatasetInfo *info, guint hosts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an epoch takes longer than is measured, its end is called for early, and its validation
- * measured by part of it. */
+/* Where an epoch takes longer than the measurement, its end is requested early, and its validation
+ * is measured by a part of it. */
 #include "runmeter.h"
 #include "intl.h"
 #include "outsidecpu.h"
@@ -11,18 +11,18 @@
 #define WINDOW_S          0.05 /* at the most */
 #define WINDOWS           16
 #define LEAST_WINDOWS     3
-#define ENOUGH            2    /* windows, where the time is over */
+#define ENOUGH            2    /* windows that are enough where the time is over */
 #define EARLY_SHARE       0.75 /* of the time: then an epoch is ended that has not ended by itself */
-#define VALIDATION_SHARE  0.25 /* of the time: what that epoch's validation may take */
-#define LEAST_VALIDATION  4    /* batches of it besides those that are decoded before */
-#define FILL_SLACK        1.5  /* times the seconds that filling a cache should take */
-#define LEAST_KERNELS     3    /* that were compiled: fewer do not tell what all take */
-#define HELD_UP           0.5  /* of a step, waited for data: the loader sets the pace */
-#define WHOLE_EPOCH_STEPS 4    /* an epoch of fewer steps has none that is not its first or last */
+#define VALIDATION_SHARE  0.25 /* of the time: for the validation of that epoch */
+#define LEAST_VALIDATION  4    /* batches of it besides the ones that are decoded before */
+#define FILL_SLACK        1.5  /* times the expected seconds of filling a cache */
+#define LEAST_KERNELS     3    /* compiled kernels: fewer do not show the time of all */
+#define HELD_UP           0.5  /* of a step, waiting for data: the loader sets the pace */
+#define WHOLE_EPOCH_STEPS 4    /* in a shorter epoch each step is the first or the last */
 
 /* --- what events say -------------------------------------------------------------------------- */
 
-/* A step that begins an epoch after another one. */
+/* Handles a step that begins an epoch after another one. */
 static void
 begin_epoch (DynoRunMeasure *m, double begin_s)
 {
@@ -35,8 +35,8 @@ begin_epoch (DynoRunMeasure *m, double begin_s)
   m->epoch_samples = 0;
 }
 
-/* Of the time that the host waited for data, in which the device has nothing to compute: two steps
- * are in flight, so that waiting may be hidden behind computing. */
+/* The part of the host's wait for data in which the device has nothing to compute: two steps are in
+ * flight, so that waiting may be hidden behind computing. */
 static double
 find_stall (const DynoStepMetrics *s)
 {
@@ -53,7 +53,7 @@ dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
 
   if (first)
     begin_epoch (m, begin_s);
-  /* The first step of an epoch waits for what the others do not. */
+  /* The first step of an epoch waits longer than the others. */
   apart = first && m->steps_per_epoch >= WHOLE_EPOCH_STEPS;
   if (apart)
     m->first_step_s += s->step_ms / 1e3;
@@ -76,7 +76,7 @@ dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
   m->nonfinite |= !isfinite (s->loss);
 }
 
-/* The cache holds all samples: what was measured until then is another run's. */
+/* The cache holds all samples: the measurements until then are of another kind of run. */
 static void
 begin_again (DynoRunMeasure *m)
 {
@@ -116,7 +116,7 @@ dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 mo
     m->n_validated -= MIN (m->n_ahead, validated / 2);
 }
 
-/* Of a whole run, from its parts. */
+/* The rate of a whole run, from its parts. */
 static void
 compose (const DynoRunMeasure *m, DynoMeasurement *r)
 {
@@ -201,24 +201,24 @@ typedef struct {
   DynoSession *session;
   const DynoMeter *meter;
   DynoRunMeasure m;
-  DynoRunMeasure before; /* the cache held all samples: all zero until then */
+  DynoRunMeasure before; /* before the cache held all samples: all zero until then */
   double seconds;
-  double begin_s, filled_s; /* of the run's clock: the first step's end; until the cache was full */
+  double begin_s, filled_s; /* by the run's clock: end of the first step; cache full */
   gint64 begin_us;
-  double prepare_s; /* until the first step's end; NaN: it was not told */
+  double prepare_s; /* until the first step's end; NaN: not reported */
   guint64 batch;
   guint64 ahead;          /* batches that can be decoded when a validation begins */
-  guint64 most_validated; /* of an epoch that is ended early; 0: that was not called for */
+  guint64 most_validated; /* of an epoch that is ended early; 0: no early end was requested */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
-  gint64 phase_us, told_us; /* when it began to prepare that, and told of it last */
+  gint64 phase_us, told_us; /* begin of the preparation, and time of the last report of it */
   char *preparing; /* what the session prepares: the last that it told, as DynoEvent's; or NULL */
   guint n_prepared, n_to_prepare;
   guint64 n_unreadable;
   GError *error;
 } Follow;
 
-/* The cache should be full soon enough, as far as this epoch tells. */
+/* TRUE where the cache should be full soon enough, judging by this epoch. */
 static gboolean
 waits_for_cache (const Follow *f)
 {
@@ -230,7 +230,7 @@ waits_for_cache (const Follow *f)
          && (elapsed_s < f->seconds || whole_s <= FILL_SLACK * f->meter->fill_s);
 }
 
-/* A validation, of which the first batches tell nothing, would take most of the time. */
+/* TRUE where a validation, whose first batches show nothing, would take most of the time. */
 static gboolean
 is_held_up (const Follow *f)
 {
@@ -249,7 +249,8 @@ is_enough (const Follow *f)
              && (m->n_begun > 0 || m->n_validation == 0 || is_held_up (f)));
 }
 
-/* So many that the validation takes its share of the time if it is twice as fast as training. */
+/* The number of batches with which the validation takes its share of the time if it is twice as
+ * fast as training. */
 static void
 end_epoch (Follow *f)
 {
@@ -351,7 +352,8 @@ follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *can
     }
 }
 
-/* Half minutes in which kernels can be compiled that take so long, and something is measured. */
+/* The half minutes in which kernels can be compiled that take this long, and something can be
+ * measured. */
 static double
 advise_minutes (double kernels_s)
 {
@@ -398,7 +400,7 @@ dyno_run_meter_make_late_error (guint64 n_steps, const char *what, guint done, g
          "compiled kernels; they are kept, so search again, or give it more minutes"));
 }
 
-/* FALSE: error says why the session gave nothing. */
+/* FALSE: error says why the session gave no result. */
 static gboolean
 conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **error)
 {
@@ -460,7 +462,7 @@ dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *de
   measurement->n_unreadable = f.n_unreadable;
   measurement->outside_cpu = dyno_cpu_times_get_outside (&f.cpu, &end);
   if (f.m.steps.n + f.m.n_counted == 0 && f.before.fills)
-    f.m = f.before; /* the time ended with the filling */
+    f.m = f.before; /* the time ended while the cache was being filled */
   else
     measurement->fill_s = f.filled_s;
   measurement->prepare_s = f.prepare_s;

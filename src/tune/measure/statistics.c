@@ -7,12 +7,12 @@
 #include <string.h>
 
 #define LEAST_STATIONARY 4     /* windows: fewer show no trend */
-#define TREND_Z          1.96  /* 5 % of series without a trend are taken for one with */
+#define TREND_Z          1.96  /* 5 % of the series without a trend are judged to have one */
 #define TREND_SHARE      0.01  /* of the rate, from first to last third: less does not matter */
-#define FLOOR_SHARE      0.005 /* of a window's rate: what timing itself is worth */
+#define FLOOR_SHARE      0.005 /* of a window's rate: the precision of timing */
 #define SINGLE_FACTOR    2.0
 
-/* Student's t of 97.5 % by degrees of freedom, from 1. */
+/* Student's t for 97.5 % by degrees of freedom, from 1. */
 static const double student[] = { 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
                                   2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120 };
 
@@ -30,7 +30,7 @@ median_of (const double *x, guint n)
   return dyno_median (sorted, n);
 }
 
-/* Mann and Kendall's test: pairs that rise less pairs that fall, over what chance gives. */
+/* Mann and Kendall's test: rising pairs less falling pairs, relative to chance. */
 static double
 trend_z (const double *x, guint n)
 {
@@ -52,8 +52,8 @@ has_trend (const double *x, guint n)
   return trend_z (x, n) >= TREND_Z && fabs (last - first) > TREND_SHARE * MAX (first, last);
 }
 
-/* The first window from which on there is no trend, at most half of them in; *stationary: there is
- * none from there on. */
+/* The first window from which on there is no trend, at most half of the windows in; *stationary:
+ * there is no trend from there on. */
 static guint
 find_start (const double *x, guint n, gboolean *stationary)
 {
@@ -69,8 +69,8 @@ find_start (const double *x, guint n, gboolean *stationary)
   return n < LEAST_STATIONARY ? 0 : n / 2;
 }
 
-/* A series without a trend may still begin with a window or two below all others: those that load
- * and compile. */
+/* A series without a trend may still begin with a window or two below all others: the windows that
+ * load and compile. */
 static guint
 skip_low_start (const double *x, guint n)
 {

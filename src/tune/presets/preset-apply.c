@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* A preset's advice put into settings: the row of the job's workload, its batch at the job's size,
- * the card's usable memory, and what of the advice the device at hand would do badly.
+/* Puts a preset's advice into settings: the row of the job's workload, its batch at the job's size
+ * and the card's usable memory, without the advice that does not suit the device at hand.
  *
  * Advice for an image size that no row names is scaled by area from the nearest row, within limits
- * of what trains well: a batch that only fills memory is no advice.  A sequence is no image's side:
- * what it needs grows with its length, and as much of it as an image of 224x224 has pixels needs
- * about as much, so that its batch stays as the row says up to that length, and falls in proportion
- * beyond it. */
+ * of what trains well: a batch that only fills memory is no advice.  The length of a sequence is
+ * not the side of an image: its memory grows with its length, and a sequence as long as an image of
+ * 224x224 has pixels needs about as much as the image.  So its batch is the row's up to that
+ * length, and falls in proportion beyond it. */
 #include "preset-private.h"
 #include "cores.h"
 #include <math.h>
 
-#define USUAL_SIZE  224  /* of images where nothing is known */
-#define OTHER_INPUT 1000 /* sizes away is a row of images for a sequence */
+#define USUAL_SIZE  224  /* side of images where nothing is known */
+#define OTHER_INPUT 1000 /* in sizes, the distance of a row of images for a sequence */
 
 /* --- the job ---------------------------------------------------------------------------------- */
 
-/* image: of its larger side; sequence: steps. */
+/* image: its larger side; sequence: its steps. */
 static guint32
 get_size (const DynoPresetUse *use)
 {
@@ -58,7 +58,7 @@ dyno_preset_use_get_subject (const DynoPresetUse *use)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* How far a row's size is from the job's, on a scale on which a factor of e is 1. */
+/* The distance of a row's size from the job's, on a scale on which a factor of e is 1. */
 static double
 get_distance (const DynoPresetRow *row, const DynoPresetUse *use)
 {

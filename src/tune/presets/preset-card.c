@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards and devices: which card a device is, how much of its memory a program gets, and what it does
- * so badly that no preset has it on. */
+/* Cards and devices: the card that a device is, the memory of it that a program can use, and the
+ * features that it handles so badly that no preset turns them on. */
 #include "preset.h"
 #include "intl.h"
 #include <string.h>
@@ -8,12 +8,12 @@
 #define MIB     ((guint64) 1 << 20)
 #define RESERVE (512 * MIB)
 
-/* Of what a driver reports in all it keeps a part for itself.  The capacity in PyTorch's messages, as
- * users report them, is below nvidia-smi's total by 225 to 450 MiB on cards of 8 to 24 GB (9.78 of 10
- * GiB on an RTX 3080, 11.75 of 12 on a 3060, 23.61 of 23.99 on a 4090, 14.56 of 15 on a T4), and by
- * 512 MiB on an A100 (39.50 of 40).  512 MiB, or 2 % where that is more, covers all of these; what is
- * over is for a desktop's screen and the program's own context.  Of a small card it is an eighth at
- * most.  In whole MiB. */
+/* A driver keeps a part of the total that it reports for itself.  The capacity in PyTorch's
+ * messages, as users report them, is below nvidia-smi's total by 225 to 450 MiB on cards of 8 to 24
+ * GB (9.78 of 10 GiB on an RTX 3080, 11.75 of 12 on a 3060, 23.61 of 23.99 on a 4090, 14.56 of 15
+ * on a T4), and by 512 MiB on an A100 (39.50 of 40).  512 MiB, or 2 % where that is more, covers
+ * all of these cards; the surplus is for a desktop's screen and the program's own context.  On a
+ * small card the part is an eighth at most.  In whole MiB. */
 guint64
 dyno_preset_estimate_usable (guint64 total_bytes)
 {
@@ -22,8 +22,8 @@ dyno_preset_estimate_usable (guint64 total_bytes)
   return usable > MIB ? usable / MIB * MIB : usable;
 }
 
-/* TRUE when fragment is in name as whole words and no other model of the family is meant ("RTX 3080
- * Ti"). */
+/* TRUE where fragment is in name as whole words and no other model of the family is meant ("RTX
+ * 3080 Ti"). */
 static gboolean
 name_matches (const char *name, const char *fragment)
 {
@@ -53,7 +53,7 @@ dyno_preset_is_device (const DynoPreset *preset, const DynoDeviceInfo *device)
 {
   double ratio = (double) device->vram_bytes / (double) MAX (1, preset->total_bytes);
 
-  /* Some cards are sold with other memory under the same name: those are not the preset's card. */
+  /* Some cards are sold with other memory under the same name: they are not the preset's card. */
   if (preset->this_gpu || ratio < 0.85 || ratio > 1.15)
     return preset->this_gpu;
   for (guint k = 0; preset->match[k]; k++)
@@ -62,8 +62,8 @@ dyno_preset_is_device (const DynoPreset *preset, const DynoDeviceInfo *device)
   return FALSE;
 }
 
-/* Matrix units are not asked for: where a driver offers fp16 arithmetic without them it is packed,
- * twice as fast as fp32, and half the memory is what the batches of presets rest on. */
+/* Matrix units are not required: where a driver offers fp16 arithmetic without them it is packed,
+ * twice as fast as fp32, and the batches of presets rely on half the memory. */
 const char *
 dyno_preset_refuse_amp (const DynoDeviceInfo *device)
 {

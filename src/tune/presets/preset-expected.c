@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Which jobs a row of a preset is for, and its guide's numbers.
+/* Decides which jobs a row of a preset is for, and holds its guide's numbers.
  *
- * A row that asks for what is not known of a job is for another job: advice for a special workload
- * is never given by guess. */
+ * A row with a condition on a fact that is not known of a job does not match the job: advice for a
+ * special workload is never given by guess. */
 #include "preset-expected.h"
 #include "intl.h"
 #include <math.h>
 #include <string.h>
 
-/* The closer one decides, whatever the others are. */
+/* The closer workload decides, whatever the other members are. */
 enum { FITS_TASK = 1, FITS_INPUT = 2, FITS_MODEL = 4, FITS_DATA = 8 };
 
 static const char *const tasks[] = { "", "classes", "values" };
@@ -188,7 +188,7 @@ dyno_preset_quantity_describe (DynoPresetQuantity quantity, const DynoPresetRang
     }
 }
 
-/* " (45 before: 2.25 times as fast)"; of ranges no factor is known. */
+/* " (45 before: 2.25 times as fast)"; for ranges no factor is known. */
 static char *
 describe_before (DynoPresetQuantity quantity, const DynoPresetRange *now,
                  const DynoPresetRange *before)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a preset file.  The content is anyone's: sizes are limited before anything is parsed, and
- * every number is checked against its range. */
+/* Reads a preset file.  The content is not trusted: sizes are limited before anything is parsed,
+ * and every number is checked against its range. */
 #include "preset-file.h"
 #include "dataset-class.h"
 #include <math.h>
@@ -120,7 +120,7 @@ parse_decimal (const char *text, double most, double *value)
   return rest != text && *rest == '\0' && *value <= most;
 }
 
-/* "300-500" or "2.07"; not given where the key is absent or bad. */
+/* "300-500" or "2.07"; not given where the key is missing or bad. */
 static DynoPresetRange
 read_range (Reader *reader, const char *key, double most)
 {
@@ -142,7 +142,7 @@ read_range (Reader *reader, const char *key, double most)
   return (DynoPresetRange){ (double) NAN, (double) NAN };
 }
 
-/* One of the names, of which the first is "", the value 0; FALSE: it is none of them. */
+/* One of the names, of which the first is "", the value 0; FALSE: it is none of these. */
 static gboolean
 read_name (Reader *reader, const char *key, const char *(*name) (guint), guint n, guint *value)
 {
@@ -182,7 +182,8 @@ is_kind (const char *kind)
   return FALSE;
 }
 
-/* FALSE: it asks for what no job is, and its group is left out; with what was read all the same. */
+/* FALSE: it has a condition that no job meets, and its group is left out; the readable parts are
+ * read all the same. */
 static gboolean
 read_workload (Reader *reader, DynoPresetWorkload *workload)
 {
@@ -209,7 +210,7 @@ read_workload (Reader *reader, DynoPresetWorkload *workload)
   return TRUE;
 }
 
-/* The keys of the group that are Dyno's own; what is no key there is left out. */
+/* The keys of the group that are Dyno's own; names that are no key there are left out. */
 static char **
 read_derived (Reader *reader, const char *const *known)
 {
@@ -250,7 +251,7 @@ read_workers (Reader *reader, DynoPreset *preset)
   preset->workers_cpu_bound = read_number (reader, "workers_cpu_bound", 0, 256, 0);
 }
 
-/* The table of settings knows how people write bytes; a preset asks it.  FALSE: it is no amount. */
+/* The table of settings parses amounts of bytes; a preset uses it.  FALSE: it is no amount. */
 static gboolean
 read_bytes (Reader *reader, const char *key, char **text, guint64 *bytes)
 {
@@ -265,7 +266,7 @@ read_bytes (Reader *reader, const char *key, char **text, guint64 *bytes)
   return TRUE;
 }
 
-/* A part of another amount, or what it is without the key. */
+/* A part of another amount, or the default without the key. */
 static guint64
 read_part (Reader *reader, const char *key, guint64 most, guint64 default_value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets in words: where values are from, what an emulation means, and numbers of a guide beside
- * measured ones.  dynoctl and the window show the same; the notes are dynoctl's alone, and not
- * translated. */
+/* Presets in words: the sources of values, the effect of an emulation, and a guide's numbers next
+ * to measured ones.  dynoctl and the window show the same texts; only dynoctl shows the notes,
+ * which are not translated. */
 #include "preset-private.h"
 #include "cores.h"
 #include "intl.h"

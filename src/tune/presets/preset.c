@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Presets: the list of built-in and user ones, and which of them is this card. */
+/* The list of built-in and user presets, and the preset of this card. */
 #include "preset-file.h"
 #include "cores.h"
 #include "dyno-presets.h"
@@ -121,8 +121,8 @@ add_folder (GPtrArray *presets, const char *folder)
     }
 }
 
-/* "This GPU": no guide says anything of it.  From what the device says.  Three samples of 224x224 a GiB is what the guides' cards
- * have in common. */
+/* "This GPU": no guide describes it, so that it is made from the device's properties.  The cards of
+ * the guides have three samples of 224x224 per GiB in common. */
 static DynoPreset *
 make_this_gpu (const DynoDeviceInfo *device)
 {
@@ -201,7 +201,7 @@ dyno_preset_list (const DynoDeviceInfo *device)
       if (preset)
         g_ptr_array_add (presets, preset);
     }
-  /* The first system folder has the most say, so it comes last; the user's own after it. */
+  /* The first system folder takes precedence, so it comes last, and the user's own after it. */
   for (guint i = n_folders; i > 0; i--)
     {
       g_autofree char *folder = g_build_filename (folders[i - 1], "dyno", "presets", NULL);

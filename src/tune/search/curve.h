@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Throughput and memory over the batch size, and what of it matters.  No device and no clock. */
+/* Throughput and memory over the batch size, and the batches of note.  No device and no clock. */
 #pragma once
 #include "tuneresult.h"
 
 G_BEGIN_DECLS
 
 /* Fills knee, smallest, fastest, largest and text of a curve from its points.  advised: the batch
- * that was chosen, so that no other is advised; 0: none was. */
+ * that was chosen, so that no other batch is advised; 0: none was chosen. */
 void dyno_curve_read (DynoTuneCurve *curve, gint64 advised);
 
-/* What the batches `smallest` and `fastest` are called in a plot, translated, static; NULL: nothing
- * is to be marked there. */
+/* The names of the batches `smallest` and `fastest` in a plot, translated, static; NULL: there is
+ * nothing to mark. */
 const char *dyno_curve_name_advised (const DynoTuneCurve *curve);
 const char *dyno_curve_name_fastest (const DynoTuneCurve *curve);
 

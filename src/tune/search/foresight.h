@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a search needs, before it begins: by the plan, which knows what a sample computes, and by
- * what the device computes in a second.  An estimate of the least that a proof takes; no device and
- * no clock. */
+/* An estimate, before a search, of the time that it needs: by the plan, which knows the computation
+ * of a sample, and by the device's computations per second.  It gives the least time for a proof;
+ * no device and no clock. */
 #pragma once
 #include "planjob.h"
 
@@ -13,21 +13,22 @@ typedef struct {
   double flops_per_sample; /* 0: not known, so that only the least of each measurement counts */
   double flops_per_s;      /* of the device; 0: not measured */
   guint n_cores;           /* of a software device; 0: it is a GPU */
-  double minutes;          /* that are asked for */
+  double minutes;          /* minutes that are asked for */
 } DynoForesightParams;
 
 typedef struct {
-  guint n_fit; /* measurements that the minutes have room for, of those that are needed */
+  guint n_fit; /* measurements that fit into the minutes, and measurements that are needed */
   guint
       n_needed; /* for a proof: looks at base line, present settings and another, two turns of each */
-  double minutes; /* that these take */
+  double minutes; /* minutes that the needed measurements take */
 } DynoForesight;
 
 void dyno_foresee (const DynoForesightParams *params, DynoForesight *foresight);
 
-/* A sentence, where the minutes are too few for a proof; else NULL.  g_free. */
+/* A sentence where the minutes are too few for a proof; else NULL.  g_free. */
 char *dyno_foresight_describe (const DynoForesight *foresight, double minutes);
-/* The same of a job on a device of this machine, with its measured rates where there are any. */
+/* The same for a job on a device of this machine, with the device's measured rates where there are
+ * any. */
 char *dyno_foresee_job (const DynoJob *job, const DynoDatasetInfo *info,
                         const DynoDeviceInfo *device, double flops_per_sample, double minutes);
 

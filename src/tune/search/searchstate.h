@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the search share: its state, and measuring with everything that belongs to it
- * (time, records, the model).  Used by the files of the search alone. */
+/* Shared by the parts of the search: its state, and measuring with its account of time, its records
+ * and the model.  Used only by the files of the search. */
 #pragma once
 #include "ratemodel.h"
 #include "search.h"
@@ -8,13 +8,13 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_SEARCH_PAYS     1.03 /* a gain below this is not worth a change */
-#define DYNO_SEARCH_NOISE    0.01 /* of any rate: two measurements of the same differ by as much */
-#define DYNO_SEARCH_FAILURES 6    /* one after the other: the device or the data is broken */
+#define DYNO_SEARCH_PAYS     1.03 /* a gain below this does not justify a change */
+#define DYNO_SEARCH_NOISE    0.01 /* of any rate: two measurements of a point differ so much */
+#define DYNO_SEARCH_FAILURES 6    /* in a row: the device or the data is broken */
 #define DYNO_SEARCH_UPDATES  8    /* of an epoch, at the least: fewer hardly learn, however fast */
-#define DYNO_SEARCH_STEPS    7.0  /* that a measurement takes at the least */
+#define DYNO_SEARCH_STEPS    7.0  /* least steps of a measurement */
 
-/* All that was measured end to end of one point. */
+/* All end-to-end measurements of one point. */
 typedef struct {
   DynoSettings settings;
   const char *role; /* "today", "baseline", "preset", "search" */
@@ -26,7 +26,7 @@ typedef struct {
   double step_ms, wait_data_ms, predicted;
   guint64 vram_bytes, planned_bytes, steps;
   gboolean out;     /* it failed its proof */
-  gboolean filling; /* all that was measured of it was before its cache held all samples */
+  gboolean filling; /* all its measurements were made before its cache held all samples */
 } DynoArm;
 
 typedef struct {
@@ -38,68 +38,71 @@ typedef struct {
   GPtrArray *arms; /* DynoArm */
   DynoArm *baseline, *today, *preset;
   DynoSearchSpace space;
-  GHashTable *plans;        /* of fits () */
+  GHashTable *plans;        /* cache of dyno_search_fits () */
   double seconds, paused_s; /* of the search and its proof */
-  double total_s;           /* with what is learnt after that */
+  double total_s;           /* with the comparison of learning after that */
   gint64 begin_us;
-  /* What a measurement takes besides measuring: of the loader; of a network that the device has
-   * not had yet (kernels are compiled, and measured in the proof), and that it has had; 0: not
-   * known */
+  /* The time of a measurement besides measuring: of the loader; of a network that is new to the
+   * device (kernels are compiled, and measured in the proof); of a network that the device had
+   * before; 0: not known */
   double loader_prepare_s, new_prepare_s, again_prepare_s;
   double trial_share;     /* what a trial takes over what is measured of it: ends of epochs; 0: not
                              known */
-  GHashTable *networks;   /* that the device has had */
-  double trial_s, scan_s; /* to measure */
-  double scan_end_s;      /* no ceiling is begun that would end later */
-  guint64 most_bytes;     /* may be planned; what was refused is above it */
-  double loader_rate;     /* that the device need not exceed; INFINITY: not known */
-  double expected;        /* rate of a run that the model holds possible at all */
-  guint failures;         /* one after the other */
+  GHashTable *networks;   /* networks that the device has had before */
+  double trial_s, scan_s; /* length of a measurement */
+  double scan_end_s;      /* no ceiling is begun that would end after this */
+  guint64 most_bytes;     /* largest plan that is allowed; refused plans are larger */
+  double loader_rate;     /* the rate that the device need not exceed; INFINITY: not known */
+  double expected;        /* the highest rate of a run that the model considers possible */
+  guint failures;         /* in a row */
   double end_share;       /* validation and end of an epoch over its training; NaN: not known */
   gboolean memory_limits, loader_limits;
-  gboolean worked;     /* a trial has */
-  gboolean explaining; /* all is proven: a time that is over is no result */
-  const char *stage;   /* of what is measured now, and its settings */
+  gboolean worked;     /* a trial has worked */
+  gboolean explaining; /* the proof is done: the end of the time is no result any more */
+  const char *stage;   /* of the present measurement, and its settings */
   DynoSettings measured;
 } DynoSearch;
 
 void dyno_arm_free (gpointer arm);
 
-/* Begins to measure these; tells it. */
+/* Begins a measurement of these settings and reports it. */
 void dyno_search_tell (DynoSearch *search, const char *stage, const DynoSettings *settings);
 /* A DynoMeterPreparing. */
 void dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer search);
 gboolean dyno_search_stopped (DynoSearch *search);
 gint64 dyno_search_now_us (DynoSearch *search);
 double dyno_search_elapsed (DynoSearch *search);
-/* What a measurement takes on the device, by what is known: besides measuring, and in all. */
+/* The time of a measurement on the device, as far as is known: the time besides measuring, and the
+ * total. */
 double dyno_search_prepare (DynoSearch *search, const DynoSettings *settings);
 double dyno_search_cost (DynoSearch *search, const DynoSettings *settings, double seconds);
-/* The same of the device's ceiling, at the device's own rate. */
+/* The same for the device's ceiling, at the device's own rate. */
 double dyno_search_gpu_cost (DynoSearch *search, const DynoSettings *settings);
-/* Until the cache holds all, at the rate without it; 0 where there is none, or nothing to be had of
- * it: what is measured before says little. */
+/* The time until the cache holds all samples, at the rate without it; 0 where there is no cache, or
+ * where it brings nothing: a measurement before that time says little. */
 double dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings);
-/* What two turns of the proof take. */
+/* The time of two turns of the proof. */
 double dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings);
-/* From now on kernels are measured: each network is new once more. */
+/* From now on kernels are measured: each network counts as new once more. */
 void dyno_search_tune_kernels (DynoSearch *search);
 
-/* Whether it fits with the margin, and nothing that is smaller was refused. */
+/* TRUE where the settings fit with the margin, and no smaller plan was refused. */
 gboolean dyno_search_fits (DynoSearch *search, const DynoSettings *settings);
-/* Whether that is known already, and takes no time. */
+/* TRUE where the answer is known already and takes no time. */
 gboolean dyno_search_is_planned (DynoSearch *search, const DynoSettings *settings);
-/* Whether an epoch has updates enough, of accumulated batches too. */
+/* TRUE where an epoch has enough updates, also with accumulated batches. */
 gboolean dyno_search_updates (DynoSearch *search, const DynoSettings *settings);
 guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); /* 0: not known */
 
-/* One ceiling: from the records if it was measured.  0: it failed; NaN: there was no time. */
+/* Measures one ceiling, or takes it from the records.  0: it failed; NaN: there was no time. */
 double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings);
-/* The same once more, where there is time.  By how much it changed: 1 inside the noise. */
+/* Measures it once more, where there is time.  Returns the factor of the change: 1 inside the
+ * noise. */
 double dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *ceiling);
-void dyno_search_scan (DynoSearch *search); /* all of them */
-/* Where all that is there waits for data, and the loader alone gave a multiple: that is tried at
- * once.  best: the device's, whose ceiling is gpu; NaN: not known. */
+void dyno_search_scan (DynoSearch *search); /* all ceilings */
+/* Where all existing settings wait for data, and the loader by itself gave a multiple of their
+ * rate, settings with that loader are tried at once.  best: the best settings for the device, gpu:
+ * their ceiling; NaN: not known. */
 void dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu);
 
 /* Returns when the search may go on; the time in it does not count. */
@@ -107,57 +110,63 @@ void dyno_search_wait_for_turn (DynoSearch *search);
 
 /* The point's arm; NULL: it was never tried. */
 DynoArm *dyno_search_find (DynoSearch *search, const DynoSettings *settings);
-/* The same, begun where there is none. */
+/* The same; the arm is made where there is none. */
 DynoArm *dyno_search_get_arm (DynoSearch *search, const char *stage, const DynoSettings *settings);
-/* Measures end to end, keeps and tells it; a cache is filled before, which takes fill_seconds ()
- * besides.  hopeless_below: the trial is dropped when a first look
- * says that it is below this rate.  The arm stays the search's; NULL: stopped before. */
+/* Measures end to end, keeps the result and reports it; a cache is filled before, which takes
+ * fill_seconds () in addition.  hopeless_below: the trial is dropped when a first look shows a rate
+ * below this.  The search owns the arm; NULL: it was stopped before. */
 DynoArm *dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
                           double seconds, double reserve_s, double hopeless_below);
 
-/* What was measured before, too: */
+/* These learn from earlier measurements, too: */
 void dyno_search_learn_ceiling (DynoSearch *search, const DynoCeiling *ceiling);
-/* What was refused is too much, and all that is larger. */
+/* A refused plan is too large, and so is any larger one. */
 void dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome,
                                 guint64 planned_bytes);
-/* What an epoch's end takes, over its training: of all arms that know it. */
+/* Learns the time of an epoch's end, relative to its training, from all arms that know it. */
 void dyno_search_learn_epoch_end (DynoSearch *search);
-/* The model learns a rate of the arm: without the cache where that was filling. */
+/* The model learns a rate of the arm, without the cache where the cache was being filled. */
 void dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstimate *rate);
 double dyno_search_relative_sd (const DynoEstimate *e); /* of the logarithm */
 
-/* What is measured while a cache fills stands for the settings as long as nothing else does; it
- * goes where this is not that.  FALSE: something else is there, and this does not count. */
+/* Measurements made while a cache fills represent the settings as long as there are no others; the
+ * first other measurement removes them.  FALSE: there are others, and this measurement does not
+ * count. */
 gboolean dyno_arm_takes (DynoArm *arm, gboolean filling);
 
-/* What a run gets: all proofs, or all trials where there is none.  FALSE: nothing worked. */
+/* The rate of a run: from all proofs, or from all trials where there is no proof.  FALSE: nothing
+ * worked. */
 gboolean dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e);
-/* Rate of a run from one of training alone. */
+/* The rate of a run, from a rate of training only. */
 double dyno_search_run_rate (DynoSearch *search, const DynoArm *arm, double rate);
-/* What counts: the logarithm of the rate of a run, less what a larger request should bring. */
+/* The objective: the logarithm of the rate of a run, less the gain that a larger request should
+ * bring. */
 double dyno_search_utility (const DynoSettings *settings, double rate);
 
-/* What the verdict holds for the best by now; NULL: nothing worked. */
+/* The arm that the verdict takes for the best by now; NULL: nothing worked. */
 DynoArm *dyno_search_choose (DynoSearch *search);
 
-/* TRUE: what the proofs hold for the best may be no faster than what it is compared with. */
+/* TRUE: by the proofs, the best may be no faster than the settings that it is compared with. */
 gboolean dyno_search_is_open (DynoSearch *search);
 
-/* Best, base line and present settings in turn, longer; then the result's verdict. */
+/* Measures best, base line and present settings in turn, for longer; then comes the result's
+ * verdict. */
 void dyno_search_prove (DynoSearch *search);
 void dyno_search_judge (DynoSearch *search);
-/* Of the result's best: what several ranks make of it; nothing where the meter is of one. */
+/* Estimates the result's best on several ranks; does nothing where the meter is of one rank. */
 void dyno_search_judge_ranks (DynoSearch *search);
-/* Of the result, whose rates are there; measures points on the way where there is time. */
+/* Splits the gain of the result, whose rates are there, by settings; measures points on the way
+ * where there is time. */
 void dyno_search_split_gain (DynoSearch *search, const DynoArm *best);
 
-/* To the goal, if there is one. */
+/* Runs the race to the goal, if there is a goal. */
 void dyno_search_race (DynoSearch *search);
-/* Turns of the proof for who was there first, where it had none. */
+/* Gives the winner of the race turns of the proof, where it had none. */
 void dyno_search_prove_winner (DynoSearch *search);
-/* Who was there first; NULL: nobody. */
+/* The arm that reached the goal first; NULL: none did. */
 DynoArm *dyno_search_get_winner (DynoSearch *search);
-/* Best and present settings after equal epochs, where their batches differ and there is time. */
+/* Compares best and present settings after equal epochs, where their batches differ and there is
+ * time. */
 void dyno_search_compare_learning (DynoSearch *search);
 
 G_END_DECLS

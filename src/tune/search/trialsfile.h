@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* trials.csv: every measurement of a search, a line each, on the disk before the next begins; what
- * a search goes on from.  Columns are what is known of it, then every setting of the table, then
- * data, model and device, and of a search for several ranks how many.  Ceilings have the stages
- * "loader", "gpu" and "exchange".  Not thread-safe. */
+/* trials.csv has every measurement of a search, a line each, which is on the disk before the next
+ * measurement begins; a search resumes from this file.  The columns are the figures of the
+ * measurement, then every setting of the table, then data, model and device, and the number of
+ * ranks where there are several.  Ceilings have the stages "loader", "gpu" and "exchange".  Not
+ * thread-safe. */
 #pragma once
 #include "tuneresult.h"
 
@@ -12,22 +13,22 @@ G_BEGIN_DECLS
 
 typedef struct _DynoTrialsFile DynoTrialsFile;
 
-/* append: behind what is there, of which a line that a killed process left unfinished is removed;
- * else a new file takes its place.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
+/* append: lines are added after the existing ones, and an unfinished line that a killed process
+ * left is removed; else a new file replaces the old one.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
 DynoTrialsFile *dyno_trials_file_new (const char *path, const DynoJob *job, const char *device,
                                       gboolean append, GError **error);
-/* Durable when it returns. */
+/* The line is durable when the function returns. */
 gboolean dyno_trials_file_add_trial (DynoTrialsFile *file, const DynoTrial *trial, GError **error);
 gboolean dyno_trials_file_add_ceiling (DynoTrialsFile *file, const DynoCeiling *ceiling,
                                        GError **error);
 void dyno_trials_file_free (DynoTrialsFile *file);
 
-/* What the file holds, as far as its lines are whole.  Errors: DYNO_TUNE_ERROR_TRIALS where the
- * file is none, or of another job (data, model, a setting that is not searched). */
+/* Reads the file up to its last whole line.  Errors: DYNO_TUNE_ERROR_TRIALS where the file is no
+ * trials file, or is of another job (data, model, a setting that is not searched). */
 DynoTuneResult *dyno_trials_file_read (const char *path, const DynoJob *job, GError **error);
 
-/* Data, model, ranks and the settings that were the present ones; nothing else of the job is known.
- * Errors as above. */
+/* Reads data, model, ranks and the present settings of the search; nothing else of the job is
+ * known.  Errors as above. */
 DynoJob *dyno_trials_file_read_job (const char *path, GError **error);
 
 G_END_DECLS
