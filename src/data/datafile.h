@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading files that others put there: never hangs on a FIFO or device, never trusts a size, takes
- * any path length. */
+/* Reads files of unknown origin: it never hangs on a FIFO or device, never trusts a size, and takes
+ * paths of any length. */
 #pragma once
 #include "data-error.h"
 #include <sys/stat.h>
 
 G_BEGIN_DECLS
 
-/* Opens path for reading without waiting and tells what it is.  -1 on error.  Errors: NOT_FOUND,
+/* Opens path for reading without waiting and gives its type.  -1 on error.  Errors: NOT_FOUND,
  * READ, UNREACHABLE. */
 int dyno_datafile_open_any (const char *path, struct stat *status, GError **error);
 
-/* The same, but anything else than a regular file is refused.  Errors: NOT_FOUND, READ,
+/* The same, but anything other than a regular file is refused.  Errors: NOT_FOUND, READ,
  * UNREACHABLE. */
 int dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error);
 
-/* pread until size bytes are there or the file ends; -1 with errno on failure. */
+/* Repeats pread until size bytes are read or the file ends; -1 with errno on failure. */
 gssize dyno_datafile_pread (int fd, void *buffer, gsize size, guint64 offset);
 
-/* Reads size bytes that lie in memory already; FALSE where they do not, or a read might wait.
- * can_read_at_once: whether the file's system tells the two apart. */
+/* Reads size bytes that lie in memory already; FALSE where they do not, or where a read might wait.
+ * can_read_at_once: TRUE where the file's system can tell the two cases apart. */
 gboolean dyno_datafile_read_at_once (int fd, void *buffer, gsize size, guint64 offset);
 gboolean dyno_datafile_can_read_at_once (int fd);
 
-/* Room for size bytes in scratch; FALSE when memory is short (scratch itself would abort).  Errors:
- * TOO_LARGE. */
+/* Room for size bytes in scratch; FALSE where memory is short (the array itself would abort).
+ * Errors: TOO_LARGE. */
 gboolean dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error);
 
-/* The whole file into scratch, at its start.  Errors: NOT_FOUND, READ, UNREACHABLE,
- * TOO_LARGE (past limit). */
+/* Reads the whole file into scratch, at its start.  Errors: NOT_FOUND, READ, UNREACHABLE, TOO_LARGE
+ * (past limit). */
 gboolean dyno_datafile_read (const char *path, guint64 limit, GByteArray *scratch,
                              gsize *size_bytes, GError **error);
 
-/* Reads a byte at offset from the disk or server itself, not from the system's cache.  Past the end
- * of the file nothing is read, and nothing is wrong.  Errors: NOT_FOUND, READ, UNREACHABLE. */
+/* Reads a byte at offset from the disk or server itself, not from the system's cache.  An offset
+ * past the end of the file reads nothing and is no error.  Errors: NOT_FOUND, READ, UNREACHABLE. */
 gboolean dyno_datafile_probe (const char *path, guint64 offset, GError **error);
 
-/* Whether an errno tells of the disk or server behind a file, not of the file. */
+/* TRUE where an errno is about the disk or server behind a file, not about the file. */
 gboolean dyno_datafile_is_unreachable (int code);
 
 /* An error of errno code for path: NOT_FOUND, UNREACHABLE or READ. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What a format implements: one DynoDatasetClass per file in formats/, named in formats/formats.c.
+/* The interface of a format: one DynoDatasetClass per file in formats/, named in formats/formats.c.
  *
  * Invariants of a class:
  * - matches is cheap: it looks at the location's name and first bytes, and at names in a folder.
  * - open fills dataset->info (kind, title, name and location are set before it) and dataset->state.
- *   When it fails, close is still called, with whatever state there is; close takes a NULL state.
+ *   When it fails, close is still called, with the state so far; close accepts a NULL state.
  * - After open the state is never written again, so decode, label and describe run in any thread
  *   without a lock. */
 #pragma once
@@ -21,8 +21,8 @@ typedef struct {
   DynoScanProgress progress;       /* may be NULL */
   gpointer progress_data;
   GCancellable *cancellable; /* may be NULL */
-  /* Of what is opened without labels (unlabelled.c), else NULL: files and folders, and the input of
-   * the weights, which may be NULL. */
+  /* For a data set that is opened without labels (unlabelled.c), else NULL: its files and folders,
+   * and the input of the weights, which may be NULL. */
   const char *const *paths;
   const DynoBatchField *wanted;
 } DynoOpenContext;
@@ -33,31 +33,34 @@ typedef struct {
   gboolean (*matches) (const DynoLocation *location);
   gboolean (*open) (DynoDataset *dataset, const DynoOpenContext *context, GError **error);
   void (*close) (DynoDataset *dataset);
-  /* Brings what decode needs of a sample from where that may take any time (a file) to the start of
-   * scratch; *fetched bytes of it.  NULL: nothing is needed. */
+  /* Brings the bytes that decode needs of a sample from a place that may take any time (a file) to
+   * the start of scratch; *fetched is their number.  NULL: nothing is needed. */
   gboolean (*fetch) (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
                      GError **error);
-  gboolean has_files; /* what fetch gives is the whole image file */
-  /* The piece of that image which a sample is cut from; NULL: it is used whole.  May be NULL. */
+  gboolean has_files; /* fetch gives the whole image file */
+  /* The piece of that image from which a sample is cut; NULL: the whole image is used.  May be
+   * NULL. */
   const DynoImageBox *(*box) (DynoDataset *dataset, guint64 index);
-  /* Fills every byte of a sample's fields but SEED, in the schema's order, from what fetch left; it
-   * never waits.  The fields may lie in memory that is slow to read: they are only written. */
+  /* Fills every byte of a sample's fields except SEED, in the schema's order, from the bytes of
+   * fetch; it never waits.  The fields may lie in memory that is slow to read: they are only
+   * written. */
   gboolean (*decode) (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                       gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error);
-  /* As decode, but of the image, or of its box, the crop alone that the seed draws.  May be NULL. */
+  /* Like decode, but decodes only the crop that the seed draws from the image, or from its box.
+   * May be NULL. */
   gboolean (*decode_crop) (DynoDataset *dataset, guint64 index, const DynoCrop *crop, guint32 seed,
                            guint32 width, guint32 height, gpointer const *fields,
                            GByteArray *scratch, gsize fetched, GError **error);
-  /* Both in one for a sample that can be had without waiting, with no copy in scratch; FALSE: it
-   * cannot.  May be NULL. */
+  /* Fetches and decodes a sample that can be had without waiting, with no copy in scratch; FALSE:
+   * it cannot be had so.  May be NULL. */
   gboolean (*decode_at_once) (DynoDataset *dataset, guint64 index, gpointer const *fields);
   gint32 (*label) (DynoDataset *dataset, guint64 index);
   /* NULL: not known before a sample is decoded */
   const float *(*values) (DynoDataset *dataset, guint64 index);
-  /* Reads a little of a sample from where it lies; NULL: samples are in memory. */
+  /* Reads a little of a sample from its disk or server; NULL: samples are in memory. */
   gboolean (*probe) (DynoDataset *dataset, guint64 index, GError **error);
   char *(*describe) (DynoDataset *dataset, guint64 index); /* NULL: "#index" */
-  /* of a data set with its own split; else NULL */
+  /* for a data set with its own split; else NULL */
   gboolean (*is_validation) (DynoDataset *dataset, guint64 index);
 } DynoDatasetClass;
 
@@ -66,11 +69,11 @@ struct _DynoDataset {
   gatomicrefcount references;
   DynoDatasetInfo info;
   GPtrArray *unreadable; /* "path: reason", NULL-terminated once open */
-  GPtrArray *notes;      /* sentences about what was found and is not used */
+  GPtrArray *notes;      /* sentences about found files that are not used */
   gpointer state;
 };
 
-/* All formats, in the order in which they are asked; NULL-terminated. */
+/* All formats, in the order in which they are tried; NULL-terminated. */
 extern const DynoDatasetClass *const dyno_dataset_classes[];
 
 extern const DynoDatasetClass dyno_dataset_class_shapes;
@@ -91,62 +94,68 @@ extern const DynoDatasetClass dyno_dataset_class_webdataset;
 extern const DynoDatasetClass dyno_dataset_class_packedarrays;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
-/* Outside of it: what is opened without labels. */
+/* A class outside the table, for data sets that are opened without labels. */
 extern const DynoDatasetClass dyno_dataset_class_imagefiles;
 extern const DynoDatasetClass dyno_dataset_class_arrayfiles;
 extern const DynoDatasetClass dyno_dataset_class_sequencefiles;
 
-/* A data set of a class that is opened by it at once; also for classes outside the table. */
+/* Makes a data set that this class opens at once; also for classes outside the table. */
 DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
                                GError **error);
 
-/* Ends what began with g_cancellable_push_current, where there is a cancellable: a data set that was
- * cancelled meanwhile is none, since names may be missing in it.  Takes dataset and problem, which
- * may be NULL. */
+/* Ends what began with g_cancellable_push_current, where there is a cancellable: a data set that
+ * was cancelled meanwhile fails, since names may be missing in it.  Takes dataset and problem,
+ * which may be NULL. */
 DynoDataset *dyno_dataset_end_open (DynoDataset *dataset, GCancellable *cancellable,
                                     GError *problem, GError **error);
 
-/* The first class of the table that matches; NULL: none does. */
+/* The first class of the table that matches; NULL: no class does. */
 const DynoDatasetClass *dyno_dataset_find_class (const DynoLocation *location);
-/* The folder within a folder that no special format matches, where the data set is one or more folders
- * further in; NULL: it is in the folder itself.  one_class: one folder may be a class.  g_free. */
+/* The folder within a folder that no special format matches, where the data set is one or more
+ * levels further in; NULL: it is in the folder itself.  one_class: a single folder may be a class.
+ * g_free. */
 char *dyno_dataset_see_through (const DynoLocation *root, gboolean one_class);
 
 /* Places of the fields in most schemas. */
 enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 
-/* Sets n_classes, with room for names and counts; names are "0", "1", ... until set otherwise. */
+/* Sets n_classes and makes room for names and counts; names are "0", "1", ... until they are
+ * set. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
 
-/* Counts one that is not used, "path: reason"; is_sample: it is one by what it is, or, with its path,
- * by its name's ending. */
+/* Counts a file that is not used, "path: reason"; is_sample: it is a sample by its content, or,
+ * with its path, by the ending of its name. */
 void dyno_dataset_info_refuse (DynoDatasetInfo *info, const char *path, gboolean is_sample,
                                const char *reason);
 gboolean dyno_name_is_sample (const char *name);
 
-/* The task was guessed for this reason, which is taken over: "“y.npy” holds floats". */
+/* Records that the task was guessed for this reason, which is taken over: "“y.npy” holds
+ * floats". */
 void dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *reason);
 
-/* What is opened without labels: the schema is the input alone, with neither target nor seed. */
+/* For data sets that are opened without labels: the schema has only the input, with neither target
+ * nor seed. */
 void dyno_dataset_info_drop_targets (DynoDatasetInfo *info);
 
-/* The input is scaled from bytes to 0..1, then standardised, each channel alike.  The schema comes
- * first. */
+/* The input is scaled from bytes to 0..1, then standardised, each channel alike.  To be called
+ * after the schema is set. */
 void dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviation);
 
-/* The same as of the photographs of ImageNet, which torchvision's and timm's weights expect. */
+/* The same with the statistics of ImageNet's photographs, which the weights of torchvision and timm
+ * expect. */
 void dyno_dataset_info_photographs (DynoDatasetInfo *info);
 
-/* Images of bytes in RGB are read as luma from now on, where wanted (may be NULL) has one channel. */
+/* From now on images of bytes in RGB are read as luma, where wanted (may be NULL) has one
+ * channel. */
 void dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted);
 
-/* The class's decode, and luma of it where that is read.  decode_crop and decode_at_once know
- * nothing of luma. */
+/* Calls the class's decode, and takes luma of the result where that is read.  decode_crop and
+ * decode_at_once do not handle luma. */
 gboolean dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
                                       guint32 height, gpointer const *fields, GByteArray *scratch,
                                       gsize fetched, GError **error);
 
-/* Refuses a data set without a sample, with one class only unless that is allowed, or with more
+/* Refuses a data set without a sample, with a single class unless that is allowed, or with more
  * samples than an index can name. */
 gboolean dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A data set: samples by index, each with the fields that the data set's schema names.
+/* A data set: samples by index, each with the fields of the data set's schema.
  *
  * A DynoDataset is immutable once open; every function may be called from any thread, _decode from
- * many at a time.  Reference counted.  A new format is one file in formats/ with a
- * DynoDatasetClass, named in formats/formats.c; nothing else knows formats. */
+ * many threads at a time.  Reference counted.  A new format is one file in formats/ with a
+ * DynoDatasetClass, named in formats/formats.c; no other code depends on formats. */
 #pragma once
 #include "data-error.h"
 #include "schema.h"
@@ -15,8 +15,8 @@ typedef struct _DynoDataset DynoDataset;
 
 /* Order of the axes of an array with four of them. */
 typedef enum {
-  /* NCHW where the second axis can be channels (1, 3 or 4) and the last cannot (more than 4), else
-   * NHWC */
+  /* NCHW where the second axis can be channels (1, 3 or 4) and the last axis cannot (more than 4),
+   * else NHWC */
   DYNO_AXES_AUTO,
   DYNO_AXES_NHWC,
   DYNO_AXES_NCHW,
@@ -24,10 +24,10 @@ typedef enum {
 
 /* The task that a sample's target sets. */
 typedef enum {
-  DYNO_TASK_AUTO,    /* as the data tell */
+  DYNO_TASK_AUTO,    /* by the data */
   DYNO_TASK_CLASSES, /* one class of several */
   DYNO_TASK_VALUES,  /* numbers */
-  DYNO_TASK_LABELS,  /* any number of several classes, which nothing trains: it is refused */
+  DYNO_TASK_LABELS,  /* any number of several classes; refused: no training supports it */
 } DynoTask;
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
@@ -37,16 +37,17 @@ typedef struct {
    * "image-folder" */
   const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */
-  char *name;           /* short: folder name or built-in's name */
-  char *location;       /* the DATA string it was opened from */
-  guint64 n_samples;    /* readable ones */
+  char *name;           /* short: the name of the folder or of the built-in */
+  char *location;       /* the DATA string from which it was opened */
+  guint64 n_samples;    /* samples that can be read */
   guint64 n_unreadable; /* found but refused when scanned */
-  /* of them those that are samples: rows of a list, and files with the ending of an image or array,
-   * be it of a kind that is not read; and the first, "path: reason", or NULL */
+  /* of the refused files those that are samples: rows of a list, and files with the ending of an
+   * image or array, also of a kind that is not read; and the first of them, "path: reason", or
+   * NULL */
   guint64 n_refused;
   char *first_refused;
   guint64 size_bytes; /* on disk; 0 for generated ones */
-  /* of a sample at its largest size, with the normalisation that the kind advises; see
+  /* of a sample at its largest size, with the advised normalisation of the kind; see
    * dyno_dataset_get_schema */
   DynoBatchSchema schema;
   const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NTF", "NF"; else NULL */
@@ -54,48 +55,47 @@ typedef struct {
   /* decode can give any size (images, built-in shapes); else width and height are fixed */
   gboolean resizable;
   gboolean croppable;    /* random crops can be decoded straight from its files */
-  guint32 n_classes;     /* 0: the target is values, as many as the schema says */
+  guint32 n_classes;     /* 0: the target is values, whose number is in the schema */
   char **class_names;    /* n_classes + NULL */
   guint64 *class_counts; /* n_classes */
-  char **
-      target_names; /* of the values, NULL-terminated, as y.names gives them; NULL: they have none */
-  char **target_units; /* of each, "": none; NULL as target_names */
-  /* Why classes, or values, are learned, where the data do not say it and data.task could;
-   * task_doubted: and where it may well be the other, which is a note.  NULL: it is known. */
+  char **target_names;   /* of the values, NULL-terminated, from y.names; NULL: there are none */
+  char **target_units;   /* of each value, "": none; NULL as target_names is */
+  /* The reason why classes, or values, are learned, where the data do not decide it and data.task
+   * could; task_doubted: the other may well be right, which is a note.  NULL: the task is known. */
   char *task_reason;
   gboolean task_doubted;
-  gboolean knows_values; /* dyno_dataset_get_values gives them */
+  gboolean knows_values; /* dyno_dataset_get_values gives the values */
   gboolean has_split;    /* the folder brings its own train/ and val/ */
   guint64 n_validation;  /* with has_split: samples of val/ */
   gboolean generated;    /* built in */
-  gboolean grey;         /* images that are decoded in colour, and are of one channel */
-  gboolean luma;         /* images in colour that are read as luma: see DynoDatasetParams */
-  /* of names, sizes and labels: tells whether a resumed run sees the same data */
+  gboolean grey;         /* images are decoded in colour, and have one channel */
+  gboolean luma;         /* images in colour are read as luma: see DynoDatasetParams */
+  /* hash of names, sizes and labels, by which a resumed run checks that it sees the same data */
   guint64 content_hash;
 } DynoDatasetInfo;
 
 typedef struct {
-  /* the y.npy of an X.npy, or an array's name in an .npz; NULL: found beside it (y.npy, labels.npy,
-   * <stem>_y.npy) or in it, or an error */
+  /* the y.npy of an X.npy, or an array's name in an .npz; NULL: it is found beside X (y.npy,
+   * labels.npy, <stem>_y.npy) or in the archive, else that is an error */
   const char *targets;
   DynoAxes axes; /* of an X.npy with four axes */
-  DynoTask task; /* AUTO: guessed where the data do not say it */
-  /* floats of an X.npy with three axes are sequences (N, T, F), and no images (N, H, W) */
+  DynoTask task; /* AUTO: guessed where the data do not decide it */
+  /* floats of an X.npy with three axes are sequences (N, T, F), not images (N, H, W) */
   gboolean sequences;
   /* follow symbolic links out of the folder; FALSE: they are listed as unreadable */
   gboolean links;
-  gboolean one_class; /* samples of one class only are no error */
-  guint threads;      /* cores that the opening takes at most; 0: all of the calling thread's */
+  gboolean one_class; /* samples of a single class are no error */
+  guint threads;      /* cores that opening uses at most; 0: all of the calling thread's */
   guint max_listed;   /* unreadable files listed by name; 0: 100 */
-  /* files from which a folder's index is kept in the cache folder; 0: 10,000; G_MAXUINT: none is
-   * kept, or read */
+  /* number of files from which on a folder's index is kept in the cache folder; 0: 10,000;
+   * G_MAXUINT: no index is kept, or read */
   guint index_from;
-  /* The input of the weights that are to predict, NULL: not known, or to be trained.  Where it has
-   * one channel, images of bytes in RGB become luma (BT.601, rounded). */
+  /* The input of the weights that are to predict, NULL: not known, or the data set is for training.
+   * Where the input has one channel, images of bytes in RGB become luma (BT.601, rounded). */
   const DynoBatchField *wanted;
 } DynoDatasetParams;
 
-/* Progress of a scan: samples found so far. Called on the opening thread, at most some ten times a
+/* Progress of a scan: samples found so far. Called on the opening thread, at most about ten times a
  * second. */
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
@@ -109,14 +109,15 @@ typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *params,
                                 DynoScanProgress progress, gpointer data, GCancellable *cancellable,
                                 GError **error);
-/* What is there to be predicted, without labels, n_classes 0 and an input (and length) alone in the
- * schema: image files, and folders with the images in them at any depth; .npy and .npz of arrays,
- * or .npy of sequences, and folders with them; or, where paths is one DATA of another kind, that.
- * paths: at least one, NULL at the end.  Files that are none of these are listed
- * (dyno_dataset_get_unreadable) and, unless all are, no error.
- * wanted: as in DynoDatasetParams.  Of (T, F), each array is a sequence, padded to their length
- * where it is shorter; of (H, W, C), an array whose shape is a sample's, or an image's in colour that
- * becomes luma, is one sample, every other has the samples along its first axis. */
+/* Opens samples for prediction, without labels, with n_classes 0 and a schema of only the input
+ * (and length): image files, and folders with the images in them at any depth; .npy and .npz of
+ * arrays, or .npy of sequences, and folders with them; or, where paths is a single DATA string of
+ * another kind, its samples.  paths: at least one, NULL at the end.  Other files are listed
+ * (dyno_dataset_get_unreadable), which is an error only where all files are.  wanted: as in
+ * DynoDatasetParams.  Where it is (T, F), each array is a sequence, padded to the length of the
+ * weights' input where it is shorter.  Where it is (H, W, C), an array with the shape of a sample,
+ * or of an image in colour that becomes luma, is one sample; any other array has the samples along
+ * its first axis. */
 DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths, const DynoBatchField *wanted,
                                            const DynoDatasetParams *params,
                                            DynoScanProgress progress, gpointer data,
@@ -127,52 +128,52 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDataset, dyno_dataset_unref)
 
 const DynoDatasetInfo *dyno_dataset_get_info (DynoDataset *dataset);
 
-/* Names of files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by
- * the data set. */
+/* Files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by the data
+ * set. */
 const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
 
-/* What is likely to be a mistake, a sentence each: files left out, a test folder that is not used,
+/* Notes on likely mistakes, a sentence each: files left out, a test folder that is not used,
  * classes without a sample, without one to train or (where parts are given) to validate, classes of
- * very different size.  train, validation: as dyno_dataset_split gives them, or both NULL.  Free
+ * very different size.  train, validation: the parts from dyno_dataset_split, or both NULL.  Free
  * with g_strfreev. */
 char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train,
                                 const GArray *validation);
 
-/* Decodes every sample once.  Gives "sample: reason" of those that fail, at most max_listed (0:
- * 100), in their order, and counts all of them.  progress: samples done so far.  Errors: NO_MEMORY
+/* Decodes every sample once.  Gives "sample: reason" for samples that fail, at most max_listed (0:
+ * 100), in their order, and counts all failures.  progress: samples done so far.  Errors: NO_MEMORY
  * (no memory); G_IO_ERROR_CANCELLED. */
 char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress,
                             gpointer data, GCancellable *cancellable, guint64 *n_failed,
                             GError **error);
 
-/* The fields of a sample of this size.  Not resizable kinds have exactly their own size. */
+/* The fields of a sample of this size.  Kinds that are not resizable have only their own size. */
 void dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint32 height,
                               DynoBatchSchema *schema);
 
 /* Decodes sample index into fields, a pointer for each field of the schema of this size; a field of
- * role SEED is the caller's and not touched.  Images are scaled to cover height x width and
- * centre-cropped.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
+ * role SEED belongs to the caller and is not touched.  Images are scaled to cover height x width
+ * and centre-cropped.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
  * CORRUPT, TOO_LARGE, READ, UNREACHABLE, NOT_FOUND (a file that vanished). */
 gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                               gpointer const *fields, GByteArray *scratch, GError **error);
 
-/* Whether the disk or server gives something of sample index, past the system's cache; TRUE where
- * samples lie in memory.  What it gives may still not decode.  Errors: READ, UNREACHABLE,
+/* Checks that the disk or server delivers some bytes of sample index, past the system's cache; TRUE
+ * where samples lie in memory.  The bytes may still not decode.  Errors: READ, UNREACHABLE,
  * NOT_FOUND. */
 gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error);
 
-/* The class id of a sample that has one, without decoding it, and a human name ("cat/0001.jpg", "#17";
- * g_free). */
+/* The class id of a sample that has a class, without decoding it, and its name for people
+ * ("cat/0001.jpg", "#17"; g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
 /* The values of a sample that has no class, without decoding it; owned by the data set, NULL: the
- * kind does not know them before. */
+ * kind does not know them before decoding. */
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
-/* Division into training and validation part: each class in the same proportion, but one sample at
- * least to each part of a class that has two; order by seed; val_fraction in [0, 1).
- * A data set with its own split keeps it.  With val_fraction 0 all samples train, in file order.
- * Arrays of guint32 indices. */
+/* Divides the data set into a training and a validation part: each class in the same proportion,
+ * but a class with two samples has at least one in each part; the order follows from seed;
+ * val_fraction in [0, 1).  A data set with its own split keeps it.  With val_fraction 0 all samples
+ * train, in file order.  Arrays of guint32 indices. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                          GArray **validation);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A DATA string taken apart: either a path, with what is there, or a scheme with its options. */
+/* The parsed form of a DATA string: either a path, with the type of the file there, or a scheme
+ * with its options. */
 #pragma once
 #include "data-error.h"
 
@@ -12,7 +13,7 @@ typedef struct {
   char **options; /* "key=value" ..., NULL-terminated; never NULL */
   gboolean is_folder;
   gboolean is_regular;
-  gboolean is_pattern; /* of shards: a-{000..012}.tar, of which the first is there */
+  gboolean is_pattern; /* of shards: a-{000..012}.tar, of which the first exists */
   guint8 head[16];     /* first bytes of a regular file */
   gsize head_size;
 } DynoLocation;
@@ -20,7 +21,7 @@ typedef struct {
 /* Errors: NOT_FOUND, READ, OPTION. A path that is neither file nor folder (FIFO, socket, device) is
  * UNKNOWN. */
 DynoLocation *dyno_location_new (const char *text, GError **error);
-/* The paths of a pattern "a{000..012}b", a000b to a012b; NULL: it is none. */
+/* The paths of a pattern "a{000..012}b", a000b to a012b; NULL: it is no pattern. */
 GPtrArray *dyno_location_expand (const char *pattern);
 
 void dyno_location_free (DynoLocation *location);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* MATLAB's .mat files of version 5 (also called 6 and 7): the numeric arrays in them, plain or
- * compressed, of either byte order.  "MAT-File Format", The MathWorks, chapter 1. */
+/* Reads the numeric arrays of MATLAB's .mat files of version 5 (also called 6 and 7), plain or
+ * compressed, in either byte order.  "MAT-File Format", The MathWorks, chapter 1. */
 #pragma once
 #include "data-error.h"
 
@@ -16,9 +16,9 @@ typedef struct {
   double *items; /* first index fastest */
 } DynoMatArray;
 
-/* The real numeric arrays of the wanted names (NULL-terminated), which other classes are not, out of a
- * file in memory: DynoMatArray, free with g_ptr_array_unref.  Errors: CORRUPT, UNSUPPORTED (version
- * 7.3, no .mat file), TOO_LARGE. */
+/* Reads, from a file in memory, the real numeric arrays with the wanted names (NULL-terminated);
+ * arrays of other classes are left out.  The elements are DynoMatArray, free with
+ * g_ptr_array_unref.  Errors: CORRUPT, UNSUPPORTED (version 7.3, no .mat file), TOO_LARGE. */
 GPtrArray *dyno_mat_parse (const guint8 *bytes, gsize size, const char *const *wanted,
                            GError **error);
 const DynoMatArray *dyno_mat_find (const GPtrArray *arrays, const char *name); /* NULL: none */

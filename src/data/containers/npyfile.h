@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's .npy files (format versions 1 to 3, numpy.lib.format). */
+/* Reads and writes NumPy's .npy files (format versions 1 to 3, numpy.lib.format). */
 #pragma once
 #include "data-error.h"
 
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 typedef struct {
   char kind;        /* 'f' float, 'i' signed, 'u' unsigned, 'b' boolean */
   guint item_bytes; /* 1, 2, 4, 8 */
-  gboolean swap;    /* stored in the other byte order than this machine's */
+  gboolean swap;    /* stored in the byte order that this machine does not have */
   gboolean fortran; /* first index fastest */
   guint n_dims;     /* 0: a single number */
   guint64 shape[DYNO_NPY_MAX_DIMS];
@@ -31,20 +31,22 @@ gboolean dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_
 gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header,
                          GError **error);
 
-/* The header of a .npy of size bytes that begins at `at` of an open file; data_offset counts from the
- * file's start.  Errors: those of parse. */
+/* Reads the header of a .npy of size bytes that begins at `at` of an open file; data_offset counts
+ * from the file's start.  Errors: those of parse. */
 gboolean dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *header,
                                GError **error);
 
-/* Item of header's type at bytes, as a double or as an integer (floats are truncated). */
+/* Reads an item of the header's type at bytes, as a double or as an integer (floats are
+ * truncated). */
 double dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes);
 gint64 dyno_npy_get_int (const DynoNpyHeader *header, const guint8 *bytes);
 
-/* Appends an array as a file has it, of this machine's byte order: type is "f4", "u1", "i8" ... */
+/* Appends an array in the file's format, in this machine's byte order: type is "f4", "u1", "i8"
+ * ... */
 void dyno_npy_append (GByteArray *file, const char *type, guint n_dims, const guint64 *shape,
                       gconstpointer data);
 
-/* Writes one.  Errors: those of dyno_file_write_atomic. */
+/* Writes such a file.  Errors: those of dyno_file_write_atomic. */
 gboolean dyno_npy_write (const char *path, const char *type, guint n_dims, const guint64 *shape,
                          gconstpointer data, GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The wire types of Protocol Buffers (protobuf.dev, "Encoding"): what follows the key of a field, which
- * is its number << 3 | one of these. */
+/* The wire types of Protocol Buffers (protobuf.dev, "Encoding"): they say what follows the key of a
+ * field, which is its number << 3 | wire type. */
 #pragma once
 
 enum {

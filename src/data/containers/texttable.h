@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A table of text out of a file: CSV and TSV (RFC 4180, quoted fields, CRLF or LF, a byte order
- * mark is passed over), or JSON lines (an object a line, whose members are the columns). */
+/* Reads a table of text from a file: CSV and TSV (RFC 4180, quoted fields, CRLF or LF, a byte order
+ * mark is skipped), or JSON lines (an object a line, whose members are the columns). */
 #pragma once
 #include "data-error.h"
 
@@ -8,26 +8,27 @@ G_BEGIN_DECLS
 
 #define DYNO_TEXT_TABLE_MAX_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
-/* Cells are text ended by 0; bytes as they are in the file. */
+/* Cells are texts ended by 0, with the bytes of the file. */
 typedef struct {
   GByteArray *text;
-  GPtrArray *columns; /* names, of JSON lines; else empty */
+  GPtrArray *columns; /* names of the columns of JSON lines; else empty */
   GArray *rows;       /* DynoTextTableRow */
-  GArray *cells; /* guint32: offset in text, DYNO_TEXT_TABLE_NO_CELL: a member that is not there */
-  guint8 delimiter; /* of fields; 0: JSON lines, or rows of one field */
+  GArray *cells;      /* guint32: offset in text, DYNO_TEXT_TABLE_NO_CELL: the member is missing */
+  guint8 delimiter;   /* between fields; 0: JSON lines, or rows of one field */
 } DynoTextTable;
 
 typedef struct {
   guint32 first; /* in cells */
   guint32 n;
-  guint32 line; /* where it begins, from 1 */
+  guint32 line; /* line where it begins, from 1 */
 } DynoTextTableRow;
 
 #define DYNO_TEXT_TABLE_NO_CELL G_MAXUINT32
 
 typedef enum { DYNO_TEXT_TABLE_NONE, DYNO_TEXT_TABLE_DELIMITED, DYNO_TEXT_TABLE_JSON } DynoTextKind;
 
-/* What text that begins like this could be; size bytes of a file, which may go on. */
+/* The format that a text with this beginning could have; size bytes of a file, which may be
+ * longer. */
 DynoTextKind dyno_text_table_guess (const guint8 *bytes, gsize size);
 
 /* name: of the file, for messages.  Errors: CORRUPT (with the line), UNSUPPORTED, TOO_LARGE. */
@@ -39,9 +40,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTextTable, dyno_text_table_free)
 /* NULL: there is no such cell. */
 const char *dyno_text_table_get (const DynoTextTable *table, guint row, guint column);
 
-/* A JSON object's text of at most size bytes, its nesting bounded, to a GHashTable of its members'
- * names to text (strings, numbers, true, false) and, with arrays, of numbers' lists to text joined
- * by spaces; other members are left out.  NULL: it is none. */
+/* Parses a JSON object's text of at most size bytes, with bounded nesting, into a GHashTable from
+ * its members' names to text (strings, numbers, true, false) and, with arrays, from the names of
+ * lists of numbers to text joined by spaces; other members are left out.  NULL: it is no such
+ * object. */
 GHashTable *dyno_json_members (const char *text, gsize size, gboolean arrays, GPtrArray *order,
                                char **reason);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stored (not compressed) entries of a zip archive that lies in memory, by name. */
+/* Finds the stored (not compressed) entries of a zip archive in memory by name. */
 #pragma once
 #include "data-error.h"
 
@@ -13,12 +13,13 @@ typedef struct {
 
 typedef struct {
   GArray *entries;     /* DynoZipEntry */
-  GHashTable *by_name; /* char * to place + 1 */
+  GHashTable *by_name; /* from char * to place + 1 */
 } DynoZip;
 
 gboolean dyno_zip_matches (const guint8 *bytes, gsize size);
 
-/* bytes outlives zip.  Errors: CORRUPT, UNSUPPORTED (an entry that is compressed or encrypted). */
+/* bytes must outlive zip.  Errors: CORRUPT, UNSUPPORTED (an entry that is compressed or
+ * encrypted). */
 DynoZip *dyno_zip_parse (const guint8 *bytes, gsize size, GError **error);
 void dyno_zip_free (DynoZip *zip);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoZip, dyno_zip_free)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sets of arrays: samples X with their targets y, of which two parts, training and validation,
- * make one data set; the class's functions on it. */
+/* Data sets of arrays: samples X with their targets y in one or two parts, training and validation;
+ * with the class's functions on them. */
 #pragma once
 #include "array.h"
 
@@ -10,19 +10,20 @@ G_BEGIN_DECLS
  * one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
 gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
                               GError **error);
-/* As _take, of any number of parts without targets, and loads it; rests: its file is closed until it
- * is read.  A part that does not fit is left out. */
+/* Like _take, for any number of parts without targets, and loads the part; rests: its file is
+ * closed until it is read.  A part that does not fit the others is left out. */
 gboolean dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean rests,
                                          const DynoOpenContext *context, GError **error);
-/* The targets of the part that was taken last; y is taken over, also on error.  Errors: the same. */
+/* Adds the targets of the part that was taken last; y is taken over, also on error.  Errors: the
+ * same. */
 gboolean dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **error);
-/* After all parts, of which one at least was taken: loads the targets and the samples.  targets:
- * NULL: they have none; else path of a .npy whose .names, where there are any, name the values.
- * Errors: those of dyno_array_load; CORRUPT, TOO_LARGE, READ. */
+/* To be called after all parts, of which at least one was taken: loads the targets and the samples.
+ * targets: NULL: there are none; else the path of a .npy whose .names, where there are any, name
+ * the values.  Errors: those of dyno_array_load; CORRUPT, TOO_LARGE, READ. */
 gboolean dyno_array_set_finish (DynoDataset *dataset, const char *targets,
                                 const DynoOpenContext *context, GError **error);
 
-/* The members of a class. */
+/* The functions of a class. */
 void dyno_array_set_close (DynoDataset *dataset);
 gboolean dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
                                gsize *fetched, GError **error);

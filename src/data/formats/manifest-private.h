@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of manifests: a file's rows and what its columns are (manifestcolumns.c),
- * which manifest.c takes the samples from. */
+/* Shared by the files of manifests: a file's rows and the roles of its columns (manifestcolumns.c),
+ * from which manifest.c takes the samples. */
 #pragma once
 #include "imagelist.h"
 #include "namedfiles.h"
@@ -13,31 +13,31 @@ G_BEGIN_DECLS
 typedef struct {
   DynoTextTable *table;
   const char *name;   /* of the file, as shown */
-  const char *prefix; /* of its paths, below the root; "" */
-  DynoPart part;      /* of all rows; NONE: as their column says */
+  const char *prefix; /* prefix of its paths, below the root; "" */
+  DynoPart part;      /* part of all rows; NONE: the column decides */
   DynoTask asked;
-  guint first_row;    /* after a header */
+  guint first_row;    /* index of the first row after a header */
   guint n_columns;    /* of the first row */
-  GPtrArray *headers; /* of the columns; empty: there are none */
+  GPtrArray *headers; /* names of the columns; empty: there are none */
   int path, split;    /* columns, or -1 */
   GArray *targets;    /* guint: columns */
-  guint8 *commas;     /* (n_columns) numbers of the column have a decimal comma */
+  guint8 *commas;     /* (n_columns) TRUE where numbers of the column have a decimal comma */
   gboolean values;    /* the targets are values */
-  gboolean one_hot;   /* the one target that is 1 is the class */
-  char *reason;       /* of a guess, or NULL */
+  gboolean one_hot;   /* the class is the target that is 1 */
+  char *reason;       /* reason of a guess, or NULL */
   gboolean doubted;
 } DynoManifestRows;
 
-/* Says what the columns are; rows has its file, the arrays and what was asked for.  notes: of the
- * data set.  Errors: EMPTY, UNSUPPORTED. */
+/* Decides the roles of the columns; rows has its file, the arrays and the requested task.  notes:
+ * those of the data set.  Errors: EMPTY, UNSUPPORTED. */
 gboolean dyno_manifest_plan (DynoManifestRows *rows, DynoNamedFiles *files, GPtrArray *notes,
                              GError **error);
-/* A number, be it one that is none (nan), of a column. */
+/* A number of a column, which may be nan. */
 gboolean dyno_manifest_get_number (const DynoManifestRows *rows, guint column, const char *cell,
                                    double *number);
 /* "“x”" or, without headers, "3"; g_free. */
 char *dyno_manifest_name_column (const DynoManifestRows *rows, guint column);
-/* The path of a cell, with the rows' prefix; g_free. */
+/* The path in a cell, with the rows' prefix; g_free. */
 char *dyno_manifest_build_name (const DynoManifestRows *rows, const char *cell);
 /* NONE: the row's cell names no part. */
 DynoPart dyno_manifest_get_part (const DynoManifestRows *rows, guint row);

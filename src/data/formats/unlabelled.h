@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What formats share where samples are opened without labels: the files among the paths, and the
+/* Shared by formats whose samples can be opened without labels: the files among the paths, and the
  * arrays of samples in a file. */
 #pragma once
 #include "array.h"
 
 G_BEGIN_DECLS
 
-/* Paths of the context as files: a file as it is, and of a folder what lies in it at any depth and
- * ends in .npy, or with arrays in .npz too, in the order of the names, without files of targets
- * and names that begin with a dot.  arrays: of a folder with an X.npy that alone.  Counts and lists
- * what is neither.  Errors: G_IO_ERROR_CANCELLED. */
+/* The paths of the context as files: a file is taken as it is, and from a folder all files at any
+ * depth whose names end in .npy, with arrays also .npz, in the order of the names, without files of
+ * targets and names that begin with a dot.  arrays: from a folder with an X.npy only this file is
+ * taken.  Other paths are counted and listed.  Errors: G_IO_ERROR_CANCELLED. */
 GPtrArray *dyno_unlabelled_list (DynoDataset *dataset, const DynoOpenContext *context,
                                  gboolean arrays, GError **error);
 
@@ -17,15 +17,15 @@ GPtrArray *dyno_unlabelled_list (DynoDataset *dataset, const DynoOpenContext *co
 void dyno_unlabelled_note (DynoDataset *dataset, const DynoOpenContext *context, const char *path,
                            const char *reason);
 
-/* X.npy in a folder; NULL: it has none; g_free. */
+/* The X.npy in a folder; NULL: there is none; g_free. */
 char *dyno_npy_find_samples (const char *folder);
-/* A name of arrays of targets. */
+/* TRUE for a usual name of arrays of targets. */
 gboolean dyno_npy_is_target_name (const char *name);
 
 /* Takes x over, also on error. */
 typedef gboolean (*DynoSamplesFunc) (DynoArray *x, gpointer data, GError **error);
 
-/* The arrays of samples of an .npz, by their names, else the only one that there is. */
+/* The arrays of samples of an .npz, by their names, else its only array. */
 gboolean dyno_npz_each_samples (const char *path, const DynoOpenContext *context,
                                 DynoSamplesFunc func, gpointer data, GError **error);
 

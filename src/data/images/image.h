@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG, PNG, WebP, BMP and TIFF files: what they are, from their content; and decoding to RGB bytes of a
- * wanted size. */
+/* JPEG, PNG, WebP, BMP and TIFF files: recognises them by their content and decodes them to RGB
+ * bytes of a wanted size. */
 #pragma once
 #include "data-error.h"
 
@@ -19,11 +19,11 @@ typedef struct {
   DynoImageType type;
   guint32 width, height; /* as stored */
   gboolean progressive;  /* JPEG */
-  guint8 bits;           /* of a channel; 8 where the type has no other */
+  guint8 bits;           /* bits of a channel; 8 where the type has no other */
   gboolean grey;         /* one channel, or one and alpha */
-  gboolean garbage;      /* JPEG with bytes between its segments that are of none */
-  /* by EXIF or XMP, or a TIFF's own, 1 to 8; from 5 on width and height change places when it is
-   * shown */
+  gboolean garbage;      /* JPEG with bytes between its segments that belong to no segment */
+  /* by EXIF or XMP, or a TIFF's own, 1 to 8; from 5 on width and height change places when the
+   * image is shown */
   guint8 orientation;
 } DynoImageFacts;
 
@@ -31,41 +31,42 @@ typedef struct {
 #define DYNO_IMAGE_MAX_SIDE       32768
 #define DYNO_IMAGE_MAX_PIXELS     (G_GUINT64_CONSTANT (120) * 1000 * 1000)
 #define DYNO_IMAGE_MAX_FILE_BYTES (G_GUINT64_CONSTANT (256) << 20)
-#define DYNO_IMAGE_MAX_SCANS      100 /* of a progressive JPEG; usual are about 10 */
+#define DYNO_IMAGE_MAX_SCANS      100 /* of a progressive JPEG; about 10 are usual */
 /* scans times pixels */
 #define DYNO_IMAGE_MAX_SCAN_WORK (G_GUINT64_CONSTANT (2) * 1000 * 1000 * 1000)
 
-/* Width and height when it is shown. */
+/* Width and height of the shown image. */
 void dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *height);
 
-/* Type and size from the header, in memory or from an open file, of which only pieces of the header
- * are read: of the size bytes from `at` on.  Errors: UNSUPPORTED (no image, or a variant), CORRUPT, TOO_LARGE, READ. */
+/* Reads type and size from the header, in memory or in an open file, of which only pieces of the
+ * header are read: the image has size bytes from `at` on.  Errors: UNSUPPORTED (no image, or a
+ * variant), CORRUPT, TOO_LARGE, READ. */
 gboolean dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError **error);
 gboolean dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts *facts,
                                 GError **error);
 
 /* Decodes the image file that lies in the first file_size bytes of scratch into out, (height,
- * width, 3), scaled to cover and cut in the middle.  Alpha is composed on white, a JPEG is turned
- * as its EXIF says.  scratch grows as needed.  Errors: as of probe; CORRUPT also for a file that
- * ends early. */
+ * width, 3), scaled to cover and cut in the middle.  Alpha is composed on white, and a JPEG is
+ * turned by its EXIF orientation.  scratch grows as needed.  Errors: as of probe; CORRUPT also for
+ * a file that ends early. */
 gboolean dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 height,
                             guint8 *out, GError **error);
 
-/* A piece of an image as it is stored, in its pixels; what of it lies outside is black. */
+/* A piece of an image in stored pixels; the part of it that lies outside the image is black. */
 typedef struct {
   gint32 x, y, width, height; /* sides are positive */
 } DynoImageBox;
 
-/* FALSE: its sides or its place are beyond what an image may have, or its pixels too many. */
+/* FALSE: its sides or its place are beyond the limits of an image, or it has too many pixels. */
 gboolean dyno_image_box_is_good (const DynoImageBox *box);
 
-/* Decodes that piece alone, scaled to cover and cut in the middle.  The image is not turned: what
- * marks a piece of it was measured on the stored pixels. */
+/* Decodes only that piece, scaled to cover and cut in the middle.  The image is not turned: the box
+ * of the piece was measured on the stored pixels. */
 gboolean dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox *box,
                                 guint32 width, guint32 height, guint8 *out, GError **error);
 
-/* Pixels as a file in memory: (height, width, channels) of 1 or 3 channels, or of 3; JPEG of quality
- * 95 with whole chroma.  out is overwritten.  Errors: TOO_LARGE. */
+/* Encodes pixels as a file in memory: (height, width, channels) of 1 or 3 channels, or of 3; JPEG
+ * has quality 95 and full chroma.  out is overwritten.  Errors: TOO_LARGE. */
 gboolean dyno_image_encode_png (const guint8 *pixels, guint32 width, guint32 height,
                                 guint32 channels, GByteArray *out, GError **error);
 gboolean dyno_image_encode_jpeg (const guint8 *pixels, guint32 width, guint32 height,

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes that a header is read from, and the orientation that EXIF or XMP says, for the probes of
+/* The source of the bytes of a header, and the orientation by EXIF or XMP, for the probes of
  * image.c. */
 #pragma once
 #include "image.h"
 
 G_BEGIN_DECLS
 
-/* A header in memory, or in a file of which one window is held. */
+/* A header in memory, or in a file, one window of which is held. */
 typedef struct {
   const guint8 *bytes;
   gsize size;
   int fd;                     /* -1: bytes are all */
-  guint64 file_at, file_size; /* of the image within the file */
+  guint64 file_at, file_size; /* place of the image within the file */
   guint64 window_at;
   guint8 window[4096];
   gboolean failed;
@@ -50,18 +50,18 @@ dyno_tiff32 (const guint8 *p, gboolean big)
   return big ? dyno_be32 (p) : dyno_tiff16 (p, FALSE) | dyno_tiff16 (p + 2, FALSE) << 16;
 }
 
-/* The orientation, 1 to 8, that length bytes at offset say; 0: none, or they are damaged, which
- * spoils no picture.  EXIF: a TIFF header, after "Exif" and two zeros or not.  XMP: a packet; of an
- * APP1 segment, after its name. */
+/* The orientation, 1 to 8, from length bytes at offset; 0: there is none, or the bytes are damaged,
+ * which does not make the image unusable.  EXIF: a TIFF header, with or without "Exif" and two
+ * zeros before it.  XMP: a packet; in an APP1 segment, the packet after its name. */
 guint8 dyno_orientation_of_exif (DynoImageSource *source, guint64 offset, guint64 length);
 guint8 dyno_orientation_of_xmp (DynoImageSource *source, guint64 offset, guint64 length);
 guint8 dyno_orientation_of_app1_xmp (DynoImageSource *source, guint64 offset, guint64 length);
 
-/* EXIF before XMP; each 0 where it says nothing. */
+/* EXIF takes precedence over XMP; each is 0 where it has no orientation. */
 void dyno_orientation_set (DynoImageFacts *facts, guint8 by_exif, guint8 by_xmp);
 
-/* Those of a PNG's chunks before its pixels (what comes after them would cost a read of the whole
- * file), and of a WebP's. */
+/* The orientations from a PNG's chunks before its pixels (reading those after them would mean
+ * reading the whole file), and from a WebP's chunks. */
 void dyno_orientation_find_png (DynoImageSource *source, DynoImageFacts *facts);
 void dyno_orientation_find_webp (DynoImageSource *source, DynoImageFacts *facts);
 

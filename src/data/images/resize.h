@@ -14,13 +14,13 @@ void dyno_resize_cover (const guint8 *source, guint32 source_width, guint32 sour
 guint64 dyno_resize_scratch_bytes (guint32 source_width, guint32 source_height, guint32 channels,
                                    guint32 width, guint32 height);
 
-/* A piece of an image, in pixels and parts of them. */
+/* A piece of an image, in pixels and fractions of pixels. */
 typedef struct {
   double x, y, width, height;
 } DynoResizeWindow;
 
-/* Scales the window of source to width x height, each side for itself.  No pixel that the window
- * does not touch counts, as if it had been cut out before.  It lies within the source. */
+/* Scales the window of source to width x height, each side independently.  Pixels outside the
+ * window do not count, as if the window had been cut out before.  It lies within the source. */
 void dyno_resize_window (const guint8 *source, guint32 source_width, guint32 channels,
                          const DynoResizeWindow *window, guint32 width, guint32 height, guint8 *out,
                          gpointer scratch);
@@ -28,7 +28,7 @@ guint64 dyno_resize_window_scratch_bytes (guint32 source_width, guint32 channels
                                           const DynoResizeWindow *window, guint32 width,
                                           guint32 height);
 
-/* Microseconds that this thread has spent in scaling since it asked last. */
+/* Microseconds that this thread has spent in scaling since the last call. */
 guint64 dyno_resize_take_us (void);
 
 G_END_DECLS

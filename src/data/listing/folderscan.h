@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the image files of an image folder (folderscan.c), and reading their headers
- * (folderprobe.c), which takes the list of the scan; and both kept on disk (folderindex.c). */
+/* Finds the image files of an image folder (folderscan.c) and reads the headers of the found files
+ * (folderprobe.c); both results can be kept on disk (folderindex.c). */
 #pragma once
 #include "dataset-class.h"
 #include <sys/stat.h>
 
 G_BEGIN_DECLS
 
-/* A file in 8 bytes, its name in one block of all names: a million files take some tens of
+/* A file in 8 bytes, its name in one block with all names: a million files take a few tens of
  * megabytes. */
 typedef struct {
   guint32 folder; /* in folders */
@@ -15,13 +15,13 @@ typedef struct {
 } DynoScanFile;
 
 typedef struct {
-  char *path; /* openable, as given by the user and extended */
+  char *path; /* can be opened: as given by the user, with the levels below */
   gint32 class_id;
   gboolean validation;
-  guint64 stamp; /* dyno_scan_stamp of it before it was listed */
+  guint64 stamp; /* its dyno_scan_stamp before it was listed */
 } DynoScanFolder;
 
-/* A folder that was looked at for other folders, or could not be entered. */
+/* A folder that was searched for other folders, or could not be entered. */
 typedef struct {
   char *path;
   guint64 stamp;
@@ -32,11 +32,11 @@ typedef struct {
   GArray *files;     /* DynoScanFile, by part, class, path */
   GArray *folders;   /* DynoScanFolder */
   GByteArray *names; /* names ended by 0 */
-  /* For the index alone. */
+  /* Only for the index: */
   GArray *watched; /* DynoScanWatched */
-  GArray *refused; /* DynoScanFile of what is no image, as far as it is to be looked at again */
+  GArray *refused; /* DynoScanFile of files without images that must be looked at again */
   guint64 n_refused;
-  gint64 newest;   /* the latest time, in seconds, at which a folder had changed */
+  gint64 newest;   /* the latest time, in seconds, at which a folder changed */
   gboolean unsure; /* something could not be read: that may change without a trace */
 } DynoFolderScan;
 
@@ -44,42 +44,38 @@ typedef struct {
  * Errors: UNKNOWN (no class folders), TOO_LARGE, NOT_FOUND, READ; G_IO_ERROR_CANCELLED. */
 gboolean dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset,
                                const DynoOpenContext *context, GError **error);
-/* Empty lists; of a zeroed scan. */
+/* Sets up empty lists in a zeroed scan. */
 void dyno_folder_scan_init (DynoFolderScan *scan, const char *root);
 void dyno_folder_scan_clear (DynoFolderScan *scan);
 
 char *dyno_folder_scan_get_path (const DynoFolderScan *scan, const DynoScanFile *file);
 
-/* A hash of what changes when a folder gets or loses an entry, or a file other content; newest,
- * which
- * may be NULL, is raised to the time of its last change. */
+/* A hash that changes when a folder gets or loses an entry, or a file gets other content; newest,
+ * which may be NULL, is raised to the time of its last change. */
 guint64 dyno_scan_stamp (const struct stat *status, gint64 *newest);
 
-/* Counts a file that is not used, and lists it while there is room. Not for several threads at
- * once. */
+/* Counts a file that is not used, and lists it while there is room.  Not thread-safe. */
 void dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path,
                             const char *reason);
 
-/* Second half: reads the headers of scan's files by a few threads, drops those that are not images,
- * and fills the facts that come from headers.  Errors: those of dyno_folder_scan_run. */
+/* The second half: reads the headers of the scan's files by a few threads, drops files that are not
+ * images, and fills the facts that come from headers.  Errors: those of dyno_folder_scan_run. */
 gboolean dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset,
                             const DynoOpenContext *context, GError **error);
 
-/* Both halves from the index in the cache folder.  FALSE, and nothing is filled: there is none, the
- * folder has changed since, or it was cancelled.
- * What is noticed: entries that were added, removed, renamed or replaced, by the times of their
- * folders; files that were refused and have changed; and of the other files every n-th one that was
- * written in place, so that at most DYNO_INDEX_WITNESSES are looked at.  Not noticed: other files
- * that were written in place, and links whose targets are others now.  Their content is checked
- * when
- * they are decoded, as always. */
+/* Fills both halves from the index in the cache folder.  FALSE, and nothing is filled: there is no
+ * index, the folder has changed since, or it was cancelled.  These changes are noticed: entries
+ * that were added, removed, renamed or replaced, by the times of their folders; refused files that
+ * have changed; and of the other files every n-th one that was written in place, with n such that
+ * at most DYNO_INDEX_WITNESSES are looked at.  These are not noticed: other files that were written
+ * in place, and links with new targets.  Their content is checked when they are decoded, as
+ * always. */
 gboolean dyno_folder_index_load (DynoFolderScan *scan, DynoDataset *dataset,
                                  const DynoOpenContext *context);
 
-/* Writes the index of a folder that was scanned from `started` on, a wall-clock time in seconds;
- * not
- * of a small one, of one that changed just before, or where something could not be read.  A failure
- * is logged and otherwise ignored. */
+/* Writes the index of a folder that was scanned from `started` on, a wall-clock time in seconds.
+ * It is not written for a small folder, for a folder that changed just before, or where something
+ * could not be read.  A failure is logged and otherwise ignored. */
 void dyno_folder_index_save (const DynoFolderScan *scan, DynoDataset *dataset,
                              const DynoOpenContext *context, gint64 started);
 

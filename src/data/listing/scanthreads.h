@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Work on many items by a few threads that take chunks of them from a counter. */
+/* Does work on many items by a few threads, which take chunks of items from a counter. */
 #pragma once
 #include "dataset.h"
 
 G_BEGIN_DECLS
 
-/* Items first to end, of any thread; chunks come in no order. */
+/* Handles items first to end, on any thread; chunks come in no order. */
 typedef void (*DynoScanFunc) (guint64 first, guint64 end, gpointer data);
 
-/* Gives each of n items to func once and waits for all.  progress (may be NULL) hears on the
- * calling thread of items done.  FALSE: cancelled; then not every item was given. */
+/* Gives each of n items to func once and waits for all.  progress (may be NULL) is called on the
+ * calling thread with the number of items done.  FALSE: cancelled; then some items may not have
+ * been given. */
 gboolean dyno_scan_threads_run (guint64 n, guint chunk, guint max_threads, DynoScanFunc func,
                                 gpointer data, DynoScanProgress progress, gpointer progress_data,
                                 GCancellable *cancellable, GError **error);

@@ -1,25 +1,26 @@
 /* SPDX-License-Identifier: MIT */
-/* What loader.c (the consumer's side) and loader-worker.c (the workers' side) share.  The consumer
- * decodes where no worker is left, and the last of both frees the loader: so each calls the other.
+/* Shared by loader.c (the consumer's side) and loader-worker.c (the workers' side).  The consumer
+ * decodes where no worker is left, and the last user of either side frees the loader: so each file
+ * calls the other.
  *
  * Invariants:
- * - One mutex guards all of the loader but the memory of the slots.  Rows of a slot are written
+ * - One mutex guards all of the loader except the memory of the slots.  Rows of a slot are written
  *   only by the holder of a task between its visits to the mutex that begin and end the writing;
  *   the consumer reads them after it has seen the slot ready.
  * - A task is a run of rows of one batch.  Its writing begins only when the loader is still in the
  *   task's generation, the slot still holds the task's batch and nobody else writes or has written
- *   the rows: a worker that comes late, even hours, touches nothing.  So a stuck worker can be left
- *   behind.
+ *   the rows: a worker that comes late, even by hours, touches nothing.  So a stuck worker can be
+ *   abandoned.
  * - While it writes, a worker never waits for anything but the CPU: files are read before, into its
  *   own memory, or at once.  So the end of a writing can be waited for.
- * - A writing that fails is called off, and the rows count as unwritten; the one that completes a
- *   task writes all of its rows.
+ * - A writing that fails is discarded, and the rows count as unwritten; the writing that completes
+ *   a task writes all of its rows.
  * - A generation begins with each start_epoch and with free.  Within one, a batch has one number
  *   and is opened once.
  * - Patience counts time that the consumer spends waiting, in bounded ticks: while the whole
  *   process stands still (a stop by a signal, a suspended machine) it does not pass.
- * - The loader's struct lives until the last worker is gone (references), the workers' list tells
- *   which are waited for. */
+ * - The loader's struct lives until the last worker is gone (references); the workers' list has the
+ *   workers that are waited for. */
 #pragma once
 #include "loader.h"
 #include "sample-cache.h"
@@ -34,17 +35,17 @@ typedef enum {
   DYNO_SLOT_FREE,
   DYNO_SLOT_FILLING,
   DYNO_SLOT_READY,
-  DYNO_SLOT_HELD, /* by the consumer */
+  DYNO_SLOT_HELD, /* decoded by the consumer */
 } DynoSlotState;
 
 typedef struct {
-  DynoBatch batch; /* first: the consumer's pointer is the slot's */
+  DynoBatch batch; /* first member: the consumer's pointer is also the slot's */
   DynoSlotState state;
   guint32 claimed; /* rows given out in tasks */
   guint32 done;    /* rows written */
   guint32 n_bad;   /* rows whose own sample was bad */
   GError *error;   /* set: the batch cannot be completed */
-  gboolean *taken; /* (batch): a task that starts at this row is being written, or is */
+  gboolean *taken; /* (batch): a task that starts at this row is being written, or was */
   gpointer block;  /* the memory of the fields */
   gpointer own_block;
 } DynoSlot;
@@ -54,15 +55,15 @@ typedef struct {
   guint slot;
   guint64 batch; /* number of the batch that the slot holds */
   guint32 row, count;
-  guint64 position; /* of the first row in the epoch's order */
-  guint reissued;   /* times it was given to another worker */
+  guint64 position; /* position of the first row in the epoch's order */
+  guint reissued;   /* number of times that it was given to another worker */
 } DynoLoaderTask;
 
 /* Memory of one decoding thread. */
 typedef struct {
-  guint8 *block;     /* (chunk samples), where they are not decoded in their slot; or NULL */
+  guint8 *block;     /* (chunk samples), where samples are not decoded in their slot; or NULL */
   GByteArray *bytes; /* what a decoder reads a file into */
-  gboolean writing;  /* has begun to write the rows of its task, and waits for the CPU alone */
+  gboolean writing;  /* has begun to write the rows of its task, and waits only for the CPU */
 } DynoWorkerScratch;
 
 typedef struct {
@@ -71,7 +72,7 @@ typedef struct {
   DynoWorkerScratch *scratch;
   DynoLoaderTask task;
   gboolean busy;        /* with its task */
-  gint64 busy_since_us; /* on the loader's waited_us */
+  gint64 busy_since_us; /* begin of the task, on the loader's waited_us */
   gboolean abandoned;   /* stuck: nobody waits for it any more */
 } DynoWorker;
 
@@ -82,20 +83,20 @@ struct _DynoLoader {
   DynoDataset *dataset;
   DynoSampleCache *cache; /* may be NULL */
   DynoLoaderParams params;
-  guint32 *indices; /* (n_samples) of the data set */
+  guint32 *indices; /* (n_samples) indices in the data set */
   guint32 n_samples;
   DynoBatchSchema schema;
   DynoBatchLayout layout;       /* of a slot */
   DynoBatchLayout chunk_layout; /* of a worker's block */
   guint32 chunk;                /* most rows of a task; see dyno_loader_claim */
   guint64 n_batches;
-  guint64 bad_limit; /* bad samples that an epoch may have */
-  gint64 stuck_us;   /* a task waited for longer is given to another worker */
-  gint64 give_up_us; /* and past this without a row written the consumer gets an error */
+  guint64 bad_limit; /* bad samples that are allowed in an epoch */
+  gint64 stuck_us;   /* a task that is waited for longer is given to another worker */
+  gint64 give_up_us; /* after this time without a written row the consumer gets an error */
   gint64 (*clock) (void);
 
   GMutex mutex;
-  GCond work;  /* tasks may be had, or a worker should end */
+  GCond work;  /* there may be tasks, or a worker should end */
   GCond ready; /* a slot is ready, a worker ended, something was cancelled */
   gboolean quit;
   gboolean active; /* an epoch was started */
@@ -107,7 +108,7 @@ struct _DynoLoader {
   guint64 consume_batch;
   guint64 delivered_bad;
   GError *failed;
-  gint64 waited_us; /* by the consumer, in bounded ticks, since the loader was made */
+  gint64 waited_us; /* waited by the consumer, in bounded ticks, since the loader was made */
   /* on waited_us: when rows were written last, or the consumer began to wait */
   gint64 waiting_since_us;
 
@@ -116,8 +117,8 @@ struct _DynoLoader {
   gint filling;      /* slot with rows to give out, or -1 */
   guint prefetch;    /* asked for */
   guint writing;     /* tasks whose rows are being written */
-  double row_us;     /* that a row took lately; 0: not known */
-  gboolean draining; /* someone waits for writing to become 0 */
+  double row_us;     /* recent time of a row; 0: not known */
+  gboolean draining; /* a thread waits until writing is 0 */
   GQueue reissue;    /* DynoLoaderTask * */
 
   guint target_workers, alive;
@@ -130,10 +131,10 @@ struct _DynoLoader {
   guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
   guint64 distinct_bad;
   GPtrArray *bad_list;
-  GHashTable *bad_reasons; /* place + 1 to char *; filled with blank_bad alone */
+  GHashTable *bad_reasons; /* from place + 1 to char *; filled only with blank_bad */
 };
 
-/* All with the mutex held. */
+/* All of these with the mutex held. */
 gboolean dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task);
 void dyno_loader_spawn_workers (DynoLoader *loader);
 
@@ -163,11 +164,11 @@ void dyno_loader_unref (DynoLoader *loader);
 void dyno_loader_point (const DynoLoader *loader, const DynoBatchLayout *layout, gpointer block,
                         guint32 row, gpointer *fields);
 
-/* TRUE while the rows of a task are still to be filled; mutex held. */
+/* TRUE while the rows of a task still have to be filled; mutex held. */
 gboolean dyno_loader_is_wanted (const DynoLoader *loader, const DynoLoaderTask *task);
 
-/* For tests: the waiting after which a worker counts as stuck and the consumer gives up, and
- * another clock. */
+/* For tests: the wait after which a worker counts as stuck and the consumer gives up, and another
+ * clock. */
 void dyno_loader_set_patience (DynoLoader *loader, gint64 stuck_us, gint64 give_up_us);
 void dyno_loader_set_clock (DynoLoader *loader, gint64 (*clock) (void));
 

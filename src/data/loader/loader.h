@@ -2,18 +2,18 @@
 /* The loader: worker threads decode samples into the slots of a ring of batches, ahead of the
  * training step.
  *
- * What it promises:
- * - The order of samples, and every random choice, follow from (seed, epoch, position) alone: any
+ * Guarantees:
+ * - The order of samples, and every random choice, follow only from (seed, epoch, position): any
  *   number of workers, any prefetch and any timing give the same batches.
  * - Slots are memory of the caller (page-locked staging) or the loader's own; no allocation after
- *   _new.  What can be had without waiting is decoded in its slot, nowhere else.
+ *   _new.  A sample that can be had without waiting is decoded directly in its slot.
  * - A sample that fails to decode is replaced by the next good one of its epoch's order, counted
  *   and listed; past max_bad_share of an epoch the loader stops with an error.
- * - A disk or server that fails (EIO and the like, or all files gone) makes no sample bad: once no
- *   other sample can be had either, the loader stops with UNREACHABLE, and an epoch that is started
- *   again at the batch where it stopped gives what it would have given.
- * - With 0 workers the consumer's thread decodes.  Workers belong to no epoch (persistent) unless
- *   asked otherwise.
+ * - A disk or server that fails (EIO and similar errors, or all files gone) makes no sample bad:
+ *   once no other sample can be had either, the loader stops with UNREACHABLE, and an epoch that is
+ *   started again at the batch where it stopped continues with the same batches.
+ * - With 0 workers the consumer's thread decodes.  Workers outlive epochs (persistent) unless the
+ *   params say otherwise.
  * Threads: one consumer thread calls _next, _release, _start_epoch; _set_workers, _set_prefetch and
  * the counters may be used from any thread.  _free joins the workers, also in the middle of an
  * epoch. */
@@ -30,39 +30,40 @@ typedef struct {
   guint32 width, height; /* of the decoded samples */
   guint64 seed;
   gboolean shuffle;
-  /* each class in its turn and shuffled, samples of small ones several times; an epoch has as many
-   * samples as without.  No effect where there are no classes. */
+  /* classes take turns and are shuffled, so that samples of small classes come several times; an
+   * epoch has the same number of samples as without.  No effect where there are no classes. */
   gboolean balance;
-  gboolean drop_last; /* training: every batch is full; FALSE: the last may be short */
-  /* Processes that share the order out (0: one), and which of them this is: a turn of so many
-   * batches (0: 1) is rank 0's, the next one rank 1's, and so on.  A rank may have a turn less than
-   * another; without drop_last a turn may be short, and a rank may have none. */
+  gboolean drop_last; /* training: every batch is full; FALSE: the last one may be short */
+  /* The number of processes that share the order (0: one), and the rank of this one: a turn of so
+   * many batches (0: 1) goes to rank 0, the next turn to rank 1, and so on.  A rank may have one
+   * turn less than another; without drop_last a turn may be short, and a rank may have none. */
   guint ranks, rank, turn;
   guint workers; /* threads; 0: the consumer decodes */
-  gint nice;     /* of the workers; 0: as the thread that makes the loader */
-  /* batches ahead a worker would be in PyTorch; here: slots ahead in all = max (1, prefetch) */
+  gint nice;     /* of the workers; 0: that of the thread that makes the loader */
+  /* batches that a worker would be ahead in PyTorch; here: slots ahead in all = max (1,
+   * prefetch) */
   guint prefetch;
   gboolean persistent; /* workers live over epochs; FALSE: they end with each epoch */
-  /* Of a data set whose info says `croppable` (of others without effect): each sample is a crop,
+  /* For a data set whose info says `croppable` (without effect for others): each sample is a crop,
    * drawn from its seed, and no cache is kept. */
   DynoCrop crop;
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
-  /* A sample that cannot be read is zeros, and no other takes its place; dyno_loader_find_bad tells
-   * which are.  max_bad_share is without effect. */
+  /* A sample that cannot be read is zeros, and no other replaces it; dyno_loader_find_bad names
+   * such samples.  max_bad_share has no effect then. */
   gboolean blank_bad;
   gpointer *slots; /* n_slots blocks of memory, a batch layout's total_bytes each; NULL: own */
   guint n_slots;   /* at least 2 with slots; prefetch is capped by n_slots - 1 */
 } DynoLoaderParams;
 
 typedef struct {
-  guint slot;      /* index of the slot that holds it */
+  guint slot;      /* index of the slot with the batch */
   guint64 index;   /* batch number in the epoch */
   guint32 n_valid; /* samples in it; < batch only in a short last batch */
-  /* (batch, shape) of each field of the data set's schema, as its layout places them in the slot.
-   * A field of role SEED: random words from (seed, epoch, position); of the others invalid samples
-   * are zero. */
+  /* (batch, shape) of each field of the data set's schema, placed in the slot by its layout.  A
+   * field of role SEED holds random words from (seed, epoch, position); in the other fields invalid
+   * samples are zero. */
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
 } DynoBatch;
 
@@ -73,25 +74,25 @@ DynoLoader *dyno_loader_new (DynoDataset *dataset, const GArray *indices,
 void dyno_loader_free (DynoLoader *loader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLoader, dyno_loader_free)
 
-/* Batches in memory of its own that a loader without `slots` makes for a prefetch. */
+/* The number of batches in its own memory that a loader without `slots` makes for a prefetch. */
 guint dyno_loader_count_slots (guint prefetch);
 
-guint64 dyno_loader_get_batches (DynoLoader *loader); /* an epoch */
+guint64 dyno_loader_get_batches (DynoLoader *loader); /* of an epoch */
 
-/* The fields of its batches, and where they lie in a slot. */
+/* The fields of its batches, and their places in a slot. */
 const DynoBatchSchema *dyno_loader_get_schema (DynoLoader *loader);
 const DynoBatchLayout *dyno_loader_get_layout (DynoLoader *loader);
 
-/* Begins an epoch at a batch (0: from its start; > 0: a resumed run).  Batches of an earlier epoch
- * are dropped. */
+/* Begins an epoch at a batch (0: at its start; > 0: for a resumed run).  Batches of an earlier
+ * epoch are dropped. */
 void dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch);
 
 /* The next batch of the epoch, or NULL: at the end of the epoch with *error unset, else with an
- * error.  Blocks while the workers are behind; *wait_us (may be NULL) says how long.  Cancelling
- * the cancellable ends the wait.  The batch is valid until _release. */
+ * error.  Blocks while the workers are behind; *wait_us (may be NULL) is the time that it blocked.
+ * Cancelling the cancellable ends the wait.  The batch is valid until _release. */
 DynoBatch *dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable,
                              GError **error);
-/* Waits as _next does, and takes nothing.  TRUE: the next batch is ready, or the epoch is over. */
+/* Waits like _next, and takes nothing.  TRUE: the next batch is ready, or the epoch is over. */
 gboolean dyno_loader_wait (DynoLoader *loader, GCancellable *cancellable, GError **error);
 void dyno_loader_release (DynoLoader *loader, DynoBatch *batch);
 
@@ -101,14 +102,14 @@ void dyno_loader_set_prefetch (DynoLoader *loader, guint prefetch);
 
 typedef struct {
   guint64 samples;     /* decoded since the start */
-  guint64 bad_samples; /* replaced, in each epoch anew */
+  guint64 bad_samples; /* samples that were replaced; a sample counts in each epoch */
   guint64 cached_bytes;
-  guint64 decode_us;   /* summed over workers, all of what a sample takes them */
-  guint64 fetch_us;    /* of it, reading files */
-  guint64 resample_us; /* of it, scaling what was decoded */
-  guint64 stage_us;    /* of it, copying between the cache, a worker's memory and the slot */
+  guint64 decode_us;   /* time of all samples, summed over workers */
+  guint64 fetch_us;    /* part of it for reading files */
+  guint64 resample_us; /* part of it for scaling decoded samples */
+  guint64 stage_us;    /* part of it for copying between cache, workers' memory and slots */
   guint ready;         /* batches waiting for the consumer */
-  guint workers;       /* alive */
+  guint workers;       /* workers that live */
 } DynoLoaderStats;
 void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
 
@@ -117,8 +118,8 @@ void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
 guint64 dyno_loader_count_bad (DynoLoader *loader);
 char **dyno_loader_list_bad (DynoLoader *loader);
 
-/* With blank_bad: why the sample at a place of the loader's indices could not be read, of a batch
- * that was had; NULL: it could.  g_free. */
+/* With blank_bad: the reason why the sample at a place of the loader's indices could not be read,
+ * for a batch that was taken; NULL: it could.  g_free. */
 char *dyno_loader_find_bad (DynoLoader *loader, guint32 place);
 
 G_END_DECLS
