@@ -34,7 +34,7 @@ typedef struct {
   GByteArray *names; /* names ended by 0 */
   /* Only for the index: */
   GArray *watched; /* DynoScanWatched */
-  GArray *refused; /* DynoScanFile of files without images that must be looked at again */
+  GArray *refused; /* DynoScanFile of files, no images, to be looked at again */
   guint64 n_refused;
   gint64 newest;   /* the latest time, in seconds, at which a folder changed */
   gboolean unsure; /* something could not be read: that may change without a trace */

@@ -10,7 +10,7 @@ typedef struct _DynoNamedFiles DynoNamedFiles;
 
 typedef enum {
   DYNO_NAMED_AS_WRITTEN, /* the file is there */
-  DYNO_NAMED_FOUND,      /* it is the file of another name */
+  DYNO_NAMED_FOUND,      /* the file is there under another name */
   DYNO_NAMED_AMBIGUOUS,  /* several files match */
   DYNO_NAMED_MISSING,
 } DynoNamed;

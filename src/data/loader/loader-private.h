@@ -35,7 +35,7 @@ typedef enum {
   DYNO_SLOT_FREE,
   DYNO_SLOT_FILLING,
   DYNO_SLOT_READY,
-  DYNO_SLOT_HELD, /* decoded by the consumer */
+  DYNO_SLOT_HELD, /* held by the consumer */
 } DynoSlotState;
 
 typedef struct {
