@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packing a data set.  Samples are read and encoded by all cores, some at a time, and written in
- * their order by one. */
+/* Packs a data set.  All cores read and encode samples, some at a time, and one thread writes them
+ * in their order. */
 #include "convert.h"
 #include "checked.h"
 #include "datafile.h"
@@ -29,14 +29,14 @@ typedef struct {
   GByteArray *scratch, *bytes, *pixels;
   const char *extension;
   gboolean copied;
-  const DynoImageBox *box; /* the sample's piece of the image that is written; NULL: all of it */
+  const DynoImageBox *box; /* the written piece of the image; NULL: all of the image */
   GError *error;
 } Packed;
 
 typedef struct {
   guint32 index;
   guint64 hash;     /* of the image file */
-  DynoImageBox box; /* no width: there is none */
+  DynoImageBox box; /* width 0: there is none */
 } Written;
 
 typedef struct {
@@ -45,7 +45,7 @@ typedef struct {
   const char *path;
   char *temporary;
   int fd;
-  GArray *written; /* Written, in the order of the file */
+  GArray *written; /* Members that are written, in the order of the file */
   Packed packed[CHUNK];
   GPtrArray *skipped; /* may be NULL */
   DynoConverted *converted;
@@ -74,7 +74,7 @@ extension_of (DynoImageType type)
     }
 }
 
-/* Scaled so that the shorter side is `size`; never enlarged. */
+/* Scales the image so that the shorter side is `size`; never enlarges it. */
 static void
 scale (guint32 size, guint32 *width, guint32 *height)
 {
@@ -106,8 +106,8 @@ encode (const Convert *convert, Packed *one, guint32 width, guint32 height, gboo
                  : dyno_image_encode_jpeg (one->pixels->data, width, height, one->bytes, error));
 }
 
-/* Whether the piece alone, without loss, gives the same pixels at any size: a JPEG is decoded smaller
- * where little is wanted of it, by its own blocks, and so is kept whole. */
+/* TRUE where the piece by itself, stored without loss, gives the same pixels at any size: a JPEG is
+ * decoded smaller where a small size is wanted, by its own blocks, and so is kept whole. */
 static gboolean
 is_cut_exactly (const DynoImageFacts *facts, const DynoImageBox *box)
 {
@@ -154,7 +154,7 @@ pack_file (const Convert *convert, Packed *one, GError **error)
   return TRUE;
 }
 
-/* Bytes in grey or RGB are an image file each, everything else an array. */
+/* Bytes in grey or RGB are an image file each, all other samples an array. */
 static gboolean
 are_images (const DynoDatasetInfo *info)
 {
@@ -165,7 +165,7 @@ are_images (const DynoDatasetInfo *info)
          && (channels == 1 || channels == 3);
 }
 
-/* As it is fed, without the steps that were padded. */
+/* The sample in the form in which it is fed, without padded steps. */
 static gboolean
 pack_array (const Convert *convert, Packed *one, GError **error)
 {
@@ -265,8 +265,8 @@ is_validation (DynoDataset *dataset, guint64 index)
          && dataset->klass->is_validation (dataset, index);
 }
 
-/* A line each, as targetnames.h has them; "": they have none, or too long ones for the file's
- * reader. */
+/* A line for each name, in the format of targetnames.h; "": there are no names, or they are too
+ * long for the reader of the file. */
 static char *
 list_value_names (const DynoDatasetInfo *info)
 {
@@ -284,8 +284,8 @@ list_value_names (const DynoDatasetInfo *info)
   return g_string_free (g_steal_pointer (&names), FALSE);
 }
 
-/* The names of values, and all that is of the whole data set, stand with the file's first sample
- * alone. */
+/* Only the file's first sample has the names of values and the description of the whole data
+ * set. */
 static char *
 describe_target (const Convert *convert, guint64 index, const DynoImageBox *box, gboolean first)
 {
@@ -352,7 +352,7 @@ write_one (Convert *convert, Packed *one, GError **error)
   return TRUE;
 }
 
-/* A disk or server that fails makes no sample bad. */
+/* A failing disk or server does not make a sample bad. */
 static gboolean
 skip_one (Convert *convert, Packed *one, GError **error)
 {
@@ -447,8 +447,8 @@ compare_indices (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* The fields that the network reads, but for the size where images were scaled, and the names of classes in their
- * order. */
+/* Compares the fields that the network reads, except the size where images were scaled, and the
+ * names of classes in their order. */
 static gboolean
 is_same_kind (const Convert *convert, DynoDataset *again)
 {
@@ -530,8 +530,8 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
   return FALSE;
 }
 
-/* Training samples in a fixed random order, so that who reads the file in its order is served
- * too. */
+/* Training samples come in a fixed random order, which also serves programs that read the file in
+ * its order. */
 static GArray *
 make_order (DynoDataset *dataset)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Careful opening and reading of data files.  O_NONBLOCK keeps open from waiting for a FIFO's
- * writer; the type is checked on the open descriptor, so that nothing can be swapped in between. */
+/* Opens and reads data files carefully.  O_NONBLOCK keeps open from waiting for a FIFO's writer;
+ * the type is checked on the open descriptor, so that the file cannot be swapped in between. */
 #include "datafile.h"
 #include "intl.h"
 #include <errno.h>
@@ -40,8 +40,8 @@ dyno_datafile_set_error (GError **error, int code, const char *path)
                _ ("Cannot read “%s”: %s"), shown, g_strerror (code));
 }
 
-/* open() refuses paths of PATH_MAX bytes and more: those are walked in pieces, each relative to the
- * folder before. */
+/* open() refuses paths of PATH_MAX bytes and more: a longer path is walked in pieces, each relative
+ * to the folder before. */
 static int
 open_path (const char *path, int flags)
 {
@@ -177,7 +177,8 @@ dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error)
     return TRUE;
   if (size <= G_MAXUINT32 / 2)
     {
-      /* The array rounds up to a power of two and aborts when there is no memory: ask first. */
+      /* The array rounds up to a power of two and aborts where there is no memory, so the size is
+       * tried first. */
       gpointer probe = size > unsure ? g_try_malloc (2 * size) : NULL;
       if (size <= unsure || probe)
         {
@@ -240,7 +241,7 @@ dyno_datafile_probe (const char *path, guint64 offset, GError **error)
 
   if (fd < 0)
     return FALSE;
-  /* What is cached tells nothing of the disk.  Whole pages alone are dropped. */
+  /* Cached bytes show nothing about the disk.  Only whole pages are dropped. */
   (void) posix_fadvise (fd, (off_t) (MIN (offset, (guint64) G_MAXINT64) / PIECE * PIECE), PIECE,
                         POSIX_FADV_DONTNEED);
   n = dyno_datafile_pread (fd, &byte, sizeof byte, offset);

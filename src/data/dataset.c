@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening a data set: the first class of the table that matches the location takes it.  What all
- * classes share is here: references, facts, the checks that hold for each. */
+/* Opening a data set: the first class of the table that matches the location takes it.  The shared
+ * parts of all classes are here: references, facts, and the checks for every class. */
 #include "dataset-class.h"
 #include "cores.h"
 #include "intl.h"
@@ -22,7 +22,7 @@ info_clear (DynoDatasetInfo *info)
   g_free (info->first_refused);
 }
 
-/* Endings of what people have images and sequences in, be they read or not. */
+/* Usual endings of files with images and sequences, also of kinds that are not read. */
 gboolean
 dyno_name_is_sample (const char *name)
 {
@@ -149,8 +149,8 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   return TRUE;
 }
 
-/* A kind of data set that has only classes, or only values, is refused where the other is asked
- * for. */
+/* A kind of data set that has only classes, or only values, is refused where the other is
+ * requested. */
 static gboolean
 check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
 {
@@ -214,7 +214,8 @@ dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
   return g_steal_pointer (&dataset);
 }
 
-/* The location of the data set within a folder, under the folder's name; NULL: it is the folder. */
+/* The location of the data set within a folder, under the folder's name; NULL: the folder itself is
+ * the data set. */
 static DynoLocation *
 look_within (const DynoLocation *root, const DynoDatasetClass **klass,
              const DynoDatasetParams *params)

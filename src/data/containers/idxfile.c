@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* One IDX file.  The header is checked before anything is allocated: a plain file must have exactly
- * the bytes that it promises, a gzip file must be large enough to inflate to them (deflate gains at
- * most 1032 to 1; and what is large gains no more than pictures do, which is far less), and no byte
- * past the promise is inflated. */
+/* Reads one IDX file.  The header is checked before anything is allocated: a plain file must have
+ * exactly the bytes that it promises, a gzip file must be large enough to inflate to them (deflate
+ * compresses at most 1032 to 1; large content may compress only as well as pictures do, which is
+ * far less), and no byte past the promise is inflated. */
 #include "idxfile.h"
 #include "checked.h"
 #include "datafile.h"
@@ -15,8 +15,8 @@
 #define MAX_SIDE      65535
 #define DEFLATE_RATIO 1032
 #define DEFLATE_SLACK 1024
-#define PICTURE_RATIO 128 /* MNIST has 5; pages that are all but white some tens */
-#define LARGE_BYTES   (G_GUINT64_CONSTANT (256) << 20) /* less may gain anything */
+#define PICTURE_RATIO 128 /* MNIST has a ratio of 5; almost white pages have some tens */
+#define LARGE_BYTES   (G_GUINT64_CONSTANT (256) << 20) /* smaller content may have any ratio */
 
 static guint32
 read_be32 (const guint8 *bytes)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* .mat files, by elements: a tag (type and bytes, or both with up to 4 bytes of data in 8), data,
- * and filling to 8 bytes.  Invariants: every size is checked against what is left of its element
- * before it is used; what is inflated from one file is bounded. */
+/* Reads .mat files by elements: a tag (type and bytes, or both with up to 4 bytes of data in 8),
+ * data, and filling to 8 bytes.  Invariants: every size is checked against what is left of its
+ * element before it is used; the bytes that are inflated from one file are bounded. */
 #include "matfile.h"
 #include "checked.h"
 #include <string.h>
@@ -82,7 +82,7 @@ load32 (const Parse *parse, const guint8 *bytes)
   return (guint32) load_bits (bytes, 4, parse->swap);
 }
 
-/* The element at the span's beginning, which moves behind it. */
+/* Takes the element at the span's beginning; the span then begins after it. */
 static gboolean
 take_element (Parse *parse, Span *span, Element *element, GError **error)
 {
@@ -111,7 +111,7 @@ take_element (Parse *parse, Span *span, Element *element, GError **error)
     return set_corrupt (error, "an element goes beyond what holds it");
   element->data.at = span->at + 8;
   element->data.end = span->at + 8 + size;
-  /* Compressed elements are not filled; the filling of the last one may be missing. */
+  /* Compressed elements are not padded; the padding of the last element may be missing. */
   if (element->type != MI_COMPRESSED)
     size = (guint32) MIN (dyno_align_up (size, 8), left - 8);
   span->at += 8 + (gsize) size;
@@ -229,7 +229,7 @@ fill_array (Parse *parse, Span span, DynoMatArray *array, gboolean *keep, GError
   guint kind;
 
   *keep = FALSE;
-  /* An array without content is an empty one, of a cell or a field. */
+  /* An array without content is an empty array, of a cell or a field. */
   if (span.at == span.end)
     return TRUE;
   if (!take_element (parse, &span, &flags, error))
@@ -262,8 +262,8 @@ take_array (Parse *parse, Span span, GError **error)
   return ok;
 }
 
-/* The whole of a compressed element, of which its first 8 bytes tell the size, at most: libmatio counts
- * filling that it does not write.  NULL: it is none. */
+/* Inflates the whole of a compressed element, at most to the size in its first 8 bytes: libmatio
+ * counts padding that it does not write.  NULL: it is no such element. */
 static guint8 *
 inflate_element (Parse *parse, Span span, gsize *size, GError **error)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The .npy header: magic, version, length, and a Python dictionary literal with exactly the keys
- * descr, fortran_order and shape.  Only that literal is parsed, by hand: nothing of it is
- * evaluated.
+ * descr, fortran_order and shape.  Only that literal is parsed, by hand; none of it is evaluated.
  * Source: numpy.lib.format, "Format Version 1.0" to "3.0". */
 #include "npyfile.h"
 #include "checked.h"
@@ -90,7 +89,7 @@ take_number (Cursor *cursor, guint64 *value)
       return FALSE;
   if (cursor->at == start)
     return FALSE;
-  take (cursor, 'L'); /* Python 2 wrote long numbers so */
+  take (cursor, 'L'); /* Python 2 wrote long numbers like this */
   return TRUE;
 }
 

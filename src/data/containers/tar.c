@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Members of .tar files: ustar, with the long names and large sizes of GNU tar and of pax. */
+/* Lists members of .tar files: ustar, with the long names and large sizes of GNU tar and of pax. */
 #include "checked.h"
 #include "datafile.h"
 #include "intl.h"
@@ -20,8 +20,8 @@ typedef struct {
   guint8 window[WINDOW];
   guint64 window_at;
   gsize window_size;
-  GString *name;    /* of the next member, of a header before it; empty: its own */
-  guint64 pax_size; /* of the next member; G_MAXUINT64: its own */
+  GString *name;    /* name of the next member, from a header before it; empty: the member's own */
+  guint64 pax_size; /* size of the next member; G_MAXUINT64: the member's own */
   gboolean sparse;
 } Tar;
 
@@ -46,7 +46,7 @@ look (Tar *tar, guint64 at, gboolean *failed)
   return tar->window + (at - tar->window_at);
 }
 
-/* Octal text, or with the first bit set a number of base 256. */
+/* Octal text, or a number of base 256 where the first bit is set. */
 static gboolean
 read_number (const guint8 *field, gsize size, guint64 *number)
 {
@@ -73,7 +73,8 @@ read_number (const guint8 *field, gsize size, guint64 *number)
   return i == size || field[i] == ' ' || field[i] == '\0';
 }
 
-/* The sum of all bytes, the sum's own field taken as blanks; some programs add signed bytes. */
+/* The sum of all bytes, with the sum's own field taken as blanks; some programs add signed
+ * bytes. */
 static gboolean
 has_sum (const guint8 *header)
 {
@@ -131,7 +132,7 @@ dyno_archive_guess (int fd, guint64 size, const char **other)
              : DYNO_ARCHIVE_NONE;
 }
 
-/* "length key=value\n" ...; only these keys concern where a member is. */
+/* "length key=value\n" ...; only these keys affect the place of a member. */
 static void
 take_pax (Tar *tar, const char *text, gsize size)
 {

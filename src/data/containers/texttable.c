@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of text.  Cells go one after another into one block, so that a million rows take little
- * more than their text; what is parsed is bounded by the file's size, which is bounded. */
+/* Parses tables of text.  Cells go one after another into one block, so that a million rows take
+ * little more than their text; the parsed text is bounded by the file's size, which is bounded. */
 #include "texttable.h"
 #include "intl.h"
 #include <json-glib/json-glib.h>
@@ -56,8 +56,8 @@ skip_mark (const guint8 **at, const guint8 *end)
     *at += 3;
 }
 
-/* The delimiter of the first record: a tab, comma or semicolon outside of quotes, the first of
- * these that is there at all; 0: none. */
+/* The delimiter of the first record: a tab, comma or semicolon outside quotes, the first of these
+ * that occurs at all; 0: none. */
 static guint8
 find_delimiter (const guint8 *at, const guint8 *end)
 {
@@ -96,7 +96,7 @@ dyno_text_table_guess (const guint8 *bytes, gsize size)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-/* One field to the end of the text; FALSE: its quotes never close. */
+/* Reads one field to the end of the text; FALSE: its quotes never close. */
 static gboolean
 take_field (Parser *p, GError **error)
 {
@@ -180,8 +180,8 @@ parse_delimited (Parser *p, GError **error)
 
 /* --- JSON lines ------------------------------------------------------------------------------- */
 
-/* The parser recurses, and takes quotation marks and comments that are not JSON: what nests deeper
- * than this, or has such marks, is not given to it. */
+/* The parser recurses, and accepts quotation marks and comments that are not JSON: text with deeper
+ * nesting, or with such marks, is not passed to it. */
 static gboolean
 is_flat (const char *text, gsize size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Members of .zip files, by their central directory (APPNOTE 6.3, with zip64), in a file or in
- * memory.  The directory is read whole, for it is bounded by the file; of each member the local
- * header tells where its bytes begin. */
+/* Lists members of .zip files by their central directory (APPNOTE 6.3, with zip64), in a file or in
+ * memory.  The directory is read whole, for it is bounded by the file; the local header of each
+ * member gives the beginning of its bytes. */
 #include "checked.h"
 #include "datafile.h"
 #include "intl.h"
@@ -22,7 +22,7 @@
 #define METHOD_DEFLATED 8
 
 typedef struct {
-  const guint8 *bytes; /* of an archive in memory; NULL: in fd */
+  const guint8 *bytes; /* for an archive in memory; NULL: it is in fd */
   int fd;
   guint64 size;
   const char *shown; /* NULL: the caller names it */
@@ -59,7 +59,7 @@ set_corrupt (const Zip *zip, GError **error, const char *what)
   return FALSE;
 }
 
-/* As dyno_datafile_pread. */
+/* Like dyno_datafile_pread. */
 static gssize
 read_some (const Zip *zip, gpointer buffer, gsize count, guint64 at)
 {
@@ -85,7 +85,7 @@ read_at (const Zip *zip, gpointer buffer, gsize count, guint64 at, GError **erro
   return FALSE;
 }
 
-/* Where the record at the very end begins: its comment reaches to the end of the file. */
+/* Finds the beginning of the record at the very end: its comment reaches to the end of the file. */
 static gboolean
 find_end (const Zip *zip, guint8 *end, guint64 *end_at, GError **error)
 {
@@ -137,7 +137,7 @@ find_directory (Zip *zip, GError **error)
       zip->directory_at = le64 (end64 + 48);
       last = at;
     }
-  /* What was put before the archive shifts all places in it. */
+  /* Bytes before the archive shift all places in it. */
   if (zip->directory_size > last || zip->directory_at > last - zip->directory_size)
     return set_corrupt (zip, error, _ ("its directory would lie beyond its end"));
   zip->shift = last - zip->directory_size - zip->directory_at;
@@ -151,7 +151,7 @@ find_directory (Zip *zip, GError **error)
   return TRUE;
 }
 
-/* Sizes and place that do not fit 32 bits, from the extra field of zip64. */
+/* Reads sizes and place that do not fit 32 bits from the extra field of zip64. */
 static gboolean
 take_zip64 (const guint8 *extra, gsize size, guint64 *unpacked, guint64 *stored, guint64 *at)
 {
@@ -178,7 +178,7 @@ take_zip64 (const guint8 *extra, gsize size, guint64 *unpacked, guint64 *stored,
   return *unpacked != G_MAXUINT32 && *stored != G_MAXUINT32 && *at != G_MAXUINT32;
 }
 
-/* Why a member cannot be used; its place is where its bytes begin. */
+/* The reason why a member cannot be used; its place becomes the beginning of its bytes. */
 static const char *
 find_bytes (const Zip *zip, const guint8 *entry, DynoMember *member, gboolean known)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Zip archives in memory, stored entries alone; zip.c reads the directory.  Invariant: two entries
- * of one name are refused. */
+/* Zip archives in memory, with only stored entries; zip.c reads the directory.  Invariant: two
+ * entries of one name are refused. */
 #include "zipstore.h"
 #include "members.h"
 #include <string.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* An image folder within a .zip or .tar archive, read where it lies and never unpacked.  The layout
  * is the folder's: one folder a class, or train/ and val/ (partnames.h) with one folder a class
- * each; one folder around all of it is passed over.
+ * each; a single folder around all of this is skipped.
  *
  * Invariants: the members are listed once, at open; samples, classes and order are those of the
  * folder that the archive was made of, whatever the order of its members; each sample is read with
- * pread from the archive's one descriptor, and inflated by the worker that wants it. */
+ * pread from the archive's one descriptor, and inflated by the worker that decodes it. */
 #include "imagelist.h"
 #include "datafile.h"
 #include "intl.h"
@@ -42,7 +42,7 @@ archive_matches (const DynoLocation *location)
   return matches;
 }
 
-/* Folders' own things, and those of systems, are no samples. */
+/* Files that folders and systems add are no samples. */
 static gboolean
 is_hidden (const char *name, GPtrArray *left)
 {
@@ -96,7 +96,7 @@ name_of (const DynoImageList *list, guint i)
   return dyno_image_list_get_name (list, &g_array_index (list->items, DynoListedImage, i));
 }
 
-/* The folders that members lie in, after a prefix that ends with '/' or is empty. */
+/* The folders that members lie in, below a prefix that ends with '/' or is empty. */
 static GHashTable *
 list_folders (const DynoImageList *list, const char *prefix)
 {
@@ -148,8 +148,8 @@ choose_parts (const DynoImageList *list, const char *around, GHashTable *folders
   dyno_part_folders_choose (parts, (const char *const *) names, can_be_part, &within);
 }
 
-/* The folders around all others: each the only one of its level, to the first level that has several
- * or the parts. */
+/* The folders around all others: each is the only one of its level, down to the first level that
+ * has several folders or the parts. */
 static char *
 find_around (const DynoImageList *list)
 {
@@ -176,8 +176,8 @@ find_around (const DynoImageList *list)
   return g_strdup ("");
 }
 
-/* The prefix of the names of a part's members: a folder of the same name or part within it, and
- * nothing else, is passed over. */
+/* The prefix of the names of a part's members: where the part holds only a folder of the same name
+ * or part, that folder is skipped. */
 static char *
 enter_part (const DynoImageList *list, const char *around, const char *name)
 {
@@ -226,7 +226,7 @@ note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
   dyno_subfolders_clear (&subfolders);
 }
 
-/* Gives the items that lie in a class's folder their class and part; the others go. */
+/* Gives items in a class's folder their class and part; other items are dropped. */
 static void
 take_layout (Load *load)
 {
@@ -266,7 +266,7 @@ take_layout (Load *load)
   note_doubts (load->dataset, list, train, validation);
 }
 
-/* As a walk through the folder gives them: a folder's files stand where its name does. */
+/* The order of a walk through the folder: a folder's files come at the place of its name. */
 static int
 compare_items (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -289,7 +289,7 @@ compare_items (gconstpointer a, gconstpointer b, gpointer data)
   return first->at < second->at ? -1 : first->at > second->at;
 }
 
-/* Of members of one name the last one counts, as when the archive is unpacked. */
+/* Where several members have one name the last one counts, as in unpacking. */
 static void
 drop_replaced (Load *load)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening an array, and copying one that cannot be read sample by sample where it lies; array.h has
+/* Opens an array, and copies an array that cannot be read sample by sample in its file; array.h has
  * the invariants. */
 #include "array.h"
 #include "checked.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define IN_MEMORY     (G_GUINT64_CONSTANT (256) << 20) /* the largest copy that is kept there */
+#define IN_MEMORY     (G_GUINT64_CONSTANT (256) << 20) /* the largest copy that is kept in memory */
 #define WINDOW        (G_GUINT64_CONSTANT (128) << 20)
 #define PIECE         ((gsize) 256 << 10)
 #define DEFLATE_RATIO 1032
@@ -62,8 +62,8 @@ dyno_array_new_copy (guint64 size, const char *shown, GError **error)
 
   if (fd >= 0 && size > G_MAXINT64)
     code = EFBIG;
-  /* Reserved at once, so that a full disk is told now; where a file system cannot, writing tells
-   * it. */
+  /* The space is reserved at once, so that a full disk is reported now; where a file system cannot
+   * reserve, writing reports it. */
   else if (fd >= 0 && size > 0 && fallocate (fd, 0, 0, (off_t) size) != 0 && errno != EOPNOTSUPP
            && errno != ENOSYS)
     code = errno;
@@ -109,7 +109,7 @@ read_all (int fd, guint8 *bytes, gsize size, guint64 at, const char *shown, GErr
 
 /* --- Fortran order ---------------------------------------------------------------------------- */
 
-/* Places of a sample's items in C order, one after another as they are in Fortran order. */
+/* A walk over a sample's items in Fortran order, with the place of each item in C order. */
 typedef struct {
   guint n_dims; /* of a sample */
   guint64 shape[DYNO_NPY_MAX_DIMS], index[DYNO_NPY_MAX_DIMS], stride[DYNO_NPY_MAX_DIMS], place;
@@ -166,7 +166,7 @@ spread (guint8 *out, const guint8 *strip, guint64 n, gsize stride, guint item)
     }
 }
 
-/* Samples first to first + n to out. */
+/* Writes samples first to first + n to out. */
 static gboolean
 reorder_window (int from, guint64 at, const DynoNpyHeader *header, guint64 first, guint64 n,
                 guint8 *out, guint8 *strip, const char *shown, GCancellable *cancellable,
@@ -223,7 +223,7 @@ dyno_array_reorder (int from, guint64 at, const DynoNpyHeader *header, int to, g
   return TRUE;
 }
 
-/* Replaces the array by a copy in C order, where it is not in that. */
+/* Replaces an array that is not in C order by a copy in C order. */
 static gboolean
 make_c_order (DynoArray *array, const DynoOpenContext *context, GError **error)
 {
@@ -268,7 +268,7 @@ typedef struct {
   guint8 in[PIECE], out[PIECE];
 } Inflation;
 
-/* The next piece to out, *n bytes of it; 0: it is whole. */
+/* Inflates the next piece to out, *n is its bytes; 0: the member is complete. */
 static gboolean
 inflate_piece (Inflation *inflation, int fd, gsize *n, const char *shown, GError **error)
 {
@@ -325,7 +325,7 @@ inflate_into (int fd, const DynoMember *member, int to, const char *shown,
   return ok;
 }
 
-/* Replaces the array by its inflated bytes, where they are deflated. */
+/* Replaces a deflated array by its inflated bytes. */
 static gboolean
 unpack (DynoArray *array, const DynoOpenContext *context, GError **error)
 {
@@ -380,7 +380,7 @@ dyno_array_open (DynoArray *array, const char *path, GError **error)
   return FALSE;
 }
 
-/* The first piece of a deflated member; *n: bytes of it in inflation->out. */
+/* The first piece of a deflated member; *n is its bytes in inflation->out. */
 static gboolean
 inflate_beginning (Inflation *inflation, int fd, const DynoMember *member, gsize *n,
                    const char *shown, GError **error)
@@ -396,7 +396,7 @@ inflate_beginning (Inflation *inflation, int fd, const DynoMember *member, gsize
   return ok;
 }
 
-/* The header of a deflated member, out of its first bytes; nothing after them is inflated. */
+/* Reads the header of a deflated member from its first bytes; nothing after these is inflated. */
 static gboolean
 read_packed_header (DynoArray *array, const DynoMember *member, GError **error)
 {
@@ -507,7 +507,7 @@ dyno_array_describe_member (const char *path, const DynoMember *member)
     return g_strdup (error->message);
   if (member->deflated)
     {
-      /* What is inflated last is less than a piece, and not what the sum is of. */
+      /* The last inflated bytes are less than a piece, and are not covered by the sum. */
       beginning.size = G_MAXUINT64;
       ok = inflate_beginning (inflation, fd, &beginning, &n, member->name, &error)
            && dyno_npy_parse (inflation->out, n, member->size, &header, &error);
@@ -520,8 +520,8 @@ dyno_array_describe_member (const char *path, const DynoMember *member)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* From the file as its path finds it now: a disk that was unplugged and is back never answers
- * through a descriptor of before. */
+/* Opens the file anew by its path: a disk that was unplugged and is back never answers through an
+ * older descriptor. */
 static gssize
 read_anew (const DynoArray *array, gpointer bytes, gsize size, guint64 at, int *code)
 {

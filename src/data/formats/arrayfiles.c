@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Arrays without labels, for prediction: .npy and .npz files by name, and folders with them.
  *
- * Invariants: the order is that of the arguments; the first array that can be read says what a
- * sample is, others are listed; an array is one sample where it has the shape of one that the weights
- * were made for, else its first axis counts the samples. */
+ * Invariants: the order is that of the arguments; the first array that can be read decides the
+ * shape of a sample, and arrays of other shapes are listed; an array is one sample where it has the
+ * shape of a sample of the weights, else its first axis counts the samples. */
 #include "arrayset.h"
 #include "unlabelled.h"
 #include <string.h>
 
-#define MOST_OPEN 64 /* files whose descriptors are kept */
+#define MOST_OPEN 64 /* number of files whose descriptors are kept */
 
 typedef struct {
   DynoDataset *dataset;
@@ -17,8 +17,9 @@ typedef struct {
   guint n_taken;
 } Taking;
 
-/* (T, F); (H, W, C), (C, H, W), without the channel where it is one, and (F); and (H, W, 3) of bytes, which
- * become luma, where it is one: (3, H, W) are three samples then. */
+/* Shapes of a sample: (T, F); (H, W, C), (C, H, W), without the channel where there is one, and
+ * (F); and (H, W, 3) of bytes, which become luma, where there is one channel: (3, H, W) are three
+ * samples then. */
 static gboolean
 is_one_sample (const DynoNpyHeader *header, const DynoBatchField *wanted)
 {
@@ -104,7 +105,8 @@ arrayfiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
     }
   if (taking.n_taken > 0)
     return dyno_array_set_finish (dataset, NULL, context, error);
-  /* Of one file its own error says more; of none the data set's check says that it is empty. */
+  /* With one file its own error is clearer; with no file the data set's check reports that it is
+   * empty. */
   if (first && files->len == 1)
     {
       g_propagate_error (error, g_steal_pointer (&first));

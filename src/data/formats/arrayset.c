@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Data sets of arrays: what .npy files (npy.c) and .npz archives (npz.c) share.
+/* Data sets of arrays: the shared part of .npy files (npy.c) and .npz archives (npz.c).
  *
  * Invariants:
  * - X is (N, H, W, C), (N, C, H, W), (N, H, W) with one channel, or (N, F) as one pixel of F
- *   channels; three axes of floats leave open whether they are (N, T, F): who opens it says so; y is
- *   (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which y.names may name
- *   (arraytargets.h).
- * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks under
- *   a run is an error of the sample, where a mapping would be a signal.  y is read at once and
- *   checked.
- * - Unsigned bytes are fed as bytes and scaled to 0..1 as those of images are; everything else is
- *   fed as it is, in float32.  What is not finite there is an error of the sample.
- * - Of two parts the second validates; their samples are of one shape and type. */
+ *   channels; three axes of floats may also be (N, T, F), which the caller that opens them decides;
+ *   y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which y.names may
+ *   name (arraytargets.h).
+ * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks
+ *   under a run is an error of the sample, where a mapping would be a signal.  y is read at once
+ *   and checked.
+ * - Unsigned bytes are fed as bytes and scaled to 0..1 as in images; other types are fed unscaled,
+ *   in float32.  A value that is not finite is an error of its sample.
+ * - With two parts the second one validates; their samples have one shape and type. */
 #include "arrayset.h"
 #include "checked.h"
 #include "datafile.h"
@@ -28,9 +28,9 @@
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
 typedef struct {
-  DynoArray x, y;         /* y: none where there are no targets, and when they are learned */
-  guint64 first;          /* sample of the data set */
-  gboolean reads_at_once; /* what of the file lies in memory can be told from what does not */
+  DynoArray x, y;         /* y: empty where there are no targets, and after they are learned */
+  guint64 first;          /* index of its first sample in the data set */
+  gboolean reads_at_once; /* the system can tell cached bytes of the file from others */
 } Part;
 
 typedef struct {
@@ -60,11 +60,11 @@ dyno_array_set_close (DynoDataset *dataset)
   g_free (set);
 }
 
-/* The part of sample *index, which becomes its record there. */
+/* The part of sample *index, which becomes the index of the record in the part. */
 static const Part *
 find_part (const Set *set, guint64 *index)
 {
-  guint low = 0, high = set->n_parts; /* the part is one from low on, before high */
+  guint low = 0, high = set->n_parts; /* the part lies from low on and before high */
 
   while (high - low > 1)
     {
@@ -101,7 +101,7 @@ has_planes (const DynoNpyHeader *header, DynoAxes axes)
   return (second == 1 || second == 3 || second == 4) && last > 4;
 }
 
-/* The model's kind decides, and the input of the weights where they are to predict. */
+/* The kind of the model decides, and for prediction the input of the weights. */
 static gboolean
 is_sequences (const DynoArray *x, const DynoDatasetParams *params)
 {
@@ -111,7 +111,8 @@ is_sequences (const DynoArray *x, const DynoDatasetParams *params)
          && (params->sequences || (params->wanted && params->wanted->n_axes == 2));
 }
 
-/* X's shape into height, width and channels; of sequences the width is their steps. */
+/* Splits X's shape into height, width and channels; for sequences the width is the number of
+ * steps. */
 static gboolean
 take_shape (Set *set, DynoDatasetInfo *info, const DynoDatasetParams *params, const DynoArray *x,
             GError **error)
@@ -169,7 +170,7 @@ is_bytes (const Set *set)
   return set->parts[0].x.header.kind == 'u' && set->parts[0].x.header.item_bytes == 1;
 }
 
-/* The validation part's samples are as those of the training part. */
+/* The validation part's samples must be like those of the training part. */
 static gboolean
 check_alike (const DynoArray *x, const DynoArray *other, GError **error)
 {
@@ -236,7 +237,8 @@ dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean res
   return ok;
 }
 
-/* All targets first: they are few, and what is wrong in them is found before samples are copied. */
+/* All targets are read first: they are few, and errors in them are found before samples are
+ * copied. */
 static gboolean
 load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
@@ -277,7 +279,7 @@ load (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
   return TRUE;
 }
 
-/* All of one length: nothing is padded, and no length is told. */
+/* All sequences have one length: nothing is padded, and the schema has no length. */
 static void
 set_sequence_schema (DynoDataset *dataset, gboolean tells)
 {
@@ -328,7 +330,7 @@ dyno_array_set_finish (DynoDataset *dataset, const char *targets, const DynoOpen
     info->schema =
         dyno_schema_image (is_bytes (set) ? DYNO_ELEMENT_U8 : DYNO_ELEMENT_F32, info->max_height,
                            info->max_width, set->channels, learned->n_values);
-  /* Bytes to 0..1 and no further; who made an array of floats chose their scale. */
+  /* Bytes are only scaled to 0..1; the author of an array of floats chose its scale. */
   if (is_bytes (set))
     dyno_dataset_info_standardise (info, 0.0f, 1.0f);
   if (!targets)
@@ -395,7 +397,7 @@ dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, 
   return FALSE;
 }
 
-/* What is fed is finite: a NaN in the file, or a number that float32 cannot hold. */
+/* Fed values are finite: the file may hold a NaN, or a number that float32 cannot hold. */
 static gboolean
 check_values (const Set *set, const DynoArray *x, guint64 index, const float *values,
               GError **error)
@@ -419,8 +421,8 @@ check_values (const Set *set, const DynoArray *x, guint64 index, const float *va
   return FALSE;
 }
 
-/* A sample's values as float32 in the file's order, within scratch, which begins with the sample as
- * it is in the file; NULL: they cannot be. */
+/* A sample's values as float32 in the file's order, within scratch, which begins with the sample's
+ * bytes from the file; NULL: a value cannot be converted. */
 static const float *
 convert_values (const Set *set, const DynoArray *x, guint64 index, GByteArray *scratch,
                 gsize fetched, GError **error)
@@ -442,7 +444,7 @@ convert_values (const Set *set, const DynoArray *x, guint64 index, GByteArray *s
   return header->kind != 'f' || check_values (set, x, index, values, error) ? values : NULL;
 }
 
-/* (C, H, W) to (H, W, C), written in order. */
+/* From (C, H, W) to (H, W, C), written in order. */
 static void
 interleave (const Set *set, gconstpointer planes, gpointer pixels)
 {
@@ -491,7 +493,7 @@ dyno_array_set_decode (DynoDataset *dataset, guint64 index, guint32 width, guint
   return TRUE;
 }
 
-/* Bytes that lie in the page cache go from there to their place. */
+/* Bytes in the page cache are copied directly to their place. */
 gboolean
 dyno_array_set_decode_at_once (DynoDataset *dataset, guint64 index, gpointer const *fields)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets out of arrays.
+/* Reads targets from arrays.
  *
- * Invariants: an array is read whole and checked before any of it counts; of several parts all are
- * classes or all are values, of one width; what the type of the numbers decides is no guess unless
- * the numbers themselves speak against it, and then the data set says so. */
+ * Invariants: an array is read whole and checked before any of it counts; several parts are all
+ * classes or all values, of one width; a decision by the type of the numbers is no guess unless the
+ * numbers themselves contradict it, and then the data set says so. */
 #include "arraytargets.h"
 #include "hash.h"
 #include "intl.h"
@@ -14,7 +14,7 @@
 #define MAX_CLASSES      100000
 #define MAX_VALUES       65536
 #define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
-#define MANY             10 /* classes, of which few samples each are doubted */
+#define MANY             10 /* from this many classes on, few samples in each class are doubtful */
 
 typedef enum { AS_CLASSES, AS_ONE_HOT, AS_VALUES } Reading;
 
@@ -51,7 +51,7 @@ dyno_targets_check (const DynoArray *y, guint64 n_records, const char *of, GErro
 
 /* --- how they are read ------------------------------------------------------------------------ */
 
-/* Whether all numbers are 0 or 1; *single: of each row exactly one is 1. */
+/* TRUE where all numbers are 0 or 1; *single: exactly one number of each row is 1. */
 static gboolean
 is_zeros_and_ones (const DynoNpyHeader *header, const guint8 *bytes, gboolean *single)
 {
@@ -141,7 +141,7 @@ take_class (DynoTargets *targets, const DynoNpyHeader *header, const guint8 *byt
   return TRUE;
 }
 
-/* The place of the one 1 of a row. */
+/* The place of the single 1 of a row. */
 static gint32
 find_one (const DynoNpyHeader *header, const guint8 *bytes)
 {
@@ -169,7 +169,7 @@ take_value (DynoTargets *targets, double value, guint64 i, const char *shown, GE
   return FALSE;
 }
 
-/* Room for one more part, all bytes of which lie in memory. */
+/* Makes room for one more part, all bytes of which lie in memory. */
 static gboolean
 make_room (DynoTargets *targets, const DynoNpyHeader *header, Reading reading, const char *shown,
            GError **error)
@@ -272,7 +272,7 @@ dyno_targets_load (DynoTargets *targets, DynoArray *y, DynoTask asked, guint64 *
 
 /* --- guesses ---------------------------------------------------------------------------------- */
 
-/* Whether all values are whole numbers, of which at least two differ. */
+/* TRUE where all values are whole numbers, and at least two differ. */
 static gboolean
 are_whole (const DynoTargets *targets, float *least, float *most)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* BIWI Kinect head poses: folders 01 to 24 (or some of them, also within hpdb or faces_0), one a
- * sequence, of frame_NNNNN_rgb.png and frame_NNNNN_pose.txt: the head's rotation matrix and the place
- * of its centre in mm, in the depth camera's axes.
+/* BIWI Kinect head poses: folders 01 to 24 (or some of them, also within hpdb or faces_0), one per
+ * sequence, with frame_NNNNN_rgb.png and frame_NNNNN_pose.txt: the head's rotation matrix and the
+ * place of its centre in mm, in the depth camera's axes.
  *
- * What is chosen here:
- * - Angles are taken from the matrix as Hopenet's loader does.
- * - The protocol is 70/30 by sequence: in the order of their names the first 70 %, rounded down, train
- *   (16 of the 24), the others validate, so that no face's frames are in both.
+ * Choices:
+ * - Angles are taken from the matrix as in Hopenet's loader.
+ * - The protocol is 70/30 by sequence: in the order of their names the first 70 %, rounded down,
+ *   train (16 of the 24), the others validate, so that no face's frames are in both.
  * - The image is cut to a square of 300 mm about the head's centre, projected by the sequence's
  *   rgb.cal; where that is missing, by the sensor's nominal focal length and centre, as if both
  *   cameras were one: they are some 25 mm apart, which the square has room for. */
@@ -52,7 +52,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* Names in a folder that are wanted, in their order. */
+/* The wanted names in a folder, in their order. */
 static GPtrArray *
 list_names (const char *path, gboolean (*wanted) (const char *name))
 {
@@ -85,7 +85,7 @@ has_poses (const char *folder)
   return FALSE;
 }
 
-/* The folder of the sequences: the location or one in it; NULL: there is none. */
+/* The folder of the sequences: the location or a folder in it; NULL: there is none. */
 static char *
 find_root (const char *location)
 {
@@ -143,7 +143,7 @@ multiply (const double *matrix, const double *vector, double *product)
         matrix[3 * i] * vector[0] + matrix[3 * i + 1] * vector[1] + matrix[3 * i + 2] * vector[2];
 }
 
-/* FALSE: the head is not before the camera. */
+/* FALSE: the head is not in front of the camera. */
 static gboolean
 project (const Camera *camera, const double *place, DynoImageBox *box)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* CIFAR-10 and CIFAR-100 in their binary form: a folder with data_batch_*.bin and test_batch.bin, or
- * with train.bin and test.bin, or one such file, whatever its name.  A folder with a test file
+/* CIFAR-10 and CIFAR-100 in their binary form: a folder with data_batch_*.bin and test_batch.bin,
+ * or with train.bin and test.bin, or one such file, whatever its name.  A folder with a test file
  * brings its own split.
  *
  * A record is a label (of CIFAR-100: a coarse one, then the fine one, which is the class) and three
- * planes of 32 x 32 bytes.  There is no header: which of the two it is follows from the size, a
- * multiple of the record, and from labels that are in range.
+ * planes of 32 x 32 bytes.  There is no header: the size, a multiple of the record, and labels in
+ * range decide which of the two sets it is.
  *
  * Invariants: everything lies in memory after open, training part first; pixels are (32, 32, 3)
- * bytes; the memory that is taken is what the files' sizes say. */
+ * bytes; the memory follows from the sizes of the files. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "datafile.h"
@@ -25,7 +25,7 @@
 #define PLANE      (SIDE * SIDE)
 #define PIXELS     (3 * PLANE)
 #define RUN        256 /* records that are read at a time */
-#define PEEKED     64  /* records whose labels tell the kind */
+#define PEEKED     64  /* records whose labels decide the kind */
 #define MAX_BYTES  (G_GUINT64_CONSTANT (1) << 36)
 #define MAX_NAMES  (64 * 1024)
 #define MAX_LABELS 2
@@ -63,7 +63,7 @@ find_bad_label (const Kind *kind, const guint8 *record)
   return -1;
 }
 
-/* The kind whose records the file could have, or NULL. */
+/* The kind whose records the file may have, or NULL. */
 static const Kind *
 peek_kind (int fd, guint64 size)
 {
@@ -95,7 +95,7 @@ peek_file (const char *path)
   return kind;
 }
 
-/* By its name: what a damaged file was meant to be. */
+/* The kind by the name of a damaged file. */
 static const Kind *
 kind_of_name (const char *name)
 {
@@ -142,8 +142,8 @@ find_files (const char *folder, guint *n_train)
   return train->len > 0 ? g_steal_pointer (&train) : NULL;
 }
 
-/* The version for Python: a folder of pickles, or one of them.  They are recognised, so that it is said
- * what to do, and not read. */
+/* The version for Python: a folder of pickles, or one of these files.  It is recognised so that the
+ * message can name the next step, and is not read. */
 static gboolean
 is_of_python (const DynoLocation *location)
 {
@@ -179,7 +179,7 @@ cifar_matches (const DynoLocation *location)
   return kind_of_name (base) || peek_file (location->body) || is_of_python (location);
 }
 
-/* Planes to pixels, and labels apart. */
+/* Turns planes into pixels, and separates the labels. */
 static gboolean
 take_records (Cifar *cifar, const guint8 *bytes, guint64 n, guint64 first, const char *shown,
               GError **error)
@@ -297,7 +297,7 @@ load_file (Cifar *cifar, const char *path, guint64 *size_bytes, GError **error)
   return ok;
 }
 
-/* A line for each class; a list of another length is not used, and said. */
+/* A line for each class; a list of another length is not used, and a note says so. */
 static void
 load_names (DynoDataset *dataset, const char *folder, const Kind *kind)
 {

@@ -9,15 +9,15 @@ const DynoDatasetClass *const dyno_dataset_classes[] = {
   &dyno_dataset_class_poses,
   &dyno_dataset_class_synthetic,
   &dyno_dataset_class_npy,
-  &dyno_dataset_class_npz,       /* a .zip too */
-  &dyno_dataset_class_sequences, /* a folder of arrays, with a list of them or not */
+  &dyno_dataset_class_npz,       /* also a .zip */
+  &dyno_dataset_class_sequences, /* a folder of arrays, with or without a list of them */
   &dyno_dataset_class_idx,
   &dyno_dataset_class_cifar,
-  &dyno_dataset_class_packedarrays, /* a pattern of them too */
-  &dyno_dataset_class_webdataset,   /* archives whose members make samples */
+  &dyno_dataset_class_packedarrays, /* also a pattern of shards */
+  &dyno_dataset_class_webdataset,   /* archives whose members form samples */
   &dyno_dataset_class_archive,
   &dyno_dataset_class_w300lp,
-  &dyno_dataset_class_biwi,      /* folders of images with a pose beside each */
+  &dyno_dataset_class_biwi,      /* folders of images, each with a pose beside it */
   &dyno_dataset_class_pixelrows, /* a list that has its images in it */
   &dyno_dataset_class_manifest,
   &dyno_dataset_class_imagefolder, /* any folder */

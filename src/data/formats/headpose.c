@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Angles of heads; headpose.h has what they are. */
+/* Angles of heads; headpose.h defines them. */
 #include "headpose.h"
 #include "intl.h"
 #include "targetnames.h"
@@ -9,7 +9,7 @@
 
 #define MAX_TEXT     4096
 #define POSE_NUMBERS 12
-#define TOLERANCE    0.02 /* of a rotation's products of rows */
+#define TOLERANCE    0.02 /* tolerance of the products of a rotation's rows */
 
 int
 dyno_head_pose_numbers (const char *text, gsize size, double *numbers, int n)

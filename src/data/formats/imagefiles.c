@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Image files without labels, for prediction: files by name, and folders with what lies in them at
+/* Image files without labels, for prediction: files by name, and folders with all files in them at
  * any depth.
  *
  * Invariants: the order is that of the arguments, within a folder that of the paths' bytes; a file
  * that is no image is listed as unreadable, never fatal while another can be read; links are
- * followed where they are arguments, below a folder only where that is asked for, and no folder is
+ * followed where they are arguments, below a folder only where the params say so, and no folder is
  * entered twice. */
 #include "datafile.h"
 #include "dataset-class.h"
@@ -22,7 +22,7 @@ typedef struct {
   DynoFolderScan *scan;
   DynoDataset *dataset;
   const DynoOpenContext *context;
-  GHashTable *folders; /* path to its place in scan->folders + 1 */
+  GHashTable *folders; /* from a path to its place in scan->folders + 1 */
   GHashTable *entered; /* "device:inode" */
 } Walk;
 
@@ -72,7 +72,8 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* Names without those that begin with a dot; NULL: it cannot be read, *reason says why. */
+/* The names in a folder except those that begin with a dot; NULL: it cannot be read, *reason says
+ * why. */
 static GPtrArray *
 list_folder (Walk *walk, const char *path, const char **reason)
 {
@@ -175,7 +176,7 @@ imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   for (guint i = 0; context->paths[i]; i++)
     if (!walk_argument (&walk, context->paths[i], error))
       return FALSE;
-  dyno_dataset_info_set_classes (info, 1); /* that the files are counted in */
+  dyno_dataset_info_set_classes (info, 1); /* in which the files are counted */
   if (!dyno_folder_probe (scan, dataset, context, error))
     return FALSE;
   dyno_dataset_info_set_classes (info, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Image folders: one sub-folder a class, or train/ and val/ with one sub-folder a class each.
- * Invariants: a file's type is what its content says; samples are (H, W, 3) bytes of any wanted
+/* Image folders: one sub-folder per class, or train/ and val/ with one sub-folder per class each.
+ * Invariants: the content of a file decides its type; samples are (H, W, 3) bytes of any wanted
  * size; a file that cannot be decoded when its turn comes is an error of that sample, never of the
  * data set. */
 #include "dataset-class.h"

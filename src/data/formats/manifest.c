@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Manifests: a CSV or TSV file or JSON lines that list images with what is to be learned of each,
- * by paths relative to the file; and folders of the Hugging Face kind, with such a metadata.csv or
- * metadata.jsonl, or with one in each of train and validation.
+/* Manifests: a CSV or TSV file or JSON lines that list images with their targets, by paths relative
+ * to the file; and folders of the Hugging Face kind, with such a metadata.csv or metadata.jsonl, or
+ * with one in each of train and validation.
  *
  * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
- * what is left: one of text or whole numbers is the class, columns of which each row has one 1 are
- * classes, numbers with a fraction, or several columns of numbers, are values to predict.  A column
- * named label is the only one that counts.  Names that are no files are looked for (namedfiles.c).
+ * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
+ * each row are classes, and numbers with a fraction, or several columns of numbers, are values to
+ * predict.  A column named label is the only one that counts.  Names without a file of that name
+ * are looked up (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
  * and is no error of the data set. */
@@ -21,7 +22,7 @@
 #include <unistd.h>
 
 #define PEEKED  4096
-#define SAMPLED 64 /* rows that tell whether names are files */
+#define SAMPLED 64 /* number of rows that decide whether names are files */
 
 typedef struct {
   DynoDataset *dataset;
@@ -30,8 +31,8 @@ typedef struct {
   DynoLabelTable labels;
   GArray *parts; /* guint8: DynoPart of each item */
   DynoNamedFiles *files;
-  gboolean resolves; /* some names are no files */
-  guint64 n_found;   /* names that are another's */
+  gboolean resolves; /* some names are not names of files */
+  guint64 n_found;   /* count of names that stand for another file */
   char *first_name, *first_path;
 } Manifest;
 
@@ -41,7 +42,7 @@ is_blank (const char *cell)
   return !cell || cell[strspn (cell, " \t")] == '\0';
 }
 
-/* Of columns of which one is 1: its place among the targets, or -1. */
+/* For columns of which one is 1: its place among the targets, or -1. */
 static int
 find_one (const DynoManifestRows *rows, guint row)
 {
@@ -88,7 +89,7 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
   return NULL;
 }
 
-/* The row's file, be it written another way; NULL: several could be meant. */
+/* The row's file, also under another spelling; NULL: several files match. */
 static char *
 find_file (Manifest *manifest, const DynoManifestRows *rows, guint row)
 {
@@ -123,8 +124,8 @@ find_file (Manifest *manifest, const DynoManifestRows *rows, guint row)
     }
 }
 
-/* The text of a class: blanks around it are no part of it, and 2.0, where classes were asked for, is
- * the class 2. */
+/* The text of a class: blanks around it are removed, and where classes were requested 2.0 is the
+ * class 2. */
 static guint32
 add_label (Manifest *manifest, const DynoManifestRows *rows, guint column, const char *cell)
 {
@@ -181,7 +182,7 @@ take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const cha
   return TRUE;
 }
 
-/* Whether names of the first rows are no files: then all are looked for. */
+/* TRUE where names of the first rows are no files: then all names are looked up. */
 static gboolean
 needs_files (Manifest *manifest, const DynoManifestRows *rows)
 {
@@ -199,7 +200,7 @@ needs_files (Manifest *manifest, const DynoManifestRows *rows)
   return FALSE;
 }
 
-/* The kind of the targets, which is the same in all files. */
+/* The kind of the targets, which must be the same in all files. */
 static gboolean
 take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
 {
@@ -217,7 +218,7 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
   manifest->list->n_values = n_values;
   if (rows->reason && !info->task_reason)
     dyno_dataset_info_guess (info, rows->doubted, g_strdup (rows->reason));
-  /* A class that no row has is a class all the same. */
+  /* A class without a row is still a class. */
   for (guint t = 0; rows->one_hot && rows->headers->len > 0 && t < rows->targets->len; t++)
     dyno_label_table_add (
         &manifest->labels,
@@ -285,7 +286,7 @@ load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart pa
   return ok;
 }
 
-/* What is there beside train validates; of a validation and a test part the first. */
+/* The part beside train validates; where there are a validation and a test part, the first one. */
 static void
 take_parts (Manifest *manifest)
 {

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* The kinds of a manifest's columns.
  *
- * Invariants: names decide before contents do; what contents decide is decided by all rows, is said
- * as a guess, and gives way to what was asked for (data.task). */
+ * Invariants: names take precedence over contents; a decision by contents considers all rows, is
+ * reported as a guess, and gives way to the requested task (data.task). */
 #include "intl.h"
 #include "manifest-private.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#define MANY      10 /* classes, of which few samples each are doubted */
+#define MANY      10 /* from this many classes on, few samples in each class are doubtful */
 #define MAX_NAMED 5
 
-/* In small letters, without what is no letter or digit. */
+/* In lower case, without characters that are no letter or digit. */
 static const char *const path_words[] = {
   "filename",  "path",       "file",      "image",     "filepath", "imagepath", "img",     "name",
   "imagename", "filenames",  "filepaths", "imagefile", "imgpath",  "imgname",   "imageid", "imgid",
   "images",    "imageindex", "photo",     "idcode",    "fname",    "id",        NULL
 };
 static const char *const split_words[] = { "split", "set", "subset", "part", "partition", NULL };
-/* Names that other things have too: they count where their cells name parts. */
+/* Names that other columns may have too: they count where the cells name parts. */
 static const char *const loose_split_words[] = {
   "usage", "dataset", "phase", "mode", "fold", NULL
 };
@@ -82,8 +82,8 @@ find_first (const DynoManifestRows *rows, DynoNamedFiles *files, guint row)
   return name ? dyno_named_files_find (files, name, DYNO_PART_NONE, &found) : DYNO_NAMED_MISSING;
 }
 
-/* Names of the columns: members of JSON lines, or a first row that names a path, or that names no
- * file where the second does. */
+/* Names of the columns: members of JSON lines, or a first row that names a path, or a first row
+ * whose name is no file where the name of the second row is one. */
 static void
 find_headers (DynoManifestRows *rows, DynoNamedFiles *files)
 {
@@ -143,8 +143,8 @@ dyno_manifest_get_number (const DynoManifestRows *rows, guint column, const char
          || (column < rows->n_columns && rows->commas[column] && take_comma_number (cell, number));
 }
 
-/* Exactly three digits after the comma: in a file whose fields are parted by commas that may as well
- * be a thousand. */
+/* Exactly three digits after the comma: in a file whose fields are separated by commas this may as
+ * well be a thousands separator. */
 static gboolean
 may_be_thousands (const char *cell)
 {
@@ -154,7 +154,7 @@ may_be_thousands (const char *cell)
   return digits == 3;
 }
 
-/* The kinds of a column's cells, of all rows. */
+/* The kinds of a column's cells, over all rows. */
 typedef struct {
   guint n, n_numbers, n_whole, n_written_whole, n_flags; /* cells; of them numbers, whole ones, ones
                                                           * without a point, 0 or 1 */
@@ -269,7 +269,7 @@ guess (DynoManifestRows *rows, gboolean doubted, char *reason)
   rows->doubted = doubted;
 }
 
-/* Columns that nobody asked for beside the one that is learned. */
+/* Notes on unused columns beside the one that is learned. */
 static void
 note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
 {
@@ -295,7 +295,7 @@ note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
                                       names->str, rows->name, label));
 }
 
-/* One column: text is classes, whole numbers too, others are values. */
+/* One column: text and whole numbers are classes, other numbers are values. */
 static gboolean
 decide_one (DynoManifestRows *rows, gboolean named, GError **error)
 {
@@ -332,7 +332,7 @@ decide_one (DynoManifestRows *rows, gboolean named, GError **error)
   return TRUE;
 }
 
-/* Of 0 and 1 in all cells of the targets: *single, one 1 in each row. */
+/* TRUE where all cells of the targets are 0 or 1: *single, with one 1 in each row. */
 static gboolean
 are_flags (const DynoManifestRows *rows, gboolean *single)
 {
@@ -360,8 +360,8 @@ are_flags (const DynoManifestRows *rows, gboolean *single)
   return TRUE;
 }
 
-/* Several columns of numbers: one 1 in each row is the class, several ones are several labels, and
- * other numbers are values. */
+/* Several columns of numbers: with one 1 in each row they are the class, with several they are
+ * several labels, and other numbers are values. */
 static gboolean
 decide_several (DynoManifestRows *rows, GError **error)
 {
@@ -397,7 +397,7 @@ decide_several (DynoManifestRows *rows, GError **error)
   return TRUE;
 }
 
-/* The columns that are neither path nor part nor numbers of rows. */
+/* The columns that hold neither path nor part nor row numbers. */
 static void
 list_candidates (DynoManifestRows *rows)
 {

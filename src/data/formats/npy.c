@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them; arrayset.c has what
- * they may be. */
+/* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them; arrayset.c says which
+ * arrays are accepted. */
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"
@@ -41,7 +41,7 @@ npy_matches (const DynoLocation *location)
                  || (location->head_size >= 6 && memcmp (location->head, "\x93NUMPY", 6) == 0)));
 }
 
-/* The targets' file: as asked, or one of the usual names beside X. */
+/* The targets' file: the requested one, or one of the usual names beside X. */
 static char *
 find_targets (const char *path, const char *asked, GError **error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy archives (.npz): the arrays of one data set in one file, stored or deflated; arrayset.c has
- * what they may be.  The names are X and y, or one of the usual pairs for a training part and one
- * for a validation part, as Keras and others write them; upper and lower case are one. */
+/* NumPy archives (.npz): the arrays of one data set in one file, stored or deflated; arrayset.c
+ * says which arrays are accepted.  The names are X and y, or one of the usual pairs for a training
+ * part and one for a validation part, as Keras and other programs write them; upper and lower case
+ * are equal. */
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"
@@ -29,7 +30,7 @@ static const Pair train_pairs[] = {
   { "inputs", "targets" },
 };
 
-/* In the order in which they are taken: a test part validates where there is nothing better. */
+/* In the order of preference: a test part validates where there is nothing better. */
 static const Pair validation_pairs[] = {
   { "x_val", "y_val" },
   { "x_valid", "y_valid" },
@@ -43,13 +44,13 @@ static const Pair validation_pairs[] = {
 
 typedef struct {
   char *shown;         /* the archive, for messages */
-  GHashTable *by_name; /* name in lower case, without .npy, to a DynoMember */
+  GHashTable *by_name; /* from a name in lower case, without .npy, to a DynoMember */
   GHashTable *twins;   /* those of by_name that two members have, one in capitals: a DynoMember */
-  GHashTable *names;   /* of all members, as they are; the members' own */
-  GPtrArray *members;  /* DynoMember, as they come */
+  GHashTable *names;   /* names of all members, unchanged; owned by the members */
+  GPtrArray *members;  /* DynoMember, in the order of the archive */
 } Contents;
 
-/* A name with which unpacking would write outside its folder. */
+/* TRUE for a name with which unpacking would write outside its folder. */
 static gboolean
 leads_out (const char *name)
 {
@@ -57,7 +58,7 @@ leads_out (const char *name)
          || g_str_has_prefix (name, "..\\") || strstr (name, "/../") || strstr (name, "\\..\\");
 }
 
-/* By its own name, or by its first member, whose name stands in the first bytes. */
+/* By its own name, or by its first member, whose name is in the first bytes. */
 static gboolean
 npz_matches (const DynoLocation *location)
 {
@@ -210,7 +211,7 @@ open_named (DynoArray *array, const Contents *contents, const char *name,
   return FALSE;
 }
 
-/* The targets as asked: a name in the archive, or a file. */
+/* The requested targets: a name in the archive, or a file. */
 static gboolean
 open_targets (DynoArray *array, const Contents *contents, const char *name,
               const DynoOpenContext *context, GError **error)
@@ -263,7 +264,7 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
     train = &train_pairs[4];
   if (!train)
     return set_unknown (contents, path, error);
-  /* Targets that were asked for are those of one array. */
+  /* Requested targets belong to a single array. */
   if (context->params->targets)
     validation = NULL;
   if (!take_part (dataset, contents, train, context, error)
@@ -274,7 +275,7 @@ load (DynoDataset *dataset, const Contents *contents, const DynoOpenContext *con
   return dyno_array_set_finish (dataset, stem, context, error);
 }
 
-/* The samples of a whole pair, else the first name that is there. */
+/* The samples of a complete pair, else the first name that exists. */
 static void
 add_samples (GPtrArray *names, const Contents *contents, const Pair *pairs, gsize n_pairs)
 {
@@ -287,8 +288,8 @@ add_samples (GPtrArray *names, const Contents *contents, const Pair *pairs, gsiz
     g_ptr_array_add (names, (gpointer) pair->x);
 }
 
-/* Names of the arrays of samples, whether their targets are there or not: of a training and of a
- * validation part, else the only array that there is. */
+/* Names of the arrays of samples, with or without targets: those of a training and of a validation
+ * part, else the only array of the archive. */
 static GPtrArray *
 list_samples (const Contents *contents)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The description of a packed data set, out and in.  Numbers are written so that a float reads back as
- * it was. */
+/* Writes and reads the description of a packed data set.  Numbers are written so that a float reads
+ * back unchanged. */
 #include "packed.h"
 #include "checked.h"
 #include <math.h>
 #include <string.h>
 
-#define MAX_CLASS_NAMES  40000 /* bytes of them; a .json is read up to 64 KB */
+#define MAX_CLASS_NAMES  40000 /* bytes of the names; a .json is read up to 64 KB */
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
 static const char *const input_names[] = { "image", "sequence", NULL };
@@ -86,7 +86,7 @@ dyno_packed_describe (const DynoDatasetInfo *info, GString *json)
 
 /* --- in --------------------------------------------------------------------------------------- */
 
-/* The words' own text of one of them; NULL: it is none. */
+/* The static text among the words that equals this text; NULL: there is none. */
 static const char *
 find_word (const char *const *words, const char *word)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Packed data sets whose samples are arrays and no images: WebDataset shards of key.npy and key.json, as
- * convert.c writes them.  packed.h has what the first .json says of all of them.
+/* Packed data sets whose samples are arrays, not images: WebDataset shards of key.npy and key.json,
+ * as convert.c writes them.  packed.h has the description that the first .json holds.
  *
  * Invariants: a .npy holds what the network reads, in the machine's own numbers or swapped ones, C
- * order; of a variable first axis only the steps that a sample has, the rest is padded.  Shards of
- * arrays that no description stands in are refused: their longest, and which axis is which, nobody has
- * said. */
+ * order; with a variable first axis it holds only the steps of the sample, and the rest is padded.
+ * Shards of arrays without a description are refused: the longest length and the meaning of the
+ * axes are not known. */
 #include "webdataset.h"
 #include "hash.h"
 #include "intl.h"
@@ -15,7 +15,7 @@
 
 static const char *const arrays[] = { "npy", NULL };
 
-/* Shards that have images as well are of images. */
+/* Shards that also have images are shards of images. */
 static gboolean
 packedarrays_matches (const DynoLocation *location)
 {
@@ -48,8 +48,8 @@ take_facts (DynoDatasetInfo *info, const DynoImageList *list)
     }
 }
 
-/* As npy.c has it: who trains a model for sequences, or predicts by one, reads (N, T, F) from three axes
- * that another reads as images of one channel. */
+/* As in npy.c: a caller that trains or predicts with a model for sequences reads (N, T, F) from
+ * three axes, which another caller reads as images of one channel. */
 static void
 read_as_sequences (DynoBatchField *input, DynoDatasetInfo *info, const DynoDatasetParams *params)
 {
@@ -123,7 +123,7 @@ refuse (DynoDataset *dataset, guint64 index, const char *reason, GError **error)
   return FALSE;
 }
 
-/* Steps of the first axis that the file holds; 0: it is no such sample. */
+/* Steps of the first axis that the file holds; 0: the file is no such sample. */
 static guint32
 count_steps (const DynoBatchField *input, const DynoNpyHeader *header)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Greyscale images as rows of text: a CSV with a column pixels, in which they stand parted by blanks
- * (FER2013), or with a column for each pixel (pixel0 ..., 1x1 ..., or without names, the class
- * first), as digits are often given.  Images are square.  A column Usage, or split, says the part.
+/* Greyscale images as rows of text: a CSV with a column pixels, which holds all pixels separated by
+ * blanks (FER2013), or with a column for each pixel (pixel0 ..., 1x1 ..., or without names, the
+ * class first), as digits are often distributed.  Images are square.  A column Usage, or split,
+ * names the part.
  *
- * Invariants: everything lies in memory after open, (N, side, side) bytes; a row whose pixels are not
- * as many as those of the first, or not from 0 to 255, is listed with its line. */
+ * Invariants: everything lies in memory after open, (N, side, side) bytes; a row whose number of
+ * pixels differs from the first row's, or with a pixel that is not from 0 to 255, is listed with
+ * its line. */
 #include "datafile.h"
 #include "hash.h"
 #include "imagelist.h"
@@ -19,7 +21,7 @@
 
 #define PEEKED       4096
 #define LEAST_PIXELS 16
-#define LEAST_PLAIN  64 /* numbers in a first row without names */
+#define LEAST_PLAIN  64 /* numbers in a first row that has no names */
 
 typedef struct {
   guint8 *images;
@@ -33,8 +35,8 @@ typedef struct {
   const char *name; /* of the file */
   guint first_row;
   int label, part;
-  int pixels;        /* the column that has all */
-  guint first, last; /* else those of a pixel each: [first, last) */
+  int pixels;        /* the column with all pixels */
+  guint first, last; /* else the columns of single pixels: [first, last) */
 } Columns;
 
 /* --- what is there ---------------------------------------------------------------------------- */
@@ -72,7 +74,7 @@ is_byte (const char *cell, guint8 *value)
   return TRUE;
 }
 
-/* By the first row, as far as it is in the text. */
+/* Decides by the first row, as far as it is in the text. */
 static gboolean
 is_of_pixels (const char *text)
 {
@@ -180,7 +182,8 @@ find_columns (Columns *columns, GError **error)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* The pixels of a row to out, which has room for most; their number, or -1: one is no byte. */
+/* Writes the pixels of a row to out, which has room for most; returns their number, or -1: one is
+ * no byte. */
 static gint64
 read_pixels (const Columns *columns, guint row, guint8 *out, guint64 most)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin:poses: a drawn head; what is to be learned of it is yaw, pitch and roll in degrees.
+/* builtin:poses: a drawn head; the values to learn are yaw, pitch and roll in degrees.
  *
  * Invariants: pixels follow from (seed, index, width, height) alone.  Arithmetic is of doubles, by
  * operations that IEEE 754 defines to the last bit (sines are a polynomial, and this library is
@@ -8,9 +8,10 @@
  * sample is drawn when it is decoded.
  *
  * Axes: x to the right of the image, y down, z towards the viewer, in the head's radii.  The angles
- * are those of 300W-LP and of the programs that draw them: the head is turned by roll in the image's
- * plane, by yaw about the vertical axis (to the image's left where it is positive), then by pitch (up
- * where it is positive).  Each is a sum of three even ones: about normal, and bounded. */
+ * are those of 300W-LP and of the programs that draw them: the head is turned by roll in the
+ * image's plane, by yaw about the vertical axis (to the image's left where it is positive), then by
+ * pitch (up where it is positive).  Each angle is a sum of three uniform ones: about normal, and
+ * bounded. */
 #include "dataset-class.h"
 #include "hash.h"
 #include "rng.h"
@@ -22,7 +23,7 @@
 #define MAX_SAMPLES 1000000
 #define NOISE_KEY   G_GUINT64_CONSTANT (0x706f736573)
 #define ANGLE_KEY   G_GUINT64_CONSTANT (0x616e676c65)
-#define REACH       1.25 /* nothing of a head is farther from its centre */
+#define REACH       1.25 /* bound of the head: no part is farther from its centre */
 
 /* A third of the largest angle, in degrees: deviations of 33, 20 and 15. */
 static const double largest[N_VALUES] = { 33, 20, 15 };
@@ -47,13 +48,13 @@ static const Ellipsoid parts[N_PARTS] = {
 
 typedef struct {
   double turn[3][3]; /* head to camera */
-  double light[3];   /* towards it, in the head's axes */
+  double light[3];   /* direction towards the camera, in the head's axes */
   double centre_x, centre_y, scale;
   double skin[3], hair[3], background[3], slope_x[3], slope_y[3];
   int noise;
 } Drawing;
 
-/* Of at most 100 degrees, within 1e-12. */
+/* For at most 100 degrees, within 1e-12. */
 static double
 sine (double degrees)
 {
@@ -115,7 +116,7 @@ make_turn (const float *values, double turn[3][3])
   memcpy (turn, matrix, sizeof matrix);
 }
 
-/* What is seen from (x, y, z) of the camera's axes, in the head's. */
+/* Turns (x, y, z) in the camera's axes into the head's axes. */
 static void
 to_head (const Drawing *drawing, const double *camera, double *head)
 {
@@ -161,7 +162,7 @@ plan_drawing (Drawing *drawing, const Poses *poses, guint64 index, guint32 width
   choose_colours (drawing, &rng);
 }
 
-/* How far towards the viewer the ray from `from` along `along` leaves the part. */
+/* The distance towards the viewer at which the ray from `from` along `along` leaves the part. */
 static gboolean
 meet (const Ellipsoid *part, const double *from, const double *along, double *distance)
 {
@@ -181,7 +182,8 @@ meet (const Ellipsoid *part, const double *from, const double *along, double *di
   return TRUE;
 }
 
-/* The colour of the head's surface at a point of it: what tells front from back and up from down. */
+/* The colour of the head's surface at a point: it distinguishes front from back and up from
+ * down. */
 static void
 paint (const Drawing *drawing, int part, const double *p, double *colour)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of sequences, a .npy of (T, F) or (T) each, of differing length: one sub-folder a class
+/* Folders of sequences, a .npy of (T, F) or (T) each, of differing length: one sub-folder per class
  * (also within train and val); or one folder with a list of them and their targets (labels.csv,
- * .tsv, .jsonl, metadata.csv ...), or with y.npy or labels.npy, whose records are those of the files
+ * .tsv, .jsonl, metadata.csv ...), or with y.npy or labels.npy, whose records belong to the files
  * in the order of their names.
  *
- * Invariants: what is fed is float32 as it is in the file; a sequence has its own length and, behind
- * it, pad up to the longest one; all have the number of features that most of them have,
+ * Invariants: the fed values are the file's in float32; a sequence has its own length and is padded
+ * after it up to the longest one; all have the number of features that most sequences have, and
  * others are listed.  Headers are read at open, items when a sample's turn comes; a file that
  * changed meanwhile is an error of that sample. */
 #include "arrayset.h"
@@ -31,7 +31,7 @@
 #define MAX_THREADS      8
 #define MAX_SAMPLE_BYTES (G_GUINT64_CONSTANT (1) << 30)
 #define MAX_TARGETS      (1u << 27)
-#define PEEKED           256 /* entries of a folder that tell the kind */
+#define PEEKED           256 /* number of entries of a folder that decide the kind */
 #define PEEKED_DEPTH     3
 
 typedef struct {
@@ -53,8 +53,9 @@ static const char *const target_files[] = { "labels.csv",   "labels.tsv",     "l
                                             "metadata.csv", "metadata.jsonl", "y.npy",
                                             "Y.npy",        "labels.npy",     NULL };
 
-/* Whether most of the first entries of a folder, or of the first folder in it, are arrays.  Beside
- * folders they count only with their targets: an array among folders of images is no sequence. */
+/* TRUE where most of the first entries of a folder, or of the first folder in it, are arrays.
+ * Arrays beside folders count only with their targets: an array among folders of images is no
+ * sequence. */
 static gboolean
 holds_arrays (const char *path, guint depth)
 {
@@ -107,7 +108,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* Names of the arrays in the folder itself, in their order; none: it has none. */
+/* Names of the arrays directly in the folder, in their order; empty: there are none. */
 static GPtrArray *
 list_arrays (const char *root)
 {
@@ -160,7 +161,7 @@ load_class_folders (Sequences *sequences, DynoDataset *dataset, const DynoOpenCo
   return ok;
 }
 
-/* The targets of an array, record i of which is of the i-th of the names. */
+/* The targets of an array, whose record i belongs to the i-th name. */
 static gboolean
 take_records (Sequences *sequences, DynoDataset *dataset, DynoArray *y, const char *folder,
               GPtrArray *names, const DynoOpenContext *context, GError **error)
@@ -241,7 +242,7 @@ typedef struct {
   const DynoImageList *list;
   const DynoOpenContext *context;
   char *real_root;
-  guint32 *steps, *features; /* of each file; 0: it cannot be used */
+  guint32 *steps, *features; /* steps of each file; 0: it cannot be used */
   guint64 *sizes;
 } Scan;
 
@@ -338,8 +339,8 @@ take_facts (DynoDatasetInfo *info, const Scan *scan, guint64 i)
   info->has_split = info->has_split || item->validation;
 }
 
-/* The number of features that most sequences have, of several the one that came first; or that which
- * the weights read, where a sequence has it. */
+/* The number of features that most sequences have, with a tie the one that came first; or the
+ * number that the weights read, where a sequence has it. */
 static guint32
 choose_features (const Scan *scan)
 {
@@ -371,7 +372,7 @@ choose_features (const Scan *scan)
   return chosen;
 }
 
-/* The sequences of one number of features stay, with their values, in their order. */
+/* Keeps the sequences with this number of features, with their values, in their order. */
 static void
 keep_readable (Sequences *sequences, DynoDataset *dataset, const Scan *scan)
 {
@@ -475,8 +476,8 @@ sequences_open (DynoDataset *dataset, const DynoOpenContext *context, GError **e
   return set_schema (sequences, &dataset->info, TRUE, error);
 }
 
-/* Without targets, and at least as long as the weights were made for: what was trained on was padded
- * to that. */
+/* Without targets the length is at least that of the weights' input: training data was padded to
+ * that length. */
 static gboolean
 sequencefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
@@ -491,7 +492,7 @@ sequencefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError
   for (guint i = 0; files && i < files->len; i++)
     if (!add_item (sequences->list, g_ptr_array_index (files, i), 0, FALSE, error))
       return FALSE;
-  params.links = TRUE; /* the list has none that are not to be followed */
+  params.links = TRUE; /* the list has no links that must not be followed */
   own.params = &params;
   if (!files || !read_headers (sequences, dataset, &own, error))
     return FALSE;
@@ -569,7 +570,7 @@ sequences_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize
                              fetched, error);
 }
 
-/* The items to out, in C order; FALSE: one is not finite. */
+/* Writes the items to out, in C order; FALSE: one is not finite. */
 static gboolean
 put_items (const DynoNpyHeader *header, const guint8 *bytes, guint32 steps, guint32 features,
            float *out)

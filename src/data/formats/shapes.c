@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* builtin:shapes: colour images of drawn shapes, one class a shape.
+/* builtin:shapes: colour images of drawn shapes, one class per shape.
  *
- * Invariants: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so
+ * Invariants: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so that
  * every machine draws the same; position, size and turn of a shape follow from (seed, index), so
  * another image size shows the same picture.  Nothing is stored: a sample is drawn when it is
  * decoded, in the worker, as a file would be.
@@ -78,8 +78,8 @@ planes_kept (const Polygon *polygon, int u, int v)
   return kept;
 }
 
-/* Whether (u, v), Q12 in the shape's own axes, lies inside it; only asked within the circumscribed
- * circle. */
+/* TRUE where (u, v), Q12 in the shape's own axes, lies inside it; called only within the
+ * circumscribed circle. */
 static gboolean
 is_inside (const Drawing *drawing, int u, int v)
 {
@@ -87,7 +87,7 @@ is_inside (const Drawing *drawing, int u, int v)
 
   switch (drawing->shape)
     {
-    case 0: /* circle, as large in area as the others about are */
+    case 0: /* circle, about as large in area as the others */
       return square <= ONE * 3 / 4;
     case 1: /* square */
       return ABS (u) <= ONE * 45 / 64 && ABS (v) <= ONE * 45 / 64;
@@ -100,7 +100,7 @@ is_inside (const Drawing *drawing, int u, int v)
       return planes_kept (&drawing->polygon, u, v) >= 4;
     case 7: /* diamond, narrow, so that no turn makes it a square */
       return 2 * ABS (u) + ABS (v) <= ONE;
-    case 8: /* crescent: the circle without another, smaller and shifted */
+    case 8: /* crescent: the circle minus another circle, smaller and shifted */
       return ((u - ONE / 2) * (u - ONE / 2) + v * v) >> 12 >= ONE * 9 / 16;
     case 9: /* three stripes */
       return ABS (u) <= ONE * 11 / 16 && ABS (v) <= ONE * 11 / 16
@@ -110,8 +110,8 @@ is_inside (const Drawing *drawing, int u, int v)
     }
 }
 
-/* A bright shape on a dark ground: what a small network has to learn is the outline, and it can
- * within a minute on a CPU. */
+/* A bright shape on a dark ground: a small network has to learn the outline, and can do so within a
+ * minute on a CPU. */
 static void
 choose_colours (Drawing *drawing, DynoRng *rng)
 {

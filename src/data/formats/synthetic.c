@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* synthetic:HxWxC: noise.  With schema.generated set the training side makes it on the device and
- * copies nothing, which measures the device alone; decode gives noise as well, for whoever wants the
- * bytes.
- * Invariants: noise and labels follow from the index alone; they carry no relation, so nothing can
- * be learnt. */
+ * copies nothing, which measures the device by itself; decode gives noise as well, for callers that
+ * want the bytes.  Invariants: noise and labels follow from the index alone; they are unrelated, so
+ * that nothing can be learnt. */
 #include "dataset-class.h"
 #include "checked.h"
 #include "hash.h"

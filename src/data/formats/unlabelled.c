@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening what is to be predicted: of which kind the paths are, and the files among them.
+/* Opens samples for prediction: decides the kind of the paths, and lists the files among them.
  *
  * Invariants: the first path that is there decides between images, arrays and sequences; arrays are
- * sequences where the weights say so, and where the weights say nothing, as the formats with labels
- * would take them. */
+ * sequences where the weights say so, and where the weights say nothing, they are read as in the
+ * formats with labels. */
 #include "foldernames.h"
 #include "unlabelled.h"
 #include "intl.h"
@@ -119,7 +119,7 @@ dyno_unlabelled_list (DynoDataset *dataset, const DynoOpenContext *context, gboo
 
 /* --- of which kind they are ------------------------------------------------------------------- */
 
-/* The class that reads path without labels; NULL: it is read with them. */
+/* The class that reads path without labels; NULL: path is read with labels. */
 static const DynoDatasetClass *
 choose_class (const char *path, const DynoBatchField *wanted)
 {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Head poses of 300W-LP and AFLW2000: images with a MATLAB file of the same name beside each, which
- * has Pose_Para (pitch, yaw, roll in radians, then place and scale) and pt2d, the points of the face.
+ * has Pose_Para (pitch, yaw, roll in radians, then place and scale) and pt2d, the points of the
+ * face.
  *
- * What is chosen here:
- * - The protocol is 300W-LP for training, AFLW2000 for validation: where both are in the folder, what
- *   lies in a folder named AFLW2000 validates.
- * - Images are cut as Hopenet's loaders cut them: the points' box, widened by a margin k.  Of 300W-LP
- *   k is between 0.2 and 0.4, of each sample its own and always the same, by its name; of AFLW2000 it
- *   is 0.2, with more room at the sides.
- * - Points that AFLW2000 marks as not seen (-1) are left out; where there are such, the 68 points of
- *   pt3d_68 are taken instead.
+ * Choices:
+ * - The protocol is 300W-LP for training, AFLW2000 for validation: where both are in the folder,
+ *   the samples in a folder named AFLW2000 validate.
+ * - Images are cut as Hopenet's loaders cut them: the points' box, widened by a margin k.  Of
+ *   300W-LP k is between 0.2 and 0.4; it differs between samples and always follows from the
+ *   sample's name.  For AFLW2000 it is 0.2, with more room at the sides.
+ * - Points that AFLW2000 marks as not visible (-1) are left out; where there are any, the 68 points
+ *   of pt3d_68 are taken instead.
  * - Samples with an angle beyond 99 degrees are left out, and counted. */
 #include "headpose.h"
 #include "cores.h"
@@ -29,7 +30,7 @@
 #define MAX_THREADS 8
 #define MAX_MAT     (G_GUINT64_CONSTANT (16) << 20)
 #define MAX_DEPTH   6
-#define PEEKED      64 /* entries of a folder, and folders, that tell the kind */
+#define PEEKED      64 /* entries of a folder, and folders, that decide the kind */
 #define PEEKED_DEEP 3
 
 typedef struct {
@@ -49,7 +50,7 @@ typedef struct {
   GArray *samples; /* Sample */
 } Load;
 
-/* The image beside a .mat of this path, with its extension; NULL: there is none. */
+/* The image beside the .mat of this path, with its extension; NULL: there is none. */
 static char *
 find_image (const char *mat)
 {
@@ -236,7 +237,7 @@ find_box (const GPtrArray *arrays, double k, gboolean aflw, DynoImageBox *box)
       || b.y_max > DYNO_IMAGE_MAX_SIDE / 8.0 || b.x_min < -DYNO_IMAGE_MAX_SIDE / 8.0
       || b.y_min < -DYNO_IMAGE_MAX_SIDE / 8.0)
     return FALSE;
-  /* One after another, as there: each margin counts those before it. */
+  /* One after another, as in the original: each margin includes the margins before it. */
   b.x_min -= (aflw ? 2 : 0.6) * k * (b.x_max - b.x_min);
   b.y_min -= 2 * k * (b.y_max - b.y_min);
   b.x_max += (aflw ? 2 : 0.6) * k * (b.x_max - b.x_min);
@@ -259,7 +260,7 @@ static gboolean
 read_sample (const Load *load, Sample *sample, GByteArray *scratch, GError **error)
 {
   static const char *const wanted[] = { "Pose_Para", "pt2d", "pt3d_68", NULL };
-  static const int order[3] = { 1, 0, 2 }; /* yaw, pitch, roll of pitch, yaw, roll */
+  static const int order[3] = { 1, 0, 2 }; /* yaw, pitch, roll from pitch, yaw, roll */
   g_autoptr (GPtrArray) arrays = NULL;
   const DynoMatArray *pose;
   gsize size;

@@ -3,8 +3,8 @@
  *
  * Invariants: all arithmetic is of whole numbers until the last division by a power of two, and
  * choices follow from (seed, index), so that every machine has the same sequences; a sequence has
- * at least half the longest length, and pad behind its own.  A sample is computed when it is
- * decoded. */
+ * at least half the longest length, and is padded after its own length.  A sample is computed when
+ * it is decoded. */
 #include "dataset-class.h"
 #include "hash.h"
 #include "intl.h"
@@ -20,7 +20,7 @@ typedef struct {
   guint32 length, channels, n_classes;
 } Waves;
 
-/* Two parabolas that touch a sine at its zeros and ends. */
+/* Two parabolas that meet a sine at its zeros and at its extremes. */
 static gint32
 wave_at (guint32 phase)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* WebDataset: .tar shards whose members of one name, one after another, make a sample: key.jpg (png,
- * webp, ...; or key.input.jpg) with key.cls (a class's number or name; or key.target.cls), key.json ("label", "cls" or "class", a name or
- * number; or "values", a list of numbers; "split") or key.txt (one line).  One shard, a folder of
- * them, or a pattern shard-{000..012}.tar.
+/* WebDataset: .tar shards whose members of one name, one after another, make a sample: key.jpg
+ * (png, webp, ...; or key.input.jpg) with key.cls (a class's number or name; or key.target.cls),
+ * key.json ("label", "cls" or "class", a name or number; or "values", a list of numbers; "split")
+ * or key.txt (one line).  One shard, a folder of them, or a pattern shard-{000..012}.tar.
  *
- * What convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample;
- * "value_names", the names of the values, a line each; what packed.h has; "source_index", the sample's
- * place in the data set that was packed: where all have one, and each another, they are put into that
- * order.  The others count only beside a source_index.
+ * convert.c adds to a .json: "crop_xywh", the piece of the image that is the sample; "value_names",
+ * the names of the values, a line each; the members in packed.h; and "source_index", the sample's
+ * place in the packed data set: where all samples have different ones, they are put into that
+ * order.  The other members count only beside a source_index.
  *
- * Samples that are arrays (key.npy) in place of images are packedarrays.c's.
+ * packedarrays.c reads samples that are arrays (key.npy) instead of images.
  *
  * Invariants: the shards are listed once, at open, in the order of their names, and only the small
- * members are read; samples are read from their places in any order, so that they are shuffled as
- * any others are.  A sample without label, or without image, is listed. */
+ * members are read; samples are read from their places in any order, so that they are shuffled like
+ * other samples.  A sample without label, or without image, is listed. */
 #include "webdataset.h"
 #include "datafile.h"
 #include "intl.h"
@@ -30,12 +30,12 @@
 #define MAX_LABEL (64 * 1024)
 #define MAX_LINE  256
 #define MAX_MET   200
-#define PEEKED    16 /* members that tell the kind */
+#define PEEKED    16 /* members that decide the kind */
 #define NO_PLACE  G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
-/* The kind of a member, by the text after its key, and how plainly: key.jpg, or key.input.jpg.  Of two
- * the plainer counts. */
+/* The kind of a member, by the text after its key, and its rank: key.jpg is plainer than
+ * key.input.jpg.  Of two members the plainer one counts. */
 typedef enum { RANK_NONE, RANK_WORD, RANK_PLAIN } Rank;
 
 typedef struct {
@@ -46,29 +46,29 @@ typedef struct {
   guint32 container;
   int fd;
   gboolean shard_validates;
-  gboolean any; /* the list has a sample, and with it its kind of target */
+  gboolean any; /* the list has a sample, which fixes the kind of target */
 
-  /* the sample whose members are being met */
+  /* the present sample, whose members are being read */
   GString *key;
   DynoListedImage item;
   gboolean validation;
   Rank image_rank, label_rank; /* NONE: it has none yet */
   GString *image_name;
-  GString *met; /* what its members have after the key */
+  GString *met; /* members that it has, by the text after the key */
   LabelSource source;
   char *label; /* a class, or values joined by spaces */
   gboolean values;
-  DynoImageBox box;          /* no width: there is none */
-  const char *refused;       /* why what the .json says cannot be */
-  guint64 place;             /* in the data set that was packed */
+  DynoImageBox box;          /* width 0: there is none */
+  const char *refused;       /* why the content of the .json is not valid */
+  guint64 place;             /* place in the packed data set */
   GArray *places;            /* guint64, of all samples */
-  char **names;              /* of the values; NULL: none were met */
-  const char *const *inputs; /* endings of what is a sample */
+  char **names;              /* names of the values; NULL: none were found */
+  const char *const *inputs; /* endings of samples */
   DynoPacked *packed;
 } Load;
 
-/* "folder/key.ext" to the length of key with its folder, and ext in lower case; FALSE: it has
- * none. */
+/* Splits "folder/key.ext" into the length of key with its folder, and ext in lower case; FALSE:
+ * there is no ext. */
 static gboolean
 split_name (const char *name, gsize *key_length, char **extension)
 {
@@ -91,7 +91,7 @@ is_one_of (const char *word, const char *const *words)
 const char *const dyno_webdataset_images[] = { "jpg", "jpeg", "png", "webp", "bmp",
                                                "tif", "tiff", "img", NULL };
 static const char *const label_words[] = { "cls", "json", "txt", NULL };
-/* Before the ending: key.input.jpg, key.target.cls. */
+/* The words before the ending: key.input.jpg, key.target.cls. */
 static const char *const input_words[] = { "input", "image", "img", "rgb", "photo", "x", NULL };
 static const char *const target_words[] = { "target", "label", "class", "output", "y", NULL };
 
@@ -137,7 +137,8 @@ forget_sample (Load *load)
   load->place = NO_PLACE;
 }
 
-/* Appends the values of the text; NULL, or why they are none, and then nothing was appended. */
+/* Appends the values of the text; NULL, or the reason why they are none, and then nothing was
+ * appended. */
 static const char *
 append_values (Load *load, const char *text)
 {
@@ -162,7 +163,7 @@ append_values (Load *load, const char *text)
                   : _ ("it has another number of values than the first sample");
 }
 
-/* is_sample: it is the key of one. */
+/* is_sample: the name is the key of a sample. */
 static void
 note (Load *load, const char *name, gboolean is_sample, const char *reason)
 {
@@ -234,8 +235,8 @@ take_label (Load *load, LabelSource source, const char *text, gboolean values)
   load->source = source;
 }
 
-/* What the packing of a data set has left.  Without a place it was another program's: what that means
- * by a piece is not known. */
+/* Members that packing added.  Without a source_index they are from another program, whose meaning
+ * of a piece is not known. */
 static void
 take_packed (Load *load, GHashTable *members)
 {
@@ -369,7 +370,7 @@ take_member (const DynoMember *member, gpointer data, GError **error)
 
 /* --- shards ----------------------------------------------------------------------------------- */
 
-/* The first members tell whether they make samples. */
+/* The first members decide whether they form samples. */
 typedef struct {
   const char *const *inputs; /* NULL: images, or anything before a label */
   GHashTable *keys;
@@ -494,7 +495,7 @@ compare_places (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* Element i becomes what element order[i] was; of each, width elements of size bytes. */
+/* Element i becomes the former element order[i]; an element has size bytes. */
 static void
 reorder (GArray *array, const GArray *order, gsize size)
 {
@@ -574,7 +575,8 @@ dyno_webdataset_load (DynoDataset *dataset, const DynoOpenContext *context, Dyno
   return ok;
 }
 
-/* Whatever stands beside labels: what is no image is said when it is opened.  A pattern names shards. */
+/* Any member beside labels counts: a member that is no image is reported when it is opened.  A
+ * pattern names shards. */
 static gboolean
 webdataset_matches (const DynoLocation *location)
 {
