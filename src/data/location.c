@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* DATA strings: "path", "scheme:body?key=value&key=value".  Only known schemes are schemes: "C:x"
- * and "a:b" are paths. */
+/* Parses DATA strings: "path", "scheme:body?key=value&key=value".  Only known schemes are schemes:
+ * "C:x" and "a:b" are paths. */
 #include "location.h"
 #include "datafile.h"
 #include "intl.h"
@@ -59,7 +59,7 @@ dyno_location_expand (const char *pattern)
   return paths;
 }
 
-/* Whether text is a pattern of shards of which the first is there. */
+/* TRUE where text is a pattern of shards, the first of which exists. */
 static gboolean
 is_shards (const char *text)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Images in colour for weights that read one channel: what any format decodes becomes luma on its
- * way to the sample's field, with the weights and the rounding of PIL's convert ("L"). */
+/* Converts images in colour for weights that read one channel: the decoded pixels of any format
+ * become luma on the way to the sample's field, with the weights and the rounding of PIL's convert
+ * ("L"). */
 #include "dataset-class.h"
 #include <string.h>
 
@@ -20,7 +21,7 @@ dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted)
   dataset->info.luma = TRUE;
 }
 
-/* Grey stays what it is. */
+/* Grey stays unchanged. */
 static guint8
 to_luma (const guint8 *rgb)
 {

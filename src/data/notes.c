@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a data set is likely to be a mistake, in sentences: files left out, classes that cannot
- * be learned or checked. */
+/* Notes on likely mistakes in a data set, in sentences: files left out, classes that cannot be
+ * learned or checked. */
 #include "dataset-class.h"
 #include "intl.h"
 #include <inttypes.h>
 #include <string.h>
 
 #define MAX_NAMED 5  /* classes in a sentence */
-#define UNEVEN    50 /* samples of the largest class for one of the smallest */
-#define GAP       5  /* numbers in a row that are no label, which nobody leaves out on purpose */
+#define UNEVEN    50 /* ratio of samples of the largest class to the smallest */
+#define GAP       5  /* consecutive numbers without a label: so many are not left out on purpose */
 
 typedef struct {
   GPtrArray *notes;
@@ -54,7 +54,7 @@ find_gap (Notes *n)
     }
 }
 
-/* Those in and after the gap are in its own sentence. */
+/* Classes in and after the gap are in the sentence about the gap. */
 static gboolean
 is_empty (const Notes *n, guint32 c)
 {
@@ -73,7 +73,7 @@ is_unchecked (const Notes *n, guint32 c)
   return n->has_validation && n->train[c] > 0 && n->validation[c] == 0;
 }
 
-/* "before “a”, “b” and 3 more after", of the classes that a question holds for. */
+/* "before “a”, “b” and 3 more after", for the classes of which a condition holds. */
 static void
 say_classes (Notes *n, gboolean (*holds) (const Notes *n, guint32 c), const char *before,
              const char *after)
@@ -139,7 +139,7 @@ say_uneven (Notes *n)
           n->info->class_names[most], 100.0 * (double) counts[most] / (double) n->info->n_samples));
 }
 
-/* Where that is allowed. */
+/* Only where that is allowed. */
 static void
 say_single (Notes *n)
 {
@@ -152,8 +152,8 @@ say_single (Notes *n)
                                             "tell apart, and nothing is learned")));
 }
 
-/* Names of classes that are another's but for capitals: the first pair, which is most likely a slip of
- * a pen. */
+/* Finds names of classes that differ only in capitals: the first pair, which is most likely a
+ * typing error. */
 static void
 say_alike (Notes *n)
 {
@@ -189,7 +189,7 @@ say_alike (Notes *n)
                              info->class_names[first], info->class_names[second], found - 1));
 }
 
-/* A guess that may well be wrong, and the setting that decides. */
+/* A guess that may well be wrong, and the setting that decides it. */
 static void
 say_task (Notes *n)
 {

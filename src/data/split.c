@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Division of a data set into a training and a validation part.
+/* Divides a data set into a training and a validation part.
  *
  * Invariants: the same (data set, fraction, seed) gives the same division on every machine; each
  * class gives the same share, with the rounding carried from class to class; a class never loses
- * its last training sample, and one with two samples has one to validate, so that very many very
- * small classes make up more than the fraction.  Both parts come in an order by seed: a beginning
- * of the validation part is a fair sample of it. */
+ * its last training sample, and a class with two samples has one for validation, so that with very
+ * many very small classes the validation part is larger than the fraction.  Both parts are in an
+ * order by seed: the beginning of the validation part is a fair sample of it. */
 #include "dataset-class.h"
 #include "rng.h"
 
-/* Streams of the seed, apart from those of epochs, which count from 0. */
+/* Streams of the seed, separate from the streams of epochs, which count from 0. */
 #define STREAM_CLASS      (G_GUINT64_CONSTANT (0x7370) << 48)
 #define STREAM_TRAIN      (G_GUINT64_CONSTANT (0x7371) << 48)
 #define STREAM_VALIDATION (G_GUINT64_CONSTANT (0x7372) << 48)
@@ -77,7 +77,7 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
       if (count == 0)
         continue;
       due += count * val_fraction;
-      /* The half of a millionth keeps sums that are whole but for rounding on their whole
+      /* The half of a millionth makes sums that are whole except for rounding reach their whole
        * number. */
       taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), 1), count - 1);
       due -= taken;

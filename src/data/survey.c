@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading all samples once, on the calling thread: samples are the same where a hash over all bytes
- * of their files is, or over their decoded values where they have no file of their own. */
+/* Reads all samples once, on the calling thread: samples are equal where the hash over all bytes of
+ * their files is equal, or the hash over their decoded values where they have no file of their
+ * own. */
 #include "survey.h"
 #include "dataset-class.h"
 #include "hash.h"
@@ -8,11 +9,11 @@
 #include "intl.h"
 #include <inttypes.h>
 
-#define TINY        10 /* samples of a class that is hardly learned */
+#define TINY        10 /* samples of a class with too few to be learned */
 #define MAX_NAMED   5  /* classes in a sentence */
 #define PROGRESS_US (G_USEC_PER_SEC / 10)
 
-/* Pairs of one kind: how many, and the first. */
+/* Pairs of one kind: their number, and the first pair. */
 typedef struct {
   guint64 n, first, second;
 } Pairs;
@@ -22,7 +23,7 @@ typedef struct {
   const DynoDatasetInfo *info;
   gboolean classes;
   GPtrArray *notes;
-  GHashTable *seen; /* guint64 * of hashes: 1 + the first sample that has it */
+  GHashTable *seen; /* guint64 *, hashes: 1 + the first sample with that hash */
   guint64 *hashes;  /* (n_samples) */
   Pairs same, mislabelled, leaked;
   guint64 n_images, n_grey, n_deep, n_turned, n_garbage;
@@ -73,7 +74,8 @@ say_sizes (Survey *s)
              info->min_width, info->min_height, info->max_width, info->max_height));
 }
 
-/* All samples of a class, then all of the next: of folders that is so, and no wonder. */
+/* All samples of a class are followed by all of the next: folders always have this order, which is
+ * no problem there. */
 static void
 say_order (Survey *s)
 {
@@ -122,7 +124,7 @@ count_pair (Pairs *pairs, guint64 first, guint64 second)
   pairs->second = second;
 }
 
-/* Of one image several pieces may be samples. */
+/* Several pieces of one image may be samples. */
 static guint64
 hash_file (Survey *s, guint64 index, const guint8 *bytes, gsize size)
 {
@@ -157,7 +159,7 @@ compare (Survey *s, guint64 index, guint64 hash)
     count_pair (&s->same, before, index);
 }
 
-/* One after the other: the disk is what takes time, and a file is had in one read. */
+/* Reads one sample after the other: the disk takes most of the time, and a file needs one read. */
 static gboolean
 read_all (Survey *s, DynoScanProgress progress, gpointer data, GCancellable *cancellable,
           GError **error)
@@ -307,7 +309,7 @@ dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress 
 
 /* --- examples --------------------------------------------------------------------------------- */
 
-/* What falls to each class when all take one in turns until n are taken. */
+/* The number of each class when all classes take turns until n are taken. */
 static void
 share_out (const DynoDatasetInfo *info, guint n, guint64 *quotas)
 {

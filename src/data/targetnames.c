@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and units of the values to predict. */
+/* Reads names and units of the values to predict. */
 #include "targetnames.h"
 #include "intl.h"
 #include "text.h"
@@ -20,7 +20,7 @@ find_file (const char *targets)
   return g_strconcat (stem, ".names", NULL);
 }
 
-/* FALSE: no name that can be shown in a line. */
+/* FALSE: the text is no name that can be shown in a line. */
 static gboolean
 is_good (const char *name)
 {
@@ -32,7 +32,7 @@ is_good (const char *name)
   return TRUE;
 }
 
-/* "yaw (degrees)" into name and unit. */
+/* Splits "yaw (degrees)" into name and unit. */
 static gboolean
 take_line (char *line, GPtrArray *names, GPtrArray *units)
 {

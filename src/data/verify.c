@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoding every sample of a data set once, by some threads that take runs of samples from a
- * counter.  What they find is put in the samples' order, so that it does not hang on which thread
- * was first. */
+/* Decodes every sample of a data set once, by some threads that take runs of samples from a
+ * counter.  Their results are put into the order of the samples, so that the order of the threads
+ * does not matter. */
 #include "dataset-class.h"
 #include "cores.h"
 #include "intl.h"
@@ -26,7 +26,7 @@ typedef struct {
   GCond ended;
   guint running;
   guint64 done, failed;
-  GArray *failures; /* Failure; the first max_listed of each thread: more can never be listed */
+  GArray *failures; /* Failure; the first max_listed of each thread: no more can be listed */
 } Verify;
 
 static gboolean
@@ -90,8 +90,8 @@ verify_main (gpointer data)
   return NULL;
 }
 
-/* Starts the threads and waits for them, telling progress and hearing cancellation on this
- * thread. */
+/* Starts the threads and waits for them; this thread reports progress and checks for
+ * cancellation. */
 static void
 run_threads (Verify *v, DynoScanProgress progress, gpointer data, GCancellable *cancellable)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* BMP: 1, 4 and 8 bits with a palette, 16, 24 and 32 bits, with bit masks or without, stored from
- * the bottom or from the top; not compressed.  A mask for alpha is composed on white.  Parsed here:
- * rows lie in the file as they are, and their sizes are checked against it before they are read. */
+ * the bottom or from the top; not compressed.  A mask for alpha is composed on white.  The files
+ * are parsed here: rows lie in the file uncompressed, and their sizes are checked against it before
+ * they are read. */
 #include "image-codec.h"
 #include "checked.h"
 #include <string.h>
@@ -11,14 +12,14 @@
 #define INFO_HEADER  40
 #define BITFIELDS    3
 #define ALPHA_FIELDS 6
-#define MASKS_IN_V2  52 /* headers from this size on have the masks of the colours in them */
-#define MASK_IN_V3   56 /* and that of alpha */
+#define MASKS_IN_V2  52 /* headers from this size on include the masks of the colours */
+#define MASK_IN_V3   56 /* and headers from this size on the mask of alpha */
 
 typedef struct {
   guint32 header, bits, compression, colours;
   guint64 pixels_at, palette_at, row_bytes;
   gboolean top_down;
-  guint32 masks[4]; /* red, green, blue, alpha; of 16 and 32 bits */
+  guint32 masks[4]; /* red, green, blue, alpha; for 16 and 32 bits */
 } Bmp;
 
 static guint32
@@ -112,7 +113,7 @@ read_header (Bmp *bmp, const guint8 *file, gsize size, const DynoImageFacts *fac
   return take_masks (bmp, file, size, error);
 }
 
-/* (256) RGB; what the file does not say is black. */
+/* (256) RGB; entries that the file does not give are black. */
 static gboolean
 read_palette (const Bmp *bmp, const guint8 *file, gsize size, guint8 *palette, GError **error)
 {
@@ -128,7 +129,7 @@ read_palette (const Bmp *bmp, const guint8 *file, gsize size, guint8 *palette, G
   return TRUE;
 }
 
-/* The bits of a mask as 0..255. */
+/* Scales the bits of a mask to 0..255. */
 static guint8
 take_bits (guint32 pixel, guint32 mask)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Places of random crops.  In double, as torchvision has it: what is drawn is the same on every
- * machine. */
+/* Draws the places of random crops.  The arithmetic is in double, as in torchvision: the same crops
+ * are drawn on every machine. */
 #include "crop.h"
 #include "random.h"
 #include <math.h>
@@ -11,14 +11,14 @@ uniform (guint32 seed, guint32 draw)
   return (dyno_random_at (seed, draw) >> 8) / 16777216.0;
 }
 
-/* Where a length begins in the room that it leaves. */
+/* The position at which a length begins within the free room. */
 static gint32
 place (guint32 seed, guint32 draw, double room)
 {
   return (gint32) MIN (floor (uniform (seed, draw) * (room + 1)), room);
 }
 
-/* The largest in the middle that has a ratio of the range. */
+/* The largest crop in the middle with a ratio within the range. */
 static DynoImageBox
 take_middle (double ratio, double width, double height)
 {

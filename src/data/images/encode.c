@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pixels to image files in memory. */
+/* Encodes pixels as image files in memory. */
 #include "image.h"
 #include "datafile.h"
 #include <png.h>

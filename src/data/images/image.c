@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Images by content.  The header is parsed here, by a few lines that allocate nothing, and checked
- * against the limits before any decoder library sees the file: a bomb costs a header's reading. */
+/* Recognises images by content.  The header is parsed here, by a few lines that allocate nothing,
+ * and checked against the limits before any decoder library sees the file: a decompression bomb
+ * costs only the reading of its header. */
 #include "image-codec.h"
 #include "datafile.h"
 #include "imagesource.h"
@@ -30,7 +31,7 @@ probe_jpeg (DynoImageSource *source, DynoImageFacts *facts, GError **error)
     {
       guint8 marker = p[1];
 
-      /* Bytes that no segment has are passed over, as all decoders do. */
+      /* Bytes that belong to no segment are skipped, as in all decoders. */
       if (p[0] != 0xff)
         {
           if (++garbage > MAX_GARBAGE)
@@ -139,8 +140,8 @@ probe_bmp (DynoImageSource *source, DynoImageFacts *facts, GError **error)
   return p ? dyno_bmp_probe (p, size, facts, error) : set_corrupt (error, "BMP that ends early");
 }
 
-/* Bits of the first channel, by an entry of a directory: of up to two they stand in it, of more
- * elsewhere. */
+/* Bits of the first channel, from an entry of a directory: one or two values are in the entry, more
+ * values elsewhere. */
 static guint32
 find_bits (DynoImageSource *source, const guint8 *entry, gboolean big)
 {
@@ -159,7 +160,7 @@ probe_tiff (DynoImageSource *source, DynoImageFacts *facts, GError **error)
   guint64 at = p ? dyno_tiff32 (p + 4, big) : 0;
   guint32 count, bits = 1;
 
-  facts->grey = TRUE; /* one channel, unless it says more */
+  facts->grey = TRUE; /* one channel, unless an entry gives more */
   p = p ? dyno_image_source_look (source, at, 2) : NULL;
   if (!p)
     return set_corrupt (error, "TIFF that ends inside its header");
@@ -206,8 +207,7 @@ check_limits (const DynoImageFacts *facts, GError **error)
   return TRUE;
 }
 
-/* The name of what is an image of another type, by its first 12 bytes; NULL: it is none that is
- * known. */
+/* The name of an image of another type, by its first 12 bytes; NULL: the type is not known. */
 static const char *
 name_other (const guint8 *p)
 {
@@ -284,7 +284,7 @@ probe (DynoImageSource *source, DynoImageFacts *facts, GError **error)
       ok = set_unknown (source, error);
       break;
     }
-  facts->orientation = MAX (facts->orientation, 1); /* 0: nothing said one */
+  facts->orientation = MAX (facts->orientation, 1); /* 0: no entry gave one */
   return ok && check_limits (facts, error);
 }
 
@@ -351,7 +351,8 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
     return FALSE;
   decoded_width = facts.width;
   decoded_height = facts.height;
-  /* Scaled as it is stored, then turned: that is fewer pixels, and the middle stays the middle. */
+  /* The image is scaled as it is stored and then turned: fewer pixels are turned, and the middle
+   * stays the middle. */
   if (facts.orientation >= 5)
     {
       stored_width = height;
@@ -360,8 +361,8 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
   if (facts.type == DYNO_IMAGE_JPEG)
     dyno_jpeg_choose_size (&facts, stored_width, stored_height, &decoded_width, &decoded_height);
 
-  /* scratch: file | decoded pixels | working memory of the resampler | scaled pixels that are still
-   * to be turned.  Sizes are bounded by the limits. */
+  /* scratch: file | decoded pixels | working memory of the resampler | scaled pixels before
+   * turning.  Sizes are bounded by the limits. */
   pixels_at = (file_size + 63) & ~(guint64) 63;
   working_at = (pixels_at + (guint64) decoded_width * decoded_height * 4 + 63) & ~(guint64) 63;
   stored_at =
@@ -441,14 +442,14 @@ dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox 
   g_return_val_if_fail (dyno_image_box_is_good (box), FALSE);
   decoded_width = facts.width;
   decoded_height = facts.height;
-  /* A JPEG is decoded as small as the box still covers what is wanted. */
+  /* A JPEG is decoded at the smallest size at which the box still covers the wanted size. */
   scale = MAX ((double) width / box->width, (double) height / box->height);
   if (facts.type == DYNO_IMAGE_JPEG && scale < 1)
     dyno_jpeg_choose_size (&facts, (guint32) (facts.width * scale) + 1,
                            (guint32) (facts.height * scale) + 1, &decoded_width, &decoded_height);
   scaled = scale_box (box, &facts, decoded_width, decoded_height);
 
-  /* scratch: file | decoded pixels | those of the box | working memory of the resampler. */
+  /* scratch: file | decoded pixels | pixels of the box | working memory of the resampler. */
   pixels_at = (file_size + 63) & ~(guint64) 63;
   cut_at = (pixels_at + (guint64) decoded_width * decoded_height * 4 + 63) & ~(guint64) 63;
   working_at = (cut_at + (guint64) scaled.width * scaled.height * 3 + 63) & ~(guint64) 63;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A crop straight from its file.  The crop is a box of stored pixels; a decoder gives a region of
- * the image, at some scale, in which the box is a window with parts of pixels at its sides. */
+/* Decodes a crop directly from its file.  The crop is a box of stored pixels; a decoder gives a
+ * region of the image, at some scale, in which the box is a window with fractions of pixels at its
+ * sides. */
 #include "crop.h"
 #include "datafile.h"
 #include "image-codec.h"
@@ -10,14 +11,14 @@
 
 typedef struct {
   DynoImageFacts facts;
-  guint32 width, height;         /* of all of the image at the scale at which it is decoded */
+  guint32 width, height;         /* of the whole image at the scale of decoding */
   DynoResizeWindow window;       /* the crop in it */
-  DynoImageBox touched;          /* by the window: whole pixels */
-  DynoImageBox region;           /* what is decoded; of a JPEG hardly more than touched */
+  DynoImageBox touched;          /* the whole pixels that the window touches */
+  DynoImageBox region;           /* the decoded region; of a JPEG hardly larger than touched */
   guint32 out_width, out_height; /* before it is turned */
 } Plan;
 
-/* A box of the image that is shown, in the one that is stored. */
+/* Converts a box of the shown image into one of the stored image. */
 static DynoImageBox
 turn_back (const DynoImageBox *box, const DynoImageFacts *facts)
 {
@@ -43,7 +44,7 @@ intersect (const DynoImageBox *a, const DynoImageBox *b)
   return (DynoImageBox){ x, y, MAX (right - x, 0), MAX (bottom - y, 0) };
 }
 
-/* The least size of all of a side that makes a box of it cover what is wanted. */
+/* The least size of a whole side with which a box of it covers the wanted size. */
 static guint32
 cover_side (guint32 side, gint32 box, guint32 wanted)
 {
@@ -94,7 +95,7 @@ count_decoded (const Plan *plan)
                                              : (guint64) plan->width * plan->height * 4;
 }
 
-/* Whether the crop has pixels that are none of the image's. */
+/* TRUE where the crop has pixels outside the image. */
 static gboolean
 sticks_out (const Plan *plan)
 {
@@ -104,7 +105,7 @@ sticks_out (const Plan *plan)
          || (guint32) (touched->y + touched->height) > plan->height;
 }
 
-/* turned: what is written is turned to what is shown. */
+/* Decodes the region; turned pixels are in the order in which they are shown. */
 static gboolean
 decode (Plan *plan, GByteArray *scratch, gsize file_size, gboolean turned, guint8 *out,
         GError **error)
@@ -119,8 +120,8 @@ decode (Plan *plan, GByteArray *scratch, gsize file_size, gboolean turned, guint
   DynoImageBox seen;
   guint8 *from, *to;
 
-  /* scratch: file | decoded pixels | those of the crop, where it sticks out | working memory of the
-   * resampler | scaled pixels that are still to be turned. */
+  /* scratch: file | decoded pixels | pixels of the crop, where it sticks out | working memory of
+   * the resampler | scaled pixels before turning. */
   cut_at = (pixels_at + count_decoded (plan) + 63) & ~(guint64) 63;
   working_at = (cut_at + cut_bytes + 63) & ~(guint64) 63;
   turned_at = working_at

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* JPEG by libturbojpeg, and regions of it by libjpeg-turbo's libjpeg, since libturbojpeg before 3.0
- * has none.  The decoder scales by eighths while it transforms, so an image far larger than wanted
- * costs little more than a small one; the smallest scale that still covers the wanted size is
- * taken. */
+/* Decodes JPEG by libturbojpeg, and regions of a JPEG by libjpeg-turbo's libjpeg, since
+ * libturbojpeg before 3.0 cannot decode regions.  The decoder scales by eighths while it
+ * transforms, so an image far larger than wanted costs little more than a small one; the smallest
+ * scale that still covers the wanted size is taken. */
 #include "image-codec.h"
 #include <setjmp.h>
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #include <jpeglib.h>
 #include <turbojpeg.h>
 
-/* A region is decoded with so many pixels more at each side, so that chroma is interpolated in it as
- * in the whole image; and begins with an MCU, of which the widest has 32 columns. */
+/* A region is decoded with this many additional pixels at each side, so that chroma is interpolated
+ * in it as in the whole image; it begins at an MCU, and the widest MCU has 32 columns. */
 #define MARGIN     4
 #define MOST_WIDER 32
 
@@ -19,7 +19,8 @@ void
 dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height,
                        guint32 *out_width, guint32 *out_height)
 {
-  /* Halves have vector code in the library; scales between them cost more than they save. */
+  /* Scales that are powers of a half have vector code in the library; other scales cost more than
+   * they save. */
   static const tjscalingfactor scales[] = { { 1, 8 }, { 1, 4 }, { 1, 2 } };
 
   *out_width = facts->width;
@@ -37,8 +38,8 @@ dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 heigh
     }
 }
 
-/* A progressive file may ask for any number of passes over all of the image: they are counted
- * before the first. */
+/* A progressive file may ask for any number of passes over the whole image: the passes are counted
+ * before the first one. */
 static gboolean
 check_scans (const guint8 *file, gsize size, const DynoImageFacts *facts, GError **error)
 {
@@ -60,7 +61,7 @@ check_scans (const guint8 *file, gsize size, const DynoImageFacts *facts, GError
   return FALSE;
 }
 
-/* CMYK as Adobe writes it, inverted: 255 is no ink. In place, 4 bytes to 3. */
+/* CMYK in Adobe's inverted form: 255 is no ink.  Converts in place, 4 bytes to 3. */
 static void
 cmyk_to_rgb (guint8 *pixels, gsize count)
 {
@@ -69,7 +70,7 @@ cmyk_to_rgb (guint8 *pixels, gsize count)
       pixels[i * 3 + c] = (guint8) ((pixels[i * 4 + c] * pixels[i * 4 + 3] + 127) / 255);
 }
 
-/* Files in use have these, and decode whole. */
+/* Files in use have these warnings, and decode completely. */
 static gboolean
 is_harmless (const char *reason)
 {
@@ -99,7 +100,7 @@ decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *f
                      TJFLAG_LIMITSCANS)
       != 0)
     {
-      /* The code says "warning" also of what is fatal after a warning, so the text of the last
+      /* The code is "warning" also for a fatal error after a warning, so the text of the last
        * message decides. */
       reason = tjGetErrorStr2 (handle);
       if (!is_harmless (reason))
@@ -157,7 +158,7 @@ dyno_jpeg_count_region_bytes (const DynoImageBox *region)
 }
 
 typedef struct {
-  struct jpeg_error_mgr base; /* first: the library's pointer is to this */
+  struct jpeg_error_mgr base; /* first member: the library's pointer is to this */
   jmp_buf jump;
   char reason[JMSG_LENGTH_MAX];
 } Problem;
@@ -171,7 +172,7 @@ on_error (j_common_ptr common)
   longjmp (problem->jump, 1);
 }
 
-/* A warning, below 0, tells of damage. */
+/* A warning, below 0, reports damage. */
 static void
 on_message (j_common_ptr common, int level)
 {
@@ -193,7 +194,7 @@ leave (struct jpeg_decompress_struct *info, const char *reason)
   longjmp (problem->jump, 1);
 }
 
-/* Columns and rows to be decoded, and what the library makes of the columns. */
+/* Columns and rows to decode, and the columns that the library makes of them. */
 static void
 widen (struct jpeg_decompress_struct *info, DynoImageBox *region)
 {
@@ -208,7 +209,7 @@ widen (struct jpeg_decompress_struct *info, DynoImageBox *region)
   *region = (DynoImageBox){ (gint32) x, (gint32) top, (gint32) columns, (gint32) (bottom - top) };
 }
 
-/* Errors leave by the problem's jump. */
+/* Errors leave this function by the problem's jump. */
 static void
 read_region (struct jpeg_decompress_struct *info, const guint8 *file, gsize size,
              const DynoImageFacts *facts, guint eighths, DynoImageBox *region, guint8 *out)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How an image is to be turned before it is shown, one rule for all types: EXIF says it, else XMP.
+/* The turn of an image before it is shown, by one rule for all types: EXIF gives it, else XMP.
  *
  * Invariants: nothing is allocated by a size of the file; the steps through chunks and packets are
- * bounded; damage says nothing and is no error. */
+ * bounded; damaged data gives no orientation and is no error. */
 #include "imagesource.h"
 #include "datafile.h"
 #include <string.h>
 
 #define MAX_CHUNKS 256
-#define MAX_XMP    65536 /* bytes of a packet that are looked through */
+#define MAX_XMP    65536 /* bytes of a packet that are searched */
 
 const guint8 *
 dyno_image_source_look (DynoImageSource *source, guint64 offset, gsize count)
@@ -67,8 +67,8 @@ dyno_orientation_of_exif (DynoImageSource *source, guint64 offset, guint64 lengt
   return 0;
 }
 
-/* tiff:Orientation="6" or <tiff:Orientation>6</tiff:Orientation>; the prefix is the one that
- * everybody writes. */
+/* tiff:Orientation="6" or <tiff:Orientation>6</tiff:Orientation>; the prefix is the one that all
+ * programs write. */
 guint8
 dyno_orientation_of_xmp (DynoImageSource *source, guint64 offset, guint64 length)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is done to decoded pixels besides scaling: alpha on white, and turning as EXIF says. */
+/* Changes decoded pixels: composes alpha on white, and turns the image by its orientation. */
 #include "image-codec.h"
 #include <string.h>
 
@@ -25,8 +25,8 @@ dyno_image_turn (const guint8 *stored, guint orientation, guint32 width, guint32
   for (guint32 y = 0; y < height; y++)
     for (guint32 x = 0; x < width; x++, out += 3)
       {
-        /* The stored row runs along the shown column where it is turned; each may begin at the
-         * other end. */
+        /* Where it is turned, a stored row runs along a shown column; either may begin at the other
+         * end. */
         gsize row = turned ? x : y, column = turned ? y : x;
         guint32 rows = turned ? width : height, columns = turned ? height : width;
 

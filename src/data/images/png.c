@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit RGB;
- * alpha, and a colour that is declared transparent, are composed on white.
- * Ancillary chunks (profiles, text) are skipped unread: none changes the pixels, and some are a way
- * to spend memory.  libpng reports errors by longjmp: what lives across it is in one struct,
- * reached by pointer. */
+/* Decodes PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit
+ * RGB; alpha, and a colour that is declared transparent, are composed on white.  Ancillary chunks
+ * (profiles, text) are skipped unread: none changes the pixels, and some are a way to spend memory.
+ * libpng reports errors by longjmp: data that outlive the jump are in one struct, reached by
+ * pointer. */
 #include "image-codec.h"
 #include <png.h>
 #include <setjmp.h>

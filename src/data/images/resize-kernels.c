@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weighted sums over rows and over pixels of a row: in plain C, and by the vector instructions that
  * multiply 16-bit pairs into 32-bit sums.  A sum of bytes times weights is exact in 32 bits in any
- * order, which is why all agree.  AVX2 is asked for at run time; 64-bit ARM always has NEON. */
+ * order, so that all kernels agree.  AVX2 is detected at run time; 64-bit ARM always has NEON. */
 #include "resize-kernels.h"
 #include <string.h>
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -79,7 +79,7 @@ static const DynoResizeKernel plain = { "plain C", rows_plain, columns_plain };
 #ifdef HAVE_AVX2
 #define AVX2 __attribute__ ((target ("avx2")))
 
-/* Two weights side by side, as a pair of rows or pixels wants them. */
+/* Two weights side by side, for a pair of rows or pixels. */
 static inline gint32
 pair_at (const gint16 *weights)
 {
@@ -95,7 +95,7 @@ widen (const guint8 *bytes)
   return _mm256_cvtepu8_epi16 (_mm_loadu_si128 ((const __m128i *) (const void *) bytes));
 }
 
-/* 16 columns of two rows, added to their sums: low has columns 0 to 3 and 8 to 11. */
+/* Adds 16 columns of two rows to their sums: low has columns 0 to 3 and 8 to 11. */
 AVX2 static inline void
 add_pair (const guint8 *a, const guint8 *b, __m256i pair, __m256i *low, __m256i *high)
 {
@@ -131,7 +131,7 @@ rows_avx2 (const guint8 *rows, gsize stride, const gint16 *weights, guint32 coun
           add_pair (a, b, pair, &sums[0], &sums[1]);
           add_pair (a + 16, b + 16, pair, &sums[2], &sums[3]);
         }
-      /* The packing works within halves: the quarters are put back in order. */
+      /* The packing works within halves, so the quarters are put back in order. */
       _mm256_storeu_si256 (
           (__m256i *) (void *) (out + i),
           _mm256_permute4x64_epi64 (
@@ -141,7 +141,8 @@ rows_avx2 (const guint8 *rows, gsize stride, const gint16 *weights, guint32 coun
     rows_plain (rows + i, stride, weights, count, out + i, size - i);
 }
 
-/* Four pixels of three channels at a time: red of the first two, green, blue; then of the others. */
+/* Four pixels of three channels at a time: red of the first two, then green, then blue; then the
+ * other two. */
 AVX2 static void
 columns_avx2 (const guint8 *row, const DynoResizeAxis *axis, guint32 channels, guint32 width,
               guint8 *out)
@@ -184,7 +185,7 @@ columns_avx2 (const guint8 *row, const DynoResizeAxis *axis, guint32 channels, g
       both = _mm_shuffle_epi8 (_mm_srai_epi32 (both, DYNO_RESIZE_WEIGHT_BITS), gather);
       result = (guint32) _mm_cvtsi128_si32 (both);
       if (x + 1 < width)
-        memcpy (out, &result, 4); /* the next pixel takes the fourth byte */
+        memcpy (out, &result, 4); /* the fourth byte belongs to the next pixel */
       else
         memcpy (out, &result, 3);
     }
@@ -230,7 +231,7 @@ rows_neon (const guint8 *rows, gsize stride, const gint16 *weights, guint32 coun
     rows_plain (rows + i, stride, weights, count, out + i, size - i);
 }
 
-/* A pixel of three channels at a time, with the first of the next beside it. */
+/* One pixel of three channels at a time, together with the first byte of the next. */
 static void
 columns_neon (const guint8 *row, const DynoResizeAxis *axis, guint32 channels, guint32 width,
               guint8 *out)

@@ -7,17 +7,17 @@
 #include <math.h>
 #include <string.h>
 
-#define ONE (1 << DYNO_RESIZE_WEIGHT_BITS) /* what the weights of an output sum to */
+#define ONE (1 << DYNO_RESIZE_WEIGHT_BITS) /* sum of the weights of an output */
 
-/* Source length that is kept of an axis (the crop), and where it starts, for scaling by 1 /
- * step. */
+/* The source length per output (step), from which the kept length of an axis (the crop) and its
+ * start follow, for scaling by 1 / step. */
 static double
 step_of (guint32 source_width, guint32 source_height, guint32 width, guint32 height)
 {
   return MIN ((double) source_width / width, (double) source_height / height);
 }
 
-/* Where the outputs of an axis lie on it, and which pixels count. */
+/* The positions of the outputs on an axis, and the range of pixels that count. */
 typedef struct {
   double start, step;
   guint32 first, end;
@@ -29,7 +29,7 @@ taps_of (double step)
   return ((guint32) (2 * ceil (MAX (step, 1.0))) + 2 + 3) & ~(guint32) 3;
 }
 
-/* The span of an output whose weights are there, less the taps at its ends that weigh nothing. */
+/* Sets the span of an output whose weights are there, without the taps of weight 0 at its ends. */
 static void
 set_span (DynoResizeAxis *axis, guint32 i, guint32 first, guint32 count)
 {
@@ -139,7 +139,7 @@ scale (const guint8 *source, guint32 source_width, guint32 channels, const Range
   row = at;
   memset (row + stride, 0, (gsize) horizontal.max_taps * channels + DYNO_RESIZE_SLACK);
 
-  /* Only columns that some output reads. */
+  /* Only columns that some output reads are summed. */
   first = horizontal.spans[0].first;
   last = horizontal.spans[width - 1].first + horizontal.spans[width - 1].count;
   for (guint32 y = 0; y < height; y++)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* TIFF by libtiff, its first page: grey, palette, RGB and CMYK of 1 to 16 bits, in strips or tiles,
- * in any of libtiff's compressions; alpha is composed on white.  The rows are given as they are
- * stored: image.c turns them.  What libtiff may allocate at once is bounded by the pixels, which
- * were checked. */
+/* Decodes the first page of a TIFF by libtiff: grey, palette, RGB and CMYK of 1 to 16 bits, in
+ * strips or tiles, in any of libtiff's compressions; alpha is composed on white.  Rows are given in
+ * stored order: image.c turns them.  The size of libtiff's allocations is bounded by the number of
+ * pixels, which was checked. */
 #include "image-codec.h"
 #include <string.h>
 #include <tiffio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* WebP by libwebp, lossy and lossless; alpha is composed on white. */
+/* Decodes WebP by libwebp, lossy and lossless; alpha is composed on white. */
 #include "image-codec.h"
 #include <webp/decode.h>
 
@@ -12,7 +12,7 @@ dyno_webp_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, g
   int width = (int) facts->width, height = (int) facts->height;
   gboolean ok = FALSE;
 
-  /* The container's size and the picture's may differ: out has room for the one that was
+  /* The container's size may differ from the picture's: out has room for the size that was
    * checked. */
   if (WebPGetFeatures (file, size, &features) == VP8_STATUS_OK && features.width == width
       && features.height == height)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What was found in a large image folder, kept in the cache folder, so that a million files need
- * not
- * be opened again.
+/* Keeps the result of scanning a large image folder in the cache folder, so that a million files
+ * need not be opened again.
  *
- * Invariants: an index is used whole or not at all; it is believed where its hash is right, each
- * number in it is within what it counts, and the stamps of all folders and of some files are still
- * those of its time; every other is made anew.  The cache folder keeps a bounded number of them. */
+ * Invariants: an index is used whole or not at all; it is valid where its hash is right, each
+ * number in it is in its range, and the stamps of all folders and of some files are unchanged; an
+ * index that is not valid is made anew.  The cache folder keeps a bounded number of them. */
 #include "cachefile.h"
 #include "file.h"
 #include "folderscan.h"
@@ -18,8 +17,8 @@
 
 #define LEAST_FILES 10000
 #define MAX_BYTES   (G_GUINT64_CONSTANT (1) << 30)
-#define MAX_KEPT    16 /* indexes; those that were used last */
-#define SETTLED     2  /* seconds: a file system's clock may be as coarse as that */
+#define MAX_KEPT    16 /* number of indexes that are kept: the most recently used */
+#define SETTLED     2  /* seconds: the resolution of a file system's clock may be this coarse */
 #define BLOCK       64 /* stamps that a thread compares at a time */
 
 static const char magic[8] = "dynoscn2";
@@ -53,7 +52,7 @@ index_path (const char *root, const DynoOpenContext *context, DynoCacheKey *key)
 
 /* --- what is looked at again ------------------------------------------------------------------ */
 
-/* Paths and the stamps that they had. */
+/* Paths and their earlier stamps. */
 typedef struct {
   const DynoFolderScan *scan;
   const Witness *witnesses;
@@ -209,7 +208,7 @@ is_within (const DynoScanFile *file, const Facts *facts)
   return file->folder < facts->n_folders && file->name < facts->n_name_bytes;
 }
 
-/* Witnesses, files and names, each checked; *witnesses points into the payload's copy. */
+/* Reads witnesses, files and names, and checks each; *witnesses points into the payload's copy. */
 static gboolean
 take_files (Reader *reader, const Facts *facts, DynoFolderScan *scan, Witness **witnesses)
 {
@@ -270,7 +269,7 @@ append_all (GPtrArray *to, GPtrArray *from)
     g_ptr_array_add (to, g_steal_pointer (&from->pdata[i]));
 }
 
-/* What the payload says, if all of it holds and nothing has changed since. */
+/* Takes the content of the payload, if all of it is valid and nothing has changed since. */
 static gboolean
 use (GBytes *payload, DynoFolderScan *scan, DynoDataset *dataset, const DynoOpenContext *context)
 {
@@ -324,7 +323,7 @@ dyno_folder_index_load (DynoFolderScan *scan, DynoDataset *dataset, const DynoOp
       dyno_folder_scan_clear (scan);
       return FALSE;
     }
-  (void) g_utime (path, NULL); /* used last: kept longest */
+  (void) g_utime (path, NULL); /* marked as used last: kept longest */
   return TRUE;
 }
 
@@ -357,7 +356,7 @@ add_witness (const DynoFolderScan *scan, const DynoScanFile *file, GArray *witne
   return TRUE;
 }
 
-/* Stamps of the files that are looked at again; FALSE: one is gone, or too many were refused. */
+/* Stamps of the files that are checked again; FALSE: one is gone, or too many were refused. */
 static gboolean
 call_witnesses (const DynoFolderScan *scan, GArray *witnesses, gint64 *newest)
 {
@@ -444,7 +443,7 @@ compare_used (gconstpointer a, gconstpointer b)
   return first < second ? 1 : first > second ? -1 : 0;
 }
 
-/* Removes the indexes that were not used for longest. */
+/* Removes the indexes that have not been used for the longest time. */
 static void
 keep_few (const char *path)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the headers of found files: a few threads take runs of files from a counter, for the time
- * goes into waiting for the disk.  What they find is put together so that it does not hang on which
- * thread was first. */
+/* Reads the headers of found files: a few threads take runs of files from a counter, since most of
+ * the time is waiting for the disk.  Their results are combined such that the order of the threads
+ * does not matter. */
 #include "datafile.h"
 #include "cores.h"
 #include "folderscan.h"
@@ -30,8 +30,8 @@ typedef struct {
   guint running;
   guint64 found, size_bytes, content_hash;
   guint32 min_width, max_width, min_height, max_height;
-  gboolean unsure; /* of one it is the disk or its owner that refuses it, not its content */
-  GArray *refused; /* Refused; the first max_listed of each thread: more can never be listed */
+  gboolean unsure; /* the disk or the owner refuses a file, not its content */
+  GArray *refused; /* Refused; the first max_listed of each thread: no more can be listed */
 } Probe;
 
 typedef struct {
@@ -140,8 +140,8 @@ probe_main (gpointer data)
   return NULL;
 }
 
-/* Starts the threads and waits for them, telling progress and hearing cancellation on this
- * thread. */
+/* Starts the threads and waits for them; this thread reports progress and checks for
+ * cancellation. */
 static void
 run_threads (Probe *probe)
 {
@@ -187,7 +187,7 @@ compare_refused (gconstpointer a, gconstpointer b)
   return first < second ? -1 : first > second;
 }
 
-/* Facts into info; the list keeps the readable files, in their order. */
+/* Writes the facts into info; the list keeps the readable files, in their order. */
 static void
 take_results (DynoFolderScan *scan, DynoDataset *dataset, Probe *probe, guint max_listed)
 {

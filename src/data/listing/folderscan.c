@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking an image folder.
+/* Walks an image folder.
  *
  * Invariants:
- * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/, or as
- *   parts are named (partnames.h), those of both together.
- * - Within a class, files are ordered by the bytes of their paths, so an index means the same file
- *   on each run.
+ * - Classes are the sub-folders, ordered by the bytes of their names; with train/ and val/, or
+ *   other names of parts (partnames.h), the sub-folders of both together.
+ * - Within a class, files are ordered by the bytes of their paths, so that an index means the same
+ *   file on each run.
  * - A folder is entered once, whatever links lead to it; links that leave the tree are not
- *   followed, but counted, unless that is asked for.
+ *   followed, but counted, unless the params allow them.
  * - Only regular files are opened later; FIFOs, sockets and devices are counted here. Names that
- *   begin with a dot, and those that systems leave behind, are passed over. */
+ *   begin with a dot, and names that systems leave behind, are skipped. */
 #include "folderscan.h"
 #include "datafile.h"
 #include "foldernames.h"
@@ -24,18 +24,18 @@
 #include <unistd.h>
 
 #define MAX_DEPTH   64
-#define MAX_DOUBLED 4                 /* folders of a part within each other */
+#define MAX_DOUBLED 4                 /* nested folders of a part */
 #define MAX_NAMES   (G_MAXUINT32 / 2) /* bytes */
-#define NAME_BYTES  40                /* of a name in a list, besides its letters */
+#define NAME_BYTES  40                /* bytes of a name in a list besides its letters */
 
 typedef struct {
   DynoFolderScan *scan;
   DynoDataset *dataset;
   const DynoOpenContext *context;
   char *real_root;     /* canonical, for links */
-  GHashTable *entered; /* "device:inode" of folders to RESERVED or ENTERED */
-  GPtrArray *left;     /* names that were passed over, each once */
-  gint64 told_us;      /* when progress was called last */
+  GHashTable *entered; /* from "device:inode" of folders to RESERVED or ENTERED */
+  GPtrArray *left;     /* names that were skipped, each once */
+  gint64 told_us;      /* time of the last call of progress */
 } Walk;
 
 typedef enum { ENTRY_FILE, ENTRY_FOLDER, ENTRY_OUTSIDE, ENTRY_BROKEN, ENTRY_SPECIAL } EntryKind;
@@ -59,7 +59,7 @@ note (Walk *walk, const char *path, const char *reason)
 guint64
 dyno_scan_stamp (const struct stat *status, gint64 *newest)
 {
-  /* Not the device: some systems give another number after each mount. */
+  /* The device is not included: some systems give it another number after each mount. */
   const guint64 words[] = {
     (guint64) status->st_ino,         (guint64) status->st_size,
     (guint64) status->st_mtim.tv_sec, (guint64) status->st_mtim.tv_nsec,
@@ -94,7 +94,7 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* Of names out of list_folder: by the bytes behind their types. */
+/* Compares names of list_folder, by the bytes after their types. */
 static int
 compare_entries (gconstpointer a, gconstpointer b)
 {
@@ -111,8 +111,8 @@ set_too_many (GError **error, const char *path)
   return FALSE;
 }
 
-/* The names in a folder without dot names, in byte order, each behind a byte of its d_type; NULL
- * when it cannot be read, TOO_LARGE when they are too many. */
+/* The names in a folder without dot names, in byte order, each after a byte with its d_type; NULL
+ * where the folder cannot be read, TOO_LARGE where there are too many names. */
 static GPtrArray *
 list_folder (const char *path, struct stat *status, GError **error)
 {
@@ -167,7 +167,8 @@ kind_of_mode (mode_t mode)
   return S_ISREG (mode) ? ENTRY_FILE : S_ISDIR (mode) ? ENTRY_FOLDER : ENTRY_SPECIAL;
 }
 
-/* entry: of list_folder.  The type that came with the name spares a look at a million files. */
+/* entry: from list_folder.  The type that came with the name saves a stat call for each of a
+ * million files. */
 static EntryKind
 look_at (Walk *walk, int folder, const char *entry, const char *path)
 {
@@ -246,8 +247,8 @@ walk_entry (Walk *walk, int fd, guint32 folder, const char *path, const char *en
     }
 }
 
-/* Classes' own folders are reserved before any is walked, so that no link within one class leads
- * into another. */
+/* The classes' own folders are reserved before any folder is walked, so that no link within one
+ * class leads into another. */
 enum { RESERVED = 1, ENTERED };
 
 static void
@@ -274,7 +275,7 @@ enter (Walk *walk, const struct stat *status, gboolean is_class)
   return TRUE;
 }
 
-/* All files under path into one class. */
+/* Adds all files under path to one class. */
 static gboolean
 walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation, guint depth,
              GError **error)
@@ -328,8 +329,8 @@ walk_folder (Walk *walk, const char *path, gint32 class_id, gboolean validation,
   return ok;
 }
 
-/* Names of the folders in path, which are classes or parts, added to the list; outside: those that
- * are links out of the root are noted. */
+/* Adds the names of the folders in path, which are classes or parts, to the list; outside: links
+ * out of the root are noted. */
 static gboolean
 list_subfolders (Walk *walk, const char *path, GPtrArray *list, gboolean outside, GError **error)
 {
@@ -408,7 +409,7 @@ walk_parts (Walk *walk, char *const *parts, GError **error)
 
 /* --- parts ------------------------------------------------------------------------------------ */
 
-/* Whether path has folders in it. */
+/* TRUE where path contains folders. */
 static gboolean
 has_subfolders (Walk *walk, const char *path)
 {
@@ -426,8 +427,8 @@ can_be_part (const char *name, gpointer data)
   return has_subfolders (walk, path);
 }
 
-/* The folder of a part; of one that holds nothing but a folder of the same name or part, as
- * archives are often packed and unpacked again, the inner one. */
+/* The folder of a part; where it holds only a folder of the same name or part, which repeated
+ * packing and unpacking often makes, the inner one. */
 static char *
 enter_part (Walk *walk, const char *name)
 {
@@ -454,7 +455,7 @@ enter_part (Walk *walk, const char *name)
   return path;
 }
 
-/* Of several folders that could be a part one is taken: the others are said, and what else lies
+/* Of several folders that could be a part one is taken: notes name the others, and the entries
  * beside the parts. */
 static void
 note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
@@ -477,8 +478,9 @@ note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
         g_strdup_printf (_ ("Folders beside the parts are not used: %s"), others->str));
 }
 
-/* Fills the folders that classes are in: the parts, or the root.  A folder that is named as a part
- * and holds no folders is a class ("train" beside "bus"), unless its like is there too. */
+/* Fills the folders that contain the classes: the parts, or the root.  A folder with the name of a
+ * part and without folders in it is a class ("train" beside "bus"), unless its counterpart is there
+ * too. */
 static gboolean
 find_parts (Walk *walk, char *parts[2], GError **error)
 {

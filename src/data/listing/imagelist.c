@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define MAX_OPEN 256 /* containers with a descriptor of their own */
+#define MAX_OPEN 256 /* number of containers that keep an open descriptor */
 
 DynoImageList *
 dyno_image_list_new (void)
@@ -124,7 +124,7 @@ dyno_image_list_get_path (const DynoImageList *list, const DynoListedImage *item
   return g_path_is_absolute (name) ? g_strdup (name) : g_build_filename (list->root, name, NULL);
 }
 
-/* Inflates a member whole; its size is known, and not a byte more is written. */
+/* Inflates a whole member; its size is known, and no byte more is written. */
 static gboolean
 inflate_member (const guint8 *from, gsize from_size, guint8 *to, gsize size, GError **error)
 {
@@ -171,7 +171,7 @@ read_container (int fd, const char *path, const DynoListedImage *item, GByteArra
          || inflate_member (scratch->data + place, item->stored, scratch->data, item->size, error);
 }
 
-/* The bytes of the image file into scratch. */
+/* Reads the bytes of the image file into scratch. */
 static gboolean
 read_item (const DynoImageList *list, const DynoListedImage *item, GByteArray *scratch,
            gsize *fetched, GError **error)
@@ -246,7 +246,8 @@ dyno_image_list_describe (DynoDataset *dataset, guint64 index)
   return g_strdup_printf ("%s: %s", base, name);
 }
 
-/* Of a file's own messages have its path; of a member's they get its name. */
+/* The messages about a separate file have its path already; messages about a member get its
+ * name. */
 static gboolean
 name_error (DynoDataset *dataset, guint64 index, GError **error)
 {

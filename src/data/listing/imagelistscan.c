@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the headers of listed images, and the facts that follow from them.  What is found does
- * not hang on which thread was first: sums do not know an order, and reasons are asked for again,
- * in the list's order, for the few that are told. */
+/* Reads the headers of listed images, and derives the facts.  The result does not depend on the
+ * order of the threads: sums have no order, and the few reasons that are reported are determined
+ * once more in the list's order. */
 #include "imagelist.h"
 #include "cores.h"
 #include "datafile.h"
@@ -21,7 +21,7 @@
 typedef struct {
   const DynoImageList *list;
   const DynoOpenContext *context;
-  char *real_root;  /* of files of their own; NULL: nothing is outside */
+  char *real_root;  /* root of separate files; NULL: nothing is outside */
   guint8 *readable; /* (items) */
   GMutex mutex;     /* guards what follows */
   guint64 size_bytes, content_hash;
@@ -213,7 +213,7 @@ note_refused (const Scan *scan, DynoDataset *dataset, guint64 index)
   dyno_image_list_note (dataset, scan->context, list->manifest, item->line, reason);
 }
 
-/* The readable items stay, with their values, in their order. */
+/* Keeps the readable items with their values, in their order. */
 static void
 keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
 {

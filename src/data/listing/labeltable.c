@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Labels as text to class ids, which do not hang on the order in which the labels come. */
+/* Maps labels in text form to class ids, which do not depend on the order in which the labels
+ * come. */
 #include "imagelist.h"
 #include <string.h>
 
@@ -7,7 +8,7 @@ typedef struct {
   const char *label;
   gint64 number;
   guint32 place;
-  gboolean numbers; /* all labels are */
+  gboolean numbers; /* all labels are whole numbers */
 } Label;
 
 void

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files by their names.
+/* Finds files by their names.
  *
- * Invariants: a file that is there as written is never replaced by another; a name is another's only
- * where the folders that are given agree with those that it lies in, and where one file alone
- * does; the walk is bounded, enters no links, and opens nothing. */
+ * Invariants: a file that exists as written is never replaced by another; a name stands for another
+ * file only where the given folders agree with the folders of that file, and only one file agrees;
+ * the walk is bounded, enters no links, and opens nothing. */
 #include "namedfiles.h"
 #include "foldernames.h"
 #include <dirent.h>
@@ -21,7 +21,7 @@ typedef struct Named {
 
 struct _DynoNamedFiles {
   char *root, *root_name;
-  GHashTable *by_stem; /* stem to Named; NULL: nothing was read */
+  GHashTable *by_stem; /* from stem to Named; NULL: nothing was read */
   guint n;
 };
 
@@ -57,7 +57,7 @@ dyno_named_files_free (DynoNamedFiles *files)
   g_free (files);
 }
 
-/* The endings of samples; what else lies beside them is not meant. */
+/* The endings of samples; other files beside them are never meant. */
 static gboolean
 is_sample (const char *ending)
 {
@@ -70,7 +70,7 @@ is_sample (const char *ending)
   return FALSE;
 }
 
-/* The stem of a sample's name; g_free.  A name without such an ending is its own. */
+/* The stem of a sample's name; g_free.  A name without such an ending is its own stem. */
 static char *
 stem_of (const char *base)
 {
@@ -132,7 +132,7 @@ walk (DynoNamedFiles *files, const char *folder, guint depth)
     closedir (dir);
 }
 
-/* Whether the folders of one path end with all those of the other, which may be none. */
+/* TRUE where the folders of one path end with all folders of the other, which may have none. */
 static gboolean
 ends_with (const char *folders, const char *end)
 {
@@ -144,8 +144,8 @@ ends_with (const char *folders, const char *end)
          && (length == end_length || folders[length - end_length - 1] == '/');
 }
 
-/* Whether the folders that were given agree with those that a file lies in: they are its last ones,
- * or lead from elsewhere to the root and on to it. */
+/* TRUE where the given folders agree with the folders of a file: they are its last folders, or lead
+ * from elsewhere to the root and on to the file. */
 static gboolean
 folders_agree (const DynoNamedFiles *files, const char *given, const char *lies_in)
 {
@@ -168,7 +168,7 @@ is_in_part (const char *path, DynoPart part)
   return FALSE;
 }
 
-/* The one file of the chain that is meant. */
+/* The only file of the chain that matches. */
 static DynoNamed
 choose (const DynoNamedFiles *files, const Named *chain, const char *given, const char *base,
         gboolean whole, DynoPart part, char **found)

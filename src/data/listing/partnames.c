@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that name parts, and what is usual around them.
+/* The words that name parts, and the usual words around them.
  *
- * Invariants: a name is of a part only by a whole word of it; a class that merely contains one
- * ("night train" beside "bus") is none unless a folder with the same other words is the other part;
- * the choice hangs on the names alone, not on the order of the folder. */
+ * Invariants: a name is of a part only by a whole word of it; a class whose name merely contains
+ * such a word ("night train" beside "bus") is no part unless a folder with the same other words is
+ * the other part; the choice depends only on the names, not on the order of the folder. */
 #include "partnames.h"
 #include "intl.h"
 #include <string.h>
@@ -60,7 +60,7 @@ split_words (const char *name)
         {
           while (g_ascii_isupper (*name))
             name++;
-          /* "CIFARTest" is not split before its T: only a small letter ends a word. */
+          /* "CIFARTest" is not split before its T: only a lower-case letter ends a word. */
           while (*name && !g_ascii_isupper (*name) && !g_ascii_isdigit (*name)
                  && !strchr ("-_ .", *name))
             name++;
@@ -100,7 +100,7 @@ dyno_part_of_name (const char *name, char **rest)
     return DYNO_PART_NONE;
   if (rest)
     *rest = g_string_free (g_steal_pointer (&others), FALSE);
-  /* Of a public and a private test, as contests have them, the public one validates. */
+  /* Contests have a public and a private test part; the public one validates. */
   return part == DYNO_PART_TEST && is_public ? DYNO_PART_VALIDATION : part;
 }
 
@@ -118,7 +118,7 @@ clear_candidate (gpointer data)
   g_free (((Candidate *) data)->rest);
 }
 
-/* Parts come first, then those with no other words, then the shorter and the first by name. */
+/* Parts come first, then names with no other words, then the shorter name and the first by name. */
 static int
 compare_candidates (gconstpointer a, gconstpointer b)
 {
@@ -155,7 +155,7 @@ list_candidates (const char *const *names, gboolean (*can_be) (const char *name,
   return list;
 }
 
-/* The first that validates with a train folder of these other words. */
+/* The first validation part whose other words are those of a train folder. */
 static const Candidate *
 find_other (const GArray *list, const char *rest)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that take chunks of items from a counter.  Where no thread can be started the caller's does
- * the work. */
+/* Threads that take chunks of items from a counter.  Where no thread can be started, the caller's
+ * thread does the work. */
 #include "scanthreads.h"
 
 #define MAX_THREADS 16

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders around a data set: what is chosen is often the folder that an archive was unpacked into, or
- * the root that another program keeps its data sets in.
+/* Looks through folders around a data set: users often choose the folder into which an archive was
+ * unpacked, or the root in which another program keeps its data sets.
  *
- * Invariants: what the folder itself is comes first; one that holds several folders is looked into
- * for MNIST and CIFAR only, whose files are known by their names, and not where two folders have
- * them; the steps are bounded. */
+ * Invariants: the folder itself takes precedence; a folder that holds several folders is searched
+ * only for MNIST and CIFAR, whose files are known by their names, and without a result where two
+ * folders have them; the steps are bounded. */
 #include "dataset-class.h"
 #include "foldernames.h"
 #include "partnames.h"
 #include <string.h>
 
 #define MAX_STEPS   4
-#define MAX_FOLDERS 64 /* that are looked into */
+#define MAX_FOLDERS 64 /* number of folders that are searched */
 
-/* The folders in path; of more than are looked into, one more than those. */
+/* The folders in path; where there are more than are searched, one more than that number. */
 static GPtrArray *
 list_folders (const char *path)
 {
@@ -32,7 +32,7 @@ list_folders (const char *path)
   return folders;
 }
 
-/* The one of the folders that holds files which are known by their names; NULL: none, or several. */
+/* The only one of the folders with files that are known by their names; NULL: none, or several. */
 static const char *
 find_named (const GPtrArray *folders)
 {

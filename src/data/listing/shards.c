@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which .tar files are the shards of one data set, and which of them are to validate by. */
+/* Finds the .tar files that are the shards of one data set, and the shards for validation. */
 #include "shards.h"
 #include "foldernames.h"
 #include "partnames.h"
@@ -26,7 +26,7 @@ add_shards (const char *folder, GPtrArray *paths)
     g_ptr_array_add (paths, g_ptr_array_index (found, i));
 }
 
-/* The shards of the folders train and val, or as parts are named. */
+/* The shards of the folders train and val, or of other names of parts. */
 static void
 add_parts (const char *root, GPtrArray *paths)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of an epoch: from the seed and the epoch's number alone, and made anew for each, so
- * that
- * a run that is resumed in any epoch goes on as it would have gone. */
+/* The order of an epoch follows only from the seed and the epoch's number and is made anew for each
+ * epoch, so that a run that is resumed in any epoch continues as if it had not stopped. */
 #include "loader-private.h"
 #include "dataset-class.h"
 #include "rng.h"
@@ -15,11 +14,11 @@ dyno_loader_get_seed (const DynoLoader *loader, guint64 epoch, guint64 position)
   return (guint32) (dyno_rng_at (loader->params.seed ^ SEED_KEY, epoch, position) >> 32);
 }
 
-/* Room for taking classes in turns, made with the loader. */
+/* Memory for taking classes in turns, allocated with the loader. */
 struct _DynoClassTurns {
   guint32 n_classes;
   guint32 *starts;  /* (n_classes + 1) in places */
-  guint32 *next;    /* (n_classes): how many of a class were taken since it was shuffled */
+  guint32 *next;    /* (n_classes): samples of a class taken since it was shuffled */
   guint32 *present; /* (n_present): classes that have a sample */
   guint32 n_present;
   guint32 *places; /* (n_samples), by class */
@@ -77,8 +76,8 @@ shuffle_class (DynoClassTurns *turns, DynoRng *rng, guint32 c)
   turns->next[c] = 0;
 }
 
-/* Each class in its turn, so that the numbers differ by one at most; within a class all of its
- * samples before one comes again.  Another class begins in each epoch. */
+/* Classes take turns, so that their numbers of samples differ by one at most; within a class all
+ * samples come before one comes again.  Each epoch begins with another class. */
 static void
 take_turns (DynoLoader *loader, DynoRng *rng, guint64 epoch)
 {

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #define PROBES  8
-#define TASK_US 250.0 /* that a task of several rows should take at the most */
+#define TASK_US 250.0 /* most time that a task of several rows should take */
 
-/* A task of one row is decoded in its slot.  Rows so small that several make a task, and those that
- * the cache keeps, are decoded apart. */
+/* A task of one row is decoded in its slot.  Small rows, several of which make a task, and rows
+ * that the cache keeps are decoded separately. */
 static gboolean
 decodes_apart (const DynoLoader *loader)
 {
@@ -85,8 +85,8 @@ open_batch (DynoLoader *loader, guint place)
   loader->filling = (gint) place;
 }
 
-/* A slot for the next batch, when one is free and the loader is not yet as far ahead as it may
- * be. */
+/* A slot for the next batch, where one is free and the loader is not yet as far ahead as
+ * allowed. */
 static gboolean
 open_next_batch (DynoLoader *loader)
 {
@@ -108,8 +108,8 @@ open_next_batch (DynoLoader *loader)
   return TRUE;
 }
 
-/* Several rows make a task so that taking one costs little beside decoding them; where each takes
- * long, as from a slow disk, that would leave workers without any. */
+/* Several rows make a task so that taking a task costs little compared with decoding; where each
+ * row takes long, as from a slow disk, such tasks would leave workers without any. */
 static guint32
 count_task_rows (const DynoLoader *loader)
 {
@@ -193,12 +193,12 @@ typedef struct {
   DynoLoader *loader;
   const DynoLoaderTask *task;
   DynoWorkerScratch *scratch;
-  guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples in indices */
+  guint32 place[DYNO_LOADER_MAX_CHUNK]; /* of the rows' samples, in indices */
   guint64 epoch;
-  guint32 seed; /* of the row that is decoded */
+  guint32 seed; /* of the row that is being decoded */
   guint32 n_bad;
   gint64 fetch_us; /* spent reading files */
-  gint64 stage_us; /* and copying samples that are decoded */
+  gint64 stage_us; /* and time spent copying decoded samples */
 } Work;
 
 static gboolean
@@ -241,7 +241,7 @@ call_off_writing (Work *work)
   g_mutex_unlock (&loader->mutex);
 }
 
-/* The rows are written; or, with a failure, the batch cannot be had. */
+/* The rows are written; or, after a failure, the batch cannot be completed. */
 static void
 end_writing (Work *work, GError *failure)
 {
@@ -264,7 +264,7 @@ end_writing (Work *work, GError *failure)
 
 typedef enum { DECODED, FAILED, STALE } Outcome;
 
-/* Reads what a sample needs to be decoded, where its format reads anything. */
+/* Reads the bytes that decoding a sample needs, where its format reads any. */
 static gboolean
 fetch (Work *work, guint64 index, gsize *size, GError **error)
 {
@@ -280,7 +280,7 @@ fetch (Work *work, guint64 index, gsize *size, GError **error)
   return ok;
 }
 
-/* What was fetched, whole or the crop that the row's seed draws. */
+/* Decodes the fetched image, whole or the crop that the row's seed draws. */
 static gboolean
 decode_fetched (Work *work, guint64 index, gpointer const *fields, gsize fetched, GError **error)
 {
@@ -295,8 +295,8 @@ decode_fetched (Work *work, guint64 index, gpointer const *fields, gsize fetched
                                       work->scratch->bytes, fetched, error);
 }
 
-/* The sample at a place, in the slot; what it needs is read before.  DECODED leaves the writing to
- * be ended. */
+/* Decodes the sample at a place in the slot; its bytes were read before.  After DECODED the writing
+ * still has to be ended. */
 static Outcome
 decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
@@ -314,7 +314,7 @@ decode_in_slot (Work *work, guint32 place, gpointer const *fields, GError **erro
   return FAILED;
 }
 
-/* The sample at a place, in the worker's own memory. */
+/* Decodes the sample at a place in the worker's own memory. */
 static Outcome
 decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
 {
@@ -342,7 +342,7 @@ decode_apart (Work *work, guint32 place, gpointer const *fields, GError **error)
 
 typedef Outcome (*Decode) (Work *work, guint32 place, gpointer const *fields, GError **error);
 
-/* A sample's reason that may be its disk's or server's. */
+/* TRUE for a sample's error whose cause may be the disk or server. */
 static gboolean
 may_come_back (const GError *reason)
 {
@@ -350,7 +350,7 @@ may_come_back (const GError *reason)
          || g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
 }
 
-/* Whether no other sample can be had either: a few, from all over the part, are tried. */
+/* TRUE where no other sample can be had either: a few, spread over the part, are tried. */
 static gboolean
 is_source_gone (DynoLoader *loader, guint32 place)
 {
@@ -387,8 +387,8 @@ blank_row (Work *work, guint32 row, gboolean in_slot, gpointer const *fields, co
 }
 
 /* The sample of a row: its own, or else the next in the epoch's order that decodes.  That choice
- * hangs on the files alone.  A run of more bad ones than an epoch may have is an error, FAILED, and
- * so is a disk or server that gives no sample any more: then none is bad. */
+ * depends only on the files.  A run of more bad samples than an epoch may have is an error, FAILED,
+ * and so is a disk or server that gives no sample any more: then no sample counts as bad. */
 static Outcome
 decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GError **error)
 {
@@ -418,7 +418,7 @@ decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GErr
                            reason->message);
               return FAILED;
             }
-          again = TRUE; /* it may have come back meanwhile */
+          again = TRUE; /* the disk or server may have come back meanwhile */
           continue;
         }
       again = FALSE;
@@ -460,7 +460,8 @@ point_at_row (const Work *work, guint32 row, gpointer *fields)
                      fields);
 }
 
-/* All rows in the slot, where no file has to be waited for; FALSE: they are still to be decoded. */
+/* Decodes all rows in the slot, where no file has to be waited for; FALSE: they still have to be
+ * decoded. */
 static gboolean
 fill_at_once (Work *work)
 {
@@ -489,7 +490,7 @@ fill_at_once (Work *work)
   return ok;
 }
 
-/* Rows so small that several make a task: decoded apart, then copied together. */
+/* Small rows, several of which make a task: they are decoded separately, then copied together. */
 static void
 fill_by_copy (Work *work)
 {
@@ -542,7 +543,7 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
   guint64 resample_us;
   gboolean wanted;
 
-  dyno_resize_take_us (); /* what others scaled on this thread */
+  dyno_resize_take_us (); /* time that other work scaled on this thread */
   g_mutex_lock (&loader->mutex);
   wanted = dyno_loader_is_wanted (loader, task);
   work.epoch = loader->epoch;
@@ -571,7 +572,7 @@ dyno_loader_process (DynoLoader *loader, const DynoLoaderTask *task, DynoWorkerS
 
 /* --- threads ---------------------------------------------------------------------------------- */
 
-/* Nothing of this epoch is left to be given out; mutex held. */
+/* TRUE where no task of this epoch is left to be given out; mutex held. */
 static gboolean
 is_exhausted (DynoLoader *loader)
 {
@@ -622,7 +623,7 @@ worker_main (gpointer data)
           loader->target_workers = MIN (loader->target_workers, loader->alive);
         }
     }
-  /* The consumer may now be the one who decodes. */
+  /* From now on the consumer may have to decode. */
   g_cond_broadcast (&loader->ready);
   g_mutex_unlock (&loader->mutex);
   dyno_worker_scratch_free (scratch);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The consumer's side of the loader: slots, epochs, taking batches, live changes.  loader-private.h
- * says the invariants. */
+ * has the invariants. */
 #include "loader-private.h"
 #include "checked.h"
 #include "dataset-class.h"
@@ -49,7 +49,7 @@ dyno_loader_count_slots (guint prefetch)
   return CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH) + HELD_SLOTS;
 }
 
-/* As many slots of own memory as the prefetch asks for; fewer when memory is short. */
+/* As many slots in own memory as the prefetch asks for; fewer where memory is short. */
 static gboolean
 grow_slots (DynoLoader *loader)
 {
@@ -93,8 +93,8 @@ make_slots (DynoLoader *loader, GError **error)
   return TRUE;
 }
 
-/* Of this rank; FALSE: there is none for any, or with drop_last no turn for each.  all: samples of
- * a batch of all ranks. */
+/* The batches of this rank; FALSE: there is none for any rank, or with drop_last no turn for each.
+ * *all: samples of a batch of all ranks. */
 static gboolean
 count_batches (DynoLoader *loader, guint64 *all)
 {
@@ -237,7 +237,7 @@ dyno_loader_unref (DynoLoader *loader)
   g_free (loader);
 }
 
-/* Joins threads that are past their last use of the mutex; takes and gives back the mutex. */
+/* Joins threads that do not use the mutex any more; releases and takes the mutex. */
 static void
 join_ended (DynoLoader *loader)
 {
@@ -255,8 +255,8 @@ join_ended (DynoLoader *loader)
     }
 }
 
-/* Leaves a stuck worker behind: it keeps its own reference and finds that its rows are not wanted
- * any more. */
+/* Abandons a stuck worker: it keeps its own reference and finds that its rows are not wanted any
+ * more. */
 static void
 abandon (DynoLoader *loader, guint place)
 {
@@ -358,8 +358,8 @@ on_cancelled (GCancellable *cancellable, gpointer data)
   g_mutex_unlock (&loader->mutex);
 }
 
-/* Also with rows that another has filled meanwhile: its place is wanted.  What a worker waits for
- * while it writes is the CPU alone.  Mutex held. */
+/* TRUE also where another worker has filled the rows meanwhile: the place of this worker is needed.
+ * While it writes, a worker waits only for the CPU.  Mutex held. */
 static gboolean
 is_stuck (const DynoLoader *loader, const DynoWorker *worker)
 {
@@ -367,7 +367,7 @@ is_stuck (const DynoLoader *loader, const DynoWorker *worker)
          && !worker->scratch->writing;
 }
 
-/* Gives the rows of stuck workers to others; fails when that did not help either.  Mutex held. */
+/* Gives the rows of stuck workers to others; fails where that did not help either.  Mutex held. */
 static void
 look_for_stuck (DynoLoader *loader)
 {
@@ -405,7 +405,7 @@ look_for_stuck (DynoLoader *loader)
     }
 }
 
-/* The slot of the batch that comes next, or NULL when it is not opened yet.  Mutex held. */
+/* The slot of the batch that comes next, or NULL where it is not opened yet.  Mutex held. */
 static DynoSlot *
 find_next (DynoLoader *loader, gboolean *all_held)
 {
@@ -421,7 +421,8 @@ find_next (DynoLoader *loader, gboolean *all_held)
   return NULL;
 }
 
-/* Hands a ready slot to the consumer, or sets failed when it cannot be had.  Mutex held. */
+/* Hands a ready slot to the consumer, or sets failed where the batch cannot be completed.  Mutex
+ * held. */
 static DynoBatch *
 take_slot (DynoLoader *loader, DynoSlot *slot)
 {
@@ -449,8 +450,8 @@ take_slot (DynoLoader *loader, DynoSlot *slot)
   return &slot->batch;
 }
 
-/* Waits for a round.  What passed counts as waiting for two rounds at most: more of it passed
- * without this process.  The excess.  Mutex held. */
+/* Waits for a round.  The elapsed time counts as waiting for two rounds at most: during the excess
+ * the process did not run.  Returns the excess.  Mutex held. */
 static gint64
 wait_round (DynoLoader *loader, gboolean *timed_out)
 {
@@ -462,8 +463,8 @@ wait_round (DynoLoader *loader, gboolean *timed_out)
   return passed - MIN (passed, 2 * round);
 }
 
-/* One round of waiting or, without workers, of decoding.  What of it was no waiting.  Mutex held,
- * given up meanwhile. */
+/* Makes one round of waiting or, without workers, of decoding.  Returns the elapsed time that was
+ * no waiting.  Mutex held, released meanwhile. */
 static gint64
 make_progress (DynoLoader *loader)
 {
@@ -484,8 +485,8 @@ make_progress (DynoLoader *loader)
   return excess;
 }
 
-/* Waits until the slot of the next batch is ready.  NULL: the epoch is over, or *error is set; what
- * of the wait was none is added to *excess.  Mutex held. */
+/* Waits until the slot of the next batch is ready.  NULL: the epoch is over, or *error is set; the
+ * elapsed time that was no waiting is added to *excess.  Mutex held. */
 static DynoSlot *
 wait_for_next (DynoLoader *loader, gint64 *excess, GCancellable *cancellable, GError **error)
 {

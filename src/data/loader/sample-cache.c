@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 struct _DynoSampleCache {
-  gpointer *entries; /* field after field */
+  gpointer *entries; /* one field after the other */
   guint64 n_places;
   guint n_fields;
   gsize field_bytes[DYNO_SCHEMA_MAX_FIELDS], entry_bytes;
@@ -14,7 +14,7 @@ struct _DynoSampleCache {
   gsize used_bytes; /* atomic */
 };
 
-/* A guess of 1 GB where the system does not say. */
+/* Assumes 1 GB where the system gives no figure. */
 guint64
 dyno_sample_cache_get_free_memory (void)
 {
@@ -82,8 +82,8 @@ dyno_sample_cache_put (DynoSampleCache *cache, guint64 place, gpointer const *fi
   gsize size = cache->entry_bytes;
   guint8 *entry = NULL;
 
-  /* Room is taken first and given back when the entry does not come to be: the limit is never
-   * passed. */
+  /* The bytes are reserved first and released where the entry is not made: the limit is never
+   * exceeded. */
   if ((gsize) g_atomic_pointer_add (&cache->used_bytes, (gssize) size) + size <= cache->limit_bytes)
     entry = g_try_malloc (size);
   if (entry)
