@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread, its events and the records; what is searched, and how, is search.c's. */
+/* The thread of the tuner, its events and its records; search.c has the search itself. */
 #include "tune.h"
 #include "asyncmeter.h"
 #include "cores.h"
@@ -14,17 +14,17 @@
 #include <math.h>
 #include <string.h>
 
-#define STOP_S 1.0  /* that a measurement may take to end when the search is stopped */
-#define OVER   1.08 /* times its minutes: past that no measurement is waited for */
+#define STOP_S 1.0  /* most time for a measurement to end after the search was stopped */
+#define OVER   1.08 /* times its minutes: no measurement is waited for past this */
 
 struct _DynoTune {
   const DynoJob *job;
   DynoDataset *dataset;
   DynoMeter *meter;
-  gboolean own_meter; /* which is asynchronous */
+  gboolean own_meter; /* the meter is asynchronous */
   gint64 end_us;
-  char *folder, *resumed; /* where the records go; where they come from */
-  gboolean may_lose;      /* the records; else there is no search without them */
+  char *folder, *resumed; /* folder of the records; folder to resume from */
+  gboolean may_lose;      /* records may be lost; else there is no search without them */
   DynoTuneResult *known;  /* of an earlier search, or NULL */
   double minutes;
   DynoLearningGoal *goal; /* or NULL */
@@ -39,14 +39,14 @@ struct _DynoTune {
   DynoPreset *preset;
   DynoSettings preset_settings;
   guint64 limit_bytes;
-  const char *preparing; /* interned: what was told last, and when; the search's thread alone */
+  const char *preparing; /* interned: last report, and its time; only for the search's thread */
   gint64 preparing_us;
 
   GMutex mutex; /* for all below */
   GCond changed;
   gboolean paused;
-  GPtrArray *ceilings, *trials; /* as they end */
-  DynoTuneResult *result;       /* of the end */
+  GPtrArray *ceilings, *trials; /* in the order in which they end */
+  DynoTuneResult *result;       /* the final result */
 };
 
 void
@@ -167,8 +167,8 @@ tell (DynoTune *tune, DynoTuneEvent *event)
     dyno_tune_event_free (event);
 }
 
-/* What is told of progress may be left out: nothing waits for room for it, since a measurement that
- * tells it may be one that cannot be left while it does. */
+/* Events of progress may be dropped: the sender never waits for room, since a measurement that
+ * reports progress cannot be abandoned while it reports. */
 static void
 tell_progress (DynoTune *tune, DynoTuneEvent *event)
 {
@@ -186,7 +186,7 @@ tell_error (DynoTune *tune, GError *error)
   tell (tune, event);
 }
 
-/* The records cannot be written, and the search goes on. */
+/* The records cannot be written; the search goes on. */
 static void
 tell_lost (DynoTune *tune, GError *error)
 {
@@ -211,7 +211,7 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   tell_progress (user, event);
 }
 
-/* What is told of compiling in steps too fine to be seen is left out. */
+/* Reports of compiling in steps too fine to be seen are dropped. */
 #define PREPARING_US (G_USEC_PER_SEC / 10)
 
 static char *
@@ -299,7 +299,7 @@ on_trial (gpointer user, const DynoTrial *trial)
   tell (tune, event);
 }
 
-/* What was paused is added to the time. */
+/* The length of a pause is added to the time. */
 static void
 wait_while_paused (gpointer user)
 {
@@ -377,7 +377,7 @@ read_preset (DynoTune *tune)
   tune->preset_settings.vram_budget = tune->job->settings.vram_budget;
 }
 
-/* Of this machine, or of one rank of several. */
+/* The meter of this machine, or of one rank of several. */
 static DynoMeter *
 make_meter (DynoTune *tune)
 {
@@ -391,7 +391,7 @@ make_meter (DynoTune *tune)
                                tune->dataset, &tune->device, tune->hosts);
 }
 
-/* Says before the search begins where its time is too short for a proof. */
+/* Reports before the search begins where its time is too short for a proof. */
 static void
 foresee (DynoTune *tune, double flops_per_sample)
 {
@@ -437,7 +437,7 @@ prepare (DynoTune *tune, GError **error)
   return TRUE;
 }
 
-/* The history of this machine: without it, a search all the same. */
+/* The history of this machine; without it the search goes on all the same. */
 static void
 open_store (DynoTune *tune)
 {
@@ -452,7 +452,7 @@ open_store (DynoTune *tune)
     g_clear_pointer (&tune->store, dyno_store_free); /* a run says so */
 }
 
-/* What an earlier search measured stands before what this one adds, also in the folder. */
+/* Measurements of an earlier search come before those of this one, also in the folder. */
 static gboolean
 begin_records (DynoTune *tune, GError **error)
 {
@@ -478,7 +478,7 @@ begin_records (DynoTune *tune, GError **error)
   if (!tune->records)
     {
       tell_lost (tune, problem);
-      params.folder = NULL; /* the history alone, which never fails a search */
+      params.folder = NULL; /* only the history, which never fails a search */
       tune->records = dyno_search_records_new (&params, NULL);
     }
   g_mutex_lock (&tune->mutex);

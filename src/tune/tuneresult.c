@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Copying and freeing; names for files and words for people. */
+/* Copies and frees results, and has the names for files and the words for people. */
 #include "tuneresult.h"
 #include "intl.h"
 #include <math.h>

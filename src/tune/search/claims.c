@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The measurements, gathered by settings, and the claims that follow.  Invariants: claims.h. */
+/* Gathers the measurements by settings, and derives the claims.  Invariants: claims.h. */
 #include "claims.h"
 #include "space.h"
 #include "verdict.h"
@@ -61,15 +61,15 @@ dyno_claims_is_closed (const DynoEstimate *e)
 
 /* --- the proof -------------------------------------------------------------------------------- */
 
-/* While its cache was filling a trial has the rate without it. */
+/* While its cache was being filled, a trial has the rate without the cache. */
 static gboolean
 was_filling (const DynoTrial *t)
 {
   return t->outcome == DYNO_TRIAL_OK && t->settings.cache && t->text;
 }
 
-/* The proofs of these settings in this search, in order; those while a cache was filling only where
- * there are no others.  Elements DynoEstimate. */
+/* The proofs of these settings in this search, in order; proofs made while a cache was being filled
+ * only where there are no others.  Elements DynoEstimate. */
 static GArray *
 list_proofs (const DynoTuneResult *r, const DynoSettings *settings)
 {
@@ -109,14 +109,16 @@ was_proven_beside (const DynoTuneResult *r, const DynoTrial *other)
   return *other->stage && proofs->len > 0;
 }
 
-/* Settings that the device has no memory for have no rate: whatever runs is faster. */
+/* Settings that do not fit into the device's memory have no rate: any settings that run are
+ * faster. */
 static gboolean
 cannot_run (const DynoTrial *trial)
 {
   return *trial->stage && trial->outcome == DYNO_TRIAL_DOES_NOT_FIT;
 }
 
-/* Who reached a goal first is the best where the present settings, and others, had their chance. */
+/* The racer that reached a goal first is the best where the present settings, and others, had their
+ * chance. */
 static guint
 find_missing_racers (const DynoTuneResult *r)
 {
@@ -133,7 +135,7 @@ find_missing_racers (const DynoTuneResult *r)
   return missing | (n > 1 ? 0 : DYNO_PROOF_RIVAL);
 }
 
-/* The present settings stay because the noise hides whether another is faster. */
+/* TRUE where the present settings stay because the noise hides whether others are faster. */
 static gboolean
 stays_for_noise (const DynoTuneResult *r)
 {
@@ -163,7 +165,7 @@ find_missing (const DynoTuneResult *r)
           || !(cannot_run (&r->today) || is_faster_than (r, best, &r->today))
           || stays_for_noise (r)))
     missing |= DYNO_PROOF_ORDER;
-  /* Nothing that was tried is faster: of what was not, nothing is known. */
+  /* No tried settings are faster, and nothing is known of untried ones. */
   if (r->keep_today && r->batches_to > 0)
     missing |= DYNO_PROOF_BATCHES;
   return missing;
@@ -185,8 +187,8 @@ has_same_device (const DynoSettings *a, const DynoSettings *b)
          && a->accumulate == b->accumulate;
 }
 
-/* The highest rate of training, or of the part apart, that was measured with the settings of the
- * best which the ceiling depends on. */
+/* The highest rate of training, or of the loader or device measured by itself, with those settings
+ * of the best on which the ceiling depends. */
 static double
 find_measured (const DynoTuneResult *r, DynoCeilingOf of)
 {
@@ -211,7 +213,8 @@ find_measured (const DynoTuneResult *r, DynoCeilingOf of)
   return most;
 }
 
-/* A ceiling that was exceeded was measured while others used the machine, or the machine is another now. */
+/* A ceiling that was exceeded was measured while other programs used the machine, or the machine
+ * has changed since. */
 static void
 mend_ceiling (const DynoTuneResult *r, DynoCeilingOf of, double *ceiling)
 {
@@ -223,7 +226,7 @@ mend_ceiling (const DynoTuneResult *r, DynoCeilingOf of, double *ceiling)
     *ceiling = MAX (*ceiling, measured);
 }
 
-/* Where the exchange takes longer than all that could hide it. */
+/* TRUE where the exchange takes longer than all work that could hide it. */
 static gboolean
 is_exchange_limit (const DynoTuneResult *r)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a curve: batches that failed or do not fit have no rate and count for nothing. */
+/* Evaluates a curve: batches that failed or do not fit have no rate and do not count. */
 #include "curve.h"
 #include "intl.h"
 #include "verdict.h"
 #include <math.h>
 
-#define KNEE 1.10 /* times its rate: what any larger batch brings at the most */
+#define KNEE 1.10 /* times its rate: the most that any larger batch brings */
 
 static const DynoCurvePoint *
 find (const DynoTuneCurve *curve, gint64 batch)
@@ -22,7 +22,7 @@ percent_more (double now, double before)
   return 100 * (now / before - 1);
 }
 
-/* What the step past the advised batch costs and brings. */
+/* The cost and the gain of the step past the advised batch. */
 static char *
 describe_step (const DynoTuneCurve *curve)
 {
@@ -92,12 +92,12 @@ dyno_curve_name_advised (const DynoTuneCurve *curve)
   most = MAX (fastest->samples_per_s, curve->elsewhere);
   if (advised->samples_per_s >= most)
     return _ ("advised: the fastest");
-  /* A smaller one that is within 3 % as well, though not surely, leaves no reason to name this one
-   * by that. */
+  /* A smaller batch that is within 3 % as well, though not surely, means that 3 % is no reason to
+   * name this one. */
   for (const DynoCurvePoint *p = curve->points; p < advised; p++)
     if (p->measured && p->samples_per_s * DYNO_VERDICT_PAYS >= most)
       return _ ("advised");
-  /* One that was predicted to be faster, and was not surely so, is not advised. */
+  /* A batch that was predicted to be faster, and was not surely faster, is not advised. */
   return advised->samples_per_s * DYNO_VERDICT_PAYS < most ? _ ("advised")
                                                            : _ ("advised: within 3 %");
 }

@@ -6,18 +6,18 @@
 #include "space.h"
 #include <math.h>
 
-#define TRIAL_S      0.4 /* the shortest trial: searchstate's, of a search of 20 s and less */
-#define STEPS        7   /* that a trial takes at the least, as DYNO_SEARCH_STEPS */
+#define TRIAL_S      0.4 /* the shortest trial: as in searchstate, for a search of 20 s and less */
+#define STEPS        7   /* least steps of a trial, as DYNO_SEARCH_STEPS */
 #define NEW_S        1.0 /* a new network's kernels out of the driver's cache, and its first step */
 #define AGAIN_S      0.3
-#define SOFTWARE_NEW 8.0 /* times that on a CPU, whose driver compiles for itself */
+#define SOFTWARE_NEW 8.0 /* times that on a CPU, whose driver compiles by itself */
 /* llvmpipe: a small ResNet and a CNN reach 9 GFLOP/s on two cores. */
 #define CORE_FLOPS_PER_S 4e9
 #define AMP_SLOWER       5.0 /* on a CPU, to compile and to run */
 #define LOOKS            3
 #define TURNS            2
 
-/* Of a look (a new network) or a turn at settings. */
+/* The time of a look (a new network) or of a turn at settings. */
 static double
 cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
 {
@@ -30,7 +30,7 @@ cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
   return slower * prepare + MAX (TRIAL_S, slower * steps);
 }
 
-/* In the order in which the search takes them: the others first, as on a CPU. */
+/* The measurements count in the order of the search: the other settings come first, as on a CPU. */
 void
 dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
 {
@@ -38,7 +38,7 @@ dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
   double seconds = 0;
 
   dyno_space_set_baseline (&settings[0]);
-  settings[1].amp &= p->n_cores == 0; /* what it is compared with */
+  settings[1].amp &= p->n_cores == 0; /* the settings that it is compared with */
   *f = (DynoForesight){ .n_needed = LOOKS * (1 + TURNS) };
   for (guint i = 0; i < f->n_needed; i++)
     {

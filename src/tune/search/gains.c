@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* What each setting brought: the way from the base line to the best, one setting after the other,
- * the one first that brings most where it stands and fits.
+/* Computes the gain of each setting: the way from the base line to the best changes one setting
+ * after another; next comes the setting that brings most at that point and fits.
  *
- * The model was corrected around the best, and what it holds of a point half-way may be off by far
+ * The model was corrected around the best, and its prediction for a point half-way may be far off
  * (cores that loader and device share; a batch that was never tried in fp32; AMP where the loader
- * leads).  So the points on the way are measured where there is time; of settings between two that
- * were only what they brought together is told. */
+ * leads).  So the points on the way are measured where there is time; for settings between two
+ * measured points only their gain together is reported. */
 #include "searchstate.h"
 #include <math.h>
 
 #define MOST_GAINS 16
-#define SHARE      0.12 /* of the time, at the most: for the points on the way */
-#define UNSTEADY   1.1  /* times, that the turns of a proof differ by */
+#define SHARE      0.12 /* most share of the time for the points on the way */
+#define UNSTEADY   1.1  /* factor by which the turns of a proof differ */
 
-/* What a run gets there, and whether that was measured; 0: not known. */
+/* The rate of a run at that point, and whether it was measured; 0: not known. */
 static double
 rate_at (DynoSearch *search, const DynoSettings *settings, gboolean *measured)
 {
@@ -29,7 +29,7 @@ rate_at (DynoSearch *search, const DynoSettings *settings, gboolean *measured)
 }
 
 /* A large network takes a second to plan: where the time is over, or the search was stopped, only
- * what was planned before can be ruled out. */
+ * settings that were planned before can be ruled out. */
 static gboolean
 may_fit (DynoSearch *search, const DynoSettings *settings, double end_s)
 {
@@ -39,7 +39,7 @@ may_fit (DynoSearch *search, const DynoSettings *settings, double end_s)
          || dyno_search_fits (search, settings);
 }
 
-/* The row whose value of best brings most at these settings; what does not fit comes last. */
+/* The row whose value in best brings most at these settings; rows that do not fit come last. */
 static const DynoSettingInfo *
 choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best, double end_s)
 {
@@ -68,7 +68,7 @@ choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best
   return chosen;
 }
 
-/* The machine was not the same in all turns of the proof. */
+/* TRUE where the machine differed between the turns of the proof. */
 static gboolean
 is_unsteady (const DynoArm *best)
 {
@@ -84,7 +84,7 @@ is_unsteady (const DynoArm *best)
   return best->proofs->len < 2 || high > UNSTEADY * low;
 }
 
-/* A trial; NULL: there was no time for it, or it failed. */
+/* Measures a trial; NULL: there was no time for it, or it failed. */
 static DynoEstimate *
 take_trial (DynoSearch *search, const DynoSettings *settings, double end_s)
 {
@@ -102,8 +102,8 @@ take_trial (DynoSearch *search, const DynoSettings *settings, double end_s)
   return &g_array_index (arm->trials, DynoEstimate, arm->trials->len - 1);
 }
 
-/* Where the machine is unsteady the best is measured beside it, and what the machine does meanwhile
- * falls on both. */
+/* Where the machine is unsteady, the best is measured next to the point, so that other load affects
+ * both. */
 static void
 measure_point (DynoSearch *search, const DynoArm *best, const DynoSettings *settings, double end_s)
 {
@@ -122,7 +122,7 @@ measure_point (DynoSearch *search, const DynoArm *best, const DynoSettings *sett
   own->high *= factor;
 }
 
-/* One gain after the other; *points: the settings after each. */
+/* Adds one gain after the other; *points: the settings after each gain. */
 static void
 go_the_way (DynoSearch *search, const DynoArm *best, DynoSettings *points)
 {

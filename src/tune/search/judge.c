@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the search found, put together: the best and what it is compared with, the curve over the
- * batch size, and what follows for learning rate and preset. */
+/* Puts the findings of the search together: the best and the settings that it is compared with, the
+ * curve over the batch size, and the consequences for learning rate and preset. */
 #include "amount.h"
 #include "claims.h"
 #include "curve.h"
@@ -12,7 +12,8 @@
 
 #define UNEXPLAINED 1.1 /* of the present rate: more is believed also where no ceiling is higher */
 
-/* Proofs alone where there are any (proven), else all trials.  *owners: DynoArm of each entry. */
+/* Only proofs where there are any (proven), else all trials.  *owners: the DynoArm of each
+ * entry. */
 static GArray *
 list_entries (DynoSearch *search, gboolean proven, GPtrArray *owners)
 {
@@ -69,7 +70,7 @@ dyno_search_choose (DynoSearch *search)
 
 /* --- what is sure ----------------------------------------------------------------------------- */
 
-/* Lowest and highest of what was measured of it. */
+/* Lowest and highest rate of all measurements of the arm. */
 static void
 get_range (const DynoArm *arm, double *low, double *high)
 {
@@ -96,8 +97,8 @@ proofs_of (const DynoArm *arm, guint *n)
   return (const DynoEstimate *) (gpointer) list->data;
 }
 
-/* Also where all that was measured of a is above all of b, however far either spreads: by chance
- * that is one order in ten or less. */
+/* TRUE also where all measurements of a are above all of b, however widely either spreads: by
+ * chance such an order has a probability of one in ten or less. */
 static gboolean
 is_likely_faster (const DynoArm *a, const DynoArm *b)
 {
@@ -111,7 +112,7 @@ is_likely_faster (const DynoArm *a, const DynoArm *b)
          || (n[0] >= 2 && n[1] >= 2 && n[0] + n[1] >= 5 && low[0] > high[1]);
 }
 
-/* Of proofs alone; TRUE where there is nothing to beat. */
+/* Compares only proofs; TRUE where there is nothing to beat. */
 static gboolean
 beats (const DynoArm *a, const DynoArm *b)
 {
@@ -121,7 +122,7 @@ beats (const DynoArm *a, const DynoArm *b)
              (const DynoEstimate *) (gpointer) b->proofs->data, b->proofs->len);
 }
 
-/* A gain that neither ceiling explains, and that is small: what else the machine did. */
+/* TRUE for a small gain that neither ceiling explains: its cause is other load on the machine. */
 static gboolean
 is_unexplained (DynoSearch *search, const DynoArm *arm, const DynoArm *today)
 {
@@ -193,7 +194,8 @@ fill_trial (DynoSearch *search, const DynoArm *arm, DynoTrial *trial)
 
 /* --- the curve -------------------------------------------------------------------------------- */
 
-/* Those that are searched, and the best's own: the present settings' may be larger than any. */
+/* The batches that are searched, and the best's own: the present settings' batch may be larger than
+ * any of them. */
 static GArray *
 list_batches (DynoSearch *search, const DynoSettings *best)
 {
@@ -276,7 +278,7 @@ advise_learning_rate (DynoSearch *search)
       (int) (to->batch_size * to->accumulate));
 }
 
-/* As part of a sentence. */
+/* The text as part of a sentence. */
 static char *
 without_full_stop (const char *text)
 {
@@ -285,7 +287,7 @@ without_full_stop (const char *text)
   return g_strndup (text ? text : "", length - (length > 0 && text[length - 1] == '.'));
 }
 
-/* By the rate: memory that is free is worth nothing in itself. */
+/* Judges the preset by the rate: free memory has no value in itself. */
 static char *
 describe_preset (DynoSearch *search, const DynoArm *arm, const char *settings, double rate,
                  DynoPresetVerdict *verdict)
@@ -339,8 +341,8 @@ judge_preset (DynoSearch *search)
         describe_preset (search, arm, settings, e.median, &result->preset_verdict);
 }
 
-/* The device's factor is none of the run's, which waits for data too: that is told beside it where it
- * is known. */
+/* The device's factor is not the run's, which waits for data too: the run's is given beside it
+ * where it is known. */
 static char *
 describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
 {
@@ -361,7 +363,8 @@ describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
   return g_steal_pointer (&alone);
 }
 
-/* What the device alone said of the two precisions, at the batch that is nearest to the best's. */
+/* The device's factor between the two precisions, at the measured batch that is nearest to the
+ * best's. */
 static void
 compare_precisions (DynoSearch *search)
 {
@@ -398,7 +401,7 @@ compare_precisions (DynoSearch *search)
     }
 }
 
-/* Batches that no scan had the time for may have been tried end to end. */
+/* Batches that the scan had no time for may have been tried end to end. */
 static gboolean
 are_batches_missing (DynoSearch *search)
 {
@@ -449,7 +452,7 @@ dyno_search_judge (DynoSearch *search)
   dyno_claims_settle (result);
   if (isfinite (result->speedup) && dyno_tune_result_claims_gain (result))
     dyno_search_split_gain (search, best);
-  draw_curve (search, best); /* with the batches that were measured on the way */
+  draw_curve (search, best); /* includes the batches that were measured on the way */
   compare_precisions (search);
   judge_preset (search);
   advise_learning_rate (search);
@@ -457,5 +460,5 @@ dyno_search_judge (DynoSearch *search)
   result->stopped = dyno_search_stopped (search);
   dyno_claims_settle (result);
   result->reasons = dyno_verdict_explain (result);
-  result->best.settings.lr = result->lr; /* what is exported */
+  result->best.settings.lr = result->lr; /* these settings are exported */
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The proof: what the search would choose, what is as fast or nearly so, the base line and the
- * present settings, measured in turn and for longer, so that what else the machine does falls on
- * all alike.  What is clearly beaten after two turns is left out of the third; what fails is
+/* The proof measures the choice of the search, the arms that are nearly as fast, the base line and
+ * the present settings in turn and for longer, so that other load on the machine affects all alike.
+ * An arm that is clearly beaten after two turns is left out of the third; an arm that fails is
  * replaced by the next best. */
 #include "searchstate.h"
 #include "verdict.h"
 #include <math.h>
 
-#define LEADERS      3 /* that may be proven beside the two that are compared */
-#define REPLACEMENTS 3 /* for those that fail */
+#define LEADERS      3 /* arms that may be proven beside the two that they are compared with */
+#define REPLACEMENTS 3 /* for arms that fail */
 #define TURNS        3
-#define MOST_TURNS   8    /* where the others leave open whether the best is faster */
+#define MOST_TURNS   8    /* where it is still open whether the best is faster */
 #define CLOSE        0.95 /* of the fastest: worth a proof */
-#define KERNELS_S    5.0  /* to measure those of a new network, at the most */
-#define LONGER       3.0  /* than a trial, at the most */
+#define KERNELS_S    5.0  /* at most, to measure the kernels of a new network */
+#define LONGER       3.0  /* times a trial, at the most */
 
 static void
 add (GPtrArray *list, DynoArm *arm)
@@ -24,8 +24,8 @@ add (GPtrArray *list, DynoArm *arm)
     g_ptr_array_add (list, arm);
 }
 
-/* The arm that the model and its own measurements together hold for the fastest, among those that
- * are not in the list; NULL: none is close. */
+/* The arm that is the fastest by the model and by its own measurements together, among the arms
+ * that are not in the list; NULL: none is close. */
 static DynoArm *
 next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
 {
@@ -53,7 +53,7 @@ next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
   return leader;
 }
 
-/* Two turns of all in the list, and of one more. */
+/* TRUE where there is time for two turns of all arms in the list, and of one more. */
 static gboolean
 has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
 {
@@ -64,7 +64,7 @@ has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
   return seconds <= search->seconds;
 }
 
-/* The choice first: the time may be over before the others. */
+/* The choice comes first: the time may be over before the others have had their turns. */
 static GPtrArray *
 choose_arms (DynoSearch *search)
 {
@@ -91,7 +91,7 @@ choose_arms (DynoSearch *search)
   return list;
 }
 
-/* Whether another turn would tell nothing about this one. */
+/* TRUE where another turn would show nothing new about this arm. */
 static gboolean
 is_settled (DynoSearch *search, const GPtrArray *list, const DynoArm *arm)
 {
@@ -110,7 +110,7 @@ is_settled (DynoSearch *search, const GPtrArray *list, const DynoArm *arm)
   return FALSE;
 }
 
-/* Seconds of each that are left for the turns that are left. */
+/* Seconds that each arm has for the turns that are left. */
 static double
 slot_seconds (DynoSearch *search, const GPtrArray *list, guint turn)
 {
@@ -154,8 +154,8 @@ take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
   return TRUE;
 }
 
-/* A device that was lost, or anything else that passes: what the best is compared with gets a
- * second chance. */
+/* The device may have been lost, or another passing failure may have occurred: the settings that
+ * the best is compared with get a second chance. */
 static void
 try_again (DynoSearch *search, const DynoArm *arm, const char *stage)
 {
@@ -167,8 +167,9 @@ try_again (DynoSearch *search, const DynoArm *arm, const char *stage)
     dyno_search_try (search, stage, &arm->settings, search->trial_s, 0, 0);
 }
 
-/* The proof is as a run is, kernels measured, where that leaves two turns; else all are compared as
- * they were searched, with the likely kernels, and a run is a little faster than promised. */
+/* The proof runs as a run does, with measured kernels, where that leaves two turns; else all arms
+ * are compared in the form in which they were searched, with the likely kernels, and a run is a
+ * little faster than promised. */
 static void
 tune_if_there_is_time (DynoSearch *search, const GPtrArray *list)
 {
@@ -198,21 +199,22 @@ dyno_search_prove (DynoSearch *search)
       return;
 }
 
-/* Who reached the goal first may have had no turn, as a smaller batch that is slower: it has them in
- * the time that the race left, beside what it is compared with. */
+/* The arm that reached the goal first may have had no turn, because it is a smaller batch and
+ * slower: it gets its turns in the time that the race left, together with the settings that it is
+ * compared with. */
 void
 dyno_search_prove_winner (DynoSearch *search)
 {
   DynoArm *winner = dyno_search_get_winner (search);
   g_autoptr (GPtrArray) list = g_ptr_array_new ();
-  guint replacements = REPLACEMENTS; /* of none */
+  guint replacements = REPLACEMENTS; /* no arm is replaced */
 
   if (!winner || winner->proofs->len >= 2)
     return;
   add (list, winner);
   add (list, search->today);
   add (list, search->baseline);
-  if (winner->steps == 0) /* all that is known of it is from the race */
+  if (winner->steps == 0) /* it is known only from the race */
     {
       g_array_set_size (winner->trials, 0);
       g_array_set_size (winner->rates, 0);

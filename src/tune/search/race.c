@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What settings learn: the race to a goal on wish, and else what another batch costs in accuracy
- * after equal epochs, where the time is there for it.
+/* Measures how well settings learn: by the race to a goal, if there is one, and else by the cost of
+ * another batch in accuracy after equal epochs, where there is time.
  *
  * Racers train from the same seed, each with the learning rate that its batch is advised; one that
- * needs longer than the first so far is ended.  The fastest is among them, what is nearly as fast,
- * and smaller batches, which take fewer epochs to learn as much. */
+ * needs longer than the first so far is ended.  The racers are the fastest arm, arms that are
+ * nearly as fast, and smaller batches, which take fewer epochs to learn as much. */
 #include "intl.h"
 #include "searchstate.h"
 #include "verdict.h"
@@ -13,7 +13,7 @@
 #define MOST_RACERS 6
 #define CLOSE       0.9 /* of the fastest: it may win */
 #define LEAST_BATCH 8
-#define MOST_EPOCHS 3 /* that are compared */
+#define MOST_EPOCHS 3 /* epochs that are compared */
 
 static DynoSettings
 as_it_would_run (DynoSearch *search, const DynoSettings *settings)
@@ -41,7 +41,7 @@ add_racer (DynoSearch *search, const DynoSettings *settings)
   g_ptr_array_add (racers, racer);
 }
 
-/* The fastest first, so that the others need not train longer than it does. */
+/* The fastest comes first, so that the others need not train longer than it does. */
 static void
 choose_racers (DynoSearch *search, const DynoArm *choice)
 {
@@ -68,7 +68,7 @@ choose_racers (DynoSearch *search, const DynoArm *choice)
     }
 }
 
-/* Each that trained is a record as any other; who came too late was ended. */
+/* Each racer that trained is a record like any other; a racer that took too long was ended. */
 static void
 keep_racer (DynoSearch *search, const DynoTuneRacer *racer)
 {
@@ -166,7 +166,7 @@ dyno_search_get_winner (DynoSearch *search)
     return NULL;
   racer = result->racers->pdata[result->winner];
   arm = dyno_search_get_arm (search, "goal", &racer->settings);
-  /* Nothing else was measured of it. */
+  /* The arm has no other measurement. */
   if (!dyno_arm_estimate (arm, &unused))
     {
       double rate = racer->learning.samples_per_s;
@@ -182,7 +182,7 @@ dyno_search_get_winner (DynoSearch *search)
 
 /* --- equal epochs ----------------------------------------------------------------------------- */
 
-/* Epochs of both that the time which is left has room for. */
+/* The number of epochs of both that fit into the remaining time. */
 static guint64
 count_epochs (DynoSearch *search)
 {
@@ -219,5 +219,5 @@ dyno_search_compare_learning (DynoSearch *search)
       r->equal[i] = racers[i].learning;
     }
   r->equal_epochs = good ? goal.most_epochs : 0;
-  r->equal_wanted &= !dyno_search_stopped (search); /* it is not the time that was too short */
+  r->equal_wanted &= !dyno_search_stopped (search); /* then the cause is not a lack of time */
 }

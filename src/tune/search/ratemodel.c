@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables of ceilings, the fit of what overlap costs, and the process that corrects both. */
+/* Tables of ceilings, the fit of the overlap's cost, and the Gaussian process that corrects
+ * both. */
 #include "ratemodel.h"
 #include <math.h>
 #include <string.h>
@@ -16,9 +17,9 @@ typedef struct {
 
 typedef struct {
   GArray *points;  /* Point */
-  double below;    /* slope of the log rate, in log 2, below what was measured */
-  gboolean affine; /* past the last a batch takes a constant and so much for each sample */
-  double unmeasured[N_KEYS]; /* what a switch does where nothing of it was measured */
+  double below;    /* slope of the log rate, in log 2, below the measured points */
+  gboolean affine; /* past the last point a batch takes a constant and a time for each sample */
+  double unmeasured[N_KEYS]; /* effect of a switch that was not measured */
 } Table;
 
 typedef struct {
@@ -31,16 +32,16 @@ struct _DynoRateModel {
   Table loader, gpu;
   GArray *trials;         /* Trial */
   double overlap_cost[2]; /* share of the shorter time: without workers, with */
-  double step_s;          /* of each step, in no ceiling */
+  double step_s;          /* of each step, included in no ceiling */
   gboolean fitted;
-  double *cholesky, *alpha; /* of the process, over the trials */
+  double *cholesky, *alpha; /* of the Gaussian process, over the trials */
 };
 
-/* How far settings reach in each feature, and what the process may correct. */
+/* The reach of settings in each feature, and the deviations that the process may correct. */
 #define SD_OVERALL 0.06
 #define SD_LOCAL   0.07
-#define DOUBT      0.7  /* of what overlap costs, before any trial */
-#define SD_LEAST   0.01 /* of any measurement: two of the same differ by as much */
+#define DOUBT      0.7  /* of the overlap's cost, before any trial */
+#define SD_LEAST   0.01 /* of any measurement: two of the same settings differ by this much */
 static const double reach[N_FEATURES] = { 2.5, 1.5, 2.0, 1.0, 1.5, 3.0, 2.0, 1.0 };
 
 DynoRateModel *
@@ -114,17 +115,18 @@ count_points (const Table *table, const int *key)
 
 static double series_at (const Table *table, const int *key, double x);
 
-/* What is interpolated at a point: its rate, or, with a reference, how far it is from that. */
+/* The value that is interpolated at a point: its rate, or, with a reference, its distance from the
+ * reference. */
 static double
 value_of (const Table *table, const Point *point, const int *reference)
 {
   return point->log_rate - (reference ? series_at (table, reference, point->x) : 0);
 }
 
-/* How far the precision of a point is from the other one, at x.  What a sample takes longer stays,
- * while what a batch takes whatever its size (launches) is the same for both: the factor of a small
- * batch is not that of a large one.  Where a sample takes less, part of that may be launches: the
- * factor stays. */
+/* The distance of a point's precision from the other precision, at x.  Where a sample takes longer,
+ * that difference is constant, while the time that a batch takes whatever its size (launches) is
+ * the same for both: the factor of a small batch is not that of a large one.  Where a sample takes
+ * less time, part of that may be launches: the factor stays. */
 static double
 carry_distance (const Table *table, const Point *from, double x, const int *reference)
 {
@@ -134,8 +136,8 @@ carry_distance (const Table *table, const Point *from, double x, const int *refe
   return more_s > 0 ? -log ((here_s + more_s) / here_s) : value_of (table, from, reference);
 }
 
-/* Between the neighbours by a line over x; past the last as the last; below the first by the
- * table's slope, but for a distance from a reference. */
+/* Interpolates linearly over x between the neighbours; past the last point the value is the last
+ * one; below the first it follows the table's slope, except for a distance from a reference. */
 static double
 interpolate (const Table *table, const int *key, double x, const int *reference)
 {
@@ -167,7 +169,7 @@ interpolate (const Table *table, const int *key, double x, const int *reference)
          - (reference ? 0 : table->below * G_LN2 * (right->x - x));
 }
 
-/* Past the last point, by the line of a batch's time through the last two. */
+/* Past the last point the time of a batch follows the line through the last two points. */
 static double
 extrapolate (const Table *table, const int *key, double x, const Point *last)
 {
@@ -208,7 +210,7 @@ series_at (const Table *table, const int *key, double x)
   return x > last->x ? extrapolate (table, key, x, last) : interpolate (table, key, x, NULL);
 }
 
-/* The series that was measured most. */
+/* The series with the most measurements. */
 static const int *
 find_reference (const Table *table)
 {
@@ -229,7 +231,7 @@ find_reference (const Table *table)
   return key;
 }
 
-/* A series that was not measured is the reference and what each switch that differs does. */
+/* A series without measurements is the reference plus the effects of the switches that differ. */
 static double
 table_at (const Table *table, const Point *at)
 {
@@ -290,7 +292,7 @@ dyno_rate_model_gpu (const DynoRateModel *model, const DynoSettings *settings)
 
 /* --- overlap ---------------------------------------------------------------------------------- */
 
-/* Seconds of a sample: loader, device. */
+/* Seconds of a sample: by the loader, by the device. */
 static void
 get_times (const DynoRateModel *model, const DynoSettings *s, double *loader_s, double *gpu_s)
 {
@@ -308,7 +310,8 @@ physics (const double *overlap_cost, double step_s, const DynoSettings *s, doubl
                + step_s / (double) (s->batch_size * s->accumulate));
 }
 
-/* Without a ceiling the trials alone are known: their mean, with all doubt. */
+/* Without a ceiling only the trials are known: the result is their mean, with the full
+ * uncertainty. */
 static double
 prior (const DynoRateModel *model, const DynoSettings *s)
 {
@@ -322,8 +325,8 @@ prior (const DynoRateModel *model, const DynoSettings *s)
   return sum;
 }
 
-/* Of all combinations of a few values the one that explains the trials best; each stays at what is
- * usual until they say otherwise. */
+/* Of all combinations of a few values the one that explains the trials best; each value stays at
+ * the usual one until the trials contradict it. */
 static void
 fit_overlap (DynoRateModel *model)
 {
@@ -446,7 +449,7 @@ fit (DynoRateModel *model)
       }
   factorise (model->cholesky, n);
   solve_lower (model->cholesky, n, model->alpha);
-  for (guint i = n; i-- > 0;) /* the transpose */
+  for (guint i = n; i-- > 0;) /* by the transpose */
     {
       for (guint j = i + 1; j < n; j++)
         model->alpha[i] -= model->cholesky[j * n + i] * model->alpha[j];

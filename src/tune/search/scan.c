@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The two ceilings: which points of loader and device are measured apart, in which order.
+/* The scan of the two ceilings chooses the points at which loader and device are measured
+ * separately, and their order.
  *
- * The loader with all workers first, without the cache and with it, which tells how fast the device
- * needs to be known; with more of them than cores where they wait for a disk.  The device over batches by doubling until two in turn bring nothing or the
- * loader is far behind, by four where the time does not last for all doublings, then once more
- * between the points around the knee; each precision where the other does not lead throughout.  Then the loader with fewer workers, as far as they are the
- * limit, and a longer prefetch only where the loader is.  Checkpointing and accumulation only where
- * memory ends the batch before the knee. */
+ * First comes the loader with all workers, without the cache and with it, which limits the rates of
+ * the device that matter; it has more workers than cores where they wait for a disk.  Next comes
+ * the device over batches by doubling until two doublings in turn bring nothing or the loader is
+ * far slower, by factors of four where the time is too short for all doublings, then once more
+ * between the points around the knee, in each precision unless the other leads throughout.  Then
+ * come the loader with fewer workers, as far as they are the limit, and a longer prefetch only
+ * where the loader is the limit.  Checkpointing and accumulation are measured only where memory
+ * ends the batch before the knee. */
 #include "searchstate.h"
 #include <math.h>
 
 #define START_BATCH 32
 #define PLENTY      1.3  /* times the other ceiling: it is no limit */
-#define PAST_CORES  1.5  /* what twice the workers bring where they wait */
-#define CHANGED     0.05 /* of the device's rate since the first point: the curve is bent */
+#define PAST_CORES  1.5  /* gain of twice the workers where workers wait */
+#define CHANGED     0.05 /* of the device's rate since the first point: the curve is not reliable */
 
 static double
 gpu_at (DynoSearch *search, DynoSettings s, gint64 batch)
@@ -38,7 +41,7 @@ fits_at (DynoSearch *search, DynoSettings s, gint64 batch)
          && dyno_search_fits (search, &s);
 }
 
-/* The largest batch that fits, in eights where that leaves something. */
+/* The largest batch that fits, as a multiple of eight unless that is 0. */
 static gint64
 largest_fitting (DynoSearch *search, const DynoSettings *s)
 {
@@ -56,8 +59,8 @@ largest_fitting (DynoSearch *search, const DynoSettings *s)
   return low > 8 ? low / 8 * 8 : low;
 }
 
-/* 2, or 4 where the time of the scan ends before doubling comes to the largest batch: what lies
- * between two points is interpolated well, what lies past the last is a guess. */
+/* 2, or 4 where the time of the scan ends before doubling comes to the largest batch: points
+ * between two others are interpolated well, points past the last are a guess. */
 static gint64
 find_stride (DynoSearch *search, const DynoSettings *settings, gint64 batch, gint64 largest)
 {
@@ -69,8 +72,8 @@ find_stride (DynoSearch *search, const DynoSettings *settings, gint64 batch, gin
   return doublings * each_s > search->scan_end_s - dyno_search_elapsed (search) ? 4 : 2;
 }
 
-/* Upwards from a batch until two doublings in turn bring nothing; the last that memory allows is
- * measured too while it still pays.  Returns the best batch. */
+/* Doubles a batch until two doublings in turn bring nothing; the last batch that memory allows is
+ * measured too while doubling still pays.  Returns the best batch. */
 static gint64
 scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
 {
@@ -97,7 +100,7 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
           best_batch = batch;
         }
     }
-  /* As largest is rounded. */
+  /* Rounded like largest. */
   gint64 updates = (gint64) search->meter->n_train / (DYNO_SEARCH_UPDATES * s->accumulate) / 8 * 8;
 
   search->memory_limits |= flat == 0 && batch >= largest && largest < updates
@@ -105,8 +108,8 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
   return best_batch;
 }
 
-/* Downwards while a smaller batch is not out of the question: for the curve, and because a loader
- * may be the limit already there. */
+/* Halves the batch while a smaller one is still possible: for the curve, and because a loader may
+ * be the limit already there. */
 static void
 scan_down (DynoSearch *search, const DynoSettings *s, gint64 batch, double best)
 {
@@ -120,7 +123,7 @@ scan_down (DynoSearch *search, const DynoSettings *s, gint64 batch, double best)
     }
 }
 
-/* The knee lies between two of the doubled batches: the one half-way tells where. */
+/* The knee lies between two of the doubled batches: the batch half-way narrows it down. */
 static void
 refine_knee (DynoSearch *search, const DynoSettings *s, gint64 best_batch)
 {
@@ -149,8 +152,8 @@ scan_precision (DynoSearch *search, DynoSettings *s, gint64 start)
   s->batch_size = best_batch;
 }
 
-/* Where memory ends the batch: what a second computation of activations buys, and a step that is
- * made of several. */
+/* Where memory ends the batch: measures recomputed activations, and a step that is made of
+ * several. */
 static void
 scan_memory_savers (DynoSearch *search, const DynoSettings *best)
 {
@@ -171,8 +174,8 @@ scan_memory_savers (DynoSearch *search, const DynoSettings *best)
     gpu_at (search, s, largest);
 }
 
-/* Rates of both precisions at the batch to start from.  Where AMP is ahead by more than a doubled
- * batch can bring, fp32's is that of the base line's smaller batch, whose kernels are there. */
+/* Rates of both precisions at the first batch.  Where AMP is ahead by more than a doubled batch can
+ * bring, fp32's rate is that of the base line's smaller batch, whose kernels are there. */
 static void
 look_at_precisions (DynoSearch *search, const DynoSettings *fp32, const DynoSettings *amp,
                     gint64 start, double *plain, double *mixed)
@@ -200,8 +203,8 @@ compare_batches (gconstpointer a, gconstpointer b)
   return x->settings.batch_size < y->settings.batch_size ? -1 : 1;
 }
 
-/* The device's ceilings of these settings, but for the batch, as they were measured; those of all
- * others where others is set. */
+/* The device's measured ceilings of these settings except for the batch; with others set, the
+ * ceilings of all other settings. */
 static GPtrArray *
 list_curve (DynoSearch *search, const DynoSettings *s, gboolean others)
 {
@@ -220,7 +223,8 @@ list_curve (DynoSearch *search, const DynoSettings *s, gboolean others)
 }
 
 /* A device that heats up gets slower from point to point, so that its curve ends too early: where
- * the first point is another now, all are measured once more, and it is gone up again. */
+ * the first point has changed, all points are measured once more, and the batch is doubled
+ * again. */
 static void
 straighten (DynoSearch *search, DynoSettings *best, gint64 start)
 {
@@ -259,7 +263,8 @@ scan_gpu (DynoSearch *search, DynoSettings *best)
   scan_precision (search, best, start);
   if (search->space.fp16)
     {
-      /* What is slower at a small batch may lead at a large one, and fit a larger one. */
+      /* The precision that is slower at a small batch may lead at a large one, and fit a larger
+       * one. */
       DynoSettings other = mixed > plain ? fp32 : amp;
       double lead = gpu_at (search, *best, best->batch_size),
              rate = gpu_at (search, other,
@@ -277,7 +282,7 @@ scan_gpu (DynoSearch *search, DynoSettings *best)
     scan_memory_savers (search, best);
 }
 
-/* Fewer workers, as far as they are the limit. */
+/* Measures fewer workers, as far as they are the limit. */
 static void
 scan_workers (DynoSearch *search, const DynoSettings *s, double needed)
 {
@@ -324,8 +329,8 @@ waits_for_data (const DynoArm *arm)
   return arm && arm->wait_data_ms > 0.5 * arm->step_ms;
 }
 
-/* Who waits for a disk or a server needs no core: more workers than cores while a doubling brings
- * half as much again.  Returns the rate. */
+/* A worker that waits for a disk or a server needs no core: more workers than cores are tried while
+ * a doubling brings half as much again.  Returns the rate. */
 static double
 look_past_cores (DynoSearch *search, const DynoSettings *s, double rate)
 {
@@ -343,7 +348,7 @@ look_past_cores (DynoSearch *search, const DynoSettings *s, double rate)
   return rate;
 }
 
-/* The most that the loader gives, as far as one look tells. */
+/* The highest rate of the loader, as far as one look shows. */
 static void
 look_at_loader (DynoSearch *search)
 {
@@ -359,7 +364,7 @@ look_at_loader (DynoSearch *search)
       s.cache = TRUE;
       cached = loader_at (search, s, search->space.most_workers);
     }
-  /* Fewer workers than cores may be faster by as much. */
+  /* Fewer workers than cores may be faster by this factor. */
   if (plain > 0 && (cached > 0 || !search->space.can_cache))
     search->loader_rate = 1.5 * MAX (plain, cached);
 }

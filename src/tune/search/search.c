@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The joint search.
  *
- *   what is there  base line, present settings and the preset's: a look at each, which also tells
- *                  how much loader and device overlap here
- *   ceilings       loader and device apart (scan.c); the planner has ruled out what cannot fit
- *   search         the model predicts every point of the space; the one that promises most is
- *                  tried, the model learns; until none promises more than the noise
- *   proof          the best, the base line and the present settings in turn (proof.c)
+ *   existing  base line, present settings and the preset's: a look at each, which also shows how
+ *                  much loader and device overlap here
+ *   ceilings  loader and device apart (scan.c); the planner has ruled out what cannot fit search
+ *   the model predicts every point of the space; the one that promises most is
+ *                  tried, the model learns; until none promises more than the noise proof  the
+ *   best, the base line and the present settings in turn (proof.c)
  *
- * Time is kept by leaving out what would not end in it, by a reserve that only proofs use, and by
- * a deadline for each measurement. */
+ * Time is kept by leaving out what would not end in it, by a reserve that only proofs use, and by a
+ * deadline for each measurement. */
 #include "intl.h"
 #include "preset.h"
 #include "searchstate.h"
@@ -17,20 +17,21 @@
 #include <math.h>
 #include <string.h>
 
-#define SCAN_SHARE     0.40 /* of the time after the first looks: then no ceiling is begun */
-#define PROOF_SHARE    0.40 /* of the time: what is kept for proofs at the most */
+#define SCAN_SHARE     0.40 /* of the time after the first looks: after this no ceiling is begun */
+#define PROOF_SHARE    0.40 /* most share of the time that is kept for proofs */
 #define NUMERICS_SHARE 0.15 /* of the time, at the most */
 #define GOAL_SHARE     0.5  /* of the time: for the race to a goal */
 #define MOST_TRIALS    60
 #define LEAST_PROMISE  0.004 /* of the rate: expected improvement that is worth a trial */
 #define HOPELESS       0.85  /* of the best: below it a first look is enough */
-#define LEAP           2.0   /* times what is there: not put off */
+#define LEAP           2.0   /* times the existing settings: it is tried at once */
 #define LEAPS          2
-#define MEMORY_MARGIN  0.98 /* of the limit: what the best may take */
+#define MEMORY_MARGIN  0.98 /* of the limit: most memory of the best */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* For two turns of the proof: the choice, what is nearly as fast, and the two that are compared. */
+/* For two turns of the proof: the choice, arms that are nearly as fast, and the two that they are
+ * compared with. */
 static double
 reserved_seconds (DynoSearch *search, const DynoSettings *settings)
 {
@@ -82,7 +83,7 @@ plan (DynoSearch *search, const DynoSettings *settings)
       g_autofree char *advice = NULL;
 
       if (dyno_search_stopped (search))
-        return &unknown; /* a large network takes a second for each */
+        return &unknown; /* planning a large network takes a second */
       known = g_new0 (Plan, 1);
       if (!search->meter->class->plan (search->meter, settings, &known->bytes, &known->fits,
                                        &advice, NULL))
@@ -124,7 +125,7 @@ dyno_search_updates (DynoSearch *search, const DynoSettings *s)
          || each <= present->batch_size * present->accumulate;
 }
 
-/* The largest batch of these settings that fits, at most most; 0: none. */
+/* The largest batch of these settings that fits, up to most; 0: none. */
 static gint64
 largest_batch (DynoSearch *search, const DynoSettings *settings, gint64 most)
 {
@@ -173,7 +174,7 @@ is_broken (DynoSearch *search, const DynoSettings *s)
   return FALSE;
 }
 
-/* The fastest arm, and its utility. */
+/* The arm with the highest utility, and its utility. */
 static const DynoArm *
 find_leader (DynoSearch *search, double *rate, double *utility)
 {
@@ -189,7 +190,7 @@ find_leader (DynoSearch *search, double *rate, double *utility)
 
       if (arm->out || !dyno_arm_estimate (arm, &e))
         continue;
-      /* The model has weighed a lucky measurement against its neighbours. */
+      /* The model has balanced a lucky measurement with its neighbours. */
       expected = dyno_search_run_rate (
           search, arm, dyno_rate_model_predict (search->model, &arm->settings, NULL));
       measured = sqrt (expected * e.median);
@@ -204,7 +205,8 @@ find_leader (DynoSearch *search, double *rate, double *utility)
   return leader;
 }
 
-/* What the best may be above the leader on average, in parts of its rate. */
+/* The expected improvement: the mean amount by which the settings may exceed the leader, in parts
+ * of its rate. */
 static double
 expected_improvement (double mean, double sd, double leader)
 {
@@ -213,7 +215,7 @@ expected_improvement (double mean, double sd, double leader)
   return MAX (sd, 1e-6) * (z * 0.5 * erfc (-z / G_SQRT2) + exp (-0.5 * z * z) / sqrt (2 * G_PI));
 }
 
-/* Of all epochs of the run, in the first of which a cache is filled. */
+/* Averaged over all epochs of the run; a cache is filled in the first. */
 static double
 promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
 {
@@ -226,15 +228,15 @@ promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
   return n / epoch_s;
 }
 
-/* A cache that is being filled says nothing yet. */
+/* A cache that is being filled shows nothing yet. */
 static double
 trial_seconds (DynoSearch *search, const DynoSettings *s)
 {
   return search->trial_s + dyno_search_fill_seconds (search, s);
 }
 
-/* The untried point that promises most; FALSE: none that there is time for promises more than the
- * noise. */
+/* The untried point with the highest promise; FALSE: no point that there is time for promises more
+ * than the noise. */
 static gboolean
 next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
 {
@@ -254,7 +256,7 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
       promise = measured ? expected_improvement (promise, sd, leader) : exp (promise);
       if (promise <= (measured ? LEAST_PROMISE : 0))
         continue;
-      /* Two that promise the same: the one that is measured in less time. */
+      /* Of two points with the same promise the one that takes less time to measure is taken. */
       promise *= sqrt (
           (search->again_prepare_s + search->trial_s)
           / (dyno_search_cost (search, s, search->trial_s) + dyno_search_fill_seconds (search, s)));
@@ -270,8 +272,8 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
   return found;
 }
 
-/* The loader's settings that promise most of those that were measured; FALSE: none promises more
- * than least and can be tried in the time, of which nothing is kept for proofs. */
+/* The loader's settings with the highest promise among those that were measured; FALSE: none
+ * promises more than least and can be tried in the time, of which nothing is kept for proofs. */
 static gboolean
 find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double least,
            DynoSettings *next)
@@ -300,9 +302,9 @@ find_leap (DynoSearch *search, const DynoSettings *best, double gpu, double leas
   return found;
 }
 
-/* Settings that are slow take long to measure: their ceilings and their proof may leave no time for
- * what is many times as fast.  A best that is not proven is worth more than a proof of what is no
- * best. */
+/* Slow settings take long to measure: their ceilings and their proof may leave no time for settings
+ * that are many times as fast.  A best that is not proven is worth more than a proof of settings
+ * that are not the best. */
 void
 dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
 {
@@ -314,7 +316,7 @@ dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
 
       if (!leader || !(leader->wait_data_ms > 0.5 * leader->step_ms))
         return;
-      if (!(gpu > 0)) /* there was no time for it: what it does when it does not wait */
+      if (!(gpu > 0)) /* there was no time for that: its rate when it does not wait */
         gpu = rate * leader->step_ms / MAX (leader->step_ms - leader->wait_data_ms, 1e-3);
       if (!find_leap (search, best, gpu, LEAP * rate, &next)
           || !dyno_search_try (search, "search", &next, search->trial_s, 0, 0)
@@ -323,7 +325,7 @@ dyno_search_leap (DynoSearch *search, const DynoSettings *best, double gpu)
     }
 }
 
-/* A knob is searched where it is the limit. */
+/* A setting is searched where it is the limit. */
 static void
 open_knobs (DynoSearch *search, const DynoSettings *best)
 {
@@ -348,8 +350,8 @@ try_point (DynoSearch *search, const DynoSettings *s, double hopeless_below)
          && search->failures < DYNO_SEARCH_FAILURES;
 }
 
-/* The smallest batch that should be as fast within what a change must bring: the fastest is found,
- * and what is advised is this. */
+/* The smallest batch that should be as fast, within the gain that justifies a change: the fastest
+ * is found, and this batch is advised. */
 static void
 search_smaller (DynoSearch *search)
 {
@@ -376,7 +378,7 @@ search_smaller (DynoSearch *search)
               || !dyno_search_fits (search, &s))
             continue;
           if (dyno_search_find (search, &s))
-            return; /* it is measured, and as good as expected */
+            return; /* it was measured, and is as good as expected */
           if (!try_point (search, &s, 0))
             return;
           found = TRUE;
@@ -413,8 +415,8 @@ search_jointly (DynoSearch *search)
 
 /* --- AMP's numbers ---------------------------------------------------------------------------- */
 
-/* Where the choice would use AMP: some steps of both precisions from the same weights.  FALSE: fp32
- * trains here and AMP does not, so that nothing with AMP can be the best. */
+/* Where the choice would use AMP, runs some steps of both precisions from the same weights.  FALSE:
+ * fp32 trains here and AMP does not, so that no settings with AMP can be the best. */
 static gboolean
 check_numerics (DynoSearch *search)
 {
@@ -455,7 +457,7 @@ check_numerics (DynoSearch *search)
 
 /* --- from begin to end ------------------------------------------------------------------------ */
 
-/* What cannot fit is ruled out before anything is tried. */
+/* Settings that cannot fit are ruled out before anything is tried. */
 static void
 plan_space (DynoSearch *search)
 {
@@ -481,7 +483,7 @@ plan_space (DynoSearch *search)
   search->space.most_batch = largest;
 }
 
-/* Tried before any search; what an earlier one measured stands. */
+/* These are tried before any search; measurements of an earlier search stand. */
 static DynoArm *
 try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
 {
@@ -495,7 +497,8 @@ try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
   return dyno_search_try (search, stage, settings, search->trial_s, 0, 0);
 }
 
-/* Where the search was stopped nothing is planned any more: an earlier one's, or any batch. */
+/* Where the search was stopped nothing is planned any more: the base line is an earlier search's,
+ * or has any batch. */
 static void
 set_baseline (DynoSearch *search, DynoSettings *base)
 {
@@ -515,7 +518,8 @@ set_baseline (DynoSearch *search, DynoSettings *base)
     }
 }
 
-/* A batch that is larger than the part that trains has that many samples: what ran is named. */
+/* A batch that is larger than the training part has the size of that part: the batch that ran is
+ * named. */
 static void
 keep_to_samples (const DynoMeter *meter, DynoSettings *s)
 {
@@ -529,9 +533,9 @@ try_present_settings (DynoSearch *search)
     search->today = try_first (search, "today", &search->job->settings);
 }
 
-/* The three that are there before any search.  On a CPU a large batch takes as many times longer,
- * and AMP is slow and takes long to compile: there the base line comes first, from which the model
- * learns what the others take, and present settings with AMP come after the search. */
+/* Tries the three settings that exist before any search.  On a CPU a large batch takes many times
+ * longer, and AMP is slow and takes long to compile: there the base line comes first, from which
+ * the model learns the time of the others, and present settings with AMP come after the search. */
 static void
 try_what_is_there (DynoSearch *search)
 {
@@ -556,7 +560,7 @@ try_what_is_there (DynoSearch *search)
     }
 }
 
-/* The device is another than it was at the first looks: what is measured again replaces them. */
+/* The device has changed since the first looks: repeated measurements replace them. */
 static void
 look_again (DynoSearch *search)
 {
@@ -587,8 +591,8 @@ look_again (DynoSearch *search)
     }
 }
 
-/* What an earlier search measured: the model knows it, and nothing of it is measured again but for
- * the proof, which compares at one time. */
+/* Takes over the measurements of an earlier search: the model learns them, and they are not
+ * repeated except for the proof, which compares within a short time. */
 static void
 take_known (DynoSearch *search)
 {
@@ -599,7 +603,7 @@ take_known (DynoSearch *search)
       DynoCeiling *copy;
 
       if (((const DynoCeiling *) known->ceilings->pdata[i])->outcome == DYNO_TRIAL_FAILED)
-        continue; /* it may work now */
+        continue; /* the settings may work now */
       copy = g_new0 (DynoCeiling, 1);
       dyno_ceiling_copy (known->ceilings->pdata[i], copy);
       g_ptr_array_add (search->result->ceilings, copy);
@@ -615,7 +619,8 @@ take_known (DynoSearch *search)
       dyno_trial_copy (t, copy);
       copy->number = search->result->trials->len + 1;
       g_ptr_array_add (search->result->trials, copy);
-      /* The time was over, the device lost: it may work now.  A race is run again. */
+      /* The time had ended, or the device was lost: the settings may work now.  A race is run
+       * again. */
       if (t->outcome == DYNO_TRIAL_FAILED || strcmp (t->stage, "goal") == 0)
         continue;
       arm = dyno_search_get_arm (search, t->stage, &t->settings);
@@ -651,7 +656,7 @@ take_known (DynoSearch *search)
   dyno_search_learn_epoch_end (search);
 }
 
-/* Why there is no best: not fitting is one thing, failing another, and a stop is neither. */
+/* The reason why there is no best: not fitting, a failure and a stop are different reasons. */
 static gboolean
 set_nothing (DynoSearch *search, GError **error)
 {
@@ -711,7 +716,7 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
   search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
   search->scan_s = CLAMP (search->seconds / 120, 0.25, 1.5);
   search->networks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  params->meter->tune_kernels = FALSE; /* trials compare; the proof is as a run is */
+  params->meter->tune_kernels = FALSE; /* trials only compare; the proof runs as a run does */
   if (params->limit_bytes > 0)
     search->most_bytes = (guint64) (MEMORY_MARGIN * (double) params->limit_bytes);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measuring, with all that belongs to it: the clock, what it costs, the records, and what the arms
- * and the model learn from it. */
+/* Measures, and handles the clock, the cost of measurements, the records, and the learning of the
+ * arms and the model. */
 #include "gpu-error.h"
 #include "intl.h"
 #include "preset.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_LIMIT     1.3  /* times the device: the loader is none, with a cache or without */
-#define MOST_SHARE   3.0  /* times what is measured: what else a trial may be taken to be */
+#define NO_LIMIT     1.3  /* times the device: the loader is no limit, with or without a cache */
+#define MOST_SHARE   3.0  /* times the measured time: most time that a trial is expected to take */
 #define FIRST_LONGER 1.05 /* of the time, which is kept to a tenth */
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ dyno_search_stopped (DynoSearch *search)
   return g_cancellable_is_cancelled (search->params->cancellable);
 }
 
-/* What its kernels depend on. */
+/* The settings that its kernels depend on. */
 static char *
 network_key (const DynoSettings *s)
 {
@@ -54,11 +54,11 @@ dyno_search_prepare (DynoSearch *search, const DynoSettings *settings)
 {
   if (!is_known_network (search, settings))
     return search->new_prepare_s;
-  /* The second time costs a small part of the first one. */
+  /* The second measurement takes a small part of the time of the first. */
   return search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
 }
 
-/* Seconds that the least number of steps takes. */
+/* Seconds of the least number of steps. */
 static double
 least_seconds (const DynoSettings *settings, double rate)
 {
@@ -67,8 +67,8 @@ least_seconds (const DynoSettings *settings, double rate)
   return rate > 0 ? samples / rate : 0;
 }
 
-/* Seconds of measuring: as many as are asked for, or the least number of steps; and of what comes
- * with them in a trial. */
+/* Seconds of measuring: the requested ones, or those of the least number of steps; in a trial with
+ * the time that comes in addition. */
 static double
 measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
@@ -101,7 +101,7 @@ dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings)
   s.cache = FALSE;
   loader = settings->cache && search->space.loader ? dyno_rate_model_loader (search->model, &s) : 0;
   gpu = dyno_rate_model_gpu (search->model, &s);
-  /* Where the device takes longer anyway, filling is not seen. */
+  /* Where the device takes longer anyway, filling has no effect. */
   if (!(loader > 0) || loader > NO_LIMIT * gpu)
     return 0;
   return samples / MIN (loader, gpu);
@@ -189,7 +189,8 @@ dyno_arm_estimate (const DynoArm *arm, DynoEstimate *e)
   return isfinite (e->median) && e->median > 0;
 }
 
-/* Seconds of an epoch besides training: as measured of these settings, else as of the others. */
+/* Seconds of an epoch besides training: as measured with these settings, else as with the
+ * others. */
 static double
 end_seconds (DynoSearch *search, const DynoArm *arm, double train_s)
 {
@@ -255,7 +256,7 @@ note_load (DynoSearch *search, double outside_cpu)
 typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
                              DynoMeasurement *, GError **);
 
-/* Measures, and learns what it takes besides. */
+/* Measures, and learns the additional time of measurements. */
 static gboolean
 measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
          double reserve_s, DynoMeasurement *m, GError **error)
@@ -265,8 +266,8 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
 
   dyno_search_wait_for_turn (search);
   begin_s = dyno_search_elapsed (search);
-  /* Until something has worked, all is for that, and a little more: kernels that are nearly compiled
-   * are worth it. */
+  /* Until a measurement has worked, all time is for that, and a little more: nearly compiled
+   * kernels are worth it. */
   left = search->worked ? search->seconds - reserve_s : FIRST_LONGER * search->total_s;
   left = MAX (left - begin_s, 0);
   dyno_measurement_init (m);
@@ -314,7 +315,7 @@ dyno_search_relative_sd (const DynoEstimate *e)
   return CLAMP ((e->high - e->low) / (3.92 * e->median), DYNO_SEARCH_NOISE, 0.3);
 }
 
-/* The last that was measured; one that failed only where none was. */
+/* The last measured arm; an arm that failed only where none was measured. */
 static DynoCeiling *
 find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
 {
@@ -350,7 +351,7 @@ dyno_search_learn_ceiling (DynoSearch *search, const DynoCeiling *c)
     dyno_rate_model_add_gpu (search->model, &c->settings, c->samples_per_s);
 }
 
-/* What was refused is too much, and all that is larger. */
+/* A refused plan is too large, and so is any larger one. */
 void
 dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome, guint64 planned_bytes)
 {
@@ -382,7 +383,7 @@ dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer 
                       total);
 }
 
-/* Measures it.  FALSE: that says nothing of the settings. */
+/* Measures the settings.  FALSE: the result says nothing about them. */
 static gboolean
 measure_ceiling (DynoSearch *search, DynoCeiling *c)
 {
@@ -471,7 +472,7 @@ dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *c)
   return again->samples_per_s / c->samples_per_s;
 }
 
-/* What an epoch's end takes, over its training: of all arms that know it. */
+/* The time of an epoch's end, relative to its training, from all arms that know it. */
 void
 dyno_search_learn_epoch_end (DynoSearch *search)
 {
@@ -506,7 +507,7 @@ dyno_arm_takes (DynoArm *arm, gboolean filling)
   return TRUE;
 }
 
-/* Its cache was not full, and would bring something. */
+/* TRUE where its cache was not full, and would bring something. */
 static gboolean
 is_filling (DynoSearch *search, const DynoArm *arm, const DynoMeasurement *m)
 {
@@ -527,7 +528,7 @@ dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstima
   dyno_rate_model_add_trial (search->model, &s, rate->median, dyno_search_relative_sd (rate));
 }
 
-/* A good measurement: the arm and the model learn it.  *run: its rate as a run's. */
+/* A good measurement: the arm and the model learn from it.  *run: its rate as a run's. */
 static void
 learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolean is_proof,
              DynoEstimate *run)
@@ -578,7 +579,7 @@ keep_trial (DynoSearch *search, const DynoArm *arm, const char *stage, DynoTrial
   trial->settings = arm->settings;
   trial->outcome = outcome;
   trial->predicted = arm->predicted;
-  /* With the kernels that it took, where it ran. */
+  /* The plan with the kernels that it used, where it ran. */
   trial->planned_bytes = m->planned_bytes > 0 ? m->planned_bytes : arm->planned_bytes;
   trial->outside_cpu = m->outside_cpu;
   trial->vram_bytes = m->vram_bytes;
@@ -605,7 +606,8 @@ keep_trial (DynoSearch *search, const DynoArm *arm, const char *stage, DynoTrial
     search->params->hooks.trial (search->params->hooks.user, trial);
 }
 
-/* A first look, a third of the time; TRUE: it is hopeless.  What it measured counts. */
+/* A first look takes a third of the time; TRUE: the settings are hopeless.  The measurement
+ * counts. */
 static gboolean
 look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double hopeless_below,
       DynoMeasurement *m, GError **error)
@@ -618,7 +620,7 @@ look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double
   return run.high < hopeless_below;
 }
 
-/* The data pipeline's ceiling alone says nothing of a run. */
+/* The data pipeline's ceiling by itself says nothing about a run. */
 static gboolean
 can_predict (DynoSearch *search, const DynoSettings *settings)
 {
@@ -654,7 +656,7 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
     {
       if (dyno_search_stopped (search))
         return NULL;
-      /* What was measured of it before still stands. */
+      /* Its earlier measurements still stand. */
       if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)
           && (arm->rates->len > 0 || search->explaining))
         return arm;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* What several ranks make of the best, which was measured as one of them. */
+/* Estimates the best, which was measured on one rank, on several ranks. */
 #include "searchstate.h"
 #include <math.h>
 
-#define WAITS 0.02 /* of a step: the data are the limit, and a shorter exchange brings nothing */
+#define WAITS 0.02 /* share of a step: data are the limit, and a shorter exchange brings nothing */
 
-/* Seconds of a step of one rank, from those of a step with the exchange. */
+/* Seconds of a step of a single rank, from the seconds of a step with the exchange. */
 static double
 find_alone (DynoMeter *meter, const DynoSettings *settings, double step_s)
 {
   double alone_s = step_s;
   DynoRanksEstimate e;
 
-  /* A longer step hides more, so that each turn is nearer than the one before. */
+  /* A longer step hides more, so that each iteration is nearer than the one before. */
   for (guint i = 0; i < 32; i++)
     {
       meter->class->ranks (meter, settings, MAX (alone_s, 0), &e);
@@ -21,7 +21,7 @@ find_alone (DynoMeter *meter, const DynoSettings *settings, double step_s)
   return MAX (alone_s, 0);
 }
 
-/* Samples/s over those of the best; NaN: the setting takes no such value. */
+/* Samples/s over those of the best; NaN: the setting cannot have such a value. */
 static double
 find_gain (DynoMeter *meter, const DynoSettings *best, const char *key, double value,
            double alone_s, double step_s)

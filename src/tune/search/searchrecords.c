@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* In the history ceilings and trials are numbered together, as they come. */
+/* The history numbers ceilings and trials together, in the order in which they come. */
 #include "searchrecords.h"
 #include <math.h>
 

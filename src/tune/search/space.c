@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be tried, from the table's DynoTunable and the machine. */
+/* The values that may be tried, from the table's DynoTunable and the machine. */
 #include "space.h"
 #include <math.h>
 #include <string.h>
@@ -61,7 +61,7 @@ dyno_space_compare (const DynoSettings *a, const DynoSettings *b)
 
 /* --- this machine's ---------------------------------------------------------------------------- */
 
-/* FALSE: the setting keeps its value.  *most: what the machine can have of it. */
+/* FALSE: the setting keeps its value.  *most: the largest value that the machine supports. */
 static gboolean
 is_searched (const DynoSearchSpace *space, const char *key, double *most)
 {
@@ -128,7 +128,7 @@ dyno_space_values (const DynoSearchSpace *space, const DynoSettingInfo *info,
   if (isfinite (most) && info->tunable.steps == DYNO_TUNABLE_DOUBLED
       && most < info->tunable.maximum)
     add_value (values, is_batch && most > 8 ? floor (most / 8) * 8 : most, most);
-  /* A memory that holds less than the least batch that is worth it. */
+  /* Smaller values, for a memory that holds less than the smallest batch worth trying. */
   for (double small = 1; is_batch && most < 2 * info->tunable.minimum && small <= most; small *= 2)
     add_value (values, small, most);
   if (values->len == 0)

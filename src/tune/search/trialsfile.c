@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text by RFC 4180, '.' decimals in any locale.  A line counts once its end is there. */
+/* The file is text by RFC 4180, with '.' decimals in any locale.  A line counts once its end is
+ * written. */
 #include "trialsfile.h"
 #include "csvcell.h"
 #include "file.h"
@@ -19,7 +20,7 @@ struct _DynoTrialsFile {
   int fd;
 };
 
-/* The last where there are several. */
+/* The last match where there are several. */
 static const char *const ends[] = { "data", "model", "device", "ranks" };
 
 static const char *const stages[] = { "today", "baseline", "preset", "search", "proof" };
@@ -73,7 +74,7 @@ header (guint ranks)
   return g_string_append_c (line, '\n');
 }
 
-/* All at once, so that a line is there as a whole or is the last. */
+/* Written by one call, so that a line is there as a whole or is the last. */
 static gboolean
 append_line (DynoTrialsFile *file, const GString *line, GError **error)
 {
@@ -162,7 +163,8 @@ dyno_trials_file_add_ceiling (DynoTrialsFile *file, const DynoCeiling *c, GError
   return add_trial (file, &trial, error);
 }
 
-/* What a killed process left of its last line goes; a break between quotes ends none. */
+/* Removes the unfinished last line that a killed process left; a line break between quotes does not
+ * end a line. */
 static gboolean
 cut_unfinished_line (int fd)
 {
@@ -171,7 +173,7 @@ cut_unfinished_line (int fd)
   gboolean quoted = FALSE;
 
   if (size < 0 || size > MOST_BYTES)
-    return size >= 0; /* it is none of ours, which reading it says */
+    return size >= 0; /* it is no trials file, which reading reports */
   text = g_malloc ((gsize) size + 1);
   if (pread (fd, text, (gsize) size, 0) != size)
     return FALSE;
@@ -231,7 +233,7 @@ dyno_trials_file_free (DynoTrialsFile *file)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* The next line's fields, whose end moves *at; NULL: no whole line is left. */
+/* The next line's fields; *at moves to the end of the line; NULL: no whole line is left. */
 static GPtrArray *
 next_line (const char **at)
 {
@@ -292,7 +294,7 @@ find_stage (const char *name)
   return NULL;
 }
 
-/* 1 where the line does not tell. */
+/* 1 where the line has no number. */
 static guint
 ranks_of (const GPtrArray *fields)
 {
@@ -365,7 +367,7 @@ take (DynoTuneResult *result, const GPtrArray *fields, const DynoTrial *trial)
     }
 }
 
-/* FALSE: the outcome is none.  The stage of a ceiling is NULL. */
+/* FALSE: the outcome is not valid.  The stage of a ceiling is NULL. */
 static gboolean
 read_fact (const GPtrArray *fields, guint i, const DynoRecordField *f, DynoTrial *t)
 {
@@ -396,7 +398,7 @@ read_fact (const GPtrArray *fields, guint i, const DynoRecordField *f, DynoTrial
   return TRUE;
 }
 
-/* FALSE: the line is not to be read; the rest is.  The text is the fields'. */
+/* FALSE: the line cannot be read; the rest can.  The text belongs to the fields. */
 static gboolean
 read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
 {
@@ -414,7 +416,7 @@ read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
   return t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0;
 }
 
-/* The file's text; *at: behind its head.  NULL: it holds no trials. */
+/* The file's text; *at: the place after its head.  NULL: it holds no trials. */
 static char *
 open_trials (const char *path, const char **at, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates are compared like with like: the caller gives proofs alone, or trials alone. */
+/* Only rates of one kind are compared: the caller gives only proofs, or only trials. */
 #include "verdict.h"
 #include "amount.h"
 #include "claims.h"
@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define ADVISED 1.02 /* of a model: what brings less is not told */
+#define ADVISED 1.02 /* of a model: a smaller gain is not reported */
 
-/* TRUE when a is to be preferred at nearly the same rate. */
+/* TRUE where a is to be preferred at nearly the same rate. */
 static gboolean
 is_smaller (const DynoVerdictEntry *a, const DynoVerdictEntry *b)
 {
@@ -66,7 +66,7 @@ dyno_verdict_learning_rate (const DynoSettings *from, const DynoSettings *to)
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* The names of outcomes are for files and programs; these are for a sentence. */
+/* The names of outcomes are for files and programs; these words are for a sentence. */
 static const char *
 outcome_in_words (DynoTrialOutcome outcome)
 {
@@ -85,7 +85,7 @@ static void G_GNUC_PRINTF (2, 3) say (GPtrArray *reasons, const char *format, ..
   va_end (arguments);
 }
 
-/* What it ran at in the proof: "1,200 to 1,410". */
+/* The range of its rate in the proof: "1,200 to 1,410". */
 static char *
 describe_range (const DynoTuneResult *r, const DynoTrial *trial)
 {
@@ -106,8 +106,8 @@ describe_range (const DynoTuneResult *r, const DynoTrial *trial)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
-/* Against the present settings where the base line is what was found, and against the base line where
- * they are the fastest themselves. */
+/* Compares with the present settings where the base line is the find, and with the base line where
+ * the present settings are the fastest. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -143,7 +143,7 @@ explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
          range, others);
 }
 
-/* Which of the two that the best is compared with did not work, so that nothing is proven. */
+/* Names the one of the two compared settings that did not work, so that nothing is proven. */
 static const DynoTrial *
 find_unproven (const DynoTuneResult *r)
 {
@@ -182,7 +182,7 @@ explain_wide_interval (GPtrArray *reasons, const DynoTuneResult *r)
        low, high, 100 * DYNO_CLAIMS_CLOSED);
 }
 
-/* Nothing else worked, or was tried. */
+/* No other settings worked, or were tried. */
 static gboolean
 is_alone (const DynoTuneResult *r)
 {
@@ -239,7 +239,7 @@ explain_failed_settings (GPtrArray *reasons, const DynoTuneResult *r)
          outcome_in_words (r->today.outcome));
 }
 
-/* The first failure, since more minutes do not mend it. */
+/* Names the first failure, since more minutes do not help with it. */
 static void
 explain_missing_proof (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -300,7 +300,8 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
       if (!r->keep_today)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
-  /* Settings that stay without a proof are claimed to be nothing, and not to be slower. */
+  /* For settings that stay without a proof nothing is claimed, not even that they are not
+   * slower. */
   else if (isfinite (r->speedup) && dyno_tune_result_claims_gain (r)
            && (r->proven || r->speedup > 1))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
@@ -314,7 +315,7 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, _ ("Batches above %d were not tried, and may be faster."), (int) r->batches_to);
 }
 
-/* The batch that ran instead of one that is larger than the part that trains. */
+/* The batch that ran instead of a batch that is larger than the training part. */
 static void
 explain_small_set (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -441,7 +442,7 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, "%s", r->lr_advice);
 }
 
-/* What is too short to matter is not told to the digit. */
+/* A time that is too short to matter is not given to the digit. */
 static char *
 describe_end (double seconds)
 {
@@ -492,7 +493,7 @@ describe_goal (const DynoTuneResult *r)
   return g_strdup_printf ("%s %.4g", r->goal->metric, r->goal->value);
 }
 
-/* "batch 64, fp32, 2 workers: in 12.5 s", or how far it came. */
+/* "batch 64, fp32, 2 workers: in 12.5 s", or its progress. */
 static char *
 describe_racer (const DynoTuneRacer *racer)
 {
@@ -509,7 +510,7 @@ describe_racer (const DynoTuneRacer *racer)
   return g_strdup_printf (_ ("%s: %s after %s"), settings, best, time);
 }
 
-/* All but the winner. */
+/* All racers but the winner. */
 static char *
 describe_others (const DynoTuneResult *r)
 {
