@@ -4,10 +4,10 @@
  * Each rank has a slot for each piece that may be under way, which the others of its host map.  A
  * piece of a sum goes through it in three jobs, which a few threads do and which never wait:
  *
- *   send  copies the piece into this rank's slot add  adds up this rank's segment from all slots
- *   (and what came by messages from other hosts),
- *          in the order of the ranks, into the data and into the slot take  copies the other ranks'
- *   sums out of their slots
+ *   send   copies the piece into this rank's slot
+ *   add    adds up this rank's segment from all slots (and what came by messages from other hosts),
+ *          in the order of the ranks, into the data and into the slot
+ *   take   copies the other ranks' sums out of their slots
  *
  * A sum of a single piece, where there are cores to spare, is not worth waking a thread: the MPI
  * thread does its jobs itself.
@@ -28,7 +28,7 @@ enum { LINE_BYTES = 128, MOST_THREADS = 8 };
  * only. */
 typedef struct {
   guint64 sent, summed, taken;
-  guint64 size_bytes, type; /* sums of the data that was sent: the numbers of all ranks */
+  guint64 size_bytes, type; /* of the sent data; equal on all ranks */
   guint8 padding[LINE_BYTES - 5 * sizeof (guint64)];
 } SlotHead;
 

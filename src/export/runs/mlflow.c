@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a run into MLflow's folder of runs, its "file store", as versions 1 to 3 read it:
  *
- *   mlruns/0/meta.yaml  the experiment that is always there mlruns/EXPERIMENT/meta.yaml  here the
- *   one called dyno mlruns/EXPERIMENT/RUN/meta.yaml  the run: name, status, times in ms; written
- *   last
+ *   mlruns/0/meta.yaml                the experiment that is always there
+ *   mlruns/EXPERIMENT/meta.yaml       here the one called dyno
+ *   mlruns/EXPERIMENT/RUN/meta.yaml   the run: name, status, times in ms; written last
  *                         metrics/KEY lines of "ms value step"; a / in a key is a folder
- *                         params/KEY, tags/KEY  their values as text
+ *                         params/KEY, tags/KEY   their values as text
  *
  * Invariants: a run's id follows from its folder's path, so that the same run is found again; its
- * artifacts are that folder itself, and nothing of it is copied.  Source:
- * mlflow/store/tracking/file_store.py. */
+ * artifacts are that folder itself, and nothing of it is copied.
+ * Source: mlflow/store/tracking/file_store.py. */
 #include "formats.h"
 #include "file.h"
 #include "intl.h"

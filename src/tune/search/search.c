@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The joint search.
  *
- *   existing  base line, present settings and the preset's: a look at each, which also shows how
- *                  much loader and device overlap here
- *   ceilings  loader and device apart (scan.c); the planner has ruled out what cannot fit search
- *   the model predicts every point of the space; the one that promises most is
- *                  tried, the model learns; until none promises more than the noise proof  the
- *   best, the base line and the present settings in turn (proof.c)
+ *   existing       base line, present settings and the preset's: a look at each, which also shows
+ *                  how much loader and device overlap here
+ *   ceilings       loader and device apart (scan.c); the planner has ruled out all that cannot fit
+ *   search         the model predicts every point of the space; the one that promises most is
+ *                  tried, the model learns; until none promises more than the noise
+ *   proof          the best, the base line and the present settings in turn (proof.c)
  *
- * Time is kept by leaving out what would not end in it, by a reserve that only proofs use, and by a
- * deadline for each measurement. */
+ * Time is kept by leaving out measurements that would not end in it, by a reserve that only proofs
+ * use, and by a deadline for each measurement. */
 #include "intl.h"
 #include "preset.h"
 #include "searchstate.h"
