@@ -35,7 +35,7 @@ say (Survey *s, char *sentence)
   g_ptr_array_add (s->notes, sentence);
 }
 
-/* --- what labels and headers tell ------------------------------------------------------------- */
+/* --- findings from labels and headers --------------------------------------------------------- */
 
 static void
 say_tiny (Survey *s)
@@ -93,7 +93,7 @@ say_order (Survey *s)
                          "batch would be of one class")));
 }
 
-/* --- what the samples tell -------------------------------------------------------------------- */
+/* --- findings from the samples ---------------------------------------------------------------- */
 
 static void
 note_facts (Survey *s, const guint8 *bytes, gsize size)

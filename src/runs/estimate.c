@@ -6,7 +6,7 @@
 #include <math.h>
 
 #define VALUE_BYTES 4 /* fp32, also with AMP, which has master weights */
-/* Forward and backward pass take about three times as long as the forward pass alone. */
+/* Forward and backward pass take about three times as long as the forward pass by itself. */
 #define FORWARD_SHARE 3
 
 static void
@@ -39,7 +39,7 @@ dyno_run_estimate (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *pl
   if (!rate || !(rate->samples_per_s > 0) || e->steps_per_epoch == 0)
     return;
   e->rate = *rate;
-  samples = (double) (n_train / batch * batch); /* whole batches alone */
+  samples = (double) (n_train / batch * batch); /* whole batches only */
   overhead = rate->epoch_overhead_seconds;
   if (isnan (overhead))
     {

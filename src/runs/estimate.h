@@ -14,7 +14,7 @@ typedef struct {
   /* NaN: not known */
   double step_seconds;
   double epoch_seconds;           /* validation and saving included */
-  double total_seconds;           /* what comes before the first step included, where it is known */
+  double total_seconds;           /* with the time before the first step, where it is known */
   gboolean validation_is_guessed; /* taken from the forward pass, since none was measured */
   /* Where no rate is known: bounds from what searches measured of the loader by itself and of the
    * device by itself.  NaN: neither is known, or the rate is. */

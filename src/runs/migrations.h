@@ -4,7 +4,7 @@
  *
  * Invariants: a version that was released is never changed, only followed by another; paths are
  * blobs, since a name need not be UTF-8; settings are "key=value" lines of the whole table; times
- * are microseconds since 1970; what is not known is NULL. */
+ * are microseconds since 1970; a value that is not known is NULL. */
 #pragma once
 #include <glib.h>
 

@@ -13,7 +13,7 @@
 #include <math.h>
 
 #define BEAT_US  (5 * G_USEC_PER_SEC)  /* interval at which steps are written */
-#define ALIVE_US (60 * G_USEC_PER_SEC) /* interval for a run without steps */
+#define ALIVE_US (60 * G_USEC_PER_SEC) /* interval of the sign of life of a run without steps */
 #define PACE_US  (G_USEC_PER_SEC / 5)  /* time for which short epochs are gathered */
 #define END_US   (8 * G_USEC_PER_SEC)  /* time that the end waits for a slow disk */
 #define MAX_LEFT 65536                 /* epochs that could not be written yet */
@@ -52,7 +52,7 @@ struct _DynoRunRecorder {
   gint64 written_us, next_us; /* time of the last write; earliest time of the next */
 };
 
-/* --- what the events mean, on the recorder's thread ------------------------------------------- */
+/* --- handling of events, on the recorder's thread --------------------------------------------- */
 
 static double
 median_of (GArray *values)

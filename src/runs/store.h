@@ -50,11 +50,11 @@ typedef struct {
   guint64 uid; /* its identity, whatever file it stands in; 0: none yet */
   char *name;  /* given by _rename, or NULL */
   char *tags;  /* "baseline, night": the user's words, in their order; or NULL */
-  /* what was asked for */
+  /* the request */
   char *model, *data, *targets, *preset, *weights_in;
   DynoSettings settings;
   gint64 max_steps;
-  /* what it ran on */
+  /* its data and its device */
   guint64 fingerprint; /* DynoDatasetInfo.content_hash */
   guint64 n_train, n_validation;
   char *device, *driver;

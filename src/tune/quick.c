@@ -239,7 +239,7 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
     }
 }
 
-/* --- what is expected ------------------------------------------------------------------------- */
+/* --- expectations ----------------------------------------------------------------------------- */
 
 /* All that is known of this training is that it is no special workload. */
 static void

@@ -158,7 +158,7 @@ dyno_tune_resume (DynoTune *tune, const char *folder, GError **error)
   return tune->known != NULL;
 }
 
-/* --- what the search tells -------------------------------------------------------------------- */
+/* --- reports of the search -------------------------------------------------------------------- */
 
 static void
 tell (DynoTune *tune, DynoTuneEvent *event)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads .mat files by elements: a tag (type and bytes, or both with up to 4 bytes of data in 8),
- * data, and filling to 8 bytes.  Invariants: every size is checked against what is left of its
+ * data, and filling to 8 bytes.  Invariants: every size is checked against the rest of its
  * element before it is used; the bytes that are inflated from one file are bounded. */
 #include "matfile.h"
 #include "checked.h"

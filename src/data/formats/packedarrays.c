@@ -2,7 +2,7 @@
 /* Packed data sets whose samples are arrays, not images: WebDataset shards of key.npy and key.json,
  * as convert.c writes them.  packed.h has the description that the first .json holds.
  *
- * Invariants: a .npy holds what the network reads, in the machine's own numbers or swapped ones, C
+ * Invariants: a .npy holds the network's input, in the machine's own numbers or swapped ones, C
  * order; with a variable first axis it holds only the steps of the sample, and the rest is padded.
  * Shards of arrays without a description are refused: the longest length and the meaning of the
  * axes are not known. */

@@ -39,7 +39,7 @@ typedef struct {
   guint first, last; /* else the columns of single pixels: [first, last) */
 } Columns;
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- detection -------------------------------------------------------------------------------- */
 
 /* "pixel0", "pixel_12", "px3", "1x1". */
 static gboolean

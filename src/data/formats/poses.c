@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:poses: a drawn head; the values to learn are yaw, pitch and roll in degrees.
  *
- * Invariants: pixels follow from (seed, index, width, height) alone.  Arithmetic is of doubles, by
+ * Invariants: pixels follow only from (seed, index, width, height).  Arithmetic is of doubles, by
  * operations that IEEE 754 defines to the last bit (sines are a polynomial, and this library is
  * compiled without contraction to fused ones), so that every machine draws the same.  Pose, place
  * and colours follow from (seed, index), so that another image size shows the same picture.  A
@@ -48,7 +48,7 @@ static const Ellipsoid parts[N_PARTS] = {
 
 typedef struct {
   double turn[3][3]; /* head to camera */
-  double light[3];   /* direction towards the camera, in the head's axes */
+  double light[3];   /* direction towards the light, in the head's axes */
   double centre_x, centre_y, scale;
   double skin[3], hair[3], background[3], slope_x[3], slope_y[3];
   int noise;

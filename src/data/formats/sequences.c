@@ -39,7 +39,7 @@ typedef struct {
   guint32 longest, features;
 } Sequences;
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- detection -------------------------------------------------------------------------------- */
 
 static gboolean
 is_array (const char *name)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:shapes: colour images of drawn shapes, one class per shape.
  *
- * Invariants: pixels follow from (seed, index, width, height) alone, by integer arithmetic, so that
+ * Invariants: pixels follow only from (seed, index, width, height), by integer arithmetic, so that
  * every machine draws the same; position, size and turn of a shape follow from (seed, index), so
  * another image size shows the same picture.  Nothing is stored: a sample is drawn when it is
  * decoded, in the worker, as a file would be.

@@ -97,7 +97,7 @@ w300lp_matches (const DynoLocation *location)
   return !location->scheme && location->is_folder && holds_poses (location->body, 0);
 }
 
-/* --- what is there ---------------------------------------------------------------------------- */
+/* --- detection -------------------------------------------------------------------------------- */
 
 static void
 sample_clear (gpointer data)

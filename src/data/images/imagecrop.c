@@ -87,7 +87,7 @@ decode_region (Plan *plan, const guint8 *file, gsize file_size, guint8 *pixels, 
                                    error);
 }
 
-/* Room for what the decoder writes. */
+/* Room for the output of the decoder. */
 static guint64
 count_decoded (const Plan *plan)
 {
@@ -105,7 +105,7 @@ sticks_out (const Plan *plan)
          || (guint32) (touched->y + touched->height) > plan->height;
 }
 
-/* Decodes the region; turned pixels are in the order in which they are shown. */
+/* turned: the written pixels are turned as the image is shown. */
 static gboolean
 decode (Plan *plan, GByteArray *scratch, gsize file_size, gboolean turned, guint8 *out,
         GError **error)

@@ -50,7 +50,7 @@ index_path (const char *root, const DynoOpenContext *context, DynoCacheKey *key)
   return dyno_cache_file_path ("folders", *key, ".index");
 }
 
-/* --- what is looked at again ------------------------------------------------------------------ */
+/* --- witnesses -------------------------------------------------------------------------------- */
 
 /* Paths and their earlier stamps. */
 typedef struct {

@@ -224,7 +224,7 @@ dyno_part_folders_note (const DynoPartFolders *folders, GPtrArray *notes)
     }
 }
 
-/* --- what is no data -------------------------------------------------------------------------- */
+/* --- names that are no data ------------------------------------------------------------------- */
 
 gboolean
 dyno_name_is_left_behind (const char *name, GPtrArray *left)

@@ -62,7 +62,7 @@ typedef struct {
 /* Memory of one decoding thread. */
 typedef struct {
   guint8 *block;     /* (chunk samples), where samples are not decoded in their slot; or NULL */
-  GByteArray *bytes; /* what a decoder reads a file into */
+  GByteArray *bytes; /* bytes of the file that is decoded */
   gboolean writing;  /* has begun to write the rows of its task, and waits only for the CPU */
 } DynoWorkerScratch;
 

@@ -71,7 +71,7 @@ static gboolean
 emit_conv (DynoOnnxWriter *o, const DynoNode *node, const char *output)
 {
   gboolean sequence = g_hash_table_contains (o->sequences, node->inputs[0]);
-  guint first = sequence ? 1 : 0, n = 2 - first; /* of height and width, or of the width alone */
+  guint first = sequence ? 1 : 0, n = 2 - first; /* of height and width, or of the width only */
   const DynoNode *norm = g_hash_table_lookup (o->folded, node);
   const DynoParameter *parameter, *bias_parameter;
   const float *weight = dyno_saved_model_find (o->model, node->name, "weight", &parameter),

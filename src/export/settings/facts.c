@@ -19,7 +19,7 @@ find_shape (const DynoJob *job, const DynoDatasetInfo *info, DynoExportFacts *fa
   facts->shape[0] = input->shape[input->n_axes - 1];
   for (guint i = 1; i < input->n_axes; i++)
     facts->shape[i] = input->shape[i - 1];
-  /* In Dyno rows of numbers are images of one pixel; in no other program are they. */
+  /* Dyno treats rows of numbers as images of one pixel; other programs do not. */
   if (facts->n_axes == 3 && facts->shape[1] == 1 && facts->shape[2] == 1)
     facts->n_axes = 1;
 }

@@ -143,7 +143,7 @@ dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWor
 {
   if (!dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) || !(m->late_wait_share < threshold))
     return FALSE;
-  w->share = m->late_wait_share * dyno_measures_share (m, m->training_ms); /* what is left of it */
+  w->share = m->late_wait_share * dyno_measures_share (m, m->training_ms); /* the rest */
   w->a = dyno_word_percent (m->wait_share);
   w->b = dyno_word_percent (m->late_wait_share);
   return TRUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Start values follow from the seed and the order of samples too, so that two sessions differ by
- * precision alone. */
+ * precision only. */
 #include "numerics.h"
 #include "intl.h"
 #include "runmeter.h"

@@ -20,7 +20,7 @@
 #define HELD_UP           0.5  /* of a step, waiting for data: the loader sets the pace */
 #define WHOLE_EPOCH_STEPS 4    /* in a shorter epoch each step is the first or the last */
 
-/* --- what events say -------------------------------------------------------------------------- */
+/* --- the meaning of events -------------------------------------------------------------------- */
 
 /* Handles a step that begins an epoch after another one. */
 static void
@@ -212,7 +212,7 @@ typedef struct {
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
   gint64 phase_us, told_us; /* begin of the preparation, and time of the last report of it */
-  char *preparing; /* what the session prepares: the last that it told, as DynoEvent's; or NULL */
+  char *preparing; /* the last preparation that the session reported, as DynoEvent's; or NULL */
   guint n_prepared, n_to_prepare;
   guint64 n_unreadable;
   GError *error;

@@ -7,7 +7,7 @@
 G_BEGIN_DECLS
 
 /* 95 % interval of the median: order statistics; Student's t with fewer than six windows.  Never
- * narrower than what a clock and a scheduler allow. */
+ * narrower than a clock and a scheduler allow. */
 typedef struct {
   double median, low, high; /* NaN: nothing was measured */
   guint n;                  /* number of windows that count */

@@ -171,7 +171,7 @@ find_missing (const DynoTuneResult *r)
   return missing;
 }
 
-/* --- ceilings and what limits ----------------------------------------------------------------- */
+/* --- ceilings and the limit ------------------------------------------------------------------- */
 
 static gboolean
 has_same_loader (const DynoSettings *a, const DynoSettings *b)

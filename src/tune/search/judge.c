@@ -68,7 +68,7 @@ dyno_search_choose (DynoSearch *search)
   return best;
 }
 
-/* --- what is sure ----------------------------------------------------------------------------- */
+/* --- certainty -------------------------------------------------------------------------------- */
 
 /* Lowest and highest rate of all measurements of the arm. */
 static void

@@ -315,7 +315,7 @@ dyno_search_relative_sd (const DynoEstimate *e)
   return CLAMP ((e->high - e->low) / (3.92 * e->median), DYNO_SEARCH_NOISE, 0.3);
 }
 
-/* The last measured arm; an arm that failed only where none was measured. */
+/* The last measured ceiling; one that failed only where there is no other. */
 static DynoCeiling *
 find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
 {

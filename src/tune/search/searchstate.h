@@ -21,7 +21,7 @@ typedef struct {
   DynoTrialOutcome outcome;
   char *text;
   GArray *trials, *proofs;             /* DynoEstimate: rates of a run */
-  GArray *rates;                       /* DynoEstimate: of training alone */
+  GArray *rates;                       /* DynoEstimate: of training only */
   double validation_rate, epoch_end_s; /* NaN: not known */
   double step_ms, wait_data_ms, predicted;
   guint64 vram_bytes, planned_bytes, steps;
@@ -46,7 +46,7 @@ typedef struct {
    * device (kernels are compiled, and measured in the proof); of a network that the device had
    * before; 0: not known */
   double loader_prepare_s, new_prepare_s, again_prepare_s;
-  double trial_share;     /* what a trial takes over what is measured of it: ends of epochs; 0: not
+  double trial_share;     /* time of a trial over its measured time: ends of epochs; 0: not
                              known */
   GHashTable *networks;   /* networks that the device has had before */
   double trial_s, scan_s; /* length of a measurement */

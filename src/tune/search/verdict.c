@@ -106,8 +106,8 @@ describe_range (const DynoTuneResult *r, const DynoTrial *trial)
   return g_strdup_printf (_ ("%s to %s"), from, to);
 }
 
-/* Compares with the present settings where the base line is the find, and with the base line where
- * the present settings are the fastest. */
+/* Compares with the present settings where the choice is the base line, and with the base line
+ * where the present settings are the fastest. */
 static void
 explain_noise (GPtrArray *reasons, const DynoTuneResult *r)
 {
@@ -300,8 +300,7 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
       if (!r->keep_today)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
-  /* For settings that stay without a proof nothing is claimed, not even that they are not
-   * slower. */
+  /* For settings that stay without a proof nothing is claimed, not even that they are slower. */
   else if (isfinite (r->speedup) && dyno_tune_result_claims_gain (r)
            && (r->proven || r->speedup > 1))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
