@@ -6,13 +6,20 @@
 const DynoFusion *const *
 dyno_fusion_list (void)
 {
+  /* clang-format off */
   static const DynoFusion *const fusions[] = {
-    &dyno_fusion_column_sums,     &dyno_fusion_norm_sum,
-    &dyno_fusion_norm_activation, &dyno_fusion_norm_pool,
-    &dyno_fusion_running_norm,    &dyno_fusion_sparse_gradient,
-    &dyno_fusion_gradient_sums,   &dyno_fusion_norm_load,
-    &dyno_fusion_gradient_pair,   NULL,
+    &dyno_fusion_column_sums,
+    &dyno_fusion_norm_sum,
+    &dyno_fusion_norm_activation,
+    &dyno_fusion_norm_pool,
+    &dyno_fusion_running_norm,
+    &dyno_fusion_sparse_gradient,
+    &dyno_fusion_gradient_sums,
+    &dyno_fusion_norm_load,
+    &dyno_fusion_gradient_pair,
+    NULL,
   };
+  /* clang-format on */
   return fusions;
 }
 

@@ -2,7 +2,7 @@
 /* The graph: tensors and the ops between them, built once for one (model, batch, precision,
  * settings).
  *
- * Life of a graph: ops/ops.h builders append forward nodes -> fuse.h rewrites them ->
+ * Life of a graph: the builders of ops.h append forward nodes -> fusions/fusion.h rewrites them ->
  * dyno_graph_backward appends backward nodes -> the optimizer's nodes -> lowering.h turns every
  * node into dispatches -> plan.h gives every tensor an offset -> program.h records.  All but the
  * last run without a device.
