@@ -139,9 +139,29 @@ test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
   test_run_rank (run, job, NULL, hook, data);
 }
 
+/* The device of all runs of this program, of each rank its own, which keeps compiled kernels from one
+ * run to the next: on a CPU they take most of the time of a short run.  NULL: the job names another
+ * one. */
+static DynoDevice *
+find_device (const DynoJob *job, guint rank)
+{
+  static DynoDevice *devices[8];
+  static GMutex lock;
+  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_autoptr (GError) error = NULL;
+
+  if (job->device != -1 || rank >= G_N_ELEMENTS (devices))
+    return NULL;
+  if (!devices[rank])
+    devices[rank] = dyno_device_open (&(DynoDeviceParams){ .index = -1 }, &error);
+  g_assert_no_error (error);
+  return devices[rank];
+}
+
 void
 test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, gpointer data)
 {
+  DynoDevice *device = find_device (job, comm ? dyno_comm_get_rank (comm) : 0);
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   static const DynoObserver observer = { .event = call_hook };
@@ -156,6 +176,8 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
   run->losses = g_array_new (FALSE, FALSE, sizeof (double));
   if (comm)
     dyno_session_set_comm (session, comm);
+  if (device)
+    dyno_session_set_device (session, device);
   g_assert_cmpint (dyno_session_get_state (session), ==, DYNO_SESSION_NEW);
   dyno_session_start (session);
   while (!done)
@@ -174,6 +196,8 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
   g_assert_null (dyno_event_queue_pop (events, 0));
   g_assert_cmpint (dyno_session_get_state (session), ==, run->state);
   check_log (session, run);
+  if (device) /* the run has freed all that it held, however it ended */
+    g_assert_cmpuint (dyno_device_get_allocated_total (device), ==, 0);
 }
 
 void
