@@ -6,9 +6,9 @@
 #include "onnxfile.h"
 #include "checked.h"
 #include "onnxfields.h"
-#include "protowire.h"
 #include "safetensors-private.h"
 #include "text.h"
+#include "wire.h"
 #include <string.h>
 
 typedef struct {

@@ -4,7 +4,7 @@
 #include "half.h"
 #include "onnx-private.h"
 #include "op.h"
-#include "protobuf.h"
+#include "wire.h"
 
 #define MAX_BYTES G_MAXINT32 /* of a message of Protocol Buffers */
 

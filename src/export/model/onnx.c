@@ -10,7 +10,7 @@
  * the name of its output. */
 #include "onnx-private.h"
 #include "op.h"
-#include "protobuf.h"
+#include "wire.h"
 #include <math.h>
 #include <string.h>
 

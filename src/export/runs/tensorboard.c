@@ -11,7 +11,7 @@
 #include "intl.h"
 #include "metrics.h"
 #include "outfile.h"
-#include "protobuf.h"
+#include "wire.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>

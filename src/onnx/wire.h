@@ -6,6 +6,14 @@
 
 G_BEGIN_DECLS
 
+/* The wire types: they say what follows the key of a field, which is its number << 3 | wire type. */
+enum {
+  DYNO_PROTO_VARINT = 0,
+  DYNO_PROTO_FIXED64 = 1,
+  DYNO_PROTO_BYTES = 2, /* a length, and as many bytes: a text, a message, packed numbers */
+  DYNO_PROTO_FIXED32 = 5
+};
+
 void dyno_proto_uint (GByteArray *message, guint field, guint64 value);
 void dyno_proto_float (GByteArray *message, guint field, float value);
 void dyno_proto_double (GByteArray *message, guint field, double value);

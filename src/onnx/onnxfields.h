@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Fields of ONNX's messages, by their numbers (github.com/onnx/onnx, onnx/onnx.proto): the reader
- * (onnxfile.c) and the writer (export/model) take them from here. */
+ * and the writer (export/model) take them from here. */
 #pragma once
 
 /* ModelProto */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes Protocol Buffers. */
-#include "protobuf.h"
-#include "protowire.h"
+#include "wire.h"
 #include <string.h>
 
 static void
