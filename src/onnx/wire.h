@@ -34,7 +34,7 @@ void dyno_proto_packed (GByteArray *message, guint field, const guint64 *values,
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* What is left of a message, which lies in memory that outlives the reader.
+/* The rest of a message, which lies in memory that outlives the reader.
  * Invariant: start <= at <= end, and end is that of the enclosing message at most. */
 typedef struct {
   const guint8 *at, *end;

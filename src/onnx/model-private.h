@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* A model while it is read; private to the parts of its reader, which are called in this order:
+ * model.c by callers, modelgraph.c and modelcheck.c by model.c, modeltensor.c by all of them,
+ * external.c by modeltensor.c, intake.c by all. */
+#pragma once
+#include "model.h"
+#include "wire.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  DynoOnnxModel model; /* first: a pointer to it is one to the whole */
+  GBytes *bytes;
+  char *folder; /* or NULL */
+  DynoOnnxParts parts;
+  GStringChunk *texts;
+  GPtrArray *blocks;        /* arrays; g_free */
+  GHashTable *initializers; /* name to DynoOnnxTensor */
+
+  /* Counts towards the limits. */
+  guint64 n_tensors, n_attributes, n_links, n_numbers, n_values, data_bytes;
+  /* Attributes that are not read: "If “a” (then_branch)", ...; the first few of them. */
+  GString *refused;
+  guint n_refused;
+} DynoOnnxStore;
+
+/* --- intake.c ---------------------------------------------------------------------------------- */
+
+gboolean dyno_onnx_fail (GError **error, DynoOnnxError code, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+/* Adds n to a count.  FALSE with LIMIT: it would pass most; things is its plural. */
+gboolean dyno_onnx_count (guint64 *count, guint64 n, guint64 most, const char *things,
+                          GError **error);
+/* An array of n zeroed elements that lives as long as the model.  NULL: n is 0, or with LIMIT there
+ * is no memory. */
+gpointer dyno_onnx_allocate (DynoOnnxStore *store, gsize n, gsize size, GError **error);
+/* The fields of a message that have numbers below G_N_ELEMENTS (counts), counted. */
+gboolean dyno_onnx_count_fields (DynoProtoReader message, guint *counts, guint n_counts,
+                                 GError **error);
+/* The text of a field, kept. */
+gboolean dyno_onnx_take_text (DynoOnnxStore *store, const DynoProtoReader *reader,
+                              const DynoProtoField *field, const char **text, GError **error);
+/* A number of a field that is signed in ONNX. */
+gboolean dyno_onnx_take_int (const DynoProtoReader *reader, const DynoProtoField *field,
+                             gint64 *value, GError **error);
+
+/* --- modeltensor.c ----------------------------------------------------------------------------- */
+
+gboolean dyno_onnx_take_tensor (DynoOnnxStore *store, DynoProtoReader message,
+                                DynoOnnxTensor *tensor, GError **error);
+/* Whether dyno_onnx_tensor_read would succeed now; where names the tensor in errors. */
+gboolean dyno_onnx_check_tensor (DynoOnnxStore *store, const DynoOnnxTensor *tensor,
+                                 const char *where, GError **error);
+
+/* --- external.c -------------------------------------------------------------------------------- */
+
+/* Opens the file of a tensor, and checks that it has size_bytes at its place.  -1 with the error. */
+int dyno_onnx_external_open (const char *folder, const DynoOnnxTensor *tensor, guint64 size_bytes,
+                             GError **error);
+/* Reads all of a range of a file.  FALSE: with errno, which is 0 where the file ends before. */
+gboolean dyno_onnx_read_range (int fd, guint8 *to, gsize size, guint64 offset);
+
+/* --- modelgraph.c ------------------------------------------------------------------------------ */
+
+gboolean dyno_onnx_take_graph (DynoOnnxStore *store, DynoProtoReader message, GError **error);
+/* Conv “stem.0”; of a node without a name its first output's.  g_free. */
+char *dyno_onnx_describe_node (const DynoOnnxNode *node);
+
+/* --- modelcheck.c ------------------------------------------------------------------------------ */
+
+/* Checks names and tensors, and sorts the nodes. */
+gboolean dyno_onnx_check_model (DynoOnnxStore *store, GError **error);
+
+G_END_DECLS

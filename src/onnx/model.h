@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* An ONNX file as data: its nodes, tensors and values, checked, and nothing of what they mean.
+ *
+ * A model is immutable: once it is made, any thread may read it, and its tensors, without a lock.
+ * All that its members point to belongs to it and lives as long; texts are valid UTF-8 and never
+ * NULL, "" where the file has none.
+ *
+ * Sizes are bytes, shapes counts of elements, outermost axis first.  Errors: DYNO_ONNX_ERROR. */
+#pragma once
+#include "onnx-error.h"
+#include "onnxfields.h"
+
+G_BEGIN_DECLS
+
+/* Limits, checked before memory is allocated: a message of two bytes becomes a struct of a hundred or
+ * two, and networks stay far below.  A file past one of them is DYNO_ONNX_ERROR_LIMIT. */
+#define DYNO_ONNX_MAX_BYTES      ((guint64) G_MAXINT32) /* of the file: Protocol Buffers' own limit */
+#define DYNO_ONNX_MAX_DATA       (G_GUINT64_CONSTANT (1) << 36) /* of all tensors together, 64 GiB */
+#define DYNO_ONNX_MAX_DIMS       16                             /* axes of a tensor or a value */
+#define DYNO_ONNX_MAX_NODES      1000000
+#define DYNO_ONNX_MAX_TENSORS    1000000  /* initialisers, and tensors of attributes */
+#define DYNO_ONNX_MAX_VALUES     4000000  /* inputs, outputs and other values with a shape */
+#define DYNO_ONNX_MAX_ATTRIBUTES 4000000  /* of all nodes */
+#define DYNO_ONNX_MAX_LINKS      16000000 /* inputs and outputs of all nodes */
+#define DYNO_ONNX_MAX_NUMBERS    16000000 /* in the lists of all attributes */
+#define DYNO_ONNX_MAX_PAIRS      100000   /* of metadata */
+#define DYNO_ONNX_MAX_OPSETS     100      /* each node is looked up in them */
+
+typedef struct {
+  const char *domain; /* "": ONNX's own ("ai.onnx") */
+  gint64 version;     /* 1 and more */
+} DynoOnnxOpset;
+
+typedef struct {
+  const char *key, *value;
+} DynoOnnxPair;
+
+typedef enum {
+  DYNO_ONNX_DATA_NONE,     /* there are no values: right only for a shape with a 0 */
+  DYNO_ONNX_DATA_RAW,      /* in the file as they are delivered */
+  DYNO_ONNX_DATA_TYPED,    /* in the file as a list of numbers */
+  DYNO_ONNX_DATA_EXTERNAL, /* in another file */
+} DynoOnnxStorage;
+
+typedef struct {
+  const char *name; /* of an attribute's tensor it may be "" */
+  guint type;       /* of elements: DYNO_ONNX_FLOAT, ... */
+  guint n_dims;     /* 0: a single element */
+  guint64 dims[DYNO_ONNX_MAX_DIMS];
+  DynoOnnxStorage storage;
+
+  /* Where the values are; for this layer. */
+  const guint8 *data; /* RAW: the values; TYPED: the tensor's message */
+  gsize data_bytes;
+  const char *location; /* EXTERNAL: the file, from the folder of the model */
+  guint64 offset;
+  gint64 length; /* EXTERNAL: of the values in that file; -1: to its end */
+} DynoOnnxTensor;
+
+typedef struct {
+  const char *name;
+  guint type; /* DYNO_ONNX_IS_FLOAT, ..., which says what of the following there is */
+  float f;
+  gint64 i;
+  const char *s;
+  const DynoOnnxTensor *t;
+  guint n; /* of the list; the lists of other types are NULL */
+  const float *floats;
+  const gint64 *ints;
+  const char *const *strings;
+} DynoOnnxAttribute;
+
+typedef struct {
+  const char *name, *op_type;
+  const char *domain;                  /* "": ONNX's own */
+  const char *const *inputs;           /* names of values; "": an optional one that is left out */
+  const char *const *outputs;          /* the same */
+  const DynoOnnxAttribute *attributes; /* of different names */
+  guint n_inputs, n_outputs, n_attributes;
+} DynoOnnxNode;
+
+typedef struct {
+  gint64 value;     /* 0 and more; -1: it is not known */
+  const char *name; /* of an axis that is not known, "batch"; "": it has none */
+} DynoOnnxDim;
+
+typedef struct {
+  const char *name;
+  guint type;         /* of elements; 0: not known, or no tensor */
+  gboolean has_shape; /* FALSE: not even the number of axes is known */
+  guint n_dims;
+  const DynoOnnxDim *dims;
+} DynoOnnxValue;
+
+typedef struct {
+  gint64 ir_version;
+  const char *producer, *producer_version, *graph_name;
+  const DynoOnnxOpset *opsets; /* of different domains */
+  const DynoOnnxPair *metadata;
+  /* Each node after those whose outputs it reads; in the order of the file where that is such. */
+  const DynoOnnxNode *nodes;
+  const DynoOnnxTensor *initializers; /* of different names */
+  /* An input that is an initialiser as well has its values as default. */
+  const DynoOnnxValue *inputs, *outputs;
+  const DynoOnnxValue *values; /* what the file says of values in between */
+  guint n_opsets, n_metadata, n_nodes, n_initializers, n_inputs, n_outputs, n_values;
+} DynoOnnxModel;
+
+typedef enum {
+  /* Everything, and checked: names are unique (of initialisers, inputs and outputs of nodes, where
+   * an input may be an initialiser), every value that a node or the graph's outputs name is made by
+   * something, no nodes wait for each other in a circle, and every tensor has exactly as many bytes
+   * as its shape asks for. */
+  DYNO_ONNX_READ_ALL,
+  /* The initialisers, producer and metadata only, for weights.  Nodes and values are not looked at,
+   * so that files with parts that Dyno does not know are read; names may be repeated, and a tensor
+   * is checked when it is read. */
+  DYNO_ONNX_READ_TENSORS,
+} DynoOnnxParts;
+
+/* Reads a model from the bytes of a file, of which it takes a reference; no tensor is copied.
+ * folder: where files with values of tensors lie, that of the model; NULL: such tensors are refused.
+ * Errors: CORRUPT; UNSUPPORTED: graphs and other such things in attributes, functions, sparse
+ * tensors, element types (texts, complex numbers, less than a byte); LIMIT; IO: a file of values. */
+DynoOnnxModel *dyno_onnx_model_parse (GBytes *bytes, const char *folder, DynoOnnxParts parts,
+                                      GError **error);
+/* The same of a file, with its folder, read into memory as a whole.  Messages begin with its path.
+ * Errors: as above, IO. */
+DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GError **error);
+
+DynoOnnxModel *dyno_onnx_model_ref (DynoOnnxModel *model);
+void dyno_onnx_model_unref (DynoOnnxModel *model);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoOnnxModel, dyno_onnx_model_unref)
+
+/* The version of a domain's operators ("" for ONNX's own); 0: the file imports none of it. */
+gint64 dyno_onnx_model_get_opset (const DynoOnnxModel *model, const char *domain);
+/* NULL: there is none of the name. */
+const DynoOnnxTensor *dyno_onnx_model_find_initializer (const DynoOnnxModel *model,
+                                                        const char *name);
+const DynoOnnxAttribute *dyno_onnx_node_find_attribute (const DynoOnnxNode *node, const char *name);
+
+/* "float16", and bytes of an element; NULL and 0 for types that are not read. */
+const char *dyno_onnx_type_get_name (guint type);
+gsize dyno_onnx_type_get_bytes (guint type);
+
+/* Elements of a tensor, and bytes; FALSE: it is more than 64 bits count, or of a type that is not
+ * read. */
+gboolean dyno_onnx_tensor_get_size (const DynoOnnxTensor *tensor, guint64 *n_elements,
+                                    guint64 *size_bytes);
+/* The values of a tensor of the model, little-endian, in C order, exactly as many bytes as its shape
+ * asks for; at any address: memcpy them.  Where they lie in the file as they are, they are not
+ * copied; those in other files are read each time.  g_bytes_unref.
+ * Errors: CORRUPT: the values do not fit shape or type; UNSUPPORTED: the type; LIMIT: memory; IO: a
+ * file of values, which may have changed since the model was read. */
+GBytes *dyno_onnx_tensor_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor,
+                               GError **error);
+
+G_END_DECLS

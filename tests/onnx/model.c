@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: MIT */
+/* Models: what a file holds is what the model says, and what no network can be built from is refused
+ * by name. */
+#include "onnx-test.h"
+#include <glib/gstdio.h>
+#include <string.h>
+
+/* A graph with the nodes "OP NAME INPUTS OUTPUTS", separated by semicolons, from x to y. */
+static GByteArray *
+nodes (const char *text)
+{
+  GByteArray *graph = g_byte_array_new ();
+  g_auto (GStrv) rows = g_strsplit (text, ";", -1);
+
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 4));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("y", 4));
+  for (guint i = 0; rows[i]; i++)
+    {
+      g_auto (GStrv) words = g_strsplit (rows[i], " ", 4);
+
+      onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE,
+                     onnx_test_node (words[0], words[1], words[2], words[3]));
+    }
+  return graph;
+}
+
+static void
+add_pair (GByteArray *file, const char *key, const char *value)
+{
+  GByteArray *pair = g_byte_array_new ();
+
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_KEY, key);
+  dyno_proto_string (pair, DYNO_ONNX_PAIR_VALUE, value);
+  onnx_test_add (file, DYNO_ONNX_MODEL_METADATA, pair);
+}
+
+static void
+add_opset (GByteArray *file, const char *domain, guint version)
+{
+  GByteArray *opset = g_byte_array_new ();
+
+  dyno_proto_string (opset, DYNO_ONNX_OPSET_DOMAIN, domain);
+  dyno_proto_uint (opset, DYNO_ONNX_OPSET_VERSION, version);
+  onnx_test_add (file, DYNO_ONNX_MODEL_OPSET, opset);
+}
+
+/* --- what a file holds ------------------------------------------------------------------------ */
+
+static void
+test_head (void)
+{
+  GByteArray *file = onnx_test_file (onnx_test_graph ());
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  add_opset (file, "com.example", 3);
+  add_pair (file, "task", "classes");
+  add_pair (file, "note", "");
+  model = onnx_test_parse (file, NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpint (model->ir_version, ==, 8);
+  g_assert_cmpstr (model->producer, ==, "tests");
+  g_assert_cmpstr (model->producer_version, ==, "2");
+  g_assert_cmpstr (model->graph_name, ==, "small");
+  g_assert_cmpuint (model->n_opsets, ==, 2);
+  g_assert_cmpint (dyno_onnx_model_get_opset (model, ""), ==, 17);
+  g_assert_cmpint (dyno_onnx_model_get_opset (model, "com.example"), ==, 3);
+  g_assert_cmpint (dyno_onnx_model_get_opset (model, "com"), ==, 0);
+  g_assert_cmpuint (model->n_metadata, ==, 2);
+  g_assert_cmpstr (model->metadata[0].key, ==, "task");
+  g_assert_cmpstr (model->metadata[0].value, ==, "classes");
+}
+
+static void
+test_values (void)
+{
+  GByteArray *graph = onnx_test_graph (), *bare = g_byte_array_new (), *unknown;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  dyno_proto_string (bare, DYNO_ONNX_VALUE_NAME, "bare");
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_VALUE, bare);
+  unknown = onnx_test_value ("unknown", -7);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_VALUE, unknown);
+  model = onnx_test_parse (onnx_test_file (graph), NULL, &error);
+  g_assert_no_error (error);
+  g_assert_true (model->n_inputs == 1 && model->n_outputs == 1 && model->n_values == 2);
+  g_assert_cmpstr (model->inputs[0].name, ==, "x");
+  g_assert_cmpstr (model->outputs[0].name, ==, "y");
+  g_assert_cmpuint (model->inputs[0].type, ==, DYNO_ONNX_FLOAT);
+  g_assert_true (model->inputs[0].has_shape && model->inputs[0].n_dims == 2);
+  g_assert_cmpint (model->inputs[0].dims[0].value, ==, -1);
+  g_assert_cmpstr (model->inputs[0].dims[0].name, ==, "batch");
+  g_assert_cmpint (model->inputs[0].dims[1].value, ==, 4);
+  g_assert_cmpstr (model->inputs[0].dims[1].name, ==, "");
+  g_assert_true (!model->values[0].has_shape && model->values[0].type == 0);
+  g_assert_cmpint (model->values[1].dims[1].value, ==, -1);
+}
+
+static void
+add_float_attribute (GByteArray *node, const char *name, float value)
+{
+  GByteArray *attribute = g_byte_array_new ();
+
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  dyno_proto_float (attribute, DYNO_ONNX_ATTRIBUTE_F, value); /* no type: an old file */
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+}
+
+/* An attribute with a list: ints as one field or many, floats, texts. */
+static void
+add_list (GByteArray *node, const char *name, guint type, gboolean packed)
+{
+  static const guint64 ints[] = { 3, G_MAXUINT64 };
+  static const float floats[] = { 0.5f, -2 };
+  GByteArray *attribute = g_byte_array_new ();
+
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, type);
+  if (type == DYNO_ONNX_IS_INTS && packed)
+    dyno_proto_packed (attribute, DYNO_ONNX_ATTRIBUTE_INTS, ints, 2);
+  if (type == DYNO_ONNX_IS_FLOATS && packed)
+    dyno_proto_bytes (attribute, DYNO_ONNX_ATTRIBUTE_FLOATS, floats, sizeof floats);
+  for (guint i = 0; i < 2; i++)
+    {
+      if (type == DYNO_ONNX_IS_INTS && !packed)
+        dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_INTS, ints[i]);
+      if (type == DYNO_ONNX_IS_FLOATS && !packed)
+        dyno_proto_float (attribute, DYNO_ONNX_ATTRIBUTE_FLOATS, floats[i]);
+      if (type == DYNO_ONNX_IS_TEXTS)
+        dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_TEXTS, i == 0 ? "Sigmoid" : "Tanh");
+    }
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+}
+
+static void
+add_text_attribute (GByteArray *node, const char *name, const char *value)
+{
+  GByteArray *attribute = g_byte_array_new ();
+
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_TEXT, value);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_TEXT);
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+}
+
+static void
+add_tensor_attribute (GByteArray *node, const char *name, gsize size)
+{
+  static const gint64 dims[] = { 2 };
+  static const guint8 bytes[16] = { 1, 2, 3 };
+  GByteArray *attribute = g_byte_array_new (),
+             *tensor = onnx_test_tensor ("", DYNO_ONNX_INT64, dims, 1);
+
+  dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, bytes, size);
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  onnx_test_add (attribute, DYNO_ONNX_ATTRIBUTE_TENSOR, tensor);
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_TENSOR);
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+}
+
+static void
+check_attributes (const DynoOnnxModel *model)
+{
+  const DynoOnnxNode *node = &model->nodes[1];
+  const DynoOnnxAttribute *a;
+  g_autoptr (GBytes) values = NULL;
+
+  g_assert_cmpuint (node->n_attributes, ==, 8);
+  g_assert_null (dyno_onnx_node_find_attribute (node, "none"));
+  a = dyno_onnx_node_find_attribute (node, "int");
+  g_assert_true (a->type == DYNO_ONNX_IS_INT && a->i == -3);
+  a = dyno_onnx_node_find_attribute (node, "float");
+  g_assert_true (a->type == DYNO_ONNX_IS_FLOAT && a->f == 0.25f);
+  a = dyno_onnx_node_find_attribute (node, "text");
+  g_assert_true (a->type == DYNO_ONNX_IS_TEXT && g_str_equal (a->s, "SAME_UPPER"));
+  for (guint i = 0; i < 2; i++)
+    {
+      a = dyno_onnx_node_find_attribute (node, i == 0 ? "ints" : "packed");
+      g_assert_true (a->n == 2 && a->ints[0] == 3 && a->ints[1] == -1 && !a->floats);
+    }
+  a = dyno_onnx_node_find_attribute (node, "floats");
+  g_assert_true (a->n == 2 && a->floats[0] == 0.5f && a->floats[1] == -2 && !a->ints);
+  a = dyno_onnx_node_find_attribute (node, "texts");
+  g_assert_true (a->n == 2 && g_str_equal (a->strings[0], "Sigmoid")
+                 && g_str_equal (a->strings[1], "Tanh"));
+  a = dyno_onnx_node_find_attribute (node, "tensor");
+  values = dyno_onnx_tensor_read (model, a->t, NULL);
+  g_assert_cmpuint (g_bytes_get_size (values), ==, 16);
+}
+
+static void
+test_nodes (void)
+{
+  GByteArray *graph = onnx_test_graph (), *node = onnx_test_node ("Odd", "", "y,,x", "z,,t");
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  onnx_test_attribute_int (node, "int", -3);
+  add_float_attribute (node, "float", 0.25f);
+  add_text_attribute (node, "text", "SAME_UPPER");
+  add_list (node, "ints", DYNO_ONNX_IS_INTS, FALSE);
+  add_list (node, "packed", DYNO_ONNX_IS_INTS, TRUE);
+  add_list (node, "floats", DYNO_ONNX_IS_FLOATS, TRUE);
+  add_list (node, "texts", DYNO_ONNX_IS_TEXTS, FALSE);
+  add_tensor_attribute (node, "tensor", 16);
+  dyno_proto_string (node, DYNO_ONNX_NODE_DOMAIN, "ai.onnx");
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, node);
+  model = onnx_test_parse (onnx_test_file (graph), NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (model->n_nodes, ==, 2);
+  g_assert_cmpstr (model->nodes[0].name, ==, "first");
+  g_assert_cmpstr (model->nodes[1].op_type, ==, "Odd");
+  g_assert_cmpstr (model->nodes[1].domain, ==, "");
+  g_assert_true (model->nodes[1].n_inputs == 3 && model->nodes[1].n_outputs == 3);
+  g_assert_cmpstr (model->nodes[1].inputs[1], ==, "");
+  g_assert_cmpstr (model->nodes[1].inputs[2], ==, "x");
+  g_assert_cmpstr (model->nodes[1].outputs[2], ==, "t");
+  check_attributes (model);
+}
+
+/* Truncated anywhere, it is never read as a whole. */
+static void
+test_truncated (void)
+{
+  g_autoptr (GByteArray) file = NULL;
+  GByteArray *graph = onnx_test_graph (), *node = onnx_test_node ("Odd", "n", "y", "z");
+
+  add_list (node, "ints", DYNO_ONNX_IS_INTS, TRUE);
+  add_tensor_attribute (node, "tensor", 16);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, node);
+  file = onnx_test_file (graph);
+  for (gsize size = 0; size < file->len; size++)
+    {
+      GByteArray *part = g_byte_array_new ();
+
+      g_byte_array_append (part, file->data, (guint) size);
+      onnx_test_fails (part, NULL, DYNO_ONNX_ERROR_CORRUPT, "*");
+    }
+}
+
+static void
+test_references (void)
+{
+  DynoOnnxModel *model = onnx_test_parse (onnx_test_file (onnx_test_graph ()), NULL, NULL);
+
+  g_assert_true (dyno_onnx_model_ref (model) == model);
+  dyno_onnx_model_unref (model);
+  g_assert_cmpstr (model->nodes[0].name, ==, "first");
+  dyno_onnx_model_unref (model);
+}
+
+static void
+test_opens (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-onnx-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "small.onnx", NULL), *expected = NULL;
+  g_autoptr (GByteArray) file = onnx_test_file (onnx_test_graph ());
+  g_autoptr (GError) error = NULL, missing = NULL;
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  g_assert_true (g_file_set_contents (path, (const char *) file->data, file->len, NULL));
+  model = dyno_onnx_model_open (path, DYNO_ONNX_READ_ALL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (model->n_nodes, ==, 1);
+  g_unlink (path);
+  g_assert_null (dyno_onnx_model_open (path, DYNO_ONNX_READ_ALL, &missing));
+  g_assert_error (missing, DYNO_ONNX_ERROR, DYNO_ONNX_ERROR_IO);
+  expected = g_strdup_printf ("“%s”: No such file or directory", path);
+  g_assert_cmpstr (missing->message, ==, expected);
+  g_assert_null (dyno_onnx_model_open (folder, DYNO_ONNX_READ_ALL, NULL));
+  g_rmdir (folder);
+}
+
+/* --- order ------------------------------------------------------------------------------------ */
+
+static char *
+order_of (GByteArray *graph)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = onnx_test_parse (onnx_test_file (graph), NULL, &error);
+  g_autoptr (GString) names = g_string_new (NULL);
+
+  g_assert_no_error (error);
+  for (guint i = 0; i < model->n_nodes; i++)
+    g_string_append (names, model->nodes[i].name);
+  return g_strdup (names->str);
+}
+
+static void
+test_order (void)
+{
+  static const struct {
+    const char *nodes, *order;
+  } rows[] = {
+    { "Relu a x m;Relu b x n;Add c m,n y", "abc" },
+    { "Relu b x n;Relu a x m;Add c m,n y", "bac" }, /* sorted in another way: it is kept */
+    { "Add c m,n y;Relu a x m;Relu b x n", "abc" },
+    { "Relu d r y;Relu c q r;Relu b p q;Relu a x p", "abcd" },
+    { "Relu e x t;Add c m,n y;Relu a x m;Relu b m n", "eabc" },
+    { "Add c m,m y;Relu a x m", "ac" },
+    { "Odd c m,,m y;Relu a x m", "ac" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *order = order_of (nodes (rows[i].nodes));
+
+      g_assert_cmpstr (order, ==, rows[i].order);
+    }
+}
+
+/* A chain against the order of the file, far longer than a stack of calls. */
+static void
+test_long_chain (void)
+{
+  const guint n = 200000;
+  GByteArray *graph = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *in = g_strdup_printf ("v%u", n - i - 1),
+                      *out = g_strdup_printf ("v%u", n - i);
+
+      onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Relu", "", in, out));
+    }
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("v0", 4));
+  model = onnx_test_parse (onnx_test_file (graph), NULL, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (model->nodes[0].inputs[0], ==, "v0");
+  g_assert_cmpstr (model->nodes[n - 1].inputs[0], ==, "v199999");
+}
+
+/* --- refusals --------------------------------------------------------------------------------- */
+
+static void
+test_node_refusals (void)
+{
+  static const struct {
+    const char *nodes, *message;
+  } rows[] = {
+    { "Relu a m y", "Relu “a” reads the value “m”, which nothing makes" },
+    { "Relu a x m", "output “y” is a value that nothing makes" },
+    { "Relu a x y;Relu b x y", "value “y” is made twice: by Relu “a” and by Relu “b”" },
+    { "Odd a x y,y", "value “y” is made twice: by Odd “a” and by Odd “a”" },
+    { "Relu a x x;Relu b x y",
+      "value “x” is made twice: by an input or initialiser and by Relu “a”" },
+    { "Relu a y y", "nodes wait for each other's outputs in a circle: Relu “a”" },
+    { "Add a x,n m;Relu b m n;Relu c m y",
+      "nodes wait for each other's outputs in a circle: Add “a”, Relu “b”" },
+    { "Relu d m y;Add a x,p m;Relu b m n;Relu c n p",
+      "nodes wait for each other's outputs in a circle: Add “a”, Relu “c”, Relu “b”" },
+    { " a x y", "node “a” has no operator" },
+    { "  x y", "node “y” has no operator" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    onnx_test_fails (onnx_test_file (nodes (rows[i].nodes)), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                     rows[i].message);
+}
+
+/* A circle of many is not listed as a whole. */
+static void
+test_long_circle (void)
+{
+  g_autoptr (GString) text = g_string_new ("Relu z v0 y");
+
+  for (guint i = 0; i < 12; i++)
+    g_string_append_printf (text, ";Relu n%u v%u v%u", i, (i + 1) % 12, i);
+  onnx_test_fails (onnx_test_file (nodes (text->str)), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "*circle: Relu “n0”, Relu “n1”, *, Relu “n7” and 4 more");
+}
+
+static GByteArray *
+with_graph_field (guint field, GByteArray *inner)
+{
+  GByteArray *graph = onnx_test_graph ();
+
+  onnx_test_add (graph, field, inner);
+  return onnx_test_file (graph);
+}
+
+static GByteArray *
+scalar (const char *name, guint type)
+{
+  GByteArray *tensor = onnx_test_tensor (name, type, NULL, 0);
+
+  dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, "abcd", 4);
+  return tensor;
+}
+
+static void
+test_repeated_names (void)
+{
+  GByteArray *graph = onnx_test_graph ();
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 4)), NULL,
+                   DYNO_ONNX_ERROR_CORRUPT, "it has two inputs “x”");
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("y", 4)), NULL,
+                   DYNO_ONNX_ERROR_CORRUPT, "it has two outputs “y”");
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("", 4)), NULL,
+                   DYNO_ONNX_ERROR_CORRUPT, "input 1 has no name");
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_INITIALIZER, scalar ("y", DYNO_ONNX_FLOAT)),
+                   NULL, DYNO_ONNX_ERROR_CORRUPT, "value “y” is made twice: *");
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_INITIALIZER, scalar ("", DYNO_ONNX_FLOAT)),
+                   NULL, DYNO_ONNX_ERROR_CORRUPT, "initialiser 0 has no name");
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, scalar ("w", DYNO_ONNX_FLOAT));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, scalar ("w", DYNO_ONNX_FLOAT));
+  onnx_test_fails (onnx_test_file (graph), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "it has two initialisers “w”");
+  graph = onnx_test_graph ();
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_VALUE, onnx_test_value ("y", 4));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_VALUE, onnx_test_value ("y", 4));
+  onnx_test_fails (onnx_test_file (graph), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "it describes the value “y” twice");
+  /* The default of an input. */
+  model = onnx_test_parse (
+      with_graph_field (DYNO_ONNX_GRAPH_INITIALIZER, scalar ("x", DYNO_ONNX_FLOAT)), NULL, NULL);
+  g_assert_true (model && dyno_onnx_model_find_initializer (model, "x") == model->initializers);
+  g_assert_null (dyno_onnx_model_find_initializer (model, "y"));
+}
+
+static GByteArray *
+with_attribute (const char *name, guint type, guint field, gboolean reference)
+{
+  GByteArray *node = onnx_test_node ("If", "a", "x", "z"), *attribute = g_byte_array_new ();
+
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, name);
+  if (type)
+    dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, type);
+  if (field == DYNO_ONNX_ATTRIBUTE_I)
+    dyno_proto_uint (attribute, field, 1);
+  else if (field)
+    dyno_proto_bytes (attribute, field, "", 0);
+  if (reference)
+    dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_REFERENCE, "outer");
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+  return with_graph_field (DYNO_ONNX_GRAPH_NODE, node);
+}
+
+static void
+test_attribute_refusals (void)
+{
+  GByteArray *node = onnx_test_node ("Odd", "a", "x", "z");
+
+  onnx_test_fails (with_attribute ("", DYNO_ONNX_IS_INT, DYNO_ONNX_ATTRIBUTE_I, FALSE), NULL,
+                   DYNO_ONNX_ERROR_CORRUPT, "If “a” has an attribute without a name");
+  onnx_test_fails (with_attribute ("k", DYNO_ONNX_IS_INTS, DYNO_ONNX_ATTRIBUTE_I, FALSE), NULL,
+                   DYNO_ONNX_ERROR_CORRUPT,
+                   "attribute “k” of If “a” has a value of another type than it says");
+  onnx_test_fails (with_attribute ("k", 0, 0, FALSE), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "attribute “k” of If “a” has no known type");
+  onnx_test_fails (with_attribute ("k", 15, 0, FALSE), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "attribute “k” of If “a” has no known type");
+  onnx_test_fails (with_attribute ("k", DYNO_ONNX_IS_TENSOR, 0, FALSE), NULL,
+                   DYNO_ONNX_ERROR_CORRUPT, "attribute “k” of If has no tensor");
+  onnx_test_fails (with_attribute ("k", DYNO_ONNX_IS_INT, DYNO_ONNX_ATTRIBUTE_I, TRUE), NULL,
+                   DYNO_ONNX_ERROR_UNSUPPORTED,
+                   "it has attributes that are not read: If “a” (k: a function's)");
+  onnx_test_attribute_int (node, "k", 1);
+  onnx_test_attribute_int (node, "k", 1);
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_NODE, node), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "Odd “a” has two attributes “k”");
+  node = onnx_test_node ("Odd", "a", "x", "z");
+  add_tensor_attribute (node, "k", 12);
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_NODE, node), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "the tensor of attribute “k” of Odd “a” has 12 bytes, its shape asks for 16");
+}
+
+/* All nodes with graphs inside are listed, until there are many. */
+static void
+test_subgraphs (void)
+{
+  for (guint n = 1; n <= 12; n += 11)
+    {
+      GByteArray *graph = onnx_test_graph ();
+
+      for (guint i = 0; i < n; i++)
+        {
+          g_autofree char *name = g_strdup_printf ("if%u", i);
+          GByteArray *node = onnx_test_node ("If", name, "x", name),
+                     *attribute = g_byte_array_new ();
+
+          dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, "then_branch");
+          dyno_proto_bytes (attribute, DYNO_ONNX_ATTRIBUTE_GRAPH, "anything", 8);
+          dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_GRAPH);
+          onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+          onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, node);
+        }
+      onnx_test_fails (onnx_test_file (graph), NULL, DYNO_ONNX_ERROR_UNSUPPORTED,
+                       n == 1
+                           ? "it has attributes that are not read: If “if0” (then_branch: a graph)"
+                           : "*: If “if0” (then_branch: a graph), *If “if7” (then_branch: a "
+                             "graph) and 4 more");
+    }
+}
+
+static void
+test_head_refusals (void)
+{
+  GByteArray *file = g_byte_array_new (), *function = g_byte_array_new (),
+             *node = onnx_test_node ("Relu", "a", "x", "z");
+
+  dyno_proto_uint (file, DYNO_ONNX_MODEL_IR, 8);
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_CORRUPT, "it has no graph");
+  file = onnx_test_file (onnx_test_graph ());
+  dyno_proto_uint (file, DYNO_ONNX_MODEL_IR, 0);
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_CORRUPT, "it names no version of its format");
+  file = onnx_test_file (onnx_test_graph ());
+  onnx_test_add (file, DYNO_ONNX_MODEL_GRAPH, onnx_test_graph ());
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_CORRUPT, "it has two graphs");
+  file = onnx_test_file (onnx_test_graph ());
+  add_opset (file, "ai.onnx", 18);
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "it names two versions of the operators “ai.onnx”");
+  file = onnx_test_file (onnx_test_graph ());
+  add_opset (file, "com.example", 0);
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "the version of the operators “com.example” is no positive number");
+  file = onnx_test_file (onnx_test_graph ());
+  dyno_proto_string (function, DYNO_ONNX_FUNCTION_NAME, "Gelu");
+  onnx_test_add (file, DYNO_ONNX_MODEL_FUNCTION, function);
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_UNSUPPORTED, "it has functions *, as “Gelu”");
+  dyno_proto_string (node, DYNO_ONNX_NODE_DOMAIN, "com.example");
+  onnx_test_fails (
+      with_graph_field (DYNO_ONNX_GRAPH_NODE, node), NULL, DYNO_ONNX_ERROR_CORRUPT,
+      "Relu “a” is of the operators “com.example”, of which the file names no version");
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_SPARSE, g_byte_array_new ()), NULL,
+                   DYNO_ONNX_ERROR_UNSUPPORTED, "it has sparse initialisers, which are not read");
+}
+
+static void
+test_texts (void)
+{
+  static const guint fields[] = { DYNO_ONNX_NODE_INPUT, DYNO_ONNX_NODE_OUTPUT, DYNO_ONNX_NODE_NAME,
+                                  DYNO_ONNX_NODE_OP, DYNO_ONNX_NODE_DOMAIN };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (fields); i++)
+    {
+      GByteArray *node = onnx_test_node ("Relu", "a", "x", "z");
+
+      dyno_proto_bytes (node, fields[i / 2], i % 2 ? "a\xff" : "a\0b", i % 2 ? 2 : 3);
+      onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_NODE, node), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                       "a name or text is no UTF-8, at byte *, in a node");
+    }
+}
+
+static void
+test_input_types (void)
+{
+  GByteArray *value = g_byte_array_new (), *type = g_byte_array_new ();
+
+  dyno_proto_string (value, DYNO_ONNX_VALUE_NAME, "list");
+  dyno_proto_bytes (type, 4, "", 0); /* a sequence */
+  onnx_test_add (value, DYNO_ONNX_VALUE_TYPE, type);
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_INPUT, value), NULL,
+                   DYNO_ONNX_ERROR_UNSUPPORTED, "input “list” is no tensor of a known type");
+}
+
+/* --- limits ----------------------------------------------------------------------------------- */
+
+/* A graph with so many empty messages, of which none would be read. */
+static GByteArray *
+many (guint field, guint n)
+{
+  GByteArray *graph = g_byte_array_new ();
+
+  for (guint i = 0; i < n; i++)
+    dyno_proto_bytes (graph, field, "", 0);
+  return onnx_test_file (graph);
+}
+
+static void
+test_limits (void)
+{
+  GByteArray *file, *shape = g_byte_array_new (), *type = g_byte_array_new (),
+                    *value = g_byte_array_new (), *tensor = g_byte_array_new ();
+
+  onnx_test_fails (many (DYNO_ONNX_GRAPH_NODE, DYNO_ONNX_MAX_NODES + 1), NULL,
+                   DYNO_ONNX_ERROR_LIMIT, "it has more than 1000000 nodes");
+  onnx_test_fails (many (DYNO_ONNX_GRAPH_NODE, DYNO_ONNX_MAX_NODES), NULL, DYNO_ONNX_ERROR_CORRUPT,
+                   "node “” has no operator");
+  onnx_test_fails (many (DYNO_ONNX_GRAPH_INITIALIZER, DYNO_ONNX_MAX_TENSORS + 1), NULL,
+                   DYNO_ONNX_ERROR_LIMIT, "it has more than 1000000 tensors");
+  onnx_test_fails (many (DYNO_ONNX_GRAPH_VALUE, DYNO_ONNX_MAX_VALUES + 1), NULL,
+                   DYNO_ONNX_ERROR_LIMIT, "it has more than 4000000 values");
+  file = onnx_test_file (onnx_test_graph ());
+  for (guint i = 0; i < DYNO_ONNX_MAX_OPSETS; i++)
+    add_opset (file, "a", 1);
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_LIMIT, "it has more than 100 sets of operators");
+  file = onnx_test_file (onnx_test_graph ());
+  for (guint i = 0; i <= DYNO_ONNX_MAX_PAIRS; i++)
+    add_pair (file, "", "");
+  onnx_test_fails (file, NULL, DYNO_ONNX_ERROR_LIMIT,
+                   "it has more than 100000 entries of metadata");
+  for (guint i = 0; i <= DYNO_ONNX_MAX_DIMS; i++)
+    dyno_proto_bytes (shape, DYNO_ONNX_SHAPE_DIM, "", 0);
+  dyno_proto_string (value, DYNO_ONNX_VALUE_NAME, "deep");
+  onnx_test_add (tensor, DYNO_ONNX_TENSOR_TYPE_SHAPE, shape);
+  onnx_test_add (type, DYNO_ONNX_TYPE_TENSOR, tensor);
+  onnx_test_add (value, DYNO_ONNX_VALUE_TYPE, type);
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_VALUE, value), NULL, DYNO_ONNX_ERROR_LIMIT,
+                   "value “deep” has more than 16 axes");
+}
+
+static GByteArray *
+many_in_node (guint field, guint n)
+{
+  GByteArray *node = onnx_test_node ("Odd", "a", "x", "z");
+
+  for (guint i = 0; i < n; i++)
+    dyno_proto_bytes (node, field, "", 0);
+  return with_graph_field (DYNO_ONNX_GRAPH_NODE, node);
+}
+
+static void
+test_limits_of_nodes (void)
+{
+  GByteArray *node = onnx_test_node ("Odd", "a", "x", "z"), *attribute = g_byte_array_new ();
+  g_autofree guint8 *zeros = g_malloc0 (DYNO_ONNX_MAX_NUMBERS + 1);
+
+  onnx_test_fails (many_in_node (DYNO_ONNX_NODE_ATTRIBUTE, DYNO_ONNX_MAX_ATTRIBUTES + 1), NULL,
+                   DYNO_ONNX_ERROR_LIMIT, "it has more than 4000000 attributes");
+  onnx_test_fails (many_in_node (DYNO_ONNX_NODE_OUTPUT, DYNO_ONNX_MAX_LINKS - 2), NULL,
+                   DYNO_ONNX_ERROR_LIMIT, "it has more than 16000000 inputs and outputs of nodes");
+  dyno_proto_string (attribute, DYNO_ONNX_ATTRIBUTE_NAME, "k");
+  dyno_proto_uint (attribute, DYNO_ONNX_ATTRIBUTE_TYPE, DYNO_ONNX_IS_INTS);
+  dyno_proto_bytes (attribute, DYNO_ONNX_ATTRIBUTE_INTS, zeros, DYNO_ONNX_MAX_NUMBERS + 1);
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, attribute);
+  onnx_test_fails (with_graph_field (DYNO_ONNX_GRAPH_NODE, node), NULL, DYNO_ONNX_ERROR_LIMIT,
+                   "it has more than 16000000 numbers in attributes");
+}
+
+/* --- weights only ----------------------------------------------------------------------------- */
+
+/* Nothing of nodes is looked at where only tensors are wanted. */
+static void
+test_tensors_only (void)
+{
+  GByteArray *graph = onnx_test_graph (), *node = onnx_test_node ("", "", "nothing", "x");
+  g_autoptr (GByteArray) file = NULL;
+  g_autoptr (GBytes) bytes = NULL;
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = NULL;
+
+  dyno_proto_bytes (node, DYNO_ONNX_NODE_ATTRIBUTE, "\xff", 1);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, node);
+  dyno_proto_bytes (graph, DYNO_ONNX_GRAPH_INPUT, "\xff", 1);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, scalar ("w", DYNO_ONNX_FLOAT));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, scalar ("w", DYNO_ONNX_FLOAT));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, scalar ("odd", 99));
+  file = onnx_test_file (graph);
+  dyno_proto_bytes (file, DYNO_ONNX_MODEL_FUNCTION, "\xff", 1);
+  bytes = g_bytes_new (file->data, file->len);
+  model = dyno_onnx_model_parse (bytes, NULL, DYNO_ONNX_READ_TENSORS, &error);
+  g_assert_no_error (error);
+  g_assert_true (model->n_initializers == 3 && model->n_nodes == 0 && model->n_inputs == 0);
+  g_assert_cmpstr (model->producer, ==, "tests");
+  g_assert_null (dyno_onnx_tensor_read (model, &model->initializers[2], &error));
+  g_assert_error (error, DYNO_ONNX_ERROR, DYNO_ONNX_ERROR_UNSUPPORTED);
+}
+
+int
+main (int argc, char *argv[])
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/onnx/model/head-and-metadata", test_head);
+  g_test_add_func ("/onnx/model/values-with-names-of-axes", test_values);
+  g_test_add_func ("/onnx/model/nodes-and-attributes", test_nodes);
+  g_test_add_func ("/onnx/model/truncated-at-every-byte", test_truncated);
+  g_test_add_func ("/onnx/model/lives-until-the-last-reference", test_references);
+  g_test_add_func ("/onnx/model/opens-a-file", test_opens);
+  g_test_add_func ("/onnx/model/nodes-are-sorted", test_order);
+  g_test_add_func ("/onnx/model/long-chains-are-sorted", test_long_chain);
+  g_test_add_func ("/onnx/model/nodes-that-contradict-each-other", test_node_refusals);
+  g_test_add_func ("/onnx/model/long-circles-are-shortened", test_long_circle);
+  g_test_add_func ("/onnx/model/repeated-names", test_repeated_names);
+  g_test_add_func ("/onnx/model/attributes-that-contradict-themselves", test_attribute_refusals);
+  g_test_add_func ("/onnx/model/graphs-in-attributes", test_subgraphs);
+  g_test_add_func ("/onnx/model/heads-that-are-refused", test_head_refusals);
+  g_test_add_func ("/onnx/model/texts-are-utf8", test_texts);
+  g_test_add_func ("/onnx/model/inputs-are-tensors", test_input_types);
+  g_test_add_func ("/onnx/model/limits", test_limits);
+  g_test_add_func ("/onnx/model/limits-of-nodes", test_limits_of_nodes);
+  g_test_add_func ("/onnx/model/tensors-only-for-weights", test_tensors_only);
+  return g_test_run ();
+}

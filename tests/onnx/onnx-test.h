@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Small models for tests, assembled by the writer of Protocol Buffers. */
+#pragma once
+#include "model.h"
+#include "wire.h"
+
+G_BEGIN_DECLS
+
+/* Names are separated by commas; NULL: there are none; "": one that is left out. */
+GByteArray *onnx_test_node (const char *op, const char *name, const char *inputs,
+                            const char *outputs);
+GByteArray *onnx_test_tensor (const char *name, guint type, const gint64 *dims, guint n_dims);
+/* A float of the shape (batch, width). */
+GByteArray *onnx_test_value (const char *name, gint64 width);
+/* Appends a message as a field, and frees it. */
+void onnx_test_add (GByteArray *message, guint field, GByteArray *inner);
+void onnx_test_attribute_int (GByteArray *node, const char *name, gint64 value);
+
+/* "x" -> Relu "first" -> "y", with x and y as input and output. */
+GByteArray *onnx_test_graph (void);
+/* The file with the graph, which is freed. */
+GByteArray *onnx_test_file (GByteArray *graph);
+
+/* Frees the file.  folder may be NULL. */
+DynoOnnxModel *onnx_test_parse (GByteArray *file, const char *folder, GError **error);
+/* The same, of which the error is that; the message's pattern is g_pattern_match's. */
+void onnx_test_fails (GByteArray *file, const char *folder, DynoOnnxError code,
+                      const char *pattern);
+
+G_END_DECLS
