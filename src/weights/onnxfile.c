@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* ONNX files, read: initialisers, and of Dyno's own files what save wrote of the weights.
- * Invariants: a message lies inside the one around it, and every length is checked
- * against what is left of that before it is followed; a tensor has as many bytes as its shape says,
- * and stays where it lies in the file. */
+ * Invariants: a tensor has as many bytes as its shape says, and stays where it lies in the file,
+ * unless its values are a list of numbers. */
 #include "onnxfile.h"
-#include "checked.h"
-#include "onnxfields.h"
+#include "model.h"
 #include "safetensors-private.h"
-#include "text.h"
 #include "wire.h"
-#include <string.h>
-
-typedef struct {
-  const guint8 *at, *end;
-} Message;
-
-typedef struct {
-  guint64 field;
-  guint type;
-  guint64 value; /* DYNO_PROTO_VARINT */
-  Message bytes; /* DYNO_PROTO_BYTES */
-} Field;
 
 gboolean
 dyno_onnx_file_matches (const guint8 *bytes, gsize size)
@@ -40,67 +25,19 @@ corrupt (GError **error, const char *what)
   return FALSE;
 }
 
+/* An error of the ONNX layer as one of a weights file; takes problem.  FALSE. */
 static gboolean
-read_varint (Message *m, guint64 *value)
+translate (GError **error, GError *problem)
 {
-  *value = 0;
-  for (guint shift = 0; m->at < m->end && shift < 64; shift += 7)
-    {
-      guint8 byte = *m->at++;
+  g_autoptr (GError) own = problem;
 
-      *value |= (guint64) (byte & 0x7f) << shift;
-      if (!(byte & 0x80))
-        return TRUE;
-    }
+  if (own->code == DYNO_ONNX_ERROR_CORRUPT)
+    return corrupt (error, own->message);
+  g_set_error_literal (error, DYNO_DATA_ERROR,
+                       own->code == DYNO_ONNX_ERROR_LIMIT ? DYNO_DATA_ERROR_TOO_LARGE
+                                                          : DYNO_DATA_ERROR_UNSUPPORTED,
+                       own->message);
   return FALSE;
-}
-
-/* The next field, which is passed.  FALSE at the end, and with the error where there is none. */
-static gboolean
-next_field (Message *m, Field *f, GError **error)
-{
-  guint64 key, length = 0;
-
-  if (m->at == m->end)
-    return FALSE;
-  if (!read_varint (m, &key))
-    return corrupt (error, "it ends in the middle of a number");
-  f->field = key >> 3;
-  f->type = (guint) (key & 7);
-  if (f->type == DYNO_PROTO_VARINT)
-    return read_varint (m, &f->value) || corrupt (error, "it ends in the middle of a number");
-  if (f->type == DYNO_PROTO_BYTES && !read_varint (m, &length))
-    return corrupt (error, "it ends in the middle of a number");
-  if (f->type != DYNO_PROTO_BYTES && f->type != DYNO_PROTO_FIXED32 && f->type != DYNO_PROTO_FIXED64)
-    return corrupt (error, "a field has an unknown type");
-  length = f->type == DYNO_PROTO_FIXED32 ? 4 : f->type == DYNO_PROTO_FIXED64 ? 8 : length;
-  if (length > (guint64) (m->end - m->at))
-    return corrupt (error, "a field is longer than what is around it");
-  f->bytes = (Message){ m->at, m->at + length };
-  m->at += length;
-  return TRUE;
-}
-
-/* Dimensions, one to a field or all in one. */
-static gboolean
-take_dims (DynoSafetensor *tensor, const Field *f, GError **error)
-{
-  Message all = f->bytes;
-  guint64 value = f->value;
-
-  if (f->type != DYNO_PROTO_VARINT && f->type != DYNO_PROTO_BYTES)
-    return corrupt (error, "the shape of a tensor is of the wrong type");
-  while (f->type == DYNO_PROTO_VARINT || all.at < all.end)
-    {
-      if (f->type == DYNO_PROTO_BYTES && !read_varint (&all, &value))
-        return corrupt (error, "it ends in the middle of a number");
-      if (tensor->n_dims == DYNO_SAFETENSORS_MAX_DIMS)
-        return corrupt (error, "a tensor has too many dimensions");
-      tensor->shape[tensor->n_dims++] = value;
-      if (f->type == DYNO_PROTO_VARINT)
-        break;
-    }
-  return TRUE;
 }
 
 /* FALSE: weights are never of this one. */
@@ -126,166 +63,88 @@ find_type (guint64 onnx, DynoTensorType *type)
 }
 
 static gboolean
-add_tensor (DynoSafetensors *file, DynoSafetensor *tensor, const char *name, gboolean has_data,
-            GError **error)
+add_tensor (DynoSafetensors *file, const DynoOnnxModel *model, const DynoOnnxTensor *source,
+            DynoTensorType type, GError **error)
 {
-  guint64 bytes = dyno_tensor_type_get_bytes (tensor->type);
+  DynoSafetensor tensor = { .type = type, .n_dims = source->n_dims };
+  g_autoptr (GBytes) values = NULL;
+  GError *problem = NULL;
 
-  if (!g_utf8_validate (name, -1, NULL))
-    return corrupt (error, "a tensor's name is no text");
-  if (!has_data)
+  if (source->storage == DYNO_ONNX_DATA_EXTERNAL)
     {
       g_set_error (
           error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
           "the values of tensor “%s” are not in it as a whole; save the model in one file, "
           "with raw data",
-          name);
+          source->name);
       return FALSE;
     }
-  for (guint i = 0; i < tensor->n_dims; i++)
-    if (!dyno_size_mul (bytes, tensor->shape[i], &bytes))
-      return corrupt (error, "a tensor is too large");
-  if (bytes != tensor->size_bytes)
+  if (source->n_dims > DYNO_SAFETENSORS_MAX_DIMS)
+    return corrupt (error, "a tensor has too many dimensions");
+  values = dyno_onnx_tensor_read (model, source, &problem);
+  if (!values)
+    return translate (error, problem);
+  for (guint i = 0; i < source->n_dims; i++)
+    tensor.shape[i] = source->dims[i];
+  tensor.data = g_bytes_get_data (values, &tensor.size_bytes);
+  if (source->storage == DYNO_ONNX_DATA_TYPED)
     {
-      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT,
-                   "tensor “%s” has %" G_GSIZE_FORMAT " %s, its shape asks for %" G_GUINT64_FORMAT,
-                   name, tensor->size_bytes, dyno_plural (tensor->size_bytes, "byte", "bytes"),
-                   bytes);
-      return FALSE;
+      tensor.data = g_bytes_unref_to_data (g_steal_pointer (&values), &tensor.size_bytes);
+      g_ptr_array_add (file->blocks, (gpointer) tensor.data);
     }
-  return dyno_safetensors_add (file, tensor, name, error);
+  if (tensor.size_bytes == 0)
+    tensor.data = file->bytes; /* no NULL for memcpy */
+  return dyno_safetensors_add (file, &tensor, source->name, error);
 }
 
+/* The initialisers that may be weights: not the shapes and axes that are lists of int64. */
 static gboolean
-take_tensor (DynoSafetensors *file, Message m, GError **error)
+take_tensors (DynoSafetensors *file, const DynoOnnxModel *model, GError **error)
 {
-  DynoSafetensor tensor = { 0 };
-  g_autofree char *name = NULL;
-  gboolean has_data = FALSE, external = FALSE;
-  guint64 type = 0;
-  GError *problem = NULL;
-  Field f = { 0 };
-
-  while (next_field (&m, &f, &problem))
+  for (guint i = 0; i < model->n_initializers; i++)
     {
-      if (f.field == DYNO_ONNX_TENSOR_DIMS && !take_dims (&tensor, &f, error))
-        return FALSE;
-      if (f.field == DYNO_ONNX_TENSOR_TYPE && f.type == DYNO_PROTO_VARINT)
-        type = f.value;
-      if (f.field == DYNO_ONNX_TENSOR_LOCATION && f.type == DYNO_PROTO_VARINT)
-        external = f.value != 0;
-      if (f.type != DYNO_PROTO_BYTES)
+      const DynoOnnxTensor *source = &model->initializers[i];
+      DynoTensorType type;
+
+      if (!*source->name || !find_type (source->type, &type)
+          || (type == DYNO_TENSOR_I64
+              && (source->storage == DYNO_ONNX_DATA_NONE
+                  || source->storage == DYNO_ONNX_DATA_TYPED)))
         continue;
-      if (f.field == DYNO_ONNX_TENSOR_NAME)
-        {
-          g_free (name);
-          name = g_strndup ((const char *) f.bytes.at, (gsize) (f.bytes.end - f.bytes.at));
-        }
-      if (f.field == DYNO_ONNX_TENSOR_RAW
-          || (f.field == DYNO_ONNX_TENSOR_FLOATS && type == DYNO_ONNX_FLOAT))
-        {
-          tensor.data = f.bytes.at;
-          tensor.size_bytes = (gsize) (f.bytes.end - f.bytes.at);
-          has_data = TRUE;
-        }
+      if (!add_tensor (file, model, source, type, error))
+        return FALSE;
     }
-  if (problem)
-    {
-      g_propagate_error (error, problem);
-      return FALSE;
-    }
-  if (!name || !*name || !find_type (type, &tensor.type))
-    return TRUE;
-  if (tensor.type == DYNO_TENSOR_I64 && !has_data)
-    return TRUE; /* a shape or an axis, in a field of its own */
-  return add_tensor (file, &tensor, name, has_data && !external, error);
-}
-
-static gboolean
-take_graph (DynoSafetensors *file, Message m, GError **error)
-{
-  GError *problem = NULL;
-  Field f = { 0 };
-
-  while (next_field (&m, &f, &problem))
-    if (f.field == DYNO_ONNX_GRAPH_INITIALIZER && f.type == DYNO_PROTO_BYTES
-        && !take_tensor (file, f.bytes, error))
-      return FALSE;
-  if (problem)
-    g_propagate_error (error, problem);
-  return !problem;
-}
-
-static void
-take_text (const Message *bytes, char **text)
-{
-  g_free (*text);
-  *text = g_strndup ((const char *) bytes->at, (gsize) (bytes->end - bytes->at));
-}
-
-/* A pair of strings of metadata_props. */
-static gboolean
-take_pair (DynoSafetensors *file, Message m, GError **error)
-{
-  g_autofree char *key = NULL, *value = NULL;
-  GError *problem = NULL;
-  Field f = { 0 };
-
-  while (next_field (&m, &f, &problem))
-    if (f.type == DYNO_PROTO_BYTES && f.field == DYNO_ONNX_PAIR_KEY)
-      take_text (&f.bytes, &key);
-    else if (f.type == DYNO_PROTO_BYTES && f.field == DYNO_ONNX_PAIR_VALUE)
-      take_text (&f.bytes, &value);
-  if (problem)
-    {
-      g_propagate_error (error, problem);
-      return FALSE;
-    }
-  if (!key || !value)
-    return TRUE;
-  if (!g_utf8_validate (key, -1, NULL) || !g_utf8_validate (value, -1, NULL))
-    return corrupt (error, "its metadata is no text");
-  g_hash_table_insert (file->metadata, g_steal_pointer (&key), g_steal_pointer (&value));
-  return TRUE;
+  return dyno_safetensors_get_count (file) > 0
+         || corrupt (error, "it has no initialisers, which weights are");
 }
 
 /* The metadata of other producers means something else under the same keys: it is passed over. */
-static gboolean
-take_model (DynoSafetensors *file, Message m, GError **error)
+static void
+take_metadata (DynoSafetensors *file, const DynoOnnxModel *model)
 {
-  g_autofree char *producer = NULL;
-  GError *problem = NULL;
-  Field f = { 0 };
-
-  while (next_field (&m, &f, &problem))
-    {
-      if (f.type != DYNO_PROTO_BYTES)
-        continue;
-      if (f.field == DYNO_ONNX_MODEL_PRODUCER)
-        take_text (&f.bytes, &producer);
-      if ((f.field == DYNO_ONNX_MODEL_GRAPH && !take_graph (file, f.bytes, error))
-          || (f.field == DYNO_ONNX_MODEL_METADATA && !take_pair (file, f.bytes, error)))
-        return FALSE;
-    }
-  if (problem)
-    g_propagate_error (error, problem);
-  if (g_strcmp0 (producer, "Dyno") != 0)
-    g_hash_table_remove_all (file->metadata);
-  return !problem;
+  if (g_strcmp0 (model->producer, "Dyno") != 0)
+    return;
+  for (guint i = 0; i < model->n_metadata; i++)
+    g_hash_table_insert (file->metadata, g_strdup (model->metadata[i].key),
+                         g_strdup (model->metadata[i].value));
 }
 
 DynoSafetensors *
 dyno_onnx_file_parse (guint8 *bytes, gsize size, GError **error)
 {
   g_autoptr (DynoSafetensors) file = dyno_safetensors_new (bytes);
-  Message whole = { bytes, size > 0 ? bytes + size : bytes }; /* bytes of an empty file are NULL */
+  g_autoptr (GBytes) whole = g_bytes_new_static (bytes, size); /* file owns them */
+  g_autoptr (DynoOnnxModel) model = NULL;
+  GError *problem = NULL;
 
-  if (!take_model (file, whole, error))
-    return NULL;
-  if (dyno_safetensors_get_count (file) == 0)
+  model = dyno_onnx_model_parse (whole, NULL, DYNO_ONNX_READ_TENSORS, &problem);
+  if (!model)
     {
-      corrupt (error, "it has no initialisers, which weights are");
+      translate (error, problem);
       return NULL;
     }
+  if (!take_tensors (file, model, error))
+    return NULL;
+  take_metadata (file, model);
   return g_steal_pointer (&file);
 }

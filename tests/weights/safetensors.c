@@ -305,6 +305,57 @@ test_onnx (void)
     }
 }
 
+/* Values as a list of numbers, each a byte here: those of 16-bit floats are their bits. */
+static void
+test_onnx_lists (void)
+{
+  static const guint8 bits[] = { 0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GByteArray) halves = onnx (10, 5, 6, TRUE, FALSE), axes = onnx (7, 7, 6, TRUE, FALSE);
+  g_autoptr (DynoSafetensors) file = parse_onnx (halves, halves->len, &error);
+  const DynoSafetensor *tensor;
+
+  g_assert_no_error (error);
+  tensor = dyno_safetensors_lookup (file, "fc.weight");
+  g_assert_true (tensor && tensor->type == DYNO_TENSOR_F16);
+  g_assert_cmpmem (tensor->data, tensor->size_bytes, bits, sizeof bits);
+  /* Of int64 they are shapes and axes, and nothing else is in the file. */
+  g_assert_null (parse_onnx (axes, axes->len, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_CORRUPT);
+}
+
+/* Nodes of other producers, whatever they are, are not looked at; nor are tensors that no weights
+ * are, though their values are in other files. */
+static void
+test_onnx_foreign (void)
+{
+  g_autoptr (GByteArray) model = g_byte_array_new (), graph = g_byte_array_new (),
+                         texts = g_byte_array_new (), outside = g_byte_array_new (),
+                         weight = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoSafetensors) file = NULL;
+
+  proto (graph, 1, 2, 3, "\xff\xff\xff");
+  proto (texts, 2, 0, 8, NULL);
+  proto (texts, 8, 2, 1, "t");
+  proto (graph, 5, 2, texts->len, texts->data);
+  proto (outside, 1, 0, 100, NULL);
+  proto (outside, 2, 0, 6, NULL);
+  proto (outside, 14, 0, 1, NULL);
+  proto (outside, 8, 2, 1, "o");
+  proto (graph, 5, 2, outside->len, outside->data);
+  proto (weight, 2, 0, 1, NULL);
+  proto (weight, 8, 2, 1, "w");
+  proto (weight, 9, 2, 4, "abcd");
+  proto (graph, 5, 2, weight->len, weight->data);
+  proto (model, 1, 0, 8, NULL);
+  proto (model, 7, 2, graph->len, graph->data);
+  file = parse_onnx (model, model->len, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_safetensors_get_count (file), ==, 1);
+  g_assert_nonnull (dyno_safetensors_lookup (file, "w"));
+}
+
 static void
 assert_onnx_fails (GByteArray *model, gsize size, DynoDataError code)
 {
@@ -365,6 +416,8 @@ main (int argc, char *argv[])
   g_test_add_func ("/weights/safetensors/failed-write-keeps-the-old",
                    test_failed_write_keeps_the_old);
   g_test_add_func ("/weights/onnx/reads-initialisers", test_onnx);
+  g_test_add_func ("/weights/onnx/reads-values-in-lists", test_onnx_lists);
+  g_test_add_func ("/weights/onnx/passes-over-foreign-parts", test_onnx_foreign);
   g_test_add_func ("/weights/onnx/metadata-of-own-files", test_onnx_metadata);
   g_test_add_func ("/weights/onnx/broken-is-an-error", test_broken_onnx);
   return g_test_run ();
