@@ -42,8 +42,7 @@ static char *
 resolve (const char *folder, const DynoOnnxTensor *tensor, GError **error)
 {
   g_autofree char *joined = g_build_filename (folder, tensor->location, NULL);
-  char *root = realpath (*folder ? folder : ".", NULL),
-       *file = root ? realpath (joined, NULL) : NULL;
+  char *root = realpath (folder, NULL), *file = root ? realpath (joined, NULL) : NULL;
   int code = errno;
   char *result = NULL;
   gsize length = root ? strlen (root) : 0;

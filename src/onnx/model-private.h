@@ -24,7 +24,7 @@ typedef struct {
   guint n_refused;
 } DynoOnnxStore;
 
-/* --- intake.c ---------------------------------------------------------------------------------- */
+/* --- intake.c --------------------------------------------------------------------------------- */
 
 gboolean dyno_onnx_fail (GError **error, DynoOnnxError code, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
@@ -44,7 +44,7 @@ gboolean dyno_onnx_take_text (DynoOnnxStore *store, const DynoProtoReader *reade
 gboolean dyno_onnx_take_int (const DynoProtoReader *reader, const DynoProtoField *field,
                              gint64 *value, GError **error);
 
-/* --- modeltensor.c ----------------------------------------------------------------------------- */
+/* --- modeltensor.c ---------------------------------------------------------------------------- */
 
 gboolean dyno_onnx_take_tensor (DynoOnnxStore *store, DynoProtoReader message,
                                 DynoOnnxTensor *tensor, GError **error);
@@ -52,21 +52,21 @@ gboolean dyno_onnx_take_tensor (DynoOnnxStore *store, DynoProtoReader message,
 gboolean dyno_onnx_check_tensor (DynoOnnxStore *store, const DynoOnnxTensor *tensor,
                                  const char *where, GError **error);
 
-/* --- external.c -------------------------------------------------------------------------------- */
+/* --- external.c ------------------------------------------------------------------------------- */
 
-/* Opens the file of a tensor, and checks that it has size_bytes at its place.  -1 with the error. */
+/* Opens the file of a tensor, and checks that size_bytes are at its place.  -1 with the error. */
 int dyno_onnx_external_open (const char *folder, const DynoOnnxTensor *tensor, guint64 size_bytes,
                              GError **error);
 /* Reads all of a range of a file.  FALSE: with errno, which is 0 where the file ends before. */
 gboolean dyno_onnx_read_range (int fd, guint8 *to, gsize size, guint64 offset);
 
-/* --- modelgraph.c ------------------------------------------------------------------------------ */
+/* --- modelgraph.c ----------------------------------------------------------------------------- */
 
 gboolean dyno_onnx_take_graph (DynoOnnxStore *store, DynoProtoReader message, GError **error);
 /* Conv “stem.0”; of a node without a name its first output's.  g_free. */
 char *dyno_onnx_describe_node (const DynoOnnxNode *node);
 
-/* --- modelcheck.c ------------------------------------------------------------------------------ */
+/* --- modelcheck.c ----------------------------------------------------------------------------- */
 
 /* Checks names and tensors, and sorts the nodes. */
 gboolean dyno_onnx_check_model (DynoOnnxStore *store, GError **error);

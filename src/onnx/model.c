@@ -190,7 +190,7 @@ dyno_onnx_model_parse (GBytes *bytes, const char *folder, DynoOnnxParts parts, G
   gconstpointer data = g_bytes_get_data (bytes, &size);
 
   store->bytes = g_bytes_ref (bytes);
-  store->folder = g_strdup (folder);
+  store->folder = folder ? g_canonicalize_filename (folder, NULL) : NULL;
   store->parts = parts;
   store->texts = g_string_chunk_new (4096);
   store->blocks = g_ptr_array_new_with_free_func (g_free);

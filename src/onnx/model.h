@@ -12,11 +12,14 @@
 
 G_BEGIN_DECLS
 
-/* Limits, checked before memory is allocated: a message of two bytes becomes a struct of a hundred or
- * two, and networks stay far below.  A file past one of them is DYNO_ONNX_ERROR_LIMIT. */
-#define DYNO_ONNX_MAX_BYTES      ((guint64) G_MAXINT32) /* of the file: Protocol Buffers' own limit */
-#define DYNO_ONNX_MAX_DATA       (G_GUINT64_CONSTANT (1) << 36) /* of all tensors together, 64 GiB */
-#define DYNO_ONNX_MAX_DIMS       16                             /* axes of a tensor or a value */
+/* Limits, checked before memory is allocated: a message of two bytes becomes a struct of a hundred
+ * or two, and networks stay far below.  A file past one of them is DYNO_ONNX_ERROR_LIMIT. */
+
+/* Bytes: of the file, which is Protocol Buffers' own limit; and of all tensors together, 64 GiB. */
+#define DYNO_ONNX_MAX_BYTES ((guint64) G_MAXINT32)
+#define DYNO_ONNX_MAX_DATA  (G_GUINT64_CONSTANT (1) << 36)
+
+#define DYNO_ONNX_MAX_DIMS       16 /* axes of a tensor or a value */
 #define DYNO_ONNX_MAX_NODES      1000000
 #define DYNO_ONNX_MAX_TENSORS    1000000  /* initialisers, and tensors of attributes */
 #define DYNO_ONNX_MAX_VALUES     4000000  /* inputs, outputs and other values with a shape */
@@ -119,9 +122,11 @@ typedef enum {
 } DynoOnnxParts;
 
 /* Reads a model from the bytes of a file, of which it takes a reference; no tensor is copied.
- * folder: where files with values of tensors lie, that of the model; NULL: such tensors are refused.
+ * folder: where files with values of tensors lie, that of the model; NULL: such tensors are
+ * refused.
  * Errors: CORRUPT; UNSUPPORTED: graphs and other such things in attributes, functions, sparse
- * tensors, element types (texts, complex numbers, less than a byte); LIMIT; IO: a file of values. */
+ * tensors, element types (texts, complex numbers, less than a byte); LIMIT; IO: a file of
+ * values. */
 DynoOnnxModel *dyno_onnx_model_parse (GBytes *bytes, const char *folder, DynoOnnxParts parts,
                                       GError **error);
 /* The same of a file, with its folder, read into memory as a whole.  Messages begin with its path.
@@ -143,13 +148,13 @@ const DynoOnnxAttribute *dyno_onnx_node_find_attribute (const DynoOnnxNode *node
 const char *dyno_onnx_type_get_name (guint type);
 gsize dyno_onnx_type_get_bytes (guint type);
 
-/* Elements of a tensor, and bytes; FALSE: it is more than 64 bits count, or of a type that is not
- * read. */
+/* Elements of a tensor, and bytes.  FALSE: they are more than 64 bits can count, or of a type that
+ * is not read. */
 gboolean dyno_onnx_tensor_get_size (const DynoOnnxTensor *tensor, guint64 *n_elements,
                                     guint64 *size_bytes);
-/* The values of a tensor of the model, little-endian, in C order, exactly as many bytes as its shape
- * asks for; at any address: memcpy them.  Where they lie in the file as they are, they are not
- * copied; those in other files are read each time.  g_bytes_unref.
+/* The values of a tensor of the model, little-endian, in C order, exactly as many bytes as its
+ * shape asks for; at any address: memcpy them.  Where they lie in the file as they are, they are
+ * not copied; those in other files are read each time.  g_bytes_unref.
  * Errors: CORRUPT: the values do not fit shape or type; UNSUPPORTED: the type; LIMIT: memory; IO: a
  * file of values, which may have changed since the model was read. */
 GBytes *dyno_onnx_tensor_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor,

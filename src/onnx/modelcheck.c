@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The checks of a whole model: names, values, tensors, and the order of its nodes.
  * Nodes are sorted by a walk that visits a node's producers before the node, in the order of the
- * file: a file that is sorted keeps its order.  The walk keeps its path in an array, since a chain of
- * nodes may be as long as the file. */
+ * file: a file that is sorted keeps its order.  The walk keeps its path in an array, since a chain
+ * of nodes may be as long as the file. */
 #include "model-private.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tensors of a model: where their values are, whether these fit the shape, and the values as dense
  * bytes.
- * Invariant: nothing is allocated for values before their bytes in a file are known to be as many as
- * the shape asks for, so a shape of a few bytes costs no memory. */
+ * Invariant: nothing is allocated for values before their bytes in a file are known to be as many
+ * as the shape asks for, so a shape of a few bytes costs no memory. */
 #include "checked.h"
 #include "model-private.h"
 #include "text.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the ONNX layer.  Each message names the place: the node, the tensor or the value, or the
- * message of the file and the byte in it. */
+/* Errors of the ONNX layer.  Each message names the place: the node, the tensor or the value, or
+ * the message of the file and the byte in it. */
 #pragma once
 #include <glib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protocol Buffers, written and read.
- * Invariant of reading: a length is compared with what is left of its message before it is followed,
- * as a number and not as a pointer. */
+ * Invariant of reading: a length is compared with what is left of its message before it is
+ * followed, as a number and not as a pointer. */
 #include "wire.h"
 #include <string.h>
 

@@ -2,14 +2,14 @@
 /* The wire format of Protocol Buffers, written and read (protobuf.dev, "Encoding"): a message is a
  * series of fields, each a key and a value.
  *
- * Nothing here owns memory but the GByteArray that is written to.  Every function may be called from
- * any thread, as long as no two threads use the same array or reader. */
+ * Nothing here owns memory but the GByteArray that is written to.  Every function may be called
+ * from any thread, as long as no two threads use the same array or reader. */
 #pragma once
 #include "onnx-error.h"
 
 G_BEGIN_DECLS
 
-/* The wire types: they say what follows the key of a field, which is its number << 3 | wire type. */
+/* The wire types say what follows the key of a field, which is its number << 3 | wire type. */
 enum {
   DYNO_PROTO_VARINT = 0,
   DYNO_PROTO_FIXED64 = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The weights of an ONNX file: the initialisers of its graph, and what a file of Dyno's says of them.
- * Nothing else of it is read. */
+/* The weights of an ONNX file: the initialisers of its graph, and what a file of Dyno's says of
+ * them.  Nothing else of it is read. */
 #pragma once
 #include "safetensors.h"
 

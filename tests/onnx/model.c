@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Models: what a file holds is what the model says, and what no network can be built from is refused
- * by name. */
+/* Models: they say what the file holds, and what no network can be built from is refused by
+ * name. */
 #include "onnx-test.h"
 #include <glib/gstdio.h>
 #include <string.h>
