@@ -3,6 +3,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 DynoJob *
@@ -139,29 +140,37 @@ test_run (TestRun *run, const DynoJob *job, TestHook hook, gpointer data)
   test_run_rank (run, job, NULL, hook, data);
 }
 
-/* The device of all runs of this program, of each rank its own, which keeps compiled kernels from one
- * run to the next: on a CPU they take most of the time of a short run.  NULL: the job names another
- * one. */
-static DynoDevice *
-find_device (const DynoJob *job, guint rank)
+static DynoDevice *shared_device;
+
+static void
+shared_device_close (void)
 {
-  static DynoDevice *devices[8];
-  static GMutex lock;
-  g_autoptr (GMutexLocker) locker = g_mutex_locker_new (&lock);
+  g_clear_pointer (&shared_device, dyno_device_unref);
+}
+
+/* The device of all runs of this program, which keeps compiled kernels from one run to the next: on a
+ * CPU they take most of the time of a short run.  NULL: the job names another one. */
+static DynoDevice *
+find_device (const DynoJob *job)
+{
   g_autoptr (GError) error = NULL;
 
-  if (job->device != -1 || rank >= G_N_ELEMENTS (devices))
+  if (job->device != -1)
     return NULL;
-  if (!devices[rank])
-    devices[rank] = dyno_device_open (&(DynoDeviceParams){ .index = -1 }, &error);
-  g_assert_no_error (error);
-  return devices[rank];
+  if (!shared_device)
+    {
+      shared_device = dyno_device_open (&(DynoDeviceParams){ .index = -1 }, &error);
+      g_assert_no_error (error);
+      atexit (shared_device_close);
+    }
+  return shared_device;
 }
 
 void
 test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, gpointer data)
 {
-  DynoDevice *device = find_device (job, comm ? dyno_comm_get_rank (comm) : 0);
+  /* ranks open devices of their own, since their peers do */
+  DynoDevice *device = comm ? NULL : find_device (job);
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   static const DynoObserver observer = { .event = call_hook };
