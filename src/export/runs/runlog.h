@@ -43,7 +43,7 @@ gboolean dyno_run_log_each (const DynoRunLog *log, guint64 after_step, DynoRunLo
 double dyno_run_log_get (const DynoRunLog *log, guint i, const DynoStepMetrics *step,
                          const DynoEpochMetrics *epoch);
 
-/* What is done with the rows where rows of the run exist already. */
+/* The treatment of the rows where rows of the run exist already. */
 typedef enum {
   DYNO_LOG_ADD,     /* they are not written: EXISTS */
   DYNO_LOG_REPLACE, /* they replace the existing rows */
