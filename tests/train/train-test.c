@@ -149,13 +149,15 @@ shared_device_close (void)
 }
 
 /* The device of all runs of this program, which keeps compiled kernels from one run to the next: on a
- * CPU they take most of the time of a short run.  NULL: the job names another one. */
+ * CPU they take most of the time of a short run.  NULL: the job names another one, or the layer of
+ * faults is loaded, whose devices differ from run to run and keep what is allocated when they are
+ * lost. */
 static DynoDevice *
 find_device (const DynoJob *job)
 {
   g_autoptr (GError) error = NULL;
 
-  if (job->device != -1)
+  if (job->device != -1 || g_getenv ("DYNO_FAULTS_LAYER"))
     return NULL;
   if (!shared_device)
     {
