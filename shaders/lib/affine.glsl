@@ -7,6 +7,7 @@
  *   AFFINE 1   no residual
  *          2   one of y's shape, p.norm_x
  *   ACTIVATION f; not defined: none
+ *   AFFINE_EPSILON epsilon; not defined: DYNO_BATCH_NORM_EPSILON
  *
  * v is the product as it would be stored, so that y is the same to the bit as from two kernels.  p
  * has mean, invstd (the variance), gamma and beta, fp32 [C]. */
@@ -15,6 +16,9 @@
 #include "batchnorm-push.h"
 #ifdef ACTIVATION
 #include "activation.glsl"
+#endif
+#ifndef AFFINE_EPSILON
+#define AFFINE_EPSILON DYNO_BATCH_NORM_EPSILON
 #endif
 
 DYNO_BUFFER_IN (AffineFloats, vec4, 16);
@@ -30,7 +34,7 @@ affine_columns (uint group)
   AffineColumns columns;
   columns.mean = AffineFloats (p.mean).v[group];
   columns.factor = AffineFloats (p.gamma).v[group];
-  columns.factor *= inversesqrt (AffineFloats (p.invstd).v[group] + DYNO_BATCH_NORM_EPSILON);
+  columns.factor *= inversesqrt (AffineFloats (p.invstd).v[group] + AFFINE_EPSILON);
   columns.beta = AffineFloats (p.beta).v[group];
   return columns;
 }

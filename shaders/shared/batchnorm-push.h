@@ -6,6 +6,7 @@
 #define DYNO_SHARED_BATCHNORM_PUSH_H
 #include "compat.h"
 
+/* of a convolution that applies a batch norm (affine.glsl), unless a macro gives another */
 #define DYNO_BATCH_NORM_EPSILON 1e-5f
 
 /* constant_id of each: for the two kernels that reduce over rows; */

@@ -19,7 +19,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *shader;  /* static string, path below shaders/: "conv2d/forward.comp" */
-  char macros[192];    /* "NAME=VALUE NAME2=VALUE2": preprocessor macros, blank-separated */
+  char macros[256];    /* "NAME=VALUE NAME2=VALUE2": preprocessor macros, blank-separated */
   gboolean macros_cut; /* the macros did not fit: there is no kernel */
   guint32 n_constants;
   /* constant_id 0, 1, ...: 32-bit words (float by bit pattern) */

@@ -13,14 +13,20 @@ typedef enum { PLAIN, RELU, RELU6, SILU, RESIDUAL, RESIDUAL_RELU } Form;
 typedef struct {
   guint32 n, side, c, out, kernel, stride, pad, groups;
   Form form;
+  double eps; /* 0: the default value */
 } Case;
 
 static const Case cases[] = {
-  { 2, 12, 24, 40, 1, 1, 0, 1, RESIDUAL_RELU }, { 3, 11, 16, 12, 3, 1, 1, 1, RELU },
-  { 2, 13, 72, 24, 3, 2, 1, 1, RESIDUAL },      { 2, 9, 12, 36, 1, 2, 0, 1, PLAIN },
-  { 2, 17, 3, 40, 3, 1, 1, 1, RELU6 },          { 1, 30, 3, 24, 7, 2, 3, 1, RESIDUAL_RELU },
-  { 1, 7, 136, 40, 3, 1, 1, 1, RESIDUAL_RELU }, { 2, 11, 32, 32, 3, 1, 1, 2, SILU },
-  { 3, 13, 40, 40, 3, 1, 1, 40, RELU6 },        { 2, 11, 20, 20, 5, 2, 2, 20, PLAIN },
+  { 2, 12, 24, 40, 1, 1, 0, 1, RESIDUAL_RELU },
+  { 3, 11, 16, 12, 3, 1, 1, 1, RELU },
+  { 2, 13, 72, 24, 3, 2, 1, 1, RESIDUAL, 0.5 },
+  { 2, 9, 12, 36, 1, 2, 0, 1, PLAIN },
+  { 2, 17, 3, 40, 3, 1, 1, 1, RELU6 },
+  { 1, 30, 3, 24, 7, 2, 3, 1, RESIDUAL_RELU, 0.25 },
+  { 1, 7, 136, 40, 3, 1, 1, 1, RESIDUAL_RELU, 0.5 },
+  { 2, 11, 32, 32, 3, 1, 1, 2, SILU },
+  { 3, 13, 40, 40, 3, 1, 1, 40, RELU6, 0.5 },
+  { 2, 11, 20, 20, 5, 2, 2, 20, PLAIN },
 };
 
 typedef struct {
@@ -53,7 +59,8 @@ build (Harness *h, const Case *s, const double *x, const double *added)
                                         .pad_w = s->pad,
                                         .groups = s->groups,
                                         .init = DYNO_INIT_KAIMING_UNIFORM });
-  DynoTensor *y = dyno_batch_norm (graph, z, "bn");
+  DynoTensor *y =
+      dyno_batch_norm_with_params (graph, z, "bn", &(DynoBatchNormParams){ .eps = s->eps });
   if (s->form >= RESIDUAL)
     y = dyno_add (graph, y, harness_input (h, "r", y->n, y->h, y->w, y->c, added), "add");
   if (s->form == RELU || s->form == RESIDUAL_RELU)

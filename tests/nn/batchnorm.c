@@ -25,6 +25,9 @@ typedef enum {
   SILU,
 } Form;
 
+/* Of the batch norms of all cases. */
+static DynoBatchNormParams numbers;
+
 typedef struct {
   const Shape *shape;
   gsize rows, count;
@@ -84,7 +87,9 @@ case_reference (const Case *c, Form form)
                                .gamma = c->gamma,
                                .beta = c->beta,
                                .residual = form == ADD_RELU || form == ADD ? c->residual : NULL,
-                               .activation = activation_of (form) };
+                               .activation = activation_of (form),
+                               .eps = numbers.eps,
+                               .momentum = numbers.momentum };
 }
 
 /* Moves the residual where the sum is near the relu's bend: there a rounding of the sum decides the
@@ -110,7 +115,7 @@ build (Harness *h, const Case *c, Form form, gboolean fuse, DynoTensor **x, Dyno
   *residual = form == ADD_RELU || form == ADD
                   ? harness_input (h, "residual", s->n, s->h, s->w, s->c, c->residual)
                   : NULL;
-  DynoTensor *y = dyno_batch_norm (graph, *x, "bn");
+  DynoTensor *y = dyno_batch_norm_with_params (graph, *x, "bn", &numbers);
   if (*residual)
     y = dyno_add (graph, y, *residual, "add");
   if (activation_of (form))
@@ -299,7 +304,7 @@ check_frozen (const Shape *shape, Form form, gboolean fuse, gboolean amp, gboole
     {
       guint k = (guint) (i % shape->c);
       dr[i] = activation_of (form) && want[i] <= 0 ? 0 : c.dy[i];
-      dx[i] = c.gamma[k] / sqrt (c.variance[k] + 1e-5) * dr[i];
+      dx[i] = c.gamma[k] / sqrt (c.variance[k] + (numbers.eps > 0 ? numbers.eps : 1e-5)) * dr[i];
       dx[i] += accumulate && c.x[i] > 0 ? more[i] : 0;
       dr[i] += accumulate && c.residual[i] > 0 ? more[i] : 0;
     }
@@ -346,6 +351,41 @@ test_frozen (void)
     {
       check_frozen (&shapes[2], ADD_RELU, TRUE, amp, TRUE, FALSE);
       check_frozen (&shapes[2], ADD_RELU, TRUE, amp, FALSE, TRUE);
+    }
+}
+
+/* Values as large as the variances. */
+static void
+test_eps_and_momentum (void)
+{
+  numbers = (DynoBatchNormParams){ .eps = 0.4, .momentum = 0.7 };
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_train (&shapes[1], PLAIN, FALSE, amp, 0);
+      check_train (&shapes[3], SILU, TRUE, amp, 0);
+      check_train (&shapes[2], ADD_RELU, TRUE, amp, 0);
+      check_frozen (&shapes[2], ADD_RELU, TRUE, amp, FALSE, FALSE);
+      check_frozen (&shapes[0], PLAIN, FALSE, amp, FALSE, FALSE);
+    }
+  test_evaluation ();
+  numbers = (DynoBatchNormParams){ 0 };
+}
+
+static void
+test_bad_numbers (void)
+{
+  static const DynoBatchNormParams bad[] = {
+    { .eps = -1e-5 }, { .eps = NAN }, { .eps = INFINITY }, { .momentum = -0.1 }, { .momentum = 1.5 }
+  };
+  const double values[16] = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
+      DynoTensor *x = harness_input (h, "x", 2, 1, 1, 8, values);
+      g_assert_null (dyno_batch_norm_with_params (harness_graph (h), x, "bn", &bad[i]));
+      g_autoptr (GError) error = NULL;
+      g_assert_false (dyno_graph_check (harness_graph (h), &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
     }
 }
 
@@ -595,5 +635,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite",
                    test_running_statistics_stay_finite);
   g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);
+  g_test_add_func ("/nn/batchnorm/eps-and-momentum", test_eps_and_momentum);
+  g_test_add_func ("/nn/batchnorm/bad-numbers-are-errors", test_bad_numbers);
   return g_test_run ();
 }

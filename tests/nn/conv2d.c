@@ -236,6 +236,21 @@ test_variants (void)
       check_variants (amp, &variant_cases[i], i + amp);
 }
 
+/* Without bias there is no such parameter either. */
+static DynoTensor *
+append_linear (DynoGraph *graph, DynoTensor *x, guint32 out, gboolean no_bias, gboolean flattened)
+{
+  if (!no_bias)
+    return flattened ? dyno_linear_flattened (graph, x, "fc", out, DYNO_INIT_KAIMING_UNIFORM)
+                     : dyno_linear (graph, x, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+  DynoTensor *y = dyno_linear_with_params (
+      graph, x, "fc",
+      &(DynoLinearParams){
+          .out = out, .init = DYNO_INIT_KAIMING_UNIFORM, .flattened = flattened, .no_bias = TRUE });
+  g_assert_cmpuint (dyno_graph_get_parameters (graph)->len, ==, 1);
+  return y;
+}
+
 static void
 test_linear (void)
 {
@@ -243,8 +258,9 @@ test_linear (void)
     { 3, 1, 1, 33, 10 }, { 5, 1, 1, 512, 100 }, { 2, 3, 5, 10, 7 }, { 1, 4, 4, 64, 128 }
   };
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
-    for (guint amp = 0; amp < 2; amp++)
+    for (guint form = 0; form < 4; form++)
       {
+        gboolean amp = form & 1, no_bias = form >= 2;
         guint32 n = sizes[i][0], hw = sizes[i][1] * sizes[i][2], c = sizes[i][3], out = sizes[i][4],
                 in = hw * c;
         ReferenceConv2d s = { n, 1, 1, in, out, 1, 1, 1, 1, 0, 0 };
@@ -254,10 +270,10 @@ test_linear (void)
         g_autoptr (Harness) h =
             harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
         DynoTensor *input = harness_input (h, "x", n, sizes[i][1], sizes[i][2], c, x);
-        DynoTensor *y =
-            dyno_linear_flattened (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+        DynoTensor *y = append_linear (harness_graph (h), input, out, no_bias, TRUE);
         harness_set_parameter (h, "fc.weight", weight);
-        harness_set_parameter (h, "fc.bias", bias);
+        if (!no_bias)
+          harness_set_parameter (h, "fc.bias", bias);
         harness_set_gradient (h, y, dy);
         harness_run (h);
         /* The reference takes x in torchvision's order of a flattened image: channels outermost. */
@@ -267,16 +283,18 @@ test_linear (void)
                           *db_want = g_new (double, out);
         for (guint32 j = 0; j < n * in; j++)
           flat[j / in * in + j % c * hw + j % in / c] = x[j];
-        reference_conv2d_forward (&s, flat, weight, bias, y_want);
+        reference_conv2d_forward (&s, flat, weight, no_bias ? NULL : bias, y_want);
         reference_conv2d_backward (&s, flat, weight, dy, dx_flat, dw_want, db_want);
         for (guint32 j = 0; j < n * in; j++)
           dx_want[j] = dx_flat[j / in * in + j % c * hw + j % in / c];
         g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
         g_autofree double *dw_got = harness_read_parameter_gradient (h, "fc.weight");
-        g_autofree double *db_got = harness_read_parameter_gradient (h, "fc.bias");
         harness_assert_close (y_got, y_want, n * out, harness_tolerance (h), "y");
         harness_assert_close (dx_got, dx_want, n * in, harness_tolerance (h), "dx");
         harness_assert_close (dw_got, dw_want, out * in, harness_tolerance (h), "dweight");
+        if (no_bias)
+          continue;
+        g_autofree double *db_got = harness_read_parameter_gradient (h, "fc.bias");
         harness_assert_close (db_got, db_want, out, harness_tolerance (h), "dbias");
       }
 }
@@ -287,8 +305,9 @@ test_linear_last_axis (void)
 {
   static const guint32 sizes[][5] = { { 3, 1, 7, 5, 10 }, { 2, 3, 4, 16, 9 } };
   for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
-    for (guint amp = 0; amp < 2; amp++)
+    for (guint form = 0; form < 4; form++)
       {
+        gboolean amp = form & 1, no_bias = form >= 2;
         guint32 n = sizes[i][0], h_in = sizes[i][1], w = sizes[i][2], c = sizes[i][3],
                 out = sizes[i][4], rows = n * h_in * w;
         ReferenceConv2d s = { rows, 1, 1, c, out, 1, 1, 1, 1, 0, 0 };
@@ -299,23 +318,25 @@ test_linear_last_axis (void)
         g_autoptr (Harness) h =
             harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = n });
         DynoTensor *input = harness_input (h, "x", n, h_in, w, c, x);
-        DynoTensor *y =
-            dyno_linear (harness_graph (h), input, "fc", out, DYNO_INIT_KAIMING_UNIFORM);
+        DynoTensor *y = append_linear (harness_graph (h), input, out, no_bias, FALSE);
         g_assert_true (y->n == n && y->h == h_in && y->w == w && y->c == out);
         harness_set_parameter (h, "fc.weight", weight);
-        harness_set_parameter (h, "fc.bias", bias);
+        if (!no_bias)
+          harness_set_parameter (h, "fc.bias", bias);
         harness_set_gradient (h, y, dy);
         harness_run (h);
         g_autofree double *y_want = g_new (double, rows *out), *dx_want = g_new (double, rows *c),
                           *dw_want = g_new (double, out *c), *db_want = g_new (double, out);
-        reference_conv2d_forward (&s, x, weight, bias, y_want);
+        reference_conv2d_forward (&s, x, weight, no_bias ? NULL : bias, y_want);
         reference_conv2d_backward (&s, x, weight, dy, dx_want, dw_want, db_want);
         g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input),
-                          *dw_got = harness_read_parameter_gradient (h, "fc.weight"),
-                          *db_got = harness_read_parameter_gradient (h, "fc.bias");
+                          *dw_got = harness_read_parameter_gradient (h, "fc.weight");
         harness_assert_close (y_got, y_want, rows * out, harness_tolerance (h), "y");
         harness_assert_close (dx_got, dx_want, rows * c, harness_tolerance (h), "dx");
         harness_assert_close (dw_got, dw_want, out * c, harness_tolerance (h), "dweight");
+        if (no_bias)
+          continue;
+        g_autofree double *db_got = harness_read_parameter_gradient (h, "fc.bias");
         harness_assert_close (db_got, db_want, out, harness_tolerance (h), "dbias");
       }
 }

@@ -25,6 +25,7 @@ typedef struct {
   gboolean levels;    /* x takes three values */
   gboolean rounds;    /* different x become one activation in half */
   gboolean nonfinite; /* x holds NaN of both signs and infinities */
+  double eps;         /* 0: the default value */
 } PoolForm;
 
 /* What a graph of batch norm, relu and max pool gives. */
@@ -70,7 +71,8 @@ pool_run (const PoolCase *s, const PoolForm *form, gboolean fuse)
                         .kind = form->training ? DYNO_COMMAND_FULL : DYNO_COMMAND_FORWARD });
   DynoGraph *graph = harness_graph (h);
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
-  DynoTensor *y = dyno_batch_norm (graph, input, "bn");
+  DynoTensor *y =
+      dyno_batch_norm_with_params (graph, input, "bn", &(DynoBatchNormParams){ .eps = form->eps });
   y = form->relu ? dyno_relu (graph, y, "relu") : y;
   y = dyno_max_pool (graph, y, "pool", s->kernel, s->stride, s->pad);
   DynoTensor *other = form->accumulate ? dyno_relu (graph, input, "other") : NULL;
@@ -152,6 +154,7 @@ static void
 test_pool_evaluation (void)
 {
   check_pools ((PoolForm){ .relu = TRUE }, 3);
+  check_pools ((PoolForm){ .relu = TRUE, .eps = 0.5 }, 7);
 }
 
 static void
@@ -617,6 +620,61 @@ test_table (void)
     }
 }
 
+/* A linear layer without bias -> batch norm -> relu -> another one: y, and the gradients of x and of
+ * the first layer's weight. */
+static double *
+linear_run (gboolean training, gboolean amp, gboolean as_card, gboolean fuse, gsize *count)
+{
+  enum { ROWS = 37, IN = 20, MIDDLE = 24, OUT = 5 };
+  g_autofree double *x = harness_random (1, ROWS * IN, 1), *dz = harness_random (2, ROWS * OUT, 1);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp,
+                                     .training = training,
+                                     .batch = ROWS,
+                                     .as_card = as_card,
+                                     .kind = training ? DYNO_COMMAND_FULL : DYNO_COMMAND_FORWARD });
+  DynoGraph *graph = harness_graph (h);
+  DynoLinearParams params = { .out = MIDDLE, .init = DYNO_INIT_KAIMING_UNIFORM, .no_bias = TRUE };
+  DynoTensor *input = harness_input (h, "x", ROWS, 1, 1, IN, x);
+  DynoTensor *y = dyno_linear_with_params (graph, input, "first", &params);
+  y = dyno_relu (graph, dyno_batch_norm (graph, y, "bn"), "relu");
+  params.out = OUT;
+  DynoTensor *z = dyno_linear_with_params (graph, y, "second", &params);
+  if (fuse)
+    {
+      dyno_fusion_apply (&dyno_fusion_norm_activation, graph);
+      g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_column_sums, graph), ==, training);
+      g_assert_cmpuint (dyno_fusion_apply (&dyno_fusion_running_norm, graph), ==, !training);
+    }
+  if (training)
+    harness_set_gradient (h, z, dz);
+  harness_run (h);
+  double *all = g_new (double, ROWS *OUT + ROWS * IN + MIDDLE * IN);
+  g_autofree double *got = harness_read (h, z);
+  *count = ROWS * OUT;
+  memcpy (all, got, ROWS * OUT * sizeof (double));
+  if (!training)
+    return all;
+  g_autofree double *dx = harness_read_gradient (h, input),
+                    *dw = harness_read_parameter_gradient (h, "first.weight");
+  memcpy (all + *count, dx, ROWS * IN * sizeof (double));
+  memcpy (all + *count + ROWS * IN, dw, MIDDLE * IN * sizeof (double));
+  *count += ROWS * IN + MIDDLE * IN;
+  return all;
+}
+
+static void
+test_linear_feeds_a_norm (void)
+{
+  for (guint form = 0; form < 8; form++)
+    {
+      gsize count;
+      g_autofree double *apart = linear_run (form & 1, form & 2, form & 4, FALSE, &count),
+                        *fused = linear_run (form & 1, form & 2, form & 4, TRUE, &count);
+      harness_assert_close (fused, apart, count, form & 2 ? 5e-6 : 1e-7, "all");
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -639,5 +697,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-is-computed-again", test_pool_checkpointing);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-gradient-over-its-input", test_pool_over_x);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-falls-back", test_pool_falls_back);
+  g_test_add_func ("/nn/fuse/linear-without-bias-feeds-a-batch-norm", test_linear_feeds_a_norm);
   return g_test_run ();
 }

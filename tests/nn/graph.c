@@ -131,9 +131,12 @@ test_attributes_have_a_schema (void)
   };
   x = dyno_dropout (graph, dyno_conv2d (graph, x, "conv", &params), "dropout", 0.25);
   x = dyno_max_pool (graph, x, "pool", 3, 2, 1);
+  x = dyno_batch_norm_with_params (graph, x, "norm",
+                                   &(DynoBatchNormParams){ .eps = 1e-3, .momentum = 0.01 });
   g_assert_nonnull (x);
   GPtrArray *nodes = dyno_graph_get_nodes (graph);
-  const DynoNode *conv = nodes->pdata[0], *dropout = nodes->pdata[1], *pool = nodes->pdata[2];
+  const DynoNode *conv = nodes->pdata[0], *dropout = nodes->pdata[1], *pool = nodes->pdata[2],
+                 *norm = x->producer;
   g_assert_cmpfloat (attribute_of (conv, "kernel_h"), ==, 3);
   g_assert_cmpfloat (attribute_of (conv, "kernel_w"), ==, 5);
   g_assert_cmpfloat (attribute_of (conv, "stride_w"), ==, 2);
@@ -147,6 +150,9 @@ test_attributes_have_a_schema (void)
   g_assert_nonnull (strstr (text, "kernel_h=3 kernel_w=5 stride_h=1 stride_w=2 pad_w=2 has_bias"));
   g_assert_nonnull (strstr (text, "window.kernel=3 window.stride=2 window.pad=1"));
   g_assert_nonnull (strstr (text, "probability=0.25"));
+  g_assert_cmpfloat (attribute_of (norm, "eps"), ==, 0.001);
+  g_assert_cmpfloat (attribute_of (norm->inputs[3]->producer, "momentum"), ==, 0.01);
+  g_assert_nonnull (strstr (text, "eps=0.001 momentum=0.01:"));
 }
 
 /* The optimizer's node of a graph with one parameter. */

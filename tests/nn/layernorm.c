@@ -11,8 +11,9 @@ typedef struct {
  * than one takes. */
 static const Shape shapes[] = { { 1, 1, 3 }, { 2, 5, 20 }, { 3, 2, 300 }, { 2, 150, 8 } };
 
+/* 0: the layer norm takes the default value. */
 static void
-reference (const Shape *s, const double *x, const double *gamma, const double *beta,
+reference (const Shape *s, double eps, const double *x, const double *gamma, const double *beta,
            const double *dy, double *y, double *dx, double *dgamma, double *dbeta)
 {
   for (gsize row = 0; row < (gsize) s->n * s->w; row++)
@@ -23,7 +24,7 @@ reference (const Shape *s, const double *x, const double *gamma, const double *b
         mean += xr[c] / s->c;
       for (guint32 c = 0; c < s->c; c++)
         variance += (xr[c] - mean) * (xr[c] - mean) / s->c;
-      double invstd = 1 / sqrt (variance + 1e-5);
+      double invstd = 1 / sqrt (variance + (eps > 0 ? eps : 1e-5));
       for (guint32 c = 0; c < s->c; c++)
         {
           double xhat = (xr[c] - mean) * invstd;
@@ -40,7 +41,7 @@ reference (const Shape *s, const double *x, const double *gamma, const double *b
 
 /* x is far from zero, so that a variance from the mean of squares would be wrong. */
 static void
-check (const Shape *s, gboolean amp, gboolean accumulate)
+check (const Shape *s, gboolean amp, gboolean accumulate, double eps)
 {
   gsize count = (gsize) s->n * s->w * s->c;
   g_autoptr (Harness) h =
@@ -53,7 +54,8 @@ check (const Shape *s, gboolean amp, gboolean accumulate)
   for (gsize i = 0; i < count; i++)
     x[i] = harness_round_f16 (x[i] + (amp ? 4 : 32));
   DynoTensor *tx = harness_input (h, "x", s->n, 1, s->w, s->c, x),
-             *ty = dyno_layer_norm (harness_graph (h), tx, "norm");
+             *ty = eps > 0 ? dyno_layer_norm_with_eps (harness_graph (h), tx, "norm", eps)
+                           : dyno_layer_norm (harness_graph (h), tx, "norm");
   harness_set_parameter (h, "norm.weight", gamma);
   harness_set_parameter (h, "norm.bias", beta);
   harness_set_gradient (h, ty, dy);
@@ -63,7 +65,7 @@ check (const Shape *s, gboolean amp, gboolean accumulate)
       harness_set_parameter_gradient (h, "norm.weight", more);
     }
   harness_run (h);
-  reference (s, x, gamma, beta, dy, y, dx, dgamma, dbeta);
+  reference (s, eps, x, gamma, beta, dy, y, dx, dgamma, dbeta);
   for (gsize i = 0; i < count && accumulate; i++)
     dx[i] += start[i];
   for (guint32 c = 0; c < s->c && accumulate; c++)
@@ -82,14 +84,28 @@ test_matches (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
     for (guint amp = 0; amp < 2; amp++)
-      check (&shapes[i], amp, FALSE);
+      check (&shapes[i], amp, FALSE, 0);
 }
 
 static void
 test_accumulates (void)
 {
   for (guint amp = 0; amp < 2; amp++)
-    check (&shapes[1], amp, TRUE);
+    check (&shapes[1], amp, TRUE, 0);
+}
+
+static void
+test_eps (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    check (&shapes[1], amp, FALSE, 0.3);
+  const double x[8] = { 0 };
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+  g_assert_null (dyno_layer_norm_with_eps (harness_graph (h), harness_input (h, "x", 1, 1, 1, 8, x),
+                                           "norm", -1e-5));
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (harness_graph (h), &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
 }
 
 /* Without what a backward pass needs; compilers may contract the other kernel otherwise. */
@@ -120,5 +136,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/layer-norm/matches-reference", test_matches);
   g_test_add_func ("/nn/layer-norm/gradients-accumulate", test_accumulates);
   g_test_add_func ("/nn/layer-norm/evaluates-as-it-trains", test_evaluates);
+  g_test_add_func ("/nn/layer-norm/eps", test_eps);
   return g_test_run ();
 }

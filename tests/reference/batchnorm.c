@@ -7,6 +7,12 @@
 #define EPSILON  1e-5
 #define MOMENTUM 0.1
 
+static double
+eps_of (const ReferenceBatchNorm *s)
+{
+  return s->eps > 0 ? s->eps : EPSILON;
+}
+
 static void
 statistics (const ReferenceBatchNorm *s, guint32 c, double *mean, double *variance)
 {
@@ -24,7 +30,7 @@ static double
 before (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 {
   guint32 c = at % s->c;
-  double y = (s->x[at] - mean) / sqrt (variance + EPSILON) * s->gamma[c] + s->beta[c];
+  double y = (s->x[at] - mean) / sqrt (variance + eps_of (s)) * s->gamma[c] + s->beta[c];
   if (s->residual)
     y += s->residual[at];
   return y;
@@ -46,6 +52,7 @@ void
 reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean,
                             double *running_variance, double *y)
 {
+  double momentum = s->momentum > 0 ? s->momentum : MOMENTUM;
   for (guint32 c = 0; c < s->c; c++)
     {
       double mean, variance;
@@ -53,10 +60,10 @@ reference_batch_norm_train (const ReferenceBatchNorm *s, double *running_mean,
       for (gsize r = 0; r < s->rows; r++)
         y[r * s->c + c] = output (s, r * s->c + c, mean, variance);
       if (running_mean)
-        running_mean[c] = (1 - MOMENTUM) * running_mean[c] + MOMENTUM * mean;
+        running_mean[c] = (1 - momentum) * running_mean[c] + momentum * mean;
       if (running_variance)
-        running_variance[c] = (1 - MOMENTUM) * running_variance[c]
-                              + MOMENTUM * variance * (double) s->rows / (double) (s->rows - 1);
+        running_variance[c] = (1 - momentum) * running_variance[c]
+                              + momentum * variance * (double) s->rows / (double) (s->rows - 1);
     }
 }
 
@@ -76,7 +83,7 @@ reference_batch_norm_backward (const ReferenceBatchNorm *s, const double *dy, do
     {
       double mean, variance, sum = 0, product = 0;
       statistics (s, c, &mean, &variance);
-      double invstd = 1 / sqrt (variance + EPSILON);
+      double invstd = 1 / sqrt (variance + eps_of (s));
       for (gsize r = 0; r < s->rows; r++)
         {
           gsize at = r * s->c + c;

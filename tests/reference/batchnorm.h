@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batch norm with an optional residual and activation on the CPU in double: PyTorch's BatchNorm, eps
- * 1e-5, momentum 0.1.  Dense arrays of rows x c. */
+/* Batch norm with an optional residual and activation on the CPU in double: PyTorch's BatchNorm.
+ * Dense arrays of rows x c. */
 #pragma once
 #include <glib.h>
 
@@ -12,6 +12,7 @@ typedef struct {
   const double *x, *gamma, *beta;
   const double *residual; /* NULL: none */
   guint activation;       /* see elementwise.h */
+  double eps, momentum;   /* 0 reads as 1e-5 and as 0.1 */
 } ReferenceBatchNorm;
 
 /* Training: the batch's statistics; running_mean and running_variance (may be NULL) are moved. */

@@ -155,14 +155,20 @@ dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor)
   return name ? name : "";
 }
 
-guint32
-dyno_onnx_attribute (DynoOnnxWriter *o, const DynoNode *node, const char *name)
+double
+dyno_onnx_number (DynoOnnxWriter *o, const DynoNode *node, const char *name)
 {
   double value = 0;
 
   if (!dyno_node_get_attribute (node, name, &value))
     dyno_onnx_refuse (o, "%s: %s has no attribute %s", node->name, node->op->name, name);
-  return (guint32) value;
+  return value;
+}
+
+guint32
+dyno_onnx_attribute (DynoOnnxWriter *o, const DynoNode *node, const char *name)
+{
+  return (guint32) dyno_onnx_number (o, node, name);
 }
 
 void

@@ -52,6 +52,7 @@ void dyno_onnx_parameter (DynoOnnxWriter *o, const DynoParameter *parameter, con
 void dyno_onnx_set_value (DynoOnnxWriter *o, const DynoTensor *tensor, const char *name);
 const char *dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor);
 guint32 dyno_onnx_attribute (DynoOnnxWriter *o, const DynoNode *node, const char *name);
+double dyno_onnx_number (DynoOnnxWriter *o, const DynoNode *node, const char *name);
 
 /* --- sequences (onnx-sequences.c) ------------------------------------------------------------- */
 

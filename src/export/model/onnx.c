@@ -4,7 +4,7 @@
  * Dyno's layout is NHWC, ONNX's NCHW, and weights are stored in PyTorch's layout: so only a
  * sequence is transposed (onnx-sequences.c).  A batch norm is merged into the convolution before it
  * where no other node reads the convolution's output: w' = w s, b' = beta - mean s, s = gamma /
- * sqrt (variance + 1e-5), in double.
+ * sqrt (variance + eps), in double.
  *
  * To add an op, add a row with its name to `emitters`, and a function that appends nodes and gives
  * the name of its output. */
@@ -16,28 +16,28 @@
 
 #define OPSET      17
 #define IR_VERSION 8
-#define EPSILON    1e-5
 
 /* Fields of onnx.proto. */
 /* --- ops -------------------------------------------------------------------------------------- */
 
 /* For a batch norm: the factor of each channel and the term that is added after it. */
 static gboolean
-get_affine (DynoOnnxWriter *o, const char *name, guint32 channels, double *factor, double *term)
+get_affine (DynoOnnxWriter *o, const DynoNode *norm, guint32 channels, double *factor, double *term)
 {
   static const char *const kinds[] = { "weight", "bias", "running_mean", "running_var" };
   const float *values[G_N_ELEMENTS (kinds)];
   const DynoParameter *parameter;
+  double eps = dyno_onnx_number (o, norm, "eps");
 
   for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
     {
-      values[i] = dyno_saved_model_find (o->model, name, kinds[i], &parameter);
+      values[i] = dyno_saved_model_find (o->model, norm->name, kinds[i], &parameter);
       if (!values[i] || dyno_parameter_count (parameter) != channels)
-        return dyno_onnx_refuse (o, "%s: batch norm without its %s", name, kinds[i]);
+        return dyno_onnx_refuse (o, "%s: batch norm without its %s", norm->name, kinds[i]);
     }
   for (guint32 c = 0; c < channels; c++)
     {
-      factor[c] = (double) values[0][c] / sqrt ((double) values[3][c] + EPSILON);
+      factor[c] = (double) values[0][c] / sqrt ((double) values[3][c] + eps);
       term[c] = (double) values[1][c] - (double) values[2][c] * factor[c];
     }
   return TRUE;
@@ -55,7 +55,7 @@ add_folded (DynoOnnxWriter *o, const DynoNode *node, const DynoNode *norm,
   g_autofree char *bias_name = g_strconcat (node->name, ".bias", NULL);
   gint64 dims = n;
 
-  if (!get_affine (o, norm->name, n, factor, term))
+  if (!get_affine (o, norm, n, factor, term))
     return;
   for (guint32 c = 0; c < n; c++)
     {
@@ -125,13 +125,14 @@ emit_linear (DynoOnnxWriter *o, const DynoNode *node, const char *output)
               *bias = dyno_saved_model_find (o->model, node->name, "bias", &bias_parameter);
   g_autofree char *flat = g_strconcat (node->name, "/flat", NULL);
 
-  if (!weight || !bias)
+  if (!weight || (!bias && dyno_onnx_attribute (o, node, "has_bias")))
     return dyno_onnx_refuse (o, "%s: a linear layer without its weight or bias", node->name);
   if (y->h != 1 || y->w != 1 || (guint64) x->h * x->w * x->c != parameter->dims[1])
     return dyno_onnx_refuse (o, "%s: a linear layer over each pixel has no counterpart here",
                              node->name);
   dyno_onnx_parameter (o, parameter, weight);
-  dyno_onnx_parameter (o, bias_parameter, bias);
+  if (bias)
+    dyno_onnx_parameter (o, bias_parameter, bias);
   dyno_onnx_begin (o, "Flatten", flat);
   dyno_onnx_input (o, dyno_onnx_value (o, x));
   dyno_onnx_int (o, "axis", 1);
@@ -139,7 +140,8 @@ emit_linear (DynoOnnxWriter *o, const DynoNode *node, const char *output)
   dyno_onnx_begin (o, "Gemm", node->name);
   dyno_onnx_input (o, flat);
   dyno_onnx_input (o, parameter->name);
-  dyno_onnx_input (o, bias_parameter->name);
+  if (bias)
+    dyno_onnx_input (o, bias_parameter->name);
   dyno_onnx_int (o, "transB", 1);
   dyno_onnx_end (o, output);
   return TRUE;
@@ -161,7 +163,7 @@ emit_batch_norm (DynoOnnxWriter *o, const DynoNode *node, const char *output)
       dyno_onnx_parameter (o, parameter, values);
       dyno_onnx_input (o, parameter->name);
     }
-  dyno_onnx_float (o, "epsilon", (float) EPSILON);
+  dyno_onnx_float (o, "epsilon", (float) dyno_onnx_number (o, node, "eps"));
   dyno_onnx_end (o, output);
   return TRUE;
 }

@@ -57,6 +57,7 @@ typedef enum {
   DYNO_ATTRIBUTE_UINT,  /* guint32, enums too */
   DYNO_ATTRIBUTE_BOOL,  /* gboolean */
   DYNO_ATTRIBUTE_FLOAT, /* float */
+  DYNO_ATTRIBUTE_DOUBLE,
 } DynoAttributeType;
 
 typedef struct {
@@ -75,7 +76,8 @@ typedef struct {
 #define DYNO_ATTRIBUTE_TYPE_OF(member) \
   _Generic ((member), guint32: DYNO_ATTRIBUTE_UINT, \
                       gboolean: DYNO_ATTRIBUTE_BOOL, \
-                      float: DYNO_ATTRIBUTE_FLOAT)
+                      float: DYNO_ATTRIBUTE_FLOAT, \
+                      double: DYNO_ATTRIBUTE_DOUBLE)
 /* clang-format on */
 /* Initialises `attributes` and `n_attributes` of a class. */
 #define DYNO_OP_ATTRIBUTES(array) .attributes = (array), .n_attributes = G_N_ELEMENTS (array)

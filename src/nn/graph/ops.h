@@ -43,15 +43,38 @@ DynoTensor *dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guin
 DynoTensor *dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
                                    DynoInit init);
 
-/* Normalises over N, H, W per channel; eps 1e-5; running mean and (unbiased) variance with momentum
- * 0.1; parameters name.weight, name.bias, states name.running_mean, name.running_var (and
- * name.num_batches_tracked on disk).
+typedef struct {
+  guint32 out;
+  DynoInit init; /* of the weight */
+  gboolean flattened;
+  gboolean no_bias; /* the only parameter is name.weight */
+} DynoLinearParams;
+
+/* Either of the two, by its parameters. */
+DynoTensor *dyno_linear_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
+                                     const DynoLinearParams *params);
+
+/* PyTorch's: of the deviation sqrt (variance + eps), and the share of the new value in the running
+ * statistics. */
+typedef struct {
+  double eps;      /* 0 reads as 1e-5 */
+  double momentum; /* at most 1; 0 reads as 0.1 */
+} DynoBatchNormParams;
+
+/* Normalises over N, H, W per channel; running mean and (unbiased) variance; parameters name.weight,
+ * name.bias, states name.running_mean, name.running_var (and name.num_batches_tracked on disk).
+ * params NULL: the default values.
  * Evaluation graphs use the running statistics.  A fusion may add an activation, or a residual with
- * or without ReLU. */
+ * or without ReLU.  Errors: SHAPE, also for numbers that are no eps or no momentum. */
+DynoTensor *dyno_batch_norm_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
+                                         const DynoBatchNormParams *params);
 DynoTensor *dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
-/* PyTorch's LayerNorm over the last axis: each row of C values by its own mean and variance, eps
- * 1e-5; parameters name.weight, name.bias. */
+/* PyTorch's LayerNorm over the last axis: each row of C values by its own mean and variance;
+ * parameters name.weight, name.bias.  eps 0 reads as 1e-5, which dyno_layer_norm takes.  Errors:
+ * SHAPE, also for a number that is no eps. */
+DynoTensor *dyno_layer_norm_with_eps (DynoGraph *graph, DynoTensor *x, const char *name,
+                                      double eps);
 DynoTensor *dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
 /* y = f (x), each value by itself; NONE is not allowed. */

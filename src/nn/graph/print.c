@@ -35,11 +35,23 @@ static double
 attribute_value (const DynoNode *node, const DynoAttribute *attribute)
 {
   const guint8 *at = (const guint8 *) node->attributes + attribute->offset;
+  double wide;
   float real;
   guint32 whole;
-  memcpy (&real, at, sizeof real);
-  memcpy (&whole, at, sizeof whole);
-  return attribute->type == DYNO_ATTRIBUTE_FLOAT ? (double) real : (double) whole;
+  switch (attribute->type)
+    {
+    case DYNO_ATTRIBUTE_DOUBLE:
+      memcpy (&wide, at, sizeof wide);
+      return wide;
+    case DYNO_ATTRIBUTE_FLOAT:
+      memcpy (&real, at, sizeof real);
+      return (double) real;
+    case DYNO_ATTRIBUTE_UINT:
+    case DYNO_ATTRIBUTE_BOOL:
+    default:
+      memcpy (&whole, at, sizeof whole);
+      return (double) whole;
+    }
 }
 
 gboolean

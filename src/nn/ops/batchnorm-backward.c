@@ -197,7 +197,7 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   if (attributes->running)
     {
       dyno_kernel_spec_macro (&spec, "VARIANCE=1");
-      dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
+      dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, (float) attributes->eps);
     }
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "gradient", &spec, groups, 1, 1);
@@ -376,7 +376,7 @@ static const DynoAttribute backward_attributes[] = {
   DYNO_ATTRIBUTE (DynoNormBackward, mask_store),  DYNO_ATTRIBUTE (DynoNormBackward, accumulate),
   DYNO_ATTRIBUTE (DynoNormBackward, running),     DYNO_ATTRIBUTE (DynoNormBackward, pair),
   DYNO_ATTRIBUTE (DynoNormBackward, pool.kernel), DYNO_ATTRIBUTE (DynoNormBackward, pool.stride),
-  DYNO_ATTRIBUTE (DynoNormBackward, pool.pad),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.pad),    DYNO_ATTRIBUTE (DynoNormBackward, eps),
 };
 
 const DynoOpClass dyno_batch_norm_backward_op = { .name = "batch_norm_backward",
@@ -450,6 +450,7 @@ dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                   .residual = residual != NULL,
                                   .own_dy = dyno_graph_gradient_is_own (graph, y),
                                   .running = dyno_batch_norm_uses_running (node),
+                                  .eps = forward->eps,
                                   .pool = forward->pool };
   gboolean pooled = forward->pool.kernel != 0;
   DynoTensor *outputs[DYNO_NORM_BACKWARD_N_OUTPUTS] = { NULL };

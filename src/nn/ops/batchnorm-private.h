@@ -73,7 +73,14 @@ enum {
 typedef struct {
   guint32 activation;  /* a DynoActivation; with a residual or a pool NONE or RELU */
   DynoPoolWindow pool; /* kernel 0: no pooling; never with a residual */
+  /* added to the running variance.  A batch norm that makes the residual in the loads is never one
+   * by running statistics, so that its eps is in its inverse deviation already. */
+  double eps;
 } DynoBatchNormAttributes;
+
+typedef struct {
+  double eps, momentum;
+} DynoBatchNormStatistics;
 
 /* inputs of a batch_norm_backward node */
 enum {
@@ -120,6 +127,7 @@ typedef struct {
   /* no other node reads dy: dy may be stored with the activation's slope applied */
   gboolean own_dy;
   gboolean running;    /* frozen: uses the running statistics; never with max pooling */
+  double eps;          /* added to the running variance */
   guint32 pair;        /* with DYNO_NORM_BACKWARD_PAIR_X: the activation after the sum of both */
   DynoPoolWindow pool; /* kernel 0: none */
   DynoTensor *y;       /* the tensor that can be rematerialised; NULL: none */
@@ -187,6 +195,7 @@ extern const DynoOpClass dyno_batch_norm_op, dyno_batch_norm_stats_op, dyno_batc
 /* Appends the node that makes x's statistics.  *mean and *spread are running mean and variance on
  * entry, mean and inverse deviation on return.  FALSE: the graph failed. */
 gboolean dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
-                                       DynoTensor **mean, DynoTensor **spread);
+                                       const DynoBatchNormStatistics *attributes, DynoTensor **mean,
+                                       DynoTensor **spread);
 
 G_END_DECLS

@@ -5,9 +5,10 @@
  * batch_norm_stats, for each channel c, with M = N * H * W:
  *     mean[c] = sum over n, h, w of x / M
  *     variance[c] = sum over n, h, w of (x - mean[c])^2 / M
- *     invstd[c] = 1 / sqrt (variance[c] + 1e-5)
- *     running_mean[c] = 0.9 * running_mean[c] + 0.1 * mean[c]
- *     running_variance[c] = 0.9 * running_variance[c] + 0.1 * variance[c] * M / (M - 1)
+ *     invstd[c] = 1 / sqrt (variance[c] + eps)
+ *     running_mean[c] = (1 - momentum) * running_mean[c] + momentum * mean[c]
+ *     running_variance[c] = (1 - momentum) * running_variance[c]
+ *                           + momentum * variance[c] * M / (M - 1)
  * Inputs x (N, H, W, C) and the running statistics (C) each (STATE, moved); outputs mean and
  * invstd, (C) each.
  * With a table (fusions/norm-load.c) gamma and beta (C) are inputs too, and the table is an output.
@@ -19,17 +20,15 @@
 #include <math.h>
 #include <stddef.h>
 
-#define MOMENTUM 0.1
-
 /* The momentum of the running statistics.  With several ranks, whose statistics are averaged, it is
  * that of as many updates: the kept share of the old statistics is the same as in one process that
  * adds up the ranks' batches. */
 static float
-find_momentum (DynoGraph *graph)
+find_momentum (DynoGraph *graph, double momentum)
 {
   guint ranks = MAX (dyno_graph_get_params (graph)->ranks, 1);
 
-  return (float) (1 - pow (1 - MOMENTUM, ranks));
+  return (float) (1 - pow (1 - momentum, ranks));
 }
 
 DynoBatchNormReduction
@@ -157,6 +156,7 @@ statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduct
 static void
 stats_lower (DynoLowering *lowering, DynoNode *node)
 {
+  const DynoBatchNormStatistics *attributes = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *x = node->inputs[0];
   DynoBatchNormReduction r = dyno_batch_norm_reduction (info, x);
@@ -175,9 +175,10 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
       dyno_elementwise_type (&spec, table->dtype);
       dyno_kernel_spec_macro (&spec, "TABLE=1");
     }
-  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_EPSILON, DYNO_BATCH_NORM_EPSILON);
-  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_MOMENTUM,
-                              find_momentum (dyno_lowering_get_graph (lowering)));
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_EPSILON, (float) attributes->eps);
+  dyno_kernel_spec_set_float (
+      &spec, DYNO_BATCH_NORM_FINISH_MOMENTUM,
+      find_momentum (dyno_lowering_get_graph (lowering), attributes->momentum));
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_UNBIASED,
                               (float) ((double) r.rows / (r.rows - 1)));
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "finish", &spec,
@@ -204,10 +205,17 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
                       DYNO_ACCESS_WRITE);
 }
 
-const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats", .lower = stats_lower };
+static const DynoAttribute stats_attributes[] = {
+  DYNO_ATTRIBUTE (DynoBatchNormStatistics, eps), DYNO_ATTRIBUTE (DynoBatchNormStatistics, momentum)
+};
+
+const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats",
+                                               DYNO_OP_ATTRIBUTES (stats_attributes),
+                                               .lower = stats_lower };
 
 gboolean
-dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name, DynoTensor **mean,
+dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
+                              const DynoBatchNormStatistics *attributes, DynoTensor **mean,
                               DynoTensor **spread)
 {
   g_autofree char *stats_name = g_strconcat (name, ".stats", NULL);
@@ -220,7 +228,8 @@ dyno_batch_norm_append_stats (DynoGraph *graph, DynoTensor *x, const char *name,
   if (!outputs[0] || !outputs[1])
     return FALSE;
   dyno_graph_node (graph, &dyno_batch_norm_stats_op, stats_name,
-                   (DynoTensor *[]){ x, *mean, *spread }, 3, outputs, 2, NULL, 0);
+                   (DynoTensor *[]){ x, *mean, *spread }, 3, outputs, 2, attributes,
+                   sizeof *attributes);
   *mean = outputs[0];
   *spread = outputs[1];
   return TRUE;

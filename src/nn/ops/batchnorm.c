@@ -23,6 +23,10 @@
 #include "batchnorm-push.h"
 #include <stddef.h>
 
+/* PyTorch's default values */
+#define EPSILON  1e-5
+#define MOMENTUM 0.1
+
 /* The number of windows per invocation of the kernel with max pooling where windows overlap (across
  * and down), and where they do not (across): more windows share more loads and arithmetic, and need
  * more registers. */
@@ -108,7 +112,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   guint32 groups = dyno_batch_norm_pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h,
                                                   y->w, overlap ? POOL_COLUMNS : POOL_COLUMNS_APART,
                                                   overlap ? POOL_ROWS : 1);
-  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_POOL_EPSILON, DYNO_BATCH_NORM_EPSILON);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_POOL_EPSILON, (float) attributes->eps);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "pool", &spec, groups, 1, 1);
   dispatch->flops = 3 * dyno_tensor_elements (x);
@@ -169,7 +173,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   guint32 groups = dyno_batch_norm_apply_geometry (
       lowering, &spec, x, mask ? (guint32) (mask->size_bytes / 4) : count,
       mask ? DYNO_BATCH_NORM_ROUNDS / DYNO_MASK_ROWS : DYNO_BATCH_NORM_ROUNDS);
-  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, DYNO_BATCH_NORM_EPSILON);
+  dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_APPLY_EPSILON, (float) attributes->eps);
   if (mask)
     dyno_kernel_spec_set (&spec, DYNO_BATCH_NORM_APPLY_ROWS, x->n * x->h * x->w);
 
@@ -202,6 +206,7 @@ static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.stride),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, eps),
 };
 
 const DynoOpClass dyno_batch_norm_op = { .name = "batch_norm",
@@ -223,10 +228,21 @@ vector_parameter (DynoGraph *graph, const char *name, const char *suffix, guint3
 }
 
 DynoTensor *
-dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
+dyno_batch_norm_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
+                             const DynoBatchNormParams *params)
 {
+  const DynoBatchNormStatistics numbers = {
+    .eps = params && params->eps != 0 ? params->eps : EPSILON,
+    .momentum = params && params->momentum != 0 ? params->momentum : MOMENTUM
+  };
   if (!x)
     return NULL;
+  if (!(numbers.eps > 0 && numbers.eps < G_MAXFLOAT && numbers.momentum > 0
+        && numbers.momentum <= 1))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: the eps of a batch norm is positive and finite, not %g, and its "
+                            "momentum lies above 0 and is at most 1, unlike %g",
+                            name, numbers.eps, numbers.momentum);
   guint64 rows = (guint64) x->n * x->h * x->w;
   if (rows > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
@@ -247,12 +263,18 @@ dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
         "%s: batch norm needs more than one value a channel in training, (%u, %u, %u, %u) has one; "
         "raise the batch or the image size",
         name, x->n, x->h, x->w, x->c);
-  if (of_batch && !dyno_batch_norm_append_stats (graph, x, name, &mean, &spread))
+  if (of_batch && !dyno_batch_norm_append_stats (graph, x, name, &numbers, &mean, &spread))
     return NULL;
   DynoTensor *inputs[DYNO_BATCH_NORM_N_INPUTS] = { x, gamma, beta, mean, spread, NULL };
   DynoTensor *outputs[DYNO_BATCH_NORM_N_OUTPUTS] = { y };
   dyno_graph_node (graph, &dyno_batch_norm_op, name, inputs, DYNO_BATCH_NORM_N_INPUTS, outputs,
-                   DYNO_BATCH_NORM_N_OUTPUTS, &(DynoBatchNormAttributes){ 0 },
+                   DYNO_BATCH_NORM_N_OUTPUTS, &(DynoBatchNormAttributes){ .eps = numbers.eps },
                    sizeof (DynoBatchNormAttributes));
   return y;
+}
+
+DynoTensor *
+dyno_batch_norm (DynoGraph *graph, DynoTensor *x, const char *name)
+{
+  return dyno_batch_norm_with_params (graph, x, name, NULL);
 }

@@ -19,6 +19,7 @@ typedef struct {
   /* forward: the product goes through a batch norm by running statistics before it is stored, AFFINE
    * and ACTIVATION of affine.glsl; 0: none */
   guint32 affine, affine_activation;
+  double affine_eps; /* added to the batch norm's variance */
   /* forward and wgrad: input 0 is the input of a batch norm, whose output after this activation is
    * made in the loads, LOAD of gemm-load.glsl, or of load.glsl for depthwise convolutions; 0: input
    * 0 is read as it is */
@@ -77,7 +78,7 @@ enum {
 };
 enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_MASK };
 
-#define DYNO_CONV2D_N_ATTRIBUTES 19
+#define DYNO_CONV2D_N_ATTRIBUTES 20
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 /* The blocks by which a convolution with groups becomes products that tiles can make: as many
@@ -250,8 +251,8 @@ void dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTenso
 void dyno_conv2d_lower_join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts,
                              DynoTensor *target, DynoTensor *bias, guint32 splits, gboolean adds);
 
-/* Appends a linear layer with a weight of dyno_layout_linear and a bias that the caller has made;
- * each is NULL where making it failed. */
+/* Appends a linear layer with a weight of dyno_layout_linear (NULL: making it failed) and a bias
+ * (NULL: the layer has none) that the caller has made. */
 DynoTensor *dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name,
                                 DynoParameter *weight, DynoParameter *bias, gboolean flattened);
 

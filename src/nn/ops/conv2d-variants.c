@@ -5,6 +5,7 @@
  * The guess, for a device without timings, is rate * (useful share of the padded product) * (busy
  * share of the last round of workgroups).  The rates contain the measurements: 64 x 64 sums per
  * subgroup are best with fp32 accumulation; more spill, fewer wait on shared memory. */
+#include "batchnorm-push.h"
 #include "conv2d-private.h"
 #include "conv2d.h"
 #include <string.h>
@@ -613,9 +614,15 @@ dyno_conv2d_add_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 void
 dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 {
+  const union {
+    float number;
+    guint32 bits;
+  } epsilon = { (float) shape->fused.affine_eps };
   dyno_kernel_spec_macro (spec, "AFFINE=%u", shape->fused.affine);
   if (shape->fused.affine_activation)
     dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->fused.affine_activation);
+  if (epsilon.number != DYNO_BATCH_NORM_EPSILON)
+    dyno_kernel_spec_macro (spec, "AFFINE_EPSILON=uintBitsToFloat(0x%08xu)", epsilon.bits);
 }
 
 void

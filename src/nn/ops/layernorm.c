@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layer_norm: PyTorch's LayerNorm over the last axis.  For each row r of x (N, H, W, C):
- *     y[r] = xhat gamma + beta, xhat = (x[r] - mean) invstd, invstd = 1 / sqrt (variance + 1e-5)
+ *     y[r] = xhat gamma + beta, xhat = (x[r] - mean) invstd, invstd = 1 / sqrt (variance + eps)
  *     dx[r] (+)= invstd (g - mean (g) - xhat mean (g xhat)), g = dy[r] gamma
  *     dgamma += sum over r of dy[r] xhat;   dbeta += sum over r of dy[r]
  * Means and the variance (the mean of squares) are over the row's C values, in fp32.
@@ -16,7 +16,7 @@
 #include "ops.h"
 #include <stddef.h>
 
-#define EPSILON              1e-5f
+#define EPSILON              1e-5
 #define INVOCATIONS          256
 #define INVOCATIONS_SOFTWARE 64
 #define MOST_WIDTH           32   /* invocations of a row */
@@ -25,8 +25,12 @@
 #define LEAST_ROWS           4 /* least rows per invocation */
 
 typedef struct {
-  gboolean accumulate;
+  double eps;
 } LayerNorm;
+
+typedef struct {
+  gboolean accumulate;
+} LayerNormBackward;
 
 static guint32
 count_rows (const DynoTensor *x)
@@ -65,7 +69,7 @@ count_groups (DynoLowering *lowering, const DynoKernelSpec *spec, const DynoTens
 static void
 lower_backward (DynoLowering *lowering, DynoNode *node)
 {
-  const LayerNorm *attributes = node->attributes;
+  const LayerNormBackward *attributes = node->attributes;
   DynoTensor *x = node->inputs[0], *dx = node->outputs[0];
   DynoKernelSpec spec = make_spec (lowering, "layernorm/layernorm_backward.comp",
                                    sizeof (DynoLayerNormBackwardPush), x);
@@ -125,10 +129,11 @@ lower_sums (DynoLowering *lowering, DynoNode *node)
       dyno_conv2d_lower_reduce (lowering, node, parts[i], node->outputs[i], x->cp, groups);
 }
 
-static const DynoAttribute layer_norm_attributes[] = { DYNO_ATTRIBUTE (LayerNorm, accumulate) };
+static const DynoAttribute backward_attributes[] = { DYNO_ATTRIBUTE (LayerNormBackward,
+                                                                     accumulate) };
 
 static const DynoOpClass backward_class = { .name = "layer_norm_backward",
-                                            DYNO_OP_ATTRIBUTES (layer_norm_attributes),
+                                            DYNO_OP_ATTRIBUTES (backward_attributes),
                                             .lower = lower_backward };
 
 static const DynoOpClass sums_class = { .name = "layer_norm_sums", .lower = lower_sums };
@@ -136,7 +141,7 @@ static const DynoOpClass sums_class = { .name = "layer_norm_sums", .lower = lowe
 static void
 backward (DynoGraph *graph, DynoNode *node)
 {
-  LayerNorm attributes = { FALSE };
+  LayerNormBackward attributes = { FALSE };
   DynoTensor *x = node->inputs[0], *gamma = node->inputs[1], *beta = node->inputs[2];
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]), *rows = node->outputs[1];
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL),
@@ -156,10 +161,11 @@ backward (DynoGraph *graph, DynoNode *node)
 static void
 lower_forward (DynoLowering *lowering, DynoNode *node)
 {
+  const LayerNorm *attributes = node->attributes;
   DynoTensor *x = node->inputs[0], *y = node->outputs[0], *rows = node->outputs[1];
   DynoKernelSpec spec =
       make_spec (lowering, "layernorm/layernorm_forward.comp", sizeof (DynoLayerNormPush), x);
-  dyno_kernel_spec_set_float (&spec, DYNO_LAYER_NORM_EPSILON, EPSILON);
+  dyno_kernel_spec_set_float (&spec, DYNO_LAYER_NORM_EPSILON, (float) attributes->eps);
   if (rows)
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "forward", &spec,
@@ -176,16 +182,24 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
     dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormPush, rows), rows, DYNO_ACCESS_WRITE);
 }
 
+static const DynoAttribute layer_norm_attributes[] = { DYNO_ATTRIBUTE (LayerNorm, eps) };
+
 static const DynoOpClass layer_norm_class = { .name = "layer_norm",
                                               .traits = { .restorable = TRUE },
+                                              DYNO_OP_ATTRIBUTES (layer_norm_attributes),
                                               .backward = backward,
                                               .lower = lower_forward };
 
 DynoTensor *
-dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name)
+dyno_layer_norm_with_eps (DynoGraph *graph, DynoTensor *x, const char *name, double eps)
 {
+  const LayerNorm attributes = { .eps = eps == 0 ? EPSILON : eps };
   if (!x)
     return NULL;
+  if (!(attributes.eps > 0 && attributes.eps < G_MAXFLOAT))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: the eps of a layer norm is positive and finite, not %g", name,
+                            eps);
   if ((guint64) x->n * x->h * x->w > G_MAXINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: %u x %u x %u rows are too many; lower the batch", name, x->n, x->h,
@@ -210,6 +224,13 @@ dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name)
         return NULL;
     }
   dyno_graph_node (graph, &layer_norm_class, name,
-                   (DynoTensor *[]){ x, gamma->master, beta->master }, 3, outputs, 2, NULL, 0);
+                   (DynoTensor *[]){ x, gamma->master, beta->master }, 3, outputs, 2, &attributes,
+                   sizeof attributes);
   return outputs[0];
+}
+
+DynoTensor *
+dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name)
+{
+  return dyno_layer_norm_with_eps (graph, x, name, EPSILON);
 }

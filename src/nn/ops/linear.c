@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Linear layer, a 1x1 convolution: for each row r of x (R, I) and of y (R, O)
- *     y[r][o] = bias[o] + sum over i of x[r][i] * weight[i][o]
+ *     y[r][o] = [bias[o] +] sum over i of x[r][i] * weight[i][o]
  *     dweight[i][o] += sum over r of x[r][i] * dy[r][o]
  *     dbias[o] += sum over r of dy[r][o]
  *     dx[r][i] (+)= sum over o of dy[r][o] * weight[i][o]
  *
  * Rows are the pixels of x, or, flattened, its samples: a row is then H*W*C_p long, the pads of its
  * channels included, and the weight lies as [H*W*C_p][out_p] with zero pad rows, so that flattening
- * moves no memory.  Roles as in conv2d.c. */
+ * moves no memory.  Roles as in conv2d.c; a layer without bias has none among its inputs. */
 #include "conv2d-private.h"
 #include "ops.h"
 
@@ -47,9 +47,9 @@ DynoTensor *
 dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParameter *weight,
                     DynoParameter *bias, gboolean flattened)
 {
-  if (!x || !weight || !bias)
+  if (!x || !weight)
     return NULL;
-  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1, out = bias->dims[0];
+  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1, out = weight->dims[0];
   guint64 columns = (guint64) h * w * x->cp, rows = flattened ? x->n : (guint64) x->n * x->h * x->w;
   if (out == 0 || columns > G_MAXUINT32 / 2 || rows > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
@@ -57,41 +57,49 @@ dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParam
                             out);
   DynoConv2dShape shape = dyno_linear_shape (graph, (guint32) rows, h * w * x->c, out);
   shape.cp = (guint32) columns;
+  shape.has_bias = bias != NULL;
   return dyno_conv2d_append (graph, &dyno_linear_op, name, x, weight, bias, &shape, x->n,
                              flattened ? 1 : x->h, flattened ? 1 : x->w);
 }
 
-static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init,
-       gboolean flattened)
+DynoTensor *
+dyno_linear_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
+                         const DynoLinearParams *params)
 {
   if (!x)
     return NULL;
   g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
                   *bias_name = g_strconcat (name, ".bias", NULL);
   DynoInit bias_init =
-      init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
-  const DynoParameterLayout weight_layout = dyno_layout_linear (out, flattened ? x->h : 1,
-                                                                flattened ? x->w : 1, x->c),
-                            bias_layout = dyno_layout_vector (out);
-  DynoParameter *weight = dyno_graph_parameter (graph, weight_name, &weight_layout, init, FALSE);
-  DynoParameter *bias =
-      weight ? dyno_graph_parameter (graph, bias_name, &bias_layout, bias_init, FALSE) : NULL;
-  if (!bias)
+      params->init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
+  const DynoParameterLayout weight_layout =
+                                dyno_layout_linear (params->out, params->flattened ? x->h : 1,
+                                                    params->flattened ? x->w : 1, x->c),
+                            bias_layout = dyno_layout_vector (params->out);
+  DynoParameter *bias = NULL, *weight = dyno_graph_parameter (graph, weight_name, &weight_layout,
+                                                              params->init, FALSE);
+  if (!weight)
     return NULL;
-  bias->fan_in = weight->fan_in;
-  return dyno_linear_append (graph, x, name, weight, bias, flattened);
+  if (!params->no_bias)
+    {
+      bias = dyno_graph_parameter (graph, bias_name, &bias_layout, bias_init, FALSE);
+      if (!bias)
+        return NULL;
+      bias->fan_in = weight->fan_in;
+    }
+  return dyno_linear_append (graph, x, name, weight, bias, params->flattened);
 }
 
 DynoTensor *
 dyno_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out, DynoInit init)
 {
-  return build (graph, x, name, out, init, FALSE);
+  return dyno_linear_with_params (graph, x, name, &(DynoLinearParams){ .out = out, .init = init });
 }
 
 DynoTensor *
 dyno_linear_flattened (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out,
                        DynoInit init)
 {
-  return build (graph, x, name, out, init, TRUE);
+  return dyno_linear_with_params (
+      graph, x, name, &(DynoLinearParams){ .out = out, .init = init, .flattened = TRUE });
 }
