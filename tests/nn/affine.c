@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-typedef enum { PLAIN, RELU, RELU6, SILU, RESIDUAL, RESIDUAL_RELU } Form;
+typedef enum { PLAIN, RELU, RELU6, SILU, LEAKY_RELU, RESIDUAL, RESIDUAL_RELU } Form;
 
 typedef struct {
   guint32 n, side, c, out, kernel, stride, pad, groups;
@@ -27,6 +27,8 @@ static const Case cases[] = {
   { 2, 11, 32, 32, 3, 1, 1, 2, SILU },
   { 3, 13, 40, 40, 3, 1, 1, 40, RELU6, 0.5 },
   { 2, 11, 20, 20, 5, 2, 2, 20, PLAIN },
+  { 2, 8, 20, 20, 3, 1, 1, 20, LEAKY_RELU },
+  { 2, 9, 12, 20, 1, 1, 0, 1, LEAKY_RELU },
 };
 
 typedef struct {
@@ -68,6 +70,8 @@ build (Harness *h, const Case *s, const double *x, const double *added)
   else if (s->form == RELU6 || s->form == SILU)
     y = dyno_activation (graph, y, s->form == SILU ? DYNO_ACTIVATION_SILU : DYNO_ACTIVATION_RELU6,
                          "act");
+  else if (s->form == LEAKY_RELU)
+    y = dyno_activation_with_parameter (graph, y, DYNO_ACTIVATION_LEAKY_RELU, 0.4, "act");
   return y;
 }
 

@@ -4,12 +4,15 @@
 #include "fusion.h"
 #include "harness.h"
 #include "reference/batchnorm.h"
+#include "reference/elementwise.h"
 #include <math.h>
 #include <string.h>
 
 typedef struct {
   guint32 n, h, w, c;
 } Shape;
+
+#define PARAMETER 0.3 /* of the activations that have one */
 
 static const Shape shapes[] = {
   { 2, 3, 3, 3 },   { 1, 5, 7, 10 },   { 4, 9, 5, 33 },   { 3, 1, 1, 64 },
@@ -23,6 +26,13 @@ typedef enum {
   ADD, /* the residual's gradient is dy itself */
   RELU6,
   SILU,
+  LEAKY_RELU,
+  ELU,
+  HARD_SWISH,
+  GELU,
+  GELU_TANH,
+  TANH,
+  MISH,
 } Form;
 
 /* Of the batch norms of all cases. */
@@ -74,7 +84,14 @@ activation_of (Form form)
   static const guint activations[] = { [RELU] = DYNO_ACTIVATION_RELU,
                                        [ADD_RELU] = DYNO_ACTIVATION_RELU,
                                        [RELU6] = DYNO_ACTIVATION_RELU6,
-                                       [SILU] = DYNO_ACTIVATION_SILU };
+                                       [SILU] = DYNO_ACTIVATION_SILU,
+                                       [LEAKY_RELU] = DYNO_ACTIVATION_LEAKY_RELU,
+                                       [ELU] = DYNO_ACTIVATION_ELU,
+                                       [HARD_SWISH] = DYNO_ACTIVATION_HARD_SWISH,
+                                       [GELU] = DYNO_ACTIVATION_GELU,
+                                       [GELU_TANH] = DYNO_ACTIVATION_GELU_TANH,
+                                       [TANH] = DYNO_ACTIVATION_TANH,
+                                       [MISH] = DYNO_ACTIVATION_MISH };
   return form < G_N_ELEMENTS (activations) ? activations[form] : DYNO_ACTIVATION_NONE;
 }
 
@@ -88,6 +105,7 @@ case_reference (const Case *c, Form form)
                                .beta = c->beta,
                                .residual = form == ADD_RELU || form == ADD ? c->residual : NULL,
                                .activation = activation_of (form),
+                               .parameter = PARAMETER,
                                .eps = numbers.eps,
                                .momentum = numbers.momentum };
 }
@@ -119,7 +137,7 @@ build (Harness *h, const Case *c, Form form, gboolean fuse, DynoTensor **x, Dyno
   if (*residual)
     y = dyno_add (graph, y, *residual, "add");
   if (activation_of (form))
-    y = dyno_activation (graph, y, activation_of (form), "activation");
+    y = dyno_activation_with_parameter (graph, y, activation_of (form), PARAMETER, "activation");
   if (fuse)
     {
       guint nodes = dyno_graph_get_nodes (graph)->len;
@@ -261,27 +279,33 @@ test_large_rows (void)
 }
 
 static void
+check_evaluation (guint i, Form first, Form last)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    for (guint form = first; form <= last; form++)
+      {
+        Case c;
+        case_init (&c, &shapes[i], 0);
+        g_autoptr (Harness) h = harness_new (
+            &(HarnessParams){ .amp = amp, .kind = DYNO_COMMAND_FORWARD, .batch = shapes[i].n });
+        DynoTensor *x, *residual, *y = build (h, &c, form, TRUE, &x, &residual);
+        harness_run (h);
+        ReferenceBatchNorm s = case_reference (&c, form);
+        g_autofree double *want = g_new (double, c.count);
+        reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
+        g_autofree double *got = harness_read (h, y),
+                          *mean = harness_read_parameter (h, "bn.running_mean");
+        harness_assert_close (got, want, c.count, harness_tolerance (h), "y");
+        harness_assert_close (mean, c.mean, c.shape->c, 1e-12, "running mean");
+        case_clear (&c);
+      }
+}
+
+static void
 test_evaluation (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
-    for (guint amp = 0; amp < 2; amp++)
-      for (guint form = PLAIN; form <= SILU; form++)
-        {
-          Case c;
-          case_init (&c, &shapes[i], 0);
-          g_autoptr (Harness) h = harness_new (
-              &(HarnessParams){ .amp = amp, .kind = DYNO_COMMAND_FORWARD, .batch = shapes[i].n });
-          DynoTensor *x, *residual, *y = build (h, &c, form, TRUE, &x, &residual);
-          harness_run (h);
-          ReferenceBatchNorm s = case_reference (&c, form);
-          g_autofree double *want = g_new (double, c.count);
-          reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
-          g_autofree double *got = harness_read (h, y),
-                            *mean = harness_read_parameter (h, "bn.running_mean");
-          harness_assert_close (got, want, c.count, harness_tolerance (h), "y");
-          harness_assert_close (mean, c.mean, c.shape->c, 1e-12, "running mean");
-          case_clear (&c);
-        }
+    check_evaluation (i, PLAIN, SILU);
 }
 
 /* Frozen: y and the gradients are those of the running statistics, which stay as they are.  accumulate:
@@ -294,16 +318,18 @@ check_frozen (const Shape *shape, Form form, gboolean fuse, gboolean amp, gboole
   case_init (&c, shape, 0);
   ReferenceBatchNorm s = case_reference (&c, form);
   g_autofree double *want = g_new (double, c.count), *dx = g_new (double, c.count),
-                    *dr = g_new (double, c.count), *more = harness_random (11, c.count, 1);
+                    *dr = g_new (double, c.count), *bent_y = g_new (double, c.count),
+                    *more = harness_random (11, c.count, 1);
   ReferenceBatchNorm bent = case_reference (&c, form == ADD_RELU ? ADD : PLAIN);
-  reference_batch_norm_evaluate (&bent, c.mean, c.variance, want);
+  reference_batch_norm_evaluate (&bent, c.mean, c.variance, bent_y);
   for (gsize i = 0; i < c.count; i++) /* not where a rounding decides the slope */
-    c.dy[i] = want[i] > -0.02 && want[i] < 0.02 ? 0 : c.dy[i];
+    c.dy[i] = bent_y[i] > -0.02 && bent_y[i] < 0.02 ? 0 : c.dy[i];
   reference_batch_norm_evaluate (&s, c.mean, c.variance, want);
   for (gsize i = 0; i < c.count; i++)
     {
       guint k = (guint) (i % shape->c);
-      dr[i] = activation_of (form) && want[i] <= 0 ? 0 : c.dy[i];
+      dr[i] =
+          c.dy[i] * reference_activation_slope_with (activation_of (form), PARAMETER, bent_y[i]);
       dx[i] = c.gamma[k] / sqrt (c.variance[k] + (numbers.eps > 0 ? numbers.eps : 1e-5)) * dr[i];
       dx[i] += accumulate && c.x[i] > 0 ? more[i] : 0;
       dr[i] += accumulate && c.residual[i] > 0 ? more[i] : 0;
@@ -352,6 +378,19 @@ test_frozen (void)
       check_frozen (&shapes[2], ADD_RELU, TRUE, amp, TRUE, FALSE);
       check_frozen (&shapes[2], ADD_RELU, TRUE, amp, FALSE, TRUE);
     }
+}
+
+/* Those that only batch norms without a residual take. */
+static void
+test_more_activations_fused (void)
+{
+  for (guint form = LEAKY_RELU; form <= MISH; form++)
+    for (guint amp = 0; amp < 2; amp++)
+      {
+        check_train (&shapes[form & 1 ? 1 : 5], form, TRUE, amp, 0);
+        check_frozen (&shapes[2], form, TRUE, amp, FALSE, FALSE);
+      }
+  check_evaluation (2, LEAKY_RELU, MISH);
 }
 
 /* Values as large as the variances. */
@@ -488,6 +527,7 @@ typedef enum {
   REMATERIALISE_PLAIN,
   REMATERIALISE_RELU,
   REMATERIALISE_SILU,
+  REMATERIALISE_LEAKY,
   REMATERIALISE_POOL,
   REMATERIALISE_ADD,
   REMATERIALISE_ADD_RELU,
@@ -511,9 +551,12 @@ check_rematerialised (const Shape *shape, RematerialiseForm form, gboolean amp)
       if (adds)
         residual->keep = TRUE; /* as what another node of the backward pass reads */
       if (form != REMATERIALISE_PLAIN && form != REMATERIALISE_ADD)
-        y = dyno_activation (
-            graph, y, form == REMATERIALISE_SILU ? DYNO_ACTIVATION_SILU : DYNO_ACTIVATION_RELU,
-            "activation");
+        y = dyno_activation_with_parameter (graph, y,
+                                            form == REMATERIALISE_SILU ? DYNO_ACTIVATION_SILU
+                                            : form == REMATERIALISE_LEAKY
+                                                ? DYNO_ACTIVATION_LEAKY_RELU
+                                                : DYNO_ACTIVATION_RELU,
+                                            0.25, "activation");
       if (form == REMATERIALISE_POOL)
         y = dyno_max_pool (graph, y, "pool", 2, 2, 0);
       dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
@@ -635,6 +678,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/batchnorm/running-statistics-stay-finite",
                    test_running_statistics_stay_finite);
   g_test_add_func ("/nn/batchnorm/one-value-is-an-error", test_one_value);
+  g_test_add_func ("/nn/batchnorm/fused-more-activations-match-reference",
+                   test_more_activations_fused);
   g_test_add_func ("/nn/batchnorm/eps-and-momentum", test_eps_and_momentum);
   g_test_add_func ("/nn/batchnorm/bad-numbers-are-errors", test_bad_numbers);
   return g_test_run ();

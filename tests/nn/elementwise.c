@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* relu, add, accumulate and dropout. */
+/* Activations, add, accumulate and dropout. */
 #include "harness.h"
 #include "random.h"
 #include "reference/elementwise.h"
@@ -55,7 +55,7 @@ test_relu (void)
 static void
 test_activations (void)
 {
-  for (guint kind = DYNO_ACTIVATION_RELU6; kind <= DYNO_ACTIVATION_SIGMOID; kind++)
+  for (guint kind = DYNO_ACTIVATION_RELU6; kind < DYNO_N_ACTIVATIONS; kind++)
     for (guint i = 0; i < 3; i++)
       for (guint form = 0; form < 4; form++)
         {
@@ -92,7 +92,7 @@ static void
 test_activation_limits (void)
 {
   const double x[8] = { NAN, 200, -200, 0, 60000, -60000, INFINITY, 6 };
-  for (guint kind = DYNO_ACTIVATION_RELU6; kind <= DYNO_ACTIVATION_SIGMOID; kind++)
+  for (guint kind = DYNO_ACTIVATION_RELU6; kind < DYNO_N_ACTIVATIONS; kind++)
     {
       g_autoptr (Harness) h =
           harness_new (&(HarnessParams){ .amp = TRUE, .kind = DYNO_COMMAND_FORWARD });
@@ -104,6 +104,92 @@ test_activation_limits (void)
       for (guint i = 1; i < 8; i++)
         g_assert_cmpfloat (got[i], ==, harness_round_f16 (reference_activate (kind, x[i])));
     }
+}
+
+/* From -24 to 24 in steps that no bend falls on, close to zero, and the largest numbers: f and its
+ * slope are within a few roundings of fp32, and finite. */
+static void
+test_activation_precision (void)
+{
+  enum { N = 1040 };
+  double x[N], dy[N];
+  for (guint i = 0; i < N; i++)
+    {
+      x[i] = i < 1000 ? (float) ((i - 499.7) * 0.048)
+                      : (float) ((i & 1 ? -1 : 1) * exp2 (-(int) i / 8));
+      dy[i] = 1;
+    }
+  x[N - 1] = 3e38;
+  x[N - 2] = -3e38;
+  for (guint kind = DYNO_ACTIVATION_RELU6; kind < DYNO_N_ACTIVATIONS; kind++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE });
+      DynoTensor *input = harness_input (h, "x", 1, 1, N / 8, 8, x);
+      DynoTensor *y = dyno_activation (harness_graph (h), input, kind, "y");
+      harness_set_gradient (h, y, dy);
+      harness_run (h);
+      g_autofree double *got = harness_read (h, y), *slope = harness_read_gradient (h, input);
+      double worst = 0, worst_slope = 0;
+      for (guint i = 0; i < N; i++)
+        {
+          double want = reference_activate (kind, x[i]);
+          worst = fmax (worst, fabs (got[i] - want) / fmax (1, fabs (want)));
+          g_assert_true (isfinite (got[i]) && isfinite (slope[i]));
+          want = i < N - 2 ? reference_activation_slope (kind, x[i]) : slope[i];
+          worst_slope = fmax (worst_slope, fabs (slope[i] - want));
+        }
+      g_test_message ("%s: %.3g, slope %.3g", y->producer->op->name, worst, worst_slope);
+      g_assert_cmpfloat (worst, <, 4e-7);
+      g_assert_cmpfloat (worst_slope, <, 4e-6);
+    }
+}
+
+static void
+check_parameter (DynoActivation kind, double parameter, gboolean amp)
+{
+  const Shape *s = &shapes[1];
+  gsize count = shape_count (s);
+  g_autoptr (Harness) h = make (s, amp);
+  g_autofree double *x = harness_random (1, count, 9), *dy = harness_random (2, count, 1),
+                    *want = g_new (double, count), *dx = g_new (double, count);
+  DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
+  DynoTensor *y = dyno_activation_with_parameter (harness_graph (h), input, kind, parameter, "y");
+  double kept;
+  g_assert_true (dyno_node_get_attribute (y->producer, "parameter", &kept));
+  g_assert_cmpfloat (kept, ==, parameter);
+  harness_set_gradient (h, y, dy);
+  harness_run (h);
+  for (gsize k = 0; k < count; k++)
+    {
+      want[k] = reference_activate_with (kind, parameter, x[k]);
+      dx[k] = dy[k] * reference_activation_slope_with (kind, parameter, x[k]);
+    }
+  g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+  harness_assert_close (y_got, want, count, harness_tolerance (h), "y");
+  harness_assert_close (dx_got, dx, count, harness_tolerance (h), "dx");
+}
+
+/* By a slope of zero or below y does not say which side x was on. */
+static void
+test_activation_parameters (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_parameter (DYNO_ACTIVATION_LEAKY_RELU, 0.3, amp);
+      check_parameter (DYNO_ACTIVATION_LEAKY_RELU, 0, amp);
+      check_parameter (DYNO_ACTIVATION_LEAKY_RELU, -0.5, amp);
+      check_parameter (DYNO_ACTIVATION_LEAKY_RELU, 1.5, amp);
+      check_parameter (DYNO_ACTIVATION_ELU, 0.25, amp);
+      check_parameter (DYNO_ACTIVATION_ELU, -1.5, amp);
+    }
+  const double zeros[8] = { 0 };
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+  g_assert_null (dyno_activation_with_parameter (harness_graph (h),
+                                                 harness_input (h, "x", 1, 1, 1, 8, zeros),
+                                                 DYNO_ACTIVATION_ELU, 1e300, "y"));
+  g_autoptr (GError) error = NULL;
+  g_assert_false (dyno_graph_check (harness_graph (h), &error));
+  g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
 }
 
 /* NaN must not be hidden: the check for overflow relies on it. */
@@ -287,6 +373,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/relu/nan-passes", test_relu_nan);
   g_test_add_func ("/nn/activation/matches-reference", test_activations);
   g_test_add_func ("/nn/activation/limits", test_activation_limits);
+  g_test_add_func ("/nn/activation/precision", test_activation_precision);
+  g_test_add_func ("/nn/activation/parameters", test_activation_parameters);
   g_test_add_func ("/nn/relu/shared-gradient-is-not-overwritten", test_shared);
   g_test_add_func ("/nn/add/matches-reference", test_add);
   g_test_add_func ("/nn/add/shapes-must-agree", test_add_shapes);

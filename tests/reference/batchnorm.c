@@ -39,13 +39,14 @@ before (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 static double
 output (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 {
-  return reference_activate (s->activation, before (s, at, mean, variance));
+  return reference_activate_with (s->activation, s->parameter, before (s, at, mean, variance));
 }
 
 static double
 slope (const ReferenceBatchNorm *s, gsize at, double mean, double variance)
 {
-  return reference_activation_slope (s->activation, before (s, at, mean, variance));
+  return reference_activation_slope_with (s->activation, s->parameter,
+                                          before (s, at, mean, variance));
 }
 
 void

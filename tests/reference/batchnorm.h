@@ -12,6 +12,7 @@ typedef struct {
   const double *x, *gamma, *beta;
   const double *residual; /* NULL: none */
   guint activation;       /* see elementwise.h */
+  double parameter;       /* of the activation, where it has one */
   double eps, momentum;   /* 0 reads as 1e-5 and as 0.1 */
 } ReferenceBatchNorm;
 

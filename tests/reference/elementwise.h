@@ -6,7 +6,10 @@
 
 G_BEGIN_DECLS
 
-/* As DynoActivation numbers them; 0: x itself. */
+/* As DynoActivation numbers them; 0: x itself.  parameter: of LEAKY_RELU and ELU; without it
+ * PyTorch's default values. */
+double reference_activate_with (guint activation, double parameter, double x);
+double reference_activation_slope_with (guint activation, double parameter, double x);
 double reference_activate (guint activation, double x);
 double reference_activation_slope (guint activation, double x);
 

@@ -3,6 +3,7 @@
  * This holds only for functions with f (0) = 0, so that pads stay zero, and after a residual only
  * for ReLU, whose slope a mask holds. */
 #include "batchnorm-private.h"
+#include "elementwise.h"
 #include "fusion.h"
 #include "rewrite.h"
 
@@ -10,8 +11,7 @@ static gboolean
 can_take (DynoActivation activation, gboolean has_residual)
 {
   return activation == DYNO_ACTIVATION_RELU
-         || (!has_residual
-             && (activation == DYNO_ACTIVATION_RELU6 || activation == DYNO_ACTIVATION_SILU));
+         || (!has_residual && dyno_activation_keeps_zero (activation));
 }
 
 static gboolean
@@ -31,7 +31,10 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 static void
 apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
 {
-  ((DynoBatchNormAttributes *) other->attributes)->activation = node->op->traits.activation;
+  DynoBatchNormAttributes *attributes = other->attributes;
+  attributes->activation = node->op->traits.activation;
+  if (!dyno_node_get_attribute (node, "parameter", &attributes->parameter))
+    attributes->parameter = 0;
   dyno_rewrite_take_over (graph, other, node);
 }
 

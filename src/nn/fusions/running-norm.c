@@ -33,6 +33,7 @@ apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
   DynoTensor *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
   fused->affine = residual ? 2 : 1;
   fused->affine_activation = attributes->activation;
+  fused->affine_parameter = attributes->parameter;
   fused->affine_eps = attributes->eps;
   dyno_node_set_input (other, DYNO_CONV2D_AFFINE_RESIDUAL, residual);
   dyno_node_set_input (other, DYNO_CONV2D_AFFINE_MEAN, node->inputs[DYNO_BATCH_NORM_MEAN]);

@@ -20,6 +20,16 @@ typedef enum {
   DYNO_ACTIVATION_RELU6 = DYNO_ACTIVATION_ID_RELU6,
   DYNO_ACTIVATION_SILU = DYNO_ACTIVATION_ID_SILU,
   DYNO_ACTIVATION_SIGMOID = DYNO_ACTIVATION_ID_SIGMOID,
+  DYNO_ACTIVATION_TANH = DYNO_ACTIVATION_ID_TANH,
+  DYNO_ACTIVATION_LEAKY_RELU = DYNO_ACTIVATION_ID_LEAKY_RELU,
+  DYNO_ACTIVATION_ELU = DYNO_ACTIVATION_ID_ELU,
+  DYNO_ACTIVATION_GELU = DYNO_ACTIVATION_ID_GELU,
+  DYNO_ACTIVATION_GELU_TANH = DYNO_ACTIVATION_ID_GELU_TANH,
+  DYNO_ACTIVATION_HARD_SWISH = DYNO_ACTIVATION_ID_HARD_SWISH,
+  DYNO_ACTIVATION_HARD_SIGMOID = DYNO_ACTIVATION_ID_HARD_SIGMOID,
+  DYNO_ACTIVATION_SOFTPLUS = DYNO_ACTIVATION_ID_SOFTPLUS,
+  DYNO_ACTIVATION_MISH = DYNO_ACTIVATION_ID_MISH,
+  DYNO_N_ACTIVATIONS,
 } DynoActivation;
 
 /* Output 0 has the shape of each of the inputs, and its element i depends only on element i of the
@@ -37,7 +47,9 @@ typedef struct {
 } DynoPoolWindow;
 
 typedef struct {
-  DynoActivation activation; /* applied to input 0, as the only computation of the op */
+  /* applied to input 0, as the only computation of the op; its parameter, where it has one, is the
+   * op's attribute "parameter" */
+  DynoActivation activation;
   DynoElementwise elementwise;
   gboolean reads_own_output; /* the backward pass may read output 0 */
   /* The outputs may be computed again later from the same inputs, to the same bit: activation

@@ -77,7 +77,12 @@ DynoTensor *dyno_layer_norm_with_eps (DynoGraph *graph, DynoTensor *x, const cha
                                       double eps);
 DynoTensor *dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
-/* y = f (x), each value by itself; NONE is not allowed. */
+/* y = f (x), each value by itself; NONE is not allowed.  parameter: the slope of LEAKY_RELU, the
+ * alpha of ELU; the others read none.  Without it: PyTorch's, 0.01 and 1.  Errors: SHAPE for a
+ * parameter that is not finite. */
+DynoTensor *dyno_activation_with_parameter (DynoGraph *graph, DynoTensor *x,
+                                            DynoActivation activation, double parameter,
+                                            const char *name);
 DynoTensor *dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation activation,
                              const char *name);
 DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);

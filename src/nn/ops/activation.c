@@ -1,16 +1,67 @@
 /* SPDX-License-Identifier: MIT */
-/* relu, relu6, silu and sigmoid: y = f (x), f of shaders/shared/activation.h.  Input x; output y;
- * (N, H, W, C) both.
- * <name>_backward: dx = dy * f' (x).  Inputs y (silu: x) and dy; output dx, which is dy's memory
- * where no other node reads dy; (N, H, W, C) all. */
+/* Activations: y = f (x), f of shaders/shared/activation.h.  Input x; output y; (N, H, W, C) both.
+ * <name>_backward: dx = dy * f' (x).  Inputs y, or x where the slope is computed from x, and dy;
+ * output dx, which is dy's memory where no other node reads dy; (N, H, W, C) all. */
 #include "elementwise.h"
 #include "elementwise-push.h"
 #include "ops.h"
+#include <math.h>
 
 typedef struct {
   guint32 activation;
+  double parameter; /* a DynoActivation's; 0 where it has none */
   gboolean accumulate;
 } Activation;
+
+/* PyTorch's default values */
+#define LEAKY_RELU_SLOPE 0.01
+#define ELU_ALPHA        1.0
+
+static gboolean
+has_parameter (DynoActivation activation)
+{
+  return activation == DYNO_ACTIVATION_LEAKY_RELU || activation == DYNO_ACTIVATION_ELU;
+}
+
+gboolean
+dyno_activation_keeps_zero (DynoActivation activation)
+{
+  return activation != DYNO_ACTIVATION_SIGMOID && activation != DYNO_ACTIVATION_HARD_SIGMOID
+         && activation != DYNO_ACTIVATION_SOFTPLUS;
+}
+
+void
+dyno_elementwise_activation (DynoKernelSpec *spec, DynoActivation activation, double parameter)
+{
+  const union {
+    float number;
+    guint32 bits;
+  } exact = { (float) parameter };
+  if (activation == DYNO_ACTIVATION_NONE)
+    return;
+  dyno_kernel_spec_macro (spec, "ACTIVATION=%u", activation);
+  if (has_parameter (activation))
+    dyno_kernel_spec_macro (spec, "ACTIVATION_PARAMETER=uintBitsToFloat(0x%08xu)", exact.bits);
+}
+
+/* TRUE: the slope is computed from x.  The other functions say by y which slope x had. */
+static gboolean
+reads_x (const Activation *attributes)
+{
+  switch (attributes->activation)
+    {
+    case DYNO_ACTIVATION_RELU:
+    case DYNO_ACTIVATION_RELU6:
+    case DYNO_ACTIVATION_SIGMOID:
+    case DYNO_ACTIVATION_TANH:
+    case DYNO_ACTIVATION_HARD_SIGMOID:
+      return FALSE;
+    case DYNO_ACTIVATION_LEAKY_RELU:
+      return !(attributes->parameter > 0);
+    default:
+      return TRUE;
+    }
+}
 
 /* The macros of the kernel for the node's function; the elementwise lowering selects the shader by
  * them. */
@@ -21,15 +72,15 @@ lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *sha
   const Activation *attributes = node->attributes;
   DynoTensor *target = node->outputs[0];
   gboolean padded =
-      attributes->activation == DYNO_ACTIVATION_SIGMOID && !b && target->c != target->cp;
+      !dyno_activation_keeps_zero (attributes->activation) && !b && target->c != target->cp;
   const guint32 constants[] = { [DYNO_ACTIVATION_CVECS - 1] =
                                     target->cp / dyno_dtype_lanes (target->dtype),
                                 [DYNO_ACTIVATION_C - 1] = target->c };
   DynoKernelSpec spec = { .shader = shader };
-  dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
+  dyno_elementwise_activation (&spec, attributes->activation, attributes->parameter);
   if (padded)
     dyno_kernel_spec_macro (&spec, "PADDED=1");
-  if (b && attributes->activation == DYNO_ACTIVATION_SILU)
+  if (b && reads_x (attributes))
     dyno_kernel_spec_macro (&spec, "FROM_X=1");
   dyno_elementwise_lower_spec (lowering, node, pass, &spec, a, b, target, attributes->accumulate,
                                constants, padded ? G_N_ELEMENTS (constants) : 0, FALSE);
@@ -48,17 +99,28 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   lower (lowering, node, "forward", "activation/activation_forward.comp", node->inputs[0], NULL);
 }
 
-static const DynoAttribute backward_attributes[] = { DYNO_ATTRIBUTE (Activation, accumulate) };
+static const DynoAttribute activation_attributes[] = { DYNO_ATTRIBUTE (Activation, parameter),
+                                                       DYNO_ATTRIBUTE (Activation, accumulate) };
 
-#define BACKWARD(label)                                                                           \
-  {                                                                                               \
-    .name = label "_backward", DYNO_OP_ATTRIBUTES (backward_attributes), .lower = lower_backward, \
+#define BACKWARD(label)                                 \
+  {                                                     \
+    .name = label "_backward", .lower = lower_backward, \
+    DYNO_OP_ATTRIBUTES (activation_attributes),         \
   }
-static const DynoOpClass backward_classes[] = {
+static const DynoOpClass backward_classes[DYNO_N_ACTIVATIONS] = {
   [DYNO_ACTIVATION_RELU] = BACKWARD ("relu"),
   [DYNO_ACTIVATION_RELU6] = BACKWARD ("relu6"),
   [DYNO_ACTIVATION_SILU] = BACKWARD ("silu"),
   [DYNO_ACTIVATION_SIGMOID] = BACKWARD ("sigmoid"),
+  [DYNO_ACTIVATION_TANH] = BACKWARD ("tanh"),
+  [DYNO_ACTIVATION_LEAKY_RELU] = BACKWARD ("leaky_relu"),
+  [DYNO_ACTIVATION_ELU] = BACKWARD ("elu"),
+  [DYNO_ACTIVATION_GELU] = BACKWARD ("gelu"),
+  [DYNO_ACTIVATION_GELU_TANH] = BACKWARD ("gelu_tanh"),
+  [DYNO_ACTIVATION_HARD_SWISH] = BACKWARD ("hard_swish"),
+  [DYNO_ACTIVATION_HARD_SIGMOID] = BACKWARD ("hard_sigmoid"),
+  [DYNO_ACTIVATION_SOFTPLUS] = BACKWARD ("softplus"),
+  [DYNO_ACTIVATION_MISH] = BACKWARD ("mish"),
 };
 
 static void
@@ -74,14 +136,16 @@ backward (DynoGraph *graph, DynoNode *node)
   if (!dx)
     return;
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
-  DynoTensor *from = attributes.activation == DYNO_ACTIVATION_SILU ? x : y;
+  DynoTensor *from = reads_x (&attributes) ? x : y;
   dyno_graph_node (graph, &backward_classes[attributes.activation], name,
                    (DynoTensor *[]){ from, dy }, 2, &dx, 1, &attributes, sizeof attributes);
 }
 
+/* from_y: the slope may be computed from y */
 #define FORWARD(label, kind, from_y)                             \
   {                                                              \
     .name = label, .backward = backward, .lower = lower_forward, \
+    DYNO_OP_ATTRIBUTES (activation_attributes),                  \
     .traits = {                                                  \
       .activation = kind,                                        \
       .elementwise = DYNO_ELEMENTWISE_MAP,                       \
@@ -89,26 +153,47 @@ backward (DynoGraph *graph, DynoNode *node)
       .restorable = TRUE,                                        \
     },                                                           \
   }
-static const DynoOpClass classes[] = {
+static const DynoOpClass classes[DYNO_N_ACTIVATIONS] = {
   [DYNO_ACTIVATION_RELU] = FORWARD ("relu", DYNO_ACTIVATION_RELU, TRUE),
   [DYNO_ACTIVATION_RELU6] = FORWARD ("relu6", DYNO_ACTIVATION_RELU6, TRUE),
   [DYNO_ACTIVATION_SILU] = FORWARD ("silu", DYNO_ACTIVATION_SILU, FALSE),
   [DYNO_ACTIVATION_SIGMOID] = FORWARD ("sigmoid", DYNO_ACTIVATION_SIGMOID, TRUE),
+  [DYNO_ACTIVATION_TANH] = FORWARD ("tanh", DYNO_ACTIVATION_TANH, TRUE),
+  [DYNO_ACTIVATION_LEAKY_RELU] = FORWARD ("leaky_relu", DYNO_ACTIVATION_LEAKY_RELU, TRUE),
+  [DYNO_ACTIVATION_ELU] = FORWARD ("elu", DYNO_ACTIVATION_ELU, FALSE),
+  [DYNO_ACTIVATION_GELU] = FORWARD ("gelu", DYNO_ACTIVATION_GELU, FALSE),
+  [DYNO_ACTIVATION_GELU_TANH] = FORWARD ("gelu_tanh", DYNO_ACTIVATION_GELU_TANH, FALSE),
+  [DYNO_ACTIVATION_HARD_SWISH] = FORWARD ("hard_swish", DYNO_ACTIVATION_HARD_SWISH, FALSE),
+  [DYNO_ACTIVATION_HARD_SIGMOID] = FORWARD ("hard_sigmoid", DYNO_ACTIVATION_HARD_SIGMOID, TRUE),
+  [DYNO_ACTIVATION_SOFTPLUS] = FORWARD ("softplus", DYNO_ACTIVATION_SOFTPLUS, FALSE),
+  [DYNO_ACTIVATION_MISH] = FORWARD ("mish", DYNO_ACTIVATION_MISH, FALSE),
 };
 
 DynoTensor *
-dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation activation, const char *name)
+dyno_activation_with_parameter (DynoGraph *graph, DynoTensor *x, DynoActivation activation,
+                                double parameter, const char *name)
 {
+  const Activation attributes = { .activation = activation,
+                                  .parameter = has_parameter (activation) ? parameter : 0 };
   g_return_val_if_fail (
       activation != DYNO_ACTIVATION_NONE && (guint) activation < G_N_ELEMENTS (classes), NULL);
   if (!x)
     return NULL;
+  if (!isfinite ((float) attributes.parameter))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %s needs a finite number, not %g",
+                            name, classes[activation].name, parameter);
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);
   if (!y)
     return NULL;
-  const Activation attributes = { .activation = activation };
   dyno_graph_node (graph, &classes[activation], name, &x, 1, &y, 1, &attributes, sizeof attributes);
   return y;
+}
+
+DynoTensor *
+dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation activation, const char *name)
+{
+  return dyno_activation_with_parameter (
+      graph, x, activation, activation == DYNO_ACTIVATION_ELU ? ELU_ALPHA : LEAKY_RELU_SLOPE, name);
 }
 
 DynoTensor *

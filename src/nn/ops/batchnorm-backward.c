@@ -45,9 +45,9 @@
 static void
 backward_mask (DynoKernelSpec *spec, const DynoNormBackward *attributes)
 {
+  dyno_elementwise_activation (spec, attributes->activation, attributes->parameter);
   if (attributes->activation)
-    dyno_kernel_spec_macro (spec, "ACTIVATION=%u %s=1", attributes->activation,
-                            attributes->residual ? "SLOPE_MASK" : "SLOPE_X");
+    dyno_kernel_spec_macro (spec, "%s=1", attributes->residual ? "SLOPE_MASK" : "SLOPE_X");
 }
 
 static void
@@ -184,8 +184,8 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   if (!masked)
     backward_mask (&spec, attributes);
   rematerialise_macros (&spec, node, rematerialised);
-  if (rematerialised && attributes->activation)
-    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
+  if (rematerialised)
+    dyno_elementwise_activation (&spec, attributes->activation, attributes->parameter);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
@@ -372,11 +372,12 @@ backward_rematerialises (const DynoNode *node)
 }
 
 static const DynoAttribute backward_attributes[] = {
-  DYNO_ATTRIBUTE (DynoNormBackward, activation),  DYNO_ATTRIBUTE (DynoNormBackward, residual),
-  DYNO_ATTRIBUTE (DynoNormBackward, mask_store),  DYNO_ATTRIBUTE (DynoNormBackward, accumulate),
-  DYNO_ATTRIBUTE (DynoNormBackward, running),     DYNO_ATTRIBUTE (DynoNormBackward, pair),
-  DYNO_ATTRIBUTE (DynoNormBackward, pool.kernel), DYNO_ATTRIBUTE (DynoNormBackward, pool.stride),
-  DYNO_ATTRIBUTE (DynoNormBackward, pool.pad),    DYNO_ATTRIBUTE (DynoNormBackward, eps),
+  DYNO_ATTRIBUTE (DynoNormBackward, activation),  DYNO_ATTRIBUTE (DynoNormBackward, parameter),
+  DYNO_ATTRIBUTE (DynoNormBackward, residual),    DYNO_ATTRIBUTE (DynoNormBackward, mask_store),
+  DYNO_ATTRIBUTE (DynoNormBackward, accumulate),  DYNO_ATTRIBUTE (DynoNormBackward, running),
+  DYNO_ATTRIBUTE (DynoNormBackward, pair),        DYNO_ATTRIBUTE (DynoNormBackward, pool.kernel),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.stride), DYNO_ATTRIBUTE (DynoNormBackward, pool.pad),
+  DYNO_ATTRIBUTE (DynoNormBackward, eps),
 };
 
 const DynoOpClass dyno_batch_norm_backward_op = { .name = "batch_norm_backward",
@@ -447,6 +448,7 @@ dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
   DynoTensor *y = node->outputs[0], *dy = dyno_graph_gradient (graph, y);
   const DynoBatchNormAttributes *forward = node->attributes;
   DynoNormBackward attributes = { .activation = forward->activation,
+                                  .parameter = forward->parameter,
                                   .residual = residual != NULL,
                                   .own_dy = dyno_graph_gradient_is_own (graph, y),
                                   .running = dyno_batch_norm_uses_running (node),

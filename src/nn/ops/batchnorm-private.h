@@ -72,6 +72,7 @@ enum {
 
 typedef struct {
   guint32 activation;  /* a DynoActivation; with a residual or a pool NONE or RELU */
+  double parameter;    /* of the activation */
   DynoPoolWindow pool; /* kernel 0: no pooling; never with a residual */
   /* added to the running variance.  A batch norm that makes the residual in the loads is never one
    * by running statistics, so that its eps is in its inverse deviation already. */
@@ -121,6 +122,7 @@ enum {
 
 typedef struct {
   guint32 activation; /* a DynoActivation */
+  double parameter;   /* of the activation */
   gboolean residual;
   gboolean mask_store; /* dy is masked in place by the reducing pass */
   gboolean accumulate, accumulate_residual;

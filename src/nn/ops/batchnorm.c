@@ -161,8 +161,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
                           .push_bytes = sizeof (DynoBatchNormApplyPush) };
   dyno_elementwise_type (&spec, x->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
-  if (attributes->activation)
-    dyno_kernel_spec_macro (&spec, "ACTIVATION=%u", attributes->activation);
+  dyno_elementwise_activation (&spec, attributes->activation, attributes->parameter);
   if (residual)
     dyno_kernel_spec_macro (&spec, "ADDED=%d", node->inputs[DYNO_BATCH_NORM_RESIDUAL_MEAN] ? 2 : 1);
   if (dyno_batch_norm_uses_running (node))
@@ -203,6 +202,7 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, parameter),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.stride),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad),

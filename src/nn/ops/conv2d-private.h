@@ -19,7 +19,8 @@ typedef struct {
   /* forward: the product goes through a batch norm by running statistics before it is stored, AFFINE
    * and ACTIVATION of affine.glsl; 0: none */
   guint32 affine, affine_activation;
-  double affine_eps; /* added to the batch norm's variance */
+  double affine_parameter; /* of the activation */
+  double affine_eps;       /* added to the batch norm's variance */
   /* forward and wgrad: input 0 is the input of a batch norm, whose output after this activation is
    * made in the loads, LOAD of gemm-load.glsl, or of load.glsl for depthwise convolutions; 0: input
    * 0 is read as it is */
@@ -78,7 +79,7 @@ enum {
 };
 enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_MASK };
 
-#define DYNO_CONV2D_N_ATTRIBUTES 20
+#define DYNO_CONV2D_N_ATTRIBUTES 21
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];
 
 /* The blocks by which a convolution with groups becomes products that tiles can make: as many

@@ -8,6 +8,7 @@
 #include "batchnorm-push.h"
 #include "conv2d-private.h"
 #include "conv2d.h"
+#include "elementwise.h"
 #include <string.h>
 
 /* A device has as many processors as it runs workgroups of 256 at once; splitting aims at a tile
@@ -619,8 +620,7 @@ dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
     guint32 bits;
   } epsilon = { (float) shape->fused.affine_eps };
   dyno_kernel_spec_macro (spec, "AFFINE=%u", shape->fused.affine);
-  if (shape->fused.affine_activation)
-    dyno_kernel_spec_macro (spec, "ACTIVATION=%u", shape->fused.affine_activation);
+  dyno_elementwise_activation (spec, shape->fused.affine_activation, shape->fused.affine_parameter);
   if (epsilon.number != DYNO_BATCH_NORM_EPSILON)
     dyno_kernel_spec_macro (spec, "AFFINE_EPSILON=uintBitsToFloat(0x%08xu)", epsilon.bits);
 }

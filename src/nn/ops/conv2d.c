@@ -44,6 +44,7 @@ const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES] = {
   DYNO_ATTRIBUTE (DynoConv2dShape, dilation_w),
   DYNO_ATTRIBUTE (DynoConv2dShape, fused.affine),
   DYNO_ATTRIBUTE (DynoConv2dShape, fused.affine_activation),
+  DYNO_ATTRIBUTE (DynoConv2dShape, fused.affine_parameter),
   DYNO_ATTRIBUTE (DynoConv2dShape, fused.affine_eps),
   DYNO_ATTRIBUTE (DynoConv2dShape, fused.load),
 };

@@ -44,6 +44,12 @@ void dyno_elementwise_type (DynoKernelSpec *spec, DynoDtype dtype);
 /* Sets the macro WORDS64=1 (lanes.glsl) where the device is a CPU underneath. */
 void dyno_elementwise_words (DynoKernelSpec *spec, const DynoDeviceInfo *info);
 
+/* Sets the macros of lib/activation.glsl; NONE: no macro. */
+void dyno_elementwise_activation (DynoKernelSpec *spec, DynoActivation activation,
+                                  double parameter);
+/* TRUE: f (0) = 0, so that pad channels stay zero. */
+gboolean dyno_activation_keeps_zero (DynoActivation activation);
+
 /* Appends one dispatch over all of target; a and b may be NULL, accumulate sets ACCUMULATE=1.
  * Constant 0 is the count of accesses; the given constants follow it.  step: the kernel reads the
  * step's input. */
