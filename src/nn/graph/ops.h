@@ -89,6 +89,12 @@ DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
 /* x (N, H, W, C) times factors (N, 1, 1, C): y[n][h][w][c] = x[n][h][w][c] * factors[n][c] */
 DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);
+/* n tensors (N, H, W, C_i), in order -> (N, H, W, sum of the C_i): PyTorch's cat along the channels;
+ * the only one itself.  A tensor may stand there twice. */
+DynoTensor *dyno_concat (DynoGraph *graph, DynoTensor *const *tensors, guint n, const char *name);
+/* (N, H, W, C) -> (N, H, W, count), the channels from `first` on; x itself where these are all. */
+DynoTensor *dyno_channels (DynoGraph *graph, DynoTensor *x, const char *name, guint32 first,
+                           guint32 count);
 DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                            guint32 stride, guint32 pad);
 /* The same along a sequence (N, 1, T, C): PyTorch's MaxPool1d. */
