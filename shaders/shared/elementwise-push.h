@@ -8,6 +8,7 @@
 #define DYNO_ELEMENTWISE_COUNT  0 /* 16-byte accesses in a tensor */
 #define DYNO_ACTIVATION_CVECS   1 /* with PADDED: accesses in a pixel */
 #define DYNO_ACTIVATION_C       2
+#define DYNO_CHANNELWISE_CVECS  1 /* accesses in a pixel */
 #define DYNO_DROPOUT_STREAM     1
 #define DYNO_DROPOUT_THRESHOLD  2
 #define DYNO_DROPOUT_KEEP_SCALE 3

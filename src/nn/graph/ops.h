@@ -87,6 +87,12 @@ DynoTensor *dyno_activation (DynoGraph *graph, DynoTensor *x, DynoActivation act
                              const char *name);
 DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
+/* y = a * b, each value by itself; both have the same shape, and may be the same tensor. */
+DynoTensor *dyno_multiply (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
+/* x (N, H, W, C) by a parameter (C): y[n][h][w][c] = x[n][h][w][c] * weight[c], name.weight; and
+ * x[n][h][w][c] + bias[c], name.bias */
+DynoTensor *dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
+DynoTensor *dyno_add_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 /* x (N, H, W, C) times factors (N, 1, 1, C): y[n][h][w][c] = x[n][h][w][c] * factors[n][c] */
 DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);
 /* n tensors (N, H, W, C_i), in order -> (N, H, W, sum of the C_i): PyTorch's cat along the channels;

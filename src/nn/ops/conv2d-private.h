@@ -263,6 +263,9 @@ void dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name,
                                           const DynoOpClass *wgrad, DynoTensor *x, DynoTensor *dy,
                                           const DynoParameter *weight, const DynoParameter *bias,
                                           const DynoConv2dShape *shape);
+/* The same for a bias only. */
+void dyno_conv2d_append_bias_gradient (DynoGraph *graph, const char *name, DynoTensor *dy,
+                                       const DynoParameter *bias, const DynoConv2dShape *shape);
 /* The shape of a linear layer over rows, from `in` to `out` columns, as weight gradients read it;
  * and the nodes for its weight gradients. */
 DynoConv2dShape dyno_linear_shape (DynoGraph *graph, guint32 rows, guint32 in, guint32 out);

@@ -278,6 +278,16 @@ dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name, const DynoConv2d
 }
 
 void
+dyno_conv2d_append_bias_gradient (DynoGraph *graph, const char *name, DynoTensor *dy,
+                                  const DynoParameter *bias, const DynoConv2dShape *shape)
+{
+  g_autofree char *own = g_strconcat (name, ".bias", NULL);
+  if (bias->gradient)
+    dyno_graph_node (graph, &bias_op, own, &dy, 1, (DynoTensor *[]){ bias->gradient }, 1, shape,
+                     sizeof *shape);
+}
+
+void
 dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name, const DynoOpClass *wgrad,
                                      DynoTensor *x, DynoTensor *dy, const DynoParameter *weight,
                                      const DynoParameter *bias, const DynoConv2dShape *shape)
@@ -288,12 +298,8 @@ dyno_conv2d_append_weight_gradients (DynoGraph *graph, const char *name, const D
       dyno_graph_node (graph, wgrad, own, (DynoTensor *[]){ x, dy }, 2,
                        (DynoTensor *[]){ weight->gradient }, 1, shape, sizeof *shape);
     }
-  if (bias && bias->gradient)
-    {
-      g_autofree char *own = g_strconcat (name, ".bias", NULL);
-      dyno_graph_node (graph, &bias_op, own, &dy, 1, (DynoTensor *[]){ bias->gradient }, 1, shape,
-                       sizeof *shape);
-    }
+  if (bias)
+    dyno_conv2d_append_bias_gradient (graph, name, dy, bias, shape);
 }
 
 void

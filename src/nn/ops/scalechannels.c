@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* scale_channels: y[r][c] = x[r][c] * weight[c] over the rows r of x (N, H, W, C), as ConvNeXt's
+ * LayerScale.  Inputs x and weight (master); output y.
+ * scale_channels_backward, in one pass over x and dy:
+ *     dx[r][c] (+)= dy[r][c] * weight[c]
+ *     dweight[c] += sum over r of dy[r][c] * x[r][c]
+ * Inputs x, weight, dy; outputs dx, which is dy's memory where no other node reads dy, and dweight,
+ * each NULL where it is not wanted.  The kernel is that of scale, of one sample; its sums of parts
+ * of the rows are fp32 and are added up in a fixed order. */
+#include "conv2d-private.h"
+#include "elementwise.h"
+#include "elementwise-push.h"
+#include "ops.h"
+#include "scale-push.h"
+#include <stddef.h>
+
+/* rows that an invocation adds up, less than llvmpipe's limit of a loop */
+#define MOST_ROWS 16384
+
+typedef struct {
+  gboolean accumulate;
+} ScaleChannelsBackward;
+
+enum { BACKWARD_X, BACKWARD_WEIGHT, BACKWARD_DY, BACKWARD_N_INPUTS };
+enum { BACKWARD_DX, BACKWARD_DWEIGHT, BACKWARD_N_OUTPUTS };
+
+static DynoPixelSums
+split_rows (const DynoDeviceInfo *info, const DynoTensor *x, guint32 rows)
+{
+  DynoTensor one = *x;
+  one.n = one.h = 1;
+  one.w = rows;
+  DynoPixelSums sums = dyno_elementwise_pixel_sums (info, &one);
+  sums.split = (guint32) MIN (sums.split, (guint64) MOST_ROWS * sums.lanes);
+  sums.splits = (rows + sums.split - 1) / sums.split;
+  return sums;
+}
+
+static void
+lower_backward (DynoLowering *lowering, DynoNode *node)
+{
+  const ScaleChannelsBackward *attributes = node->attributes;
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoTensor *x = node->inputs[BACKWARD_X], *weight = node->inputs[BACKWARD_WEIGHT],
+             *dy = node->inputs[BACKWARD_DY], *partials = NULL;
+  DynoTensor *dx = node->outputs[BACKWARD_DX], *dweight = node->outputs[BACKWARD_DWEIGHT];
+  guint32 rows = x->n * x->h * x->w;
+  const DynoPixelSums sums = split_rows (info, x, rows);
+  DynoKernelSpec spec = { .shader = "scale/scale_backward.comp",
+                          .local_size = { sums.width, sums.lanes, 1 },
+                          .push_bytes = sizeof (DynoScalePush) };
+  if (dweight
+      && !(partials = dyno_lowering_workspace (lowering, "partials",
+                                               (guint64) sums.splits * x->cp * sizeof (float))))
+    return;
+  dyno_elementwise_type (&spec, x->dtype);
+  dyno_elementwise_words (&spec, info);
+  dyno_elementwise_count (lowering, x);
+  dyno_kernel_spec_macro (&spec, "FLOAT_FACTORS=1");
+  if (dx)
+    dyno_kernel_spec_macro (&spec, "DX=%d", attributes->accumulate ? 2 : 1);
+  if (dweight)
+    dyno_kernel_spec_macro (&spec, "DS=3");
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_PIXELS, rows);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_SAMPLES, 1);
+  dyno_kernel_spec_set (&spec, DYNO_SCALE_SPLIT, sums.split);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, "backward", &spec, sums.blocks, 1, sums.splits);
+  dispatch->flops = dyno_tensor_elements (x) * ((dx != NULL) + 2 * (dweight != NULL));
+  dispatch->bytes = dy->size_bytes + (dx ? dx->size_bytes * (attributes->accumulate ? 2 : 1) : 0)
+                    + (dweight ? x->size_bytes : 0);
+  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dy), dy, DYNO_ACCESS_READ);
+  if (dx)
+    {
+      dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, s), weight, DYNO_ACCESS_READ);
+      dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dx), dx,
+                          attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+    }
+  if (!dweight)
+    return;
+  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, x), x, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, ds), partials, DYNO_ACCESS_WRITE);
+  dyno_conv2d_lower_reduce (lowering, node, partials, dweight, x->cp, sums.splits);
+}
+
+static const DynoAttribute backward_attributes[] = { DYNO_ATTRIBUTE (ScaleChannelsBackward,
+                                                                     accumulate) };
+
+static const DynoOpClass backward_class = { .name = "scale_channels_backward",
+                                            DYNO_OP_ATTRIBUTES (backward_attributes),
+                                            .lower = lower_backward };
+
+static void
+backward (DynoGraph *graph, DynoNode *node)
+{
+  ScaleChannelsBackward attributes = { FALSE };
+  DynoTensor *x = node->inputs[0], *weight = node->inputs[1], *y = node->outputs[0];
+  DynoTensor *dy = dyno_graph_gradient (graph, y), *outputs[BACKWARD_N_OUTPUTS] = { NULL };
+  if (x->needs_gradient)
+    outputs[BACKWARD_DX] = dyno_graph_gradient_in_place (graph, x, y)
+                               ? dy
+                               : dyno_graph_gradient_target (graph, x, &attributes.accumulate);
+  outputs[BACKWARD_DWEIGHT] = weight->parameter->gradient;
+  if (!outputs[BACKWARD_DX] && !outputs[BACKWARD_DWEIGHT])
+    return;
+  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
+  dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ x, weight, dy },
+                   BACKWARD_N_INPUTS, outputs, BACKWARD_N_OUTPUTS, &attributes, sizeof attributes);
+}
+
+static void
+lower (DynoLowering *lowering, DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0];
+  const guint32 constants[] = { [DYNO_CHANNELWISE_CVECS - 1] =
+                                    x->cp / dyno_dtype_lanes (x->dtype) };
+  dyno_elementwise_lower (lowering, node, "forward", "channelwise/channelwise_apply.comp",
+                          node->inputs[0], node->inputs[1], node->outputs[0], FALSE, constants,
+                          G_N_ELEMENTS (constants), FALSE);
+}
+
+static const DynoOpClass scale_channels_class = {
+  .name = "scale_channels", .traits = { .restorable = TRUE }, .backward = backward, .lower = lower
+};
+
+DynoTensor *
+dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init)
+{
+  if (!x)
+    return NULL;
+  if ((guint64) x->n * x->h * x->w > G_MAXINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: %u x %u x %u rows are too many; lower the batch", name, x->n, x->h,
+                            x->w);
+  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL);
+  const DynoParameterLayout layout = dyno_layout_vector (x->c);
+  const DynoParameter *weight = dyno_graph_parameter (graph, weight_name, &layout, init, FALSE);
+  DynoTensor *y = weight ? dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c) : NULL;
+  if (!y)
+    return NULL;
+  dyno_graph_node (graph, &scale_channels_class, name, (DynoTensor *[]){ x, weight->master }, 2, &y,
+                   1, NULL, 0);
+  return y;
+}
