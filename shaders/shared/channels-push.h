@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the kernel that copies runs of channels. */
+/* Push constants of the kernel that copies runs of channels; the one that shuffles channels takes
+ * those of elementwise-push.h. */
 #ifndef DYNO_SHARED_CHANNELS_PUSH_H
 #define DYNO_SHARED_CHANNELS_PUSH_H
 #include "compat.h"
@@ -22,6 +23,10 @@
 #define DYNO_CHANNELS_END_5  12
 #define DYNO_CHANNELS_END_6  13
 #define DYNO_CHANNELS_END_7  14
+/* of a shuffle, after DYNO_ELEMENTWISE_COUNT */
+#define DYNO_SHUFFLE_CVECS  1
+#define DYNO_SHUFFLE_C      2
+#define DYNO_SHUFFLE_GROUPS 3
 
 DYNO_STRUCT (DynoChannelsPush) {
   uint64_t target;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* concat and channels: copies, so that values and gradients are exact where nothing is added. */
+/* concat, channels and channel_shuffle: copies, so that values and gradients are exact where nothing is added. */
 #include "harness.h"
 #include <string.h>
 
@@ -215,6 +215,46 @@ test_channels (void)
   check_channels (&sizes[2], &runs[3], TRUE);
 }
 
+/* accumulate: x has a gradient already. */
+static void
+check_shuffle (const Size *s, guint32 c, guint32 groups, gboolean amp, gboolean accumulate)
+{
+  gsize count = (gsize) s->n * s->h * s->w * c;
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1),
+                    *start = harness_random (3, count, 1), *want = g_new (double, count),
+                    *dx = g_new (double, count);
+  DynoTensor *tx = harness_input (h, "x", s->n, s->h, s->w, c, x);
+  DynoTensor *y = dyno_channel_shuffle (harness_graph (h), tx, "y", groups);
+  harness_set_gradient (h, y, dy);
+  if (accumulate)
+    harness_set_gradient (h, tx, start);
+  harness_run (h);
+  for (gsize i = 0; i < count; i++)
+    {
+      guint32 at = (guint32) (i % c), group = at / (c / groups), place = at % (c / groups);
+      gsize to = i - at + place * groups + group;
+      want[to] = x[i];
+      dx[i] = dy[to] + (accumulate ? start[i] : 0);
+    }
+  g_autofree double *got = harness_read (h, y), *dx_got = harness_read_gradient (h, tx);
+  assert_equal (got, want, count);
+  harness_assert_close (dx_got, dx, count, accumulate ? harness_tolerance (h) : 0, "dx");
+}
+
+static void
+test_shuffle (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_shuffle (&sizes[0], 6, 3, amp, FALSE);
+      check_shuffle (&sizes[1], 116, 2, amp, FALSE);
+      check_shuffle (&sizes[1], 33, 3, amp, TRUE);
+      check_shuffle (&sizes[2], 24, 8, amp, FALSE);
+    }
+}
+
 /* Nothing is copied where the result is the tensor itself; copies are no arithmetic. */
 static void
 test_whole (void)
@@ -224,6 +264,8 @@ test_whole (void)
   DynoTensor *x = harness_input (h, "x", 1, 1, 1, 5, values);
   g_assert_true (dyno_concat (harness_graph (h), &x, 1, "y") == x);
   g_assert_true (dyno_channels (harness_graph (h), x, "z", 0, 5) == x);
+  g_assert_true (dyno_channel_shuffle (harness_graph (h), x, "s", 1) == x);
+  g_assert_true (dyno_channel_shuffle (harness_graph (h), x, "s", 5) == x);
   DynoTensor *part = dyno_channels (harness_graph (h), x, "part", 2, 3);
   g_assert_cmpuint (part->producer->op->flops (part->producer), ==, 0);
   g_autofree char *text = dyno_node_print_attributes (part->producer);
@@ -234,7 +276,7 @@ static void
 test_shapes (void)
 {
   const double values[24] = { 0 };
-  for (guint form = 0; form < 6; form++)
+  for (guint form = 0; form < 8; form++)
     {
       g_autoptr (Harness) h = harness_new (&(HarnessParams){ .batch = 2 });
       DynoTensor *x = harness_input (h, "x", 2, 1, 2, 3, values),
@@ -245,7 +287,9 @@ test_shapes (void)
                       : form == 2 ? dyno_channels (harness_graph (h), x, "y", 1, 3)
                       : form == 3 ? dyno_channels (harness_graph (h), x, "y", 3, 1)
                       : form == 4 ? dyno_channels (harness_graph (h), x, "y", 1, G_MAXUINT32)
-                                  : dyno_channels (harness_graph (h), x, "y", 1, 0);
+                      : form == 5
+                          ? dyno_channels (harness_graph (h), x, "y", 1, 0)
+                          : dyno_channel_shuffle (harness_graph (h), x, "y", form == 6 ? 2 : 0);
       g_assert_null (y);
       g_autoptr (GError) error = NULL;
       g_assert_false (dyno_graph_check (harness_graph (h), &error));
@@ -261,6 +305,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/concat/gradients-accumulate", test_concat_accumulates);
   g_test_add_func ("/nn/concat/a-tensor-twice", test_concat_twice);
   g_test_add_func ("/nn/channels/takes-runs", test_channels);
+  g_test_add_func ("/nn/channel-shuffle/transposes-groups", test_shuffle);
   g_test_add_func ("/nn/channels/all-are-the-tensor-itself", test_whole);
   g_test_add_func ("/nn/channels/bad-shapes-are-errors", test_shapes);
   return g_test_run ();

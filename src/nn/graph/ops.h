@@ -101,6 +101,10 @@ DynoTensor *dyno_concat (DynoGraph *graph, DynoTensor *const *tensors, guint n, 
 /* (N, H, W, C) -> (N, H, W, count), the channels from `first` on; x itself where these are all. */
 DynoTensor *dyno_channels (DynoGraph *graph, DynoTensor *x, const char *name, guint32 first,
                            guint32 count);
+/* The channels of x as (groups, C / groups), transposed, as ShuffleNet's; groups divide C.  x itself
+ * where there is one group, or one for each channel. */
+DynoTensor *dyno_channel_shuffle (DynoGraph *graph, DynoTensor *x, const char *name,
+                                  guint32 groups);
 DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                            guint32 stride, guint32 pad);
 /* The same along a sequence (N, 1, T, C): PyTorch's MaxPool1d. */
