@@ -39,7 +39,8 @@ dyno_job_options_entries (DynoJobOptions *o, const GOptionEntry *own)
     { "targets", 0, 0, G_OPTION_ARG_FILENAME, &o->targets,
       "Targets of an X.npy (default: found beside it)", "FILE" },
     { "model", 'm', 0, G_OPTION_ARG_FILENAME, &o->model,
-      "One of those that dynoctl model lists: resnet18, mobilenetv2, mlp", "MODEL" },
+      "One of those that dynoctl model lists: resnet18, mobilenetv2, mlp; or an ONNX file",
+      "MODEL" },
     { "preset", 'p', 0, G_OPTION_ARG_FILENAME, &o->preset,
       "GPU preset by name or file; its memory becomes the budget", "PRESET" },
     { "level", 0, 0, G_OPTION_ARG_FILENAME, &o->level,
@@ -214,6 +215,15 @@ check_model (const char *name, GError **error)
   g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE, "--model %s: %s", name,
                cause->message);
   return FALSE;
+}
+
+void
+dyno_cli_set_weights (DynoJob *job, const char *weights)
+{
+  if (!weights)
+    return;
+  g_free (job->weights_in);
+  job->weights_in = strcmp (weights, "none") == 0 ? NULL : g_strdup (weights);
 }
 
 /* --- opening the data set --------------------------------------------------------------------- */

@@ -54,6 +54,10 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
                                    DynoCliJob *cli_job, int *code);
 
+/* Sets the start weights of a job to those of an option: NULL: they stay; "none": the job has
+ * none. */
+void dyno_cli_set_weights (DynoJob *job, const char *weights);
+
 /* The data set of a job.  With a command, a scan that takes long is reported on standard error; a
  * signal ends the wait for a disk that does not answer.  Errors: those of dyno_dataset_open. */
 DynoDataset *dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error);

@@ -12,6 +12,7 @@
 #define DEFAULT_STEPS    256 /* of a sequence */
 #define DEFAULT_FEATURES 64
 #define DEFAULT_CLASSES  1000
+#define UNSET            (-1)
 
 typedef struct {
   char *size;
@@ -70,7 +71,8 @@ add_up (const GArray *layers)
 }
 
 static void
-print_json (const DynoModel *model, const DynoNetworkParams *params, const GArray *layers)
+print_json (const DynoModel *model, const DynoNetworkParams *params, const GArray *layers,
+            const GPtrArray *notes)
 {
   const Totals totals = add_up (layers);
   DynoJson json;
@@ -106,13 +108,18 @@ print_json (const DynoModel *model, const DynoNetworkParams *params, const GArra
       dyno_json_end_object (&json);
     }
   dyno_json_end_array (&json);
+  dyno_json_begin_array (&json, "notes");
+  for (guint i = 0; i < notes->len; i++)
+    dyno_json_string (&json, NULL, g_ptr_array_index (notes, i));
+  dyno_json_end_array (&json);
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
 }
 
 static void
-print_text (const DynoModel *model, const DynoNetworkParams *params, const GArray *layers)
+print_text (const DynoModel *model, const DynoNetworkParams *params, const GArray *layers,
+            const GPtrArray *notes)
 {
   g_autoptr (DynoTable) table =
       dyno_table_new ("layer", "kind", "output", "parameters", "FLOP", "memory", NULL);
@@ -137,6 +144,8 @@ print_text (const DynoModel *model, const DynoNetworkParams *params, const GArra
                  "batch %u, %s",
                  model->title, totals.parameters, parameters, flops, bytes, params->batch,
                  params->precision.name);
+  for (guint i = 0; i < notes->len; i++)
+    dyno_out_line ("%s", (const char *) g_ptr_array_index (notes, i));
 }
 
 /* "224", "224x160" (height x width) or "224x160x1". */
@@ -166,15 +175,19 @@ describe (const DynoModel *model, const Options *options, const guint32 size[3],
                                .mode = DYNO_MODE_PREDICT,
                                .no_fusion = TRUE };
 
+  if (options->classes == UNSET)
+    params.n_outputs = values                  ? values
+                       : model->n_file_outputs ? model->n_file_outputs
+                                               : DEFAULT_CLASSES;
   params.schema = dyno_schema_image (DYNO_ELEMENT_U8, size[0], size[1], size[2], values);
   g_autoptr (DynoGraph) graph = dyno_network_build (&params, error);
   if (!graph)
     return FALSE;
   g_autoptr (GArray) layers = dyno_network_list_layers (graph);
   if (options->as_json)
-    print_json (model, &params, layers);
+    print_json (model, &params, layers, dyno_network_get_notes (graph));
   else
-    print_text (model, &params, layers);
+    print_text (model, &params, layers, dyno_network_get_notes (graph));
   return TRUE;
 }
 
@@ -184,15 +197,16 @@ dyno_verb_model (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   g_auto (GStrv) names = NULL;
   g_autofree char *size_text = NULL;
-  Options options = { .batch = 1, .classes = DEFAULT_CLASSES, .width = 1 };
+  Options options = { .batch = 1, .classes = UNSET, .width = 1 };
   guint32 size[3] = { DEFAULT_SIDE, DEFAULT_SIDE, 3 };
   int code;
   const GOptionEntry entries[] = {
     { "size", 's', 0, G_OPTION_ARG_FILENAME, &size_text,
-      "Input, height x width x channels (224x224x3), of a model for sequences steps x features x 1 "
-      "(256x64x1)",
+      "Input, height x width x channels (224x224x3, or that of the file), of a model for sequences "
+      "steps x features x 1 (256x64x1)",
       "SIZE" },
-    { "classes", 0, 0, G_OPTION_ARG_INT, &options.classes, "Outputs (1000)", "N" },
+    { "classes", 0, 0, G_OPTION_ARG_INT, &options.classes, "Outputs (1000, or those of the file)",
+      "N" },
     { "batch", 'b', 0, G_OPTION_ARG_INT, &options.batch, "Batch size (1)", "N" },
     { "width", 0, 0, G_OPTION_ARG_DOUBLE, &options.width, "Scales the channels (1)", "FACTOR" },
     { "amp", 0, 0, G_OPTION_ARG_NONE, &options.amp, "Sizes with mixed precision", NULL },
@@ -200,7 +214,7 @@ dyno_verb_model (int argc, char **argv)
     { NULL },
   };
 
-  if (!dyno_cli_parse (argc, argv, "[MODEL]",
+  if (!dyno_cli_parse (argc, argv, "[MODEL | FILE.onnx]",
                        "Lists the models, or the layers of one: shapes, parameters, work and "
                        "memory of the forward pass.",
                        entries, NULL, &names, 1, &code))
@@ -212,10 +226,17 @@ dyno_verb_model (int argc, char **argv)
     }
   if (size_text && !read_size (size_text, size))
     return dyno_cli_usage (argv[0], "--size takes 224, 224x160 or 224x160x1, not “%s”", size_text);
-  if (options.batch < 1 || options.classes < 1)
+  if (options.batch < 1 || (options.classes < 1 && options.classes != UNSET))
     return dyno_cli_usage (argv[0], "--batch and --classes take numbers from 1");
   const DynoModel *model = dyno_model_find (names[0], &error);
-  if (model && model->reads_lengths && !size_text)
+  if (model && !size_text && model->height > 0 && model->width > 0)
+    {
+      size[0] = model->height;
+      size[1] = model->width;
+    }
+  if (model && !size_text && model->channels > 0)
+    size[2] = model->channels;
+  if (model && (model->reads_lengths || model->sequences) && !size_text)
     {
       size[0] = DEFAULT_STEPS;
       size[1] = DEFAULT_FEATURES;

@@ -671,7 +671,7 @@ prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *co
 
   if (code != DYNO_EXIT_OK)
     return code;
-  cli_job->job->weights_in = g_strdup (o->weights);
+  dyno_cli_set_weights (cli_job->job, o->weights);
   cli_job->job->weights_out = g_strdup (o->save_weights);
   cli_job->job->resume = g_strdup (o->options.resume);
   cli_job->job->max_steps = o->steps != DYNO_OPTION_UNSET ? o->steps : 0;
@@ -746,7 +746,8 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force,
       "Write over an earlier run in --out, or the file of --save-weights", NULL },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
-      "Start from these weights (safetensors, .pth or .onnx, torchvision's names)", "FILE" },
+      "Start from these weights (safetensors, .pth or .onnx, torchvision's names), or from none",
+      "FILE" },
     { "save-weights", 0, 0, G_OPTION_ARG_FILENAME, &o.save_weights,
       "Write the weights here at the end", "FILE" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &o.options.resume,

@@ -74,7 +74,7 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
   *params = (DynoDatasetParams){ .targets = job->targets,
                                  .axes = (DynoAxes) job->settings.data_layout,
                                  .task = (DynoTask) job->settings.data_task,
-                                 .sequences = model && model->reads_lengths,
+                                 .sequences = model && (model->reads_lengths || model->sequences),
                                  .links = job->settings.data_links,
                                  .one_class = job->settings.data_one_class,
                                  .threads = (guint) job->settings.threads };
@@ -149,6 +149,11 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
         info->name, *width, *height);
   if (info->resizable && wanted)
     *width = *height = wanted;
+  else if (info->resizable && model->width > 0 && model->height > 0)
+    {
+      *width = model->width;
+      *height = model->height;
+    }
   else if (info->resizable && !uniform)
     *width = *height = MIN (MAX (info->max_width, info->max_height), MOST_SIZE);
   if (info->resizable && !wanted)

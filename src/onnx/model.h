@@ -133,6 +133,15 @@ DynoOnnxModel *dyno_onnx_model_parse (GBytes *bytes, const char *folder, DynoOnn
  * Errors: as above, IO. */
 DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GError **error);
 
+/* The model without weights, as a file: nodes, sizes, and an input for each weight with its shape,
+ * after the inputs of the model.  Floats of more than four elements, or of several axes, are
+ * weights; other initialisers stay.  Names, and texts that describe the model, are the same in each
+ * file that the same network is written to.  g_bytes_unref.  model: READ_ALL.
+ * Errors: those of dyno_onnx_tensor_read. */
+GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);
+/* TRUE: dyno_onnx_model_write_network has made the file. */
+gboolean dyno_onnx_model_is_network (const DynoOnnxModel *model);
+
 DynoOnnxModel *dyno_onnx_model_ref (DynoOnnxModel *model);
 void dyno_onnx_model_unref (DynoOnnxModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoOnnxModel, dyno_onnx_model_unref)

@@ -5,6 +5,7 @@
  *   written. */
 #include "checkpoint.h"
 #include "bestepoch.h"
+#include "embedded.h"
 #include "file.h"
 #include "hash.h"
 #include "planjob.h"
@@ -245,6 +246,7 @@ make_metadata (const DynoJob *job, guint64 content_hash, const DynoPosition *pos
 
   add_pair (metadata, "dyno_checkpoint", g_strdup (VERSION));
   add_pair (metadata, "model", g_utf8_make_valid (job->model, -1));
+  dyno_embedded_append (job->model, metadata);
   add_pair (metadata, "data", g_utf8_make_valid (job->data ? job->data : "", -1));
   add_pair (metadata, "ranks", g_strdup_printf ("%u", MAX (job->ranks, 1)));
   add_pair (metadata, "data_hash", g_strdup_printf ("%016" G_GINT64_MODIFIER "x", content_hash));
@@ -401,6 +403,11 @@ dyno_checkpoint_read_job (const char *path, DynoJob *job, GPtrArray *warnings, G
     return FALSE;
   if (!model)
     return fail (error, "“%s” is no checkpoint: it does not say its model", shown);
+  if (!dyno_embedded_adopt (file, error))
+    {
+      g_prefix_error (error, "“%s”: ", shown);
+      return FALSE;
+    }
   g_free (job->model);
   job->model = g_strdup (model);
   read_settings (file, &job->settings, unknown);

@@ -11,6 +11,7 @@ struct _DynoSafetensors {
   GArray *tensors;
   GHashTable *by_name; /* char * to place + 1 */
   GHashTable *metadata;
+  char *shown; /* the path, as messages show it; NULL: the file was parsed from memory */
 };
 
 /* An empty one, which takes bytes over. */

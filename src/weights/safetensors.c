@@ -451,7 +451,9 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
     file = dyno_pth_matches (bytes, size)         ? dyno_pth_parse (bytes, size, error)
            : dyno_onnx_file_matches (bytes, size) ? dyno_onnx_file_parse (bytes, size, error)
                                                   : dyno_safetensors_parse (bytes, size, error);
-  if (!file)
+  if (file)
+    file->shown = g_steal_pointer (&shown);
+  else
     g_prefix_error (error, "“%s”: ", shown);
   return file;
 }
@@ -468,6 +470,7 @@ dyno_safetensors_free (DynoSafetensors *file)
   g_hash_table_unref (file->metadata);
   g_ptr_array_unref (file->blocks);
   g_free (file->bytes);
+  g_free (file->shown);
   g_free (file);
 }
 

@@ -4,6 +4,8 @@
  * finite. */
 #include "weightsinfo.h"
 #include "datafile.h"
+#include "embedded.h"
+#include "safetensors-private.h"
 #include "timmnames.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -168,6 +170,7 @@ void
 dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs)
 {
   add (pairs, "model", g_utf8_make_valid (info->model, -1));
+  dyno_embedded_append (info->model, pairs);
   add (pairs, "model.width", number (info->model_width));
   add (pairs, "task", g_strdup (info->is_values ? "values" : "classes"));
   add (pairs, "outputs", g_strdup_printf ("%u", info->n_outputs));
@@ -398,8 +401,13 @@ dyno_weights_info_read (DynoSafetensors *file, GError **error)
 
   info->model = g_strdup (dyno_safetensors_get_metadata (file, "model"));
   info->model_width = 1;
-  if (!read_outputs (file, info, error) || !read_input (file, info, error))
-    return NULL;
+  if (!dyno_embedded_adopt (file, error) || !read_outputs (file, info, error)
+      || !read_input (file, info, error))
+    {
+      if (file->shown)
+        g_prefix_error (error, "“%s”: ", file->shown);
+      return NULL;
+    }
   return g_steal_pointer (&info);
 }
 

@@ -3,7 +3,7 @@
  * and how that is normalised, the meaning of the outputs.  Who has the file needs nothing else to
  * predict.
  *
- * Keys (all strings, lists as JSON): model, model.width, task ("classes" or "values"), outputs,
+ * Keys (all strings, lists as JSON): model, network (embedded.h), model.width, task ("classes" or "values"), outputs,
  * classes, targets, units; input.element ("uint8", "int32", "float32"), input.axes ("HWC", "TF",
  * "C"), input.shape, input.variable and input.pad (of sequences), input.scale (what an element is
  * multiplied by), input.mean and input.deviation (per channel; after the scale). */

@@ -126,9 +126,10 @@ add (QueueOptions *o)
   o->options.quiet = o->quiet;
   if (!dyno_job_options_resolve (o->command, &o->options, &cli_job, &code))
     return code;
-  cli_job.job->weights_in = g_strdup (o->weights);
+  dyno_cli_set_weights (cli_job.job, o->weights);
   cli_job.job->max_steps = o->steps == DYNO_OPTION_UNSET ? 0 : o->steps;
-  if ((!o->weights || check_weights (o->weights, &error)) && find_folder (o, cli_job.job, &error))
+  if ((!cli_job.job->weights_in || check_weights (cli_job.job->weights_in, &error))
+      && find_folder (o, cli_job.job, &error))
     id = dyno_store_add_job (o->store, cli_job.job, &error);
   if (id == 0 && !o->out && cli_job.job->out_dir && g_rmdir (cli_job.job->out_dir) == 0)
     g_rmdir (RUNS_FOLDER);
@@ -486,7 +487,8 @@ dyno_verb_queue (int argc, char **argv)
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &o.out,
       "Folder of the job's run (default: a new one, runs/MODEL-DATA-N)", "DIR" },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
-      "Start from these weights (safetensors, .pth or .onnx, torchvision's names)", "FILE" },
+      "Start from these weights (safetensors, .pth or .onnx, torchvision's names), or from none",
+      "FILE" },
     { "stop-on-failure", 0, 0, G_OPTION_ARG_NONE, &o.stop_on_failure,
       "start: no further job after one that failed", NULL },
     { "quiet", 'q', 0, G_OPTION_ARG_NONE, &o.quiet, "Only errors and warnings", NULL },

@@ -3,6 +3,7 @@
  * the assignments, each over the one before. */
 #include "settings-sources.h"
 #include "checkpoint.h"
+#include "embedded.h"
 #include <string.h>
 
 /* settings.ini of a run that is named by its folder or by its checkpoint; NULL: there is none. */
@@ -81,6 +82,31 @@ replace (char **field, const char *value)
   *field = g_strdup (value);
 }
 
+/* A path becomes the name of its network, and its file gives the start weights, unless a run is
+ * resumed.  The file of a run gives the network that the run has trained. */
+static gboolean
+resolve_network (const DynoSettingsSources *sources, DynoJob *job, GError **error)
+{
+  g_autofree char *checkpoint =
+      sources->resume ? dyno_checkpoint_find (sources->resume, NULL) : NULL;
+  gboolean has_weights;
+
+  if (checkpoint)
+    dyno_embedded_adopt_path (checkpoint);
+  if (!job->model || !dyno_model_is_path (job->model))
+    return TRUE;
+  const DynoModel *model = dyno_model_open (job->model, &has_weights, error);
+  if (!model)
+    return FALSE;
+  if (has_weights && !sources->resume)
+    {
+      g_free (job->weights_in);
+      job->weights_in = g_canonicalize_filename (job->model, NULL);
+    }
+  replace (&job->model, model->name);
+  return TRUE;
+}
+
 gboolean
 dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job, GError **error)
 {
@@ -90,7 +116,7 @@ dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job, GE
   replace (&job->data, sources->data);
   replace (&job->targets, sources->targets);
   replace (&job->model, sources->model);
-  return TRUE;
+  return resolve_network (sources, job, error);
 }
 
 /* The preset's advice depends on model and image size, which the sources above the preset may set:

@@ -19,12 +19,13 @@ typedef struct {
   const char *file;       /* settings file */
   const char *const *set; /* "KEY=VALUE" of --set, the last of a key wins; NULL ends them */
   const char *const *own; /* the same, for settings that have an option of their own */
-  const char *data, *targets, *model; /* names */
+  /* Names.  The model may be the path of an ONNX file, whose weights the run then starts from. */
+  const char *data, *targets, *model;
 } DynoSettingsSources;
 
-/* The first call takes the job's names and all settings that are needed to open its data set, which
+/* The first call takes the job's names (and, of a network of an ONNX file, its start weights) and all settings that are needed to open its data set, which
  * are all but the preset's.  Mistakes in file, set and own are reported now, before a long scan.
- * Errors: READ, SETTING, CHECKPOINT. */
+ * Errors: READ, SETTING, CHECKPOINT; DYNO_NN_ERROR_MODEL, of an ONNX file. */
 gboolean dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job,
                                      GError **error);
 

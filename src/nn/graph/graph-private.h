@@ -42,6 +42,7 @@ struct _DynoGraph {
   float *target_scale;       /* host copy of `standard` */
   DynoMetricInfo *metrics;   /* of the loss; NULL: none yet */
   guint n_metrics;
+  GPtrArray *notes; /* char *, about a network that was read from a file */
   DynoMix mix; /* of the batch that the input is prepared from */
 };
 

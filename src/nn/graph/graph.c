@@ -79,6 +79,7 @@ dyno_graph_new (const DynoGraphParams *params)
       g_hash_table_new_full (NULL, NULL, NULL, (GDestroyNotify) g_ptr_array_unref);
   graph->node_index = g_hash_table_new (NULL, NULL);
   graph->pending = g_array_new (FALSE, FALSE, sizeof (DynoPendingSum));
+  graph->notes = g_ptr_array_new_with_free_func (g_free);
   graph->cursor = G_MAXUINT;
   graph->step_input =
       dyno_graph_tensor (graph, "step_input", DYNO_DTYPE_I32, DYNO_SPACE_STEP_IN, 1, 1, 1,
@@ -106,6 +107,7 @@ dyno_graph_free (DynoGraph *graph)
   g_hash_table_unref (graph->gradient_shares);
   g_hash_table_unref (graph->node_index);
   g_array_unref (graph->pending);
+  g_ptr_array_unref (graph->notes);
   g_strfreev (graph->freeze);
   g_free (graph->target_scale);
   g_free (graph->metrics);

@@ -8,56 +8,10 @@
 #include "fusion.h"
 #include "graph-private.h"
 #include "intl.h"
-#include "models.h"
+#include "ops.h"
 #include "plan-private.h"
-#include "text.h"
 
 #define MAX_SIDE 65536
-
-const DynoModel *const *
-dyno_model_list (void)
-{
-  static const DynoModel *const models[] = { &dyno_model_simplecnn,
-                                             &dyno_model_resnet18,
-                                             &dyno_model_resnet34,
-                                             &dyno_model_resnet50,
-                                             &dyno_model_resnet101,
-                                             &dyno_model_resnext50,
-                                             &dyno_model_mobilenetv2,
-                                             &dyno_model_efficientnet_b0,
-                                             &dyno_model_headpose_resnet18,
-                                             &dyno_model_headpose_resnet50,
-                                             &dyno_model_mlp,
-                                             &dyno_model_cnnlstm,
-                                             &dyno_model_cnn1d,
-                                             &dyno_model_cnn1d_dilated,
-                                             NULL };
-  return models;
-}
-
-const DynoModel *
-dyno_model_find (const char *name, GError **error)
-{
-  const DynoModel *const *models = dyno_model_list ();
-  g_autoptr (GPtrArray) names = g_ptr_array_new ();
-
-  name = name ? name : "";
-  for (guint i = 0; models[i]; i++)
-    if (g_str_equal (models[i]->name, name))
-      return models[i];
-    else
-      g_ptr_array_add (names, (gpointer) models[i]->name);
-  g_ptr_array_add (names, NULL);
-  g_autofree char *all = g_strjoinv (", ", (char **) names->pdata);
-  const char *meant = dyno_text_nearest (name, (const char *const *) names->pdata, 2);
-  if (meant)
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
-                 _ ("There is no model “%s”; did you mean “%s”? There are %s"), name, meant, all);
-  else
-    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
-                 _ ("There is no model “%s”; there are %s"), name, all);
-  return NULL;
-}
 
 /* TRUE: the target field fits the loss. */
 static gboolean
@@ -111,6 +65,10 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
                  "%s takes images from %u to %u pixels a side, not %u x %u", model->title,
                  model->min_size, MAX_SIDE, width, height);
+  else if (model->channels > 0 && channels != model->channels)
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
+                 _ ("%s takes samples of %u channels, the data has %u"), model->title,
+                 model->channels, channels);
   else
     return params->mode == DYNO_MODE_PREDICT || check_target (params, error);
   return FALSE;
@@ -240,7 +198,8 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                             : NULL;
   graph->logits = model->build (
       graph, x,
-      &(DynoModelParams){ .lengths = lengths,
+      &(DynoModelParams){ .model = model,
+                          .lengths = lengths,
                           .n_outputs = params->n_outputs,
                           .width = params->model_width > 0.0 ? params->model_width : 1.0,
                           .dropout = params->dropout });
@@ -280,6 +239,12 @@ dyno_network_find_input (DynoGraph *graph, DynoFieldRole role)
 {
   int i = dyno_schema_find_index (&graph->schema, role);
   return i < 0 ? NULL : graph->inputs[i];
+}
+
+const GPtrArray *
+dyno_network_get_notes (DynoGraph *graph)
+{
+  return graph->notes;
 }
 
 DynoTensor *

@@ -3,6 +3,7 @@
  * plain parameters.  build.h takes the graph from there. */
 #pragma once
 #include "graph.h"
+#include "model.h"
 #include "schema.h"
 
 G_BEGIN_DECLS
@@ -21,7 +22,7 @@ typedef enum {
 } DynoLoss;
 
 typedef struct {
-  const char *model;  /* name in the table of models */
+  const char *model;  /* as dyno_model_find reads it */
   double model_width; /* scales channels; 0 reads as 1 */
   double dropout;     /* before the last layer, in training, for models that have dropout */
   guint32 batch;
@@ -60,6 +61,9 @@ DynoTensor *dyno_network_find_input (DynoGraph *graph,
 /* (N, 1, 1, n_outputs), compute type or F32; kept for the host except in training */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);
 
+/* Notes (char *) about a network that was read from a file, such as nodes that were left out. */
+const GPtrArray *dyno_network_get_notes (DynoGraph *graph);
+
 /* The linear layer that makes the logits.  FALSE: the model does not end in a linear layer. */
 gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight,
                                 const DynoParameter **bias);
@@ -74,13 +78,16 @@ guint32 dyno_network_get_n_scaled (DynoGraph *graph);
 guint32 dyno_network_get_n_weighted (DynoGraph *graph);
 
 /* Models. */
+typedef struct _DynoModel DynoModel;
+
 typedef struct {
+  const DynoModel *model; /* that is built */
   guint32 n_outputs;
   double width, dropout;
   DynoTensor *lengths; /* of the input's sequences; NULL: there are none */
 } DynoModelParams;
 
-typedef struct {
+struct _DynoModel {
   const char *name;  /* "resnet18" */
   const char *title; /* "ResNet-18" */
   const char *summary;
@@ -94,12 +101,38 @@ typedef struct {
   gboolean reads_lengths; /* steps of a sequence past its length do not count */
   /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs). */
   DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params);
-} DynoModel;
 
-const DynoModel *const *dyno_model_list (void); /* NULL-terminated */
-/* NULL reads as "".  Errors: MODEL; the message names the model that was probably meant, and all
- * models. */
+  /* Of a network that was read from an ONNX file; 0 or NULL for others. */
+  const DynoOnnxModel *network;
+  gboolean sequences;              /* the input is a sequence */
+  guint32 height, width, channels; /* of the input where the file says them; 0: it does not */
+  /* outputs of the file's last layer; 0: no layer can get the number of outputs of the data */
+  guint32 n_file_outputs;
+};
+
+/* Models live as long as the process, and are immutable.  The functions may be called from any
+ * thread. */
+
+/* The models that Dyno brings along, NULL-terminated. */
+const DynoModel *const *dyno_model_list (void);
+/* A model by its name, or a network by its name ("net@0123456789abcdef") or by the path of its file,
+ * which has a slash or ends in .onnx.  NULL reads as "".  Errors: MODEL; the message names the model
+ * that was probably meant, and all models. */
 const DynoModel *dyno_model_find (const char *name, GError **error);
+/* Reads a network from an ONNX file, and keeps it without its weights in the user's folder of
+ * networks, where later processes find it by its name.  has_weights, which may be NULL, becomes
+ * TRUE where the file holds weights too.
+ * Errors: MODEL: the file cannot be read or is corrupt; or operators are not supported, which the
+ * message lists. */
+const DynoModel *dyno_model_open (const char *path, gboolean *has_weights, GError **error);
+/* TRUE: dyno_model_find takes the name for a path. */
+gboolean dyno_model_is_path (const char *name);
+/* The file of a network without the weights, as a run keeps it; NULL: the model is none.  Owned by
+ * the model. */
+GBytes *dyno_model_get_file (const DynoModel *model);
+/* Makes a network known that dyno_model_get_file has returned; name is that of the model.  Errors:
+ * MODEL. */
+const DynoModel *dyno_model_adopt (const char *name, GBytes *file, GError **error);
 
 /* Converts parameters between torchvision's layout (float32, dense) and the layout in memory
  * (packed, pads zero).  torch: n floats, the product of dims.  packed: n_elements floats. */

@@ -49,7 +49,7 @@ dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParam
 {
   if (!x || !weight)
     return NULL;
-  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1, out = weight->dims[0];
+  guint32 h = flattened ? x->h : 1, w = flattened ? x->w : 1, out = weight->fan_out;
   guint64 columns = (guint64) h * w * x->cp, rows = flattened ? x->n : (guint64) x->n * x->h * x->w;
   if (out == 0 || columns > G_MAXUINT32 / 2 || rows > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
@@ -62,24 +62,42 @@ dyno_linear_append (DynoGraph *graph, DynoTensor *x, const char *name, DynoParam
                              flattened ? 1 : x->h, flattened ? 1 : x->w);
 }
 
+/* Both shapes lie as [h][w][c_p][out_p] in memory. */
+static DynoParameterLayout
+weight_layout_of (const DynoTensor *x, const DynoLinearParams *params)
+{
+  guint32 out = params->out;
+  if (!params->in_by_out)
+    return dyno_layout_linear (out, params->flattened ? x->h : 1, params->flattened ? x->w : 1,
+                               x->c);
+  return (DynoParameterLayout){ .n_dims = 2,
+                                .extent = { x->c, out, 1, 1 },
+                                .padded = { (x->c + 7) & ~7u, (out + 7) & ~7u, 1, 1 },
+                                .order = { 2, 3, 0, 1 } };
+}
+
 DynoTensor *
 dyno_linear_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoLinearParams *params)
 {
+  g_return_val_if_fail (!(params->flattened && params->in_by_out), NULL);
   if (!x)
     return NULL;
   g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
                   *bias_name = g_strconcat (name, ".bias", NULL);
   DynoInit bias_init =
       params->init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
-  const DynoParameterLayout weight_layout =
-                                dyno_layout_linear (params->out, params->flattened ? x->h : 1,
-                                                    params->flattened ? x->w : 1, x->c),
-                            bias_layout = dyno_layout_vector (params->out);
+  const DynoParameterLayout bias_layout = dyno_layout_vector (params->out),
+                            weight_layout = weight_layout_of (x, params);
   DynoParameter *bias = NULL, *weight = dyno_graph_parameter (graph, weight_name, &weight_layout,
                                                               params->init, FALSE);
   if (!weight)
     return NULL;
+  if (params->in_by_out)
+    {
+      weight->fan_in = x->c;
+      weight->fan_out = params->out;
+    }
   if (!params->no_bias)
     {
       bias = dyno_graph_parameter (graph, bias_name, &bias_layout, bias_init, FALSE);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Activations, Softmax at the end, and Dropout. */
+#include "import.h"
+#include <math.h>
+
+static gboolean
+append (DynoImport *import, const DynoOnnxNode *node, DynoActivation activation, double parameter)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+
+  if (!x)
+    return FALSE;
+  const char *name = *node->name ? node->name : node->outputs[0];
+  return dyno_import_output (
+      import, node, 0,
+      dyno_activation_with_parameter (import->graph, x->tensor, activation, parameter, name),
+      &x->view, NULL);
+}
+
+gboolean
+dyno_import_activation (DynoImport *import, const DynoOnnxNode *node)
+{
+  static const struct {
+    const char *op_type;
+    DynoActivation activation;
+  } rows[] = {
+    { "Relu", DYNO_ACTIVATION_RELU },         { "Sigmoid", DYNO_ACTIVATION_SIGMOID },
+    { "Tanh", DYNO_ACTIVATION_TANH },         { "HardSwish", DYNO_ACTIVATION_HARD_SWISH },
+    { "Softplus", DYNO_ACTIVATION_SOFTPLUS }, { "Mish", DYNO_ACTIVATION_MISH }
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    if (g_str_equal (rows[i].op_type, node->op_type))
+      return append (import, node, rows[i].activation, 0);
+  g_return_val_if_reached (FALSE);
+}
+
+gboolean
+dyno_import_leaky_relu (DynoImport *import, const DynoOnnxNode *node)
+{
+  return append (import, node, DYNO_ACTIVATION_LEAKY_RELU, dyno_import_float (node, "alpha", 0.01));
+}
+
+gboolean
+dyno_import_elu (DynoImport *import, const DynoOnnxNode *node)
+{
+  return append (import, node, DYNO_ACTIVATION_ELU, dyno_import_float (node, "alpha", 1));
+}
+
+gboolean
+dyno_import_gelu (DynoImport *import, const DynoOnnxNode *node)
+{
+  gboolean tanh = g_str_equal (dyno_import_text (node, "approximate", "none"), "tanh");
+
+  return append (import, node, tanh ? DYNO_ACTIVATION_GELU_TANH : DYNO_ACTIVATION_GELU, 0);
+}
+
+/* PyTorch's: alpha 1/6; ONNX's default is 0.2. */
+gboolean
+dyno_import_hard_sigmoid (DynoImport *import, const DynoOnnxNode *node)
+{
+  double alpha = dyno_import_float (node, "alpha", 0.2),
+         beta = dyno_import_float (node, "beta", 0.5);
+
+  if (fabs (alpha - 1.0 / 6) > 1e-6 || beta != 0.5)
+    return dyno_import_refuse (import, node,
+                               "its slope is %g and its middle %g; Dyno has 1/6 and "
+                               "0.5, PyTorch's",
+                               alpha, beta);
+  return append (import, node, DYNO_ACTIVATION_HARD_SIGMOID, 0);
+}
+
+/* The bound of a Clip, an input or, until opset 10, an attribute. */
+static double
+get_bound (DynoImport *import, const DynoOnnxNode *node, guint i, const char *name,
+           double otherwise)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+
+  if (value && value->constant && value->constant->count == 1)
+    return dyno_constant_float (value->constant, 0);
+  return value ? (double) NAN : dyno_import_float (node, name, otherwise);
+}
+
+gboolean
+dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
+{
+  double low = get_bound (import, node, 1, "min", (double) -INFINITY),
+         high = get_bound (import, node, 2, "max", (double) INFINITY);
+
+  if (low == 0 && high == 6)
+    return append (import, node, DYNO_ACTIVATION_RELU6, 0);
+  if (low == 0 && high > 1e30)
+    return append (import, node, DYNO_ACTIVATION_RELU, 0);
+  if (low < -1e30 && high > 1e30)
+    return dyno_import_pass (import, node, 0);
+  return dyno_import_refuse (
+      import, node, "it clips to %g and %g; Dyno has ReLU (from 0) and ReLU6 (0 to 6)", low, high);
+}
+
+gboolean
+dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node)
+{
+  if (!dyno_import_is_last (import, node))
+    return dyno_import_refuse (import, node, "Dyno reads it only as the last node");
+  dyno_import_note (import,
+                    "%s at the end is left out: the loss computes it, and the outputs are logits",
+                    node->op_type);
+  return dyno_import_pass (import, node, 0);
+}
+
+/* The probability of a Dropout: an input since opset 12, an attribute before. */
+gboolean
+dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportValue *ratio = dyno_import_input (import, node, 1);
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  double p = ratio && ratio->constant && ratio->constant->count == 1
+                 ? dyno_constant_float (ratio->constant, 0)
+                 : dyno_import_float (node, "ratio", 0.5);
+
+  if (!x)
+    return FALSE;
+  if (!(p >= 0 && p < 1))
+    return dyno_import_refuse (import, node, "its probability is %g", p);
+  const char *name = *node->name ? node->name : node->outputs[0];
+  return dyno_import_output (import, node, 0, dyno_dropout (import->graph, x->tensor, name, p),
+                             &x->view, NULL);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* Add, Mul and Concat of tensors; between numbers that are known they are folded (fold.c). */
+#include "graph-private.h"
+#include "import.h"
+#include <string.h>
+
+static const char *
+name_of (const DynoOnnxNode *node)
+{
+  return *node->name ? node->name : node->outputs[0];
+}
+
+static gboolean
+is_number (const DynoImportValue *value)
+{
+  return value && value->constant && !value->tensor;
+}
+
+/* TRUE: both inputs are known numbers. */
+static gboolean
+is_folded (DynoImport *import, const DynoOnnxNode *node)
+{
+  return is_number (dyno_import_input (import, node, 0))
+         && is_number (dyno_import_input (import, node, 1));
+}
+
+/* TRUE: axis `axis` of the value is all of its channels. */
+static gboolean
+is_channels (const DynoImportValue *value, guint axis)
+{
+  const DynoView *view = &value->view;
+  guint begin = axis > 0 ? view->end[axis - 1] : 0;
+
+  return dyno_view_dim (view, axis) == value->tensor->c
+         && (value->tensor->c == 1
+             || (view->end[axis] == begin + 1 && view->parts[begin].axis == 'C'));
+}
+
+/* TRUE: a parameter has one value for each channel of x: all its axes are 1 but the one that is x's
+ * channels, counted from the end. */
+static gboolean
+is_by_channel (const DynoImportValue *x, const DynoOnnxValue *parameter)
+{
+  guint n = x->view.n_dims, found = G_MAXUINT;
+
+  if (parameter->n_dims > n)
+    return FALSE;
+  for (guint i = 0; i < parameter->n_dims; i++)
+    if (parameter->dims[i].value != 1)
+      {
+        if (found != G_MAXUINT)
+          return FALSE;
+        found = n - parameter->n_dims + i;
+      }
+  if (found == G_MAXUINT)
+    return FALSE;
+  gint64 count = parameter->dims[found - (n - parameter->n_dims)].value;
+  return count == (gint64) x->tensor->c && is_channels (x, found);
+}
+
+typedef DynoTensor *(*ByChannel) (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
+
+/* A tensor and a parameter for each of its channels. */
+static gboolean
+read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, ByChannel op,
+                 DynoInit init)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 1 - parameter);
+  const DynoImportValue *weight = dyno_import_input (import, node, parameter);
+  guint first = import->graph->parameters->len;
+
+  guint32 dims[DYNO_VIEW_MAX_DIMS];
+
+  if (!x)
+    return FALSE;
+  if (weight->parameter->n_dims > G_N_ELEMENTS (dims)
+      || !dyno_import_parameter (import, node, parameter, weight->parameter->n_dims, dims))
+    return FALSE;
+  if (!is_by_channel (x, weight->parameter))
+    return dyno_import_refuse (import, node, "its parameter “%s” is not one value a channel",
+                               weight->parameter->name);
+  DynoTensor *y = op (import->graph, x->tensor, name_of (node), init);
+  if (y)
+    dyno_import_name_parameter (import, node, first, parameter);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+/* The input that is a parameter; 2: none is. */
+static guint
+find_parameter (DynoImport *import, const DynoOnnxNode *node)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoImportValue *value = dyno_import_input (import, node, i);
+      if (value && value->parameter && !(value->constant && value->constant->count == 1))
+        return i;
+    }
+  return 2;
+}
+
+/* Both inputs as tensors with equal views; NULL: they are not, which was refused. */
+static DynoImportValue *
+take_pair (DynoImport *import, const DynoOnnxNode *node, DynoImportValue **other)
+{
+  DynoImportValue *a = dyno_import_tensor (import, node, 0);
+
+  *other = a ? dyno_import_tensor (import, node, 1) : NULL;
+  return *other ? a : NULL;
+}
+
+gboolean
+dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
+{
+  guint parameter = find_parameter (import, node);
+  DynoImportValue *a, *b;
+
+  if (is_folded (import, node))
+    return dyno_import_fold (import, node);
+  if (parameter < 2)
+    return read_by_channel (import, node, parameter, dyno_add_channels, DYNO_INIT_ZERO);
+  if (!(a = take_pair (import, node, &b)))
+    return FALSE;
+  if (!dyno_view_equal (&a->view, &b->view))
+    {
+      g_autofree char *one = dyno_view_print (&a->view), *two = dyno_view_print (&b->view);
+      return dyno_import_refuse (import, node, "it adds %s and %s, whose axes differ", one, two);
+    }
+  return dyno_import_output (import, node, 0,
+                             dyno_add (import->graph, a->tensor, b->tensor, name_of (node)),
+                             &a->view, NULL);
+}
+
+/* TRUE: factors has one value for each sample and channel of x (N, C, H, W). */
+static gboolean
+is_gate (const DynoImportValue *x, const DynoImportValue *factors)
+{
+  return x->view.n_dims == 4 && factors->view.n_dims == 4
+         && dyno_view_is (&x->view, x->tensor, "N C H W")
+         && dyno_view_is (&factors->view, factors->tensor, "N C H W") && factors->tensor->h == 1
+         && factors->tensor->w == 1 && factors->tensor->c == x->tensor->c;
+}
+
+/* By a parameter; each value by another; or x (N, C, H, W) by factors (N, C, 1, 1). */
+gboolean
+dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
+{
+  guint parameter = find_parameter (import, node);
+  DynoImportValue *x, *y;
+
+  if (is_folded (import, node))
+    return dyno_import_fold (import, node);
+  if (parameter < 2)
+    return read_by_channel (import, node, parameter, dyno_scale_channels, DYNO_INIT_ONE);
+  if (!(x = take_pair (import, node, &y)))
+    return FALSE;
+  if (dyno_view_equal (&x->view, &y->view))
+    return dyno_import_output (import, node, 0,
+                               dyno_multiply (import->graph, x->tensor, y->tensor, name_of (node)),
+                               &x->view, NULL);
+  DynoImportValue *image = is_gate (x, y) ? x : y, *factors = image == x ? y : x;
+  if (!is_gate (image, factors))
+    {
+      g_autofree char *one = dyno_view_print (&x->view), *two = dyno_view_print (&y->view);
+      return dyno_import_refuse (import, node,
+                                 "it multiplies %s and %s; Dyno has equal axes, or a factor for "
+                                 "each sample and channel",
+                                 one, two);
+    }
+  return dyno_import_output (
+      import, node, 0, dyno_scale (import->graph, image->tensor, factors->tensor, name_of (node)),
+      &image->view, NULL);
+}
+
+/* The view with another number of channels at an axis that is all of them. */
+static DynoView
+with_channels (const DynoImportValue *value, guint axis, guint32 channels)
+{
+  DynoView view = value->view;
+  guint begin = axis > 0 ? view.end[axis - 1] : 0, had = view.end[axis] - begin, has = channels > 1;
+
+  for (guint i = view.end[view.n_dims - 1]; i > view.end[axis] && has > had; i--)
+    view.parts[i] = view.parts[i - 1];
+  for (guint i = view.end[axis]; i < view.end[view.n_dims - 1] && has < had; i++)
+    view.parts[i - 1] = view.parts[i];
+  for (guint i = axis; i < view.n_dims; i++)
+    view.end[i] = view.end[i] + has - had;
+  if (has)
+    view.parts[begin] = (DynoViewPart){ 'C', channels, 1 };
+  return view;
+}
+
+/* The axis of an attribute, from the front; FALSE: it is out of range. */
+static gboolean
+take_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims, gint64 otherwise,
+           guint *axis)
+{
+  gint64 given = dyno_import_int (node, "axis", otherwise);
+
+  given += given < 0 ? (gint64) n_dims : 0;
+  *axis = (guint) given;
+  return (given >= 0 && given < (gint64) n_dims)
+         || dyno_import_refuse (import, node, "its axis is out of range");
+}
+
+/* Channels of one tensor after those of another; lists of numbers are folded. */
+gboolean
+dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
+{
+  g_autofree DynoTensor **tensors = g_new0 (DynoTensor *, MAX (1, node->n_inputs));
+  DynoImportValue *first = NULL;
+  guint axis = 0;
+  guint64 channels = 0;
+
+  if (node->n_inputs > 0 && is_number (dyno_import_input (import, node, 0)))
+    return dyno_import_fold (import, node);
+  for (guint i = 0; i < node->n_inputs; i++)
+    {
+      DynoImportValue *value = dyno_import_tensor (import, node, i);
+      if (!value)
+        return FALSE;
+      first = first ? first : value;
+      if (i == 0 && !take_axis (import, node, value->view.n_dims, 1, &axis))
+        return FALSE;
+      DynoView same = with_channels (first, axis, value->tensor->c);
+      if (!is_channels (value, axis) || !dyno_view_equal (&value->view, &same))
+        return dyno_import_refuse (import, node, "Dyno joins channels only, of equal images");
+      tensors[i] = value->tensor;
+      channels += value->tensor->c;
+    }
+  if (!first)
+    return dyno_import_refuse (import, node, "it joins nothing");
+  if (channels > G_MAXINT32)
+    return dyno_import_refuse (import, node, "its output has too many channels");
+  const DynoView view = with_channels (first, axis, (guint32) channels);
+  return dyno_import_output (import, node, 0,
+                             dyno_concat (import->graph, tensors, node->n_inputs, name_of (node)),
+                             &view, NULL);
+}
+
+/* Output k: channels of input 0, which has all its channels at an axis. */
+static gboolean
+append_channels (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
+                 guint axis, guint32 begin, guint32 count)
+{
+  const DynoView view = with_channels (x, axis, count);
+
+  return dyno_import_output (
+      import, node, k, dyno_channels (import->graph, x->tensor, node->outputs[k], begin, count),
+      &view, NULL);
+}
+
+/* Runs of channels, of the sizes of input 1 (until opset 12 an attribute), or all alike. */
+gboolean
+dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  const DynoConstant *sizes = dyno_import_numbers (import, node, 1, "split");
+  guint axis;
+  guint32 begin = 0;
+
+  if (!x || !take_axis (import, node, x->view.n_dims, 0, &axis))
+    return FALSE;
+  if (!is_channels (x, axis) || (sizes && sizes->count != node->n_outputs))
+    return dyno_import_refuse (import, node, "Dyno splits channels only");
+  guint32 alike = (x->tensor->c + node->n_outputs - 1) / node->n_outputs;
+  for (guint k = 0; k < node->n_outputs; k++)
+    {
+      gint64 count = sizes ? dyno_constant_int (sizes, k) : MIN (alike, x->tensor->c - begin);
+      if (count < 1 || count > (gint64) (x->tensor->c - begin))
+        return dyno_import_refuse (import, node, "its sizes do not fit %u channels", x->tensor->c);
+      if (*node->outputs[k])
+        append_channels (import, node, k, x, axis, begin, (guint32) count);
+      begin += (guint32) count;
+    }
+  return begin == x->tensor->c
+         || dyno_import_refuse (import, node, "its sizes do not fit %u channels", x->tensor->c);
+}
+
+/* A run of channels; lists of numbers are folded. */
+gboolean
+dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
+{
+  if (is_number (dyno_import_input (import, node, 0)))
+    return dyno_import_fold (import, node);
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  const DynoConstant *starts = dyno_import_numbers (import, node, 1, "starts"),
+                     *ends = dyno_import_numbers (import, node, 2, "ends"),
+                     *axes = dyno_import_numbers (import, node, 3, "axes"),
+                     *steps = dyno_import_numbers (import, node, 4, NULL);
+
+  if (!x)
+    return FALSE;
+  if (!starts || !ends || starts->count != 1 || ends->count != 1 || (axes && axes->count != 1)
+      || (steps && (steps->count != 1 || dyno_constant_int (steps, 0) != 1)))
+    return dyno_import_refuse (import, node, "Dyno slices one axis, without gaps");
+  gint64 axis = axes ? dyno_constant_int (axes, 0) : 0, n = x->tensor->c,
+         begin = dyno_constant_int (starts, 0), end = dyno_constant_int (ends, 0);
+  axis += axis < 0 ? (gint64) x->view.n_dims : 0;
+  if (axis < 0 || axis >= (gint64) x->view.n_dims || !is_channels (x, (guint) axis))
+    return dyno_import_refuse (import, node, "Dyno slices channels only");
+  begin = CLAMP (begin < 0 ? begin + n : begin, 0, n);
+  end = CLAMP (end < 0 ? end + n : end, 0, n);
+  if (end <= begin)
+    return dyno_import_refuse (import, node, "it takes no channels");
+  return append_channels (import, node, 0, x, (guint) axis, (guint32) begin,
+                          (guint32) (end - begin));
+}

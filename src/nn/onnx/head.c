@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* The head of a model: the last layer with parameters on the way to the output, whose outputs are
+ * the classes.  Fine-tuning gives it another number of them. */
+#include "import.h"
+
+/* The node that makes a value; NULL: none does. */
+static const DynoOnnxNode *
+find_producer (const DynoOnnxModel *model, const char *name)
+{
+  for (guint i = model->n_nodes; i-- > 0;)
+    for (guint k = 0; k < model->nodes[i].n_outputs; k++)
+      if (*name && g_str_equal (model->nodes[i].outputs[k], name))
+        return &model->nodes[i];
+  return NULL;
+}
+
+/* A parameter of the file: an input of the graph after the first. */
+static const DynoOnnxValue *
+find_parameter (const DynoOnnxModel *model, const char *name)
+{
+  for (guint i = 1; i < model->n_inputs; i++)
+    if (g_str_equal (model->inputs[i].name, name))
+      return &model->inputs[i];
+  return NULL;
+}
+
+/* TRUE: a value is a parameter, or a short vector that may be one. */
+static gboolean
+is_parameter (const DynoOnnxModel *model, const char *name)
+{
+  const DynoOnnxTensor *tensor = dyno_onnx_model_find_initializer (model, name);
+
+  return find_parameter (model, name) || (tensor && tensor->n_dims == 1);
+}
+
+static gboolean
+is_one_of (const DynoOnnxNode *node, const char *const *names)
+{
+  return g_strv_contains (names, node->op_type);
+}
+
+const DynoOnnxNode *
+dyno_import_find_head (const DynoOnnxModel *model)
+{
+  static const char *const layers[] = { "Gemm", "MatMul", "Conv", NULL };
+  /* They keep the outputs apart from each other. */
+  static const char *const between[] = { "Softmax",       "LogSoftmax", "Flatten",
+                                         "Reshape",       "Squeeze",    "Identity",
+                                         "Dropout",       "Relu",       "GlobalAveragePool",
+                                         "AveragePool",   "ReduceMean", "Sigmoid",
+                                         "GlobalMaxPool", "Cast",       NULL };
+  const DynoOnnxNode *node = find_producer (model, model->outputs[0].name);
+
+  while (node && node->n_inputs > 0)
+    {
+      gboolean add = g_str_equal (node->op_type, "Add") && node->n_inputs == 2;
+      if (is_one_of (node, layers))
+        return node->n_inputs > 1 && find_parameter (model, node->inputs[1]) ? node : NULL;
+      if (add && is_parameter (model, node->inputs[0]))
+        node = find_producer (model, node->inputs[1]);
+      else if (is_one_of (node, between) || (add && is_parameter (model, node->inputs[1])))
+        node = find_producer (model, node->inputs[0]);
+      else
+        return NULL;
+    }
+  return NULL;
+}
+
+guint32
+dyno_import_count_outputs (const DynoOnnxModel *model)
+{
+  const DynoOnnxNode *head = dyno_import_find_head (model);
+  const DynoOnnxValue *weight = head ? find_parameter (model, head->inputs[1]) : NULL;
+  /* The weight of a convolution, and of a Gemm with transB, is (outputs, inputs); others are
+   * (inputs, outputs). */
+  gboolean first =
+      head && (g_str_equal (head->op_type, "Conv") || dyno_import_int (head, "transB", 0) != 0);
+
+  if (!weight || weight->n_dims < 2)
+    return 0;
+  gint64 n = weight->dims[first ? 0 : 1].value;
+  return n > 0 && n <= G_MAXINT32 ? (guint32) n : 0;
+}

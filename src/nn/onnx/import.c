@@ -1,0 +1,550 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a model: the walk over its nodes, and what their readers share. */
+#include "import.h"
+#include "graph-private.h"
+#include "intl.h"
+#include <stdarg.h>
+#include <string.h>
+
+#define MOST_REFUSALS 20 /* in a message */
+
+static void
+free_value (gpointer data)
+{
+  DynoImportValue *value = data;
+
+  dyno_constant_free (value->constant);
+  g_free (value);
+}
+
+/* --- the node that is read -------------------------------------------------------------------- */
+
+static const char *
+shown_name (const DynoOnnxNode *node)
+{
+  return *node->name || node->n_outputs == 0 ? node->name : node->outputs[0];
+}
+
+gboolean
+dyno_import_refuse (DynoImport *import, const DynoOnnxNode *node, const char *format, ...)
+{
+  g_autofree char *reason = NULL;
+  va_list arguments;
+
+  va_start (arguments, format);
+  reason = g_strdup_vprintf (format, arguments);
+  va_end (arguments);
+  g_ptr_array_add (import->refusals,
+                   g_strdup_printf ("%s “%s”: %s", node->op_type, shown_name (node), reason));
+  return FALSE;
+}
+
+void
+dyno_import_note (DynoImport *import, const char *format, ...)
+{
+  va_list arguments;
+
+  if (!import->notes)
+    return;
+  va_start (arguments, format);
+  g_ptr_array_add (import->notes, g_strdup_vprintf (format, arguments));
+  va_end (arguments);
+}
+
+static DynoImportValue *
+find_value (DynoImport *import, const char *name)
+{
+  return *name ? g_hash_table_lookup (import->values, name) : NULL;
+}
+
+DynoImportValue *
+dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  return i < node->n_inputs ? find_value (import, node->inputs[i]) : NULL;
+}
+
+/* Moves the channels of a value to where its view has them, where (groups, C / groups) was
+ * transposed: ShuffleNet's Reshape, Transpose and Reshape. */
+static void
+settle (DynoImport *import, DynoImportValue *value)
+{
+  DynoView *view = &value->view;
+
+  for (guint axis = 0; axis < view->n_dims; axis++)
+    {
+      guint begin = axis > 0 ? view->end[axis - 1] : 0, n = view->end[view->n_dims - 1];
+      DynoViewPart *part = &view->parts[begin];
+      if (view->end[axis] - begin != 2 || part[0].axis != 'C' || part[1].axis != 'C'
+          || part[0].stride != 1 || part[1].stride != part[0].extent
+          || part[0].extent * part[1].extent != value->tensor->c)
+        continue;
+      g_autofree char *name = g_strconcat (value->tensor->name, ".shuffle", NULL);
+      DynoTensor *shuffled =
+          dyno_channel_shuffle (import->graph, value->tensor, name, part[1].extent);
+      if (!shuffled)
+        return;
+      value->tensor = shuffled;
+      part[0].extent = shuffled->c;
+      memmove (&part[1], &part[2], (n - begin - 2) * sizeof *part);
+      for (guint i = axis; i < view->n_dims; i++)
+        view->end[i]--;
+    }
+}
+
+DynoImportValue *
+dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  DynoImportValue *value = dyno_import_input (import, node, i);
+
+  if (value && value->tensor)
+    {
+      settle (import, value);
+      return value;
+    }
+  dyno_import_refuse (import, node, "its input %u is %s, where a tensor is expected", i,
+                      !value            ? "missing"
+                      : value->constant ? "a constant"
+                                        : "a parameter");
+  return NULL;
+}
+
+DynoImportValue *
+dyno_import_tensor_as (DynoImport *import, const DynoOnnxNode *node, guint i,
+                       const char *const *forms, guint *form)
+{
+  DynoImportValue *value = dyno_import_tensor (import, node, i);
+
+  if (!value)
+    return NULL;
+  for (*form = 0; forms[*form]; ++*form)
+    if (dyno_view_is (&value->view, value->tensor, forms[*form]))
+      return value;
+  g_autofree char *shape = dyno_view_print (&value->view);
+  g_autofree char *wanted = g_strjoinv (" or ", (char **) forms);
+  dyno_import_refuse (import, node, "the axes of its input %u, %s, are not %s", i, shape, wanted);
+  return NULL;
+}
+
+static gboolean
+is_taken (const DynoGraph *graph, const char *name)
+{
+  for (guint i = 0; i < graph->parameters->len; i++)
+    if (g_str_equal (((const DynoParameter *) g_ptr_array_index (graph->parameters, i))->name,
+                     name))
+      return TRUE;
+  return FALSE;
+}
+
+gboolean
+dyno_import_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims,
+                       guint32 *dims)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+  const DynoOnnxValue *parameter = value ? value->parameter : NULL;
+
+  if (!parameter)
+    return dyno_import_refuse (import, node, "its input %u is no parameter of the file", i);
+  if (parameter->n_dims != n_dims)
+    return dyno_import_refuse (import, node, "its parameter “%s” has %u axes, not %u",
+                               parameter->name, parameter->n_dims, n_dims);
+  if (is_taken (import->graph, parameter->name))
+    return dyno_import_refuse (import, node, "it shares the parameter “%s” with another node",
+                               parameter->name);
+  for (guint k = 0; k < n_dims; k++)
+    {
+      if (parameter->dims[k].value < 1 || parameter->dims[k].value > G_MAXINT32)
+        return dyno_import_refuse (import, node,
+                                   "its parameter “%s” has an axis of %" G_GINT64_FORMAT,
+                                   parameter->name, parameter->dims[k].value);
+      dims[k] = (guint32) parameter->dims[k].value;
+    }
+  return TRUE;
+}
+
+static const DynoOnnxAttribute *
+find_attribute (const DynoOnnxNode *node, const char *name, guint type)
+{
+  const DynoOnnxAttribute *attribute = dyno_onnx_node_find_attribute (node, name);
+
+  return attribute && attribute->type == type ? attribute : NULL;
+}
+
+gint64
+dyno_import_int (const DynoOnnxNode *node, const char *name, gint64 otherwise)
+{
+  const DynoOnnxAttribute *attribute = find_attribute (node, name, DYNO_ONNX_IS_INT);
+
+  return attribute ? attribute->i : otherwise;
+}
+
+double
+dyno_import_float (const DynoOnnxNode *node, const char *name, double otherwise)
+{
+  const DynoOnnxAttribute *attribute = find_attribute (node, name, DYNO_ONNX_IS_FLOAT);
+
+  return attribute ? (double) attribute->f : otherwise;
+}
+
+const char *
+dyno_import_text (const DynoOnnxNode *node, const char *name, const char *otherwise)
+{
+  const DynoOnnxAttribute *attribute = find_attribute (node, name, DYNO_ONNX_IS_TEXT);
+
+  return attribute ? attribute->s : otherwise;
+}
+
+const gint64 *
+dyno_import_ints (const DynoOnnxNode *node, const char *name, guint *n)
+{
+  const DynoOnnxAttribute *attribute = find_attribute (node, name, DYNO_ONNX_IS_INTS);
+
+  *n = attribute ? attribute->n : 0;
+  return *n > 0 ? attribute->ints : NULL;
+}
+
+const DynoConstant *
+dyno_import_numbers (DynoImport *import, const DynoOnnxNode *node, guint i, const char *attribute)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+  g_autofree char *key = NULL;
+  const gint64 *ints;
+  guint n;
+
+  if (value)
+    return value->constant;
+  ints = attribute ? dyno_import_ints (node, attribute, &n) : NULL;
+  if (!ints)
+    return NULL;
+  /* The import keeps the numbers under a name that no value of the file has. */
+  key = g_strdup_printf ("\n%p\n%s", (const void *) node, attribute);
+  DynoImportValue *kept = find_value (import, key);
+  if (!kept)
+    {
+      const gint64 dims[] = { n };
+      kept = g_new0 (DynoImportValue, 1);
+      kept->constant = dyno_constant_new (TRUE, dims, 1);
+      if (kept->constant)
+        memcpy (kept->constant->ints, ints, n * sizeof *ints);
+      g_hash_table_insert (import->values, g_steal_pointer (&key), kept);
+    }
+  return kept->constant;
+}
+
+static DynoImportValue *
+add_value (DynoImport *import, const DynoOnnxNode *node, const char *name)
+{
+  DynoImportValue *value = g_new0 (DynoImportValue, 1);
+
+  value->node = node;
+  g_hash_table_insert (import->values, g_strdup (name), value);
+  return value;
+}
+
+gboolean
+dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k, DynoTensor *tensor,
+                    const DynoView *view, const char *form)
+{
+  DynoImportValue *value = add_value (import, node, node->outputs[k]);
+
+  value->tensor = tensor;
+  value->refused = !tensor;
+  if (tensor && view)
+    value->view = *view;
+  else if (tensor)
+    dyno_view_init (&value->view, tensor, form);
+  return TRUE;
+}
+
+gboolean
+dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node, DynoConstant *constant)
+{
+  add_value (import, node, node->outputs[0])->constant = constant;
+  return TRUE;
+}
+
+gboolean
+dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  const DynoImportValue *from = dyno_import_input (import, node, i);
+  DynoImportValue *value;
+
+  if (!from)
+    return dyno_import_refuse (import, node, "its input %u is missing", i);
+  value = add_value (import, from->node, node->outputs[0]);
+  value->tensor = from->tensor;
+  value->view = from->view;
+  value->constant = from->constant ? dyno_constant_copy (from->constant) : NULL;
+  value->parameter = from->parameter;
+  return TRUE;
+}
+
+gboolean
+dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node)
+{
+  return g_str_equal (node->outputs[0], import->model->outputs[0].name);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+char *
+dyno_import_name (const DynoOnnxNode *node, guint i)
+{
+  const char *parameter = i < node->n_inputs ? node->inputs[i] : "";
+
+  if (g_str_has_suffix (parameter, ".weight") && strlen (parameter) > strlen (".weight"))
+    return g_strndup (parameter, strlen (parameter) - strlen (".weight"));
+  return g_strdup (shown_name (node));
+}
+
+/* The file's shape of as many values: (C, 1, 1) where Dyno has (C). */
+static void
+take_shape (DynoParameter *parameter, const DynoOnnxValue *shape)
+{
+  guint64 count = 1;
+
+  for (guint i = 0; i < shape->n_dims; i++)
+    count *= (guint64) shape->dims[i].value;
+  if (shape->n_dims < 1 || shape->n_dims > G_N_ELEMENTS (parameter->dims)
+      || count != dyno_parameter_count (parameter))
+    return;
+  parameter->n_dims = shape->n_dims;
+  for (guint i = 0; i < shape->n_dims; i++)
+    parameter->dims[i] = (guint32) shape->dims[i].value;
+}
+
+void
+dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, guint index, guint i)
+{
+  DynoParameter *parameter = g_ptr_array_index (import->graph->parameters, index);
+
+  g_free (parameter->name);
+  parameter->name = g_strdup (node->inputs[i]);
+  take_shape (parameter, dyno_import_input (import, node, i)->parameter);
+}
+
+void
+dyno_import_name_parameters (DynoImport *import, const DynoOnnxNode *node, guint first, guint i)
+{
+  for (guint k = first; k < import->graph->parameters->len; k++, i++)
+    dyno_import_name_parameter (import, node, k, i);
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static void
+count_reader (DynoImport *import, const char *name)
+{
+  guint n = GPOINTER_TO_UINT (g_hash_table_lookup (import->readers, name));
+
+  g_hash_table_insert (import->readers, (gpointer) name, GUINT_TO_POINTER (n + 1));
+}
+
+static gboolean
+is_float (guint type)
+{
+  return type == DYNO_ONNX_FLOAT || type == DYNO_ONNX_FLOAT16 || type == DYNO_ONNX_BFLOAT16
+         || type == DYNO_ONNX_DOUBLE;
+}
+
+/* An initialiser that a file without weights has kept: numbers that are known, and, where it is a
+ * short vector, maybe a parameter too. */
+static void
+add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
+{
+  DynoImportValue *value = add_value (import, NULL, tensor->name);
+
+  value->constant = dyno_constant_read (import->model, tensor);
+  if (!is_float (tensor->type) || tensor->n_dims != 1)
+    return;
+  value->vector_dim = (DynoOnnxDim){ (gint64) tensor->dims[0], "" };
+  value->vector = (DynoOnnxValue){ .name = tensor->name,
+                                   .type = tensor->type,
+                                   .has_shape = TRUE,
+                                   .n_dims = 1,
+                                   .dims = &value->vector_dim };
+  value->parameter = &value->vector;
+}
+
+/* The axes of the file's input.  A sequence has its channels before its steps, as PyTorch's layers
+ * take it, where the first of them reads the input. */
+static const char *
+input_form (const DynoOnnxModel *model)
+{
+  static const char *const of_channels[] = { "Conv", "BatchNormalization", NULL };
+  const DynoOnnxValue *input = &model->inputs[0];
+
+  if (input->n_dims != 3)
+    return input->n_dims == 2 ? "N CHW" : "N C H W";
+  for (guint i = 0; i < model->n_nodes; i++)
+    if (model->nodes[i].n_inputs > 0 && g_str_equal (model->nodes[i].inputs[0], input->name)
+        && g_strv_contains (of_channels, model->nodes[i].op_type))
+      return "N C W";
+  return "N W C";
+}
+
+/* Values of the file: its input, its parameters, its constants. */
+static void
+add_values (DynoImport *import, DynoTensor *x)
+{
+  const DynoOnnxModel *model = import->model;
+  for (guint i = 1; i < model->n_inputs; i++)
+    add_value (import, NULL, model->inputs[i].name)->parameter = &model->inputs[i];
+  for (guint i = 0; i < model->n_initializers; i++)
+    add_initializer (import, &model->initializers[i]);
+  DynoImportValue *input = add_value (import, NULL, model->inputs[0].name);
+  input->tensor = x;
+  dyno_view_init (&input->view, x, input_form (model));
+}
+
+/* Marks the nodes that the output depends on: others, such as the losses that a file keeps beside
+ * the output, are not read. */
+static void
+find_needed (DynoImport *import)
+{
+  const DynoOnnxModel *model = import->model;
+  g_autoptr (GHashTable) wanted = g_hash_table_new (g_str_hash, g_str_equal);
+
+  g_hash_table_add (wanted, (gpointer) model->outputs[0].name);
+  for (guint i = model->n_nodes; i-- > 0;)
+    {
+      const DynoOnnxNode *node = &model->nodes[i];
+      gboolean needed = FALSE;
+      for (guint k = 0; k < node->n_outputs; k++)
+        needed |= g_hash_table_contains (wanted, node->outputs[k]);
+      if (!needed)
+        continue;
+      g_hash_table_add (import->needed, (gpointer) node);
+      for (guint k = 0; k < node->n_inputs; k++)
+        {
+          count_reader (import, node->inputs[k]);
+          g_hash_table_add (wanted, (gpointer) node->inputs[k]);
+        }
+    }
+  count_reader (import, model->outputs[0].name);
+}
+
+/* A node one of whose inputs was refused is not read: its own reason would be theirs. */
+static gboolean
+waits_for_refused (DynoImport *import, const DynoOnnxNode *node)
+{
+  for (guint i = 0; i < node->n_inputs; i++)
+    {
+      const DynoImportValue *value = find_value (import, node->inputs[i]);
+      if (*node->inputs[i] && (!value || value->refused))
+        return TRUE;
+    }
+  return FALSE;
+}
+
+static gboolean
+read_pattern (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern)
+{
+  DynoImportValue *x = find_value (import, pattern->input);
+
+  if (!x || !x->tensor)
+    return FALSE;
+  settle (import, x);
+  return pattern->read (import, node, pattern, x);
+}
+
+static void
+read_node (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportPattern *pattern = g_hash_table_lookup (import->patterns, node);
+  const DynoImportRow *row = dyno_import_find_row (node);
+  gboolean read = FALSE;
+
+  if (node->n_outputs == 0 || (g_hash_table_contains (import->absorbed, node) && !pattern))
+    return;
+  if (pattern)
+    read = read_pattern (import, node, pattern);
+  else if (!waits_for_refused (import, node))
+    read = row ? row->read (import, node)
+               : dyno_import_refuse (import, node, "Dyno has no such operator");
+  for (guint k = 0; !read && k < node->n_outputs; k++)
+    if (*node->outputs[k])
+      add_value (import, node, node->outputs[k])->refused = TRUE;
+}
+
+static DynoTensor *
+fail (DynoImport *import)
+{
+  GPtrArray *reasons = import->refusals;
+  g_autoptr (GString) text = g_string_new (NULL);
+
+  for (guint i = 0; i < MIN (reasons->len, MOST_REFUSALS); i++)
+    g_string_append_printf (text, "\n  %s", (const char *) g_ptr_array_index (reasons, i));
+  if (reasons->len > MOST_REFUSALS)
+    g_string_append_printf (text, _ ("\n  and %u more"), reasons->len - MOST_REFUSALS);
+  return dyno_graph_fail (import->graph, DYNO_NN_ERROR_MODEL,
+                          _ ("Dyno cannot train this network as it is:%s"), text->str);
+}
+
+/* The value of the output as logits. */
+static DynoTensor *
+find_logits (DynoImport *import)
+{
+  const char *name = import->model->outputs[0].name;
+  const DynoImportValue *value = find_value (import, name);
+  DynoTensor *tensor = value && !value->refused ? value->tensor : NULL;
+
+  if (!tensor && import->refusals->len == 0)
+    return dyno_graph_fail (import->graph, DYNO_NN_ERROR_MODEL,
+                            _ ("The output “%s” of the network does not depend on its input"),
+                            name);
+  if (!tensor)
+    return fail (import);
+  g_autofree char *shape = dyno_view_print (&value->view);
+  if (!dyno_view_is (&value->view, tensor, "N C"))
+    return dyno_graph_fail (
+        import->graph, DYNO_NN_ERROR_SHAPE,
+        _ ("The output “%s” of the network is %s; Dyno trains networks with one "
+           "row of outputs a sample, (samples, outputs)"),
+        name, shape);
+  if (tensor->c != import->n_outputs)
+    return dyno_graph_fail (
+        import->graph, DYNO_NN_ERROR_SHAPE,
+        _ ("The network has %u outputs, the data %u, and no layer at the end of the network can be "
+           "replaced by another one"),
+        tensor->c, import->n_outputs);
+  return tensor;
+}
+
+DynoTensor *
+dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, guint32 n_outputs,
+                   GPtrArray *notes)
+{
+  g_autoptr (GHashTable)
+      values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_value),
+      readers = g_hash_table_new (g_str_hash, g_str_equal), needed = g_hash_table_new (NULL, NULL),
+      absorbed = g_hash_table_new (NULL, NULL),
+      patterns = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  g_autoptr (GPtrArray) refusals = g_ptr_array_new_with_free_func (g_free);
+  const DynoOnnxValue *input = &model->inputs[0];
+  DynoImport import = { .graph = graph,
+                        .model = model,
+                        .n_outputs = n_outputs,
+                        .file_batch = input->n_dims > 0 ? MAX (0, input->dims[0].value) : 0,
+                        .head = dyno_import_find_head (model),
+                        .values = values,
+                        .readers = readers,
+                        .needed = needed,
+                        .absorbed = absorbed,
+                        .patterns = patterns,
+                        .refusals = refusals,
+                        .notes = notes };
+
+  if (!x)
+    return NULL;
+  if (input->n_dims == 3 && x->h > 1)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            _ ("The network takes sequences, the data has samples of %u x %u x %u"),
+                            x->h, x->w, x->c);
+  add_values (&import, x);
+  find_needed (&import);
+  dyno_import_find_patterns (&import);
+  for (guint i = 0; i < model->n_nodes; i++)
+    if (g_hash_table_contains (needed, &model->nodes[i]))
+      read_node (&import, &model->nodes[i]);
+  return find_logits (&import);
+}

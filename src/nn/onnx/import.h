@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* From the nodes of an ONNX model to a graph: what the files of this folder share.  A row of the
+ * table in rows.c names an ONNX operator and the function that reads its nodes; the files hold one
+ * family of operators each.
+ *
+ * A reader takes the node's inputs as values, appends Dyno's ops, and gives each output a value.  A
+ * node that cannot be read is refused by dyno_import_refuse, and reading goes on with the nodes
+ * that do not depend on it, so that all refusals are reported at once.
+ *
+ * Private to the nn layer.  An import belongs to one thread. */
+#pragma once
+#include "constant.h"
+#include "model.h"
+#include "network.h"
+#include "ops.h"
+#include "view.h"
+
+G_BEGIN_DECLS
+
+/* A value of the ONNX graph: a tensor of Dyno's graph with the view that ONNX has of it; numbers
+ * that are known now; or a parameter, of which the consumer makes Dyno's parameter. */
+typedef struct {
+  DynoTensor *tensor; /* or NULL */
+  DynoView view;      /* of tensor */
+  DynoConstant *constant;
+  const DynoOnnxValue *parameter;
+  DynoOnnxValue vector; /* of a parameter that is an initialiser */
+  DynoOnnxDim vector_dim;
+  gboolean refused; /* its node was */
+  /* the node that made it; NULL: an input or an initialiser of the graph */
+  const DynoOnnxNode *node;
+} DynoImportValue;
+
+typedef struct {
+  DynoGraph *graph;
+  const DynoOnnxModel *model;
+  guint32 n_outputs;        /* of the head */
+  gint64 file_batch;        /* of the file's input, where it is a number; 0: it is not */
+  const DynoOnnxNode *head; /* gets n_outputs outputs instead of its own; NULL: none */
+  GHashTable *values;       /* name to DynoImportValue */
+  GHashTable *readers;      /* name of a value to the number of its readers, the output too */
+  GHashTable *needed;       /* DynoOnnxNode that the output depends on */
+  GHashTable *absorbed;     /* DynoOnnxNode that another node does the work of */
+  GHashTable *patterns;     /* DynoOnnxNode to DynoImportPattern, the last node of a pattern */
+  GPtrArray *refusals;      /* char * */
+  GPtrArray *notes;         /* char *; NULL: nobody reads them */
+} DynoImport;
+
+/* --- the node that is read (import.c) --------------------------------------------------------- */
+
+/* Notes that the node cannot be read, with the reason; returns FALSE. */
+gboolean dyno_import_refuse (DynoImport *import, const DynoOnnxNode *node, const char *format, ...)
+    G_GNUC_PRINTF (3, 4);
+void dyno_import_note (DynoImport *import, const char *format, ...) G_GNUC_PRINTF (2, 3);
+
+/* Input i; NULL: it is left out. */
+DynoImportValue *dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* Input i where it is a tensor; NULL: it is none, which was refused. */
+DynoImportValue *dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* The same where the view has one of the forms (dyno_view_is; NULL-terminated); *form is its
+ * index. */
+DynoImportValue *dyno_import_tensor_as (DynoImport *import, const DynoOnnxNode *node, guint i,
+                                        const char *const *forms, guint *form);
+/* Input i where it is a parameter of n_dims axes, copied to dims; FALSE: it is none, which was
+ * refused. */
+gboolean dyno_import_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims,
+                                guint32 *dims);
+
+/* Attributes; unless the node has one of that name and type, the other value. */
+gint64 dyno_import_int (const DynoOnnxNode *node, const char *name, gint64 otherwise);
+double dyno_import_float (const DynoOnnxNode *node, const char *name, double otherwise);
+const char *dyno_import_text (const DynoOnnxNode *node, const char *name, const char *otherwise);
+/* The list, n numbers; NULL: there is none. */
+const gint64 *dyno_import_ints (const DynoOnnxNode *node, const char *name, guint *n);
+/* The numbers of input i, or where the node has fewer inputs, of the attribute; NULL: there are
+ * none.  Owned by the import. */
+const DynoConstant *dyno_import_numbers (DynoImport *import, const DynoOnnxNode *node, guint i,
+                                         const char *attribute);
+
+/* Sets output k.  view NULL: that of the tensor in the form.  A NULL tensor means that the graph
+ * has failed.  Returns TRUE. */
+gboolean dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k,
+                             DynoTensor *tensor, const DynoView *view, const char *form);
+gboolean dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node,
+                                      DynoConstant *constant);
+/* Gives output 0 the value of input i. */
+gboolean dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* TRUE: output 0 is the network's output. */
+gboolean dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node);
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+/* The name of the op that a node becomes: that of its module where the parameter i is named
+ * "module.weight", as PyTorch does, else the node's own; g_free. */
+char *dyno_import_name (const DynoOnnxNode *node, guint i);
+/* Gives the parameters that were made since there were `first` of them the names and shapes of
+ * inputs i, i + 1, ... of the node, which dyno_import_parameter has checked. */
+void dyno_import_name_parameters (DynoImport *import, const DynoOnnxNode *node, guint first,
+                                  guint i);
+/* The same of one parameter, the graph's number `index`. */
+void dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, guint index,
+                                 guint i);
+
+/* --- patterns (patterns.c) -------------------------------------------------------------------- */
+
+/* Several nodes that one op of Dyno replaces. */
+typedef struct _DynoImportPattern DynoImportPattern;
+struct _DynoImportPattern {
+  const char *input;         /* the value that the pattern begins with */
+  DynoActivation activation; /* of a pattern that is one */
+  /* of a layer: the nodes that have its weight and its bias */
+  const DynoOnnxNode *weight_node, *bias_node;
+  guint weight, bias; /* their inputs */
+  double eps;
+  /* Sets the output of the pattern's last node; x: the value of input. */
+  gboolean (*read) (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
+                    DynoImportValue *x);
+};
+
+gboolean dyno_import_biased_matmul (DynoImport *import, const DynoOnnxNode *node,
+                                    const DynoImportPattern *pattern, DynoImportValue *x);
+gboolean dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
+                                         const DynoImportPattern *pattern, DynoImportValue *x);
+
+/* Finds the patterns of the model: fills `patterns` and `absorbed`. */
+void dyno_import_find_patterns (DynoImport *import);
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+typedef gboolean (*DynoImportRead) (DynoImport *import, const DynoOnnxNode *node);
+
+typedef struct {
+  const char *op_type;
+  DynoImportRead read;
+} DynoImportRow;
+
+/* NULL: the operator is not supported. */
+const DynoImportRow *dyno_import_find_row (const DynoOnnxNode *node);
+
+gboolean dyno_import_conv (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_layer_norm (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_activation (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_leaky_relu (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_elu (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_gelu (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_hard_sigmoid (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_clip (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_max_pool (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_average_pool (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_reduce_mean (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_add (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_concat (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_split (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_slice (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_identity (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_cast (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node);
+/* Operators over numbers that are known now, such as shapes. */
+gboolean dyno_import_shape (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_constant (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_fold (DynoImport *import, const DynoOnnxNode *node);
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+/* Builds the model's graph on x (N, H, W, C) up to the logits (N, 1, 1, n_outputs), which are
+ * returned; NULL: the graph has failed (MODEL, with all refusals, or SHAPE). */
+DynoTensor *dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model,
+                               guint32 n_outputs, GPtrArray *notes);
+/* The layer that gets the outputs of the data; NULL: the model does not end in a layer that could be
+ * replaced. */
+const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model);
+/* The outputs of the head; 0: the model does not end in a layer that could be replaced. */
+guint32 dyno_import_count_outputs (const DynoOnnxModel *model);
+/* The operators of the model that have no row, "3 GridSample (first: “/warp/GridSample”)"; g_free.
+ * NULL: there are none. */
+char *dyno_import_list_unknown (const DynoOnnxModel *model);
+
+G_END_DECLS

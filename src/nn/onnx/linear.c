@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Gemm and MatMul, as linear layers. */
+#include "graph-private.h"
+#include "import.h"
+
+typedef struct {
+  guint32 in, out;
+  gboolean in_first; /* the weight is (in, out) */
+  gboolean flattened;
+  int bias; /* the node's input that is the bias; -1: none */
+} Layer;
+
+static DynoTensor *
+append (DynoImport *import, DynoTensor *x, const char *name, const Layer *layer)
+{
+  return dyno_linear_with_params (import->graph, x, name,
+                                  &(DynoLinearParams){ .out = layer->out,
+                                                       .init = DYNO_INIT_KAIMING_UNIFORM,
+                                                       .flattened = layer->flattened,
+                                                       .no_bias = layer->bias < 0,
+                                                       .in_by_out = layer->in_first });
+}
+
+/* The layer of the node's weight, its input 1. */
+static gboolean
+take_weight (DynoImport *import, const DynoOnnxNode *node, Layer *layer)
+{
+  guint32 dims[2], bias = 0;
+
+  if (!dyno_import_parameter (import, node, 1, 2, dims)
+      || (layer->bias >= 0 && !dyno_import_parameter (import, node, (guint) layer->bias, 1, &bias)))
+    return FALSE;
+  layer->in = dims[layer->in_first ? 0 : 1];
+  layer->out = dims[layer->in_first ? 1 : 0];
+  if (layer->bias >= 0 && bias != layer->out)
+    return dyno_import_refuse (import, node, "its bias has %u values for %u outputs", bias,
+                               layer->out);
+  if (node == import->head)
+    layer->out = import->n_outputs;
+  return TRUE;
+}
+
+gboolean
+dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
+{
+  static const char *const forms[] = { "N C", "N CHW", NULL };
+  guint form, first = import->graph->parameters->len;
+  DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
+  Layer layer = { .in_first = dyno_import_int (node, "transB", 0) == 0,
+                  .flattened = form != 0,
+                  .bias = node->n_inputs > 2 && *node->inputs[2] ? 2 : -1 };
+
+  if (!x || !take_weight (import, node, &layer))
+    return FALSE;
+  if (dyno_import_int (node, "transA", 0) != 0 || dyno_import_float (node, "alpha", 1) != 1
+      || (layer.bias >= 0 && dyno_import_float (node, "beta", 1) != 1))
+    return dyno_import_refuse (import, node,
+                               "only transA 0, alpha 1 and beta 1 are a linear layer");
+  if ((guint64) x->tensor->h * x->tensor->w * x->tensor->c != layer.in)
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (
+          import, node,
+          "its weight takes %u values a sample, its input is %s; if the network was "
+          "exported for another size, set image_size to that",
+          layer.in, shape);
+    }
+  if (layer.flattened && layer.in_first)
+    return dyno_import_refuse (import, node,
+                               "after Flatten its weight must be (outputs, inputs), transB 1");
+  g_autofree char *name = dyno_import_name (node, 1);
+  DynoTensor *y = append (import, x->tensor, name, &layer);
+  dyno_import_name_parameters (import, node, first, 1);
+  return dyno_import_output (import, node, 0, y, NULL, "N C");
+}
+
+/* TRUE: the last axis of the view is all of C. */
+static gboolean
+ends_in_channels (const DynoImportValue *x)
+{
+  guint n = x->view.n_dims, begin = n > 1 ? x->view.end[n - 2] : 0;
+  const DynoViewPart *part = &x->view.parts[begin];
+
+  if (n == 0 || dyno_view_dim (&x->view, n - 1) != x->tensor->c)
+    return FALSE;
+  return x->tensor->c == 1 || (x->view.end[n - 1] == begin + 1 && part->axis == 'C');
+}
+
+/* x with its last axis through the layer, whose weight is the node's input 1, as the output of
+ * `last`; bias_node NULL: without bias. */
+static gboolean
+read_matmul (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bias_node,
+             guint bias, const DynoOnnxNode *last, DynoImportValue *x)
+{
+  guint first = import->graph->parameters->len;
+  Layer layer = { .in_first = TRUE, .bias = -1 };
+  guint32 n_bias = 0;
+
+  if (!take_weight (import, node, &layer)
+      || (bias_node && !dyno_import_parameter (import, bias_node, bias, 1, &n_bias)))
+    return FALSE;
+  if (!ends_in_channels (x) || x->tensor->c != layer.in)
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (import, node,
+                                 "its weight takes %u values; the last axis of its input, %s, is "
+                                 "not the channels, or has another size",
+                                 layer.in, shape);
+    }
+  layer.bias = bias_node ? 0 : -1;
+  g_autofree char *name = dyno_import_name (node, 1);
+  DynoTensor *y = append (import, x->tensor, name, &layer);
+  if (!y)
+    return dyno_import_output (import, last, 0, NULL, NULL, NULL);
+  dyno_import_name_parameter (import, node, first, 1);
+  if (bias_node)
+    dyno_import_name_parameter (import, bias_node, first + 1, bias);
+  DynoView view = x->view;
+  guint n = view.n_dims, begin = n > 1 ? view.end[n - 2] : 0;
+  view.end[n - 1] = begin + (layer.out > 1);
+  view.parts[begin] = (DynoViewPart){ 'C', layer.out, 1 };
+  return dyno_import_output (import, last, 0, y, &view, NULL);
+}
+
+/* The last axis of x by a parameter (in, out). */
+gboolean
+dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+
+  return x && read_matmul (import, node, NULL, 0, node, x);
+}
+
+/* The same, and Add of a parameter (out). */
+gboolean
+dyno_import_biased_matmul (DynoImport *import, const DynoOnnxNode *node,
+                           const DynoImportPattern *pattern, DynoImportValue *x)
+{
+  return read_matmul (import, pattern->weight_node, pattern->bias_node, pattern->bias, node, x);
+}

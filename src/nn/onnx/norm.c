@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* BatchNormalization and LayerNormalization. */
+#include "graph-private.h"
+#include "import.h"
+
+/* The number that was written to the file as a float: 1e-5, not 9.99999975e-6. */
+static double
+decimal (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.6g", value), NULL);
+}
+
+gboolean
+dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node)
+{
+  static const char *const forms[] = { "N C H W", "N C W", "N C", NULL };
+  guint form, first = import->graph->parameters->len;
+  guint32 channels;
+  DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
+
+  if (!x)
+    return FALSE;
+  for (guint i = 1; i < 5; i++)
+    {
+      if (!dyno_import_parameter (import, node, i, 1, &channels))
+        return FALSE;
+      if (channels != x->tensor->c)
+        return dyno_import_refuse (import, node, "“%s” has %u values for %u channels",
+                                   node->inputs[i], channels, x->tensor->c);
+    }
+  g_autofree char *name = dyno_import_name (node, 1);
+  /* ONNX's momentum is the share of the old value. */
+  const DynoBatchNormParams params = {
+    .eps = decimal (dyno_import_float (node, "epsilon", 1e-5)),
+    .momentum = decimal (1 - decimal (dyno_import_float (node, "momentum", 0.9)))
+  };
+  DynoTensor *y = dyno_batch_norm_with_params (import->graph, x->tensor, name, &params);
+  dyno_import_name_parameters (import, node, first, 1);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+gboolean
+dyno_import_layer_norm (DynoImport *import, const DynoOnnxNode *node)
+{
+  static const char *const forms[] = { "N W C", "N H W C", "N HW C", "N C", NULL };
+  guint form, first = import->graph->parameters->len;
+  guint32 channels;
+  DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
+  gint64 axis = dyno_import_int (node, "axis", -1);
+
+  if (!x)
+    return FALSE;
+  if (axis != -1 && axis != (gint64) x->view.n_dims - 1)
+    return dyno_import_refuse (import, node, "it normalises more than the last axis");
+  for (guint i = 1; i < 3; i++)
+    {
+      if (!dyno_import_parameter (import, node, i, 1, &channels))
+        return FALSE;
+      if (channels != x->tensor->c)
+        return dyno_import_refuse (import, node, "“%s” has %u values for %u channels",
+                                   node->inputs[i], channels, x->tensor->c);
+    }
+  g_autofree char *name = dyno_import_name (node, 1);
+  DynoTensor *y = dyno_layer_norm_with_eps (import->graph, x->tensor, name,
+                                            decimal (dyno_import_float (node, "epsilon", 1e-5)));
+  dyno_import_name_parameters (import, node, first, 1);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+gboolean
+dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
+                                const DynoImportPattern *pattern, DynoImportValue *x)
+{
+  guint first = import->graph->parameters->len;
+  guint32 weight, bias;
+
+  if (!dyno_view_is (&x->view, x->tensor, "N W C") && !dyno_view_is (&x->view, x->tensor, "N H W C")
+      && !dyno_view_is (&x->view, x->tensor, "N HW C")
+      && !dyno_view_is (&x->view, x->tensor, "N C"))
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (import, node, "the last axis of %s is not the channels", shape);
+    }
+  if (!dyno_import_parameter (import, pattern->weight_node, pattern->weight, 1, &weight)
+      || !dyno_import_parameter (import, pattern->bias_node, pattern->bias, 1, &bias))
+    return FALSE;
+  if (weight != x->tensor->c || bias != x->tensor->c)
+    return dyno_import_refuse (import, node, "it has %u factors for %u channels", weight,
+                               x->tensor->c);
+  g_autofree char *name = dyno_import_name (pattern->weight_node, pattern->weight);
+  DynoTensor *y = dyno_layer_norm_with_eps (import->graph, x->tensor, name, decimal (pattern->eps));
+  if (y)
+    {
+      dyno_import_name_parameter (import, pattern->weight_node, first, pattern->weight);
+      dyno_import_name_parameter (import, pattern->bias_node, first + 1, pattern->bias);
+    }
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}

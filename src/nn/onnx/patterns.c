@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/* Patterns: several nodes that exports write where Dyno has one op.  A pattern is matched from its
+ * last node upwards; no node outside of it may read the values inside of it. */
+#include "import.h"
+#include <math.h>
+
+#define MOST_NODES 12 /* of a pattern */
+
+typedef struct {
+  DynoImport *import;
+  GHashTable *producers; /* name of a value to its node */
+  const DynoOnnxNode *inside[MOST_NODES];
+  guint n_inside;
+} Match;
+
+/* The node of the operator that makes input i; NULL: there is none. */
+static const DynoOnnxNode *
+step (Match *m, const DynoOnnxNode *node, guint i, const char *op_type)
+{
+  const DynoOnnxNode *made =
+      i < node->n_inputs ? g_hash_table_lookup (m->producers, node->inputs[i]) : NULL;
+
+  if (!made || !g_str_equal (made->op_type, op_type) || m->n_inside == MOST_NODES
+      || made->n_inputs < 1)
+    return NULL;
+  for (guint k = 0; k < m->n_inside; k++)
+    if (m->inside[k] == made)
+      return made;
+  m->inside[m->n_inside++] = made;
+  return made;
+}
+
+/* Input i as one number; NAN: it is none. */
+static double
+number (Match *m, const DynoOnnxNode *node, guint i)
+{
+  const DynoOnnxTensor *tensor =
+      i < node->n_inputs ? dyno_onnx_model_find_initializer (m->import->model, node->inputs[i])
+                         : NULL;
+  const DynoOnnxNode *made =
+      i < node->n_inputs ? g_hash_table_lookup (m->producers, node->inputs[i]) : NULL;
+  const DynoOnnxAttribute *value = made && g_str_equal (made->op_type, "Constant")
+                                       ? dyno_onnx_node_find_attribute (made, "value")
+                                       : NULL;
+  g_autoptr (DynoConstant) constant = NULL;
+
+  tensor = value ? value->t : tensor;
+  constant = tensor ? dyno_constant_read (m->import->model, tensor) : NULL;
+  return constant && constant->count == 1 ? dyno_constant_float (constant, 0) : (double) NAN;
+}
+
+/* The input of a node of two that is the number; 2: none is. */
+static guint
+input_near (Match *m, const DynoOnnxNode *node, double wanted)
+{
+  for (guint i = 0; i < 2 && node->n_inputs == 2; i++)
+    if (fabs (number (m, node, i) - wanted) < 1e-3 * fabs (wanted))
+      return i;
+  return 2;
+}
+
+static gboolean
+reads (const DynoOnnxNode *node, guint i, const char *name)
+{
+  return i < node->n_inputs && g_str_equal (node->inputs[i], name);
+}
+
+/* TRUE: only the last node and the nodes inside read what the nodes inside make. */
+static gboolean
+is_closed (Match *m, const DynoOnnxNode *last)
+{
+  for (guint k = 0; k < m->n_inside; k++)
+    {
+      const char *name = m->inside[k]->outputs[0];
+      guint n = 0, all = GPOINTER_TO_UINT (g_hash_table_lookup (m->import->readers, name));
+      for (guint j = 0; j <= m->n_inside; j++)
+        {
+          const DynoOnnxNode *reader = j < m->n_inside ? m->inside[j] : last;
+          for (guint i = 0; i < reader->n_inputs; i++)
+            n += g_str_equal (reader->inputs[i], name);
+        }
+      if (n != all)
+        return FALSE;
+    }
+  return TRUE;
+}
+
+static gboolean
+accept (Match *m, const DynoOnnxNode *last, const DynoImportPattern *pattern)
+{
+  DynoImportPattern *kept;
+
+  if (!is_closed (m, last))
+    return FALSE;
+  kept = g_new (DynoImportPattern, 1);
+  *kept = *pattern;
+  g_hash_table_insert (m->import->patterns, (gpointer) last, kept);
+  for (guint k = 0; k < m->n_inside; k++)
+    g_hash_table_add (m->import->absorbed, (gpointer) m->inside[k]);
+  return TRUE;
+}
+
+static gboolean
+read_activation (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
+                 DynoImportValue *x)
+{
+  const char *name = *node->name ? node->name : node->outputs[0];
+
+  return dyno_import_output (import, node, 0,
+                             dyno_activation (import->graph, x->tensor, pattern->activation, name),
+                             &x->view, NULL);
+}
+
+static gboolean
+accept_activation (Match *m, const DynoOnnxNode *last, const char *input, DynoActivation activation)
+{
+  return accept (
+      m, last,
+      &(DynoImportPattern){ .input = input, .activation = activation, .read = read_activation });
+}
+
+/* x * Sigmoid (x), x * HardSigmoid (x), x * Tanh (Softplus (x)), in either order */
+static gboolean
+match_gated (Match *m, const DynoOnnxNode *node)
+{
+  if (!g_str_equal (node->op_type, "Mul") || node->n_inputs != 2)
+    return FALSE;
+  for (guint k = 0; k < 2; k++)
+    {
+      const DynoOnnxNode *gate;
+      const char *x = node->inputs[1 - k];
+
+      m->n_inside = 0;
+      if ((gate = step (m, node, k, "Sigmoid")) && reads (gate, 0, x))
+        return accept_activation (m, node, x, DYNO_ACTIVATION_SILU);
+      m->n_inside = 0;
+      if ((gate = step (m, node, k, "HardSigmoid")) && reads (gate, 0, x)
+          && fabs (dyno_import_float (gate, "alpha", 0.2) - 1.0 / 6) < 1e-6
+          && fabs (dyno_import_float (gate, "beta", 0.5) - 0.5) < 1e-6)
+        return accept_activation (m, node, x, DYNO_ACTIVATION_HARD_SWISH);
+      m->n_inside = 0;
+      if ((gate = step (m, node, k, "Tanh")) && (gate = step (m, gate, 0, "Softplus"))
+          && reads (gate, 0, x))
+        return accept_activation (m, node, x, DYNO_ACTIVATION_MISH);
+    }
+  return FALSE;
+}
+
+/* x * Clip (x + 3, 0, 6) / 6 */
+static gboolean
+match_hard_swish (Match *m, const DynoOnnxNode *node)
+{
+  const DynoOnnxNode *product, *clip, *sum;
+
+  m->n_inside = 0;
+  if (!g_str_equal (node->op_type, "Div") || input_near (m, node, 6) != 1
+      || !(product = step (m, node, 0, "Mul")) || product->n_inputs != 2)
+    return FALSE;
+  for (guint k = 0; k < 2; k++)
+    {
+      const char *x = product->inputs[1 - k];
+      m->n_inside = 1;
+      if (!(clip = step (m, product, k, "Clip")) || !(sum = step (m, clip, 0, "Add")))
+        continue;
+      double low = clip->n_inputs > 1 ? number (m, clip, 1) : dyno_import_float (clip, "min", 0),
+             high = clip->n_inputs > 2 ? number (m, clip, 2) : dyno_import_float (clip, "max", 0);
+      guint three = input_near (m, sum, 3);
+      if (low == 0 && high == 6 && three < 2 && reads (sum, 1 - three, x))
+        return accept_activation (m, node, x, DYNO_ACTIVATION_HARD_SWISH);
+    }
+  return FALSE;
+}
+
+/* 1 + Erf (x / sqrt (2)) at input i of a node; the name of x, or NULL */
+static const char *
+match_erf (Match *m, const DynoOnnxNode *node, guint i)
+{
+  const DynoOnnxNode *sum = step (m, node, i, "Add"), *erf, *scaled;
+  guint one = sum ? input_near (m, sum, 1) : 2, by;
+
+  if (one == 2 || !(erf = step (m, sum, 1 - one, "Erf")))
+    return NULL;
+  if ((scaled = step (m, erf, 0, "Div")) && input_near (m, scaled, G_SQRT2) == 1)
+    return scaled->inputs[0];
+  if ((scaled = step (m, erf, 0, "Mul")) && (by = input_near (m, scaled, 1 / G_SQRT2)) < 2)
+    return scaled->inputs[1 - by];
+  return NULL;
+}
+
+/* x * (1 + Erf (x / sqrt (2))) * 0.5, with 0.5 at any of the products */
+static gboolean
+match_gelu (Match *m, const DynoOnnxNode *node)
+{
+  guint half = g_str_equal (node->op_type, "Mul") ? input_near (m, node, 0.5) : 2;
+
+  if (!g_str_equal (node->op_type, "Mul") || node->n_inputs != 2)
+    return FALSE;
+  for (guint k = 0; k < 2; k++)
+    {
+      const DynoOnnxNode *product;
+      const char *x;
+
+      m->n_inside = 0;
+      if (half < 2)
+        {
+          if ((product = step (m, node, 1 - half, "Mul")) && product->n_inputs == 2
+              && (x = match_erf (m, product, k)) && reads (product, 1 - k, x))
+            return accept_activation (m, node, x, DYNO_ACTIVATION_GELU);
+          continue;
+        }
+      if (!(x = match_erf (m, node, k)) || !(product = step (m, node, 1 - k, "Mul")))
+        continue;
+      half = input_near (m, product, 0.5);
+      if (half < 2 && reads (product, 1 - half, x))
+        return accept_activation (m, node, x, DYNO_ACTIVATION_GELU);
+      half = 2;
+    }
+  return FALSE;
+}
+
+/* An Add of a parameter after the MatMul by a parameter. */
+static gboolean
+match_biased_matmul (Match *m, const DynoOnnxNode *node)
+{
+  if (!g_str_equal (node->op_type, "Add") || node->n_inputs != 2)
+    return FALSE;
+  for (guint k = 0; k < 2; k++)
+    {
+      const DynoImportValue *bias = dyno_import_input (m->import, node, 1 - k), *weight;
+      const DynoOnnxNode *product;
+
+      m->n_inside = 0;
+      if (!bias || !bias->parameter || bias->parameter->n_dims != 1
+          || !(product = step (m, node, k, "MatMul")))
+        continue;
+      weight = dyno_import_input (m->import, product, 1);
+      if (weight && weight->parameter && weight->parameter->n_dims == 2
+          && weight->parameter->dims[1].value == bias->parameter->dims[0].value)
+        return accept (m, node,
+                       &(DynoImportPattern){ .input = product->inputs[0],
+                                             .weight_node = product,
+                                             .weight = 1,
+                                             .bias_node = node,
+                                             .bias = 1 - k,
+                                             .read = dyno_import_biased_matmul });
+    }
+  return FALSE;
+}
+
+/* A mean over the last axis only. */
+static gboolean
+is_row_mean (Match *m, const DynoOnnxNode *node)
+{
+  guint n;
+  const gint64 *axes = dyno_import_ints (node, "axes", &n);
+
+  return node->n_inputs > 1 ? number (m, node, 1) == -1 : n == 1 && axes[0] == -1;
+}
+
+/* d / Sqrt (ReduceMean (d ^ 2) + eps) * weight + bias with d = x - ReduceMean (x), over the last
+ * axis: LayerNormalization before opset 17 */
+static gboolean
+match_layer_norm (Match *m, const DynoOnnxNode *node)
+{
+  if (!g_str_equal (node->op_type, "Add") || node->n_inputs != 2)
+    return FALSE;
+  for (guint k = 0; k < 4; k++)
+    {
+      guint bias = k & 1, weight = k >> 1;
+      const DynoOnnxNode *product, *norm, *d, *mean, *root, *sum, *variance, *square;
+
+      m->n_inside = 0;
+      if (!(product = step (m, node, 1 - bias, "Mul"))
+          || !(norm = step (m, product, 1 - weight, "Div")) || !(d = step (m, norm, 0, "Sub"))
+          || !(mean = step (m, d, 1, "ReduceMean")) || !is_row_mean (m, mean)
+          || !reads (mean, 0, d->inputs[0]) || !(root = step (m, norm, 1, "Sqrt"))
+          || !(sum = step (m, root, 0, "Add")) || !(variance = step (m, sum, 0, "ReduceMean"))
+          || !is_row_mean (m, variance) || !(square = step (m, variance, 0, "Pow"))
+          || number (m, square, 1) != 2 || !reads (square, 0, d->outputs[0]))
+        continue;
+      double eps = number (m, sum, 1);
+      if (eps > 0)
+        return accept (m, node,
+                       &(DynoImportPattern){ .input = d->inputs[0],
+                                             .weight_node = product,
+                                             .weight = weight,
+                                             .bias_node = node,
+                                             .bias = bias,
+                                             .eps = eps,
+                                             .read = dyno_import_layer_norm_pattern });
+    }
+  return FALSE;
+}
+
+void
+dyno_import_find_patterns (DynoImport *import)
+{
+  static gboolean (*const rows[]) (Match * m, const DynoOnnxNode *node) = {
+    match_gated, match_hard_swish, match_gelu, match_layer_norm, match_biased_matmul
+  };
+  g_autoptr (GHashTable) producers = g_hash_table_new (g_str_hash, g_str_equal);
+  const DynoOnnxModel *model = import->model;
+  Match m = { .import = import, .producers = producers };
+
+  for (guint i = 0; i < model->n_nodes; i++)
+    {
+      const DynoOnnxNode *node = &model->nodes[i];
+      gboolean found = node->n_outputs == 0 || !g_hash_table_contains (import->needed, node);
+      for (guint k = 0; k < G_N_ELEMENTS (rows) && !found; k++)
+        found = rows[k](&m, node);
+      for (guint k = 0; k < node->n_outputs; k++)
+        g_hash_table_insert (producers, (gpointer) node->outputs[k], (gpointer) node);
+    }
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+#include "view.h"
+#include <string.h>
+
+static guint32
+axis_extent (const DynoTensor *tensor, char axis)
+{
+  return axis == 'N' ? tensor->n : axis == 'H' ? tensor->h : axis == 'W' ? tensor->w : tensor->c;
+}
+
+void
+dyno_view_init (DynoView *view, const DynoTensor *tensor, const char *form)
+{
+  guint n = 0;
+
+  memset (view, 0, sizeof *view);
+  view->n_dims = 1;
+  for (const char *at = form; *at; at++)
+    {
+      guint32 extent = *at == ' ' ? 1 : axis_extent (tensor, *at);
+      if (*at == ' ')
+        view->end[view->n_dims++ - 1] = n;
+      else if (extent > 1)
+        view->parts[n++] = (DynoViewPart){ *at, extent, 1 };
+    }
+  view->end[view->n_dims - 1] = n;
+}
+
+static guint
+begin_of (const DynoView *view, guint axis)
+{
+  return axis == 0 ? 0 : view->end[axis - 1];
+}
+
+static guint
+count_parts (const DynoView *view)
+{
+  return view->n_dims == 0 ? 0 : view->end[view->n_dims - 1];
+}
+
+gboolean
+dyno_view_equal (const DynoView *a, const DynoView *b)
+{
+  if (a->n_dims != b->n_dims || memcmp (a->end, b->end, a->n_dims * sizeof *a->end) != 0)
+    return FALSE;
+  for (guint i = 0; i < count_parts (a); i++)
+    if (a->parts[i].axis != b->parts[i].axis || a->parts[i].extent != b->parts[i].extent
+        || a->parts[i].stride != b->parts[i].stride)
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+dyno_view_is (const DynoView *view, const DynoTensor *tensor, const char *form)
+{
+  static const char axes[] = "NHWC";
+  DynoView wanted;
+
+  for (const char *axis = axes; *axis; axis++)
+    if (!strchr (form, *axis) && axis_extent (tensor, *axis) > 1)
+      return FALSE;
+  dyno_view_init (&wanted, tensor, form);
+  return dyno_view_equal (view, &wanted);
+}
+
+guint64
+dyno_view_dim (const DynoView *view, guint axis)
+{
+  guint64 extent = 1;
+
+  for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+    extent *= view->parts[i].extent;
+  return extent;
+}
+
+guint64
+dyno_view_count (const DynoView *view)
+{
+  guint64 count = 1;
+
+  for (guint i = 0; i < count_parts (view); i++)
+    count *= view->parts[i].extent;
+  return count;
+}
+
+/* Joins neighbours of an axis that are one part of the tensor's axis. */
+static void
+join (DynoView *view)
+{
+  DynoView joined = { .n_dims = view->n_dims };
+  guint n = 0;
+
+  for (guint axis = 0; axis < view->n_dims; axis++)
+    {
+      guint begin = n;
+      for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+        {
+          const DynoViewPart *part = &view->parts[i];
+          DynoViewPart *last = n > begin ? &joined.parts[n - 1] : NULL;
+          if (last && last->axis == part->axis && last->stride == part->stride * part->extent)
+            *last = (DynoViewPart){ part->axis, last->extent * part->extent, part->stride };
+          else
+            joined.parts[n++] = *part;
+        }
+      joined.end[axis] = n;
+    }
+  *view = joined;
+}
+
+gboolean
+dyno_view_reshape (DynoView *view, const gint64 *dims, guint n_dims)
+{
+  DynoView made = { .n_dims = n_dims };
+  guint n = 0, from = 0, total = count_parts (view);
+  DynoViewPart rest = { 0, 1, 1 }; /* of a part that was split */
+
+  if (n_dims > DYNO_VIEW_MAX_DIMS)
+    return FALSE;
+  for (guint axis = 0; axis < n_dims; axis++)
+    {
+      if (dims[axis] < 1)
+        return FALSE;
+      for (guint64 left = (guint64) dims[axis]; left > 1;)
+        {
+          if (rest.extent == 1 && from == total)
+            return FALSE;
+          if (rest.extent == 1)
+            rest = view->parts[from++];
+          guint32 taken = (guint32) MIN (left, rest.extent);
+          if (rest.extent % taken != 0 || left % taken != 0 || n == DYNO_VIEW_MAX_PARTS)
+            return FALSE;
+          rest.extent /= taken;
+          made.parts[n++] = (DynoViewPart){ rest.axis, taken, rest.stride * rest.extent };
+          left /= taken;
+        }
+      made.end[axis] = n;
+    }
+  if (rest.extent > 1 || from < total)
+    return FALSE;
+  join (&made);
+  *view = made;
+  return TRUE;
+}
+
+void
+dyno_view_transpose (DynoView *view, const guint *perm)
+{
+  DynoView made = { .n_dims = view->n_dims };
+  guint n = 0;
+
+  for (guint axis = 0; axis < view->n_dims; axis++)
+    {
+      for (guint i = begin_of (view, perm[axis]); i < view->end[perm[axis]]; i++)
+        made.parts[n++] = view->parts[i];
+      made.end[axis] = n;
+    }
+  *view = made;
+}
+
+char *
+dyno_view_print (const DynoView *view)
+{
+  GString *text = g_string_new ("(");
+
+  for (guint axis = 0; axis < view->n_dims; axis++)
+    g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, axis ? ", " : "",
+                            dyno_view_dim (view, axis));
+  g_string_append_c (text, ')');
+  return g_string_free (text, FALSE);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A view: the axes that an ONNX value has, over the tensor (N, H, W, C) that holds the value.
+ *
+ * Each axis of the value is a product of parts of the tensor's axes, outermost part first: flattening
+ * (N, C, H, W) to (N, C H W) gives the axes N and C H W, and the heads of an attention split C in
+ * two.  Transpose and Reshape change the view and move no memory; an op that needs its input in a
+ * certain form asks for the form by dyno_view_is.  Parts of extent 1 are left out, so that Squeeze
+ * and Unsqueeze are a Reshape as well.
+ *
+ * A view is a plain value: copy it by assignment. */
+#pragma once
+#include "graph.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_VIEW_MAX_DIMS  8
+#define DYNO_VIEW_MAX_PARTS 12 /* of a reshaped view */
+
+typedef struct {
+  char axis;      /* of the tensor: 'N', 'H', 'W' or 'C' */
+  guint32 extent; /* > 1 */
+  guint32 stride; /* from one element of the part to the next, in elements of the tensor's axis */
+} DynoViewPart;
+
+typedef struct {
+  guint n_dims;
+  guint end[DYNO_VIEW_MAX_DIMS]; /* axis i has the parts from end[i - 1] (0 for i = 0) to end[i] */
+  DynoViewPart parts[DYNO_VIEW_MAX_PARTS + 1]; /* one more where channels come into being */
+} DynoView;
+
+/* The view of a tensor in which each word of form is an axis: "N C H W", "N CHW", "N W C".  Axes of
+ * the tensor that the form leaves out have the extent 1. */
+void dyno_view_init (DynoView *view, const DynoTensor *tensor, const char *form);
+/* TRUE: the view is the tensor's view of that form. */
+gboolean dyno_view_is (const DynoView *view, const DynoTensor *tensor, const char *form);
+gboolean dyno_view_equal (const DynoView *a, const DynoView *b);
+
+guint64 dyno_view_dim (const DynoView *view, guint axis);
+guint64 dyno_view_count (const DynoView *view);
+
+/* Gives the view other axes over the same elements in the same order.  FALSE: the extents are not
+ * as many elements, or an axis would begin inside of a part at a place that no part can be split
+ * at; the view is unchanged. */
+gboolean dyno_view_reshape (DynoView *view, const gint64 *dims, guint n_dims);
+/* Axis i of the result is the axis perm[i] of before; perm is a permutation. */
+void dyno_view_transpose (DynoView *view, const guint *perm);
+
+/* "(8, 3, 224, 224)"; g_free. */
+char *dyno_view_print (const DynoView *view);
+
+G_END_DECLS

@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT */
+/* Networks of ONNX files: which graph they become, which files are refused, and by what words. */
+#include "file.h"
+#include "graph-private.h"
+#include "network.h"
+#include "onnx-test.h"
+#include "op.h"
+#include "summary.h"
+#include "view.h"
+#include <glib/gstdio.h>
+#include <string.h>
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static void
+add_dims (GByteArray *graph, guint field, const char *name, const char *list)
+{
+  GByteArray *value = g_byte_array_new (), *type = g_byte_array_new (),
+             *tensor = g_byte_array_new (), *shape = g_byte_array_new ();
+  g_auto (GStrv) dims = g_strsplit (list, ",", -1);
+
+  for (guint i = 0; dims[i]; i++)
+    {
+      GByteArray *dim = g_byte_array_new ();
+      if (strcmp (dims[i], "N") == 0)
+        dyno_proto_string (dim, DYNO_ONNX_DIM_NAME, "batch");
+      else
+        dyno_proto_uint (dim, DYNO_ONNX_DIM_VALUE, g_ascii_strtoull (dims[i], NULL, 10));
+      onnx_test_add (shape, DYNO_ONNX_SHAPE_DIM, dim);
+    }
+  dyno_proto_uint (tensor, DYNO_ONNX_TENSOR_TYPE_ELEMENT, DYNO_ONNX_FLOAT);
+  onnx_test_add (tensor, DYNO_ONNX_TENSOR_TYPE_SHAPE, shape);
+  onnx_test_add (type, DYNO_ONNX_TYPE_TENSOR, tensor);
+  dyno_proto_string (value, DYNO_ONNX_VALUE_NAME, name);
+  onnx_test_add (value, DYNO_ONNX_VALUE_TYPE, type);
+  onnx_test_add (graph, field, value);
+}
+
+/* A weight of zeros (type w), whole numbers (i) or floats (f); one of these without a comma has no
+ * axes, unless it ends in one. */
+static void
+add_initializer (GByteArray *graph, char type, const char *name, const char *list)
+{
+  g_auto (GStrv) words = g_strsplit (list, ",", -1);
+  gint64 dims[8];
+  guint n = g_strv_length (words);
+  g_autoptr (GByteArray) values = g_byte_array_new ();
+  GByteArray *tensor;
+
+  if (type == 'w')
+    {
+      gsize count = 1;
+      for (guint i = 0; i < n; i++)
+        count *= (gsize) (dims[i] = g_ascii_strtoll (words[i], NULL, 10));
+      g_byte_array_set_size (values, (guint) (count * sizeof (float)));
+      memset (values->data, 0, values->len);
+    }
+  for (guint i = 0; type != 'w' && i < n && *words[i]; i++)
+    {
+      gint64 number = g_ascii_strtoll (words[i], NULL, 10);
+      float real = (float) g_ascii_strtod (words[i], NULL);
+      if (type == 'i')
+        g_byte_array_append (values, (const guint8 *) &number, sizeof number);
+      else
+        g_byte_array_append (values, (const guint8 *) &real, sizeof real);
+    }
+  if (type != 'w')
+    {
+      dims[0] = (gint64) (values->len / (type == 'i' ? 8 : 4));
+      n = strchr (list, ',') ? 1 : 0;
+    }
+  tensor = onnx_test_tensor (name, type == 'i' ? DYNO_ONNX_INT64 : DYNO_ONNX_FLOAT, dims, n);
+  dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, values->data, values->len);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
+}
+
+/* "group=2", "pads=1,1,1,1", "alpha=0.5", "auto_pad=VALID": by what the value looks like. */
+static void
+add_attribute (GByteArray *node, const char *text)
+{
+  g_auto (GStrv) parts = g_strsplit (text, "=", 2);
+  g_auto (GStrv) words = g_strsplit (parts[1], ",", -1);
+  GByteArray *a = g_byte_array_new ();
+  guint type = DYNO_ONNX_IS_INT;
+
+  dyno_proto_string (a, DYNO_ONNX_ATTRIBUTE_NAME, parts[0]);
+  if (g_ascii_isalpha (*parts[1]))
+    {
+      type = DYNO_ONNX_IS_TEXT;
+      dyno_proto_string (a, DYNO_ONNX_ATTRIBUTE_TEXT, parts[1]);
+    }
+  else if (words[1])
+    {
+      type = DYNO_ONNX_IS_INTS;
+      for (guint i = 0; words[i]; i++)
+        dyno_proto_uint (a, DYNO_ONNX_ATTRIBUTE_INTS,
+                         (guint64) g_ascii_strtoll (words[i], NULL, 10));
+    }
+  else if (strchr (parts[1], '.'))
+    {
+      type = DYNO_ONNX_IS_FLOAT;
+      dyno_proto_float (a, DYNO_ONNX_ATTRIBUTE_F, (float) g_ascii_strtod (parts[1], NULL));
+    }
+  else
+    dyno_proto_uint (a, DYNO_ONNX_ATTRIBUTE_I, (guint64) g_ascii_strtoll (parts[1], NULL, 10));
+  dyno_proto_uint (a, DYNO_ONNX_ATTRIBUTE_TYPE, type);
+  onnx_test_add (node, DYNO_ONNX_NODE_ATTRIBUTE, a);
+}
+
+/* A file, its lines separated by semicolons: "in x N,3,8,8"; "out y N,2"; "w weight 8,3"; "i shape
+ * 0,-1"; "f six 6"; or a node, "Conv name x,weight y group=2", where - is no name. */
+static GByteArray *
+make_file (const char *text)
+{
+  g_auto (GStrv) lines = g_strsplit (text, ";", -1);
+  GByteArray *graph = g_byte_array_new (), *node;
+
+  for (guint i = 0; lines[i]; i++)
+    {
+      g_auto (GStrv) words = g_strsplit (g_strstrip (lines[i]), " ", -1);
+      if (strcmp (words[0], "in") == 0)
+        add_dims (graph, DYNO_ONNX_GRAPH_INPUT, words[1], words[2]);
+      else if (strcmp (words[0], "out") == 0)
+        add_dims (graph, DYNO_ONNX_GRAPH_OUTPUT, words[1], words[2]);
+      else if (strlen (words[0]) == 1)
+        add_initializer (graph, *words[0], words[1], words[2]);
+      else
+        {
+          node =
+              onnx_test_node (words[0], strcmp (words[1], "-") ? words[1] : "", words[2], words[3]);
+          for (guint k = 4; words[k]; k++)
+            add_attribute (node, words[k]);
+          onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, node);
+        }
+    }
+  return onnx_test_file (graph);
+}
+
+static char *folder; /* of the test's files, and of what Dyno keeps */
+
+static const DynoModel *
+open_file (const char *name, const char *text, gboolean *has_weights, GError **error)
+{
+  g_autoptr (GByteArray) file = make_file (text);
+  g_autofree char *path = g_build_filename (folder, name, NULL);
+
+  g_assert_true (g_file_set_contents (path, (const char *) file->data, file->len, NULL));
+  return dyno_model_open (path, has_weights, error);
+}
+
+typedef struct {
+  guint32 batch, n_outputs, height, width, channels;
+  DynoMode mode;
+} Shape;
+
+static DynoGraph *
+build (const char *text, Shape shape, GError **error)
+{
+  const DynoModel *model = open_file ("net.onnx", text, NULL, error);
+  DynoNetworkParams params = { .batch = shape.batch ? shape.batch : 2,
+                               .n_outputs = shape.n_outputs,
+                               .mode = shape.mode,
+                               .no_fusion = TRUE };
+
+  if (!model)
+    return NULL;
+  params.model = model->name;
+  if (shape.mode != DYNO_MODE_PREDICT)
+    params.loss = DYNO_LOSS_CROSS_ENTROPY;
+  params.schema = dyno_schema_image (DYNO_ELEMENT_U8, shape.height, shape.width, shape.channels, 0);
+  return dyno_network_build (&params, error);
+}
+
+/* "conv2d relu linear": the forward nodes' ops, without the preparation of the input. */
+static char *
+list_ops (DynoGraph *graph)
+{
+  g_autoptr (GString) ops = g_string_new (NULL);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+      if (strcmp (node->op->name, "prepare") != 0)
+        g_string_append_printf (ops, "%s%s", ops->len ? " " : "", node->op->name);
+    }
+  return g_string_free (g_steal_pointer (&ops), FALSE);
+}
+
+/* "conv.weight[8,3,3,3] conv.bias[8]" */
+static char *
+list_parameters (DynoGraph *graph)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      g_string_append_printf (list, "%s%s[", i ? " " : "", parameter->name);
+      for (guint k = 0; k < parameter->n_dims; k++)
+        g_string_append_printf (list, "%s%u", k ? "," : "", parameter->dims[k]);
+      g_string_append_c (list, ']');
+    }
+  return g_string_free (g_steal_pointer (&list), FALSE);
+}
+
+static void
+assert_builds (const char *text, Shape shape, const char *ops, const char *parameters)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = build (text, shape, &error);
+
+  g_assert_no_error (error);
+  g_autofree char *made_ops = list_ops (graph), *made_parameters = list_parameters (graph);
+  g_assert_cmpstr (made_ops, ==, ops);
+  if (parameters)
+    g_assert_cmpstr (made_parameters, ==, parameters);
+}
+
+static void
+assert_refused (const char *text, Shape shape, const char *pattern)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = build (text, shape, &error);
+
+  g_assert_null (graph);
+  if (!g_pattern_match_simple (pattern, error->message))
+    g_error ("“%s” is not “%s”", error->message, pattern);
+}
+
+/* A body between an input (N, 4, 8, 8) and a linear layer of 3 outputs; the body ends in h. */
+#define AROUND(body)                                                                            \
+  "in x N,4,8,8;" body ";GlobalAveragePool gap h pooled;Flatten - pooled flat;w head.weight 3," \
+  "4;w head.bias 3;Gemm head flat,head.weight,head.bias y transB=1;out y N,3"
+static const Shape around = {
+  .n_outputs = 3, .height = 8, .width = 8, .channels = 4, .mode = DYNO_MODE_PREDICT
+};
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+static void
+test_views (void)
+{
+  const DynoTensor x = { .n = 2, .h = 4, .w = 6, .c = 12 };
+  DynoView image, view;
+
+  dyno_view_init (&image, &x, "N C H W");
+  g_assert_true (dyno_view_is (&image, &x, "N C H W"));
+  g_assert_false (dyno_view_is (&image, &x, "N H W C"));
+  view = image;
+  g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 12 * 24 }, 2));
+  g_assert_true (dyno_view_is (&view, &x, "N CHW"));
+  view = image;
+  g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 12, 24 }, 3));
+  dyno_view_transpose (&view, (guint[]){ 0, 2, 1 });
+  g_assert_true (dyno_view_is (&view, &x, "N HW C"));
+  /* heads: C is cut in two, and joined again */
+  g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 24, 3, 4 }, 4));
+  dyno_view_transpose (&view, (guint[]){ 0, 2, 1, 3 });
+  g_assert_cmpuint (dyno_view_dim (&view, 1), ==, 3);
+  g_assert_false (dyno_view_is (&view, &x, "N HW C"));
+  dyno_view_transpose (&view, (guint[]){ 0, 2, 1, 3 });
+  g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 24, 12 }, 3));
+  g_assert_true (dyno_view_is (&view, &x, "N HW C"));
+  /* groups of channels in the other order are not the channels */
+  view = image;
+  g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 3, 4, 4, 6 }, 5));
+  dyno_view_transpose (&view, (guint[]){ 0, 2, 1, 3, 4 });
+  g_assert_true (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 6 }, 4));
+  g_assert_false (dyno_view_is (&view, &x, "N C H W"));
+  /* an axis may not begin where no part can be cut */
+  view = image;
+  g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 9, 4, 8 }, 4));
+  g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 3 }, 4));
+  g_assert_false (dyno_view_reshape (&view, (gint64[]){ 2, 12, 4, 12 }, 4));
+  g_assert_true (dyno_view_equal (&view, &image));
+}
+
+/* --- operators -------------------------------------------------------------------------------- */
+
+static void
+test_operators (void)
+{
+  static const struct {
+    const char *text, *ops;
+  } rows[] = {
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=1,1,1,1"), "conv2d" },
+    { AROUND ("w c.weight 4,1,3,3;Conv c x,c.weight h pads=1,1,1,1 group=4"), "depthwise" },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h auto_pad=SAME_UPPER"), "conv2d" },
+    { AROUND ("Relu r x h"), "relu" },
+    { AROUND ("Sigmoid r x h"), "sigmoid" },
+    { AROUND ("Tanh r x h"), "tanh" },
+    { AROUND ("LeakyRelu r x h alpha=0.2"), "leaky_relu" },
+    { AROUND ("Elu r x h"), "elu" },
+    { AROUND ("Gelu r x h"), "gelu" },
+    { AROUND ("Gelu r x h approximate=tanh"), "gelu_tanh" },
+    { AROUND ("HardSwish r x h"), "hard_swish" },
+    { AROUND ("HardSigmoid r x h alpha=0.16666667"), "hard_sigmoid" },
+    { AROUND ("Softplus r x h"), "softplus" },
+    { AROUND ("Mish r x h"), "mish" },
+    { AROUND ("f lo 0;f hi 6;Clip r x,lo,hi h"), "relu6" },
+    { AROUND ("Clip r x h min=0.0 max=6.0"), "relu6" },
+    { AROUND ("f lo 0;Clip r x,lo h"), "relu" },
+    { AROUND ("MaxPool p x h kernel_shape=2,2 strides=2,2"), "max_pool" },
+    { AROUND ("AveragePool p x h kernel_shape=2,2 strides=2,2"), "avg_pool" },
+    { AROUND ("Relu r x a;Add s x,a h"), "relu add" },
+    { AROUND ("Relu r x a;Mul s x,a h"), "relu multiply" },
+    { AROUND ("GlobalAveragePool p x a;Mul s a,x h"), "global_avg_pool scale" },
+    { AROUND ("w g 4,1,1;Mul s x,g h"), "scale_channels" },
+    { AROUND ("w b 4,1,1;Add s b,x h"), "add_channels" },
+    { AROUND ("Split s x a,b axis=1;Concat c b,a h axis=1"), "channels channels concat" },
+    { AROUND ("i z 3,1;Split s x,z a,b axis=1;Concat c b,a h axis=1"), "channels channels concat" },
+    { AROUND ("i b 1,;i e 3,;i d 1,;Slice s x,b,e,d a;Concat c a,a h axis=1"), "channels concat" },
+    { AROUND ("Dropout d x h"), "" },
+    { AROUND ("Identity d x h"), "" },
+    { AROUND ("Cast d x h to=1"), "" },
+    { AROUND ("Sigmoid s x a;Mul m x,a h"), "silu" },
+    { AROUND ("Sigmoid s x a;Mul m a,x h"), "silu" },
+    { AROUND ("Sigmoid s x a;Mul m x,a b;Add t a,b h"), "sigmoid multiply add" },
+    { AROUND ("HardSigmoid s x a alpha=0.16666667;Mul m x,a h"), "hard_swish" },
+    { AROUND ("f t 3;f lo 0;f hi 6;Add s x,t a;Clip c a,lo,hi b;Mul m x,b d;Div v d,hi h"),
+      "hard_swish" },
+    { AROUND ("Softplus s x a;Tanh t a b;Mul m x,b h"), "mish" },
+    { AROUND ("f r 1.4142135;f i 1;f o 0.5;Div s x,r a;Erf e a b;Add p b,i c;Mul m x,c d;"
+              "Mul n d,o h"),
+      "gelu" },
+    { AROUND ("f r 1.4142135;f i 1;f o 0.5;Mul n x,o d;Div s x,r a;Erf e a b;Add p b,i c;"
+              "Mul m d,c h"),
+      "gelu" },
+    { AROUND ("Transpose t x u perm=0,2,3,1;f two 2;f eps 0.000001;i l -1,;ReduceMean m u,l a;"
+              "Sub d u,a b;Pow p b,two c;ReduceMean n c,l e;Add q e,eps f;Sqrt r f i;Div v b,i j;"
+              "w n.weight 4;w n.bias 4;Mul w j,n.weight k;Add z k,n.bias o;"
+              "Transpose tt o h perm=0,3,1,2"),
+      "layer_norm" },
+    { AROUND ("Transpose t x u perm=0,2,3,1;w m 4,4;MatMul mm u,m a;w b 4;Add p b,a c;"
+              "Transpose tt c h perm=0,3,1,2"),
+      "linear" },
+    { AROUND ("i s 0,2,2,8,8;i t 0,4,8,8;Reshape r x,s a;Transpose q a b perm=0,2,1,3,4;"
+              "Reshape u b,t h"),
+      "channel_shuffle" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *ops =
+          g_strdup_printf ("%s%sglobal_avg_pool linear", rows[i].ops, *rows[i].ops ? " " : "");
+      g_test_message ("%s", rows[i].text);
+      assert_builds (rows[i].text, around, ops, NULL);
+    }
+}
+
+/* Parameters have the file's names, also where these are no module's, and its shapes. */
+static void
+test_parameters (void)
+{
+  assert_builds (
+      "in x N,3,8,8;w stem.weight 8,3,3,3;w onnx::Conv_7 8;"
+      "Conv /stem/Conv x,stem.weight,onnx::Conv_7 a strides=2,2;"
+      "w n.w 8;w n.b 8;w n.m 8;w n.v 8;BatchNormalization n a,n.w,n.b,n.m,n.v b;"
+      "i axes 2,3;ReduceMean m b,axes c keepdims=0;"
+      "w onnx::MatMul_9 8,5;MatMul mm c,onnx::MatMul_9 y;out y N,5",
+      (Shape){ .n_outputs = 5, .height = 8, .width = 8, .channels = 3, .mode = DYNO_MODE_PREDICT },
+      "conv2d batch_norm global_avg_pool linear",
+      "stem.weight[8,3,3,3] onnx::Conv_7[8] n.w[8] n.b[8] n.m[8] n.v[8] "
+      "onnx::MatMul_9[8,5]");
+  assert_builds (AROUND ("w gamma 4,1,1;Mul s x,gamma h"), around,
+                 "scale_channels global_avg_pool linear",
+                 "gamma[4,1,1] head.weight[3,4] head.bias[3]");
+}
+
+/* The data's classes take the place of the file's, in whichever layer is the last. */
+static void
+test_head (void)
+{
+  Shape seven = around;
+  seven.n_outputs = 7;
+
+  assert_builds (AROUND ("Relu r x h"), seven, "relu global_avg_pool linear",
+                 "head.weight[7,4] head.bias[7]");
+  assert_builds ("in x N,4,8,8;w c.weight 3,4,1,1;w c.bias 3;Conv c x,c.weight,c.bias a;Relu r a b;"
+                 "GlobalAveragePool g b d;Flatten f d e;Softmax s e y axis=1;out y N,3",
+                 seven, "conv2d relu global_avg_pool", "c.weight[7,4,1,1] c.bias[7]");
+  assert_builds ("in x N,4,8,8;GlobalAveragePool g x a;Flatten f a b;w m 4,3;MatMul mm b,m c;"
+                 "w n 3;Add p n,c y;out y N,3",
+                 seven, "global_avg_pool linear", "m[4,7] n[7]");
+  assert_refused ("in x N,4,8,8;GlobalAveragePool g x a;Flatten f a b;w m.weight 4,4;w m.bias 4;"
+                  "Gemm m b,m.weight,m.bias c transB=1;Tanh t c y;out y N,4",
+                  seven, "*has 4 outputs, the data 7*");
+}
+
+/* Exports compute the shape of a Reshape from that of its input. */
+static void
+test_shapes_are_folded (void)
+{
+  static const char *const bodies[] = {
+    /* x.view (x.size (0), -1) */
+    "Shape s x a;i zero 0;Gather g a,zero b;i axis 0,;Unsqueeze u b,axis c;i rest -1,;"
+    "Concat k c,rest d axis=0;Reshape r x,d e",
+    /* the product of the last three axes */
+    "Shape s x a;i one 1;i two 2;i three 3;Gather g a,one b;Gather g2 a,two c;Gather g3 a,three d;"
+    "Mul m b,c o;Mul m2 o,d p;i axis 0,;Unsqueeze u p,axis q;i n -1,;Concat k n,q t axis=0;"
+    "Reshape r x,t e",
+    /* by Slice, opset 9 */
+    "Shape s x a;Slice l a b starts=0,0 ends=1,1;i rest -1,;Cast z b c to=7;"
+    "Concat k c,rest d axis=0;Reshape r x,d e",
+    "Flatten f x e axis=1",
+    "i sh 0,-1;Reshape r x,sh e",
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (bodies); i++)
+    {
+      g_autofree char *text = g_strdup_printf (
+          "in x N,4,8,8;%s;w f.weight 3,256;w f.bias 3;Gemm f e,f.weight,f.bias y transB=1;"
+          "out y N,3",
+          bodies[i]);
+      g_test_message ("%s", bodies[i]);
+      assert_builds (text, around, "linear", "f.weight[3,256] f.bias[3]");
+    }
+}
+
+/* A file that was exported for a batch of 1 has 1 in its shapes. */
+static void
+test_fixed_batch (void)
+{
+  Shape five = around;
+  five.batch = 5;
+
+  assert_builds ("in x 1,4,8,8;i sh 1,256;Reshape r x,sh e;w f.weight 3,256;w f.bias 3;"
+                 "Gemm f e,f.weight,f.bias y transB=1;out y 1,3",
+                 five, "linear", NULL);
+}
+
+/* Nodes that the output does not depend on make no parameters. */
+static void
+test_unneeded_nodes (void)
+{
+  assert_builds (AROUND ("Relu r x h;w aux.weight 9,4,3,3;Conv aux h,aux.weight z"), around,
+                 "relu global_avg_pool linear", "head.weight[3,4] head.bias[3]");
+}
+
+/* Training: the softmax at the end is left out, and every parameter has a gradient. */
+static void
+test_trains (void)
+{
+  Shape training = around;
+  g_autoptr (GError) error = NULL;
+  training.mode = DYNO_MODE_TRAIN;
+
+  g_autoptr (DynoGraph) graph =
+      build ("in x N,4,8,8;w c.weight 4,4,3,3;Conv c x,c.weight a pads=1,1,1,1;Gelu g a h;"
+             "GlobalAveragePool p h b;Flatten f b d;w m 4,3;MatMul mm d,m e;w n 3;Add s e,n o;"
+             "Softmax z o y;out y N,3",
+             training, &error);
+  g_assert_no_error (error);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  g_assert_cmpuint (parameters->len, ==, 3);
+  for (guint i = 0; i < parameters->len; i++)
+    g_assert_nonnull (((DynoParameter *) g_ptr_array_index (parameters, i))->gradient);
+  const GPtrArray *notes = dyno_network_get_notes (graph);
+  g_assert_cmpuint (notes->len, ==, 1);
+  g_assert_nonnull (strstr (g_ptr_array_index (notes, 0), "Softmax"));
+}
+
+/* --- refusals --------------------------------------------------------------------------------- */
+
+static void
+test_refusals (void)
+{
+  static const struct {
+    const char *text, *pattern;
+  } rows[] = {
+    { AROUND ("w c.weight 4,3,3,3;Conv c x,c.weight h"), "*Conv “c”: *takes 3 channels*has 4*" },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,0,1,1"), "*Conv “c”: it pads 0*1*" },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h group=3"), "*Conv “c”:*" },
+    { AROUND ("f lo 1;f hi 6;Clip r x,lo,hi h"), "*Clip “r”: it clips to 1 and 6*" },
+    { AROUND ("MaxPool p x h kernel_shape=3,2"), "*MaxPool “p”: its window is not square*" },
+    { AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"), "*ceil_mode*" },
+    { AROUND ("Softmax p x h"), "*Softmax “p”: *last node*" },
+    { AROUND ("i s 2,-1,5;Reshape p x,s h"), "*Reshape “p”: *(2, 4, 8, 8)*" },
+    { AROUND ("Transpose p x q perm=0,1,1,2;Relu r q h"), "*Transpose “p”: perm*" },
+    { AROUND ("Concat p x,x h axis=2"), "*Concat “p”: Dyno joins channels only*" },
+    /* all at once, and not those that wait for a refused one */
+    { AROUND ("Softmax p x a;Relu r a b;f lo 1;f hi 6;Clip q x,lo,hi c;Add s b,c h"),
+      "*Softmax “p”: *\n  Clip “q”: *" },
+    { AROUND ("w c.weight 4,4,1,1;Conv c x,c.weight a;Conv d a,c.weight h"),
+      "*Conv “d”: it shares the parameter “c.weight”*" },
+    /* the file */
+    { AROUND ("GridSample w x a;GridSample v a b;Det d b h"),
+      "*net.onnx*2 GridSample (first: “w”), 1 Det*" },
+    { "in x N,4,8,8;in z N,4;w a.weight 3,4;Gemm g z,a.weight y transB=1;out y N,3",
+      "*2 inputs beside its weights*" },
+    { "in x 4;Relu r x y;out y N,3", "*its input “x” has 1 axes*" },
+    { "in x N,4,8,8;Relu r x y;out y N,3", "*output “y”*(2, 4, 8, 8)*one row of outputs*" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_test_message ("%s", rows[i].text);
+      assert_refused (rows[i].text, around, rows[i].pattern);
+    }
+  assert_refused (
+      AROUND ("Relu r x h"),
+      (Shape){ .n_outputs = 3, .height = 8, .width = 8, .channels = 3, .mode = DYNO_MODE_PREDICT },
+      "*takes samples of 4 channels, the data has 3*");
+}
+
+/* --- the registry ----------------------------------------------------------------------------- */
+
+static void
+test_names (void)
+{
+  g_autoptr (GError) error = NULL;
+  gboolean has_weights = FALSE;
+  const DynoModel *model =
+      open_file ("my net (2).onnx", AROUND ("Relu r x h"), &has_weights, &error);
+
+  g_assert_no_error (error);
+  g_assert_true (has_weights);
+  g_assert_true (g_str_has_prefix (model->name, "my_net__2_@"));
+  g_assert_cmpstr (model->title, ==, "my_net__2_");
+  g_assert_cmpuint (model->height, ==, 8);
+  g_assert_cmpuint (model->channels, ==, 4);
+  g_assert_cmpuint (model->n_file_outputs, ==, 3);
+  /* the name finds it; the same content is the same model, other content another */
+  g_assert_true (dyno_model_find (model->name, NULL) == model);
+  g_assert_true (open_file ("my net (2).onnx", AROUND ("Relu r x h"), NULL, NULL) == model);
+  g_assert_true (open_file ("my net (2).onnx", AROUND ("Tanh r x h"), NULL, NULL) != model);
+  /* a run's copy, without weights, is the same */
+  g_assert_true (dyno_model_adopt (model->name, dyno_model_get_file (model), NULL) == model);
+  g_autofree char *networks = dyno_data_dir ("networks"),
+                  *base = g_strconcat (model->name, ".onnx", NULL),
+                  *kept = g_build_filename (networks, base, NULL);
+  g_assert_true (g_file_test (kept, G_FILE_TEST_IS_REGULAR));
+  g_assert_true (dyno_model_open (kept, &has_weights, &error) == model);
+  g_assert_no_error (error);
+  g_assert_false (has_weights);
+}
+
+static void
+test_unknown_names (void)
+{
+  static const char *const names[] = { "gone@0123456789abcdef", "other@0123456789abcdef" };
+  g_autofree char *networks = dyno_data_dir ("networks"),
+                  *path = g_build_filename (networks, "other@0123456789abcdef.onnx", NULL);
+  g_autoptr (GError) error = NULL;
+  const DynoModel *model = open_file ("net.onnx", AROUND ("Relu r x h"), NULL, &error);
+
+  g_assert_no_error (error);
+  /* another network under the name of one that is not known */
+  gsize size;
+  const char *data = g_bytes_get_data (dyno_model_get_file (model), &size);
+  g_assert_true (g_file_set_contents (path, data, (gssize) size, NULL));
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      g_assert_null (dyno_model_find (names[i], &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL);
+      g_assert_nonnull (strstr (error->message, i ? "another network" : "name its ONNX file"));
+      g_clear_error (&error);
+    }
+  g_assert_null (dyno_model_find ("/no/such/net.onnx", &error));
+  g_assert_nonnull (strstr (error->message, "net.onnx"));
+}
+
+static void
+remove_tree (const char *path)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    {
+      g_autofree char *child = g_build_filename (path, name, NULL);
+      remove_tree (child);
+    }
+  g_remove (path);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  folder = g_dir_make_tmp ("dyno-import-XXXXXX", NULL);
+  g_assert_true (dyno_state_dir_set (folder, NULL));
+  g_test_add_func ("/nn/import/views", test_views);
+  g_test_add_func ("/nn/import/operators", test_operators);
+  g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
+  g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
+  g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);
+  g_test_add_func ("/nn/import/fixed-batch", test_fixed_batch);
+  g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
+  g_test_add_func ("/nn/import/trains", test_trains);
+  g_test_add_func ("/nn/import/refusals", test_refusals);
+  g_test_add_func ("/nn/import/names", test_names);
+  g_test_add_func ("/nn/import/unknown-names", test_unknown_names);
+  int status = g_test_run ();
+  remove_tree (folder);
+  g_free (folder);
+  return status;
+}
