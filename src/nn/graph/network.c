@@ -7,7 +7,6 @@
 #include "network.h"
 #include "fusion.h"
 #include "graph-private.h"
-#include "intl.h"
 #include "ops.h"
 #include "plan-private.h"
 
@@ -67,8 +66,8 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
                  model->min_size, MAX_SIDE, width, height);
   else if (model->channels > 0 && channels != model->channels)
     g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE,
-                 _ ("%s takes samples of %u channels, the data has %u"), model->title,
-                 model->channels, channels);
+                 "%s takes samples of %u channels, the data has %u", model->title, model->channels,
+                 channels);
   else
     return params->mode == DYNO_MODE_PREDICT || check_target (params, error);
   return FALSE;

@@ -3,7 +3,6 @@
  * plain parameters.  build.h takes the graph from there. */
 #pragma once
 #include "graph.h"
-#include "model.h"
 #include "schema.h"
 
 G_BEGIN_DECLS
@@ -103,7 +102,7 @@ struct _DynoModel {
   DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params);
 
   /* Of a network that was read from an ONNX file; 0 or NULL for others. */
-  const DynoOnnxModel *network;
+  gconstpointer network;           /* DynoOnnxModel */
   gboolean sequences;              /* the input is a sequence */
   guint32 height, width, channels; /* of the input where the file says them; 0: it does not */
   /* outputs of the file's last layer; 0: no layer can get the number of outputs of the data */

@@ -7,7 +7,7 @@
  * Invariant: under the lock; a network is never changed nor freed after it is in the table. */
 #include "file.h"
 #include "graph-private.h"
-#include "import.h"
+#include "onnximport.h"
 #include "intl.h"
 #include "models.h"
 #include "text.h"
@@ -96,8 +96,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 static gboolean
 refuse (GError **error, const char *shown, const char *reason)
 {
-  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, _ ("“%s” is no network for Dyno: %s"),
-               shown, reason);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL, "“%s” is no network for Dyno: %s", shown,
+               reason);
   return FALSE;
 }
 
@@ -109,17 +109,17 @@ check_ends (const DynoOnnxModel *onnx, guint n_inputs, const char *shown, GError
   g_autofree char *unknown = dyno_import_list_unknown (onnx), *reason = NULL;
 
   if (onnx->n_outputs < 1)
-    return refuse (error, shown, _ ("it has no output"));
+    return refuse (error, shown, "it has no output");
   if (n_inputs != 1)
-    reason = g_strdup_printf (_ ("it has %u inputs beside its weights; Dyno trains networks with "
-                                 "one"),
+    reason = g_strdup_printf ("it has %u inputs beside its weights; Dyno trains networks with "
+                              "one",
                               n_inputs);
   else if (!input->has_shape || (input->n_dims != 2 && input->n_dims != 3 && input->n_dims != 4))
-    reason = g_strdup_printf (_ ("its input “%s” has %u axes; Dyno feeds (N, C, H, W), (N, C, T), "
-                                 "(N, T, C) or (N, C)"),
+    reason = g_strdup_printf ("its input “%s” has %u axes; Dyno feeds (N, C, H, W), (N, C, T), "
+                              "(N, T, C) or (N, C)",
                               input->name, input->has_shape ? input->n_dims : 0);
   else if (unknown)
-    reason = g_strdup_printf (_ ("it has operators that Dyno does not have: %s"), unknown);
+    reason = g_strdup_printf ("it has operators that Dyno does not have: %s", unknown);
   return !reason || refuse (error, shown, reason);
 }
 
@@ -188,7 +188,7 @@ dyno_model_adopt (const char *path, GBytes *file, GError **error)
 
   if (g_bytes_get_size (file) > MOST_BYTES)
     {
-      refuse (error, shown, _ ("without its weights it has more than 64 MiB"));
+      refuse (error, shown, "without its weights it has more than 64 MiB");
       return NULL;
     }
   onnx = dyno_onnx_model_parse (file, NULL, DYNO_ONNX_READ_ALL, &problem);
@@ -214,7 +214,7 @@ keep (const DynoModel *model)
   const void *data = g_bytes_get_data (file, &size);
   if (g_mkdir_with_parents (folder, 0777) != 0
       || !dyno_file_write_atomic (path, data, size, &error))
-    g_warning (_ ("The network “%s” cannot be kept in “%s” (%s); name its file again next time"),
+    g_warning ("The network “%s” cannot be kept in “%s” (%s); name its file again next time",
                model->title, folder, error ? error->message : g_strerror (errno));
 }
 
@@ -280,11 +280,10 @@ find_kept (const char *name, GError **error)
   const DynoModel *model = dyno_model_adopt (path, file, error);
   if (!model || g_str_equal (model->name, name))
     return model;
-  g_set_error (
-      error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
-      _ ("“%s” holds another network than its name says; remove it, and name the ONNX file "
-         "of the network"),
-      path);
+  g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+               "“%s” holds another network than its name says; remove it, and name the ONNX file "
+               "of the network",
+               path);
   return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Conv. */
 #include "graph-private.h"
-#include "import.h"
+#include "onnximport.h"
 #include <string.h>
 
 /* The window of a node along its axes, height first; of a sequence only the width. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a model: the walk over its nodes, and what their readers share. */
-#include "import.h"
+#include "onnximport.h"
 #include "graph-private.h"
-#include "intl.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -475,9 +474,9 @@ fail (DynoImport *import)
   for (guint i = 0; i < MIN (reasons->len, MOST_REFUSALS); i++)
     g_string_append_printf (text, "\n  %s", (const char *) g_ptr_array_index (reasons, i));
   if (reasons->len > MOST_REFUSALS)
-    g_string_append_printf (text, _ ("\n  and %u more"), reasons->len - MOST_REFUSALS);
+    g_string_append_printf (text, "\n  and %u more", reasons->len - MOST_REFUSALS);
   return dyno_graph_fail (import->graph, DYNO_NN_ERROR_MODEL,
-                          _ ("Dyno cannot train this network as it is:%s"), text->str);
+                          "Dyno cannot train this network as it is:%s", text->str);
 }
 
 /* The value of the output as logits. */
@@ -490,22 +489,20 @@ find_logits (DynoImport *import)
 
   if (!tensor && import->refusals->len == 0)
     return dyno_graph_fail (import->graph, DYNO_NN_ERROR_MODEL,
-                            _ ("The output “%s” of the network does not depend on its input"),
-                            name);
+                            "The output “%s” of the network does not depend on its input", name);
   if (!tensor)
     return fail (import);
   g_autofree char *shape = dyno_view_print (&value->view);
   if (!dyno_view_is (&value->view, tensor, "N C"))
-    return dyno_graph_fail (
-        import->graph, DYNO_NN_ERROR_SHAPE,
-        _ ("The output “%s” of the network is %s; Dyno trains networks with one "
-           "row of outputs a sample, (samples, outputs)"),
-        name, shape);
+    return dyno_graph_fail (import->graph, DYNO_NN_ERROR_SHAPE,
+                            "The output “%s” of the network is %s; Dyno trains networks with one "
+                            "row of outputs a sample, (samples, outputs)",
+                            name, shape);
   if (tensor->c != import->n_outputs)
     return dyno_graph_fail (
         import->graph, DYNO_NN_ERROR_SHAPE,
-        _ ("The network has %u outputs, the data %u, and no layer at the end of the network can be "
-           "replaced by another one"),
+        "The network has %u outputs, the data %u, and no layer at the end of the network can be "
+        "replaced by another one",
         tensor->c, import->n_outputs);
   return tensor;
 }
@@ -538,7 +535,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
     return NULL;
   if (input->n_dims == 3 && x->h > 1)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            _ ("The network takes sequences, the data has samples of %u x %u x %u"),
+                            "The network takes sequences, the data has samples of %u x %u x %u",
                             x->h, x->w, x->c);
   add_values (&import, x);
   find_needed (&import);

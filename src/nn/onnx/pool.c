@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pooling: MaxPool, AveragePool, the global ones, and means over height and width. */
-#include "import.h"
+#include "onnximport.h"
 
 static const char *
 name_of (const DynoOnnxNode *node)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operators that change only the axes of a value: they change its view. */
-#include "import.h"
+#include "onnximport.h"
 #include <string.h>
 
 gboolean
