@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* concat, channels and channel_shuffle: copies, so that values and gradients are exact where nothing is added. */
+#include "fusion.h"
 #include "harness.h"
 #include <string.h>
 
@@ -255,6 +256,77 @@ test_shuffle (void)
     }
 }
 
+/* Two layers of a dense block, then a unit as ShuffleNet's: tensors with several readers, gradients
+ * of runs in memory that others share.  Returns z, then the gradients of x and of the first layer's
+ * weight. */
+static double *
+blocks_run (gboolean amp, gboolean fused, gboolean restoring, gsize *n)
+{
+  enum { N = 2, SIDE = 6, C = 12, GROWTH = 6, ALL = C + 2 * GROWTH };
+  guint sparse, sums, loads, pairs;
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp,
+                                                         .training = TRUE,
+                                                         .batch = N,
+                                                         .restoring = restoring,
+                                                         .sparse = fused ? &sparse : NULL,
+                                                         .gradient_sums = fused ? &sums : NULL,
+                                                         .norm_loads = fused ? &loads : NULL,
+                                                         .pairs = fused ? &pairs : NULL });
+  DynoGraph *graph = harness_graph (h);
+  const DynoConv2dParams conv = { .out_channels = GROWTH,
+                                  .kernel_h = 3,
+                                  .kernel_w = 3,
+                                  .pad_h = 1,
+                                  .pad_w = 1,
+                                  .init = DYNO_INIT_KAIMING_UNIFORM };
+  gsize pixels = N * SIDE * SIDE, n_x = pixels * C, n_z = pixels * ALL, n_w = GROWTH * C * 9;
+  g_autofree double *x = harness_random (1, n_x, 1), *dz = harness_random (2, n_z, 1);
+  DynoTensor *tx = harness_input (h, "x", N, SIDE, SIDE, C, x), *parts[3] = { tx };
+  for (guint i = 0; i < 2; i++)
+    {
+      g_autofree char *joined = g_strdup_printf ("joined%u", i),
+                      *norm = g_strdup_printf ("bn%u", i), *relu = g_strdup_printf ("relu%u", i),
+                      *name = g_strdup_printf ("conv%u", i);
+      DynoTensor *y = dyno_batch_norm (graph, dyno_concat (graph, parts, i + 1, joined), norm);
+      parts[i + 1] = dyno_conv2d (graph, dyno_relu (graph, y, relu), name, &conv);
+    }
+  DynoTensor *y = dyno_concat (graph, parts, 3, "features");
+  DynoTensor *left = dyno_channels (graph, y, "left", 0, ALL / 2),
+             *right = dyno_channels (graph, y, "right", ALL / 2, ALL / 2);
+  right = dyno_relu (graph, dyno_batch_norm (graph, right, "bn2"), "relu2");
+  DynoTensor *z = dyno_channel_shuffle (
+      graph, dyno_concat (graph, (DynoTensor *[]){ left, right }, 2, "both"), "z", 2);
+  if (fused)
+    dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
+  harness_set_gradient (h, z, dz);
+  harness_run (h);
+  if (fused)
+    g_assert_cmpuint (loads, ==, 2);
+  g_autofree double *got = harness_read (h, z), *dx = harness_read_gradient (h, tx),
+                    *dw = harness_read_parameter_gradient (h, "conv0.weight");
+  double *all = g_new (double, n_z + n_x + n_w);
+  memcpy (all, got, n_z * sizeof (double));
+  memcpy (all + n_z, dx, n_x * sizeof (double));
+  memcpy (all + n_z + n_x, dw, n_w * sizeof (double));
+  *n = n_z + n_x + n_w;
+  return all;
+}
+
+static void
+test_blocks (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      gsize n;
+      g_autofree double *plain = blocks_run (amp, FALSE, FALSE, &n);
+      for (guint form = 1; form < 4; form++)
+        {
+          g_autofree double *got = blocks_run (amp, form & 1, form & 2, &n);
+          harness_assert_close (got, plain, n, amp ? 2e-5 : 1e-7, "blocks");
+        }
+    }
+}
+
 /* Nothing is copied where the result is the tensor itself; copies are no arithmetic. */
 static void
 test_whole (void)
@@ -306,6 +378,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/concat/a-tensor-twice", test_concat_twice);
   g_test_add_func ("/nn/channels/takes-runs", test_channels);
   g_test_add_func ("/nn/channel-shuffle/transposes-groups", test_shuffle);
+  g_test_add_func ("/nn/concat/blocks-of-networks-equal-unfused", test_blocks);
   g_test_add_func ("/nn/channels/all-are-the-tensor-itself", test_whole);
   g_test_add_func ("/nn/channels/bad-shapes-are-errors", test_shapes);
   return g_test_run ();
