@@ -55,28 +55,40 @@ dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train)
   return weights;
 }
 
-/* The last layer's weight as rows of the outputs; FALSE: the graph has no map. */
+/* The last layer, whose outputs are mapped to the targets' unit; FALSE: the graph has no map. */
 static gboolean
-find_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias,
-           const float **scale)
+find_head (DynoGraph *graph, DynoHead *head, const float **scale)
 {
   *scale = dyno_network_get_target_scale (graph);
-  return *scale && dyno_network_get_head (graph, weight, bias);
+  return *scale && dyno_network_get_head (graph, head);
+}
+
+/* The output that element i of the weight belongs to. */
+static guint64
+output_of (const DynoHead *head, guint64 i)
+{
+  guint64 inner = 1;
+
+  for (guint axis = head->axis + 1; axis < head->weight->n_dims; axis++)
+    inner *= head->weight->dims[axis];
+  return i / inner % head->weight->dims[head->axis];
 }
 
 DynoFoldedWeights *
 dyno_targets_fold (const DynoWeights *weights, DynoGraph *graph, GError **error)
 {
   g_autoptr (DynoFoldedWeights) folded = g_new0 (DynoFoldedWeights, 1);
-  const DynoParameter *weight, *bias;
+  DynoHead head;
   const float *scale;
 
   folded->weights = *weights;
-  if (!find_head (graph, &weight, &bias, &scale))
+  if (!find_head (graph, &head, &scale))
     return g_steal_pointer (&folded);
-  guint64 n = bias->dims[0], columns = weight->dims[1];
+  guint64 n = head.bias->dims[0], count = dyno_parameter_count (head.weight);
+  const float *weight = weights->values[head.weight->index],
+              *bias = weights->values[head.bias->index];
   folded->values = g_memdup2 (weights->values, weights->n * sizeof (float *));
-  folded->weight = g_try_new (float, n *columns);
+  folded->weight = g_try_new (float, count);
   folded->bias = g_try_new (float, n);
   if (!folded->weight || !folded->bias)
     {
@@ -85,15 +97,12 @@ dyno_targets_fold (const DynoWeights *weights, DynoGraph *graph, GError **error)
                    "memory limit of the process (ulimit -v)");
       return NULL;
     }
+  for (guint64 i = 0; i < count; i++)
+    folded->weight[i] = weight[i] * scale[n + output_of (&head, i)];
   for (guint64 t = 0; t < n; t++)
-    {
-      for (guint64 i = 0; i < columns; i++)
-        folded->weight[t * columns + i] =
-            weights->values[weight->index][t * columns + i] * scale[n + t];
-      folded->bias[t] = weights->values[bias->index][t] * scale[n + t] + scale[t];
-    }
-  folded->values[weight->index] = folded->weight;
-  folded->values[bias->index] = folded->bias;
+    folded->bias[t] = bias[t] * scale[n + t] + scale[t];
+  folded->values[head.weight->index] = folded->weight;
+  folded->values[head.bias->index] = folded->bias;
   folded->weights.values = folded->values;
   return g_steal_pointer (&folded);
 }
@@ -112,16 +121,15 @@ dyno_folded_weights_free (DynoFoldedWeights *folded)
 void
 dyno_targets_unfold (DynoWeights *weights, DynoGraph *graph)
 {
-  const DynoParameter *weight, *bias;
+  DynoHead head;
   const float *scale;
 
-  if (!find_head (graph, &weight, &bias, &scale))
+  if (!find_head (graph, &head, &scale))
     return;
-  guint64 n = bias->dims[0], columns = weight->dims[1];
+  guint64 n = head.bias->dims[0], count = dyno_parameter_count (head.weight);
+  float *weight = weights->values[head.weight->index], *bias = weights->values[head.bias->index];
+  for (guint64 i = 0; i < count; i++)
+    weight[i] /= scale[n + output_of (&head, i)];
   for (guint64 t = 0; t < n; t++)
-    {
-      for (guint64 i = 0; i < columns; i++)
-        weights->values[weight->index][t * columns + i] /= scale[n + t];
-      weights->values[bias->index][t] = (weights->values[bias->index][t] - scale[t]) / scale[n + t];
-    }
+    bias[t] = (bias[t] - scale[t]) / scale[n + t];
 }

@@ -285,42 +285,61 @@ find_prefix (DynoGraph *graph, DynoSafetensors *file)
   return prefix ? prefix : g_strdup ("");
 }
 
+/* A tensor that is the head's weight, but for the number of outputs. */
+static gboolean
+is_head_weight (const DynoHead *head, const DynoSafetensor *weight)
+{
+  gboolean fits = weight && weight->n_dims == head->weight->n_dims;
+
+  for (guint i = 0; fits && i < weight->n_dims; i++)
+    fits = i == head->axis || weight->shape[i] == head->weight->dims[i];
+  return fits;
+}
+
+/* Outputs of the last layer in a file; 0: it has no such layer as the model. */
+static guint64
+count_outputs (const DynoHead *head, DynoSafetensors *file, const char *prefix)
+{
+  const DynoSafetensor *weight = lookup (file, prefix, head->weight->name),
+                       *bias = head->bias ? lookup (file, prefix, head->bias->name) : NULL;
+
+  if (!is_head_weight (head, weight)
+      || (head->bias
+          && (!bias || bias->n_dims != 1 || bias->shape[0] != weight->shape[head->axis])))
+    return 0;
+  return weight->shape[head->axis];
+}
+
 /* Whether the file has no such last layer as the model: none, or one of other outputs. */
 static gboolean
-head_differs (DynoGraph *graph, DynoSafetensors *file, const char *prefix,
-              const DynoParameter *head[2], guint64 *n_there)
+head_differs (DynoGraph *graph, DynoSafetensors *file, const char *prefix, DynoHead *head,
+              guint64 *n_there)
 {
-  const DynoSafetensor *weight, *bias;
-
   *n_there = 0;
-  if (!dyno_network_get_head (graph, &head[0], &head[1]))
+  if (!dyno_network_get_head (graph, head))
     return FALSE;
-  weight = lookup (file, prefix, head[0]->name);
-  bias = lookup (file, prefix, head[1]->name);
-  if (!weight && !bias)
+  if (!lookup (file, prefix, head->weight->name)
+      && !(head->bias && lookup (file, prefix, head->bias->name)))
     return TRUE;
-  *n_there = weight && weight->n_dims == 2 ? weight->shape[0] : 0;
-  return weight && bias && weight->n_dims == 2 && bias->n_dims == 1
-         && weight->shape[1] == head[0]->dims[1] && weight->shape[0] == bias->shape[0]
-         && weight->shape[0] != head[0]->dims[0];
+  *n_there = count_outputs (head, file, prefix);
+  return *n_there > 0 && *n_there != head->weight->dims[head->axis];
 }
 
 static void
-note_new_head (const DynoParameter *const head[2], guint64 n_there, const char *shown,
-               GPtrArray *notes)
+note_new_head (const DynoHead *head, guint64 n_there, const char *shown, GPtrArray *notes)
 {
-  g_autofree char *name =
-      g_strndup (head[0]->name, (gsize) (strrchr (head[0]->name, '.')
-                                             ? strrchr (head[0]->name, '.') - head[0]->name
-                                             : (gssize) strlen (head[0]->name)));
+  const char *end = strrchr (head->weight->name, '.');
+  g_autofree char *name = end ? g_strndup (head->weight->name, (gsize) (end - head->weight->name))
+                              : g_strdup (head->weight->name);
 
   g_ptr_array_add (
-      notes, n_there > 0
-                 ? g_strdup_printf ("The last layer “%s” starts anew: “%s” has %" G_GUINT64_FORMAT
-                                    " %s, this model %u",
-                                    name, shown, n_there,
-                                    dyno_plural (n_there, "output", "outputs"), head[0]->dims[0])
-                 : g_strdup_printf ("The last layer “%s” starts anew: “%s” has none", name, shown));
+      notes,
+      n_there > 0
+          ? g_strdup_printf ("The last layer “%s” starts anew: “%s” has %" G_GUINT64_FORMAT
+                             " %s, this model %u",
+                             name, shown, n_there, dyno_plural (n_there, "output", "outputs"),
+                             head->weight->dims[head->axis])
+          : g_strdup_printf ("The last layer “%s” starts anew: “%s” has none", name, shown));
 }
 
 /* Whether a tensor holds the scales of another one, which is int8. */
@@ -412,9 +431,9 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
   g_autofree char *prefix = find_prefix (graph, file);
   g_autoptr (GPtrArray) missing = g_ptr_array_new ();
   DynoWeightsSource source = { .shown = shown, .prefix = prefix };
-  const DynoParameter *head[2] = { NULL, NULL };
+  DynoHead head;
   guint64 n_there;
-  gboolean differs = head_differs (graph, file, prefix, head, &n_there),
+  gboolean differs = head_differs (graph, file, prefix, &head, &n_there),
            fresh = use == DYNO_WEIGHTS_HEAD_LEFT_OUT
                    || (differs && use == DYNO_WEIGHTS_HEAD_MAY_DIFFER);
 
@@ -422,7 +441,7 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
       if (!lookup (file, prefix, parameter->name)
-          && !(fresh && (parameter == head[0] || parameter == head[1])))
+          && !(fresh && (parameter == head.weight || parameter == head.bias)))
         g_ptr_array_add (missing, (gpointer) parameter);
     }
   if (missing->len > 0)
@@ -431,14 +450,14 @@ dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file
     {
       const DynoParameter *parameter = g_ptr_array_index (parameters, i);
 
-      if (fresh && (parameter == head[0] || parameter == head[1]))
+      if (fresh && (parameter == head.weight || parameter == head.bias))
         continue;
       if (!read_one (parameter, file, &source, weights->values[i], error))
         return FALSE;
     }
   find_tracked (weights, file, prefix);
   if (fresh && use != DYNO_WEIGHTS_HEAD_LEFT_OUT)
-    note_new_head (head, n_there, shown, notes);
+    note_new_head (&head, n_there, shown, notes);
   note_unused (graph, file, prefix, shown, notes);
   if (head_is_new)
     *head_is_new = fresh;
@@ -451,18 +470,29 @@ guint64
 dyno_weights_count_outputs (DynoGraph *graph, DynoSafetensors *file)
 {
   g_autofree char *prefix = find_prefix (graph, file);
-  const DynoSafetensor *weight, *bias;
-  const DynoParameter *head[2];
+  DynoHead head;
 
-  if (!dyno_network_get_head (graph, &head[0], &head[1]))
+  if (!dyno_network_get_head (graph, &head))
     return 0;
-  weight = lookup (file, prefix, head[0]->name);
-  bias = lookup (file, prefix, head[1]->name);
-  return weight && bias && weight->n_dims == 2 && bias->n_dims == 1 && head[0]->n_dims == 2
-                 && weight->shape[1] == head[0]->dims[1] && weight->shape[0] == bias->shape[0]
-                 && weight->shape[0] <= G_MAXUINT32
-             ? weight->shape[0]
-             : 0;
+  guint64 n = count_outputs (&head, file, prefix);
+  return n <= G_MAXUINT32 ? n : 0;
+}
+
+/* Copies the outputs of a head's parameter of n_there outputs, at an axis. */
+static void
+take_outputs (const DynoParameter *parameter, guint axis, const float *from, guint64 n_there,
+              const guint32 *rows, float *to)
+{
+  guint64 inner = 1, n = parameter->dims[axis];
+
+  for (guint i = axis + 1; i < parameter->n_dims; i++)
+    inner *= parameter->dims[i];
+  guint64 outer = dyno_parameter_count (parameter) / (n * inner);
+  for (guint64 o = 0; o < outer; o++)
+    for (guint64 i = 0; i < n; i++)
+      if (rows[i] < n_there)
+        memcpy (to + (o * n + i) * inner, from + (o * n_there + rows[i]) * inner,
+                inner * sizeof (float));
 }
 
 gboolean
@@ -472,16 +502,20 @@ dyno_weights_load_rows (DynoWeights *weights, DynoGraph *graph, DynoSafetensors 
   guint64 n_there = dyno_weights_count_outputs (graph, file);
   g_autofree char *prefix = find_prefix (graph, file);
   DynoWeightsSource source = { .shown = shown, .prefix = prefix };
-  const DynoParameter *head[2];
+  DynoHead head;
 
-  g_return_val_if_fail (n_there > 0 && dyno_network_get_head (graph, &head[0], &head[1]), FALSE);
+  g_return_val_if_fail (n_there > 0 && dyno_network_get_head (graph, &head), FALSE);
   for (guint part = 0; part < 2; part++)
     {
-      gsize columns = dyno_parameter_count (head[part]) / head[part]->dims[0];
-      g_autofree float *values = g_try_new (float, n_there *columns);
-      DynoParameter there = *head[part];
+      const DynoParameter *parameter = part == 0 ? head.weight : head.bias;
+      guint axis = part == 0 ? head.axis : 0;
+      if (!parameter)
+        continue;
+      gsize count = (gsize) (dyno_parameter_count (parameter) / parameter->dims[axis] * n_there);
+      g_autofree float *values = g_try_new (float, count);
+      DynoParameter there = *parameter;
 
-      there.dims[0] = (guint32) n_there;
+      there.dims[axis] = (guint32) n_there;
       if (!values)
         {
           g_set_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY,
@@ -490,10 +524,7 @@ dyno_weights_load_rows (DynoWeights *weights, DynoGraph *graph, DynoSafetensors 
         }
       if (!read_one (&there, file, &source, values, error))
         return FALSE;
-      for (guint32 i = 0; i < head[part]->dims[0]; i++)
-        if (rows[i] < n_there)
-          memcpy (weights->values[head[part]->index] + i * columns, values + rows[i] * columns,
-                  columns * sizeof (float));
+      take_outputs (parameter, axis, values, n_there, rows, weights->values[parameter->index]);
     }
   return TRUE;
 }

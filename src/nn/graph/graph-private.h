@@ -36,6 +36,7 @@ struct _DynoGraph {
   DynoBatchSchema schema;
   DynoTensor *inputs[DYNO_SCHEMA_MAX_FIELDS]; /* of the schema's fields; NULL: not read */
   DynoTensor *logits;
+  DynoHead head_layer; /* that makes the logits; weight NULL: there is none */
   /* mean and deviation of the targets, behind the scaler; NULL: targets are not standardised */
   DynoTensor *standard;
   DynoTensor *class_weights; /* of cross entropy, also behind the scaler; NULL: all are 1 */
@@ -43,7 +44,7 @@ struct _DynoGraph {
   DynoMetricInfo *metrics;   /* of the loss; NULL: none yet */
   guint n_metrics;
   GPtrArray *notes; /* char *, about a network that was read from a file */
-  DynoMix mix; /* of the batch that the input is prepared from */
+  DynoMix mix;      /* of the batch that the input is prepared from */
 };
 
 /* A tensor for the lowering, which the graph does not list.  Free with dyno_tensor_free. */

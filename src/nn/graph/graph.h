@@ -243,6 +243,14 @@ DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
  * left to train (MODEL). */
 void dyno_graph_place_parameters (DynoGraph *graph);
 
+/* The last layer with parameters, a linear layer or a 1x1 convolution, whose outputs are those of
+ * the network. */
+typedef struct {
+  const DynoParameter *weight, *bias; /* bias NULL: it has none */
+  guint axis;                         /* of the weight's dims: the outputs */
+  gboolean is_linear;                 /* the logits are its outputs, or means of these */
+} DynoHead;
+
 /* The trained parameters from this one on are the head: no other parameter may follow the head. */
 void dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first);
 /* The element at which the head begins in the flat memory of the trained parameters; the number of

@@ -120,7 +120,8 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
         targets =
             dyno_flip_targets (graph, targets, dyno_network_find_input (graph, DYNO_FIELD_SEED),
                                &params->augmentation);
-      if (params->standard_targets)
+      /* Mean and deviation become a part of the last layer when weights are saved. */
+      if (params->standard_targets && graph->head_layer.bias && graph->head_layer.is_linear)
         {
           /* The same place in training and evaluation: their programs share memory. */
           graph->standard = dyno_graph_tensor (graph, "standard", DYNO_DTYPE_F32, DYNO_SPACE_SCALER,
@@ -163,15 +164,30 @@ name_values (DynoGraph *graph, const DynoModel *model)
     }
 }
 
-/* The last layer's parameters are the last of all. */
+/* A model of Dyno's ends in a linear layer, whose parameters are the last of all. */
 static void
 find_head (DynoGraph *graph)
 {
-  const DynoParameter *weight, *bias;
+  guint n = graph->parameters->len;
+  const DynoParameter *weight = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL,
+                      *bias = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
 
-  if (!dyno_network_get_head (graph, &weight, &bias) || bias->is_frozen)
+  if (!graph->logits || !weight || weight->n_dims != 2 || bias->n_dims != 1 || bias->is_state
+      || weight->dims[0] != bias->dims[0] || bias->dims[0] != graph->logits->c)
     return;
-  dyno_graph_set_head (graph, weight->is_frozen ? bias : weight);
+  graph->head_layer = (DynoHead){ .weight = weight, .bias = bias, .is_linear = TRUE };
+}
+
+/* The factor on the head's learning rate is that of the trained parameters from the head on. */
+static void
+set_head_factor (DynoGraph *graph)
+{
+  const DynoHead *head = &graph->head_layer;
+  const DynoParameter *last = head->bias ? head->bias : head->weight;
+
+  if (!last || last->is_frozen || last->index + 1 != graph->parameters->len)
+    return;
+  dyno_graph_set_head (graph, head->weight->is_frozen ? last : head->weight);
 }
 
 DynoGraph *
@@ -203,6 +219,8 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                           .width = params->model_width > 0.0 ? params->model_width : 1.0,
                           .dropout = params->dropout });
   dyno_graph_place_parameters (graph);
+  if (!model->network)
+    find_head (graph);
   if (graph->logits)
     {
       graph->logits->keep = params->mode != DYNO_MODE_TRAIN;
@@ -216,7 +234,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
     dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   if (params->mode == DYNO_MODE_TRAIN)
     {
-      find_head (graph);
+      set_head_factor (graph);
       dyno_graph_backward (graph);
       if (!params->no_fusion)
         dyno_fusion_apply_stage (DYNO_FUSION_BACKWARD, graph);
@@ -253,14 +271,10 @@ dyno_network_get_logits (DynoGraph *graph)
 }
 
 gboolean
-dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight, const DynoParameter **bias)
+dyno_network_get_head (DynoGraph *graph, DynoHead *head)
 {
-  guint n = graph->parameters->len;
-  *weight = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL;
-  *bias = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
-  return n >= 2 && (*weight)->n_dims == 2 && (*bias)->n_dims == 1 && !(*bias)->is_state
-         && (*weight)->dims[0] == (*bias)->dims[0] && graph->logits
-         && (*bias)->dims[0] == graph->logits->c;
+  *head = graph->head_layer;
+  return head->weight != NULL;
 }
 
 const float *

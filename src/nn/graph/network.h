@@ -63,9 +63,8 @@ DynoTensor *dyno_network_get_logits (DynoGraph *graph);
 /* Notes (char *) about a network that was read from a file, such as nodes that were left out. */
 const GPtrArray *dyno_network_get_notes (DynoGraph *graph);
 
-/* The linear layer that makes the logits.  FALSE: the model does not end in a linear layer. */
-gboolean dyno_network_get_head (DynoGraph *graph, const DynoParameter **weight,
-                                const DynoParameter **bias);
+/* FALSE: the model does not end in such a layer. */
+gboolean dyno_network_get_head (DynoGraph *graph, DynoHead *head);
 
 /* With standard_targets: mean, then deviation, of each target, as dyno_program_write_target_scale
  * has set them; else NULL. */

@@ -47,8 +47,8 @@ typedef struct {
   guint32 out;
   DynoInit init; /* of the weight */
   gboolean flattened;
-  gboolean no_bias;    /* the only parameter is name.weight */
-  gboolean in_by_out;  /* the weight's shape is (in, out), as a matrix product has it; not with
+  gboolean no_bias;   /* the only parameter is name.weight */
+  gboolean in_by_out; /* the weight's shape is (in, out), as a matrix product has it; not with
                           flattened */
 } DynoLinearParams;
 

@@ -40,7 +40,7 @@ is_one_of (const DynoOnnxNode *node, const char *const *names)
 }
 
 const DynoOnnxNode *
-dyno_import_find_head (const DynoOnnxModel *model)
+dyno_import_find_head (const DynoOnnxModel *model, gboolean *is_linear)
 {
   static const char *const layers[] = { "Gemm", "MatMul", "Conv", NULL };
   /* They keep the outputs apart from each other. */
@@ -49,11 +49,14 @@ dyno_import_find_head (const DynoOnnxModel *model)
                                          "Dropout",       "Relu",       "GlobalAveragePool",
                                          "AveragePool",   "ReduceMean", "Sigmoid",
                                          "GlobalMaxPool", "Cast",       NULL };
+  static const char *const bends[] = { "Relu", "Sigmoid", NULL };
   const DynoOnnxNode *node = find_producer (model, model->outputs[0].name);
 
+  *is_linear = TRUE;
   while (node && node->n_inputs > 0)
     {
       gboolean add = g_str_equal (node->op_type, "Add") && node->n_inputs == 2;
+      *is_linear = *is_linear && !is_one_of (node, bends);
       if (is_one_of (node, layers))
         return node->n_inputs > 1 && find_parameter (model, node->inputs[1]) ? node : NULL;
       if (add && is_parameter (model, node->inputs[0]))
@@ -69,7 +72,8 @@ dyno_import_find_head (const DynoOnnxModel *model)
 guint32
 dyno_import_count_outputs (const DynoOnnxModel *model)
 {
-  const DynoOnnxNode *head = dyno_import_find_head (model);
+  gboolean is_linear;
+  const DynoOnnxNode *head = dyno_import_find_head (model, &is_linear);
   const DynoOnnxValue *weight = head ? find_parameter (model, head->inputs[1]) : NULL;
   /* The weight of a convolution, and of a Gemm with transB, is (outputs, inputs); others are
    * (inputs, outputs). */

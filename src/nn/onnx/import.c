@@ -507,6 +507,27 @@ find_logits (DynoImport *import)
   return tensor;
 }
 
+/* The head's bias is the vector after its weight. */
+static void
+note_head (DynoGraph *graph, const char *weight, guint32 n_outputs, gboolean is_linear)
+{
+  for (guint i = 0; i < graph->parameters->len; i++)
+    {
+      const DynoParameter *one = g_ptr_array_index (graph->parameters, i),
+                          *next = i + 1 < graph->parameters->len
+                                      ? g_ptr_array_index (graph->parameters, i + 1)
+                                      : NULL;
+      if (!g_str_equal (one->name, weight))
+        continue;
+      gboolean has_bias =
+          next && !next->is_state && next->n_dims == 1 && next->dims[0] == n_outputs;
+      graph->head_layer = (DynoHead){ .weight = one,
+                                      .bias = has_bias ? next : NULL,
+                                      .axis = one->n_dims == 2 && one->layout.order[3] == 1,
+                                      .is_linear = is_linear };
+    }
+}
+
 DynoTensor *
 dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, guint32 n_outputs,
                    GPtrArray *notes)
@@ -518,11 +539,12 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
       patterns = g_hash_table_new_full (NULL, NULL, NULL, g_free);
   g_autoptr (GPtrArray) refusals = g_ptr_array_new_with_free_func (g_free);
   const DynoOnnxValue *input = &model->inputs[0];
+  gboolean is_linear = FALSE;
   DynoImport import = { .graph = graph,
                         .model = model,
                         .n_outputs = n_outputs,
                         .file_batch = input->n_dims > 0 ? MAX (0, input->dims[0].value) : 0,
-                        .head = dyno_import_find_head (model),
+                        .head = dyno_import_find_head (model, &is_linear),
                         .values = values,
                         .readers = readers,
                         .needed = needed,
@@ -543,5 +565,8 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
   for (guint i = 0; i < model->n_nodes; i++)
     if (g_hash_table_contains (needed, &model->nodes[i]))
       read_node (&import, &model->nodes[i]);
-  return find_logits (&import);
+  DynoTensor *logits = find_logits (&import);
+  if (logits && import.head)
+    note_head (graph, import.head->inputs[1], logits->c, is_linear);
+  return logits;
 }

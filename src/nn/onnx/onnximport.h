@@ -178,8 +178,9 @@ gboolean dyno_import_fold (DynoImport *import, const DynoOnnxNode *node);
 DynoTensor *dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model,
                                guint32 n_outputs, GPtrArray *notes);
 /* The layer that gets the outputs of the data; NULL: the model does not end in a layer that could be
- * replaced. */
-const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model);
+ * replaced.  *is_linear: the outputs of the model, but for a softmax, are the layer's or means of
+ * these. */
+const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model, gboolean *is_linear);
 /* The outputs of the head; 0: the model does not end in a layer that could be replaced. */
 guint32 dyno_import_count_outputs (const DynoOnnxModel *model);
 /* The operators of the model that have no row, "3 GridSample (first: “/warp/GridSample”)"; g_free.

@@ -199,7 +199,7 @@ complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkPara
                   const char *shown, GError **error)
 {
   DynoNetworkParams guess = *params;
-  const DynoParameter *weight, *bias;
+  DynoHead head;
   g_autofree char *timm = NULL;
 
   if (p->info->n_outputs > 0)
@@ -208,14 +208,12 @@ complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkPara
   g_autoptr (DynoGraph) graph = dyno_network_build (&guess, error);
   if (!graph)
     return FALSE;
-  if (dyno_network_get_head (graph, &weight, &bias))
-    timm = dyno_timm_find_tensor (bias->name);
-  else
-    weight = bias = NULL;
-  for (guint i = 0; i < dyno_safetensors_get_count (file) && bias; i++)
+  if (dyno_network_get_head (graph, &head) && head.bias)
+    timm = dyno_timm_find_tensor (head.bias->name);
+  for (guint i = 0; i < dyno_safetensors_get_count (file) && head.bias; i++)
     {
       const DynoSafetensor *tensor = dyno_safetensors_get (file, i);
-      if ((g_str_has_suffix (tensor->name, bias->name)
+      if ((g_str_has_suffix (tensor->name, head.bias->name)
            || (timm && g_str_has_suffix (tensor->name, timm)))
           && tensor->n_dims == 1 && tensor->shape[0] >= 1 && tensor->shape[0] <= 1u << 20)
         p->info->n_outputs = (guint32) tensor->shape[0];
@@ -223,7 +221,7 @@ complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkPara
   return p->info->n_outputs > 0
          || refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
                     "“%s” does not fit %s: it has no last layer “%s”", shown, p->info->model,
-                    weight ? weight->name : "?");
+                    head.weight ? head.weight->name : "?");
 }
 
 static void
