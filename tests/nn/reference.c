@@ -2,6 +2,7 @@
 /* The references themselves: their gradients against central differences, and values worked out by
  * hand. */
 #include "harness.h"
+#include "reference/attention.h"
 #include "reference/batchnorm.h"
 #include "reference/elementwise.h"
 #include "reference/finite.h"
@@ -340,6 +341,46 @@ test_optimizer_values (void)
   g_assert_cmpfloat (fabs (u[0] - (0.99 - 0.1)), <, 1e-8);
 }
 
+/* Attention ------------------------------------------------------------------------------------ */
+
+typedef struct {
+  ReferenceAttention s;
+  const double *dy;
+} AttentionCase;
+
+static double
+attention_value (const double *x, gpointer data)
+{
+  const AttentionCase *c = data;
+  gsize count = (gsize) c->s.n * c->s.t * c->s.heads * c->s.d;
+  g_autofree double *y = g_new (double, count);
+  reference_attention_forward (&c->s, x, y);
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_attention (void)
+{
+  static const guint32 valid[] = { 2, 5 };
+  for (guint form = 0; form < 2; form++)
+    {
+      AttentionCase c = { .s = { 2, 5, 3, 4, form > 0 ? valid : NULL } };
+      gsize count = 2 * 5 * 3 * 4;
+      g_autofree double *x = harness_random (1, 3 * count, 2), *dy = harness_random (2, count, 1),
+                        *dx = g_new0 (double, 3 * count);
+      c.dy = dy;
+      reference_attention_backward (&c.s, x, dy, dx);
+      g_assert_cmpfloat (reference_finite_error (attention_value, &c, x, 3 * count, dx, 1e-5), <,
+                         1e-12);
+    }
+  /* Equal keys: the mean of the values. */
+  const double x[] = { 1, 5, 2, 3, 5, 6 };
+  double y[2];
+  reference_attention_forward (&(ReferenceAttention){ 1, 2, 1, 1, NULL }, x, y);
+  g_assert_cmpfloat (y[0], ==, 4);
+  g_assert_cmpfloat (y[1], ==, 4);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -353,5 +394,6 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/reference/loss-gradient", test_losses);
   g_test_add_func ("/nn/reference/loss-values", test_loss_values);
   g_test_add_func ("/nn/reference/optimizer-values", test_optimizer_values);
+  g_test_add_func ("/nn/reference/attention-gradient", test_attention);
   return g_test_run ();
 }

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* attention: of each head of each sample, over its T = H * W tokens; qkv (N, H, W, 3 C), where a
+ * token's values are q, k, v, each [head][value], C = heads * D:
+ *     y[t] = sum over u of p[t][u] v[u],   p[t][u] = exp (s[t][u]) / sum over u of exp (s[t][u]),
+ *     s[t][u] = q[t] . k[u] / sqrt (D)
+ * u runs over the keys that count (DynoSequence in ops.h).  Scores and probabilities are never in
+ * memory: the backward pass computes them again from q, k and the sums of exponentials.
+ *
+ * Roles.  attention: inputs qkv, the lengths (N int32, or NULL); outputs y (N, H, W, C) and, in
+ * training, sums (N, heads, T) fp32: the base-2 logarithm of each row's sum of exponentials.
+ *         attention_backward: inputs qkv, the lengths, y, dy, sums; output dqkv, in two passes: one
+ * has the gradients of queries, the other those of keys and values, so that each value has one
+ * writer and sums are in a fixed order.
+ *
+ * A workgroup's shape is the first of a list that fits its memory; see shaders/lib/attention.glsl.
+ * The kernels have no matrix units yet. */
+#include "attention-push.h"
+#include "elementwise.h"
+#include "ops.h"
+#include "steps.h"
+#include <math.h>
+#include <stddef.h>
+
+#define MOST_HEAD_DIM 128
+
+typedef struct {
+  guint32 heads, stride;
+} Attention;
+
+typedef struct {
+  guint32 heads, stride;
+  gboolean accumulate;
+} AttentionBackward;
+
+enum { FORWARD_QKV, FORWARD_LENGTHS, FORWARD_N_INPUTS };
+enum { FORWARD_Y, FORWARD_SUMS, FORWARD_N_OUTPUTS };
+enum { BACKWARD_QKV, BACKWARD_LENGTHS, BACKWARD_Y, BACKWARD_DY, BACKWARD_SUMS, BACKWARD_N_INPUTS };
+
+typedef enum { PASS_FORWARD, PASS_QUERIES, PASS_KEYS } Pass;
+
+/* Invocations along the others and along a workgroup's own rows, and own rows of an invocation.
+ * Four others belong to each invocation. */
+typedef struct {
+  guint32 x, y, rows;
+} Shape;
+
+/* Best first, the last fits 16 KiB in any case.  Four rows keep twice the sums of two in registers,
+ * for which a backward pass has no room. */
+static const Shape shapes[] = { { 8, 16, 4 }, { 8, 16, 2 }, { 8, 16, 1 }, { 4, 16, 2 }, { 8, 8, 1 },
+                                { 4, 16, 1 }, { 4, 8, 1 },  { 2, 8, 1 },  { 2, 4, 1 } };
+static const Shape shapes_software[] = { { 8, 4, 4 }, { 8, 4, 2 }, { 8, 4, 1 },
+                                         { 4, 4, 1 }, { 2, 8, 1 }, { 2, 4, 1 } };
+
+#define SOFTWARE_LOOPS 60000 /* iterations of an invocation; see types.glsl */
+
+/* Bytes of workgroup memory, as the kernels declare it. */
+static guint32
+shared_bytes (const Shape *s, Pass pass, guint32 head_dim, DynoDtype dtype)
+{
+  guint32 own = s->y * s->rows, others = 4 * s->x,
+          tile_rows = pass == PASS_FORWARD ? own + 2 * others : 2 * (own + others),
+          n_weights = pass == PASS_KEYS ? 2 : 1;
+  return tile_rows * (head_dim / 4 + 1) * 4 * dyno_dtype_size (dtype) + n_weights * own * s->x * 16
+         + (pass == PASS_FORWARD ? own * s->x * 4 : 0);
+}
+
+static Shape
+find_shape (const DynoDeviceInfo *info, Pass pass, guint32 t, guint32 head_dim, DynoDtype dtype)
+{
+  gboolean software = dyno_info_is_software (info);
+  const Shape *list = software ? shapes_software : shapes;
+  guint n = software ? G_N_ELEMENTS (shapes_software) : G_N_ELEMENTS (shapes);
+  for (guint i = 0; i + 1 < n; i++)
+    {
+      guint32 own = list[i].y * list[i].rows;
+      if (shared_bytes (&list[i], pass, head_dim, dtype) <= info->shared_bytes
+          && list[i].x * list[i].y <= info->max_invocations
+          && (software || pass == PASS_FORWARD || list[i].rows <= 2)
+          && (list[i].rows == 1 || own < 2 * t))
+        return list[i];
+    }
+  return list[n - 1];
+}
+
+/* Iterations of loops of an invocation, at most. */
+static guint64
+count_loops (const Shape *s, guint32 t, guint32 head_dim)
+{
+  guint32 own = s->y * s->rows, others = 4 * s->x, quads = head_dim / 4,
+          loads = (MAX (own, others) * quads + s->x * s->y - 1) / (s->x * s->y);
+  return (guint64) (t + others - 1) / others * (2 * loads + 2 * quads + 2 * s->x + 1)
+         + s->rows * quads + 2 * loads;
+}
+
+static DynoDispatch *
+add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, guint32 heads, guint32 stride,
+              gboolean flag)
+{
+  static const char *const names[] = { "forward", "queries", "keys" };
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  const DynoTensor *qkv = node->inputs[FORWARD_QKV];
+  guint32 t = qkv->h * qkv->w, head_dim = qkv->c / 3 / heads;
+  Shape s = find_shape (info, pass, t, head_dim, qkv->dtype);
+  guint32 own = s.y * s.rows;
+  guint64 items = (guint64) qkv->n * heads * ((t + own - 1) / own),
+          groups = MIN (items, MAX (info->max_groups_x, 1));
+  DynoKernelSpec spec = { .shader = pass == PASS_FORWARD ? "attention/attention_forward.comp"
+                                                         : "attention/attention_backward.comp",
+                          .local_size = { s.x, s.y },
+                          .push_bytes = pass == PASS_FORWARD ? sizeof (DynoAttentionPush)
+                                                             : sizeof (DynoAttentionBackwardPush) };
+  dyno_elementwise_count_of (lowering, qkv, 4 * dyno_dtype_size (qkv->dtype));
+  if (dyno_info_is_software (info) && count_loops (&s, t, head_dim) > SOFTWARE_LOOPS)
+    dyno_graph_fail (dyno_lowering_get_graph (lowering), DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s: %u tokens are too many for %s; take fewer", node->name, t, info->name);
+  dyno_elementwise_type (&spec, qkv->dtype);
+  dyno_kernel_spec_macro (&spec, "HEAD_DIM=%u", head_dim);
+  dyno_kernel_spec_macro (&spec, "ROWS=%u", s.rows);
+  if (pass == PASS_KEYS)
+    dyno_kernel_spec_macro (&spec, "KEYS=1");
+  if (flag)
+    dyno_kernel_spec_macro (&spec, pass == PASS_FORWARD ? "KEEP=1" : "ACCUMULATE=1");
+  if (node->inputs[FORWARD_LENGTHS])
+    dyno_kernel_spec_macro (&spec, "LENGTHS=1");
+  dyno_kernel_spec_set (&spec, DYNO_ATTENTION_T, t);
+  dyno_kernel_spec_set (&spec, DYNO_ATTENTION_HEADS, heads);
+  dyno_kernel_spec_set (&spec, DYNO_ATTENTION_ITEMS, (guint32) items);
+  dyno_kernel_spec_set_float (&spec, DYNO_ATTENTION_SCALE, (float) (1 / (G_LN2 * sqrt (head_dim))));
+  dyno_kernel_spec_set (&spec, DYNO_ATTENTION_STRIDE, stride);
+  DynoDispatch *dispatch =
+      dyno_lowering_dispatch (lowering, node, names[pass], &spec, (guint32) groups,
+                              (guint32) ((items + groups - 1) / groups), 1);
+  dispatch->flops = 4 * (guint64) qkv->n * t * t * (qkv->c / 3);
+  return dispatch;
+}
+
+/* Backward ------------------------------------------------------------------------------------- */
+
+static void
+lower_pass (DynoLowering *lowering, DynoNode *node, Pass pass, DynoTensor *deltas)
+{
+  static const struct {
+    guint role;
+    guint16 offset;
+  } reads[] = { { BACKWARD_QKV, offsetof (DynoAttentionBackwardPush, qkv) },
+                { BACKWARD_LENGTHS, offsetof (DynoAttentionBackwardPush, lengths) },
+                { BACKWARD_DY, offsetof (DynoAttentionBackwardPush, dy) },
+                { BACKWARD_SUMS, offsetof (DynoAttentionBackwardPush, sums) },
+                { BACKWARD_Y, offsetof (DynoAttentionBackwardPush, y) } };
+  const AttentionBackward *attributes = node->attributes;
+  DynoTensor *dqkv = node->outputs[0];
+  DynoDispatch *dispatch = add_dispatch (lowering, node, pass, attributes->heads,
+                                         attributes->stride, attributes->accumulate);
+  /* a third of dqkv is written here, or two thirds */
+  dispatch->bytes =
+      dqkv->size_bytes / 3 * (pass == PASS_KEYS ? 2 : 1) * (attributes->accumulate ? 2 : 1)
+      + deltas->size_bytes;
+  for (guint i = 0; i < G_N_ELEMENTS (reads); i++)
+    {
+      DynoTensor *tensor = node->inputs[reads[i].role];
+      if (!tensor || (reads[i].role == BACKWARD_Y && pass == PASS_KEYS))
+        continue;
+      dispatch->bytes += tensor->size_bytes;
+      dyno_dispatch_bind (dispatch, reads[i].offset, tensor, DYNO_ACCESS_READ);
+    }
+  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionBackwardPush, deltas), deltas,
+                      pass == PASS_KEYS ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionBackwardPush, dqkv), dqkv,
+                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+}
+
+static void
+lower_backward (DynoLowering *lowering, DynoNode *node)
+{
+  DynoTensor *deltas =
+      dyno_lowering_workspace (lowering, "deltas", node->inputs[BACKWARD_SUMS]->size_bytes);
+  if (!deltas)
+    return;
+  lower_pass (lowering, node, PASS_QUERIES, deltas);
+  lower_pass (lowering, node, PASS_KEYS, deltas);
+}
+
+/* Two products of the forward pass, four of the backward pass; those that are computed again do not
+ * count. */
+static guint64
+count_forward (const DynoNode *node)
+{
+  const DynoTensor *qkv = node->inputs[FORWARD_QKV];
+  guint64 t = (guint64) qkv->h * qkv->w;
+  return 4 * qkv->n * t * t * (qkv->c / 3);
+}
+
+static guint64
+count_backward (const DynoNode *node)
+{
+  return 2 * count_forward (node);
+}
+
+static const DynoAttribute backward_attributes[] = {
+  DYNO_ATTRIBUTE (AttentionBackward, heads), DYNO_ATTRIBUTE (AttentionBackward, stride),
+  DYNO_ATTRIBUTE (AttentionBackward, accumulate)
+};
+
+static const DynoOpClass backward_class = { .name = "attention_backward",
+                                            DYNO_OP_ATTRIBUTES (backward_attributes),
+                                            .lower = lower_backward,
+                                            .flops = count_backward };
+
+static void
+backward (DynoGraph *graph, DynoNode *node)
+{
+  const Attention *forward = node->attributes;
+  AttentionBackward attributes = { .heads = forward->heads, .stride = forward->stride };
+  DynoTensor *qkv = node->inputs[FORWARD_QKV], *y = node->outputs[FORWARD_Y];
+  DynoTensor *inputs[BACKWARD_N_INPUTS] = { [BACKWARD_QKV] = qkv,
+                                            [BACKWARD_LENGTHS] = node->inputs[FORWARD_LENGTHS],
+                                            [BACKWARD_Y] = y,
+                                            [BACKWARD_DY] = dyno_graph_gradient (graph, y),
+                                            [BACKWARD_SUMS] = node->outputs[FORWARD_SUMS] };
+  DynoTensor *dqkv = dyno_graph_gradient_target (graph, qkv, &attributes.accumulate);
+  if (!dqkv)
+    return;
+  g_autofree char *name = g_strconcat (node->name, ".backward", NULL);
+  dyno_graph_node (graph, &backward_class, name, inputs, BACKWARD_N_INPUTS, &dqkv, 1, &attributes,
+                   sizeof attributes);
+}
+
+/* Forward -------------------------------------------------------------------------------------- */
+
+static void
+lower_forward (DynoLowering *lowering, DynoNode *node)
+{
+  const Attention *attributes = node->attributes;
+  DynoTensor *qkv = node->inputs[FORWARD_QKV], *lengths = node->inputs[FORWARD_LENGTHS],
+             *y = node->outputs[FORWARD_Y], *sums = node->outputs[FORWARD_SUMS];
+  DynoDispatch *dispatch = add_dispatch (lowering, node, PASS_FORWARD, attributes->heads,
+                                         attributes->stride, sums != NULL);
+  dispatch->bytes = qkv->size_bytes + y->size_bytes + (sums ? sums->size_bytes : 0);
+  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, qkv), qkv, DYNO_ACCESS_READ);
+  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, y), y, DYNO_ACCESS_WRITE);
+  if (sums)
+    dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, sums), sums, DYNO_ACCESS_WRITE);
+  if (lengths)
+    dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, lengths), lengths, DYNO_ACCESS_READ);
+}
+
+static const DynoAttribute attention_attributes[] = { DYNO_ATTRIBUTE (Attention, heads),
+                                                      DYNO_ATTRIBUTE (Attention, stride) };
+
+static const DynoOpClass attention_class = { .name = "attention",
+                                             .traits = { .reads_own_output = TRUE,
+                                                         .restorable = TRUE },
+                                             DYNO_OP_ATTRIBUTES (attention_attributes),
+                                             .backward = backward,
+                                             .lower = lower_forward,
+                                             .flops = count_forward };
+
+static gboolean
+check (DynoGraph *graph, const DynoTensor *qkv, const char *name, const DynoAttentionParams *params)
+{
+  guint32 heads = params->heads, head_dim = heads > 0 ? qkv->c / 3 / heads : 0;
+  guint64 t = (guint64) qkv->h * qkv->w;
+  if (heads == 0 || (guint64) 3 * heads * head_dim != qkv->c)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "%s: %u channels are not q, k and v of %u heads; take a multiple of 3 x heads",
+                     name, qkv->c, heads);
+  else if (head_dim == 0 || head_dim % 8 != 0 || head_dim > MOST_HEAD_DIM)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "%s: heads of %u channels; they have 8 to %u, in multiples of 8", name,
+                     head_dim, MOST_HEAD_DIM);
+  else if (t * qkv->n * heads > G_MAXINT32)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "%s: %u x %u heads of %" G_GUINT64_FORMAT
+                     " tokens are too many; lower the batch",
+                     name, qkv->n, heads, t);
+  else
+    return !params->sequence.lengths || dyno_sequence_check (graph, name, qkv, &params->sequence);
+  return FALSE;
+}
+
+DynoTensor *
+dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
+                const DynoAttentionParams *params)
+{
+  if (!qkv || !check (graph, qkv, name, params))
+    return NULL;
+  const Attention attributes = { .heads = params->heads,
+                                 .stride = MAX (params->sequence.stride, 1) };
+  guint32 t = qkv->h * qkv->w;
+  g_autofree char *sums_name = g_strconcat (name, ".sums", NULL);
+  DynoTensor *outputs[FORWARD_N_OUTPUTS] = { NULL };
+  outputs[FORWARD_Y] = dyno_graph_activation (graph, name, qkv->n, qkv->h, qkv->w, qkv->c / 3);
+  if (!outputs[FORWARD_Y])
+    return NULL;
+  if (dyno_graph_get_params (graph)->training)
+    {
+      outputs[FORWARD_SUMS] = dyno_graph_tensor (graph, sums_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA,
+                                                 qkv->n, 1, params->heads, t, t);
+      if (!outputs[FORWARD_SUMS])
+        return NULL;
+    }
+  dyno_graph_node (graph, &attention_class, name, (DynoTensor *[]){ qkv, params->sequence.lengths },
+                   FORWARD_N_INPUTS, outputs, FORWARD_N_OUTPUTS, &attributes, sizeof attributes);
+  return outputs[FORWARD_Y];
+}

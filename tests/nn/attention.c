@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* Attention against a plain one in double. */
+#include "harness.h"
+#include "reference/attention.h"
+#include <string.h>
+
+typedef struct {
+  guint32 n, h, w, heads, d;
+} Case;
+
+/* One token; fewer tokens than a block; an image of several blocks; a ViT's 197 tokens; all head
+ * sizes that models have. */
+static const Case cases[] = { { 2, 1, 1, 1, 8 },  { 2, 1, 7, 3, 32 },   { 1, 8, 8, 3, 64 },
+                              { 1, 1, 7, 2, 80 }, { 1, 1, 40, 1, 128 }, { 1, 1, 197, 1, 64 } };
+
+/* Ways to run a case. */
+typedef struct {
+  gboolean amp, accumulate, as_card;
+  double scale; /* of q, k and v; 0 reads as 1 */
+  const DynoDeviceParams *device;
+  const guint32 *valid;
+} Options;
+
+static void
+check (const Case *c, Options o)
+{
+  const ReferenceAttention s = { c->n, c->h * c->w, c->heads, c->d, o.valid };
+  gsize ny = (gsize) s.n * s.t * s.heads * s.d, nx = 3 * ny;
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){
+      .amp = o.amp, .training = TRUE, .batch = c->n, .as_card = o.as_card, .device = o.device });
+  g_autofree double *x = harness_random (1, nx, o.scale > 0 ? o.scale : 1),
+                    *dy = harness_random (2, ny, 1), *start = harness_random (3, nx, 1),
+                    *want = g_new (double, ny), *dx = g_new0 (double, nx), *lengths = NULL;
+  DynoAttentionParams params = { .heads = c->heads };
+  DynoTensor *tx = harness_input (h, "qkv", c->n, c->h, c->w, 3 * c->heads * c->d, x);
+  if (o.valid)
+    {
+      /* two steps of the lengths are one token */
+      lengths = g_new (double, c->n);
+      for (guint32 n = 0; n < c->n; n++)
+        lengths[n] = 2 * o.valid[n] + 1;
+      params.sequence =
+          (DynoSequence){ harness_raw (h, "lengths", DYNO_DTYPE_I32, c->n, 1, 1, 1, lengths), 2 };
+    }
+  DynoTensor *y = dyno_attention (harness_graph (h), tx, "y", &params);
+  g_assert_nonnull (y);
+  g_assert_cmpuint (y->h, ==, c->h);
+  g_assert_cmpuint (y->w, ==, c->w);
+  harness_set_gradient (h, y, dy);
+  if (o.accumulate)
+    harness_set_gradient (h, tx, start);
+  harness_run (h);
+  reference_attention_forward (&s, x, want);
+  reference_attention_backward (&s, x, dy, dx);
+  for (gsize i = 0; i < nx && o.accumulate; i++)
+    dx[i] += start[i];
+  g_autofree double *got = harness_read (h, y), *dx_got = harness_read_gradient (h, tx);
+  harness_assert_close (got, want, ny, harness_tolerance (h), "y");
+  /* each part by itself, since they differ in size */
+  for (guint part = 0; part < 3; part++)
+    {
+      static const char *const names[] = { "dq", "dk", "dv" };
+      gsize c_all = (gsize) c->heads * c->d;
+      g_autofree double *a = g_new (double, ny), *b = g_new (double, ny);
+      for (gsize row = 0; row < (gsize) s.n * s.t; row++)
+        {
+          memcpy (a + row * c_all, dx_got + (row * 3 + part) * c_all, c_all * sizeof (double));
+          memcpy (b + row * c_all, dx + (row * 3 + part) * c_all, c_all * sizeof (double));
+        }
+      harness_assert_close (a, b, ny, harness_tolerance (h), names[part]);
+    }
+}
+
+static void
+test_matches (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    check (&cases[i], (Options){ FALSE });
+}
+
+static void
+test_amp (void)
+{
+  for (guint i = 1; i < G_N_ELEMENTS (cases); i++)
+    check (&cases[i], (Options){ .amp = TRUE });
+}
+
+static void
+test_accumulates (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    check (&cases[1], (Options){ .amp = amp, .accumulate = TRUE });
+}
+
+/* Scores of hundreds, whose exponentials are beyond fp32, in rows that begin with small ones. */
+static void
+test_large_scores (void)
+{
+  check (&(Case){ 1, 1, 40, 1, 32 }, (Options){ .scale = 16 });
+}
+
+static void
+test_long (void)
+{
+  check (&(Case){ 1, 1, 1000, 1, 32 }, (Options){ FALSE });
+}
+
+/* The larger blocks of cards, and the smallest, for devices of 16 KiB of workgroup memory. */
+static void
+test_blocks (void)
+{
+  const DynoDeviceParams small = { .index = -1, .shared_bytes = 16384 };
+  check (&cases[4], (Options){ .device = &small });
+  check (&cases[2], (Options){ .as_card = TRUE });
+  check (&cases[2], (Options){ .amp = TRUE, .as_card = TRUE });
+}
+
+/* Keys that do not count: those of a whole tile, too. */
+static void
+test_lengths (void)
+{
+  const guint32 valid[] = { 3, 40 };
+  for (guint amp = 0; amp < 2; amp++)
+    check (&(Case){ 2, 1, 40, 3, 32 }, (Options){ .amp = amp, .valid = valid });
+}
+
+/* Without what a backward pass needs. */
+static void
+test_evaluates (void)
+{
+  const Case *c = &cases[1];
+  const ReferenceAttention s = { c->n, c->w, c->heads, c->d, NULL };
+  gsize ny = (gsize) s.n * s.t * s.heads * s.d;
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = amp, .batch = c->n });
+      g_autofree double *x = harness_random (1, 3 * ny, 1), *want = g_new (double, ny);
+      DynoTensor *tx = harness_input (h, "qkv", c->n, 1, c->w, 3 * c->heads * c->d, x);
+      DynoTensor *y =
+          dyno_attention (harness_graph (h), tx, "y", &(DynoAttentionParams){ .heads = c->heads });
+      g_assert_cmpuint (y->producer->n_outputs, ==, 2);
+      g_assert_null (y->producer->outputs[1]);
+      harness_run (h);
+      reference_attention_forward (&s, x, want);
+      g_autofree double *got = harness_read (h, y);
+      harness_assert_close (got, want, ny, harness_tolerance (h), "y");
+    }
+}
+
+/* Memory for the backward pass grows with T, and arithmetic with its square. */
+static void
+test_costs (void)
+{
+  guint64 flops[2], bytes[2];
+  for (guint i = 0; i < 2; i++)
+    {
+      guint32 t = 100 << i;
+      g_autofree double *x = g_new0 (double, (gsize) t * 96);
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE });
+      DynoTensor *y = dyno_attention (harness_graph (h), harness_input (h, "x", 1, 1, t, 96, x),
+                                      "y", &(DynoAttentionParams){ .heads = 2 });
+      const DynoNode *node = y->producer;
+      flops[i] = node->op->flops (node);
+      g_assert_cmpuint (flops[i], ==, 4 * 32 * (guint64) t * t);
+      bytes[i] = 0;
+      GPtrArray *tensors = dyno_graph_get_tensors (harness_graph (h));
+      for (guint k = 0; k < tensors->len; k++)
+        {
+          const DynoTensor *tensor = g_ptr_array_index (tensors, k);
+          bytes[i] += tensor->producer == node ? tensor->size_bytes : 0;
+        }
+    }
+  g_assert_cmpuint (bytes[0], ==, 100 * 4 * (32 + 2));
+  g_assert_cmpuint (bytes[1], ==, 2 * bytes[0]);
+}
+
+static void
+test_shapes (void)
+{
+  static const struct {
+    guint32 heads, c, n_lengths;
+    const char *word;
+  } bad[] = { { 0, 48, 0, "not q, k and v" },
+              { 3, 48, 0, "not q, k and v" },
+              { 1, 36, 0, "heads of 12" },
+              { 1, 408, 0, "heads of 136" },
+              { 2, 48, 3, "lengths" } };
+  const double values[1000] = { 0 };
+  for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .batch = 1 });
+      g_autoptr (GError) error = NULL;
+      DynoTensor *lengths = bad[i].n_lengths ? harness_raw (h, "lengths", DYNO_DTYPE_I32,
+                                                            bad[i].n_lengths, 1, 1, 1, values)
+                                             : NULL;
+      DynoTensor *x = harness_input (h, "x", 1, 1, 2, bad[i].c, values);
+      g_assert_null (dyno_attention (harness_graph (h), x, "y",
+                                     &(DynoAttentionParams){ bad[i].heads, { lengths, 0 } }));
+      g_assert_false (dyno_graph_check (harness_graph (h), &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+      g_assert_nonnull (strstr (error->message, bad[i].word));
+    }
+}
+
+/* A CPU's driver would end the loops early. */
+static void
+test_too_many_tokens (void)
+{
+  g_autoptr (Harness) h = harness_new (&(HarnessParams){ .batch = 1 });
+  g_autofree double *x = g_new0 (double, 200000 * 24);
+  DynoDeviceInfo info = *harness_info (h);
+  g_assert_nonnull (dyno_attention (harness_graph (h), harness_input (h, "x", 1, 1, 200000, 24, x),
+                                    "y", &(DynoAttentionParams){ .heads = 1 }));
+  for (guint hardware = 2; hardware-- > 0;) /* the graph keeps the error */
+    {
+      g_autoptr (GError) error = NULL;
+      info.type = hardware ? DYNO_DEVICE_TYPE_DISCRETE : DYNO_DEVICE_TYPE_SOFTWARE;
+      g_autoptr (DynoLowering) lowering =
+          dyno_lowering_new (harness_graph (h), &info, NULL, &error);
+      g_assert_cmpint (lowering != NULL, ==, hardware);
+      if (hardware)
+        g_assert_no_error (error);
+      else
+        g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_UNSUPPORTED);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/nn/attention/matches-reference", test_matches);
+  g_test_add_func ("/nn/attention/matches-reference-with-amp", test_amp);
+  g_test_add_func ("/nn/attention/gradients-accumulate", test_accumulates);
+  g_test_add_func ("/nn/attention/large-scores", test_large_scores);
+  g_test_add_func ("/nn/attention/a-thousand-tokens", test_long);
+  g_test_add_func ("/nn/attention/every-size-of-blocks", test_blocks);
+  g_test_add_func ("/nn/attention/keys-by-lengths", test_lengths);
+  g_test_add_func ("/nn/attention/evaluates", test_evaluates);
+  g_test_add_func ("/nn/attention/costs", test_costs);
+  g_test_add_func ("/nn/attention/bad-shapes-are-errors", test_shapes);
+  g_test_add_func ("/nn/attention/too-many-tokens-for-a-cpu", test_too_many_tokens);
+  return g_test_run ();
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Softmax attention on the CPU in double.  Dense arrays: qkv (N, T, 3, heads, D), y (N, T, heads,
+ * D). */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+typedef struct {
+  guint32 n, t, heads, d;
+  const guint32 *valid; /* keys that count, of each sample; NULL: all */
+} ReferenceAttention;
+
+void reference_attention_forward (const ReferenceAttention *s, const double *qkv, double *y);
+/* dqkv is added to. */
+void reference_attention_backward (const ReferenceAttention *s, const double *qkv, const double *dy,
+                                   double *dqkv);
+
+G_END_DECLS
