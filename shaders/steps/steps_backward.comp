@@ -1,6 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* dx (N, T, C): dy (N, C) at the last step that counts, 0 at the others; MEAN=1: dy over the number
+/* dx (N, T, C): dy (N, C) at the last step that counts, 0 at the others; FIRST=1: at the
+ * first step; MEAN=1: dy over the number
  * of steps that count, at each of these.  ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -24,6 +25,8 @@ main ()
       [[unroll]] for (uint j = 0; j < QUADS; j++)
 #ifdef MEAN
         dx.q[j] = t < valid ? dx.q[j] / float (valid) : vec4 (0.0);
+#elif defined (FIRST)
+        dx.q[j] = t == 0 ? dx.q[j] : vec4 (0.0);
 #else
         dx.q[j] = t == valid - 1 ? dx.q[j] : vec4 (0.0);
 #endif

@@ -1,6 +1,6 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, C) = the last step that counts of x (N, T, C); MEAN=1: the mean of the steps that count,
+/* y (N, C) = the last step that counts of x (N, T, C); FIRST=1: the first step; MEAN=1: the mean of the steps that count,
  * from four sums of every fourth step.  An invocation makes one access of y. */
 #include "types.glsl"
 #include "lanes.glsl"
@@ -35,6 +35,8 @@ main ()
         sums[0].q[j] =
             (sums[0].q[j] + sums[1].q[j] + (sums[2].q[j] + sums[3].q[j])) / float (valid);
       lanes_store (p.target, i, sums[0]);
+#elif defined (FIRST)
+      words_store (p.target, i, words_load (p.source, first));
 #else
       words_store (p.target, i, words_load (p.source, first + (valid - 1) * CVECS));
 #endif

@@ -11,28 +11,30 @@
 static const double lengths[N] = { 14, 5, 0, 3, 99 };
 static const guint32 valid[N] = { 7, 2, 1, 1, 7 }; /* with a stride of 2 */
 
+typedef enum { LAST, MEAN, FIRST } Kind;
+
 static void
-reference_step (gboolean mean, gboolean has_lengths, const double *x, double *y)
+reference_step (Kind kind, gboolean has_lengths, const double *x, double *y)
 {
   for (guint n = 0; n < N; n++)
     for (guint c = 0; c < C; c++)
       {
-        guint32 count = has_lengths ? valid[n] : T;
-        y[n * C + c] = mean ? 0 : x[(n * T + count - 1) * C + c];
-        for (guint t = 0; mean && t < count; t++)
+        guint32 count = has_lengths ? valid[n] : T, place = kind == FIRST ? 0 : count - 1;
+        y[n * C + c] = kind == MEAN ? 0 : x[(n * T + place) * C + c];
+        for (guint t = 0; kind == MEAN && t < count; t++)
           y[n * C + c] += x[(n * T + t) * C + c] / count;
       }
 }
 
 static double
-slope_of (gboolean mean, gboolean has_lengths, guint n, guint t)
+slope_of (Kind kind, gboolean has_lengths, guint n, guint t)
 {
   guint32 count = has_lengths ? valid[n] : T;
-  return mean ? (t < count ? 1.0 / count : 0) : t == count - 1;
+  return kind == MEAN ? (t < count ? 1.0 / count : 0) : t == (kind == FIRST ? 0 : count - 1);
 }
 
 static void
-check_step (gboolean mean, gboolean has_lengths, gboolean amp, gboolean accumulate)
+check_step (Kind kind, gboolean has_lengths, gboolean amp, gboolean accumulate)
 {
   g_autoptr (Harness) h =
       harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = N });
@@ -42,15 +44,17 @@ check_step (gboolean mean, gboolean has_lengths, gboolean amp, gboolean accumula
   const DynoSequence sequence = {
     has_lengths ? harness_raw (h, "lengths", DYNO_DTYPE_I32, N, 1, 1, 1, lengths) : NULL, 2
   };
-  DynoTensor *y = (mean ? dyno_mean_step : dyno_last_step) (harness_graph (h), tx, "y", &sequence);
+  DynoTensor *y = kind == FIRST  ? dyno_first_step (harness_graph (h), tx, "y")
+                  : kind == MEAN ? dyno_mean_step (harness_graph (h), tx, "y", &sequence)
+                                 : dyno_last_step (harness_graph (h), tx, "y", &sequence);
   double want[N * C], dx[N * T * C];
   harness_set_gradient (h, y, dy);
   if (accumulate)
     harness_set_gradient (h, tx, start);
   harness_run (h);
-  reference_step (mean, has_lengths, x, want);
+  reference_step (kind, has_lengths, x, want);
   for (guint i = 0; i < N * T * C; i++)
-    dx[i] = slope_of (mean, has_lengths, i / (T * C), i / C % T) * dy[i / (T * C) * C + i % C]
+    dx[i] = slope_of (kind, has_lengths, i / (T * C), i / C % T) * dy[i / (T * C) * C + i % C]
             + (accumulate ? start[i] : 0);
   g_autofree double *got = harness_read (h, y), *dx_got = harness_read_gradient (h, tx);
   harness_assert_close (got, want, N * C, harness_tolerance (h), "y");
@@ -61,9 +65,17 @@ static void
 test_step (void)
 {
   for (guint form = 0; form < 8; form++)
-    check_step (form & 1, form & 2, form & 4, FALSE);
+    check_step (form & 1 ? MEAN : LAST, form & 2, form & 4, FALSE);
   for (guint form = 0; form < 2; form++)
-    check_step (form, TRUE, FALSE, TRUE);
+    check_step (form ? MEAN : LAST, TRUE, FALSE, TRUE);
+}
+
+static void
+test_first (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    check_step (FIRST, FALSE, amp, FALSE);
+  check_step (FIRST, FALSE, FALSE, TRUE);
 }
 
 /* y[n][h][w * C + c] = x[n][h][w][c] is the same memory where both are dense. */
@@ -152,6 +164,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/steps/last-and-mean-match-reference", test_step);
+  g_test_add_func ("/nn/steps/first", test_first);
   g_test_add_func ("/nn/steps/rows-of-an-image", test_rows);
   g_test_add_func ("/nn/steps/max-pool-along-a-sequence", test_pool);
   g_test_add_func ("/nn/steps/bad-shapes-are-errors", test_errors);

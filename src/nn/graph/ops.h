@@ -171,7 +171,18 @@ typedef struct {
 DynoTensor *dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
                             const DynoAttentionParams *params);
 
-/* (N, 1, T, C) -> (N, 1, 1, C): the last step that counts; the mean of the steps that count. */
+/* A parameter (1, count, channels) for dyno_tokens; the graph owns it. */
+DynoParameter *dyno_token_parameter (DynoGraph *graph, const char *name, guint32 count,
+                                     guint32 channels, DynoInit init);
+/* An image's pixels as tokens behind a class token, each plus its position, as in vision
+ * transformers: (N, H, W, C) -> (N, 1, 1 + H * W, C), W fastest.  Parameters class_token (1, 1, C)
+ * and positions (1, 1 + H * W, C); NULL: an error before.  Errors: SHAPE. */
+DynoTensor *dyno_tokens (DynoGraph *graph, DynoTensor *x, const char *name,
+                         const DynoParameter *class_token, const DynoParameter *positions);
+
+/* (N, 1, T, C) -> (N, 1, 1, C): the first step; the last step that counts; the mean of the steps
+ * that count. */
+DynoTensor *dyno_first_step (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_last_step (DynoGraph *graph, DynoTensor *x, const char *name,
                             const DynoSequence *sequence);
 DynoTensor *dyno_mean_step (DynoGraph *graph, DynoTensor *x, const char *name,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* last_step, mean_step: one step y (N, 1, 1, C) of a sequence x (N, 1, T, C), of which the first
+/* first_step, last_step, mean_step: one step y (N, 1, 1, C) of a sequence x (N, 1, T, C), of which the first
  * L[n] steps count (DynoSequence in ops.h):
+ *     first_step: y[n][c] = x[n][0][c]
  *     last_step: y[n][c] = x[n][L[n] - 1][c]
  *     mean_step: y[n][c] = sum over t < L[n] of x[n][t][c] / L[n]
  * Inputs x and the lengths (N int32, NULL: L[n] = T); output y.
- * Their backward: dx[n][t][c] (+)= dy[n][c] at the last step; dy[n][c] / L[n] at each step that
+ * Their backward: dx[n][t][c] (+)= dy[n][c] at the first or last step; dy[n][c] / L[n] at each step that
  * counts.  Inputs dy and the lengths; output dx. */
 #include "elementwise.h"
 #include "steps.h"
@@ -12,7 +13,7 @@
 #include <stddef.h>
 
 typedef struct {
-  gboolean mean, accumulate;
+  gboolean mean, first, accumulate;
   guint32 stride;
 } Steps;
 
@@ -31,6 +32,8 @@ lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *sha
   dyno_elementwise_words (&spec, info);
   if (attributes->mean)
     dyno_kernel_spec_macro (&spec, "MEAN=1");
+  if (attributes->first)
+    dyno_kernel_spec_macro (&spec, "FIRST=1");
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (lengths)
@@ -64,6 +67,7 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
 }
 
 static const DynoAttribute steps_attributes[] = { DYNO_ATTRIBUTE (Steps, mean),
+                                                  DYNO_ATTRIBUTE (Steps, first),
                                                   DYNO_ATTRIBUTE (Steps, accumulate),
                                                   DYNO_ATTRIBUTE (Steps, stride) };
 
@@ -83,6 +87,12 @@ backward (DynoGraph *graph, DynoNode *node)
   dyno_graph_node (graph, &backward_class, name, (DynoTensor *[]){ dy, node->inputs[1] }, 2, &dx, 1,
                    &attributes, sizeof attributes);
 }
+
+static const DynoOpClass first_class = { .name = "first_step",
+                                         .traits = { .restorable = TRUE },
+                                         DYNO_OP_ATTRIBUTES (steps_attributes),
+                                         .backward = backward,
+                                         .lower = lower_forward };
 
 static const DynoOpClass last_class = { .name = "last_step",
                                         .traits = { .restorable = TRUE },
@@ -116,29 +126,36 @@ dyno_sequence_check (DynoGraph *graph, const char *name, const DynoTensor *x,
 }
 
 static DynoTensor *
-append (DynoGraph *graph, DynoTensor *x, const char *name, const DynoSequence *sequence,
-        gboolean mean)
+append (DynoGraph *graph, const DynoOpClass *op, DynoTensor *x, const char *name,
+        const DynoSequence *sequence)
 {
   if (!x || !dyno_sequence_check (graph, name, x, sequence))
     return NULL;
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, 1, 1, x->c);
   if (!y)
     return NULL;
-  const Steps attributes = { .mean = mean, .stride = MAX (sequence->stride, 1) };
-  dyno_graph_node (graph, mean ? &mean_class : &last_class, name,
-                   (DynoTensor *[]){ x, sequence->lengths }, 2, &y, 1, &attributes,
+  const Steps attributes = { .mean = op == &mean_class,
+                             .first = op == &first_class,
+                             .stride = MAX (sequence->stride, 1) };
+  dyno_graph_node (graph, op, name, (DynoTensor *[]){ x, sequence->lengths }, 2, &y, 1, &attributes,
                    sizeof attributes);
   return y;
 }
 
 DynoTensor *
+dyno_first_step (DynoGraph *graph, DynoTensor *x, const char *name)
+{
+  return append (graph, &first_class, x, name, &(DynoSequence){ NULL, 0 });
+}
+
+DynoTensor *
 dyno_last_step (DynoGraph *graph, DynoTensor *x, const char *name, const DynoSequence *sequence)
 {
-  return append (graph, x, name, sequence, FALSE);
+  return append (graph, &last_class, x, name, sequence);
 }
 
 DynoTensor *
 dyno_mean_step (DynoGraph *graph, DynoTensor *x, const char *name, const DynoSequence *sequence)
 {
-  return append (graph, x, name, sequence, TRUE);
+  return append (graph, &mean_class, x, name, sequence);
 }
