@@ -64,20 +64,9 @@ dyno_saved_model_free (DynoSavedModel *model)
 }
 
 const float *
-dyno_saved_model_find (const DynoSavedModel *model, const char *layer, const char *kind,
-                       const DynoParameter **parameter)
+dyno_saved_model_get (const DynoSavedModel *model, const DynoTensor *tensor,
+                      const DynoParameter **parameter)
 {
-  GPtrArray *parameters = dyno_graph_get_parameters (model->graph);
-  g_autofree char *name = g_strconcat (layer, ".", kind, NULL);
-
-  for (guint i = 0; i < parameters->len; i++)
-    {
-      const DynoParameter *one = g_ptr_array_index (parameters, i);
-      if (g_str_equal (one->name, name))
-        {
-          *parameter = one;
-          return model->values[i];
-        }
-    }
-  return NULL;
+  *parameter = tensor ? tensor->parameter : NULL;
+  return *parameter ? model->values[(*parameter)->index] : NULL;
 }

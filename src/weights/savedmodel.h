@@ -21,8 +21,9 @@ DynoSavedModel *dyno_saved_model_open (const char *path, GPtrArray *notes, GErro
 void dyno_saved_model_free (DynoSavedModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSavedModel, dyno_saved_model_free)
 
-/* The values of the parameter "<layer>.<kind>"; NULL: there is none. */
-const float *dyno_saved_model_find (const DynoSavedModel *model, const char *layer,
-                                    const char *kind, const DynoParameter **parameter);
+/* The values of the parameter that a tensor of the graph belongs to, an input of a node; NULL: it
+ * belongs to none, or is NULL. */
+const float *dyno_saved_model_get (const DynoSavedModel *model, const DynoTensor *tensor,
+                                   const DynoParameter **parameter);
 
 G_END_DECLS

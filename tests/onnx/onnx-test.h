@@ -21,6 +21,11 @@ GByteArray *onnx_test_graph (void);
 /* The file with the graph, which is freed. */
 GByteArray *onnx_test_file (GByteArray *graph);
 
+/* A file, its lines separated by semicolons: "in x N,3,8,8"; "out y N,2"; "w weight 8,3" (zeros);
+ * "i shape 0,-1"; "f six 6"; or a node, "Conv name x,weight y group=2", where - is no name.  Numbers
+ * without a comma have no axes; with one they are a list. */
+GByteArray *onnx_test_text (const char *text);
+
 /* Frees the file.  folder may be NULL. */
 DynoOnnxModel *onnx_test_parse (GByteArray *file, const char *folder, GError **error);
 /* The same, of which the error is that; the message's pattern is g_pattern_match's. */

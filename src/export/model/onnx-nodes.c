@@ -139,20 +139,27 @@ dyno_onnx_parameter (DynoOnnxWriter *o, const DynoParameter *parameter, const fl
                     (gsize) dyno_parameter_count (parameter));
 }
 
-void
-dyno_onnx_set_value (DynoOnnxWriter *o, const DynoTensor *tensor, const char *name)
+const char *
+dyno_onnx_write_parameter (DynoOnnxWriter *o, const DynoTensor *tensor)
 {
-  g_hash_table_insert (o->values, (gpointer) tensor, g_strdup (name));
+  const DynoParameter *parameter;
+  const float *values = dyno_saved_model_get (o->model, tensor, &parameter);
+
+  if (!values)
+    {
+      dyno_onnx_refuse (o, "%s: an op without one of its parameters", o->stem);
+      return "";
+    }
+  dyno_onnx_parameter (o, parameter, values);
+  return parameter->name;
 }
 
-const char *
-dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor)
+void
+dyno_onnx_number_of (DynoOnnxWriter *o, const char *name, double value)
 {
-  const char *name = g_hash_table_lookup (o->values, tensor);
+  const float single = (float) value;
 
-  if (!name)
-    dyno_onnx_refuse (o, "The graph of %s has a value that nothing makes", o->model->info->model);
-  return name ? name : "";
+  dyno_onnx_floats (o, name, NULL, 0, &single, 1);
 }
 
 double

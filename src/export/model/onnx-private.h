@@ -6,18 +6,26 @@
 
 G_BEGIN_DECLS
 
-/* A value has the shape (N, C, H, W).  In a model over sequences it has the shape (N, C, T), as in
- * PyTorch, from the input or from `rows` on. */
+/* The axes that a value of the file has for a tensor (N, H, W, C). */
+typedef enum {
+  DYNO_ONNX_IMAGE,    /* (N, C, H, W) */
+  DYNO_ONNX_SEQUENCE, /* (N, C, H W), PyTorch's (N, C, T) */
+  DYNO_ONNX_ROW,      /* (N, C H W), PyTorch's flatten */
+  DYNO_ONNX_LAST,     /* (N, H, W, C), for what is computed along the last axis */
+  DYNO_ONNX_N_FORMS
+} DynoOnnxForm;
+
 typedef struct {
   const DynoSavedModel *model;
   const DynoOnnxParams *params;
   GByteArray *nodes, *initializers; /* fields of the graph's message */
   GByteArray *node;                 /* the node that is being written */
-  GHashTable *values;               /* from a DynoTensor to the name of its value */
+  GHashTable *names;                /* a set: of nodes, values and initialisers; owns them */
+  GHashTable *values;               /* from a DynoTensor to its values (onnx-forms.c) */
   GHashTable *folded;               /* from a DynoNode, a convolution, to its merged batch norm */
   GHashTable *inside;               /* a set of DynoNode: an LSTM's node does their work */
-  GHashTable *sequences;            /* a set of DynoTensor whose values are (N, C, T) */
   GHashTable *lengths;              /* a set of the names of values that exist already */
+  const char *stem;                 /* of the names of the op that is being written */
   guint64 bytes;                    /* of initializers, counted as if they were written */
   GError *error;
 } DynoOnnxWriter;
@@ -47,12 +55,67 @@ void dyno_onnx_indices (DynoOnnxWriter *o, const char *name, const gint64 *dims,
                         const gint64 *values, gsize count);
 void dyno_onnx_floats (DynoOnnxWriter *o, const char *name, const gint64 *dims, guint n_dims,
                        const float *values, gsize count);
+void dyno_onnx_number_of (DynoOnnxWriter *o, const char *name, double value); /* without axes */
+/* Writes the values as an initialiser under the parameter's own name, in its own shape. */
 void dyno_onnx_parameter (DynoOnnxWriter *o, const DynoParameter *parameter, const float *values);
+/* Writes the parameter that a tensor belongs to, an input of a node, and returns its name; "": the
+ * tensor belongs to none, which is refused. */
+const char *dyno_onnx_write_parameter (DynoOnnxWriter *o, const DynoTensor *tensor);
 
-void dyno_onnx_set_value (DynoOnnxWriter *o, const DynoTensor *tensor, const char *name);
-const char *dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor);
 guint32 dyno_onnx_attribute (DynoOnnxWriter *o, const DynoNode *node, const char *name);
 double dyno_onnx_number (DynoOnnxWriter *o, const DynoNode *node, const char *name);
+
+/* --- names, and the values of tensors (onnx-forms.c) -------------------------------------------- */
+
+GHashTable *dyno_onnx_values_new (void);
+
+/* The name, or one like it where it is taken, which is then taken; owned by the writer. */
+const char *dyno_onnx_unique (DynoOnnxWriter *o, const char *name);
+/* The same of "<stem>/<part>". */
+const char *dyno_onnx_name (DynoOnnxWriter *o, const char *part);
+
+/* Names the value of a tensor, and its form.  Returns TRUE. */
+gboolean dyno_onnx_set_value (DynoOnnxWriter *o, const DynoTensor *tensor, const char *name,
+                              DynoOnnxForm form);
+/* The form that a tensor's value was made in. */
+DynoOnnxForm dyno_onnx_form (DynoOnnxWriter *o, const DynoTensor *tensor);
+/* The name of a tensor's value in a form; writes the nodes that change its axes where no node has
+ * asked for that form before. */
+const char *dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor, DynoOnnxForm form);
+void dyno_onnx_transpose (DynoOnnxWriter *o, const char *input, const gint64 *perm, guint n,
+                          const char *output);
+/* shape[0] is 0, the batch. */
+void dyno_onnx_reshape (DynoOnnxWriter *o, const char *input, const gint64 *shape, guint n,
+                        const char *output);
+/* TRUE: a sample of the tensor is one pixel. */
+gboolean dyno_onnx_is_pixel (const DynoTensor *tensor);
+
+/* --- ops -------------------------------------------------------------------------------------- */
+
+/* Each writes an op under the names of o->stem, and sets the value of its output. */
+typedef gboolean (*DynoOnnxEmit) (DynoOnnxWriter *o, const DynoNode *node);
+
+/* layers: ops with parameters (onnx-layers.c) */
+gboolean dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_linear (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_batch_norm (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_scale_channels (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_add_channels (DynoOnnxWriter *o, const DynoNode *node);
+
+/* onnx-activations.c: every op with an activation as its trait */
+gboolean dyno_onnx_emit_activation (DynoOnnxWriter *o, const DynoNode *node);
+
+/* onnx-plain.c */
+gboolean dyno_onnx_emit_add (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_scale (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_concat (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_channels (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_channel_shuffle (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
 
 /* --- sequences (onnx-sequences.c) ------------------------------------------------------------- */
 
@@ -61,9 +124,9 @@ double dyno_onnx_number (DynoOnnxWriter *o, const DynoNode *node, const char *na
 gboolean dyno_onnx_has_lengths (const DynoOnnxWriter *o);
 /* Marks the products over all steps that an LSTM's node computes itself. */
 void dyno_onnx_find_inside (DynoOnnxWriter *o, GPtrArray *nodes);
-gboolean dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node, const char *output);
-gboolean dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node, const char *output);
-gboolean dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node, const char *output);
-gboolean dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node, const char *output);
+gboolean dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node);
 
 G_END_DECLS

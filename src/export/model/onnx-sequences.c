@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes ops over sequences into ONNX files.  An LSTM's weights are initialisers under PyTorch's
- * names, in its shapes and order of gates, so that they are read back by name like all other
- * weights.  Gather nodes over these constants bring them into the form of ONNX's LSTM, gates i, o,
+/* Writes ops over sequences into ONNX files.  An LSTM's weights are initialisers under their own
+ * names, PyTorch's, in its shapes and order of gates, so that they are read back by name like all
+ * other weights.  Gather nodes over these constants bring them into the form of ONNX's LSTM, gates i, o,
  * f, g with an axis for the directions in front; a runtime evaluates them once, when it loads the
  * file.
  *
@@ -11,7 +11,9 @@
 #include "op.h"
 #include <string.h>
 
-enum { LSTM_GATES = 1, LSTM_N_INPUTS = 3 }; /* of a direction; see ops/lstm.c */
+/* inputs of an lstm, of each direction; see ops/lstm.c.  A linear layer makes the gates. */
+enum { LSTM_GATES = 1, LSTM_WEIGHT, LSTM_BIAS, LSTM_N_INPUTS = 3 };
+enum { GATES_WEIGHT = 1, GATES_BIAS };
 
 /* The positions of ONNX's gates i, o, f, g in PyTorch's i, f, g, o. */
 static const gint64 gates[] = { 0, 3, 1, 2 };
@@ -70,45 +72,21 @@ lengths_of (DynoOnnxWriter *o, const DynoNode *node, guint32 steps)
 
 /* (N, C, H, W) -> (N, W C, H) */
 gboolean
-dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node)
 {
   const DynoTensor *x = node->inputs[0];
-  const gint64 turn[] = { 0, 3, 1, 2 }, dims = 3;
+  const gint64 turn[] = { 0, 3, 1, 2 };
   const gint64 shape[] = { 0, (gint64) x->w * x->c, x->h };
-  g_autofree char *turned = g_strconcat (node->name, "/turned", NULL),
-                  *axes = g_strconcat (node->name, "/shape", NULL);
+  const char *image = dyno_onnx_value (o, x, DYNO_ONNX_IMAGE),
+             *turned = dyno_onnx_name (o, "turned"), *output = dyno_onnx_name (o, "out");
 
-  dyno_onnx_begin (o, "Transpose", turned);
-  dyno_onnx_input (o, dyno_onnx_value (o, x));
-  dyno_onnx_ints (o, "perm", turn, 4);
-  dyno_onnx_end (o, turned);
-  dyno_onnx_indices (o, axes, &dims, 1, shape, 3);
-  dyno_onnx_plain (o, "Reshape", node->name, turned, axes, output);
-  return TRUE;
-}
-
-/* The parameter "<lstm>.<kind>_l<layer>" and, with two directions, also the one with "_reverse",
- * written as initialisers; returns their names. */
-static gboolean
-add_directions (DynoOnnxWriter *o, const char *lstm, const char *layer, const char *kind, guint n,
-                char *names[2])
-{
-  for (guint d = 0; d < n; d++)
-    {
-      g_autofree char *own = g_strdup_printf ("%s_%s%s", kind, layer, d ? "_reverse" : "");
-      const DynoParameter *parameter;
-      const float *values = dyno_saved_model_find (o->model, lstm, own, &parameter);
-
-      if (!values)
-        return dyno_onnx_refuse (o, "%s: an LSTM without its %s", lstm, own);
-      dyno_onnx_parameter (o, parameter, values);
-      names[d] = g_strdup (parameter->name);
-    }
-  return TRUE;
+  dyno_onnx_transpose (o, image, turn, 4, turned);
+  dyno_onnx_reshape (o, turned, shape, 3, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_SEQUENCE);
 }
 
 static void
-concat (DynoOnnxWriter *o, char *const *inputs, guint n, const char *output)
+concat (DynoOnnxWriter *o, const char *const *inputs, guint n, const char *output)
 {
   dyno_onnx_begin (o, "Concat", output);
   for (guint i = 0; i < n; i++)
@@ -120,7 +98,7 @@ concat (DynoOnnxWriter *o, char *const *inputs, guint n, const char *output)
 /* Rows of `inputs`, one after the other, as (directions, blocks 4 H, ...) with the gates in ONNX's
  * order. */
 static void
-gather_gates (DynoOnnxWriter *o, char *const *inputs, guint n_directions, guint n_blocks,
+gather_gates (DynoOnnxWriter *o, const char *const *inputs, guint n_directions, guint n_blocks,
               guint32 hidden, const char *output)
 {
   gint64 dims[] = { n_directions, (gint64) n_blocks * 4 * hidden };
@@ -145,56 +123,46 @@ gather_gates (DynoOnnxWriter *o, char *const *inputs, guint n_directions, guint 
 }
 
 /* Makes the three inputs W, R and B of a layer's node from its initialisers. */
-static gboolean
+static void
 emit_lstm_weights (DynoOnnxWriter *o, const DynoNode *node, guint n, guint32 hidden,
-                   char *const outputs[3])
+                   const char *const outputs[3])
 {
-  static const char *const kinds[] = { "weight_ih", "weight_hh", "bias_ih", "bias_hh" };
-  const char *dot = strrchr (node->name, '.');
-  g_autofree char *lstm = g_strndup (node->name, dot ? (gsize) (dot - node->name) : 0);
-  char *names[G_N_ELEMENTS (kinds)][2] = { { NULL } };
-  gboolean found = dot != NULL;
+  const char *of_x[2] = { "" }, *of_h[2] = { "" }, *biases[4] = { "" };
 
-  for (guint i = 0; i < G_N_ELEMENTS (kinds) && found; i++)
-    found = add_directions (o, lstm, dot + 1, kinds[i], n, names[i]);
-  if (found)
+  for (guint d = 0; d < n; d++)
     {
-      char *biases[] = { names[2][0], names[3][0], names[2][1], names[3][1] };
-      gather_gates (o, names[0], n, 1, hidden, outputs[0]);
-      gather_gates (o, names[1], n, 1, hidden, outputs[1]);
-      gather_gates (o, biases, n, 2, hidden, outputs[2]);
+      DynoTensor *const *inputs = node->inputs + d * LSTM_N_INPUTS;
+      const DynoNode *gates_node = inputs[LSTM_GATES]->producer;
+      of_x[d] = dyno_onnx_write_parameter (o, gates_node->inputs[GATES_WEIGHT]);
+      of_h[d] = dyno_onnx_write_parameter (o, inputs[LSTM_WEIGHT]);
+      biases[2 * d] = dyno_onnx_write_parameter (o, gates_node->inputs[GATES_BIAS]);
+      biases[2 * d + 1] = dyno_onnx_write_parameter (o, inputs[LSTM_BIAS]);
     }
-  for (guint i = 0; i < G_N_ELEMENTS (kinds); i++)
-    for (guint d = 0; d < 2; d++)
-      g_free (names[i][d]);
-  return found;
+  gather_gates (o, of_x, n, 1, hidden, outputs[0]);
+  gather_gates (o, of_h, n, 1, hidden, outputs[1]);
+  gather_gates (o, biases, n, 2, hidden, outputs[2]);
 }
 
 /* (N, C, T) -> (T, N, C), the LSTM, (T, directions, N, H) -> (N, directions H, T) */
 gboolean
-dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node)
 {
   const DynoTensor *x = node->inputs[LSTM_GATES]->producer->inputs[0], *y = node->outputs[0];
   guint n = (node->n_inputs - LSTM_GATES) / LSTM_N_INPUTS;
   guint32 hidden = dyno_onnx_attribute (o, node, "hidden");
-  const gint64 in[] = { 2, 0, 1 }, out[] = { 2, 1, 3, 0 }, dims = 3;
+  const gint64 in[] = { 2, 0, 1 }, out[] = { 2, 1, 3, 0 };
   const gint64 shape[] = { 0, y->c, y->w };
-  g_autofree char *steps = g_strconcat (node->name, "/steps", NULL),
-                  *w = g_strconcat (node->name, "/W", NULL),
-                  *r = g_strconcat (node->name, "/R", NULL),
-                  *b = g_strconcat (node->name, "/B", NULL),
-                  *y_steps = g_strconcat (node->name, "/Y", NULL),
-                  *turned = g_strconcat (node->name, "/turned", NULL),
-                  *axes = g_strconcat (node->name, "/shape", NULL), *length = NULL;
+  const char *steps = dyno_onnx_name (o, "steps"), *w = dyno_onnx_name (o, "W"),
+             *r = dyno_onnx_name (o, "R"), *b = dyno_onnx_name (o, "B"),
+             *y_steps = dyno_onnx_name (o, "Y"), *turned = dyno_onnx_name (o, "turned"),
+             *output = dyno_onnx_name (o, "out"),
+             *sequence = dyno_onnx_value (o, x, DYNO_ONNX_SEQUENCE);
+  g_autofree char *length = NULL;
 
-  if (!emit_lstm_weights (o, node, n, hidden, (char *[]){ w, r, b }))
-    return FALSE;
+  emit_lstm_weights (o, node, n, hidden, (const char *[]){ w, r, b });
   length = dyno_onnx_has_lengths (o) ? lengths_of (o, node, y->w) : NULL;
-  dyno_onnx_begin (o, "Transpose", steps);
-  dyno_onnx_input (o, dyno_onnx_value (o, x));
-  dyno_onnx_ints (o, "perm", in, 3);
-  dyno_onnx_end (o, steps);
-  dyno_onnx_begin (o, "LSTM", node->name);
+  dyno_onnx_transpose (o, sequence, in, 3, steps);
+  dyno_onnx_begin (o, "LSTM", o->stem);
   dyno_onnx_input (o, steps);
   dyno_onnx_input (o, w);
   dyno_onnx_input (o, r);
@@ -204,13 +172,9 @@ dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node, const char *output
   dyno_onnx_int (o, "hidden_size", hidden);
   dyno_onnx_text (o, "direction", n == 2 ? "bidirectional" : "forward");
   dyno_onnx_end (o, y_steps);
-  dyno_onnx_begin (o, "Transpose", turned);
-  dyno_onnx_input (o, y_steps);
-  dyno_onnx_ints (o, "perm", out, 4);
-  dyno_onnx_end (o, turned);
-  dyno_onnx_indices (o, axes, &dims, 1, shape, 3);
-  dyno_onnx_plain (o, "Reshape", output, turned, axes, output);
-  return TRUE;
+  dyno_onnx_transpose (o, y_steps, out, 4, turned);
+  dyno_onnx_reshape (o, turned, shape, 3, output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_SEQUENCE);
 }
 
 static void
@@ -224,36 +188,33 @@ unsqueeze (DynoOnnxWriter *o, const char *input, const gint64 *axes, gint64 n, c
 
 /* (N, C, T) -> (N, C) */
 gboolean
-dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node)
 {
   const DynoTensor *x = node->inputs[0];
   const gint64 turn[] = { 0, 2, 1 }, last = -1, one = 1, axis = 1;
-  g_autofree char *steps = g_strconcat (node->name, "/steps", NULL),
-                  *index = g_strconcat (node->name, "/index", NULL),
-                  *count = g_strconcat (node->name, "/count", NULL),
-                  *unit = g_strconcat (node->name, "/one", NULL),
-                  *place = g_strconcat (node->name, "/place", NULL), *length = NULL;
+  const char *sequence = dyno_onnx_value (o, x, DYNO_ONNX_SEQUENCE),
+             *index = dyno_onnx_name (o, "index"), *output = dyno_onnx_name (o, "out");
 
+  dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_ROW);
   if (!dyno_onnx_has_lengths (o))
     {
       dyno_onnx_indices (o, index, NULL, 0, &last, 1);
-      dyno_onnx_begin (o, "Gather", node->name);
-      dyno_onnx_input (o, dyno_onnx_value (o, x));
+      dyno_onnx_begin (o, "Gather", o->stem);
+      dyno_onnx_input (o, sequence);
       dyno_onnx_input (o, index);
       dyno_onnx_int (o, "axis", 2);
       dyno_onnx_end (o, output);
       return TRUE;
     }
-  length = lengths_of (o, node, x->w);
+  g_autofree char *length = lengths_of (o, node, x->w);
+  const char *steps = dyno_onnx_name (o, "steps"), *count = dyno_onnx_name (o, "count"),
+             *unit = dyno_onnx_name (o, "one"), *place = dyno_onnx_name (o, "place");
   dyno_onnx_cast (o, length, DYNO_ONNX_INT64, count);
   dyno_onnx_indices (o, unit, NULL, 0, &one, 1);
   dyno_onnx_plain (o, "Sub", place, count, unit, place);
   unsqueeze (o, place, &axis, 1, index);
-  dyno_onnx_begin (o, "Transpose", steps);
-  dyno_onnx_input (o, dyno_onnx_value (o, x));
-  dyno_onnx_ints (o, "perm", turn, 3);
-  dyno_onnx_end (o, steps);
-  dyno_onnx_begin (o, "GatherND", node->name);
+  dyno_onnx_transpose (o, sequence, turn, 3, steps);
+  dyno_onnx_begin (o, "GatherND", o->stem);
   dyno_onnx_input (o, steps);
   dyno_onnx_input (o, index);
   dyno_onnx_int (o, "batch_dims", 1);
@@ -263,15 +224,13 @@ dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node, const char *o
 
 /* x times 1 or 0 for each step, in the type of the computation. */
 static void
-emit_mask (DynoOnnxWriter *o, const DynoNode *node, const char *length, const char *output)
+emit_mask (DynoOnnxWriter *o, const DynoTensor *x, const char *sequence, const char *length,
+           const char *output)
 {
-  const DynoTensor *x = node->inputs[0];
   const gint64 dims[] = { 1, 1, x->w }, axes[] = { 1, 2 };
   g_autofree gint32 *places = g_new (gint32, x->w);
-  g_autofree char *steps = g_strconcat (node->name, "/steps", NULL),
-                  *end = g_strconcat (node->name, "/end", NULL),
-                  *counts = g_strconcat (node->name, "/counts", NULL),
-                  *mask = g_strconcat (node->name, "/mask", NULL);
+  const char *steps = dyno_onnx_name (o, "steps"), *end = dyno_onnx_name (o, "end"),
+             *counts = dyno_onnx_name (o, "counts"), *mask = dyno_onnx_name (o, "mask");
 
   for (guint32 t = 0; t < x->w; t++)
     places[t] = (gint32) t;
@@ -279,32 +238,33 @@ emit_mask (DynoOnnxWriter *o, const DynoNode *node, const char *length, const ch
   unsqueeze (o, length, axes, 2, end);
   dyno_onnx_plain (o, "Less", counts, steps, end, counts);
   dyno_onnx_cast (o, counts, o->params->half ? DYNO_ONNX_FLOAT16 : DYNO_ONNX_FLOAT, mask);
-  dyno_onnx_plain (o, "Mul", output, dyno_onnx_value (o, x), mask, output);
+  dyno_onnx_plain (o, "Mul", output, sequence, mask, output);
 }
 
 /* (N, C, T) -> (N, C) */
 gboolean
-dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node, const char *output)
+dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node)
 {
   const DynoTensor *x = node->inputs[0];
   const gint64 time = 2, one = 1, axis = 1;
-  g_autofree char *valid = g_strconcat (node->name, "/valid", NULL),
-                  *axes = g_strconcat (node->name, "/axes", NULL),
-                  *sum = g_strconcat (node->name, "/sum", NULL),
-                  *number = g_strconcat (node->name, "/number", NULL),
-                  *column = g_strconcat (node->name, "/column", NULL), *length = NULL;
+  const char *sequence = dyno_onnx_value (o, x, DYNO_ONNX_SEQUENCE),
+             *output = dyno_onnx_name (o, "out");
 
+  dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_ROW);
   if (!dyno_onnx_has_lengths (o))
     {
-      dyno_onnx_begin (o, "ReduceMean", node->name);
-      dyno_onnx_input (o, dyno_onnx_value (o, x));
+      dyno_onnx_begin (o, "ReduceMean", o->stem);
+      dyno_onnx_input (o, sequence);
       dyno_onnx_ints (o, "axes", &time, 1);
       dyno_onnx_int (o, "keepdims", 0);
       dyno_onnx_end (o, output);
       return TRUE;
     }
-  length = lengths_of (o, node, x->w);
-  emit_mask (o, node, length, valid);
+  g_autofree char *length = lengths_of (o, node, x->w);
+  const char *valid = dyno_onnx_name (o, "valid"), *axes = dyno_onnx_name (o, "axes"),
+             *sum = dyno_onnx_name (o, "sum"), *number = dyno_onnx_name (o, "number"),
+             *column = dyno_onnx_name (o, "column");
+  emit_mask (o, x, sequence, length, valid);
   dyno_onnx_indices (o, axes, &one, 1, &time, 1);
   dyno_onnx_begin (o, "ReduceSum", sum);
   dyno_onnx_input (o, valid);
@@ -313,6 +273,6 @@ dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node, const char *o
   dyno_onnx_end (o, sum);
   dyno_onnx_cast (o, length, o->params->half ? DYNO_ONNX_FLOAT16 : DYNO_ONNX_FLOAT, number);
   unsqueeze (o, number, &axis, 1, column);
-  dyno_onnx_plain (o, "Div", node->name, sum, column, output);
+  dyno_onnx_plain (o, "Div", o->stem, sum, column, output);
   return TRUE;
 }

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes ops without parameters into ONNX files: sums and products of tensors, runs of channels,
+ * pooling. */
+#include "onnx-private.h"
+#include "op.h"
+
+/* The axis of the channels in each form. */
+static const gint64 channel_axis[] = { 1, 1, 1, 3 };
+
+/* Two tensors of one shape. */
+static gboolean
+emit_pair (DynoOnnxWriter *o, const DynoNode *node, const char *op)
+{
+  DynoOnnxForm form = dyno_onnx_form (o, node->inputs[0]);
+  const char *a = dyno_onnx_value (o, node->inputs[0], form),
+             *b = dyno_onnx_value (o, node->inputs[1], form), *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_plain (o, op, o->stem, a, b, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, form);
+}
+
+gboolean
+dyno_onnx_emit_add (DynoOnnxWriter *o, const DynoNode *node)
+{
+  return emit_pair (o, node, "Add");
+}
+
+gboolean
+dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node)
+{
+  return emit_pair (o, node, "Mul");
+}
+
+/* (N, C, H, W) times (N, C, 1, 1) */
+gboolean
+dyno_onnx_emit_scale (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const char *x = dyno_onnx_value (o, node->inputs[0], DYNO_ONNX_IMAGE),
+             *factors = dyno_onnx_value (o, node->inputs[1], DYNO_ONNX_IMAGE),
+             *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_plain (o, "Mul", o->stem, x, factors, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
+}
+
+gboolean
+dyno_onnx_emit_concat (DynoOnnxWriter *o, const DynoNode *node)
+{
+  DynoOnnxForm form = dyno_onnx_form (o, node->inputs[0]);
+  const char *output = dyno_onnx_name (o, "out");
+  g_autofree const char **parts = g_new (const char *, node->n_inputs);
+
+  for (guint i = 0; i < node->n_inputs; i++)
+    parts[i] = dyno_onnx_value (o, node->inputs[i], form);
+  dyno_onnx_begin (o, "Concat", o->stem);
+  for (guint i = 0; i < node->n_inputs; i++)
+    dyno_onnx_input (o, parts[i]);
+  dyno_onnx_int (o, "axis", channel_axis[form]);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, form);
+}
+
+/* The output has the op's own name: the reader names the op after it, since a Split makes several
+ * of them. */
+gboolean
+dyno_onnx_emit_channels (DynoOnnxWriter *o, const DynoNode *node)
+{
+  DynoOnnxForm form = dyno_onnx_form (o, node->inputs[0]);
+  const gint64 one = 1, begin = dyno_onnx_attribute (o, node, "first"),
+               end = begin + node->outputs[0]->c;
+  const char *x = dyno_onnx_value (o, node->inputs[0], form),
+             *starts = dyno_onnx_name (o, "starts"), *ends = dyno_onnx_name (o, "ends"),
+             *axes = dyno_onnx_name (o, "axes");
+
+  dyno_onnx_indices (o, starts, &one, 1, &begin, 1);
+  dyno_onnx_indices (o, ends, &one, 1, &end, 1);
+  dyno_onnx_indices (o, axes, &one, 1, &channel_axis[form], 1);
+  dyno_onnx_begin (o, "Slice", o->stem);
+  dyno_onnx_input (o, x);
+  dyno_onnx_input (o, starts);
+  dyno_onnx_input (o, ends);
+  dyno_onnx_input (o, axes);
+  dyno_onnx_end (o, o->stem);
+  return dyno_onnx_set_value (o, node->outputs[0], o->stem, form);
+}
+
+/* ShuffleNet's: (groups, C / groups), transposed. */
+gboolean
+dyno_onnx_emit_channel_shuffle (DynoOnnxWriter *o, const DynoNode *node)
+{
+  static const gint64 turn[] = { 0, 2, 1, 3, 4 };
+  const DynoTensor *x = node->inputs[0];
+  const gint64 groups = dyno_onnx_attribute (o, node, "groups");
+  const gint64 apart[] = { 0, groups, x->c / MAX (1, groups), x->h, x->w },
+               joined[] = { 0, x->c, x->h, x->w };
+  const char *value = dyno_onnx_value (o, x, DYNO_ONNX_IMAGE),
+             *split = dyno_onnx_name (o, "groups"), *turned = dyno_onnx_name (o, "turned"),
+             *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_reshape (o, value, apart, 5, split);
+  dyno_onnx_transpose (o, split, turn, 5, turned);
+  dyno_onnx_reshape (o, turned, joined, 4, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
+}
+
+/* --- pooling ---------------------------------------------------------------------------------- */
+
+/* Along the width only where the window is flat: over a sequence, which has one row. */
+gboolean
+dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0];
+  gint64 kernel = dyno_onnx_attribute (o, node, "window.kernel"),
+         stride = dyno_onnx_attribute (o, node, "window.stride"),
+         pad = dyno_onnx_attribute (o, node, "window.pad");
+  gboolean flat = dyno_onnx_attribute (o, node, "window.flat") != 0;
+  DynoOnnxForm form = flat && x->h == 1 ? DYNO_ONNX_SEQUENCE : DYNO_ONNX_IMAGE;
+  guint n = form == DYNO_ONNX_SEQUENCE ? 1 : 2;
+  const gint64 kernels[] = { flat && n == 2 ? 1 : kernel, kernel },
+               strides[] = { flat && n == 2 ? 1 : stride, stride },
+               pads[] = { flat && n == 2 ? 0 : pad, pad, flat && n == 2 ? 0 : pad, pad };
+  const char *value = dyno_onnx_value (o, x, form), *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_begin (o, "MaxPool", o->stem);
+  dyno_onnx_input (o, value);
+  dyno_onnx_ints (o, "kernel_shape", kernels, n);
+  dyno_onnx_ints (o, "strides", strides, n);
+  dyno_onnx_ints (o, "pads", pads, 2 * n);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, form);
+}
+
+static gboolean
+emit_average (DynoOnnxWriter *o, const DynoNode *node, const gint64 *kernel, const gint64 *stride,
+              const gint64 *pad, gboolean counts_pad, gboolean round_up)
+{
+  const gint64 pads[] = { pad[0], pad[1], pad[0], pad[1] };
+  const char *x = dyno_onnx_value (o, node->inputs[0], DYNO_ONNX_IMAGE),
+             *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_begin (o, "AveragePool", o->stem);
+  dyno_onnx_input (o, x);
+  dyno_onnx_ints (o, "kernel_shape", kernel, 2);
+  dyno_onnx_ints (o, "strides", stride, 2);
+  dyno_onnx_ints (o, "pads", pads, 4);
+  if (counts_pad)
+    dyno_onnx_int (o, "count_include_pad", 1);
+  if (round_up)
+    dyno_onnx_int (o, "ceil_mode", 1);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
+}
+
+/* The matrix (out, in), or its transpose, whose rows are the means of adaptive windows: window i
+ * has the places from floor (i in / out) to ceil ((i + 1) in / out). */
+static void
+write_windows (DynoOnnxWriter *o, const char *name, guint32 in, guint32 out, gboolean transposed)
+{
+  const gint64 dims[] = { transposed ? in : out, transposed ? out : in };
+  gsize count = (gsize) in * out;
+  g_autofree float *shares = g_new0 (float, count);
+
+  for (guint64 i = 0; i < out; i++)
+    {
+      guint64 begin = i * in / out, end = ((i + 1) * in + out - 1) / out;
+      for (guint64 k = begin; k < end; k++)
+        shares[transposed ? k * out + i : i * in + k] = 1.0f / (float) (end - begin);
+    }
+  dyno_onnx_floats (o, name, dims, 2, shares, count);
+}
+
+/* Windows that divide each side: ONNX has those of one size, others are two products by
+ * constants. */
+static gboolean
+emit_adaptive (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
+
+  if (x->h % y->h == 0 && x->w % y->w == 0)
+    {
+      const gint64 kernel[] = { x->h / y->h, x->w / y->w }, none[] = { 0, 0 };
+      return emit_average (o, node, kernel, kernel, none, FALSE, FALSE);
+    }
+  const char *value = dyno_onnx_value (o, x, DYNO_ONNX_IMAGE), *rows = dyno_onnx_name (o, "rows"),
+             *columns = dyno_onnx_name (o, "columns"), *across = dyno_onnx_name (o, "across"),
+             *output = dyno_onnx_name (o, "out");
+  write_windows (o, rows, x->h, y->h, FALSE);
+  write_windows (o, columns, x->w, y->w, TRUE);
+  dyno_onnx_plain (o, "MatMul", across, value, columns, across);
+  dyno_onnx_plain (o, "MatMul", o->stem, rows, across, output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_IMAGE);
+}
+
+gboolean
+dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
+  const gint64 kernel[] = { dyno_onnx_attribute (o, node, "kernel_h"),
+                            dyno_onnx_attribute (o, node, "kernel_w") },
+               stride[] = { dyno_onnx_attribute (o, node, "stride_h"),
+                            dyno_onnx_attribute (o, node, "stride_w") },
+               pad[] = { dyno_onnx_attribute (o, node, "pad_h"),
+                         dyno_onnx_attribute (o, node, "pad_w") };
+  gboolean counts_pad = !dyno_onnx_attribute (o, node, "exclude_pad");
+
+  if (dyno_onnx_attribute (o, node, "adaptive"))
+    return emit_adaptive (o, node);
+  /* more windows than those that lie in the padded image as a whole */
+  gboolean round_up = (y->h - 1) * stride[0] + kernel[0] > x->h + 2 * pad[0]
+                      || (y->w - 1) * stride[1] + kernel[1] > x->w + 2 * pad[1];
+  return emit_average (o, node, kernel, stride, pad, counts_pad, round_up);
+}
+
+/* Where the channels are last, as the mean over the two axes before. */
+gboolean
+dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node)
+{
+  static const gint64 axes[] = { 1, 2 };
+  DynoOnnxForm form = dyno_onnx_form (o, node->inputs[0]);
+  gboolean last = form == DYNO_ONNX_LAST;
+
+  if (!last && !(form == DYNO_ONNX_SEQUENCE && node->inputs[0]->h == 1))
+    form = DYNO_ONNX_IMAGE;
+  const char *x = dyno_onnx_value (o, node->inputs[0], form), *output = dyno_onnx_name (o, "out");
+  if (!last)
+    {
+      dyno_onnx_plain (o, "GlobalAveragePool", o->stem, x, NULL, output);
+      return dyno_onnx_set_value (o, node->outputs[0], output, form);
+    }
+  dyno_onnx_begin (o, "ReduceMean", o->stem);
+  dyno_onnx_input (o, x);
+  dyno_onnx_ints (o, "axes", axes, 2);
+  dyno_onnx_int (o, "keepdims", 0);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_ROW);
+}

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: MIT */
+/* ONNX files that Dyno writes, read as networks again: the same ops and parameters, and written once
+ * more the same bytes. */
+#include "exporter.h"
+#include "file.h"
+#include "network.h"
+#include "onnx-test.h"
+#include "onnx.h"
+#include "op.h"
+#include "ops.h"
+#include <glib/gstdio.h>
+#include <string.h>
+
+static char *folder; /* of the test's files, and of what Dyno keeps */
+
+/* --- a model by hand -------------------------------------------------------------------------- */
+
+/* A graph with values: those of a parameter depend on its name only. */
+typedef struct {
+  DynoSavedModel model;
+  DynoWeightsInfo info;
+  float **values;
+} Made;
+
+static void
+made_clear (Made *made)
+{
+  g_strfreev ((char **) made->values);
+  dyno_graph_free (made->model.graph);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Made, made_clear)
+
+static void
+make_values (Made *made, DynoGraph *graph, const DynoBatchField *field, guint32 n_outputs)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+
+  made->values = g_new0 (float *, parameters->len + 1);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      gsize count = (gsize) dyno_parameter_count (parameter);
+      made->values[i] = g_new (float, count);
+      for (gsize k = 0; k < count; k++)
+        made->values[i][k] = 0.1f + (float) ((g_str_hash (parameter->name) + 7 * k) % 1000) / 1000;
+    }
+  made->info = (DynoWeightsInfo){
+    .model = (char *) "made", .n_outputs = n_outputs, .has_input = TRUE, .input = *field
+  };
+  made->model = (DynoSavedModel){ .info = &made->info, .graph = graph, .values = made->values };
+}
+
+/* Attributes that are not 0; a dilation of 0 reads as 1. */
+static void
+describe_attributes (GString *text, const DynoNode *node)
+{
+  for (guint i = 0; i < node->op->n_attributes; i++)
+    {
+      const char *name = node->op->attributes[i].name;
+      double value = 0;
+      g_assert_true (dyno_node_get_attribute (node, name, &value));
+      if (value != (g_str_has_prefix (name, "dilation_") && value == 1))
+        g_string_append_printf (text, " %s=%.7g", name, value);
+    }
+}
+
+/* "conv2d(2x8x8x4 kernel_h=3 ...) ... | name[3,4] ...": the ops with the shapes of their outputs and
+ * their attributes, then the parameters. */
+static char *
+describe (DynoGraph *graph)
+{
+  GString *text = g_string_new (NULL);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph), *parameters = dyno_graph_get_parameters (graph);
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+      const DynoTensor *y = node->outputs[0];
+      g_string_append_printf (text, "%s(%ux%ux%ux%u", node->op->name, y->n, y->h, y->w, y->c);
+      describe_attributes (text, node);
+      g_string_append (text, ") ");
+    }
+  g_string_append (text, "|");
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      g_string_append_printf (text, " %s[", parameter->name);
+      for (guint k = 0; k < parameter->n_dims; k++)
+        g_string_append_printf (text, "%s%u", k ? "," : "", parameter->dims[k]);
+      g_string_append_c (text, ']');
+    }
+  return g_string_free (text, FALSE);
+}
+
+static GByteArray *
+write_file (const Made *made)
+{
+  const DynoOnnxParams params = { .keep_batch_norm = TRUE };
+  g_autoptr (GError) error = NULL;
+  GByteArray *file = dyno_onnx_write (&made->model, &params, &error);
+
+  g_assert_no_error (error);
+  return file;
+}
+
+static const DynoModel *
+open_file (const GByteArray *file)
+{
+  g_autofree char *path = g_build_filename (folder, "net.onnx", NULL);
+  g_autoptr (GError) error = NULL;
+  const DynoModel *model;
+
+  g_assert_true (g_file_set_contents (path, (const char *) file->data, file->len, NULL));
+  model = dyno_model_open (path, NULL, &error);
+  g_assert_no_error (error);
+  return model;
+}
+
+static void
+build (Made *made, const DynoModel *model, double width, const DynoBatchField *field,
+       guint32 n_outputs)
+{
+  DynoNetworkParams params = { .model = model->name,
+                               .model_width = width,
+                               .batch = 1,
+                               .n_outputs = n_outputs,
+                               .mode = DYNO_MODE_PREDICT,
+                               .no_fusion = TRUE };
+  g_autoptr (GError) error = NULL;
+  DynoGraph *graph;
+
+  dyno_schema_add (&params.schema, field);
+  graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  make_values (made, graph, field, n_outputs);
+  made->model.logits = dyno_network_get_logits (graph);
+}
+
+/* The model, written, read, and written again. */
+static void
+assert_comes_back (const DynoModel *model, double width, const DynoBatchField *field,
+                   guint32 n_outputs)
+{
+  g_auto (Made) made = { 0 }, back = { 0 };
+
+  build (&made, model, width, field, n_outputs);
+  g_autoptr (GByteArray) file = write_file (&made);
+  build (&back, open_file (file), 1, field, n_outputs);
+  g_autoptr (GByteArray) again = write_file (&back);
+  g_autofree char *before = describe (made.model.graph), *after = describe (back.model.graph);
+  g_assert_cmpstr (after, ==, before);
+  g_assert_cmpmem (again->data, again->len, file->data, file->len);
+}
+
+/* --- what comes back -------------------------------------------------------------------------- */
+
+static DynoBatchField
+image (guint32 height, guint32 width, guint32 channels)
+{
+  return dyno_schema_image (DYNO_ELEMENT_F32, height, width, channels, 0).fields[0];
+}
+
+static void
+test_models (void)
+{
+  const DynoBatchField field = image (64, 64, 3);
+
+  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
+    if (!(*model)->reads_lengths) /* networks of files have no LSTM and no lengths */
+      {
+        g_test_message ("%s", (*model)->name);
+        assert_comes_back (*model, 0.25, &field, (*model)->n_values ? (*model)->n_values : 5);
+      }
+}
+
+/* A body between an input (N, 4, 8, 8) and a linear layer of 3 outputs; the body ends in h. */
+#define AROUND(body)                                                                            \
+  "in x N,4,8,8;" body ";GlobalAveragePool gap h pooled;Flatten - pooled flat;w head.weight 3," \
+  "4;w head.bias 3;Gemm head flat,head.weight,head.bias y transB=1;out y N,3"
+/* The same where the body's h has its channels last, and a head of a matrix and a vector. */
+#define TOKENS(body)                                                                             \
+  "in x N,4,8,8;Transpose - x t perm=0,2,3,1;" body ";i mid 1,2;ReduceMean gap h,mid p keepdims" \
+  "=0;w onnx::MatMul_9 4,3;MatMul /head p,onnx::MatMul_9 q;w bare 3;Add /bias bare,q y;out y N,3"
+
+static void
+assert_all_come_back (const char *const *texts, guint n, const DynoBatchField *field)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      g_autoptr (GByteArray) file = onnx_test_text (texts[i]);
+      g_test_message ("%s", texts[i]);
+      assert_comes_back (open_file (file), 1, field, 3);
+    }
+}
+
+static void
+test_operators (void)
+{
+  static const char *const texts[] = {
+    AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=1,1,1,1"),
+    AROUND ("w onnx::Conv_1 4,2,3,1;w onnx::Conv_2 4;Conv /c/Conv x,onnx::Conv_1,onnx::Conv_2 h "
+            "group=2 strides=2,1 dilations=2,1 pads=1,0,1,0"),
+    AROUND ("w k 4,1,3,3;w c.bias 4;Conv c x,k,c.bias h pads=1,1,1,1 group=4"),
+    AROUND ("w n.w 4;w n.b 4;w n.m 4;w n.v 4;BatchNormalization n x,n.w,n.b,n.m,n.v h "
+            "epsilon=0.001"),
+    AROUND ("Relu r x h"),
+    AROUND ("Sigmoid r x h"),
+    AROUND ("Tanh r x h"),
+    AROUND ("LeakyRelu r x h alpha=0.2"),
+    AROUND ("LeakyRelu r x h"),
+    AROUND ("Elu r x h alpha=0.3"),
+    AROUND ("Gelu r x h"),
+    AROUND ("HardSwish r x h"),
+    AROUND ("HardSigmoid r x h alpha=0.16666667"),
+    AROUND ("Softplus r x h"),
+    AROUND ("Mish r x h"),
+    AROUND ("f lo 0;f hi 6;Clip r x,lo,hi h"),
+    AROUND ("Sigmoid s x a;Mul m x,a h"),
+    AROUND ("Sigmoid s x a;Mul m x,a b;Add t a,b h"),
+    AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 pads=1,1,1,1"),
+    AROUND ("AveragePool p x h kernel_shape=2,3 strides=2,1"),
+    AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 pads=1,1,1,1 count_include_pad=1"),
+    AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"),
+    AROUND ("AveragePool p x h kernel_shape=8,3 strides=1,2 ceil_mode=1"),
+    AROUND ("Relu r x a;Add s x,a h"),
+    AROUND ("Relu r x a;Mul s x,a h"),
+    AROUND ("GlobalAveragePool p x a;Mul s a,x h"),
+    AROUND ("w g 4,1,1;Mul s x,g h"),
+    AROUND ("w g 1,4,1,1;Mul s x,g h"),
+    AROUND ("w b 4,1,1;Add s b,x h"),
+    AROUND ("i z 3,1;Split s x,z a,b axis=1;Concat c b,a,x u axis=1;i f 2,;i e 6,;i d 1,;"
+            "Slice l u,f,e,d h"),
+    AROUND ("Dropout d x h"),
+    AROUND ("i s 0,2,2,8,8;i t 0,4,8,8;Reshape r x,s a;Transpose q a b perm=0,2,1,3,4;"
+            "Reshape u b,t h"),
+    /* a gate by linear layers, whose rows are no images */
+    AROUND ("GlobalAveragePool p x a;Flatten f a b;w m 4,2;MatMul - b,m c;w n 2;Add - c,n d;"
+            "Relu r d e;w o.weight 4,2;Gemm o e,o.weight g transB=1;Sigmoid s g i;i ax 2,3;"
+            "Unsqueeze u i,ax j;Mul k x,j h"),
+    /* an axis that is flattened in the middle, a factor (C, 1) on it */
+    AROUND ("i s 0,4,64;Reshape r x,s a;w g 4,1;Mul m a,g b;i t 0,4,8,8;Reshape q b,t h"),
+    "in x N,4,8,8;Flatten f x a;w f.weight 3,256;w f.bias 3;Gemm f a,f.weight,f.bias y transB=1;"
+    "out y N,3",
+    "in x N,4,8,8;GlobalAveragePool p x a;Flatten f a b;w q 4,3;w r 3;Gemm g b,q,r y;out y N,3",
+    "in x N,4,8,8;w c.weight 3,4,8,8;w onnx::b 3;Conv c x,c.weight,onnx::b a;Flatten f a y;"
+    "out y N,3",
+  };
+  const DynoBatchField field = image (8, 8, 4);
+
+  assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
+}
+
+/* Rows of channels: layers of transformers and of ConvNeXt. */
+static void
+test_last_axes (void)
+{
+  static const char *const texts[] = {
+    TOKENS ("w m 4,8;MatMul a t,m u;w b 8;Add - u,b v;Gelu g v e;w n 8,4;MatMul c e,n h"),
+    TOKENS ("w g.weight 4;w g.bias 4;LayerNormalization g t,g.weight,g.bias h epsilon=0.000001"),
+    TOKENS ("w s 4;Mul m t,s a;w b 1,1,4;Add p a,b h"),
+    TOKENS ("w n.w 4;w n.b 4;LayerNormalization n t,n.w,n.b a;w m 4,4;MatMul q a,m b;w s 4;"
+            "Mul r b,s c;Add z c,t h"),
+    /* tokens of a row, as of a ViT */
+    "in x N,4,8,8;i s 0,4,64;Reshape r x,s a;Transpose t a b perm=0,2,1;w n.w 4;w n.b 4;"
+    "LayerNormalization n b,n.w,n.b c;w m 4,3;MatMul q c,m d;i one 1;ReduceMean p d,one y "
+    "keepdims=0;out y N,3",
+  };
+  const DynoBatchField field = image (8, 8, 4);
+
+  assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
+}
+
+static void
+test_sequences (void)
+{
+  static const char *const texts[] = {
+    "in x N,9,4;Transpose t x a perm=0,2,1;w c.weight 6,4,3;w onnx::b 6;"
+    "Conv c a,c.weight,onnx::b b pads=1,1;MaxPool p b d kernel_shape=2 strides=2;w n.w 6;w n.b 6;"
+    "w n.m 6;w n.v 6;BatchNormalization n d,n.w,n.b,n.m,n.v e;w g 6,1;Mul s e,g h;"
+    "GlobalAveragePool q h f;Flatten - f i;w o 6,3;MatMul z i,o y;out y N,3",
+    "in x N,9,4;w m 4,6;MatMul a x,m b;w n 6;Add c b,n d;Relu r d e;w l.weight 6;w l.bias 6;"
+    "LayerNormalization l e,l.weight,l.bias f;w o.weight 3,54;Transpose t f g perm=0,2,1;"
+    "Flatten k g h;w o.bias 3;Gemm o h,o.weight,o.bias y transB=1;out y N,3",
+  };
+  static const char *const rows[] = {
+    "in x N,4;w m 4,6;Gemm a x,m b;Tanh r b e;w n.w 6;w n.b 6;w n.m 6;w n.v 6;"
+    "BatchNormalization n e,n.w,n.b,n.m,n.v f;w s 6;Add q f,s g;w l.weight 6;w l.bias 6;"
+    "LayerNormalization l g,l.weight,l.bias h;w o.weight 3,6;Gemm o h,o.weight y transB=1;"
+    "out y N,3",
+  };
+  const DynoBatchField sequence = { .name = "sequence",
+                                    .role = DYNO_FIELD_INPUT,
+                                    .element = DYNO_ELEMENT_F32,
+                                    .n_axes = 2,
+                                    .shape = { 9, 4 },
+                                    .axes = "TF" },
+                       vector = { .name = "values",
+                                  .role = DYNO_FIELD_INPUT,
+                                  .element = DYNO_ELEMENT_F32,
+                                  .n_axes = 1,
+                                  .shape = { 4 },
+                                  .axes = "C" };
+
+  assert_all_come_back (texts, G_N_ELEMENTS (texts), &sequence);
+  assert_all_come_back (rows, G_N_ELEMENTS (rows), &vector);
+}
+
+/* Names of nodes and parameters that would be those of the file's own values, or of two nodes. */
+static void
+test_names (void)
+{
+  static const char *const texts[] = {
+    AROUND ("w b.weight 4,4,1,1;Conv b x,b.weight c;Relu b c a;Tanh output a d;Tanh input d e;"
+            "Sigmoid input/out e h"),
+    AROUND ("w r/out 4,4,1,1;Conv r x,r/out a;w length 4,1,1;Mul head a,length h"),
+    AROUND ("Relu r x output;i f 1,;i e 4,;i d 1,;Slice l output,f,e,d r_2;Concat c r_2,output u "
+            "axis=1;w c.weight 4,7,1,1;Conv r_2 u,c.weight h"),
+  };
+  const DynoBatchField field = image (8, 8, 4);
+
+  assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
+  g_autoptr (GByteArray) file = onnx_test_text (AROUND ("w input 4,1,1;Mul s x,input h"));
+  g_auto (Made) made = { 0 };
+  const DynoOnnxParams params = { 0 };
+  g_autoptr (GError) error = NULL;
+  build (&made, open_file (file), 1, &field, 3);
+  g_assert_null (dyno_onnx_write (&made.model, &params, &error));
+  g_assert_error (error, DYNO_EXPORT_ERROR, DYNO_EXPORT_ERROR_FORMAT);
+  g_assert_nonnull (strstr (error->message, "“input”"));
+}
+
+/* Parameters are found by the op that reads them: also a bias whose name is no layer's. */
+static void
+test_parameters (void)
+{
+  g_autoptr (GByteArray) source =
+      onnx_test_text (AROUND ("w onnx::Conv_1 4,4,1,1;w onnx::Conv_2 4;"
+                              "Conv c x,onnx::Conv_1,onnx::Conv_2 a;w scale 4;w shift 4;w mean 4;"
+                              "w variance 4;BatchNormalization n a,scale,shift,mean,variance b;"
+                              "w onnx::Mul_3 4,1,1;Mul m b,onnx::Mul_3 h"));
+  const DynoBatchField field = image (8, 8, 4);
+  g_auto (Made) made = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  build (&made, open_file (source), 1, &field, 3);
+  g_autoptr (DynoOnnxModel) model = onnx_test_parse (write_file (&made), NULL, &error);
+  g_assert_no_error (error);
+  GPtrArray *parameters = dyno_graph_get_parameters (made.model.graph);
+  g_assert_cmpuint (parameters->len, ==, 9);
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *parameter = g_ptr_array_index (parameters, i);
+      const DynoOnnxTensor *tensor = dyno_onnx_model_find_initializer (model, parameter->name);
+      gsize count = (gsize) dyno_parameter_count (parameter);
+      g_test_message ("%s", parameter->name);
+      g_assert_nonnull (tensor);
+      g_assert_cmpuint (tensor->n_dims, ==, parameter->n_dims);
+      for (guint k = 0; k < tensor->n_dims; k++)
+        g_assert_cmpuint (tensor->dims[k], ==, parameter->dims[k]);
+      g_autoptr (GBytes) values = dyno_onnx_tensor_read (model, tensor, &error);
+      g_assert_no_error (error);
+      gsize size;
+      const void *data = g_bytes_get_data (values, &size);
+      g_assert_cmpmem (data, size, made.values[i], count * sizeof (float));
+    }
+}
+
+/* --- what networks of files cannot have ------------------------------------------------------- */
+
+typedef DynoTensor *(*Append) (DynoGraph *graph, DynoTensor *x);
+
+static DynoTensor *
+append_gelu_tanh (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_activation (graph, x, DYNO_ACTIVATION_GELU_TANH, "a");
+}
+
+static DynoTensor *
+append_divided (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_adaptive_avg_pool (graph, x, "a", 2, 4);
+}
+
+static DynoTensor *
+append_uneven (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_adaptive_avg_pool (graph, x, "a", 3, 4);
+}
+
+static DynoTensor *
+append_linear (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_linear (graph, x, "a", 3, DYNO_INIT_ZERO);
+}
+
+static DynoTensor *
+append_flat_pool (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_max_pool1d (graph, x, "a", 2, 2, 0);
+}
+
+/* The file of one op over (N, H, W, C), which ends in Flatten and Identity. */
+static DynoOnnxModel *
+write_op (Append append)
+{
+  const DynoGraphParams params = { .batch = 1, .precision = dyno_precision_of_amp (FALSE) };
+  const DynoBatchField field = image (4, 8, 5);
+  g_auto (Made) made = { 0 };
+  g_autoptr (GError) error = NULL;
+  DynoGraph *graph = dyno_graph_new (&params);
+  DynoTensor *y = append (graph, dyno_prepare (graph, NULL, NULL, &field, NULL));
+
+  g_assert_nonnull (y);
+  make_values (&made, graph, &field, y->c);
+  made.model.logits = y;
+  DynoOnnxModel *model = onnx_test_parse (write_file (&made), NULL, &error);
+  g_assert_no_error (error);
+  return model;
+}
+
+static void
+test_other_ops (void)
+{
+  static const struct {
+    Append append;
+    const char *ops;
+  } rows[] = {
+    { append_gelu_tanh, "Mul Mul Mul Add Mul Tanh Add Mul Mul Flatten Identity" },
+    { append_divided, "AveragePool Flatten Identity" },
+    { append_uneven, "MatMul MatMul Flatten Identity" },
+    { append_linear, "Transpose Transpose MatMul Add Transpose Flatten Identity" },
+    { append_flat_pool, "MaxPool Flatten Identity" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (DynoOnnxModel) model = write_op (rows[i].append);
+      g_autoptr (GString) ops = g_string_new (NULL);
+      for (guint k = 0; k < model->n_nodes; k++)
+        g_string_append_printf (ops, "%s%s", k ? " " : "", model->nodes[k].op_type);
+      g_assert_cmpstr (ops->str, ==, rows[i].ops);
+    }
+}
+
+static void
+assert_floats (const DynoOnnxModel *model, const char *name, const float *wanted, guint n)
+{
+  const DynoOnnxTensor *tensor = dyno_onnx_model_find_initializer (model, name);
+  gsize size;
+
+  g_assert_nonnull (tensor);
+  g_autoptr (GBytes) values = dyno_onnx_tensor_read (model, tensor, NULL);
+  const void *data = g_bytes_get_data (values, &size);
+  g_assert_cmpmem (data, size, wanted, n * sizeof *wanted);
+}
+
+/* Windows that do not divide the image, as PyTorch's AdaptiveAvgPool2d has them: 4 rows as 0..1,
+ * 1..2, 2..3, and 8 columns in pairs. */
+static void
+test_adaptive_windows (void)
+{
+  static const float rows[] = { 0.5f, 0.5f, 0, 0, 0, 0.5f, 0.5f, 0, 0, 0, 0.5f, 0.5f };
+  float columns[8 * 4] = { 0 };
+  g_autoptr (DynoOnnxModel) model = write_op (append_uneven);
+
+  for (guint i = 0; i < 8; i++)
+    columns[i * 4 + i / 2] = 0.5f;
+  assert_floats (model, "a/rows", rows, G_N_ELEMENTS (rows));
+  assert_floats (model, "a/columns", columns, G_N_ELEMENTS (columns));
+}
+
+static void
+remove_tree (const char *path)
+{
+  g_autoptr (GDir) dir = g_dir_open (path, 0, NULL);
+  const char *name;
+
+  while (dir && (name = g_dir_read_name (dir)))
+    {
+      g_autofree char *child = g_build_filename (path, name, NULL);
+      remove_tree (child);
+    }
+  g_remove (path);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  folder = g_dir_make_tmp ("dyno-onnx-XXXXXX", NULL);
+  g_assert_true (dyno_state_dir_set (folder, NULL));
+  g_test_add_func ("/export/onnx/models-come-back", test_models);
+  g_test_add_func ("/export/onnx/operators-come-back", test_operators);
+  g_test_add_func ("/export/onnx/last-axes-come-back", test_last_axes);
+  g_test_add_func ("/export/onnx/sequences-come-back", test_sequences);
+  g_test_add_func ("/export/onnx/names-of-values-are-unique", test_names);
+  g_test_add_func ("/export/onnx/parameters-keep-names-shapes-values", test_parameters);
+  g_test_add_func ("/export/onnx/ops-that-no-file-brings", test_other_ops);
+  g_test_add_func ("/export/onnx/adaptive-windows", test_adaptive_windows);
+  int status = g_test_run ();
+  remove_tree (folder);
+  g_free (folder);
+  return status;
+}
