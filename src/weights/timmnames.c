@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* timm's names.  Its MobileNetV2 and EfficientNet-B0 are torchvision's, tensor for tensor, in the
- * same order and shapes; stages are "blocks.N" from 0, their blocks "blocks.N.M". */
+ * same order and shapes; stages are "blocks.N" from 0, their blocks "blocks.N.M".  So is its ViT-B,
+ * but for the order of the positions and the patches. */
 #include "timmnames.h"
 #include "network.h"
 #include <string.h>
@@ -89,6 +90,41 @@ name_feature (const char *name, guint n)
       "%s.%s", n == 0 ? (block ? "bn1" : "conv_stem") : (block ? "bn2" : "conv_head"), name);
 }
 
+/* torchvision's ViT-B: outside of blocks, and behind the number of a block; the rest of a name is
+ * the same. */
+static const char *const vit[][2] = { { "class_token", "cls_token" },
+                                      { "encoder.pos_embedding", "pos_embed" },
+                                      { "conv_proj.", "patch_embed.proj." },
+                                      { "encoder.ln.", "norm." },
+                                      { "heads.head.", "head." } };
+static const char *const vit_block[][2] = { { "ln_1.", "norm1." },
+                                            { "self_attention.in_proj_", "attn.qkv." },
+                                            { "self_attention.out_proj.", "attn.proj." },
+                                            { "ln_2.", "norm2." },
+                                            { "mlp.0.", "mlp.fc1." },
+                                            { "mlp.3.", "mlp.fc2." } };
+
+static char *
+name_vit (const char *name)
+{
+  static const char layer[] = "encoder.layers.encoder_layer_";
+  guint n;
+
+  for (gsize i = 0; i < G_N_ELEMENTS (vit); i++)
+    if (g_str_has_prefix (name, vit[i][0]))
+      return g_strconcat (vit[i][1], name + strlen (vit[i][0]), NULL);
+  if (!g_str_has_prefix (name, layer))
+    return NULL;
+  name += strlen (layer);
+  if (!take_number (&name, &n))
+    return NULL;
+  for (gsize i = 0; i < G_N_ELEMENTS (vit_block); i++)
+    if (g_str_has_prefix (name, vit_block[i][0]))
+      return g_strdup_printf ("blocks.%u.%s%s", n, vit_block[i][1],
+                              name + strlen (vit_block[i][0]));
+  return NULL;
+}
+
 char *
 dyno_timm_find_tensor (const char *name)
 {
@@ -98,7 +134,7 @@ dyno_timm_find_tensor (const char *name)
   if (g_str_has_prefix (name, head))
     return g_strconcat ("classifier.", name + strlen (head), NULL);
   if (!g_str_has_prefix (name, features))
-    return NULL;
+    return name_vit (name);
   name += strlen (features);
   return take_number (&name, &n) ? name_feature (name, n) : NULL;
 }
@@ -111,9 +147,16 @@ dyno_timm_find_model (const char *architecture, double *width)
     const char *theirs, *ours;
     double width;
   } rows[] = {
-    { "mobilenetv2_100", "mobilenetv2", 1 },   { "mobilenetv2_035", "mobilenetv2", 0.35 },
-    { "mobilenetv2_050", "mobilenetv2", 0.5 }, { "mobilenetv2_075", "mobilenetv2", 0.75 },
-    { "mobilenetv2_140", "mobilenetv2", 1.4 }, { "mobilenet_v2", "mobilenetv2", 1 },
+    { "mobilenetv2_100", "mobilenetv2", 1 },
+    { "mobilenetv2_035", "mobilenetv2", 0.35 },
+    { "mobilenetv2_050", "mobilenetv2", 0.5 },
+    { "mobilenetv2_075", "mobilenetv2", 0.75 },
+    { "mobilenetv2_140", "mobilenetv2", 1.4 },
+    { "mobilenet_v2", "mobilenetv2", 1 },
+    { "vit_base_patch16_224", "vit_b_16", 1 },
+    { "deit_tiny_patch16_224", "vit_tiny_patch16_224", 1 },
+    { "deit_small_patch16_224", "vit_small_patch16_224", 1 },
+    { "deit_base_patch16_224", "vit_b_16", 1 },
   };
   g_autofree char *name = g_strndup (architecture, strcspn (architecture, "."));
   const DynoModel *model = dyno_model_find (name, NULL);

@@ -12,9 +12,10 @@ differs, or a reader refuses the file.
 Needs Python 3.9 and nothing else."""
 import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tempfile
 
-TIMM_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
+VISION_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
+TIMM_MODELS = VISION_MODELS + ('vit_tiny_patch16_224', 'vit_small_patch16_224')
 # As torchvision calls them.
-REFERENCE_MODELS = {**{name: name for name in TIMM_MODELS}, 'mobilenetv2': 'mobilenet_v2'}
+REFERENCE_MODELS = {**{name: name for name in VISION_MODELS + ('vit_b_16',)}, 'mobilenetv2': 'mobilenet_v2'}
 DROPOUT_MODELS = ('mobilenetv2', 'efficientnet_b0')
 
 

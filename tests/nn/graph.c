@@ -387,6 +387,16 @@ test_names_are_torchvisions (void)
       5288548,
       { "features.1.0.block.1.fc2.bias", "features.7.0.block.3.1.weight",
         "features.2.1.block.1.0.weight", "classifier.1.weight" } },
+    { "vit_tiny_patch16_224",
+      5717416,
+      { "cls_token", "patch_embed.proj.bias", "blocks.11.attn.qkv.weight", "head.bias" } },
+    { "vit_small_patch16_224",
+      22050664,
+      { "pos_embed", "blocks.0.norm1.bias", "blocks.3.mlp.fc2.weight", "norm.weight" } },
+    { "vit_b_16",
+      86567656,
+      { "class_token", "encoder.layers.encoder_layer_11.self_attention.in_proj_weight",
+        "encoder.layers.encoder_layer_0.mlp.3.bias", "heads.head.weight" } },
     { "simplecnn",
       387936 + 960 + 257000,
       { "0.weight", "13.running_mean", "18.weight", "18.bias" } },
@@ -463,6 +473,107 @@ test_mobile_shapes (void)
           found = parameters->pdata[k];
       g_assert_nonnull (found);
       g_assert_cmpmem (found->dims, sizeof found->dims, cases[i].dims, sizeof cases[i].dims);
+    }
+}
+
+static const DynoParameter *
+find_parameter (DynoGraph *graph, const char *name)
+{
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  for (guint i = 0; i < parameters->len; i++)
+    if (g_str_equal (((const DynoParameter *) parameters->pdata[i])->name, name))
+      return parameters->pdata[i];
+  g_error ("there is no %s", name);
+}
+
+/* A position for each patch and the class token; heads stay as they are under a width factor; their
+ * softmax is a node for each block; sides that are no multiples of a patch are refused in words. */
+static void
+test_vision_transformers (void)
+{
+  static const struct {
+    const char *model, *positions, *qkv, *first[3]; /* first: of all parameters */
+    double width;
+    guint32 h, w, tokens, channels;
+    double heads;
+  } cases[] = {
+    { "vit_tiny_patch16_224",
+      "pos_embed",
+      "blocks.5.attn.qkv.weight",
+      { "cls_token", "pos_embed", "patch_embed.proj.weight" },
+      1,
+      224,
+      224,
+      197,
+      192,
+      3 },
+    { "vit_small_patch16_224",
+      "pos_embed",
+      "blocks.0.attn.qkv.weight",
+      { "cls_token", "pos_embed", "patch_embed.proj.weight" },
+      0.3,
+      48,
+      32,
+      7,
+      96,
+      6 },
+    { "vit_b_16",
+      "encoder.pos_embedding",
+      "encoder.layers.encoder_layer_0.self_attention.in_proj_weight",
+      { "class_token", "conv_proj.weight", "conv_proj.bias" },
+      0.01,
+      16,
+      16,
+      2,
+      96,
+      12 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoNetworkParams params = {
+        .model = cases[i].model,
+        .model_width = cases[i].width,
+        .batch = 1,
+        .schema = dyno_schema_image (DYNO_ELEMENT_U8, cases[i].h, cases[i].w, 3, 0),
+        .n_outputs = 10,
+      };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      g_assert_no_error (error);
+      const DynoParameter *positions = find_parameter (graph, cases[i].positions),
+                          *qkv = find_parameter (graph, cases[i].qkv);
+      const guint32 dims[] = { 1, cases[i].tokens, cases[i].channels };
+      guint blocks = 0;
+      g_assert_cmpuint (positions->n_dims, ==, 3);
+      g_assert_cmpmem (positions->dims, sizeof dims, dims, sizeof dims);
+      g_assert_cmpuint (qkv->dims[0], ==, 3 * cases[i].channels);
+      g_assert_cmpuint (qkv->dims[1], ==, cases[i].channels);
+      for (guint k = 0; k < 3; k++)
+        g_assert_cmpstr (
+            ((const DynoParameter *) dyno_graph_get_parameters (graph)->pdata[k])->name, ==,
+            cases[i].first[k]);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint k = 0; k < nodes->len; k++)
+        {
+          const DynoNode *node = nodes->pdata[k];
+          double value = 0;
+          if (g_str_equal (node->op->name, "attention"))
+            {
+              g_assert_true (dyno_node_get_attribute (node, "heads", &value));
+              g_assert_cmpfloat (value, ==, cases[i].heads);
+              blocks++;
+            }
+          else if (g_str_equal (node->op->name, "layer_norm"))
+            {
+              g_assert_true (dyno_node_get_attribute (node, "eps", &value));
+              g_assert_cmpfloat (value, ==, 1e-6);
+            }
+        }
+      g_assert_cmpuint (blocks, ==, 12);
+      params.schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 40, 3, 0);
+      g_assert_null (dyno_network_build (&params, &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+      g_assert_nonnull (strstr (error->message, "multiples of 16 pixels, not 40 x 32"));
     }
 }
 
@@ -668,6 +779,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/rejects-bad-params", test_network_rejects);
   g_test_add_func ("/nn/network/names-and-counts-are-torchvisions", test_names_are_torchvisions);
   g_test_add_func ("/nn/network/mobile-networks-have-torchvisions-shapes", test_mobile_shapes);
+  g_test_add_func ("/nn/network/vision-transformers", test_vision_transformers);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

@@ -123,7 +123,7 @@ static void
 test_large (void)
 {
   static const DynoInit inits[] = { DYNO_INIT_KAIMING_UNIFORM, DYNO_INIT_KAIMING_NORMAL_OUT,
-                                    DYNO_INIT_NORMAL_001 };
+                                    DYNO_INIT_NORMAL_001, DYNO_INIT_NORMAL_002 };
   for (guint k = 0; k < G_N_ELEMENTS (inits); k++)
     {
       g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
@@ -133,7 +133,10 @@ test_large (void)
       g_autofree float *torch = g_new (float, count),
                        *packed = g_new (float, parameter->n_elements);
       g_autofree float *back = g_new (float, count);
-      double scale = k == 0 ? 1 / sqrt (141 * 9) : k == 1 ? sqrt (2.0 / (130 * 9)) : 0.01;
+      double scale = k == 0   ? 1 / sqrt (141 * 9)
+                     : k == 1 ? sqrt (2.0 / (130 * 9))
+                     : k == 2 ? 0.01
+                              : 0.02;
       DynoRng rng = dyno_rng_init (3, dyno_hash_string (DYNO_HASH_START, "w"));
       dyno_parameter_initialise (parameter, 3, torch);
       for (guint64 i = 0; i < count; i++)

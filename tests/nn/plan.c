@@ -294,6 +294,7 @@ test_checkpointing_saves (void)
     { "resnet50", { 0.5, 0.5 } },
     { "mobilenetv2", { 0.5, 0.5 } },
     { "efficientnet_b0", { 0.3, 0.3 } },
+    { "vit_tiny_patch16_224", { 0.25, 0.25 } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (goals); i++)
     for (guint amp = 0; amp < 2; amp++)

@@ -223,6 +223,36 @@ test_timm_efficientnet_b0 (void)
   check_timm (TRUE, "model.", 3, 311);
 }
 
+/* ViT-B has torchvision's names, ViT-Small timm's: one to one. */
+static void
+test_timm_vit (void)
+{
+  g_autoptr (DynoGraph) ours = build ("vit_b_16", 7), theirs = build ("vit_small_patch16_224", 7);
+  g_autoptr (GHashTable) names = g_hash_table_new (g_str_hash, g_str_equal);
+  GPtrArray *a = dyno_graph_get_parameters (ours), *b = dyno_graph_get_parameters (theirs);
+
+  for (guint i = 0; i < b->len; i++)
+    g_hash_table_add (names, ((const DynoParameter *) b->pdata[i])->name);
+  g_assert_cmpuint (a->len, ==, 152);
+  for (guint i = 0; i < a->len; i++)
+    {
+      const DynoParameter *parameter = a->pdata[i];
+      g_autofree char *name = dyno_timm_find_tensor (parameter->name);
+
+      g_assert_nonnull (name);
+      if (!g_hash_table_remove (names, name))
+        g_error ("%s: timm has no other %s", parameter->name, name);
+    }
+  g_assert_cmpuint (g_hash_table_size (names), ==, 0);
+  g_autofree char *qkv = dyno_timm_find_tensor (
+                      "encoder.layers.encoder_layer_10.self_attention.in_proj_weight"),
+                  *second = dyno_timm_find_tensor ("encoder.layers.encoder_layer_2.ln_2.bias"),
+                  *hidden = dyno_timm_find_tensor ("encoder.layers.encoder_layer_2.mlp.0.bias");
+  g_assert_cmpstr (qkv, ==, "blocks.10.attn.qkv.weight");
+  g_assert_cmpstr (second, ==, "blocks.2.norm2.bias");
+  g_assert_cmpstr (hidden, ==, "blocks.2.mlp.fc1.bias");
+}
+
 /* Names that look like these, and are none. */
 static void
 test_timm_other_names (void)
@@ -244,6 +274,9 @@ test_timm_other_names (void)
     "features.2.conv..",
     "features.2.0.block.",
     "classifier",
+    "encoder.layers.encoder_layer_2",
+    "encoder.layers.encoder_layer_x.ln_1.bias",
+    "encoder.layers.encoder_layer_2.ln_3.bias",
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (others); i++)
@@ -267,6 +300,10 @@ test_timm_models (void)
     { "efficientnet_b0", "efficientnet_b0", 1 },
     { "efficientnet_b0.ra4_e3600_r224_in1k", "efficientnet_b0", 1 },
     { "resnet18.a1_in1k", "resnet18", 1 },
+    { "vit_tiny_patch16_224.augreg_in21k", "vit_tiny_patch16_224", 1 },
+    { "vit_base_patch16_224", "vit_b_16", 1 },
+    { "deit_small_patch16_224.fb_in1k", "vit_small_patch16_224", 1 },
+    { "vit_base_patch32_224", NULL, 1 },
     { "tf_efficientnet_b0.ns_jft_in1k", NULL, 1 },
     { "mobilenetv2_110d", NULL, 1 },
     { "", NULL, 1 },
@@ -569,6 +606,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/weights/pretrained/timm-mobilenetv2", test_timm_mobilenetv2);
   g_test_add_func ("/weights/pretrained/timm-efficientnet-b0", test_timm_efficientnet_b0);
+  g_test_add_func ("/weights/pretrained/timm-vit", test_timm_vit);
   g_test_add_func ("/weights/pretrained/timm-other-names", test_timm_other_names);
   g_test_add_func ("/weights/pretrained/timm-models", test_timm_models);
   g_test_add_func ("/weights/pretrained/values-of-other-types", test_values_of_other_types);

@@ -248,6 +248,42 @@ test_efficientnet_b0 (void)
   check ("efficientnet_b0", state);
 }
 
+static void
+test_vit_b_16 (void)
+{
+  g_autoptr (GHashTable) state = new_state ();
+
+  add (state, "(1, 1, 768)", "class_token");
+  add (state, "(1, 197, 768)", "encoder.pos_embedding");
+  conv (state, "conv_proj", 768, 3, 16);
+  vector (state, "conv_proj", "bias", 768);
+  for (guint i = 0; i < 12; i++)
+    {
+      static const char *const norms[] = { "ln_1", "ln_2" };
+      g_autofree char *layer = g_strdup_printf ("encoder.layers.encoder_layer_%u", i),
+                      *out = g_strconcat (layer, ".self_attention.out_proj", NULL),
+                      *first = g_strconcat (layer, ".mlp.0", NULL),
+                      *second = g_strconcat (layer, ".mlp.3", NULL);
+
+      for (guint k = 0; k < G_N_ELEMENTS (norms); k++)
+        {
+          g_autofree char *norm = g_strdup_printf ("%s.%s", layer, norms[k]);
+          vector (state, norm, "weight", 768);
+          vector (state, norm, "bias", 768);
+        }
+      add (state, "(2304, 768)", "%s.self_attention.in_proj_weight", layer);
+      add (state, "(2304)", "%s.self_attention.in_proj_bias", layer);
+      linear (state, out, 768, 768);
+      linear (state, first, 3072, 768);
+      linear (state, second, 768, 3072);
+    }
+  vector (state, "encoder.ln", "weight", 768);
+  vector (state, "encoder.ln", "bias", 768);
+  linear (state, "heads.head", 1000, 768);
+  g_assert_cmpuint (g_hash_table_size (state), ==, 152);
+  check ("vit_b_16", state);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -255,5 +291,6 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/state-dict/resnets", test_resnets);
   g_test_add_func ("/weights/state-dict/mobilenet-v2", test_mobilenet_v2);
   g_test_add_func ("/weights/state-dict/efficientnet-b0", test_efficientnet_b0);
+  g_test_add_func ("/weights/state-dict/vit-b-16", test_vit_b_16);
   return g_test_run ();
 }

@@ -54,6 +54,7 @@ find_reference_model (const DynoExportContext *context)
     { "mobilenetv2", "mobilenet_v2" },
     { "resnext50_32x4d", "resnext50_32x4d" },
     { "efficientnet_b0", "efficientnet_b0" },
+    { "vit_b_16", "vit_b_16" },
   };
   DynoExportFacts facts;
 

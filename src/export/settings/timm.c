@@ -75,8 +75,14 @@ static const DynoExportRow rows[] = {
 static gboolean
 has_model (const char *model)
 {
-  static const char *const models[] = { "resnet18",  "resnet34",        "resnet50",
-                                        "resnet101", "resnext50_32x4d", "efficientnet_b0",
+  static const char *const models[] = { "resnet18",
+                                        "resnet34",
+                                        "resnet50",
+                                        "resnet101",
+                                        "resnext50_32x4d",
+                                        "efficientnet_b0",
+                                        "vit_tiny_patch16_224",
+                                        "vit_small_patch16_224",
                                         NULL };
 
   return model && g_strv_contains (models, model);

@@ -122,6 +122,7 @@ typedef enum {
   /* N(0, sqrt(2 / fan_out)): torchvision's ResNet and MobileNet convolutions */
   DYNO_INIT_KAIMING_NORMAL_OUT,
   DYNO_INIT_NORMAL_001, /* N(0, 0.01): MobileNetV2's classifier */
+  DYNO_INIT_NORMAL_002, /* N(0, 0.02): timm's vision transformers */
 } DynoInit;
 
 struct _DynoParameter {

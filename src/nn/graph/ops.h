@@ -47,9 +47,10 @@ typedef struct {
   guint32 out;
   DynoInit init; /* of the weight */
   gboolean flattened;
-  gboolean no_bias;   /* the only parameter is name.weight */
+  gboolean no_bias;   /* the only parameter is the weight */
   gboolean in_by_out; /* the weight's shape is (in, out), as a matrix product has it; not with
-                          flattened */
+                         flattened */
+  const char *weight_name, *bias_name; /* NULL: name.weight and name.bias */
 } DynoLinearParams;
 
 /* Either of the two, by its parameters. */

@@ -83,8 +83,10 @@ dyno_linear_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
   g_return_val_if_fail (!(params->flattened && params->in_by_out), NULL);
   if (!x)
     return NULL;
-  g_autofree char *weight_name = g_strconcat (name, ".weight", NULL),
-                  *bias_name = g_strconcat (name, ".bias", NULL);
+  g_autofree char *weight_name = params->weight_name ? g_strdup (params->weight_name)
+                                                     : g_strconcat (name, ".weight", NULL),
+                  *bias_name = params->bias_name ? g_strdup (params->bias_name)
+                                                 : g_strconcat (name, ".bias", NULL);
   DynoInit bias_init =
       params->init == DYNO_INIT_KAIMING_UNIFORM ? DYNO_INIT_KAIMING_UNIFORM : DYNO_INIT_ZERO;
   const DynoParameterLayout bias_layout = dyno_layout_vector (params->out),
