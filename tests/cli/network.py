@@ -1,13 +1,47 @@
 # SPDX-License-Identifier: MIT
 """Networks of ONNX files: they train as the model that they were written from, and a run is all that
 is needed to go on, also where neither the file nor Dyno's copy of it is there."""
-import csv, json, os, shutil, struct, sys
+import csv, json, math, os, random, shutil, struct, sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, SMALL, TINY, main
+from onnxgraph import Graph, model_of, png, read, softmax, values_of
 
 SETTINGS = SMALL[SMALL.index('--set'):]
 SETTINGS = [word for pair in zip(SETTINGS[::2], SETTINGS[1::2]) if pair[1] != 'model.width=0.125' for word in pair]
+
+
+# Parameters have names and shapes that no layer of Dyno gives them; every operator is there.
+NODES = [
+    ('Conv /stem/Conv x,onnx::Conv_193,onnx::Conv_194 a', {'strides': [2, 2], 'pads': [1, 1, 1, 1]}),
+    ('BatchNormalization bn a,gamma,beta,average,spread b', {'epsilon': 0.001}), ('HardSwish - b c', {}),
+    ('Split halves c,sizes d,e', {'axis': 1}), ('LeakyRelu - d f', {'alpha': 0.25}), ('Elu - e g', {'alpha': 0.5}),
+    ('Concat joined g,f h', {'axis': 1}), ('Reshape - h,groups i', {}), ('Transpose - i j', {'perm': [0, 2, 1, 3, 4]}),
+    ('Reshape - j,image k', {}), ('AveragePool mean k l', {'kernel_shape': [3, 3], 'strides': [2, 2], 'pads': [1, 1, 1, 1]}),
+    # a gate of linear layers
+    ('GlobalAveragePool - l m', {}), ('Flatten - m n', {'axis': 1}), ('MatMul squeeze n,onnx::MatMul_200 o', {}),
+    ('Add - o,onnx::Add_201 p', {}), ('Softplus - p q', {}), ('Gemm excite q,onnx::Gemm_202,bare r', {'transB': 1}),
+    ('HardSigmoid - r s', {'alpha': 1 / 6, 'beta': 0.5}), ('Unsqueeze - s,places t', {}), ('Mul gated l,t u', {}),
+    # channels last
+    ('Transpose - u v', {'perm': [0, 2, 3, 1]}), ('LayerNormalization norm v,onnx::ln_w,onnx::ln_b w', {'epsilon': 0.000001}),
+    ('MatMul wide w,onnx::MatMul_210 aa', {}), ('Add - narrow,aa ab', {}), ('Div - ab,root ac', {}), ('Erf - ac ad', {}),
+    ('Add - ad,one ae', {}), ('Mul - ab,ae af', {}), ('Mul gelu af,half ag', {}), ('MatMul back ag,onnx::MatMul_211 ah', {}),
+    ('Mul scaled ah,layer_scale ai', {}), ('Add sum v,ai aj', {}), ('Transpose - aj ak', {'perm': [0, 3, 1, 2]}),
+    ('Mul by ak,factor al', {}), ('Tanh - al am', {}), ('Mish - ak an', {}), ('Mul both am,an ao', {}),
+    ('Sigmoid - ao ap', {}), ('Mul silu ao,ap aq', {}), ('GlobalAveragePool - aq ar', {}), ('Flatten - ar at', {}),
+    ('MatMul /head at,onnx::MatMul_220 au', {}), ('Add - bias_of_the_head,au y', {})]
+SHAPES = {'onnx::Conv_193': (8, 3, 3, 3), 'onnx::Conv_194': (8,), 'gamma': (8,), 'beta': (8,), 'average': (8,), 'spread': (8,),
+          'onnx::MatMul_200': (8, 3), 'onnx::Add_201': (3,), 'onnx::Gemm_202': (8, 3), 'bare': (8,), 'onnx::ln_w': (8,),
+          'onnx::ln_b': (8,), 'onnx::MatMul_210': (8, 12), 'narrow': (12,), 'onnx::MatMul_211': (12, 8), 'layer_scale': (8,),
+          'factor': (8, 1, 1), 'onnx::MatMul_220': (8, 4), 'bias_of_the_head': (4,)}
+CONSTANTS = {'sizes': ((2,), [3, 5]), 'groups': ((5,), [0, 2, 4, 8, 8]), 'image': ((4,), [0, 8, 8, 8]), 'places': ((2,), [2, 3]),
+             'root': ((), [2 ** 0.5]), 'one': ((), [1.0]), 'half': ((), [0.5])}
+
+
+def random_values(shapes):
+    draw = random.Random(3)
+    return {name: (dims, [draw.uniform(0.2, 1) if len(dims) != 2 else draw.uniform(-1, 1) for _ in range(math.prod(dims))])
+            for name, dims in shapes.items()}
 
 
 class Network(Case):
@@ -74,6 +108,68 @@ class Network(Case):
         own = self.lines('model', 'simplecnn', '--width', '0.125', '--classes', '4', '--size', '16', '--json')[0]
         for key in 'parameters', 'states', 'flops', 'activation_bytes':
             self.assertEqual(layers[key], own[key], key)
+
+    def save(self, run, *options):
+        self.run_it('save', '--run', run, '--to', 'onnx', '--out', 'saved.onnx', '--force', *options)
+        with open(self.path('saved.onnx'), 'rb') as file:
+            return Graph(file.read(), self)
+
+    def check_saved(self, run, *options):
+        """The saved file computes what the run predicts; returns its graph."""
+        side = 16
+        pixels = bytes((i * 37 + i * i // 11) % 256 for i in range(3 * side * side))
+        with open(self.path('x.png'), 'wb') as file:
+            file.write(png(pixels, side))
+        line, = self.events(self.lines('predict', '--run', run, '--top', '4', '--json', 'x.png'), 'prediction')
+        expected = [share for _, share in sorted((one['id'], one['probability']) for one in line['classes'])]
+        self.assertLess(max(expected), 0.999) # the outputs are not saturated
+        graph = self.save(run, '--normalise', *options)
+        fed = [float(pixels[3 * i + c]) for c in range(3) for i in range(side * side)]
+        for got, wanted in zip(softmax(graph.run(fed)), expected, strict=True):
+            self.assertAlmostEqual(got, wanted, delta=2e-5)
+        return graph
+
+    def write_network(self, name, *network, **more):
+        with open(self.path(name), 'wb') as file:
+            file.write(model_of(*network, {'x': [3, 16, 16]}, {'y': [4]}, **more))
+
+    def test_parameters_of_any_name_are_saved(self):
+        parameters = random_values(SHAPES)
+        self.write_network('odd.onnx', NODES, {**parameters, **CONSTANTS})
+        self.train('odd', '--model', 'odd.onnx', '--set', 'lr=0', '--steps', '1')
+        graph = self.save('odd', '--keep-batchnorm')
+        for name, (dims, values) in parameters.items():
+            shape, saved = graph.constants[name]
+            self.assertEqual(shape, dims, name)
+            if name not in ('average', 'spread'): # which a step moves
+                self.assertEqual(saved, [struct.unpack('<f', struct.pack('<f', value))[0] for value in values], name)
+        self.train('trained', '--model', 'odd.onnx', '--steps', '2')
+        self.check_saved('trained')
+        self.check_saved('trained', '--keep-batchnorm')
+        # Read as a network, it is the same one, and saved again the same file.
+        self.save('trained', '--keep-batchnorm')
+        os.rename(self.path('saved.onnx'), self.path('again.onnx'))
+        one, two = (self.lines('model', name, '--json')[0] for name in ('odd.onnx', 'again.onnx'))
+        for key in 'parameters', 'states', 'flops', 'activation_bytes':
+            self.assertEqual(one[key], two[key], key)
+        self.train('more', '--model', 'again.onnx', '--set', 'lr=0', '--steps', '1')
+        self.save('more', '--keep-batchnorm')
+        graphs = []
+        for name in 'again.onnx', 'saved.onnx':
+            with open(self.path(name), 'rb') as file:
+                graphs.append(read(file.read(), 'Model')['graph'])
+        self.assertEqual(graphs[0]['node'], graphs[1]['node'])
+        for before, after in zip(*(graph['initializer'] for graph in graphs), strict=True):
+            if before['name'] not in ('average', 'spread'):
+                self.assertEqual(before, after)
+
+    def test_gelu_by_tanh_is_saved(self):
+        nodes = [('GlobalAveragePool - x e', {}), ('Flatten - e a', {}), ('Gemm wide a,in,shift b', {'transB': 1}),
+                 ('Gelu - b c', {'approximate': 'tanh'}), ('Gemm head c,out,last y', {})]
+        shapes = {'in': (6, 3), 'shift': (6,), 'out': (6, 4), 'last': (4,)}
+        self.write_network('tanh.onnx', nodes, random_values(shapes), opset=20)
+        self.train('tanh', '--model', 'tanh.onnx', '--steps', '1')
+        self.assertIn('Tanh', [node['op_type'] for node in self.check_saved('tanh').nodes])
 
     def test_refusals(self):
         with open(self.path('net.onnx'), 'rb') as file:
