@@ -7,7 +7,7 @@
  * Invariant: under the lock; a network is never changed nor freed after it is in the table. */
 #include "file.h"
 #include "graph-private.h"
-#include "onnximport.h"
+#include "import-private.h"
 #include "intl.h"
 #include "models.h"
 #include "text.h"

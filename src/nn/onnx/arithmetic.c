@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Add, Mul and Concat of tensors; between numbers that are known they are folded (fold.c). */
 #include "graph-private.h"
-#include "onnximport.h"
+#include "import-private.h"
 #include <string.h>
 
 static const char *

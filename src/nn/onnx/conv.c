@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Conv. */
 #include "graph-private.h"
-#include "onnximport.h"
+#include "import-private.h"
 #include <string.h>
 
 /* The window of a node along its axes, height first; of a sequence only the width. */
@@ -110,8 +110,9 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
     .pad_h = w.n == 2 ? w.pad[0] : 0,
     .pad_w = w.pad[last],
     .groups = (guint32) groups,
-    .dilation_h = w.n == 2 ? w.dilation[0] : 1,
-    .dilation_w = w.dilation[last],
+    /* 0 is 1, as models of Dyno's have it: kernels are chosen by the same key */
+    .dilation_h = w.n == 2 && w.dilation[0] > 1 ? w.dilation[0] : 0,
+    .dilation_w = w.dilation[last] > 1 ? w.dilation[last] : 0,
     .bias = has_bias,
     .init = DYNO_INIT_KAIMING_UNIFORM,
   };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Operators over numbers that are known before the network runs, of which exports compute the
  * shapes of Reshape.  They are computed here, in the order of the file. */
-#include "onnximport.h"
+#include "import-private.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The head of a model: the last layer with parameters on the way to the output, whose outputs are
  * the classes.  Fine-tuning gives it another number of them. */
-#include "onnximport.h"
+#include "import-private.h"
 
 /* The node that makes a value; NULL: none does. */
 static const DynoOnnxNode *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading a model: the walk over its nodes, and what their readers share. */
-#include "onnximport.h"
+#include "import-private.h"
 #include "graph-private.h"
 #include <stdarg.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* BatchNormalization and LayerNormalization. */
 #include "graph-private.h"
-#include "onnximport.h"
+#include "import-private.h"
 
 /* The number that was written to the file as a float: 1e-5, not 9.99999975e-6. */
 static double

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns: several nodes that exports write where Dyno has one op.  A pattern is matched from its
  * last node upwards; no node outside of it may read the values inside of it. */
-#include "onnximport.h"
+#include "import-private.h"
 #include <math.h>
 
 #define MOST_NODES 12 /* of a pattern */

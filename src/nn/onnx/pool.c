@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Pooling: MaxPool, AveragePool, the global ones, and means over height and width. */
-#include "onnximport.h"
+#include "import-private.h"
 
 static const char *
 name_of (const DynoOnnxNode *node)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Operators that change only the axes of a value: they change its view. */
-#include "onnximport.h"
+#include "import-private.h"
 #include <string.h>
 
 gboolean

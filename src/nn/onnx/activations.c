@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Activations, Softmax at the end, and Dropout. */
-#include "onnximport.h"
+#include "import-private.h"
 #include <math.h>
 
 static gboolean

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Gemm and MatMul, as linear layers. */
 #include "graph-private.h"
-#include "onnximport.h"
+#include "import-private.h"
 
 typedef struct {
   guint32 in, out;

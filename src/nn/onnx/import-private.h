@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From the nodes of an ONNX model to a graph: what the files of this folder share.  A row of the
- * table in rows.c names an ONNX operator and the function that reads its nodes; the files hold one
+ * table in operators.c names an ONNX operator and the function that reads its nodes; the files hold one
  * family of operators each.
  *
  * A reader takes the node's inputs as values, appends Dyno's ops, and gives each output a value.  A

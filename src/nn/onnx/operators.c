@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The operators that are read. */
-#include "onnximport.h"
+#include "import-private.h"
 
 static const DynoImportRow rows[] = {
   { "Add", dyno_import_add },
