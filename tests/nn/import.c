@@ -6,7 +6,7 @@
 #include "onnx-test.h"
 #include "op.h"
 #include "summary.h"
-#include "view.h"
+#include "axisview.h"
 #include <glib/gstdio.h>
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #include "model.h"
 #include "network.h"
 #include "ops.h"
-#include "view.h"
+#include "axisview.h"
 
 G_BEGIN_DECLS
 

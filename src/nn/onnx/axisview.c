@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "view.h"
+#include "axisview.h"
 #include <string.h>
 
 static guint32
