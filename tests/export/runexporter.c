@@ -3,6 +3,7 @@
  * written over unasked. */
 #include "runexporter.h"
 #include "metrics.h"
+#include "runwriter.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -168,6 +169,30 @@ test_no_run (Place *place, gconstpointer data)
     }
 }
 
+static void
+check_claimed (Place *place, const char *model, const char *expected)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (GError) error = NULL;
+
+  g_free (job->model);
+  job->model = g_strdup (model);
+  job->data = g_strdup ("builtin:shapes?size=16");
+  g_autofree char *folder = dyno_run_writer_claim_folder (place->out, job, &error),
+                  *name = folder ? g_path_get_basename (folder) : NULL;
+  g_assert_no_error (error);
+  g_assert_cmpstr (name, ==, expected);
+  g_rmdir (folder);
+}
+
+/* A network by its title, without the digest of its name. */
+static void
+test_claimed (Place *place, gconstpointer data)
+{
+  check_claimed (place, "mlp", "mlp-shapes-1");
+  check_claimed (place, "net@0123456789abcdef", "net-shapes-1");
+}
+
 int
 main (int argc, char **argv)
 {
@@ -179,5 +204,6 @@ main (int argc, char **argv)
   ADD ("picture-of-another-ending-is-refused", test_other_ending);
   ADD ("writes-nothing-over-unasked", test_writes_nothing_over);
   ADD ("a-folder-without-a-run-is-told", test_no_run);
+  ADD ("a-folder-is-named-by-model-and-data", test_claimed);
   return g_test_run ();
 }

@@ -105,6 +105,7 @@ char *
 dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error)
 {
   g_autofree char *data = short_name (job->data);
+  int n_model = (int) strcspn (job->model, "@"); /* a network's name goes on with its digest */
 
   if (!dyno_dir_make (parent))
     {
@@ -113,7 +114,7 @@ dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **e
     }
   for (guint n = 1;; n++)
     {
-      g_autofree char *name = g_strdup_printf ("%s-%s-%u", job->model, data, n);
+      g_autofree char *name = g_strdup_printf ("%.*s-%s-%u", n_model, job->model, data, n);
       g_autofree char *path = g_build_filename (parent, name, NULL);
 
       if (g_mkdir (path, 0755) == 0)

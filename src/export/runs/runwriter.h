@@ -34,8 +34,8 @@ gboolean dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMet
                                  gboolean first, GError **error);
 
 /* Makes a folder of the run's own below parent, <model>-<data>-<n> with the first n that is free;
- * no other process can make the same one.  parent is made where it is missing.  Errors: base's IO
- * and DISK.  g_free. */
+ * no other process can make the same one.  <model> of a network is its title.  parent is made where
+ * it is missing.  Errors: base's IO and DISK.  g_free. */
 char *dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error);
 
 /* Refuses a folder that holds files of a run, except the folder that `resume` (a checkpoint or its
