@@ -11,6 +11,7 @@
 #include "errorbar.h"
 #include "export-dialog.h"
 #include "home.h"
+#include "networkrefusal.h"
 #include "rail.h"
 #include "recentdata.h"
 #include "row.h"
@@ -305,6 +306,12 @@ setup_failed (DynoSetup *setup, const GError *error, DynoWindow *self)
                              error);
 }
 
+static void
+network_refused (DynoSetup *setup, const char *path, const GError *error, DynoWindow *self)
+{
+  dyno_network_refusal_show (GTK_WINDOW (self), path, error);
+}
+
 void
 dyno_window_activate_action (DynoWindow *self, const char *name)
 {
@@ -526,6 +533,7 @@ dyno_window_init (DynoWindow *self)
   dyno_runs_page_set_setup (DYNO_RUNS_PAGE (self->runs_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
+  g_signal_connect_object (self->setup, "refused", G_CALLBACK (network_refused), self, 0);
   g_signal_connect_object (self->monitor, "changed", G_CALLBACK (dyno_window_work_changed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->monitor, "failed", G_CALLBACK (run_failed), self, 0);

@@ -33,6 +33,13 @@ dyno_window_open_settings (DynoWindow *self, const char *path)
                             _ ("Parts of the settings file were left out"), text);
 }
 
+static gboolean
+is_network_file (const char *path)
+{
+  g_autofree char *lower = g_ascii_strdown (path, -1);
+  return g_str_has_suffix (lower, ".onnx");
+}
+
 /* Decides by the name: a key file or Dyno's JSON. */
 gboolean
 dyno_is_settings_file (const char *path)
@@ -45,6 +52,12 @@ dyno_is_settings_file (const char *path)
 void
 dyno_window_open (DynoWindow *self, const char *path)
 {
+  if (is_network_file (path)) /* for the next run, also while one goes on */
+    {
+      dyno_window_show_page (self, "train");
+      dyno_setup_open_network (self->setup, path, TRUE);
+      return;
+    }
   if (dyno_setup_is_locked (self->setup))
     {
       g_autofree char *name = g_filename_display_basename (path);
@@ -93,6 +106,20 @@ static void
 open_file_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   dyno_dialog_open (data, _ ("Open a Data File"), FALSE, NULL, NULL, path_chosen, data);
+}
+
+static void
+network_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  dyno_setup_open_network (DYNO_WINDOW (data)->setup, path, FALSE);
+}
+
+static void
+open_network_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  static const char *const patterns[] = { "*.onnx", NULL };
+  dyno_dialog_open (data, _ ("Open a Network"), FALSE, patterns, _ ("ONNX networks (*.onnx)"),
+                    network_chosen, data);
 }
 
 static void
@@ -210,6 +237,7 @@ static const GActionEntry entries[] = {
   { "open-data", open_data_activated, "s" },
   { "open-folder", open_folder_activated },
   { "open-file", open_file_activated },
+  { "open-network", open_network_activated },
   { "open-settings", open_settings_activated },
   { "export-settings", export_settings_activated },
   { "export-curves", export_curves_activated, "s" },

@@ -5,6 +5,7 @@
 #include "words.h"
 #include "format.h"
 #include "gpu-error.h"
+#include "networklist.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <string.h>
@@ -69,8 +70,10 @@ dyno_words_memory_kind (DynoMemoryKind kind)
 char *
 dyno_words_model (const char *name)
 {
-  const DynoModel *model = name ? dyno_model_find (name, NULL) : NULL;
-  return g_strdup (model ? model->title : name ? name : "");
+  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
+    if (g_strcmp0 ((*model)->name, name) == 0)
+      return g_strdup ((*model)->title);
+  return dyno_network_list_title (name ? name : "");
 }
 
 char *

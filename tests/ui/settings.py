@@ -43,7 +43,7 @@ def test_settings_are_found(window):
 
 
 def test_weights_normalisation_is_offered_where_it_is_set(window):
-    """The window starts no run from weights, but opens settings that do."""
+    """Few runs start from weights; the window opens settings that do."""
     def combo():
         return window.find(Role.COMBO_BOX, 'Normalise', states=THERE)
 

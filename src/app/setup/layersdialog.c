@@ -19,8 +19,9 @@ enum {
   N_COLUMNS
 };
 
-#define WIDTH  720
-#define HEIGHT 560
+#define WIDTH        720
+#define HEIGHT       560
+#define NOTES_HEIGHT 120
 
 static GArray *
 list_layers (DynoSetup *setup, DynoGraph **graph, GError **error)
@@ -106,6 +107,26 @@ make_text (const char *text, const char *name)
   return label;
 }
 
+/* What the reading of a network's file has left out or changed, one sentence a line; NULL: nothing.
+ */
+static GtkWidget *
+make_notes (DynoGraph *graph)
+{
+  const GPtrArray *notes = dyno_network_get_notes (graph);
+  g_autoptr (GString) text = g_string_new (NULL);
+  for (guint i = 0; notes && i < notes->len; i++)
+    g_string_append_printf (text, "%s%s", i > 0 ? "\n" : "", (const char *) notes->pdata[i]);
+  if (text->len == 0)
+    return NULL;
+  GtkWidget *label = make_text (text->str, NULL), *scrolled = gtk_scrolled_window_new (NULL, NULL);
+  g_object_set (label, "margin-top", 0, NULL);
+  g_object_set (scrolled, "hscrollbar-policy", GTK_POLICY_NEVER, "propagate-natural-height", TRUE,
+                "max-content-height", NOTES_HEIGHT, NULL);
+  dyno_widget_set_accessible_name (scrolled, _ ("Notes on the network"));
+  gtk_container_add (GTK_CONTAINER (scrolled), label);
+  return scrolled;
+}
+
 /* "21 layers, batch of 32: 391,466 parameters, 89.2 MFLOP forward per sample, 24.3 MiB of outputs" */
 static GtkWidget *
 make_totals (const GArray *layers)
@@ -130,7 +151,7 @@ make_totals (const GArray *layers)
          "memory between layers; see the bar of memory."),
       batch, count, work, memory);
 
-  return make_text (text, "dim-label");
+  return make_text (text, "note");
 }
 
 void
@@ -148,7 +169,10 @@ dyno_layers_dialog_show (GtkWindow *parent, DynoSetup *setup)
     {
       gtk_container_add (GTK_CONTAINER (content), make_table (layers));
       gtk_container_add (GTK_CONTAINER (content), make_totals (layers));
-      gtk_window_set_default_size (GTK_WINDOW (dialog), WIDTH, HEIGHT);
+      GtkWidget *notes = make_notes (graph);
+      if (notes)
+        gtk_container_add (GTK_CONTAINER (content), notes);
+      dyno_widget_fit_dialog (dialog, parent, WIDTH, HEIGHT);
     }
   else
     gtk_container_add (GTK_CONTAINER (content), make_text (error->message, NULL));

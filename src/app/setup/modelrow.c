@@ -1,63 +1,230 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the model: the setup is their only state. */
+/* The rows of the model: the setup is their only state, but for the list of networks, which is read
+ * in a thread when the row is made and whenever another network is the model. */
 #include "modelrow.h"
 #include "format.h"
 #include "layersdialog.h"
-#include "network.h"
+#include "networklist.h"
 #include "row.h"
+#include "words.h"
 #include <glib/gi18n.h>
 
+#define MOST_NETWORKS 8
+#define OPEN          ":open" /* ids of rows that are no models */
+#define SEPARATOR     ":"
+
+typedef struct {
+  DynoSetup *setup;
+  GtkWidget *row, *combo, *spinner;
+  GPtrArray *networks; /* names, as they are offered */
+  gboolean by_key;     /* a key moves through the closed list */
+} ModelRow;
+
 static void
-model_chosen (GtkComboBox *combo, DynoSetup *setup)
+model_row_free (gpointer data)
 {
-  const char *id = gtk_combo_box_get_active_id (combo);
-  if (id)
-    dyno_setup_set_model (setup, id);
+  ModelRow *self = data;
+  g_ptr_array_unref (self->networks);
+  g_free (self);
+}
+
+static ModelRow *
+get_model_row (GtkWidget *row)
+{
+  return g_object_get_data (G_OBJECT (row), "dyno-model-row");
+}
+
+/* --- the list --------------------------------------------------------------------------------- */
+
+static void model_chosen (GtkComboBox *combo, ModelRow *self);
+
+static gboolean
+is_separator (GtkTreeModel *model, GtkTreeIter *iter, gpointer data)
+{
+  g_autofree char *id = NULL;
+  gtk_tree_model_get (model, iter, 1, &id, -1);
+  return g_strcmp0 (id, SEPARATOR) == 0;
+}
+
+/* Makes the model that is set the list's active row.  A network that the list does not have is put
+ * before the others. */
+static void
+show_active (ModelRow *self)
+{
+  const char *name = dyno_setup_get_job (self->setup)->model;
+  g_signal_handlers_block_by_func (self->combo, model_chosen, self);
+  if (!gtk_combo_box_set_active_id (GTK_COMBO_BOX (self->combo), name))
+    gtk_combo_box_set_active (GTK_COMBO_BOX (self->combo), -1);
+  g_signal_handlers_unblock_by_func (self->combo, model_chosen, self);
 }
 
 static void
-layers_asked (GtkWidget *button, DynoSetup *setup)
+fill (ModelRow *self)
 {
-  dyno_layers_dialog_show (GTK_WINDOW (gtk_widget_get_toplevel (button)), setup);
+  GtkComboBoxText *combo = GTK_COMBO_BOX_TEXT (self->combo);
+  g_signal_handlers_block_by_func (combo, model_chosen, self);
+  gtk_combo_box_text_remove_all (combo);
+  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
+    gtk_combo_box_text_append (combo, (*model)->name, (*model)->title);
+  gtk_combo_box_text_append (combo, SEPARATOR, "");
+  for (guint i = 0; i < self->networks->len; i++)
+    {
+      g_autofree char *title = dyno_network_list_describe (self->networks, i);
+      gtk_combo_box_text_append (combo, self->networks->pdata[i], title);
+    }
+  if (self->networks->len > 0)
+    gtk_combo_box_text_append (combo, SEPARATOR, "");
+  gtk_combo_box_text_append (combo, OPEN, _ ("Open a network…"));
+  g_signal_handlers_unblock_by_func (combo, model_chosen, self);
+  show_active (self);
+}
+
+static gboolean
+is_offered (ModelRow *self, const char *name)
+{
+  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
+    if (g_strcmp0 ((*model)->name, name) == 0)
+      return TRUE;
+  return g_ptr_array_find_with_equal_func (self->networks, name, g_str_equal, NULL);
+}
+
+static void
+networks_listed (GObject *owner, GPtrArray *names)
+{
+  ModelRow *self = get_model_row (GTK_WIDGET (owner));
+  const char *name = self ? dyno_setup_get_job (self->setup)->model : NULL;
+  if (!self) /* the row is destroyed */
+    return;
+  g_ptr_array_unref (self->networks);
+  self->networks = g_ptr_array_ref (names);
+  if (!is_offered (self, name)) /* of a run, or older than the others */
+    g_ptr_array_insert (self->networks, 0, g_strdup (name));
+  fill (self);
+}
+
+/* --- choosing --------------------------------------------------------------------------------- */
+
+static void
+ask_for_file (ModelRow *self)
+{
+  GtkWidget *window = gtk_widget_get_toplevel (self->row);
+  if (G_IS_ACTION_GROUP (window))
+    g_action_group_activate_action (G_ACTION_GROUP (window), "open-network", NULL);
+}
+
+/* A network of the list is read anew, since the first use of its file may take time. */
+static void
+model_chosen (GtkComboBox *combo, ModelRow *self)
+{
+  g_autofree char *id = g_strdup (gtk_combo_box_get_active_id (combo));
+  if (!id)
+    return;
+  if (g_str_equal (id, OPEN))
+    {
+      show_active (self);
+      if (self->by_key)
+        gtk_widget_error_bell (self->combo);
+      else
+        ask_for_file (self);
+      return;
+    }
+  if (!g_ptr_array_find_with_equal_func (self->networks, id, g_str_equal, NULL))
+    dyno_setup_set_model (self->setup, id);
+  else
+    {
+      g_autofree char *path = dyno_network_list_get_path (id);
+      dyno_setup_open_network (self->setup, path, FALSE);
+    }
+}
+
+/* Arrow keys in the closed list choose what they reach; they must not open a dialog on their way.
+ */
+static void
+before_key (GtkComboBox *combo, GtkScrollType type, ModelRow *self)
+{
+  self->by_key = TRUE;
+}
+
+static void
+after_key (GtkComboBox *combo, GtkScrollType type, ModelRow *self)
+{
+  self->by_key = FALSE;
+}
+
+/* --- what is shown ---------------------------------------------------------------------------- */
+
+/* "11.2 M parameters, 3.6 GFLOP per sample"; NULL: not known */
+static char *
+describe_plan (const DynoJobPlan *plan)
+{
+  if (!plan)
+    return NULL;
+  g_autofree char *parameters = dyno_format_large ((double) plan->n_parameters);
+  g_autofree char *flops = dyno_format_large (plan->flops_per_sample);
+  /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP per sample"; the second number
+   * has its prefix already */
+  return g_strdup_printf (_ ("%s parameters, %sFLOP per sample"), parameters, flops);
+}
+
+static void
+show_reading (ModelRow *self, const char *path)
+{
+  g_autofree char *name = path ? dyno_network_list_describe_path (path) : NULL;
+  /* Translators: a file's name */
+  g_autofree char *text = path ? g_strdup_printf (_ ("Reading “%s”…"), name)
+                               : describe_plan (dyno_setup_get_plan (self->setup));
+  g_object_set (self->spinner, "active", path != NULL, "visible", path != NULL, NULL);
+  dyno_row_set_subtitle (DYNO_ROW (self->row), text);
 }
 
 static void
 setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
 {
-  GtkWidget *combo = hdy_action_row_get_activatable_widget (HDY_ACTION_ROW (row));
-  const DynoJob *job = dyno_setup_get_job (setup);
-  const DynoModel *model = dyno_model_find (job->model, NULL);
-  const DynoJobPlan *plan = dyno_setup_get_plan (setup);
-  if (!(flags & (DYNO_SETUP_MODEL | DYNO_SETUP_PLAN)))
+  ModelRow *self = get_model_row (row);
+  const char *name = dyno_setup_get_job (setup)->model;
+  if (!self || !(flags & (DYNO_SETUP_MODEL | DYNO_SETUP_PLAN)))
     return;
-  g_signal_handlers_block_by_func (combo, model_chosen, setup);
-  gtk_combo_box_set_active_id (GTK_COMBO_BOX (combo), job->model);
-  g_signal_handlers_unblock_by_func (combo, model_chosen, setup);
+  const DynoModel *model = dyno_model_find (name, NULL);
+  show_active (self);
+  if ((flags & DYNO_SETUP_MODEL) && (!is_offered (self, name) || (model && model->network)))
+    dyno_network_list_ask (MOST_NETWORKS, G_OBJECT (row), networks_listed);
   gtk_widget_set_tooltip_text (row, model ? model->summary : NULL);
-  if (!plan)
-    return;
-  g_autofree char *parameters = dyno_format_large ((double) plan->n_parameters);
-  g_autofree char *flops = dyno_format_large (plan->flops_per_sample);
-  /* Translators: facts of a model: "11.2 M parameters, 3.6 GFLOP per sample"; the second number
-   * has its prefix already */
-  g_autofree char *text =
-      g_strdup_printf (_ ("%s parameters, %sFLOP per sample"), parameters, flops);
-  dyno_row_set_subtitle (DYNO_ROW (row), text);
+  show_reading (self, dyno_setup_get_reading (setup));
 }
 
 GtkWidget *
 dyno_model_row_new (DynoSetup *setup)
 {
-  GtkWidget *row = dyno_row_new (_ ("Mod_el"), NULL), *combo = gtk_combo_box_text_new ();
-  for (const DynoModel *const *model = dyno_model_list (); *model; model++)
-    gtk_combo_box_text_append (GTK_COMBO_BOX_TEXT (combo), (*model)->name, (*model)->title);
-  dyno_widget_limit_combo (combo, 16);
-  dyno_row_add_control (DYNO_ROW (row), combo);
-  gtk_widget_show (combo);
-  g_signal_connect_object (combo, "changed", G_CALLBACK (model_chosen), setup, 0);
-  g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), row, 0);
-  setup_changed (setup, DYNO_SETUP_ALL, row);
-  return row;
+  ModelRow *self = g_new0 (ModelRow, 1);
+  self->setup = setup;
+  self->row = dyno_row_new (_ ("Mod_el"), NULL);
+  self->combo = gtk_combo_box_text_new ();
+  self->spinner = gtk_spinner_new ();
+  self->networks = g_ptr_array_new_with_free_func (g_free);
+  g_object_set_data_full (G_OBJECT (self->row), "dyno-model-row", self, model_row_free);
+  gtk_combo_box_set_row_separator_func (GTK_COMBO_BOX (self->combo), is_separator, NULL, NULL);
+  dyno_widget_limit_combo (self->combo, 16);
+  dyno_row_add_control (DYNO_ROW (self->row), self->combo);
+  dyno_row_add_control (DYNO_ROW (self->row), self->spinner);
+  gtk_box_reorder_child (GTK_BOX (gtk_widget_get_parent (self->spinner)), self->spinner, 0);
+  gtk_widget_set_no_show_all (self->spinner, TRUE);
+  gtk_widget_show (self->combo);
+  g_signal_connect (self->combo, "changed", G_CALLBACK (model_chosen), self);
+  g_signal_connect (self->combo, "move-active", G_CALLBACK (before_key), self);
+  g_signal_connect_after (self->combo, "move-active", G_CALLBACK (after_key), self);
+  g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self->row, 0);
+  fill (self);
+  setup_changed (setup, DYNO_SETUP_ALL, self->row);
+  dyno_network_list_ask (MOST_NETWORKS, G_OBJECT (self->row), networks_listed);
+  return self->row;
+}
+
+/* --- its layers ------------------------------------------------------------------------------- */
+
+static void
+layers_asked (GtkWidget *button, DynoSetup *setup)
+{
+  dyno_layers_dialog_show (GTK_WINDOW (gtk_widget_get_toplevel (button)), setup);
 }
 
 GtkWidget *

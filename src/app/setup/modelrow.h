@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The row of the form in which the model is chosen, with its layers below. */
+/* The row of the form in which the model is chosen: one that Dyno brings along, a network that was
+ * opened before, or another file; with its layers below. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>

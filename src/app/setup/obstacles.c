@@ -32,6 +32,13 @@ describe_need (const DynoSettingInfo *info)
                "classes."));
 }
 
+static gboolean
+is_network (DynoSetup *setup)
+{
+  const DynoModel *model = dyno_model_find (dyno_setup_get_job (setup)->model, NULL);
+  return model && model->network;
+}
+
 char *
 dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
 {
@@ -39,6 +46,8 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
   const DynoDatasetInfo *data = dyno_setup_get_info (setup);
   if (g_str_equal (info->key, "amp") && device && !device->fp16)
     return g_strdup (_ ("This device has no 16-bit floating point arithmetic, which AMP needs."));
+  if (g_str_equal (info->key, "model.width") && is_network (setup))
+    return g_strdup (_ ("A network from a file has the width that it has there."));
   if (g_str_equal (info->key, "image_size") && data && !data->resizable)
     return g_strdup (_ ("Samples of this data set have one fixed size."));
   if (g_str_equal (info->key, "data.val_split") && data && data->has_split)
@@ -61,6 +70,8 @@ dyno_obstacle_to_start (DynoSetup *setup)
     return g_strdup (_ ("Looking for devices…"));
   if (dyno_setup_get_opening (setup, NULL))
     return g_strdup (_ ("The data set is being opened."));
+  if (dyno_setup_get_reading (setup))
+    return g_strdup (_ ("The network is being read."));
   if (!info)
     return g_strdup (_ ("Choose a data set first."));
   if (info->n_samples == 0)

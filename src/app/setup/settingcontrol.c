@@ -47,8 +47,7 @@ chosen (GtkComboBox *combo, gpointer data)
     c->changed (c->info, gtk_combo_box_get_active (combo), c->data);
 }
 
-/* The window starts no run from weights: a value that needs them is offered only where it is set
- * already. */
+/* Few runs start from weights: a value that needs them is offered only where it is set already. */
 static gboolean
 is_offered (const DynoSettingInfo *info, const char *value)
 {

@@ -15,6 +15,7 @@
 #include "presetpanel.h"
 #include "row.h"
 #include "settingcontrol.h"
+#include "weightsrow.h"
 #include <glib/gi18n.h>
 
 typedef struct {
@@ -275,9 +276,11 @@ build_group (DynoSettingsPanel *self, DynoSettingGroup group)
   if (group == DYNO_SETTING_GROUP_MODEL)
     {
       g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL),
-                      *layers = g_strjoin ("\n", _ ("Layers"), "layers", NULL);
+                      *layers = g_strjoin ("\n", _ ("Layers"), "layers", NULL),
+                      *weights = g_strjoin ("\n", _ ("Start weights"), "weights", NULL);
       dyno_fold_take (fold, dyno_model_row_new (self->setup), words);
       dyno_fold_take (fold, dyno_layers_row_new (self->setup), layers);
+      dyno_fold_take (fold, dyno_weights_row_new (self->setup), weights);
       self->preset = dyno_preset_panel_new (self->setup);
       gtk_container_add (GTK_CONTAINER (self->list), self->preset);
     }

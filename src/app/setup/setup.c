@@ -3,6 +3,7 @@
  * getter changes anything; the data set in use stays until another one is open. */
 #include "setup.h"
 #include "dataopener.h"
+#include "networkopener.h"
 #include "planner.h"
 #include "setuphistory.h"
 #include "words.h"
@@ -28,6 +29,7 @@ struct _DynoSetup {
 
   DynoDataOpener *opener;
   DynoDataset *dataset;
+  DynoNetworkOpener *network_opener;
 
   DynoPlanner *planner;
   DynoJobPlan plan;
@@ -36,7 +38,7 @@ struct _DynoSetup {
   char *advice;
 };
 
-enum { CHANGED, FAILED, N_SIGNALS };
+enum { CHANGED, FAILED, REFUSED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoSetup, dyno_setup, G_TYPE_OBJECT)
@@ -127,6 +129,7 @@ take_state (DynoSetup *self)
   DynoSetupState *state = g_new0 (DynoSetupState, 1);
   state->settings = self->job->settings;
   state->model = g_strdup (self->job->model);
+  state->weights = g_strdup (self->job->weights_in);
   state->preset = g_strdup (self->preset);
   state->device = self->device;
   state->level = self->level;
@@ -409,20 +412,66 @@ reads_otherwise (DynoSetup *self, const char *before)
          && (was && was->reads_lengths) != (is && is->reads_lengths);
 }
 
-void
-dyno_setup_set_model (DynoSetup *self, const char *name)
+/* Takes a model with the weights to start from, or NULL. */
+static void
+take_model (DynoSetup *self, const char *name, const char *weights)
 {
-  if (g_strcmp0 (name, self->job->model) == 0)
+  g_autofree char *before = g_strdup (self->job->model);
+  if (g_strcmp0 (name, before) == 0 && g_strcmp0 (weights, self->job->weights_in) == 0)
     return;
+  char *model_copy = g_strdup (name), *weights_copy = g_strdup (weights); /* may be the job's own */
   remember (self, NULL);
-  g_autofree char *before = g_steal_pointer (&self->job->model);
-  self->job->model = g_strdup (name);
+  g_free (self->job->model);
+  g_free (self->job->weights_in);
+  self->job->model = model_copy;
+  self->job->weights_in = weights_copy;
   if (!self->by_hand)
     follow_preset (self); /* a preset's rows depend on the model, too */
   announce (self, DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (reads_otherwise (self, before))
     open_again (self);
   plan_later (self);
+}
+
+void
+dyno_setup_set_model (DynoSetup *self, const char *name)
+{
+  gboolean same = g_strcmp0 (name, self->job->model) == 0;
+  if (dyno_network_opener_cancel (self->network_opener))
+    announce (self, DYNO_SETUP_MODEL);
+  if (!same)
+    take_model (self, name, NULL);
+}
+
+void
+dyno_setup_set_weights (DynoSetup *self, const char *path)
+{
+  take_model (self, self->job->model, path);
+}
+
+static void
+network_opened (const DynoOpenedNetwork *opened, gpointer data)
+{
+  DynoSetup *self = data;
+  announce (self, DYNO_SETUP_MODEL);
+  if (opened->error && !self->closed)
+    g_signal_emit (self, signals[REFUSED], 0, opened->path, opened->error);
+  else if (!opened->error)
+    take_model (self, opened->model ? opened->model->name : self->job->model,
+                opened->has_weights ? opened->path : NULL);
+}
+
+void
+dyno_setup_open_network (DynoSetup *self, const char *path, gboolean dropped)
+{
+  dyno_network_opener_open (self->network_opener, path, dropped ? self->job->model : NULL);
+  announce (self, DYNO_SETUP_MODEL);
+}
+
+const char *
+dyno_setup_get_reading (DynoSetup *self)
+{
+  return dyno_network_opener_get_path (self->network_opener);
 }
 
 /* Whether the two settings open a data set differently. */
@@ -510,6 +559,23 @@ dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings)
   plan_later (self);
 }
 
+/* Takes model and start weights of a job.  Weights that the job has from the model before, as a copy
+ * of this one's that has got another model, are not those of the new model. */
+static void
+take_job_model (DynoSetup *self, const DynoJob *job)
+{
+  gboolean other = job->model && g_strcmp0 (job->model, self->job->model) != 0;
+  gboolean old = g_strcmp0 (job->weights_in, self->job->weights_in) == 0;
+  char *weights = other && old ? NULL : g_strdup (job->weights_in);
+  dyno_network_opener_cancel (self->network_opener);
+  g_free (self->job->weights_in);
+  self->job->weights_in = weights;
+  if (!other)
+    return;
+  g_free (self->job->model);
+  self->job->model = g_strdup (job->model);
+}
+
 void
 dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
 {
@@ -524,11 +590,7 @@ dyno_setup_set_job (DynoSetup *self, const DynoJob *job)
       name_choices (self);
     }
   g_autofree char *before = g_strdup (self->job->model);
-  if (job->model)
-    {
-      g_free (self->job->model);
-      self->job->model = g_strdup (job->model);
-    }
+  take_job_model (self, job);
   gboolean otherwise = take_settings (self, &job->settings) || reads_otherwise (self, before);
   announce (self, DYNO_SETUP_PRESET | DYNO_SETUP_MODEL | DYNO_SETUP_SETTINGS);
   if (job->data && g_strcmp0 (job->data, self->job->data) != 0)
@@ -559,6 +621,8 @@ dyno_setup_step (DynoSetup *self, gboolean undo)
   self->preset = g_steal_pointer (&state->preset);
   g_autofree char *before = g_steal_pointer (&self->job->model);
   self->job->model = g_steal_pointer (&state->model);
+  g_free (self->job->weights_in);
+  self->job->weights_in = g_steal_pointer (&state->weights);
   otherwise |= reads_otherwise (self, before);
   if (other_device)
     take_device (self);
@@ -619,6 +683,12 @@ dyno_setup_save_settings (DynoSetup *self)
   GStrvBuilder *builder = g_strv_builder_new ();
   if (self->by_hand)
     g_strv_builder_add (builder, "by_hand=true");
+  if (self->job->weights_in)
+    {
+      g_autofree char *path = g_strescape (self->job->weights_in, NULL);
+      g_autofree char *line = g_strconcat ("weights=", path, NULL);
+      g_strv_builder_add (builder, line);
+    }
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *value = dyno_settings_get (&self->job->settings, list[i].key);
@@ -639,7 +709,8 @@ dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const 
   self->first_shapes = g_strcmp0 (data, "builtin:shapes") == 0;
   g_free (self->preset);
   self->preset = g_strdup (preset ? preset : "");
-  if (model && dyno_model_find (model, NULL))
+  gboolean known = model && dyno_model_find (model, NULL);
+  if (known)
     {
       g_free (self->job->model);
       self->job->model = g_strdup (model);
@@ -651,6 +722,11 @@ dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const 
       g_autofree char *key = equals ? g_strndup (*settings, (gsize) (equals - *settings)) : NULL;
       if (g_strcmp0 (key, "by_hand") == 0)
         self->by_hand = TRUE;
+      else if (g_strcmp0 (key, "weights") == 0)
+        {
+          g_free (self->job->weights_in);
+          self->job->weights_in = known ? g_strcompress (equals + 1) : NULL;
+        }
       else if (!key || !dyno_settings_set (&self->job->settings, key, equals + 1, &error))
         g_warning ("Kept setting \"%s\" is left out: %s", *settings,
                    error ? error->message : "not key=value");
@@ -664,6 +740,7 @@ dyno_setup_shutdown (DynoSetup *self)
 {
   self->closed = TRUE;
   dyno_data_opener_cancel (self->opener);
+  dyno_network_opener_cancel (self->network_opener);
   g_clear_pointer (&self->planner, dyno_planner_free);
 }
 
@@ -678,6 +755,7 @@ dyno_setup_finalize (GObject *object)
 {
   DynoSetup *self = DYNO_SETUP (object);
   dyno_data_opener_free (self->opener);
+  dyno_network_opener_free (self->network_opener);
   dyno_planner_free (self->planner);
   dyno_setup_history_free (self->history);
   dyno_job_unref (self->job);
@@ -707,6 +785,8 @@ dyno_setup_class_init (DynoSetupClass *class)
                                    NULL, G_TYPE_NONE, 1, G_TYPE_UINT);
   signals[FAILED] = g_signal_new ("failed", DYNO_TYPE_SETUP, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[REFUSED] = g_signal_new ("refused", DYNO_TYPE_SETUP, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                   NULL, G_TYPE_NONE, 2, G_TYPE_STRING, G_TYPE_ERROR);
 }
 
 static void
@@ -717,6 +797,7 @@ dyno_setup_init (DynoSetup *self)
   self->history = dyno_setup_history_new ();
   dyno_settings_init (&self->reference);
   self->opener = dyno_data_opener_new (&watch, self);
+  self->network_opener = dyno_network_opener_new (network_opened, self);
   self->planner = dyno_planner_new (planned, self);
   self->preset = g_strdup ("");
   self->level = DYNO_LEVEL_RECOMMENDED;

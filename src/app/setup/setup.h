@@ -3,8 +3,9 @@
  * resources that it will need.
  *
  * A GObject without widgets.  Signals: "changed" (guint flags), with the parts that are new;
- * "failed" (GError): an opening failed, and the earlier data set stays.  Slow work (devices,
- * opening, planning) runs in threads; results come on the main thread, and late ones are dropped.
+ * "failed" (GError): an opening failed, and the earlier data set stays; "refused" (path, GError): a
+ * network cannot be trained, and the earlier model stays.  Slow work (devices, opening, reading,
+ * planning) runs in threads; results come on the main thread, and late ones are dropped.
  * While it is locked (a run or the tuner is at work) no data set is opened; other changes are for
  * the next run, which has a job of its own.  Main thread only. */
 #pragma once
@@ -18,7 +19,7 @@ typedef enum {
   DYNO_SETUP_DATASET = 1 << 0, /* another one, or its opening goes on */
   DYNO_SETUP_DEVICES = 1 << 1, /* list or choice */
   DYNO_SETUP_PRESET = 1 << 2,  /* list, choice or level */
-  DYNO_SETUP_MODEL = 1 << 3,
+  DYNO_SETUP_MODEL = 1 << 3,   /* another one, its start weights, or the reading of a network */
   DYNO_SETUP_SETTINGS = 1 << 4,
   DYNO_SETUP_PLAN = 1 << 5,
   DYNO_SETUP_LOCK = 1 << 6,
@@ -65,7 +66,15 @@ DynoPresetUse dyno_setup_get_preset_use (DynoSetup *self);
 void dyno_setup_set_preset (DynoSetup *self, const char *id);
 void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
 
+/* Another model starts from random values, and drops a reading that is under way. */
 void dyno_setup_set_model (DynoSetup *self, const char *name);
+/* Weights to start from, a path; NULL: random values. */
+void dyno_setup_set_weights (DynoSetup *self, const char *path);
+/* Reads a network from an ONNX file, then takes it as the model, and the file as its start weights
+ * where it has some.  dropped: nobody asked for a network, so that a file that was exported from the
+ * present model is taken as weights of that. */
+void dyno_setup_open_network (DynoSetup *self, const char *path, gboolean dropped);
+const char *dyno_setup_get_reading (DynoSetup *self); /* path of the file that is read, or NULL */
 gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **error);
 /* The values of the chosen preset, and default values for the rest: changed settings are those that
  * differ from them. */
@@ -76,8 +85,8 @@ gboolean dyno_setup_is_custom (DynoSetup *self);
 /* Undo (TRUE) or redo of choices and settings, not of the data set.  FALSE: there is nothing. */
 gboolean dyno_setup_can_step (DynoSetup *self, gboolean undo);
 gboolean dyno_setup_step (DynoSetup *self, gboolean undo);
-/* Set all settings (a file's, the tuner's); _set_job also the job's model, preset and data, where
- * it has them. */
+/* Set all settings (a file's, the tuner's); _set_job also the job's model with its start weights,
+ * preset and data, where it has them. */
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 

@@ -15,6 +15,7 @@ void
 dyno_setup_state_free (DynoSetupState *state)
 {
   g_free (state->model);
+  g_free (state->weights);
   g_free (state->preset);
   g_free (state);
 }

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   DynoSettings settings;
-  char *model, *preset;
+  char *model, *weights, *preset; /* weights: to start from, or NULL */
   guint device;
   DynoLevel level;
   gboolean by_hand;

@@ -44,6 +44,14 @@ dyno_widget_limit_combo (GtkWidget *combo, int chars)
   gtk_combo_box_set_popup_fixed_width (GTK_COMBO_BOX (combo), FALSE);
 }
 
+void
+dyno_widget_fit_dialog (GtkWidget *dialog, GtkWindow *parent, int width, int height)
+{
+  int most = 0;
+  gtk_window_get_size (parent, &most, NULL);
+  gtk_window_set_default_size (GTK_WINDOW (dialog), MIN (width, most), height);
+}
+
 /* The text that a label with this markup shows. */
 static char *
 strip_markup (const char *markup)

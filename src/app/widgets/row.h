@@ -33,5 +33,8 @@ GtkWidget *dyno_status_page_new (const char *icon_name, const char *title, const
 void dyno_status_page_set_startable (GtkWidget *page, gboolean startable); /* FALSE: no button */
 void dyno_widget_clear (GtkWidget *container); /* destroys all children */
 void dyno_widget_add_class (GtkWidget *widget, const char *name, gboolean on);
+/* Sets the size of a dialog before it is shown, in pixels (-1: the least), at most as wide as its
+ * parent. */
+void dyno_widget_fit_dialog (GtkWidget *dialog, GtkWindow *parent, int width, int height);
 
 G_END_DECLS

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a network from an ONNX file, in a thread.  One opening at a time; a new one drops the one
+ * before.  Main thread only; the answer comes there. */
+#pragma once
+#include "network.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  const char *path;       /* absolute */
+  const DynoModel *model; /* NULL: it is not the model that the file is for (or an error) */
+  gboolean has_weights;
+  const GError *error; /* it cannot be trained; the message lists the reasons, one a line */
+} DynoOpenedNetwork;
+
+typedef void (*DynoNetworkOpened) (const DynoOpenedNetwork *opened, gpointer data);
+
+typedef struct _DynoNetworkOpener DynoNetworkOpener;
+
+DynoNetworkOpener *dyno_network_opener_new (DynoNetworkOpened opened, gpointer data);
+void dyno_network_opener_free (DynoNetworkOpener *self); /* nothing is called afterwards */
+/* weights_of, which may be NULL: where the file was exported from that model, it is not read as a
+ * network, and is only weights (model NULL, has_weights TRUE, no error). */
+void dyno_network_opener_open (DynoNetworkOpener *self, const char *path, const char *weights_of);
+/* Drops the opening; its thread goes on and its answer is not reported.  FALSE: there is none. */
+gboolean dyno_network_opener_cancel (DynoNetworkOpener *self);
+/* path of the file that is being read, or NULL */
+const char *dyno_network_opener_get_path (DynoNetworkOpener *self);
+
+G_END_DECLS
