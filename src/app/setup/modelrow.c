@@ -192,6 +192,15 @@ setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
   show_reading (self, dyno_setup_get_reading (setup));
 }
 
+/* Names differ at their end: in their depth, or in their digest. */
+static void
+shorten_in_the_middle (GtkWidget *combo)
+{
+  g_autoptr (GList) cells = gtk_cell_layout_get_cells (GTK_CELL_LAYOUT (combo));
+  for (GList *l = cells; l; l = l->next)
+    g_object_set (l->data, "ellipsize", PANGO_ELLIPSIZE_MIDDLE, NULL);
+}
+
 GtkWidget *
 dyno_model_row_new (DynoSetup *setup)
 {
@@ -203,7 +212,11 @@ dyno_model_row_new (DynoSetup *setup)
   self->networks = g_ptr_array_new_with_free_func (g_free);
   g_object_set_data_full (G_OBJECT (self->row), "dyno-model-row", self, model_row_free);
   gtk_combo_box_set_row_separator_func (GTK_COMBO_BOX (self->combo), is_separator, NULL, NULL);
-  dyno_widget_limit_combo (self->combo, 16);
+  /* A list of one column opens below its button: GTK would scroll a long one so far that the active
+   * row lies over the button, and most of the models out of it. */
+  gtk_combo_box_set_wrap_width (GTK_COMBO_BOX (self->combo), 1);
+  dyno_widget_limit_combo (self->combo, 20);
+  shorten_in_the_middle (self->combo);
   dyno_row_add_control (DYNO_ROW (self->row), self->combo);
   dyno_row_add_control (DYNO_ROW (self->row), self->spinner);
   gtk_box_reorder_child (GTK_BOX (gtk_widget_get_parent (self->spinner)), self->spinner, 0);
