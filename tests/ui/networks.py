@@ -6,7 +6,7 @@ import sys
 
 import harness
 import onnxwriter
-from harness import Node, Role, State, SHOWING, THERE
+from harness import Node, Role, SHOWING, THERE
 
 RANDOM = 'None: random values'
 
@@ -102,6 +102,7 @@ def test_what_cannot_be_trained_is_refused(home):
     window.text('A batch of 16: 1,538 parameters')
     cells = [n.name for n in layers.inside(Role.TABLE_CELL)]
     assert 'second' in cells and 'global_avg_pool' in cells, cells
+    window.text_with('Softmax')  # a note
     window.key('Escape')
 
 

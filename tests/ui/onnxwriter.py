@@ -63,16 +63,17 @@ def write(path, inputs, outputs, nodes, weights):
 
 
 def write_network(path, activation='Relu', outputs=10):
-    """Images of three channels and any size: two convolutions, the mean, and a layer for the classes."""
+    """Images of three channels and any size: two convolutions, the mean, a layer for the classes, and a softmax."""
     nodes = [node('Conv', ['image', 'first.weight'], 'first', pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
              node(activation, ['first'], 'active'),
              node('Conv', ['active', 'second.weight'], 'second', pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
              node('GlobalAveragePool', ['second'], 'mean'),
              node('Flatten', ['mean'], 'flat'),
-             node('Gemm', ['flat', 'head.weight', 'head.bias'], 'logits', transB=1)]
+             node('Gemm', ['flat', 'head.weight', 'head.bias'], 'logits', transB=1),
+             node('Softmax', ['logits'], 'shares', axis=1)]
     weights = [weight('first.weight', 8, 3, 3, 3), weight('second.weight', 16, 8, 3, 3), weight('head.weight', outputs, 16),
                weight('head.bias', outputs)]
-    return write(path, {'image': ['batch', 3, 'height', 'width']}, {'logits': ['batch', outputs]}, nodes, weights)
+    return write(path, {'image': ['batch', 3, 'height', 'width']}, {'shares': ['batch', outputs]}, nodes, weights)
 
 
 def write_gaps(path, n):

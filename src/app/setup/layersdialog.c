@@ -107,8 +107,7 @@ make_text (const char *text, const char *name)
   return label;
 }
 
-/* What the reading of a network's file has left out or changed, one sentence a line; NULL: nothing.
- */
+/* The notes on a network that was read from a file, each on a line; NULL: there are none. */
 static GtkWidget *
 make_notes (DynoGraph *graph)
 {

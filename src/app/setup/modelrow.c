@@ -46,8 +46,7 @@ is_separator (GtkTreeModel *model, GtkTreeIter *iter, gpointer data)
   return g_strcmp0 (id, SEPARATOR) == 0;
 }
 
-/* Makes the model that is set the list's active row.  A network that the list does not have is put
- * before the others. */
+/* Makes the model that is set the list's active row; there is none until the list has it. */
 static void
 show_active (ModelRow *self)
 {
@@ -97,7 +96,7 @@ networks_listed (GObject *owner, GPtrArray *names)
     return;
   g_ptr_array_unref (self->networks);
   self->networks = g_ptr_array_ref (names);
-  if (!is_offered (self, name)) /* of a run, or older than the others */
+  if (!is_offered (self, name)) /* a run's, or older than the others */
     g_ptr_array_insert (self->networks, 0, g_strdup (name));
   fill (self);
 }
@@ -112,7 +111,7 @@ ask_for_file (ModelRow *self)
     g_action_group_activate_action (G_ACTION_GROUP (window), "open-network", NULL);
 }
 
-/* A network of the list is read anew, since the first use of its file may take time. */
+/* A network of the list is opened again, in a thread: its file may be gone, or large. */
 static void
 model_chosen (GtkComboBox *combo, ModelRow *self)
 {
