@@ -69,29 +69,16 @@ build_for (const DynoModel *model, guint32 height, guint32 width, guint32 channe
   return FALSE;
 }
 
-/* The size of an axis of the network's input; 0: the file does not say it. */
-static guint32
-get_dim (const DynoOnnxValue *input, guint axis)
-{
-  gint64 dim = input->dims[axis].value;
-  return dim > 0 && dim <= G_MAXUINT16 ? (guint32) dim : 0;
-}
-
-/* Builds the network for the size that its file names.  Where that is not known, nodes may be
- * refused because of a guess, and the network is taken: the plan will say what is wrong. */
+/* Builds a network for images of the size that its file names.  Where the file does not say the
+ * channels, or takes sequences or vectors, nodes could be refused because of a guess, and the
+ * network is taken: the plan will say what is wrong. */
 static gboolean
 try_to_build (const DynoModel *model, GError **error)
 {
-  const DynoOnnxValue *input = &model->network->inputs[0];
-  guint32 second = get_dim (input, 1), third = input->n_dims == 3 ? get_dim (input, 2) : 0;
-  if (second == 0 || (input->n_dims == 3 && third == 0))
+  if (model->sequences || model->channels == 0)
     return TRUE;
-  if (input->n_dims == 3) /* (N, T, C) or (N, C, T) */
-    return build_for (model, 1, second, third, NULL) || build_for (model, 1, third, second, error);
-  if (input->n_dims == 2)
-    return build_for (model, 1, 1, second, error);
   return build_for (model, model->height > 0 ? model->height : SIDE,
-                    model->width > 0 ? model->width : SIDE, second, error);
+                    model->width > 0 ? model->width : SIDE, model->channels, error);
 }
 
 /* Reads the network, and puts it first in the list of networks; one that is refused is not kept for
