@@ -91,9 +91,9 @@ static void
 networks_listed (GObject *owner, GPtrArray *names)
 {
   ModelRow *self = get_model_row (GTK_WIDGET (owner));
-  const char *name = self ? dyno_setup_get_job (self->setup)->model : NULL;
-  if (!self) /* the row is destroyed */
+  if (!self) /* the row was destroyed */
     return;
+  const char *name = dyno_setup_get_job (self->setup)->model;
   g_ptr_array_unref (self->networks);
   self->networks = g_ptr_array_ref (names);
   if (!is_offered (self, name)) /* a run's, or older than the others */
@@ -200,6 +200,18 @@ shorten_in_the_middle (GtkWidget *combo)
     g_object_set (l->data, "ellipsize", PANGO_ELLIPSIZE_MIDDLE, NULL);
 }
 
+/* A thread that reads the list may keep the row longer than its window has it, without its
+ * controls: its answer then finds no model row. */
+static void
+row_destroyed (GtkWidget *row, gpointer data)
+{
+  ModelRow *self = get_model_row (row);
+  if (!self)
+    return;
+  g_signal_handlers_disconnect_by_data (self->combo, self);
+  g_object_set_data (G_OBJECT (row), "dyno-model-row", NULL);
+}
+
 GtkWidget *
 dyno_model_row_new (DynoSetup *setup)
 {
@@ -225,6 +237,7 @@ dyno_model_row_new (DynoSetup *setup)
   g_signal_connect (self->combo, "move-active", G_CALLBACK (before_key), self);
   g_signal_connect_after (self->combo, "move-active", G_CALLBACK (after_key), self);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self->row, 0);
+  g_signal_connect (self->row, "destroy", G_CALLBACK (row_destroyed), NULL);
   fill (self);
   setup_changed (setup, DYNO_SETUP_ALL, self->row);
   dyno_network_list_ask (MOST_NETWORKS, G_OBJECT (self->row), networks_listed);
