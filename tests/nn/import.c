@@ -381,6 +381,21 @@ test_refusals (void)
       "*takes samples of 4 channels, the data has 3*");
 }
 
+/* An unknown node with neither name nor output is refused as any other. */
+static void
+test_nameless_node (void)
+{
+  GByteArray *graph = onnx_test_graph ();
+  g_autofree char *path = g_build_filename (folder, "nameless.onnx", NULL);
+  g_autoptr (GError) error = NULL;
+
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Det", "", "x", NULL));
+  g_autoptr (GByteArray) file = onnx_test_file (graph);
+  g_assert_true (g_file_set_contents (path, (const char *) file->data, file->len, NULL));
+  g_assert_null (dyno_model_open (path, NULL, &error));
+  g_assert_nonnull (strstr (error->message, "1 Det (first: “”)"));
+}
+
 /* --- the registry ----------------------------------------------------------------------------- */
 
 static void
@@ -467,6 +482,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
   g_test_add_func ("/nn/import/trains", test_trains);
   g_test_add_func ("/nn/import/refusals", test_refusals);
+  g_test_add_func ("/nn/import/nameless-node", test_nameless_node);
   g_test_add_func ("/nn/import/names", test_names);
   g_test_add_func ("/nn/import/unknown-names", test_unknown_names);
   int status = g_test_run ();

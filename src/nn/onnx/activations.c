@@ -10,7 +10,7 @@ append (DynoImport *import, const DynoOnnxNode *node, DynoActivation activation,
 
   if (!x)
     return FALSE;
-  const char *name = *node->name ? node->name : node->outputs[0];
+  const char *name = dyno_import_shown_name (node);
   return dyno_import_output (
       import, node, 0,
       dyno_activation_with_parameter (import->graph, x->tensor, activation, parameter, name),
@@ -123,7 +123,7 @@ dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node)
     return FALSE;
   if (!(p >= 0 && p < 1))
     return dyno_import_refuse (import, node, "its probability is %g", p);
-  const char *name = *node->name ? node->name : node->outputs[0];
+  const char *name = dyno_import_shown_name (node);
   return dyno_import_output (import, node, 0, dyno_dropout (import->graph, x->tensor, name, p),
                              &x->view, NULL);
 }

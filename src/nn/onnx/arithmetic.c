@@ -4,12 +4,6 @@
 #include "import-private.h"
 #include <string.h>
 
-static const char *
-name_of (const DynoOnnxNode *node)
-{
-  return *node->name ? node->name : node->outputs[0];
-}
-
 static gboolean
 is_number (const DynoImportValue *value)
 {
@@ -79,7 +73,7 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
   if (!is_by_channel (x, weight->parameter))
     return dyno_import_refuse (import, node, "its parameter “%s” is not one value a channel",
                                weight->parameter->name);
-  DynoTensor *y = op (import->graph, x->tensor, name_of (node), init);
+  DynoTensor *y = op (import->graph, x->tensor, dyno_import_shown_name (node), init);
   if (y)
     dyno_import_name_parameter (import, node, first, parameter);
   return dyno_import_output (import, node, 0, y, &x->view, NULL);
@@ -125,9 +119,10 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
       g_autofree char *one = dyno_view_print (&a->view), *two = dyno_view_print (&b->view);
       return dyno_import_refuse (import, node, "it adds %s and %s, whose axes differ", one, two);
     }
-  return dyno_import_output (import, node, 0,
-                             dyno_add (import->graph, a->tensor, b->tensor, name_of (node)),
-                             &a->view, NULL);
+  return dyno_import_output (
+      import, node, 0,
+      dyno_add (import->graph, a->tensor, b->tensor, dyno_import_shown_name (node)), &a->view,
+      NULL);
 }
 
 /* TRUE: factors has one value for each sample and channel of x (N, C, H, W). */
@@ -154,9 +149,10 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
   if (!(x = take_pair (import, node, &y)))
     return FALSE;
   if (dyno_view_equal (&x->view, &y->view))
-    return dyno_import_output (import, node, 0,
-                               dyno_multiply (import->graph, x->tensor, y->tensor, name_of (node)),
-                               &x->view, NULL);
+    return dyno_import_output (
+        import, node, 0,
+        dyno_multiply (import->graph, x->tensor, y->tensor, dyno_import_shown_name (node)),
+        &x->view, NULL);
   DynoImportValue *image = is_gate (x, y) ? x : y, *factors = image == x ? y : x;
   if (!is_gate (image, factors))
     {
@@ -167,7 +163,8 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
                                  one, two);
     }
   return dyno_import_output (
-      import, node, 0, dyno_scale (import->graph, image->tensor, factors->tensor, name_of (node)),
+      import, node, 0,
+      dyno_scale (import->graph, image->tensor, factors->tensor, dyno_import_shown_name (node)),
       &image->view, NULL);
 }
 
@@ -232,9 +229,10 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
   if (channels > G_MAXINT32)
     return dyno_import_refuse (import, node, "its output has too many channels");
   const DynoView view = with_channels (first, axis, (guint32) channels);
-  return dyno_import_output (import, node, 0,
-                             dyno_concat (import->graph, tensors, node->n_inputs, name_of (node)),
-                             &view, NULL);
+  return dyno_import_output (
+      import, node, 0,
+      dyno_concat (import->graph, tensors, node->n_inputs, dyno_import_shown_name (node)), &view,
+      NULL);
 }
 
 /* Output k: channels of input 0, which has all its channels at an axis. */

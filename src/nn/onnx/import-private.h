@@ -90,6 +90,8 @@ gboolean dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node
 
 /* --- names ------------------------------------------------------------------------------------ */
 
+/* The node's name, or where it has none that of its first output; "": it has neither. */
+const char *dyno_import_shown_name (const DynoOnnxNode *node);
 /* The name of the op that a node becomes: that of its module where the parameter i is named
  * "module.weight", as PyTorch does, else the node's own; g_free. */
 char *dyno_import_name (const DynoOnnxNode *node, guint i);

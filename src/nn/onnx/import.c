@@ -18,8 +18,8 @@ free_value (gpointer data)
 
 /* --- the node that is read -------------------------------------------------------------------- */
 
-static const char *
-shown_name (const DynoOnnxNode *node)
+const char *
+dyno_import_shown_name (const DynoOnnxNode *node)
 {
   return *node->name || node->n_outputs == 0 ? node->name : node->outputs[0];
 }
@@ -33,8 +33,8 @@ dyno_import_refuse (DynoImport *import, const DynoOnnxNode *node, const char *fo
   va_start (arguments, format);
   reason = g_strdup_vprintf (format, arguments);
   va_end (arguments);
-  g_ptr_array_add (import->refusals,
-                   g_strdup_printf ("%s “%s”: %s", node->op_type, shown_name (node), reason));
+  g_ptr_array_add (import->refusals, g_strdup_printf ("%s “%s”: %s", node->op_type,
+                                                      dyno_import_shown_name (node), reason));
   return FALSE;
 }
 
@@ -292,7 +292,7 @@ dyno_import_name (const DynoOnnxNode *node, guint i)
 
   if (g_str_has_suffix (parameter, ".weight") && strlen (parameter) > strlen (".weight"))
     return g_strndup (parameter, strlen (parameter) - strlen (".weight"));
-  return g_strdup (shown_name (node));
+  return g_strdup (dyno_import_shown_name (node));
 }
 
 /* The file's shape of as many values: (C, 1, 1) where Dyno has (C). */

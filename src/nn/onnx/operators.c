@@ -75,7 +75,7 @@ dyno_import_list_unknown (const DynoOnnxModel *model)
       for (guint k = i; k < model->n_nodes; k++)
         n += g_str_equal (model->nodes[k].op_type, node->op_type);
       g_string_append_printf (text, "%s%u %s (first: “%s”)", text->len ? ", " : "", n,
-                              node->op_type, *node->name ? node->name : node->outputs[0]);
+                              node->op_type, dyno_import_shown_name (node));
     }
   return text->len ? g_string_free (g_steal_pointer (&text), FALSE) : NULL;
 }

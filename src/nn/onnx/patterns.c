@@ -104,7 +104,7 @@ static gboolean
 read_activation (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
                  DynoImportValue *x)
 {
-  const char *name = *node->name ? node->name : node->outputs[0];
+  const char *name = dyno_import_shown_name (node);
 
   return dyno_import_output (import, node, 0,
                              dyno_activation (import->graph, x->tensor, pattern->activation, name),

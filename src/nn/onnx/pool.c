@@ -2,12 +2,6 @@
 /* Pooling: MaxPool, AveragePool, the global ones, and means over height and width. */
 #include "import-private.h"
 
-static const char *
-name_of (const DynoOnnxNode *node)
-{
-  return *node->name ? node->name : node->outputs[0];
-}
-
 typedef struct {
   guint n; /* axes: 1, or 2, height first */
   guint32 kernel[2], stride[2], pad[2];
@@ -82,7 +76,7 @@ dyno_import_max_pool (DynoImport *import, const DynoOnnxNode *node)
   if (w.round_up)
     return dyno_import_refuse (import, node, "ceil_mode has windows that reach past the input");
   DynoTensor *y = (w.n == 2 ? dyno_max_pool : dyno_max_pool1d) (
-      import->graph, x->tensor, name_of (node), w.kernel[0], w.stride[0], w.pad[0]);
+      import->graph, x->tensor, dyno_import_shown_name (node), w.kernel[0], w.stride[0], w.pad[0]);
   return dyno_import_output (import, node, 0, y, NULL, forms[form]);
 }
 
@@ -105,9 +99,10 @@ dyno_import_average_pool (DynoImport *import, const DynoOnnxNode *node)
                                      .exclude_pad =
                                          dyno_import_int (node, "count_include_pad", 0) == 0,
                                      .round_up = w.round_up };
-  return dyno_import_output (import, node, 0,
-                             dyno_avg_pool (import->graph, x->tensor, name_of (node), &params),
-                             NULL, forms[form]);
+  return dyno_import_output (
+      import, node, 0,
+      dyno_avg_pool (import->graph, x->tensor, dyno_import_shown_name (node), &params), NULL,
+      forms[form]);
 }
 
 gboolean
@@ -119,9 +114,10 @@ dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node)
 
   if (!x)
     return FALSE;
-  return dyno_import_output (import, node, 0,
-                             dyno_global_avg_pool (import->graph, x->tensor, name_of (node)), NULL,
-                             forms[form]);
+  return dyno_import_output (
+      import, node, 0,
+      dyno_global_avg_pool (import->graph, x->tensor, dyno_import_shown_name (node)), NULL,
+      forms[form]);
 }
 
 /* The axes that a node reduces, as a set of bits; those of a negative number count from the end. */
@@ -172,7 +168,7 @@ dyno_import_reduce_mean (DynoImport *import, const DynoOnnxNode *node)
     }
   if (set == 0 || pixels != (guint64) x->tensor->h * x->tensor->w)
     return dyno_import_refuse (import, node, "Dyno has a mean over all of height and width only");
-  DynoTensor *y = dyno_global_avg_pool (import->graph, x->tensor, name_of (node));
+  DynoTensor *y = dyno_global_avg_pool (import->graph, x->tensor, dyno_import_shown_name (node));
   if (!y)
     return dyno_import_output (import, node, 0, NULL, NULL, NULL);
   DynoView view;
