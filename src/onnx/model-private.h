@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A model while it is read; private to the parts of its reader, which are called in this order:
- * model.c by callers, modelgraph.c and modelcheck.c by model.c, modeltensor.c by all of them,
+ * model.c by callers, modelgraph.c, modelcheck.c and modelweights.c by model.c, modeltensor.c by all of them,
  * external.c by modeltensor.c, intake.c by all. */
 #pragma once
 #include "model.h"
@@ -70,5 +70,10 @@ char *dyno_onnx_describe_node (const DynoOnnxNode *node);
 
 /* Checks names and tensors, and sorts the nodes. */
 gboolean dyno_onnx_check_model (DynoOnnxStore *store, GError **error);
+
+/* --- modelweights.c --------------------------------------------------------------------------- */
+
+/* Gives each node of a checked model weights of its own. */
+gboolean dyno_onnx_split_weights (DynoOnnxStore *store, GError **error);
 
 G_END_DECLS

@@ -89,7 +89,7 @@ static gboolean
 take_model_field (DynoOnnxStore *store, const DynoProtoReader *message, const DynoProtoField *f,
                   DynoOnnxOpset *opsets, DynoOnnxPair *pairs, GError **error)
 {
-  gboolean all = store->parts == DYNO_ONNX_READ_ALL;
+  gboolean all = store->parts != DYNO_ONNX_READ_TENSORS;
   DynoOnnxModel *model = &store->model;
   DynoProtoReader inner;
 
@@ -175,7 +175,8 @@ take_model (DynoOnnxStore *store, DynoProtoReader message, GError **error)
                          (gpointer) &store->model.initializers[i]);
   return store->parts == DYNO_ONNX_READ_TENSORS
          || (check_head (&store->model, counts[DYNO_ONNX_MODEL_GRAPH], error)
-             && dyno_onnx_check_model (store, error));
+             && dyno_onnx_check_model (store, error)
+             && (store->parts == DYNO_ONNX_READ_ALL || dyno_onnx_split_weights (store, error)));
 }
 
 /* --- models ----------------------------------------------------------------------------------- */

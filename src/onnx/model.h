@@ -115,6 +115,11 @@ typedef enum {
    * something, no nodes wait for each other in a circle, and every tensor has exactly as many bytes
    * as its shape asks for. */
   DYNO_ONNX_READ_ALL,
+  /* The same, and each node has weights of its own: an Identity of an initialiser, which exporters
+   * write for weights that are equal, is an initialiser of that name, and so is a vector that
+   * several nodes read for each but the first of them, "name@2".  Of a network without weights the
+   * inputs after the first are its weights. */
+  DYNO_ONNX_READ_NETWORK,
   /* The initialisers, producer and metadata only, for weights.  Nodes and values are not looked at,
    * so that files with parts that Dyno does not know are read; names may be repeated, and a tensor
    * is checked when it is read. */
@@ -136,7 +141,7 @@ DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GErr
 /* The model without weights, as a file: nodes, sizes, and an input for each weight with its shape,
  * after the inputs of the model.  Floats of more than four elements, or of several axes, are
  * weights; other initialisers stay.  Names, and texts that describe the model, are the same in each
- * file that the same network is written to.  g_bytes_unref.  model: READ_ALL.
+ * file that the same network is written to.  g_bytes_unref.  model: READ_NETWORK.
  * Errors: those of dyno_onnx_tensor_read. */
 GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);
 /* TRUE: dyno_onnx_model_write_network has made the file. */

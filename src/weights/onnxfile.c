@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ONNX files, read: initialisers, and of Dyno's own files what save wrote of the weights.
  * Invariants: a tensor has as many bytes as its shape says, and stays where it lies in the file,
- * unless its values are a list of numbers. */
+ * unless its values are a list of numbers or lie in another file. */
 #include "onnxfile.h"
 #include "model.h"
 #include "safetensors-private.h"
@@ -70,15 +70,6 @@ add_tensor (DynoSafetensors *file, const DynoOnnxModel *model, const DynoOnnxTen
   g_autoptr (GBytes) values = NULL;
   GError *problem = NULL;
 
-  if (source->storage == DYNO_ONNX_DATA_EXTERNAL)
-    {
-      g_set_error (
-          error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-          "the values of tensor “%s” are not in it as a whole; save the model in one file, "
-          "with raw data",
-          source->name);
-      return FALSE;
-    }
   if (source->n_dims > DYNO_SAFETENSORS_MAX_DIMS)
     return corrupt (error, "a tensor has too many dimensions");
   values = dyno_onnx_tensor_read (model, source, &problem);
@@ -87,7 +78,7 @@ add_tensor (DynoSafetensors *file, const DynoOnnxModel *model, const DynoOnnxTen
   for (guint i = 0; i < source->n_dims; i++)
     tensor.shape[i] = source->dims[i];
   tensor.data = g_bytes_get_data (values, &tensor.size_bytes);
-  if (source->storage == DYNO_ONNX_DATA_TYPED)
+  if (source->storage == DYNO_ONNX_DATA_TYPED || source->storage == DYNO_ONNX_DATA_EXTERNAL)
     {
       tensor.data = g_bytes_unref_to_data (g_steal_pointer (&values), &tensor.size_bytes);
       g_ptr_array_add (file->blocks, (gpointer) tensor.data);
@@ -130,14 +121,16 @@ take_metadata (DynoSafetensors *file, const DynoOnnxModel *model)
 }
 
 DynoSafetensors *
-dyno_onnx_file_parse (guint8 *bytes, gsize size, GError **error)
+dyno_onnx_file_parse (guint8 *bytes, gsize size, const char *folder, GError **error)
 {
   g_autoptr (DynoSafetensors) file = dyno_safetensors_new (bytes);
   g_autoptr (GBytes) whole = g_bytes_new_static (bytes, size); /* file owns them */
   g_autoptr (DynoOnnxModel) model = NULL;
   GError *problem = NULL;
 
-  model = dyno_onnx_model_parse (whole, NULL, DYNO_ONNX_READ_TENSORS, &problem);
+  model = dyno_onnx_model_parse (whole, folder, DYNO_ONNX_READ_NETWORK, NULL);
+  if (!model)
+    model = dyno_onnx_model_parse (whole, folder, DYNO_ONNX_READ_TENSORS, &problem);
   if (!model)
     {
       translate (error, problem);

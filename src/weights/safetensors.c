@@ -437,7 +437,7 @@ read_whole (int fd, guint64 size, guint64 max_bytes, GError **error)
 DynoSafetensors *
 dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
 {
-  g_autofree char *shown = g_filename_display_name (path);
+  g_autofree char *shown = g_filename_display_name (path), *folder = g_path_get_dirname (path);
   DynoSafetensors *file = NULL;
   guint64 size;
   guint8 *bytes;
@@ -448,9 +448,10 @@ dyno_safetensors_open (const char *path, guint64 max_bytes, GError **error)
   bytes = read_whole (fd, size, max_bytes, error);
   close (fd);
   if (bytes)
-    file = dyno_pth_matches (bytes, size)         ? dyno_pth_parse (bytes, size, error)
-           : dyno_onnx_file_matches (bytes, size) ? dyno_onnx_file_parse (bytes, size, error)
-                                                  : dyno_safetensors_parse (bytes, size, error);
+    file = dyno_pth_matches (bytes, size) ? dyno_pth_parse (bytes, size, error)
+           : dyno_onnx_file_matches (bytes, size)
+               ? dyno_onnx_file_parse (bytes, size, folder, error)
+               : dyno_safetensors_parse (bytes, size, error);
   if (file)
     file->shown = g_steal_pointer (&shown);
   else

@@ -2,10 +2,11 @@
 """Networks of ONNX files: they train as the model that they were written from, and a run is all that
 is needed to go on, also where neither the file nor Dyno's copy of it is there."""
 import csv, json, math, os, random, shutil, struct, sys
+from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, SMALL, TINY, main
-from onnxgraph import Graph, model_of, png, read, softmax, values_of
+from onnxgraph import SCHEMA, Graph, model_of, png, read, softmax, values_of, write
 
 SETTINGS = SMALL[SMALL.index('--set'):]
 SETTINGS = [word for pair in zip(SETTINGS[::2], SETTINGS[1::2]) if pair[1] != 'model.width=0.125' for word in pair]
@@ -162,6 +163,45 @@ class Network(Case):
         for before, after in zip(*(graph['initializer'] for graph in graphs), strict=True):
             if before['name'] not in ('average', 'spread'):
                 self.assertEqual(before, after)
+
+    def write_outside(self, name):
+        """Moves the values of the file's tensors to another file, as exporters do."""
+        outside = {13: ('external_data', 'Pair', 1), 14: ('data_location', 'int', 0)}
+        with open(self.path(name), 'rb') as file:
+            model = read(file.read(), 'Model')
+        with open(self.path(name + '.data'), 'wb') as file:
+            for tensor in model['graph']['initializer']:
+                values = tensor.pop('raw_data')
+                tensor['data_location'] = 1
+                tensor['external_data'] = [{'key': key, 'value': str(value)} for key, value in (
+                    ('location', name + '.data'), ('offset', file.tell()), ('length', len(values)))]
+                file.write(values)
+        with open(self.path(name), 'wb') as file, mock.patch.dict(SCHEMA, Tensor={**SCHEMA['Tensor'], **outside}):
+            file.write(write('Model', model))
+
+    def test_weights_that_an_exporter_has_merged(self):
+        # Weights that were equal are Identity nodes of one of them, or read by two nodes.
+        nodes = [('Identity - beta second.beta', {}), ('Identity - second.beta third.beta', {}),
+                 ('Conv conv x,weight a', {}), ('Add - a,beta b', {}), ('Tanh - b c', {}), ('Add - c,beta d', {}),
+                 ('Mul - d,second.beta e', {}), ('Tanh - e f', {}), ('Mul - f,third.beta g', {}),
+                 ('GlobalAveragePool - g h', {}), ('Flatten - h i', {}), ('Gemm head i,out,last y', {'transB': 1})]
+        shapes = {'weight': (8, 3, 1, 1), 'beta': (8, 1, 1), 'out': (4, 8), 'last': (4,)}
+        parameters = random_values(shapes)
+        self.write_network('merged.onnx', nodes, parameters)
+        self.train('merged', '--model', 'merged.onnx', '--set', 'lr=0', '--steps', '1')
+        graph = self.save('merged')
+        for name in 'beta', 'beta@2', 'second.beta', 'third.beta':
+            dims, values = graph.constants[name]
+            self.assertEqual(dims, (8, 1, 1))
+            self.assertEqual(values, [struct.unpack('<f', struct.pack('<f', value))[0] for value in parameters['beta'][1]], name)
+        # Each is trained by itself.
+        self.train('apart', '--model', 'merged.onnx', '--steps', '3')
+        constants = self.check_saved('apart').constants
+        self.assertEqual(len({tuple(constants[name][1]) for name in ('beta', 'beta@2', 'second.beta', 'third.beta')}), 4)
+        # The values may lie in a file beside the network.
+        self.write_outside('merged.onnx')
+        self.train('outside', '--model', 'merged.onnx', '--steps', '3')
+        self.assertEqual(self.losses('outside'), self.losses('apart'))
 
     def test_gelu_by_tanh_is_saved(self):
         nodes = [('GlobalAveragePool - x e', {}), ('Flatten - e a', {}), ('Gemm wide a,in,shift b', {'transB': 1}),

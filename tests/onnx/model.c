@@ -663,6 +663,140 @@ test_tensors_only (void)
   g_assert_error (error, DYNO_ONNX_ERROR, DYNO_ONNX_ERROR_UNSUPPORTED);
 }
 
+/* --- weights of nodes ------------------------------------------------------------------------- */
+
+static DynoOnnxModel *
+parse_network (GByteArray *file)
+{
+  g_autoptr (GBytes) bytes = g_byte_array_free_to_bytes (file);
+  g_autoptr (GError) error = NULL;
+  DynoOnnxModel *model = dyno_onnx_model_parse (bytes, NULL, DYNO_ONNX_READ_NETWORK, &error);
+
+  g_assert_no_error (error);
+  return model;
+}
+
+static const float eight[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+/* A vector "b" and a matrix "w", which several nodes read. */
+static GByteArray *
+shared_weights (void)
+{
+  static const gint64 vector[] = { 8 }, matrix[] = { 2, 4 };
+  GByteArray *graph = g_byte_array_new (), *b, *w;
+
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("y", 2));
+  b = onnx_test_tensor ("b", DYNO_ONNX_FLOAT, vector, 1);
+  dyno_proto_bytes (b, DYNO_ONNX_TENSOR_RAW, eight, sizeof eight);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, b);
+  w = onnx_test_tensor ("w", DYNO_ONNX_FLOAT, matrix, 2);
+  dyno_proto_bytes (w, DYNO_ONNX_TENSOR_RAW, eight, sizeof eight);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, w);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Identity", "i", "b", "c"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Identity", "j", "c", "d"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Identity", "k", "x", "x1"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("MatMul", "m", "x1,w", "t"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("MatMul", "n", "t,w", "u"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "o", "u,b", "v"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "p", "v,b", "q"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "r", "q,d", "s"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "z", "b,s", "y"));
+  return onnx_test_file (graph);
+}
+
+static void
+assert_inputs (const DynoOnnxNode *node, const char *a, const char *b)
+{
+  g_assert_cmpuint (node->n_inputs, ==, 2);
+  g_assert_cmpstr (node->inputs[0], ==, a);
+  g_assert_cmpstr (node->inputs[1], ==, b);
+}
+
+static void
+test_split_weights (void)
+{
+  static const char *const copies[] = { "b", "c", "d", "b@2", "b@3" };
+  g_autoptr (DynoOnnxModel) model = parse_network (shared_weights ());
+
+  /* The Identity nodes of weights are gone, that of a tensor is not. */
+  g_assert_cmpuint (model->n_nodes, ==, 7);
+  g_assert_cmpstr (model->nodes[0].op_type, ==, "Identity");
+  assert_inputs (&model->nodes[1], "x1", "w");
+  assert_inputs (&model->nodes[2], "t", "w");
+  assert_inputs (&model->nodes[3], "u", "b");
+  assert_inputs (&model->nodes[4], "v", "b@2");
+  assert_inputs (&model->nodes[5], "q", "d");
+  assert_inputs (&model->nodes[6], "b@3", "s");
+  g_assert_cmpuint (model->n_initializers, ==, 6);
+  for (guint i = 0; i < G_N_ELEMENTS (copies); i++)
+    {
+      const DynoOnnxTensor *tensor = dyno_onnx_model_find_initializer (model, copies[i]);
+      g_autoptr (GBytes) bytes = dyno_onnx_tensor_read (model, tensor, NULL);
+      g_assert_cmpstr (tensor->name, ==, copies[i]);
+      g_assert_cmpmem (g_bytes_get_data (bytes, NULL), g_bytes_get_size (bytes), eight,
+                       sizeof eight);
+    }
+}
+
+/* Read as it is, nothing is split. */
+static void
+test_shared_weights (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) model = onnx_test_parse (shared_weights (), NULL, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (model->n_nodes, ==, 9);
+  g_assert_cmpuint (model->n_initializers, ==, 2);
+  assert_inputs (&model->nodes[6], "v", "b");
+}
+
+/* The name of a copy may be another value's: then the nodes go on sharing. */
+static void
+test_split_names (void)
+{
+  GByteArray *graph = g_byte_array_new ();
+  static const gint64 vector[] = { 1, 2, 1 };
+  GByteArray *b = onnx_test_tensor ("b", DYNO_ONNX_FLOAT, vector, 3);
+
+  dyno_proto_bytes (b, DYNO_ONNX_TENSOR_RAW, "12345678", 8);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("c", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, b);
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "o", "x,b", "b@2"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "p", "b@2,b", "a"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "q", "a,b", "d"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Identity", "i", "b", "c"));
+  g_autoptr (DynoOnnxModel) model = parse_network (onnx_test_file (graph));
+  assert_inputs (&model->nodes[1], "b@2", "b");
+  assert_inputs (&model->nodes[2], "a", "b@3");
+  /* An output of the graph stays one. */
+  g_assert_cmpuint (model->n_nodes, ==, 4);
+}
+
+/* Of a network without weights the inputs are split; to read it again changes nothing. */
+static void
+test_split_network (void)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoOnnxModel) shared = onnx_test_parse (shared_weights (), NULL, &error);
+  g_autoptr (GBytes) bare = dyno_onnx_model_write_network (shared, &error);
+  g_autoptr (DynoOnnxModel) first =
+      dyno_onnx_model_parse (bare, NULL, DYNO_ONNX_READ_NETWORK, &error);
+  g_autoptr (GBytes) again = dyno_onnx_model_write_network (first, &error);
+  g_autoptr (DynoOnnxModel) second =
+      dyno_onnx_model_parse (again, NULL, DYNO_ONNX_READ_NETWORK, &error);
+
+  g_assert_no_error (error);
+  g_assert_cmpuint (first->n_nodes, ==, 7);
+  g_assert_cmpuint (first->n_inputs, ==, 7);
+  g_assert_cmpstr (first->inputs[6].name, ==, "b@3");
+  g_assert_cmpint (first->inputs[6].dims[0].value, ==, 8);
+  g_autoptr (GBytes) third = dyno_onnx_model_write_network (second, &error);
+  g_assert_true (g_bytes_equal (again, third));
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -686,5 +820,9 @@ main (int argc, char *argv[])
   g_test_add_func ("/onnx/model/limits", test_limits);
   g_test_add_func ("/onnx/model/limits-of-nodes", test_limits_of_nodes);
   g_test_add_func ("/onnx/model/tensors-only-for-weights", test_tensors_only);
+  g_test_add_func ("/onnx/model/each-node-has-weights-of-its-own", test_split_weights);
+  g_test_add_func ("/onnx/model/shared-weights-as-they-are", test_shared_weights);
+  g_test_add_func ("/onnx/model/copies-have-free-names", test_split_names);
+  g_test_add_func ("/onnx/model/networks-are-split-once", test_split_network);
   return g_test_run ();
 }

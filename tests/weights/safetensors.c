@@ -270,7 +270,7 @@ onnx (guint type, guint field, gsize size, gboolean packed, gboolean external)
 static DynoSafetensors *
 parse_onnx (GByteArray *model, gsize size, GError **error)
 {
-  return dyno_onnx_file_parse (g_memdup2 (model->data, size), size, error);
+  return dyno_onnx_file_parse (g_memdup2 (model->data, size), size, NULL, error);
 }
 
 static void

@@ -187,7 +187,7 @@ dyno_model_adopt (const char *path, GBytes *file, GError **error)
       refuse (error, shown, "without its weights it has more than 64 MiB");
       return NULL;
     }
-  onnx = dyno_onnx_model_parse (file, NULL, DYNO_ONNX_READ_ALL, &problem);
+  onnx = dyno_onnx_model_parse (file, NULL, DYNO_ONNX_READ_NETWORK, &problem);
   if (!onnx)
     {
       refuse (error, shown, problem->message);
@@ -225,7 +225,7 @@ dyno_model_open (const char *path, gboolean *has_weights, GError **error)
 {
   g_autofree char *shown = g_filename_display_basename (path);
   g_autoptr (GError) problem = NULL;
-  g_autoptr (DynoOnnxModel) onnx = dyno_onnx_model_open (path, DYNO_ONNX_READ_ALL, &problem);
+  g_autoptr (DynoOnnxModel) onnx = dyno_onnx_model_open (path, DYNO_ONNX_READ_NETWORK, &problem);
   g_autoptr (GBytes) file = NULL;
   const DynoModel *model;
 

@@ -8,7 +8,8 @@ int
 LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
 {
   g_autoptr (GError) error = NULL;
-  g_autoptr (DynoSafetensors) file = dyno_onnx_file_parse (g_memdup2 (data, size), size, &error);
+  g_autoptr (DynoSafetensors) file =
+      dyno_onnx_file_parse (g_memdup2 (data, size), size, NULL, &error);
   volatile guint8 sum = 0;
 
   g_assert_true ((file != NULL) != (error != NULL));

@@ -44,7 +44,8 @@ read_tensor (const DynoOnnxModel *model, const DynoOnnxTensor *tensor)
 int
 LLVMFuzzerTestOneInput (const guint8 *data, size_t size)
 {
-  static const DynoOnnxParts parts[] = { DYNO_ONNX_READ_ALL, DYNO_ONNX_READ_TENSORS };
+  static const DynoOnnxParts parts[] = { DYNO_ONNX_READ_ALL, DYNO_ONNX_READ_NETWORK,
+                                         DYNO_ONNX_READ_TENSORS };
   g_autoptr (GBytes) bytes = g_bytes_new (data, size);
 
   for (guint p = 0; p < G_N_ELEMENTS (parts); p++)
