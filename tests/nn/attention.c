@@ -16,7 +16,8 @@ static const Case cases[] = { { 2, 1, 1, 1, 8 },  { 2, 1, 7, 3, 32 },   { 1, 8, 
 /* Ways to run a case. */
 typedef struct {
   gboolean amp, accumulate, as_card;
-  double scale; /* of q, k and v; 0 reads as 1 */
+  double scale;  /* of q, k and v; 0 reads as 1 */
+  double factor; /* of the scores; 0: the op's own */
   const DynoDeviceParams *device;
   const guint32 *valid;
 } Options;
@@ -24,14 +25,14 @@ typedef struct {
 static void
 check (const Case *c, Options o)
 {
-  const ReferenceAttention s = { c->n, c->h * c->w, c->heads, c->d, o.valid };
+  const ReferenceAttention s = { c->n, c->h * c->w, c->heads, c->d, o.valid, o.factor };
   gsize ny = (gsize) s.n * s.t * s.heads * s.d, nx = 3 * ny;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){
       .amp = o.amp, .training = TRUE, .batch = c->n, .as_card = o.as_card, .device = o.device });
   g_autofree double *x = harness_random (1, nx, o.scale > 0 ? o.scale : 1),
                     *dy = harness_random (2, ny, 1), *start = harness_random (3, nx, 1),
                     *want = g_new (double, ny), *dx = g_new0 (double, nx), *lengths = NULL;
-  DynoAttentionParams params = { .heads = c->heads };
+  DynoAttentionParams params = { .heads = c->heads, .scale = o.factor };
   DynoTensor *tx = harness_input (h, "qkv", c->n, c->h, c->w, 3 * c->heads * c->d, x);
   if (o.valid)
     {
@@ -97,6 +98,14 @@ static void
 test_large_scores (void)
 {
   check (&(Case){ 1, 1, 40, 1, 32 }, (Options){ .scale = 16 });
+}
+
+/* Scores of another scale than the root of a head's values. */
+static void
+test_scale (void)
+{
+  for (guint amp = 0; amp < 2; amp++)
+    check (&cases[1], (Options){ .amp = amp, .factor = 0.7 });
 }
 
 static void
@@ -233,6 +242,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/attention/matches-reference-with-amp", test_amp);
   g_test_add_func ("/nn/attention/gradients-accumulate", test_accumulates);
   g_test_add_func ("/nn/attention/large-scores", test_large_scores);
+  g_test_add_func ("/nn/attention/scale-of-the-scores", test_scale);
   g_test_add_func ("/nn/attention/a-thousand-tokens", test_long);
   g_test_add_func ("/nn/attention/every-size-of-blocks", test_blocks);
   g_test_add_func ("/nn/attention/keys-by-lengths", test_lengths);

@@ -121,7 +121,7 @@ test_views (void)
   const DynoTensor x = { .n = 2, .h = 4, .w = 6, .c = 12 };
   DynoView image, view;
 
-  dyno_view_init (&image, &x, "N C H W");
+  dyno_view_init (&image, &x, 2, "N C H W");
   g_assert_true (dyno_view_is (&image, &x, "N C H W"));
   g_assert_false (dyno_view_is (&image, &x, "N H W C"));
   view = image;
@@ -293,6 +293,155 @@ test_shapes_are_folded (void)
       g_test_message ("%s", bodies[i]);
       assert_builds (text, around, "linear", "f.weight[3,256] f.bias[3]");
     }
+}
+
+/* --- transformers ----------------------------------------------------------------------------- */
+
+static const Shape two_patches = {
+  .batch = 3, .n_outputs = 3, .height = 8, .width = 8, .channels = 4, .mode = DYNO_MODE_PREDICT
+};
+
+/* 16 tokens of 16 channels, then the body, which makes h from t (2, 16, 16), and a head by the mean of
+ * the tokens or by the first.  The file's batch is 2, the graph's 3. */
+#define PATCHES_BY(body, row)                                                               \
+  "in x 2,4,8,8;w p.weight 16,4,2,2;w p.bias 16;Conv p x,p.weight,p.bias a strides=2,2;"    \
+  "i flat 2,16,16;Reshape - a,flat b;Transpose - b t perm=0,2,1;" body ";" row              \
+  ";w head.weight 3,16;Transpose - head.weight d perm=1,0;MatMul head c,d e;w head.bias 3;" \
+  "Add - head.bias,e y;out y 2,3"
+#define PATCHES(body)    PATCHES_BY (body, "i mid 1,;ReduceMean mean h,mid c keepdims=0")
+#define PATCH_OPS        "conv2d "
+#define PATCH_PARAMETERS "p.weight[16,4,2,2] p.bias[16] "
+#define HEAD_PARAMETERS  "head.weight[3,16] head.bias[3]"
+
+/* torchvision's: one matrix, the steps before the samples, heads and samples in one axis. */
+#define IN_PROJ                                                                                   \
+  "Transpose - t s perm=1,0,2;w in_proj_weight 48,16;Transpose - in_proj_weight u perm=1,0;"      \
+  "MatMul - s,u v;w in_proj_bias 48;Add - in_proj_bias,v w;i parts 16,2,3,16;Reshape - w,parts "  \
+  "aa;i ax 0,;Unsqueeze - aa,ax ab;Transpose - ab ac perm=3,1,2,0,4;i gone 3,;Squeeze - ac,gone " \
+  "ad;i k0 0;i k1 1;i k2 2;Gather - ad,k0 ae;Gather - ad,k1 af;Gather - ad,k2 ag;"                \
+  "i heads 16,4,8;Reshape - ae,heads ah;Transpose - ah ai perm=1,0,2;Reshape - af,heads aj;"      \
+  "Transpose - aj ak perm=1,0,2;Reshape - ag,heads al;Transpose - al am perm=1,0,2;"              \
+  "i four 2,2,16,8;Reshape - ai,four an;Reshape - ak,four ao;Reshape - am,four ap;"               \
+  "Transpose - ao aq perm=0,1,3,2;f root 0.59460356;Mul - an,root ar;Mul - aq,root as;"
+#define OUT_PROJ                                                                           \
+  "MatMul - ar,as at;Softmax - at au;MatMul attn au,ap av;Transpose - av aw perm=2,0,1,3;" \
+  "i rows 32,16;Reshape - aw,rows ax1;w o.weight 16,16;w o.bias 16;"                       \
+  "Gemm out ax1,o.weight,o.bias ay transB=1;i steps 16,2,16;Reshape - ay,steps az;"        \
+  "Transpose - az h perm=1,0,2"
+
+/* Three layers, of which each makes heads by itself. */
+#define THREE(scale)                                                                             \
+  "w q.weight 16,16;Transpose - q.weight qt perm=1,0;MatMul q t,qt qa;w k.weight 16,16;"         \
+  "Transpose - k.weight kt perm=1,0;MatMul k t,kt ka;w v.weight 16,16;"                          \
+  "Transpose - v.weight vt perm=1,0;MatMul v t,vt va;i heads -1,16,2,8;Reshape - qa,heads qb;"   \
+  "Transpose - qb qc perm=0,2,1,3;Reshape - ka,heads kb;Transpose - kb kc perm=0,2,3,1;"         \
+  "Reshape - va,heads vb;Transpose - vb vc perm=0,2,1,3;MatMul - qc,kc sa;f div " scale          \
+  ";Div - sa,div sb;Softmax - sb sc axis=3;MatMul attn sc,vc sd;Transpose - sd se perm=0,2,1,3;" \
+  "i whole 2,16,16;Reshape - se,whole h"
+
+static double
+find_scale (const char *text)
+{
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = build (text, two_patches, &error);
+
+  g_assert_no_error (error);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+      double scale = -1, heads = 0;
+      if (!g_str_equal (node->op->name, "attention"))
+        continue;
+      g_assert_true (dyno_node_get_attribute (node, "heads", &heads));
+      g_assert_cmpfloat (heads, ==, 2);
+      g_assert_true (dyno_node_get_attribute (node, "scale", &scale));
+      return scale;
+    }
+  g_assert_not_reached ();
+}
+
+static void
+test_attention (void)
+{
+  assert_builds (
+      PATCHES (IN_PROJ OUT_PROJ), two_patches,
+      PATCH_OPS "linear attention linear global_avg_pool linear",
+      PATCH_PARAMETERS
+      "in_proj_weight[48,16] in_proj_bias[48] o.weight[16,16] o.bias[16] " HEAD_PARAMETERS);
+  assert_builds (PATCHES (THREE ("2.828427")), two_patches,
+                 PATCH_OPS "linear linear linear concat attention global_avg_pool linear",
+                 PATCH_PARAMETERS
+                 "q.weight[16,16] k.weight[16,16] v.weight[16,16] " HEAD_PARAMETERS);
+  /* 1 / sqrt (8), by whichever factors, is the op's own. */
+  g_assert_cmpfloat (find_scale (PATCHES (IN_PROJ OUT_PROJ)), ==, 0);
+  g_assert_cmpfloat (find_scale (PATCHES (THREE ("2.828427"))), ==, 0);
+  g_assert_cmpfloat (find_scale (PATCHES (THREE ("4"))), ==, 0.25);
+}
+
+static void
+test_attention_refusals (void)
+{
+  assert_refused (PATCHES (THREE ("0")), two_patches, "*MatMul “attn”: the factor “div”*");
+  /* Keys in the order of queries, and a softmax over the queries. */
+  g_auto (GStrv) parts = g_strsplit (PATCHES (THREE ("4")), "kc perm=0,2,3,1", -1);
+  g_autofree char *turned = g_strjoinv ("kc perm=0,2,1,3", parts);
+  assert_refused (turned, two_patches, "*MatMul “attn”: it is an attention over (2, 2, 16, 8), *");
+  g_auto (GStrv) softmax = g_strsplit (PATCHES (THREE ("4")), "axis=3", -1);
+  g_autofree char *other = g_strjoinv ("axis=2", softmax);
+  assert_refused (other, two_patches, "*MatMul “attn”: its softmax is not over the keys*");
+}
+
+static void
+test_class_token (void)
+{
+#define TOKEN(positions)                                                                \
+  "w cls 1,1,16;i samples 2,-1,-1;i one 1,;Shape - samples n;ConstantOfShape - n ones;" \
+  "i over 2,1,16;Expand - cls,over e1;Concat - e1,t e2 axis=1;w pos " positions         \
+  ";Add sum e2,pos h"
+  assert_builds (PATCHES_BY (TOKEN ("1,17,16"), "i zero 0;Gather first h,zero c axis=1"),
+                 two_patches, PATCH_OPS "tokens first_step linear",
+                 PATCH_PARAMETERS "cls[1,1,16] pos[1,17,16] " HEAD_PARAMETERS);
+  assert_refused (PATCHES (TOKEN ("1,16,16")), two_patches,
+                  "*Add “sum”: “pos” is not (1, 17, 16)*");
+}
+
+/* Views of parameters: (C, 1) for (C), and matrices that are turned twice. */
+static void
+test_views_of_parameters (void)
+{
+  assert_builds (PATCHES ("w g 16;i s 1,1,16;Reshape - g,s g1;Mul m t,g1 t1;w bb 1,16,1;"
+                          "Transpose - bb b1 perm=0,2,1;Add sum t1,b1 h"),
+                 two_patches, PATCH_OPS "scale_channels add_channels global_avg_pool linear",
+                 PATCH_PARAMETERS "g[16] bb[1,16,1] " HEAD_PARAMETERS);
+  assert_builds (PATCHES ("w m 16,16;Transpose - m m1 perm=1,0;Transpose - m1 m2 perm=1,0;"
+                          "MatMul mm t,m2 h"),
+                 two_patches, PATCH_OPS "linear global_avg_pool linear",
+                 PATCH_PARAMETERS "m[16,16] " HEAD_PARAMETERS);
+  assert_refused (PATCHES ("w m 2,8,16;Transpose - m m1 perm=1,0,2;Mul mm t,m1 h"), two_patches,
+                  "*Transpose “m1”: Dyno transposes parameters of two axes only*");
+  assert_refused (PATCHES ("w cc 16,16;Transpose - cc c1 perm=1,0;i s 16,16,1;Reshape - c1,s c2;"
+                           "Conv k t,c2 h"),
+                  two_patches, "*Reshape “c2”: Dyno cannot reshape (16, 16)*");
+  assert_refused (PATCHES ("w ee 1,1,16;i s 2,16,16;Expand e ee,s e1;Add sum t,e1 h"), two_patches,
+                  "*Expand “e”: Dyno expands parameters over the samples only*");
+}
+
+/* Runs of channels that no op asks for by themselves cost nothing. */
+static void
+test_runs (void)
+{
+  assert_builds (PATCHES ("i s 2,16,2,8;Reshape - t,s r;i at 0;Gather - r,at u axis=2;i to 1;"
+                          "Gather - r,to v axis=2;Concat - v,u h axis=2"),
+                 two_patches, PATCH_OPS "channels channels concat global_avg_pool linear", NULL);
+  assert_builds (PATCHES ("i s 2,16,2,8;Reshape - t,s r;Split - r u,v axis=2;i ax 2,;"
+                          "Squeeze - u,ax u1;Relu - u1 u2;Concat - u2,u2 h axis=2"),
+                 two_patches, PATCH_OPS "channels relu concat global_avg_pool linear", NULL);
+  assert_refused (PATCHES ("i at 3;Gather g t,at h axis=1"), two_patches,
+                  "*Gather “g”: Dyno takes *");
+  assert_refused (PATCHES ("i at 16;Gather g t,at h axis=1"), two_patches,
+                  "*Gather “g”: index 16*");
+  assert_refused (PATCHES ("i at 0,1;Gather g t,at h axis=1"), two_patches, "*Gather “g”: *");
 }
 
 /* A file that was exported for a batch of 1 has 1 in its shapes. */
@@ -478,6 +627,11 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);
+  g_test_add_func ("/nn/import/attention", test_attention);
+  g_test_add_func ("/nn/import/attentions-that-are-refused", test_attention_refusals);
+  g_test_add_func ("/nn/import/class-token", test_class_token);
+  g_test_add_func ("/nn/import/views-of-parameters", test_views_of_parameters);
+  g_test_add_func ("/nn/import/runs-of-channels", test_runs);
   g_test_add_func ("/nn/import/fixed-batch", test_fixed_batch);
   g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
   g_test_add_func ("/nn/import/trains", test_trains);

@@ -31,6 +31,12 @@ count_keys (const ReferenceAttention *s, guint32 n)
   return s->valid ? s->valid[n] : s->t;
 }
 
+static double
+scale (const ReferenceAttention *s)
+{
+  return s->scale > 0 ? s->scale : 1 / sqrt (s->d);
+}
+
 /* The probabilities of query t. */
 static void
 softmax (const ReferenceAttention *s, const double *qkv, guint32 n, guint32 t, guint32 head,
@@ -39,8 +45,7 @@ softmax (const ReferenceAttention *s, const double *qkv, guint32 n, guint32 t, g
   double most = -INFINITY, sum = 0;
   for (guint32 u = 0; u < count_keys (s, n); u++)
     {
-      p[u] =
-          dot (qkv + place (s, n, t, 0, head), qkv + place (s, n, u, 1, head), s->d) / sqrt (s->d);
+      p[u] = dot (qkv + place (s, n, t, 0, head), qkv + place (s, n, u, 1, head), s->d) * scale (s);
       most = MAX (most, p[u]);
     }
   for (guint32 u = 0; u < count_keys (s, n); u++)
@@ -87,7 +92,7 @@ reference_attention_backward (const ReferenceAttention *s, const double *qkv, co
             }
           for (guint32 u = 0; u < count_keys (s, n); u++)
             {
-              double ds = p[u] * (dp[u] - mean) / sqrt (s->d);
+              double ds = p[u] * (dp[u] - mean) * scale (s);
               gsize k = place (s, n, u, 1, head), v = place (s, n, u, 2, head);
               for (guint32 i = 0; i < s->d; i++)
                 {

@@ -9,6 +9,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, t, heads, d;
   const guint32 *valid; /* keys that count, of each sample; NULL: all */
+  double scale;         /* of the scores; 0: 1 / sqrt (D) */
 } ReferenceAttention;
 
 void reference_attention_forward (const ReferenceAttention *s, const double *qkv, double *y);

@@ -129,4 +129,10 @@ gboolean dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_mean_step (DynoOnnxWriter *o, const DynoNode *node);
 
+/* --- transformers (onnx-tokens.c) ------------------------------------------------------------- */
+
+gboolean dyno_onnx_emit_tokens (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_attention (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_first_step (DynoOnnxWriter *o, const DynoNode *node);
+
 G_END_DECLS

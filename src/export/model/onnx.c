@@ -39,6 +39,9 @@ static const struct {
   { "lstm", dyno_onnx_emit_lstm },
   { "last_step", dyno_onnx_emit_last_step },
   { "mean_step", dyno_onnx_emit_mean_step },
+  { "tokens", dyno_onnx_emit_tokens },
+  { "attention", dyno_onnx_emit_attention },
+  { "first_step", dyno_onnx_emit_first_step },
 };
 
 /* --- input ------------------------------------------------------------------------------------ */

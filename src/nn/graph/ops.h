@@ -161,11 +161,12 @@ DynoTensor *dyno_lstm (DynoGraph *graph, DynoTensor *x, const char *name,
 typedef struct {
   guint32 heads;
   DynoSequence sequence; /* tokens that count as keys; lengths take h = 1 */
+  double scale;          /* of the scores; 0: 1 / sqrt (D) */
 } DynoAttentionParams;
 
 /* Softmax attention without dropout over T = H * W tokens: (N, H, W, 3 C) -> (N, H, W, C), C =
  * heads * D, D a multiple of 8 up to 128.  A token's values are q, k and v, each [head][D], as one
- * linear layer makes them (timm's qkv, PyTorch's in_proj); scores are q . k / sqrt (D).  Memory
+ * linear layer makes them (timm's qkv, PyTorch's in_proj); scores are q . k * scale.  Memory
  * grows with T, work with its square.  Tokens that do not count are no keys; their own rows of the
  * output hold what they see, as PyTorch's with key_padding_mask.  Errors: SHAPE; at lowering
  * UNSUPPORTED, where a CPU runs so many tokens. */

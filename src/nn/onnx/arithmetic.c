@@ -33,14 +33,14 @@ is_channels (const DynoImportValue *value, guint axis)
 /* TRUE: a parameter has one value for each channel of x: all its axes are 1 but the one that is x's
  * channels, counted from the end. */
 static gboolean
-is_by_channel (const DynoImportValue *x, const DynoOnnxValue *parameter)
+is_by_channel (const DynoImportValue *x, const DynoImportValue *parameter)
 {
   guint n = x->view.n_dims, found = G_MAXUINT;
 
   if (parameter->n_dims > n)
     return FALSE;
   for (guint i = 0; i < parameter->n_dims; i++)
-    if (parameter->dims[i].value != 1)
+    if (parameter->dims[i] != 1)
       {
         if (found != G_MAXUINT)
           return FALSE;
@@ -48,7 +48,7 @@ is_by_channel (const DynoImportValue *x, const DynoOnnxValue *parameter)
       }
   if (found == G_MAXUINT)
     return FALSE;
-  gint64 count = parameter->dims[found - (n - parameter->n_dims)].value;
+  gint64 count = parameter->dims[found - (n - parameter->n_dims)];
   return count == (gint64) x->tensor->c && is_channels (x, found);
 }
 
@@ -67,10 +67,10 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
 
   if (!x)
     return FALSE;
-  if (weight->parameter->n_dims > G_N_ELEMENTS (dims)
-      || !dyno_import_parameter (import, node, parameter, weight->parameter->n_dims, dims))
+  if (weight->n_dims > G_N_ELEMENTS (dims)
+      || !dyno_import_parameter (import, node, parameter, weight->n_dims, dims))
     return FALSE;
-  if (!is_by_channel (x, weight->parameter))
+  if (!is_by_channel (x, weight))
     return dyno_import_refuse (import, node, "its parameter “%s” is not one value a channel",
                                weight->parameter->name);
   DynoTensor *y = op (import->graph, x->tensor, dyno_import_shown_name (node), init);
@@ -235,43 +235,50 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
       NULL);
 }
 
-/* Output k: channels of input 0, which has all its channels at an axis. */
+/* Output k: elements [begin, end) of an axis of input 0. */
 static gboolean
-append_channels (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
-                 guint axis, guint32 begin, guint32 count)
+append_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x, guint axis,
+            guint64 begin, guint64 end)
 {
-  const DynoView view = with_channels (x, axis, count);
+  guint32 count = (guint32) (end - begin);
 
+  if (!is_channels (x, axis) || x->view.begin > 0 || count == x->tensor->c)
+    return dyno_import_run (import, node, k, x, axis, begin, end);
+  const DynoView view = with_channels (x, axis, count);
   return dyno_import_output (
-      import, node, k, dyno_channels (import->graph, x->tensor, node->outputs[k], begin, count),
-      &view, NULL);
+      import, node, k,
+      dyno_channels (import->graph, x->tensor, node->outputs[k], (guint32) begin, count), &view,
+      NULL);
 }
 
 /* Runs of channels, of the sizes of input 1 (until opset 12 an attribute), or all alike. */
 gboolean
 dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
 {
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  DynoImportValue *x = dyno_import_viewed (import, node, 0);
   const DynoConstant *sizes = dyno_import_numbers (import, node, 1, "split");
   guint axis;
-  guint32 begin = 0;
+  guint64 begin = 0;
 
   if (!x || !take_axis (import, node, x->view.n_dims, 0, &axis))
     return FALSE;
-  if (!is_channels (x, axis) || (sizes && sizes->count != node->n_outputs))
-    return dyno_import_refuse (import, node, "Dyno splits channels only");
-  guint32 alike = (x->tensor->c + node->n_outputs - 1) / node->n_outputs;
+  if (sizes && sizes->count != node->n_outputs)
+    return dyno_import_refuse (import, node, "it has %u sizes for %u outputs", sizes->count,
+                               node->n_outputs);
+  guint64 all = dyno_view_dim (&x->view, axis),
+          alike = (all + node->n_outputs - 1) / node->n_outputs;
   for (guint k = 0; k < node->n_outputs; k++)
     {
-      gint64 count = sizes ? dyno_constant_int (sizes, k) : MIN (alike, x->tensor->c - begin);
-      if (count < 1 || count > (gint64) (x->tensor->c - begin))
-        return dyno_import_refuse (import, node, "its sizes do not fit %u channels", x->tensor->c);
-      if (*node->outputs[k])
-        append_channels (import, node, k, x, axis, begin, (guint32) count);
-      begin += (guint32) count;
+      gint64 count = sizes ? dyno_constant_int (sizes, k) : (gint64) MIN (alike, all - begin);
+      if (count < 1 || (guint64) count > all - begin)
+        return dyno_import_refuse (import, node, "its sizes do not fit %" G_GUINT64_FORMAT, all);
+      if (*node->outputs[k]
+          && !append_run (import, node, k, x, axis, begin, begin + (guint64) count))
+        return FALSE;
+      begin += (guint64) count;
     }
-  return begin == x->tensor->c
-         || dyno_import_refuse (import, node, "its sizes do not fit %u channels", x->tensor->c);
+  return begin == all
+         || dyno_import_refuse (import, node, "its sizes do not fit %" G_GUINT64_FORMAT, all);
 }
 
 /* A run of channels; lists of numbers are folded. */
@@ -280,7 +287,7 @@ dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
 {
   if (is_number (dyno_import_input (import, node, 0)))
     return dyno_import_fold (import, node);
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  DynoImportValue *x = dyno_import_viewed (import, node, 0);
   const DynoConstant *starts = dyno_import_numbers (import, node, 1, "starts"),
                      *ends = dyno_import_numbers (import, node, 2, "ends"),
                      *axes = dyno_import_numbers (import, node, 3, "axes"),
@@ -291,15 +298,15 @@ dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
   if (!starts || !ends || starts->count != 1 || ends->count != 1 || (axes && axes->count != 1)
       || (steps && (steps->count != 1 || dyno_constant_int (steps, 0) != 1)))
     return dyno_import_refuse (import, node, "Dyno slices one axis, without gaps");
-  gint64 axis = axes ? dyno_constant_int (axes, 0) : 0, n = x->tensor->c,
-         begin = dyno_constant_int (starts, 0), end = dyno_constant_int (ends, 0);
+  gint64 axis = axes ? dyno_constant_int (axes, 0) : 0, begin = dyno_constant_int (starts, 0),
+         end = dyno_constant_int (ends, 0);
   axis += axis < 0 ? (gint64) x->view.n_dims : 0;
-  if (axis < 0 || axis >= (gint64) x->view.n_dims || !is_channels (x, (guint) axis))
-    return dyno_import_refuse (import, node, "Dyno slices channels only");
+  if (axis < 0 || axis >= (gint64) x->view.n_dims)
+    return dyno_import_refuse (import, node, "its axis is out of range");
+  gint64 n = (gint64) dyno_view_dim (&x->view, (guint) axis);
   begin = CLAMP (begin < 0 ? begin + n : begin, 0, n);
   end = CLAMP (end < 0 ? end + n : end, 0, n);
   if (end <= begin)
-    return dyno_import_refuse (import, node, "it takes no channels");
-  return append_channels (import, node, 0, x, (guint) axis, (guint32) begin,
-                          (guint32) (end - begin));
+    return dyno_import_refuse (import, node, "it takes nothing");
+  return append_run (import, node, 0, x, (guint) axis, (guint64) begin, (guint64) end);
 }

@@ -3,21 +3,22 @@
 #include <string.h>
 
 static guint32
-axis_extent (const DynoTensor *tensor, char axis)
+axis_extent (const DynoTensor *tensor, guint32 batch, char axis)
 {
-  return axis == 'N' ? tensor->n : axis == 'H' ? tensor->h : axis == 'W' ? tensor->w : tensor->c;
+  return axis == 'N' ? batch : axis == 'H' ? tensor->h : axis == 'W' ? tensor->w : tensor->c;
 }
 
 void
-dyno_view_init (DynoView *view, const DynoTensor *tensor, const char *form)
+dyno_view_init (DynoView *view, const DynoTensor *tensor, guint32 batch, const char *form)
 {
   guint n = 0;
 
   memset (view, 0, sizeof *view);
+  view->batch = batch;
   view->n_dims = 1;
   for (const char *at = form; *at; at++)
     {
-      guint32 extent = *at == ' ' ? 1 : axis_extent (tensor, *at);
+      guint32 extent = *at == ' ' ? 1 : axis_extent (tensor, batch, *at);
       if (*at == ' ')
         view->end[view->n_dims++ - 1] = n;
       else if (extent > 1)
@@ -41,7 +42,8 @@ count_parts (const DynoView *view)
 gboolean
 dyno_view_equal (const DynoView *a, const DynoView *b)
 {
-  if (a->n_dims != b->n_dims || memcmp (a->end, b->end, a->n_dims * sizeof *a->end) != 0)
+  if (a->n_dims != b->n_dims || a->begin != b->begin
+      || memcmp (a->end, b->end, a->n_dims * sizeof *a->end) != 0)
     return FALSE;
   for (guint i = 0; i < count_parts (a); i++)
     if (a->parts[i].axis != b->parts[i].axis || a->parts[i].extent != b->parts[i].extent
@@ -57,9 +59,9 @@ dyno_view_is (const DynoView *view, const DynoTensor *tensor, const char *form)
   DynoView wanted;
 
   for (const char *axis = axes; *axis; axis++)
-    if (!strchr (form, *axis) && axis_extent (tensor, *axis) > 1)
+    if (!strchr (form, *axis) && axis_extent (tensor, view->batch, *axis) > 1)
       return FALSE;
-  dyno_view_init (&wanted, tensor, form);
+  dyno_view_init (&wanted, tensor, view->batch, form);
   return dyno_view_equal (view, &wanted);
 }
 
@@ -87,7 +89,7 @@ dyno_view_count (const DynoView *view)
 static void
 join (DynoView *view)
 {
-  DynoView joined = { .n_dims = view->n_dims };
+  DynoView joined = { .batch = view->batch, .begin = view->begin, .n_dims = view->n_dims };
   guint n = 0;
 
   for (guint axis = 0; axis < view->n_dims; axis++)
@@ -108,9 +110,51 @@ join (DynoView *view)
 }
 
 gboolean
+dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end)
+{
+  guint first = begin_of (view, axis);
+  DynoViewPart *part = &view->parts[first];
+  guint64 rest = 1;
+
+  if (first == view->end[axis] || part->axis != 'C' || end <= begin
+      || end > dyno_view_dim (view, axis))
+    return FALSE;
+  for (guint i = first + 1; i < view->end[axis]; i++)
+    rest *= view->parts[i].extent;
+  if (begin % rest != 0 || end % rest != 0)
+    return FALSE;
+  view->begin += (guint32) (begin / rest) * part->stride;
+  part->extent = (guint32) ((end - begin) / rest);
+  if (part->extent > 1)
+    return TRUE;
+  /* Parts of extent 1 are left out. */
+  guint total = count_parts (view);
+  memmove (part, part + 1, (total - first - 1) * sizeof *part);
+  for (guint i = axis; i < view->n_dims; i++)
+    view->end[i]--;
+  return TRUE;
+}
+
+gboolean
+dyno_view_is_run (const DynoView *view, guint32 *count)
+{
+  guint64 most = 0;
+
+  *count = 1;
+  for (guint i = 0; i < count_parts (view); i++)
+    if (view->parts[i].axis == 'C')
+      {
+        *count *= view->parts[i].extent;
+        most += (guint64) (view->parts[i].extent - 1) * view->parts[i].stride;
+      }
+  /* Different parts have different elements: as many within as many places are all of them. */
+  return most + 1 == *count;
+}
+
+gboolean
 dyno_view_reshape (DynoView *view, const gint64 *dims, guint n_dims)
 {
-  DynoView made = { .n_dims = n_dims };
+  DynoView made = { .batch = view->batch, .begin = view->begin, .n_dims = n_dims };
   guint n = 0, from = 0, total = count_parts (view);
   DynoViewPart rest = { 0, 1, 1 }; /* of a part that was split */
 
@@ -145,7 +189,7 @@ dyno_view_reshape (DynoView *view, const gint64 *dims, guint n_dims)
 void
 dyno_view_transpose (DynoView *view, const guint *perm)
 {
-  DynoView made = { .n_dims = view->n_dims };
+  DynoView made = { .batch = view->batch, .begin = view->begin, .n_dims = view->n_dims };
   guint n = 0;
 
   for (guint axis = 0; axis < view->n_dims; axis++)

@@ -7,6 +7,12 @@
  * certain form asks for the form by dyno_view_is.  Parts of extent 1 are left out, so that Squeeze
  * and Unsqueeze are a Reshape as well.
  *
+ * The batch of a view is that of the file, whatever the graph's is: exports have their batch in the
+ * numbers of their shapes, (24, 197, 64) for 2 samples of 12 heads.  No op moves elements from one
+ * sample to another, so the parts of the axis N are as good as the graph's.
+ *
+ * A view may be of a run of channels only, those from `begin`.
+ *
  * A view is a plain value: copy it by assignment. */
 #pragma once
 #include "graph.h"
@@ -23,6 +29,8 @@ typedef struct {
 } DynoViewPart;
 
 typedef struct {
+  guint32 batch; /* extent of the axis N */
+  guint32 begin; /* channels of the tensor before the first that is seen */
   guint n_dims;
   guint end[DYNO_VIEW_MAX_DIMS]; /* axis i has the parts from end[i - 1] (0 for i = 0) to end[i] */
   DynoViewPart parts[DYNO_VIEW_MAX_PARTS + 1]; /* one more where channels come into being */
@@ -30,13 +38,19 @@ typedef struct {
 
 /* The view of a tensor in which each word of form is an axis: "N C H W", "N CHW", "N W C".  Axes of
  * the tensor that the form leaves out have the extent 1. */
-void dyno_view_init (DynoView *view, const DynoTensor *tensor, const char *form);
-/* TRUE: the view is the tensor's view of that form. */
+void dyno_view_init (DynoView *view, const DynoTensor *tensor, guint32 batch, const char *form);
+/* TRUE: the view is the tensor's view of that form, of all channels. */
 gboolean dyno_view_is (const DynoView *view, const DynoTensor *tensor, const char *form);
 gboolean dyno_view_equal (const DynoView *a, const DynoView *b);
 
 guint64 dyno_view_dim (const DynoView *view, guint axis);
 guint64 dyno_view_count (const DynoView *view);
+
+/* Keeps the elements from `begin` to before `end` of an axis.  FALSE: they are no run of the axis'
+ * first part, or that is none of channels; the view is unchanged. */
+gboolean dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end);
+/* TRUE: the view has the channels [begin, begin + *count) of its tensor, all of them. */
+gboolean dyno_view_is_run (const DynoView *view, guint32 *count);
 
 /* Gives the view other axes over the same elements in the same order.  FALSE: the extents are not
  * as many elements, or an axis would begin inside of a part at a place that no part can be split

@@ -26,52 +26,20 @@ static gboolean
 take_weight (DynoImport *import, const DynoOnnxNode *node, Layer *layer)
 {
   guint32 dims[2], bias = 0;
+  gboolean transposed;
 
-  if (!dyno_import_parameter (import, node, 1, 2, dims)
+  if (!dyno_import_matrix (import, node, 1, dims, &transposed)
       || (layer->bias >= 0 && !dyno_import_parameter (import, node, (guint) layer->bias, 1, &bias)))
     return FALSE;
   layer->in = dims[layer->in_first ? 0 : 1];
   layer->out = dims[layer->in_first ? 1 : 0];
+  layer->in_first ^= transposed;
   if (layer->bias >= 0 && bias != layer->out)
     return dyno_import_refuse (import, node, "its bias has %u values for %u outputs", bias,
                                layer->out);
   if (node == import->head)
     layer->out = import->n_outputs;
   return TRUE;
-}
-
-gboolean
-dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
-{
-  static const char *const forms[] = { "N C", "N CHW", NULL };
-  guint form, first = import->graph->parameters->len;
-  DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
-  Layer layer = { .in_first = dyno_import_int (node, "transB", 0) == 0,
-                  .flattened = form != 0,
-                  .bias = node->n_inputs > 2 && *node->inputs[2] ? 2 : -1 };
-
-  if (!x || !take_weight (import, node, &layer))
-    return FALSE;
-  if (dyno_import_int (node, "transA", 0) != 0 || dyno_import_float (node, "alpha", 1) != 1
-      || (layer.bias >= 0 && dyno_import_float (node, "beta", 1) != 1))
-    return dyno_import_refuse (import, node,
-                               "only transA 0, alpha 1 and beta 1 are a linear layer");
-  if ((guint64) x->tensor->h * x->tensor->w * x->tensor->c != layer.in)
-    {
-      g_autofree char *shape = dyno_view_print (&x->view);
-      return dyno_import_refuse (
-          import, node,
-          "its weight takes %u values a sample, its input is %s; if the network was "
-          "exported for another size, set image_size to that",
-          layer.in, shape);
-    }
-  if (layer.flattened && layer.in_first)
-    return dyno_import_refuse (import, node,
-                               "after Flatten its weight must be (outputs, inputs), transB 1");
-  g_autofree char *name = dyno_import_name (node, 1);
-  DynoTensor *y = append (import, x->tensor, name, &layer);
-  dyno_import_name_parameters (import, node, first, 1);
-  return dyno_import_output (import, node, 0, y, NULL, "N C");
 }
 
 /* TRUE: the last axis of the view is all of C. */
@@ -87,18 +55,22 @@ ends_in_channels (const DynoImportValue *x)
 }
 
 /* x with its last axis through the layer, whose weight is the node's input 1, as the output of
- * `last`; bias_node NULL: without bias. */
+ * `last`; bias_node NULL: without bias.  Of a head the bias was looked at with its weight. */
 static gboolean
-read_matmul (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bias_node,
-             guint bias, const DynoOnnxNode *last, DynoImportValue *x)
+read_rows (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bias_node, guint bias,
+           const DynoOnnxNode *last, DynoImportValue *x)
 {
   guint first = import->graph->parameters->len;
-  Layer layer = { .in_first = TRUE, .bias = -1 };
+  gboolean gemm = g_str_equal (node->op_type, "Gemm");
+  Layer layer = { .in_first = !gemm || dyno_import_int (node, "transB", 0) == 0, .bias = -1 };
   guint32 n_bias = 0;
 
   if (!take_weight (import, node, &layer)
       || (bias_node && !dyno_import_parameter (import, bias_node, bias, 1, &n_bias)))
     return FALSE;
+  if (bias_node && node != import->head && n_bias != layer.out)
+    return dyno_import_refuse (import, node, "its bias has %u values for %u outputs", n_bias,
+                               layer.out);
   if (!ends_in_channels (x) || x->tensor->c != layer.in)
     {
       g_autofree char *shape = dyno_view_print (&x->view);
@@ -108,7 +80,7 @@ read_matmul (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *b
                                  layer.in, shape);
     }
   layer.bias = bias_node ? 0 : -1;
-  g_autofree char *name = dyno_import_name (node, 1);
+  g_autofree char *name = dyno_import_layer_name (import, node, 1);
   DynoTensor *y = append (import, x->tensor, name, &layer);
   if (!y)
     return dyno_import_output (import, last, 0, NULL, NULL, NULL);
@@ -122,13 +94,54 @@ read_matmul (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *b
   return dyno_import_output (import, last, 0, y, &view, NULL);
 }
 
+gboolean
+dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
+{
+  static const char *const forms[] = { "N C", "N CHW", NULL };
+  gboolean has_bias = node->n_inputs > 2 && *node->inputs[2];
+  guint form, first = import->graph->parameters->len;
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+
+  if (!x)
+    return FALSE;
+  if (dyno_import_int (node, "transA", 0) != 0 || dyno_import_float (node, "alpha", 1) != 1
+      || (has_bias && dyno_import_float (node, "beta", 1) != 1))
+    return dyno_import_refuse (import, node,
+                               "only transA 0, alpha 1 and beta 1 are a linear layer");
+  /* Rows of a sample, as the tokens of a transformer in one axis with the samples. */
+  if ((guint64) x->tensor->h * x->tensor->w > 1 && x->view.n_dims == 2 && ends_in_channels (x))
+    return read_rows (import, node, has_bias ? node : NULL, 2, node, x);
+  x = dyno_import_tensor_as (import, node, 0, forms, &form);
+  Layer layer = { .in_first = dyno_import_int (node, "transB", 0) == 0,
+                  .flattened = form != 0,
+                  .bias = has_bias ? 2 : -1 };
+  if (!x || !take_weight (import, node, &layer))
+    return FALSE;
+  if ((guint64) x->tensor->h * x->tensor->w * x->tensor->c != layer.in)
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (
+          import, node,
+          "its weight takes %u values a sample, its input is %s; if the network was "
+          "exported for another size, set image_size to that",
+          layer.in, shape);
+    }
+  if (layer.flattened && layer.in_first)
+    return dyno_import_refuse (import, node,
+                               "after Flatten its weight must be (outputs, inputs), transB 1");
+  g_autofree char *name = dyno_import_layer_name (import, node, 1);
+  DynoTensor *y = append (import, x->tensor, name, &layer);
+  dyno_import_name_parameters (import, node, first, 1);
+  return dyno_import_output (import, node, 0, y, NULL, "N C");
+}
+
 /* The last axis of x by a parameter (in, out). */
 gboolean
 dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node)
 {
   DynoImportValue *x = dyno_import_tensor (import, node, 0);
 
-  return x && read_matmul (import, node, NULL, 0, node, x);
+  return x && read_rows (import, node, NULL, 0, node, x);
 }
 
 /* The same, and Add of a parameter (out). */
@@ -136,5 +149,5 @@ gboolean
 dyno_import_biased_matmul (DynoImport *import, const DynoOnnxNode *node,
                            const DynoImportPattern *pattern, DynoImportValue *x)
 {
-  return read_matmul (import, pattern->weight_node, pattern->bias_node, pattern->bias, node, x);
+  return read_rows (import, pattern->weight_node, pattern->bias_node, pattern->bias, node, x);
 }

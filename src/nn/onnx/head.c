@@ -24,6 +24,17 @@ find_parameter (const DynoOnnxModel *model, const char *name)
   return NULL;
 }
 
+/* The parameter that is the weight of a layer; *transposed: by way of a Transpose.  NULL: none is. */
+static const DynoOnnxValue *
+find_weight (const DynoOnnxModel *model, const DynoOnnxNode *layer, gboolean *transposed)
+{
+  const char *name = layer->n_inputs > 1 ? layer->inputs[1] : "";
+  const DynoOnnxNode *made = find_producer (model, name);
+
+  *transposed = made && g_str_equal (made->op_type, "Transpose") && made->n_inputs > 0;
+  return find_parameter (model, *transposed ? made->inputs[0] : name);
+}
+
 /* TRUE: a value is a parameter, or a short vector that may be one. */
 static gboolean
 is_parameter (const DynoOnnxModel *model, const char *name)
@@ -51,6 +62,7 @@ dyno_import_find_head (const DynoOnnxModel *model, gboolean *is_linear)
                                          "GlobalMaxPool", "Cast",       NULL };
   static const char *const bends[] = { "Relu", "Sigmoid", NULL };
   const DynoOnnxNode *node = find_producer (model, model->outputs[0].name);
+  gboolean transposed;
 
   *is_linear = TRUE;
   while (node && node->n_inputs > 0)
@@ -58,7 +70,7 @@ dyno_import_find_head (const DynoOnnxModel *model, gboolean *is_linear)
       gboolean add = g_str_equal (node->op_type, "Add") && node->n_inputs == 2;
       *is_linear = *is_linear && !is_one_of (node, bends);
       if (is_one_of (node, layers))
-        return node->n_inputs > 1 && find_parameter (model, node->inputs[1]) ? node : NULL;
+        return find_weight (model, node, &transposed) ? node : NULL;
       if (add && is_parameter (model, node->inputs[0]))
         node = find_producer (model, node->inputs[1]);
       else if (is_one_of (node, between) || (add && is_parameter (model, node->inputs[1])))
@@ -72,9 +84,9 @@ dyno_import_find_head (const DynoOnnxModel *model, gboolean *is_linear)
 guint32
 dyno_import_count_outputs (const DynoOnnxModel *model)
 {
-  gboolean is_linear;
+  gboolean is_linear, transposed = FALSE;
   const DynoOnnxNode *head = dyno_import_find_head (model, &is_linear);
-  const DynoOnnxValue *weight = head ? find_parameter (model, head->inputs[1]) : NULL;
+  const DynoOnnxValue *weight = head ? find_weight (model, head, &transposed) : NULL;
   /* The weight of a convolution, and of a Gemm with transB, is (outputs, inputs); others are
    * (inputs, outputs). */
   gboolean first =
@@ -82,6 +94,6 @@ dyno_import_count_outputs (const DynoOnnxModel *model)
 
   if (!weight || weight->n_dims < 2)
     return 0;
-  gint64 n = weight->dims[first ? 0 : 1].value;
+  gint64 n = weight->dims[first != transposed ? 0 : 1].value;
   return n > 0 && n <= G_MAXINT32 ? (guint32) n : 0;
 }

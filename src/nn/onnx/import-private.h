@@ -24,6 +24,10 @@ typedef struct {
   DynoView view;      /* of tensor */
   DynoConstant *constant;
   const DynoOnnxValue *parameter;
+  /* Axes of the parameter as the value has them, after Reshape and such, and Transpose. */
+  guint n_dims;
+  gint64 dims[DYNO_VIEW_MAX_DIMS];
+  gboolean transposed;  /* its two axes */
   DynoOnnxValue vector; /* of a parameter that is an initialiser */
   DynoOnnxDim vector_dim;
   gboolean refused; /* its node was */
@@ -35,7 +39,7 @@ typedef struct {
   DynoGraph *graph;
   const DynoOnnxModel *model;
   guint32 n_outputs;        /* of the head */
-  gint64 file_batch;        /* of the file's input, where it is a number; 0: it is not */
+  guint32 batch;            /* of views: that of the file's input, where it is a number */
   const DynoOnnxNode *head; /* gets n_outputs outputs instead of its own; NULL: none */
   GHashTable *values;       /* name to DynoImportValue */
   GHashTable *readers;      /* name of a value to the number of its readers, the output too */
@@ -55,16 +59,31 @@ void dyno_import_note (DynoImport *import, const char *format, ...) G_GNUC_PRINT
 
 /* Input i; NULL: it is left out. */
 DynoImportValue *dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i);
-/* Input i where it is a tensor; NULL: it is none, which was refused. */
+/* NULL: there is none of the name. */
+DynoImportValue *dyno_import_find_value (DynoImport *import, const char *name);
+/* Input i where it is a tensor; NULL: it is none, which was refused.  A run of channels that was
+ * sliced off becomes a tensor of its own. */
 DynoImportValue *dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* The same for readers that only change the view, which leave such a run as it is. */
+DynoImportValue *dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* Makes such a run of channels a tensor; FALSE: its elements are no run, or the graph has failed. */
+gboolean dyno_import_settle (DynoImport *import, DynoImportValue *value);
 /* The same where the view has one of the forms (dyno_view_is; NULL-terminated); *form is its
  * index. */
 DynoImportValue *dyno_import_tensor_as (DynoImport *import, const DynoOnnxNode *node, guint i,
                                         const char *const *forms, guint *form);
-/* Input i where it is a parameter of n_dims axes, copied to dims; FALSE: it is none, which was
- * refused. */
+/* Input i where it is a parameter of n_dims axes, copied to dims; FALSE: it is none, or another
+ * node has it, or its axes were transposed, which was refused. */
 gboolean dyno_import_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims,
                                 guint32 *dims);
+/* The same of a matrix, where *transposed says that the file has its axes the other way round. */
+gboolean dyno_import_matrix (DynoImport *import, const DynoOnnxNode *node, guint i, guint32 *dims,
+                             gboolean *transposed);
+/* TRUE: input i is a parameter, and not the numbers of a file without weights too. */
+gboolean dyno_import_is_parameter (DynoImport *import, const DynoOnnxNode *node, guint i);
+/* Gives output 0 the parameter of input i with other axes. */
+gboolean dyno_import_output_parameter (DynoImport *import, const DynoOnnxNode *node, guint i,
+                                       const gint64 *dims, guint n_dims, gboolean transposed);
 
 /* Attributes; unless the node has one of that name and type, the other value. */
 gint64 dyno_import_int (const DynoOnnxNode *node, const char *name, gint64 otherwise);
@@ -83,6 +102,9 @@ gboolean dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint
                              DynoTensor *tensor, const DynoView *view, const char *form);
 gboolean dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node,
                                       DynoConstant *constant);
+/* Output k: the elements [begin, end) of an axis of x, in runs.c. */
+gboolean dyno_import_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
+                          guint axis, guint64 begin, guint64 end);
 /* Gives output 0 the value of input i. */
 gboolean dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* TRUE: output 0 is the network's output. */
@@ -95,6 +117,8 @@ const char *dyno_import_shown_name (const DynoOnnxNode *node);
 /* The name of the op that a node becomes: that of its module where the parameter i is named
  * "module.weight", as PyTorch does, else the node's own; g_free. */
 char *dyno_import_name (const DynoOnnxNode *node, guint i);
+/* The same where input i may be a parameter that other nodes have reshaped or transposed. */
+char *dyno_import_layer_name (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* Gives the parameters that were made since there were `first` of them the names and shapes of
  * inputs i, i + 1, ... of the node, which dyno_import_parameter has checked. */
 void dyno_import_name_parameters (DynoImport *import, const DynoOnnxNode *node, guint first,
@@ -105,6 +129,8 @@ void dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, g
 
 /* --- patterns (patterns.c) -------------------------------------------------------------------- */
 
+#define DYNO_IMPORT_MAX_FACTORS 4
+
 /* Several nodes that one op of Dyno replaces. */
 typedef struct _DynoImportPattern DynoImportPattern;
 struct _DynoImportPattern {
@@ -114,6 +140,16 @@ struct _DynoImportPattern {
   const DynoOnnxNode *weight_node, *bias_node;
   guint weight, bias; /* their inputs */
   double eps;
+  /* of an attention: names of its keys and values, and of the factors of its scores; of tokens: of
+   * the class token and of the positions */
+  const char *keys, *values;
+  struct {
+    const char *name;
+    gboolean divides;
+  } factors[DYNO_IMPORT_MAX_FACTORS];
+  guint n_factors;
+  gint64 axis;         /* of an attention's softmax */
+  gboolean keeps_runs; /* x may be of a run of channels that was sliced off */
   /* Sets the output of the pattern's last node; x: the value of input. */
   gboolean (*read) (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
                     DynoImportValue *x);
@@ -123,6 +159,10 @@ gboolean dyno_import_biased_matmul (DynoImport *import, const DynoOnnxNode *node
                                     const DynoImportPattern *pattern, DynoImportValue *x);
 gboolean dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
                                          const DynoImportPattern *pattern, DynoImportValue *x);
+gboolean dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
+                                const DynoImportPattern *pattern, DynoImportValue *q);
+gboolean dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node,
+                             const DynoImportPattern *pattern, DynoImportValue *x);
 
 /* Finds the patterns of the model: fills `patterns` and `absorbed`. */
 void dyno_import_find_patterns (DynoImport *import);
@@ -161,8 +201,10 @@ gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_concat (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_split (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_slice (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_gather (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_identity (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_cast (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_expand (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node);

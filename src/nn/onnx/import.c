@@ -50,8 +50,8 @@ dyno_import_note (DynoImport *import, const char *format, ...)
   va_end (arguments);
 }
 
-static DynoImportValue *
-find_value (DynoImport *import, const char *name)
+DynoImportValue *
+dyno_import_find_value (DynoImport *import, const char *name)
 {
   return *name ? g_hash_table_lookup (import->values, name) : NULL;
 }
@@ -59,13 +59,13 @@ find_value (DynoImport *import, const char *name)
 DynoImportValue *
 dyno_import_input (DynoImport *import, const DynoOnnxNode *node, guint i)
 {
-  return i < node->n_inputs ? find_value (import, node->inputs[i]) : NULL;
+  return i < node->n_inputs ? dyno_import_find_value (import, node->inputs[i]) : NULL;
 }
 
 /* Moves the channels of a value to where its view has them, where (groups, C / groups) was
  * transposed: ShuffleNet's Reshape, Transpose and Reshape. */
 static void
-settle (DynoImport *import, DynoImportValue *value)
+settle_shuffle (DynoImport *import, DynoImportValue *value)
 {
   DynoView *view = &value->view;
 
@@ -90,21 +90,55 @@ settle (DynoImport *import, DynoImportValue *value)
     }
 }
 
-DynoImportValue *
-dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i)
+gboolean
+dyno_import_settle (DynoImport *import, DynoImportValue *value)
 {
-  DynoImportValue *value = dyno_import_input (import, node, i);
+  DynoView *view = &value->view;
+  guint32 count = 1;
 
-  if (value && value->tensor)
-    {
-      settle (import, value);
-      return value;
-    }
+  settle_shuffle (import, value);
+  if (!dyno_view_is_run (view, &count) || (guint64) view->begin + count > value->tensor->c)
+    return TRUE; /* its view has no form, for which its readers refuse it */
+  if (count == value->tensor->c)
+    return TRUE;
+  g_autofree char *name =
+      g_strdup_printf ("%s.channels%u", value->tensor->name, (guint) view->begin);
+  DynoTensor *run = dyno_channels (import->graph, value->tensor, name, view->begin, count);
+  if (!run)
+    return FALSE;
+  value->tensor = run;
+  view->begin = 0;
+  return TRUE;
+}
+
+static DynoImportValue *
+refuse_no_tensor (DynoImport *import, const DynoOnnxNode *node, guint i,
+                  const DynoImportValue *value)
+{
   dyno_import_refuse (import, node, "its input %u is %s, where a tensor is expected", i,
                       !value            ? "missing"
                       : value->constant ? "a constant"
                                         : "a parameter");
   return NULL;
+}
+
+DynoImportValue *
+dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  DynoImportValue *value = dyno_import_input (import, node, i);
+
+  if (!value || !value->tensor)
+    return refuse_no_tensor (import, node, i, value);
+  settle_shuffle (import, value);
+  return value;
+}
+
+DynoImportValue *
+dyno_import_tensor (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  DynoImportValue *value = dyno_import_viewed (import, node, i);
+
+  return value && dyno_import_settle (import, value) ? value : NULL;
 }
 
 DynoImportValue *
@@ -134,30 +168,72 @@ is_taken (const DynoGraph *graph, const char *name)
   return FALSE;
 }
 
-gboolean
-dyno_import_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims,
-                       guint32 *dims)
+/* The parameter of input i, whose axes are copied to dims; NULL: refused. */
+static const DynoImportValue *
+take_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims, guint32 *dims)
 {
   const DynoImportValue *value = dyno_import_input (import, node, i);
   const DynoOnnxValue *parameter = value ? value->parameter : NULL;
 
   if (!parameter)
-    return dyno_import_refuse (import, node, "its input %u is no parameter of the file", i);
-  if (parameter->n_dims != n_dims)
-    return dyno_import_refuse (import, node, "its parameter “%s” has %u axes, not %u",
-                               parameter->name, parameter->n_dims, n_dims);
+    {
+      dyno_import_refuse (import, node, "its input %u is no parameter of the file", i);
+      return NULL;
+    }
+  if (value->n_dims != n_dims)
+    {
+      dyno_import_refuse (import, node, "its parameter “%s” has %u axes, not %u", parameter->name,
+                          value->n_dims, n_dims);
+      return NULL;
+    }
   if (is_taken (import->graph, parameter->name))
-    return dyno_import_refuse (import, node, "it shares the parameter “%s” with another node",
-                               parameter->name);
+    {
+      dyno_import_refuse (import, node, "it shares the parameter “%s” with another node",
+                          parameter->name);
+      return NULL;
+    }
   for (guint k = 0; k < n_dims; k++)
     {
-      if (parameter->dims[k].value < 1 || parameter->dims[k].value > G_MAXINT32)
-        return dyno_import_refuse (import, node,
-                                   "its parameter “%s” has an axis of %" G_GINT64_FORMAT,
-                                   parameter->name, parameter->dims[k].value);
-      dims[k] = (guint32) parameter->dims[k].value;
+      if (value->dims[k] < 1 || value->dims[k] > G_MAXINT32)
+        {
+          dyno_import_refuse (import, node, "its parameter “%s” has an axis of %" G_GINT64_FORMAT,
+                              parameter->name, value->dims[k]);
+          return NULL;
+        }
+      dims[k] = (guint32) value->dims[k];
     }
-  return TRUE;
+  return value;
+}
+
+gboolean
+dyno_import_parameter (DynoImport *import, const DynoOnnxNode *node, guint i, guint n_dims,
+                       guint32 *dims)
+{
+  const DynoImportValue *value = take_parameter (import, node, i, n_dims, dims);
+
+  if (!value)
+    return FALSE;
+  return !value->transposed
+         || dyno_import_refuse (import, node, "its parameter “%s” is transposed",
+                                value->parameter->name);
+}
+
+gboolean
+dyno_import_matrix (DynoImport *import, const DynoOnnxNode *node, guint i, guint32 *dims,
+                    gboolean *transposed)
+{
+  const DynoImportValue *value = take_parameter (import, node, i, 2, dims);
+
+  *transposed = value && value->transposed;
+  return value != NULL;
+}
+
+gboolean
+dyno_import_is_parameter (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+
+  return value && value->parameter && !value->constant;
 }
 
 static const DynoOnnxAttribute *
@@ -216,7 +292,7 @@ dyno_import_numbers (DynoImport *import, const DynoOnnxNode *node, guint i, cons
     return NULL;
   /* The import keeps the numbers under a name that no value of the file has. */
   key = g_strdup_printf ("\n%p\n%s", (const void *) node, attribute);
-  DynoImportValue *kept = find_value (import, key);
+  DynoImportValue *kept = dyno_import_find_value (import, key);
   if (!kept)
     {
       const gint64 dims[] = { n };
@@ -239,6 +315,18 @@ add_value (DynoImport *import, const DynoOnnxNode *node, const char *name)
   return value;
 }
 
+/* One of more axes than are read has none here, and fits nowhere. */
+static void
+set_parameter (DynoImportValue *value, const DynoOnnxValue *parameter)
+{
+  value->parameter = parameter;
+  if (parameter->n_dims > G_N_ELEMENTS (value->dims))
+    return;
+  value->n_dims = parameter->n_dims;
+  for (guint i = 0; i < parameter->n_dims; i++)
+    value->dims[i] = parameter->dims[i].value;
+}
+
 gboolean
 dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k, DynoTensor *tensor,
                     const DynoView *view, const char *form)
@@ -250,7 +338,7 @@ dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k, DynoT
   if (tensor && view)
     value->view = *view;
   else if (tensor)
-    dyno_view_init (&value->view, tensor, form);
+    dyno_view_init (&value->view, tensor, import->batch, form);
   return TRUE;
 }
 
@@ -274,6 +362,24 @@ dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i)
   value->view = from->view;
   value->constant = from->constant ? dyno_constant_copy (from->constant) : NULL;
   value->parameter = from->parameter;
+  value->n_dims = from->n_dims;
+  memcpy (value->dims, from->dims, sizeof value->dims);
+  value->transposed = from->transposed;
+  return TRUE;
+}
+
+gboolean
+dyno_import_output_parameter (DynoImport *import, const DynoOnnxNode *node, guint i,
+                              const gint64 *dims, guint n_dims, gboolean transposed)
+{
+  const DynoImportValue *from = dyno_import_input (import, node, i);
+  DynoImportValue *value;
+
+  value = add_value (import, from->node, node->outputs[0]);
+  value->parameter = from->parameter;
+  value->n_dims = n_dims;
+  memcpy (value->dims, dims, n_dims * sizeof *dims);
+  value->transposed = transposed;
   return TRUE;
 }
 
@@ -289,6 +395,17 @@ char *
 dyno_import_name (const DynoOnnxNode *node, guint i)
 {
   const char *parameter = i < node->n_inputs ? node->inputs[i] : "";
+
+  if (g_str_has_suffix (parameter, ".weight") && strlen (parameter) > strlen (".weight"))
+    return g_strndup (parameter, strlen (parameter) - strlen (".weight"));
+  return g_strdup (dyno_import_shown_name (node));
+}
+
+char *
+dyno_import_layer_name (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+  const char *parameter = value && value->parameter ? value->parameter->name : "";
 
   if (g_str_has_suffix (parameter, ".weight") && strlen (parameter) > strlen (".weight"))
     return g_strndup (parameter, strlen (parameter) - strlen (".weight"));
@@ -315,10 +432,11 @@ void
 dyno_import_name_parameter (DynoImport *import, const DynoOnnxNode *node, guint index, guint i)
 {
   DynoParameter *parameter = g_ptr_array_index (import->graph->parameters, index);
+  const DynoOnnxValue *own = dyno_import_input (import, node, i)->parameter;
 
   g_free (parameter->name);
-  parameter->name = g_strdup (node->inputs[i]);
-  take_shape (parameter, dyno_import_input (import, node, i)->parameter);
+  parameter->name = g_strdup (own->name);
+  take_shape (parameter, own);
 }
 
 void
@@ -361,7 +479,7 @@ add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
                                    .has_shape = TRUE,
                                    .n_dims = 1,
                                    .dims = &value->vector_dim };
-  value->parameter = &value->vector;
+  set_parameter (value, &value->vector);
 }
 
 /* The axes of the file's input.  A sequence has its channels before its steps, as PyTorch's layers
@@ -387,12 +505,12 @@ add_values (DynoImport *import, DynoTensor *x)
 {
   const DynoOnnxModel *model = import->model;
   for (guint i = 1; i < model->n_inputs; i++)
-    add_value (import, NULL, model->inputs[i].name)->parameter = &model->inputs[i];
+    set_parameter (add_value (import, NULL, model->inputs[i].name), &model->inputs[i]);
   for (guint i = 0; i < model->n_initializers; i++)
     add_initializer (import, &model->initializers[i]);
   DynoImportValue *input = add_value (import, NULL, model->inputs[0].name);
   input->tensor = x;
-  dyno_view_init (&input->view, x, input_form (model));
+  dyno_view_init (&input->view, x, import->batch, input_form (model));
 }
 
 /* Marks the nodes that the output depends on: others, such as the losses that a file keeps beside
@@ -428,7 +546,7 @@ waits_for_refused (DynoImport *import, const DynoOnnxNode *node)
 {
   for (guint i = 0; i < node->n_inputs; i++)
     {
-      const DynoImportValue *value = find_value (import, node->inputs[i]);
+      const DynoImportValue *value = dyno_import_find_value (import, node->inputs[i]);
       if (*node->inputs[i] && (!value || value->refused))
         return TRUE;
     }
@@ -438,11 +556,10 @@ waits_for_refused (DynoImport *import, const DynoOnnxNode *node)
 static gboolean
 read_pattern (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern)
 {
-  DynoImportValue *x = find_value (import, pattern->input);
+  DynoImportValue *x = dyno_import_find_value (import, pattern->input);
 
-  if (!x || !x->tensor)
+  if (!x || !x->tensor || (!pattern->keeps_runs && !dyno_import_settle (import, x)))
     return FALSE;
-  settle (import, x);
   return pattern->read (import, node, pattern, x);
 }
 
@@ -484,7 +601,7 @@ static DynoTensor *
 find_logits (DynoImport *import)
 {
   const char *name = import->model->outputs[0].name;
-  const DynoImportValue *value = find_value (import, name);
+  const DynoImportValue *value = dyno_import_find_value (import, name);
   DynoTensor *tensor = value && !value->refused ? value->tensor : NULL;
 
   if (!tensor && import->refusals->len == 0)
@@ -528,6 +645,15 @@ note_head (DynoGraph *graph, const char *weight, guint32 n_outputs, gboolean is_
     }
 }
 
+/* The batch that the file's shapes are for; where that is open, the graph's. */
+static guint32
+find_batch (const DynoOnnxValue *input, const DynoTensor *x)
+{
+  gint64 batch = input->n_dims > 0 ? input->dims[0].value : 0;
+
+  return batch > 0 && batch <= G_MAXUINT16 ? (guint32) batch : x ? x->n : 1;
+}
+
 DynoTensor *
 dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, guint32 n_outputs,
                    GPtrArray *notes)
@@ -543,7 +669,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
   DynoImport import = { .graph = graph,
                         .model = model,
                         .n_outputs = n_outputs,
-                        .file_batch = input->n_dims > 0 ? MAX (0, input->dims[0].value) : 0,
+                        .batch = find_batch (input, x),
                         .head = dyno_import_find_head (model, &is_linear),
                         .values = values,
                         .readers = readers,
@@ -567,6 +693,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
       read_node (&import, &model->nodes[i]);
   DynoTensor *logits = find_logits (&import);
   if (logits && import.head)
-    note_head (graph, import.head->inputs[1], logits->c, is_linear);
+    note_head (graph, dyno_import_input (&import, import.head, 1)->parameter->name, logits->c,
+               is_linear);
   return logits;
 }

@@ -218,6 +218,19 @@ match_gelu (Match *m, const DynoOnnxNode *node)
   return FALSE;
 }
 
+/* Outputs of the MatMul by a parameter, which a Transpose may have turned; 0: its input 1 is none. */
+static gint64
+count_outputs (Match *m, const DynoOnnxNode *product)
+{
+  const char *name = product->n_inputs > 1 ? product->inputs[1] : "";
+  const DynoOnnxNode *turned = g_hash_table_lookup (m->producers, name);
+  gboolean is_turned = turned && g_str_equal (turned->op_type, "Transpose") && turned->n_inputs > 0;
+  const DynoImportValue *weight =
+      g_hash_table_lookup (m->import->values, is_turned ? turned->inputs[0] : name);
+
+  return weight && weight->parameter && weight->n_dims == 2 ? weight->dims[is_turned ? 0 : 1] : 0;
+}
+
 /* An Add of a parameter after the MatMul by a parameter. */
 static gboolean
 match_biased_matmul (Match *m, const DynoOnnxNode *node)
@@ -226,16 +239,14 @@ match_biased_matmul (Match *m, const DynoOnnxNode *node)
     return FALSE;
   for (guint k = 0; k < 2; k++)
     {
-      const DynoImportValue *bias = dyno_import_input (m->import, node, 1 - k), *weight;
+      const DynoImportValue *bias = dyno_import_input (m->import, node, 1 - k);
       const DynoOnnxNode *product;
 
       m->n_inside = 0;
       if (!bias || !bias->parameter || bias->parameter->n_dims != 1
           || !(product = step (m, node, k, "MatMul")))
         continue;
-      weight = dyno_import_input (m->import, product, 1);
-      if (weight && weight->parameter && weight->parameter->n_dims == 2
-          && weight->parameter->dims[1].value == bias->parameter->dims[0].value)
+      if (count_outputs (m, product) == bias->parameter->dims[0].value)
         return accept (m, node,
                        &(DynoImportPattern){ .input = product->inputs[0],
                                              .weight_node = product,
@@ -292,11 +303,117 @@ match_layer_norm (Match *m, const DynoOnnxNode *node)
   return FALSE;
 }
 
+/* TRUE: the value is a number that is computed from constants and shapes, such as 1 / Sqrt (64). */
+static gboolean
+is_number (Match *m, const char *name, guint depth)
+{
+  static const char *const operators[] = { "Sqrt",     "Div",     "Mul",       "Cast",
+                                           "CastLike", "Pow",     "Shape",     "Slice",
+                                           "Gather",   "Squeeze", "Unsqueeze", NULL };
+  const DynoOnnxNode *made = g_hash_table_lookup (m->producers, name);
+  const DynoImportValue *value = g_hash_table_lookup (m->import->values, name);
+
+  if (value)
+    return value->constant && value->constant->count == 1;
+  if (!made || depth == 0)
+    return FALSE;
+  if (g_str_equal (made->op_type, "Constant") || g_str_equal (made->op_type, "Shape"))
+    return TRUE;
+  if (!g_strv_contains (operators, made->op_type))
+    return FALSE;
+  for (guint i = 0; i < made->n_inputs; i++)
+    if (!is_number (m, made->inputs[i], depth - 1))
+      return FALSE;
+  return TRUE;
+}
+
+/* Where input i of the node is the product, or quotient, of a value and a number, adds the number to
+ * the factors of the pattern; returns the name of the value. */
+static const char *
+take_factor (Match *m, const DynoOnnxNode *node, guint i, DynoImportPattern *pattern)
+{
+  const DynoOnnxNode *made = g_hash_table_lookup (m->producers, node->inputs[i]);
+  gboolean divides = made && g_str_equal (made->op_type, "Div");
+
+  if (!made || made->n_inputs != 2 || (!divides && !g_str_equal (made->op_type, "Mul"))
+      || pattern->n_factors == DYNO_IMPORT_MAX_FACTORS)
+    return node->inputs[i];
+  for (guint k = divides ? 1 : 0; k < 2; k++)
+    if (is_number (m, made->inputs[k], 8) && step (m, node, i, made->op_type))
+      {
+        pattern->factors[pattern->n_factors].name = made->inputs[k];
+        pattern->factors[pattern->n_factors++].divides = divides;
+        return made->inputs[1 - k];
+      }
+  return node->inputs[i];
+}
+
+/* MatMul (Softmax (MatMul (queries, keys)), values), with factors at queries, keys or scores */
+static gboolean
+match_attention (Match *m, const DynoOnnxNode *node)
+{
+  DynoImportPattern pattern = { .keeps_runs = TRUE, .read = dyno_import_attention };
+  const DynoOnnxNode *softmax, *scores;
+
+  m->n_inside = 0;
+  if (!g_str_equal (node->op_type, "MatMul") || node->n_inputs != 2
+      || !(softmax = step (m, node, 0, "Softmax")))
+    return FALSE;
+  pattern.axis = dyno_import_int (
+      softmax, "axis", dyno_onnx_model_get_opset (m->import->model, "") < 13 ? 1 : -1);
+  const char *name = take_factor (m, softmax, 0, &pattern);
+  scores = g_hash_table_lookup (m->producers, name);
+  if (!scores || !g_str_equal (scores->op_type, "MatMul") || scores->n_inputs != 2
+      || m->n_inside == MOST_NODES)
+    return FALSE;
+  m->inside[m->n_inside++] = scores;
+  pattern.input = take_factor (m, scores, 0, &pattern);
+  pattern.keys = take_factor (m, scores, 1, &pattern);
+  pattern.values = node->inputs[1];
+  return accept (m, node, &pattern);
+}
+
+/* TRUE: the value is a parameter of three axes, or an Expand of one. */
+static gboolean
+is_token (Match *m, const char *name)
+{
+  const DynoOnnxNode *made = g_hash_table_lookup (m->producers, name);
+  const DynoImportValue *value = made && g_str_equal (made->op_type, "Expand") && made->n_inputs > 0
+                                     ? g_hash_table_lookup (m->import->values, made->inputs[0])
+                                     : g_hash_table_lookup (m->import->values, name);
+
+  return value && value->parameter && !value->tensor && value->n_dims == 3;
+}
+
+/* Add (Concat (class token, x), positions) */
+static gboolean
+match_tokens (Match *m, const DynoOnnxNode *node)
+{
+  const DynoOnnxNode *joined;
+
+  if (!g_str_equal (node->op_type, "Add") || node->n_inputs != 2)
+    return FALSE;
+  for (guint k = 0; k < 2; k++)
+    {
+      m->n_inside = 0;
+      if (is_token (m, node->inputs[1 - k]) && (joined = step (m, node, k, "Concat"))
+          && joined->n_inputs == 2 && dyno_import_int (joined, "axis", 0) == 1
+          && is_token (m, joined->inputs[0]))
+        return accept (m, node,
+                       &(DynoImportPattern){ .input = joined->inputs[1],
+                                             .keys = joined->inputs[0],
+                                             .values = node->inputs[1 - k],
+                                             .read = dyno_import_tokens });
+    }
+  return FALSE;
+}
+
 void
 dyno_import_find_patterns (DynoImport *import)
 {
   static gboolean (*const rows[]) (Match * m, const DynoOnnxNode *node) = {
-    match_gated, match_hard_swish, match_gelu, match_layer_norm, match_biased_matmul
+    match_gated,         match_hard_swish, match_gelu,  match_layer_norm,
+    match_biased_matmul, match_attention,  match_tokens
   };
   g_autoptr (GHashTable) producers = g_hash_table_new (g_str_hash, g_str_equal);
   const DynoOnnxModel *model = import->model;

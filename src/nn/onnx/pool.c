@@ -172,7 +172,7 @@ dyno_import_reduce_mean (DynoImport *import, const DynoOnnxNode *node)
   if (!y)
     return dyno_import_output (import, node, 0, NULL, NULL, NULL);
   DynoView view;
-  dyno_view_init (&view, y, "N C");
+  dyno_view_init (&view, y, x->view.batch, "N C");
   if (!dyno_view_reshape (&view, dims, n))
     return dyno_import_refuse (import, node,
                                "the axes of its input are in an order that is not "

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operators that change only the axes of a value: they change its view. */
+/* Operators that change only the axes of a value: they change its view.  The axes of a parameter are
+ * changed likewise, until a layer takes it. */
 #include "import-private.h"
 #include <string.h>
 
@@ -15,60 +16,90 @@ dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
 {
   const DynoImportValue *x = dyno_import_input (import, node, 0);
 
-  return x && x->tensor ? dyno_import_pass (import, node, 0) : dyno_import_fold (import, node);
+  return x && (x->tensor || (x->parameter && !x->constant)) ? dyno_import_pass (import, node, 0)
+                                                            : dyno_import_fold (import, node);
 }
 
-/* Output 0 is x with other axes. */
+/* Axes of the data of such an operator. */
+typedef struct {
+  gboolean is_parameter;
+  DynoImportValue *value;
+  guint n_dims;
+  gint64 dims[DYNO_VIEW_MAX_DIMS];
+} Data;
+
+/* FALSE: input 0 is neither a tensor nor a parameter, which was refused. */
 static gboolean
-reshape (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x, const gint64 *dims,
+take_data (DynoImport *import, const DynoOnnxNode *node, Data *data)
+{
+  data->is_parameter = dyno_import_is_parameter (import, node, 0);
+  data->value = data->is_parameter ? dyno_import_input (import, node, 0)
+                                   : dyno_import_viewed (import, node, 0);
+  if (!data->value)
+    return FALSE;
+  data->n_dims = data->is_parameter ? data->value->n_dims : data->value->view.n_dims;
+  for (guint i = 0; i < data->n_dims; i++)
+    data->dims[i] =
+        data->is_parameter ? data->value->dims[i] : (gint64) dyno_view_dim (&data->value->view, i);
+  return TRUE;
+}
+
+/* "(8, 3, 224, 224)"; g_free. */
+static char *
+print_dims (const gint64 *dims, guint n)
+{
+  GString *text = g_string_new ("(");
+
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (text, "%s%" G_GINT64_FORMAT, i ? ", " : "", dims[i]);
+  g_string_append_c (text, ')');
+  return g_string_free (text, FALSE);
+}
+
+/* Output 0 is the data with other axes. */
+static gboolean
+reshape (DynoImport *import, const DynoOnnxNode *node, const Data *data, const gint64 *dims,
          guint n)
 {
-  DynoView view = x->view;
+  DynoView view = data->value->view;
 
-  if (!dyno_view_reshape (&view, dims, n))
-    {
-      g_autofree char *shape = dyno_view_print (&x->view);
-      g_autoptr (GString) to = g_string_new ("(");
-      for (guint i = 0; i < n; i++)
-        g_string_append_printf (to, "%s%" G_GINT64_FORMAT, i ? ", " : "", dims[i]);
-      return dyno_import_refuse (import, node, "Dyno cannot reshape %s to %s)", shape, to->str);
-    }
-  return dyno_import_output (import, node, 0, x->tensor, &view, NULL);
+  if (data->is_parameter && !data->value->transposed)
+    return dyno_import_output_parameter (import, node, 0, dims, n, FALSE);
+  if (!data->is_parameter && dyno_view_reshape (&view, dims, n))
+    return dyno_import_output (import, node, 0, data->value->tensor, &view, NULL);
+  g_autofree char *from = print_dims (data->dims, data->n_dims), *to = print_dims (dims, n);
+  return dyno_import_refuse (import, node, "Dyno cannot reshape %s to %s", from, to);
 }
 
 gboolean
 dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node)
 {
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  Data data;
   gint64 axis = dyno_import_int (node, "axis", 1), dims[2] = { 1, 1 };
 
-  if (!x)
+  if (!take_data (import, node, &data))
     return FALSE;
-  axis += axis < 0 ? (gint64) x->view.n_dims : 0;
-  for (guint i = 0; i < x->view.n_dims; i++)
-    dims[i < axis ? 0 : 1] *= (gint64) dyno_view_dim (&x->view, i);
-  return reshape (import, node, x, dims, 2);
+  axis += axis < 0 ? (gint64) data.n_dims : 0;
+  for (guint i = 0; i < data.n_dims; i++)
+    dims[i < axis ? 0 : 1] *= data.dims[i];
+  return reshape (import, node, &data, dims, 2);
 }
 
-/* Fills dims from the wanted shape: 0 copies an axis, -1 is the rest.  A file that was exported for
- * a batch of a certain size has that number in its shapes, in place of which the graph's batch is
- * taken. */
+/* Fills dims from the wanted shape: 0 copies an axis, -1 is the rest. */
 static gboolean
-resolve (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x,
-         const DynoConstant *shape, gint64 *dims)
+resolve (const DynoOnnxNode *node, const Data *data, const DynoConstant *shape, gint64 *dims)
 {
   gboolean keeps_zero = dyno_import_int (node, "allowzero", 0) != 0;
-  guint64 count = dyno_view_count (&x->view), known = 1;
+  guint64 count = 1, known = 1;
   int rest = -1;
-  gint64 batch = (gint64) x->tensor->n;
 
+  for (guint i = 0; i < data->n_dims; i++)
+    count *= (guint64) data->dims[i];
   for (guint i = 0; i < shape->count; i++)
     {
       dims[i] = dyno_constant_int (shape, i);
-      if (dims[i] == 0 && !keeps_zero && i < x->view.n_dims)
-        dims[i] = (gint64) dyno_view_dim (&x->view, i);
-      else if (i == 0 && import->file_batch > 0 && dims[0] == import->file_batch)
-        dims[0] = batch;
+      if (dims[i] == 0 && !keeps_zero && i < data->n_dims)
+        dims[i] = data->dims[i];
       if (dims[i] == -1 && rest < 0)
         rest = (int) i;
       else if (dims[i] < 1 || (guint64) dims[i] > count)
@@ -80,31 +111,61 @@ resolve (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x,
     }
   if (rest >= 0)
     dims[rest] = (gint64) (count / known);
-  return TRUE;
+  return rest >= 0 ? count % known == 0 : count == known;
 }
 
 gboolean
 dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *data = dyno_import_input (import, node, 0);
+  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *shape = dyno_import_numbers (import, node, 1, "shape");
   gint64 dims[DYNO_VIEW_MAX_DIMS];
+  Data data;
 
-  if (data && data->constant && !data->tensor)
+  if (value && value->constant && !value->tensor)
     return dyno_import_fold (import, node);
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
-  if (!x)
+  if (!take_data (import, node, &data))
     return FALSE;
   if (!shape || shape->count > G_N_ELEMENTS (dims))
     return dyno_import_refuse (import, node,
                                "the shape that it makes is not known before the "
                                "network runs");
-  if (!resolve (import, node, x, shape, dims))
+  if (!resolve (node, &data, shape, dims))
     {
-      g_autofree char *print = dyno_view_print (&x->view);
+      g_autofree char *print = print_dims (data.dims, data.n_dims);
       return dyno_import_refuse (import, node, "its shape does not fit its input %s", print);
     }
-  return reshape (import, node, x, dims, shape->count);
+  return reshape (import, node, &data, dims, shape->count);
+}
+
+/* A parameter over more samples, as class tokens are written, stays the parameter. */
+gboolean
+dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoConstant *shape = dyno_import_numbers (import, node, 1, NULL);
+  gint64 dims[DYNO_VIEW_MAX_DIMS];
+  Data data;
+
+  if (!dyno_import_is_parameter (import, node, 0))
+    {
+      const DynoImportValue *value = dyno_import_input (import, node, 0);
+      if (value && value->constant)
+        return dyno_import_fold (import, node);
+      return dyno_import_refuse (import, node, "Dyno expands parameters over the samples only");
+    }
+  if (!take_data (import, node, &data))
+    return FALSE;
+  if (!shape || shape->count > G_N_ELEMENTS (dims) || shape->count < data.n_dims)
+    return dyno_import_refuse (import, node, "its shape is not known before the network runs");
+  for (guint i = 0; i < shape->count; i++)
+    {
+      guint added = shape->count - data.n_dims;
+      gint64 wanted = dyno_constant_int (shape, i), had = i < added ? 1 : data.dims[i - added];
+      dims[i] = had;
+      if (wanted != had && wanted != 1 && (i > 0 || had != 1))
+        return dyno_import_refuse (import, node, "Dyno expands parameters over the samples only");
+    }
+  return dyno_import_output_parameter (import, node, 0, dims, shape->count, data.value->transposed);
 }
 
 /* The axes that a node names, of n_dims, as a set of bits.  FALSE: one is out of range. */
@@ -126,64 +187,88 @@ take_axes (const DynoConstant *axes, guint n_dims, guint *set)
 gboolean
 dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *data = dyno_import_input (import, node, 0);
+  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *axes = dyno_import_numbers (import, node, 1, "axes");
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   guint set = 0, n = 0;
+  Data data;
 
-  if (data && data->constant && !data->tensor)
+  if (value && value->constant && !value->tensor)
     return dyno_import_fold (import, node);
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
-  if (!x)
+  if (!take_data (import, node, &data))
     return FALSE;
-  if (axes && !take_axes (axes, x->view.n_dims, &set))
+  if (axes && !take_axes (axes, data.n_dims, &set))
     return dyno_import_refuse (import, node, "its axes are out of range");
-  for (guint i = 0; i < x->view.n_dims; i++)
+  for (guint i = 0; i < data.n_dims; i++)
     {
-      gint64 dim = (gint64) dyno_view_dim (&x->view, i);
-      if (axes && (set >> i & 1) && dim != 1)
+      if (axes && (set >> i & 1) && data.dims[i] != 1)
         return dyno_import_refuse (import, node, "axis %u has %" G_GINT64_FORMAT " elements, not 1",
-                                   i, dim);
+                                   i, data.dims[i]);
       /* The batch stays, also where it is 1. */
-      if (axes ? !(set >> i & 1) : i == 0 || dim != 1)
-        dims[n++] = dim;
+      if (axes ? !(set >> i & 1) : i == 0 || data.dims[i] != 1)
+        dims[n++] = data.dims[i];
     }
-  return reshape (import, node, x, dims, n);
+  return reshape (import, node, &data, dims, n);
 }
 
 gboolean
 dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *data = dyno_import_input (import, node, 0);
+  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *axes = dyno_import_numbers (import, node, 1, "axes");
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   guint set = 0, from = 0;
+  Data data;
 
-  if (data && data->constant && !data->tensor)
+  if (value && value->constant && !value->tensor)
     return dyno_import_fold (import, node);
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
-  if (!x)
+  if (!take_data (import, node, &data))
     return FALSE;
-  guint n = x->view.n_dims + (axes ? axes->count : 0);
+  guint n = data.n_dims + (axes ? axes->count : 0);
   if (!axes || n > G_N_ELEMENTS (dims) || !take_axes (axes, n, &set))
     return dyno_import_refuse (import, node, "its axes are missing, too many or out of range");
   for (guint i = 0; i < n; i++)
-    dims[i] = set >> i & 1 ? 1 : (gint64) dyno_view_dim (&x->view, from++);
-  return reshape (import, node, x, dims, n);
+    dims[i] = set >> i & 1 ? 1 : data.dims[from++];
+  return reshape (import, node, &data, dims, n);
+}
+
+/* Of a parameter, where a matrix is transposed, or only axes of 1 change places. */
+static gboolean
+transpose_parameter (DynoImport *import, const DynoOnnxNode *node, const Data *data,
+                     const guint *perm)
+{
+  gint64 dims[DYNO_VIEW_MAX_DIMS];
+  guint last = 0;
+  gboolean in_order = TRUE;
+
+  for (guint i = 0; i < data->n_dims; i++)
+    {
+      dims[i] = data->dims[perm[i]];
+      in_order &= dims[i] == 1 || perm[i] >= last;
+      last = dims[i] == 1 ? last : perm[i];
+    }
+  if (!in_order && data->n_dims != 2)
+    return dyno_import_refuse (import, node, "Dyno transposes parameters of two axes only");
+  return dyno_import_output_parameter (import, node, 0, dims, data->n_dims,
+                                       in_order ? data->value->transposed
+                                                : !data->value->transposed);
 }
 
 gboolean
 dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node)
 {
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  const DynoImportValue *value = dyno_import_input (import, node, 0);
   guint n, perm[DYNO_VIEW_MAX_DIMS], set = 0;
   const gint64 *given = dyno_import_ints (node, "perm", &n);
+  Data data;
 
-  if (!x)
+  if (value && value->constant && !value->tensor)
+    return dyno_import_fold (import, node);
+  if (!take_data (import, node, &data))
     return FALSE;
-  if (given && n != x->view.n_dims)
-    return dyno_import_refuse (import, node, "perm has %u numbers for %u axes", n, x->view.n_dims);
-  n = x->view.n_dims;
+  if (given && n != data.n_dims)
+    return dyno_import_refuse (import, node, "perm has %u numbers for %u axes", n, data.n_dims);
+  n = data.n_dims;
   for (guint i = 0; i < n; i++)
     {
       gint64 from = given ? given[i] : (gint64) n - 1 - i;
@@ -192,7 +277,9 @@ dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node)
       set |= 1u << from;
       perm[i] = (guint) from;
     }
-  DynoView view = x->view;
+  if (data.is_parameter)
+    return transpose_parameter (import, node, &data, perm);
+  DynoView view = data.value->view;
   dyno_view_transpose (&view, perm);
-  return dyno_import_output (import, node, 0, x->tensor, &view, NULL);
+  return dyno_import_output (import, node, 0, data.value->tensor, &view, NULL);
 }

@@ -2,7 +2,7 @@
 /* attention: of each head of each sample, over its T = H * W tokens; qkv (N, H, W, 3 C), where a
  * token's values are q, k, v, each [head][value], C = heads * D:
  *     y[t] = sum over u of p[t][u] v[u],   p[t][u] = exp (s[t][u]) / sum over u of exp (s[t][u]),
- *     s[t][u] = q[t] . k[u] / sqrt (D)
+ *     s[t][u] = q[t] . k[u] * scale, which is 1 / sqrt (D) unless a network has another
  * u runs over the keys that count (DynoSequence in ops.h).  Scores and probabilities are never in
  * memory: the backward pass computes them again from q, k and the sums of exponentials.
  *
@@ -25,10 +25,11 @@
 
 typedef struct {
   guint32 heads, stride;
+  double scale; /* of the scores; 0: 1 / sqrt (D) */
 } Attention;
 
 typedef struct {
-  guint32 heads, stride;
+  Attention forward;
   gboolean accumulate;
 } AttentionBackward;
 
@@ -93,13 +94,13 @@ count_loops (const Shape *s, guint32 t, guint32 head_dim)
 }
 
 static DynoDispatch *
-add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, guint32 heads, guint32 stride,
-              gboolean flag)
+add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, const Attention *of, gboolean flag)
 {
   static const char *const names[] = { "forward", "queries", "keys" };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   const DynoTensor *qkv = node->inputs[FORWARD_QKV];
-  guint32 t = qkv->h * qkv->w, head_dim = qkv->c / 3 / heads;
+  guint32 t = qkv->h * qkv->w, heads = of->heads, head_dim = qkv->c / 3 / heads;
+  double scale = of->scale > 0 ? of->scale / G_LN2 : 1 / (G_LN2 * sqrt (head_dim));
   Shape s = find_shape (info, pass, t, head_dim, qkv->dtype);
   guint32 own = s.y * s.rows;
   guint64 items = (guint64) qkv->n * heads * ((t + own - 1) / own),
@@ -125,8 +126,8 @@ add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, guint32 heads, 
   dyno_kernel_spec_set (&spec, DYNO_ATTENTION_T, t);
   dyno_kernel_spec_set (&spec, DYNO_ATTENTION_HEADS, heads);
   dyno_kernel_spec_set (&spec, DYNO_ATTENTION_ITEMS, (guint32) items);
-  dyno_kernel_spec_set_float (&spec, DYNO_ATTENTION_SCALE, (float) (1 / (G_LN2 * sqrt (head_dim))));
-  dyno_kernel_spec_set (&spec, DYNO_ATTENTION_STRIDE, stride);
+  dyno_kernel_spec_set_float (&spec, DYNO_ATTENTION_SCALE, (float) scale);
+  dyno_kernel_spec_set (&spec, DYNO_ATTENTION_STRIDE, of->stride);
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, names[pass], &spec, (guint32) groups,
                               (guint32) ((items + groups - 1) / groups), 1);
@@ -149,8 +150,8 @@ lower_pass (DynoLowering *lowering, DynoNode *node, Pass pass, DynoTensor *delta
                 { BACKWARD_Y, offsetof (DynoAttentionBackwardPush, y) } };
   const AttentionBackward *attributes = node->attributes;
   DynoTensor *dqkv = node->outputs[0];
-  DynoDispatch *dispatch = add_dispatch (lowering, node, pass, attributes->heads,
-                                         attributes->stride, attributes->accumulate);
+  DynoDispatch *dispatch =
+      add_dispatch (lowering, node, pass, &attributes->forward, attributes->accumulate);
   /* a third of dqkv is written here, or two thirds */
   dispatch->bytes =
       dqkv->size_bytes / 3 * (pass == PASS_KEYS ? 2 : 1) * (attributes->accumulate ? 2 : 1)
@@ -197,8 +198,9 @@ count_backward (const DynoNode *node)
 }
 
 static const DynoAttribute backward_attributes[] = {
-  DYNO_ATTRIBUTE (AttentionBackward, heads), DYNO_ATTRIBUTE (AttentionBackward, stride),
-  DYNO_ATTRIBUTE (AttentionBackward, accumulate)
+  DYNO_ATTRIBUTE (AttentionBackward, forward.heads),
+  DYNO_ATTRIBUTE (AttentionBackward, forward.stride),
+  DYNO_ATTRIBUTE (AttentionBackward, forward.scale), DYNO_ATTRIBUTE (AttentionBackward, accumulate)
 };
 
 static const DynoOpClass backward_class = { .name = "attention_backward",
@@ -210,7 +212,7 @@ static void
 backward (DynoGraph *graph, DynoNode *node)
 {
   const Attention *forward = node->attributes;
-  AttentionBackward attributes = { .heads = forward->heads, .stride = forward->stride };
+  AttentionBackward attributes = { .forward = *forward };
   DynoTensor *qkv = node->inputs[FORWARD_QKV], *y = node->outputs[FORWARD_Y];
   DynoTensor *inputs[BACKWARD_N_INPUTS] = { [BACKWARD_QKV] = qkv,
                                             [BACKWARD_LENGTHS] = node->inputs[FORWARD_LENGTHS],
@@ -233,8 +235,7 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   const Attention *attributes = node->attributes;
   DynoTensor *qkv = node->inputs[FORWARD_QKV], *lengths = node->inputs[FORWARD_LENGTHS],
              *y = node->outputs[FORWARD_Y], *sums = node->outputs[FORWARD_SUMS];
-  DynoDispatch *dispatch = add_dispatch (lowering, node, PASS_FORWARD, attributes->heads,
-                                         attributes->stride, sums != NULL);
+  DynoDispatch *dispatch = add_dispatch (lowering, node, PASS_FORWARD, attributes, sums != NULL);
   dispatch->bytes = qkv->size_bytes + y->size_bytes + (sums ? sums->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, qkv), qkv, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, y), y, DYNO_ACCESS_WRITE);
@@ -245,7 +246,8 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
 }
 
 static const DynoAttribute attention_attributes[] = { DYNO_ATTRIBUTE (Attention, heads),
-                                                      DYNO_ATTRIBUTE (Attention, stride) };
+                                                      DYNO_ATTRIBUTE (Attention, stride),
+                                                      DYNO_ATTRIBUTE (Attention, scale) };
 
 static const DynoOpClass attention_class = { .name = "attention",
                                              .traits = { .reads_own_output = TRUE,
@@ -285,7 +287,8 @@ dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
   if (!qkv || !check (graph, qkv, name, params))
     return NULL;
   const Attention attributes = { .heads = params->heads,
-                                 .stride = MAX (params->sequence.stride, 1) };
+                                 .stride = MAX (params->sequence.stride, 1),
+                                 .scale = params->scale };
   guint32 t = qkv->h * qkv->w;
   g_autofree char *sums_name = g_strconcat (name, ".sums", NULL);
   DynoTensor *outputs[FORWARD_N_OUTPUTS] = { NULL };

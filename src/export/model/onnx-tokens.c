@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT */
+/* Writes transformers' ops into ONNX files: tokens, attention, the first token.  They are taken apart
+ * into the nodes that PyTorch's exporter writes, which Dyno's reader joins again. */
+#include "onnx-private.h"
+#include "op.h"
+#include <math.h>
+
+/* inputs of tokens (ops/tokens.c) */
+enum { X, CLASS_TOKEN, POSITIONS };
+
+/* A list of numbers under a name of its own. */
+static const char *
+write_list (DynoOnnxWriter *o, const char *part, const gint64 *values, gsize n)
+{
+  const char *name = dyno_onnx_name (o, part);
+  gint64 dims = (gint64) n;
+
+  dyno_onnx_indices (o, name, &dims, 1, values, n);
+  return name;
+}
+
+/* A node with one input and one number as attribute. */
+static const char *
+write_with_int (DynoOnnxWriter *o, const char *op, const char *part, const char *input,
+                const char *attribute, gint64 value)
+{
+  const char *output = dyno_onnx_name (o, part);
+
+  dyno_onnx_begin (o, op, output);
+  dyno_onnx_input (o, input);
+  dyno_onnx_int (o, attribute, value);
+  dyno_onnx_end (o, output);
+  return output;
+}
+
+/* The class token for each sample of x (N, T, C). */
+static const char *
+write_class_token (DynoOnnxWriter *o, const DynoNode *node, const char *x)
+{
+  const gint64 one[] = { 1, (gint64) node->outputs[0]->c };
+  const char *token = dyno_onnx_write_parameter (o, node->inputs[CLASS_TOKEN]),
+             *samples = dyno_onnx_name (o, "samples"), *shape = dyno_onnx_name (o, "shape"),
+             *output = dyno_onnx_name (o, "expanded");
+
+  dyno_onnx_begin (o, "Shape", samples);
+  dyno_onnx_input (o, x);
+  dyno_onnx_int (o, "start", 0);
+  dyno_onnx_int (o, "end", 1);
+  dyno_onnx_end (o, samples);
+  const char *rest = write_list (o, "one", one, G_N_ELEMENTS (one));
+  dyno_onnx_begin (o, "Concat", shape);
+  dyno_onnx_input (o, samples);
+  dyno_onnx_input (o, rest);
+  dyno_onnx_int (o, "axis", 0);
+  dyno_onnx_end (o, shape);
+  dyno_onnx_plain (o, "Expand", output, token, shape, output);
+  return output;
+}
+
+gboolean
+dyno_onnx_emit_tokens (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[0];
+  const gint64 perm[] = { 0, 2, 1 }, last[] = { 0, 1, (gint64) y->w, (gint64) y->c };
+  const char *pixels = dyno_onnx_value (o, node->inputs[X], DYNO_ONNX_SEQUENCE),
+             *x = dyno_onnx_name (o, "pixels");
+
+  dyno_onnx_transpose (o, pixels, perm, G_N_ELEMENTS (perm), x);
+  const char *token = write_class_token (o, node, x),
+             *positions = dyno_onnx_write_parameter (o, node->inputs[POSITIONS]),
+             *joined = dyno_onnx_name (o, "joined"), *sum = dyno_onnx_name (o, "sum"),
+             *output = dyno_onnx_name (o, "out");
+  dyno_onnx_begin (o, "Concat", joined);
+  dyno_onnx_input (o, token);
+  dyno_onnx_input (o, x);
+  dyno_onnx_int (o, "axis", 1);
+  dyno_onnx_end (o, joined);
+  dyno_onnx_plain (o, "Add", o->stem, joined, positions, sum);
+  dyno_onnx_reshape (o, sum, last, G_N_ELEMENTS (last), output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
+}
+
+/* Index k of the first axis, which goes. */
+static const char *
+write_part (DynoOnnxWriter *o, const char *part, const char *parts, gint64 k)
+{
+  const char *index = dyno_onnx_name (o, part), *output = dyno_onnx_name (o, part);
+
+  dyno_onnx_indices (o, index, NULL, 0, &k, 1);
+  dyno_onnx_begin (o, "Gather", output);
+  dyno_onnx_input (o, parts);
+  dyno_onnx_input (o, index);
+  dyno_onnx_int (o, "axis", 0);
+  dyno_onnx_end (o, output);
+  return output;
+}
+
+/* (N, H, W, 3 C) as queries, keys and values (3, N, heads, T, D). */
+static const char *
+write_heads (DynoOnnxWriter *o, const DynoNode *node, gint64 heads)
+{
+  const DynoTensor *qkv = node->inputs[0];
+  const gint64 shape[] = { 0, (gint64) qkv->h * qkv->w, 3, heads, (gint64) qkv->c / 3 / heads },
+               perm[] = { 2, 0, 3, 1, 4 };
+  const char *x = dyno_onnx_value (o, qkv, DYNO_ONNX_LAST), *split = dyno_onnx_name (o, "split"),
+             *output = dyno_onnx_name (o, "heads");
+
+  dyno_onnx_reshape (o, x, shape, G_N_ELEMENTS (shape), split);
+  dyno_onnx_transpose (o, split, perm, G_N_ELEMENTS (perm), output);
+  return output;
+}
+
+gboolean
+dyno_onnx_emit_attention (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[0];
+  gint64 heads = dyno_onnx_attribute (o, node, "heads");
+  double scale = dyno_onnx_number (o, node, "scale");
+  const gint64 turn[] = { 0, 1, 3, 2 }, back[] = { 0, 2, 1, 3 },
+               shape[] = { 0, (gint64) y->h, (gint64) y->w, (gint64) y->c };
+
+  if (node->n_inputs > 1 && node->inputs[1])
+    return dyno_onnx_refuse (
+        o, "%s: an attention over sequences of differing length is not written", node->name);
+  const char *parts = write_heads (o, node, heads), *q = write_part (o, "q", parts, 0),
+             *k = write_part (o, "k", parts, 1), *v = write_part (o, "v", parts, 2),
+             *factor = dyno_onnx_name (o, "scale"), *scaled = dyno_onnx_name (o, "scaled"),
+             *turned = dyno_onnx_name (o, "turned"), *scores = dyno_onnx_name (o, "scores"),
+             *sum = dyno_onnx_name (o, "sum"), *merged = dyno_onnx_name (o, "merged"),
+             *output = dyno_onnx_name (o, "out");
+  dyno_onnx_number_of (o, factor, scale > 0 ? scale : sqrt ((double) heads / y->c));
+  dyno_onnx_plain (o, "Mul", scaled, q, factor, scaled);
+  dyno_onnx_transpose (o, k, turn, G_N_ELEMENTS (turn), turned);
+  dyno_onnx_plain (o, "MatMul", scores, scaled, turned, scores);
+  const char *shares = write_with_int (o, "Softmax", "shares", scores, "axis", -1);
+  dyno_onnx_plain (o, "MatMul", o->stem, shares, v, sum);
+  dyno_onnx_transpose (o, sum, back, G_N_ELEMENTS (back), merged);
+  dyno_onnx_reshape (o, merged, shape, G_N_ELEMENTS (shape), output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
+}
+
+/* (N, 1, T, C) -> (N, C) */
+gboolean
+dyno_onnx_emit_first_step (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[0];
+  const gint64 first = 0, shape[] = { 0, (gint64) y->c };
+  const char *x = dyno_onnx_value (o, node->inputs[0], DYNO_ONNX_LAST),
+             *index = dyno_onnx_name (o, "index"), *step = dyno_onnx_name (o, "step"),
+             *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_indices (o, index, NULL, 0, &first, 1);
+  dyno_onnx_begin (o, "Gather", o->stem);
+  dyno_onnx_input (o, x);
+  dyno_onnx_input (o, index);
+  dyno_onnx_int (o, "axis", 2);
+  dyno_onnx_end (o, step);
+  dyno_onnx_reshape (o, step, shape, G_N_ELEMENTS (shape), output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_ROW);
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* Transformers: softmax attention, and the tokens of an image. */
+#include "graph-private.h"
+#include "import-private.h"
+#include <math.h>
+
+/* Queries, keys or values: a view (samples and heads, steps, values of a head), or for keys with the
+ * last two the other way round. */
+typedef struct {
+  guint32 heads, dim;
+  gboolean has_batch;
+  char first; /* axis of the outermost part: N or C */
+} Heads;
+
+/* TRUE: the parts of an axis are all steps of the tensor, height before width. */
+static gboolean
+is_steps (const DynoImportValue *x, guint axis)
+{
+  const DynoView *view = &x->view;
+  guint at = axis > 0 ? view->end[axis - 1] : 0;
+  const struct {
+    char axis;
+    guint32 extent;
+  } wanted[] = { { 'H', x->tensor->h }, { 'W', x->tensor->w } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    if (wanted[i].extent > 1)
+      {
+        if (at == view->end[axis] || view->parts[at].axis != wanted[i].axis
+            || view->parts[at].extent != wanted[i].extent)
+          return FALSE;
+        at++;
+      }
+  return at == view->end[axis];
+}
+
+static gboolean
+take_heads (const DynoImportValue *x, guint steps, guint dim, Heads *heads)
+{
+  const DynoView *view = &x->view;
+  guint n = view->n_dims, at = dim > 0 ? view->end[dim - 1] : 0;
+
+  if (view->end[dim] != at + 1 || view->parts[at].axis != 'C' || view->parts[at].stride != 1
+      || !is_steps (x, steps))
+    return FALSE;
+  *heads = (Heads){ .heads = 1, .dim = view->parts[at].extent };
+  for (guint i = 0; i < view->end[n - 3]; i++)
+    {
+      const DynoViewPart *part = &view->parts[i];
+      heads->first = heads->first ? heads->first : part->axis;
+      if (part->axis == 'N' && !heads->has_batch)
+        heads->has_batch = TRUE;
+      else if (part->axis == 'C' && heads->heads == 1 && part->stride == heads->dim)
+        heads->heads = part->extent;
+      else
+        return FALSE;
+    }
+  return heads->has_batch || view->batch == 1;
+}
+
+static gboolean
+refuse_attention (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *q,
+                  const DynoImportValue *k, const DynoImportValue *v)
+{
+  g_autofree char *queries = dyno_view_print (&q->view), *keys = dyno_view_print (&k->view),
+                  *values = dyno_view_print (&v->view);
+
+  return dyno_import_refuse (import, node,
+                             "it is an attention over %s, %s and %s; Dyno has one of as many "
+                             "queries as keys, (samples, heads, steps, values)",
+                             queries, keys, values);
+}
+
+/* The factor of the scores; 0: one of its parts is no number, which was refused. */
+static double
+find_scale (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern)
+{
+  double scale = 1;
+
+  for (guint i = 0; i < pattern->n_factors; i++)
+    {
+      const DynoImportValue *value = dyno_import_find_value (import, pattern->factors[i].name);
+      double factor = value && value->constant && value->constant->count == 1
+                          ? dyno_constant_float (value->constant, 0)
+                          : 0;
+      if (!(factor > 0))
+        {
+          dyno_import_refuse (import, node, "the factor “%s” of its scores is no positive number",
+                              pattern->factors[i].name);
+          return 0;
+        }
+      scale = pattern->factors[i].divides ? scale / factor : scale * factor;
+    }
+  return scale;
+}
+
+/* Queries, keys and values of each step, one after the other, as the op has them. */
+static DynoTensor *
+join (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *q, DynoImportValue *k,
+      DynoImportValue *v, guint32 channels)
+{
+  if (q->tensor == k->tensor && k->tensor == v->tensor && q->tensor->c == 3 * channels
+      && q->view.begin == 0 && k->view.begin == channels && v->view.begin == 2 * channels)
+    return q->tensor;
+  if (!dyno_import_settle (import, q) || !dyno_import_settle (import, k)
+      || !dyno_import_settle (import, v))
+    return NULL;
+  g_autofree char *name = g_strconcat (dyno_import_shown_name (node), ".qkv", NULL);
+  DynoTensor *parts[] = { q->tensor, k->tensor, v->tensor };
+  return dyno_concat (import->graph, parts, G_N_ELEMENTS (parts), name);
+}
+
+/* MatMul (Softmax (MatMul (q, keys) * scale), values) */
+gboolean
+dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
+                       const DynoImportPattern *pattern, DynoImportValue *q)
+{
+  DynoImportValue *k = dyno_import_find_value (import, pattern->keys),
+                  *v = dyno_import_find_value (import, pattern->values);
+  guint n = q->view.n_dims;
+  Heads queries, keys, values;
+
+  if (!k || !k->tensor || !v || !v->tensor)
+    return FALSE; /* which was refused */
+  if (n < 3 || k->view.n_dims != n || v->view.n_dims != n || !take_heads (q, n - 2, n - 1, &queries)
+      || !take_heads (k, n - 1, n - 2, &keys) || !take_heads (v, n - 2, n - 1, &values)
+      || queries.heads != keys.heads || queries.heads != values.heads || queries.dim != keys.dim
+      || queries.dim != values.dim || queries.first != keys.first || queries.first != values.first
+      || k->tensor->h != q->tensor->h || k->tensor->w != q->tensor->w
+      || v->tensor->h != q->tensor->h || v->tensor->w != q->tensor->w)
+    return refuse_attention (import, node, q, k, v);
+  if (pattern->axis != -1 && pattern->axis != (gint64) n - 1)
+    return dyno_import_refuse (import, node, "its softmax is not over the keys");
+  double scale = find_scale (import, node, pattern);
+  if (!(scale > 0))
+    return FALSE;
+  /* Exports have its root at queries and keys, rounded. */
+  if (fabs (scale * sqrt (queries.dim) - 1) < 1e-5)
+    scale = 0;
+  const DynoView view = q->view;
+  DynoTensor *qkv = join (import, node, q, k, v, queries.heads * queries.dim);
+  if (qkv && qkv->c != 3 * queries.heads * queries.dim)
+    return refuse_attention (import, node, q, k, v);
+  DynoTensor *y = dyno_attention (import->graph, qkv, dyno_import_shown_name (node),
+                                  &(DynoAttentionParams){ .heads = queries.heads, .scale = scale });
+  if (!dyno_import_output (import, node, 0, y, &view, NULL))
+    return FALSE;
+  dyno_import_find_value (import, node->outputs[0])->view.begin = 0;
+  return TRUE;
+}
+
+/* A parameter (1, count, C) of the op's. */
+static const DynoParameter *
+take_tokens (DynoImport *import, const DynoOnnxNode *node, const char *name, guint32 count,
+             guint32 channels)
+{
+  const DynoImportValue *value = dyno_import_find_value (import, name);
+
+  if (!value || !value->parameter || value->n_dims != 3 || value->dims[0] != 1
+      || value->dims[1] != (gint64) count || value->dims[2] != (gint64) channels)
+    {
+      dyno_import_refuse (import, node, "“%s” is not (1, %u, %u)", name, count, channels);
+      return NULL;
+    }
+  return dyno_token_parameter (import->graph, value->parameter->name, count, channels,
+                               DYNO_INIT_NORMAL_002);
+}
+
+/* Add (Concat (class token, x), positions) */
+gboolean
+dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
+                    DynoImportValue *x)
+{
+  if (!dyno_view_is (&x->view, x->tensor, "N HW C") && !dyno_view_is (&x->view, x->tensor, "N W C"))
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (import, node, "its tokens, %s, are not (samples, steps, channels)",
+                                 shape);
+    }
+  guint32 t = x->tensor->h * x->tensor->w + 1, channels = x->tensor->c;
+  const DynoParameter *token = take_tokens (import, node, pattern->keys, 1, channels),
+                      *positions =
+                          token ? take_tokens (import, node, pattern->values, t, channels) : NULL;
+  if (!positions)
+    return FALSE;
+  DynoTensor *y =
+      dyno_tokens (import->graph, x->tensor, dyno_import_shown_name (node), token, positions);
+  return dyno_import_output (import, node, 0, y, NULL, "N W C");
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs of elements of an axis that are no whole channels: queries, keys and values of an attention, which
+ * one layer makes, and the token of the class. */
+#include "import-private.h"
+
+/* TRUE: an axis is all of the steps (N, 1, W, C), and nothing else. */
+static gboolean
+is_steps (const DynoImportValue *x, guint axis)
+{
+  const DynoView *view = &x->view;
+  guint begin = axis > 0 ? view->end[axis - 1] : 0;
+
+  return x->tensor->h == 1 && view->end[axis] == begin + 1 && view->parts[begin].axis == 'W'
+         && view->parts[begin].extent == x->tensor->w;
+}
+
+/* Takes the first step away: an axis of 1. */
+static gboolean
+read_first_step (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
+                 guint axis, DynoView *view)
+{
+  guint total = x->view.end[x->view.n_dims - 1], at = axis > 0 ? x->view.end[axis - 1] : 0;
+  const char *name = node->n_outputs == 1 ? dyno_import_shown_name (node) : node->outputs[k];
+  DynoTensor *y = dyno_first_step (import->graph, x->tensor, name);
+
+  *view = x->view;
+  for (guint i = at; i + 1 < total; i++)
+    view->parts[i] = view->parts[i + 1];
+  for (guint i = axis; i < view->n_dims; i++)
+    view->end[i]--;
+  return dyno_import_output (import, node, k, y, view, NULL);
+}
+
+gboolean
+dyno_import_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
+                 guint axis, guint64 begin, guint64 end)
+{
+  DynoView view = x->view;
+
+  if (begin == 0 && end == dyno_view_dim (&view, axis))
+    return dyno_import_output (import, node, k, x->tensor, &view, NULL);
+  if (dyno_view_slice (&view, axis, begin, end))
+    return dyno_import_output (import, node, k, x->tensor, &view, NULL);
+  if (begin == 0 && end == 1 && is_steps (x, axis))
+    return read_first_step (import, node, k, x, axis, &view);
+  g_autofree char *shape = dyno_view_print (&view);
+  return dyno_import_refuse (import, node,
+                             "Dyno takes channels, or the first step, of a tensor; this is %u "
+                             "to %u of axis %u of %s",
+                             (guint) begin, (guint) end, axis, shape);
+}
+
+/* One of the elements of an axis, which the output does not have. */
+gboolean
+dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, 0);
+  const DynoConstant *index = dyno_import_numbers (import, node, 1, NULL);
+  gint64 axis = dyno_import_int (node, "axis", 0);
+  gint64 dims[DYNO_VIEW_MAX_DIMS];
+  DynoImportValue *x, *taken;
+  guint n = 0;
+
+  if (value && value->constant && !value->tensor)
+    return dyno_import_fold (import, node);
+  if (!(x = dyno_import_viewed (import, node, 0)))
+    return FALSE;
+  axis += axis < 0 ? (gint64) x->view.n_dims : 0;
+  if (!index || index->count != 1 || index->n_dims > 0 || axis < 0
+      || axis >= (gint64) x->view.n_dims)
+    return dyno_import_refuse (import, node, "Dyno takes one index of an axis only");
+  gint64 at = dyno_constant_int (index, 0),
+         extent = (gint64) dyno_view_dim (&x->view, (guint) axis);
+  at += at < 0 ? extent : 0;
+  if (at < 0 || at >= extent)
+    return dyno_import_refuse (import, node, "index %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, at,
+                               extent);
+  if (!dyno_import_run (import, node, 0, x, (guint) axis, (guint64) at, (guint64) at + 1))
+    return FALSE;
+  taken = dyno_import_find_value (import, node->outputs[0]);
+  if (!taken->tensor)
+    return TRUE;
+  for (guint i = 0; i < taken->view.n_dims; i++)
+    if (i != (guint) axis)
+      dims[n++] = (gint64) dyno_view_dim (&taken->view, i);
+  return dyno_view_reshape (&taken->view, dims, n)
+         || dyno_import_refuse (import, node,
+                                "the axes of its input are in an order that is not "
+                                "read");
+}
