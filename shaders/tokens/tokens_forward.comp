@@ -1,6 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, T, C) from x (N, T - 1, C): y[n][t] = (t > 0 ? x[n][t - 1] : class token) + positions[t]. */
+/* y (N, T, C) from x (N, T - 1, C): y[n][t] = (t > 0 ? x[n][t - 1] : class token) + positions[t].
+ * Without CLASS_TOKEN=1 from x (N, T, C): y[n][t] = x[n][t] + positions[t]. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "tokens-push.h"
@@ -18,10 +19,14 @@ main ()
       const uint column = i % CVECS, t = i / CVECS % T, n = i / (CVECS * T);
       const Lanes position = lanes_load_floats (p.positions, t * CVECS + column);
       Lanes y;
+#ifdef CLASS_TOKEN
       if (t == 0)
         y = lanes_load_floats (p.class_token, column);
       else
         y = lanes_load (p.source, (n * (T - 1) + t - 1) * CVECS + column);
+#else
+      y = lanes_load (p.source, i);
+#endif
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         y.q[j] += position.q[j];
       lanes_store (p.target, i, y);

@@ -273,6 +273,8 @@ test_last_axes (void)
     TOKENS ("w s 4;Mul m t,s a;w b 1,1,4;Add p a,b h"),
     TOKENS ("w n.w 4;w n.b 4;LayerNormalization n t,n.w,n.b a;w m 4,4;MatMul q a,m b;w s 4;"
             "Mul r b,s c;Add z c,t h"),
+    TOKENS ("w pos 8,8,4;Add p t,pos h"),
+    TOKENS ("i s 0,64,4;Reshape r t,s a;w pos 64,4;Add p pos,a b;i l 0,8,8,4;Reshape q b,l h"),
     /* tokens of a row, as of a ViT */
     "in x N,4,8,8;i s 0,4,64;Reshape r x,s a;Transpose t a b perm=0,2,1;w n.w 4;w n.b 4;"
     "LayerNormalization n b,n.w,n.b c;w m 4,3;MatMul q c,m d;i one 1;ReduceMean p d,one y "

@@ -406,6 +406,24 @@ test_class_token (void)
                   "*Add “sum”: “pos” is not (1, 17, 16)*");
 }
 
+static void
+test_positions (void)
+{
+  assert_builds (PATCHES ("w pos 1,16,16;Add sum t,pos h"), two_patches,
+                 PATCH_OPS "tokens global_avg_pool linear",
+                 PATCH_PARAMETERS "pos[1,16,16] " HEAD_PARAMETERS);
+  assert_builds (PATCHES ("w pos 16,16;Add sum pos,t h"), two_patches,
+                 PATCH_OPS "tokens global_avg_pool linear",
+                 PATCH_PARAMETERS "pos[16,16] " HEAD_PARAMETERS);
+  assert_refused (PATCHES ("w pos 2,16,16;Add sum t,pos h"), two_patches,
+                  "*Add “sum”: its parameter “pos” is neither*");
+  assert_refused (PATCHES ("w pos 1,4,16;Add sum t,pos h"), two_patches,
+                  "*Add “sum”: its parameter “pos” is neither*");
+  /* 16 steps by 16 channels, but the other way round. */
+  assert_refused (PATCHES ("w pos 1,16,16;Add sum b,pos h1;Transpose - h1 h perm=0,2,1"),
+                  two_patches, "*Add “sum”: its parameter “pos” is neither*");
+}
+
 /* Views of parameters: (C, 1) for (C), and matrices that are turned twice. */
 static void
 test_views_of_parameters (void)
@@ -630,6 +648,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/attention", test_attention);
   g_test_add_func ("/nn/import/attentions-that-are-refused", test_attention_refusals);
   g_test_add_func ("/nn/import/class-token", test_class_token);
+  g_test_add_func ("/nn/import/positions", test_positions);
   g_test_add_func ("/nn/import/views-of-parameters", test_views_of_parameters);
   g_test_add_func ("/nn/import/runs-of-channels", test_runs);
   g_test_add_func ("/nn/import/fixed-batch", test_fixed_batch);

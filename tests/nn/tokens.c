@@ -12,7 +12,7 @@ typedef struct {
 static const Case cases[] = { { 1, 1, 1, 8 }, { 2, 3, 2, 20 }, { 7, 2, 2, 16 } };
 
 typedef struct {
-  gboolean amp, accumulate;
+  gboolean amp, accumulate, bare; /* bare: positions of an image, without a class token */
   const char *freeze;
 } Options;
 
@@ -26,7 +26,8 @@ check_parameter (Harness *h, const char *name, const double *want, gsize n)
 static void
 check (const Case *s, Options o)
 {
-  const gsize t = 1 + s->h * s->w, nx = s->n * (t - 1) * s->c, ny = s->n * t * s->c, np = t * s->c;
+  const gsize first = o.bare ? 0 : 1, t = first + s->h * s->w, nx = s->n * (t - first) * s->c,
+              ny = s->n * t * s->c, np = t * s->c;
   g_autoptr (Harness) h = harness_new (
       &(HarnessParams){ .amp = o.amp, .training = TRUE, .batch = s->n, .freeze = o.freeze });
   g_autofree double *x = harness_random (1, nx, 1), *dy = harness_random (2, ny, 1),
@@ -38,9 +39,10 @@ check (const Case *s, Options o)
   DynoParameter *a = dyno_token_parameter (graph, "cls", 1, s->c, DYNO_INIT_ZERO),
                 *b = dyno_token_parameter (graph, "pos", (guint32) t, s->c, DYNO_INIT_ZERO);
   DynoTensor *tx = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
-             *ty = dyno_tokens (graph, tx, "tokens", a, b);
-  g_assert_cmpuint (ty->h, ==, 1);
-  g_assert_cmpuint (ty->w, ==, t);
+             *ty = o.bare ? dyno_add_positions (graph, tx, "tokens", b)
+                          : dyno_tokens (graph, tx, "tokens", a, b);
+  g_assert_cmpuint (ty->h, ==, o.bare ? s->h : 1);
+  g_assert_cmpuint (ty->h * ty->w, ==, t);
   harness_set_parameter (h, "cls", token);
   harness_set_parameter (h, "pos", positions);
   harness_set_gradient (h, ty, dy);
@@ -54,10 +56,10 @@ check (const Case *s, Options o)
   for (gsize i = 0; i < ny; i++)
     {
       gsize c = i % s->c, place = i / s->c % t, n = i / (s->c * t);
-      gsize from = (n * (t - 1) + place - 1) * s->c + c;
-      y[i] = (place ? x[from] : token[c]) + positions[place * s->c + c];
+      gsize from = (n * (t - first) + place - first) * s->c + c;
+      y[i] = (place >= first ? x[from] : token[c]) + positions[place * s->c + c];
       dpositions[place * s->c + c] += dy[i];
-      if (place)
+      if (place >= first)
         dx[from] = dy[i] + (o.accumulate ? start[from] : 0);
       else
         dtoken[c] += dy[i];
@@ -71,7 +73,7 @@ check (const Case *s, Options o)
   g_autofree double *y_got = harness_read (h, ty), *dx_got = harness_read_gradient (h, tx);
   harness_assert_close (y_got, y, ny, harness_tolerance (h), "y");
   harness_assert_close (dx_got, dx, nx, harness_tolerance (h), "dx");
-  if (!o.freeze || !g_str_equal (o.freeze, "cls"))
+  if (!o.bare && (!o.freeze || !g_str_equal (o.freeze, "cls")))
     check_parameter (h, "cls", dtoken, s->c);
   if (!o.freeze || !g_str_equal (o.freeze, "pos"))
     check_parameter (h, "pos", dpositions, np);
@@ -83,6 +85,14 @@ test_matches (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
       check (&cases[i], (Options){ .amp = amp });
+}
+
+static void
+test_positions (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check (&cases[i], (Options){ .amp = amp, .bare = TRUE, .accumulate = i == 1 });
 }
 
 static void
@@ -116,6 +126,12 @@ test_shapes (void)
       g_assert_false (dyno_graph_check (graph, &error));
       g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
       g_assert_nonnull (strstr (error->message, "2 x 3 tokens of 8 channels"));
+      g_clear_error (&error);
+      g_autoptr (Harness) bare = harness_new (&(HarnessParams){ .batch = 1 });
+      x = harness_input (bare, "x", 1, 2, 3, 8, values);
+      b = dyno_token_parameter (harness_graph (bare), "b", i == 1 ? 7 : 6, i == 2 ? 9 : 8,
+                                DYNO_INIT_ZERO);
+      g_assert_true ((dyno_add_positions (harness_graph (bare), x, "y", b) != NULL) == (i == 0));
     }
 }
 
@@ -124,6 +140,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/tokens/matches-reference", test_matches);
+  g_test_add_func ("/nn/tokens/positions-alone", test_positions);
   g_test_add_func ("/nn/tokens/gradients-accumulate", test_accumulates);
   g_test_add_func ("/nn/tokens/frozen-parameters", test_frozen);
   g_test_add_func ("/nn/tokens/bad-shapes-are-errors", test_shapes);

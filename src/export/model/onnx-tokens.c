@@ -57,11 +57,37 @@ write_class_token (DynoOnnxWriter *o, const DynoNode *node, const char *x)
   return output;
 }
 
+/* (N, H, W, C) and positions, which are (H W, C) or (H, W, C) */
+static gboolean
+emit_positions (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[0];
+  const DynoParameter *parameter = node->inputs[POSITIONS]->parameter;
+  gint64 t = (gint64) y->h * y->w;
+  gboolean flat = (gint64) parameter->dims[parameter->n_dims - 2] == t;
+  const gint64 steps[] = { 0, t, (gint64) y->c },
+               last[] = { 0, (gint64) y->h, (gint64) y->w, (gint64) y->c };
+  const char *x = dyno_onnx_value (o, node->inputs[X], DYNO_ONNX_LAST),
+             *positions = dyno_onnx_write_parameter (o, node->inputs[POSITIONS]),
+             *row = flat ? dyno_onnx_name (o, "steps") : x,
+             *sum = flat ? dyno_onnx_name (o, "sum") : NULL, *output = dyno_onnx_name (o, "out");
+
+  if (flat)
+    dyno_onnx_reshape (o, x, steps, G_N_ELEMENTS (steps), row);
+  dyno_onnx_plain (o, "Add", o->stem, row, positions, flat ? sum : output);
+  if (flat)
+    dyno_onnx_reshape (o, sum, last, G_N_ELEMENTS (last), output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
+}
+
 gboolean
 dyno_onnx_emit_tokens (DynoOnnxWriter *o, const DynoNode *node)
 {
   const DynoTensor *y = node->outputs[0];
   const gint64 perm[] = { 0, 2, 1 }, last[] = { 0, 1, (gint64) y->w, (gint64) y->c };
+
+  if (!node->inputs[CLASS_TOKEN])
+    return emit_positions (o, node);
   const char *pixels = dyno_onnx_value (o, node->inputs[X], DYNO_ONNX_SEQUENCE),
              *x = dyno_onnx_name (o, "pixels");
 

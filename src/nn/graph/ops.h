@@ -181,6 +181,9 @@ DynoParameter *dyno_token_parameter (DynoGraph *graph, const char *name, guint32
  * and positions (1, 1 + H * W, C); NULL: an error before.  Errors: SHAPE. */
 DynoTensor *dyno_tokens (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoParameter *class_token, const DynoParameter *positions);
+/* The same of tokens that are there: (N, H, W, C) plus positions (1, H * W, C).  Errors: SHAPE. */
+DynoTensor *dyno_add_positions (DynoGraph *graph, DynoTensor *x, const char *name,
+                                const DynoParameter *positions);
 
 /* (N, 1, T, C) -> (N, 1, 1, C): the first step; the last step that counts; the mean of the steps
  * that count. */

@@ -70,6 +70,8 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
   if (weight->n_dims > G_N_ELEMENTS (dims)
       || !dyno_import_parameter (import, node, parameter, weight->n_dims, dims))
     return FALSE;
+  if (!is_by_channel (x, weight) && init == DYNO_INIT_ZERO)
+    return dyno_import_positions (import, node, parameter, x);
   if (!is_by_channel (x, weight))
     return dyno_import_refuse (import, node, "its parameter “%s” is not one value a channel",
                                weight->parameter->name);

@@ -187,3 +187,40 @@ dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImpo
       dyno_tokens (import->graph, x->tensor, dyno_import_shown_name (node), token, positions);
   return dyno_import_output (import, node, 0, y, NULL, "N W C");
 }
+
+/* Add (x, positions), where the parameter has a value for each step and channel */
+gboolean
+dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
+                       DynoImportValue *x)
+{
+  static const char *const forms[] = { "N HW C", "N W C", "N H W C", NULL };
+  const DynoImportValue *value = dyno_import_input (import, node, parameter);
+  guint first = import->graph->parameters->len;
+  guint64 steps = 1;
+  gboolean fits = value->n_dims > 1 && value->n_dims <= x->view.n_dims && !value->transposed;
+
+  for (guint i = 0; i + 1 < value->n_dims && fits; i++)
+    {
+      guint axis = x->view.n_dims - value->n_dims + i;
+      /* One value for all samples, and one for each step. */
+      gint64 wanted = axis == 0 ? 1 : (gint64) dyno_view_dim (&x->view, axis);
+      fits = value->dims[i] == wanted;
+      steps *= (guint64) wanted;
+    }
+  fits = fits && value->dims[value->n_dims - 1] == (gint64) x->tensor->c
+         && steps == (guint64) x->tensor->h * x->tensor->w;
+  for (guint i = 0; fits && forms[i] && !dyno_view_is (&x->view, x->tensor, forms[i]); i++)
+    fits = forms[i + 1] != NULL;
+  if (!fits)
+    return dyno_import_refuse (import, node,
+                               "its parameter “%s” is neither one value a channel nor one for each "
+                               "step and channel",
+                               value->parameter->name);
+  const DynoParameter *positions = dyno_token_parameter (
+      import->graph, value->parameter->name, (guint32) steps, x->tensor->c, DYNO_INIT_NORMAL_002);
+  DynoTensor *y =
+      dyno_add_positions (import->graph, x->tensor, dyno_import_shown_name (node), positions);
+  if (y)
+    dyno_import_name_parameter (import, node, first, parameter);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}

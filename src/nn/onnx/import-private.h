@@ -163,6 +163,9 @@ gboolean dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
                                 const DynoImportPattern *pattern, DynoImportValue *q);
 gboolean dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node,
                              const DynoImportPattern *pattern, DynoImportValue *x);
+/* x and positions, input `parameter` of an Add. */
+gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
+                                DynoImportValue *x);
 
 /* Finds the patterns of the model: fills `patterns` and `absorbed`. */
 void dyno_import_find_patterns (DynoImport *import);

@@ -359,8 +359,8 @@ match_attention (Match *m, const DynoOnnxNode *node)
   if (!g_str_equal (node->op_type, "MatMul") || node->n_inputs != 2
       || !(softmax = step (m, node, 0, "Softmax")))
     return FALSE;
-  pattern.axis = dyno_import_int (
-      softmax, "axis", dyno_onnx_model_get_opset (m->import->model, "") < 13 ? 1 : -1);
+  pattern.axis = dyno_import_int (softmax, "axis",
+                                  dyno_onnx_model_get_opset (m->import->model, "") < 13 ? 1 : -1);
   const char *name = take_factor (m, softmax, 0, &pattern);
   scores = g_hash_table_lookup (m->producers, name);
   if (!scores || !g_str_equal (scores->op_type, "MatMul") || scores->n_inputs != 2

@@ -3,6 +3,7 @@
  * x (N, H, W, C), T = 1 + H * W:
  *     y[n][0] = class_token + positions[0];   y[n][t] = x[n][t - 1] + positions[t]
  * Inputs x, class_token (1, 1, C) and positions (1, T, C), both masters; output y (N, 1, T, C).
+ * Without a class token y (N, H, W, C) is x with positions (1, H * W, C) alone.
  * tokens_backward: dx[n][t] (+)= dy[n][t + 1].  Input dy; output dx.
  * tokens_sums: dpositions[t] += sum over n of dy[n][t], dclass_token += the sum of t = 0, in fp32
  * and a fixed order.  Input dy; outputs dclass_token, dpositions (NULL: frozen). */
@@ -18,7 +19,7 @@ enum { FORWARD_X, FORWARD_CLASS, FORWARD_POSITIONS, FORWARD_N_INPUTS };
 enum { SUMS_CLASS, SUMS_POSITIONS, SUMS_N_OUTPUTS };
 
 typedef struct {
-  gboolean accumulate;
+  gboolean class_token, accumulate;
 } TokensBackward;
 
 DynoParameter *
@@ -43,7 +44,7 @@ make_spec (DynoLowering *lowering, const char *shader, const DynoTensor *y, guin
   dyno_elementwise_words (&spec, info);
   dyno_kernel_spec_set (&spec, DYNO_TOKENS_COUNT, count);
   dyno_kernel_spec_set (&spec, DYNO_TOKENS_CVECS, y->cp / dyno_dtype_lanes (y->dtype));
-  dyno_kernel_spec_set (&spec, DYNO_TOKENS_T, y->w);
+  dyno_kernel_spec_set (&spec, DYNO_TOKENS_T, y->h * y->w);
   dyno_kernel_spec_set (&spec, DYNO_TOKENS_N, y->n);
   return spec;
 }
@@ -67,6 +68,8 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   DynoTensor *dy = node->inputs[0], *dx = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, dx);
   DynoKernelSpec spec = make_spec (lowering, "tokens/tokens_backward.comp", dy, count);
+  if (attributes->class_token)
+    dyno_kernel_spec_macro (&spec, "CLASS_TOKEN=1");
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   DynoDispatch *dispatch = add_dispatch (lowering, node, "backward", &spec, count);
@@ -81,7 +84,7 @@ lower_sums (DynoLowering *lowering, DynoNode *node)
 {
   DynoTensor *dy = node->inputs[0], *class_token = node->outputs[SUMS_CLASS],
              *positions = node->outputs[SUMS_POSITIONS];
-  guint32 count = dy->w * (dy->cp / dyno_dtype_lanes (dy->dtype));
+  guint32 count = dy->h * dy->w * (dy->cp / dyno_dtype_lanes (dy->dtype));
   DynoKernelSpec spec = make_spec (lowering, "tokens/tokens_sums.comp", dy, count);
   if (class_token)
     dyno_kernel_spec_macro (&spec, "CLASS_TOKEN=1");
@@ -99,7 +102,8 @@ lower_sums (DynoLowering *lowering, DynoNode *node)
                         DYNO_ACCESS_READ_WRITE);
 }
 
-static const DynoAttribute backward_attributes[] = { DYNO_ATTRIBUTE (TokensBackward, accumulate) };
+static const DynoAttribute backward_attributes[] = { DYNO_ATTRIBUTE (TokensBackward, class_token),
+                                                     DYNO_ATTRIBUTE (TokensBackward, accumulate) };
 
 static const DynoOpClass backward_class = { .name = "tokens_backward",
                                             DYNO_OP_ATTRIBUTES (backward_attributes),
@@ -110,10 +114,10 @@ static const DynoOpClass sums_class = { .name = "tokens_sums", .lower = lower_su
 static void
 backward (DynoGraph *graph, DynoNode *node)
 {
-  TokensBackward attributes = { FALSE };
+  DynoTensor *token = node->inputs[FORWARD_CLASS];
+  TokensBackward attributes = { .class_token = token != NULL };
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
-  DynoTensor *sums[SUMS_N_OUTPUTS] = { [SUMS_CLASS] =
-                                           node->inputs[FORWARD_CLASS]->parameter->gradient,
+  DynoTensor *sums[SUMS_N_OUTPUTS] = { [SUMS_CLASS] = token ? token->parameter->gradient : NULL,
                                        [SUMS_POSITIONS] =
                                            node->inputs[FORWARD_POSITIONS]->parameter->gradient };
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL),
@@ -134,12 +138,15 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   DynoTensor *x = node->inputs[FORWARD_X], *y = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, y);
   DynoKernelSpec spec = make_spec (lowering, "tokens/tokens_forward.comp", y, count);
+  if (node->inputs[FORWARD_CLASS])
+    dyno_kernel_spec_macro (&spec, "CLASS_TOKEN=1");
   DynoDispatch *dispatch = add_dispatch (lowering, node, "forward", &spec, count);
   dispatch->flops = dyno_tensor_elements (y);
   dispatch->bytes = x->size_bytes + y->size_bytes + node->inputs[FORWARD_POSITIONS]->size_bytes;
   dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, source), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, class_token), node->inputs[FORWARD_CLASS],
-                      DYNO_ACCESS_READ);
+  if (node->inputs[FORWARD_CLASS])
+    dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, class_token),
+                        node->inputs[FORWARD_CLASS], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, positions),
                       node->inputs[FORWARD_POSITIONS], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, target), y, DYNO_ACCESS_WRITE);
@@ -156,6 +163,22 @@ fits (const DynoParameter *parameter, guint64 count, guint32 channels)
          && parameter->dims[2] == channels;
 }
 
+static DynoTensor *
+append (DynoGraph *graph, DynoTensor *x, const char *name, const DynoParameter *class_token,
+        const DynoParameter *positions, guint32 h, guint32 w)
+{
+  if (x->n > MOST_SAMPLES)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: %u samples are too many; lower the batch", name, x->n);
+  DynoTensor *y = dyno_graph_activation (graph, name, x->n, h, w, x->c),
+             *token = class_token ? class_token->master : NULL;
+  if (!y)
+    return NULL;
+  dyno_graph_node (graph, &tokens_class, name, (DynoTensor *[]){ x, token, positions->master },
+                   FORWARD_N_INPUTS, &y, 1, NULL, 0);
+  return y;
+}
+
 DynoTensor *
 dyno_tokens (DynoGraph *graph, DynoTensor *x, const char *name, const DynoParameter *class_token,
              const DynoParameter *positions)
@@ -168,14 +191,19 @@ dyno_tokens (DynoGraph *graph, DynoTensor *x, const char *name, const DynoParame
                             "%s: a class token of %u channels and %u positions do not fit "
                             "%u x %u tokens of %u channels",
                             name, class_token->dims[2], positions->dims[1], x->h, x->w, x->c);
-  if (x->n > MOST_SAMPLES)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: %u samples are too many; lower the batch", name, x->n);
-  DynoTensor *y = dyno_graph_activation (graph, name, x->n, 1, (guint32) t, x->c);
-  if (!y)
+  return append (graph, x, name, class_token, positions, 1, (guint32) t);
+}
+
+DynoTensor *
+dyno_add_positions (DynoGraph *graph, DynoTensor *x, const char *name,
+                    const DynoParameter *positions)
+{
+  if (!x || !positions)
     return NULL;
-  dyno_graph_node (graph, &tokens_class, name,
-                   (DynoTensor *[]){ x, class_token->master, positions->master }, FORWARD_N_INPUTS,
-                   &y, 1, NULL, 0);
-  return y;
+  if (!fits (positions, (guint64) x->h * x->w, x->c))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: %u positions of %u channels do not fit %u x %u tokens of %u "
+                            "channels",
+                            name, positions->dims[1], positions->dims[2], x->h, x->w, x->c);
+  return append (graph, x, name, NULL, positions, x->h, x->w);
 }
