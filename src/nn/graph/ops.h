@@ -108,6 +108,27 @@ DynoTensor *dyno_channels (DynoGraph *graph, DynoTensor *x, const char *name, gu
  * where there is one group, or one for each channel. */
 DynoTensor *dyno_channel_shuffle (DynoGraph *graph, DynoTensor *x, const char *name,
                                   guint32 groups);
+
+#define DYNO_PERMUTE_MAX_PARTS 8
+
+typedef struct {
+  guint32 extent; /* > 0 */
+  guint32 stride; /* from one element of the part to the next in x, in values of a dense sample */
+} DynoPermutePart;
+
+typedef struct {
+  guint32 h, w, c; /* of the result, which has as many values as x */
+  const DynoPermutePart *parts;
+  guint n_parts;
+} DynoPermuteParams;
+
+/* The values of each sample in another order, (N, H, W, C) -> (N, h, w, c): in the order of the
+ * result the last part is fastest, and the parts are each value of x once.  Neighbours that are one
+ * part of x are joined; at most DYNO_PERMUTE_MAX_PARTS may be left.  x itself where nothing moves.
+ * Errors: SHAPE. */
+DynoTensor *dyno_permute (DynoGraph *graph, DynoTensor *x, const char *name,
+                          const DynoPermuteParams *params);
+
 DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                            guint32 stride, guint32 pad);
 /* The same along a sequence (N, 1, T, C): PyTorch's MaxPool1d. */
