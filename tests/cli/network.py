@@ -39,6 +39,37 @@ CONSTANTS = {'sizes': ((2,), [3, 5]), 'groups': ((5,), [0, 2, 4, 8, 8]), 'image'
              'root': ((), [2 ** 0.5]), 'one': ((), [1.0]), 'half': ((), [0.5])}
 
 
+# Tensors in orders that Dyno has to copy them into.
+COPIES = [
+    ('Conv stem input,stem.weight a', {'kernel_shape': [3, 3], 'strides': [2, 2], 'pads': [1, 1, 1, 1], 'group': 1}),
+    # pixel unshuffle
+    ('Reshape r1 a,blocks b', {}), ('Transpose t1 b c', {'perm': [0, 1, 3, 5, 2, 4]}), ('Reshape r2 c,small d', {}),
+    ('Conv mix d,mix.weight e', {'kernel_shape': [1, 1], 'strides': [1, 1], 'pads': [0, 0, 0, 0], 'group': 1}),
+    # layers along the pixels
+    ('Reshape r3 e,tokens f', {}), ('MatMul m1 f,tokens.in g', {}), ('Add a1 g,tokens.bias h', {}), ('Tanh act h i', {}),
+    ('MatMul m2 i,tokens.out j', {}), ('Reshape r4 j,image k', {}), ('Add sum1 e,k l', {}),
+    # windows of 2 x 2 pixels: a layer along the pixels, then a norm of each pixel
+    ('Reshape r5 l,grid m', {}), ('Transpose t2 m n', {'perm': [0, 2, 4, 3, 5, 1]}), ('Reshape r6 n,windows o', {}),
+    ('Transpose t3 o p', {'perm': [0, 1, 3, 2]}), ('MatMul m3 p,window.weight q', {}),
+    ('Transpose t4 q r', {'perm': [0, 1, 3, 2]}), ('LayerNormalization norm r,norm.weight,norm.bias s', {'epsilon': 0.00001}),
+    ('Reshape r7 s,pixels t', {}), ('Transpose t5 t u', {'perm': [0, 5, 1, 3, 2, 4]}), ('Reshape r8 u,image v', {}),
+    ('Add sum2 v,l w', {}),
+    # other axes than the channels
+    ('Mul columns w,columns.weight x', {}), ('Concat joined x,l y', {'axis': 2}), ('Slice cut y,one,three,last z', {}),
+    # no axis ends where one of the new ones begins
+    ('Reshape r9 z,odd za', {}), ('MatMul m4 za,odd.weight zb', {}), ('Reshape r10 zb,image2 zc', {}),
+    # flattened with the channels last
+    ('Transpose t6 zc zd', {'perm': [0, 2, 3, 1]}), ('Flatten flat zd ze', {'axis': 1}),
+    ('Gemm head ze,head.weight,head.bias output', {'transB': 1})]
+COPIED_SHAPES = {'stem.weight': (8, 3, 3, 3), 'mix.weight': (6, 32, 1, 1), 'tokens.in': (16, 5), 'tokens.bias': (5,), 'tokens.out': (5, 16),
+                 'window.weight': (4, 4), 'norm.weight': (6,), 'norm.bias': (6,), 'columns.weight': (4,), 'odd.weight': (12, 12),
+                 'head.weight': (4, 96), 'head.bias': (4,)}
+COPIED_CONSTANTS = {name: ((len(values),), values) for name, values in {
+    'blocks': [0, 8, 4, 2, 4, 2], 'small': [0, 32, 4, 4], 'tokens': [0, 6, 16], 'image': [0, 6, 4, 4], 'grid': [0, 6, 2, 2, 2, 2],
+    'windows': [0, 4, 4, 6], 'pixels': [0, 2, 2, 2, 2, 6], 'one': [1], 'three': [3], 'last': [3], 'odd': [0, 8, 12],
+    'image2': [0, 6, 8, 2]}.items()}
+
+
 def random_values(shapes):
     draw = random.Random(3)
     return {name: (dims, [draw.uniform(0.2, 1) if len(dims) != 2 else draw.uniform(-1, 1) for _ in range(math.prod(dims))])
@@ -202,6 +233,23 @@ class Network(Case):
         self.write_outside('merged.onnx')
         self.train('outside', '--model', 'merged.onnx', '--steps', '3')
         self.assertEqual(self.losses('outside'), self.losses('apart'))
+
+    def test_copies_in_another_order(self):
+        """Dyno reads a network that computes the same as the file, and writes it as it trains it."""
+        draw = random.Random(5)
+        values = {name: (dims, [value if len(dims) == 1 else draw.uniform(-0.3, 0.3) for value in values])
+                  for name, (dims, values) in random_values(COPIED_SHAPES).items()}
+        file = model_of(COPIES, {**values, **COPIED_CONSTANTS}, {'input': [3, 16, 16]}, {'output': [4]})
+        with open(self.path('copies.onnx'), 'wb') as out:
+            out.write(file)
+        notes = self.lines('model', 'copies.onnx', '--json')[0]['notes']
+        self.assertRegex(' '.join(notes), 'copies [0-9]+ tensors into another order.*first for Conv “mix”')
+        self.train('same', '--model', 'copies.onnx', '--set', 'lr=0', '--steps', '1')
+        pixels = [draw.uniform(-1, 1) for _ in range(3 * 16 * 16)]
+        for got, wanted in zip(self.save('same').run(pixels), Graph(file, self).run(pixels), strict=True):
+            self.assertAlmostEqual(got, wanted, delta=1e-5)
+        self.train('trained', '--model', 'copies.onnx', '--steps', '2')
+        self.check_saved('trained')
 
     def test_gelu_by_tanh_is_saved(self):
         nodes = [('GlobalAveragePool - x e', {}), ('Flatten - e a', {}), ('Gemm wide a,in,shift b', {'transB': 1}),

@@ -95,7 +95,7 @@ def model_of(nodes, initializers, inputs, outputs, opset=17):
         shape = {'dim': [{'dim_param': 'batch'}, *({'dim_value': dim} for dim in dims)]}
         return {'name': name, 'type': {'tensor_type': {'elem_type': 1, 'shape': shape}}}
     parts = [(*text.split(' '), attributes) for text, attributes in nodes]
-    return write('Model', {'ir_version': 8, 'opset_import': [{'version': opset}], 'graph': {
+    return write('Model', {'ir_version': 8, 'opset_import': [{'domain': '', 'version': opset}], 'graph': {
         'node': [{'op_type': op, 'name': name, 'input': taken.split(','), 'output': made.split(','),
                   'attribute': [attribute(*item) for item in attributes.items()]} for op, name, taken, made, attributes in parts],
         'name': 'net', 'initializer': [tensor(name, *one) for name, one in initializers.items()],

@@ -285,6 +285,41 @@ test_last_axes (void)
   assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
 }
 
+/* Tensors that are copied into another order. */
+static void
+test_copies (void)
+{
+  static const char *const texts[] = {
+    /* a layer along the tokens, and one along the channels */
+    AROUND ("i s 0,4,64;Reshape - x,s a;Transpose - a t perm=0,2,1;w m 64,6;MatMul p a,m b;w n 6;"
+            "Add - b,n c;Gelu g c d;w o 6,64;MatMul - d,o e;Transpose - e f perm=0,2,1;Add q t,f i;"
+            "w k 4,4;MatMul - i,k j;Transpose - j l perm=0,2,1;i u 0,4,8,8;Reshape - l,u h"),
+    /* windows */
+    AROUND ("i s 0,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;i u -1,16,4;"
+            "Reshape - b,u c;w n 16,1;Mul q c,n e;i k -1,2,2,4,4,4;Reshape - e,k f;"
+            "Transpose - f g perm=0,5,1,3,2,4;i j 0,4,8,8;Reshape - g,j h"),
+    /* flattened with the channels last */
+    "in x N,4,8,8;Transpose t x a perm=0,2,3,1;Flatten f a b;w m 256,3;MatMul p b,m y;out y N,3",
+    "in x N,4,8,8;w k 5,4,3,3;Conv e x,k d;Transpose t d a perm=0,2,3,1;Flatten f a b;w m 3,180;"
+    "Gemm p b,m y transB=1;out y N,3",
+    /* pixel shuffle, for two readers */
+    AROUND ("i s 0,1,2,2,8,8;Reshape - x,s a;Transpose - a b perm=0,1,4,2,5,3;i u 0,1,16,16;"
+            "Reshape - b,u c;w k 4,1,2,2;Conv e c,k d strides=2,2;w l 4,1,2,2;"
+            "Conv f c,l g strides=2,2;Add q d,g h"),
+    AROUND ("Concat p x,x h axis=2"),
+    AROUND ("Split p x a,b axis=3;Add q a,b h"),
+    /* a factor, a bias and a norm along the width */
+    AROUND ("w a 8;Mul p x,a b;w c 8;Add q b,c d;w e.weight 8;w e.bias 8;"
+            "LayerNormalization n d,e.weight,e.bias h"),
+    /* no axis ends where a part does */
+    AROUND ("w k 6,4,3,3;Conv c x,k a strides=2,2 pads=1,1,1,1;i u 0,8,12;Reshape - a,u b;"
+            "w m 12,12;MatMul p b,m d;i s 0,6,4,4;Reshape - d,s e;w j 4,6,1,1;Conv - e,j h"),
+  };
+  const DynoBatchField field = image (8, 8, 4);
+
+  assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
+}
+
 static void
 test_sequences (void)
 {
@@ -507,6 +542,7 @@ main (int argc, char **argv)
   g_test_add_func ("/export/onnx/models-come-back", test_models);
   g_test_add_func ("/export/onnx/operators-come-back", test_operators);
   g_test_add_func ("/export/onnx/last-axes-come-back", test_last_axes);
+  g_test_add_func ("/export/onnx/copies-come-back", test_copies);
   g_test_add_func ("/export/onnx/sequences-come-back", test_sequences);
   g_test_add_func ("/export/onnx/names-of-values-are-unique", test_names);
   g_test_add_func ("/export/onnx/parameters-keep-names-shapes-values", test_parameters);

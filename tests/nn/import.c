@@ -455,11 +455,114 @@ test_runs (void)
   assert_builds (PATCHES ("i s 2,16,2,8;Reshape - t,s r;Split - r u,v axis=2;i ax 2,;"
                           "Squeeze - u,ax u1;Relu - u1 u2;Concat - u2,u2 h axis=2"),
                  two_patches, PATCH_OPS "channels relu concat global_avg_pool linear", NULL);
-  assert_refused (PATCHES ("i at 3;Gather g t,at h axis=1"), two_patches,
-                  "*Gather “g”: Dyno takes *");
+  /* One step that is not the first: the steps become the channels, and the channels the steps. */
+  assert_builds (PATCHES_BY ("Relu r t h", "i at 3;Gather g h,at c axis=1"), two_patches,
+                 PATCH_OPS "relu permute channels permute linear", NULL);
   assert_refused (PATCHES ("i at 16;Gather g t,at h axis=1"), two_patches,
                   "*Gather “g”: index 16*");
   assert_refused (PATCHES ("i at 0,1;Gather g t,at h axis=1"), two_patches, "*Gather “g”: *");
+}
+
+/* "1x4x64: 4/1 64/4": the shapes and the parts, extent and stride, of the copies into another
+ * order. */
+static char *
+list_copies (DynoGraph *graph)
+{
+  g_autoptr (GString) list = g_string_new (NULL);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+      const DynoTensor *y = node->outputs[0];
+      double n, extent, stride;
+      if (strcmp (node->op->name, "permute") != 0)
+        continue;
+      g_string_append_printf (list, "%s%ux%ux%u:", list->len ? ", " : "", y->h, y->w, y->c);
+      g_assert_true (dyno_node_get_attribute (node, "n", &n));
+      for (guint k = 0; k < n; k++)
+        {
+          g_autofree char *of_extent = g_strdup_printf ("extent[%u]", k),
+                          *of_stride = g_strdup_printf ("stride[%u]", k);
+          g_assert_true (dyno_node_get_attribute (node, of_extent, &extent));
+          g_assert_true (dyno_node_get_attribute (node, of_stride, &stride));
+          g_string_append_printf (list, " %g/%g", extent, stride);
+        }
+    }
+  return g_string_free (g_steal_pointer (&list), FALSE);
+}
+
+#define TOKENS(body) "i s 0,4,64;Reshape - x,s a;Transpose - a t perm=0,2,1;" body
+#define IMAGE(body)  "in x N,4,8,8;" body ";w o 4,3;MatMul z g,o y;out y N,3"
+
+/* Where no view does, tensors are copied: into which shapes, and in which orders. */
+static void
+test_copies (void)
+{
+  static const struct {
+    const char *text, *ops, *copies;
+  } rows[] = {
+    /* a layer along the tokens, as of MLP-Mixer: there and back */
+    { AROUND (TOKENS ("w m 64,64;MatMul p a,m b;w n 64;Add - b,n c;Transpose - c d perm=0,2,1;"
+                      "Add q t,d e;Transpose - e f perm=0,2,1;i u 0,4,8,8;Reshape - f,u h")),
+      "permute linear permute add global_avg_pool linear", "1x4x64: 4/1 64/4, 8x8x4: 64/1 4/64" },
+    /* windows of 4 x 4 pixels, a factor for each of their pixels */
+    { AROUND ("i s 0,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;i u -1,16,4;"
+              "Reshape - b,u c;w m 4,4;MatMul p c,m d;w n 16,1;Mul q d,n e;i v 0,0,4;"
+              "i k -1,2,2,4,4,4;Reshape - e,k f;Transpose - f g perm=0,5,1,3,2,4;i j 0,4,8,8;"
+              "Reshape - g,j h"),
+      "linear permute scale_channels permute global_avg_pool linear",
+      "1x16x16: 2/128 2/16 4/1 4/32 4/4, 8x8x4: 2/128 4/4 2/64 4/1 4/16" },
+    /* flattened with the channels last */
+    { "in x N,4,8,8;Transpose t x a perm=0,2,3,1;Flatten f a b;w m 256,3;MatMul p b,m y;out y N,3",
+      "permute linear", "1x1x256: 256/1" },
+    { "in x N,4,8,8;Transpose t x a perm=0,2,3,1;Flatten f a b;w m 3,256;Gemm p b,m y transB=1;"
+      "out y N,3",
+      "permute linear", "1x1x256: 256/1" },
+    /* pixel shuffle and back, once for two readers */
+    { AROUND ("i s 0,1,2,2,8,8;Reshape - x,s a;Transpose - a b perm=0,1,4,2,5,3;i u 0,1,16,16;"
+              "Reshape - b,u c;w k 4,1,2,2;Conv e c,k d strides=2,2;w l 4,1,2,2;"
+              "Conv f c,l g strides=2,2;Add q d,g h"),
+      "permute conv2d conv2d add global_avg_pool linear", "16x16x1: 8/32 2/2 8/4 2/1" },
+    /* along other axes than the channels */
+    { AROUND ("Concat p x,x h axis=2"), "permute concat permute global_avg_pool linear",
+      "4x8x8: 4/1 8/4 8/32, 16x8x4: 16/1 8/16 4/128" },
+    { AROUND ("Split p x a,b axis=3;Add q a,b h"),
+      "permute channels channels add permute global_avg_pool linear",
+      "4x8x8: 4/1 64/4, 8x4x4: 32/1 4/32" },
+    { AROUND ("i a 1,;i b -2,;i c 2,;Slice p x,a,b,c h"),
+      "permute channels permute global_avg_pool linear",
+      "4x8x8: 4/1 8/4 8/32, 5x8x4: 5/1 8/5 4/40" },
+    { AROUND ("i a 0,;i b 8,;i c 2,;Slice p x,a,b,c h"), "global_avg_pool linear", "" },
+    /* the mean of what lies along the channels */
+    { IMAGE ("i s 0,4,64;Reshape - x,s a;w m 64,5;MatMul p a,m b;i ax 2;ReduceMean q b,ax g "
+             "keepdims=0"),
+      "permute linear permute global_avg_pool linear", "1x4x64: 4/1 64/4, 1x5x4: 5/1 4/5" },
+    /* a factor, a bias and a norm along the last axis, which is the width */
+    { AROUND ("w a 8;Mul p x,a b;w c 8;Add q b,c d;w e.weight 8;w e.bias 8;"
+              "LayerNormalization n d,e.weight,e.bias h"),
+      "permute scale_channels add_channels layer_norm permute global_avg_pool linear",
+      "4x8x8: 4/1 64/4, 8x8x4: 64/1 4/64" },
+    { AROUND ("i s 0,32,8;Reshape - x,s a;w b 32;w c 32;w d 32;w e 32;"
+              "BatchNormalization n a,b,c,d,e f;i u 0,4,8,8;Reshape - f,u h"),
+      "permute batch_norm permute global_avg_pool linear", "1x8x32: 32/1 8/32, 8x8x4: 8/1 32/8" },
+    /* axes that no part of the view ends at */
+    { AROUND ("w k 6,4,3,3;Conv c x,k a strides=2,2 pads=1,1,1,1;i u 0,8,12;Reshape - a,u b;"
+              "w m 12,12;MatMul p b,m d;i s 0,6,4,4;Reshape - d,s e;w j 4,6,1,1;Conv - e,j h"),
+      "conv2d permute permute linear permute permute conv2d global_avg_pool linear",
+      "1x1x96: 6/1 16/6, 1x8x12: 96/1, 1x1x96: 96/1, 4x4x6: 16/1 6/16" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_test_message ("%s", rows[i].text);
+      g_autoptr (DynoGraph) graph = build (rows[i].text, around, &error);
+      g_assert_no_error (error);
+      g_autofree char *ops = list_ops (graph), *copies = list_copies (graph);
+      g_assert_cmpstr (ops, ==, rows[i].ops);
+      g_assert_cmpstr (copies, ==, rows[i].copies);
+    }
 }
 
 /* A file that was exported for a batch of 1 has 1 in its shapes. */
@@ -522,7 +625,16 @@ test_refusals (void)
     { AROUND ("Softmax p x h"), "*Softmax “p”: *last node*" },
     { AROUND ("i s 2,-1,5;Reshape p x,s h"), "*Reshape “p”: *(2, 4, 8, 8)*" },
     { AROUND ("Transpose p x q perm=0,1,1,2;Relu r q h"), "*Transpose “p”: perm*" },
-    { AROUND ("Concat p x,x h axis=2"), "*Concat “p”: Dyno joins channels only*" },
+    { AROUND ("MaxPool m x a kernel_shape=2,2 strides=2,2;Concat p x,a h axis=1"),
+      "*Concat “p”: Dyno joins tensors along one axis*" },
+    { AROUND ("i a 8,;i b 9,;i c 2,;Slice p x,a,b,c h"), "*Slice “p”: it takes no elements*" },
+    { AROUND ("MaxPool m x a kernel_shape=2,2 strides=2,2;Add p x,a h"),
+      "*Add “p”: it adds (2, 4, 8, 8) and (2, 4, 4, 4)*" },
+    /* the batch would move into the samples */
+    { AROUND ("Transpose t x a perm=1,0,2,3;w c.weight 4,2,1,1;Conv c a,c.weight h"),
+      "*Conv “c”: the axes of its input 0, (4, 2, 8, 8), are not N C H W*" },
+    { AROUND ("Transpose t x a perm=3,1,2,0;w m 2,5;MatMul p a,m h"),
+      "*MatMul “p”: *(8, 4, 8, 2)*cannot be the channels*" },
     /* all at once, and not those that wait for a refused one */
     { AROUND ("Softmax p x a;Relu r a b;f lo 1;f hi 6;Clip q x,lo,hi c;Add s b,c h"),
       "*Softmax “p”: *\n  Clip “q”: *" },
@@ -542,6 +654,11 @@ test_refusals (void)
       g_test_message ("%s", rows[i].text);
       assert_refused (rows[i].text, around, rows[i].pattern);
     }
+  /* as many samples as channels */
+  Shape four = around;
+  four.batch = 4;
+  assert_refused (AROUND ("Transpose t x a perm=1,0,2,3;w c.weight 4,4,1,1;Conv c a,c.weight h"),
+                  four, "*Conv “c”: the axes of its input 0, (4, 4, 8, 8), are not N C H W*");
   assert_refused (
       AROUND ("Relu r x h"),
       (Shape){ .n_outputs = 3, .height = 8, .width = 8, .channels = 3, .mode = DYNO_MODE_PREDICT },
@@ -651,6 +768,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/positions", test_positions);
   g_test_add_func ("/nn/import/views-of-parameters", test_views_of_parameters);
   g_test_add_func ("/nn/import/runs-of-channels", test_runs);
+  g_test_add_func ("/nn/import/copies-in-another-order", test_copies);
   g_test_add_func ("/nn/import/fixed-batch", test_fixed_batch);
   g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
   g_test_add_func ("/nn/import/trains", test_trains);

@@ -3,6 +3,7 @@
  * pooling. */
 #include "onnx-private.h"
 #include "op.h"
+#include "ops.h"
 
 /* The axis of the channels in each form. */
 static const gint64 channel_axis[] = { 1, 1, 1, 3 };
@@ -101,6 +102,58 @@ dyno_onnx_emit_channel_shuffle (DynoOnnxWriter *o, const DynoNode *node)
   dyno_onnx_transpose (o, split, turn, 5, turned);
   dyno_onnx_reshape (o, turned, joined, 4, output);
   return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
+}
+
+/* The parts of a permutation in the order of its input: sorted[i] is one's number in that of its
+ * output. */
+static void
+sort_parts (const gint64 *stride, guint n, guint *sorted)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      guint k = i;
+      for (; k > 0 && stride[sorted[k - 1]] < stride[i]; k--)
+        sorted[k] = sorted[k - 1];
+      sorted[k] = i;
+    }
+}
+
+/* The input as its parts, these in their other order, and joined again. */
+gboolean
+dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *y = node->outputs[0];
+  const gint64 joined[] = { 0, y->h, y->w, y->c };
+  gint64 extent[DYNO_PERMUTE_MAX_PARTS], stride[DYNO_PERMUTE_MAX_PARTS],
+      apart[DYNO_PERMUTE_MAX_PARTS + 1] = { 0 }, turn[DYNO_PERMUTE_MAX_PARTS + 1] = { 0 };
+  guint sorted[DYNO_PERMUTE_MAX_PARTS], n = dyno_onnx_attribute (o, node, "n");
+
+  if (n > DYNO_PERMUTE_MAX_PARTS)
+    return dyno_onnx_refuse (o, "%s: an order of %u parts", node->name, n);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *of_extent = g_strdup_printf ("extent[%u]", i),
+                      *of_stride = g_strdup_printf ("stride[%u]", i);
+      extent[i] = dyno_onnx_attribute (o, node, of_extent);
+      stride[i] = dyno_onnx_attribute (o, node, of_stride);
+    }
+  sort_parts (stride, n, sorted);
+  for (guint i = 0; i < n; i++)
+    {
+      apart[i + 1] = extent[sorted[i]];
+      turn[sorted[i] + 1] = i + 1;
+    }
+  const char *value = dyno_onnx_value (o, node->inputs[0], DYNO_ONNX_LAST);
+  if (n > 1)
+    {
+      const char *parts = dyno_onnx_name (o, "parts"), *turned = dyno_onnx_name (o, "turned");
+      dyno_onnx_reshape (o, value, apart, n + 1, parts);
+      dyno_onnx_transpose (o, parts, turn, n + 1, turned);
+      value = turned;
+    }
+  const char *output = dyno_onnx_name (o, "out");
+  dyno_onnx_reshape (o, value, joined, 4, output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
 }
 
 /* --- pooling ---------------------------------------------------------------------------------- */

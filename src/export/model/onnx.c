@@ -32,6 +32,7 @@ static const struct {
   { "concat", dyno_onnx_emit_concat },
   { "channels", dyno_onnx_emit_channels },
   { "channel_shuffle", dyno_onnx_emit_channel_shuffle },
+  { "permute", dyno_onnx_emit_permute },
   { "max_pool", dyno_onnx_emit_max_pool },
   { "avg_pool", dyno_onnx_emit_avg_pool },
   { "global_avg_pool", dyno_onnx_emit_global_avg_pool },

@@ -18,38 +18,26 @@ is_folded (DynoImport *import, const DynoOnnxNode *node)
          && is_number (dyno_import_input (import, node, 1));
 }
 
-/* TRUE: axis `axis` of the value is all of its channels. */
-static gboolean
-is_channels (const DynoImportValue *value, guint axis)
-{
-  const DynoView *view = &value->view;
-  guint begin = axis > 0 ? view->end[axis - 1] : 0;
-
-  return dyno_view_dim (view, axis) == value->tensor->c
-         && (value->tensor->c == 1
-             || (view->end[axis] == begin + 1 && view->parts[begin].axis == 'C'));
-}
-
-/* TRUE: a parameter has one value for each channel of x: all its axes are 1 but the one that is x's
- * channels, counted from the end. */
-static gboolean
-is_by_channel (const DynoImportValue *x, const DynoImportValue *parameter)
+/* The axis of x that a parameter has one value of each element for: all its axes are 1 but that one,
+ * counted from the end.  G_MAXUINT: there is none. */
+static guint
+find_axis (const DynoImportValue *x, const DynoImportValue *parameter)
 {
   guint n = x->view.n_dims, found = G_MAXUINT;
 
   if (parameter->n_dims > n)
-    return FALSE;
+    return G_MAXUINT;
   for (guint i = 0; i < parameter->n_dims; i++)
     if (parameter->dims[i] != 1)
       {
         if (found != G_MAXUINT)
-          return FALSE;
+          return G_MAXUINT;
         found = n - parameter->n_dims + i;
       }
   if (found == G_MAXUINT)
-    return FALSE;
+    return G_MAXUINT;
   gint64 count = parameter->dims[found - (n - parameter->n_dims)];
-  return count == (gint64) x->tensor->c && is_channels (x, found);
+  return count == (gint64) dyno_view_dim (&x->view, found) ? found : G_MAXUINT;
 }
 
 typedef DynoTensor *(*ByChannel) (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
@@ -70,9 +58,11 @@ read_by_channel (DynoImport *import, const DynoOnnxNode *node, guint parameter, 
   if (weight->n_dims > G_N_ELEMENTS (dims)
       || !dyno_import_parameter (import, node, parameter, weight->n_dims, dims))
     return FALSE;
-  if (!is_by_channel (x, weight) && init == DYNO_INIT_ZERO)
+  guint axis = find_axis (x, weight);
+  if (axis == G_MAXUINT && init == DYNO_INIT_ZERO)
     return dyno_import_positions (import, node, parameter, x);
-  if (!is_by_channel (x, weight))
+  x = axis < x->view.n_dims ? dyno_import_with_channels (import, node, x, axis) : NULL;
+  if (!x)
     return dyno_import_refuse (import, node, "its parameter “%s” is not one value a channel",
                                weight->parameter->name);
   DynoTensor *y = op (import->graph, x->tensor, dyno_import_shown_name (node), init);
@@ -94,7 +84,7 @@ find_parameter (DynoImport *import, const DynoOnnxNode *node)
   return 2;
 }
 
-/* Both inputs as tensors with equal views; NULL: they are not, which was refused. */
+/* Both inputs, as tensors; NULL: one is none, which was refused. */
 static DynoImportValue *
 take_pair (DynoImport *import, const DynoOnnxNode *node, DynoImportValue **other)
 {
@@ -104,11 +94,19 @@ take_pair (DynoImport *import, const DynoOnnxNode *node, DynoImportValue **other
   return *other ? a : NULL;
 }
 
+/* b as a lies; NULL: their axes differ. */
+static DynoImportValue *
+lay_beside (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *a,
+            DynoImportValue *b)
+{
+  return dyno_import_laid_out_as (import, node, b, a->tensor, &a->view);
+}
+
 gboolean
 dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
 {
   guint parameter = find_parameter (import, node);
-  DynoImportValue *a, *b;
+  DynoImportValue *a, *b, *beside;
 
   if (is_folded (import, node))
     return dyno_import_fold (import, node);
@@ -116,14 +114,14 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
     return read_by_channel (import, node, parameter, dyno_add_channels, DYNO_INIT_ZERO);
   if (!(a = take_pair (import, node, &b)))
     return FALSE;
-  if (!dyno_view_equal (&a->view, &b->view))
+  if (!(beside = lay_beside (import, node, a, b)))
     {
       g_autofree char *one = dyno_view_print (&a->view), *two = dyno_view_print (&b->view);
       return dyno_import_refuse (import, node, "it adds %s and %s, whose axes differ", one, two);
     }
   return dyno_import_output (
       import, node, 0,
-      dyno_add (import->graph, a->tensor, b->tensor, dyno_import_shown_name (node)), &a->view,
+      dyno_add (import->graph, a->tensor, beside->tensor, dyno_import_shown_name (node)), &a->view,
       NULL);
 }
 
@@ -142,7 +140,7 @@ gboolean
 dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
 {
   guint parameter = find_parameter (import, node);
-  DynoImportValue *x, *y;
+  DynoImportValue *x, *y, *beside;
 
   if (is_folded (import, node))
     return dyno_import_fold (import, node);
@@ -150,10 +148,10 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
     return read_by_channel (import, node, parameter, dyno_scale_channels, DYNO_INIT_ONE);
   if (!(x = take_pair (import, node, &y)))
     return FALSE;
-  if (dyno_view_equal (&x->view, &y->view))
+  if ((beside = lay_beside (import, node, x, y)))
     return dyno_import_output (
         import, node, 0,
-        dyno_multiply (import->graph, x->tensor, y->tensor, dyno_import_shown_name (node)),
+        dyno_multiply (import->graph, x->tensor, beside->tensor, dyno_import_shown_name (node)),
         &x->view, NULL);
   DynoImportValue *image = is_gate (x, y) ? x : y, *factors = image == x ? y : x;
   if (!is_gate (image, factors))
@@ -170,24 +168,6 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
       &image->view, NULL);
 }
 
-/* The view with another number of channels at an axis that is all of them. */
-static DynoView
-with_channels (const DynoImportValue *value, guint axis, guint32 channels)
-{
-  DynoView view = value->view;
-  guint begin = axis > 0 ? view.end[axis - 1] : 0, had = view.end[axis] - begin, has = channels > 1;
-
-  for (guint i = view.end[view.n_dims - 1]; i > view.end[axis] && has > had; i--)
-    view.parts[i] = view.parts[i - 1];
-  for (guint i = view.end[axis]; i < view.end[view.n_dims - 1] && has < had; i++)
-    view.parts[i - 1] = view.parts[i];
-  for (guint i = axis; i < view.n_dims; i++)
-    view.end[i] = view.end[i] + has - had;
-  if (has)
-    view.parts[begin] = (DynoViewPart){ 'C', channels, 1 };
-  return view;
-}
-
 /* The axis of an attribute, from the front; FALSE: it is out of range. */
 static gboolean
 take_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims, gint64 otherwise,
@@ -201,7 +181,25 @@ take_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims, gint64 ot
          || dyno_import_refuse (import, node, "its axis is out of range");
 }
 
-/* Channels of one tensor after those of another; lists of numbers are folded. */
+/* The value beside the first one of a Concat, which has its channels at the axis; NULL: their other
+ * axes differ. */
+static DynoTensor *
+take_part (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *first,
+           DynoImportValue *value, guint axis)
+{
+  guint64 channels = axis < value->view.n_dims ? dyno_view_dim (&value->view, axis) : 0;
+  DynoTensor shape = *first->tensor;
+
+  if (channels == 0 || channels > G_MAXINT32)
+    return NULL;
+  const DynoView view = dyno_import_view_of_channels (first, axis, (guint32) channels);
+  shape.c = (guint32) channels;
+  const DynoImportValue *part = dyno_import_laid_out_as (import, node, value, &shape, &view);
+  return part ? part->tensor : NULL;
+}
+
+/* Tensors one after the other along an axis, which becomes their channels; lists of numbers are
+ * folded. */
 gboolean
 dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -217,39 +215,23 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
       DynoImportValue *value = dyno_import_tensor (import, node, i);
       if (!value)
         return FALSE;
-      first = first ? first : value;
       if (i == 0 && !take_axis (import, node, value->view.n_dims, 1, &axis))
         return FALSE;
-      DynoView same = with_channels (first, axis, value->tensor->c);
-      if (!is_channels (value, axis) || !dyno_view_equal (&value->view, &same))
-        return dyno_import_refuse (import, node, "Dyno joins channels only, of equal images");
-      tensors[i] = value->tensor;
-      channels += value->tensor->c;
+      first = first ? first : dyno_import_with_channels (import, node, value, axis);
+      tensors[i] = first ? take_part (import, node, first, value, axis) : NULL;
+      if (!tensors[i])
+        return dyno_import_refuse (import, node,
+                                   "Dyno joins tensors along one axis, of equal other axes");
+      channels += tensors[i]->c;
     }
   if (!first)
     return dyno_import_refuse (import, node, "it joins nothing");
   if (channels > G_MAXINT32)
     return dyno_import_refuse (import, node, "its output has too many channels");
-  const DynoView view = with_channels (first, axis, (guint32) channels);
+  const DynoView view = dyno_import_view_of_channels (first, axis, (guint32) channels);
   return dyno_import_output (
       import, node, 0,
       dyno_concat (import->graph, tensors, node->n_inputs, dyno_import_shown_name (node)), &view,
-      NULL);
-}
-
-/* Output k: elements [begin, end) of an axis of input 0. */
-static gboolean
-append_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x, guint axis,
-            guint64 begin, guint64 end)
-{
-  guint32 count = (guint32) (end - begin);
-
-  if (!is_channels (x, axis) || x->view.begin > 0 || count == x->tensor->c)
-    return dyno_import_run (import, node, k, x, axis, begin, end);
-  const DynoView view = with_channels (x, axis, count);
-  return dyno_import_output (
-      import, node, k,
-      dyno_channels (import->graph, x->tensor, node->outputs[k], (guint32) begin, count), &view,
       NULL);
 }
 
@@ -275,7 +257,7 @@ dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
       if (count < 1 || (guint64) count > all - begin)
         return dyno_import_refuse (import, node, "its sizes do not fit %" G_GUINT64_FORMAT, all);
       if (*node->outputs[k]
-          && !append_run (import, node, k, x, axis, begin, begin + (guint64) count))
+          && !dyno_import_append_run (import, node, k, x, axis, begin, begin + (guint64) count))
         return FALSE;
       begin += (guint64) count;
     }
@@ -300,15 +282,15 @@ dyno_import_slice (DynoImport *import, const DynoOnnxNode *node)
   if (!starts || !ends || starts->count != 1 || ends->count != 1 || (axes && axes->count != 1)
       || (steps && (steps->count != 1 || dyno_constant_int (steps, 0) != 1)))
     return dyno_import_refuse (import, node, "Dyno slices one axis, without gaps");
-  gint64 axis = axes ? dyno_constant_int (axes, 0) : 0, begin = dyno_constant_int (starts, 0),
+  gint64 axis = axes ? dyno_constant_int (axes, 0) : 0, n, begin = dyno_constant_int (starts, 0),
          end = dyno_constant_int (ends, 0);
   axis += axis < 0 ? (gint64) x->view.n_dims : 0;
   if (axis < 0 || axis >= (gint64) x->view.n_dims)
     return dyno_import_refuse (import, node, "its axis is out of range");
-  gint64 n = (gint64) dyno_view_dim (&x->view, (guint) axis);
+  n = (gint64) dyno_view_dim (&x->view, (guint) axis);
   begin = CLAMP (begin < 0 ? begin + n : begin, 0, n);
   end = CLAMP (end < 0 ? end + n : end, 0, n);
   if (end <= begin)
-    return dyno_import_refuse (import, node, "it takes nothing");
-  return append_run (import, node, 0, x, (guint) axis, (guint64) begin, (guint64) end);
+    return dyno_import_refuse (import, node, "it takes no elements");
+  return dyno_import_append_run (import, node, 0, x, (guint) axis, (guint64) begin, (guint64) end);
 }

@@ -19,7 +19,7 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_VIEW_MAX_DIMS  8
+#define DYNO_VIEW_MAX_DIMS  9
 #define DYNO_VIEW_MAX_PARTS 12 /* of a reshaped view */
 
 typedef struct {

@@ -42,18 +42,6 @@ take_weight (DynoImport *import, const DynoOnnxNode *node, Layer *layer)
   return TRUE;
 }
 
-/* TRUE: the last axis of the view is all of C. */
-static gboolean
-ends_in_channels (const DynoImportValue *x)
-{
-  guint n = x->view.n_dims, begin = n > 1 ? x->view.end[n - 2] : 0;
-  const DynoViewPart *part = &x->view.parts[begin];
-
-  if (n == 0 || dyno_view_dim (&x->view, n - 1) != x->tensor->c)
-    return FALSE;
-  return x->tensor->c == 1 || (x->view.end[n - 1] == begin + 1 && part->axis == 'C');
-}
-
 /* x with its last axis through the layer, whose weight is the node's input 1, as the output of
  * `last`; bias_node NULL: without bias.  Of a head the bias was looked at with its weight. */
 static gboolean
@@ -64,6 +52,7 @@ read_rows (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bia
   gboolean gemm = g_str_equal (node->op_type, "Gemm");
   Layer layer = { .in_first = !gemm || dyno_import_int (node, "transB", 0) == 0, .bias = -1 };
   guint32 n_bias = 0;
+  DynoImportValue *rows;
 
   if (!take_weight (import, node, &layer)
       || (bias_node && !dyno_import_parameter (import, bias_node, bias, 1, &n_bias)))
@@ -71,14 +60,16 @@ read_rows (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bia
   if (bias_node && node != import->head && n_bias != layer.out)
     return dyno_import_refuse (import, node, "its bias has %u values for %u outputs", n_bias,
                                layer.out);
-  if (!ends_in_channels (x) || x->tensor->c != layer.in)
+  if (x->view.n_dims == 0 || dyno_view_dim (&x->view, x->view.n_dims - 1) != layer.in
+      || !(rows = dyno_import_with_channels (import, node, x, x->view.n_dims - 1)))
     {
       g_autofree char *shape = dyno_view_print (&x->view);
       return dyno_import_refuse (import, node,
-                                 "its weight takes %u values; the last axis of its input, %s, is "
-                                 "not the channels, or has another size",
+                                 "its weight takes %u values; the last axis of its input, %s, has "
+                                 "another size, or cannot be the channels",
                                  layer.in, shape);
     }
+  x = rows;
   layer.bias = bias_node ? 0 : -1;
   g_autofree char *name = dyno_import_layer_name (import, node, 1);
   DynoTensor *y = append (import, x->tensor, name, &layer);
@@ -109,7 +100,8 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_refuse (import, node,
                                "only transA 0, alpha 1 and beta 1 are a linear layer");
   /* Rows of a sample, as the tokens of a transformer in one axis with the samples. */
-  if ((guint64) x->tensor->h * x->tensor->w > 1 && x->view.n_dims == 2 && ends_in_channels (x))
+  if ((guint64) x->tensor->h * x->tensor->w > 1 && x->view.n_dims == 2
+      && dyno_import_is_channels (x, 1))
     return read_rows (import, node, has_bias ? node : NULL, 2, node, x);
   x = dyno_import_tensor_as (import, node, 0, forms, &form);
   Layer layer = { .in_first = dyno_import_int (node, "transB", 0) == 0,

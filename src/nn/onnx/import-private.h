@@ -48,6 +48,10 @@ typedef struct {
   GHashTable *patterns;     /* DynoOnnxNode to DynoImportPattern, the last node of a pattern */
   GPtrArray *refusals;      /* char * */
   GPtrArray *notes;         /* char *; NULL: nobody reads them */
+  /* tensors that were copied into another order (materialise.c), and the first node that needed
+   * one */
+  guint n_copies;
+  const DynoOnnxNode *copied;
 } DynoImport;
 
 /* --- the node that is read (import.c) --------------------------------------------------------- */
@@ -68,8 +72,8 @@ DynoImportValue *dyno_import_tensor (DynoImport *import, const DynoOnnxNode *nod
 DynoImportValue *dyno_import_viewed (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* Makes such a run of channels a tensor; FALSE: its elements are no run, or the graph has failed. */
 gboolean dyno_import_settle (DynoImport *import, DynoImportValue *value);
-/* The same where the view has one of the forms (dyno_view_is; NULL-terminated); *form is its
- * index. */
+/* The same in one of the forms (dyno_view_is; NULL-terminated), whose index is *form: the first that
+ * its view has, else the first that a copy of it can have. */
 DynoImportValue *dyno_import_tensor_as (DynoImport *import, const DynoOnnxNode *node, guint i,
                                         const char *const *forms, guint *form);
 /* Input i where it is a parameter of n_dims axes, copied to dims; FALSE: it is none, or another
@@ -103,8 +107,10 @@ gboolean dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint
 gboolean dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node,
                                       DynoConstant *constant);
 /* Output k: the elements [begin, end) of an axis of x, in runs.c. */
-gboolean dyno_import_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
-                          guint axis, guint64 begin, guint64 end);
+gboolean dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k,
+                                 DynoImportValue *x, guint axis, guint64 begin, guint64 end);
+/* The view with another number of channels at an axis that is all of them. */
+DynoView dyno_import_view_of_channels (const DynoImportValue *value, guint axis, guint32 channels);
 /* Gives output 0 the value of input i. */
 gboolean dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* TRUE: output 0 is the network's output. */
@@ -169,6 +175,30 @@ gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, gu
 
 /* Finds the patterns of the model: fills `patterns` and `absorbed`. */
 void dyno_import_find_patterns (DynoImport *import);
+
+/* --- values in another order (materialise.c) --------------------------------------------------- */
+
+/* TRUE: axis `axis` of the value is all of its channels. */
+gboolean dyno_import_is_channels (const DynoImportValue *x, guint axis);
+/* x where it lies as wanted, else a copy for the node, which the import owns; NULL: there is no such
+ * copy, since the batch would not be outermost, or since it would be too involved.
+ *
+ * x in the form */
+DynoImportValue *dyno_import_as_form (DynoImport *import, const DynoOnnxNode *node,
+                                      DynoImportValue *x, const char *form);
+/* x with the axis as all of its channels */
+DynoImportValue *dyno_import_with_channels (DynoImport *import, const DynoOnnxNode *node,
+                                            DynoImportValue *x, guint axis);
+/* x with the view, which has the extents of its axes, over a tensor of that shape */
+DynoImportValue *dyno_import_laid_out_as (DynoImport *import, const DynoOnnxNode *node,
+                                          DynoImportValue *x, const DynoTensor *shape,
+                                          const DynoView *view);
+/* x with its elements in the order of its view, and the view of it that has other axes */
+DynoImportValue *dyno_import_copy_in_order (DynoImport *import, const DynoOnnxNode *node,
+                                            DynoImportValue *x, const gint64 *dims, guint n_dims,
+                                            DynoView *view);
+/* Says how many copies there are. */
+void dyno_import_note_copies (DynoImport *import);
 
 /* --- rows ------------------------------------------------------------------------------------- */
 

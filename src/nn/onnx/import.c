@@ -152,6 +152,12 @@ dyno_import_tensor_as (DynoImport *import, const DynoOnnxNode *node, guint i,
   for (*form = 0; forms[*form]; ++*form)
     if (dyno_view_is (&value->view, value->tensor, forms[*form]))
       return value;
+  for (*form = 0; forms[*form]; ++*form)
+    {
+      DynoImportValue *copy = dyno_import_as_form (import, node, value, forms[*form]);
+      if (copy)
+        return copy;
+    }
   g_autofree char *shape = dyno_view_print (&value->view);
   g_autofree char *wanted = g_strjoinv (" or ", (char **) forms);
   dyno_import_refuse (import, node, "the axes of its input %u, %s, are not %s", i, shape, wanted);
@@ -601,7 +607,7 @@ static DynoTensor *
 find_logits (DynoImport *import)
 {
   const char *name = import->model->outputs[0].name;
-  const DynoImportValue *value = dyno_import_find_value (import, name);
+  DynoImportValue *value = dyno_import_find_value (import, name), *row;
   DynoTensor *tensor = value && !value->refused ? value->tensor : NULL;
 
   if (!tensor && import->refusals->len == 0)
@@ -610,11 +616,13 @@ find_logits (DynoImport *import)
   if (!tensor)
     return fail (import);
   g_autofree char *shape = dyno_view_print (&value->view);
-  if (!dyno_view_is (&value->view, tensor, "N C"))
+  row = value->node ? dyno_import_as_form (import, value->node, value, "N C") : NULL;
+  if (!row && !dyno_view_is (&value->view, tensor, "N C"))
     return dyno_graph_fail (import->graph, DYNO_NN_ERROR_SHAPE,
                             "The output “%s” of the network is %s; Dyno trains networks with one "
                             "row of outputs a sample, (samples, outputs)",
                             name, shape);
+  tensor = row ? row->tensor : tensor;
   if (tensor->c != import->n_outputs)
     return dyno_graph_fail (
         import->graph, DYNO_NN_ERROR_SHAPE,
@@ -692,6 +700,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
     if (g_hash_table_contains (needed, &model->nodes[i]))
       read_node (&import, &model->nodes[i]);
   DynoTensor *logits = find_logits (&import);
+  dyno_import_note_copies (&import);
   if (logits && import.head)
     note_head (graph, dyno_import_input (&import, import.head, 1)->parameter->name, logits->c,
                is_linear);

@@ -12,15 +12,27 @@ decimal (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.6g", value), NULL);
 }
 
+/* x with the axis as its channels; NULL: it cannot be that, which was refused. */
+static DynoImportValue *
+with_channels (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, guint axis)
+{
+  DynoImportValue *copy = dyno_import_with_channels (import, node, x, axis);
+  g_autofree char *shape = dyno_view_print (&x->view);
+
+  if (!copy)
+    dyno_import_refuse (import, node, "axis %u of its input %s cannot be the channels", axis,
+                        shape);
+  return copy;
+}
+
 gboolean
 dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node)
 {
-  static const char *const forms[] = { "N C H W", "N C W", "N C", NULL };
-  guint form, first = import->graph->parameters->len;
+  guint first = import->graph->parameters->len;
   guint32 channels;
-  DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
 
-  if (!x)
+  if (!x || !(x = with_channels (import, node, x, 1)))
     return FALSE;
   for (guint i = 1; i < 5; i++)
     {
@@ -44,13 +56,12 @@ dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_layer_norm (DynoImport *import, const DynoOnnxNode *node)
 {
-  static const char *const forms[] = { "N W C", "N H W C", "N HW C", "N C", NULL };
-  guint form, first = import->graph->parameters->len;
+  guint first = import->graph->parameters->len;
   guint32 channels;
-  DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
   gint64 axis = dyno_import_int (node, "axis", -1);
 
-  if (!x)
+  if (!x || !(x = with_channels (import, node, x, x->view.n_dims - 1)))
     return FALSE;
   if (axis != -1 && axis != (gint64) x->view.n_dims - 1)
     return dyno_import_refuse (import, node, "it normalises more than the last axis");
@@ -76,13 +87,8 @@ dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
   guint first = import->graph->parameters->len;
   guint32 weight, bias;
 
-  if (!dyno_view_is (&x->view, x->tensor, "N W C") && !dyno_view_is (&x->view, x->tensor, "N H W C")
-      && !dyno_view_is (&x->view, x->tensor, "N HW C")
-      && !dyno_view_is (&x->view, x->tensor, "N C"))
-    {
-      g_autofree char *shape = dyno_view_print (&x->view);
-      return dyno_import_refuse (import, node, "the last axis of %s is not the channels", shape);
-    }
+  if (!(x = with_channels (import, node, x, x->view.n_dims - 1)))
+    return FALSE;
   if (!dyno_import_parameter (import, pattern->weight_node, pattern->weight, 1, &weight)
       || !dyno_import_parameter (import, pattern->bias_node, pattern->bias, 1, &bias))
     return FALSE;

@@ -138,6 +138,29 @@ reduced_axes (DynoImport *import, const DynoOnnxNode *node, guint n_dims)
   return set;
 }
 
+/* x with the only axis that is kept beside the batch as its channels; x itself where there are
+ * several, or none. */
+static DynoImportValue *
+keep_channels (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, guint set)
+{
+  guint kept = G_MAXUINT;
+
+  for (guint axis = 0; axis < x->view.n_dims; axis++)
+    {
+      guint begin = axis ? x->view.end[axis - 1] : 0;
+      gboolean batch = FALSE;
+      for (guint i = begin; i < x->view.end[axis]; i++)
+        batch |= x->view.parts[i].axis == 'N';
+      if ((set >> axis & 1) || batch || begin == x->view.end[axis])
+        continue;
+      if (kept != G_MAXUINT)
+        return x;
+      kept = axis;
+    }
+  DynoImportValue *copy = dyno_import_with_channels (import, node, x, kept);
+  return copy ? copy : x;
+}
+
 /* The mean over all of height and width, in whatever axes they lie. */
 gboolean
 dyno_import_reduce_mean (DynoImport *import, const DynoOnnxNode *node)
@@ -151,6 +174,7 @@ dyno_import_reduce_mean (DynoImport *import, const DynoOnnxNode *node)
   if (!x)
     return FALSE;
   set = reduced_axes (import, node, x->view.n_dims);
+  x = set ? keep_channels (import, node, x, set) : x;
   for (guint axis = 0; axis < x->view.n_dims; axis++)
     {
       guint begin = axis ? x->view.end[axis - 1] : 0;

@@ -31,23 +31,58 @@ read_first_step (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImpo
   return dyno_import_output (import, node, k, y, view, NULL);
 }
 
-gboolean
-dyno_import_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
+DynoView
+dyno_import_view_of_channels (const DynoImportValue *value, guint axis, guint32 channels)
+{
+  DynoView view = value->view;
+  guint begin = axis > 0 ? view.end[axis - 1] : 0, had = view.end[axis] - begin, has = channels > 1;
+
+  for (guint i = view.end[view.n_dims - 1]; i > view.end[axis] && has > had; i--)
+    view.parts[i] = view.parts[i - 1];
+  for (guint i = view.end[axis]; i < view.end[view.n_dims - 1] && has < had; i++)
+    view.parts[i - 1] = view.parts[i];
+  for (guint i = axis; i < view.n_dims; i++)
+    view.end[i] = view.end[i] + has - had;
+  if (has)
+    view.parts[begin] = (DynoViewPart){ 'C', channels, 1 };
+  return view;
+}
+
+/* Channels [begin, end) of x, whose axis is all of them, as a tensor of their own. */
+static gboolean
+append_channels (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
                  guint axis, guint64 begin, guint64 end)
+{
+  guint32 count = (guint32) (end - begin);
+  const DynoView view = dyno_import_view_of_channels (x, axis, count);
+
+  return dyno_import_output (
+      import, node, k,
+      dyno_channels (import->graph, x->tensor, node->outputs[k], (guint32) begin, count), &view,
+      NULL);
+}
+
+gboolean
+dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k, DynoImportValue *x,
+                        guint axis, guint64 begin, guint64 end)
 {
   DynoView view = x->view;
 
   if (begin == 0 && end == dyno_view_dim (&view, axis))
     return dyno_import_output (import, node, k, x->tensor, &view, NULL);
+  if (dyno_import_is_channels (x, axis))
+    return append_channels (import, node, k, x, axis, begin, end);
   if (dyno_view_slice (&view, axis, begin, end))
     return dyno_import_output (import, node, k, x->tensor, &view, NULL);
+  if (!dyno_import_settle (import, x))
+    return FALSE;
   if (begin == 0 && end == 1 && is_steps (x, axis))
     return read_first_step (import, node, k, x, axis, &view);
+  DynoImportValue *moved = dyno_import_with_channels (import, node, x, axis);
+  if (moved)
+    return append_channels (import, node, k, moved, axis, begin, end);
   g_autofree char *shape = dyno_view_print (&view);
-  return dyno_import_refuse (import, node,
-                             "Dyno takes channels, or the first step, of a tensor; this is %u "
-                             "to %u of axis %u of %s",
-                             (guint) begin, (guint) end, axis, shape);
+  return dyno_import_refuse (import, node, "Dyno cannot slice axis %u of %s", axis, shape);
 }
 
 /* One of the elements of an axis, which the output does not have. */
@@ -75,7 +110,7 @@ dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
   if (at < 0 || at >= extent)
     return dyno_import_refuse (import, node, "index %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT, at,
                                extent);
-  if (!dyno_import_run (import, node, 0, x, (guint) axis, (guint64) at, (guint64) at + 1))
+  if (!dyno_import_append_run (import, node, 0, x, (guint) axis, (guint64) at, (guint64) at + 1))
     return FALSE;
   taken = dyno_import_find_value (import, node->outputs[0]);
   if (!taken->tensor)

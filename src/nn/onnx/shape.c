@@ -62,11 +62,14 @@ reshape (DynoImport *import, const DynoOnnxNode *node, const Data *data, const g
          guint n)
 {
   DynoView view = data->value->view;
+  DynoImportValue *made = data->value;
 
   if (data->is_parameter && !data->value->transposed)
     return dyno_import_output_parameter (import, node, 0, dims, n, FALSE);
-  if (!data->is_parameter && dyno_view_reshape (&view, dims, n))
-    return dyno_import_output (import, node, 0, data->value->tensor, &view, NULL);
+  if (!data->is_parameter
+      && (dyno_view_reshape (&view, dims, n)
+          || (made = dyno_import_copy_in_order (import, node, made, dims, n, &view))))
+    return dyno_import_output (import, node, 0, made->tensor, &view, NULL);
   g_autofree char *from = print_dims (data->dims, data->n_dims), *to = print_dims (dims, n);
   return dyno_import_refuse (import, node, "Dyno cannot reshape %s to %s", from, to);
 }
