@@ -577,6 +577,57 @@ test_fixed_batch (void)
                  five, "linear", NULL);
 }
 
+/* The batch as a factor of an axis, by itself or beside others: windows, and heads behind tokens.  The
+ * graph is the same for all batches. */
+static void
+test_fixed_batch_inside (void)
+{
+#define WINDOWS(shape)                                                                       \
+  "in x 2,4,8,8;i s 2,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;i u " shape \
+  ";Reshape - b,u c;Transpose - c cc perm=0,2,1;w m 16,16;MatMul p cc,m d;"                  \
+  "i k 2,2,2,4,4,4;Reshape - d,k f;Transpose - f g perm=0,3,1,4,2,5;i j 2,4,8,8;"            \
+  "Reshape - g,j h;GlobalAveragePool - h l;Flatten - l n;w o 4,3;MatMul z n,o y;out y 2,3"
+#define HEADS(shape)                                                                            \
+  "in x 2,4,8,8;i s 2,4,64;Reshape - x,s a;Transpose - a b perm=2,0,1;i u " shape               \
+  ";Reshape - b,u c;Transpose - c d perm=1,0,2;Relu r d e;Transpose - e f perm=1,0,2;i v 64,2," \
+  "4;Reshape - f,v g;w m 4,4;MatMul p g,m h;i ax 0,;ReduceMean - h,ax l keepdims=0;w o 4,3;"    \
+  "MatMul z l,o y;out y 2,3"
+  static const struct {
+    const char *text, *ops, *copies;
+  } rows[] = {
+    { WINDOWS ("8,16,4"), "permute linear permute global_avg_pool linear",
+      "1x16x16: 2/128 2/16 4/1 4/32 4/4, 8x8x4: 2/128 4/4 2/64 4/1 4/16" },
+    { WINDOWS ("-1,16,4"), "permute linear permute global_avg_pool linear",
+      "1x16x16: 2/128 2/16 4/1 4/32 4/4, 8x8x4: 2/128 4/4 2/64 4/1 4/16" },
+    { WINDOWS ("8,-1,4"), "permute linear permute global_avg_pool linear",
+      "1x16x16: 2/128 2/16 4/1 4/32 4/4, 8x8x4: 2/128 4/4 2/64 4/1 4/16" },
+    /* no view has these axes */
+    { "in x 2,4,8,8;w k 6,4,3,3;Conv c x,k a strides=2,2 pads=1,1,1,1;i u 16,12;Reshape - a,u b;"
+      "w m 12,12;MatMul p b,m d;i s 2,6,4,4;Reshape - d,s h;GlobalAveragePool - h l;Flatten - l n;"
+      "w o 6,3;MatMul z n,o y;out y 2,3",
+      "conv2d permute permute linear permute permute global_avg_pool linear",
+      "1x1x96: 6/1 16/6, 1x8x12: 96/1, 1x1x96: 96/1, 4x4x6: 16/1 6/16" },
+    { HEADS ("64,4,2"), "relu linear global_avg_pool linear", "" },
+    { HEADS ("-1,4,2"), "relu linear global_avg_pool linear", "" },
+    { HEADS ("64,-1,2"), "relu linear global_avg_pool linear", "" },
+  };
+  static const guint32 batches[] = { 1, 2, 3, 8 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows) * G_N_ELEMENTS (batches); i++)
+    {
+      Shape shape = around;
+      g_autoptr (GError) error = NULL;
+      guint row = i / G_N_ELEMENTS (batches);
+      shape.batch = batches[i % G_N_ELEMENTS (batches)];
+      g_test_message ("%u samples: %s", shape.batch, rows[row].text);
+      g_autoptr (DynoGraph) graph = build (rows[row].text, shape, &error);
+      g_assert_no_error (error);
+      g_autofree char *ops = list_ops (graph), *copies = list_copies (graph);
+      g_assert_cmpstr (ops, ==, rows[row].ops);
+      g_assert_cmpstr (copies, ==, rows[row].copies);
+    }
+}
+
 /* Nodes that the output does not depend on make no parameters. */
 static void
 test_unneeded_nodes (void)
@@ -770,6 +821,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/runs-of-channels", test_runs);
   g_test_add_func ("/nn/import/copies-in-another-order", test_copies);
   g_test_add_func ("/nn/import/fixed-batch", test_fixed_batch);
+  g_test_add_func ("/nn/import/fixed-batch-inside-of-axes", test_fixed_batch_inside);
   g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
   g_test_add_func ("/nn/import/trains", test_trains);
   g_test_add_func ("/nn/import/refusals", test_refusals);
