@@ -1,8 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* dx (N, H, W, C) = sum of dy (N, OH, OW, C) over the windows whose largest value lies at this
- * place.  Every element of dx collects its own sum, in scan order of the windows.  FLAT is as in
- * the forward pass.  ACCUMULATE=1 adds to dx. */
+ * place.  Every element of dx collects its own sum, in scan order of the windows.
+ * ACCUMULATE=1 adds to dx. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -13,12 +13,12 @@ layout (constant_id = DYNO_MAX_POOL_H) const uint H = 1;
 layout (constant_id = DYNO_MAX_POOL_W) const uint W = 1;
 layout (constant_id = DYNO_MAX_POOL_OH) const uint OH = 1;
 layout (constant_id = DYNO_MAX_POOL_OW) const uint OW = 1;
-layout (constant_id = DYNO_MAX_POOL_KERNEL) const uint KERNEL = 1;
-layout (constant_id = DYNO_MAX_POOL_STEP) const uint STEP = 1;
-layout (constant_id = DYNO_MAX_POOL_PAD) const uint PAD = 0;
-layout (constant_id = DYNO_MAX_POOL_FLAT) const uint FLAT = 0;
-const uint ROWS = FLAT != 0 ? 1 : KERNEL, STEP_H = FLAT != 0 ? 1 : STEP,
-           PAD_H = FLAT != 0 ? 0 : PAD;
+layout (constant_id = DYNO_MAX_POOL_KERNEL_H) const uint KERNEL_H = 1;
+layout (constant_id = DYNO_MAX_POOL_KERNEL_W) const uint KERNEL_W = 1;
+layout (constant_id = DYNO_MAX_POOL_STEP_H) const uint STEP_H = 1;
+layout (constant_id = DYNO_MAX_POOL_STEP_W) const uint STEP_W = 1;
+layout (constant_id = DYNO_MAX_POOL_PAD_H) const uint PAD_H = 0;
+layout (constant_id = DYNO_MAX_POOL_PAD_W) const uint PAD_W = 0;
 DYNO_PUSH (DynoMaxPoolBackwardPush, p);
 DYNO_BUFFER_IN (Bytes, uint, 4);
 
@@ -28,18 +28,18 @@ main ()
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       const uint column = i % CVECS, pixel = i / CVECS;
-      const uint w = pixel % W + PAD, h = pixel / W % H + PAD_H, n = pixel / (W * H);
-      /* windows with o * STEP_H <= h < o * STEP_H + ROWS */
-      const uint first_h = h >= ROWS ? (h - ROWS) / STEP_H + 1 : 0,
+      const uint w = pixel % W + PAD_W, h = pixel / W % H + PAD_H, n = pixel / (W * H);
+      /* windows with o * STEP_H <= h < o * STEP_H + KERNEL_H */
+      const uint first_h = h >= KERNEL_H ? (h - KERNEL_H) / STEP_H + 1 : 0,
                  last_h = min (h / STEP_H + 1, OH);
-      const uint first_w = w >= KERNEL ? (w - KERNEL) / STEP + 1 : 0,
-                 last_w = min (w / STEP + 1, OW);
+      const uint first_w = w >= KERNEL_W ? (w - KERNEL_W) / STEP_W + 1 : 0,
+                 last_w = min (w / STEP_W + 1, OW);
       Lanes dx = lanes_fill (0.0);
       for (uint oh = first_h; oh < last_h; oh++)
         for (uint ow = first_w; ow < last_w; ow++)
           {
             const uint o = ((n * OH + oh) * OW + ow) * CVECS + column;
-            const uint here = (h - oh * STEP_H) * KERNEL + w - ow * STEP;
+            const uint here = (h - oh * STEP_H) * KERNEL_W + w - ow * STEP_W;
             const Lanes dy = lanes_load (p.dy, o);
             [[unroll]] for (uint j = 0; j < QUADS; j++)
               {

@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL x KERNEL, 1 x KERNEL with
- * FLAT = 1; places outside x count as -inf; the first of equal values in scan order wins, and so
- * does NaN, as in PyTorch.  ARGMAX=1 keeps the place in the window, one byte per element. */
+/* y (N, OH, OW, C) = the largest of x (N, H, W, C) in a window of KERNEL_H x KERNEL_W; places
+ * outside x, of which a window may have some but not all, count as -inf; the first of equal values in
+ * scan order wins, and so does NaN, as in PyTorch.  ARGMAX=1 keeps the place in the window, one byte
+ * per element. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "pool-push.h"
@@ -13,12 +14,12 @@ layout (constant_id = DYNO_MAX_POOL_H) const uint H = 1;
 layout (constant_id = DYNO_MAX_POOL_W) const uint W = 1;
 layout (constant_id = DYNO_MAX_POOL_OH) const uint OH = 1;
 layout (constant_id = DYNO_MAX_POOL_OW) const uint OW = 1;
-layout (constant_id = DYNO_MAX_POOL_KERNEL) const uint KERNEL = 1;
-layout (constant_id = DYNO_MAX_POOL_STEP) const uint STEP = 1;
-layout (constant_id = DYNO_MAX_POOL_PAD) const uint PAD = 0;
-layout (constant_id = DYNO_MAX_POOL_FLAT) const uint FLAT = 0;
-const uint ROWS = FLAT != 0 ? 1 : KERNEL, STEP_H = FLAT != 0 ? 1 : STEP,
-           PAD_H = FLAT != 0 ? 0 : PAD;
+layout (constant_id = DYNO_MAX_POOL_KERNEL_H) const uint KERNEL_H = 1;
+layout (constant_id = DYNO_MAX_POOL_KERNEL_W) const uint KERNEL_W = 1;
+layout (constant_id = DYNO_MAX_POOL_STEP_H) const uint STEP_H = 1;
+layout (constant_id = DYNO_MAX_POOL_STEP_W) const uint STEP_W = 1;
+layout (constant_id = DYNO_MAX_POOL_PAD_H) const uint PAD_H = 0;
+layout (constant_id = DYNO_MAX_POOL_PAD_W) const uint PAD_W = 0;
 DYNO_PUSH (DynoMaxPoolPush, p);
 DYNO_BUFFER_OUT (Bytes, uint, 4);
 
@@ -33,11 +34,11 @@ main ()
       uvec4 place[QUADS];
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         place[j] = uvec4 (0xffffffffu);
-      for (uint r = 0; r < ROWS; r++)
-        for (uint s = 0; s < KERNEL; s++)
+      for (uint r = 0; r < KERNEL_H; r++)
+        for (uint s = 0; s < KERNEL_W; s++)
           {
             /* wraps to a large number before the edge */
-            const uint h = oh * STEP_H + r - PAD_H, w = ow * STEP + s - PAD;
+            const uint h = oh * STEP_H + r - PAD_H, w = ow * STEP_W + s - PAD_W;
             if (h >= H || w >= W)
               continue;
             const Lanes x = lanes_load (p.x, ((n * H + h) * W + w) * CVECS + column);
@@ -48,7 +49,7 @@ main ()
                   if (x.q[j][k] > best.q[j][k] || bits > 0x7f800000u || place[j][k] == 0xffffffffu)
                     {
                       best.q[j][k] = x.q[j][k];
-                      place[j][k] = r * KERNEL + s;
+                      place[j][k] = r * KERNEL_W + s;
                     }
                 }
           }

@@ -21,19 +21,22 @@ layout (constant_id = DYNO_AVG_WINDOW_STEP_H) const uint STEP_H = 1;
 layout (constant_id = DYNO_AVG_WINDOW_STEP_W) const uint STEP_W = 1;
 layout (constant_id = DYNO_AVG_WINDOW_PAD_H) const uint PAD_H = 0;
 layout (constant_id = DYNO_AVG_WINDOW_PAD_W) const uint PAD_W = 0;
+layout (constant_id = DYNO_AVG_WINDOW_END_H) const uint END_H = 0;
+layout (constant_id = DYNO_AVG_WINDOW_END_W) const uint END_W = 0;
 layout (constant_id = DYNO_AVG_WINDOW_EXCLUDE_PAD) const uint EXCLUDE_PAD = 0;
 
 /* For window o: its first place inside, the end of these places, and the number of places to divide
  * by. */
 uvec3
-window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad)
+window_find (uint o, uint size, uint count, uint kernel, uint step, uint pad,
+             uint at_end)
 {
 #ifdef ADAPTIVE
   const uint begin = o * size / count, end = ((o + 1) * size + count - 1) / count;
   return uvec3 (begin, end, end - begin);
 #else
   /* in places of the padded side */
-  const uint first = o * step, last = min (first + kernel, size + 2 * pad);
+  const uint first = o * step, last = min (first + kernel, size + pad + at_end);
   const uint begin = max (first, pad) - pad, end = min (last - pad, size);
   return uvec3 (begin, end, EXCLUDE_PAD != 0 ? end - begin : last - first);
 #endif
@@ -54,13 +57,13 @@ windows_with (uint i, uint size, uint count, uint kernel, uint step, uint pad)
 uvec3
 window_rows (uint oh)
 {
-  return window_find (oh, H, OH, KERNEL_H, STEP_H, PAD_H);
+  return window_find (oh, H, OH, KERNEL_H, STEP_H, PAD_H, END_H);
 }
 
 uvec3
 window_columns (uint ow)
 {
-  return window_find (ow, W, OW, KERNEL_W, STEP_W, PAD_W);
+  return window_find (ow, W, OW, KERNEL_W, STEP_W, PAD_W, END_W);
 }
 
 #endif

@@ -11,10 +11,12 @@
 #define DYNO_MAX_POOL_W               3
 #define DYNO_MAX_POOL_OH              4
 #define DYNO_MAX_POOL_OW              5
-#define DYNO_MAX_POOL_KERNEL          6
-#define DYNO_MAX_POOL_STEP            7
-#define DYNO_MAX_POOL_PAD             8
-#define DYNO_MAX_POOL_FLAT            9 /* 1: a window is one pixel high */
+#define DYNO_MAX_POOL_KERNEL_H        6
+#define DYNO_MAX_POOL_KERNEL_W        7
+#define DYNO_MAX_POOL_STEP_H          8
+#define DYNO_MAX_POOL_STEP_W          9
+#define DYNO_MAX_POOL_PAD_H           10
+#define DYNO_MAX_POOL_PAD_W           11
 #define DYNO_AVG_POOL_CVECS           0
 #define DYNO_AVG_POOL_PIXELS          1
 #define DYNO_AVG_POOL_SAMPLES         2
@@ -35,9 +37,11 @@
 #define DYNO_AVG_WINDOW_STEP_W        9
 #define DYNO_AVG_WINDOW_PAD_H         10
 #define DYNO_AVG_WINDOW_PAD_W         11
-#define DYNO_AVG_WINDOW_EXCLUDE_PAD   12 /* 1: places of the pad do not count */
+#define DYNO_AVG_WINDOW_END_H         12 /* pads at the end */
+#define DYNO_AVG_WINDOW_END_W         13
+#define DYNO_AVG_WINDOW_EXCLUDE_PAD   14 /* 1: places of the pad do not count */
 
-/* argmax: one byte per element of y, the place in the window, row * KERNEL + column. */
+/* argmax: one byte per element of y, the place in the window, row * KERNEL_W + column. */
 DYNO_STRUCT (DynoMaxPoolPush)
 {
   uint64_t x;

@@ -231,7 +231,14 @@ test_operators (void)
     AROUND ("Sigmoid s x a;Mul m x,a h"),
     AROUND ("Sigmoid s x a;Mul m x,a b;Add t a,b h"),
     AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 pads=1,1,1,1"),
+    AROUND ("MaxPool p x h kernel_shape=3,2 strides=1,2 pads=1,0,1,0"),
+    AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 pads=0,0,1,1"),
+    AROUND ("MaxPool p x h kernel_shape=3,2 strides=2,1 pads=1,0,0,1"),
+    AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"),
+    AROUND ("GlobalMaxPool p x a;Mul s a,x h"),
     AROUND ("AveragePool p x h kernel_shape=2,3 strides=2,1"),
+    AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 pads=0,1,1,0 count_include_pad=1"),
+    AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 pads=0,0,1,1 ceil_mode=1"),
     AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 pads=1,1,1,1 count_include_pad=1"),
     AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"),
     AROUND ("AveragePool p x h kernel_shape=8,3 strides=1,2 ceil_mode=1"),
@@ -325,9 +332,12 @@ test_sequences (void)
 {
   static const char *const texts[] = {
     "in x N,9,4;Transpose t x a perm=0,2,1;w c.weight 6,4,3;w onnx::b 6;"
-    "Conv c a,c.weight,onnx::b b pads=1,1;MaxPool p b d kernel_shape=2 strides=2;w n.w 6;w n.b 6;"
+    "Conv c a,c.weight,onnx::b b pads=1,1;MaxPool p b d kernel_shape=2, strides=2,;w n.w 6;w n.b 6;"
     "w n.m 6;w n.v 6;BatchNormalization n d,n.w,n.b,n.m,n.v e;w g 6,1;Mul s e,g h;"
     "GlobalAveragePool q h f;Flatten - f i;w o 6,3;MatMul z i,o y;out y N,3",
+    "in x N,9,4;Transpose t x a perm=0,2,1;MaxPool p a b kernel_shape=3, strides=2, pads=0,1;"
+    "AveragePool q b c kernel_shape=2, pads=1,0 count_include_pad=1;GlobalMaxPool m c f;"
+    "Flatten - f i;w o 4,3;MatMul z i,o y;out y N,3",
     "in x N,9,4;w m 4,6;MatMul a x,m b;w n 6;Add c b,n d;Relu r d e;w l.weight 6;w l.bias 6;"
     "LayerNormalization l e,l.weight,l.bias f;w o.weight 3,54;Transpose t f g perm=0,2,1;"
     "Flatten k g h;w o.bias 3;Gemm o h,o.weight,o.bias y transB=1;out y N,3",

@@ -443,6 +443,33 @@ pool_applies (guint32 kernel, guint32 stride, guint32 pad, gboolean residual,
   return dyno_fusion_apply (&dyno_fusion_norm_pool, graph);
 }
 
+/* With the window over 20 x 20 pixels, and pads at the end. */
+static guint
+window_applies (DynoPoolWindow window, guint32 end_h, guint32 end_w)
+{
+  g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 2, .training = TRUE });
+  DynoTensor *x = dyno_graph_activation (graph, "x", 2, 20, 20, 8),
+             *y = dyno_batch_norm (graph, x, "bn");
+  const DynoMaxPoolParams params = { .window = window, .end_h = end_h, .end_w = end_w };
+
+  g_assert_nonnull (dyno_max_pool_with_params (graph, y, "pool", &params));
+  return dyno_fusion_apply (&dyno_fusion_norm_pool, graph);
+}
+
+/* Windows that are not square, or that go further past the end than the first one begins before the
+ * image. */
+static void
+test_pool_of_odd_windows_falls_back (void)
+{
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 2, 0, 0 }, 0, 0), ==, 1);
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 2, 1, 1 }, 0, 1), ==, 1);
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 2, 0, 0 }, 1, 0), ==, 0);
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 2, 0, 0 }, 0, 1), ==, 0);
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 2, 2, 2, 0, 0 }, 0, 0), ==, 0);
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 3, 0, 0 }, 0, 0), ==, 0);
+  g_assert_cmpuint (window_applies ((DynoPoolWindow){ 3, 3, 2, 2, 0, 1 }, 0, 1), ==, 0);
+}
+
 /* Large windows, windows that leave nothing to gain, residuals and activations that others read are
  * left alone. */
 static void
@@ -696,6 +723,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-is-computed-again", test_pool_checkpointing);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-gradient-over-its-input", test_pool_over_x);
   g_test_add_func ("/nn/fuse/batch-norm-max-pool-falls-back", test_pool_falls_back);
+  g_test_add_func ("/nn/fuse/batch-norm-max-pool-of-odd-windows-falls-back",
+                   test_pool_of_odd_windows_falls_back);
   g_test_add_func ("/nn/fuse/linear-without-bias-feeds-a-batch-norm", test_linear_feeds_a_norm);
   return g_test_run ();
 }

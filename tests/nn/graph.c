@@ -143,12 +143,13 @@ test_attributes_have_a_schema (void)
   g_assert_cmpfloat (attribute_of (conv, "pad_h"), ==, 0);
   g_assert_cmpfloat (attribute_of (conv, "has_bias"), ==, 1);
   g_assert_cmpfloat (attribute_of (dropout, "probability"), ==, 0.25);
-  g_assert_cmpfloat (attribute_of (pool, "window.kernel"), ==, 3);
+  g_assert_cmpfloat (attribute_of (pool, "window.kernel_w"), ==, 3);
   double value;
   g_assert_false (dyno_node_get_attribute (pool, "kernel_h", &value));
   g_autofree char *text = dyno_graph_print (graph);
   g_assert_nonnull (strstr (text, "kernel_h=3 kernel_w=5 stride_h=1 stride_w=2 pad_w=2 has_bias"));
-  g_assert_nonnull (strstr (text, "window.kernel=3 window.stride=2 window.pad=1"));
+  g_assert_nonnull (
+      strstr (text, "window.kernel_h=3 window.kernel_w=3 window.stride_h=2 window.stride_w=2"));
   g_assert_nonnull (strstr (text, "probability=0.25"));
   g_assert_cmpfloat (attribute_of (norm, "eps"), ==, 0.001);
   g_assert_cmpfloat (attribute_of (norm->inputs[3]->producer, "momentum"), ==, 0.01);

@@ -179,7 +179,12 @@ test_operators (void)
     { AROUND ("Clip r x h min=0.0 max=6.0"), "relu6" },
     { AROUND ("f lo 0;Clip r x,lo h"), "relu" },
     { AROUND ("MaxPool p x h kernel_shape=2,2 strides=2,2"), "max_pool" },
+    { AROUND ("MaxPool p x h kernel_shape=3,2 strides=2,1 pads=1,0,0,1"), "max_pool" },
+    { AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"), "max_pool" },
     { AROUND ("AveragePool p x h kernel_shape=2,2 strides=2,2"), "avg_pool" },
+    { AROUND ("AveragePool p x h kernel_shape=2,2 pads=0,0,1,1 count_include_pad=1"), "avg_pool" },
+    { AROUND ("GlobalMaxPool p x a;Add s a,a h"), "max_pool add" },
+    { AROUND ("i z 2,3;ReduceMax p x,z a;Mul s a,x h"), "max_pool scale" },
     { AROUND ("Relu r x a;Add s x,a h"), "relu add" },
     { AROUND ("Relu r x a;Mul s x,a h"), "relu multiply" },
     { AROUND ("GlobalAveragePool p x a;Mul s a,x h"), "global_avg_pool scale" },
@@ -223,6 +228,46 @@ test_operators (void)
           g_strdup_printf ("%s%sglobal_avg_pool linear", rows[i].ops, *rows[i].ops ? " " : "");
       g_test_message ("%s", rows[i].text);
       assert_builds (rows[i].text, around, ops, NULL);
+    }
+}
+
+/* The pixels of a pool's output, of 8 x 8 pixels, and the pads before these. */
+static void
+test_windows (void)
+{
+  static const struct {
+    const char *attributes;
+    guint32 h, w, pad_h, pad_w;
+  } rows[] = {
+    { "kernel_shape=3,3 strides=2,2", 3, 3, 0, 0 },
+    { "kernel_shape=3,3 strides=2,2 ceil_mode=1", 4, 4, 0, 0 },
+    { "kernel_shape=3,3 strides=2,2 pads=0,0,1,1", 4, 4, 0, 0 },
+    { "kernel_shape=3,3 strides=2,1 pads=1,0,0,1", 4, 7, 1, 0 },
+    /* a last window that would begin in the pad is none */
+    { "kernel_shape=2,2 strides=3,3 pads=1,1,1,1 ceil_mode=1", 3, 3, 1, 1 },
+    { "kernel_shape=3,3 strides=3,2 auto_pad=SAME_UPPER", 3, 4, 0, 0 },
+    { "kernel_shape=2,4 strides=1,3 auto_pad=SAME_LOWER", 8, 3, 1, 1 },
+    { "kernel_shape=3,3 strides=2,2 auto_pad=VALID pads=1,1,1,1", 3, 3, 0, 0 },
+  };
+
+  for (guint i = 0; i < 2 * G_N_ELEMENTS (rows); i++)
+    {
+      const char *op = i % 2 ? "AveragePool" : "MaxPool";
+      g_autofree char *body = g_strdup_printf ("%s p x h %s", op, rows[i / 2].attributes),
+                      *text = g_strdup_printf (AROUND ("%s"), body);
+      g_autoptr (GError) error = NULL;
+      double pad_h, pad_w;
+      g_test_message ("%s", body);
+      g_autoptr (DynoGraph) graph = build (text, around, &error);
+      g_assert_no_error (error);
+      const DynoNode *pool = g_ptr_array_index (dyno_graph_get_nodes (graph), 1);
+      g_assert_true (g_str_has_suffix (pool->op->name, "_pool"));
+      g_assert_cmpuint (pool->outputs[0]->h, ==, rows[i / 2].h);
+      g_assert_cmpuint (pool->outputs[0]->w, ==, rows[i / 2].w);
+      g_assert_true (dyno_node_get_attribute (pool, i % 2 ? "pad_h" : "window.pad_h", &pad_h)
+                     && dyno_node_get_attribute (pool, i % 2 ? "pad_w" : "window.pad_w", &pad_w));
+      g_assert_cmpfloat (pad_h, ==, rows[i / 2].pad_h);
+      g_assert_cmpfloat (pad_w, ==, rows[i / 2].pad_w);
     }
 }
 
@@ -671,8 +716,14 @@ test_refusals (void)
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,0,1,1"), "*Conv “c”: it pads 0*1*" },
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h group=3"), "*Conv “c”:*" },
     { AROUND ("f lo 1;f hi 6;Clip r x,lo,hi h"), "*Clip “r”: it clips to 1 and 6*" },
-    { AROUND ("MaxPool p x h kernel_shape=3,2"), "*MaxPool “p”: its window is not square*" },
-    { AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"), "*ceil_mode*" },
+    { AROUND ("MaxPool p x h kernel_shape=3,3 dilations=1,2"), "*MaxPool “p”: *dilation 1x2*" },
+    { AROUND ("MaxPool p x h kernel_shape=3,3 auto_pad=SAME"), "*MaxPool “p”: auto_pad SAME*" },
+    { AROUND ("MaxPool p x h"), "*MaxPool “p”: it has no kernel_shape*" },
+    { AROUND ("MaxPool p x h kernel_shape=9,3"), "*MaxPool “p”: its window is larger*" },
+    { AROUND ("MaxPool p x h kernel_shape=2,2 pads=0,0,-1,1"), "*MaxPool “p”: its pad is -1*" },
+    { AROUND ("MaxPool p x h kernel_shape=65535,2 dilations=65535,1 auto_pad=SAME_UPPER"),
+      "*MaxPool “p”: its window of * is too large*" },
+    { AROUND ("i z 2,;ReduceMax p x,z h"), "*ReduceMax “p”: Dyno has a maximum*" },
     { AROUND ("Softmax p x h"), "*Softmax “p”: *last node*" },
     { AROUND ("i s 2,-1,5;Reshape p x,s h"), "*Reshape “p”: *(2, 4, 8, 8)*" },
     { AROUND ("Transpose p x q perm=0,1,1,2;Relu r q h"), "*Transpose “p”: perm*" },
@@ -810,6 +861,7 @@ main (int argc, char **argv)
   g_assert_true (dyno_state_dir_set (folder, NULL));
   g_test_add_func ("/nn/import/views", test_views);
   g_test_add_func ("/nn/import/operators", test_operators);
+  g_test_add_func ("/nn/import/windows", test_windows);
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);

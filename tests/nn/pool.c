@@ -5,11 +5,46 @@
 #include "reference/pool.h"
 
 static const ReferencePool max_cases[] = {
-  { 1, 4, 4, 3, 2, 2, 0 },  { 2, 7, 5, 10, 3, 2, 1 },   { 2, 9, 9, 33, 3, 1, 1 },
-  { 1, 5, 6, 8, 3, 3, 0 },  { 1, 8, 8, 512, 2, 2, 0 },  { 3, 6, 7, 16, 5, 2, 2 },
-  { 1, 1, 1, 3, 1, 1, 0 },  { 1, 11, 10, 5, 2, 3, 1 },  { 2, 2, 2, 12, 3, 2, 1 },
-  { 1, 20, 3, 9, 3, 5, 0 }, { 1, 16, 16, 4, 15, 1, 7 }, { 2, 6, 6, 8, 3, 2, 0 },
+  { 1, 4, 4, 3, 2, 2, 0 },
+  { 2, 7, 5, 10, 3, 2, 1 },
+  { 2, 9, 9, 33, 3, 1, 1 },
+  { 1, 5, 6, 8, 3, 3, 0 },
+  { 1, 8, 8, 512, 2, 2, 0 },
+  { 3, 6, 7, 16, 5, 2, 2 },
+  { 1, 1, 1, 3, 1, 1, 0 },
+  { 1, 11, 10, 5, 2, 3, 1 },
+  { 2, 2, 2, 12, 3, 2, 1 },
+  { 1, 20, 3, 9, 3, 5, 0 },
+  { 1, 16, 16, 4, 15, 1, 7 },
+  { 2, 6, 6, 8, 3, 2, 0 },
+  /* sides of their own */
+  { 2, 9, 7, 10, 3, 2, 1, 2, 1, 0 },
+  { 2, 5, 12, 8, 1, 1, 0, 5, 3, 2 },
+  { 1, 16, 16, 3, 16, 1, 0, 16, 1, 0 },
+  /* windows that go further past the end, as by ceil_mode or unequal pads */
+  { 2, 6, 8, 5, 3, 2, 0, 0, 0, 0, 3, 4 },
+  { 1, 6, 5, 9, 3, 2, 1, 2, 2, 0, 4, 3 },
+  { 2, 4, 4, 8, 3, 3, 0, 3, 3, 0, 2, 2 },
 };
+
+/* By pads at the end, or by ceil_mode where the windows past the end are those that it makes. */
+static DynoTensor *
+append_max (DynoGraph *graph, DynoTensor *x, const ReferencePool *s)
+{
+  guint32 stride_w = s->kernel_w ? s->stride_w : s->stride,
+          kernel_w = s->kernel_w ? s->kernel_w : s->kernel, pad_w = s->kernel_w ? s->pad_w : s->pad;
+
+  if (!s->kernel_w && !s->oh)
+    return dyno_max_pool (graph, x, "pool", s->kernel, s->stride, s->pad);
+  gboolean ceils = s->oh && !s->kernel_w;
+  return dyno_max_pool_with_params (
+      graph, x, "pool",
+      &(DynoMaxPoolParams){
+          .window = { s->kernel, kernel_w, s->stride, stride_w, s->pad, pad_w },
+          .end_h = s->oh && !ceils ? (s->oh - 1) * s->stride + s->kernel - s->h - s->pad : s->pad,
+          .end_w = s->ow && !ceils ? (s->ow - 1) * stride_w + kernel_w - s->w - pad_w : pad_w,
+          .round_up = ceils });
+}
 
 static void
 check_max (const ReferencePool *s, gboolean amp, gboolean accumulate, gboolean ties)
@@ -23,7 +58,7 @@ check_max (const ReferencePool *s, gboolean amp, gboolean accumulate, gboolean t
   g_autoptr (Harness) h =
       harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
-  DynoTensor *y = dyno_max_pool (harness_graph (h), input, "pool", s->kernel, s->stride, s->pad);
+  DynoTensor *y = append_max (harness_graph (h), input, s);
   DynoTensor *z = accumulate ? dyno_relu (harness_graph (h), input, "z") : NULL;
   g_autofree double *dz = harness_random (3, x_count, 1);
   harness_set_gradient (h, y, dy);
@@ -68,7 +103,7 @@ static void
 test_max_shapes (void)
 {
   static const guint32 bad[][3] = {
-    { 0, 1, 0 }, { 16, 1, 0 }, { 2, 0, 0 }, { 3, 1, 2 }, { 5, 1, 0 }
+    { 0, 1, 0 }, { 17, 1, 8 }, { 2, 0, 0 }, { 3, 1, 2 }, { 5, 1, 0 }
   };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -121,6 +156,70 @@ test_avg (void)
       }
 }
 
+/* ceil_mode leaves out a window that would begin in the pad at the end; a pad at the end is less
+ * than the kernel, so that no window has only pads. */
+static void
+test_max_ends (void)
+{
+  static const struct {
+    guint32 kernel, stride, pad, end;
+    gboolean round_up;
+    guint32 out; /* of 6 pixels; 0: an error */
+  } rows[] = {
+    { 2, 2, 1, 1, TRUE, 4 },  { 2, 3, 1, 1, TRUE, 3 },  { 2, 4, 1, 1, TRUE, 2 },
+    { 3, 2, 0, 0, TRUE, 3 },  { 3, 2, 0, 1, FALSE, 3 }, { 3, 3, 0, 2, FALSE, 2 },
+    { 2, 1, 0, 1, FALSE, 6 }, { 2, 1, 0, 2, FALSE, 0 }, { 3, 7, 1, 1, TRUE, 1 },
+  };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
+      const double values[36] = { 0 };
+      DynoTensor *x = harness_input (h, "x", 1, 6, 6, 1, values);
+      const DynoMaxPoolParams params = { .window = { rows[i].kernel, rows[i].kernel, rows[i].stride,
+                                                     rows[i].stride, rows[i].pad, rows[i].pad },
+                                         .end_h = rows[i].end,
+                                         .end_w = rows[i].end,
+                                         .round_up = rows[i].round_up };
+      DynoTensor *y = dyno_max_pool_with_params (harness_graph (h), x, "pool", &params);
+      g_test_message ("%u", i);
+      g_assert_true ((y != NULL) == (rows[i].out > 0));
+      if (y)
+        g_assert_cmpuint (y->h, ==, rows[i].out);
+      if (y)
+        g_assert_cmpuint (y->w, ==, rows[i].out);
+    }
+}
+
+/* A whole image by one window, or by two where its places are more than a byte has: of equal values
+ * the first one takes the gradient all the same. */
+static void
+test_global_max (void)
+{
+  static const ReferencePool cases[] = { { 2, 7, 9, 5, 7, 1, 0, 9, 1, 0 },
+                                         { 2, 20, 17, 9, 20, 1, 0, 17, 1, 0 } };
+  for (guint i = 0; i < 4; i++)
+    {
+      const ReferencePool *s = &cases[i / 2];
+      gsize x_count = (gsize) s->n * s->h * s->w * s->c, y_count = (gsize) s->n * s->c;
+      g_autofree double *x = harness_random (1, x_count, 1), *dy = harness_random (2, y_count, 1),
+                        *y_want = g_new (double, y_count), *dx_want = g_new (double, x_count);
+      for (gsize k = 0; k < x_count; k++)
+        x[k] = x[k] > 0.9 ? 1 : -1;
+      g_autoptr (Harness) h =
+          harness_new (&(HarnessParams){ .amp = i % 2, .training = TRUE, .batch = s->n });
+      DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
+                 *y = dyno_global_max_pool (harness_graph (h), input, "pool");
+      g_assert_cmpuint (y->h * y->w, ==, 1);
+      harness_set_gradient (h, y, dy);
+      harness_run (h);
+      reference_max_pool_forward (s, x, y_want);
+      reference_max_pool_backward (s, x, dy, dx_want);
+      g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
+      harness_assert_close (y_got, y_want, y_count, 0, "y");
+      harness_assert_close (dx_got, dx_want, x_count, harness_tolerance (h), "dx");
+    }
+}
+
 /* As PyTorch's AvgPool2d (kernel, stride, pad, ceil_mode, count_include_pad) and
  * AdaptiveAvgPool2d give them. */
 typedef struct {
@@ -142,6 +241,10 @@ static const AvgWindow windows[] = {
   { { 1, 6, 7, 9, 3, 4, FALSE, 3, 3, 2, 2, 0, 1, FALSE }, TRUE },
   { { 1, 6, 7, 9, 3, 4, FALSE, 3, 3, 2, 2, 0, 1, TRUE }, TRUE },
   { { 2, 5, 6, 16, 2, 2, FALSE, 2, 2, 4, 4, 1, 1, FALSE }, TRUE },
+  /* pads at the end that are larger, or smaller */
+  { { 1, 6, 7, 9, 3, 3, FALSE, 3, 3, 2, 2, 0, 0, FALSE, 1, 0 }, FALSE },
+  { { 1, 6, 7, 9, 3, 3, FALSE, 3, 3, 2, 2, 0, 1, TRUE, 1, -1 }, FALSE },
+  { { 1, 6, 8, 4, 3, 4, FALSE, 3, 3, 2, 2, 1, 1, FALSE, -1, -1 }, TRUE },
   /* a sequence */
   { { 3, 1, 13, 20, 1, 6, FALSE, 1, 3, 1, 2, 0, 0, FALSE }, FALSE },
   /* shared out: evenly, with windows that overlap, and to more than there are */
@@ -167,6 +270,8 @@ append_window (DynoGraph *graph, DynoTensor *x, const AvgWindow *c)
                             .stride_w = s->stride_w == s->kernel_w ? 0 : s->stride_w,
                             .pad_h = s->pad_h,
                             .pad_w = s->pad_w,
+                            .end_h = s->pad_h + (guint32) s->more_h,
+                            .end_w = s->pad_w + (guint32) s->more_w,
                             .exclude_pad = s->exclude_pad,
                             .round_up = c->round_up });
 }
@@ -224,7 +329,9 @@ test_windows_shapes (void)
                                          .stride_h = b[1],
                                          .stride_w = b[1],
                                          .pad_h = b[2],
-                                         .pad_w = b[2] };
+                                         .pad_w = b[2],
+                                         .end_h = b[2],
+                                         .end_w = b[2] };
       g_autoptr (Harness) h = harness_new (&(HarnessParams){ .amp = FALSE });
       const double values[16] = { 0 };
       DynoGraph *graph = harness_graph (h);
@@ -257,6 +364,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/maxpool/gradients-accumulate", test_max_accumulates);
   g_test_add_func ("/nn/maxpool/first-of-equal-values-takes-the-gradient", test_max_ties);
   g_test_add_func ("/nn/maxpool/bad-windows-are-errors", test_max_shapes);
+  g_test_add_func ("/nn/maxpool/ends-as-in-pytorch", test_max_ends);
+  g_test_add_func ("/nn/maxpool/whole-images", test_global_max);
   g_test_add_func ("/nn/avgpool/matches-reference", test_avg);
   g_test_add_func ("/nn/avgpool/windows-match-reference", test_windows);
   g_test_add_func ("/nn/avgpool/bad-windows-are-errors", test_windows_shapes);

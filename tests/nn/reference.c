@@ -184,6 +184,8 @@ test_pool (void)
 {
   static const PoolCase cases[] = { { { 2, 5, 6, 3, 3, 2, 1 }, FALSE, NULL },
                                     { { 1, 4, 4, 2, 2, 2, 0 }, FALSE, NULL },
+                                    { { 1, 4, 6, 2, 2, 2, 0, 3, 1, 1, 2, 6 }, FALSE, NULL },
+                                    { { 2, 6, 4, 3, 3, 2, 0, 0, 0, 0, 3, 2 }, FALSE, NULL },
                                     { { 2, 3, 4, 3, 1, 1, 0 }, TRUE, NULL } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -223,6 +225,7 @@ test_windows (void)
     { 2, 5, 6, 3, 3, 4, TRUE, 0, 0, 0, 0, 0, 0, FALSE },
     { 1, 5, 6, 2, 3, 3, FALSE, 3, 2, 2, 2, 1, 0, FALSE },
     { 1, 5, 6, 2, 3, 3, FALSE, 3, 2, 2, 2, 1, 0, TRUE },
+    { 1, 6, 6, 2, 3, 3, FALSE, 3, 3, 2, 2, 0, 1, FALSE, 1, 0 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {

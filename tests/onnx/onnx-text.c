@@ -83,7 +83,7 @@ add_attribute (GByteArray *node, const char *text)
   else if (words[1])
     {
       type = DYNO_ONNX_IS_INTS;
-      for (guint i = 0; words[i]; i++)
+      for (guint i = 0; words[i] && *words[i]; i++)
         dyno_proto_uint (a, DYNO_ONNX_ATTRIBUTE_INTS,
                          (guint64) g_ascii_strtoll (words[i], NULL, 10));
     }

@@ -4,27 +4,46 @@
 #include <math.h>
 #include <string.h>
 
+/* The same with the members of the width. */
+static ReferencePool
+whole (const ReferencePool *s)
+{
+  ReferencePool all = *s;
+
+  if (!s->kernel_w)
+    {
+      all.kernel_w = s->kernel;
+      all.stride_w = s->stride;
+      all.pad_w = s->pad;
+    }
+  return all;
+}
+
 guint32
 reference_pool_oh (const ReferencePool *s)
 {
-  return (s->h + 2 * s->pad - s->kernel) / s->stride + 1;
+  return s->oh ? s->oh : (s->h + 2 * s->pad - s->kernel) / s->stride + 1;
 }
 
 guint32
 reference_pool_ow (const ReferencePool *s)
 {
-  return (s->w + 2 * s->pad - s->kernel) / s->stride + 1;
+  const ReferencePool all = whole (s);
+
+  return s->ow ? s->ow : (s->w + 2 * all.pad_w - all.kernel_w) / all.stride_w + 1;
 }
 
 /* Index in x of the largest value of a window. */
 static gsize
 largest (const ReferencePool *s, const double *x, guint32 n, guint32 oh, guint32 ow, guint32 c)
 {
+  const ReferencePool all = whole (s);
   gsize best = G_MAXSIZE;
   for (guint32 r = 0; r < s->kernel; r++)
-    for (guint32 q = 0; q < s->kernel; q++)
+    for (guint32 q = 0; q < all.kernel_w; q++)
       {
-        gint64 h = (gint64) oh * s->stride + r - s->pad, w = (gint64) ow * s->stride + q - s->pad;
+        gint64 h = (gint64) oh * s->stride + r - s->pad,
+               w = (gint64) ow * all.stride_w + q - all.pad_w;
         if (h < 0 || w < 0 || h >= s->h || w >= s->w)
           continue;
         gsize at = (((gsize) n * s->h + h) * s->w + w) * s->c + c;
@@ -95,7 +114,7 @@ span_of (const ReferenceAvgWindow *s, guint32 o, gboolean columns)
 {
   gint64 size = columns ? s->w : s->h, count = columns ? s->ow : s->oh,
          kernel = columns ? s->kernel_w : s->kernel_h, stride = columns ? s->stride_w : s->stride_h,
-         pad = columns ? s->pad_w : s->pad_h;
+         pad = columns ? s->pad_w : s->pad_h, more = columns ? s->more_w : s->more_h;
   if (s->adaptive)
     {
       Span span = { (gint64) floor ((double) o * size / count),
@@ -103,7 +122,7 @@ span_of (const ReferenceAvgWindow *s, guint32 o, gboolean columns)
       span.divisor = span.end - span.begin;
       return span;
     }
-  Span span = { o * stride - pad, MIN (o * stride - pad + kernel, size + pad), 0 };
+  Span span = { o * stride - pad, MIN (o * stride - pad + kernel, size + pad + more), 0 };
   for (gint64 i = span.begin; i < span.end; i++)
     span.divisor += !s->exclude_pad || (i >= 0 && i < size);
   return span;

@@ -8,6 +8,8 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, h, w, c;
   guint32 kernel, stride, pad;
+  guint32 kernel_w, stride_w, pad_w; /* of the width; kernel_w 0: as of the height */
+  guint32 oh, ow; /* windows that go further past the end; 0: as many as equal pads make room for */
 } ReferencePool;
 
 guint32 reference_pool_oh (const ReferencePool *s);
@@ -29,6 +31,7 @@ typedef struct {
   gboolean adaptive; /* and the others unused */
   guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
   gboolean exclude_pad;
+  gint32 more_h, more_w; /* pads at the end, less those at the beginning */
 } ReferenceAvgWindow;
 
 /* Overwrite. */

@@ -158,50 +158,61 @@ dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node)
 
 /* --- pooling ---------------------------------------------------------------------------------- */
 
-/* Along the width only where the window is flat: over a sequence, which has one row. */
-gboolean
-dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node)
+/* A window over an image, height first. */
+typedef struct {
+  gint64 kernel[2], stride[2], pads[4]; /* as ONNX has them: both before, both after */
+  gboolean counts_pad, round_up;
+} Window;
+
+/* Writes a pool over an image, or along the width of a sequence. */
+static gboolean
+emit_window (DynoOnnxWriter *o, const DynoNode *node, const char *op, const Window *w)
 {
   const DynoTensor *x = node->inputs[0];
-  gint64 kernel = dyno_onnx_attribute (o, node, "window.kernel"),
-         stride = dyno_onnx_attribute (o, node, "window.stride"),
-         pad = dyno_onnx_attribute (o, node, "window.pad");
-  gboolean flat = dyno_onnx_attribute (o, node, "window.flat") != 0;
-  DynoOnnxForm form = flat && x->h == 1 ? DYNO_ONNX_SEQUENCE : DYNO_ONNX_IMAGE;
-  guint n = form == DYNO_ONNX_SEQUENCE ? 1 : 2;
-  const gint64 kernels[] = { flat && n == 2 ? 1 : kernel, kernel },
-               strides[] = { flat && n == 2 ? 1 : stride, stride },
-               pads[] = { flat && n == 2 ? 0 : pad, pad, flat && n == 2 ? 0 : pad, pad };
+  gboolean flat = x->h == 1 && w->kernel[0] == 1 && w->stride[0] == 1
+                  && dyno_onnx_form (o, x) != DYNO_ONNX_IMAGE;
+  DynoOnnxForm form = flat ? DYNO_ONNX_SEQUENCE : DYNO_ONNX_IMAGE;
+  guint first = flat ? 1 : 0, n = flat ? 1 : 2;
+  const gint64 ends[] = { w->pads[1], w->pads[3] };
   const char *value = dyno_onnx_value (o, x, form), *output = dyno_onnx_name (o, "out");
 
-  dyno_onnx_begin (o, "MaxPool", o->stem);
+  dyno_onnx_begin (o, op, o->stem);
   dyno_onnx_input (o, value);
-  dyno_onnx_ints (o, "kernel_shape", kernels, n);
-  dyno_onnx_ints (o, "strides", strides, n);
-  dyno_onnx_ints (o, "pads", pads, 2 * n);
+  dyno_onnx_ints (o, "kernel_shape", w->kernel + first, n);
+  dyno_onnx_ints (o, "strides", w->stride + first, n);
+  dyno_onnx_ints (o, "pads", flat ? ends : w->pads, 2 * n);
+  if (w->counts_pad)
+    dyno_onnx_int (o, "count_include_pad", 1);
+  if (w->round_up)
+    dyno_onnx_int (o, "ceil_mode", 1);
   dyno_onnx_end (o, output);
   return dyno_onnx_set_value (o, node->outputs[0], output, form);
 }
 
-static gboolean
-emit_average (DynoOnnxWriter *o, const DynoNode *node, const gint64 *kernel, const gint64 *stride,
-              const gint64 *pad, gboolean counts_pad, gboolean round_up)
+/* The pad at the end: as before, or where that leaves windows out or makes others, what the last
+ * window has. */
+static gint64
+end_pad (gint64 size, gint64 count, gint64 kernel, gint64 stride, gint64 pad)
 {
-  const gint64 pads[] = { pad[0], pad[1], pad[0], pad[1] };
-  const char *x = dyno_onnx_value (o, node->inputs[0], DYNO_ONNX_IMAGE),
-             *output = dyno_onnx_name (o, "out");
+  gint64 past = (count - 1) * stride + kernel - size - pad;
 
-  dyno_onnx_begin (o, "AveragePool", o->stem);
-  dyno_onnx_input (o, x);
-  dyno_onnx_ints (o, "kernel_shape", kernel, 2);
-  dyno_onnx_ints (o, "strides", stride, 2);
-  dyno_onnx_ints (o, "pads", pads, 4);
-  if (counts_pad)
-    dyno_onnx_int (o, "count_include_pad", 1);
-  if (round_up)
-    dyno_onnx_int (o, "ceil_mode", 1);
-  dyno_onnx_end (o, output);
-  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
+  return past <= pad && pad < past + stride ? pad : MAX (past, 0);
+}
+
+gboolean
+dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
+  Window w = { .kernel = { dyno_onnx_attribute (o, node, "window.kernel_h"),
+                           dyno_onnx_attribute (o, node, "window.kernel_w") },
+               .stride = { dyno_onnx_attribute (o, node, "window.stride_h"),
+                           dyno_onnx_attribute (o, node, "window.stride_w") },
+               .pads = { dyno_onnx_attribute (o, node, "window.pad_h"),
+                         dyno_onnx_attribute (o, node, "window.pad_w") } };
+
+  w.pads[2] = end_pad (x->h, y->h, w.kernel[0], w.stride[0], w.pads[0]);
+  w.pads[3] = end_pad (x->w, y->w, w.kernel[1], w.stride[1], w.pads[1]);
+  return emit_window (o, node, "MaxPool", &w);
 }
 
 /* The matrix (out, in), or its transpose, whose rows are the means of adaptive windows: window i
@@ -231,8 +242,9 @@ emit_adaptive (DynoOnnxWriter *o, const DynoNode *node)
 
   if (x->h % y->h == 0 && x->w % y->w == 0)
     {
-      const gint64 kernel[] = { x->h / y->h, x->w / y->w }, none[] = { 0, 0 };
-      return emit_average (o, node, kernel, kernel, none, FALSE, FALSE);
+      const gint64 h = x->h / y->h, w = x->w / y->w;
+      return emit_window (o, node, "AveragePool",
+                          &(Window){ .kernel = { h, w }, .stride = { h, w } });
     }
   const char *value = dyno_onnx_value (o, x, DYNO_ONNX_IMAGE), *rows = dyno_onnx_name (o, "rows"),
              *columns = dyno_onnx_name (o, "columns"), *across = dyno_onnx_name (o, "across"),
@@ -248,20 +260,22 @@ gboolean
 dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node)
 {
   const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
-  const gint64 kernel[] = { dyno_onnx_attribute (o, node, "kernel_h"),
-                            dyno_onnx_attribute (o, node, "kernel_w") },
-               stride[] = { dyno_onnx_attribute (o, node, "stride_h"),
-                            dyno_onnx_attribute (o, node, "stride_w") },
-               pad[] = { dyno_onnx_attribute (o, node, "pad_h"),
-                         dyno_onnx_attribute (o, node, "pad_w") };
-  gboolean counts_pad = !dyno_onnx_attribute (o, node, "exclude_pad");
+  Window w = {
+    .kernel = { dyno_onnx_attribute (o, node, "kernel_h"),
+                dyno_onnx_attribute (o, node, "kernel_w") },
+    .stride = { dyno_onnx_attribute (o, node, "stride_h"),
+                dyno_onnx_attribute (o, node, "stride_w") },
+    .pads = { dyno_onnx_attribute (o, node, "pad_h"), dyno_onnx_attribute (o, node, "pad_w"),
+              dyno_onnx_attribute (o, node, "end_h"), dyno_onnx_attribute (o, node, "end_w") },
+    .counts_pad = !dyno_onnx_attribute (o, node, "exclude_pad")
+  };
 
   if (dyno_onnx_attribute (o, node, "adaptive"))
     return emit_adaptive (o, node);
   /* more windows than those that lie in the padded image as a whole */
-  gboolean round_up = (y->h - 1) * stride[0] + kernel[0] > x->h + 2 * pad[0]
-                      || (y->w - 1) * stride[1] + kernel[1] > x->w + 2 * pad[1];
-  return emit_average (o, node, kernel, stride, pad, counts_pad, round_up);
+  w.round_up = (y->h - 1) * w.stride[0] + w.kernel[0] > x->h + w.pads[0] + w.pads[2]
+               || (y->w - 1) * w.stride[1] + w.kernel[1] > x->w + w.pads[1] + w.pads[3];
+  return emit_window (o, node, "AveragePool", &w);
 }
 
 /* Where the channels are last, as the mean over the two axes before. */

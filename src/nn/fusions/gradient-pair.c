@@ -29,7 +29,7 @@ can_join (const DynoNode *node, const DynoNode *next)
          && node->inputs[DYNO_NORM_BACKWARD_ADDED_MEAN] == next->inputs[DYNO_NORM_BACKWARD_MEAN]
          && node->inputs[DYNO_NORM_BACKWARD_DY] == next->inputs[DYNO_NORM_BACKWARD_DY]
          && !attributes->activation && !attributes->accumulate && !attributes->running
-         && !attributes->pool.kernel && !attributes->residual
+         && !attributes->pool.kernel_h && !attributes->residual
          && next->outputs[DYNO_NORM_BACKWARD_DX];
 }
 

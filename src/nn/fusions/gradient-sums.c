@@ -18,7 +18,7 @@ wants_sums (const DynoNode *node)
   if (node->op != &dyno_batch_norm_backward_op)
     return FALSE;
   const DynoNormBackward *attributes = node->attributes;
-  return !attributes->running && !attributes->pool.kernel && node->outputs[DYNO_NORM_BACKWARD_DX]
+  return !attributes->running && !attributes->pool.kernel_h && node->outputs[DYNO_NORM_BACKWARD_DX]
          && attributes->activation <= DYNO_ACTIVATION_RELU6
          && (!attributes->activation || attributes->own_dy);
 }

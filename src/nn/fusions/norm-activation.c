@@ -23,7 +23,7 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
   if (!*other || (*other)->op != &dyno_batch_norm_op)
     return FALSE;
   const DynoBatchNormAttributes *attributes = (*other)->attributes;
-  return !attributes->activation && !attributes->pool.kernel
+  return !attributes->activation && !attributes->pool.kernel_h
          && can_take (node->op->traits.activation,
                       (*other)->inputs[DYNO_BATCH_NORM_RESIDUAL] != NULL);
 }

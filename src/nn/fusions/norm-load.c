@@ -19,7 +19,7 @@ can_be_loaded (const DynoNode *norm)
   if (norm->op != &dyno_batch_norm_op)
     return FALSE;
   const DynoBatchNormAttributes *attributes = norm->attributes;
-  return !dyno_batch_norm_uses_running (norm) && !attributes->pool.kernel
+  return !dyno_batch_norm_uses_running (norm) && !attributes->pool.kernel_h
          && !norm->inputs[DYNO_BATCH_NORM_RESIDUAL]
          && attributes->activation <= DYNO_ACTIVATION_RELU6;
 }

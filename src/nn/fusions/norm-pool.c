@@ -8,14 +8,22 @@
 #include "fusion.h"
 #include "rewrite.h"
 
-/* TRUE: the window fits.  The kernels unroll their loops over these windows, and with a stride
- * below 2 the values to keep outweigh the gain.  A strip of windows goes down the rows, of which a
- * sequence has one. */
+/* TRUE: no window goes further past the end than the first one begins before the image. */
 static gboolean
-has_kernel (const DynoPoolWindow *window)
+ends_alike (guint32 size, guint32 count, guint32 kernel, guint32 stride, guint32 pad)
 {
-  return !window->flat && window->kernel >= 2 && window->kernel <= 3 && window->stride >= 2
-         && window->stride <= 3;
+  return (count - 1) * stride + kernel <= size + 2 * pad;
+}
+
+/* TRUE: the windows fit.  The kernels unroll their loops over square windows of these sizes, and
+ * with a stride below 2 the values to keep outweigh the gain.  Without a pad they test no place. */
+static gboolean
+has_kernel (const DynoPoolWindow *w, const DynoTensor *x, const DynoTensor *y)
+{
+  return w->kernel_h == w->kernel_w && w->stride_h == w->stride_w && w->pad_h == w->pad_w
+         && w->kernel_h >= 2 && w->kernel_h <= 3 && w->stride_h >= 2 && w->stride_h <= 3
+         && ends_alike (x->h, y->h, w->kernel_h, w->stride_h, w->pad_h)
+         && ends_alike (x->w, y->w, w->kernel_w, w->stride_w, w->pad_w);
 }
 
 static gboolean
@@ -28,8 +36,9 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
     return FALSE;
   const DynoBatchNormAttributes *attributes = (*other)->attributes;
   const DynoTensor *argmax = node->outputs[1];
-  return !attributes->pool.kernel && attributes->activation <= DYNO_ACTIVATION_RELU
-         && !(*other)->inputs[DYNO_BATCH_NORM_RESIDUAL] && has_kernel (node->attributes)
+  return !attributes->pool.kernel_h && attributes->activation <= DYNO_ACTIVATION_RELU
+         && !(*other)->inputs[DYNO_BATCH_NORM_RESIDUAL]
+         && has_kernel (node->attributes, node->inputs[0], node->outputs[0])
          && (*other)->outputs[DYNO_BATCH_NORM_Y]->needs_gradient == (argmax != NULL)
          /* a gradient through running statistics has no kernel with max pooling */
          && !(argmax && dyno_batch_norm_uses_running (*other));

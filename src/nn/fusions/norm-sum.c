@@ -16,7 +16,7 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
       if (!*other || (*other)->op != &dyno_batch_norm_op)
         continue;
       const DynoBatchNormAttributes *attributes = (*other)->attributes;
-      if (!attributes->activation && !attributes->pool.kernel
+      if (!attributes->activation && !attributes->pool.kernel_h
           && !(*other)->inputs[DYNO_BATCH_NORM_RESIDUAL])
         return TRUE;
     }

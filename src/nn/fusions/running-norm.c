@@ -13,7 +13,7 @@ match (DynoGraph *graph, DynoNode *node, DynoNode **other)
 {
   if (node->op != &dyno_batch_norm_op || dyno_graph_get_params (graph)->training
       || !dyno_batch_norm_uses_running (node)
-      || ((const DynoBatchNormAttributes *) node->attributes)->pool.kernel)
+      || ((const DynoBatchNormAttributes *) node->attributes)->pool.kernel_h)
     return FALSE;
   const DynoTensor *x = node->inputs[DYNO_BATCH_NORM_X];
   *other = dyno_rewrite_only_producer (graph, x, node);

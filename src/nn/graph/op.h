@@ -40,10 +40,10 @@ typedef enum {
   DYNO_ELEMENTWISE_SUM,  /* y = a + b */
 } DynoElementwise;
 
-/* A window that slides over the pixels of an image. */
+/* A window that slides over the pixels of an image.  It begins pad pixels before the image; how far
+ * it goes past the end follows from the number of windows. */
 typedef struct {
-  guint32 kernel, stride, pad; /* of both sides */
-  gboolean flat;               /* along the width only: the window is one pixel high */
+  guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
 } DynoPoolWindow;
 
 typedef struct {

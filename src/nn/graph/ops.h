@@ -129,23 +129,38 @@ typedef struct {
 DynoTensor *dyno_permute (DynoGraph *graph, DynoTensor *x, const char *name,
                           const DynoPermuteParams *params);
 
+typedef struct {
+  DynoPoolWindow window; /* at most 256 places; a pad is at most half the kernel */
+  guint32 end_h, end_w;  /* pads at the end, less than the kernel */
+  gboolean round_up;     /* PyTorch's ceil_mode: the last window may reach past the pad */
+} DynoMaxPoolParams;
+
+/* (N, H, W, C) -> (N, OH, OW, C), OH = (H + pad_h + end_h - kernel_h) / stride_h + 1; pads are no
+ * values. */
+DynoTensor *dyno_max_pool_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
+                                       const DynoMaxPoolParams *params);
+/* The same with a square window: PyTorch's MaxPool2d. */
 DynoTensor *dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                            guint32 stride, guint32 pad);
 /* The same along a sequence (N, 1, T, C): PyTorch's MaxPool1d. */
 DynoTensor *dyno_max_pool1d (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel,
                              guint32 stride, guint32 pad);
+/* -> (N, 1, 1, C); PyTorch's AdaptiveMaxPool2d (1).  A larger image than a window may be takes two
+ * of them. */
+DynoTensor *dyno_global_max_pool (DynoGraph *graph, DynoTensor *x, const char *name);
 /* -> (N, 1, 1, C); PyTorch's AdaptiveAvgPool2d (1) */
 DynoTensor *dyno_global_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name);
 
 typedef struct {
   guint32 kernel_h, kernel_w;
   guint32 stride_h, stride_w; /* 0 reads as the kernel, PyTorch's default */
-  guint32 pad_h, pad_w;       /* at most half the kernel */
+  guint32 pad_h, pad_w;       /* at the beginning; at most half the kernel */
+  guint32 end_h, end_w;       /* pads at the end, less than the kernel */
   gboolean exclude_pad;       /* PyTorch's count_include_pad=False */
   gboolean round_up;          /* PyTorch's ceil_mode: the last window may reach past the pad */
 } DynoAvgPoolParams;
 
-/* (N, H, W, C) -> (N, OH, OW, C), OH = (H + 2 pad_h - kernel_h) / stride_h + 1; PyTorch's
+/* (N, H, W, C) -> (N, OH, OW, C), OH = (H + pad_h + end_h - kernel_h) / stride_h + 1; PyTorch's
  * AvgPool2d. */
 DynoTensor *dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name,
                            const DynoAvgPoolParams *params);

@@ -116,6 +116,19 @@ gboolean dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i
 /* TRUE: output 0 is the network's output. */
 gboolean dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node);
 
+/* --- windows (window.c) ----------------------------------------------------------------------- */
+
+/* A window that slides over an image, height first; over a sequence the height has a window of 1. */
+typedef struct {
+  guint n; /* axes in the file: 1 or 2 */
+  guint32 kernel[2], stride[2], dilation[2], before[2], after[2];
+} DynoImportWindow;
+
+/* Takes the node's window over x; n is set.  kernel: that of a weight, n numbers; NULL: it is an
+ * attribute. */
+gboolean dyno_import_window (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *x,
+                             const guint32 *kernel, DynoImportWindow *w);
+
 /* --- names ------------------------------------------------------------------------------------ */
 
 /* The node's name, or where it has none that of its first output; "": it has neither. */
@@ -228,7 +241,7 @@ gboolean dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_max_pool (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_average_pool (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node);
-gboolean dyno_import_reduce_mean (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_add (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_concat (DynoImport *import, const DynoOnnxNode *node);

@@ -16,7 +16,7 @@
 
 typedef struct {
   gboolean adaptive; /* the following members are 0 then */
-  guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  guint32 kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w, end_h, end_w;
   gboolean exclude_pad;
   gboolean accumulate; /* backward */
 } AvgPool;
@@ -25,7 +25,8 @@ static const DynoAttribute avg_pool_attributes[] = {
   DYNO_ATTRIBUTE (AvgPool, adaptive),   DYNO_ATTRIBUTE (AvgPool, kernel_h),
   DYNO_ATTRIBUTE (AvgPool, kernel_w),   DYNO_ATTRIBUTE (AvgPool, stride_h),
   DYNO_ATTRIBUTE (AvgPool, stride_w),   DYNO_ATTRIBUTE (AvgPool, pad_h),
-  DYNO_ATTRIBUTE (AvgPool, pad_w),      DYNO_ATTRIBUTE (AvgPool, exclude_pad),
+  DYNO_ATTRIBUTE (AvgPool, pad_w),      DYNO_ATTRIBUTE (AvgPool, end_h),
+  DYNO_ATTRIBUTE (AvgPool, end_w),      DYNO_ATTRIBUTE (AvgPool, exclude_pad),
   DYNO_ATTRIBUTE (AvgPool, accumulate),
 };
 
@@ -59,6 +60,8 @@ dispatch_windows (DynoLowering *lowering, DynoNode *node, const char *pass, cons
     [DYNO_AVG_WINDOW_STEP_W] = attributes->stride_w,
     [DYNO_AVG_WINDOW_PAD_H] = attributes->pad_h,
     [DYNO_AVG_WINDOW_PAD_W] = attributes->pad_w,
+    [DYNO_AVG_WINDOW_END_H] = attributes->end_h,
+    [DYNO_AVG_WINDOW_END_W] = attributes->end_w,
     [DYNO_AVG_WINDOW_EXCLUDE_PAD] = attributes->exclude_pad != FALSE,
   };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
@@ -126,12 +129,13 @@ append (DynoGraph *graph, DynoTensor *x, const char *name, guint32 out_h, guint3
 
 /* The number of windows along a side, at least 1; 0: the kernel, stride or pad is invalid. */
 static guint32
-count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, gboolean round_up)
+count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 end,
+               gboolean round_up)
 {
-  if (kernel == 0 || kernel > MAX_SIDE || stride > G_MAXINT32 || pad > kernel / 2
-      || (guint64) size + 2 * pad < kernel || size > G_MAXINT32 / 2)
+  if (kernel == 0 || kernel > MAX_SIDE || stride > G_MAXINT32 || pad > kernel / 2 || end >= kernel
+      || (guint64) size + pad + end < kernel || size > G_MAXINT32 / 2)
     return 0;
-  guint32 room = size + 2 * pad - kernel, count = room / stride + 1;
+  guint32 room = size + pad + end - kernel, count = room / stride + 1;
   /* A window that would begin in the pad at the end is left out. */
   if (round_up && room % stride != 0 && (guint64) count * stride < (guint64) size + pad)
     count++;
@@ -150,12 +154,14 @@ dyno_avg_pool (DynoGraph *graph, DynoTensor *x, const char *name, const DynoAvgP
     .stride_w = params->stride_w ? params->stride_w : params->kernel_w,
     .pad_h = params->pad_h,
     .pad_w = params->pad_w,
+    .end_h = params->end_h,
+    .end_w = params->end_w,
     .exclude_pad = params->exclude_pad != FALSE,
   };
   guint32 out_h = count_windows (x->h, attributes.kernel_h, attributes.stride_h, attributes.pad_h,
-                                 params->round_up),
+                                 params->end_h, params->round_up),
           out_w = count_windows (x->w, attributes.kernel_w, attributes.stride_w, attributes.pad_w,
-                                 params->round_up);
+                                 params->end_w, params->round_up);
   if (out_h == 0 || out_w == 0)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: no average pool with a kernel of %ux%u and a pad of %ux%u over an "

@@ -99,7 +99,7 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                        DynoTensor *x, DynoTensor *partials)
 {
   const DynoNormBackward *attributes = node->attributes;
-  DynoTensor *mask = attributes->pool.kernel ? NULL : node->inputs[DYNO_NORM_BACKWARD_MASK],
+  DynoTensor *mask = attributes->pool.kernel_h ? NULL : node->inputs[DYNO_NORM_BACKWARD_MASK],
              *rematerialised = node->inputs[DYNO_NORM_BACKWARD_PAIR_X]
                                    ? NULL
                                    : dyno_lowering_get_rematerialised (lowering);
@@ -284,7 +284,7 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   DynoTensor *x = node->inputs[DYNO_NORM_BACKWARD_X], *dy = node->inputs[DYNO_NORM_BACKWARD_DY],
              *argmax = node->inputs[DYNO_NORM_BACKWARD_ARGMAX];
   DynoTensor *dx = node->outputs[DYNO_NORM_BACKWARD_DX];
-  int kernel = (int) pool->kernel, stride = (int) pool->stride, pad = (int) pool->pad;
+  int kernel = (int) pool->kernel_h, stride = (int) pool->stride_h, pad = (int) pool->pad_h;
   int first = divide_down (pad - kernel, stride) + 1, last = divide_down (stride - 1 + pad, stride);
   DynoKernelSpec spec = { .shader = "batchnorm/batchnorm_unpool.comp",
                           .push_bytes = sizeof (DynoBatchNormUnpoolPush) };
@@ -294,13 +294,13 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   dyno_kernel_spec_macro (&spec, "WINDOWS=%d", last - first + 1);
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  if (x->h % pool->stride == 0 && x->w % pool->stride == 0)
+  if (x->h % pool->stride_h == 0 && x->w % pool->stride_h == 0)
     dyno_kernel_spec_macro (&spec, "WHOLE=1");
   dyno_elementwise_count (lowering, x);
   gboolean overlap = last > first;
   guint32 groups = dyno_batch_norm_pool_geometry (
-      lowering, &spec, pool, x, dy, (x->h + pool->stride - 1) / pool->stride,
-      (x->w + pool->stride - 1) / pool->stride, overlap ? UNPOOL_COLUMNS : UNPOOL_COLUMNS_APART,
+      lowering, &spec, pool, x, dy, (x->h + pool->stride_h - 1) / pool->stride_h,
+      (x->w + pool->stride_h - 1) / pool->stride_h, overlap ? UNPOOL_COLUMNS : UNPOOL_COLUMNS_APART,
       overlap ? UNPOOL_ROWS : 1);
 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "unpool", &spec, groups, 1, 1);
@@ -326,7 +326,7 @@ static void
 backward_lower (DynoLowering *lowering, DynoNode *node)
 {
   const DynoNormBackward *attributes = node->attributes;
-  gboolean pooled = attributes->pool.kernel != 0;
+  gboolean pooled = attributes->pool.kernel_h != 0;
   if (attributes->running)
     {
       backward_lower_gradient (lowering, node, NULL, TRUE);
@@ -372,11 +372,16 @@ backward_rematerialises (const DynoNode *node)
 }
 
 static const DynoAttribute backward_attributes[] = {
-  DYNO_ATTRIBUTE (DynoNormBackward, activation),  DYNO_ATTRIBUTE (DynoNormBackward, parameter),
-  DYNO_ATTRIBUTE (DynoNormBackward, residual),    DYNO_ATTRIBUTE (DynoNormBackward, mask_store),
-  DYNO_ATTRIBUTE (DynoNormBackward, accumulate),  DYNO_ATTRIBUTE (DynoNormBackward, running),
-  DYNO_ATTRIBUTE (DynoNormBackward, pair),        DYNO_ATTRIBUTE (DynoNormBackward, pool.kernel),
-  DYNO_ATTRIBUTE (DynoNormBackward, pool.stride), DYNO_ATTRIBUTE (DynoNormBackward, pool.pad),
+  DYNO_ATTRIBUTE (DynoNormBackward, activation),
+  DYNO_ATTRIBUTE (DynoNormBackward, parameter),
+  DYNO_ATTRIBUTE (DynoNormBackward, residual),
+  DYNO_ATTRIBUTE (DynoNormBackward, mask_store),
+  DYNO_ATTRIBUTE (DynoNormBackward, accumulate),
+  DYNO_ATTRIBUTE (DynoNormBackward, running),
+  DYNO_ATTRIBUTE (DynoNormBackward, pair),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.kernel_h),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.stride_h),
+  DYNO_ATTRIBUTE (DynoNormBackward, pool.pad_h),
   DYNO_ATTRIBUTE (DynoNormBackward, eps),
 };
 
@@ -454,7 +459,7 @@ dyno_batch_norm_backward (DynoGraph *graph, DynoNode *node)
                                   .running = dyno_batch_norm_uses_running (node),
                                   .eps = forward->eps,
                                   .pool = forward->pool };
-  gboolean pooled = forward->pool.kernel != 0;
+  gboolean pooled = forward->pool.kernel_h != 0;
   DynoTensor *outputs[DYNO_NORM_BACKWARD_N_OUTPUTS] = { NULL };
   attributes.y = attributes.running ? NULL : y;
   if (residual && residual->needs_gradient)

@@ -80,9 +80,9 @@ dyno_batch_norm_pool_geometry (DynoLowering *lowering, DynoKernelSpec *spec,
   dyno_kernel_spec_macro (spec, "ROWS=%u", rows);
   guint32 groups = dyno_batch_norm_apply_geometry (
       lowering, spec, x, across * down, MAX (1, DYNO_BATCH_NORM_ROUNDS / (columns * rows)));
-  dyno_kernel_spec_macro (spec, "WINDOW=%u", pool->kernel);
-  dyno_kernel_spec_macro (spec, "STEP=%u", pool->stride);
-  dyno_kernel_spec_macro (spec, "PAD=%u", pool->pad);
+  dyno_kernel_spec_macro (spec, "WINDOW=%u", pool->kernel_h);
+  dyno_kernel_spec_macro (spec, "STEP=%u", pool->stride_h);
+  dyno_kernel_spec_macro (spec, "PAD=%u", pool->pad_h);
   dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_H, x->h);
   dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_W, x->w);
   dyno_kernel_spec_set (spec, DYNO_BATCH_NORM_POOL_OH, y->h);
@@ -108,7 +108,7 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   if (argmax)
     dyno_kernel_spec_macro (&spec, "KEEP=1");
   dyno_elementwise_count (lowering, x); /* the kernel's places fit 31 bits */
-  gboolean overlap = attributes->pool.kernel > attributes->pool.stride;
+  gboolean overlap = attributes->pool.kernel_h > attributes->pool.stride_h;
   guint32 groups = dyno_batch_norm_pool_geometry (lowering, &spec, &attributes->pool, x, y, y->h,
                                                   y->w, overlap ? POOL_COLUMNS : POOL_COLUMNS_APART,
                                                   overlap ? POOL_ROWS : 1);
@@ -149,7 +149,7 @@ static void
 batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 {
   const DynoBatchNormAttributes *attributes = node->attributes;
-  if (attributes->pool.kernel)
+  if (attributes->pool.kernel_h)
     {
       batch_norm_lower_pool (lowering, node);
       return;
@@ -203,9 +203,9 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
 static const DynoAttribute batch_norm_attributes[] = {
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, activation),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, parameter),
-  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel),
-  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.stride),
-  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.kernel_h),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.stride_h),
+  DYNO_ATTRIBUTE (DynoBatchNormAttributes, pool.pad_h),
   DYNO_ATTRIBUTE (DynoBatchNormAttributes, eps),
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c].  A flat window
- * is one pixel high and moves along the width only.
- * Input x (N, H, W, C); outputs y (N, OH, OW, C), OH = (H + 2 p - kernel) / s + 1, and, in
- * training, argmax (N, OH, OW, C): one byte per element, ky * kernel + kx of the largest value.
+/* max_pool: y[n][oy][ox][c] = the largest of x[n][oy s + ky - p][ox s + kx - p][c], with the kernel,
+ * the stride s and the pad p of each axis.  Places outside of x are passed over, so that the windows
+ * may go past its end; each has a place inside.
+ * Input x (N, H, W, C); outputs y (N, OH, OW, C) and, in training, argmax (N, OH, OW, C): one byte
+ * per element, ky * kernel_w + kx of the largest value.
  * max_pool_backward: dx[n][y][x][c] = sum of dy[n][oy][ox][c] over the windows whose argmax is this
  * place.  Inputs dy and argmax (N, OH, OW, C); output dx (N, H, W, C).  The kernel gathers, so it
  * needs no atomics and its sums have a fixed order. */
@@ -10,6 +11,8 @@
 #include "ops.h"
 #include "pool-push.h"
 #include <stddef.h>
+
+#define MOST_PLACES 256 /* of a window, whose places are bytes */
 
 typedef struct {
   DynoPoolWindow window; /* first: see window_maximum in op.h */
@@ -31,10 +34,12 @@ max_pool_spec (DynoLowering *lowering, DynoKernelSpec *spec, const MaxPool *attr
     [DYNO_MAX_POOL_W] = x->w,
     [DYNO_MAX_POOL_OH] = y->h,
     [DYNO_MAX_POOL_OW] = y->w,
-    [DYNO_MAX_POOL_KERNEL] = attributes->window.kernel,
-    [DYNO_MAX_POOL_STEP] = attributes->window.stride,
-    [DYNO_MAX_POOL_PAD] = attributes->window.pad,
-    [DYNO_MAX_POOL_FLAT] = attributes->window.flat,
+    [DYNO_MAX_POOL_KERNEL_H] = attributes->window.kernel_h,
+    [DYNO_MAX_POOL_KERNEL_W] = attributes->window.kernel_w,
+    [DYNO_MAX_POOL_STEP_H] = attributes->window.stride_h,
+    [DYNO_MAX_POOL_STEP_W] = attributes->window.stride_w,
+    [DYNO_MAX_POOL_PAD_H] = attributes->window.pad_h,
+    [DYNO_MAX_POOL_PAD_W] = attributes->window.pad_w,
   };
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_set (spec, i, constants[i]);
@@ -64,11 +69,12 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
 
-static const DynoAttribute max_pool_attributes[] = { DYNO_ATTRIBUTE (MaxPool, window.kernel),
-                                                     DYNO_ATTRIBUTE (MaxPool, window.stride),
-                                                     DYNO_ATTRIBUTE (MaxPool, window.pad),
-                                                     DYNO_ATTRIBUTE (MaxPool, window.flat),
-                                                     DYNO_ATTRIBUTE (MaxPool, accumulate) };
+static const DynoAttribute max_pool_attributes[] = {
+  DYNO_ATTRIBUTE (MaxPool, window.kernel_h), DYNO_ATTRIBUTE (MaxPool, window.kernel_w),
+  DYNO_ATTRIBUTE (MaxPool, window.stride_h), DYNO_ATTRIBUTE (MaxPool, window.stride_w),
+  DYNO_ATTRIBUTE (MaxPool, window.pad_h),    DYNO_ATTRIBUTE (MaxPool, window.pad_w),
+  DYNO_ATTRIBUTE (MaxPool, accumulate),
+};
 
 static const DynoOpClass max_pool_backward_class = { .name = "max_pool_backward",
                                                      DYNO_OP_ATTRIBUTES (max_pool_attributes),
@@ -115,39 +121,59 @@ static const DynoOpClass max_pool_class = { .name = "max_pool",
                                             .backward = max_pool_backward,
                                             .lower = max_pool_lower };
 
-static DynoTensor *
-append (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
-        guint32 pad, gboolean flat)
+/* The number of windows along a side, at least 1; 0: a window would have no place inside. */
+static guint32
+count_windows (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 end,
+               gboolean round_up)
 {
+  guint64 padded = (guint64) size + pad + end;
+  if (kernel == 0 || stride == 0 || pad > kernel / 2 || end >= kernel || padded < kernel
+      || padded > G_MAXINT32)
+    return 0;
+  guint32 room = (guint32) padded - kernel, count = room / stride + 1;
+  /* A window that would begin in the pad at the end is left out. */
+  if (round_up && room % stride != 0 && (guint64) count * stride < (guint64) size + pad)
+    count++;
+  return count;
+}
+
+static DynoTensor *
+append_argmax (DynoGraph *graph, const DynoTensor *y, const char *name)
+{
+  g_autofree char *argmax_name = g_strconcat (name, ".argmax", NULL);
+
+  return dyno_graph_tensor (graph, argmax_name, DYNO_DTYPE_U8, DYNO_SPACE_ARENA, y->n, y->h, y->w,
+                            y->cp, y->cp);
+}
+
+DynoTensor *
+dyno_max_pool_with_params (DynoGraph *graph, DynoTensor *x, const char *name,
+                           const DynoMaxPoolParams *params)
+{
+  const DynoPoolWindow *w = &params->window;
+  DynoTensor *outputs[2] = { NULL };
   if (!x)
     return NULL;
-  if (kernel == 0 || kernel > 15 || stride == 0 || pad > kernel / 2)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: max pool takes a kernel of 1 to 15, a stride of 1 or more and a "
-                            "pad of at most half the "
-                            "kernel, not kernel %u, stride %u, pad %u",
-                            name, kernel, stride, pad);
-  if ((!flat && (guint64) x->h + 2 * pad < kernel) || (guint64) x->w + 2 * pad < kernel)
+  guint32 out_h = count_windows (x->h, w->kernel_h, w->stride_h, w->pad_h, params->end_h,
+                                 params->round_up),
+          out_w = count_windows (x->w, w->kernel_w, w->stride_w, w->pad_w, params->end_w,
+                                 params->round_up);
+  if (out_h == 0 || out_w == 0 || (guint64) w->kernel_h * w->kernel_w > MOST_PLACES)
     return dyno_graph_fail (
         graph, DYNO_NN_ERROR_SHAPE,
-        "%s: an image of %ux%u is smaller than the window of %u; use a larger image", name, x->h,
-        x->w, kernel);
-  DynoTensor *outputs[2] = { NULL };
-  outputs[0] = dyno_graph_activation (graph, name, x->n,
-                                      flat ? x->h : (x->h + 2 * pad - kernel) / stride + 1,
-                                      (x->w + 2 * pad - kernel) / stride + 1, x->c);
+        "%s: no max pool with a kernel of %ux%u, a stride of %ux%u and a pad of "
+        "%ux%u over an image of %ux%u; a kernel has 1 to %u places and is no "
+        "larger than the padded image, a stride is 1 or more, and a pad is at "
+        "most half of the kernel",
+        name, w->kernel_h, w->kernel_w, w->stride_h, w->stride_w, w->pad_h, w->pad_w, x->h, x->w,
+        MOST_PLACES);
+  outputs[0] = dyno_graph_activation (graph, name, x->n, out_h, out_w, x->c);
   if (!outputs[0])
     return NULL;
-  if (dyno_graph_get_params (graph)->training && x->needs_gradient)
-    {
-      g_autofree char *argmax_name = g_strconcat (name, ".argmax", NULL);
-      const DynoTensor *y = outputs[0];
-      outputs[1] = dyno_graph_tensor (graph, argmax_name, DYNO_DTYPE_U8, DYNO_SPACE_ARENA, y->n,
-                                      y->h, y->w, y->cp, y->cp);
-      if (!outputs[1])
-        return NULL;
-    }
-  MaxPool attributes = { .window = { kernel, stride, pad, flat } };
+  if (dyno_graph_get_params (graph)->training && x->needs_gradient
+      && !(outputs[1] = append_argmax (graph, outputs[0], name)))
+    return NULL;
+  const MaxPool attributes = { .window = *w };
   dyno_graph_node (graph, &max_pool_class, name, &x, 1, outputs, 2, &attributes, sizeof attributes);
   return outputs[0];
 }
@@ -156,12 +182,32 @@ DynoTensor *
 dyno_max_pool (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
                guint32 pad)
 {
-  return append (graph, x, name, kernel, stride, pad, FALSE);
+  const DynoMaxPoolParams params = { .window = { kernel, kernel, stride, stride, pad, pad },
+                                     .end_h = pad,
+                                     .end_w = pad };
+  return dyno_max_pool_with_params (graph, x, name, &params);
 }
 
 DynoTensor *
 dyno_max_pool1d (DynoGraph *graph, DynoTensor *x, const char *name, guint32 kernel, guint32 stride,
                  guint32 pad)
 {
-  return append (graph, x, name, kernel, stride, pad, TRUE);
+  const DynoMaxPoolParams params = { .window = { 1, kernel, 1, stride, 0, pad }, .end_w = pad };
+  return dyno_max_pool_with_params (graph, x, name, &params);
+}
+
+DynoTensor *
+dyno_global_max_pool (DynoGraph *graph, DynoTensor *x, const char *name)
+{
+  if (!x)
+    return NULL;
+  if ((guint64) x->h * x->w <= MOST_PLACES)
+    return dyno_max_pool_with_params (graph, x, name,
+                                      &(DynoMaxPoolParams){ .window = { x->h, x->w, 1, 1, 0, 0 } });
+  /* Each row's largest value, then the largest of these: the first of equal ones is the same. */
+  g_autofree char *rows = g_strconcat (name, ".rows", NULL);
+  DynoTensor *y = dyno_max_pool_with_params (
+      graph, x, rows, &(DynoMaxPoolParams){ .window = { 1, x->w, 1, 1, 0, 0 } });
+  return dyno_max_pool_with_params (graph, y, name,
+                                    &(DynoMaxPoolParams){ .window = { x->h, 1, 1, 1, 0, 0 } });
 }
