@@ -8,6 +8,7 @@
 #include "reference/finite.h"
 #include "reference/loss.h"
 #include "reference/optimizer.h"
+#include "reference/pad.h"
 #include "reference/pool.h"
 #include <math.h>
 
@@ -240,6 +241,47 @@ test_windows (void)
     }
 }
 
+/* Pads ----------------------------------------------------------------------------------------- */
+
+typedef struct {
+  ReferencePad s;
+  const double *dy;
+} PadCase;
+
+static double
+pad_value (const double *x, gpointer data)
+{
+  const PadCase *c = data;
+  gsize count = reference_pad_count (&c->s);
+  g_autofree double *y = g_new (double, count);
+  reference_pad_forward (&c->s, x, y);
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_pads (void)
+{
+  static const ReferencePad cases[] = { { 2, 3, 4, 2, 1, 0, 2, 1, 0, 1, 0.5 },
+                                        { 1, 5, 4, 6, -1, 2, -2, -1, -3, 1, -1 } };
+  const double row[2] = { 1, 2 };
+  double y[4];
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      PadCase c = { cases[i], NULL };
+      gsize count = (gsize) c.s.n * c.s.h * c.s.w * c.s.c;
+      g_autofree double *x = harness_random (1, count, 1),
+                        *dy = harness_random (2, reference_pad_count (&c.s), 1),
+                        *dx = g_new (double, count);
+      c.dy = dy;
+      reference_pad_backward (&c.s, dy, dx);
+      g_assert_cmpfloat (reference_finite_error (pad_value, &c, x, count, dx, 1e-6), <, 1e-12);
+    }
+  /* by hand: a row of two pixels, the first one cropped, three of the value after it */
+  reference_pad_forward (&(ReferencePad){ 1, 1, 2, 1, .left = -1, .right = 3, .value = 7 }, row, y);
+  g_assert_cmpfloat (y[0], ==, 2);
+  g_assert_true (y[1] == 7 && y[2] == 7 && y[3] == 7);
+}
+
 /* Losses --------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -393,6 +435,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/reference/activation-slopes", test_activations);
   g_test_add_func ("/nn/reference/scale-gradient", test_scale);
   g_test_add_func ("/nn/reference/pool-gradient", test_pool);
+  g_test_add_func ("/nn/reference/pad", test_pads);
   g_test_add_func ("/nn/reference/average-window-gradient", test_windows);
   g_test_add_func ("/nn/reference/loss-gradient", test_losses);
   g_test_add_func ("/nn/reference/loss-values", test_loss_values);

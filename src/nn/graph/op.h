@@ -67,6 +67,7 @@ typedef struct {
  * the op. */
 typedef enum {
   DYNO_ATTRIBUTE_UINT,  /* guint32, enums too */
+  DYNO_ATTRIBUTE_INT,   /* gint64 */
   DYNO_ATTRIBUTE_BOOL,  /* gboolean */
   DYNO_ATTRIBUTE_FLOAT, /* float */
   DYNO_ATTRIBUTE_DOUBLE,
@@ -87,6 +88,7 @@ typedef struct {
 /* clang-format off */
 #define DYNO_ATTRIBUTE_TYPE_OF(member) \
   _Generic ((member), guint32: DYNO_ATTRIBUTE_UINT, \
+                      gint64: DYNO_ATTRIBUTE_INT, \
                       gboolean: DYNO_ATTRIBUTE_BOOL, \
                       float: DYNO_ATTRIBUTE_FLOAT, \
                       double: DYNO_ATTRIBUTE_DOUBLE)

@@ -104,6 +104,17 @@ DynoTensor *dyno_concat (DynoGraph *graph, DynoTensor *const *tensors, guint n, 
 /* (N, H, W, C) -> (N, H, W, count), the channels from `first` on; x itself where these are all. */
 DynoTensor *dyno_channels (DynoGraph *graph, DynoTensor *x, const char *name, guint32 first,
                            guint32 count);
+
+typedef struct {
+  gint32 top, bottom, left, right; /* rows and columns; negative: so many are cropped */
+  gint32 front, back;              /* channels */
+  double value; /* -INFINITY too; in half precision at most the largest finite one */
+} DynoPadParams;
+
+/* (N, H, W, C) -> (N, H + top + bottom, W + left + right, C + front + back): PyTorch's pad with a
+ * constant; x itself where all pads are 0. */
+DynoTensor *dyno_pad (DynoGraph *graph, DynoTensor *x, const char *name,
+                      const DynoPadParams *params);
 /* The channels of x as (groups, C / groups), transposed, as ShuffleNet's; groups divide C.  x itself
  * where there is one group, or one for each channel. */
 DynoTensor *dyno_channel_shuffle (DynoGraph *graph, DynoTensor *x, const char *name,

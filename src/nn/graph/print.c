@@ -38,6 +38,7 @@ attribute_value (const DynoNode *node, const DynoAttribute *attribute)
   double wide;
   float real;
   guint32 whole;
+  gint64 integer;
   switch (attribute->type)
     {
     case DYNO_ATTRIBUTE_DOUBLE:
@@ -46,6 +47,9 @@ attribute_value (const DynoNode *node, const DynoAttribute *attribute)
     case DYNO_ATTRIBUTE_FLOAT:
       memcpy (&real, at, sizeof real);
       return (double) real;
+    case DYNO_ATTRIBUTE_INT:
+      memcpy (&integer, at, sizeof integer);
+      return (double) integer;
     case DYNO_ATTRIBUTE_UINT:
     case DYNO_ATTRIBUTE_BOOL:
     default:
