@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Push constants of the ops that go over elements: activations, add, dropout. */
+/* Push constants of the ops that go over elements: activations, add, affine, dropout. */
 #ifndef DYNO_SHARED_ELEMENTWISE_PUSH_H
 #define DYNO_SHARED_ELEMENTWISE_PUSH_H
 #include "compat.h"
@@ -9,6 +9,10 @@
 #define DYNO_ACTIVATION_CVECS   1 /* with PADDED: accesses in a pixel */
 #define DYNO_ACTIVATION_C       2
 #define DYNO_CHANNELWISE_CVECS  1 /* accesses in a pixel */
+#define DYNO_AFFINE_FACTOR      1 /* the bits of a float */
+#define DYNO_AFFINE_OFFSET      2
+#define DYNO_AFFINE_CVECS       3 /* with PADDED: accesses in a pixel */
+#define DYNO_AFFINE_C           4
 #define DYNO_DROPOUT_STREAM     1
 #define DYNO_DROPOUT_THRESHOLD  2
 #define DYNO_DROPOUT_KEEP_SCALE 3

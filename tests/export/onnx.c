@@ -459,6 +459,12 @@ append_flat_pool (DynoGraph *graph, DynoTensor *x)
   return dyno_max_pool1d (graph, x, "a", 2, 2, 0);
 }
 
+static DynoTensor *
+append_affine (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_affine (graph, x, 2, 3, "a");
+}
+
 /* The file of one op over (N, H, W, C), which ends in Flatten and Identity. */
 static DynoOnnxModel *
 write_op (Append append)
@@ -486,6 +492,7 @@ test_other_ops (void)
     const char *ops;
   } rows[] = {
     { append_gelu_tanh, "Mul Mul Mul Add Mul Tanh Add Mul Mul Flatten Identity" },
+    { append_affine, "Mul Add Flatten Identity" },
     { append_divided, "AveragePool Flatten Identity" },
     { append_uneven, "MatMul MatMul Flatten Identity" },
     { append_linear, "Transpose Transpose MatMul Add Transpose Flatten Identity" },

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Products of two tensors, and products and sums of a tensor and a parameter for each channel. */
+/* Products of two tensors, products and sums of a tensor and a parameter for each channel, and of a
+ * tensor and a number. */
 #include "harness.h"
 #include "reference/elementwise.h"
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -123,6 +125,71 @@ test_shapes (void)
   g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
 }
 
+/* A number ------------------------------------------------------------------------------------- */
+
+/* form: BOTH, SUMS or OTHER_READER */
+static void
+check_affine (const Shape *s, gboolean amp, double factor, double offset, Form form)
+{
+  gsize count = shape_count (s);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1),
+                    *start = harness_random (3, count, 1), *want = g_new (double, count),
+                    *dx = g_new (double, count);
+  DynoTensor *tx = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
+             *tc = harness_input (h, "c", s->n, s->h, s->w, s->c, start);
+  DynoTensor *y = dyno_affine (harness_graph (h), tx, factor, offset, "y"),
+             *z = form == OTHER_READER ? dyno_add (harness_graph (h), y, tc, "z") : y;
+
+  harness_set_gradient (h, z, dy);
+  if (form == SUMS)
+    harness_set_gradient (h, tx, start);
+  harness_run (h);
+  for (gsize i = 0; i < count; i++)
+    {
+      want[i] = factor * x[i] + offset;
+      dx[i] = factor * dy[i] + (form == SUMS ? start[i] : 0);
+    }
+  g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, tx);
+  harness_assert_close (y_got, want, count, harness_tolerance (h), "y");
+  harness_assert_close (dx_got, dx, count, harness_tolerance (h), "dx");
+  if (form == OTHER_READER)
+    {
+      g_autofree double *dc = harness_read_gradient (h, tc);
+      harness_assert_close (dc, dy, count, 0, "dc");
+    }
+}
+
+static void
+test_affine (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check_affine (&shapes[i], amp, -1.75, 0.375, BOTH);
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_affine (&shapes[1], amp, 1, -0.5, SUMS);
+      check_affine (&shapes[1], amp, 0.125, 0, OTHER_READER);
+    }
+}
+
+static void
+test_affine_numbers (void)
+{
+  const double values[8] = { 0 };
+  const double wrong[] = { (double) NAN, (double) INFINITY, 1e300 };
+  for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .batch = 1 });
+      DynoTensor *x = harness_input (h, "x", 1, 1, 1, 3, values);
+      g_assert_null (dyno_affine (harness_graph (h), x, wrong[i], 0, "y"));
+      g_autoptr (GError) error = NULL;
+      g_assert_false (dyno_graph_check (harness_graph (h), &error));
+      g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
+    }
+}
+
 /* Parameters of channels ----------------------------------------------------------------------- */
 
 /* accumulate: x and the parameter have a gradient already. */
@@ -216,6 +283,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/multiply/matches-reference", test_multiply);
   g_test_add_func ("/nn/multiply/a-tensor-by-itself", test_square);
   g_test_add_func ("/nn/multiply/shapes-must-agree", test_shapes);
+  g_test_add_func ("/nn/by-a-number/matches-reference", test_affine);
+  g_test_add_func ("/nn/by-a-number/must-be-finite", test_affine_numbers);
   g_test_add_data_func ("/nn/scale-channels/matches-reference", GINT_TO_POINTER (FALSE),
                         test_channels);
   g_test_add_func ("/nn/scale-channels/one-gradient-only", test_frozen);

@@ -32,6 +32,34 @@ dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node)
   return emit_pair (o, node, "Mul");
 }
 
+/* x factor + offset, or offset - x, in the nodes that are needed */
+gboolean
+dyno_onnx_emit_affine (DynoOnnxWriter *o, const DynoNode *node)
+{
+  double factor = dyno_onnx_number (o, node, "factor"),
+         offset = dyno_onnx_number (o, node, "offset");
+  DynoOnnxForm form = dyno_onnx_form (o, node->inputs[0]);
+  const char *x = dyno_onnx_value (o, node->inputs[0], form), *output = dyno_onnx_name (o, "out"),
+             *by = NULL, *term = NULL;
+  gboolean is_product = offset == 0, is_difference = factor == -1 && offset != 0;
+
+  if (is_product || (factor != 1 && !is_difference))
+    dyno_onnx_number_of (o, by = dyno_onnx_name (o, "factor"), factor);
+  if (!is_product)
+    dyno_onnx_number_of (o, term = dyno_onnx_name (o, "offset"), offset);
+  if (by)
+    {
+      const char *product = is_product ? output : dyno_onnx_name (o, "product");
+      dyno_onnx_plain (o, "Mul", is_product ? o->stem : product, x, by, product);
+      x = product;
+    }
+  if (is_difference)
+    dyno_onnx_plain (o, "Sub", o->stem, term, x, output);
+  else if (term)
+    dyno_onnx_plain (o, "Add", o->stem, x, term, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, form);
+}
+
 /* (N, C, H, W) times (N, C, 1, 1) */
 gboolean
 dyno_onnx_emit_scale (DynoOnnxWriter *o, const DynoNode *node)

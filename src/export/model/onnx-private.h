@@ -109,6 +109,7 @@ gboolean dyno_onnx_emit_activation (DynoOnnxWriter *o, const DynoNode *node);
 /* onnx-plain.c */
 gboolean dyno_onnx_emit_add (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_affine (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_scale (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_concat (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_channels (DynoOnnxWriter *o, const DynoNode *node);

@@ -26,6 +26,7 @@ static const struct {
   { "layer_norm", dyno_onnx_emit_layer_norm },
   { "add", dyno_onnx_emit_add },
   { "multiply", dyno_onnx_emit_multiply },
+  { "affine", dyno_onnx_emit_affine },
   { "scale", dyno_onnx_emit_scale },
   { "scale_channels", dyno_onnx_emit_scale_channels },
   { "add_channels", dyno_onnx_emit_add_channels },

@@ -92,6 +92,10 @@ DynoTensor *dyno_relu (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_add (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
 /* y = a * b, each value by itself; both have the same shape, and may be the same tensor. */
 DynoTensor *dyno_multiply (DynoGraph *graph, DynoTensor *a, DynoTensor *b, const char *name);
+/* y = factor * x + offset, each value by itself, with numbers that are not trained.  Errors: SHAPE
+ * for one that is not finite. */
+DynoTensor *dyno_affine (DynoGraph *graph, DynoTensor *x, double factor, double offset,
+                         const char *name);
 /* x (N, H, W, C) by a parameter (C): y[n][h][w][c] = x[n][h][w][c] * weight[c], name.weight; and
  * x[n][h][w][c] + bias[c], name.bias */
 DynoTensor *dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
