@@ -323,7 +323,7 @@ test_shapes_are_folded (void)
     "Mul m b,c o;Mul m2 o,d p;i axis 0,;Unsqueeze u p,axis q;i n -1,;Concat k n,q t axis=0;"
     "Reshape r x,t e",
     /* by Slice, opset 9 */
-    "Shape s x a;Slice l a b starts=0,0 ends=1,1;i rest -1,;Cast z b c to=7;"
+    "Shape s x a;Slice l a b starts=0, ends=1,;i rest -1,;Cast z b c to=7;"
     "Concat k c,rest d axis=0;Reshape r x,d e",
     "Flatten f x e axis=1",
     "i sh 0,-1;Reshape r x,sh e",

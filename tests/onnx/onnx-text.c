@@ -65,7 +65,7 @@ add_initializer (GByteArray *graph, char type, const char *name, const char *lis
   onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
 }
 
-/* "group=2", "pads=1,1,1,1", "alpha=0.5", "auto_pad=VALID": by what the value looks like. */
+/* "group=2", "pads=1,1,1,1", "axes=1,", "alpha=0.5", "auto_pad=VALID": by what the value looks like. */
 static void
 add_attribute (GByteArray *node, const char *text)
 {

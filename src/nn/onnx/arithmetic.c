@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Add, Mul and Concat of tensors; between numbers that are known they are folded (fold.c). */
+/* Sums, products, parts and joins of tensors; between numbers that are known they are folded (fold.c). */
 #include "graph-private.h"
 #include "import-private.h"
 #include <string.h>
@@ -239,6 +239,8 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
 {
+  if (is_number (dyno_import_input (import, node, 0)))
+    return dyno_import_fold (import, node);
   DynoImportValue *x = dyno_import_viewed (import, node, 0);
   const DynoConstant *sizes = dyno_import_numbers (import, node, 1, "split");
   guint axis;

@@ -8,19 +8,25 @@ DynoConstant *
 dyno_constant_new (gboolean is_int, const gint64 *dims, guint n_dims)
 {
   DynoConstant *constant;
+  gboolean is_empty = FALSE;
   gint64 count = 1;
 
   if (n_dims > DYNO_CONSTANT_MAX_DIMS)
     return NULL;
   for (guint i = 0; i < n_dims; i++)
-    if (dims[i] < 0 || dims[i] > DYNO_CONSTANT_MAX_COUNT
-        || (count *= dims[i]) > DYNO_CONSTANT_MAX_COUNT)
-      return NULL;
+    {
+      /* Beside an axis of 0 the others are bounded as well: strides are products of them. */
+      if (dims[i] < 0 || dims[i] > DYNO_CONSTANT_MAX_COUNT
+          || (count *= MAX (1, dims[i])) > DYNO_CONSTANT_MAX_COUNT)
+        return NULL;
+      is_empty |= dims[i] == 0;
+    }
   constant = g_new0 (DynoConstant, 1);
+  constant->n_refs = 1;
   constant->n_dims = n_dims;
   for (guint i = 0; i < n_dims; i++)
     constant->dims[i] = dims[i];
-  constant->count = (guint) count;
+  constant->count = is_empty ? 0 : (guint) count;
   constant->is_int = is_int;
   if (is_int)
     constant->ints = g_new0 (gint64, MAX (1, constant->count));
@@ -29,10 +35,20 @@ dyno_constant_new (gboolean is_int, const gint64 *dims, guint n_dims)
   return constant;
 }
 
+DynoConstant *
+dyno_constant_new_like (const DynoConstant *like, const gint64 *dims, guint n_dims)
+{
+  DynoConstant *constant = dyno_constant_new (like->is_int, dims, n_dims);
+
+  if (constant)
+    constant->is_double = like->is_double;
+  return constant;
+}
+
 void
 dyno_constant_free (DynoConstant *constant)
 {
-  if (!constant)
+  if (!constant || --constant->n_refs > 0)
     return;
   g_free (constant->ints);
   g_free (constant->floats);
@@ -40,15 +56,10 @@ dyno_constant_free (DynoConstant *constant)
 }
 
 DynoConstant *
-dyno_constant_copy (const DynoConstant *constant)
+dyno_constant_ref (DynoConstant *constant)
 {
-  DynoConstant *copy = dyno_constant_new (constant->is_int, constant->dims, constant->n_dims);
-
-  if (constant->is_int)
-    memcpy (copy->ints, constant->ints, constant->count * sizeof *copy->ints);
-  else
-    memcpy (copy->floats, constant->floats, constant->count * sizeof *copy->floats);
-  return copy;
+  constant->n_refs++;
+  return constant;
 }
 
 double
@@ -66,11 +77,38 @@ dyno_constant_int (const DynoConstant *constant, guint i)
   return isnan (value) ? 0 : (gint64) CLAMP (value, -0x1p62, 0x1p62);
 }
 
-static gboolean
-type_is_int (guint type)
+void
+dyno_constant_set_float (DynoConstant *to, guint at, double value)
 {
-  return type != DYNO_ONNX_FLOAT && type != DYNO_ONNX_DOUBLE && type != DYNO_ONNX_FLOAT16
-         && type != DYNO_ONNX_BFLOAT16;
+  to->floats[at] = to->is_double ? value : (double) (float) value;
+}
+
+void
+dyno_constant_set (DynoConstant *to, guint at, const DynoConstant *from, guint i)
+{
+  if (to->is_int)
+    to->ints[at] = dyno_constant_int (from, i);
+  else
+    dyno_constant_set_float (to, at, dyno_constant_float (from, i));
+}
+
+gboolean
+dyno_constant_is_uniform (const DynoConstant *constant, double *number)
+{
+  if (constant->count == 0)
+    return FALSE;
+  *number = dyno_constant_float (constant, 0);
+  for (guint i = 1; i < constant->count; i++)
+    if (dyno_constant_float (constant, i) != *number)
+      return FALSE;
+  return TRUE;
+}
+
+gboolean
+dyno_constant_type_is_float (guint type)
+{
+  return type == DYNO_ONNX_FLOAT || type == DYNO_ONNX_DOUBLE || type == DYNO_ONNX_FLOAT16
+         || type == DYNO_ONNX_BFLOAT16;
 }
 
 #define READ(Type)                            \
@@ -151,7 +189,9 @@ dyno_constant_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor)
     return NULL;
   for (guint i = 0; i < tensor->n_dims; i++)
     dims[i] = (gint64) tensor->dims[i];
-  constant = dyno_constant_new (type_is_int (tensor->type), dims, tensor->n_dims);
+  constant = dyno_constant_new (!dyno_constant_type_is_float (tensor->type), dims, tensor->n_dims);
+  if (constant)
+    constant->is_double = tensor->type == DYNO_ONNX_DOUBLE;
   values = constant ? dyno_onnx_tensor_read (model, tensor, NULL) : NULL;
   if (!values || g_bytes_get_size (values) != constant->count * bytes)
     return NULL;

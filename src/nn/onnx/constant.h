@@ -5,21 +5,29 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_CONSTANT_MAX_DIMS  8
-#define DYNO_CONSTANT_MAX_COUNT 65536
+#define DYNO_CONSTANT_MAX_DIMS 8
+/* A mask of Swin's has (windows, 49, 49) to (windows, 144, 144) numbers. */
+#define DYNO_CONSTANT_MAX_COUNT (1 << 22)
 
+/* Filled by who makes it, and never changed after that. */
 typedef struct {
+  guint n_refs; /* not atomic: an import belongs to one thread */
   guint n_dims; /* 0: one number without axes */
   gint64 dims[DYNO_CONSTANT_MAX_DIMS];
   guint count;     /* the product of dims */
   gboolean is_int; /* integers or booleans: in ints; else in floats */
-  gint64 *ints;    /* one of the two is NULL */
+  /* of floats: they have 64 bits; others are rounded to 32, so that Floor and Ceil of results are
+   * PyTorch's */
+  gboolean is_double;
+  gint64 *ints; /* one of the two is NULL */
   double *floats;
 } DynoConstant;
 
 /* Zeros.  NULL: there would be more than DYNO_CONSTANT_MAX_COUNT. */
 DynoConstant *dyno_constant_new (gboolean is_int, const gint64 *dims, guint n_dims);
-DynoConstant *dyno_constant_copy (const DynoConstant *constant);
+/* The same of the type of another one. */
+DynoConstant *dyno_constant_new_like (const DynoConstant *like, const gint64 *dims, guint n_dims);
+DynoConstant *dyno_constant_ref (DynoConstant *constant);
 void dyno_constant_free (DynoConstant *constant);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoConstant, dyno_constant_free)
 
@@ -30,5 +38,14 @@ DynoConstant *dyno_constant_read (const DynoOnnxModel *model, const DynoOnnxTens
 double dyno_constant_float (const DynoConstant *constant, guint i);
 /* Floats are rounded towards zero. */
 gint64 dyno_constant_int (const DynoConstant *constant, guint i);
+/* to[at] = from[i], with the type of to. */
+void dyno_constant_set (DynoConstant *to, guint at, const DynoConstant *from, guint i);
+/* to[at] = value; to has floats. */
+void dyno_constant_set_float (DynoConstant *to, guint at, double value);
+/* TRUE: it has numbers, and all of them are the same one. */
+gboolean dyno_constant_is_uniform (const DynoConstant *constant, double *number);
+
+/* TRUE: DYNO_ONNX_FLOAT and the like, else integers or booleans. */
+gboolean dyno_constant_type_is_float (guint type);
 
 G_END_DECLS

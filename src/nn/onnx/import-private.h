@@ -17,6 +17,10 @@
 
 G_BEGIN_DECLS
 
+/* Known numbers that the nodes of one import read and make in all: ten million where Swin's windows
+ * are of 8 x 8 tokens, three times as many where they are of 12 x 12. */
+#define DYNO_IMPORT_MAX_NUMBERS (1 << 26)
+
 /* A value of the ONNX graph: a tensor of Dyno's graph with the view that ONNX has of it; numbers
  * that are known now; or a parameter, of which the consumer makes Dyno's parameter. */
 typedef struct {
@@ -52,6 +56,8 @@ typedef struct {
    * one */
   guint n_copies;
   const DynoOnnxNode *copied;
+
+  guint64 n_numbers; /* known ones that were read and made */
 } DynoImport;
 
 /* --- the node that is read (import.c) --------------------------------------------------------- */
@@ -111,6 +117,11 @@ gboolean dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, g
                                  DynoImportValue *x, guint axis, guint64 begin, guint64 end);
 /* The view with another number of channels at an axis that is all of them. */
 DynoView dyno_import_view_of_channels (const DynoImportValue *value, guint axis, guint32 channels);
+
+gboolean dyno_import_output_constant_at (DynoImport *import, const DynoOnnxNode *node, guint k,
+                                         DynoConstant *constant);
+/* Counts known numbers; FALSE: they are more than DYNO_IMPORT_MAX_NUMBERS, which was refused. */
+gboolean dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n);
 /* Gives output 0 the value of input i. */
 gboolean dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* TRUE: output 0 is the network's output. */
@@ -258,6 +269,7 @@ gboolean dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node);
 /* Operators over numbers that are known now, such as shapes. */
 gboolean dyno_import_shape (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_size (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_constant (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_fold (DynoImport *import, const DynoOnnxNode *node);
 

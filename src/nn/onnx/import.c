@@ -349,10 +349,27 @@ dyno_import_output (DynoImport *import, const DynoOnnxNode *node, guint k, DynoT
 }
 
 gboolean
+dyno_import_output_constant_at (DynoImport *import, const DynoOnnxNode *node, guint k,
+                                DynoConstant *constant)
+{
+  add_value (import, node, node->outputs[k])->constant = constant;
+  return TRUE;
+}
+
+gboolean
 dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node, DynoConstant *constant)
 {
-  add_value (import, node, node->outputs[0])->constant = constant;
-  return TRUE;
+  return dyno_import_output_constant_at (import, node, 0, constant);
+}
+
+gboolean
+dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n)
+{
+  import->n_numbers += n;
+  return import->n_numbers <= DYNO_IMPORT_MAX_NUMBERS
+         || dyno_import_refuse (import, node,
+                                "the network computes with more than %u numbers before it runs",
+                                DYNO_IMPORT_MAX_NUMBERS);
 }
 
 gboolean
@@ -366,7 +383,7 @@ dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i)
   value = add_value (import, from->node, node->outputs[0]);
   value->tensor = from->tensor;
   value->view = from->view;
-  value->constant = from->constant ? dyno_constant_copy (from->constant) : NULL;
+  value->constant = from->constant ? dyno_constant_ref (from->constant) : NULL;
   value->parameter = from->parameter;
   value->n_dims = from->n_dims;
   memcpy (value->dims, from->dims, sizeof value->dims);

@@ -10,7 +10,7 @@ dyno_import_identity (DynoImport *import, const DynoOnnxNode *node)
   return dyno_import_pass (import, node, 0);
 }
 
-/* The type of a tensor is the precision's. */
+/* The type of a tensor is the precision's.  Cast and CastLike. */
 gboolean
 dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -18,6 +18,15 @@ dyno_import_cast (DynoImport *import, const DynoOnnxNode *node)
 
   return x && (x->tensor || (x->parameter && !x->constant)) ? dyno_import_pass (import, node, 0)
                                                             : dyno_import_fold (import, node);
+}
+
+/* TRUE: input 0 is known numbers. */
+static gboolean
+is_number (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportValue *data = dyno_import_input (import, node, 0);
+
+  return data && data->constant && !data->tensor;
 }
 
 /* Axes of the data of such an operator. */
@@ -80,6 +89,8 @@ dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node)
   Data data;
   gint64 axis = dyno_import_int (node, "axis", 1), dims[2] = { 1, 1 };
 
+  if (is_number (import, node))
+    return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
   axis += axis < 0 ? (gint64) data.n_dims : 0;
@@ -120,12 +131,11 @@ resolve (const DynoOnnxNode *node, const Data *data, const DynoConstant *shape, 
 gboolean
 dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *shape = dyno_import_numbers (import, node, 1, "shape");
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   Data data;
 
-  if (value && value->constant && !value->tensor)
+  if (is_number (import, node))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -190,13 +200,12 @@ take_axes (const DynoConstant *axes, guint n_dims, guint *set)
 gboolean
 dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *axes = dyno_import_numbers (import, node, 1, "axes");
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   guint set = 0, n = 0;
   Data data;
 
-  if (value && value->constant && !value->tensor)
+  if (is_number (import, node))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -217,13 +226,12 @@ dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_unsqueeze (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *axes = dyno_import_numbers (import, node, 1, "axes");
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   guint set = 0, from = 0;
   Data data;
 
-  if (value && value->constant && !value->tensor)
+  if (is_number (import, node))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
@@ -260,12 +268,11 @@ transpose_parameter (DynoImport *import, const DynoOnnxNode *node, const Data *d
 gboolean
 dyno_import_transpose (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *value = dyno_import_input (import, node, 0);
   guint n, perm[DYNO_VIEW_MAX_DIMS], set = 0;
   const gint64 *given = dyno_import_ints (node, "perm", &n);
   Data data;
 
-  if (value && value->constant && !value->tensor)
+  if (is_number (import, node))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
