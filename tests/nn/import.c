@@ -190,6 +190,15 @@ test_operators (void)
     { AROUND ("GlobalAveragePool p x a;Mul s a,x h"), "global_avg_pool scale" },
     { AROUND ("w g 4,1,1;Mul s x,g h"), "scale_channels" },
     { AROUND ("w b 4,1,1;Add s b,x h"), "add_channels" },
+    { AROUND ("f k 2;Mul s x,k h"), "affine" },
+    { AROUND ("f k 2;Add s k,x h"), "affine" },
+    { AROUND ("f k 2;Sub s x,k h"), "affine" },
+    { AROUND ("f k 2;Div s x,k h"), "affine" },
+    { AROUND ("Neg s x h"), "affine" },
+    { AROUND ("f k 2;i t 1,4,1,1;Expand e k,t b;Mul s x,b h"), "affine" },
+    { AROUND ("f k 1;Mul s x,k a;Div t a,k h"), "" },
+    { AROUND ("f k 0;Sub s x,k a;Add t k,a h"), "" },
+    { AROUND ("Relu r x a;Sub s x,a h"), "relu affine add" },
     { AROUND ("Split s x a,b axis=1;Concat c b,a h axis=1"), "channels channels concat" },
     { AROUND ("i z 3,1;Split s x,z a,b axis=1;Concat c b,a h axis=1"), "channels channels concat" },
     { AROUND ("i b 1,;i e 3,;i d 1,;Slice s x,b,e,d a;Concat c a,a h axis=1"), "channels concat" },
@@ -681,6 +690,42 @@ test_unneeded_nodes (void)
                  "relu global_avg_pool linear", "head.weight[3,4] head.bias[3]");
 }
 
+/* The numbers of the ops that sums and products by numbers become. */
+static void
+test_numbers (void)
+{
+  static const struct {
+    const char *text;
+    double factor, offset;
+  } rows[] = {
+    { AROUND ("f k 4;Mul s x,k h"), 4, 0 },    { AROUND ("f k 4;Add s x,k h"), 1, 4 },
+    { AROUND ("f k 4;Sub s x,k h"), 1, -4 },   { AROUND ("f k 4;Sub s k,x h"), -1, 4 },
+    { AROUND ("f k 4;Div s x,k h"), 0.25, 0 }, { AROUND ("Neg s x h"), -1, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = build (rows[i].text, around, &error);
+      guint n = 0;
+      double factor = 0, offset = 0;
+      g_assert_no_error (error);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint k = 0; k < nodes->len; k++)
+        {
+          const DynoNode *node = g_ptr_array_index (nodes, k);
+          if (!g_str_equal (node->op->name, "affine"))
+            continue;
+          n++;
+          g_assert_true (dyno_node_get_attribute (node, "factor", &factor));
+          g_assert_true (dyno_node_get_attribute (node, "offset", &offset));
+        }
+      g_assert_cmpuint (n, ==, 1);
+      g_assert_cmpfloat (factor, ==, rows[i].factor);
+      g_assert_cmpfloat (offset, ==, rows[i].offset);
+    }
+}
+
 /* Training: the softmax at the end is left out, and every parameter has a gradient. */
 static void
 test_trains (void)
@@ -724,6 +769,11 @@ test_refusals (void)
     { AROUND ("MaxPool p x h kernel_shape=65535,2 dilations=65535,1 auto_pad=SAME_UPPER"),
       "*MaxPool “p”: its window of * is too large*" },
     { AROUND ("i z 2,;ReduceMax p x,z h"), "*ReduceMax “p”: Dyno has a maximum*" },
+    { AROUND ("Relu r x a;Div d x,a h"), "*Div “d”: Dyno divides a tensor by one known number*" },
+    { AROUND ("f k 0;Div d x,k h"), "*Div “d”: its number is not finite, or it divides by 0*" },
+    { AROUND ("f k 2;Div d k,x h"), "*Div “d”: Dyno divides a tensor by one known number*" },
+    { AROUND ("f k 1,2,3;Mul m x,k h"), "*Mul “m”: its parameter “k” is not one value a channel*" },
+    { AROUND ("f k 2;i t 2,1,1,1,1;Expand e k,t b;Mul s x,b h"), "*Mul “s”: its input 1 is a co*" },
     { AROUND ("Softmax p x h"), "*Softmax “p”: *last node*" },
     { AROUND ("i s 2,-1,5;Reshape p x,s h"), "*Reshape “p”: *(2, 4, 8, 8)*" },
     { AROUND ("Transpose p x q perm=0,1,1,2;Relu r q h"), "*Transpose “p”: perm*" },
@@ -875,6 +925,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/fixed-batch", test_fixed_batch);
   g_test_add_func ("/nn/import/fixed-batch-inside-of-axes", test_fixed_batch_inside);
   g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
+  g_test_add_func ("/nn/import/numbers", test_numbers);
   g_test_add_func ("/nn/import/trains", test_trains);
   g_test_add_func ("/nn/import/refusals", test_refusals);
   g_test_add_func ("/nn/import/nameless-node", test_nameless_node);

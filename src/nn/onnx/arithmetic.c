@@ -110,6 +110,8 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
 
   if (is_folded (import, node))
     return dyno_import_fold (import, node);
+  if (parameter == 2 && dyno_import_has_number (import, node))
+    return dyno_import_by_number (import, node);
   if (parameter < 2)
     return read_by_channel (import, node, parameter, dyno_add_channels, DYNO_INIT_ZERO);
   if (!(a = take_pair (import, node, &b)))
@@ -144,6 +146,8 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
 
   if (is_folded (import, node))
     return dyno_import_fold (import, node);
+  if (parameter == 2 && dyno_import_has_number (import, node))
+    return dyno_import_by_number (import, node);
   if (parameter < 2)
     return read_by_channel (import, node, parameter, dyno_scale_channels, DYNO_INIT_ONE);
   if (!(x = take_pair (import, node, &y)))

@@ -254,7 +254,14 @@ gboolean dyno_import_average_pool (DynoImport *import, const DynoOnnxNode *node)
 gboolean dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_add (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_sub (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_div (DynoImport *import, const DynoOnnxNode *node);
+/* TRUE: one input is a known number, or the same one everywhere, the other one a tensor. */
+gboolean dyno_import_has_number (DynoImport *import, const DynoOnnxNode *node);
+/* Add, Sub and Mul of such inputs. */
+gboolean dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_neg (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_concat (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_split (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_slice (DynoImport *import, const DynoOnnxNode *node);

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* Sums and products of a tensor and one known number, and what is read as such. */
+#include "import-private.h"
+#include <math.h>
+
+static gboolean
+is_number (const DynoImportValue *value)
+{
+  return value && value->constant && !value->tensor;
+}
+
+static gboolean
+is_folded (DynoImport *import, const DynoOnnxNode *node)
+{
+  return is_number (dyno_import_input (import, node, 0))
+         && is_number (dyno_import_input (import, node, 1));
+}
+
+/* The input that is known numbers, all of them the same one, which broadcast to the other input, a
+ * tensor; 2: none is. */
+static guint
+find_number (DynoImport *import, const DynoOnnxNode *node, double *number)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoImportValue *value = dyno_import_input (import, node, i),
+                            *x = dyno_import_input (import, node, 1 - i);
+      if (!is_number (value) || !x || !x->tensor || value->constant->n_dims > x->view.n_dims
+          || !dyno_constant_is_uniform (value->constant, number))
+        continue;
+      const DynoConstant *constant = value->constant;
+      gboolean fits = TRUE;
+      for (guint k = 0; k < constant->n_dims && fits; k++)
+        fits = constant->dims[k] == 1
+               || (guint64) constant->dims[k]
+                      == dyno_view_dim (&x->view, x->view.n_dims - constant->n_dims + k);
+      if (fits)
+        return i;
+    }
+  return 2;
+}
+
+/* Output 0: factor * x + offset of the tensor of input i. */
+static gboolean
+read_affine (DynoImport *import, const DynoOnnxNode *node, guint i, double factor, double offset)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, i);
+
+  if (!x)
+    return FALSE;
+  if (factor == 1 && offset == 0)
+    return dyno_import_pass (import, node, i);
+  if (!isfinite ((float) factor) || !isfinite ((float) offset))
+    return dyno_import_refuse (import, node, "its number is not finite, or it divides by 0");
+  return dyno_import_output (
+      import, node, 0,
+      dyno_affine (import->graph, x->tensor, factor, offset, dyno_import_shown_name (node)),
+      &x->view, NULL);
+}
+
+gboolean
+dyno_import_has_number (DynoImport *import, const DynoOnnxNode *node)
+{
+  double number;
+
+  return find_number (import, node, &number) < 2;
+}
+
+gboolean
+dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node)
+{
+  double number = 0;
+  guint constant = find_number (import, node, &number), x = 1 - constant;
+
+  if (constant == 2)
+    return dyno_import_refuse (import, node, "one of its inputs is no known number");
+  if (g_str_equal (node->op_type, "Mul"))
+    return read_affine (import, node, x, number, 0);
+  if (g_str_equal (node->op_type, "Sub"))
+    return read_affine (import, node, x, x == 0 ? 1 : -1, x == 0 ? -number : number);
+  return read_affine (import, node, x, 1, number);
+}
+
+/* x less a number, a number less x, or one tensor less another one. */
+gboolean
+dyno_import_sub (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *a, *b;
+
+  if (is_folded (import, node))
+    return dyno_import_fold (import, node);
+  if (dyno_import_has_number (import, node))
+    return dyno_import_by_number (import, node);
+  if (!(a = dyno_import_tensor (import, node, 0)) || !(b = dyno_import_tensor (import, node, 1)))
+    return FALSE;
+  if (!dyno_view_equal (&a->view, &b->view))
+    {
+      g_autofree char *one = dyno_view_print (&a->view), *two = dyno_view_print (&b->view);
+      return dyno_import_refuse (import, node, "it subtracts %s from %s, whose axes differ", two,
+                                 one);
+    }
+  const char *name = dyno_import_shown_name (node);
+  g_autofree char *negative = g_strconcat (name, ".negative", NULL);
+  DynoTensor *less = dyno_affine (import->graph, b->tensor, -1, 0, negative);
+  return dyno_import_output (import, node, 0, dyno_add (import->graph, a->tensor, less, name),
+                             &a->view, NULL);
+}
+
+/* x / a number. */
+gboolean
+dyno_import_div (DynoImport *import, const DynoOnnxNode *node)
+{
+  double number;
+
+  if (is_folded (import, node))
+    return dyno_import_fold (import, node);
+  if (find_number (import, node, &number) != 1)
+    return dyno_import_refuse (import, node, "Dyno divides a tensor by one known number only");
+  return read_affine (import, node, 0, 1 / number, 0);
+}
+
+gboolean
+dyno_import_neg (DynoImport *import, const DynoOnnxNode *node)
+{
+  return is_number (dyno_import_input (import, node, 0)) ? dyno_import_fold (import, node)
+                                                         : read_affine (import, node, 0, -1, 0);
+}
