@@ -172,19 +172,6 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
       &image->view, NULL);
 }
 
-/* The axis of an attribute, from the front; FALSE: it is out of range. */
-static gboolean
-take_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims, gint64 otherwise,
-           guint *axis)
-{
-  gint64 given = dyno_import_int (node, "axis", otherwise);
-
-  given += given < 0 ? (gint64) n_dims : 0;
-  *axis = (guint) given;
-  return (given >= 0 && given < (gint64) n_dims)
-         || dyno_import_refuse (import, node, "its axis is out of range");
-}
-
 /* The value beside the first one of a Concat, which has its channels at the axis; NULL: their other
  * axes differ. */
 static DynoTensor *
@@ -219,7 +206,7 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
       DynoImportValue *value = dyno_import_tensor (import, node, i);
       if (!value)
         return FALSE;
-      if (i == 0 && !take_axis (import, node, value->view.n_dims, 1, &axis))
+      if (i == 0 && !dyno_import_axis (import, node, value->view.n_dims, 1, &axis))
         return FALSE;
       first = first ? first : dyno_import_with_channels (import, node, value, axis);
       tensors[i] = first ? take_part (import, node, first, value, axis) : NULL;
@@ -250,7 +237,7 @@ dyno_import_split (DynoImport *import, const DynoOnnxNode *node)
   guint axis;
   guint64 begin = 0;
 
-  if (!x || !take_axis (import, node, x->view.n_dims, 0, &axis))
+  if (!x || !dyno_import_axis (import, node, x->view.n_dims, 0, &axis))
     return FALSE;
   if (sizes && sizes->count != node->n_outputs)
     return dyno_import_refuse (import, node, "it has %u sizes for %u outputs", sizes->count,

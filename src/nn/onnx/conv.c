@@ -17,6 +17,19 @@ check_channels (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *
   return TRUE;
 }
 
+/* TRUE: there is a bias that is trained.  PyTorch's exporter writes zeros for a layer without one. */
+static gboolean
+takes_bias (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportValue *bias = dyno_import_input (import, node, 2);
+  double number;
+
+  if (node->n_inputs < 3 || !*node->inputs[2])
+    return FALSE;
+  return !bias || bias->parameter || !bias->constant
+         || !dyno_constant_is_uniform (bias->constant, &number) || number != 0;
+}
+
 gboolean
 dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -25,7 +38,7 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
   guint32 dims[4], bias;
   DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
   DynoImportWindow w = { .n = form == 0 ? 2 : 1 };
-  gboolean has_bias = node->n_inputs > 2 && *node->inputs[2];
+  gboolean has_bias = takes_bias (import, node);
   gint64 groups = dyno_import_int (node, "group", 1);
 
   if (!x || !dyno_import_parameter (import, node, 1, w.n + 2, dims)

@@ -34,7 +34,8 @@ typedef struct {
   gboolean transposed;  /* its two axes */
   DynoOnnxValue vector; /* of a parameter that is an initialiser */
   DynoOnnxDim vector_dim;
-  gboolean refused; /* its node was */
+  const DynoOnnxNode *sequence; /* the SplitToSequence that makes it; it has no tensor */
+  gboolean refused;             /* its node was */
   /* the node that made it; NULL: an input or an initialiser of the graph */
   const DynoOnnxNode *node;
 } DynoImportValue;
@@ -97,6 +98,9 @@ gboolean dyno_import_output_parameter (DynoImport *import, const DynoOnnxNode *n
 
 /* Attributes; unless the node has one of that name and type, the other value. */
 gint64 dyno_import_int (const DynoOnnxNode *node, const char *name, gint64 otherwise);
+/* The axis of the attribute, from the front; FALSE: it is out of range, which was refused. */
+gboolean dyno_import_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims,
+                           gint64 otherwise, guint *axis);
 double dyno_import_float (const DynoOnnxNode *node, const char *name, double otherwise);
 const char *dyno_import_text (const DynoOnnxNode *node, const char *name, const char *otherwise);
 /* The list, n numbers; NULL: there is none. */
@@ -120,6 +124,8 @@ DynoView dyno_import_view_of_channels (const DynoImportValue *value, guint axis,
 
 gboolean dyno_import_output_constant_at (DynoImport *import, const DynoOnnxNode *node, guint k,
                                          DynoConstant *constant);
+/* Gives output 0 the sequence that the node makes. */
+gboolean dyno_import_output_sequence (DynoImport *import, const DynoOnnxNode *node);
 /* Counts known numbers; FALSE: they are more than DYNO_IMPORT_MAX_NUMBERS, which was refused. */
 gboolean dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n);
 /* Gives output 0 the value of input i. */
@@ -264,6 +270,8 @@ gboolean dyno_import_by_number (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_neg (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_concat (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_split (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_split_to_sequence (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_sequence_at (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_slice (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_gather (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_identity (DynoImport *import, const DynoOnnxNode *node);

@@ -258,6 +258,18 @@ dyno_import_int (const DynoOnnxNode *node, const char *name, gint64 otherwise)
   return attribute ? attribute->i : otherwise;
 }
 
+gboolean
+dyno_import_axis (DynoImport *import, const DynoOnnxNode *node, guint n_dims, gint64 otherwise,
+                  guint *axis)
+{
+  gint64 given = dyno_import_int (node, "axis", otherwise);
+
+  given += given < 0 ? (gint64) n_dims : 0;
+  *axis = (guint) given;
+  return (given >= 0 && given < (gint64) n_dims)
+         || dyno_import_refuse (import, node, "its axis is out of range");
+}
+
 double
 dyno_import_float (const DynoOnnxNode *node, const char *name, double otherwise)
 {
@@ -363,6 +375,13 @@ dyno_import_output_constant (DynoImport *import, const DynoOnnxNode *node, DynoC
 }
 
 gboolean
+dyno_import_output_sequence (DynoImport *import, const DynoOnnxNode *node)
+{
+  add_value (import, node, node->outputs[0])->sequence = node;
+  return TRUE;
+}
+
+gboolean
 dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n)
 {
   import->n_numbers += n;
@@ -388,6 +407,7 @@ dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i)
   value->n_dims = from->n_dims;
   memcpy (value->dims, from->dims, sizeof value->dims);
   value->transposed = from->transposed;
+  value->sequence = from->sequence;
   return TRUE;
 }
 

@@ -123,3 +123,68 @@ dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
                                 "the axes of its input are in an order that is not "
                                 "read");
 }
+
+/* PyTorch's exporter writes torch.chunk as a SplitToSequence, of which each SequenceAt takes a part:
+ * they read the input of that node. */
+gboolean
+dyno_import_split_to_sequence (DynoImport *import, const DynoOnnxNode *node)
+{
+  return dyno_import_output_sequence (import, node);
+}
+
+/* Part `at` of an axis of `all`, by the sizes of a SplitToSequence: a list, one size of all parts, or
+ * NULL for 1.  FALSE: there is no such part, which was refused. */
+static gboolean
+take_element (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *sizes, gint64 at,
+              gint64 all, gint64 *begin, gint64 *count)
+{
+  gboolean is_list = sizes && sizes->n_dims == 1;
+  gint64 each = sizes && !is_list ? dyno_constant_int (sizes, 0) : 1,
+         n = is_list    ? (gint64) sizes->count
+             : each > 0 ? (all - 1) / each + 1
+                        : 0;
+
+  at += at < 0 ? n : 0;
+  *begin = *count = 0;
+  if (at < 0 || at >= n)
+    return dyno_import_refuse (import, node, "it takes a part that the sequence does not have");
+  if (!is_list)
+    {
+      *begin = at * each;
+      *count = MIN (each, all - *begin);
+      return TRUE;
+    }
+  for (gint64 i = 0; i <= at; i++)
+    {
+      *begin += *count;
+      *count = dyno_constant_int (sizes, (guint) i);
+      if (*count < 1 || *count > all - *begin)
+        return dyno_import_refuse (import, node, "the sizes of the sequence do not fit its axis");
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_import_sequence_at (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, 0),
+                        *index = dyno_import_input (import, node, 1);
+  const DynoOnnxNode *split = value ? value->sequence : NULL;
+  gint64 begin, count;
+  guint axis;
+
+  if (!split || !index || !index->constant || index->constant->count != 1)
+    return dyno_import_refuse (import, node, "it takes no known part of a SplitToSequence");
+  const DynoImportValue *sizes = dyno_import_input (import, split, 1);
+  DynoImportValue *x = dyno_import_viewed (import, split, 0);
+  if (!x || !dyno_import_axis (import, split, x->view.n_dims, 0, &axis))
+    return FALSE;
+  if ((sizes && (!sizes->constant || sizes->constant->n_dims > 1))
+      || (!sizes && dyno_import_int (split, "keepdims", 1) == 0))
+    return dyno_import_refuse (import, split, "its sizes are not known, or its axis would go");
+  return take_element (import, node, sizes ? sizes->constant : NULL,
+                       dyno_constant_int (index->constant, 0),
+                       (gint64) dyno_view_dim (&x->view, axis), &begin, &count)
+         && dyno_import_append_run (import, node, 0, x, axis, (guint64) begin,
+                                    (guint64) (begin + count));
+}

@@ -151,21 +151,37 @@ dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node)
   return reshape (import, node, &data, dims, shape->count);
 }
 
-/* A parameter over more samples, as class tokens are written, stays the parameter. */
+/* TRUE: the shape leaves a tensor as it is. */
+static gboolean
+keeps_shape (const DynoImportValue *x, const DynoConstant *shape)
+{
+  gboolean same = shape && shape->count <= x->view.n_dims;
+
+  for (guint i = 0; same && i < shape->count; i++)
+    {
+      gint64 wanted = dyno_constant_int (shape, i);
+      same = wanted == 1
+             || wanted == (gint64) dyno_view_dim (&x->view, x->view.n_dims - shape->count + i);
+    }
+  return same;
+}
+
+/* A parameter over more samples, as class tokens are written, stays the parameter; a tensor has the
+ * shape already; numbers are folded. */
 gboolean
 dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
 {
+  const DynoImportValue *value = dyno_import_input (import, node, 0);
   const DynoConstant *shape = dyno_import_numbers (import, node, 1, NULL);
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   Data data;
 
+  if (value && value->tensor)
+    return keeps_shape (value, shape)
+               ? dyno_import_pass (import, node, 0)
+               : dyno_import_refuse (import, node, "Dyno does not repeat the values of a tensor");
   if (!dyno_import_is_parameter (import, node, 0))
-    {
-      const DynoImportValue *value = dyno_import_input (import, node, 0);
-      if (value && value->constant)
-        return dyno_import_fold (import, node);
-      return dyno_import_refuse (import, node, "Dyno expands parameters over the samples only");
-    }
+    return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
     return FALSE;
   if (!shape || shape->count > G_N_ELEMENTS (dims) || shape->count < data.n_dims)
