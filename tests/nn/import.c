@@ -737,6 +737,55 @@ test_numbers (void)
     }
 }
 
+/* Stochastic depth, as torchvision has it, and dropout written out. */
+static void
+test_random_masks (void)
+{
+#define DEPTH(a, x, y)                                                                             \
+  "i " a "s 2,1,1,1;ConstantOfShape - " a "s " a "0;RandomUniformLike - " a "0 " a "1 low=0.0 "    \
+  "high=1.0;Less - " a "1,p " a "2;Cast - " a "2 " a "3 to=1;Div - " a "3,p " a "4;Mul - " x "," a \
+  "4 " y
+  Shape training = around;
+  g_autoptr (GError) error = NULL;
+  training.mode = DYNO_MODE_TRAIN;
+
+  g_autoptr (DynoGraph) graph = build (
+      AROUND ("f p 0.8;Relu - x a;" DEPTH ("u", "a", "b") ";" DEPTH ("v", "b", "c") ";Add - c,x h"),
+      training, &error);
+  g_assert_no_error (error);
+  const GPtrArray *notes = dyno_network_get_notes (graph);
+  g_assert_cmpuint (notes->len, ==, 1);
+  g_assert_true (
+      g_str_has_prefix (g_ptr_array_index (notes, 0), "stochastic depth is left out: 2 branches"));
+  assert_builds (AROUND ("f p 0.8;Relu - x a;" DEPTH ("u", "a", "b") ";Add - b,x h"), around,
+                 "relu add global_avg_pool linear", NULL);
+  /* numbers for each value of x */
+  g_autoptr (DynoGraph) dropped =
+      build (AROUND ("f p 0.75;RandomUniformLike - x a low=0.0 high=1.0;Less - a,p b;"
+                     "Cast - b c to=1;Div - c,p d;Mul - d,x h"),
+             training, &error);
+  g_assert_no_error (error);
+  g_autofree char *ops = list_ops (dropped);
+  g_assert_nonnull (strstr (ops, "dropout global_avg_pool"));
+  GPtrArray *nodes = dyno_graph_get_nodes (dropped);
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+      double probability = 0.25;
+      dyno_node_get_attribute (node, "probability", &probability);
+      g_assert_cmpfloat (probability, ==, 0.25);
+    }
+  g_assert_null (dyno_network_get_notes (dropped)->len ? "a note" : NULL);
+  /* another factor than that of the values that stay, and a mask that something else reads */
+  assert_refused (AROUND ("f p 0.8;f q 0.5;i s 2,1,1,1;ConstantOfShape - s o;"
+                          "RandomUniformLike - o a;Less - a,p b;Cast - b c to=1;Div - c,q d;"
+                          "Mul - d,x h"),
+                  around, "*RandomUniformLike “a”: Dyno has no such operator*");
+  assert_refused (AROUND ("f p 0.8;i s 2,1,1,1;ConstantOfShape - s o;RandomUniformLike - o a;"
+                          "Less - a,p b;Cast - b c to=1;Div - c,p d;Mul - d,x e;Mul - d,e h"),
+                  around, "*RandomUniformLike “a”: Dyno has no such operator*");
+}
+
 /* Training: the softmax at the end is left out, and every parameter has a gradient. */
 static void
 test_trains (void)
@@ -948,6 +997,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/fixed-batch-inside-of-axes", test_fixed_batch_inside);
   g_test_add_func ("/nn/import/unneeded-nodes", test_unneeded_nodes);
   g_test_add_func ("/nn/import/numbers", test_numbers);
+  g_test_add_func ("/nn/import/random-masks", test_random_masks);
   g_test_add_func ("/nn/import/trains", test_trains);
   g_test_add_func ("/nn/import/refusals", test_refusals);
   g_test_add_func ("/nn/import/nameless-node", test_nameless_node);

@@ -186,6 +186,7 @@ struct _DynoImportPattern {
   guint n_factors;
   gint64 axis;         /* of an attention's softmax */
   gboolean keeps_runs; /* x may be of a run of channels that was sliced off */
+  double probability;  /* of a dropout */
   /* Sets the output of the pattern's last node; x: the value of input. */
   gboolean (*read) (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
                     DynoImportValue *x);
@@ -205,6 +206,8 @@ gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, gu
 
 /* Finds the patterns of the model: fills `patterns` and `absorbed`. */
 void dyno_import_find_patterns (DynoImport *import);
+/* The same of random masks, after the others (patterns-depth.c). */
+void dyno_import_find_depth (DynoImport *import);
 
 /* --- values in another order (materialise.c) --------------------------------------------------- */
 

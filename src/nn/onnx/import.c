@@ -733,6 +733,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
   add_values (&import, x);
   find_needed (&import);
   dyno_import_find_patterns (&import);
+  dyno_import_find_depth (&import);
   for (guint i = 0; i < model->n_nodes; i++)
     if (g_hash_table_contains (needed, &model->nodes[i]))
       read_node (&import, &model->nodes[i]);

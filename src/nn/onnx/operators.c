@@ -90,7 +90,7 @@ static const DynoImportRow rows[] = {
 };
 
 /* Operators that are read as a part of a pattern (patterns.c) only. */
-static const char *const inside_patterns[] = { "Erf", NULL };
+static const char *const inside_patterns[] = { "Bernoulli", "Erf", "RandomUniformLike", NULL };
 
 const DynoImportRow *
 dyno_import_find_row (const DynoOnnxNode *node)
