@@ -213,6 +213,11 @@ test_operators (void)
     AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=1,1,1,1"),
     AROUND ("w onnx::Conv_1 4,2,3,1;w onnx::Conv_2 4;Conv /c/Conv x,onnx::Conv_1,onnx::Conv_2 h "
             "group=2 strides=2,1 dilations=2,1 pads=1,0,1,0"),
+    AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,1,1,2 strides=2,1"),
+    AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h auto_pad=SAME_LOWER strides=2,2"),
+    AROUND ("i z 0,0,1,-1,0,0,2,0;f v -1.5;Pad p x,z,v h"),
+    AROUND ("i z 1,2;i a 1,;Pad p x,z,,a u;w c.weight 4,7,1,1;Conv c u,c.weight h"),
+    AROUND ("f v -inf;i z 0,0,1,1,0,0,0,0;Pad p x,z,v b;MaxPool m b h kernel_shape=3,3"),
     AROUND ("w k 4,1,3,3;w c.bias 4;Conv c x,k,c.bias h pads=1,1,1,1 group=4"),
     AROUND ("w n.w 4;w n.b 4;w n.m 4;w n.v 4;BatchNormalization n x,n.w,n.b,n.m,n.v h "
             "epsilon=0.001"),
@@ -280,6 +285,7 @@ test_last_axes (void)
   static const char *const texts[] = {
     TOKENS ("w m 4,8;MatMul a t,m u;w b 8;Add - u,b v;Gelu g v e;w n 8,4;MatMul c e,n h"),
     TOKENS ("w g.weight 4;w g.bias 4;LayerNormalization g t,g.weight,g.bias h epsilon=0.000001"),
+    TOKENS ("i z 0,1,0,0,0,0,2,0;Pad p t,z h"),
     TOKENS ("w s 4;Mul m t,s a;w b 1,1,4;Add p a,b h"),
     TOKENS ("w n.w 4;w n.b 4;LayerNormalization n t,n.w,n.b a;w m 4,4;MatMul q a,m b;w s 4;"
             "Mul r b,s c;Add z c,t h"),
@@ -338,6 +344,9 @@ test_sequences (void)
     "Conv c a,c.weight,onnx::b b pads=1,1;MaxPool p b d kernel_shape=2, strides=2,;w n.w 6;w n.b 6;"
     "w n.m 6;w n.v 6;BatchNormalization n d,n.w,n.b,n.m,n.v e;w g 6,1;Mul s e,g h;"
     "GlobalAveragePool q h f;Flatten - f i;w o 6,3;MatMul z i,o y;out y N,3",
+    "in x N,9,4;Transpose t x a perm=0,2,1;i z 0,1,2,0,0,-1;f v 3;Pad o a,z,v b;w c.weight 6,5,3;"
+    "Conv c b,c.weight d pads=2,0;GlobalAveragePool q d f;Flatten - f i;w m 6,3;MatMul z i,m y;"
+    "out y N,3",
     "in x N,9,4;Transpose t x a perm=0,2,1;MaxPool p a b kernel_shape=3, strides=2, pads=0,1;"
     "AveragePool q b c kernel_shape=2, pads=1,0 count_include_pad=1;GlobalMaxPool m c f;"
     "Flatten - f i;w o 4,3;MatMul z i,o y;out y N,3",
@@ -346,6 +355,7 @@ test_sequences (void)
     "Flatten k g h;w o.bias 3;Gemm o h,o.weight,o.bias y transB=1;out y N,3",
   };
   static const char *const rows[] = {
+    "in x N,4;i z 0,1,0,1;Pad p x,z a;w m 6,3;Gemm o a,m y;out y N,3",
     "in x N,4;w m 4,6;Gemm a x,m b;Tanh r b e;w n.w 6;w n.b 6;w n.m 6;w n.v 6;"
     "BatchNormalization n e,n.w,n.b,n.m,n.v f;w s 6;Add q f,s g;w l.weight 6;w l.bias 6;"
     "LayerNormalization l g,l.weight,l.bias h;w o.weight 3,6;Gemm o h,o.weight y transB=1;"

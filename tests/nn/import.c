@@ -164,6 +164,21 @@ test_operators (void)
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=1,1,1,1"), "conv2d" },
     { AROUND ("w c.weight 4,1,3,3;Conv c x,c.weight h pads=1,1,1,1 group=4"), "depthwise" },
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h auto_pad=SAME_UPPER"), "conv2d" },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,0,1,1"), "pad conv2d" },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h auto_pad=SAME_LOWER strides=2,2"),
+      "pad conv2d" },
+    { AROUND ("w c.weight 4,1,5,5;Conv c x,c.weight h pads=1,2,2,2 group=4"), "pad depthwise" },
+    { AROUND ("Pad p x h pads=0,0,1,1,0,0,1,1"), "pad" },
+    { AROUND ("i z 0,0,1,-1,0,0,2,0;f v -1.5;Pad p x,z,v h"), "pad" },
+    { AROUND ("i z 1,2;i a -1,;Pad p x,z,,a h"), "pad" },
+    { AROUND ("i z 1,0,0,2;i a 1,3;Pad p x,z,,a b;i k -1,-2,0,0;Pad q b,k,,a h"), "pad pad" },
+    { AROUND ("Transpose t x a perm=0,2,3,1;i z 0,1,0,0,0,1,2,0;Pad p a,z b;"
+              "Transpose u b h perm=0,3,1,2"),
+      "pad" },
+    { AROUND ("i z 0,0,0,0,0,0,0,0;Pad p x,z h mode=reflect"), "" },
+    { AROUND ("Pad p x h pads=0,0,0,0,0,0,0,0"), "" },
+    /* along one axis of 64 pixels where the image has one row: the global pool's output */
+    { AROUND ("GlobalAveragePool g x a;i z 0,0,1,2,0,0,3,4;Pad p a,z h"), "global_avg_pool pad" },
     { AROUND ("Relu r x h"), "relu" },
     { AROUND ("Sigmoid r x h"), "sigmoid" },
     { AROUND ("Tanh r x h"), "tanh" },
@@ -288,6 +303,61 @@ test_windows (void)
                      && dyno_node_get_attribute (pool, i % 2 ? "pad_w" : "window.pad_w", &pad_w));
       g_assert_cmpfloat (pad_h, ==, rows[i / 2].pad_h);
       g_assert_cmpfloat (pad_w, ==, rows[i / 2].pad_w);
+    }
+}
+
+/* Which side of which axis is padded, and by which value, of an image of 8 x 8 pixels and 4 channels;
+ * h keeps the axes in the order of the file. */
+static void
+test_pads (void)
+{
+  static const struct {
+    const char *text;
+    guint32 h, w, c;
+    double top, left, front, value;
+  } rows[] = {
+    { AROUND ("Pad p x h pads=0,0,1,2,0,0,3,4 value=0.5"), 12, 14, 4, 1, 2, 0, 0.5 },
+    { AROUND ("i z 0,0,-1,0,0,0,0,-3;f v -2;Pad p x,z,v h"), 7, 5, 4, -1, 0, 0, -2 },
+    { AROUND ("i z 1,2,3,-2;i a 3,1;Pad p x,z,,a b;w c.weight 4,4,1,1;Conv c b,c.weight h"), 8, 12,
+      4, 0, 1, 2, 0 },
+    { AROUND ("Transpose t x a perm=0,2,3,1;i z 0,1,2,3,0,0,0,-3;Pad p a,z b;"
+              "Transpose u b h perm=0,3,1,2"),
+      9, 10, 4, 1, 2, 3, 0 },
+    { AROUND ("GlobalAveragePool g x a;i z 0,0,1,2,0,0,3,4;Pad p a,z h"), 5, 7, 4, 1, 2, 0, 0 },
+    { AROUND (
+          "GlobalAveragePool g x a;Transpose t a b perm=0,2,3,1;i z 0,1,2,0,0,0,0,0;Pad p b,z d;"
+          "Transpose u d h perm=0,3,1,2"),
+      2, 3, 4, 1, 2, 0, 0 },
+    { AROUND ("Transpose t x b perm=0,2,3,1;i z 0,-3,0,0,0,-4,0,0;Pad p b,z d;"
+              "Transpose u d h perm=0,3,1,2"),
+      1, 8, 4, -3, 0, 0, 0 },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,3,1,2"), 9, 9, 4, 0, 1, 0, 0 },
+    { AROUND ("w c.weight 4,4,3,4;Conv c x,c.weight h auto_pad=SAME_LOWER"), 8, 9, 4, 0, 1, 0, 0 },
+    { AROUND ("w c.weight 4,4,3,4;Conv c x,c.weight h auto_pad=SAME_UPPER"), 8, 9, 4, 0, 0, 0, 0 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      const char *const names[] = { "top", "left", "front", "value" };
+      const double wanted[] = { rows[i].top, rows[i].left, rows[i].front, rows[i].value };
+      g_test_message ("%s", rows[i].text);
+      g_autoptr (DynoGraph) graph = build (rows[i].text, around, &error);
+      g_assert_no_error (error);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      const DynoNode *pad = g_ptr_array_index (nodes, 1);
+      if (g_str_equal (pad->op->name, "global_avg_pool"))
+        pad = g_ptr_array_index (nodes, 2);
+      g_assert_cmpstr (pad->op->name, ==, "pad");
+      g_assert_cmpuint (pad->outputs[0]->h, ==, rows[i].h);
+      g_assert_cmpuint (pad->outputs[0]->w, ==, rows[i].w);
+      g_assert_cmpuint (pad->outputs[0]->c, ==, rows[i].c);
+      for (guint k = 0; k < G_N_ELEMENTS (names); k++)
+        {
+          double value = 0;
+          g_assert_true (dyno_node_get_attribute (pad, names[k], &value));
+          g_assert_cmpfloat (value, ==, wanted[k]);
+        }
     }
 }
 
@@ -818,7 +888,23 @@ test_refusals (void)
     const char *text, *pattern;
   } rows[] = {
     { AROUND ("w c.weight 4,3,3,3;Conv c x,c.weight h"), "*Conv “c”: *takes 3 channels*has 4*" },
-    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,0,1,1"), "*Conv “c”: it pads 0*1*" },
+    { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,0,1,-1"),
+      "*Conv “c”: its pad is -1*" },
+    { AROUND ("i z 0,0,1,1,0,0,1,1;Pad p x,z h mode=reflect"),
+      "*Pad “p”: it pads by the mode “reflect”*" },
+    { AROUND ("i z 1,0,0,0,0,0,0,0;Pad p x,z h"), "*Pad “p”: *not axis 0 of (2, 4, 8, 8)*" },
+    { AROUND ("i z 0,0,1,0,0,1;Pad p x,z h"), "*Pad “p”: 6 pads for 4 axes*" },
+    { AROUND ("i z 1,1,1,1;i a 2,-2;Pad p x,z,,a h"), "*Pad “p”: its axes*" },
+    { AROUND ("i z 1,0;i a 4,;Pad p x,z,,a h"), "*Pad “p”: its axes*" },
+    { AROUND ("i z 0,0,9999999999,0,0,0,0,0;Pad p x,z h"), "*Pad “p”: its pads are 9999999999*" },
+    { AROUND ("i z 0,0,-8,0,0,0,9,0;Pad p x,z h"), "*a side keeps a place of its own*" },
+    { AROUND ("w z 8;Pad p x,z h"), "*Pad “p”: its pads are not known*" },
+    { AROUND ("f v 1,2;i z 0,0,1,1,0,0,1,1;Pad p x,z,v h"), "*Pad “p”: its value is not one*" },
+    { AROUND ("i s 2,2,2,8,8;Reshape r x,s a;i z 1,1;i c 2,;Pad p a,z,,c h"),
+      "*Pad “p”: *not axis 2 of (2, 2, 2, 8, 8)*" },
+    { AROUND (
+          "i s 2,4,64;Reshape r x,s a;i z 0,0,1,0,0,0;Pad p a,z b;i t 2,4,65,1;Reshape q b,t h"),
+      "*Pad “p”: *not axis 2 of (2, 4, 64)*" },
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h group=3"), "*Conv “c”:*" },
     { AROUND ("f lo 1;f hi 6;Clip r x,lo,hi h"), "*Clip “r”: it clips to 1 and 6*" },
     { AROUND ("MaxPool p x h kernel_shape=3,3 dilations=1,2"), "*MaxPool “p”: *dilation 1x2*" },
@@ -983,6 +1069,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/views", test_views);
   g_test_add_func ("/nn/import/operators", test_operators);
   g_test_add_func ("/nn/import/windows", test_windows);
+  g_test_add_func ("/nn/import/pads", test_pads);
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);

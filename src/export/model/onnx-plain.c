@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes ops without parameters into ONNX files: sums and products of tensors, runs of channels,
- * pooling. */
+ * pads, pooling. */
 #include "onnx-private.h"
 #include "op.h"
 #include "ops.h"
+#include <string.h>
 
 /* The axis of the channels in each form. */
 static const gint64 channel_axis[] = { 1, 1, 1, 3 };
@@ -182,6 +183,46 @@ dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node)
   const char *output = dyno_onnx_name (o, "out");
   dyno_onnx_reshape (o, value, joined, 4, output);
   return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
+}
+
+/* In the form that the value has, where that form has the axes. */
+gboolean
+dyno_onnx_emit_pad (DynoOnnxWriter *o, const DynoNode *node)
+{
+  static const char *const axes[] = { "CHW", "CW", "C", "HWC" }; /* behind the batch, by form */
+  const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
+  DynoOnnxForm form = dyno_onnx_form (o, x);
+  gint64 pads[8] = { 0 };
+
+  if ((form == DYNO_ONNX_SEQUENCE && (x->h != 1 || y->h != 1))
+      || (form == DYNO_ONNX_ROW && !(dyno_onnx_is_pixel (x) && dyno_onnx_is_pixel (y))))
+    form = DYNO_ONNX_IMAGE;
+  gint64 n = (gint64) strlen (axes[form]) + 1, n_pads = 2 * n,
+         top = (gint64) dyno_onnx_number (o, node, "top"),
+         left = (gint64) dyno_onnx_number (o, node, "left"),
+         front = (gint64) dyno_onnx_number (o, node, "front");
+  for (gint64 i = 1; i < n; i++)
+    {
+      char axis = axes[form][i - 1];
+      gint64 before = axis == 'H'   ? top
+                      : axis == 'W' ? left
+                                    : front,
+             more = axis == 'H'   ? (gint64) y->h - x->h
+                    : axis == 'W' ? (gint64) y->w - x->w
+                                  : (gint64) y->c - x->c;
+      pads[i] = before;
+      pads[n + i] = more - before;
+    }
+  const char *value = dyno_onnx_value (o, x, form), *list = dyno_onnx_name (o, "pads"),
+             *fill = dyno_onnx_name (o, "value"), *output = dyno_onnx_name (o, "out");
+  dyno_onnx_indices (o, list, &n_pads, 1, pads, (gsize) n_pads);
+  dyno_onnx_number_of (o, fill, dyno_onnx_number (o, node, "value"));
+  dyno_onnx_begin (o, "Pad", o->stem);
+  dyno_onnx_input (o, value);
+  dyno_onnx_input (o, list);
+  dyno_onnx_input (o, fill);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, y, output, form);
 }
 
 /* --- pooling ---------------------------------------------------------------------------------- */

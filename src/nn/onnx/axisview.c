@@ -135,6 +135,20 @@ dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end)
   return TRUE;
 }
 
+void
+dyno_view_resize (DynoView *view, guint axis, char part, guint32 extent)
+{
+  guint begin = begin_of (view, axis), total = count_parts (view), had = view->end[axis] - begin,
+        has = extent > 1;
+
+  memmove (&view->parts[begin + has], &view->parts[begin + had],
+           (total - begin - had) * sizeof view->parts[0]);
+  for (guint i = axis; i < view->n_dims; i++)
+    view->end[i] = view->end[i] + has - had;
+  if (has)
+    view->parts[begin] = (DynoViewPart){ part, extent, 1 };
+}
+
 gboolean
 dyno_view_is_run (const DynoView *view, guint32 *count)
 {

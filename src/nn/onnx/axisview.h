@@ -33,7 +33,8 @@ typedef struct {
   guint32 begin; /* channels of the tensor before the first that is seen */
   guint n_dims;
   guint end[DYNO_VIEW_MAX_DIMS]; /* axis i has the parts from end[i - 1] (0 for i = 0) to end[i] */
-  DynoViewPart parts[DYNO_VIEW_MAX_PARTS + 1]; /* one more where channels come into being */
+  /* one more each where height, width and channels come into being */
+  DynoViewPart parts[DYNO_VIEW_MAX_PARTS + 3];
 } DynoView;
 
 /* The view of a tensor in which each word of form is an axis: "N C H W", "N CHW", "N W C".  Axes of
@@ -51,6 +52,9 @@ guint64 dyno_view_count (const DynoView *view);
 gboolean dyno_view_slice (DynoView *view, guint axis, guint64 begin, guint64 end);
 /* TRUE: the view has the channels [begin, begin + *count) of its tensor, all of them. */
 gboolean dyno_view_is_run (const DynoView *view, guint32 *count);
+
+/* Gives an axis, which is all of the tensor's axis `part`, another extent. */
+void dyno_view_resize (DynoView *view, guint axis, char part, guint32 extent);
 
 /* Gives the view other axes over the same elements in the same order.  FALSE: the extents are not
  * as many elements, or an axis would begin inside of a part at a place that no part can be split

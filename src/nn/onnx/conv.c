@@ -30,6 +30,21 @@ takes_bias (DynoImport *import, const DynoOnnxNode *node)
          || !dyno_constant_is_uniform (bias->constant, &number) || number != 0;
 }
 
+/* A convolution pads both ends of an axis alike; what one end has more is padded before. */
+static DynoTensor *
+pad_rest (DynoImport *import, DynoTensor *x, const char *name, const DynoImportWindow *w)
+{
+  g_autofree char *pad_name = g_strconcat (name, ".pad", NULL);
+  const DynoPadParams rest = {
+    .top = (gint32) (w->before[0] - MIN (w->before[0], w->after[0])),
+    .bottom = (gint32) (w->after[0] - MIN (w->before[0], w->after[0])),
+    .left = (gint32) (w->before[1] - MIN (w->before[1], w->after[1])),
+    .right = (gint32) (w->after[1] - MIN (w->before[1], w->after[1])),
+  };
+
+  return dyno_pad (import->graph, x, pad_name, &rest);
+}
+
 gboolean
 dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
 {
@@ -47,19 +62,14 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
     return FALSE;
   if (!dyno_import_window (import, node, x->tensor, dims + 2, &w))
     return FALSE;
-  for (guint i = 0; i < 2; i++)
-    if (w.before[i] != w.after[i])
-      return dyno_import_refuse (import, node,
-                                 "it pads %u before and %u after an axis; both must be equal",
-                                 w.before[i], w.after[i]);
   const DynoConv2dParams params = {
     .out_channels = node == import->head ? import->n_outputs : dims[0],
     .kernel_h = w.kernel[0],
     .kernel_w = w.kernel[1],
     .stride_h = w.stride[0],
     .stride_w = w.stride[1],
-    .pad_h = w.before[0],
-    .pad_w = w.before[1],
+    .pad_h = MIN (w.before[0], w.after[0]),
+    .pad_w = MIN (w.before[1], w.after[1]),
     .groups = (guint32) groups,
     /* 0 is 1, as models of Dyno's have it: kernels are chosen by the same key */
     .dilation_h = w.dilation[0] > 1 ? w.dilation[0] : 0,
@@ -68,7 +78,8 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
     .init = DYNO_INIT_KAIMING_UNIFORM,
   };
   g_autofree char *name = dyno_import_name (node, 1);
-  DynoTensor *y = (w.n == 2 ? dyno_conv2d : dyno_conv1d) (import->graph, x->tensor, name, &params);
+  DynoTensor *y = (w.n == 2 ? dyno_conv2d : dyno_conv1d) (
+      import->graph, pad_rest (import, x->tensor, name, &w), name, &params);
   dyno_import_name_parameters (import, node, first, 1);
   return dyno_import_output (import, node, 0, y, NULL, forms[form]);
 }

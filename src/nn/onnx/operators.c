@@ -54,6 +54,7 @@ static const DynoImportRow rows[] = {
   { "Neg", dyno_import_neg },
   { "Not", dyno_import_fold },
   { "Or", dyno_import_fold },
+  { "Pad", dyno_import_pad },
   { "Pow", dyno_import_fold },
   { "Range", dyno_import_fold },
   { "Reciprocal", dyno_import_fold },

@@ -35,16 +35,8 @@ DynoView
 dyno_import_view_of_channels (const DynoImportValue *value, guint axis, guint32 channels)
 {
   DynoView view = value->view;
-  guint begin = axis > 0 ? view.end[axis - 1] : 0, had = view.end[axis] - begin, has = channels > 1;
 
-  for (guint i = view.end[view.n_dims - 1]; i > view.end[axis] && has > had; i--)
-    view.parts[i] = view.parts[i - 1];
-  for (guint i = view.end[axis]; i < view.end[view.n_dims - 1] && has < had; i++)
-    view.parts[i - 1] = view.parts[i];
-  for (guint i = axis; i < view.n_dims; i++)
-    view.end[i] = view.end[i] + has - had;
-  if (has)
-    view.parts[begin] = (DynoViewPart){ 'C', channels, 1 };
+  dyno_view_resize (&view, axis, 'C', channels);
   return view;
 }
 

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* Pad: a frame of one value around height, width and channels. */
+#include "import-private.h"
+
+/* The axis of the tensor that an axis of the value is all of; 0: it is none. */
+static char
+whole_axis (const DynoImportValue *x, guint axis)
+{
+  static const char *const forms[] = { "N C H W", "N H W C", "N C W", "N W C", "N C" };
+  const DynoView *view = &x->view;
+  const DynoTensor *tensor = x->tensor;
+  guint begin = axis > 0 ? view->end[axis - 1] : 0, n = view->end[axis] - begin;
+
+  if (n == 1)
+    {
+      const DynoViewPart *part = &view->parts[begin];
+      guint32 extent = part->axis == 'N'   ? view->batch
+                       : part->axis == 'H' ? tensor->h
+                       : part->axis == 'W' ? tensor->w
+                                           : tensor->c;
+      return part->extent == extent ? part->axis : 0;
+    }
+  /* An axis of 1 is told by its place. */
+  for (guint i = 0; i < G_N_ELEMENTS (forms) && n == 0; i++)
+    if (dyno_view_is (view, tensor, forms[i]))
+      return forms[i][2 * axis];
+  return 0;
+}
+
+static gboolean
+is_nothing (const DynoConstant *pads)
+{
+  for (guint i = 0; i < pads->count; i++)
+    if (dyno_constant_int (pads, i) != 0)
+      return FALSE;
+  return TRUE;
+}
+
+/* The pads before and after an axis of the value.  letters: what the axes that have some are. */
+static gboolean
+take_pads (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x, gint64 axis,
+           gint64 before, gint64 after, DynoPadParams *params, char *letters)
+{
+  guint n_dims = x->view.n_dims;
+
+  if (before == 0 && after == 0)
+    return TRUE;
+  axis += axis < 0 ? (gint64) n_dims : 0;
+  if (axis < 0 || axis >= (gint64) n_dims || letters[axis])
+    return dyno_import_refuse (import, node, "its axes are out of range, or name one twice");
+  if (MAX (before, after) > G_MAXINT32 || MIN (before, after) < -G_MAXINT32)
+    return dyno_import_refuse (
+        import, node, "its pads are %" G_GINT64_FORMAT " and %" G_GINT64_FORMAT, before, after);
+  char letter = letters[axis] = whole_axis (x, (guint) axis);
+  if (letter == 0 || letter == 'N')
+    {
+      g_autofree char *shape = dyno_view_print (&x->view);
+      return dyno_import_refuse (import, node,
+                                 "Dyno pads height, width and channels only, not axis %u of %s",
+                                 (guint) axis, shape);
+    }
+  *(letter == 'H'   ? &params->top
+    : letter == 'W' ? &params->left
+                    : &params->front) = (gint32) before;
+  *(letter == 'H'   ? &params->bottom
+    : letter == 'W' ? &params->right
+                    : &params->back) = (gint32) after;
+  return TRUE;
+}
+
+/* The value of the frame: input 2, until opset 10 an attribute. */
+static gboolean
+take_value (DynoImport *import, const DynoOnnxNode *node, double *value)
+{
+  const DynoImportValue *input = dyno_import_input (import, node, 2);
+
+  *value = dyno_import_float (node, "value", 0);
+  if (!input)
+    return TRUE;
+  if (!input->constant || input->constant->count != 1)
+    return dyno_import_refuse (import, node, "its value is not one known number");
+  *value = dyno_constant_float (input->constant, 0);
+  return TRUE;
+}
+
+static gboolean
+append (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x,
+        const DynoPadParams *params, const char *letters)
+{
+  DynoTensor *y = dyno_pad (import->graph, x->tensor, dyno_import_shown_name (node), params);
+  DynoView view = x->view;
+
+  for (guint i = 0; i < view.n_dims && y; i++)
+    if (letters[i])
+      dyno_view_resize (&view, i, letters[i],
+                        letters[i] == 'H'   ? y->h
+                        : letters[i] == 'W' ? y->w
+                                            : y->c);
+  return dyno_import_output (import, node, 0, y, &view, NULL);
+}
+
+gboolean
+dyno_import_pad (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoConstant *pads = dyno_import_numbers (import, node, 1, "pads"),
+                     *axes = dyno_import_numbers (import, node, 3, NULL);
+  const char *mode = dyno_import_text (node, "mode", "constant");
+  char letters[DYNO_VIEW_MAX_DIMS] = { 0 };
+  DynoPadParams params = { 0 };
+  DynoImportValue *x;
+
+  if (!pads || (!axes && dyno_import_input (import, node, 3)))
+    return dyno_import_refuse (import, node, "its pads are not known before the network runs");
+  if (is_nothing (pads))
+    return dyno_import_pass (import, node, 0);
+  if (!g_str_equal (mode, "constant"))
+    return dyno_import_refuse (import, node, "it pads by the mode “%s”; Dyno pads by a constant",
+                               mode);
+  if (!take_value (import, node, &params.value) || !(x = dyno_import_tensor (import, node, 0)))
+    return FALSE;
+  guint n = axes ? axes->count : x->view.n_dims;
+  if (pads->count / 2 != n || pads->count % 2 != 0)
+    return dyno_import_refuse (import, node, "%u pads for %u axes", pads->count, n);
+  for (guint i = 0; i < n; i++)
+    if (!take_pads (import, node, x, axes ? dyno_constant_int (axes, i) : (gint64) i,
+                    dyno_constant_int (pads, i), dyno_constant_int (pads, n + i), &params, letters))
+      return FALSE;
+  return append (import, node, x, &params, letters);
+}
