@@ -327,6 +327,12 @@ test_copies (void)
     /* a factor, a bias and a norm along the width */
     AROUND ("w a 8;Mul p x,a b;w c 8;Add q b,c d;w e.weight 8;w e.bias 8;"
             "LayerNormalization n d,e.weight,e.bias h"),
+    /* a parameter of each element, channels first; of each pixel of windows */
+    AROUND ("w pos 1,4,8,8;Add sum x,pos h"),
+    AROUND ("i s 0,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;i u 0,4,16,4;"
+            "Reshape - b,u c;w pos 1,4,16,4;Add sum c,pos e;i k 0,2,2,4,4,4;Reshape - e,k f;"
+            "Transpose - f g perm=0,5,1,3,2,4;i j 0,4,8,8;Reshape - g,j l;MaxPool z l h "
+            "kernel_shape=2,2 strides=2,2"),
     /* no axis ends where a part does */
     AROUND ("w k 6,4,3,3;Conv c x,k a strides=2,2 pads=1,1,1,1;i u 0,8,12;Reshape - a,u b;"
             "w m 12,12;MatMul p b,m d;i s 0,6,4,4;Reshape - d,s e;w j 4,6,1,1;Conv - e,j h"),

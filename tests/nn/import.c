@@ -554,9 +554,20 @@ test_positions (void)
                   "*Add “sum”: its parameter “pos” is neither*");
   assert_refused (PATCHES ("w pos 1,4,16;Add sum t,pos h"), two_patches,
                   "*Add “sum”: its parameter “pos” is neither*");
-  /* 16 steps by 16 channels, but the other way round. */
-  assert_refused (PATCHES ("w pos 1,16,16;Add sum b,pos h1;Transpose - h1 h perm=0,2,1"),
-                  two_patches, "*Add “sum”: its parameter “pos” is neither*");
+  /* The channels before the steps, of a sequence and of an image; windows. */
+  assert_builds (PATCHES ("w pos 1,16,16;Add sum b,pos h1;Transpose - h1 h perm=0,2,1"),
+                 two_patches, PATCH_OPS "permute tokens permute global_avg_pool linear",
+                 PATCH_PARAMETERS "pos[1,16,16] " HEAD_PARAMETERS);
+  assert_builds (AROUND ("w pos 1,4,8,8;Add sum x,pos e;Relu r e f;w k 4,4,1,1;Conv c f,k g;"
+                         "Add q g,f h"),
+                 around, "permute tokens permute relu conv2d add global_avg_pool linear",
+                 "pos[1,4,8,8] k[4,4,1,1] head.weight[3,4] head.bias[3]");
+  assert_builds (AROUND ("i s 0,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;"
+                         "i u 0,4,16,4;Reshape - b,u c;w pos 1,4,16,4;Add sum c,pos e;"
+                         "i k 0,2,2,4,4,4;Reshape - e,k f;Transpose - f g perm=0,5,1,3,2,4;"
+                         "i j 0,4,8,8;Reshape - g,j h"),
+                 around, "permute tokens permute global_avg_pool linear",
+                 "pos[1,4,16,4] head.weight[3,4] head.bias[3]");
 }
 
 /* Views of parameters: (C, 1) for (C), and matrices that are turned twice. */

@@ -188,15 +188,31 @@ dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImpo
   return dyno_import_output (import, node, 0, y, NULL, "N W C");
 }
 
-/* Add (x, positions), where the parameter has a value for each step and channel */
+/* x with its elements in the order of its axes after the batch; NULL: it cannot lie so. */
+static DynoImportValue *
+take_in_order (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x)
+{
+  static const char *const forms[] = { "N HW C", "N W C", "N H W C", NULL };
+  DynoImportValue *copy = NULL;
+
+  for (guint i = 0; forms[i]; i++)
+    if (dyno_view_is (&x->view, x->tensor, forms[i]))
+      return x;
+  for (guint i = 0; forms[i] && !copy; i++)
+    copy = dyno_import_as_form (import, node, x, forms[i]);
+  return copy;
+}
+
+/* Add (x, positions), where the parameter has a value for each step and channel, or for each element
+ * of a sample in another order of the axes */
 gboolean
 dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
                        DynoImportValue *x)
 {
-  static const char *const forms[] = { "N HW C", "N W C", "N H W C", NULL };
   const DynoImportValue *value = dyno_import_input (import, node, parameter);
   guint first = import->graph->parameters->len;
   guint64 steps = 1;
+  DynoImportValue *rows = NULL;
   gboolean fits = value->n_dims > 1 && value->n_dims <= x->view.n_dims && !value->transposed;
 
   for (guint i = 0; i + 1 < value->n_dims && fits; i++)
@@ -207,20 +223,32 @@ dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint param
       fits = value->dims[i] == wanted;
       steps *= (guint64) wanted;
     }
-  fits = fits && value->dims[value->n_dims - 1] == (gint64) x->tensor->c
-         && steps == (guint64) x->tensor->h * x->tensor->w;
-  for (guint i = 0; fits && forms[i] && !dyno_view_is (&x->view, x->tensor, forms[i]); i++)
-    fits = forms[i + 1] != NULL;
-  if (!fits)
+  if (fits
+      && value->dims[value->n_dims - 1] == (gint64) dyno_view_dim (&x->view, x->view.n_dims - 1))
+    rows = take_in_order (import, node, x);
+  if (!rows || steps != (guint64) rows->tensor->h * rows->tensor->w)
     return dyno_import_refuse (import, node,
                                "its parameter “%s” is neither one value a channel nor one for each "
                                "step and channel",
                                value->parameter->name);
-  const DynoParameter *positions = dyno_token_parameter (
-      import->graph, value->parameter->name, (guint32) steps, x->tensor->c, DYNO_INIT_NORMAL_002);
+  const DynoParameter *positions =
+      dyno_token_parameter (import->graph, value->parameter->name, (guint32) steps, rows->tensor->c,
+                            DYNO_INIT_NORMAL_002);
   DynoTensor *y =
-      dyno_add_positions (import->graph, x->tensor, dyno_import_shown_name (node), positions);
-  if (y)
-    dyno_import_name_parameter (import, node, first, parameter);
-  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+      dyno_add_positions (import->graph, rows->tensor, dyno_import_shown_name (node), positions);
+  if (!y)
+    return dyno_import_output (import, node, 0, NULL, NULL, NULL);
+  dyno_import_name_parameter (import, node, first, parameter);
+  dyno_import_output (import, node, 0, y, &rows->view, NULL);
+  /* Channels that are not the last axis are the channels again: the ops that follow need them so. */
+  DynoImportValue *sum = dyno_import_find_value (import, node->outputs[0]),
+                  *back = dyno_import_is_channels (x, x->view.n_dims - 1)
+                              ? sum
+                              : dyno_import_laid_out_as (import, node, sum, x->tensor, &x->view);
+  if (back)
+    {
+      sum->tensor = back->tensor;
+      sum->view = back->view;
+    }
+  return TRUE;
 }
