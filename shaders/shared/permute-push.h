@@ -5,9 +5,10 @@
 #include "compat.h"
 
 #define DYNO_PERMUTE_MOST_PARTS 8
+#define DYNO_PERMUTE_SIDE       32 /* of a tile */
 
 /* constant_id of each */
-#define DYNO_PERMUTE_COUNT  0 /* 16-byte accesses in the target */
+#define DYNO_PERMUTE_COUNT  0 /* 16-byte accesses in the target, or tiles */
 #define DYNO_PERMUTE_CVECS  1 /* of a pixel of the target */
 #define DYNO_PERMUTE_PIXELS 2 /* of a sample of the target */
 #define DYNO_PERMUTE_C      3 /* channels of the target */

@@ -95,12 +95,16 @@ moved (const Case *s, gsize place)
   return to;
 }
 
+typedef struct {
+  gboolean amp, accumulate, as_card;
+} Options;
+
 static void
-check (const Case *s, gboolean amp, gboolean accumulate)
+check (const Case *s, Options o)
 {
   const gsize size = sample_size (s), count = s->n * size;
-  g_autoptr (Harness) h =
-      harness_new (&(HarnessParams){ .amp = amp, .training = TRUE, .batch = s->n });
+  g_autoptr (Harness) h = harness_new (
+      &(HarnessParams){ .amp = o.amp, .training = TRUE, .batch = s->n, .as_card = o.as_card });
   g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1),
                     *start = harness_random (3, count, 1), *want = g_new (double, count),
                     *dx = g_new (double, count);
@@ -110,18 +114,18 @@ check (const Case *s, gboolean amp, gboolean accumulate)
   g_assert_nonnull (ty);
   g_assert_true (ty->n == s->n && ty->h == s->to_h && ty->w == s->to_w && ty->c == s->to_c);
   harness_set_gradient (h, ty, dy);
-  if (accumulate)
+  if (o.accumulate)
     harness_set_gradient (h, tx, start);
   harness_run (h);
   for (gsize i = 0; i < count; i++)
     {
       gsize to = i - i % size + moved (s, i % size);
       want[to] = x[i];
-      dx[i] = dy[to] + (accumulate ? start[i] : 0);
+      dx[i] = dy[to] + (o.accumulate ? start[i] : 0);
     }
   g_autofree double *got = harness_read (h, ty), *dx_got = harness_read_gradient (h, tx);
   harness_assert_close (got, want, count, 0, "y");
-  harness_assert_close (dx_got, dx, count, accumulate ? harness_tolerance (h) : 0, "dx");
+  harness_assert_close (dx_got, dx, count, o.accumulate ? harness_tolerance (h) : 0, "dx");
 }
 
 static void
@@ -129,7 +133,7 @@ test_matches (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
-      check (&cases[i], amp, FALSE);
+      check (&cases[i], (Options){ .amp = amp });
 }
 
 static void
@@ -137,9 +141,27 @@ test_accumulates (void)
 {
   for (guint amp = 0; amp < 2; amp++)
     {
-      check (&cases[0], amp, TRUE);
-      check (&cases[1], amp, TRUE);
+      check (&cases[0], (Options){ .amp = amp, .accumulate = TRUE });
+      check (&cases[1], (Options){ .amp = amp, .accumulate = TRUE });
     }
+}
+
+/* Cards transpose by tiles: with edges in both ways, parts around and between the two, and pads. */
+static void
+test_tiles (void)
+{
+  static const Case large[] = {
+    { 2, 1, 49, 20, { 49, 20 }, { 1, 0 }, 1, 20, 49 },
+    { 1, 1, 64, 32, { 64, 32 }, { 1, 0 }, 1, 32, 64 },
+    { 2, 6, 17, 66, { 3, 2, 17, 2, 33 }, { 1, 4, 0, 3, 2 }, 33, 12, 17 },
+    { 3, 5, 40, 16, { 5, 40, 16 }, { 0, 2, 1 }, 1, 5, 640 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (large); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check (&large[i], (Options){ .amp = amp, .accumulate = i % 2 == 0, .as_card = TRUE });
+  /* of the sizes that are too small for them */
+  check (&cases[0], (Options){ .as_card = TRUE });
 }
 
 /* Nothing moves: x itself. */
@@ -190,6 +212,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/permute/matches-reference", test_matches);
   g_test_add_func ("/nn/permute/gradients-accumulate", test_accumulates);
+  g_test_add_func ("/nn/permute/cards-take-tiles", test_tiles);
   g_test_add_func ("/nn/permute/no-order-is-no-op", test_identity);
   g_test_add_func ("/nn/permute/bad-orders-are-errors", test_errors);
   return g_test_run ();

@@ -19,6 +19,9 @@ typedef struct {
   gboolean accumulate;
 } Permute;
 
+/* parts from here on are transposed by tiles, which smaller ones would leave too empty */
+#define TILE_LEAST 16
+
 /* TRUE: every access of y is one of x. */
 static gboolean
 are_aligned (const Permute *order, const DynoTensor *x, const DynoTensor *y, guint32 lanes)
@@ -29,6 +32,30 @@ are_aligned (const Permute *order, const DynoTensor *x, const DynoTensor *y, gui
          && y->c % lanes == 0;
 }
 
+/* Tiles of a matrix of the fastest parts of x, number *fast, and of y; 0: they are the same, or too
+ * small, or the device's accesses gather as fast. */
+static guint32
+count_tiles (const Permute *order, const DynoTensor *y, const DynoDeviceInfo *info, guint *fast)
+{
+  guint last = order->n - 1;
+  guint64 count = y->n;
+
+  for (guint i = 0; i < order->n; i++)
+    {
+      guint32 extent = order->extent[i];
+      if (order->stride[i] == 1)
+        *fast = i;
+      count *= i == last || order->stride[i] == 1
+                   ? (extent + DYNO_PERMUTE_SIDE - 1) / DYNO_PERMUTE_SIDE
+                   : extent;
+    }
+  if (dyno_info_is_software (info) || *fast == last || order->extent[*fast] < TILE_LEAST
+      || order->extent[last] < TILE_LEAST || count > G_MAXINT32
+      || dyno_elementwise_local (info) % DYNO_PERMUTE_SIDE != 0)
+    return 0;
+  return (guint32) count;
+}
+
 static void
 lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass)
 {
@@ -36,17 +63,22 @@ lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass)
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *x = node->inputs[0], *y = node->outputs[0];
   guint32 count = dyno_elementwise_count (lowering, y), lanes = dyno_dtype_lanes (y->dtype);
-  DynoKernelSpec spec = { .shader = "permute/permute_copy.comp",
+  guint fast = 0;
+  guint32 tiles = count_tiles (order, y, info, &fast);
+  DynoKernelSpec spec = { .shader =
+                              tiles ? "permute/permute_tile.comp" : "permute/permute_copy.comp",
                           .push_bytes = sizeof (DynoPermutePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
   dyno_elementwise_type (&spec, y->dtype);
   dyno_elementwise_words (&spec, info);
   dyno_kernel_spec_macro (&spec, "PARTS=%u", order->n);
-  if (are_aligned (order, x, y, lanes))
+  if (tiles)
+    dyno_kernel_spec_macro (&spec, "FAST=%u", fast);
+  else if (are_aligned (order, x, y, lanes))
     dyno_kernel_spec_macro (&spec, "ALIGNED=1");
   if (order->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
-  dyno_kernel_spec_set (&spec, DYNO_PERMUTE_COUNT, count);
+  dyno_kernel_spec_set (&spec, DYNO_PERMUTE_COUNT, tiles ? tiles : count);
   dyno_kernel_spec_set (&spec, DYNO_PERMUTE_CVECS, y->cp / lanes);
   dyno_kernel_spec_set (&spec, DYNO_PERMUTE_PIXELS, y->h * y->w);
   dyno_kernel_spec_set (&spec, DYNO_PERMUTE_C, y->c);
@@ -58,8 +90,9 @@ lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass)
       dyno_kernel_spec_set (&spec, DYNO_PERMUTE_PARTS + 2 * i, order->extent[i]);
       dyno_kernel_spec_set (&spec, DYNO_PERMUTE_PARTS + 2 * i + 1, order->stride[i]);
     }
+  guint64 work = tiles ? (guint64) tiles * spec.local_size[0] : count;
   DynoDispatch *dispatch = dyno_lowering_dispatch (
-      lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
+      lowering, node, pass, &spec, dyno_elementwise_groups (info, work, spec.local_size[0]), 1, 1);
   dispatch->bytes = x->size_bytes + y->size_bytes * (order->accumulate ? 2 : 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoPermutePush, source), x, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoPermutePush, target), y,
