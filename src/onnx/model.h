@@ -140,8 +140,9 @@ DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GErr
 
 /* The model without weights, as a file: nodes, sizes, and an input for each weight with its shape,
  * after the inputs of the model.  Floats of more than four elements, or of several axes, are
- * weights; other initialisers stay.  Names, and texts that describe the model, are the same in each
- * file that the same network is written to.  g_bytes_unref.  model: READ_NETWORK.
+ * weights, unless an operator that makes masks or tables reads them; other initialisers stay.
+ * Names, and texts that describe the model, are the same in each file that the same network is
+ * written to.  g_bytes_unref.  model: READ_NETWORK.
  * Errors: those of dyno_onnx_tensor_read. */
 GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);
 /* TRUE: dyno_onnx_model_write_network has made the file. */

@@ -9,13 +9,32 @@
 
 #define MARK "dyno.network" /* the metadata's key of a file without weights */
 
+/* Names of values that operators read which only make masks and tables: exporters compute parts of
+ * these themselves, and write floats of any size, which nobody trains. */
+static GHashTable *
+find_tables (const DynoOnnxModel *model)
+{
+  static const char *const makers[] = { "ScatterND",   "Where",   "Equal",          "Less",
+                                        "LessOrEqual", "Greater", "GreaterOrEqual", "Sin",
+                                        "Cos",         "Floor",   "Ceil",           "CumSum",
+                                        NULL };
+  GHashTable *tables = g_hash_table_new (g_str_hash, g_str_equal);
+
+  for (guint i = 0; i < model->n_nodes; i++)
+    for (guint k = 0;
+         k < model->nodes[i].n_inputs && g_strv_contains (makers, model->nodes[i].op_type); k++)
+      g_hash_table_add (tables, (gpointer) model->nodes[i].inputs[k]);
+  return tables;
+}
+
 static gboolean
-is_weight (const DynoOnnxTensor *tensor)
+is_weight (const DynoOnnxTensor *tensor, GHashTable *tables)
 {
   guint64 n, bytes;
 
-  return (tensor->type == DYNO_ONNX_FLOAT || tensor->type == DYNO_ONNX_FLOAT16
-          || tensor->type == DYNO_ONNX_BFLOAT16 || tensor->type == DYNO_ONNX_DOUBLE)
+  return !g_hash_table_contains (tables, tensor->name)
+         && (tensor->type == DYNO_ONNX_FLOAT || tensor->type == DYNO_ONNX_FLOAT16
+             || tensor->type == DYNO_ONNX_BFLOAT16 || tensor->type == DYNO_ONNX_DOUBLE)
          && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
          && (tensor->n_dims > 1 || n > MOST_NUMBERS);
 }
@@ -130,6 +149,8 @@ write_value (GByteArray *graph, guint field, const char *name, guint type, gbool
 static gboolean
 write_sources (const DynoOnnxModel *model, GByteArray *graph, GError **error)
 {
+  g_autoptr (GHashTable) tables = find_tables (model);
+
   for (guint i = 0; i < model->n_inputs; i++)
     if (!dyno_onnx_model_find_initializer (model, model->inputs[i].name))
       write_value (graph, DYNO_ONNX_GRAPH_INPUT, model->inputs[i].name, model->inputs[i].type,
@@ -140,7 +161,7 @@ write_sources (const DynoOnnxModel *model, GByteArray *graph, GError **error)
       DynoOnnxDim dims[DYNO_ONNX_MAX_DIMS];
       g_autoptr (GByteArray) values = NULL;
 
-      if (!is_weight (tensor))
+      if (!is_weight (tensor, tables))
         {
           values = write_tensor (model, tensor, error);
           if (!values)

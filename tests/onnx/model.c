@@ -797,6 +797,38 @@ test_split_network (void)
   g_assert_true (g_bytes_equal (again, third));
 }
 
+/* A mask that an exporter computed in part stays; a layer's weight of the same size does not. */
+static void
+test_tables_are_no_weights (void)
+{
+  static const gint64 dims[] = { 1, 2 };
+  static const char *const names[] = { "mask", "weight" };
+  GByteArray *graph = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+
+  for (guint i = 0; i < G_N_ELEMENTS (names); i++)
+    {
+      GByteArray *tensor = onnx_test_tensor (names[i], DYNO_ONNX_FLOAT, dims, 2);
+      dyno_proto_bytes (tensor, DYNO_ONNX_TENSOR_RAW, "12345678", 8);
+      onnx_test_add (graph, DYNO_ONNX_GRAPH_INITIALIZER, tensor);
+    }
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_INPUT, onnx_test_value ("x", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_OUTPUT, onnx_test_value ("y", 2));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Sin", "w", "mask", "m"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Add", "a", "x,m", "b"));
+  onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, onnx_test_node ("Mul", "c", "b,weight", "y"));
+  g_autoptr (DynoOnnxModel) model = parse_network (onnx_test_file (graph));
+  g_autoptr (GBytes) bare = dyno_onnx_model_write_network (model, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoOnnxModel) network =
+      dyno_onnx_model_parse (bare, NULL, DYNO_ONNX_READ_NETWORK, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (network->n_inputs, ==, 2);
+  g_assert_cmpstr (network->inputs[1].name, ==, "weight");
+  g_assert_cmpuint (network->n_initializers, ==, 1);
+  g_assert_cmpstr (network->initializers[0].name, ==, "mask");
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -824,5 +856,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/onnx/model/shared-weights-as-they-are", test_shared_weights);
   g_test_add_func ("/onnx/model/copies-have-free-names", test_split_names);
   g_test_add_func ("/onnx/model/networks-are-split-once", test_split_network);
+  g_test_add_func ("/onnx/model/masks-are-no-weights", test_tables_are_no_weights);
   return g_test_run ();
 }
