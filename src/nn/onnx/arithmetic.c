@@ -137,6 +137,26 @@ is_gate (const DynoImportValue *x, const DynoImportValue *factors)
          && factors->tensor->w == 1 && factors->tensor->c == x->tensor->c;
 }
 
+/* x (N, C, H, W) by factors (N, C, 1, 1) that an Expand gives the shape of x; i: its input. */
+static gboolean
+read_repeated (DynoImport *import, const DynoOnnxNode *node, guint i)
+{
+  const DynoOnnxNode *repeat = dyno_import_input (import, node, i)->repeat;
+  const DynoConstant *shape = dyno_import_numbers (import, repeat, 1, NULL);
+  DynoImportValue *x = dyno_import_tensor (import, node, 1 - i),
+                  *factors = x ? dyno_import_tensor (import, repeat, 0) : NULL;
+
+  if (!factors)
+    return FALSE;
+  factors = dyno_import_as_form (import, node, factors, "N C H W");
+  if (!factors || !is_gate (x, factors) || !dyno_import_keeps_shape (x, shape))
+    return dyno_import_refuse (import, repeat, "Dyno does not repeat the values of a tensor");
+  return dyno_import_output (
+      import, node, 0,
+      dyno_scale (import->graph, x->tensor, factors->tensor, dyno_import_shown_name (node)),
+      &x->view, NULL);
+}
+
 /* By a parameter; each value by another; or x (N, C, H, W) by factors (N, C, 1, 1). */
 gboolean
 dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
@@ -150,6 +170,12 @@ dyno_import_mul (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_by_number (import, node);
   if (parameter < 2)
     return read_by_channel (import, node, parameter, dyno_scale_channels, DYNO_INIT_ONE);
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoImportValue *value = dyno_import_input (import, node, i);
+      if (value && value->repeat)
+        return read_repeated (import, node, i);
+    }
   if (!(x = take_pair (import, node, &y)))
     return FALSE;
   if ((beside = lay_beside (import, node, x, y)))

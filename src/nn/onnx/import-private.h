@@ -34,8 +34,9 @@ typedef struct {
   gboolean transposed;  /* its two axes */
   DynoOnnxValue vector; /* of a parameter that is an initialiser */
   DynoOnnxDim vector_dim;
-  const DynoOnnxNode *sequence; /* the SplitToSequence that makes it; it has no tensor */
-  gboolean refused;             /* its node was */
+  /* the SplitToSequence that makes it, or the Expand of a tensor; it has no tensor then */
+  const DynoOnnxNode *sequence, *repeat;
+  gboolean refused; /* its node was */
   /* the node that made it; NULL: an input or an initialiser of the graph */
   const DynoOnnxNode *node;
 } DynoImportValue;
@@ -124,8 +125,10 @@ DynoView dyno_import_view_of_channels (const DynoImportValue *value, guint axis,
 
 gboolean dyno_import_output_constant_at (DynoImport *import, const DynoOnnxNode *node, guint k,
                                          DynoConstant *constant);
-/* Gives output 0 the sequence that the node makes. */
+/* Gives output 0 the sequence that the node makes; or the tensor that it repeats, which a product
+ * may read. */
 gboolean dyno_import_output_sequence (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_output_repeat (DynoImport *import, const DynoOnnxNode *node);
 /* Counts known numbers; FALSE: they are more than DYNO_IMPORT_MAX_NUMBERS, which was refused. */
 gboolean dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n);
 /* Gives output 0 the value of input i. */
@@ -281,6 +284,8 @@ gboolean dyno_import_gather (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_identity (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_cast (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_expand (DynoImport *import, const DynoOnnxNode *node);
+/* TRUE: a tensor is as large as an Expand to the shape makes it. */
+gboolean dyno_import_keeps_shape (const DynoImportValue *x, const DynoConstant *shape);
 gboolean dyno_import_flatten (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_squeeze (DynoImport *import, const DynoOnnxNode *node);

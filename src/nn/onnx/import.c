@@ -118,6 +118,7 @@ refuse_no_tensor (DynoImport *import, const DynoOnnxNode *node, guint i,
   dyno_import_refuse (import, node, "its input %u is %s, where a tensor is expected", i,
                       !value            ? "missing"
                       : value->constant ? "a constant"
+                      : value->repeat   ? "a tensor with repeated values"
                                         : "a parameter");
   return NULL;
 }
@@ -382,6 +383,13 @@ dyno_import_output_sequence (DynoImport *import, const DynoOnnxNode *node)
 }
 
 gboolean
+dyno_import_output_repeat (DynoImport *import, const DynoOnnxNode *node)
+{
+  add_value (import, node, node->outputs[0])->repeat = node;
+  return TRUE;
+}
+
+gboolean
 dyno_import_count_numbers (DynoImport *import, const DynoOnnxNode *node, guint64 n)
 {
   import->n_numbers += n;
@@ -408,6 +416,7 @@ dyno_import_pass (DynoImport *import, const DynoOnnxNode *node, guint i)
   memcpy (value->dims, from->dims, sizeof value->dims);
   value->transposed = from->transposed;
   value->sequence = from->sequence;
+  value->repeat = from->repeat;
   return TRUE;
 }
 

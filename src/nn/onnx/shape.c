@@ -152,8 +152,8 @@ dyno_import_reshape (DynoImport *import, const DynoOnnxNode *node)
 }
 
 /* TRUE: the shape leaves a tensor as it is. */
-static gboolean
-keeps_shape (const DynoImportValue *x, const DynoConstant *shape)
+gboolean
+dyno_import_keeps_shape (const DynoImportValue *x, const DynoConstant *shape)
 {
   gboolean same = shape && shape->count <= x->view.n_dims;
 
@@ -176,10 +176,13 @@ dyno_import_expand (DynoImport *import, const DynoOnnxNode *node)
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   Data data;
 
+  if (value && value->tensor && dyno_import_keeps_shape (value, shape))
+    return dyno_import_pass (import, node, 0);
+  if (value && value->tensor && value->view.n_dims == 4 && dyno_view_dim (&value->view, 2) == 1
+      && dyno_view_dim (&value->view, 3) == 1)
+    return dyno_import_output_repeat (import, node);
   if (value && value->tensor)
-    return keeps_shape (value, shape)
-               ? dyno_import_pass (import, node, 0)
-               : dyno_import_refuse (import, node, "Dyno does not repeat the values of a tensor");
+    return dyno_import_refuse (import, node, "Dyno does not repeat the values of a tensor");
   if (!dyno_import_is_parameter (import, node, 0))
     return dyno_import_fold (import, node);
   if (!take_data (import, node, &data))
