@@ -299,7 +299,7 @@ test_windows (void)
       g_autofree char *body = g_strdup_printf ("%s p x h %s", op, rows[i / 2].attributes),
                       *text = g_strdup_printf (AROUND ("%s"), body);
       g_autoptr (GError) error = NULL;
-      double pad_h, pad_w;
+      double pad_h = 0, pad_w = 0;
       g_test_message ("%s", body);
       g_autoptr (DynoGraph) graph = build (text, around, &error);
       g_assert_no_error (error);

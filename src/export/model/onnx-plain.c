@@ -3,6 +3,7 @@
  * pads, pooling. */
 #include "onnx-private.h"
 #include "op.h"
+#include "text.h"
 #include "ops.h"
 #include <string.h>
 
@@ -158,7 +159,8 @@ dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node)
   guint sorted[DYNO_PERMUTE_MAX_PARTS], n = dyno_onnx_attribute (o, node, "n");
 
   if (n > DYNO_PERMUTE_MAX_PARTS)
-    return dyno_onnx_refuse (o, "%s: an order of %u parts", node->name, n);
+    return dyno_onnx_refuse (o, "%s: an order of %u %s", node->name, n,
+                             dyno_plural (n, "part", "parts"));
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *of_extent = g_strdup_printf ("extent[%u]", i),
