@@ -131,7 +131,7 @@ class Graph:
             test.assertEqual(value['type']['tensor_type']['elem_type'], 6 if value['name'] == 'length' else 1)
             test.assertEqual(value['type']['tensor_type']['shape']['dim'][0], {'dim_param': 'batch'})
         self.nodes = graph['node']
-        self.metadata = {pair['key']: pair['value'] for pair in self.model['metadata_props']}
+        self.metadata = {pair['key']: pair['value'] for pair in self.model.get('metadata_props', [])}
         self.shape = [dim['dim_value'] for dim in graph['input'][0]['type']['tensor_type']['shape']['dim'][1:]]
 
     def run(self, values, length=None):
@@ -302,18 +302,41 @@ class Graph:
         c, size = x[0][1], math.prod(x[0][2:])
         return (1, c, *(1 for _ in x[0][2:])), [sum(x[1][k * size:(k + 1) * size]) / size for k in range(c)]
 
+    def GlobalMaxPool(self, x):
+        c, size = x[0][1], math.prod(x[0][2:])
+        return (1, c, *(1 for _ in x[0][2:])), [max(x[1][k * size:(k + 1) * size]) for k in range(c)]
+
+    def Pad(self, x, pads, value):
+        shape, values = x
+        n = len(shape)
+        for axis, before, after in zip(range(n), pads[1][:n], pads[1][n:]):
+            inner, outer, size = math.prod(shape[axis + 1:]), math.prod(shape[:axis]), shape[axis]
+            fill = value[1] * inner
+            values = [one for k in range(outer) for i in range(-before, size + after)
+                      for one in (values[(k * size + i) * inner:(k * size + i + 1) * inner] if 0 <= i < size else fill)]
+            shape = (*shape[:axis], before + size + after, *shape[axis + 1:])
+        return shape, values
+
     def AveragePool(self, x, kernel_shape, strides, pads, count_include_pad=0):
+        if len(x[0]) == 3:
+            return self.over_time(self.AveragePool, x, kernel_shape=kernel_shape, strides=strides, pads=pads,
+                                  count_include_pad=count_include_pad)
         _, c, h, w = x[0]
         places = list(self.windows(x, kernel_shape, strides, pads))
-        oh = (h + 2 * pads[0] - kernel_shape[0]) // strides[0] + 1
+        oh = self.count_windows(h, kernel_shape[0], strides[0], pads[0], pads[2])
         return ((1, c, oh, len(places) // oh),
                 [sum(x[1][k * h * w + place] for _, _, place in window)
                  / (math.prod(kernel_shape) if count_include_pad else len(window)) for k in range(c) for window in places])
 
-    def windows(self, x, kernel_shape, strides, pads, dilations=(1, 1)):
+    @staticmethod
+    def count_windows(side, span, stride, before, after, ceil_mode=0):
+        count = (side + before + after - span + (stride - 1 if ceil_mode else 0)) // stride + 1
+        return count - (ceil_mode and (count - 1) * stride >= side + before)
+
+    def windows(self, x, kernel_shape, strides, pads, dilations=(1, 1), ceil_mode=0):
         """Of an image; a sequence is one with a single row."""
         _, c, h, w = x[0]
-        oh, ow = ((side + 2 * pads[i] - dilations[i] * (kernel_shape[i] - 1) - 1) // strides[i] + 1
+        oh, ow = (self.count_windows(side, dilations[i] * (kernel_shape[i] - 1) + 1, strides[i], pads[i], pads[2 + i], ceil_mode)
                   for i, side in enumerate((h, w)))
         for y in range(oh):
             for z in range(ow):
@@ -328,16 +351,16 @@ class Graph:
                                  strides=[1, *strides], pads=[0, pads[0], 0, pads[1]], **more)
         return (*shape[:2], shape[3]), values
 
-    def MaxPool(self, x, kernel_shape, strides, pads):
+    def MaxPool(self, x, kernel_shape, strides, pads, ceil_mode=0):
         if len(x[0]) == 3:
             return self.over_time(self.MaxPool, x, kernel_shape=kernel_shape, strides=strides, pads=pads)
         _, c, h, w = x[0]
-        places = list(self.windows(x, kernel_shape, strides, pads))
-        oh = (h + 2 * pads[0] - kernel_shape[0]) // strides[0] + 1
+        places = list(self.windows(x, kernel_shape, strides, pads, ceil_mode=ceil_mode))
+        oh = self.count_windows(h, kernel_shape[0], strides[0], pads[0], pads[2], ceil_mode)
         return ((1, c, oh, len(places) // oh),
                 [max(x[1][k * h * w + place] for _, _, place in window) for k in range(c) for window in places])
 
-    def Conv(self, x, weight, bias=None, *, kernel_shape, strides, pads, group, dilations=None):
+    def Conv(self, x, weight, bias=None, *, kernel_shape, strides, pads, group=1, dilations=None):
         if len(x[0]) == 3:
             weight = ((*weight[0][:2], 1, weight[0][2]), weight[1])
             return self.over_time(self.Conv, x, weight, *([bias] if bias else []), kernel_shape=kernel_shape, strides=strides,
@@ -347,7 +370,7 @@ class Graph:
         outputs, inputs = weight[0][:2]
         taps = kernel_shape[0] * kernel_shape[1]
         places = list(self.windows(x, kernel_shape, strides, pads, dilations))
-        oh = (h + 2 * pads[0] - dilations[0] * (kernel_shape[0] - 1) - 1) // strides[0] + 1
+        oh = self.count_windows(h, dilations[0] * (kernel_shape[0] - 1) + 1, strides[0], pads[0], pads[2])
         out = []
         for k in range(outputs):
             first = k // (outputs // group) * inputs
