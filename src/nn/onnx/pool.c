@@ -136,18 +136,15 @@ refuse_axes (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node)
 {
-  const DynoImportValue *data = dyno_import_input (import, node, 0);
-  if (data && data->constant && !data->tensor)
-    return dyno_import_fold (import, node);
   const DynoImportValue *value = dyno_import_input (import, node, 0);
-  if (value && value->constant && !value->tensor)
-    return dyno_import_fold (import, node);
-  DynoImportValue *x = dyno_import_tensor (import, node, 0);
   gboolean keep = dyno_import_int (node, "keepdims", 1) != 0;
   guint64 pixels = 1;
   gint64 dims[DYNO_VIEW_MAX_DIMS];
   guint n = 0, set;
 
+  if (value && value->constant && !value->tensor)
+    return dyno_import_fold (import, node);
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
   if (!x)
     return FALSE;
   set = reduced_axes (import, node, x->view.n_dims);
