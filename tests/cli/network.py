@@ -261,20 +261,22 @@ class Network(Case):
 
     def test_pads_and_windows_are_those_of_the_file(self):
         nodes = [('Conv c input,weight,shift a', {'kernel_shape': [3, 2], 'strides': [1, 2], 'pads': [0, 1, 2, 3]}),
-                 ('Pad p a,pads,fill b', {}), ('MaxPool m b d', {'kernel_shape': [3, 2], 'strides': [2, 3], 'pads': [1, 0, 0, 1]}),
+                 ('Reshape pixels a,flat aa', {}), ('Pad along aa,shift_by,fill ab', {}), ('Reshape image ab,shape ac', {}),
+                 ('Pad p ac,pads,fill b', {}), ('MaxPool m b d', {'kernel_shape': [3, 2], 'strides': [2, 3], 'pads': [1, 0, 0, 1]}),
                  ('MaxPool ceil d e', {'kernel_shape': [2, 2], 'strides': [2, 2], 'pads': [0, 1, 0, 1], 'ceil_mode': 1}),
                  ('AveragePool v e f', {'kernel_shape': [2, 2], 'strides': [1, 1], 'pads': [0, 1, 1, 0], 'count_include_pad': 1}),
                  ('Tanh t f g', {}), ('GlobalMaxPool all g h', {}), ('Flatten flat h i', {'axis': 1}),
                  ('Gemm head i,out,last output', {'transB': 1})]
         parameters = random_values({'weight': (6, 3, 3, 2), 'shift': (6,), 'out': (4, 7), 'last': (4,)})
         parameters['weight'] = (6, 3, 3, 2), [0.1 * value - 0.06 for value in parameters['weight'][1]]
-        constants = {'pads': ((8,), [0, 2, -1, 1, 0, -1, 3, 0]), 'fill': ((), [0.25])}
+        constants = {'pads': ((8,), [0, 2, -1, 1, 0, -1, 3, 0]), 'fill': ((), [0.25]), 'flat': ((3,), [0, 6, 160]),
+                     'shift_by': ((6,), [0, 0, 3, 0, 0, -3]), 'shape': ((4,), [0, 6, 16, 10])}
         file = model_of(nodes, {**parameters, **constants}, {'input': [3, 16, 16]}, {'output': [4]})
         with open(self.path('pads.onnx'), 'wb') as out:
             out.write(file)
         self.train('pads', '--model', 'pads.onnx', '--set', 'lr=0', '--steps', '1')
         saved, values = self.save('pads'), [math.sin(i * i) for i in range(3 * 16 * 16)]
-        self.assertEqual([node['op_type'] for node in saved.nodes].count('Pad'), 2)
+        self.assertEqual([node['op_type'] for node in saved.nodes].count('Pad'), 3)
         wanted = Graph(file, self).run(values)
         self.assertGreater(max(abs(a - b) for a, b in zip(wanted, Graph(file, self).run([0.0] * len(values)))), 0.01)
         for got, value in zip(saved.run(values), wanted, strict=True):

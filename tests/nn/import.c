@@ -176,6 +176,10 @@ test_operators (void)
               "Transpose u b h perm=0,3,1,2"),
       "pad" },
     { AROUND ("i z 0,0,0,0,0,0,0,0;Pad p x,z h mode=reflect"), "" },
+    /* an axis that is none of an image's: the pixels as channels */
+    { AROUND ("i s 2,4,64;Reshape r x,s a;i z 1,-1;i o -1,;Pad p a,z,,o b;i t 2,4,8,8;"
+              "Reshape q b,t h"),
+      "permute pad permute" },
     { AROUND ("Pad p x h pads=0,0,0,0,0,0,0,0"), "" },
     /* along one axis of 64 pixels where the image has one row: the global pool's output */
     { AROUND ("GlobalAveragePool g x a;i z 0,0,1,2,0,0,3,4;Pad p a,z h"), "global_avg_pool pad" },
@@ -919,11 +923,11 @@ test_refusals (void)
     { AROUND ("i z 0,0,-8,0,0,0,9,0;Pad p x,z h"), "*a side keeps a place of its own*" },
     { AROUND ("w z 8;Pad p x,z h"), "*Pad “p”: its pads are not known*" },
     { AROUND ("f v 1,2;i z 0,0,1,1,0,0,1,1;Pad p x,z,v h"), "*Pad “p”: its value is not one*" },
-    { AROUND ("i s 2,2,2,8,8;Reshape r x,s a;i z 1,1;i c 2,;Pad p a,z,,c h"),
+    { AROUND ("i s 2,2,2,8,8;Reshape r x,s a;i z 1,1,0,0;i c 1,2;Pad p a,z,,c h"),
       "*Pad “p”: *not axis 2 of (2, 2, 2, 8, 8)*" },
-    { AROUND (
-          "i s 2,4,64;Reshape r x,s a;i z 0,0,1,0,0,0;Pad p a,z b;i t 2,4,65,1;Reshape q b,t h"),
-      "*Pad “p”: *not axis 2 of (2, 4, 64)*" },
+    { AROUND ("i s 2,2,2,8,8;Reshape r x,s a;i b 8,64;Reshape q a,b c;i z 1,0;i o 0,;"
+              "Pad p c,z,,o h"),
+      "*Pad “p”: *not axis 0 of (8, 64)*" },
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h group=3"), "*Conv “c”:*" },
     { AROUND ("f lo 1;f hi 6;Clip r x,lo,hi h"), "*Clip “r”: it clips to 1 and 6*" },
     { AROUND ("MaxPool p x h kernel_shape=3,3 dilations=1,2"), "*MaxPool “p”: *dilation 1x2*" },

@@ -83,6 +83,24 @@ take_value (DynoImport *import, const DynoOnnxNode *node, double *value)
   return TRUE;
 }
 
+/* x, or where an axis that is padded is none of the tensor's, a copy whose channels it is. */
+static DynoImportValue *
+lay_out (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, const DynoConstant *pads,
+         const DynoConstant *axes, guint n)
+{
+  for (guint i = 0; i < n; i++)
+    {
+      gint64 axis = axes ? dyno_constant_int (axes, i) : (gint64) i;
+      axis += axis < 0 ? (gint64) x->view.n_dims : 0;
+      if ((dyno_constant_int (pads, i) == 0 && dyno_constant_int (pads, n + i) == 0) || axis < 0
+          || axis >= (gint64) x->view.n_dims || whole_axis (x, (guint) axis))
+        continue;
+      DynoImportValue *copy = dyno_import_with_channels (import, node, x, (guint) axis);
+      return copy ? copy : x;
+    }
+  return x;
+}
+
 static gboolean
 append (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x,
         const DynoPadParams *params, const char *letters)
@@ -121,6 +139,7 @@ dyno_import_pad (DynoImport *import, const DynoOnnxNode *node)
   guint n = axes ? axes->count : x->view.n_dims;
   if (pads->count / 2 != n || pads->count % 2 != 0)
     return dyno_import_refuse (import, node, "%u pads for %u axes", pads->count, n);
+  x = lay_out (import, node, x, pads, axes, n);
   for (guint i = 0; i < n; i++)
     if (!take_pads (import, node, x, axes ? dyno_constant_int (axes, i) : (gint64) i,
                     dyno_constant_int (pads, i), dyno_constant_int (pads, n + i), &params, letters))
