@@ -616,6 +616,22 @@ test_runs (void)
   /* One step that is not the first: the steps become the channels, and the channels the steps. */
   assert_builds (PATCHES_BY ("Relu r t h", "i at 3;Gather g h,at c axis=1"), two_patches,
                  PATCH_OPS "relu permute channels permute linear", NULL);
+  /* torch.as_strided: (2, 2, 2) of the pixels' 8 means, the first two axes the other way round */
+  assert_builds ("in x 2,4,8,8;GlobalAveragePool p x a;i all -1,;Reshape - a,all b;"
+                 "i at 0,1,4,5,2,3,6,7;i two 2,2,2;Reshape - at,two ats;Gather g b,ats c;"
+                 "Transpose - c d perm=1,0,2;i s 2,4;Reshape - d,s e;w o 4,3;MatMul m e,o y;"
+                 "out y 2,3",
+                 two_patches, "global_avg_pool linear", NULL);
+  /* an order that is not its own inverse: (2, 2, 2) of (N, c, c) as (c, c, N) */
+  assert_builds ("in x 2,4,8,8;GlobalAveragePool p x a;i all -1,;Reshape - a,all b;"
+                 "i at 0,4,1,5,2,6,3,7;i two 2,2,2;Reshape - at,two ats;Gather g b,ats c;"
+                 "Transpose - c d perm=2,0,1;i s 2,4;Reshape - d,s e;w o 4,3;MatMul m e,o y;"
+                 "out y 2,3",
+                 two_patches, "global_avg_pool linear", NULL);
+  assert_refused ("in x 2,4,8,8;GlobalAveragePool p x a;i all -1,;Reshape - a,all b;"
+                  "i at 0,1,4,5,2,3,7,6;i two 2,2,2;Reshape - at,two ats;Gather g b,ats c;"
+                  "Flatten - c d;w o 4,3;MatMul m d,o y;out y 2,3",
+                  two_patches, "*Gather “g”: Dyno takes one index*");
   assert_refused (PATCHES ("i at 16;Gather g t,at h axis=1"), two_patches,
                   "*Gather “g”: index 16*");
   assert_refused (PATCHES ("i at 0,1;Gather g t,at h axis=1"), two_patches, "*Gather “g”: *");

@@ -77,6 +77,74 @@ dyno_import_append_run (DynoImport *import, const DynoOnnxNode *node, guint k, D
   return dyno_import_refuse (import, node, "Dyno cannot slice axis %u of %s", axis, shape);
 }
 
+/* The steps of the axes of an index of torch.as_strided, each number of which is a sum of them, and
+ * the axes by their steps, the largest first.  FALSE: the numbers are not those of all of `extent`
+ * elements, each once. */
+static gboolean
+find_steps (const DynoConstant *index, guint64 extent, guint *sorted)
+{
+  gint64 steps[DYNO_CONSTANT_MAX_DIMS];
+  guint64 whole = 1;
+  guint place = 1;
+
+  if (index->count != extent)
+    return FALSE;
+  for (guint i = index->n_dims; i-- > 0; place *= (guint) index->dims[i])
+    {
+      steps[i] = index->dims[i] > 1 ? dyno_constant_int (index, place) : 0;
+      if (steps[i] < 0 || steps[i] >= (gint64) extent)
+        return FALSE;
+    }
+  for (guint k = 0; k < index->count; k++)
+    {
+      gint64 sum = 0;
+      for (guint i = index->n_dims, rest = k; i-- > 0; rest /= (guint) index->dims[i])
+        sum += steps[i] * (rest % index->dims[i]);
+      if (dyno_constant_int (index, k) != sum)
+        return FALSE;
+    }
+  for (guint i = 0; i < index->n_dims; i++)
+    {
+      guint k = i;
+      for (; k > 0 && steps[sorted[k - 1]] < steps[i]; k--)
+        sorted[k] = sorted[k - 1];
+      sorted[k] = i;
+    }
+  for (guint i = index->n_dims; i-- > 0; whole *= (guint64) index->dims[sorted[i]])
+    if (index->dims[sorted[i]] > 1 && steps[sorted[i]] != (gint64) whole)
+      return FALSE;
+  return whole == extent;
+}
+
+/* Other axes of the elements of x, which has one axis: torch.as_strided, as the dynamo exporter
+ * writes it. */
+static gboolean
+read_strided (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
+              const DynoConstant *index)
+{
+  guint sorted[DYNO_CONSTANT_MAX_DIMS], perm[DYNO_CONSTANT_MAX_DIMS];
+  gint64 dims[DYNO_CONSTANT_MAX_DIMS];
+  DynoView view = x->view;
+
+  if (!find_steps (index, dyno_view_dim (&x->view, 0), sorted))
+    return dyno_import_refuse (import, node,
+                               "Dyno takes one index of an axis, or all elements in the order of "
+                               "other axes");
+  for (guint i = 0; i < index->n_dims; i++)
+    {
+      dims[i] = index->dims[sorted[i]];
+      perm[sorted[i]] = i;
+    }
+  if (!dyno_view_reshape (&view, dims, index->n_dims))
+    x = dyno_import_settle (import, x)
+            ? dyno_import_copy_in_order (import, node, x, dims, index->n_dims, &view)
+            : NULL;
+  if (!x)
+    return dyno_import_refuse (import, node, "the batch of its input is not outermost");
+  dyno_view_transpose (&view, perm);
+  return dyno_import_output (import, node, 0, x->tensor, &view, NULL);
+}
+
 /* One of the elements of an axis, which the output does not have. */
 gboolean
 dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
@@ -93,6 +161,8 @@ dyno_import_gather (DynoImport *import, const DynoOnnxNode *node)
   if (!(x = dyno_import_viewed (import, node, 0)))
     return FALSE;
   axis += axis < 0 ? (gint64) x->view.n_dims : 0;
+  if (index && index->count > 1 && index->is_int && x->view.n_dims == 1)
+    return read_strided (import, node, x, index);
   if (!index || index->count != 1 || index->n_dims > 0 || axis < 0
       || axis >= (gint64) x->view.n_dims)
     return dyno_import_refuse (import, node, "Dyno takes one index of an axis only");
