@@ -680,6 +680,9 @@ test_copies (void)
     { AROUND (TOKENS ("w m 64,64;MatMul p a,m b;w n 64;Add - b,n c;Transpose - c d perm=0,2,1;"
                       "Add q t,d e;Transpose - e f perm=0,2,1;i u 0,4,8,8;Reshape - f,u h")),
       "permute linear permute add global_avg_pool linear", "1x4x64: 4/1 64/4, 8x8x4: 64/1 4/64" },
+    /* the same by a matrix of rows */
+    { AROUND ("i s -1,64;Reshape - x,s a;w m 64,64;Gemm p a,m b;i u -1,4,8,8;Reshape - b,u h"),
+      "permute linear permute global_avg_pool linear", "1x4x64: 4/1 64/4, 8x8x4: 64/1 4/64" },
     /* windows of 4 x 4 pixels, a factor for each of their pixels */
     { AROUND ("i s 0,4,2,4,2,4;Reshape - x,s a;Transpose - a b perm=0,2,4,3,5,1;i u -1,16,4;"
               "Reshape - b,u c;w m 4,4;MatMul p c,m d;w n 16,1;Mul q d,n e;i v 0,0,4;"

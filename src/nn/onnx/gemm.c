@@ -100,8 +100,7 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
     return dyno_import_refuse (import, node,
                                "only transA 0, alpha 1 and beta 1 are a linear layer");
   /* Rows of a sample, as the tokens of a transformer in one axis with the samples. */
-  if ((guint64) x->tensor->h * x->tensor->w > 1 && x->view.n_dims == 2
-      && dyno_import_is_channels (x, 1))
+  if (x->view.n_dims == 2 && dyno_view_dim (&x->view, 0) != x->view.batch)
     return read_rows (import, node, has_bias ? node : NULL, 2, node, x);
   x = dyno_import_tensor_as (import, node, 0, forms, &form);
   Layer layer = { .in_first = dyno_import_int (node, "transB", 0) == 0,
