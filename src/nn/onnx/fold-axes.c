@@ -302,7 +302,7 @@ dyno_fold_concat (DynoImport *import, const DynoOnnxNode *node)
       is_int &= part->is_int;
       is_double |= part->is_double;
     }
-  DynoConstant *made = dyno_fold_new (import, node, is_int, dims, first->n_dims);
+  DynoConstant *made = dyno_fold_make (import, node, is_int, dims, first->n_dims);
   if (!made)
     return FALSE;
   made->is_double = is_double;

@@ -323,7 +323,7 @@ apply (DynoImport *import, const DynoOnnxNode *node, const Elementwise *f, const
     return NULL;
   /* Pow has the type of what it raises. */
   gboolean is_int = f->is_test || by_ints || (a->is_int && f->floats == pow);
-  DynoConstant *made = dyno_fold_new (import, node, is_int, dims, n);
+  DynoConstant *made = dyno_fold_make (import, node, is_int, dims, n);
   if (!made)
     return NULL;
   made->is_double = !is_int && (a->is_double || (b && b->is_double));
@@ -374,7 +374,7 @@ dyno_fold_where (DynoImport *import, const DynoOnnxNode *node)
         || !dyno_fold_broadcast (import, node, inputs[i]->dims, inputs[i]->n_dims, dims, &n))
       return FALSE;
   DynoConstant *made =
-      dyno_fold_new (import, node, inputs[1]->is_int && inputs[2]->is_int, dims, n);
+      dyno_fold_make (import, node, inputs[1]->is_int && inputs[2]->is_int, dims, n);
   if (!made)
     return FALSE;
   made->is_double = inputs[1]->is_double || inputs[2]->is_double;

@@ -56,7 +56,7 @@ dyno_fold_constant_of_shape (DynoImport *import, const DynoOnnxNode *node)
     return FALSE;
   if (a && (!value || value->count != 1))
     return dyno_import_refuse (import, node, "its value is not one number");
-  DynoConstant *filled = dyno_fold_new (import, node, value && value->is_int, dims, shape->count);
+  DynoConstant *filled = dyno_fold_make (import, node, value && value->is_int, dims, shape->count);
   if (!filled)
     return FALSE;
   filled->is_double = value && value->is_double;
@@ -108,7 +108,7 @@ dyno_fold_range (DynoImport *import, const DynoOnnxNode *node)
     }
   if (!count_range (inputs, is_int, &count))
     return dyno_fold_overflows (import, node, NULL);
-  DynoConstant *made = dyno_fold_new (import, node, is_int, &count, 1);
+  DynoConstant *made = dyno_fold_make (import, node, is_int, &count, 1);
   if (!made)
     return FALSE;
   made->is_double = inputs[0]->is_double;
@@ -150,7 +150,7 @@ static gboolean
 cast (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *data, gint64 type)
 {
   gboolean is_float = type > 0 && type <= G_MAXINT && dyno_constant_type_is_float ((guint) type);
-  DynoConstant *made = dyno_fold_new (import, node, !is_float, data->dims, data->n_dims);
+  DynoConstant *made = dyno_fold_make (import, node, !is_float, data->dims, data->n_dims);
   gint64 least, most;
 
   if (!made)

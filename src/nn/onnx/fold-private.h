@@ -4,7 +4,7 @@
  * input, fold-axes.c those that move numbers, fold-index.c those that take numbers by their places,
  * fold-reduce.c sums and the like over axes, fold-make.c those that make new numbers.
  *
- * A reader checks its sizes, makes the output by dyno_fold_new or dyno_fold_new_like, which refuse
+ * A reader checks its sizes, makes the output by dyno_fold_make or dyno_fold_new_like, which refuse
  * one that is too large, and goes over its numbers by a walk.  The import bounds the numbers that
  * are read and made in all (DYNO_IMPORT_MAX_NUMBERS), so that a small file is not much work.
  *
@@ -44,8 +44,8 @@ const DynoConstant *dyno_fold_known (DynoImport *import, const DynoOnnxNode *nod
 gboolean dyno_fold_optional (DynoImport *import, const DynoOnnxNode *node, guint i,
                              const char *attribute, const DynoConstant **numbers);
 /* Numbers, which the import counts.  NULL: they are too many, which was refused. */
-DynoConstant *dyno_fold_new (DynoImport *import, const DynoOnnxNode *node, gboolean is_int,
-                             const gint64 *dims, guint n_dims);
+DynoConstant *dyno_fold_make (DynoImport *import, const DynoOnnxNode *node, gboolean is_int,
+                              const gint64 *dims, guint n_dims);
 DynoConstant *dyno_fold_new_like (DynoImport *import, const DynoOnnxNode *node,
                                   const DynoConstant *like, const gint64 *dims, guint n_dims);
 /* Refuses numbers that overflow, divide by zero or the like; frees the output. */

@@ -97,8 +97,8 @@ check_new (DynoImport *import, const DynoOnnxNode *node, DynoConstant *made)
 }
 
 DynoConstant *
-dyno_fold_new (DynoImport *import, const DynoOnnxNode *node, gboolean is_int, const gint64 *dims,
-               guint n_dims)
+dyno_fold_make (DynoImport *import, const DynoOnnxNode *node, gboolean is_int, const gint64 *dims,
+                guint n_dims)
 {
   return check_new (import, node, dyno_constant_new (is_int, dims, n_dims));
 }
