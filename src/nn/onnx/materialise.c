@@ -7,6 +7,7 @@
  * it is, and it is made once: the import keeps it under the two orders. */
 #include "graph-private.h"
 #include "import-private.h"
+#include "text.h"
 #include <string.h>
 
 /* A view, and the tensor (N, h, w, c) that it is of. */
@@ -192,10 +193,10 @@ dyno_import_note_copies (DynoImport *import)
 {
   if (import->n_copies > 0)
     dyno_import_note (import,
-                      "Dyno copies %u tensor%s into another order, which takes memory and time "
+                      "Dyno copies %u %s into another order, which takes memory and time "
                       "(first for %s “%s”)",
-                      import->n_copies, import->n_copies == 1 ? "" : "s", import->copied->op_type,
-                      dyno_import_shown_name (import->copied));
+                      import->n_copies, dyno_plural (import->n_copies, "tensor", "tensors"),
+                      import->copied->op_type, dyno_import_shown_name (import->copied));
 }
 
 /* --- layouts ---------------------------------------------------------------------------------- */
