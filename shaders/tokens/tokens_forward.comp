@@ -1,7 +1,8 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y (N, T, C) from x (N, T - 1, C): y[n][t] = (t > 0 ? x[n][t - 1] : class token) + positions[t].
- * Without CLASS_TOKEN=1 from x (N, T, C): y[n][t] = x[n][t] + positions[t]. */
+ * Without CLASS_TOKEN=1 from x (N, T, C): y[n][t] = x[n][t] + positions[t]; without POSITIONS=1
+ * nothing is added. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "tokens-push.h"
@@ -17,7 +18,6 @@ main ()
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       const uint column = i % CVECS, t = i / CVECS % T, n = i / (CVECS * T);
-      const Lanes position = lanes_load_floats (p.positions, t * CVECS + column);
       Lanes y;
 #ifdef CLASS_TOKEN
       if (t == 0)
@@ -27,8 +27,11 @@ main ()
 #else
       y = lanes_load (p.source, i);
 #endif
+#ifdef POSITIONS
+      const Lanes position = lanes_load_floats (p.positions, t * CVECS + column);
       [[unroll]] for (uint j = 0; j < QUADS; j++)
         y.q[j] += position.q[j];
+#endif
       lanes_store (p.target, i, y);
     }
 }

@@ -290,6 +290,9 @@ test_last_axes (void)
     TOKENS ("w n.w 4;w n.b 4;LayerNormalization n t,n.w,n.b a;w m 4,4;MatMul q a,m b;w s 4;"
             "Mul r b,s c;Add z c,t h"),
     TOKENS ("w pos 8,8,4;Add p t,pos h"),
+    "in x N,4,8,8;i s 0,4,64;Reshape r x,s a;Transpose t a b perm=0,2,1;w cls 1,1,4;Shape - x n;"
+    "i z 0,;i o 1,;Slice - n,z,o m;i c 1,4;Concat - m,c g axis=0;Expand - cls,g e;"
+    "Concat k e,b d axis=1;i f 0;Gather q d,f h axis=1;w w 4,3;MatMul v h,w y;out y N,3",
     TOKENS ("i s 0,64,4;Reshape r t,s a;w pos 64,4;Add p pos,a b;i l 0,8,8,4;Reshape q b,l h"),
     /* tokens of a row, as of a ViT */
     "in x N,4,8,8;i s 0,4,64;Reshape r x,s a;Transpose t a b perm=0,2,1;w n.w 4;w n.b 4;"

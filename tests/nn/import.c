@@ -549,6 +549,13 @@ test_class_token (void)
   assert_builds (PATCHES_BY (TOKEN ("1,17,16"), "i zero 0;Gather first h,zero c axis=1"),
                  two_patches, PATCH_OPS "tokens first_step linear",
                  PATCH_PARAMETERS "cls[1,1,16] pos[1,17,16] " HEAD_PARAMETERS);
+  assert_builds (PATCHES ("w cls 1,1,16;i over 2,1,16;Expand - cls,over e1;Concat c e1,t h axis=1"),
+                 two_patches, PATCH_OPS "tokens global_avg_pool linear",
+                 PATCH_PARAMETERS "cls[1,1,16] " HEAD_PARAMETERS);
+  assert_refused (PATCHES ("w cls 1,1,16;Concat c cls,t h axis=2"), two_patches,
+                  "*Concat “c”: Dyno joins a parameter to the front of steps only*");
+  assert_refused (PATCHES ("w cls 1,1,8;Concat c cls,t h axis=1"), two_patches,
+                  "*Concat “c”: “cls” is not (1, 1, 16)*");
   assert_refused (PATCHES (TOKEN ("1,16,16")), two_patches,
                   "*Add “sum”: “pos” is not (1, 17, 16)*");
 }

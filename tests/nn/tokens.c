@@ -12,7 +12,8 @@ typedef struct {
 static const Case cases[] = { { 1, 1, 1, 8 }, { 2, 3, 2, 20 }, { 7, 2, 2, 16 } };
 
 typedef struct {
-  gboolean amp, accumulate, bare; /* bare: positions of an image, without a class token */
+  gboolean amp, accumulate;
+  gboolean bare, alone; /* positions of an image, without a class token; a class token alone */
   const char *freeze;
 } Options;
 
@@ -39,8 +40,9 @@ check (const Case *s, Options o)
   DynoParameter *a = dyno_token_parameter (graph, "cls", 1, s->c, DYNO_INIT_ZERO),
                 *b = dyno_token_parameter (graph, "pos", (guint32) t, s->c, DYNO_INIT_ZERO);
   DynoTensor *tx = harness_input (h, "x", s->n, s->h, s->w, s->c, x),
-             *ty = o.bare ? dyno_add_positions (graph, tx, "tokens", b)
-                          : dyno_tokens (graph, tx, "tokens", a, b);
+             *ty = o.bare    ? dyno_add_positions (graph, tx, "tokens", b)
+                   : o.alone ? dyno_prepend_token (graph, tx, "tokens", a)
+                             : dyno_tokens (graph, tx, "tokens", a, b);
   g_assert_cmpuint (ty->h, ==, o.bare ? s->h : 1);
   g_assert_cmpuint (ty->h * ty->w, ==, t);
   harness_set_parameter (h, "cls", token);
@@ -57,7 +59,7 @@ check (const Case *s, Options o)
     {
       gsize c = i % s->c, place = i / s->c % t, n = i / (s->c * t);
       gsize from = (n * (t - first) + place - first) * s->c + c;
-      y[i] = (place >= first ? x[from] : token[c]) + positions[place * s->c + c];
+      y[i] = (place >= first ? x[from] : token[c]) + (o.alone ? 0 : positions[place * s->c + c]);
       dpositions[place * s->c + c] += dy[i];
       if (place >= first)
         dx[from] = dy[i] + (o.accumulate ? start[from] : 0);
@@ -75,7 +77,7 @@ check (const Case *s, Options o)
   harness_assert_close (dx_got, dx, nx, harness_tolerance (h), "dx");
   if (!o.bare && (!o.freeze || !g_str_equal (o.freeze, "cls")))
     check_parameter (h, "cls", dtoken, s->c);
-  if (!o.freeze || !g_str_equal (o.freeze, "pos"))
+  if (!o.alone && (!o.freeze || !g_str_equal (o.freeze, "pos")))
     check_parameter (h, "pos", dpositions, np);
 }
 
@@ -93,6 +95,14 @@ test_positions (void)
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     for (guint amp = 0; amp < 2; amp++)
       check (&cases[i], (Options){ .amp = amp, .bare = TRUE, .accumulate = i == 1 });
+}
+
+static void
+test_token (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check (&cases[i], (Options){ .amp = amp, .alone = TRUE, .accumulate = i == 1 });
 }
 
 static void
@@ -141,6 +151,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/tokens/matches-reference", test_matches);
   g_test_add_func ("/nn/tokens/positions-alone", test_positions);
+  g_test_add_func ("/nn/tokens/class-token-alone", test_token);
   g_test_add_func ("/nn/tokens/gradients-accumulate", test_accumulates);
   g_test_add_func ("/nn/tokens/frozen-parameters", test_frozen);
   g_test_add_func ("/nn/tokens/bad-shapes-are-errors", test_shapes);

@@ -92,16 +92,19 @@ dyno_onnx_emit_tokens (DynoOnnxWriter *o, const DynoNode *node)
              *x = dyno_onnx_name (o, "pixels");
 
   dyno_onnx_transpose (o, pixels, perm, G_N_ELEMENTS (perm), x);
+  gboolean placed = node->inputs[POSITIONS] != NULL;
   const char *token = write_class_token (o, node, x),
-             *positions = dyno_onnx_write_parameter (o, node->inputs[POSITIONS]),
-             *joined = dyno_onnx_name (o, "joined"), *sum = dyno_onnx_name (o, "sum"),
+             *positions = placed ? dyno_onnx_write_parameter (o, node->inputs[POSITIONS]) : NULL,
+             *joined = dyno_onnx_name (o, "joined"),
+             *sum = placed ? dyno_onnx_name (o, "sum") : joined,
              *output = dyno_onnx_name (o, "out");
-  dyno_onnx_begin (o, "Concat", joined);
+  dyno_onnx_begin (o, "Concat", placed ? joined : o->stem);
   dyno_onnx_input (o, token);
   dyno_onnx_input (o, x);
   dyno_onnx_int (o, "axis", 1);
   dyno_onnx_end (o, joined);
-  dyno_onnx_plain (o, "Add", o->stem, joined, positions, sum);
+  if (placed)
+    dyno_onnx_plain (o, "Add", o->stem, joined, positions, sum);
   dyno_onnx_reshape (o, sum, last, G_N_ELEMENTS (last), output);
   return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
 }

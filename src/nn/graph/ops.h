@@ -235,6 +235,9 @@ DynoTensor *dyno_tokens (DynoGraph *graph, DynoTensor *x, const char *name,
 /* The same of tokens that are there: (N, H, W, C) plus positions (1, H * W, C).  Errors: SHAPE. */
 DynoTensor *dyno_add_positions (DynoGraph *graph, DynoTensor *x, const char *name,
                                 const DynoParameter *positions);
+/* (N, H, W, C) behind a class token (1, 1, C): (N, 1, 1 + H * W, C).  Errors: SHAPE. */
+DynoTensor *dyno_prepend_token (DynoGraph *graph, DynoTensor *x, const char *name,
+                                const DynoParameter *class_token);
 
 /* (N, 1, T, C) -> (N, 1, 1, C): the first step; the last step that counts; the mean of the steps
  * that count. */

@@ -87,7 +87,10 @@ dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
 {
   double low = get_bound (import, node, 1, "min", (double) -INFINITY),
          high = get_bound (import, node, 2, "max", (double) INFINITY);
+  const DynoImportValue *x = dyno_import_input (import, node, 0);
 
+  if (x && x->constant && !x->tensor)
+    return dyno_import_fold (import, node);
   if (low == 0 && high == 6)
     return append (import, node, DYNO_ACTIVATION_RELU6, 0);
   if (low == 0 && high > 1e30)

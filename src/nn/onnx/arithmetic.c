@@ -227,6 +227,8 @@ dyno_import_concat (DynoImport *import, const DynoOnnxNode *node)
 
   if (node->n_inputs > 0 && is_number (dyno_import_input (import, node, 0)))
     return dyno_import_fold (import, node);
+  if (dyno_import_is_parameter (import, node, 0))
+    return dyno_import_class_token (import, node);
   for (guint i = 0; i < node->n_inputs; i++)
     {
       DynoImportValue *value = dyno_import_tensor (import, node, i);

@@ -166,17 +166,45 @@ take_tokens (DynoImport *import, const DynoOnnxNode *node, const char *name, gui
                                DYNO_INIT_NORMAL_002);
 }
 
+/* TRUE: x is (samples, steps, channels); else that was refused. */
+static gboolean
+check_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x)
+{
+  if (dyno_view_is (&x->view, x->tensor, "N HW C") || dyno_view_is (&x->view, x->tensor, "N W C"))
+    return TRUE;
+  g_autofree char *shape = dyno_view_print (&x->view);
+  return dyno_import_refuse (import, node, "its tokens, %s, are not (samples, steps, channels)",
+                             shape);
+}
+
+/* Concat (class token, x) */
+gboolean
+dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *x = node->n_inputs == 2 ? dyno_import_tensor (import, node, 1) : NULL;
+  gint64 axis = dyno_import_int (node, "axis", 1);
+
+  if (!x)
+    return FALSE;
+  if (axis != 1 && axis != -2)
+    return dyno_import_refuse (import, node, "Dyno joins a parameter to the front of steps only");
+  if (!check_tokens (import, node, x))
+    return FALSE;
+  const DynoParameter *token = take_tokens (import, node, node->inputs[0], 1, x->tensor->c);
+  if (!token)
+    return FALSE;
+  DynoTensor *y =
+      dyno_prepend_token (import->graph, x->tensor, dyno_import_shown_name (node), token);
+  return dyno_import_output (import, node, 0, y, NULL, "N W C");
+}
+
 /* Add (Concat (class token, x), positions) */
 gboolean
 dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node, const DynoImportPattern *pattern,
                     DynoImportValue *x)
 {
-  if (!dyno_view_is (&x->view, x->tensor, "N HW C") && !dyno_view_is (&x->view, x->tensor, "N W C"))
-    {
-      g_autofree char *shape = dyno_view_print (&x->view);
-      return dyno_import_refuse (import, node, "its tokens, %s, are not (samples, steps, channels)",
-                                 shape);
-    }
+  if (!check_tokens (import, node, x))
+    return FALSE;
   guint32 t = x->tensor->h * x->tensor->w + 1, channels = x->tensor->c;
   const DynoParameter *token = take_tokens (import, node, pattern->keys, 1, channels),
                       *positions =

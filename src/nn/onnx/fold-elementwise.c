@@ -388,3 +388,32 @@ dyno_fold_where (DynoImport *import, const DynoOnnxNode *node)
     }
   return dyno_import_output_constant (import, node, made);
 }
+
+/* The bounds are inputs that may be left out, one number each, or until opset 10 attributes. */
+gboolean
+dyno_fold_clip (DynoImport *import, const DynoOnnxNode *node)
+{
+  const DynoConstant *data = dyno_fold_known (import, node, 0), *low, *high;
+  double least = dyno_import_float (node, "min", (double) -INFINITY),
+         most = dyno_import_float (node, "max", (double) INFINITY);
+
+  if (!data || !dyno_fold_optional (import, node, 1, NULL, &low)
+      || !dyno_fold_optional (import, node, 2, NULL, &high))
+    return FALSE;
+  if ((low && low->count != 1) || (high && high->count != 1))
+    return dyno_import_refuse (import, node, "its bounds are not one number each");
+  DynoConstant *made = dyno_fold_new_like (import, node, data, data->dims, data->n_dims);
+  if (!made)
+    return FALSE;
+  least = low ? dyno_constant_float (low, 0) : least;
+  most = high ? dyno_constant_float (high, 0) : most;
+  /* The upper bound wins where they cross. */
+  for (guint i = 0; i < data->count; i++)
+    if (!data->is_int)
+      made->floats[i] = MIN (MAX (data->floats[i], least), most);
+    else if ((double) data->ints[i] < least || (double) data->ints[i] > most)
+      made->ints[i] = (gint64) MIN (MAX ((double) data->ints[i], least), most);
+    else
+      made->ints[i] = data->ints[i];
+  return dyno_import_output_constant (import, node, made);
+}

@@ -75,6 +75,7 @@ gboolean dyno_fold_reshape (DynoImport *import, const DynoOnnxNode *node, const 
 /* --- readers ---------------------------------------------------------------------------------- */
 
 gboolean dyno_fold_elementwise (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_fold_clip (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_fold_where (DynoImport *import, const DynoOnnxNode *node);
 
 gboolean dyno_fold_expand (DynoImport *import, const DynoOnnxNode *node);

@@ -306,6 +306,7 @@ dyno_import_fold (DynoImport *import, const DynoOnnxNode *node)
   static const DynoImportRow rows[] = {
     { "CastLike", dyno_fold_cast_like },
     { "Cast", dyno_fold_cast },
+    { "Clip", dyno_fold_clip },
     { "Concat", dyno_fold_concat },
     { "ConstantOfShape", dyno_fold_constant_of_shape },
     { "CumSum", dyno_fold_cum_sum },

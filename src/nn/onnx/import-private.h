@@ -203,6 +203,8 @@ gboolean dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
                                 const DynoImportPattern *pattern, DynoImportValue *q);
 gboolean dyno_import_tokens (DynoImport *import, const DynoOnnxNode *node,
                              const DynoImportPattern *pattern, DynoImportValue *x);
+/* A Concat whose first input is a parameter. */
+gboolean dyno_import_class_token (DynoImport *import, const DynoOnnxNode *node);
 /* x and positions, input `parameter` of an Add. */
 gboolean dyno_import_positions (DynoImport *import, const DynoOnnxNode *node, guint parameter,
                                 DynoImportValue *x);

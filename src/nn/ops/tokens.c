@@ -3,7 +3,8 @@
  * x (N, H, W, C), T = 1 + H * W:
  *     y[n][0] = class_token + positions[0];   y[n][t] = x[n][t - 1] + positions[t]
  * Inputs x, class_token (1, 1, C) and positions (1, T, C), both masters; output y (N, 1, T, C).
- * Without a class token y (N, H, W, C) is x with positions (1, H * W, C) alone.
+ * Without a class token y (N, H, W, C) is x with positions (1, H * W, C) alone, and without positions
+ * y is x behind the class token.
  * tokens_backward: dx[n][t] (+)= dy[n][t + 1].  Input dy; output dx.
  * tokens_sums: dpositions[t] += sum over n of dy[n][t], dclass_token += the sum of t = 0, in fp32
  * and a fixed order.  Input dy; outputs dclass_token, dpositions (NULL: frozen). */
@@ -114,12 +115,12 @@ static const DynoOpClass sums_class = { .name = "tokens_sums", .lower = lower_su
 static void
 backward (DynoGraph *graph, DynoNode *node)
 {
-  DynoTensor *token = node->inputs[FORWARD_CLASS];
+  DynoTensor *token = node->inputs[FORWARD_CLASS], *positions = node->inputs[FORWARD_POSITIONS];
   TokensBackward attributes = { .class_token = token != NULL };
   DynoTensor *dy = dyno_graph_gradient (graph, node->outputs[0]);
   DynoTensor *sums[SUMS_N_OUTPUTS] = { [SUMS_CLASS] = token ? token->parameter->gradient : NULL,
                                        [SUMS_POSITIONS] =
-                                           node->inputs[FORWARD_POSITIONS]->parameter->gradient };
+                                           positions ? positions->parameter->gradient : NULL };
   g_autofree char *name = g_strconcat (node->name, ".backward", NULL),
                   *sums_name = g_strconcat (node->name, ".sums", NULL);
   if (sums[SUMS_CLASS] || sums[SUMS_POSITIONS])
@@ -140,15 +141,20 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   DynoKernelSpec spec = make_spec (lowering, "tokens/tokens_forward.comp", y, count);
   if (node->inputs[FORWARD_CLASS])
     dyno_kernel_spec_macro (&spec, "CLASS_TOKEN=1");
+  if (node->inputs[FORWARD_POSITIONS])
+    dyno_kernel_spec_macro (&spec, "POSITIONS=1");
   DynoDispatch *dispatch = add_dispatch (lowering, node, "forward", &spec, count);
   dispatch->flops = dyno_tensor_elements (y);
-  dispatch->bytes = x->size_bytes + y->size_bytes + node->inputs[FORWARD_POSITIONS]->size_bytes;
+  dispatch->bytes =
+      x->size_bytes + y->size_bytes
+      + (node->inputs[FORWARD_POSITIONS] ? node->inputs[FORWARD_POSITIONS]->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, source), x, DYNO_ACCESS_READ);
   if (node->inputs[FORWARD_CLASS])
     dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, class_token),
                         node->inputs[FORWARD_CLASS], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, positions),
-                      node->inputs[FORWARD_POSITIONS], DYNO_ACCESS_READ);
+  if (node->inputs[FORWARD_POSITIONS])
+    dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, positions),
+                        node->inputs[FORWARD_POSITIONS], DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, target), y, DYNO_ACCESS_WRITE);
 }
 
@@ -171,10 +177,11 @@ append (DynoGraph *graph, DynoTensor *x, const char *name, const DynoParameter *
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: %u samples are too many; lower the batch", name, x->n);
   DynoTensor *y = dyno_graph_activation (graph, name, x->n, h, w, x->c),
-             *token = class_token ? class_token->master : NULL;
+             *token = class_token ? class_token->master : NULL,
+             *places = positions ? positions->master : NULL;
   if (!y)
     return NULL;
-  dyno_graph_node (graph, &tokens_class, name, (DynoTensor *[]){ x, token, positions->master },
+  dyno_graph_node (graph, &tokens_class, name, (DynoTensor *[]){ x, token, places },
                    FORWARD_N_INPUTS, &y, 1, NULL, 0);
   return y;
 }
@@ -206,4 +213,17 @@ dyno_add_positions (DynoGraph *graph, DynoTensor *x, const char *name,
                             "channels",
                             name, positions->dims[1], positions->dims[2], x->h, x->w, x->c);
   return append (graph, x, name, NULL, positions, x->h, x->w);
+}
+
+DynoTensor *
+dyno_prepend_token (DynoGraph *graph, DynoTensor *x, const char *name,
+                    const DynoParameter *class_token)
+{
+  if (!x || !class_token)
+    return NULL;
+  if (!fits (class_token, 1, x->c))
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: a class token of %u channels before tokens of %u", name,
+                            class_token->dims[2], x->c);
+  return append (graph, x, name, class_token, NULL, 1, x->h * x->w + 1);
 }
