@@ -392,6 +392,18 @@ test_parameters (void)
                  "gamma[4,1,1] head.weight[3,4] head.bias[3]");
 }
 
+/* A merged bias may have the name of a layer that comes later. */
+static void
+test_names_of_modules (void)
+{
+  assert_builds (
+      AROUND ("w a.weight 4,4,1,1;w b.bias 4;Conv k x,a.weight,b.bias g;w b.weight 4,4,1,1;"
+              "Conv l g,b.weight,b.bias h"),
+      around, "conv2d conv2d global_avg_pool linear",
+      "a.weight[4,4,1,1] b.bias[4] b.weight[4,4,1,1] b.bias@2[4] head.weight[3,4] "
+      "head.bias[3]");
+}
+
 /* The data's classes take the place of the file's, in whichever layer is the last. */
 static void
 test_head (void)
@@ -1126,6 +1138,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/windows", test_windows);
   g_test_add_func ("/nn/import/pads", test_pads);
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
+  g_test_add_func ("/nn/import/names-of-modules", test_names_of_modules);
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);
   g_test_add_func ("/nn/import/attention", test_attention);

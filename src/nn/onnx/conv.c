@@ -77,7 +77,7 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
     .bias = has_bias,
     .init = DYNO_INIT_KAIMING_UNIFORM,
   };
-  g_autofree char *name = dyno_import_name (node, 1);
+  g_autofree char *name = dyno_import_name (import, node, 1);
   DynoTensor *y = (w.n == 2 ? dyno_conv2d : dyno_conv1d) (
       import->graph, pad_rest (import, x->tensor, name, &w), name, &params);
   dyno_import_name_parameters (import, node, first, 1);

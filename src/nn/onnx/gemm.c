@@ -71,7 +71,7 @@ read_rows (DynoImport *import, const DynoOnnxNode *node, const DynoOnnxNode *bia
     }
   x = rows;
   layer.bias = bias_node ? 0 : -1;
-  g_autofree char *name = dyno_import_layer_name (import, node, 1);
+  g_autofree char *name = dyno_import_name (import, node, 1);
   DynoTensor *y = append (import, x->tensor, name, &layer);
   if (!y)
     return dyno_import_output (import, last, 0, NULL, NULL, NULL);
@@ -120,7 +120,7 @@ dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node)
   if (layer.flattened && layer.in_first)
     return dyno_import_refuse (import, node,
                                "after Flatten its weight must be (outputs, inputs), transB 1");
-  g_autofree char *name = dyno_import_layer_name (import, node, 1);
+  g_autofree char *name = dyno_import_name (import, node, 1);
   DynoTensor *y = append (import, x->tensor, name, &layer);
   dyno_import_name_parameters (import, node, first, 1);
   return dyno_import_output (import, node, 0, y, NULL, "N C");

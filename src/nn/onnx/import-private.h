@@ -154,10 +154,9 @@ gboolean dyno_import_window (DynoImport *import, const DynoOnnxNode *node, const
 /* The node's name, or where it has none that of its first output; "": it has neither. */
 const char *dyno_import_shown_name (const DynoOnnxNode *node);
 /* The name of the op that a node becomes: that of its module where the parameter i is named
- * "module.weight", as PyTorch does, else the node's own; g_free. */
-char *dyno_import_name (const DynoOnnxNode *node, guint i);
-/* The same where input i may be a parameter that other nodes have reshaped or transposed. */
-char *dyno_import_layer_name (DynoImport *import, const DynoOnnxNode *node, guint i);
+ * "module.weight", as PyTorch does, and no parameter of another node has a name of that module's;
+ * else the node's own; g_free. */
+char *dyno_import_name (DynoImport *import, const DynoOnnxNode *node, guint i);
 /* Gives the parameters that were made since there were `first` of them the names and shapes of
  * inputs i, i + 1, ... of the node, which dyno_import_parameter has checked. */
 void dyno_import_name_parameters (DynoImport *import, const DynoOnnxNode *node, guint first,

@@ -443,24 +443,33 @@ dyno_import_is_last (const DynoImport *import, const DynoOnnxNode *node)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-char *
-dyno_import_name (const DynoOnnxNode *node, guint i)
+/* TRUE: a parameter has a name that an op of the name would give its own. */
+static gboolean
+is_module_taken (const DynoGraph *graph, const char *module)
 {
-  const char *parameter = i < node->n_inputs ? node->inputs[i] : "";
+  static const char *const parts[] = { "weight", "bias", "running_mean", "running_var" };
 
-  if (g_str_has_suffix (parameter, ".weight") && strlen (parameter) > strlen (".weight"))
-    return g_strndup (parameter, strlen (parameter) - strlen (".weight"));
-  return g_strdup (dyno_import_shown_name (node));
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    {
+      g_autofree char *name = g_strconcat (module, ".", parts[i], NULL);
+      if (is_taken (graph, name))
+        return TRUE;
+    }
+  return FALSE;
 }
 
 char *
-dyno_import_layer_name (DynoImport *import, const DynoOnnxNode *node, guint i)
+dyno_import_name (DynoImport *import, const DynoOnnxNode *node, guint i)
 {
   const DynoImportValue *value = dyno_import_input (import, node, i);
   const char *parameter = value && value->parameter ? value->parameter->name : "";
 
   if (g_str_has_suffix (parameter, ".weight") && strlen (parameter) > strlen (".weight"))
-    return g_strndup (parameter, strlen (parameter) - strlen (".weight"));
+    {
+      g_autofree char *module = g_strndup (parameter, strlen (parameter) - strlen (".weight"));
+      if (!is_module_taken (import->graph, module))
+        return g_steal_pointer (&module);
+    }
   return g_strdup (dyno_import_shown_name (node));
 }
 

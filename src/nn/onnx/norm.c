@@ -42,7 +42,7 @@ dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node)
         return dyno_import_refuse (import, node, "“%s” has %u values for %u channels",
                                    node->inputs[i], channels, x->tensor->c);
     }
-  g_autofree char *name = dyno_import_name (node, 1);
+  g_autofree char *name = dyno_import_name (import, node, 1);
   /* ONNX's momentum is the share of the old value. */
   const DynoBatchNormParams params = {
     .eps = decimal (dyno_import_float (node, "epsilon", 1e-5)),
@@ -73,7 +73,7 @@ dyno_import_layer_norm (DynoImport *import, const DynoOnnxNode *node)
         return dyno_import_refuse (import, node, "“%s” has %u values for %u channels",
                                    node->inputs[i], channels, x->tensor->c);
     }
-  g_autofree char *name = dyno_import_name (node, 1);
+  g_autofree char *name = dyno_import_name (import, node, 1);
   DynoTensor *y = dyno_layer_norm_with_eps (import->graph, x->tensor, name,
                                             decimal (dyno_import_float (node, "epsilon", 1e-5)));
   dyno_import_name_parameters (import, node, first, 1);
@@ -95,7 +95,7 @@ dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
   if (weight != x->tensor->c || bias != x->tensor->c)
     return dyno_import_refuse (import, node, "it has %u factors for %u channels", weight,
                                x->tensor->c);
-  g_autofree char *name = dyno_import_name (pattern->weight_node, pattern->weight);
+  g_autofree char *name = dyno_import_name (import, pattern->weight_node, pattern->weight);
   DynoTensor *y = dyno_layer_norm_with_eps (import->graph, x->tensor, name, decimal (pattern->eps));
   if (y)
     {
