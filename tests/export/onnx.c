@@ -487,6 +487,12 @@ append_affine (DynoGraph *graph, DynoTensor *x)
   return dyno_affine (graph, x, 2, 3, "a");
 }
 
+static DynoTensor *
+append_group_norm (DynoGraph *graph, DynoTensor *x)
+{
+  return dyno_group_norm (graph, x, "a", 5, 0.5);
+}
+
 /* The file of one op over (N, H, W, C), which ends in Flatten and Identity. */
 static DynoOnnxModel *
 write_op (Append append)
@@ -518,6 +524,7 @@ test_other_ops (void)
     { append_divided, "AveragePool Flatten Identity" },
     { append_uneven, "MatMul MatMul Flatten Identity" },
     { append_linear, "Transpose Transpose MatMul Add Transpose Flatten Identity" },
+    { append_group_norm, "Expand Expand Reshape InstanceNormalization Reshape Flatten Identity" },
     { append_flat_pool, "MaxPool Flatten Identity" },
   };
 

@@ -6,6 +6,7 @@
 #include "reference/batchnorm.h"
 #include "reference/elementwise.h"
 #include "reference/finite.h"
+#include "reference/groupnorm.h"
 #include "reference/loss.h"
 #include "reference/optimizer.h"
 #include "reference/pad.h"
@@ -426,6 +427,45 @@ test_attention (void)
   g_assert_cmpfloat (y[1], ==, 4);
 }
 
+/* Group norm ----------------------------------------------------------------------------------- */
+
+typedef struct {
+  ReferenceGroupNorm s;
+  const double *dy;
+} GroupCase;
+
+static double
+group_value (const double *x, gpointer data)
+{
+  const GroupCase *c = data;
+  gsize count = (gsize) c->s.n * c->s.pixels * c->s.c;
+  g_autofree double *y = g_new (double, count);
+  reference_group_norm_forward (&c->s, x, y);
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_group_norm (void)
+{
+  static const ReferenceGroupNorm shapes[] = { { 2, 3, 6, 2, 1e-5 }, { 1, 4, 5, 1, 0.3 },
+                                               { 2, 5, 3, 3, 0.1 } };
+  for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+    {
+      gsize count = (gsize) shapes[i].n * shapes[i].pixels * shapes[i].c;
+      g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1),
+                        *dx = g_new (double, count);
+      GroupCase c = { shapes[i], dy };
+      reference_group_norm_backward (&c.s, x, dy, dx);
+      g_assert_cmpfloat (reference_finite_error (group_value, &c, x, count, dx, 1e-5), <, 1e-8);
+    }
+  /* Two groups of two channels, worked out by hand: each has a mean of its own and the deviation 1. */
+  const double x[] = { 1, 3, -5, -7 }, want[] = { -1, 1, 1, -1 };
+  double y[4];
+  reference_group_norm_forward (&(ReferenceGroupNorm){ 1, 1, 4, 2, 0 }, x, y);
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpfloat_with_epsilon (y[i], want[i], 1e-12);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -435,6 +475,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/reference/activation-slopes", test_activations);
   g_test_add_func ("/nn/reference/scale-gradient", test_scale);
   g_test_add_func ("/nn/reference/pool-gradient", test_pool);
+  g_test_add_func ("/nn/reference/group-norm", test_group_norm);
   g_test_add_func ("/nn/reference/pad", test_pads);
   g_test_add_func ("/nn/reference/average-window-gradient", test_windows);
   g_test_add_func ("/nn/reference/loss-gradient", test_losses);

@@ -219,6 +219,47 @@ dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node)
                     form == DYNO_ONNX_ROW ? form : DYNO_ONNX_LAST);
 }
 
+/* The same number for each of n groups: an Expand, since a file without weights keeps its number. */
+static const char *
+emit_equal (DynoOnnxWriter *o, const char *part, double number, gint64 n)
+{
+  g_autofree char *of_one = g_strconcat (part, "/one", NULL),
+                  *count = g_strconcat (part, "/count", NULL);
+  const char *value = dyno_onnx_name (o, of_one), *shape = dyno_onnx_name (o, count),
+             *output = dyno_onnx_name (o, part);
+  const gint64 length = 1;
+
+  dyno_onnx_number_of (o, value, number);
+  dyno_onnx_indices (o, shape, &length, 1, &n, 1);
+  dyno_onnx_plain (o, "Expand", output, value, shape, output);
+  return output;
+}
+
+/* Each group as one channel of an instance norm, as PyTorch's exporters write it. */
+gboolean
+dyno_onnx_emit_group_norm (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0];
+  const gint64 groups = dyno_onnx_attribute (o, node, "groups"),
+               apart[] = { 0, groups, (gint64) x->c / groups * x->h * x->w },
+               joined[] = { 0, x->c, x->h, x->w };
+  const char *value = dyno_onnx_value (o, x, DYNO_ONNX_IMAGE),
+             *split = dyno_onnx_name (o, "groups"), *normed = dyno_onnx_name (o, "normalised"),
+             *output = dyno_onnx_name (o, "out");
+  const char *ones = emit_equal (o, "factors", 1, groups),
+             *zeros = emit_equal (o, "terms", 0, groups);
+
+  dyno_onnx_reshape (o, value, apart, 3, split);
+  dyno_onnx_begin (o, "InstanceNormalization", o->stem);
+  dyno_onnx_input (o, split);
+  dyno_onnx_input (o, ones);
+  dyno_onnx_input (o, zeros);
+  dyno_onnx_float (o, "epsilon", (float) dyno_onnx_number (o, node, "eps"));
+  dyno_onnx_end (o, normed);
+  dyno_onnx_reshape (o, normed, joined, 4, output);
+  return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
+}
+
 /* TRUE: a parameter of one value for each channel lies along the channels of the form. */
 static gboolean
 is_along (const DynoParameter *parameter, const DynoTensor *x, DynoOnnxForm form)

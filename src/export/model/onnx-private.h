@@ -100,6 +100,7 @@ gboolean dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_linear (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_batch_norm (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_group_norm (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_scale_channels (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_add_channels (DynoOnnxWriter *o, const DynoNode *node);
 

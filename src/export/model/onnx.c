@@ -24,6 +24,7 @@ static const struct {
   { "linear", dyno_onnx_emit_linear },
   { "batch_norm", dyno_onnx_emit_batch_norm },
   { "layer_norm", dyno_onnx_emit_layer_norm },
+  { "group_norm", dyno_onnx_emit_group_norm },
   { "add", dyno_onnx_emit_add },
   { "multiply", dyno_onnx_emit_multiply },
   { "affine", dyno_onnx_emit_affine },

@@ -80,6 +80,13 @@ DynoTensor *dyno_layer_norm_with_eps (DynoGraph *graph, DynoTensor *x, const cha
                                       double eps);
 DynoTensor *dyno_layer_norm (DynoGraph *graph, DynoTensor *x, const char *name);
 
+/* PyTorch's GroupNorm without its parameters, which dyno_scale_channels and dyno_add_channels have:
+ * each sample's channels in `groups` groups of equal size, each group by the mean and variance of its
+ * channels at all pixels.  As many groups as channels: InstanceNorm.  eps 0 reads as 1e-5.  Errors:
+ * SHAPE, also for a number that is no eps. */
+DynoTensor *dyno_group_norm (DynoGraph *graph, DynoTensor *x, const char *name, guint32 groups,
+                             double eps);
+
 /* y = f (x), each value by itself; NONE is not allowed.  parameter: the slope of LEAKY_RELU, the
  * alpha of ELU; the others read none.  Without it: PyTorch's, 0.01 and 1.  Errors: SHAPE for a
  * parameter that is not finite. */
