@@ -221,6 +221,14 @@ test_operators (void)
     AROUND ("w k 4,1,3,3;w c.bias 4;Conv c x,k,c.bias h pads=1,1,1,1 group=4"),
     AROUND ("w n.w 4;w n.b 4;w n.m 4;w n.v 4;BatchNormalization n x,n.w,n.b,n.m,n.v h "
             "epsilon=0.001"),
+    AROUND ("w n.weight 4;w n.bias 4;GroupNormalization n x,n.weight,n.bias h num_groups=2 "
+            "epsilon=0.001"),
+    AROUND ("w c.weight 12,4,1,1;Conv c x,c.weight a;w n.weight 12;w n.bias 12;"
+            "InstanceNormalization n a,n.weight,n.bias b;w d.weight 4,12,1,1;Conv d b,d.weight h"),
+    AROUND ("w c.weight 12,4,1,1;Conv c x,c.weight a;f one 1;f nil 0;i six 6,;Expand - one,six k;"
+            "Expand - nil,six l;i s 0,6,-1;Reshape - a,s b;InstanceNormalization n b,k,l d;"
+            "i t 0,12,8,8;Reshape - d,t e;w g 12,1,1;Mul m e,g p;w q 12,1,1;Add r p,q u;"
+            "w v.weight 4,12,1,1;Conv v u,v.weight h"),
     AROUND ("Relu r x h"),
     AROUND ("Sigmoid r x h"),
     AROUND ("Tanh r x h"),

@@ -940,6 +940,113 @@ test_trains (void)
   g_assert_nonnull (strstr (g_ptr_array_index (notes, 0), "Softmax"));
 }
 
+/* --- groups of channels ----------------------------------------------------------------------- */
+
+/* Of an image of 12 channels, between two convolutions. */
+#define OF_TWELVE(body)                                                                      \
+  AROUND ("w c.weight 12,4,1,1;Conv c x,c.weight y0;" body ";w d.weight 4,12,1,1;Conv d z0," \
+          "d.weight h")
+/* As exports write a GroupNorm; k and l are the factors and terms of its groups. */
+#define EXPORTED(groups, kl)                                                                  \
+  "i s 0," groups ",-1;Reshape r y0,s a;" kl ";InstanceNormalization n a,k,l b;Shape v y0 c;" \
+  "Reshape t b,c e;w m 12,1,1;Mul u e,m g;w o 12,1,1;Add p g,o z0"
+#define ONES(ones, zeros) \
+  "f one " ones ";f nil " zeros ";i two 2,;Expand - one,two k;Expand - nil,two l"
+
+static void
+test_group_norms (void)
+{
+  static const struct {
+    const char *text, *ops, *parameters;
+    double groups;
+  } rows[] = {
+    { AROUND ("w n.weight 4;w n.bias 4;GroupNormalization n x,n.weight,n.bias h num_groups=2"),
+      "group_norm scale_channels add_channels global_avg_pool linear",
+      "n.weight[4] n.bias[4] head.weight[3,4] head.bias[3]", 2 },
+    { AROUND ("w n.weight 4;w n.bias 4;InstanceNormalization n x,n.weight,n.bias h"),
+      "group_norm scale_channels add_channels global_avg_pool linear",
+      "n.weight[4] n.bias[4] head.weight[3,4] head.bias[3]", 4 },
+    { AROUND ("f one 1;f nil 0;i n 4,;Expand - one,n k;Expand - nil,n l;"
+              "InstanceNormalization n x,k,l h"),
+      "group_norm global_avg_pool linear", "head.weight[3,4] head.bias[3]", 4 },
+    { OF_TWELVE (EXPORTED ("2", ONES ("1", "0"))),
+      "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear",
+      "c.weight[12,4,1,1] m[12,1,1] o[12,1,1] d.weight[4,12,1,1] head.weight[3,4] head.bias[3]",
+      2 },
+    { OF_TWELVE (EXPORTED ("1", "f k 1;f l 0")),
+      "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear", NULL, 1 },
+    /* Numbers of a file without weights are not known. */
+    { OF_TWELVE (EXPORTED ("6", "w k 6;w l 6")),
+      "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear",
+      "c.weight[12,4,1,1] m[12,1,1] o[12,1,1] d.weight[4,12,1,1] head.weight[3,4] head.bias[3]",
+      6 },
+    { OF_TWELVE (EXPORTED ("12", "w k 12;w l 12")),
+      "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear",
+      "c.weight[12,4,1,1] m[12,1,1] o[12,1,1] d.weight[4,12,1,1] head.weight[3,4] head.bias[3]",
+      12 },
+    /* factors of channels that have factors of their own */
+    { OF_TWELVE ("w k 12;w l 12;InstanceNormalization n y0,k,l b;w m 12,1,1;Mul u b,m g;"
+                 "w o 12,1,1;Add p g,o z0"),
+      "conv2d group_norm scale_channels add_channels scale_channels add_channels conv2d "
+      "global_avg_pool linear",
+      NULL, 12 },
+    { OF_TWELVE ("w k 12;w l 12;i s 0,12,-1;Reshape r y0,s a;InstanceNormalization n a,k,l b;"
+                 "i t 0,12,8,8;Reshape q b,t z0"),
+      "conv2d group_norm scale_channels add_channels conv2d global_avg_pool linear", NULL, 12 },
+    { OF_TWELVE ("w k 12;w l 12;i s 0,12,-1;Reshape r y0,s a;Relu q a b;"
+                 "InstanceNormalization n b,k,l c;w m 12,1;Mul u c,m e;w o 12,1;Add p e,o g;"
+                 "i t 0,12,8,8;Reshape v g,t z0"),
+      "conv2d relu group_norm scale_channels add_channels scale_channels add_channels conv2d "
+      "global_avg_pool linear",
+      NULL, 12 },
+    /* the channels last */
+    { AROUND ("Transpose t x a perm=0,3,1,2;w k 8;w l 8;InstanceNormalization n a,k,l b;"
+              "Transpose u b h perm=0,2,3,1"),
+      "permute group_norm scale_channels add_channels permute global_avg_pool linear", NULL, 8 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      double groups = 0;
+      g_test_message ("%s", rows[i].text);
+      g_autoptr (DynoGraph) graph = build (rows[i].text, around, &error);
+      g_assert_no_error (error);
+      g_autofree char *ops = list_ops (graph), *parameters = list_parameters (graph);
+      g_assert_cmpstr (ops, ==, rows[i].ops);
+      if (rows[i].parameters)
+        g_assert_cmpstr (parameters, ==, rows[i].parameters);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint k = 0; k < nodes->len; k++)
+        if (g_str_equal (((DynoNode *) g_ptr_array_index (nodes, k))->op->name, "group_norm"))
+          g_assert_true (dyno_node_get_attribute (g_ptr_array_index (nodes, k), "groups", &groups));
+      g_assert_cmpfloat (groups, ==, rows[i].groups);
+    }
+}
+
+static void
+test_group_norm_refusals (void)
+{
+  static const struct {
+    const char *text, *pattern;
+  } rows[] = {
+    { AROUND ("w k 4;w l 4;GroupNormalization n x,k,l h num_groups=3"),
+      "*GroupNormalization “n”: its 4 channels cannot be 3 groups*" },
+    { AROUND ("w k 4;w l 4;GroupNormalization n x,k,l h"), "*its 4 channels cannot be 0 groups*" },
+    { AROUND ("GroupNormalization n x h num_groups=2"), "*“n”: its factors and terms are not 1*" },
+    { OF_TWELVE ("w k 6;w l 6;GroupNormalization n y0,k,l z0 num_groups=6"),
+      "*“n”: “k” and “l” are not one value for each of 12 channels*" },
+    { OF_TWELVE ("i s 0,6,-1;Reshape r y0,s a;w k 6;w l 6;InstanceNormalization n a,k,l b;"
+                 "i t 0,12,8,8;Reshape q b,t z0"),
+      "*“n”: “k” and “l” are not one value for each of 12 channels*" },
+    { OF_TWELVE (EXPORTED ("2", ONES ("2", "0"))), "*“n”: its factors and terms are not 1 and 0*" },
+    { OF_TWELVE (EXPORTED ("2", ONES ("1", "1"))), "*“n”: its factors and terms are not 1 and 0*" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    assert_refused (rows[i].text, around, rows[i].pattern);
+}
+
 /* --- refusals --------------------------------------------------------------------------------- */
 
 static void
@@ -1154,6 +1261,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/numbers", test_numbers);
   g_test_add_func ("/nn/import/random-masks", test_random_masks);
   g_test_add_func ("/nn/import/trains", test_trains);
+  g_test_add_func ("/nn/import/group-norms", test_group_norms);
+  g_test_add_func ("/nn/import/group-norms-that-are-refused", test_group_norm_refusals);
   g_test_add_func ("/nn/import/refusals", test_refusals);
   g_test_add_func ("/nn/import/nameless-node", test_nameless_node);
   g_test_add_func ("/nn/import/names", test_names);

@@ -254,6 +254,8 @@ gboolean dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_layer_norm (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_group_norm (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_instance_norm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_activation (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_leaky_relu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_elu (DynoImport *import, const DynoOnnxNode *node);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* BatchNormalization and LayerNormalization. */
+/* BatchNormalization, LayerNormalization, GroupNormalization and InstanceNormalization. */
 #include "graph-private.h"
 #include "import-private.h"
+
+/* Nodes from one of a pattern to the next one; exports compute the shapes between them. */
+#define MOST_NEAR 64
 
 /* The number that was written to the file as a float: 1e-5, not 9.99999975e-6. */
 static double
@@ -103,4 +106,178 @@ dyno_import_layer_norm_pattern (DynoImport *import, const DynoOnnxNode *node,
       dyno_import_name_parameter (import, pattern->bias_node, first + 1, pattern->bias);
     }
   return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+/* The only reader of the node's output where it is of the operator and stands near; NULL else. */
+static const DynoOnnxNode *
+next (DynoImport *import, const DynoOnnxNode *node, const char *op_type)
+{
+  const DynoOnnxNode *end = import->model->nodes + import->model->n_nodes;
+  const char *name = node->n_outputs > 0 ? node->outputs[0] : "";
+
+  if (GPOINTER_TO_UINT (g_hash_table_lookup (import->readers, name)) != 1)
+    return NULL;
+  for (const DynoOnnxNode *reader = node + 1; reader < end && reader - node < MOST_NEAR; reader++)
+    for (guint i = 0; i < reader->n_inputs; i++)
+      if (g_str_equal (reader->inputs[i], name) && g_hash_table_contains (import->needed, reader))
+        return g_str_equal (reader->op_type, op_type) ? reader : NULL;
+  return NULL;
+}
+
+/* TRUE: x has been reshaped for the node only, as PyTorch's exporters write GroupNorm. */
+static gboolean
+is_between_reshapes (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x)
+{
+  return x->node && g_str_equal (x->node->op_type, "Reshape") && next (import, node, "Reshape");
+}
+
+/* TRUE: a Mul and an Add follow, as behind a node of PyTorch's GroupNorm, which has ones and zeros
+ * for each group. */
+static gboolean
+is_followed_by_affine (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x)
+{
+  const DynoOnnxNode *at =
+      is_between_reshapes (import, node, x) ? next (import, node, "Reshape") : node;
+
+  at = next (import, at, "Mul");
+  return at && next (import, at, "Add");
+}
+
+/* TRUE: input i is not trained, but `number` everywhere, as far as the file says; *is_known: it says
+ * so. */
+static gboolean
+is_fixed (DynoImport *import, const DynoOnnxNode *node, guint i, double number, gboolean *is_known)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+  double found;
+
+  *is_known = value && value->constant;
+  return *is_known ? dyno_constant_is_uniform (value->constant, &found) && found == number
+                   : value && value->parameter;
+}
+
+static gboolean
+has_ones_and_zeros (DynoImport *import, const DynoOnnxNode *node)
+{
+  gboolean ones, zeros,
+      fixed = is_fixed (import, node, 1, 1, &ones) && is_fixed (import, node, 2, 0, &zeros);
+
+  if (fixed && !(ones && zeros))
+    dyno_import_note (import,
+                      "%s: “%s” and “%s” are taken as ones and zeros, since the factors and terms "
+                      "of the channels follow",
+                      dyno_import_shown_name (node), node->inputs[1], node->inputs[2]);
+  return fixed;
+}
+
+/* Input i: a parameter of as many values as y has channels. */
+static gboolean
+is_of_channels (DynoImport *import, const DynoOnnxNode *node, guint i, const DynoTensor *y)
+{
+  const DynoImportValue *value = dyno_import_input (import, node, i);
+
+  return value && value->parameter && value->n_dims == 1 && value->dims[0] == (gint64) y->c;
+}
+
+/* The factors and terms of inputs 1 and 2 after the normalised y; NULL: the graph has failed. */
+static DynoTensor *
+append_affine (DynoImport *import, const DynoOnnxNode *node, DynoTensor *y, const char *name)
+{
+  g_autofree char *factors = g_strconcat (name, ".factors", NULL),
+                  *terms = g_strconcat (name, ".terms", NULL);
+  guint first = import->graph->parameters->len;
+
+  if (!(y = dyno_scale_channels (import->graph, y, factors, DYNO_INIT_ONE)))
+    return NULL;
+  dyno_import_name_parameter (import, node, first, 1);
+  if (!(y = dyno_add_channels (import->graph, y, terms, DYNO_INIT_ZERO)))
+    return NULL;
+  dyno_import_name_parameter (import, node, first + 1, 2);
+  return y;
+}
+
+/* x, whose channels are in groups, as whose view the output has. */
+static gboolean
+read_groups (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x, guint32 groups)
+{
+  g_autofree char *name = dyno_import_name (node, 1);
+  double eps = decimal (dyno_import_float (node, "epsilon", 1e-5));
+  gboolean is_trained =
+      is_of_channels (import, node, 1, x->tensor) && is_of_channels (import, node, 2, x->tensor);
+  guint32 count;
+
+  if (is_followed_by_affine (import, node, x)
+      && (!is_trained || is_between_reshapes (import, node, x)))
+    is_trained = FALSE;
+  else if (!is_trained
+           && (dyno_import_is_parameter (import, node, 1)
+               || dyno_import_is_parameter (import, node, 2)))
+    return dyno_import_refuse (import, node,
+                               "“%s” and “%s” are not one value for each of %u channels",
+                               node->inputs[1], node->inputs[2], x->tensor->c);
+  if (!is_trained && !has_ones_and_zeros (import, node))
+    return dyno_import_refuse (import, node,
+                               "its factors and terms are not 1 and 0, and there is not one for "
+                               "each of %u channels",
+                               x->tensor->c);
+  for (guint i = 1; i < 3 && is_trained; i++)
+    if (!dyno_import_parameter (import, node, i, 1, &count))
+      return FALSE;
+  DynoTensor *y = dyno_group_norm (import->graph, x->tensor, name, groups, eps);
+  if (y && is_trained)
+    y = append_affine (import, node, y, name);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+/* Until opset 20 there is a factor for each group, which only exporters of ones write. */
+gboolean
+dyno_import_group_norm (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  gint64 groups = dyno_import_int (node, "num_groups", 0);
+
+  if (!x || !(x = with_channels (import, node, x, 1)))
+    return FALSE;
+  if (groups < 1 || groups > (gint64) x->tensor->c || x->tensor->c % groups != 0)
+    return dyno_import_refuse (
+        import, node, "its %u channels cannot be %" G_GINT64_FORMAT " groups of equal size",
+        x->tensor->c, groups);
+  return read_groups (import, node, x, (guint32) groups);
+}
+
+/* The groups of channels that axis 1 is, where all other axes but the batch are the group's values in
+ * any order; 0: it is something else. */
+static guint32
+count_groups (const DynoImportValue *x)
+{
+  const DynoView *view = &x->view;
+  guint64 groups;
+
+  if (view->n_dims < 2 || view->begin != 0)
+    return 0;
+  groups = dyno_view_dim (view, 1);
+  for (guint i = 0; i < view->end[view->n_dims - 1]; i++)
+    if ((view->parts[i].axis == 'N') != (i < view->end[0]))
+      return 0;
+  if (groups == 1)
+    return 1;
+  const DynoViewPart *part = &view->parts[view->end[0]];
+  return view->end[1] == view->end[0] + 1 && part->axis == 'C'
+                 && (guint64) part->stride * groups == x->tensor->c
+             ? (guint32) groups
+             : 0;
+}
+
+/* Of each channel; or between two Reshapes of each group, as PyTorch's exporters write GroupNorm. */
+gboolean
+dyno_import_instance_norm (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  guint32 groups = x ? count_groups (x) : 0;
+
+  if (!x || (groups == 0 && !(x = with_channels (import, node, x, 1))))
+    return FALSE;
+  return read_groups (import, node, x, groups > 0 ? groups : x->tensor->c);
 }
