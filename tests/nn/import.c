@@ -8,6 +8,7 @@
 #include "summary.h"
 #include "axisview.h"
 #include <glib/gstdio.h>
+#include <math.h>
 #include <string.h>
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -940,6 +941,176 @@ test_trains (void)
   g_assert_nonnull (strstr (g_ptr_array_index (notes, 0), "Softmax"));
 }
 
+/* --- activations that are composed ------------------------------------------------------------ */
+
+static double
+get_number (const DynoNode *node, const char *name)
+{
+  double value = NAN;
+
+  g_assert_true (dyno_node_get_attribute (node, name, &value));
+  return value;
+}
+
+/* What becomes of one value of the input before the pool. */
+static double
+evaluate (DynoGraph *graph, double start)
+{
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  g_autoptr (GHashTable) values = g_hash_table_new_full (NULL, NULL, NULL, g_free);
+  double last = start;
+
+  for (guint i = 0; i < nodes->len; i++)
+    {
+      const DynoNode *node = g_ptr_array_index (nodes, i);
+      const char *op = node->op->name;
+      const double *a = node->n_inputs > 0 ? g_hash_table_lookup (values, node->inputs[0]) : NULL;
+      if (g_str_equal (op, "global_avg_pool"))
+        return last;
+      if (g_str_equal (op, "affine"))
+        last = get_number (node, "factor") * *a + get_number (node, "offset");
+      else if (g_str_equal (op, "relu"))
+        last = MAX (*a, 0);
+      else if (g_str_equal (op, "relu6"))
+        last = CLAMP (*a, 0, 6);
+      else if (g_str_equal (op, "hard_sigmoid"))
+        last = CLAMP (*a / 6 + 0.5, 0, 1);
+      else if (g_str_equal (op, "elu"))
+        last = *a > 0 ? *a : get_number (node, "parameter") * expm1 (*a);
+      else if (g_str_equal (op, "add"))
+        last = *a + *(const double *) g_hash_table_lookup (values, node->inputs[1]);
+      else
+        g_assert_cmpstr (op, ==, "prepare");
+      g_hash_table_insert (values, node->outputs[0], g_memdup2 (&last, sizeof last));
+    }
+  g_return_val_if_reached (NAN);
+}
+
+static double
+to_selu (double x)
+{
+  return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * expm1 (x));
+}
+
+static double
+to_celu (double x)
+{
+  return MAX (x, 0) + MIN (0, 0.5 * expm1 (x / 0.5));
+}
+
+static double
+to_hard_sigmoid (double x)
+{
+  return CLAMP (0.25 * x + 0.75, 0, 1);
+}
+
+static double
+to_hard_tanh (double x)
+{
+  return CLAMP (x, -1, 1);
+}
+
+static double
+to_relu_of_3 (double x)
+{
+  return CLAMP (x, 0, 3);
+}
+
+static double
+to_least (double x)
+{
+  return MAX (x, -0.5);
+}
+
+static double
+to_most (double x)
+{
+  return MIN (x, 1.5);
+}
+
+static double
+to_itself (double x)
+{
+  return x;
+}
+
+static void
+test_composed (void)
+{
+  static const struct {
+    const char *text, *ops;
+    double (*wanted) (double x);
+  } rows[] = {
+    { AROUND ("Selu r x h"), "elu affine", to_selu },
+    { AROUND ("Celu r x h alpha=0.5"), "affine elu affine", to_celu },
+    { AROUND ("HardSigmoid r x h alpha=0.25 beta=0.75"), "affine hard_sigmoid", to_hard_sigmoid },
+    { AROUND ("f lo -1;f hi 1;Clip r x,lo,hi h"), "affine relu add affine relu affine add",
+      to_hard_tanh },
+    { AROUND ("f lo 0;f hi 3;Clip r x,lo,hi h"), "affine relu6 affine", to_relu_of_3 },
+    { AROUND ("f lo -0.5;Clip r x,lo h"), "affine relu add", to_least },
+    { AROUND ("f hi 1.5;Clip r x,,hi h"), "affine relu affine add", to_most },
+    { AROUND ("Clip r x h"), "", to_itself },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_test_message ("%s", rows[i].text);
+      g_autoptr (DynoGraph) graph = build (rows[i].text, around, &error);
+      g_assert_no_error (error);
+      g_autofree char *ops = list_ops (graph),
+                      *wanted = g_strconcat (rows[i].ops, *rows[i].ops ? " " : "",
+                                             "global_avg_pool linear", NULL);
+      g_assert_cmpstr (ops, ==, wanted);
+      for (double x = -4; x <= 4; x += 0.125)
+        g_assert_cmpfloat_with_epsilon (evaluate (graph, x), rows[i].wanted (x), 1e-6);
+    }
+}
+
+/* Slopes of channels are trained, and begin as PyTorch's; one slope for all channels is a number. */
+static void
+test_prelu (void)
+{
+  g_autoptr (GError) error = NULL;
+  const char *text = AROUND ("w act.weight 4,1,1;PRelu r x,act.weight h");
+  g_autoptr (DynoGraph) graph = build (text, around, &error);
+
+  g_assert_no_error (error);
+  g_autofree char *ops = list_ops (graph), *parameters = list_parameters (graph);
+  g_assert_cmpstr (ops, ==, "relu affine add scale_channels add global_avg_pool linear");
+  g_assert_cmpstr (parameters, ==, "act.weight[4,1,1] head.weight[3,4] head.bias[3]");
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  g_assert_cmpfloat (get_number (g_ptr_array_index (nodes, 2), "factor"), ==, -1);
+  g_assert_cmpfloat (get_number (g_ptr_array_index (nodes, 2), "offset"), ==, 0);
+  float values[4];
+  dyno_parameter_initialise (g_ptr_array_index (dyno_graph_get_parameters (graph), 0), 1, values);
+  for (guint i = 0; i < 4; i++)
+    g_assert_cmpfloat (values[i], ==, 0.25f);
+  g_autoptr (DynoGraph) one = build (AROUND ("f s 0.3;PRelu r x,s h"), around, &error);
+  g_assert_no_error (error);
+  g_autofree char *one_ops = list_ops (one);
+  g_assert_cmpstr (one_ops, ==, "leaky_relu global_avg_pool linear");
+  g_assert_cmpfloat_with_epsilon (
+      get_number (g_ptr_array_index (dyno_graph_get_nodes (one), 1), "parameter"), 0.3, 1e-6);
+}
+
+static void
+test_sums (void)
+{
+  g_autoptr (GError) error = NULL;
+
+  assert_builds (AROUND ("Relu - x a;Tanh - x b;Sum r a,b,x h"), around,
+                 "relu tanh add add global_avg_pool linear", NULL);
+  assert_builds (AROUND ("Sum r x h"), around, "global_avg_pool linear", NULL);
+  g_autoptr (DynoGraph) graph =
+      build (AROUND ("Relu - x a;Tanh - x b;Mean r a,b,x h"), around, &error);
+  g_assert_no_error (error);
+  g_autofree char *ops = list_ops (graph);
+  g_assert_cmpstr (ops, ==, "relu tanh add add affine global_avg_pool linear");
+  g_assert_cmpfloat_with_epsilon (
+      get_number (g_ptr_array_index (dyno_graph_get_nodes (graph), 5), "factor"), 1.0 / 3, 1e-9);
+}
+
 /* --- groups of channels ----------------------------------------------------------------------- */
 
 /* Of an image of 12 channels, between two convolutions. */
@@ -1074,7 +1245,13 @@ test_refusals (void)
               "Pad p c,z,,o h"),
       "*Pad “p”: *not axis 0 of (8, 64)*" },
     { AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h group=3"), "*Conv “c”:*" },
-    { AROUND ("f lo 1;f hi 6;Clip r x,lo,hi h"), "*Clip “r”: it clips to 1 and 6*" },
+    { AROUND ("f lo 6;f hi 1;Clip r x,lo,hi h"), "*Clip “r”: it clips to 6 and 1*" },
+    { AROUND ("f hi 6;w lo 8;Clip r x,lo,hi h"), "*Clip “r”: *bounds are not known*" },
+    { AROUND ("Celu r x h alpha=-1.0"), "*Celu “r”: its alpha is -1*" },
+    { AROUND ("w s 8,1,1;PRelu r x,s h"),
+      "*PRelu “r”: its slopes “s” are not one value a channel*" },
+    { AROUND ("Relu - x s;PRelu r x,s h"), "*PRelu “r”: its slopes are no parameter*" },
+    { AROUND ("GlobalAveragePool g x a;Sum r x,a h"), "*Sum “r”: it adds *, whose axes differ*" },
     { AROUND ("MaxPool p x h kernel_shape=3,3 dilations=1,2"), "*MaxPool “p”: *dilation 1x2*" },
     { AROUND ("MaxPool p x h kernel_shape=3,3 auto_pad=SAME"), "*MaxPool “p”: auto_pad SAME*" },
     { AROUND ("MaxPool p x h"), "*MaxPool “p”: it has no kernel_shape*" },
@@ -1119,7 +1296,7 @@ test_refusals (void)
     { AROUND ("Transpose t x a perm=3,1,2,0;w m 2,5;MatMul p a,m h"),
       "*MatMul “p”: *(8, 4, 8, 2)*cannot be the channels*" },
     /* all at once, and not those that wait for a refused one */
-    { AROUND ("Softmax p x a;Relu r a b;f lo 1;f hi 6;Clip q x,lo,hi c;Add s b,c h"),
+    { AROUND ("Softmax p x a;Relu r a b;f lo 6;f hi 1;Clip q x,lo,hi c;Add s b,c h"),
       "*Softmax “p”: *\n  Clip “q”: *" },
     { AROUND ("w c.weight 4,4,1,1;Conv c x,c.weight a;Conv d a,c.weight h"),
       "*Conv “d”: it shares the parameter “c.weight”*" },
@@ -1261,6 +1438,9 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/numbers", test_numbers);
   g_test_add_func ("/nn/import/random-masks", test_random_masks);
   g_test_add_func ("/nn/import/trains", test_trains);
+  g_test_add_func ("/nn/import/composed-activations", test_composed);
+  g_test_add_func ("/nn/import/slopes-of-channels", test_prelu);
+  g_test_add_func ("/nn/import/sums-of-several", test_sums);
   g_test_add_func ("/nn/import/group-norms", test_group_norms);
   g_test_add_func ("/nn/import/group-norms-that-are-refused", test_group_norm_refusals);
   g_test_add_func ("/nn/import/refusals", test_refusals);

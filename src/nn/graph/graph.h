@@ -123,6 +123,7 @@ typedef enum {
   DYNO_INIT_KAIMING_NORMAL_OUT,
   DYNO_INIT_NORMAL_001, /* N(0, 0.01): MobileNetV2's classifier */
   DYNO_INIT_NORMAL_002, /* N(0, 0.02): timm's vision transformers */
+  DYNO_INIT_QUARTER,    /* 0.25: PyTorch's PReLU */
 } DynoInit;
 
 struct _DynoParameter {

@@ -147,6 +147,9 @@ start_values (guint index, gpointer data)
       case DYNO_INIT_ONE:
         start->torch[i] = 1.0f;
         break;
+      case DYNO_INIT_QUARTER:
+        start->torch[i] = 0.25f;
+        break;
       case DYNO_INIT_KAIMING_UNIFORM:
         start->torch[i] = (float) ((2.0 * dyno_rng_uniform (&rng) - 1.0) * bound);
         break;

@@ -55,19 +55,74 @@ dyno_import_gelu (DynoImport *import, const DynoOnnxNode *node)
   return append (import, node, tanh ? DYNO_ACTIVATION_GELU_TANH : DYNO_ACTIVATION_GELU, 0);
 }
 
-/* PyTorch's: alpha 1/6; ONNX's default is 0.2. */
+/* factor * f (inner * x + shift) + offset: an activation between two affines, each left out where it
+ * changes nothing. */
+typedef struct {
+  DynoActivation activation;
+  double parameter;
+  double inner, shift, factor, offset;
+} Composed;
+
+static gboolean
+append_composed (DynoImport *import, const DynoOnnxNode *node, const Composed *c)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  const char *name = dyno_import_shown_name (node);
+  g_autofree char *before = g_strconcat (name, ".before", NULL),
+                  *inside = g_strconcat (name, ".inside", NULL);
+  gboolean enters = c->inner != 1 || c->shift != 0, leaves = c->factor != 1 || c->offset != 0;
+
+  if (!x)
+    return FALSE;
+  DynoTensor *y = x->tensor;
+  if (enters)
+    y = dyno_affine (import->graph, y, c->inner, c->shift, before);
+  y = dyno_activation_with_parameter (import->graph, y, c->activation, c->parameter,
+                                      leaves ? inside : name);
+  if (leaves)
+    y = dyno_affine (import->graph, y, c->factor, c->offset, name);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
+gboolean
+dyno_import_selu (DynoImport *import, const DynoOnnxNode *node)
+{
+  const Composed c = { .activation = DYNO_ACTIVATION_ELU,
+                       .parameter = dyno_import_float (node, "alpha", 1.6732631921768188),
+                       .inner = 1,
+                       .factor = dyno_import_float (node, "gamma", 1.0507010221481323) };
+
+  return append_composed (import, node, &c);
+}
+
+/* x where x > 0, else alpha (exp (x / alpha) - 1) */
+gboolean
+dyno_import_celu (DynoImport *import, const DynoOnnxNode *node)
+{
+  double alpha = dyno_import_float (node, "alpha", 1);
+  const Composed c = {
+    .activation = DYNO_ACTIVATION_ELU, .parameter = 1, .inner = 1 / alpha, .factor = alpha
+  };
+
+  if (!(alpha > 0))
+    return dyno_import_refuse (import, node, "its alpha is %g, not above 0", alpha);
+  return append_composed (import, node, &c);
+}
+
+/* Dyno's is PyTorch's: alpha 1/6; ONNX's default is 0.2. */
 gboolean
 dyno_import_hard_sigmoid (DynoImport *import, const DynoOnnxNode *node)
 {
   double alpha = dyno_import_float (node, "alpha", 0.2),
          beta = dyno_import_float (node, "beta", 0.5);
 
-  if (fabs (alpha - 1.0 / 6) > 1e-6 || beta != 0.5)
-    return dyno_import_refuse (import, node,
-                               "its slope is %g and its middle %g; Dyno has 1/6 and "
-                               "0.5, PyTorch's",
-                               alpha, beta);
-  return append (import, node, DYNO_ACTIVATION_HARD_SIGMOID, 0);
+  if (fabs (alpha - 1.0 / 6) < 1e-6 && beta == 0.5)
+    return append (import, node, DYNO_ACTIVATION_HARD_SIGMOID, 0);
+  const Composed c = { .activation = DYNO_ACTIVATION_HARD_SIGMOID,
+                       .inner = 6 * alpha,
+                       .shift = 6 * (beta - 0.5),
+                       .factor = 1 };
+  return append_composed (import, node, &c);
 }
 
 /* The bound of a Clip, an input or, until opset 10, an attribute. */
@@ -82,9 +137,30 @@ get_bound (DynoImport *import, const DynoOnnxNode *node, guint i, const char *na
   return value ? (double) NAN : dyno_import_float (node, name, otherwise);
 }
 
+/* x + max (bound - x, 0), or, of an upper bound, x - max (x - bound, 0): values inside are x to the
+ * bit, also where the bound is far away. */
+static DynoTensor *
+append_bound (DynoGraph *graph, DynoTensor *x, double bound, gboolean is_upper, const char *name)
+{
+  const char *end = is_upper ? ".high" : ".low";
+  g_autofree char *past_name = g_strconcat (name, end, ".past", NULL),
+                  *relu_name = g_strconcat (name, end, ".relu", NULL),
+                  *minus_name = g_strconcat (name, end, ".minus", NULL),
+                  *sum_name = g_strconcat (name, end, NULL);
+  DynoTensor *past =
+      dyno_affine (graph, x, is_upper ? 1 : -1, is_upper ? -bound : bound, past_name);
+  DynoTensor *excess = dyno_relu (graph, past, relu_name);
+
+  if (is_upper)
+    excess = dyno_affine (graph, excess, -1, 0, minus_name);
+  return excess ? dyno_add (graph, x, excess, sum_name) : NULL;
+}
+
 gboolean
 dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
 {
+  const char *name = dyno_import_shown_name (node);
+  DynoImportValue *x;
   double low = get_bound (import, node, 1, "min", (double) -INFINITY),
          high = get_bound (import, node, 2, "max", (double) INFINITY);
   const DynoImportValue *x = dyno_import_input (import, node, 0);
@@ -97,8 +173,20 @@ dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
     return append (import, node, DYNO_ACTIVATION_RELU, 0);
   if (low < -1e30 && high > 1e30)
     return dyno_import_pass (import, node, 0);
-  return dyno_import_refuse (
-      import, node, "it clips to %g and %g; Dyno has ReLU (from 0) and ReLU6 (0 to 6)", low, high);
+  if (!(low < high))
+    return dyno_import_refuse (
+        import, node, "it clips to %g and %g%s", low, high,
+        isnan (low) || isnan (high) ? ": its bounds are not known before the network runs" : "");
+  if (low == 0)
+    return append_composed (
+        import, node,
+        &(Composed){ .activation = DYNO_ACTIVATION_RELU6, .inner = 6 / high, .factor = high / 6 });
+  if (!(x = dyno_import_tensor (import, node, 0)))
+    return FALSE;
+  DynoTensor *y =
+      low < -1e30 ? x->tensor : append_bound (import->graph, x->tensor, low, FALSE, name);
+  y = high > 1e30 ? y : append_bound (import->graph, y, high, TRUE, name);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
 }
 
 gboolean

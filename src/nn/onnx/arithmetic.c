@@ -127,6 +127,92 @@ dyno_import_add (DynoImport *import, const DynoOnnxNode *node)
       NULL);
 }
 
+/* All inputs one after the other, and for Mean their number. */
+gboolean
+dyno_import_sum (DynoImport *import, const DynoOnnxNode *node)
+{
+  gboolean mean = g_str_equal (node->op_type, "Mean");
+  DynoImportValue *first = dyno_import_tensor (import, node, 0), *value, *beside;
+  const char *name = dyno_import_shown_name (node);
+
+  if (!first)
+    return FALSE;
+  DynoTensor *sum = first->tensor;
+  for (guint i = 1; i < node->n_inputs; i++)
+    {
+      if (!(value = dyno_import_tensor (import, node, i)))
+        return FALSE;
+      if (!(beside = lay_beside (import, node, first, value)))
+        {
+          g_autofree char *one = dyno_view_print (&first->view),
+                          *two = dyno_view_print (&value->view);
+          return dyno_import_refuse (import, node, "it adds %s and %s, whose axes differ", one,
+                                     two);
+        }
+      g_autofree char *part = g_strdup_printf ("%s.%u", name, i);
+      sum = dyno_add (import->graph, sum, beside->tensor,
+                      mean || i + 1 < node->n_inputs ? part : name);
+    }
+  if (mean && node->n_inputs > 1)
+    sum = dyno_affine (import->graph, sum, 1.0 / node->n_inputs, 0, name);
+  return dyno_import_output (import, node, 0, sum, &first->view, NULL);
+}
+
+/* max (x, 0) + slope min (x, 0), where min (x, 0) is x - max (x, 0): so its slope at 0 is PyTorch's,
+ * that of the left side. */
+static DynoTensor *
+append_prelu (DynoGraph *graph, DynoTensor *x, const char *name)
+{
+  g_autofree char *positive_name = g_strconcat (name, ".positive", NULL),
+                  *minus_name = g_strconcat (name, ".minus", NULL),
+                  *negative_name = g_strconcat (name, ".negative", NULL),
+                  *scaled_name = g_strconcat (name, ".scaled", NULL);
+  DynoTensor *positive = dyno_relu (graph, x, positive_name);
+  DynoTensor *minus = dyno_affine (graph, positive, -1, 0, minus_name);
+  DynoTensor *negative = minus ? dyno_add (graph, x, minus, negative_name) : NULL;
+  DynoTensor *scaled = dyno_scale_channels (graph, negative, scaled_name, DYNO_INIT_QUARTER);
+
+  return scaled ? dyno_add (graph, positive, scaled, name) : NULL;
+}
+
+/* A slope for each channel, which is trained; or one for all, which is that of the file. */
+gboolean
+dyno_import_prelu (DynoImport *import, const DynoOnnxNode *node)
+{
+  DynoImportValue *x = dyno_import_tensor (import, node, 0);
+  const DynoImportValue *slope = dyno_import_input (import, node, 1);
+  const char *name = dyno_import_shown_name (node);
+  guint32 dims[DYNO_VIEW_MAX_DIMS];
+  guint first = import->graph->parameters->len;
+  double number;
+
+  if (!x)
+    return FALSE;
+  if (slope && slope->constant && dyno_constant_is_uniform (slope->constant, &number)
+      && (!slope->parameter || slope->constant->count == 1))
+    {
+      dyno_import_note (import, "%s: its slope, %g for all channels, is not trained", name, number);
+      return dyno_import_output (import, node, 0,
+                                 dyno_activation_with_parameter (import->graph, x->tensor,
+                                                                 DYNO_ACTIVATION_LEAKY_RELU, number,
+                                                                 name),
+                                 &x->view, NULL);
+    }
+  if (!slope || !slope->parameter || slope->n_dims > G_N_ELEMENTS (dims))
+    return dyno_import_refuse (import, node, "its slopes are no parameter of the file");
+  if (!dyno_import_parameter (import, node, 1, slope->n_dims, dims))
+    return FALSE;
+  guint axis = find_axis (x, slope);
+  x = axis < x->view.n_dims ? dyno_import_with_channels (import, node, x, axis) : NULL;
+  if (!x)
+    return dyno_import_refuse (import, node, "its slopes “%s” are not one value a channel",
+                               slope->parameter->name);
+  DynoTensor *y = append_prelu (import->graph, x->tensor, name);
+  if (y)
+    dyno_import_name_parameter (import, node, first, 1);
+  return dyno_import_output (import, node, 0, y, &x->view, NULL);
+}
+
 /* TRUE: factors has one value for each sample and channel of x (N, C, H, W). */
 static gboolean
 is_gate (const DynoImportValue *x, const DynoImportValue *factors)

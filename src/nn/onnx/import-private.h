@@ -261,6 +261,9 @@ gboolean dyno_import_leaky_relu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_elu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_gelu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_hard_sigmoid (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_selu (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_celu (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_prelu (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_clip (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node);
@@ -270,6 +273,7 @@ gboolean dyno_import_average_pool (DynoImport *import, const DynoOnnxNode *node)
 gboolean dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_reduce (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_add (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_sum (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_sub (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_mul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_div (DynoImport *import, const DynoOnnxNode *node);
