@@ -15,7 +15,7 @@ static const Case cases[] = { { 2, 1, 1, 1, 8 },  { 2, 1, 7, 3, 32 },   { 1, 8, 
 
 /* Ways to run a case. */
 typedef struct {
-  gboolean amp, accumulate, as_card;
+  gboolean amp, accumulate, as_card, by_row;
   double scale;  /* of q, k and v; 0 reads as 1 */
   double factor; /* of the scores; 0: the op's own */
   const DynoDeviceParams *device;
@@ -25,14 +25,16 @@ typedef struct {
 static void
 check (const Case *c, Options o)
 {
-  const ReferenceAttention s = { c->n, c->h * c->w, c->heads, c->d, o.valid, o.factor };
+  const ReferenceAttention s = {
+    o.by_row ? c->n * c->h : c->n, o.by_row ? c->w : c->h * c->w, c->heads, c->d, o.valid, o.factor
+  };
   gsize ny = (gsize) s.n * s.t * s.heads * s.d, nx = 3 * ny;
   g_autoptr (Harness) h = harness_new (&(HarnessParams){
       .amp = o.amp, .training = TRUE, .batch = c->n, .as_card = o.as_card, .device = o.device });
   g_autofree double *x = harness_random (1, nx, o.scale > 0 ? o.scale : 1),
                     *dy = harness_random (2, ny, 1), *start = harness_random (3, nx, 1),
                     *want = g_new (double, ny), *dx = g_new0 (double, nx), *lengths = NULL;
-  DynoAttentionParams params = { .heads = c->heads, .scale = o.factor };
+  DynoAttentionParams params = { .heads = c->heads, .scale = o.factor, .by_row = o.by_row };
   DynoTensor *tx = harness_input (h, "qkv", c->n, c->h, c->w, 3 * c->heads * c->d, x);
   if (o.valid)
     {
@@ -106,6 +108,18 @@ test_scale (void)
 {
   for (guint amp = 0; amp < 2; amp++)
     check (&cases[1], (Options){ .amp = amp, .factor = 0.7 });
+}
+
+/* Rows by themselves: of less than a block, of one and a bit, and of one token. */
+static void
+test_rows (void)
+{
+  static const Case rows[] = { { 2, 3, 7, 2, 16 }, { 1, 5, 40, 1, 32 }, { 2, 4, 1, 1, 8 } };
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    for (guint amp = 0; amp < 2; amp++)
+      check (&rows[i], (Options){ .amp = amp, .by_row = TRUE });
+  check (&rows[0], (Options){ .accumulate = TRUE, .by_row = TRUE, .factor = 0.7 });
+  check (&rows[1], (Options){ .amp = TRUE, .accumulate = TRUE, .by_row = TRUE, .as_card = TRUE });
 }
 
 static void
@@ -183,17 +197,51 @@ test_costs (void)
   g_assert_cmpuint (bytes[1], ==, 2 * bytes[0]);
 }
 
+/* The work that the op and its dispatches count, forward and backward, and the values of the sums.
+ * Eight rows of 25 tokens. */
+static void
+test_costs_of_rows (void)
+{
+  const guint64 all = 4 * 32 * (guint64) 200 * 200;
+  g_autofree double *x = g_new0 (double, 200 * 96), *dy = g_new0 (double, 200 * 32);
+  for (guint by_row = 0; by_row < 2; by_row++)
+    {
+      g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE });
+      g_autoptr (GError) error = NULL;
+      guint64 work = 0, dispatched = 0;
+      DynoTensor *y =
+          dyno_attention (harness_graph (h), harness_input (h, "x", 1, 8, 25, 96, x), "y",
+                          &(DynoAttentionParams){ .heads = 2, .by_row = by_row != 0 });
+      g_assert_cmpuint (y->producer->outputs[1]->size_bytes, ==, 200 * 2 * 4);
+      harness_set_gradient (h, y, dy);
+      harness_run (h);
+      GPtrArray *nodes = dyno_graph_get_nodes (harness_graph (h));
+      for (guint i = 0; i < nodes->len; i++)
+        {
+          const DynoNode *node = g_ptr_array_index (nodes, i);
+          work += g_str_has_prefix (node->op->name, "attention") ? node->op->flops (node) : 0;
+        }
+      g_autoptr (DynoLowering) lowering =
+          dyno_lowering_new (harness_graph (h), harness_info (h), NULL, &error);
+      g_assert_no_error (error);
+      GPtrArray *dispatches = dyno_lowering_get_dispatches (lowering);
+      for (guint i = 0; i < dispatches->len; i++)
+        dispatched += ((const DynoDispatch *) g_ptr_array_index (dispatches, i))->flops;
+      g_assert_cmpuint (work, ==, 3 * all / (by_row ? 8 : 1));
+      g_assert_cmpuint (dispatched, ==, 3 * all / (by_row ? 8 : 1));
+    }
+}
+
 static void
 test_shapes (void)
 {
   static const struct {
     guint32 heads, c, n_lengths;
+    gboolean by_row;
     const char *word;
-  } bad[] = { { 0, 48, 0, "not q, k and v" },
-              { 3, 48, 0, "not q, k and v" },
-              { 1, 36, 0, "heads of 12" },
-              { 1, 408, 0, "heads of 136" },
-              { 2, 48, 3, "lengths" } };
+  } bad[] = { { 0, 48, 0, FALSE, "not q, k and v" }, { 3, 48, 0, FALSE, "not q, k and v" },
+              { 1, 36, 0, FALSE, "heads of 12" },    { 1, 408, 0, FALSE, "heads of 136" },
+              { 2, 48, 3, FALSE, "lengths" },        { 2, 48, 1, TRUE, "each row" } };
   const double values[1000] = { 0 };
   for (guint i = 0; i < G_N_ELEMENTS (bad); i++)
     {
@@ -204,7 +252,9 @@ test_shapes (void)
                                              : NULL;
       DynoTensor *x = harness_input (h, "x", 1, 1, 2, bad[i].c, values);
       g_assert_null (dyno_attention (harness_graph (h), x, "y",
-                                     &(DynoAttentionParams){ bad[i].heads, { lengths, 0 } }));
+                                     &(DynoAttentionParams){ .heads = bad[i].heads,
+                                                             .sequence = { lengths, 0 },
+                                                             .by_row = bad[i].by_row }));
       g_assert_false (dyno_graph_check (harness_graph (h), &error));
       g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
       g_assert_nonnull (strstr (error->message, bad[i].word));
@@ -243,11 +293,13 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/attention/gradients-accumulate", test_accumulates);
   g_test_add_func ("/nn/attention/large-scores", test_large_scores);
   g_test_add_func ("/nn/attention/scale-of-the-scores", test_scale);
+  g_test_add_func ("/nn/attention/rows-by-themselves", test_rows);
   g_test_add_func ("/nn/attention/a-thousand-tokens", test_long);
   g_test_add_func ("/nn/attention/every-size-of-blocks", test_blocks);
   g_test_add_func ("/nn/attention/keys-by-lengths", test_lengths);
   g_test_add_func ("/nn/attention/evaluates", test_evaluates);
   g_test_add_func ("/nn/attention/costs", test_costs);
+  g_test_add_func ("/nn/attention/costs-of-rows", test_costs_of_rows);
   g_test_add_func ("/nn/attention/bad-shapes-are-errors", test_shapes);
   g_test_add_func ("/nn/attention/too-many-tokens-for-a-cpu", test_too_many_tokens);
   return g_test_run ();

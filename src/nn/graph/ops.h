@@ -220,12 +220,14 @@ typedef struct {
   guint32 heads;
   DynoSequence sequence; /* tokens that count as keys; lengths take h = 1 */
   double scale;          /* of the scores; 0: 1 / sqrt (D) */
+  gboolean by_row;       /* tokens attend to those of their row h only; without lengths */
 } DynoAttentionParams;
 
 /* Softmax attention without dropout over T = H * W tokens: (N, H, W, 3 C) -> (N, H, W, C), C =
  * heads * D, D a multiple of 8 up to 128.  A token's values are q, k and v, each [head][D], as one
- * linear layer makes them (timm's qkv, PyTorch's in_proj); scores are q . k * scale.  Memory
- * grows with T, work with its square.  Tokens that do not count are no keys; their own rows of the
+ * linear layer makes them (timm's qkv, PyTorch's in_proj); scores are q . k * scale.  By row it is
+ * the attention of (N * H, 1, W, 3 C): H are groups of T = W tokens, such as windows.  Memory grows
+ * with the tokens, work with T of each.  Tokens that do not count are no keys; their own rows of the
  * output hold what they see, as PyTorch's with key_padding_mask.  Errors: SHAPE; at lowering
  * UNSUPPORTED, where a CPU runs so many tokens. */
 DynoTensor *dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,

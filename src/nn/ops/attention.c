@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* attention: of each head of each sample, over its T = H * W tokens; qkv (N, H, W, 3 C), where a
- * token's values are q, k, v, each [head][value], C = heads * D:
+/* attention: of each head of each sample, over its T = H * W tokens, or of each of its H rows, over
+ * the T = W tokens of the row; qkv (N, H, W, 3 C), where a token's values are q, k, v, each
+ * [head][value], C = heads * D:
  *     y[t] = sum over u of p[t][u] v[u],   p[t][u] = exp (s[t][u]) / sum over u of exp (s[t][u]),
  *     s[t][u] = q[t] . k[u] * scale, which is 1 / sqrt (D) unless a network has another
  * u runs over the keys that count (DynoSequence in ops.h).  Scores and probabilities are never in
  * memory: the backward pass computes them again from q, k and the sums of exponentials.
  *
  * Roles.  attention: inputs qkv, the lengths (N int32, or NULL); outputs y (N, H, W, C) and, in
- * training, sums (N, heads, T) fp32: the base-2 logarithm of each row's sum of exponentials.
+ * training, sums (N, heads, T), of rows (N, H, heads, T), fp32: the base-2 logarithm of each query's
+ * sum of exponentials.
  *         attention_backward: inputs qkv, the lengths, y, dy, sums; output dqkv, in two passes: one
  * has the gradients of queries, the other those of keys and values, so that each value has one
  * writer and sums are in a fixed order.
@@ -26,6 +28,7 @@
 typedef struct {
   guint32 heads, stride;
   double scale; /* of the scores; 0: 1 / sqrt (D) */
+  gboolean by_row;
 } Attention;
 
 typedef struct {
@@ -38,6 +41,29 @@ enum { FORWARD_Y, FORWARD_SUMS, FORWARD_N_OUTPUTS };
 enum { BACKWARD_QKV, BACKWARD_LENGTHS, BACKWARD_Y, BACKWARD_DY, BACKWARD_SUMS, BACKWARD_N_INPUTS };
 
 typedef enum { PASS_FORWARD, PASS_QUERIES, PASS_KEYS } Pass;
+
+/* Tokens that attend to each other, and how often there are so many.  Rows are as good as samples:
+ * they lie one after the other. */
+static guint32
+count_tokens (const DynoTensor *qkv, const Attention *of)
+{
+  return of->by_row ? qkv->w : qkv->h * qkv->w;
+}
+
+static guint32
+count_groups (const DynoTensor *qkv, const Attention *of)
+{
+  return of->by_row ? qkv->n * qkv->h : qkv->n;
+}
+
+/* Two products of the forward pass, four of the backward pass; those that are computed again do not
+ * count. */
+static guint64
+count_flops (const DynoTensor *qkv, const Attention *of)
+{
+  guint64 t = count_tokens (qkv, of);
+  return 4 * t * t * count_groups (qkv, of) * (qkv->c / 3);
+}
 
 /* Invocations along the others and along a workgroup's own rows, and own rows of an invocation.
  * Four others belong to each invocation. */
@@ -99,11 +125,11 @@ add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, const Attention
   static const char *const names[] = { "forward", "queries", "keys" };
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   const DynoTensor *qkv = node->inputs[FORWARD_QKV];
-  guint32 t = qkv->h * qkv->w, heads = of->heads, head_dim = qkv->c / 3 / heads;
+  guint32 t = count_tokens (qkv, of), heads = of->heads, head_dim = qkv->c / 3 / heads;
   double scale = of->scale > 0 ? of->scale / G_LN2 : 1 / (G_LN2 * sqrt (head_dim));
   Shape s = find_shape (info, pass, t, head_dim, qkv->dtype);
   guint32 own = s.y * s.rows;
-  guint64 items = (guint64) qkv->n * heads * ((t + own - 1) / own),
+  guint64 items = (guint64) count_groups (qkv, of) * heads * ((t + own - 1) / own),
           groups = MIN (items, MAX (info->max_groups_x, 1));
   DynoKernelSpec spec = { .shader = pass == PASS_FORWARD ? "attention/attention_forward.comp"
                                                          : "attention/attention_backward.comp",
@@ -131,7 +157,7 @@ add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, const Attention
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, names[pass], &spec, (guint32) groups,
                               (guint32) ((items + groups - 1) / groups), 1);
-  dispatch->flops = 4 * (guint64) qkv->n * t * t * (qkv->c / 3);
+  dispatch->flops = count_flops (qkv, of);
   return dispatch;
 }
 
@@ -181,26 +207,18 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   lower_pass (lowering, node, PASS_KEYS, deltas);
 }
 
-/* Two products of the forward pass, four of the backward pass; those that are computed again do not
- * count. */
-static guint64
-count_forward (const DynoNode *node)
-{
-  const DynoTensor *qkv = node->inputs[FORWARD_QKV];
-  guint64 t = (guint64) qkv->h * qkv->w;
-  return 4 * qkv->n * t * t * (qkv->c / 3);
-}
-
 static guint64
 count_backward (const DynoNode *node)
 {
-  return 2 * count_forward (node);
+  const AttentionBackward *attributes = node->attributes;
+  return 2 * count_flops (node->inputs[BACKWARD_QKV], &attributes->forward);
 }
 
 static const DynoAttribute backward_attributes[] = {
   DYNO_ATTRIBUTE (AttentionBackward, forward.heads),
   DYNO_ATTRIBUTE (AttentionBackward, forward.stride),
-  DYNO_ATTRIBUTE (AttentionBackward, forward.scale), DYNO_ATTRIBUTE (AttentionBackward, accumulate)
+  DYNO_ATTRIBUTE (AttentionBackward, forward.scale),
+  DYNO_ATTRIBUTE (AttentionBackward, forward.by_row), DYNO_ATTRIBUTE (AttentionBackward, accumulate)
 };
 
 static const DynoOpClass backward_class = { .name = "attention_backward",
@@ -247,7 +265,14 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
 
 static const DynoAttribute attention_attributes[] = { DYNO_ATTRIBUTE (Attention, heads),
                                                       DYNO_ATTRIBUTE (Attention, stride),
-                                                      DYNO_ATTRIBUTE (Attention, scale) };
+                                                      DYNO_ATTRIBUTE (Attention, scale),
+                                                      DYNO_ATTRIBUTE (Attention, by_row) };
+
+static guint64
+count_forward (const DynoNode *node)
+{
+  return count_flops (node->inputs[FORWARD_QKV], node->attributes);
+}
 
 static const DynoOpClass attention_class = { .name = "attention",
                                              .traits = { .reads_own_output = TRUE,
@@ -275,6 +300,9 @@ check (DynoGraph *graph, const DynoTensor *qkv, const char *name, const DynoAtte
                      "%s: %u x %u heads of %" G_GUINT64_FORMAT
                      " tokens are too many; lower the batch",
                      name, qkv->n, heads, t);
+  else if (params->by_row && params->sequence.lengths)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "%s: lengths are of samples, and each row attends to itself", name);
   else
     return !params->sequence.lengths || dyno_sequence_check (graph, name, qkv, &params->sequence);
   return FALSE;
@@ -288,8 +316,9 @@ dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
     return NULL;
   const Attention attributes = { .heads = params->heads,
                                  .stride = MAX (params->sequence.stride, 1),
-                                 .scale = params->scale };
-  guint32 t = qkv->h * qkv->w;
+                                 .scale = params->scale,
+                                 .by_row = params->by_row };
+  guint32 t = count_tokens (qkv, &attributes);
   g_autofree char *sums_name = g_strconcat (name, ".sums", NULL);
   DynoTensor *outputs[FORWARD_N_OUTPUTS] = { NULL };
   outputs[FORWARD_Y] = dyno_graph_activation (graph, name, qkv->n, qkv->h, qkv->w, qkv->c / 3);
@@ -297,8 +326,9 @@ dyno_attention (DynoGraph *graph, DynoTensor *qkv, const char *name,
     return NULL;
   if (dyno_graph_get_params (graph)->training)
     {
-      outputs[FORWARD_SUMS] = dyno_graph_tensor (graph, sums_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA,
-                                                 qkv->n, 1, params->heads, t, t);
+      outputs[FORWARD_SUMS] =
+          dyno_graph_tensor (graph, sums_name, DYNO_DTYPE_F32, DYNO_SPACE_ARENA, qkv->n,
+                             params->by_row ? qkv->h : 1, params->heads, t, t);
       if (!outputs[FORWARD_SUMS])
         return NULL;
     }
