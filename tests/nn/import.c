@@ -499,8 +499,9 @@ static const Shape two_patches = {
   ";Div - sa,div sb;Softmax - sb sc axis=3;MatMul attn sc,vc sd;Transpose - sd se perm=0,2,1,3;" \
   "i whole 2,16,16;Reshape - se,whole h"
 
-static double
-find_scale (const char *text)
+/* "16x1 heads=2 scale=0.25": the image and the attributes of the only attention. */
+static char *
+describe_attention (const char *text)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoGraph) graph = build (text, two_patches, &error);
@@ -510,15 +511,24 @@ find_scale (const char *text)
   for (guint i = 0; i < nodes->len; i++)
     {
       const DynoNode *node = g_ptr_array_index (nodes, i);
-      double scale = -1, heads = 0;
+      double scale = -1, heads = 0, by_row = 0;
       if (!g_str_equal (node->op->name, "attention"))
         continue;
       g_assert_true (dyno_node_get_attribute (node, "heads", &heads));
-      g_assert_cmpfloat (heads, ==, 2);
       g_assert_true (dyno_node_get_attribute (node, "scale", &scale));
-      return scale;
+      g_assert_true (dyno_node_get_attribute (node, "by_row", &by_row));
+      return g_strdup_printf ("%ux%u heads=%g scale=%g%s", node->outputs[0]->h, node->outputs[0]->w,
+                              heads, scale, by_row != 0 ? " by row" : "");
     }
   g_assert_not_reached ();
+}
+
+static void
+assert_attention (const char *text, const char *wanted)
+{
+  g_autofree char *made = describe_attention (text);
+
+  g_assert_cmpstr (made, ==, wanted);
 }
 
 static void
@@ -534,9 +544,84 @@ test_attention (void)
                  PATCH_PARAMETERS
                  "q.weight[16,16] k.weight[16,16] v.weight[16,16] " HEAD_PARAMETERS);
   /* 1 / sqrt (8), by whichever factors, is the op's own. */
-  g_assert_cmpfloat (find_scale (PATCHES (IN_PROJ OUT_PROJ)), ==, 0);
-  g_assert_cmpfloat (find_scale (PATCHES (THREE ("2.828427"))), ==, 0);
-  g_assert_cmpfloat (find_scale (PATCHES (THREE ("4"))), ==, 0.25);
+  assert_attention (PATCHES (IN_PROJ OUT_PROJ), "4x4 heads=2 scale=0");
+  assert_attention (PATCHES (THREE ("2.828427")), "4x4 heads=2 scale=0");
+  assert_attention (PATCHES (THREE ("4")), "4x4 heads=2 scale=0.25");
+}
+
+/* One layer, of which a Reshape, a Transpose and another Reshape make three parts; the attention, of
+ * turned keys; and what makes se of its output, which becomes (2, 16, 16) again. */
+#define GROUPS(shape, perm, flat, turn, back)                                                     \
+  "w m.weight 48,16;Transpose - m.weight mt perm=1,0;MatMul m t,mt u;i split " shape              \
+  ";Reshape - u,split us;Transpose - us up perm=" perm ";i flat1 " flat ";Reshape - up,flat1 ut;" \
+  "i k0 0;i k1 1;i k2 2;Gather - ut,k0 q;Gather - ut,k1 k;Gather - ut,k2 v;Transpose - k kt "     \
+  "perm=" turn ";MatMul - q,kt sa;Softmax - sa sc axis=-1;MatMul attn sc,v sd;" back              \
+  ";i whole 2,16,16;Reshape - se,whole h"
+/* The layers of queries, keys and values apart; the keys turned, by the nodes `keys`. */
+#define APART(queries, keys, values, back)                                                    \
+  "w m 16,16;MatMul ql t,m qa;w n 16,16;w o 16,16;MatMul vl t,o va;i heads 2,16,2,8;" queries \
+  ";" keys ";" values ";MatMul - q,k sa;Softmax - sa sc axis=-1;MatMul attn sc,v sd;" back    \
+  ";i whole 2,16,16;Reshape - se,whole h"
+
+static void
+test_groups (void)
+{
+  static const struct {
+    const char *text, *ops, *attention;
+  } rows[] = {
+    /* rows of the image, which lie as the op has them */
+    { PATCHES (GROUPS ("2,4,4,3,2,8", "3,0,1,4,2,5", "3,2,4,2,4,8", "0,1,2,4,3",
+                       "Transpose - sd se perm=0,1,3,2,4")),
+      "linear attention ", "4x4 heads=2 scale=1 by row" },
+    /* in one axis with the samples */
+    { PATCHES (GROUPS ("8,4,3,2,8", "2,0,3,1,4", "3,8,2,4,8", "0,1,3,2",
+                       "Transpose - sd se perm=0,2,1,3")),
+      "linear attention ", "4x4 heads=2 scale=1 by row" },
+    /* in two axes, the inner one first */
+    { PATCHES (GROUPS ("2,2,2,4,3,2,8", "4,0,2,1,5,3,6", "3,2,2,2,2,4,8", "0,1,2,3,5,4",
+                       "Transpose - sd se perm=0,2,1,4,3,5")),
+      "linear attention ", "4x4 heads=2 scale=1 by row" },
+    /* columns, and the samples behind them */
+    { PATCHES (GROUPS ("2,4,4,3,2,8", "3,2,0,4,1,5", "3,4,2,2,4,8", "0,1,2,4,3",
+                       "Transpose - sd se perm=1,3,0,2,4")),
+      "linear permute attention ", "4x4 heads=2 scale=1 by row" },
+    /* windows of 2 x 2 tokens, of 4 x 2 before the heads, and of one head */
+    { PATCHES (GROUPS ("2,2,2,2,2,3,2,8", "5,0,1,3,6,2,4,7", "3,8,2,4,8", "0,1,3,2",
+                       "i g 2,2,2,2,2,2,8;Reshape - sd,g sg;Transpose - sg se "
+                       "perm=0,1,4,2,5,3,6")),
+      "linear permute attention ", "4x4 heads=2 scale=1 by row" },
+    { PATCHES (GROUPS ("2,4,2,2,3,2,8", "4,2,0,5,1,3,6", "3,2,2,2,8,8", "0,1,2,4,3",
+                       "i g 2,2,2,4,2,8;Reshape - sd,g sg;Transpose - sg se perm=1,3,0,4,2,5")),
+      "linear permute attention ", "2x8 heads=2 scale=1 by row" },
+    { PATCHES (GROUPS ("2,2,2,2,2,3,16", "5,0,1,3,2,4,6", "3,8,4,16", "0,2,1",
+                       "i g 2,2,2,2,2,16;Reshape - sd,g sg;Transpose - sg se perm=0,1,3,2,4,5")),
+      "linear permute attention ", "4x4 heads=1 scale=1 by row" },
+    /* all pixels as rows of one: every token is a group */
+    { PATCHES (GROUPS ("32,1,3,2,8", "2,0,3,1,4", "3,32,2,1,8", "0,1,3,2",
+                       "Transpose - sd se perm=0,2,1,3")),
+      "linear permute attention ", "16x1 heads=2 scale=1 by row" },
+    /* keys of which the steps are channels are laid as the queries are */
+    { PATCHES (APART ("Reshape - qa,heads qb;Transpose - qb q perm=0,2,1,3",
+                      "MatMul kl b,n ka;i ks 2,2,8,16;Reshape - ka,ks k",
+                      "Reshape - va,heads vb;Transpose - vb v perm=0,2,1,3",
+                      "Transpose - sd se perm=0,2,1,3")),
+      "linear linear permute linear permute concat attention ", "4x4 heads=2 scale=1" },
+    /* channels that attend to each other, of which the tokens are the values */
+    { PATCHES (APART ("Reshape - qa,heads qb;Transpose - qb q perm=0,2,3,1",
+                      "MatMul kl t,n ka;Reshape - ka,heads kb;Transpose - kb k perm=0,2,1,3",
+                      "Reshape - va,heads vb;Transpose - vb v perm=0,2,3,1",
+                      "Transpose - sd se perm=0,3,1,2")),
+      "linear linear linear permute permute permute concat attention permute ",
+      "1x8 heads=2 scale=1" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autofree char *ops = g_strconcat (PATCH_OPS, rows[i].ops, "global_avg_pool linear", NULL);
+      g_test_message ("%s", rows[i].text);
+      assert_builds (rows[i].text, two_patches, ops, NULL);
+      assert_attention (rows[i].text, rows[i].attention);
+    }
 }
 
 static void
@@ -550,6 +635,17 @@ test_attention_refusals (void)
   g_auto (GStrv) softmax = g_strsplit (PATCHES (THREE ("4")), "axis=3", -1);
   g_autofree char *other = g_strjoinv ("axis=2", softmax);
   assert_refused (other, two_patches, "*MatMul “attn”: its softmax is not over the keys*");
+  /* Keys of other groups than the queries', and samples that attend to each other. */
+  assert_refused (
+      PATCHES (APART ("i qs 2,4,4,2,8;Reshape - qa,qs qb;Transpose - qb q perm=0,1,3,2,4",
+                      "MatMul kl t,n ka;Reshape - ka,qs kb;Transpose - kb k "
+                      "perm=0,1,3,4,2;i vs 2,8,2,2,8",
+                      "Reshape - va,vs vb;Transpose - vb v perm=0,1,3,2,4",
+                      "Transpose - sd se perm=0,1,3,2,4")),
+      two_patches, "*MatMul “attn”: it is an attention over (2, 4, 2, 4, 8), *");
+  assert_refused (PATCHES (GROUPS ("2,16,3,2,8", "2,1,3,0,4", "3,16,2,2,8", "0,1,3,2",
+                                   "Transpose - sd se perm=2,0,1,3")),
+                  two_patches, "*MatMul “attn”: it is an attention over (16, 2, 2, 8), *");
 }
 
 static void
@@ -1426,6 +1522,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);
   g_test_add_func ("/nn/import/attention", test_attention);
+  g_test_add_func ("/nn/import/attention-of-groups", test_groups);
   g_test_add_func ("/nn/import/attentions-that-are-refused", test_attention_refusals);
   g_test_add_func ("/nn/import/class-token", test_class_token);
   g_test_add_func ("/nn/import/positions", test_positions);

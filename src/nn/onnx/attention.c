@@ -3,59 +3,43 @@
 #include "graph-private.h"
 #include "import-private.h"
 #include <math.h>
+#include <string.h>
 
-/* Queries, keys or values: a view (samples and heads, steps, values of a head), or for keys with the
- * last two the other way round. */
+/* How queries lie: a view (samples, groups and heads, steps, values of a head). */
 typedef struct {
-  guint32 heads, dim;
-  gboolean has_batch;
-  char first; /* axis of the outermost part: N or C */
+  guint32 channels, dim; /* of all heads and of one */
+  gboolean lies; /* as the op has them: all tokens of a sample are steps, or those of a row */
+  gboolean by_row;
 } Heads;
 
-/* TRUE: the parts of an axis are all steps of the tensor, height before width. */
-static gboolean
-is_steps (const DynoImportValue *x, guint axis)
+/* The elements of an axis of the tensor that axes [from, to) of the view have. */
+static guint64
+count_of (const DynoView *view, guint from, guint to, char axis)
 {
-  const DynoView *view = &x->view;
-  guint at = axis > 0 ? view->end[axis - 1] : 0;
-  const struct {
-    char axis;
-    guint32 extent;
-  } wanted[] = { { 'H', x->tensor->h }, { 'W', x->tensor->w } };
+  guint64 count = 1;
 
-  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
-    if (wanted[i].extent > 1)
-      {
-        if (at == view->end[axis] || view->parts[at].axis != wanted[i].axis
-            || view->parts[at].extent != wanted[i].extent)
-          return FALSE;
-        at++;
-      }
-  return at == view->end[axis];
+  for (guint i = from > 0 ? view->end[from - 1] : 0; i < view->end[to - 1]; i++)
+    count *= view->parts[i].axis == axis ? view->parts[i].extent : 1;
+  return count;
 }
 
+/* FALSE: the values of a head are not neighbours among the channels, or the steps have some of
+ * these, or samples are elsewhere than before the steps. */
 static gboolean
-take_heads (const DynoImportValue *x, guint steps, guint dim, Heads *heads)
+take_heads (const DynoImportValue *q, Heads *heads)
 {
-  const DynoView *view = &x->view;
-  guint n = view->n_dims, at = dim > 0 ? view->end[dim - 1] : 0;
+  const DynoView *view = &q->view;
+  guint n = view->n_dims, at = view->end[n - 2];
 
-  if (view->end[dim] != at + 1 || view->parts[at].axis != 'C' || view->parts[at].stride != 1
-      || !is_steps (x, steps))
+  if (view->end[n - 1] != at + 1 || view->parts[at].axis != 'C' || view->parts[at].stride != 1
+      || count_of (view, n - 2, n - 1, 'C') != 1 || count_of (view, 0, n - 2, 'N') != view->batch)
     return FALSE;
-  *heads = (Heads){ .heads = 1, .dim = view->parts[at].extent };
-  for (guint i = 0; i < view->end[n - 3]; i++)
-    {
-      const DynoViewPart *part = &view->parts[i];
-      heads->first = heads->first ? heads->first : part->axis;
-      if (part->axis == 'N' && !heads->has_batch)
-        heads->has_batch = TRUE;
-      else if (part->axis == 'C' && heads->heads == 1 && part->stride == heads->dim)
-        heads->heads = part->extent;
-      else
-        return FALSE;
-    }
-  return heads->has_batch || view->batch == 1;
+  gboolean rows = count_of (view, 0, n - 2, 'H') > 1, columns = count_of (view, 0, n - 2, 'W') > 1;
+  *heads = (Heads){ .channels = (guint32) count_of (view, 0, n, 'C'),
+                    .dim = view->parts[at].extent,
+                    .lies = !columns && (!rows || count_of (view, n - 2, n - 1, 'H') == 1),
+                    .by_row = rows || columns };
+  return TRUE;
 }
 
 static gboolean
@@ -67,7 +51,7 @@ refuse_attention (DynoImport *import, const DynoOnnxNode *node, const DynoImport
 
   return dyno_import_refuse (import, node,
                              "it is an attention over %s, %s and %s; Dyno has one of as many "
-                             "queries as keys, (samples, heads, steps, values)",
+                             "queries as keys, (samples, groups, heads, steps, values)",
                              queries, keys, values);
 }
 
@@ -94,13 +78,41 @@ find_scale (DynoImport *import, const DynoOnnxNode *node, const DynoImportPatter
   return scale;
 }
 
+/* x with its elements where those of q lie; turned: its last two axes are the other way round.  NULL:
+ * it has other axes, or it cannot lie so. */
+static DynoImportValue *
+align (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x, const DynoImportValue *q,
+       const Heads *heads, gboolean turned)
+{
+  guint n = q->view.n_dims, perm[DYNO_VIEW_MAX_DIMS];
+  DynoView view = q->view;
+
+  for (guint i = 0; i < n; i++)
+    perm[i] = turned && i >= n - 2 ? 2 * n - 3 - i : i;
+  dyno_view_transpose (&view, perm);
+  view.begin = x->view.begin;
+  if (x->tensor->h == q->tensor->h && x->tensor->w == q->tensor->w
+      && dyno_view_equal (&x->view, &view))
+    return x;
+  if (!dyno_import_settle (import, x))
+    return NULL;
+  const DynoTensor shape = {
+    .n = x->tensor->n, .h = q->tensor->h, .w = q->tensor->w, .c = heads->channels
+  };
+  view.begin = 0;
+  return dyno_import_laid_out_as (import, node, x, &shape, &view);
+}
+
 /* Queries, keys and values of each step, one after the other, as the op has them. */
 static DynoTensor *
 join (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *q, DynoImportValue *k,
       DynoImportValue *v, guint32 channels)
 {
+  guint32 count;
+
   if (q->tensor == k->tensor && k->tensor == v->tensor && q->tensor->c == 3 * channels
-      && q->view.begin == 0 && k->view.begin == channels && v->view.begin == 2 * channels)
+      && q->view.begin == 0 && k->view.begin == channels && v->view.begin == 2 * channels
+      && dyno_view_is_run (&q->view, &count))
     return q->tensor;
   if (!dyno_import_settle (import, q) || !dyno_import_settle (import, k)
       || !dyno_import_settle (import, v))
@@ -108,6 +120,67 @@ join (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *q, DynoImpo
   g_autofree char *name = g_strconcat (dyno_import_shown_name (node), ".qkv", NULL);
   DynoTensor *parts[] = { q->tensor, k->tensor, v->tensor };
   return dyno_concat (import->graph, parts, G_N_ELEMENTS (parts), name);
+}
+
+/* Queries, keys and values with each group in a row; *view, that of the queries, becomes the one over
+ * the copy.  They are copied at once: an axis of three is put before the others.  NULL: they cannot
+ * lie so. */
+static DynoTensor *
+lay_groups (DynoImport *import, const DynoOnnxNode *node, DynoTensor *qkv, guint32 channels,
+            DynoView *view)
+{
+  guint n = view->n_dims, total = view->end[n - 1];
+  DynoImportValue whole = { .tensor = qkv, .node = node };
+
+  if (n == DYNO_VIEW_MAX_DIMS || total == G_N_ELEMENTS (view->parts))
+    return NULL;
+  whole.view = (DynoView){ .batch = view->batch, .n_dims = n + 1, .end = { 1 } };
+  whole.view.parts[0] = (DynoViewPart){ 'C', 3, channels };
+  memcpy (&whole.view.parts[1], view->parts, total * sizeof *view->parts);
+  for (guint i = 0; i < n; i++)
+    whole.view.end[i + 1] = view->end[i] + 1;
+  const DynoImportValue *moved = dyno_import_as_groups (import, node, &whole, n - 1, n);
+  if (!moved)
+    return NULL;
+  memcpy (view->parts, &moved->view.parts[1], total * sizeof *view->parts);
+  for (guint i = 0; i < n; i++)
+    view->end[i] = moved->view.end[i + 1] - 1;
+  return moved->tensor;
+}
+
+/* Appends the attention; FALSE: the three cannot lie as the op needs them. */
+static gboolean
+append_attention (DynoImport *import, const DynoOnnxNode *node, double scale, DynoImportValue *q,
+                  DynoImportValue *k, DynoImportValue *v)
+{
+  guint n = q->view.n_dims;
+  Heads heads;
+
+  if (n < 3 || k->view.n_dims != n || v->view.n_dims != n)
+    return FALSE;
+  if (!take_heads (q, &heads)
+      && (!dyno_import_settle (import, q)
+          || !(q = dyno_import_as_groups (import, node, q, n - 2, n - 1))
+          || !take_heads (q, &heads)))
+    return FALSE;
+  /* Exports have its root at queries and keys, rounded. */
+  if (fabs (scale * sqrt (heads.dim) - 1) < 1e-5)
+    scale = 0;
+  if (!(k = align (import, node, k, q, &heads, TRUE))
+      || !(v = align (import, node, v, q, &heads, FALSE)))
+    return FALSE;
+  DynoView view = q->view;
+  view.begin = 0;
+  DynoTensor *qkv = join (import, node, q, k, v, heads.channels);
+  if (qkv
+      && (qkv->c != 3 * heads.channels
+          || (!heads.lies && !(qkv = lay_groups (import, node, qkv, heads.channels, &view)))))
+    return FALSE;
+  DynoTensor *y = dyno_attention (import->graph, qkv, dyno_import_shown_name (node),
+                                  &(DynoAttentionParams){ .heads = heads.channels / heads.dim,
+                                                          .scale = scale,
+                                                          .by_row = heads.by_row });
+  return dyno_import_output (import, node, 0, y, &view, NULL);
 }
 
 /* MatMul (Softmax (MatMul (q, keys) * scale), values) */
@@ -118,35 +191,16 @@ dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
   DynoImportValue *k = dyno_import_find_value (import, pattern->keys),
                   *v = dyno_import_find_value (import, pattern->values);
   guint n = q->view.n_dims;
-  Heads queries, keys, values;
 
   if (!k || !k->tensor || !v || !v->tensor)
     return FALSE; /* which was refused */
-  if (n < 3 || k->view.n_dims != n || v->view.n_dims != n || !take_heads (q, n - 2, n - 1, &queries)
-      || !take_heads (k, n - 1, n - 2, &keys) || !take_heads (v, n - 2, n - 1, &values)
-      || queries.heads != keys.heads || queries.heads != values.heads || queries.dim != keys.dim
-      || queries.dim != values.dim || queries.first != keys.first || queries.first != values.first
-      || k->tensor->h != q->tensor->h || k->tensor->w != q->tensor->w
-      || v->tensor->h != q->tensor->h || v->tensor->w != q->tensor->w)
-    return refuse_attention (import, node, q, k, v);
   if (pattern->axis != -1 && pattern->axis != (gint64) n - 1)
     return dyno_import_refuse (import, node, "its softmax is not over the keys");
   double scale = find_scale (import, node, pattern);
   if (!(scale > 0))
     return FALSE;
-  /* Exports have its root at queries and keys, rounded. */
-  if (fabs (scale * sqrt (queries.dim) - 1) < 1e-5)
-    scale = 0;
-  const DynoView view = q->view;
-  DynoTensor *qkv = join (import, node, q, k, v, queries.heads * queries.dim);
-  if (qkv && qkv->c != 3 * queries.heads * queries.dim)
-    return refuse_attention (import, node, q, k, v);
-  DynoTensor *y = dyno_attention (import->graph, qkv, dyno_import_shown_name (node),
-                                  &(DynoAttentionParams){ .heads = queries.heads, .scale = scale });
-  if (!dyno_import_output (import, node, 0, y, &view, NULL))
-    return FALSE;
-  dyno_import_find_value (import, node->outputs[0])->view.begin = 0;
-  return TRUE;
+  return append_attention (import, node, scale, q, k, v)
+         || refuse_attention (import, node, q, k, v);
 }
 
 /* A parameter (1, count, C) of the op's. */

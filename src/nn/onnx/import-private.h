@@ -226,6 +226,10 @@ DynoImportValue *dyno_import_as_form (DynoImport *import, const DynoOnnxNode *no
 /* x with the axis as all of its channels */
 DynoImportValue *dyno_import_with_channels (DynoImport *import, const DynoOnnxNode *node,
                                             DynoImportValue *x, guint axis);
+/* x with the axis `steps` as the width and the axis `dim`, the last, as channels, those of a head: the
+ * channels of the other axes are the heads, and the rest of these axes is the height */
+DynoImportValue *dyno_import_as_groups (DynoImport *import, const DynoOnnxNode *node,
+                                        DynoImportValue *x, guint steps, guint dim);
 /* x with the view, which has the extents of its axes, over a tensor of that shape */
 DynoImportValue *dyno_import_laid_out_as (DynoImport *import, const DynoOnnxNode *node,
                                           DynoImportValue *x, const DynoTensor *shape,

@@ -311,6 +311,60 @@ dyno_import_with_channels (DynoImport *import, const DynoOnnxNode *node, DynoImp
   return lay_in_rows (x, axis, &to) ? move (import, node, x, &to) : NULL;
 }
 
+/* The axis that gets part i, of axis `axis`, where groups of steps are laid; 'N': the batch, which
+ * stays. */
+static char
+find_letter (const DynoView *view, guint axis, guint i, guint steps, guint dim)
+{
+  char letter = view->parts[i].axis;
+
+  return letter == 'N' ? 'N' : axis == steps ? 'W' : axis == dim || letter == 'C' ? 'C' : 'H';
+}
+
+/* The steps along the width; the values of `dim` as the channels, behind the parts of channels in
+ * other axes than the steps; the rest of these along the height.  All in the order of the view, in
+ * which the batch stays.  FALSE: a sample is too large. */
+static gboolean
+lay_in_groups (const DynoImportValue *x, guint steps, guint dim, Layout *to)
+{
+  const DynoView *view = &x->view;
+  guint32 *extents[] = { ['H'] = &to->h, ['W'] = &to->w, ['C'] = &to->c };
+  guint32 left[] = { ['H'] = 1, ['W'] = 1, ['C'] = 1 };
+
+  *to = (Layout){ .view = { .batch = view->batch, .n_dims = view->n_dims }, 1, 1, 1 };
+  if ((guint64) x->tensor->h * x->tensor->w * x->tensor->c > G_MAXINT32)
+    return FALSE;
+  for (guint axis = 0; axis < view->n_dims; axis++)
+    for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+      {
+        char letter = find_letter (view, axis, i, steps, dim);
+        if (letter != 'N')
+          left[(guint) letter] = *extents[(guint) letter] *= view->parts[i].extent;
+      }
+  for (guint axis = 0; axis < view->n_dims; axis++)
+    {
+      to->view.end[axis] = begin_of (&to->view, axis);
+      for (guint i = begin_of (view, axis); i < view->end[axis]; i++)
+        {
+          char letter = find_letter (view, axis, i, steps, dim);
+          DynoViewPart part = view->parts[i];
+          if (letter != 'N')
+            part = (DynoViewPart){ letter, part.extent, left[(guint) letter] /= part.extent };
+          add_part (&to->view, axis, part);
+        }
+    }
+  return TRUE;
+}
+
+DynoImportValue *
+dyno_import_as_groups (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
+                       guint steps, guint dim)
+{
+  Layout to;
+
+  return lay_in_groups (x, steps, dim, &to) ? move (import, node, x, &to) : NULL;
+}
+
 DynoImportValue *
 dyno_import_laid_out_as (DynoImport *import, const DynoOnnxNode *node, DynoImportValue *x,
                          const DynoTensor *shape, const DynoView *view)
