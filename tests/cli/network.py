@@ -70,6 +70,69 @@ COPIED_CONSTANTS = {name: ((len(values),), values) for name, values in {
     'image2': [0, 6, 8, 2]}.items()}
 
 
+# Attentions of groups of 8 x 8 tokens.
+def attend(name, q, k, v):
+    """Scores of queries and turned keys, over the values."""
+    return [(f'MatMul {name}.scores {q},{k} {name}.a', {}), (f'Mul {name}.scale {name}.a,factor {name}.b', {}),
+            (f'Softmax {name}.softmax {name}.b {name}.c', {'axis': -1}), (f'MatMul {name} {name}.c,{v} {name}.d', {})]
+
+
+def layer(name, x):
+    return [(f'MatMul {name}.m {x},{name}.weight {name}.w', {}), (f'Add {name}.n {name}.w,{name}.bias {name}.u', {})]
+
+
+def parts(name, split, perm):
+    return [(f'Reshape {name}.split {name}.u,{split} {name}.s', {}), (f'Transpose {name}.turn {name}.s {name}.t', {'perm': perm}),
+            *((f'Gather {name}.{part} {name}.t,{at} {name}.{part}', {'axis': 0}) for part, at in zip('qkv', ('at0', 'at1', 'at2')))]
+
+
+ATTENTIONS = [
+    ('Conv stem input,stem.weight a', {'kernel_shape': [3, 3], 'strides': [2, 2], 'pads': [1, 1, 1, 1], 'group': 1}),
+    ('Reshape flat a,channels b', {}), ('Transpose tokens b t0', {'perm': [0, 2, 1]}),
+    # rows, as they lie
+    *layer('row', 't0'), *parts('row', 'rows', [3, 0, 1, 4, 2, 5]), ('Transpose row.kt row.k row.kk', {'perm': [0, 1, 2, 4, 3]}),
+    *attend('row', 'row.q', 'row.kk', 'row.v'), ('Transpose row.back row.d row.e', {'perm': [0, 1, 3, 2, 4]}),
+    ('Reshape row.all row.e,steps row.f', {}), ('Add row.sum row.f,t0 t1', {}),
+    # windows of 4 x 2, in one axis with the samples
+    *layer('win', 't1'), *parts('win', 'windows', [5, 0, 1, 3, 6, 2, 4, 7]),
+    *((f'Reshape win.{part}{part} win.{part},grouped win.{part}{part}', {}) for part in 'qkv'),
+    ('Transpose win.kt win.kk win.kkk', {'perm': [0, 1, 3, 2]}), *attend('win', 'win.qq', 'win.kkk', 'win.vv'),
+    ('Transpose win.back win.d win.e', {'perm': [0, 2, 1, 3]}), ('Reshape win.grid win.e,grid win.f', {}),
+    ('Transpose win.image win.f win.g', {'perm': [0, 1, 3, 2, 4, 5]}), ('Reshape win.all win.g,steps win.h', {}),
+    ('Add win.sum win.h,t1 t2', {}),
+    # columns, of three layers
+    *(node for part in 'qkv' for node in (
+        *layer(f'col.{part}', 't2'), (f'Reshape col.{part}.split col.{part}.u,heads col.{part}.s', {}),
+        (f'Transpose col.{part}.turn col.{part}.s col.{part}', {'perm': [0, 3, 2, 4, 1] if part == 'k' else [0, 3, 2, 1, 4]}))),
+    *attend('col', 'col.q', 'col.k', 'col.v'), ('Transpose col.back col.d col.e', {'perm': [0, 3, 2, 1, 4]}),
+    ('Reshape col.all col.e,steps col.f', {}), ('Add col.sum col.f,t2 t3', {}),
+    # keys that a layer along the tokens makes, which lie otherwise than the queries
+    *layer('far', 't3'), ('Reshape far.split far.u,apart far.s', {}), ('Transpose far.turn far.s far.q', {'perm': [0, 2, 1, 3]}),
+    ('Transpose far.t t3 far.r', {'perm': [0, 2, 1]}), ('MatMul far.along far.r,along.weight far.v', {}),
+    ('Reshape far.kt far.v,keys far.k', {}), *attend('far', 'far.q', 'far.k', 'far.q'),
+    ('Transpose far.back far.d far.e', {'perm': [0, 2, 1, 3]}), ('Reshape far.all far.e,steps far.f', {}), ('Add far.sum far.f,t3 t4', {}),
+    # channels that attend to each other
+    *layer('cross', 't4'), ('Reshape cross.split cross.u,apart cross.s', {}),
+    ('Transpose cross.turn cross.s cross.q', {'perm': [0, 2, 3, 1]}), ('Transpose cross.kt cross.s cross.k', {'perm': [0, 2, 1, 3]}),
+    *attend('cross', 'cross.q', 'cross.k', 'cross.q'), ('Transpose cross.back cross.d cross.e', {'perm': [0, 3, 1, 2]}),
+    ('Reshape cross.all cross.e,steps cross.f', {}), ('Add cross.sum cross.f,t4 t5', {}),
+    ('Transpose last t5 t6', {'perm': [0, 2, 1]}), ('Reshape image t6,square t7', {}), ('Tanh act t7 t8', {}),
+    ('GlobalAveragePool pool t8 t9', {}), ('Flatten one t9 t10', {'axis': 1}),
+    ('Gemm head t10,head.weight,head.bias output', {'transB': 1})]
+ATTENTION_SHAPES = {
+    'stem.weight': (16, 3, 3, 3), 'along.weight': (64, 64), 'head.weight': (4, 16), 'head.bias': (4,),
+    **{f'{name}.weight': (16, n) for name, n in (('row', 48), ('win', 48), ('col.q', 16), ('col.k', 16), ('col.v', 16), ('far', 16),
+                                                 ('cross', 16))},
+    **{f'{name}.bias': (n,) for name, n in (('row', 48), ('win', 48), ('col.q', 16), ('col.k', 16), ('col.v', 16), ('far', 16),
+                                            ('cross', 16))}}
+ATTENTION_CONSTANTS = {
+    'factor': ((), [0.75]), 'at0': ((), [0]), 'at1': ((), [1]), 'at2': ((), [2]),
+    **{name: ((len(values),), values) for name, values in {
+        'channels': [0, 16, 64], 'rows': [0, 8, 8, 3, 2, 8], 'windows': [0, 2, 4, 4, 2, 3, 2, 8], 'grouped': [-1, 2, 8, 8],
+        'grid': [-1, 2, 4, 4, 2, 16], 'steps': [0, 64, 16], 'heads': [0, 8, 8, 2, 8], 'apart': [0, 64, 2, 8], 'keys': [0, 2, 8, 64],
+        'square': [0, 16, 8, 8]}.items()}}
+
+
 def random_values(shapes):
     draw = random.Random(3)
     return {name: (dims, [draw.uniform(0.2, 1) if len(dims) != 2 else draw.uniform(-1, 1) for _ in range(math.prod(dims))])
@@ -249,6 +312,24 @@ class Network(Case):
         for got, wanted in zip(self.save('same').run(pixels), Graph(file, self).run(pixels), strict=True):
             self.assertAlmostEqual(got, wanted, delta=1e-5)
         self.train('trained', '--model', 'copies.onnx', '--steps', '2')
+        self.check_saved('trained')
+
+    def test_attentions_of_groups(self):
+        """Whatever the groups are, and however queries, keys and values lie."""
+        draw = random.Random(7)
+        values = {name: (dims, [draw.uniform(-0.4, 0.4) for _ in values])
+                  for name, (dims, values) in random_values(ATTENTION_SHAPES).items()}
+        file = model_of(ATTENTIONS, {**values, **ATTENTION_CONSTANTS}, {'input': [3, 16, 16]}, {'output': [4]})
+        with open(self.path('groups.onnx'), 'wb') as out:
+            out.write(file)
+        layers = {one['name']: one for one in self.lines('model', 'groups.onnx', '--json')[0]['layers']}
+        flops = [layers[name]['flops'] for name in ('row', 'win', 'col', 'far', 'cross')]
+        self.assertEqual(flops, [4 * 64 * 8 * 16] * 3 + [4 * 64 * 64 * 16, 4 * 2 * 8 * 8 * 64])
+        self.train('same', '--model', 'groups.onnx', '--set', 'lr=0', '--steps', '1')
+        pixels = [draw.uniform(-1, 1) for _ in range(3 * 16 * 16)]
+        for got, wanted in zip(self.save('same').run(pixels), Graph(file, self).run(pixels), strict=True):
+            self.assertAlmostEqual(got, wanted, delta=1e-5)
+        self.train('trained', '--model', 'groups.onnx', '--steps', '2')
         self.check_saved('trained')
 
     def test_gelu_by_tanh_is_saved(self):

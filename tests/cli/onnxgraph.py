@@ -213,8 +213,11 @@ class Graph:
         return self.broadcast(a, b, lambda x, y: int(x < y))
 
     def Reshape(self, x, shape):
-        assert shape[1][0] == 0 and math.prod(shape[1][1:]) == len(x[1])
-        return (1, *shape[1][1:]), x[1]
+        first, rest = shape[1][0], shape[1][1:]
+        assert first in (0, -1) and len(x[1]) % math.prod(rest) == 0 # the batch is in no shape
+        first = len(x[1]) // math.prod(rest) if first else x[0][0]
+        assert first * math.prod(rest) == len(x[1])
+        return (first, *rest), x[1]
 
     def Unsqueeze(self, x, axes):
         shape = list(x[0])
@@ -283,11 +286,21 @@ class Graph:
         return (shape, values) if bias is None else self.Add((shape, values), bias)
 
     def MatMul(self, x, weight):
-        inputs, outputs = weight[0]
+        *outer, inputs, outputs = weight[0]
         assert x[0][-1] == inputs
+        if outer: # a matrix for each of the others
+            assert tuple(outer) == tuple(x[0][:-2])
+            sizes = [math.prod(one[0][-2:]) for one in (x, weight)]
+            parts = [[one[1][k * size:(k + 1) * size] for k in range(math.prod(outer))] for one, size in zip((x, weight), sizes)]
+            return ((*x[0][:-1], outputs), [value for a, b in zip(*parts)
+                                            for value in self.MatMul((x[0][-2:], a), (weight[0][-2:], b))[1]])
         columns = [weight[1][k::outputs] for k in range(outputs)]
         return ((*x[0][:-1], outputs),
                 [sum(map(float.__mul__, x[1][at:at + inputs], column)) for at in range(0, len(x[1]), inputs) for column in columns])
+
+    def Softmax(self, x, axis):
+        assert axis in (2 ** 64 - 1, len(x[0]) - 1) # -1 as it is read
+        return x[0], [value for at in range(0, len(x[1]), x[0][-1]) for value in softmax(x[1][at:at + x[0][-1]])]
 
     def LayerNormalization(self, x, weight, bias, epsilon):
         c, out = x[0][-1], []

@@ -195,6 +195,16 @@ test_models (void)
   "in x N,4,8,8;Transpose - x t perm=0,2,3,1;" body ";i mid 1,2;ReduceMean gap h,mid p keepdims" \
   "=0;w onnx::MatMul_9 4,3;MatMul /head p,onnx::MatMul_9 q;w bare 3;Add /bias bare,q y;out y N,3"
 
+/* Two heads of 8 channels, with the shape and the order of the axes that make queries, keys and values,
+ * their form, the order that turns keys, and that of the output. */
+#define ATTENTION(shape, perm, form, turn, back)                                                  \
+  TOKENS ("w m 4,48;MatMul p t,m u;i s " shape ";Reshape - u,s us;Transpose - us ut perm=" perm   \
+          ";i k0 0;i k1 1;i k2 2;Gather - ut,k0 qa;Gather - ut,k1 ka;Gather - ut,k2 va;i f " form \
+          ";Reshape - qa,f qb;Reshape - ka,f kb;Reshape - va,f vb;Transpose - kb kt perm=" turn   \
+          ";MatMul - qb,kt sa;f half 0.5;Mul - sa,half sb;Softmax - sb sc axis=-1;MatMul attn "   \
+          "sc,vb sd;Transpose - sd se perm=" back ";i l 0,8,8,16;Reshape - se,l sf;w n 16,4;"     \
+          "MatMul o sf,n h")
+
 static void
 assert_all_come_back (const char *const *texts, guint n, const DynoBatchField *field)
 {
@@ -307,6 +317,10 @@ test_last_axes (void)
     "i z 0,;i o 1,;Slice - n,z,o m;i c 1,4;Concat - m,c g axis=0;Expand - cls,g e;"
     "Concat k e,b d axis=1;i f 0;Gather q d,f h axis=1;w w 4,3;MatMul v h,w y;out y N,3",
     TOKENS ("i s 0,64,4;Reshape r t,s a;w pos 64,4;Add p pos,a b;i l 0,8,8,4;Reshape q b,l h"),
+    /* an attention of all tokens with a scale of its own, of each row, and of each window */
+    ATTENTION ("0,8,8,3,2,8", "3,0,4,1,2,5", "0,2,64,8", "0,1,3,2", "0,2,1,3"),
+    ATTENTION ("0,8,8,3,2,8", "3,0,1,4,2,5", "0,8,2,8,8", "0,1,2,4,3", "0,1,3,2,4"),
+    ATTENTION ("0,2,4,4,2,3,2,8", "5,0,1,3,6,2,4,7", "0,8,2,8,8", "0,1,2,4,3", "0,1,3,2,4"),
     /* tokens of a row, as of a ViT */
     "in x N,4,8,8;i s 0,4,64;Reshape r x,s a;Transpose t a b perm=0,2,1;w n.w 4;w n.b 4;"
     "LayerNormalization n b,n.w,n.b c;w m 4,3;MatMul q c,m d;i one 1;ReduceMean p d,one y "

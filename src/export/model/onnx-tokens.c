@@ -124,18 +124,21 @@ write_part (DynoOnnxWriter *o, const char *part, const char *parts, gint64 k)
   return output;
 }
 
-/* (N, H, W, 3 C) as queries, keys and values (3, N, heads, T, D). */
+/* (N, H, W, 3 C) as queries, keys and values (3, N, heads, T, D), or by row (3, N, H, heads, W, D). */
 static const char *
-write_heads (DynoOnnxWriter *o, const DynoNode *node, gint64 heads)
+write_heads (DynoOnnxWriter *o, const DynoNode *node, gint64 heads, gboolean by_row)
 {
   const DynoTensor *qkv = node->inputs[0];
-  const gint64 shape[] = { 0, (gint64) qkv->h * qkv->w, 3, heads, (gint64) qkv->c / 3 / heads },
-               perm[] = { 2, 0, 3, 1, 4 };
+  const gint64 d = (gint64) qkv->c / 3 / heads,
+               shape[] = { 0, (gint64) qkv->h * qkv->w, 3, heads, d }, perm[] = { 2, 0, 3, 1, 4 },
+               rows[] = { 0, (gint64) qkv->h, (gint64) qkv->w, 3, heads, d },
+               rows_perm[] = { 3, 0, 1, 4, 2, 5 };
   const char *x = dyno_onnx_value (o, qkv, DYNO_ONNX_LAST), *split = dyno_onnx_name (o, "split"),
              *output = dyno_onnx_name (o, "heads");
+  guint n = by_row ? G_N_ELEMENTS (rows) : G_N_ELEMENTS (shape);
 
-  dyno_onnx_reshape (o, x, shape, G_N_ELEMENTS (shape), split);
-  dyno_onnx_transpose (o, split, perm, G_N_ELEMENTS (perm), output);
+  dyno_onnx_reshape (o, x, by_row ? rows : shape, n, split);
+  dyno_onnx_transpose (o, split, by_row ? rows_perm : perm, n, output);
   return output;
 }
 
@@ -145,13 +148,15 @@ dyno_onnx_emit_attention (DynoOnnxWriter *o, const DynoNode *node)
   const DynoTensor *y = node->outputs[0];
   gint64 heads = dyno_onnx_attribute (o, node, "heads");
   double scale = dyno_onnx_number (o, node, "scale");
-  const gint64 turn[] = { 0, 1, 3, 2 }, back[] = { 0, 2, 1, 3 },
+  gboolean by_row = dyno_onnx_attribute (o, node, "by_row") != 0;
+  const gint64 turn[] = { 0, 1, 3, 2 }, back[] = { 0, 2, 1, 3 }, rows_turn[] = { 0, 1, 2, 4, 3 },
+               rows_back[] = { 0, 1, 3, 2, 4 },
                shape[] = { 0, (gint64) y->h, (gint64) y->w, (gint64) y->c };
 
   if (node->n_inputs > 1 && node->inputs[1])
     return dyno_onnx_refuse (
         o, "%s: an attention over sequences of differing length is not written", node->name);
-  const char *parts = write_heads (o, node, heads), *q = write_part (o, "q", parts, 0),
+  const char *parts = write_heads (o, node, heads, by_row), *q = write_part (o, "q", parts, 0),
              *k = write_part (o, "k", parts, 1), *v = write_part (o, "v", parts, 2),
              *factor = dyno_onnx_name (o, "scale"), *scaled = dyno_onnx_name (o, "scaled"),
              *turned = dyno_onnx_name (o, "turned"), *scores = dyno_onnx_name (o, "scores"),
@@ -159,11 +164,12 @@ dyno_onnx_emit_attention (DynoOnnxWriter *o, const DynoNode *node)
              *output = dyno_onnx_name (o, "out");
   dyno_onnx_number_of (o, factor, scale > 0 ? scale : sqrt ((double) heads / y->c));
   dyno_onnx_plain (o, "Mul", scaled, q, factor, scaled);
-  dyno_onnx_transpose (o, k, turn, G_N_ELEMENTS (turn), turned);
+  guint n = by_row ? G_N_ELEMENTS (rows_turn) : G_N_ELEMENTS (turn);
+  dyno_onnx_transpose (o, k, by_row ? rows_turn : turn, n, turned);
   dyno_onnx_plain (o, "MatMul", scores, scaled, turned, scores);
   const char *shares = write_with_int (o, "Softmax", "shares", scores, "axis", -1);
   dyno_onnx_plain (o, "MatMul", o->stem, shares, v, sum);
-  dyno_onnx_transpose (o, sum, back, G_N_ELEMENTS (back), merged);
+  dyno_onnx_transpose (o, sum, by_row ? rows_back : back, n, merged);
   dyno_onnx_reshape (o, merged, shape, G_N_ELEMENTS (shape), output);
   return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
 }
