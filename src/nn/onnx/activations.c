@@ -160,10 +160,9 @@ gboolean
 dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
 {
   const char *name = dyno_import_shown_name (node);
-  DynoImportValue *x;
+  DynoImportValue *x = dyno_import_input (import, node, 0);
   double low = get_bound (import, node, 1, "min", (double) -INFINITY),
          high = get_bound (import, node, 2, "max", (double) INFINITY);
-  const DynoImportValue *x = dyno_import_input (import, node, 0);
 
   if (x && x->constant && !x->tensor)
     return dyno_import_fold (import, node);

@@ -202,7 +202,7 @@ append_affine (DynoImport *import, const DynoOnnxNode *node, DynoTensor *y, cons
 static gboolean
 read_groups (DynoImport *import, const DynoOnnxNode *node, const DynoImportValue *x, guint32 groups)
 {
-  g_autofree char *name = dyno_import_name (node, 1);
+  g_autofree char *name = dyno_import_name (import, node, 1);
   double eps = decimal (dyno_import_float (node, "epsilon", 1e-5));
   gboolean is_trained =
       is_of_channels (import, node, 1, x->tensor) && is_of_channels (import, node, 2, x->tensor);
