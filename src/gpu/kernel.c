@@ -19,7 +19,7 @@
 #define MAX_THREADS 16
 /* Memory that must be free for a compiler, and for each compiler that runs already: a deliberately
  * large guess, since llvmpipe's compiler ends the process where it gets no memory. */
-#define ROOM_BYTES      (G_GUINT64_CONSTANT (192) << 20)
+#define ROOM_BYTES      (G_GUINT64_CONSTANT (320) << 20)
 #define ROOM_EACH_BYTES (G_GUINT64_CONSTANT (96) << 20)
 
 struct _DynoKernel {
