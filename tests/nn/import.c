@@ -646,6 +646,16 @@ test_attention_refusals (void)
   assert_refused (PATCHES (GROUPS ("2,16,3,2,8", "2,1,3,0,4", "3,16,2,2,8", "0,1,3,2",
                                    "Transpose - sd se perm=2,0,1,3")),
                   two_patches, "*MatMul “attn”: it is an attention over (16, 2, 2, 8), *");
+  assert_refused (PATCHES ("w kv 1,2,8,16;i heads -1,16,2,8;Reshape - t,heads qb;"
+                           "Transpose - qb q perm=0,2,1,3;MatMul - q,kv sa;Softmax - sa sc axis=3;"
+                           "MatMul attn sc,kv h"),
+                  two_patches, "*MatMul “attn”: its keys or values do not depend on the input*");
+  /* The latent queries of a network's own. */
+  assert_refused (PATCHES ("w lq 1,2,4,8;i heads -1,16,2,8;Reshape - t,heads kb;"
+                           "Transpose - kb k perm=0,2,3,1;MatMul - lq,k sa;Softmax - sa sc axis=3;"
+                           "Transpose - kb v perm=0,2,1,3;MatMul attn sc,v h"),
+                  two_patches,
+                  "*MatMul “attn”: it reads “lq”, which does not depend on the input*");
 }
 
 static void

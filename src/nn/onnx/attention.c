@@ -192,8 +192,10 @@ dyno_import_attention (DynoImport *import, const DynoOnnxNode *node,
                   *v = dyno_import_find_value (import, pattern->values);
   guint n = q->view.n_dims;
 
-  if (!k || !k->tensor || !v || !v->tensor)
-    return FALSE; /* which was refused */
+  if (!k || k->refused || !v || v->refused)
+    return FALSE;
+  if (!k->tensor || !v->tensor)
+    return dyno_import_refuse (import, node, "its keys or values do not depend on the input");
   if (pattern->axis != -1 && pattern->axis != (gint64) n - 1)
     return dyno_import_refuse (import, node, "its softmax is not over the keys");
   double scale = find_scale (import, node, pattern);

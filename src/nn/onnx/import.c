@@ -619,7 +619,12 @@ read_pattern (DynoImport *import, const DynoOnnxNode *node, const DynoImportPatt
 {
   DynoImportValue *x = dyno_import_find_value (import, pattern->input);
 
-  if (!x || !x->tensor || (!pattern->keeps_runs && !dyno_import_settle (import, x)))
+  if (!x || x->refused)
+    return FALSE;
+  if (!x->tensor)
+    return dyno_import_refuse (import, node, "it reads “%s”, which does not depend on the input",
+                               pattern->input);
+  if (!pattern->keeps_runs && !dyno_import_settle (import, x))
     return FALSE;
   return pattern->read (import, node, pattern, x);
 }
