@@ -447,7 +447,8 @@ group_value (const double *x, gpointer data)
 static void
 test_group_norm (void)
 {
-  static const ReferenceGroupNorm shapes[] = { { 2, 3, 6, 2, 1e-5 }, { 1, 4, 5, 1, 0.3 },
+  static const ReferenceGroupNorm shapes[] = { { 2, 3, 6, 2, 1e-5 },
+                                               { 1, 4, 5, 1, 0.3 },
                                                { 2, 5, 3, 3, 0.1 } };
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
     {
