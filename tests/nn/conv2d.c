@@ -8,7 +8,6 @@
 #include "reference/finite.h"
 #include "shader.h"
 #include <gio/gio.h>
-#include <glib/gstdio.h>
 #include <string.h>
 
 static guint32
@@ -339,6 +338,27 @@ test_linear_last_axis (void)
         g_autofree double *db_got = harness_read_parameter_gradient (h, "fc.bias");
         harness_assert_close (db_got, db_want, out, harness_tolerance (h), "dbias");
       }
+}
+
+/* A bias of so many rows that 64 groups of them are added up, which on a card many invocations
+ * share; lanes of the first and of the last groups differ. */
+static void
+test_bias_of_many_rows (void)
+{
+  const guint32 h_in = 130, w = 129, c = 3, out = 12, rows = h_in * w;
+  g_autofree double *x = harness_random (1, rows * c, 1), *dy = harness_random (4, rows * out, 1),
+                    *want = harness_random (5, out, 1);
+  g_autoptr (Harness) h =
+      harness_new (&(HarnessParams){ .training = TRUE, .batch = 1, .as_card = TRUE });
+  DynoTensor *y = append_linear (harness_graph (h), harness_input (h, "x", 1, h_in, w, c, x), out,
+                                 FALSE, FALSE);
+  harness_set_gradient (h, y, dy);
+  harness_set_parameter_gradient (h, "fc.bias", want);
+  harness_run (h);
+  for (guint32 i = 0; i < rows * out; i++)
+    want[i % out] += dy[i];
+  g_autofree double *got = harness_read_parameter_gradient (h, "fc.bias");
+  harness_assert_close (got, want, out, harness_tolerance (h), "dbias");
 }
 
 /* Over a sequence (N, T, C), as (N, 1, T, C) with a kernel 1 high, against loops in one
@@ -810,32 +830,6 @@ test_images_leave_taps_out (void)
     }
 }
 
-/* Runs spirv-val, where it is installed, over a module. */
-static void
-validate (GBytes *spirv, const char *what)
-{
-  g_autofree char *tool = g_find_program_in_path ("spirv-val");
-  if (!tool)
-    return;
-  g_autoptr (GError) error = NULL;
-  g_autofree char *said = NULL;
-  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "dyno-conv2d-XXXXXX", NULL);
-  int file = g_mkstemp (path);
-  g_assert_cmpint (file, >=, 0);
-  g_close (file, NULL);
-  g_file_set_contents (path, g_bytes_get_data (spirv, NULL), (gssize) g_bytes_get_size (spirv),
-                       &error);
-  g_assert_no_error (error);
-  const char *argv[] = { tool, "--target-env", "vulkan1.2", "--scalar-block-layout", path, NULL };
-  int status;
-  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &said, &status,
-                &error);
-  g_assert_no_error (error);
-  g_unlink (path);
-  if (status != 0)
-    g_error ("%s: %s", what, said);
-}
-
 /* Matrix-unit kernels, by the extension that this build's shader compiler knows, with bounds checks
  * and without, and with a batch norm in their loads and without. */
 static void
@@ -892,7 +886,7 @@ test_matrix_kernels_compile (void)
           g_autoptr (GBytes) spirv = dyno_shader_compiler_get (
               compilers[compiled++ % 5 > 0], spec.shader, spec.macros, spec.local_size, &error);
           g_assert_no_error (error);
-          validate (spirv, spec.macros);
+          harness_validate_spirv (spirv, spec.macros);
         }
   for (guint i = 0; i < G_N_ELEMENTS (compilers); i++)
     dyno_shader_compiler_free (compilers[i]);
@@ -975,6 +969,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/conv1d/matches-reference-with-torchs-weight", test_conv1d);
   g_test_add_func ("/nn/conv2d/one-dimensional-is-a-height-of-one", test_one_dimensional);
+  g_test_add_func ("/nn/linear/bias-of-many-rows", test_bias_of_many_rows);
   g_test_add_func ("/nn/linear/takes-the-last-axis", test_linear_last_axis);
   g_test_add_func ("/nn/linear/matches-reference", test_linear);
   return g_test_run ();

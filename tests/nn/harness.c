@@ -11,6 +11,7 @@
 #include "memory-private.h"
 #include "network.h"
 #include "rng.h"
+#include <glib/gstdio.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -736,4 +737,29 @@ harness_assert_close (const double *got, const double *expected, gsize n, double
   g_error ("%s: NMSE %g is over %g; worst at %" G_GSIZE_FORMAT " of %" G_GSIZE_FORMAT
            ": got %g, expected %g",
            what, nmse, tolerance, worst, n, got[worst], expected[worst]);
+}
+
+void
+harness_validate_spirv (GBytes *spirv, const char *what)
+{
+  g_autofree char *tool = g_find_program_in_path ("spirv-val");
+  if (!tool)
+    return;
+  g_autoptr (GError) error = NULL;
+  g_autofree char *said = NULL;
+  g_autofree char *path = g_build_filename (g_get_tmp_dir (), "dyno-spirv-XXXXXX", NULL);
+  int file = g_mkstemp (path);
+  g_assert_cmpint (file, >=, 0);
+  g_close (file, NULL);
+  g_file_set_contents (path, g_bytes_get_data (spirv, NULL), (gssize) g_bytes_get_size (spirv),
+                       &error);
+  g_assert_no_error (error);
+  const char *argv[] = { tool, "--target-env", "vulkan1.2", "--scalar-block-layout", path, NULL };
+  int status;
+  g_spawn_sync (NULL, (char **) argv, NULL, G_SPAWN_DEFAULT, NULL, NULL, NULL, &said, &status,
+                &error);
+  g_assert_no_error (error);
+  g_unlink (path);
+  if (status != 0)
+    g_error ("%s: %s", what, said);
 }

@@ -110,5 +110,7 @@ double harness_nmse (const double *got, const double *expected, gsize n);
 double harness_tolerance (Harness *h); /* 5e-6 with amp, else 1e-7 */
 void harness_assert_close (const double *got, const double *expected, gsize n, double tolerance,
                            const char *what);
+/* Runs spirv-val, where it is installed, over a module; a fault ends the test. */
+void harness_validate_spirv (GBytes *spirv, const char *what);
 
 G_END_DECLS

@@ -15,7 +15,8 @@
  * writer and sums are in a fixed order.
  *
  * A workgroup's shape is the first of a list that fits its memory; see shaders/lib/attention.glsl.
- * The kernels have no matrix units yet. */
+ * In fp16 the kernels of attention-matrix.c take their place where the device has matrix units. */
+#include "attention-private.h"
 #include "attention-push.h"
 #include "elementwise.h"
 #include "ops.h"
@@ -40,7 +41,7 @@ enum { FORWARD_QKV, FORWARD_LENGTHS, FORWARD_N_INPUTS };
 enum { FORWARD_Y, FORWARD_SUMS, FORWARD_N_OUTPUTS };
 enum { BACKWARD_QKV, BACKWARD_LENGTHS, BACKWARD_Y, BACKWARD_DY, BACKWARD_SUMS, BACKWARD_N_INPUTS };
 
-typedef enum { PASS_FORWARD, PASS_QUERIES, PASS_KEYS } Pass;
+typedef DynoAttentionPass Pass;
 
 /* Tokens that attend to each other, and how often there are so many.  Rows are as good as samples:
  * they lie one after the other. */
@@ -85,10 +86,10 @@ static guint32
 shared_bytes (const Shape *s, Pass pass, guint32 head_dim, DynoDtype dtype)
 {
   guint32 own = s->y * s->rows, others = 4 * s->x,
-          tile_rows = pass == PASS_FORWARD ? own + 2 * others : 2 * (own + others),
-          n_weights = pass == PASS_KEYS ? 2 : 1;
+          tile_rows = pass == DYNO_ATTENTION_FORWARD ? own + 2 * others : 2 * (own + others),
+          n_weights = pass == DYNO_ATTENTION_KEYS ? 2 : 1;
   return tile_rows * (head_dim / 4 + 1) * 4 * dyno_dtype_size (dtype) + n_weights * own * s->x * 16
-         + (pass == PASS_FORWARD ? own * s->x * 4 : 0);
+         + (pass == DYNO_ATTENTION_FORWARD ? own * s->x * 4 : 0);
 }
 
 static Shape
@@ -102,7 +103,7 @@ find_shape (const DynoDeviceInfo *info, Pass pass, guint32 t, guint32 head_dim, 
       guint32 own = list[i].y * list[i].rows;
       if (shared_bytes (&list[i], pass, head_dim, dtype) <= info->shared_bytes
           && list[i].x * list[i].y <= info->max_invocations
-          && (software || pass == PASS_FORWARD || list[i].rows <= 2)
+          && (software || pass == DYNO_ATTENTION_FORWARD || list[i].rows <= 2)
           && (list[i].rows == 1 || own < 2 * t))
         return list[i];
     }
@@ -119,6 +120,26 @@ count_loops (const Shape *s, guint32 t, guint32 head_dim)
          + s->rows * quads + 2 * loads;
 }
 
+/* The kernel without matrix units; returns the rows of a workgroup. */
+static guint32
+find_spec (DynoLowering *lowering, DynoNode *node, Pass pass, guint32 t, guint32 head_dim,
+           DynoKernelSpec *spec)
+{
+  const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
+  DynoDtype dtype = node->inputs[FORWARD_QKV]->dtype;
+  Shape s = find_shape (info, pass, t, head_dim, dtype);
+  if (dyno_info_is_software (info) && count_loops (&s, t, head_dim) > SOFTWARE_LOOPS)
+    dyno_graph_fail (dyno_lowering_get_graph (lowering), DYNO_NN_ERROR_UNSUPPORTED,
+                     "%s: %u tokens are too many for %s; take fewer", node->name, t, info->name);
+  spec->shader = pass == DYNO_ATTENTION_FORWARD ? "attention/attention_forward.comp"
+                                                : "attention/attention_backward.comp";
+  spec->local_size[0] = s.x;
+  spec->local_size[1] = s.y;
+  dyno_elementwise_type (spec, dtype);
+  dyno_kernel_spec_macro (spec, "ROWS=%u", s.rows);
+  return s.y * s.rows;
+}
+
 static DynoDispatch *
 add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, const Attention *of, gboolean flag)
 {
@@ -127,26 +148,20 @@ add_dispatch (DynoLowering *lowering, DynoNode *node, Pass pass, const Attention
   const DynoTensor *qkv = node->inputs[FORWARD_QKV];
   guint32 t = count_tokens (qkv, of), heads = of->heads, head_dim = qkv->c / 3 / heads;
   double scale = of->scale > 0 ? of->scale / G_LN2 : 1 / (G_LN2 * sqrt (head_dim));
-  Shape s = find_shape (info, pass, t, head_dim, qkv->dtype);
-  guint32 own = s.y * s.rows;
+  DynoKernelSpec spec = { .push_bytes = pass == DYNO_ATTENTION_FORWARD
+                                            ? sizeof (DynoAttentionPush)
+                                            : sizeof (DynoAttentionBackwardPush) };
+  guint32 own = dyno_attention_matrix_spec (info, pass, t, head_dim, qkv->dtype, &spec);
+  if (own == 0)
+    own = find_spec (lowering, node, pass, t, head_dim, &spec);
   guint64 items = (guint64) count_groups (qkv, of) * heads * ((t + own - 1) / own),
           groups = MIN (items, MAX (info->max_groups_x, 1));
-  DynoKernelSpec spec = { .shader = pass == PASS_FORWARD ? "attention/attention_forward.comp"
-                                                         : "attention/attention_backward.comp",
-                          .local_size = { s.x, s.y },
-                          .push_bytes = pass == PASS_FORWARD ? sizeof (DynoAttentionPush)
-                                                             : sizeof (DynoAttentionBackwardPush) };
   dyno_elementwise_count_of (lowering, qkv, 4 * dyno_dtype_size (qkv->dtype));
-  if (dyno_info_is_software (info) && count_loops (&s, t, head_dim) > SOFTWARE_LOOPS)
-    dyno_graph_fail (dyno_lowering_get_graph (lowering), DYNO_NN_ERROR_UNSUPPORTED,
-                     "%s: %u tokens are too many for %s; take fewer", node->name, t, info->name);
-  dyno_elementwise_type (&spec, qkv->dtype);
   dyno_kernel_spec_macro (&spec, "HEAD_DIM=%u", head_dim);
-  dyno_kernel_spec_macro (&spec, "ROWS=%u", s.rows);
-  if (pass == PASS_KEYS)
+  if (pass == DYNO_ATTENTION_KEYS)
     dyno_kernel_spec_macro (&spec, "KEYS=1");
   if (flag)
-    dyno_kernel_spec_macro (&spec, pass == PASS_FORWARD ? "KEEP=1" : "ACCUMULATE=1");
+    dyno_kernel_spec_macro (&spec, pass == DYNO_ATTENTION_FORWARD ? "KEEP=1" : "ACCUMULATE=1");
   if (node->inputs[FORWARD_LENGTHS])
     dyno_kernel_spec_macro (&spec, "LENGTHS=1");
   dyno_kernel_spec_set (&spec, DYNO_ATTENTION_T, t);
@@ -179,19 +194,19 @@ lower_pass (DynoLowering *lowering, DynoNode *node, Pass pass, DynoTensor *delta
   DynoDispatch *dispatch =
       add_dispatch (lowering, node, pass, &attributes->forward, attributes->accumulate);
   /* a third of dqkv is written here, or two thirds */
-  dispatch->bytes =
-      dqkv->size_bytes / 3 * (pass == PASS_KEYS ? 2 : 1) * (attributes->accumulate ? 2 : 1)
-      + deltas->size_bytes;
+  dispatch->bytes = dqkv->size_bytes / 3 * (pass == DYNO_ATTENTION_KEYS ? 2 : 1)
+                        * (attributes->accumulate ? 2 : 1)
+                    + deltas->size_bytes;
   for (guint i = 0; i < G_N_ELEMENTS (reads); i++)
     {
       DynoTensor *tensor = node->inputs[reads[i].role];
-      if (!tensor || (reads[i].role == BACKWARD_Y && pass == PASS_KEYS))
+      if (!tensor || (reads[i].role == BACKWARD_Y && pass == DYNO_ATTENTION_KEYS))
         continue;
       dispatch->bytes += tensor->size_bytes;
       dyno_dispatch_bind (dispatch, reads[i].offset, tensor, DYNO_ACCESS_READ);
     }
   dyno_dispatch_bind (dispatch, offsetof (DynoAttentionBackwardPush, deltas), deltas,
-                      pass == PASS_KEYS ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
+                      pass == DYNO_ATTENTION_KEYS ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, offsetof (DynoAttentionBackwardPush, dqkv), dqkv,
                       attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
 }
@@ -203,8 +218,8 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_workspace (lowering, "deltas", node->inputs[BACKWARD_SUMS]->size_bytes);
   if (!deltas)
     return;
-  lower_pass (lowering, node, PASS_QUERIES, deltas);
-  lower_pass (lowering, node, PASS_KEYS, deltas);
+  lower_pass (lowering, node, DYNO_ATTENTION_QUERIES, deltas);
+  lower_pass (lowering, node, DYNO_ATTENTION_KEYS, deltas);
 }
 
 static guint64
@@ -253,7 +268,8 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   const Attention *attributes = node->attributes;
   DynoTensor *qkv = node->inputs[FORWARD_QKV], *lengths = node->inputs[FORWARD_LENGTHS],
              *y = node->outputs[FORWARD_Y], *sums = node->outputs[FORWARD_SUMS];
-  DynoDispatch *dispatch = add_dispatch (lowering, node, PASS_FORWARD, attributes, sums != NULL);
+  DynoDispatch *dispatch =
+      add_dispatch (lowering, node, DYNO_ATTENTION_FORWARD, attributes, sums != NULL);
   dispatch->bytes = qkv->size_bytes + y->size_bytes + (sums ? sums->size_bytes : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, qkv), qkv, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, y), y, DYNO_ACCESS_WRITE);
