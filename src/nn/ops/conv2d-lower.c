@@ -10,8 +10,9 @@
 #include <stddef.h>
 
 #define REDUCE_INVOCATIONS 256
-#define REDUCE_SPLIT_LANES 8
-#define REDUCE_FEW         65536 /* vectors of 4 */
+#define REDUCE_LANES       8
+#define REDUCE_MOST_LANES  32
+#define REDUCE_FEW         65536 /* vectors of 4 that REDUCE_LANES share */
 #define REDUCE_MAX_GROUPS  1024
 #define JOIN_INVOCATIONS   256
 #define JOIN_MAX_GROUPS    4096
@@ -117,9 +118,12 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
   spec.local_size[0] = MIN (REDUCE_INVOCATIONS, info->max_invocations);
   /* Few elements with many splits each: one invocation per element would leave most of a card idle,
    * and wait for one split after the other. */
-  gboolean shared = info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * REDUCE_SPLIT_LANES
-                    && count / 4 <= REDUCE_FEW && spec.local_size[0] % REDUCE_SPLIT_LANES == 0;
-  guint32 lanes = shared ? REDUCE_SPLIT_LANES : 1, elements = spec.local_size[0] / lanes;
+  guint32 lanes = 1;
+  for (guint32 l = REDUCE_LANES; l <= REDUCE_MOST_LANES; l *= REDUCE_MOST_LANES / REDUCE_LANES)
+    if (info->type != DYNO_DEVICE_TYPE_SOFTWARE && splits >= 2 * l
+        && count / 4 <= REDUCE_FEW * REDUCE_LANES / l && spec.local_size[0] % l == 0)
+      lanes = l;
+  guint32 elements = spec.local_size[0] / lanes;
   guint32 groups = (count / 4 + elements - 1) / elements;
   dyno_kernel_spec_macro (&spec, "SPLIT_LANES=%u", lanes);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec,
