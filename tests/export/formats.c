@@ -365,6 +365,7 @@ test_program_by_model (void)
   } rows[] = {
     { "resnet18", "builtin:shapes?size=32&samples=40", "--model=resnet18" },
     { "mobilenetv2", "builtin:shapes?size=32&samples=40", "--model=mobilenet_v2" },
+    { "mobilenet_v3_large", "builtin:shapes?size=32&samples=40", "--model=mobilenet_v3_large" },
     { "vit_b_16", "builtin:shapes?size=32&samples=40", "--model=vit_b_16" },
     { "vit_tiny_patch16_224", "builtin:shapes?size=32&samples=40", "script" },
     { "resnet18", NULL, "--model=resnet18" },

@@ -384,6 +384,14 @@ test_names_are_torchvisions (void)
       3504872,
       { "features.1.conv.0.0.weight", "features.1.conv.1.weight", "features.17.conv.3.running_var",
         "classifier.1.bias" } },
+    { "mobilenet_v3_small",
+      2542856,
+      { "features.1.block.1.fc1.bias", "features.11.block.2.fc2.weight",
+        "features.12.1.running_var", "classifier.3.bias" } },
+    { "mobilenet_v3_large",
+      5483032,
+      { "features.1.block.1.0.weight", "features.15.block.3.1.weight", "features.16.0.weight",
+        "classifier.0.weight" } },
     { "efficientnet_b0",
       5288548,
       { "features.1.0.block.1.fc2.bias", "features.7.0.block.3.1.weight",
@@ -451,6 +459,9 @@ test_mobile_shapes (void)
     { "mobilenetv2", "features.2.conv.1.0.weight", 1, { 96, 1, 3, 3 }, 158 + 104 },
     { "mobilenetv2", "features.18.0.weight", 0.35, { 1280, 112, 1, 1 }, 158 + 104 },
     { "mobilenetv2", "features.2.conv.2.weight", 1.4, { 32, 144, 1, 1 }, 158 + 104 },
+    { "mobilenet_v3_small", "features.4.block.2.fc1.weight", 1, { 24, 96, 1, 1 }, 142 + 68 },
+    { "mobilenet_v3_small", "features.4.block.1.0.weight", 0.75, { 72, 1, 5, 5 }, 142 + 68 },
+    { "mobilenet_v3_large", "features.16.0.weight", 1.25, { 1200, 200, 1, 1 }, 174 + 92 },
     { "efficientnet_b0", "features.3.0.block.1.0.weight", 1, { 144, 1, 5, 5 }, 213 + 98 },
     { "efficientnet_b0", "features.4.0.block.2.fc1.weight", 1, { 10, 240, 1, 1 }, 213 + 98 },
   };
@@ -578,6 +589,49 @@ test_vision_transformers (void)
     }
 }
 
+/* The norms of torchvision's networks: eps, and momentum where it has one. */
+static void
+test_norms (void)
+{
+  static const struct {
+    const char *model, *op;
+    double eps, momentum;
+  } cases[] = {
+    { "efficientnet_b0", "batch_norm_stats", 1e-5, 0.1 },
+    { "mobilenet_v3_small", "batch_norm_stats", 1e-3, 0.01 },
+    { "mobilenet_v3_large", "batch_norm_stats", 1e-3, 0.01 },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const DynoNetworkParams params = {
+        .model = cases[i].model,
+        .batch = 1,
+        .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, 0),
+        .n_outputs = 10,
+        .mode = DYNO_MODE_TRAIN,
+        .no_fusion = TRUE,
+      };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      guint found = 0;
+
+      g_assert_no_error (error);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint k = 0; k < nodes->len; k++)
+        {
+          const DynoNode *node = nodes->pdata[k];
+          if (!g_str_equal (node->op->name, cases[i].op))
+            continue;
+          found++;
+          g_assert_cmpfloat (attribute_of (node, "eps"), ==, cases[i].eps);
+          if (cases[i].momentum > 0)
+            g_assert_cmpfloat (attribute_of (node, "momentum"), ==, cases[i].momentum);
+        }
+      g_assert_cmpuint (found, >, 10);
+    }
+}
+
 /* Three angles, each with a metric of its name; anything else is refused in words. */
 static void
 test_head_pose (void)
@@ -625,10 +679,11 @@ test_layers (void)
     const char *model;
     guint64 parameters, states;
     double mega_products; /* torchvision's "GFLOPS" are multiply-adds */
-  } cases[] = { { "resnet18", 11689512, 9600, 1814 },
-                { "resnext50_32x4d", 25028904, 68224, 4230 },
-                { "mobilenetv2", 3504872, 34112, 301 },
-                { "efficientnet_b0", 5288548, 42016, 386 } };
+  } cases[] = {
+    { "resnet18", 11689512, 9600, 1814 },          { "resnext50_32x4d", 25028904, 68224, 4230 },
+    { "mobilenetv2", 3504872, 34112, 301 },        { "mobilenet_v3_small", 2542856, 12112, 56.5 },
+    { "mobilenet_v3_large", 5483032, 24400, 217 }, { "efficientnet_b0", 5288548, 42016, 386 }
+  };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
       DynoNetworkParams params = { .model = cases[i].model,
@@ -781,6 +836,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/names-and-counts-are-torchvisions", test_names_are_torchvisions);
   g_test_add_func ("/nn/network/mobile-networks-have-torchvisions-shapes", test_mobile_shapes);
   g_test_add_func ("/nn/network/vision-transformers", test_vision_transformers);
+  g_test_add_func ("/nn/network/norms-are-torchvisions", test_norms);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

@@ -156,9 +156,9 @@ efficientnet_b0 (State *state)
   linear (state, "classifier.1", 1000, 1280);
 }
 
-/* Every tensor of the model's file is taken from state; what is left is missing. */
-static void
-check (const char *model, State *state)
+/* The tensors of a model's file, without their values; `names` keeps their names. */
+static GArray *
+list_tensors (const char *model, GPtrArray *names)
 {
   g_autoptr (GError) error = NULL;
   DynoNetworkParams params = { .model = model,
@@ -169,13 +169,22 @@ check (const char *model, State *state)
   g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
   g_assert_no_error (error);
   g_autoptr (DynoWeights) weights = dyno_weights_new (graph, &error);
-  g_autoptr (GArray) tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
-  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
-  GHashTableIter iter;
-  gpointer name;
+  GArray *tensors = g_array_new (FALSE, FALSE, sizeof (DynoSafetensor));
 
   g_assert_no_error (error);
   dyno_weights_list (weights, graph, "", FALSE, TRUE, tensors, names);
+  return tensors;
+}
+
+/* Every tensor of the model's file is taken from state; what is left is missing. */
+static void
+check (const char *model, State *state)
+{
+  g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (GArray) tensors = list_tensors (model, names);
+  GHashTableIter iter;
+  gpointer name;
+
   for (guint i = 0; i < tensors->len; i++)
     {
       const DynoSafetensor *tensor = &g_array_index (tensors, DynoSafetensor, i);
@@ -284,6 +293,46 @@ test_vit_b_16 (void)
   check ("vit_b_16", state);
 }
 
+/* Names, shapes and order of state_dict (), by SHA-256 of its lines in Python:
+ *     "%s %s\n" % (name, list (tensor.shape)) */
+static void
+test_digests (void)
+{
+  static const struct {
+    const char *model;
+    guint n_tensors;
+    const char *digest;
+  } rows[] = {
+    { "resnet18", 122, "02568eab318c210f0d857b7e345cc37b86e30b66a49663acb8af1653c0d25830" },
+    { "efficientnet_b0", 360, "1e1b1b0d5263f19c8d6a7329eea147e4042c11bbdc6e9951f00e10ddd2e03631" },
+    { "mobilenet_v3_small", 244,
+      "35d37abdb2f5f3977ca26fee3b7c16ce3a59b706a2f0bc10768534a9fbc6b1f9" },
+    { "mobilenet_v3_large", 312,
+      "dcd929075d7ba21fb82be02ef441f20962fa05e2c3435d62f97723089fd3c2fd" },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      g_autoptr (GPtrArray) names = g_ptr_array_new_with_free_func (g_free);
+      g_autoptr (GArray) tensors = list_tensors (rows[i].model, names);
+      g_autoptr (GString) text = g_string_new (NULL);
+
+      for (guint k = 0; k < tensors->len; k++)
+        {
+          const DynoSafetensor *tensor = &g_array_index (tensors, DynoSafetensor, k);
+
+          g_string_append_printf (text, "%s [", tensor->name);
+          for (guint d = 0; d < tensor->n_dims; d++)
+            g_string_append_printf (text, "%s%" G_GUINT64_FORMAT, d ? ", " : "", tensor->shape[d]);
+          g_string_append (text, "]\n");
+        }
+      g_autofree char *digest = g_compute_checksum_for_string (G_CHECKSUM_SHA256, text->str, -1);
+      if (tensors->len != rows[i].n_tensors || strcmp (digest, rows[i].digest) != 0)
+        g_error ("%s: torchvision has %u tensors, and not these %u:\n%s", rows[i].model,
+                 rows[i].n_tensors, tensors->len, text->str);
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -292,5 +341,6 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/state-dict/mobilenet-v2", test_mobilenet_v2);
   g_test_add_func ("/weights/state-dict/efficientnet-b0", test_efficientnet_b0);
   g_test_add_func ("/weights/state-dict/vit-b-16", test_vit_b_16);
+  g_test_add_func ("/weights/state-dict/names-shapes-and-order", test_digests);
   return g_test_run ();
 }

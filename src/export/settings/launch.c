@@ -52,6 +52,8 @@ find_reference_model (const DynoExportContext *context)
     { "resnet50", "resnet50" },
     { "resnet101", "resnet101" },
     { "mobilenetv2", "mobilenet_v2" },
+    { "mobilenet_v3_small", "mobilenet_v3_small" },
+    { "mobilenet_v3_large", "mobilenet_v3_large" },
     { "resnext50_32x4d", "resnext50_32x4d" },
     { "efficientnet_b0", "efficientnet_b0" },
     { "vit_b_16", "vit_b_16" },

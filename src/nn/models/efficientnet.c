@@ -11,27 +11,6 @@ static const struct {
 } stages[] = { { 1, 3, 1, 16, 1 },  { 6, 3, 2, 24, 2 },  { 6, 5, 2, 40, 2 }, { 6, 3, 2, 80, 3 },
                { 6, 5, 1, 112, 3 }, { 6, 5, 2, 192, 4 }, { 6, 3, 1, 320, 1 } };
 
-/* x times a factor for each channel, which two small layers compute from the channels' means. */
-static DynoTensor *
-squeeze_excitation (DynoGraph *graph, DynoTensor *x, const char *name, guint32 squeezed)
-{
-  g_autofree char *pool = g_strconcat (name, ".avgpool", NULL),
-                  *fc1 = g_strconcat (name, ".fc1", NULL),
-                  *activation = g_strconcat (name, ".activation", NULL),
-                  *fc2 = g_strconcat (name, ".fc2", NULL),
-                  *factors = g_strconcat (name, ".scale_activation", NULL);
-  DynoConv2dParams params = { .out_channels = squeezed,
-                              .kernel_h = 1,
-                              .kernel_w = 1,
-                              .bias = TRUE,
-                              .init = DYNO_INIT_KAIMING_NORMAL_OUT };
-  DynoTensor *s = dyno_conv2d (graph, dyno_global_avg_pool (graph, x, pool), fc1, &params);
-  s = dyno_activation (graph, s, DYNO_ACTIVATION_SILU, activation);
-  params.out_channels = x ? x->c : 1;
-  s = dyno_conv2d (graph, s, fc2, &params);
-  return dyno_scale (graph, x, dyno_activation (graph, s, DYNO_ACTIVATION_SIGMOID, factors), name);
-}
-
 /* torchvision's MBConv. */
 static DynoTensor *
 block (DynoGraph *graph, DynoTensor *x, const char *name, guint32 expand, guint32 kernel,
@@ -52,7 +31,10 @@ block (DynoGraph *graph, DynoTensor *x, const char *name, guint32 expand, guint3
                                          .activation = DYNO_ACTIVATION_SILU });
   g_autofree char *squeeze = g_strdup_printf ("%s.block.%u", name, place++),
                   *add = g_strconcat (name, ".add", NULL);
-  y = squeeze_excitation (graph, y, squeeze, MAX (1, in / 4));
+  y = dyno_model_squeeze_excitation (graph, y, squeeze,
+                                     &(DynoModelExcitation){ .squeezed = MAX (1, in / 4),
+                                                             .activation = DYNO_ACTIVATION_SILU,
+                                                             .factors = DYNO_ACTIVATION_SIGMOID });
   y = dyno_model_unit (graph, y, name, "block", place,
                        &(DynoModelUnit){ .channels = channels, .kernel = 1 });
   return stride == 1 && in == channels ? dyno_add (graph, y, x, add) : y;

@@ -13,6 +13,8 @@ extern const DynoModel dyno_model_resnet50;
 extern const DynoModel dyno_model_resnet101;
 extern const DynoModel dyno_model_resnext50;
 extern const DynoModel dyno_model_mobilenetv2;
+extern const DynoModel dyno_model_mobilenet_v3_small;
+extern const DynoModel dyno_model_mobilenet_v3_large;
 extern const DynoModel dyno_model_efficientnet_b0;
 extern const DynoModel dyno_model_vit_tiny;
 extern const DynoModel dyno_model_vit_small;
@@ -29,6 +31,7 @@ typedef struct {
   guint32 channels, kernel;
   guint32 stride, groups; /* 0 reads as 1 */
   DynoActivation activation;
+  DynoBatchNormParams norm;
 } DynoModelUnit;
 
 /* A channel count under a width factor by torchvision's rule: a multiple of 8, at least 8, and no
@@ -40,6 +43,16 @@ DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *c
  * "<block>.<list>.<place>.0", ".1" and ".2"; list NULL: "<block>.<place>.0". */
 DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list,
                              guint place, const DynoModelUnit *unit);
+
+/* Squeeze-and-excitation, (N, H, W, C) -> (N, H, W, C): x times a factor for each channel, which two
+ * 1x1 convolutions compute from the channels' means.  Named like torchvision's SqueezeExcitation:
+ * "<name>.fc1" and ".fc2". */
+typedef struct {
+  guint32 squeezed; /* channels between the two convolutions */
+  DynoActivation activation, factors;
+} DynoModelExcitation;
+DynoTensor *dyno_model_squeeze_excitation (DynoGraph *graph, DynoTensor *x, const char *name,
+                                           const DynoModelExcitation *params);
 
 /* A block of models over sequences: convolution over five steps without bias, batch norm, ReLU and
  * max pooling over DYNO_MODEL_STEPS, at consecutive places of a list from `place` on; list NULL:

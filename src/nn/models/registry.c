@@ -31,17 +31,26 @@ static GHashTable *networks; /* name to Network */
 const DynoModel *const *
 dyno_model_list (void)
 {
-  static const DynoModel *const models[] = {
-    &dyno_model_simplecnn,         &dyno_model_resnet18,
-    &dyno_model_resnet34,          &dyno_model_resnet50,
-    &dyno_model_resnet101,         &dyno_model_resnext50,
-    &dyno_model_mobilenetv2,       &dyno_model_efficientnet_b0,
-    &dyno_model_vit_tiny,          &dyno_model_vit_small,
-    &dyno_model_vit_b_16,          &dyno_model_headpose_resnet18,
-    &dyno_model_headpose_resnet50, &dyno_model_mlp,
-    &dyno_model_cnnlstm,           &dyno_model_cnn1d,
-    &dyno_model_cnn1d_dilated,     NULL
-  };
+  static const DynoModel *const models[] = { &dyno_model_simplecnn,
+                                             &dyno_model_resnet18,
+                                             &dyno_model_resnet34,
+                                             &dyno_model_resnet50,
+                                             &dyno_model_resnet101,
+                                             &dyno_model_resnext50,
+                                             &dyno_model_mobilenetv2,
+                                             &dyno_model_mobilenet_v3_small,
+                                             &dyno_model_mobilenet_v3_large,
+                                             &dyno_model_efficientnet_b0,
+                                             &dyno_model_vit_tiny,
+                                             &dyno_model_vit_small,
+                                             &dyno_model_vit_b_16,
+                                             &dyno_model_headpose_resnet18,
+                                             &dyno_model_headpose_resnet50,
+                                             &dyno_model_mlp,
+                                             &dyno_model_cnnlstm,
+                                             &dyno_model_cnn1d,
+                                             &dyno_model_cnn1d_dilated,
+                                             NULL };
   return models;
 }
 

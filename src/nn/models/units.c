@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code shared by models: convolution, batch norm and activation for torchvision's mobile networks,
- * with its rule for scaled channels; and a block of convolution and pooling for models over
- * sequences. */
+ * with its rule for scaled channels; its squeeze-and-excitation; and a block of convolution and
+ * pooling for models over sequences. */
 #include "models.h"
 
 guint32
@@ -26,7 +26,8 @@ dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv, const c
                                     .pad_w = unit->kernel / 2,
                                     .groups = unit->groups,
                                     .init = DYNO_INIT_KAIMING_NORMAL_OUT };
-  return dyno_batch_norm (graph, dyno_conv2d (graph, x, conv, &params), norm);
+  return dyno_batch_norm_with_params (graph, dyno_conv2d (graph, x, conv, &params), norm,
+                                      &unit->norm);
 }
 
 DynoTensor *
@@ -39,6 +40,27 @@ dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char 
                   *activation = g_strconcat (name, ".2", NULL);
   x = dyno_model_conv_norm (graph, x, conv, norm, unit);
   return unit->activation ? dyno_activation (graph, x, unit->activation, activation) : x;
+}
+
+DynoTensor *
+dyno_model_squeeze_excitation (DynoGraph *graph, DynoTensor *x, const char *name,
+                               const DynoModelExcitation *params)
+{
+  g_autofree char *pool = g_strconcat (name, ".avgpool", NULL),
+                  *fc1 = g_strconcat (name, ".fc1", NULL),
+                  *activation = g_strconcat (name, ".activation", NULL),
+                  *fc2 = g_strconcat (name, ".fc2", NULL),
+                  *factors = g_strconcat (name, ".scale_activation", NULL);
+  DynoConv2dParams point = { .out_channels = params->squeezed,
+                             .kernel_h = 1,
+                             .kernel_w = 1,
+                             .bias = TRUE,
+                             .init = DYNO_INIT_KAIMING_NORMAL_OUT };
+  DynoTensor *s = dyno_conv2d (graph, dyno_global_avg_pool (graph, x, pool), fc1, &point);
+  s = dyno_activation (graph, s, params->activation, activation);
+  point.out_channels = x ? x->c : 1;
+  s = dyno_conv2d (graph, s, fc2, &point);
+  return dyno_scale (graph, x, dyno_activation (graph, s, params->factors, factors), name);
 }
 
 static char *

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* MobileNetV3-Small and -Large with torchvision's names and start values.
+ * Howard et al., "Searching for MobileNetV3" (2019).  The width scales channels as torchvision's
+ * width_mult: to multiples of 8.  A block's channels are given for each, since the paper searched
+ * them.  Batch norms are torchvision's for this network: eps 0.001, momentum 0.01. */
+#include "models.h"
+
+static const DynoBatchNormParams norm = { .eps = 0.001, .momentum = 0.01 };
+
+/* An inverted residual block: its channels inside and at its end, its depthwise kernel and stride. */
+typedef struct {
+  guint32 expanded, channels, kernel, stride;
+  gboolean excitation; /* squeeze-and-excitation after the depthwise convolution */
+  DynoActivation activation;
+} Block;
+
+typedef struct {
+  const Block *blocks;
+  guint n_blocks;
+  guint32 last_channels; /* of the first linear layer */
+} Variant;
+
+#define RE DYNO_ACTIVATION_RELU
+#define HS DYNO_ACTIVATION_HARD_SWISH
+
+static const Block small_blocks[] = { { 16, 16, 3, 2, TRUE, RE },  { 72, 24, 3, 2, FALSE, RE },
+                                      { 88, 24, 3, 1, FALSE, RE }, { 96, 40, 5, 2, TRUE, HS },
+                                      { 240, 40, 5, 1, TRUE, HS }, { 240, 40, 5, 1, TRUE, HS },
+                                      { 120, 48, 5, 1, TRUE, HS }, { 144, 48, 5, 1, TRUE, HS },
+                                      { 288, 96, 5, 2, TRUE, HS }, { 576, 96, 5, 1, TRUE, HS },
+                                      { 576, 96, 5, 1, TRUE, HS } };
+
+static const Block large_blocks[] = {
+  { 16, 16, 3, 1, FALSE, RE },  { 64, 24, 3, 2, FALSE, RE },  { 72, 24, 3, 1, FALSE, RE },
+  { 72, 40, 5, 2, TRUE, RE },   { 120, 40, 5, 1, TRUE, RE },  { 120, 40, 5, 1, TRUE, RE },
+  { 240, 80, 3, 2, FALSE, HS }, { 200, 80, 3, 1, FALSE, HS }, { 184, 80, 3, 1, FALSE, HS },
+  { 184, 80, 3, 1, FALSE, HS }, { 480, 112, 3, 1, TRUE, HS }, { 672, 112, 3, 1, TRUE, HS },
+  { 672, 160, 5, 2, TRUE, HS }, { 960, 160, 5, 1, TRUE, HS }, { 960, 160, 5, 1, TRUE, HS }
+};
+
+#define FIRST_CHANNELS 16
+
+/* Expansion unless it would keep the channels, depthwise convolution, excitation, projection without
+ * an activation; the input is added where it has the output's shape. */
+static DynoTensor *
+inverted_residual (DynoGraph *graph, DynoTensor *x, const char *name, const Block *block,
+                   double width)
+{
+  guint32 in = x ? x->c : 0, expanded = dyno_model_channels_by_8 (block->expanded, width),
+          channels = dyno_model_channels_by_8 (block->channels, width);
+  DynoTensor *y = x;
+  guint place = 0;
+  if (expanded != in)
+    y = dyno_model_unit (
+        graph, y, name, "block", place++,
+        &(DynoModelUnit){
+            .channels = expanded, .kernel = 1, .activation = block->activation, .norm = norm });
+  y = dyno_model_unit (graph, y, name, "block", place++,
+                       &(DynoModelUnit){ .channels = expanded,
+                                         .kernel = block->kernel,
+                                         .stride = block->stride,
+                                         .groups = expanded,
+                                         .activation = block->activation,
+                                         .norm = norm });
+  if (block->excitation)
+    {
+      g_autofree char *squeeze = g_strdup_printf ("%s.block.%u", name, place++);
+      const DynoModelExcitation excitation = { .squeezed =
+                                                   dyno_model_channels_by_8 (expanded / 4, 1.0),
+                                               .activation = DYNO_ACTIVATION_RELU,
+                                               .factors = DYNO_ACTIVATION_HARD_SIGMOID };
+      y = dyno_model_squeeze_excitation (graph, y, squeeze, &excitation);
+    }
+  y = dyno_model_unit (graph, y, name, "block", place,
+                       &(DynoModelUnit){ .channels = channels, .kernel = 1, .norm = norm });
+  if (block->stride != 1 || in != channels)
+    return y;
+  g_autofree char *add = g_strconcat (name, ".add", NULL);
+  return dyno_add (graph, y, x, add);
+}
+
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, const Variant *variant)
+{
+  x = dyno_model_unit (
+      graph, x, "features", NULL, 0,
+      &(DynoModelUnit){ .channels = dyno_model_channels_by_8 (FIRST_CHANNELS, params->width),
+                        .kernel = 3,
+                        .stride = 2,
+                        .activation = HS,
+                        .norm = norm });
+  for (guint i = 0; i < variant->n_blocks; i++)
+    {
+      g_autofree char *name = g_strdup_printf ("features.%u", i + 1);
+      x = inverted_residual (graph, x, name, &variant->blocks[i], params->width);
+    }
+  x = dyno_model_unit (
+      graph, x, "features", NULL, variant->n_blocks + 1,
+      &(DynoModelUnit){
+          .channels = x ? 6 * x->c : 0, .kernel = 1, .activation = HS, .norm = norm });
+  x = dyno_global_avg_pool (graph, x, "avgpool");
+  x = dyno_linear (graph, x, "classifier.0",
+                   dyno_model_channels_by_8 (variant->last_channels, params->width),
+                   DYNO_INIT_NORMAL_001);
+  x = dyno_activation (graph, x, HS, "classifier.1");
+  x = dyno_dropout (graph, x, "classifier.2", params->dropout);
+  return dyno_linear (graph, x, "classifier.3", params->n_outputs, DYNO_INIT_NORMAL_001);
+}
+
+static DynoTensor *
+build_small (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
+{
+  return build (graph, x, params, &(Variant){ small_blocks, G_N_ELEMENTS (small_blocks), 1024 });
+}
+
+static DynoTensor *
+build_large (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
+{
+  return build (graph, x, params, &(Variant){ large_blocks, G_N_ELEMENTS (large_blocks), 1280 });
+}
+
+const DynoModel dyno_model_mobilenet_v3_small = {
+  .name = "mobilenet_v3_small",
+  .title = "MobileNetV3-Small",
+  .summary = "Inverted residuals for weak processors: the quickest at prediction",
+  .min_size = 32,
+  .has_dropout = TRUE,
+  .build = build_small
+};
+const DynoModel dyno_model_mobilenet_v3_large = {
+  .name = "mobilenet_v3_large",
+  .title = "MobileNetV3-Large",
+  .summary = "Inverted residuals that weigh their channels: quick at prediction",
+  .min_size = 32,
+  .has_dropout = TRUE,
+  .build = build_large
+};
