@@ -1,8 +1,9 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* y = x kept with probability 1 - P, times 1 / (1 - P); (N, H, W, C) both.  Forward and backward
- * are one kernel: the mask is drawn again from (seed, step, STREAM, element).  y may be x's own
- * memory.  ACCUMULATE=1 adds to y. */
+ * are one kernel: the mask is drawn again from (seed, step, STREAM, element).  BY_SAMPLE=1 draws it
+ * from (seed, step, STREAM, n): a sample is kept or dropped as a whole.  y may be x's own memory.
+ * ACCUMULATE=1 adds to y. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "elementwise-push.h"
@@ -14,6 +15,9 @@ layout (constant_id = DYNO_DROPOUT_STREAM) const uint STREAM = 0;
 /* an element is dropped when its 32 random bits are below */
 layout (constant_id = DYNO_DROPOUT_THRESHOLD) const uint THRESHOLD = 0;
 layout (constant_id = DYNO_DROPOUT_KEEP_SCALE) const float KEEP_SCALE = 1.0;
+#ifdef BY_SAMPLE
+layout (constant_id = DYNO_DROPOUT_SAMPLE) const uint SAMPLE = 1;
+#endif
 DYNO_PUSH (DynoElementwisePush, p);
 DYNO_BUFFER_IN (StepIn, DynoStepInput, 4);
 
@@ -26,9 +30,15 @@ main ()
   for (uint i = gl_GlobalInvocationID.x; i < COUNT; i += gl_NumWorkGroups.x * LOCAL_X)
     {
       Lanes x = lanes_load (p.a, i);
+#ifdef BY_SAMPLE
+      const bool dropped = dyno_random_at (key, i / SAMPLE) < THRESHOLD;
+      [[unroll]] for (uint j = 0; j < QUADS; j++)
+        x.q[j] = dropped ? vec4 (0.0) : x.q[j] * KEEP_SCALE;
+#else
       [[unroll]] for (uint j = 0; j < QUADS; j++) [[unroll]] for (uint k = 0; k < 4; k++)
           x.q[j][k] =
           dyno_random_at (key, i * LANES + j * 4 + k) < THRESHOLD ? 0.0 : x.q[j][k] * KEEP_SCALE;
+#endif
 #ifdef ACCUMULATE
       lanes_store_sum (p.target, i, x);
 #else

@@ -16,6 +16,7 @@
 #define DYNO_DROPOUT_STREAM     1
 #define DYNO_DROPOUT_THRESHOLD  2
 #define DYNO_DROPOUT_KEEP_SCALE 3
+#define DYNO_DROPOUT_SAMPLE     4 /* with BY_SAMPLE: accesses in a sample */
 
 DYNO_STRUCT (DynoElementwisePush) {
   uint64_t a;

@@ -284,9 +284,9 @@ test_add_shapes (void)
 /* Dropout -------------------------------------------------------------------------------------- */
 
 static void
-check_dropout (const Shape *s, gboolean amp, double p)
+check_dropout (const Shape *s, gboolean amp, gboolean by_sample, double p)
 {
-  gsize count = shape_count (s);
+  gsize count = shape_count (s), kept = 0;
   guint32 cp = (s->c + 7) / 8 * 8;
   g_autoptr (Harness) h = make (s, amp);
   g_autofree double *x = harness_random (1, count, 1), *dy = harness_random (2, count, 1);
@@ -298,7 +298,8 @@ check_dropout (const Shape *s, gboolean amp, double p)
   DynoTensor *input = harness_input (h, "x", s->n, s->h, s->w, s->c, x);
   /* dropout's stream is 1 behind it */
   DynoTensor *other = dyno_relu (harness_graph (h), input, "other");
-  DynoTensor *y = dyno_dropout (harness_graph (h), input, "drop", p);
+  DynoTensor *y = by_sample ? dyno_stochastic_depth (harness_graph (h), input, "drop", p)
+                            : dyno_dropout (harness_graph (h), input, "drop", p);
   g_autofree double *zeros = g_new0 (double, count);
   harness_set_gradient (h, other, zeros);
   harness_set_gradient (h, y, dy);
@@ -306,11 +307,16 @@ check_dropout (const Shape *s, gboolean amp, double p)
   guint32 key = dyno_random_key (77, 5, 12, 1, 1), threshold = (guint32) (p * 4294967296.0);
   g_autofree double *y_want = g_new0 (double, count), *dx_want = g_new0 (double, count);
   for (gsize k = 0; k < count; k++)
-    if (dyno_random_at (key, (guint32) (k / s->c * cp + k % s->c)) >= threshold)
-      {
-        y_want[k] = x[k] / (1 - p);
-        dx_want[k] = dy[k] / (1 - p);
-      }
+    {
+      gsize drawn = by_sample ? k / (count / s->n) : k / s->c * cp + k % s->c;
+      if (dyno_random_at (key, (guint32) drawn) < threshold)
+        continue;
+      y_want[k] = x[k] / (1 - p);
+      dx_want[k] = dy[k] / (1 - p);
+      kept++;
+    }
+  /* half of 11 samples and more: neither all nor none */
+  g_assert_true (!by_sample || s->n < 11 || (kept > 0 && kept < count));
   g_autofree double *y_got = harness_read (h, y), *dx_got = harness_read_gradient (h, input);
   harness_assert_close (y_got, y_want, count, harness_tolerance (h), "y");
   harness_assert_close (dx_got, dx_want, count, harness_tolerance (h), "dx");
@@ -321,7 +327,20 @@ test_dropout (void)
 {
   for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
     for (guint amp = 0; amp < 2; amp++)
-      check_dropout (&shapes[i], amp, 0.3);
+      check_dropout (&shapes[i], amp, FALSE, 0.3);
+}
+
+/* Each sample as a whole. */
+static void
+test_stochastic_depth (void)
+{
+  static const Shape many = { 19, 2, 3, 12 };
+  for (guint amp = 0; amp < 2; amp++)
+    {
+      check_dropout (&many, amp, TRUE, 0.5);
+      for (guint i = 0; i < G_N_ELEMENTS (shapes); i++)
+        check_dropout (&shapes[i], amp, TRUE, 0.4);
+    }
 }
 
 /* How many are dropped, and that another step draws another mask. */
@@ -363,6 +382,7 @@ test_dropout_evaluation (void)
   const double value[3] = { 1, 2, 3 };
   DynoTensor *x = harness_input (h, "x", 1, 1, 1, 3, value);
   g_assert_true (dyno_dropout (harness_graph (h), x, "drop", 0.5) == x);
+  g_assert_true (dyno_stochastic_depth (harness_graph (h), x, "skip", 0.5) == x);
   g_assert_null (dyno_dropout (harness_graph (h), x, "drop", 1));
 }
 
@@ -381,6 +401,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/add/shapes-must-agree", test_add_shapes);
   g_test_add_func ("/nn/dropout/matches-reference", test_dropout);
   g_test_add_func ("/nn/dropout/rate-and-steps", test_dropout_rate);
+  g_test_add_func ("/nn/stochastic-depth/matches-reference", test_stochastic_depth);
   g_test_add_func ("/nn/dropout/evaluation-leaves-x", test_dropout_evaluation);
   return g_test_run ();
 }

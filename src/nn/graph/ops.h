@@ -192,6 +192,10 @@ DynoTensor *dyno_adaptive_avg_pool (DynoGraph *graph, DynoTensor *x, const char 
                                     guint32 out_h, guint32 out_w);
 DynoTensor *dyno_dropout (DynoGraph *graph, DynoTensor *x, const char *name,
                           double probability); /* x itself in evaluation */
+/* The same of whole samples, as torchvision's StochasticDepth with mode "row": a branch of a residual
+ * block is skipped by a sample with the probability, which is in [0, 1).  Errors: SHAPE. */
+DynoTensor *dyno_stochastic_depth (DynoGraph *graph, DynoTensor *x, const char *name,
+                                   double probability);
 
 /* Sequences (N, 1, T, C).  Their lengths are N int32; NULL: each sequence has all T steps.  Lengths
  * count steps of the input that x was made from, and `stride` steps of the input are one step of x
