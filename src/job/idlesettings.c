@@ -58,6 +58,8 @@ describe_need (DynoSettingNeed need)
     {
     case DYNO_SETTING_NEEDS_DROPOUT:
       return _ ("the model has no dropout layer");
+    case DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH:
+      return _ ("the model has no stochastic depth");
     case DYNO_SETTING_NEEDS_CLASSES:
       return _ ("the data set has values to predict, and no classes");
     case DYNO_SETTING_NEEDS_VALUES:

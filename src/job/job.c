@@ -293,6 +293,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .model = job->model,
     .model_width = s->model_width,
     .dropout = training ? s->model_dropout : 0,
+    .stochastic_depth = training ? s->model_stochastic_depth : 0,
     .batch = (guint32) s->batch_size,
     .n_outputs = classes ? info->n_classes : n_values,
     .loss = classes             ? DYNO_LOSS_CROSS_ENTROPY
@@ -332,6 +333,8 @@ dyno_job_meets (const DynoSettingInfo *info, const char *model, const DynoDatase
     {
     case DYNO_SETTING_NEEDS_DROPOUT:
       return !found || found->has_dropout;
+    case DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH:
+      return !found || found->has_stochastic_depth;
     case DYNO_SETTING_NEEDS_CLASSES:
       return !data || dyno_schema_count_values (&data->schema) == 0;
     case DYNO_SETTING_NEEDS_VALUES:

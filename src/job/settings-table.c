@@ -133,6 +133,12 @@ static const DynoSettingInfo table[] = {
     .needs = DYNO_SETTING_NEEDS_DROPOUT, .zero = N_ ("Off"), .title = N_ ("Dropout"),
     .help = N_ ("Share of the values before the last layer that are dropped in training, of models "
                 "that have a dropout layer.") },
+  { NUMBER (DOUBLE, model_stochastic_depth, "model.stochastic_depth", "0.1", 0, 0.9), GROUP (MODEL),
+    .needs = DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH, .zero = N_ ("Off"),
+    .title = N_ ("Stochastic depth"),
+    .help =
+        N_ ("Share of the samples that skip the last residual block in training, of models that "
+            "have stochastic depth; blocks before it are skipped by fewer.") },
   { TEXT (model_freeze, "model.freeze"), GROUP (MODEL), .same_on_resume = TRUE,
     .zero = N_ ("Nothing"), .title = N_ ("Frozen layers"),
     .help = N_ ("Names of layers with commas between, as conv1,layer1: their weights stay as they "

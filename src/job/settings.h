@@ -78,6 +78,7 @@ typedef struct {
   gboolean data_one_class;
   double model_width;
   double model_dropout;
+  double model_stochastic_depth;
   GQuark model_freeze;   /* of the text; 0: none */
   double head_lr_factor; /* 1: as the others */
   gboolean loss_smooth_l1;
@@ -141,9 +142,10 @@ typedef struct {
 /* The property of model or data set without which a setting has no effect. */
 typedef enum {
   DYNO_SETTING_NEEDS_NOTHING,
-  DYNO_SETTING_NEEDS_DROPOUT, /* a model with a dropout layer */
-  DYNO_SETTING_NEEDS_CLASSES, /* samples that have a class */
-  DYNO_SETTING_NEEDS_VALUES,  /* samples that have values */
+  DYNO_SETTING_NEEDS_DROPOUT,          /* a model with a dropout layer */
+  DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH, /* a model with residual blocks that are skipped */
+  DYNO_SETTING_NEEDS_CLASSES,          /* samples that have a class */
+  DYNO_SETTING_NEEDS_VALUES,           /* samples that have values */
 } DynoSettingNeed;
 
 typedef struct {

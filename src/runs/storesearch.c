@@ -314,6 +314,7 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
     "early_stop.min_delta",
     "best_metric",
     "model.dropout",
+    "model.stochastic_depth",
     "data.val_split",
     "data.max_bad",
     "data.links",

@@ -396,6 +396,10 @@ test_names_are_torchvisions (void)
       5288548,
       { "features.1.0.block.1.fc2.bias", "features.7.0.block.3.1.weight",
         "features.2.1.block.1.0.weight", "classifier.1.weight" } },
+    { "convnext_tiny",
+      28589128,
+      { "features.0.1.bias", "features.1.0.layer_scale", "features.5.8.block.5.weight",
+        "classifier.2.weight" } },
     { "vit_tiny_patch16_224",
       5717416,
       { "cls_token", "patch_embed.proj.bias", "blocks.11.attn.qkv.weight", "head.bias" } },
@@ -600,6 +604,7 @@ test_norms (void)
     { "efficientnet_b0", "batch_norm_stats", 1e-5, 0.1 },
     { "mobilenet_v3_small", "batch_norm_stats", 1e-3, 0.01 },
     { "mobilenet_v3_large", "batch_norm_stats", 1e-3, 0.01 },
+    { "convnext_tiny", "layer_norm", 1e-6, 0 },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
@@ -629,6 +634,47 @@ test_norms (void)
             g_assert_cmpfloat (attribute_of (node, "momentum"), ==, cases[i].momentum);
         }
       g_assert_cmpuint (found, >, 10);
+    }
+}
+
+/* Blocks are skipped by a share of the samples that grows evenly from 0 in the first one, which is
+ * always run, to the setting's in the last one. */
+static void
+test_stochastic_depth_grows (void)
+{
+  static const struct {
+    const char *model;
+    guint blocks; /* between which the share grows from 0 to the setting's */
+  } cases[] = { { "convnext_tiny", 17 } };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const DynoNetworkParams params = {
+        .model = cases[i].model,
+        .stochastic_depth = 0.3,
+        .batch = 2,
+        .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0),
+        .n_outputs = 10,
+        .mode = DYNO_MODE_TRAIN,
+      };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+      double last = 0;
+
+      g_assert_no_error (error);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      for (guint k = 0; k < nodes->len; k++)
+        {
+          const DynoNode *node = nodes->pdata[k];
+          if (!g_str_equal (node->op->name, "stochastic_depth"))
+            continue;
+          double share = attribute_of (node, "probability"), steps = share / 0.3 * cases[i].blocks;
+          g_assert_cmpfloat (share, >, last);
+          g_assert_cmpfloat (ABS (steps - (guint) (steps + 0.5)), <, 1e-4);
+          last = share;
+        }
+      g_test_message ("%s: %g", cases[i].model, last);
+      g_assert_cmpfloat (ABS (last - 0.3), <, 1e-6);
     }
 }
 
@@ -682,7 +728,8 @@ test_layers (void)
   } cases[] = {
     { "resnet18", 11689512, 9600, 1814 },          { "resnext50_32x4d", 25028904, 68224, 4230 },
     { "mobilenetv2", 3504872, 34112, 301 },        { "mobilenet_v3_small", 2542856, 12112, 56.5 },
-    { "mobilenet_v3_large", 5483032, 24400, 217 }, { "efficientnet_b0", 5288548, 42016, 386 }
+    { "mobilenet_v3_large", 5483032, 24400, 217 }, { "efficientnet_b0", 5288548, 42016, 386 },
+    { "convnext_tiny", 28589128, 0, 4456 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -788,10 +835,11 @@ test_models_say_their_dropout (void)
     {
       const DynoModel *model = dyno_model_list ()[m];
       g_autoptr (GError) error = NULL;
-      gboolean found = FALSE;
+      gboolean found = FALSE, skips = FALSE;
       DynoNetworkParams params = {
         .model = model->name,
         .dropout = 0.5,
+        .stochastic_depth = 0.5,
         .batch = 2,
         .schema = dyno_schema_image (DYNO_ELEMENT_U8, 64, 64, 3, model->n_values),
         .n_outputs = model->n_values ? model->n_values : 10,
@@ -802,9 +850,14 @@ test_models_say_their_dropout (void)
       g_assert_no_error (error);
       GPtrArray *nodes = dyno_graph_get_nodes (graph);
       for (guint i = 0; i < nodes->len; i++)
-        found |= strstr (((const DynoNode *) nodes->pdata[i])->op->name, "dropout") != NULL;
+        {
+          const char *op = ((const DynoNode *) nodes->pdata[i])->op->name;
+          found |= strstr (op, "dropout") != NULL;
+          skips |= g_str_equal (op, "stochastic_depth");
+        }
       g_test_message ("%s", model->name);
       g_assert_cmpint (model->has_dropout, ==, found);
+      g_assert_cmpint (model->has_stochastic_depth, ==, skips);
     }
 }
 
@@ -837,6 +890,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/mobile-networks-have-torchvisions-shapes", test_mobile_shapes);
   g_test_add_func ("/nn/network/vision-transformers", test_vision_transformers);
   g_test_add_func ("/nn/network/norms-are-torchvisions", test_norms);
+  g_test_add_func ("/nn/network/stochastic-depth-grows", test_stochastic_depth_grows);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

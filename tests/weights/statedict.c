@@ -309,6 +309,7 @@ test_digests (void)
       "35d37abdb2f5f3977ca26fee3b7c16ce3a59b706a2f0bc10768534a9fbc6b1f9" },
     { "mobilenet_v3_large", 312,
       "dcd929075d7ba21fb82be02ef441f20962fa05e2c3435d62f97723089fd3c2fd" },
+    { "convnext_tiny", 182, "a79f56461a2cd188ec99525abe5ca10f25cc9f722683489212465fb50ad6f321" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)

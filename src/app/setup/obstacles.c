@@ -25,6 +25,8 @@ describe_need (const DynoSettingInfo *info)
 {
   return g_strdup (
       info->needs == DYNO_SETTING_NEEDS_DROPOUT ? _ ("This model has no dropout layer.")
+      : info->needs == DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH
+          ? _ ("This model has no stochastic depth.")
       : info->needs == DYNO_SETTING_NEEDS_CLASSES
           ? _ ("Has an effect only where classes are told apart, and this data set has "
                "values.")

@@ -54,6 +54,7 @@ find_reference_model (const DynoExportContext *context)
     { "mobilenetv2", "mobilenet_v2" },
     { "mobilenet_v3_small", "mobilenet_v3_small" },
     { "mobilenet_v3_large", "mobilenet_v3_large" },
+    { "convnext_tiny", "convnext_tiny" },
     { "resnext50_32x4d", "resnext50_32x4d" },
     { "efficientnet_b0", "efficientnet_b0" },
     { "vit_b_16", "vit_b_16" },

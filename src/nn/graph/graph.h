@@ -124,6 +124,7 @@ typedef enum {
   DYNO_INIT_NORMAL_001, /* N(0, 0.01): MobileNetV2's classifier */
   DYNO_INIT_NORMAL_002, /* N(0, 0.02): timm's vision transformers */
   DYNO_INIT_QUARTER,    /* 0.25: PyTorch's PReLU */
+  DYNO_INIT_MILLIONTH,  /* 1e-6: ConvNeXt's layer scale */
 } DynoInit;
 
 struct _DynoParameter {

@@ -217,7 +217,8 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                           .lengths = lengths,
                           .n_outputs = params->n_outputs,
                           .width = params->model_width > 0.0 ? params->model_width : 1.0,
-                          .dropout = params->dropout });
+                          .dropout = params->dropout,
+                          .stochastic_depth = params->stochastic_depth });
   dyno_graph_place_parameters (graph);
   if (!model->network)
     find_head (graph);

@@ -24,6 +24,8 @@ typedef struct {
   const char *model;  /* as dyno_model_find reads it */
   double model_width; /* scales channels; 0 reads as 1 */
   double dropout;     /* before the last layer, in training, for models that have dropout */
+  /* that a sample skips the last residual block, in training, for models that have it */
+  double stochastic_depth;
   guint32 batch;
   /* The fields of a batch: an input of axes (H, W, C), (T, F) or (C) is read as (N, H, W, C), (N,
    * 1, T, F) or (N, 1, 1, C).  For a generated one, the device makes normal noise from the step's
@@ -81,7 +83,7 @@ typedef struct _DynoModel DynoModel;
 typedef struct {
   const DynoModel *model; /* that is built */
   guint32 n_outputs;
-  double width, dropout;
+  double width, dropout, stochastic_depth;
   DynoTensor *lengths; /* of the input's sequences; NULL: there are none */
 } DynoModelParams;
 
@@ -89,8 +91,9 @@ struct _DynoModel {
   const char *name;  /* "resnet18" */
   const char *title; /* "ResNet-18" */
   const char *summary;
-  guint32 min_size;     /* least height and width */
-  gboolean has_dropout; /* the dropout of DynoModelParams has an effect */
+  guint32 min_size;              /* least height and width */
+  gboolean has_dropout;          /* the dropout of DynoModelParams has an effect */
+  gboolean has_stochastic_depth; /* likewise */
   /* For a model that is made for certain values: their number, the name of each (for its metric)
    * and their unit.  0: the model takes the values of the data set. */
   guint32 n_values;

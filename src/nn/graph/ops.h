@@ -106,6 +106,12 @@ DynoTensor *dyno_affine (DynoGraph *graph, DynoTensor *x, double factor, double 
 /* x (N, H, W, C) by a parameter (C): y[n][h][w][c] = x[n][h][w][c] * weight[c], name.weight; and
  * x[n][h][w][c] + bias[c], name.bias */
 DynoTensor *dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
+/* The same by a parameter (C, 1, 1), which exists: for models whose factors come before the layers in
+ * front of them.  NULL: an error before. */
+DynoParameter *dyno_factor_parameter (DynoGraph *graph, const char *name, guint32 channels,
+                                      DynoInit init);
+DynoTensor *dyno_scale_channels_by (DynoGraph *graph, DynoTensor *x, const char *name,
+                                    const DynoParameter *factors);
 DynoTensor *dyno_add_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init);
 /* x (N, H, W, C) times factors (N, 1, 1, C): y[n][h][w][c] = x[n][h][w][c] * factors[n][c] */
 DynoTensor *dyno_scale (DynoGraph *graph, DynoTensor *x, DynoTensor *factors, const char *name);

@@ -150,6 +150,9 @@ start_values (guint index, gpointer data)
       case DYNO_INIT_QUARTER:
         start->torch[i] = 0.25f;
         break;
+      case DYNO_INIT_MILLIONTH:
+        start->torch[i] = 1e-6f;
+        break;
       case DYNO_INIT_KAIMING_UNIFORM:
         start->torch[i] = (float) ((2.0 * dyno_rng_uniform (&rng) - 1.0) * bound);
         break;

@@ -16,6 +16,7 @@ extern const DynoModel dyno_model_mobilenetv2;
 extern const DynoModel dyno_model_mobilenet_v3_small;
 extern const DynoModel dyno_model_mobilenet_v3_large;
 extern const DynoModel dyno_model_efficientnet_b0;
+extern const DynoModel dyno_model_convnext_tiny;
 extern const DynoModel dyno_model_vit_tiny;
 extern const DynoModel dyno_model_vit_small;
 extern const DynoModel dyno_model_vit_b_16;
@@ -43,6 +44,11 @@ DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *c
  * "<block>.<list>.<place>.0", ".1" and ".2"; list NULL: "<block>.<place>.0". */
 DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list,
                              guint place, const DynoModelUnit *unit);
+
+/* The end of a residual block, x + branch, where a share of the samples skips the branch in training.
+ * Named "<block>.stochastic_depth" and "<block>.add". */
+DynoTensor *dyno_model_residual (DynoGraph *graph, DynoTensor *branch, DynoTensor *x,
+                                 const char *block, double share);
 
 /* Squeeze-and-excitation, (N, H, W, C) -> (N, H, W, C): x times a factor for each channel, which two
  * 1x1 convolutions compute from the channels' means.  Named like torchvision's SqueezeExcitation:

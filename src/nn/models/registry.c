@@ -41,6 +41,7 @@ dyno_model_list (void)
                                              &dyno_model_mobilenet_v3_small,
                                              &dyno_model_mobilenet_v3_large,
                                              &dyno_model_efficientnet_b0,
+                                             &dyno_model_convnext_tiny,
                                              &dyno_model_vit_tiny,
                                              &dyno_model_vit_small,
                                              &dyno_model_vit_b_16,

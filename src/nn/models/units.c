@@ -43,6 +43,15 @@ dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char 
 }
 
 DynoTensor *
+dyno_model_residual (DynoGraph *graph, DynoTensor *branch, DynoTensor *x, const char *block,
+                     double share)
+{
+  g_autofree char *skip = g_strconcat (block, ".stochastic_depth", NULL),
+                  *add = g_strconcat (block, ".add", NULL);
+  return dyno_add (graph, dyno_stochastic_depth (graph, branch, skip, share), x, add);
+}
+
+DynoTensor *
 dyno_model_squeeze_excitation (DynoGraph *graph, DynoTensor *x, const char *name,
                                const DynoModelExcitation *params)
 {

@@ -124,22 +124,42 @@ static const DynoOpClass scale_channels_class = {
   .name = "scale_channels", .traits = { .restorable = TRUE }, .backward = backward, .lower = lower
 };
 
+DynoParameter *
+dyno_factor_parameter (DynoGraph *graph, const char *name, guint32 channels, DynoInit init)
+{
+  DynoParameterLayout layout = dyno_layout_vector (channels);
+  layout.n_dims = 3;
+  return dyno_graph_parameter (graph, name, &layout, init, FALSE);
+}
+
+DynoTensor *
+dyno_scale_channels_by (DynoGraph *graph, DynoTensor *x, const char *name,
+                        const DynoParameter *factors)
+{
+  if (!x || !factors)
+    return NULL;
+  if (factors->dims[0] != x->c)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "%s: %u factors for %u channels", name,
+                            factors->dims[0], x->c);
+  if ((guint64) x->n * x->h * x->w > G_MAXINT32)
+    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                            "%s: %u x %u x %u rows are too many; lower the batch", name, x->n, x->h,
+                            x->w);
+  DynoTensor *y = dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c);
+  if (!y)
+    return NULL;
+  dyno_graph_node (graph, &scale_channels_class, name, (DynoTensor *[]){ x, factors->master }, 2,
+                   &y, 1, NULL, 0);
+  return y;
+}
+
 DynoTensor *
 dyno_scale_channels (DynoGraph *graph, DynoTensor *x, const char *name, DynoInit init)
 {
   if (!x)
     return NULL;
-  if ((guint64) x->n * x->h * x->w > G_MAXINT32)
-    return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
-                            "%s: %u x %u x %u rows are too many; lower the batch", name, x->n, x->h,
-                            x->w);
   g_autofree char *weight_name = g_strconcat (name, ".weight", NULL);
   const DynoParameterLayout layout = dyno_layout_vector (x->c);
-  const DynoParameter *weight = dyno_graph_parameter (graph, weight_name, &layout, init, FALSE);
-  DynoTensor *y = weight ? dyno_graph_activation (graph, name, x->n, x->h, x->w, x->c) : NULL;
-  if (!y)
-    return NULL;
-  dyno_graph_node (graph, &scale_channels_class, name, (DynoTensor *[]){ x, weight->master }, 2, &y,
-                   1, NULL, 0);
-  return y;
+  return dyno_scale_channels_by (graph, x, name,
+                                 dyno_graph_parameter (graph, weight_name, &layout, init, FALSE));
 }
