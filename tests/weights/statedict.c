@@ -309,6 +309,8 @@ test_digests (void)
       "35d37abdb2f5f3977ca26fee3b7c16ce3a59b706a2f0bc10768534a9fbc6b1f9" },
     { "mobilenet_v3_large", 312,
       "dcd929075d7ba21fb82be02ef441f20962fa05e2c3435d62f97723089fd3c2fd" },
+    { "regnet_y_400mf", 384, "c325f26b3b59b48a05ec3f47b1039d49eb015de59801eff15751808139a21e36" },
+    { "regnet_x_400mf", 428, "2d9c3803e9d2ec92de1f460b95c715123a6c156e89d40dd076e45c3e30691c7f" },
     { "convnext_tiny", 182, "a79f56461a2cd188ec99525abe5ca10f25cc9f722683489212465fb50ad6f321" },
   };
 

@@ -55,6 +55,8 @@ find_reference_model (const DynoExportContext *context)
     { "mobilenet_v3_small", "mobilenet_v3_small" },
     { "mobilenet_v3_large", "mobilenet_v3_large" },
     { "convnext_tiny", "convnext_tiny" },
+    { "regnet_y_400mf", "regnet_y_400mf" },
+    { "regnet_x_400mf", "regnet_x_400mf" },
     { "resnext50_32x4d", "resnext50_32x4d" },
     { "efficientnet_b0", "efficientnet_b0" },
     { "vit_b_16", "vit_b_16" },

@@ -16,6 +16,8 @@ extern const DynoModel dyno_model_mobilenetv2;
 extern const DynoModel dyno_model_mobilenet_v3_small;
 extern const DynoModel dyno_model_mobilenet_v3_large;
 extern const DynoModel dyno_model_efficientnet_b0;
+extern const DynoModel dyno_model_regnet_x_400mf;
+extern const DynoModel dyno_model_regnet_y_400mf;
 extern const DynoModel dyno_model_convnext_tiny;
 extern const DynoModel dyno_model_vit_tiny;
 extern const DynoModel dyno_model_vit_small;
@@ -44,6 +46,10 @@ DynoTensor *dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *c
  * "<block>.<list>.<place>.0", ".1" and ".2"; list NULL: "<block>.<place>.0". */
 DynoTensor *dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list,
                              guint place, const DynoModelUnit *unit);
+
+/* The same with a name of its own: "<name>.0", ".1" and ".2". */
+DynoTensor *dyno_model_named_unit (DynoGraph *graph, DynoTensor *x, const char *name,
+                                   const DynoModelUnit *unit);
 
 /* The end of a residual block, x + branch, where a share of the samples skips the branch in training.
  * Named "<block>.stochastic_depth" and "<block>.add". */

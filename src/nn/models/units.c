@@ -31,15 +31,21 @@ dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv, const c
 }
 
 DynoTensor *
+dyno_model_named_unit (DynoGraph *graph, DynoTensor *x, const char *name, const DynoModelUnit *unit)
+{
+  g_autofree char *conv = g_strconcat (name, ".0", NULL), *norm = g_strconcat (name, ".1", NULL),
+                  *activation = g_strconcat (name, ".2", NULL);
+  x = dyno_model_conv_norm (graph, x, conv, norm, unit);
+  return unit->activation ? dyno_activation (graph, x, unit->activation, activation) : x;
+}
+
+DynoTensor *
 dyno_model_unit (DynoGraph *graph, DynoTensor *x, const char *block, const char *list, guint place,
                  const DynoModelUnit *unit)
 {
   g_autofree char *name = list ? g_strdup_printf ("%s.%s.%u", block, list, place)
                                : g_strdup_printf ("%s.%u", block, place);
-  g_autofree char *conv = g_strconcat (name, ".0", NULL), *norm = g_strconcat (name, ".1", NULL),
-                  *activation = g_strconcat (name, ".2", NULL);
-  x = dyno_model_conv_norm (graph, x, conv, norm, unit);
-  return unit->activation ? dyno_activation (graph, x, unit->activation, activation) : x;
+  return dyno_model_named_unit (graph, x, name, unit);
 }
 
 DynoTensor *
