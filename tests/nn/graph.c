@@ -404,6 +404,10 @@ test_names_are_torchvisions (void)
       5495976,
       { "stem.1.running_mean", "trunk_output.block2.block2-1.f.b.0.weight",
         "trunk_output.block4.block4-11.f.c.1.weight", "fc.bias" } },
+    { "densenet121",
+      7978856,
+      { "features.conv0.weight", "features.denseblock4.denselayer16.conv2.weight",
+        "features.transition3.norm.running_var", "classifier.bias" } },
     { "convnext_tiny",
       28589128,
       { "features.0.1.bias", "features.1.0.layer_scale", "features.5.8.block.5.weight",
@@ -489,6 +493,16 @@ test_mobile_shapes (void)
       1,
       { 400, 16, 3, 3 },
       215 + 142 },
+    { "densenet121",
+      "features.denseblock2.denselayer12.conv1.weight",
+      1,
+      { 128, 480, 1, 1 },
+      364 + 242 },
+    { "densenet121",
+      "features.denseblock4.denselayer1.conv2.weight",
+      0.25,
+      { 8, 32, 3, 3 },
+      364 + 242 },
     { "efficientnet_b0", "features.3.0.block.1.0.weight", 1, { 144, 1, 5, 5 }, 213 + 98 },
     { "efficientnet_b0", "features.4.0.block.2.fc1.weight", 1, { 10, 240, 1, 1 }, 213 + 98 },
   };
@@ -701,6 +715,37 @@ test_stochastic_depth_grows (void)
     }
 }
 
+/* A layer of DenseNet puts its channels after those that it reads. */
+static void
+test_dense_order (void)
+{
+  const DynoNetworkParams params = {
+    .model = "densenet121",
+    .model_width = 0.25,
+    .batch = 1,
+    .schema = dyno_schema_image (DYNO_ELEMENT_U8, 32, 32, 3, 0),
+    .n_outputs = 10,
+    .no_fusion = TRUE,
+  };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  guint joined = 0;
+
+  g_assert_no_error (error);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  for (guint k = 0; k < nodes->len; k++)
+    {
+      const DynoNode *node = nodes->pdata[k];
+      if (!g_str_equal (node->op->name, "concat"))
+        continue;
+      g_assert_cmpstr (node->inputs[1]->producer->op->name, ==, "conv2d");
+      g_assert_cmpuint (node->inputs[1]->c, ==, 8);
+      g_assert_cmpstr (node->inputs[0]->producer->op->name, !=, "conv2d");
+      joined++;
+    }
+  g_assert_cmpuint (joined, ==, 6 + 12 + 24 + 16);
+}
+
 /* Three angles, each with a metric of its name; anything else is refused in words. */
 static void
 test_head_pose (void)
@@ -753,7 +798,7 @@ test_layers (void)
     { "mobilenetv2", 3504872, 34112, 301 },        { "mobilenet_v3_small", 2542856, 12112, 56.5 },
     { "mobilenet_v3_large", 5483032, 24400, 217 }, { "efficientnet_b0", 5288548, 42016, 386 },
     { "regnet_y_400mf", 4344144, 27152, 402 },     { "regnet_x_400mf", 5495976, 37856, 414 },
-    { "convnext_tiny", 28589128, 0, 4456 },
+    { "densenet121", 7978856, 83648, 2834 },       { "convnext_tiny", 28589128, 0, 4456 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -915,6 +960,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/vision-transformers", test_vision_transformers);
   g_test_add_func ("/nn/network/norms-are-torchvisions", test_norms);
   g_test_add_func ("/nn/network/stochastic-depth-grows", test_stochastic_depth_grows);
+  g_test_add_func ("/nn/network/dense-layers-come-last", test_dense_order);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

@@ -123,7 +123,8 @@ static void
 test_large (void)
 {
   static const DynoInit inits[] = { DYNO_INIT_KAIMING_UNIFORM, DYNO_INIT_KAIMING_NORMAL_OUT,
-                                    DYNO_INIT_NORMAL_001, DYNO_INIT_NORMAL_002 };
+                                    DYNO_INIT_NORMAL_001, DYNO_INIT_NORMAL_002,
+                                    DYNO_INIT_KAIMING_NORMAL_IN };
   for (guint k = 0; k < G_N_ELEMENTS (inits); k++)
     {
       g_autoptr (DynoGraph) graph = dyno_graph_new (&(DynoGraphParams){ .batch = 1 });
@@ -136,7 +137,8 @@ test_large (void)
       double scale = k == 0   ? 1 / sqrt (141 * 9)
                      : k == 1 ? sqrt (2.0 / (130 * 9))
                      : k == 2 ? 0.01
-                              : 0.02;
+                     : k == 3 ? 0.02
+                              : sqrt (2.0 / (141 * 9));
       DynoRng rng = dyno_rng_init (3, dyno_hash_string (DYNO_HASH_START, "w"));
       dyno_parameter_initialise (parameter, 3, torch);
       for (guint64 i = 0; i < count; i++)

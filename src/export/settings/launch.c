@@ -57,6 +57,7 @@ find_reference_model (const DynoExportContext *context)
     { "convnext_tiny", "convnext_tiny" },
     { "regnet_y_400mf", "regnet_y_400mf" },
     { "regnet_x_400mf", "regnet_x_400mf" },
+    { "densenet121", "densenet121" },
     { "resnext50_32x4d", "resnext50_32x4d" },
     { "efficientnet_b0", "efficientnet_b0" },
     { "vit_b_16", "vit_b_16" },

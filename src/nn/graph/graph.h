@@ -121,10 +121,11 @@ typedef enum {
   DYNO_INIT_KAIMING_UNIFORM,
   /* N(0, sqrt(2 / fan_out)): torchvision's ResNet and MobileNet convolutions */
   DYNO_INIT_KAIMING_NORMAL_OUT,
-  DYNO_INIT_NORMAL_001, /* N(0, 0.01): MobileNetV2's classifier */
-  DYNO_INIT_NORMAL_002, /* N(0, 0.02): timm's vision transformers */
-  DYNO_INIT_QUARTER,    /* 0.25: PyTorch's PReLU */
-  DYNO_INIT_MILLIONTH,  /* 1e-6: ConvNeXt's layer scale */
+  DYNO_INIT_KAIMING_NORMAL_IN, /* N(0, sqrt(2 / fan_in)): torchvision's DenseNet */
+  DYNO_INIT_NORMAL_001,        /* N(0, 0.01): MobileNetV2's classifier */
+  DYNO_INIT_NORMAL_002,        /* N(0, 0.02): timm's vision transformers */
+  DYNO_INIT_QUARTER,           /* 0.25: PyTorch's PReLU */
+  DYNO_INIT_MILLIONTH,         /* 1e-6: ConvNeXt's layer scale */
 } DynoInit;
 
 struct _DynoParameter {

@@ -132,9 +132,10 @@ start_values (guint index, gpointer data)
   const DynoParameter *parameter = start->parameter;
   guint64 first = (guint64) index * VALUES, end = MIN (first + VALUES, start->count);
   double bound = 1.0 / sqrt (MAX (parameter->fan_in, 1));
-  double deviation = parameter->init == DYNO_INIT_NORMAL_001 ? 0.01
-                     : parameter->init == DYNO_INIT_NORMAL_002
-                         ? 0.02
+  double deviation = parameter->init == DYNO_INIT_NORMAL_001   ? 0.01
+                     : parameter->init == DYNO_INIT_NORMAL_002 ? 0.02
+                     : parameter->init == DYNO_INIT_KAIMING_NORMAL_IN
+                         ? sqrt (2.0 / MAX (parameter->fan_in, 1))
                          : sqrt (2.0 / MAX (parameter->fan_out, 1));
   DynoRng rng = dyno_rng_init (start->seed, start->stream);
   rng.counter = parameter->init == DYNO_INIT_KAIMING_UNIFORM ? first : 2 * first;
@@ -157,6 +158,7 @@ start_values (guint index, gpointer data)
         start->torch[i] = (float) ((2.0 * dyno_rng_uniform (&rng) - 1.0) * bound);
         break;
       case DYNO_INIT_KAIMING_NORMAL_OUT:
+      case DYNO_INIT_KAIMING_NORMAL_IN:
       case DYNO_INIT_NORMAL_001:
       case DYNO_INIT_NORMAL_002:
         start->torch[i] = (float) (dyno_rng_normal (&rng) * deviation);
