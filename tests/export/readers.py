@@ -15,9 +15,10 @@ import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tem
 VISION_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
 TIMM_MODELS = VISION_MODELS + ('vit_tiny_patch16_224', 'vit_small_patch16_224')
 # As torchvision calls them.
-REFERENCE_MODELS = {**{name: name for name in VISION_MODELS + ('vit_b_16', 'mobilenet_v3_small', 'mobilenet_v3_large', 'convnext_tiny', 'densenet121', 'regnet_x_400mf', 'regnet_y_400mf')},
+REFERENCE_MODELS = {**{name: name for name in VISION_MODELS + ('vit_b_16', 'mobilenet_v3_small', 'mobilenet_v3_large', 'convnext_tiny', 'efficientnet_v2_s', 'densenet121', 'regnet_x_400mf', 'regnet_y_400mf')},
                     'mobilenetv2': 'mobilenet_v2'}
-DROPOUT_MODELS = ('mobilenetv2', 'mobilenet_v3_small', 'mobilenet_v3_large', 'efficientnet_b0')
+DROPOUT_MODELS = ('mobilenetv2', 'mobilenet_v3_small', 'mobilenet_v3_large', 'efficientnet_b0',
+                  'efficientnet_v2_s')
 
 
 class Wrong(Exception):

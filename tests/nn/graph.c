@@ -408,6 +408,10 @@ test_names_are_torchvisions (void)
       7978856,
       { "features.conv0.weight", "features.denseblock4.denselayer16.conv2.weight",
         "features.transition3.norm.running_var", "classifier.bias" } },
+    { "efficientnet_v2_s",
+      21458488,
+      { "features.1.1.block.0.0.weight", "features.3.3.block.1.1.bias",
+        "features.6.14.block.2.fc1.bias", "classifier.1.bias" } },
     { "convnext_tiny",
       28589128,
       { "features.0.1.bias", "features.1.0.layer_scale", "features.5.8.block.5.weight",
@@ -641,6 +645,7 @@ test_norms (void)
     { "efficientnet_b0", "batch_norm_stats", 1e-5, 0.1 },
     { "mobilenet_v3_small", "batch_norm_stats", 1e-3, 0.01 },
     { "mobilenet_v3_large", "batch_norm_stats", 1e-3, 0.01 },
+    { "efficientnet_v2_s", "batch_norm_stats", 1e-3, 0.1 },
     { "convnext_tiny", "layer_norm", 1e-6, 0 },
   };
 
@@ -681,8 +686,9 @@ test_stochastic_depth_grows (void)
 {
   static const struct {
     const char *model;
-    guint blocks; /* between which the share grows from 0 to the setting's */
-  } cases[] = { { "convnext_tiny", 17 } };
+    guint blocks; /* over which the share grows from 0 to the setting's */
+    double last;
+  } cases[] = { { "convnext_tiny", 17, 0.3 }, { "efficientnet_v2_s", 40, 0.3 * 39 / 40 } };
 
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -711,7 +717,7 @@ test_stochastic_depth_grows (void)
           last = share;
         }
       g_test_message ("%s: %g", cases[i].model, last);
-      g_assert_cmpfloat (ABS (last - 0.3), <, 1e-6);
+      g_assert_cmpfloat (ABS (last - cases[i].last), <, 1e-6);
     }
 }
 
@@ -794,11 +800,17 @@ test_layers (void)
     guint64 parameters, states;
     double mega_products; /* torchvision's "GFLOPS" are multiply-adds */
   } cases[] = {
-    { "resnet18", 11689512, 9600, 1814 },          { "resnext50_32x4d", 25028904, 68224, 4230 },
-    { "mobilenetv2", 3504872, 34112, 301 },        { "mobilenet_v3_small", 2542856, 12112, 56.5 },
-    { "mobilenet_v3_large", 5483032, 24400, 217 }, { "efficientnet_b0", 5288548, 42016, 386 },
-    { "regnet_y_400mf", 4344144, 27152, 402 },     { "regnet_x_400mf", 5495976, 37856, 414 },
-    { "densenet121", 7978856, 83648, 2834 },       { "convnext_tiny", 28589128, 0, 4456 },
+    { "resnet18", 11689512, 9600, 1814 },
+    { "resnext50_32x4d", 25028904, 68224, 4230 },
+    { "mobilenetv2", 3504872, 34112, 301 },
+    { "mobilenet_v3_small", 2542856, 12112, 56.5 },
+    { "mobilenet_v3_large", 5483032, 24400, 217 },
+    { "efficientnet_b0", 5288548, 42016, 386 },
+    { "regnet_y_400mf", 4344144, 27152, 402 },
+    { "regnet_x_400mf", 5495976, 37856, 414 },
+    { "densenet121", 7978856, 83648, 2834 },
+    { "efficientnet_v2_s", 21458488, 153872, 8366.0 * 224 * 224 / 384 / 384 },
+    { "convnext_tiny", 28589128, 0, 4456 },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {

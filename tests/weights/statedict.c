@@ -312,6 +312,8 @@ test_digests (void)
     { "regnet_y_400mf", 384, "c325f26b3b59b48a05ec3f47b1039d49eb015de59801eff15751808139a21e36" },
     { "regnet_x_400mf", 428, "2d9c3803e9d2ec92de1f460b95c715123a6c156e89d40dd076e45c3e30691c7f" },
     { "densenet121", 727, "590913c7c269d76d77aa7acde8b0d37d813b49d3bdeaca40e7cba1113b39795c" },
+    { "efficientnet_v2_s", 782,
+      "63e9ff6082713ca95539f65717d2d22138d49a857f0b7aeec289857562bc8563" },
     { "convnext_tiny", 182, "a79f56461a2cd188ec99525abe5ca10f25cc9f722683489212465fb50ad6f321" },
   };
 

@@ -58,6 +58,7 @@ find_reference_model (const DynoExportContext *context)
     { "regnet_y_400mf", "regnet_y_400mf" },
     { "regnet_x_400mf", "regnet_x_400mf" },
     { "densenet121", "densenet121" },
+    { "efficientnet_v2_s", "efficientnet_v2_s" },
     { "resnext50_32x4d", "resnext50_32x4d" },
     { "efficientnet_b0", "efficientnet_b0" },
     { "vit_b_16", "vit_b_16" },

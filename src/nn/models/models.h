@@ -16,6 +16,7 @@ extern const DynoModel dyno_model_mobilenetv2;
 extern const DynoModel dyno_model_mobilenet_v3_small;
 extern const DynoModel dyno_model_mobilenet_v3_large;
 extern const DynoModel dyno_model_efficientnet_b0;
+extern const DynoModel dyno_model_efficientnet_v2_s;
 extern const DynoModel dyno_model_densenet121;
 extern const DynoModel dyno_model_regnet_x_400mf;
 extern const DynoModel dyno_model_regnet_y_400mf;

@@ -41,6 +41,7 @@ dyno_model_list (void)
                                              &dyno_model_mobilenet_v3_small,
                                              &dyno_model_mobilenet_v3_large,
                                              &dyno_model_efficientnet_b0,
+                                             &dyno_model_efficientnet_v2_s,
                                              &dyno_model_densenet121,
                                              &dyno_model_regnet_x_400mf,
                                              &dyno_model_regnet_y_400mf,
