@@ -22,7 +22,7 @@ set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan 
 set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 headpose_resnet18 headpose_resnet50 mlp cnnlstm cnn1d cnn1d_dilated
 set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
-set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 vit_small vit_b_16 cnnlstm
+set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 densenet121 convnext_tiny vit_small vit_b_16 cnnlstm
 set -g __dynoctl_keys epochs= batch_size= accumulate= workers= threads= loader.nice= prefetch= lr= head_lr_factor= momentum= weight_decay= warmup_epochs= schedule_epochs= label_smoothing= clip_norm= ema_decay= early_stop.patience= early_stop.min_delta= best_metric= model.width= model.dropout= model.stochastic_depth= model.freeze= loss.weights= image_size= augment.crop= augment.crop_ratio= augment.shift= augment.rotate= augment.brightness= augment.contrast= augment.saturation= augment.hue= augment.noise= augment.erase= augment.time_mask= augment.time_shift= augment.mixup= augment.cutmix= data.val_split= data.max_bad= vram_budget= exchange.bucket= seed= checkpoint_minutes=
 set -g __dynoctl_values amp=true amp=false \
     pinned=true pinned=false \

@@ -27,6 +27,8 @@ static const DynoBenchWorkload workloads[] = {
   { "resnet50", "resnet50", 224, 1000, { 32, 128, 0 } },
   { "mobilenetv2", "mobilenetv2", 224, 1000, { 32, 128, 0 } },
   { "efficientnet_b0", "efficientnet_b0", 224, 1000, { 32, 128, 0 } },
+  { "densenet121", "densenet121", 224, 1000, { 32, 64, 0 } },
+  { "convnext_tiny", "convnext_tiny", 224, 1000, { 32, 64, 0 } },
   { "vit_small", "vit_small_patch16_224", 224, 1000, { 32, 128, 0 } },
   { "vit_b_16", "vit_b_16", 224, 1000, { 16, 64, 0 } },
   { "cnnlstm", "cnnlstm", 256, 10, { 64, 256, 0 }, .features = 64 },
