@@ -279,7 +279,7 @@ test_network_reads_sequences (void)
 static void
 test_sequence_models_read_lengths (void)
 {
-  static const char *const models[] = { "cnnlstm", "cnn1d", "cnn1d_dilated" };
+  static const char *const models[] = { "cnnlstm", "cnn1d", "cnn1d_dilated", "wavenet" };
   const DynoBatchField fields[] = {
     { .name = "sequence",
       .role = DYNO_FIELD_INPUT,
@@ -441,6 +441,9 @@ test_names_are_torchvisions (void)
     { "cnn1d_dilated",
       64 * 672 * 3 + 4 * 64 * 64 * 3 + 5 * 128 + 65000,
       { "0.weight", "4.bias", "13.running_mean", "17.weight" } },
+    { "wavenet",
+      672 * 32 + 32 + 10 * (2 * 32 * 64 + 64 + 32 * 64 + 64) + 9 * (32 * 32 + 32) + 64 * 65 + 65000,
+      { "input.weight", "layers.9.skip.bias", "layers.8.residual.weight", "output.bias" } },
   };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {
@@ -721,6 +724,40 @@ test_stochastic_depth_grows (void)
     }
 }
 
+/* The taps of WaveNet's layers are 1 to 512 steps apart, and none is later than its output. */
+static void
+test_wavenet_looks_back (void)
+{
+  const DynoBatchField field = { .name = "sequence",
+                                 .role = DYNO_FIELD_INPUT,
+                                 .element = DYNO_ELEMENT_F32,
+                                 .n_axes = 2,
+                                 .shape = { 20, 3 },
+                                 .axes = "TF" };
+  DynoNetworkParams params = {
+    .model = "wavenet", .batch = 1, .n_outputs = 5, .mode = DYNO_MODE_PREDICT
+  };
+  g_autoptr (GError) error = NULL;
+  double dilation = 1;
+
+  dyno_schema_add (&params.schema, &field);
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  GPtrArray *nodes = dyno_graph_get_nodes (graph);
+  for (guint k = 0; k < nodes->len; k++)
+    {
+      const DynoNode *node = nodes->pdata[k], *pad = node->inputs[0]->producer;
+      if (!g_str_equal (node->op->name, "conv2d") || attribute_of (node, "kernel_w") != 2)
+        continue;
+      g_assert_cmpfloat (MAX (1, attribute_of (node, "dilation_w")), ==, dilation);
+      g_assert_cmpstr (pad->op->name, ==, "pad");
+      g_assert_cmpfloat (attribute_of (pad, "left"), ==, dilation);
+      g_assert_cmpuint (node->outputs[0]->w, ==, 20);
+      dilation *= 2;
+    }
+  g_assert_cmpfloat (dilation, ==, 1024);
+}
+
 /* A layer of DenseNet puts its channels after those that it reads. */
 static void
 test_dense_order (void)
@@ -973,6 +1010,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/norms-are-torchvisions", test_norms);
   g_test_add_func ("/nn/network/stochastic-depth-grows", test_stochastic_depth_grows);
   g_test_add_func ("/nn/network/dense-layers-come-last", test_dense_order);
+  g_test_add_func ("/nn/network/wavenet-looks-back", test_wavenet_looks_back);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

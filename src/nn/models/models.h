@@ -30,6 +30,7 @@ extern const DynoModel dyno_model_mlp;
 extern const DynoModel dyno_model_cnnlstm;
 extern const DynoModel dyno_model_cnn1d;
 extern const DynoModel dyno_model_cnn1d_dilated;
+extern const DynoModel dyno_model_wavenet;
 
 /* A convolution without bias, padded to keep the size, then batch norm and the activation. */
 typedef struct {

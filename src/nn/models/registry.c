@@ -55,6 +55,7 @@ dyno_model_list (void)
                                              &dyno_model_cnnlstm,
                                              &dyno_model_cnn1d,
                                              &dyno_model_cnn1d_dilated,
+                                             &dyno_model_wavenet,
                                              NULL };
   return models;
 }
