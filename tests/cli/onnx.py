@@ -58,7 +58,7 @@ class Onnx(Case):
             os.makedirs(self.path(os.path.dirname(name)), exist_ok=True)
             with open(self.path(name), 'wb') as file:
                 file.write(b'\x93NUMPY\1\0' + struct.pack('<H', 118) + head.encode() + struct.pack(f'<{3 * length}f', *values))
-        for model in 'cnnlstm', 'cnn1d', 'cnn1d_dilated', 'wavenet':
+        for model in 'cnnlstm', 'cnn1d', 'cnn1d_dilated', 'wavenet', 'lstm_stack':
             train = ('train', '--data', 'data', '--model', model, '--steps', '1', '--set', 'model.width=0.1', '--set',
                      'batch_size=4', '--set', 'amp=false', '--set', 'autotune=false', '--set', 'data.val_split=0')
             self.run_it(*train, '--set', 'lr=0.1', '--out', model)
