@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The window's parts.  window.c owns them and handles their signals, windowstate.c shows which
- * actions are possible; the window's commands (windowactions.c), files (windowfiles.c) and end
- * (windowclose.c) act on the same parts and have them shown anew.  They call each other only
+ * actions are possible; the window's commands (windowactions.c; windowbegin.c: those that begin
+ * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and have them shown anew.  They call each other only
  * through this header.  Private to the window. */
 #pragma once
 #include "runmonitor.h"
@@ -27,7 +27,10 @@ struct _DynoWindow {
   gint64 last_drain;
   guint fit, inhibited;
   char *wanted; /* an action to activate when it is enabled */
-  int width;    /* to which the window was last fitted */
+  /* That which was not begun, since it could not be kept: an action, or a job to resume. */
+  const char *unkept;
+  DynoJob *unkept_job;
+  int width; /* to which the window was last fitted */
   gboolean hidden, closing, ready;
 };
 
@@ -48,6 +51,11 @@ gboolean dyno_window_device_is_held (DynoWindow *self);
 void dyno_window_update_actions (DynoWindow *self);
 /* To be called when a run, the tuner or the window has begun or ended something. */
 void dyno_window_work_changed (DynoWindow *self);
+
+/* windowbegin.c */
+void dyno_window_add_begin_actions (DynoWindow *self);
+/* Begins a run of a job of its own, which opens its data set itself. */
+void dyno_window_begin_job (DynoWindow *self, const DynoJob *job);
 
 /* windowactions.c */
 void dyno_window_add_actions (DynoWindow *self);

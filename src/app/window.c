@@ -235,14 +235,7 @@ run_taken (DynoRunsPage *page, DynoWindow *self)
 static void
 run_asked (DynoRunsPage *page, const DynoJob *job, DynoWindow *self)
 {
-  if (!dyno_window_is_idle (self) || dyno_window_device_is_held (self))
-    return;
-  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
-  dyno_window_show_page (self, "train");
-  dyno_run_monitor_start (self->monitor, job, NULL);
-  dyno_window_update_draining (self);
-  dyno_window_work_changed (self);
-  gtk_widget_grab_focus (self->pause_button);
+  dyno_window_begin_job (self, job);
 }
 
 static void
@@ -403,6 +396,7 @@ dyno_window_dispose (GObject *object)
   g_clear_handle_id (&self->fit, g_source_remove);
   g_clear_handle_id (&self->held, g_source_remove);
   g_clear_pointer (&self->wanted, g_free);
+  g_clear_pointer (&self->unkept_job, dyno_job_unref);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
   g_clear_object (&self->monitor);
   g_clear_object (&self->setup);
@@ -539,6 +533,8 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_object (self->monitor, "failed", G_CALLBACK (run_failed), self, 0);
   g_signal_connect_object (self->monitor, "warning", G_CALLBACK (run_warned), self, 0);
   g_signal_connect_object (self->monitor, "done", G_CALLBACK (run_done), self, 0);
+  g_signal_connect_object (self->error_bar, "changed", G_CALLBACK (dyno_window_update_actions),
+                           self, G_CONNECT_SWAPPED);
   g_signal_connect (self->stop_bar, "answered", G_CALLBACK (stop_answered), self);
   g_signal_connect (self->settings_panel, "live-change", G_CALLBACK (live_change), self);
   g_signal_connect (self->tune_page, "failed", G_CALLBACK (tune_failed), self);

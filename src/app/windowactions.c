@@ -2,7 +2,6 @@
 /* The window's commands except for those of files: the implementation of each action. */
 #include "window-private.h"
 #include "errorbar.h"
-#include "file.h"
 #include "home.h"
 #include "preferences.h"
 #include "runpage.h"
@@ -11,20 +10,6 @@
 #include "stopbar.h"
 #include "tunepage.h"
 #include <handy.h>
-
-static void
-start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-  DynoWindow *self = data;
-  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
-  dyno_window_show_page (self, "train");
-  dyno_run_monitor_start (self->monitor, dyno_setup_get_job (self->setup),
-                          dyno_setup_get_dataset (self->setup));
-  dyno_state_save_setup (self->state, self->setup);
-  dyno_window_update_draining (self);
-  dyno_window_work_changed (self);
-  gtk_widget_grab_focus (self->pause_button);
-}
 
 static void
 pause_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
@@ -65,25 +50,6 @@ static void
 discard_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   dyno_window_stop_run (data, FALSE);
-}
-
-static void
-add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-  DynoWindow *self = data;
-  g_autofree char *chosen = dyno_state_get_runs_folder (self->state),
-                  *runs = chosen ? g_steal_pointer (&chosen) : dyno_data_dir ("runs");
-  dyno_runs_page_add_to_queue (DYNO_RUNS_PAGE (self->runs_page), dyno_setup_get_job (self->setup),
-                               runs);
-}
-
-static void
-tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-  DynoWindow *self = data;
-  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
-  dyno_window_show_page (self, "tune");
-  dyno_tune_page_start (DYNO_TUNE_PAGE (self->tune_page));
 }
 
 static void
@@ -172,14 +138,11 @@ static const GActionEntry entries[] = {
   { "undo", undo_activated },
   { "redo", redo_activated },
   { "find-setting", find_setting_activated },
-  { "start", start_activated },
   { "pause", pause_activated },
   { "release", release_activated },
   { "stop", stop_activated },
   { "preferences", preferences_activated },
   { "discard", discard_activated },
-  { "add-to-queue", add_to_queue_activated },
-  { "tune", tune_activated },
   { "stop-tune", stop_tune_activated },
   { "use-best", use_best_activated },
   { "page", NULL, "s", "'home'", page_changed },
@@ -194,4 +157,5 @@ void
 dyno_window_add_actions (DynoWindow *self)
 {
   g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+  dyno_window_add_begin_actions (self);
 }

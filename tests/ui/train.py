@@ -281,10 +281,37 @@ def test_a_run_that_learns_nothing_is_said(window):
     window.ready()
 
 
+def test_what_cannot_be_kept_does_not_begin(home):
+    """Neither a run nor a job of the queue nor a search; another folder is offered, and the run begins there."""
+    for folder in 'runs', 'searches':
+        home.write('data/dyno/' + folder, 'a file, so that no folder can be made')
+    window = home.window()
+    window.small_shapes(epochs=1)
+    window.activate('tune')
+    window.text('The search was not started')
+    window.ready()
+    window.activate('add-to-queue')
+    window.text('The job was not queued')
+    window.press('Start')
+    window.text('The run was not started')
+    assert window.has_text(home.runs) and not window.has_text('--'), window.shown()
+    assert not window.has_text('Everything is ready'), window.shown()
+    window.ready()
+    window.press('Choose Another Folder…')
+    window.find(Role.FILE_CHOOSER, 'Choose the folder for runs')
+    before = set(os.listdir(home.path))
+    window.press('Open')  # the home folder, in which it begins
+    window.finished()
+    assert not window.has_text('The run was not started'), window.shown()
+    run, = (name for name in set(os.listdir(home.path)) - before if re.match(r'20\d\d-', name))
+    assert_whole(home.file(run))
+    assert f"runs-folder='{home.path}'" in home.kept_settings(), home.kept_settings()
+
+
 TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_trains_to_the_end,
          test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
          test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
-         test_a_run_that_learns_nothing_is_said]
+         test_a_run_that_learns_nothing_is_said, test_what_cannot_be_kept_does_not_begin]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -5,9 +5,9 @@
 #include "file.h"
 #include "format.h"
 #include "heldtask.h"
+#include "keepfolder.h"
 #include "runrecorder.h"
 #include "runwriter.h"
-#include <errno.h>
 #include <gio/gio.h>
 #include <glib/gi18n.h>
 #include <math.h>
@@ -32,13 +32,10 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, G_TYPE_OBJECT)
 
-/* <date-time> below the window's runs, with a number appended when two start within a second.
- * NULL, with errno: the folder cannot be created. */
+/* <date-time> below the window's runs, with a number appended when two start within a second. */
 static char *
 choose_folder (const char *runs)
 {
-  if (!dyno_dir_test_writable (runs))
-    return NULL;
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
   g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%d_%H-%M-%S");
   char *path = g_build_filename (runs, stamp, NULL);
@@ -63,26 +60,23 @@ follow_job (DynoRunMonitor *self, gboolean begin)
   dyno_job_unref (job);
 }
 
-static void
-tell_not_kept (DynoRunMonitor *self, const char *runs, int problem)
+char *
+dyno_run_monitor_get_runs_folder (DynoRunMonitor *self)
 {
-  g_autofree char *shown = g_filename_display_name (runs);
-  g_autofree char *text =
-      g_strdup_printf (_ ("This run is not kept: cannot write into “%s”: %s.  Dyno keeps its runs "
-                          "elsewhere when it is started with --state-dir"),
-                       shown, g_strerror (problem));
-  g_signal_emit (self, signals[WARNING], 0, text);
+  return self->runs ? g_strdup (self->runs) : dyno_data_dir ("runs");
 }
 
-void
-dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset)
+gboolean
+dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset,
+                        GError **error)
 {
-  g_return_if_fail (DYNO_IS_RUN_MONITOR (self) && !dyno_run_monitor_is_active (self));
+  g_return_val_if_fail (DYNO_IS_RUN_MONITOR (self) && !dyno_run_monitor_is_active (self), FALSE);
   g_autoptr (DynoJob) kept = dyno_job_copy (job);
-  g_autofree char *runs = self->runs ? g_strdup (self->runs) : dyno_data_dir ("runs");
-  int problem = 0;
-  if (!kept->out_dir && !(kept->out_dir = choose_folder (runs)))
-    problem = errno;
+  g_autofree char *runs = dyno_run_monitor_get_runs_folder (self);
+  if (!dyno_folder_can_keep (kept->out_dir ? kept->out_dir : runs, error))
+    return FALSE;
+  if (!kept->out_dir)
+    kept->out_dir = choose_folder (runs);
   self->over = FALSE;
   self->session = dyno_session_new (kept);
   g_clear_pointer (&self->log, dyno_metrics_unref);
@@ -95,8 +89,7 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   self->recorder = dyno_run_recorder_new (NULL, self->session);
   dyno_session_start (self->session);
   g_signal_emit (self, signals[CHANGED], 0);
-  if (problem)
-    tell_not_kept (self, runs, problem);
+  return TRUE;
 }
 
 void

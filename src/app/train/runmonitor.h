@@ -19,10 +19,13 @@ G_DECLARE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, DYNO, RUN_MONITOR, GObje
 
 DynoRunMonitor *dyno_run_monitor_new (void);
 /* Starts a run of the job on an open data set; an old run's series are cleared.  job->out_dir is
- * kept or, when NULL, chosen. */
-void dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset);
+ * kept or, when NULL, chosen.  FALSE: nothing was begun, since the folder cannot be written to.
+ * Errors: G_FILE_ERROR. */
+gboolean dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *dataset,
+                                 GError **error);
 /* Sets the folder of runs that begin from now on; NULL: Dyno's own. */
 void dyno_run_monitor_set_runs_folder (DynoRunMonitor *self, const char *folder);
+char *dyno_run_monitor_get_runs_folder (DynoRunMonitor *self); /* g_free */
 void dyno_run_monitor_pause (DynoRunMonitor *self);
 /* Pauses, or continues a pause, and frees the device's memory; _resume ends it like any pause. */
 void dyno_run_monitor_release (DynoRunMonitor *self);

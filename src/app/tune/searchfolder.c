@@ -1,20 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "searchfolder.h"
 #include "file.h"
+#include "keepfolder.h"
 #include <errno.h>
-#include <glib/gi18n.h>
 #include <glib/gstdio.h>
-
-static char *
-fail_folder (const char *path, int problem, GError **error)
-{
-  g_autofree char *shown = g_filename_display_name (path);
-  g_set_error (error, G_FILE_ERROR, g_file_error_from_errno (problem),
-               _ ("Cannot write into “%s”: %s.  Dyno keeps its searches elsewhere when it is "
-                  "started with --state-dir"),
-               shown, g_strerror (problem));
-  return NULL;
-}
 
 static int
 compare_newest_first (gconstpointer a, gconstpointer b)
@@ -45,19 +34,33 @@ prune (const char *searches)
     }
 }
 
-char *
-dyno_search_folder_make (GError **error)
+/* Where searches are kept; NULL: nowhere. */
+static char *
+find_place (const char *runs, GError **error)
 {
-  g_autofree char *searches = dyno_data_dir ("searches");
+  g_autofree char *own = dyno_data_dir ("searches"),
+                  *beside = runs ? g_build_filename (runs, "searches", NULL) : NULL;
+  if (dyno_folder_can_keep (own, beside ? NULL : error))
+    return g_steal_pointer (&own);
+  return beside && dyno_folder_can_keep (beside, error) ? g_steal_pointer (&beside) : NULL;
+}
+
+char *
+dyno_search_folder_make (const char *runs, GError **error)
+{
+  g_autofree char *searches = find_place (runs, error);
+  if (!searches)
+    return NULL;
   g_autoptr (GDateTime) now = g_date_time_new_now_local ();
   g_autofree char *stamp = g_date_time_format (now, "%Y-%m-%dT%H-%M-%S"),
                   *path = g_build_filename (searches, stamp, NULL);
-  if (!dyno_dir_make (searches))
-    return fail_folder (searches, errno, error);
   for (guint i = 2; g_mkdir (path, 0755) != 0; i++)
     {
       if (errno != EEXIST)
-        return fail_folder (searches, errno, error);
+        {
+          dyno_file_set_error (error, errno, path);
+          return NULL;
+        }
       g_autofree char *name = g_strdup_printf ("%s_%u", stamp, i);
       g_free (path);
       path = g_build_filename (searches, name, NULL);

@@ -239,18 +239,6 @@ leave_folder (DynoTunePage *self)
 }
 
 static void
-keep_in_folder (DynoTunePage *self)
-{
-  g_autoptr (GError) error = NULL;
-  g_free (self->folder);
-  self->folder = dyno_search_folder_make (&error);
-  if (self->folder)
-    dyno_tune_keep_in (self->tune, self->folder);
-  else
-    g_signal_emit (self, signals[NOT_KEPT], 0, error);
-}
-
-static void
 keep_report (DynoTunePage *self)
 {
   g_autofree char *path =
@@ -327,12 +315,16 @@ remember_setup (DynoTunePage *self)
   self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
 }
 
-void
-dyno_tune_page_start (DynoTunePage *self)
+gboolean
+dyno_tune_page_start (DynoTunePage *self, const char *runs, GError **error)
 {
-  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
+  g_autofree char *obstacle = dyno_obstacle_to_start (self->setup), *folder = NULL;
   if (self->tune || (obstacle && !dyno_setup_get_plan (self->setup)))
-    return;
+    return TRUE;
+  if (!(folder = dyno_search_folder_make (runs, error)))
+    return FALSE;
+  g_free (self->folder);
+  self->folder = g_steal_pointer (&folder);
   gtk_list_store_clear (self->trials);
   self->has_best = FALSE;
   self->over = self->paused = FALSE;
@@ -350,11 +342,12 @@ dyno_tune_page_start (DynoTunePage *self)
   self->tune = dyno_tune_new (dyno_setup_get_job (self->setup),
                               gtk_spin_button_get_value (GTK_SPIN_BUTTON (self->minutes)));
   dyno_tune_set_dataset (self->tune, self->dataset);
-  keep_in_folder (self);
+  dyno_tune_keep_in (self->tune, self->folder);
   dyno_tune_start (self->tune);
   self->timer = g_timeout_add (DRAIN_MS, drain, self);
   show_state (self);
   g_signal_emit (self, signals[ACTIVE_CHANGED], 0);
+  return TRUE;
 }
 
 void

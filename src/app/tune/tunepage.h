@@ -13,7 +13,9 @@ G_DECLARE_FINAL_TYPE (DynoTunePage, dyno_tune_page, DYNO, TUNE_PAGE, GtkBox)
 /* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError),
  * "kept": the report is among the search's files now; "active-changed". */
 void dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup);
-void dyno_tune_page_start (DynoTunePage *self);
+/* runs: as of dyno_search_folder_make.  FALSE: nothing was begun, since the search could not be
+ * kept; its errors. */
+gboolean dyno_tune_page_start (DynoTunePage *self, const char *runs, GError **error);
 void dyno_tune_page_stop (DynoTunePage *self);
 gboolean dyno_tune_page_is_active (DynoTunePage *self);
 void dyno_tune_page_use_best (DynoTunePage *self);

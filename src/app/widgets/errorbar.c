@@ -9,8 +9,10 @@
 
 struct _DynoErrorBar {
   GtkBin parent_instance;
-  GtkWidget *bar, *icon, *title, *text;
+  GtkWidget *bar, *icon, *title, *text, *offer;
 };
+
+static guint changed_signal;
 
 G_DEFINE_FINAL_TYPE (DynoErrorBar, dyno_error_bar, GTK_TYPE_BIN)
 
@@ -30,6 +32,7 @@ dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *t
                                 GTK_ICON_SIZE_BUTTON);
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->text), text);
+  gtk_widget_hide (self->offer);
   gtk_widget_show (self->bar);
   gtk_info_bar_set_revealed (GTK_INFO_BAR (self->bar), TRUE);
 }
@@ -44,9 +47,32 @@ dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title, const
 }
 
 void
+dyno_error_bar_show_offer (DynoErrorBar *self, const char *title, const char *text,
+                           const char *label, const char *action)
+{
+  dyno_error_bar_show_text (self, GTK_MESSAGE_ERROR, title, text);
+  gtk_button_set_label (GTK_BUTTON (self->offer), label);
+  gtk_actionable_set_action_name (GTK_ACTIONABLE (self->offer), action);
+  gtk_widget_show (self->offer);
+}
+
+gboolean
+dyno_error_bar_has_error (DynoErrorBar *self)
+{
+  return gtk_info_bar_get_revealed (GTK_INFO_BAR (self->bar))
+         && gtk_info_bar_get_message_type (GTK_INFO_BAR (self->bar)) == GTK_MESSAGE_ERROR;
+}
+
+void
 dyno_error_bar_dismiss (DynoErrorBar *self)
 {
   gtk_info_bar_set_revealed (GTK_INFO_BAR (self->bar), FALSE);
+}
+
+static void
+emit_changed (DynoErrorBar *self)
+{
+  g_signal_emit (self, changed_signal, 0);
 }
 
 /* The bar's own button has an icon and no name for screen readers. */
@@ -73,12 +99,15 @@ static void
 dyno_error_bar_class_init (DynoErrorBarClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  changed_signal = g_signal_new ("changed", DYNO_TYPE_ERROR_BAR, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                 NULL, G_TYPE_NONE, 0);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/errorbar.ui");
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, bar);
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, icon);
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, title);
   gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, text);
+  gtk_widget_class_bind_template_child (widget_class, DynoErrorBar, offer);
   gtk_widget_class_bind_template_callback (widget_class, answered);
 }
 
@@ -87,4 +116,8 @@ dyno_error_bar_init (DynoErrorBar *self)
 {
   gtk_widget_init_template (GTK_WIDGET (self));
   name_close_button (self->bar, NULL);
+  g_signal_connect_object (self->bar, "notify::revealed", G_CALLBACK (emit_changed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->bar, "notify::message-type", G_CALLBACK (emit_changed), self,
+                           G_CONNECT_SWAPPED);
 }

@@ -12,6 +12,11 @@ void dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title,
                                 const GError *error);
 void dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title,
                                const char *text);
+/* An error with a button that mends it: label, with a mnemonic, and the name of an action. */
+void dyno_error_bar_show_offer (DynoErrorBar *self, const char *title, const char *text,
+                                const char *label, const char *action);
+/* Whether an error is shown, and no warning.  It is notified by "changed". */
+gboolean dyno_error_bar_has_error (DynoErrorBar *self);
 void dyno_error_bar_dismiss (DynoErrorBar *self);
 
 G_END_DECLS

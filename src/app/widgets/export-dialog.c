@@ -30,6 +30,8 @@ set_folder (GtkFileChooser *chooser, gboolean pictures)
     gtk_file_chooser_set_current_folder (chooser, data_folder);
   else if (pictures && special && g_file_test (special, G_FILE_TEST_IS_DIR))
     gtk_file_chooser_set_current_folder (chooser, special);
+  else if (pictures) /* recent files are no folder to choose */
+    gtk_file_chooser_set_current_folder (chooser, g_get_home_dir ());
 }
 
 static const DynoExporter *

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT */
+/* The commands that begin something: a run, a job of the queue, a search.  None begins whose folder
+ * cannot be written to: hours of work would be lost.  Then another folder is offered, and with it
+ * the command is given again. */
+#include "window-private.h"
+#include "errorbar.h"
+#include "export-dialog.h"
+#include "keepfolder.h"
+#include "runspage.h"
+#include "tunepage.h"
+#include <glib/gi18n.h>
+
+/* Reports that nothing was begun, and keeps the action, or the job, for another folder. */
+static void
+offer_folder (DynoWindow *self, const char *title, const char *action, const DynoJob *job,
+              const GError *error)
+{
+  self->unkept = action;
+  g_clear_pointer (&self->unkept_job, dyno_job_unref);
+  self->unkept_job = job ? dyno_job_copy (job) : NULL;
+  dyno_error_bar_show_offer (DYNO_ERROR_BAR (self->error_bar), title, error->message,
+                             _ ("Choose _Another Folder…"), "win.choose-runs-folder");
+}
+
+static gboolean
+begin_run (DynoWindow *self, const DynoJob *job, DynoDataset *dataset, GError **error)
+{
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  dyno_window_show_page (self, "train");
+  if (!dyno_run_monitor_start (self->monitor, job, dataset, error))
+    return FALSE;
+  dyno_window_update_draining (self);
+  dyno_window_work_changed (self);
+  gtk_widget_grab_focus (self->pause_button);
+  return TRUE;
+}
+
+static const char *
+get_title_of_run (void)
+{
+  return _ ("The run was not started, since it could not be kept");
+}
+
+static void
+start_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autoptr (GError) error = NULL;
+  if (begin_run (self, dyno_setup_get_job (self->setup), dyno_setup_get_dataset (self->setup),
+                 &error))
+    dyno_state_save_setup (self->state, self->setup);
+  else
+    offer_folder (self, get_title_of_run (), "start", NULL, error);
+}
+
+void
+dyno_window_begin_job (DynoWindow *self, const DynoJob *job)
+{
+  g_autoptr (GError) error = NULL;
+  if (!dyno_window_is_idle (self) || dyno_window_device_is_held (self))
+    return;
+  if (!begin_run (self, job, NULL, &error))
+    offer_folder (self, get_title_of_run (), NULL, job, error);
+}
+
+static void
+add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
+  g_autoptr (GError) error = NULL;
+  if (dyno_folder_can_keep (runs, &error))
+    dyno_runs_page_add_to_queue (DYNO_RUNS_PAGE (self->runs_page), dyno_setup_get_job (self->setup),
+                                 runs);
+  else
+    offer_folder (self, _ ("The job was not queued, since its run could not be kept"),
+                  "add-to-queue", NULL, error);
+}
+
+static void
+tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
+  g_autoptr (GError) error = NULL;
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  dyno_window_show_page (self, "tune");
+  if (!dyno_tune_page_start (DYNO_TUNE_PAGE (self->tune_page), runs, &error))
+    offer_folder (self, _ ("The search was not started, since it could not be kept"), "tune", NULL,
+                  error);
+}
+
+/* A job that was to go on in its own folder goes on in a new one, from the same checkpoint. */
+static void
+begin_again (DynoWindow *self)
+{
+  g_autoptr (DynoJob) job = g_steal_pointer (&self->unkept_job);
+  const char *action = g_steal_pointer (&self->unkept);
+  dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
+  if (job)
+    {
+      g_clear_pointer (&job->out_dir, g_free);
+      dyno_window_begin_job (self, job);
+    }
+  else if (action)
+    g_action_group_activate_action (G_ACTION_GROUP (self), action, NULL);
+}
+
+/* A path that is no text cannot be among the preferences, and counts until the window closes. */
+static void
+folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  DynoWindow *self = data;
+  if (self->state && g_utf8_validate (path, -1, NULL))
+    g_settings_set_string (self->state, "runs-folder", path);
+  else
+    dyno_run_monitor_set_runs_folder (self->monitor, path);
+  begin_again (self);
+}
+
+static void
+choose_runs_folder_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  dyno_dialog_open (data, _ ("Choose the folder for runs"), TRUE, NULL, NULL, folder_chosen, data);
+}
+
+static const GActionEntry entries[] = {
+  { "start", start_activated },
+  { "add-to-queue", add_to_queue_activated },
+  { "tune", tune_activated },
+  { "choose-runs-folder", choose_runs_folder_activated },
+};
+
+void
+dyno_window_add_begin_actions (DynoWindow *self)
+{
+  g_action_map_add_action_entries (G_ACTION_MAP (self), entries, G_N_ELEMENTS (entries), self);
+}
