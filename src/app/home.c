@@ -6,23 +6,28 @@
 #include "jobqueue.h"
 #include "quickcard.h"
 #include "recentdata.h"
+#include "resumecard.h"
 #include "row.h"
+#include "runresume.h"
 #include "words.h"
 #include <glib/gi18n.h>
 #include <handy.h>
 #include <math.h>
 
 #define MOST_RUNS 5
+#define LOOKED_AT 20 /* runs, for one that was interrupted */
 #define MOST_DATA 5
 
 struct _DynoHome {
   GtkBox parent_instance;
-  GtkWidget *title, *text, *cause, *quick, *cards, *recent, *runs, *runs_group, *data, *data_group;
+  GtkWidget *title, *text, *cause, *resume, *quick, *cards, *recent, *runs, *runs_group, *data,
+      *data_group;
   DynoSetup *setup;
+  DynoState *state;
   gboolean reading, again;
 };
 
-enum { QUEUE, FAILED, TESTING_CHANGED, N_SIGNALS };
+enum { QUEUE, FAILED, TESTING_CHANGED, INTERRUPTED_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoHome, dyno_home, GTK_TYPE_BOX)
@@ -30,7 +35,8 @@ G_DEFINE_FINAL_TYPE (DynoHome, dyno_home, GTK_TYPE_BOX)
 /* --- what was done last ----------------------------------------------------------------------- */
 
 typedef struct {
-  GPtrArray *runs; /* DynoStoredRun */
+  GPtrArray *runs;            /* DynoStoredRun */
+  DynoStoredRun *interrupted; /* NULL: none */
   guint n_waiting;
 } History;
 
@@ -39,19 +45,32 @@ history_free (gpointer data)
 {
   History *self = data;
   g_clear_pointer (&self->runs, g_ptr_array_unref);
+  dyno_stored_run_free (self->interrupted);
   g_free (self);
+}
+
+/* Takes the run out of the list. */
+static DynoStoredRun *
+take_interrupted (GPtrArray *runs, guint64 dismissed)
+{
+  const DynoStoredRun *found = dyno_run_find_interrupted (runs, dismissed);
+  guint at;
+  return found && g_ptr_array_find (runs, found, &at) ? g_ptr_array_steal_index (runs, at) : NULL;
 }
 
 static void
 read_history (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  const DynoRunFilter filter = { .limit = MOST_RUNS };
+  const DynoRunFilter filter = { .limit = LOOKED_AT };
   GError *error = NULL;
   g_autoptr (DynoStore) store = dyno_store_open (NULL, &error);
   History *history = g_new0 (History, 1);
   g_autoptr (GPtrArray) jobs = NULL;
   if (store && (history->runs = dyno_store_list_runs (store, &filter, &error)))
-    jobs = dyno_store_list_jobs (store, &error);
+    {
+      history->interrupted = take_interrupted (history->runs, *(guint64 *) data);
+      jobs = dyno_store_list_jobs (store, &error);
+    }
   for (guint i = 0; jobs && i < jobs->len; i++)
     history->n_waiting += ((DynoQueuedJob *) jobs->pdata[i])->state == DYNO_QUEUED_WAITING;
   if (jobs)
@@ -79,6 +98,16 @@ new_row (GtkWidget *list, const char *title, const char *subtitle)
   return row;
 }
 
+/* A run that did not end well looks so. */
+static void
+add_sign (GtkWidget *row, const char *icon_name, const char *class)
+{
+  GtkWidget *icon = gtk_image_new_from_icon_name (icon_name, GTK_ICON_SIZE_MENU);
+  dyno_widget_add_class (icon, class, TRUE);
+  gtk_widget_show (icon);
+  hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
+}
+
 static void
 add_run (DynoHome *self, const DynoStoredRun *run)
 {
@@ -88,10 +117,18 @@ add_run (DynoHome *self, const DynoStoredRun *run)
   /* Translators: model, data set */
   g_autofree char *made = g_strdup_printf (_ ("%s on %s"), model, data),
                   *of = g_strdup_printf (_ ("best %s"), best);
-  g_autofree char *subtitle =
-      isnan (run->best_metric) ? g_strdup (when) : g_strdup_printf ("%s  \302\267  %s", when, of);
-  GtkWidget *row = new_row (self->runs, run->name ? run->name : made, subtitle);
+  g_autoptr (GString) subtitle = g_string_new (NULL);
+  if (run->state != DYNO_RUN_STATE_FINISHED)
+    g_string_append_printf (subtitle, "%s  \302\267  ", dyno_words_run_state (run));
+  g_string_append (subtitle, when);
+  if (!isnan (run->best_metric))
+    g_string_append_printf (subtitle, "  \302\267  %s", of);
+  GtkWidget *row = new_row (self->runs, run->name ? run->name : made, subtitle->str);
   gtk_list_box_row_set_selectable (GTK_LIST_BOX_ROW (row), FALSE);
+  if (run->state == DYNO_RUN_STATE_FAILED)
+    add_sign (row, "dialog-error-symbolic", "bad");
+  else if (run->state == DYNO_RUN_STATE_KILLED)
+    add_sign (row, "dialog-warning-symbolic", "sign-warning");
 }
 
 static void
@@ -103,10 +140,13 @@ history_read (GObject *source, GAsyncResult *result, gpointer data)
   if (history && self->setup)
     {
       dyno_widget_clear (self->runs);
-      for (guint i = 0; i < history->runs->len; i++)
+      for (guint i = 0; i < history->runs->len && i < MOST_RUNS; i++)
         add_run (self, history->runs->pdata[i]);
       gtk_widget_set_visible (self->runs_group, history->runs->len > 0);
+      dyno_resume_card_show (DYNO_RESUME_CARD (self->resume),
+                             g_steal_pointer (&history->interrupted));
       g_signal_emit (self, signals[QUEUE], 0, history->n_waiting);
+      g_signal_emit (self, signals[INTERRUPTED_CHANGED], 0);
     }
   if (history)
     history_free (history);
@@ -149,7 +189,32 @@ dyno_home_refresh (DynoHome *self)
   self->reading = TRUE;
   show_recent_data (self);
   g_autoptr (GTask) task = g_task_new (self, NULL, history_read, NULL);
+  guint64 dismissed = dyno_state_get_dismissed_run (self->state);
+  g_task_set_task_data (task, g_memdup2 (&dismissed, sizeof dismissed), g_free);
   g_task_run_in_thread (task, read_history);
+}
+
+const DynoStoredRun *
+dyno_home_get_interrupted (DynoHome *self)
+{
+  return dyno_resume_card_get_run (DYNO_RESUME_CARD (self->resume));
+}
+
+static void
+interrupted_dismissed (DynoHome *self)
+{
+  const DynoStoredRun *run = dyno_home_get_interrupted (self);
+  if (run)
+    dyno_state_set_dismissed_run (self->state, run->uid);
+  dyno_resume_card_show (DYNO_RESUME_CARD (self->resume), NULL);
+  g_signal_emit (self, signals[INTERRUPTED_CHANGED], 0);
+  dyno_home_refresh (self);
+}
+
+void
+dyno_home_set_state (DynoHome *self, DynoState *state)
+{
+  g_set_object (&self->state, state);
 }
 
 static void
@@ -191,6 +256,7 @@ dyno_home_set_narrow (DynoHome *self, gboolean narrow)
   GtkOrientation orientation = narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL;
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->cards), orientation);
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->recent), orientation);
+  dyno_resume_card_set_narrow (DYNO_RESUME_CARD (self->resume), narrow);
   /* Cards above each other are as tall as they must be. */
   gtk_box_set_homogeneous (GTK_BOX (self->cards), !narrow);
   gtk_box_set_homogeneous (GTK_BOX (self->recent), !narrow);
@@ -242,6 +308,7 @@ static void
 dyno_home_dispose (GObject *object)
 {
   DYNO_HOME (object)->setup = NULL;
+  g_clear_object (&DYNO_HOME (object)->state);
   G_OBJECT_CLASS (dyno_home_parent_class)->dispose (object);
 }
 
@@ -252,17 +319,21 @@ dyno_home_class_init (DynoHomeClass *class)
   GType type = DYNO_TYPE_HOME;
   G_OBJECT_CLASS (class)->dispose = dyno_home_dispose;
   g_type_ensure (DYNO_TYPE_QUICK_CARD);
+  g_type_ensure (DYNO_TYPE_RESUME_CARD);
   signals[QUEUE] = g_signal_new ("queue", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE,
                                  1, G_TYPE_UINT);
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[TESTING_CHANGED] = g_signal_new ("testing-changed", type, G_SIGNAL_RUN_LAST, 0, NULL,
                                            NULL, NULL, G_TYPE_NONE, 0);
+  signals[INTERRUPTED_CHANGED] = g_signal_new ("interrupted-changed", type, G_SIGNAL_RUN_LAST, 0,
+                                               NULL, NULL, NULL, G_TYPE_NONE, 0);
   gtk_widget_class_set_template_from_resource (widget_class, "/io/github/gpudyno/Dyno/ui/home.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoHome, name)
   BIND (title);
   BIND (text);
   BIND (cause);
+  BIND (resume);
   BIND (quick);
   BIND (cards);
   BIND (recent);
@@ -280,6 +351,8 @@ dyno_home_init (DynoHome *self)
   g_signal_connect_object (self->runs, "row-activated", G_CALLBACK (run_activated), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->quick, "active-changed", G_CALLBACK (testing_changed), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->resume, "dismissed", G_CALLBACK (interrupted_dismissed), self,
                            G_CONNECT_SWAPPED);
   g_signal_connect_object (self->quick, "failed", G_CALLBACK (test_failed), self, 0);
 }

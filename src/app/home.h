@@ -2,6 +2,8 @@
 /* The page of the first start: three ways to begin, and the latest runs and data sets. */
 #pragma once
 #include "setup.h"
+#include "state.h"
+#include "store.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -10,8 +12,11 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoHome, dyno_home, DYNO, HOME, GtkBox)
 
 /* Signals: "queue" (guint): the number of jobs that wait in the queue, by the history;
- * "testing-changed"; "failed" (GError): the quick test failed. */
+ * "testing-changed"; "failed" (GError): the quick test failed; "interrupted-changed". */
 void dyno_home_set_setup (DynoHome *self, DynoSetup *setup);
+void dyno_home_set_state (DynoHome *self, DynoState *state); /* may be NULL */
+/* The run whose resumption is offered; NULL: none. */
+const DynoStoredRun *dyno_home_get_interrupted (DynoHome *self);
 /* Reads the history anew, in a thread; once more after that if it is called again meanwhile. */
 void dyno_home_refresh (DynoHome *self);
 /* Cards and lists above each other instead of beside each other. */

@@ -105,6 +105,19 @@ dyno_state_get_runs_folder (DynoState *state)
   return get_path (state, "runs-folder");
 }
 
+guint64
+dyno_state_get_dismissed_run (DynoState *state)
+{
+  return state ? g_settings_get_uint64 (state, "dismissed-run") : 0;
+}
+
+void
+dyno_state_set_dismissed_run (DynoState *state, guint64 uid)
+{
+  if (state)
+    g_settings_set_uint64 (state, "dismissed-run", uid);
+}
+
 char *
 dyno_state_get_data_folder (DynoState *state)
 {

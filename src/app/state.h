@@ -19,6 +19,9 @@ char *dyno_state_get_first_settings (DynoState *state);
 /* The folder that runs are kept in, and the folder in which dialogs look for data first; NULL: none
  * was chosen.  g_free. */
 char *dyno_state_get_runs_folder (DynoState *state);
+/* The interrupted run whose resumption is not wanted, by its uid; 0: none. */
+guint64 dyno_state_get_dismissed_run (DynoState *state);
+void dyno_state_set_dismissed_run (DynoState *state, guint64 uid);
 char *dyno_state_get_data_folder (DynoState *state);
 gboolean dyno_state_wants_notifications (DynoState *state);
 void dyno_state_load_size (DynoState *state, int *width, int *height, gboolean *maximized);

@@ -421,6 +421,7 @@ dyno_window_new (GtkApplication *application, DynoState *state, const char *loca
   g_autofree char *first = dyno_state_get_first_settings (state);
   gboolean settings_file = location && dyno_is_settings_file (location);
   self->state = state ? g_object_ref (state) : NULL;
+  dyno_home_set_state (DYNO_HOME (self->home), state);
   dyno_run_page_set_state (DYNO_RUN_PAGE (self->run_page), state);
   dyno_settings_panel_set_state (DYNO_SETTINGS_PANEL (self->settings_panel), state);
   take_folders (self);
@@ -552,6 +553,8 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_swapped (self->tune_page, "kept", G_CALLBACK (refresh_runs), self);
   g_signal_connect_swapped (self->home, "testing-changed", G_CALLBACK (work_began_or_ended), self);
   g_signal_connect (self->home, "failed", G_CALLBACK (quick_failed), self);
+  g_signal_connect_swapped (self->home, "interrupted-changed",
+                            G_CALLBACK (dyno_window_update_actions), self);
   g_signal_connect (self->home, "queue", G_CALLBACK (queue_known), self);
   g_signal_connect_swapped (self->pages, "notify::visible-child", G_CALLBACK (page_shown), self);
   g_signal_connect_swapped (self->train_flap, "notify::reveal-flap", G_CALLBACK (flap_revealed),

@@ -5,7 +5,9 @@
 #include "window-private.h"
 #include "errorbar.h"
 #include "export-dialog.h"
+#include "home.h"
 #include "keepfolder.h"
+#include "runresume.h"
 #include "runspage.h"
 #include "tunepage.h"
 #include <glib/gi18n.h>
@@ -61,6 +63,16 @@ dyno_window_begin_job (DynoWindow *self, const DynoJob *job)
     return;
   if (!begin_run (self, job, NULL, &error))
     offer_folder (self, get_title_of_run (), NULL, job, error);
+}
+
+static void
+resume_interrupted_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  const DynoStoredRun *run = dyno_home_get_interrupted (DYNO_HOME (self->home));
+  g_autoptr (DynoJob) job = run ? dyno_run_get_resuming_job (run) : NULL;
+  if (job)
+    dyno_window_begin_job (self, job);
 }
 
 static void
@@ -128,6 +140,7 @@ static const GActionEntry entries[] = {
   { "start", start_activated },
   { "add-to-queue", add_to_queue_activated },
   { "tune", tune_activated },
+  { "resume-interrupted", resume_interrupted_activated },
   { "choose-runs-folder", choose_runs_folder_activated },
 };
 

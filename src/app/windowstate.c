@@ -105,6 +105,8 @@ dyno_window_update_actions (DynoWindow *self)
   /* The tuner itself rules out settings that do not fit, so it may start where a run may not. */
   gboolean tunable = idle && !held && (!obstacle || (plan && !plan->fits));
   enable (self, "start", idle && !held && !obstacle);
+  enable (self, "resume-interrupted",
+          idle && !held && dyno_home_get_interrupted (DYNO_HOME (self->home)));
   enable (self, "add-to-queue", !obstacle);
   enable (self, "tune", tunable);
   enable (self, "quick-test", idle && !held && dyno_setup_get_device (self->setup));

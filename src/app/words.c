@@ -136,6 +136,25 @@ dyno_words_run (const DynoStoredRun *run)
 }
 
 const char *
+dyno_words_run_state (const DynoStoredRun *run)
+{
+  static const char *const states[] = { N_ ("Running"), N_ ("Finished"), N_ ("Stopped"),
+                                        N_ ("Failed"), N_ ("Interrupted") };
+  return dyno_stored_run_stopped_as_asked (run) ? _ ("Stopped as asked") : _ (states[run->state]);
+}
+
+/* The epoch is the one that was not ended: the history counts whole ones. */
+char *
+dyno_words_interruption (const DynoStoredRun *run)
+{
+  guint64 total = (guint64) MAX (run->settings.epochs, 1);
+  g_autofree char *epoch = dyno_format_count (MIN (run->epochs + 1, total)),
+                  *epochs = dyno_format_count (total);
+  /* Translators: epoch, number of epochs */
+  return g_strdup_printf (_ ("Interrupted: epoch %s of %s"), epoch, epochs);
+}
+
+const char *
 dyno_words_session_state (DynoSessionState state)
 {
   switch (state)

@@ -13,7 +13,10 @@ char *dyno_words_model (const char *name);    /* its title; NULL: ""; g_free */
 char *dyno_words_data (const char *location); /* DATA, short; g_free */
 /* The run's name, else its model, data and time: "MLP on Shapes, Today 09:12"; g_free. */
 char *dyno_words_run (const DynoStoredRun *run);
-char *dyno_words_run_short (const DynoStoredRun *run); /* without the time */
+char *dyno_words_run_short (const DynoStoredRun *run);       /* without the time */
+const char *dyno_words_run_state (const DynoStoredRun *run); /* "Finished", "Interrupted" */
+/* How far an interrupted run came: "Interrupted: epoch 3 of 10"; g_free. */
+char *dyno_words_interruption (const DynoStoredRun *run);
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */

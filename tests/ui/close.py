@@ -7,7 +7,7 @@ import sqlite3
 import sys
 
 import harness
-from harness import assert_whole
+from harness import Role, assert_whole
 
 
 def test_what_is_being_written_is_written_before_the_end(home):
@@ -53,6 +53,26 @@ def test_ends_on_sigterm_with_everything_kept(home):
     assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
 
 
+def test_an_interrupted_run_is_offered_again(home):
+    """After kill -9, as after a power failure: with how far it came; it goes on in its own folder."""
+    window = home.window()
+    window.start_long_run()
+    window.wait_for('a checkpoint', lambda: os.path.exists(os.path.join(home.newest_run(), 'checkpoint.safetensors')))
+    window.kill()
+    window = home.window()
+    window.text('Interrupted: epoch ')
+    window.text_with('It goes on from its last checkpoint')
+    window.press('Resume Run')
+    window.text('Training, step')
+    window.page('Home')
+    window.find_where('the run among the recent ones', lambda n: n.name == 'MLP on Shapes' and n.description.startswith('Running'), Role.LIST_ITEM)
+    assert not window.has_text('Interrupted: '), window.shown()
+    window.page('Train')
+    window.stop()
+    assert len(os.listdir(home.runs)) == 1, 'it went on elsewhere'
+    assert_whole(home.newest_run())
+
+
 def test_a_sigterm_keeps_the_form(home):
     """The next start has the settings that were in it, as after closing."""
     window = home.window()
@@ -73,7 +93,7 @@ def test_quits_in_mid_run(home):
 
 
 TESTS = [test_what_is_being_written_is_written_before_the_end, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
-         test_a_sigterm_keeps_the_form, test_quits_in_mid_run]
+         test_an_interrupted_run_is_offered_again, test_a_sigterm_keeps_the_form, test_quits_in_mid_run]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -121,6 +121,7 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     select('Rename…')
     window.press('Rename…')
     entry = window.find(Role.TEXT, 'Name of the run')
+    assert entry.text == '', 'words that stand for a name are offered as one'
     assert not window.nameless(), window.nameless()
     entry.text = 'the slower one'
     window.press('Rename')

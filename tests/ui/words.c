@@ -4,10 +4,12 @@
  * undo and redo. */
 #include "format.h"
 #include "runlist.h"
+#include "runresume.h"
 #include "settingcontrol.h"
 #include "settingtitles.h"
 #include "setuphistory.h"
 #include "words.h"
+#include <glib/gstdio.h>
 #include <gtk/gtk.h>
 #include <math.h>
 #include <string.h>
@@ -123,6 +125,72 @@ test_runs_without_a_name_say_what_and_when (void)
   check_name (NULL, NULL, "MLP on Shapes, ");
   check_name ("the slower one", "/runs/2001-02-03_12-34-05", "the slower one");
   check_name (NULL, "/work/baseline", "baseline"); /* somebody named it */
+}
+
+static DynoStoredRun *
+add_ended (GPtrArray *runs, DynoRunState state, const char *folder)
+{
+  DynoStoredRun *run = dyno_stored_run_new ();
+  run->state = state;
+  run->folder = g_strdup (folder);
+  run->uid = runs->len + 1;
+  run->model = g_strdup ("mlp");
+  run->data = g_strdup ("builtin:shapes");
+  g_ptr_array_add (runs, run);
+  return run;
+}
+
+/* The newest with a checkpoint, and none that is as old as one that was dismissed. */
+static void
+test_an_interrupted_run_is_found (void)
+{
+  g_autoptr (GPtrArray) runs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  g_autofree char *folder = g_dir_make_tmp ("dyno-XXXXXX", NULL),
+                  *empty = g_dir_make_tmp ("dyno-XXXXXX", NULL),
+                  *path = g_build_filename (folder, "checkpoint.safetensors", NULL);
+  g_autoptr (DynoJob) job = NULL;
+
+  g_assert_true (g_file_set_contents (path, "", 0, NULL));
+  add_ended (runs, DYNO_RUN_STATE_RUNNING, folder);
+  add_ended (runs, DYNO_RUN_STATE_FAILED, folder);
+  add_ended (runs, DYNO_RUN_STATE_KILLED, NULL);
+  add_ended (runs, DYNO_RUN_STATE_KILLED, empty);
+  g_assert_null (dyno_run_find_interrupted (runs, 0));
+  add_ended (runs, DYNO_RUN_STATE_KILLED, folder);
+  add_ended (runs, DYNO_RUN_STATE_KILLED, folder);
+  g_assert_true (dyno_run_find_interrupted (runs, 0) == runs->pdata[4]);
+  g_assert_true (dyno_run_find_interrupted (runs, 6) == runs->pdata[4]); /* an older one */
+  g_assert_null (dyno_run_find_interrupted (runs, 5));
+  g_assert_null (dyno_run_find_interrupted (runs, 2));
+  job = dyno_run_get_resuming_job (runs->pdata[4]);
+  g_assert_cmpstr (job->resume, ==, folder);
+  g_assert_cmpstr (job->out_dir, ==, folder);
+  g_unlink (path);
+  g_rmdir (folder);
+  g_rmdir (empty);
+}
+
+static void
+test_runs_that_ended_early_say_how (void)
+{
+  g_autoptr (GPtrArray) runs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  DynoStoredRun *run = add_ended (runs, DYNO_RUN_STATE_KILLED, NULL);
+  g_autofree char *first = NULL, *third = NULL, *last = NULL;
+
+  g_assert_cmpstr (dyno_words_run_state (run), ==, "Interrupted");
+  run->settings.epochs = 10;
+  first = dyno_words_interruption (run);
+  g_assert_cmpstr (first, ==, "Interrupted: epoch 1 of 10");
+  run->epochs = 2; /* whole ones */
+  third = dyno_words_interruption (run);
+  g_assert_cmpstr (third, ==, "Interrupted: epoch 3 of 10");
+  run->epochs = 10; /* all was trained, not all was saved */
+  last = dyno_words_interruption (run);
+  g_assert_cmpstr (last, ==, "Interrupted: epoch 10 of 10");
+  run->state = DYNO_RUN_STATE_FAILED;
+  g_assert_cmpstr (dyno_words_run_state (run), ==, "Failed");
 }
 
 static void
@@ -444,6 +512,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ui/words/keys-become-titles", test_keys_become_titles);
   g_test_add_func ("/ui/words/runs-without-a-name-say-what-and-when",
                    test_runs_without_a_name_say_what_and_when);
+  g_test_add_func ("/ui/runresume/an-interrupted-run-is-found", test_an_interrupted_run_is_found);
+  g_test_add_func ("/ui/words/runs-that-ended-early-say-how", test_runs_that_ended_early_say_how);
   g_test_add_func ("/ui/format/numbers-have-useful-digits", test_numbers_have_useful_digits);
   g_test_add_func ("/ui/format/measures-have-their-unit", test_measures_have_their_unit);
   g_test_add_func ("/ui/format/a-day-has-its-year", test_a_day_has_its_year);

@@ -56,9 +56,6 @@ dyno_run_list_tell_settings (const DynoSettings *settings)
   return g_string_free (g_steal_pointer (&text), FALSE);
 }
 
-static const char *const states[] = { N_ ("Running"), N_ ("Finished"), N_ ("Stopped"),
-                                      N_ ("Failed"), N_ ("Ended without a word") };
-
 static char *
 make_text (const DynoStoredRun *run, int column)
 {
@@ -81,8 +78,7 @@ make_text (const DynoStoredRun *run, int column)
     case DYNO_RUN_LIST_TIME:
       return dyno_format_span (isfinite (run->seconds) ? run->seconds : -1);
     case DYNO_RUN_LIST_STATE:
-      return g_strdup (dyno_stored_run_stopped_as_asked (run) ? _ ("Stopped as asked")
-                                                              : _ (states[run->state]));
+      return g_strdup (dyno_words_run_state (run));
     case DYNO_RUN_LIST_TAGS:
       return g_strdup (run->tags ? run->tags : "");
     case DYNO_RUN_LIST_RUN:

@@ -10,6 +10,7 @@
 #include "runexport.h"
 #include "runhistory.h"
 #include "runlist.h"
+#include "runresume.h"
 #include "runtable.h"
 #include "searchcard.h"
 #include "textdialog.h"
@@ -143,14 +144,6 @@ dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char 
 
 /* --- what is selected ------------------------------------------------------------------------- */
 
-static gboolean
-is_resumable (const DynoStoredRun *run)
-{
-  return run->folder
-         && (run->state == DYNO_RUN_STATE_STOPPED || run->state == DYNO_RUN_STATE_KILLED
-             || run->state == DYNO_RUN_STATE_FAILED);
-}
-
 static void
 update_buttons (DynoRunsPage *self)
 {
@@ -160,7 +153,7 @@ update_buttons (DynoRunsPage *self)
            still = selected->len > 0;
   for (guint i = 0; i < selected->len; i++)
     still &= ((const DynoStoredRun *) selected->pdata[i])->state != DYNO_RUN_STATE_RUNNING;
-  gtk_widget_set_sensitive (self->resume, one && ready && is_resumable (first));
+  gtk_widget_set_sensitive (self->resume, one && ready && dyno_run_is_resumable (first));
   gtk_widget_set_sensitive (self->again, one && ready);
   gtk_widget_set_sensitive (self->predict, one && dyno_predict_can_use (first->folder));
   gtk_widget_set_sensitive (self->folder, one && first->folder);
@@ -207,11 +200,9 @@ static void
 resume (DynoRunsPage *self)
 {
   const DynoStoredRun *run = get_one (self);
-  if (!run || !is_resumable (run))
+  if (!run || !dyno_run_is_resumable (run))
     return;
-  g_autoptr (DynoJob) job = dyno_stored_run_get_job (run);
-  job->out_dir = g_strdup (run->folder);
-  job->resume = g_strdup (run->folder);
+  g_autoptr (DynoJob) job = dyno_run_get_resuming_job (run);
   g_signal_emit (self, signals[START], 0, job);
 }
 
@@ -287,10 +278,9 @@ static void
 ask_name (DynoRunsPage *self)
 {
   const DynoStoredRun *run = get_one (self);
-  g_autofree char *title = run ? dyno_words_run (run) : NULL;
-  if (run)
+  if (run) /* the words that stand for a name are none: they have a time that goes by */
     ask_text (self, DYNO_RUN_HISTORY_RENAME, _ ("Rename the Run"), _ ("Name of the run"),
-              _ ("_Rename"), title);
+              _ ("_Rename"), run->name);
 }
 
 static void

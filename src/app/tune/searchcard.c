@@ -72,7 +72,7 @@ tell_result (const DynoStoredSearch *search)
   else if (!search->has_best && search->state == DYNO_RUN_STATE_STOPPED)
     result = g_strdup (_ ("Stopped"));
   else if (!search->has_best && search->state == DYNO_RUN_STATE_KILLED)
-    result = g_strdup (_ ("Ended without a word"));
+    result = g_strdup (_ ("Interrupted"));
   else if (!search->has_best)
     result = g_strdup (_ ("Nothing was found: no settings ran to the end"));
   else
