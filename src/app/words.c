@@ -180,6 +180,30 @@ dyno_words_session_state (DynoSessionState state)
     }
 }
 
+/* Also before the first event, and from the last one up to the first step. */
+static gboolean
+is_preparing (const DynoRunStatus *s)
+{
+  return (s->state == DYNO_SESSION_PREPARING || s->state == DYNO_SESSION_RUNNING)
+         && (s->progress || s->n_steps == 0);
+}
+
+double
+dyno_words_run_fraction (const DynoRunStatus *s)
+{
+  return is_preparing (s) ? 0 : CLAMP (s->fraction, 0, 1);
+}
+
+char *
+dyno_words_run_progress (const DynoRunStatus *s)
+{
+  if (is_preparing (s))
+    return g_strdup (dyno_words_session_state (DYNO_SESSION_PREPARING));
+  if (s->state == DYNO_SESSION_PAUSED || s->state >= DYNO_SESSION_FINISHED)
+    return g_strdup (dyno_words_session_state (s->state));
+  return dyno_format_share (dyno_words_run_fraction (s));
+}
+
 const char *
 dyno_words_progress (const char *what)
 {

@@ -2,6 +2,7 @@
 /* The engine's names as words for people, translated.  Strings are static unless a function says
  * otherwise. */
 #pragma once
+#include "runview.h"
 #include "session.h"
 #include "store.h"
 #include "tune.h"
@@ -20,7 +21,11 @@ char *dyno_words_interruption (const DynoStoredRun *run);
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */
-const char *dyno_words_stage (const char *stage);   /* of a trial */
+/* How far a run is, in a word or a number: "Preparing", "43 %", "Paused"; g_free. */
+char *dyno_words_run_progress (const DynoRunStatus *status);
+/* The share of the run that is done, 0 to 1.  A preparation is no part of it. */
+double dyno_words_run_fraction (const DynoRunStatus *status);
+const char *dyno_words_stage (const char *stage); /* of a trial */
 const char *dyno_words_outcome (DynoTrialOutcome outcome);
 const char *dyno_words_level (DynoLevel level);
 const char *dyno_words_choice (const char *value); /* a value of an ENUM setting: "cosine" */

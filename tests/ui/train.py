@@ -63,6 +63,7 @@ def test_preparation_says_what_it_does(home):
     with open(gate, 'w'):
         window.press('Start')
     window.text('Preparing: ')
+    window.wait_for('the elapsed time', lambda: any(re.fullmatch(r'\d:\d\d so far', t) for t in window.shown()))
     os.remove(gate)
     window.finished()
 

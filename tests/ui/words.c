@@ -200,6 +200,30 @@ check (char *text, const char *expected)
   g_free (text);
 }
 
+/* Neither 88 % of a preparation nor 0 % of a run that has no step yet is a share of the run. */
+static void
+test_a_preparation_is_no_part_of_a_run (void)
+{
+  DynoRunStatus status = { .state = DYNO_SESSION_PREPARING, .fraction = 0.25 };
+
+  check (dyno_words_run_progress (&status), "Preparing");
+  status.progress = "kernels";
+  status.progress_fraction = 0.88;
+  check (dyno_words_run_progress (&status), "Preparing");
+  g_assert_cmpfloat (dyno_words_run_fraction (&status), ==, 0);
+  status.state = DYNO_SESSION_RUNNING;
+  check (dyno_words_run_progress (&status), "Preparing");
+  status.progress = NULL;
+  check (dyno_words_run_progress (&status), "Preparing");
+  status.n_steps = 1;
+  check (dyno_words_run_progress (&status), "25 %");
+  g_assert_cmpfloat (dyno_words_run_fraction (&status), ==, 0.25);
+  status.state = DYNO_SESSION_PAUSED;
+  check (dyno_words_run_progress (&status), "Paused");
+  status.state = DYNO_SESSION_FAILED;
+  check (dyno_words_run_progress (&status), "Failed");
+}
+
 #define NBSP "\302\240"
 #define NONE "\342\200\223"
 
@@ -514,6 +538,8 @@ main (int argc, char **argv)
                    test_runs_without_a_name_say_what_and_when);
   g_test_add_func ("/ui/runresume/an-interrupted-run-is-found", test_an_interrupted_run_is_found);
   g_test_add_func ("/ui/words/runs-that-ended-early-say-how", test_runs_that_ended_early_say_how);
+  g_test_add_func ("/ui/words/a-preparation-is-no-part-of-a-run",
+                   test_a_preparation_is_no_part_of_a_run);
   g_test_add_func ("/ui/format/numbers-have-useful-digits", test_numbers_have_useful_digits);
   g_test_add_func ("/ui/format/measures-have-their-unit", test_measures_have_their_unit);
   g_test_add_func ("/ui/format/a-day-has-its-year", test_a_day_has_its_year);

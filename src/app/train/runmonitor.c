@@ -21,10 +21,11 @@ struct _DynoRunMonitor {
   DynoEventQueue *events; /* of the session */
   DynoRunRecorder *recorder;
   DynoRunView *view;
-  gboolean over;    /* DONE came */
-  gboolean freeing; /* the session is being freed in a thread */
-  DynoMetrics *log; /* of the last run; NULL: none yet */
-  char *runs;       /* the folder that runs are kept in; NULL: Dyno's own */
+  gboolean over;            /* DONE came */
+  gboolean freeing;         /* the session is being freed in a thread */
+  gint64 begin_us, shown_s; /* of the run; elapsed seconds at the last change */
+  DynoMetrics *log;         /* of the last run; NULL: none yet */
+  char *runs;               /* the folder that runs are kept in; NULL: Dyno's own */
 };
 
 enum { CHANGED, FAILED, WARNING, DONE, N_SIGNALS };
@@ -78,6 +79,8 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   if (!kept->out_dir)
     kept->out_dir = choose_folder (runs);
   self->over = FALSE;
+  self->begin_us = g_get_monotonic_time ();
+  self->shown_s = 0;
   self->session = dyno_session_new (kept);
   g_clear_pointer (&self->log, dyno_metrics_unref);
   self->log = dyno_metrics_ref (dyno_session_get_metrics (self->session));
@@ -157,6 +160,24 @@ gboolean
 dyno_run_monitor_is_active (DynoRunMonitor *self)
 {
   return self->session != NULL;
+}
+
+double
+dyno_run_monitor_get_elapsed (DynoRunMonitor *self)
+{
+  return self->begin_us == 0 ? -1
+                             : (double) (g_get_monotonic_time () - self->begin_us) / G_USEC_PER_SEC;
+}
+
+/* The elapsed time of a preparation is shown.  TRUE: there is another second. */
+static gboolean
+tick_preparation (DynoRunMonitor *self)
+{
+  gint64 now_s = (gint64) dyno_run_monitor_get_elapsed (self);
+  if (dyno_run_view_get_status (self->view)->n_steps > 0 || now_s == self->shown_s)
+    return FALSE;
+  self->shown_s = now_s;
+  return TRUE;
 }
 
 const DynoRunStatus *
@@ -286,6 +307,7 @@ dyno_run_monitor_drain (DynoRunMonitor *self)
   any |= dyno_run_view_take_log (self->view, dyno_session_get_metrics (self->session),
                                  self->over ? G_MAXUINT64 : MAX_ROWS);
   any |= dyno_run_view_tick (self->view);
+  any |= tick_preparation (self);
   if (self->over)
     {
       self->freeing = TRUE;

@@ -39,6 +39,8 @@ gboolean dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char
 gboolean dyno_run_monitor_is_active (
     DynoRunMonitor *self); /* from start until all is saved and freed */
 void dyno_run_monitor_drain (DynoRunMonitor *self);
+/* Seconds since the start; -1: no run yet.  While a run is prepared, "changed" comes with each. */
+double dyno_run_monitor_get_elapsed (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
 DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
 const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);

@@ -39,10 +39,16 @@ describe_run (const DynoRunStatus *s)
 }
 
 /* The sentence above names the state, except in training, where it says what is to come: then the
- * step's text names it. */
+ * step's text names it.  Before the first step it is the time that the preparation has taken. */
 static char *
-describe_step (const DynoRunStatus *s)
+describe_step (const DynoRunStatus *s, double elapsed_s)
 {
+  if (s->n_steps == 0 && s->state < DYNO_SESSION_FINISHED)
+    {
+      g_autofree char *span = dyno_format_span (elapsed_s);
+      /* Translators: a time: "0:12 so far" */
+      return g_strdup_printf (_ ("%s so far"), span);
+    }
   if (s->n_steps == 0)
     return g_strdup ("");
   gboolean training = s->state == DYNO_SESSION_RUNNING;
@@ -112,10 +118,14 @@ show_run (DynoRunPage *self)
   const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
   if (!s->job)
     return;
-  g_autofree char *title = describe_run (s), *step = describe_step (s);
+  g_autofree char *title = describe_run (s),
+                  *step = describe_step (s, dyno_run_monitor_get_elapsed (self->monitor));
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->step), step);
-  double fraction = s->progress ? s->progress_fraction : s->fraction;
+  /* The bar of a preparation has another colour: it is none of the run. */
+  gboolean preparing = s->progress && s->state < DYNO_SESSION_STOPPING;
+  double fraction = preparing ? s->progress_fraction : s->fraction;
+  dyno_widget_add_class (self->progress, "preparation", preparing);
   gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), CLAMP (fraction, 0, 1));
   gtk_widget_set_visible (self->folder, s->state >= DYNO_SESSION_FINISHED && s->out_dir
                                             && g_file_test (s->out_dir, G_FILE_TEST_IS_DIR));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts are set only where they change: a run reports something in each frame. */
 #include "runpill.h"
-#include "format.h"
 #include "row.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -13,21 +12,14 @@ struct _DynoRunPill {
 
 G_DEFINE_FINAL_TYPE (DynoRunPill, dyno_run_pill, GTK_TYPE_STACK)
 
-static double
-get_fraction (const DynoRunStatus *s)
-{
-  return CLAMP (s->progress ? s->progress_fraction : s->fraction, 0, 1);
-}
-
 char *
 dyno_run_pill_describe (const DynoRunStatus *s)
 {
   if (!s->job || s->state == DYNO_SESSION_NEW || s->state >= DYNO_SESSION_FINISHED)
     return NULL;
-  g_autofree char *data = dyno_words_data (s->job->data),
-                  *percent = dyno_format_share (get_fraction (s));
+  g_autofree char *data = dyno_words_data (s->job->data), *progress = dyno_words_run_progress (s);
   /* Translators: the window's title: how far a run is, data set: "43 %, MNIST" */
-  return g_strdup_printf (_ ("%s, %s"), percent, data);
+  return g_strdup_printf (_ ("%s, %s"), progress, data);
 }
 
 static void
@@ -40,20 +32,17 @@ set_text (GtkWidget *label, const char *text)
 void
 dyno_run_pill_show (DynoRunPill *self, const DynoRunStatus *s)
 {
-  gboolean over = s->state >= DYNO_SESSION_FINISHED;
   gtk_stack_set_visible_child (GTK_STACK (self), s->job ? self->button : self->title);
   if (!s->job)
     return;
   g_autofree char *model = dyno_words_model (s->job->model), *data = dyno_words_data (s->job->data);
   /* Translators: model, data set */
   g_autofree char *what = g_strdup_printf (_ ("%s on %s"), model, data);
-  g_autofree char *percent = over || s->state == DYNO_SESSION_PAUSED
-                                 ? g_strdup (dyno_words_session_state (s->state))
-                                 : dyno_format_share (get_fraction (s));
+  g_autofree char *percent = dyno_words_run_progress (s);
   set_text (self->what, what);
   set_text (self->percent, percent);
   dyno_widget_add_class (self->percent, "bad-text", s->state == DYNO_SESSION_FAILED);
-  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), get_fraction (s));
+  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress), dyno_words_run_fraction (s));
 }
 
 static void
