@@ -60,10 +60,11 @@ show_next_run (DynoWindow *self, const char *obstacle)
   g_autofree char *data = job->data ? dyno_words_data (job->data) : NULL;
   g_autofree char *what =
       model && data ? g_strdup_printf (_ ("%s on %s"), model->title, data) : g_strdup ("");
-  const char *next = obstacle ? obstacle
-                     : dyno_error_bar_has_error (DYNO_ERROR_BAR (self->error_bar))
-                         ? ""
-                         : _ ("Everything is ready: press Start.");
+  const char *advice = dyno_setup_get_advice (self->setup), *next = obstacle;
+  if (!next && dyno_error_bar_has_error (DYNO_ERROR_BAR (self->error_bar)))
+    next = "";
+  else if (!next)
+    next = advice ? advice : _ ("Everything is ready: press Start.");
   /* A name may look like markup. */
   g_autofree char *text = g_markup_printf_escaped ("%s\n%s", what, next);
   hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);

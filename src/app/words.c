@@ -305,6 +305,14 @@ words_smaller_batch (const DynoSettings *settings, const DynoJobPlan *plan)
       samples, batch);
 }
 
+gint64
+dyno_words_better_batch (const DynoSettings *settings, const DynoJobPlan *plan)
+{
+  if (!plan->fits)
+    return dyno_words_fitting_batch (plan);
+  return plan->n_train > 0 && plan->batch_size != settings->batch_size ? plan->batch_size : 0;
+}
+
 char *
 dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan)
 {

@@ -33,6 +33,9 @@ const char *dyno_words_choice (const char *value); /* a value of an ENUM setting
 /* The batch size to propose: the largest that fits, rounded down to a multiple of eight, which
  * suits matrix units; 0: none. */
 gint64 dyno_words_fitting_batch (const DynoJobPlan *plan);
+/* The batch size to set instead of the one that is set: one that fits, or the one that will run,
+ * since there are fewer samples; 0: the one that is set is right, or none fits. */
+gint64 dyno_words_better_batch (const DynoSettings *settings, const DynoJobPlan *plan);
 /* Says why a plan does not fit and which one would, or why another batch size than the one that is
  * set will be used; NULL: the plan fits as it is.  g_free. */
 char *dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan);

@@ -353,6 +353,18 @@ test_advice_is_what_fits (void)
          "One buffer of 1.00" NBSP "MiB is needed, and the largest that this device can have is "
          "512" NBSP "KiB: choose a smaller batch, smaller images or a smaller model.");
   plan.fits = TRUE;
+  plan.batch_size = 60;
+  plan.n_train = 60;
+  settings.batch_size = 4000;
+  check (dyno_words_plan_advice (&settings, &plan),
+         "The training part has only 60 samples: a batch size of 60 will run.");
+  g_assert_cmpint (dyno_words_better_batch (&settings, &plan), ==, 60);
+  settings.batch_size = 60;
+  g_assert_cmpint (dyno_words_better_batch (&settings, &plan), ==, 0);
+  plan.fits = FALSE;
+  plan.fitting_batch = 31;
+  g_assert_cmpint (dyno_words_better_batch (&settings, &plan), ==, 24);
+  plan.fits = TRUE;
   plan.batch_size = settings.batch_size;
   plan.n_train = 1234;
   g_assert_null (dyno_words_plan_advice (&settings, &plan));

@@ -16,6 +16,7 @@
 #include "row.h"
 #include "settingcontrol.h"
 #include "weightsrow.h"
+#include "words.h"
 #include <glib/gi18n.h>
 
 typedef struct {
@@ -67,12 +68,27 @@ describe_amp (DynoSettingsPanel *self)
   return g_strdup (dyno_preset_refuse_amp (dyno_setup_get_device (self->setup)));
 }
 
+/* A data set with fewer samples has no such batch: the row says so, where the number stands. */
+static char *
+describe_batch (DynoSettingsPanel *self)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  const DynoSettings *settings = &dyno_setup_get_job (self->setup)->settings;
+  if (!plan || !plan->fits || dyno_words_better_batch (settings, plan) == 0)
+    return NULL;
+  g_autofree char *batch = dyno_format_count ((guint64) plan->batch_size);
+  /* Translators: the batch size that is used instead of the one that is set */
+  return g_strdup_printf (_ ("%s will run"), batch);
+}
+
 static char *
 describe_row (DynoSettingsPanel *self, const DynoSettingInfo *info)
 {
   const DynoSettings *settings = &dyno_setup_get_job (self->setup)->settings;
   if (dyno_setup_is_locked (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
     return g_strdup (_ ("Changes the run at once"));
+  if (g_str_equal (info->key, "batch_size"))
+    return describe_batch (self);
   if (g_str_equal (info->key, "workers"))
     return describe_workers (self);
   if (g_str_equal (info->key, "amp"))
@@ -351,7 +367,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoSettingsPanel *self)
 {
   if (flags
       & (DYNO_SETUP_SETTINGS | DYNO_SETUP_PRESET | DYNO_SETUP_DEVICES | DYNO_SETUP_DATASET
-         | DYNO_SETUP_MODEL | DYNO_SETUP_LOCK))
+         | DYNO_SETUP_MODEL | DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
     show_rows (self);
 }
 

@@ -169,6 +169,14 @@ show_estimate (DynoVramBar *self)
   gtk_widget_set_visible (self->estimate, text != NULL);
 }
 
+/* 0: nothing to offer. */
+static gint64
+get_better_batch (DynoVramBar *self)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  return plan ? dyno_words_better_batch (&dyno_setup_get_job (self->setup)->settings, plan) : 0;
+}
+
 static void
 show_plan (DynoVramBar *self)
 {
@@ -203,10 +211,12 @@ show_plan (DynoVramBar *self)
   show_estimate (self);
   gtk_label_set_text (GTK_LABEL (self->advice), advice ? advice : "");
   gtk_widget_set_visible (self->advice_box, advice != NULL);
-  gtk_widget_set_visible (self->fix, over && plan->fitting_batch > 0);
-  if (over && plan->fitting_batch > 0)
+  dyno_widget_add_class (self->advice, "bad-text", over);
+  gint64 better = get_better_batch (self);
+  gtk_widget_set_visible (self->fix, better > 0);
+  if (better > 0)
     {
-      g_autofree char *batch = dyno_format_count ((guint64) dyno_words_fitting_batch (plan));
+      g_autofree char *batch = dyno_format_count ((guint64) better);
       g_autofree char *label = g_strdup_printf (_ ("_Use Batch Size %s"), batch);
       gtk_button_set_label (GTK_BUTTON (self->fix), label);
     }
@@ -219,10 +229,9 @@ show_plan (DynoVramBar *self)
 static void
 use_fitting_batch (GtkButton *button, DynoVramBar *self)
 {
-  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
-  if (plan && plan->fitting_batch > 0)
-    dyno_setup_set_number (self->setup, "batch_size", (double) dyno_words_fitting_batch (plan),
-                           NULL);
+  gint64 better = get_better_batch (self);
+  if (better > 0)
+    dyno_setup_set_number (self->setup, "batch_size", (double) better, NULL);
 }
 
 static void
