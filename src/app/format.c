@@ -64,12 +64,17 @@ dyno_format_ms (double ms)
 {
   if (!(ms >= 0) || !isfinite (ms))
     return g_strdup (NONE);
-  if (ms >= 10000)
-    return dyno_format_isolate (g_strdup_printf (_ ("%.1f s"), ms / 1000));
+  /* As rounded: 999.6 ms are 1.00 s. */
+  if (ms >= 999.5)
+    return dyno_format_isolate (g_strdup_printf (_ ("%.*f s"),
+                                                 ms >= 99950  ? 0
+                                                 : ms >= 9995 ? 1
+                                                              : 2,
+                                                 ms / 1000));
   return dyno_format_isolate (g_strdup_printf (_ ("%.*f ms"),
-                                               ms >= 100  ? 0
-                                               : ms >= 10 ? 1
-                                                          : 2,
+                                               ms >= 99.95   ? 0
+                                               : ms >= 9.995 ? 1
+                                                             : 2,
                                                ms));
 }
 

@@ -231,7 +231,12 @@ static void
 show_device (DynoHome *self)
 {
   const GError *error = dyno_setup_get_device_error (self->setup);
+  const DynoDeviceInfo *device = dyno_setup_get_device (self->setup);
   gtk_widget_set_visible (self->cause, error != NULL);
+  if (!error && device && device->type == DYNO_DEVICE_TYPE_SOFTWARE)
+    gtk_label_set_text (GTK_LABEL (self->title), _ ("Put This Machine on the Dynamometer"));
+  else if (!error)
+    gtk_label_set_text (GTK_LABEL (self->title), _ ("Put Your GPU on the Dynamometer"));
   if (!error)
     return;
   gtk_label_set_text (GTK_LABEL (self->title), dyno_words_error_title (error));

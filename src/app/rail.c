@@ -12,6 +12,21 @@ struct _DynoRail {
 
 G_DEFINE_FINAL_TYPE (DynoRail, dyno_rail, GTK_TYPE_BOX)
 
+/* A click releases the button of the page that is shown already, and the action, whose state stays,
+ * does not press it again. */
+static void
+keep_pressed (GtkToggleButton *button)
+{
+  GtkActionable *actionable = GTK_ACTIONABLE (button);
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (button));
+  g_autoptr (GVariant) page =
+      G_IS_ACTION_GROUP (window) ? g_action_group_get_action_state (G_ACTION_GROUP (window), "page")
+                                 : NULL;
+  GVariant *own = gtk_actionable_get_action_target_value (actionable);
+  if (page && own && g_variant_equal (page, own) && !gtk_toggle_button_get_active (button))
+    gtk_toggle_button_set_active (button, TRUE);
+}
+
 static GtkWidget *
 new_button (const char *name, const char *title, const char *icon_name)
 {
@@ -25,6 +40,7 @@ new_button (const char *name, const char *title, const char *icon_name)
   gtk_button_set_relief (GTK_BUTTON (button), GTK_RELIEF_NONE);
   gtk_actionable_set_action_target (GTK_ACTIONABLE (button), "s", name);
   gtk_actionable_set_action_name (GTK_ACTIONABLE (button), "win.page");
+  g_signal_connect_after (button, "clicked", G_CALLBACK (keep_pressed), NULL);
   dyno_widget_set_accessible_name (button, title);
   atk_object_set_role (gtk_widget_get_accessible (button), ATK_ROLE_RADIO_BUTTON);
   return button;

@@ -27,14 +27,15 @@ show_memory (DynoStatusBar *self, const DynoJobPlan *plan, guint64 used)
   g_autofree char *need = dyno_format_bytes (planned), *most = dyno_format_bytes (limit),
                   *live = dyno_format_bytes (used), *text = NULL;
   if (used > 0 && limit > 0)
-    /* Translators: graphics memory in use, planned, and allowed */
-    text = g_strdup_printf (_ ("VRAM %s in use, %s planned, of %s"), live, need, most);
+    /* Translators: memory in use, planned, and allowed */
+    text = g_strdup_printf (_ ("Device memory %s in use, %s planned, of %s"), live, need, most);
   else if (limit > 0)
-    /* Translators: graphics memory planned, and allowed */
-    text = g_strdup_printf (_ ("VRAM %s planned, of %s"), need, most);
+    /* Translators: memory planned, and allowed */
+    text = g_strdup_printf (_ ("Device memory %s planned, of %s"), need, most);
   set_text (self->memory, text ? text : "");
   gtk_widget_set_visible (self->memory, text != NULL);
   gtk_widget_set_visible (self->level, limit > 0);
+  dyno_widget_add_class (self->level, "over", limit > 0 && MAX (used, planned) > limit);
   if (limit > 0)
     gtk_level_bar_set_value (GTK_LEVEL_BAR (self->level),
                              CLAMP ((double) MAX (used, planned) / (double) limit, 0, 1));

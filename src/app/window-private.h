@@ -13,8 +13,8 @@ G_BEGIN_DECLS
 
 struct _DynoWindow {
   GtkApplicationWindow parent_instance;
-  GtkWidget *start_button, *queue_button, *pause_button, *pause_image, *pause_label, *stop_button,
-      *stop_label, *pill;
+  GtkWidget *start_button, *queue_button, *export_button, *pause_button, *pause_image, *pause_label,
+      *stop_button, *stop_label, *pill;
   GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *stop_bar, *toast,
       *pages;
   GtkWidget *home, *data_page, *train_flap, *train_stack, *train_empty, *run_page, *tune_page,

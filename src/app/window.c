@@ -111,6 +111,12 @@ dyno_window_stop_run (DynoWindow *self, gboolean save)
 }
 
 static void
+stop_bar_hidden (DynoWindow *self)
+{
+  gtk_widget_set_has_tooltip (self->stop_button, TRUE);
+}
+
+static void
 stop_answered (DynoStopBar *bar, DynoStopAnswer answer, gboolean always, DynoWindow *self)
 {
   gboolean save = answer == DYNO_STOP_ANSWER_SAVE;
@@ -335,7 +341,8 @@ fit_to_width (gpointer data)
   gboolean folded = hdy_flap_get_fold_policy (flap) == HDY_FLAP_FOLD_POLICY_ALWAYS;
   self->fit = 0;
   gtk_widget_set_visible (self->rail, !narrow);
-  gtk_widget_set_visible (self->queue_button, !narrow); /* the menu has it */
+  gtk_widget_set_visible (self->queue_button, !narrow);  /* the menu has it */
+  gtk_widget_set_visible (self->export_button, !narrow); /* and that */
   gtk_widget_set_visible (self->pause_label, !narrow);
   gtk_widget_set_visible (self->stop_label, !narrow);
   dyno_home_set_narrow (DYNO_HOME (self->home), fold);
@@ -477,6 +484,7 @@ dyno_window_class_init (DynoWindowClass *class)
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoWindow, name)
   BIND (start_button);
   BIND (queue_button);
+  BIND (export_button);
   BIND (pause_button);
   BIND (pause_image);
   BIND (pause_label);
@@ -534,6 +542,8 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_object (self->monitor, "failed", G_CALLBACK (run_failed), self, 0);
   g_signal_connect_object (self->monitor, "warning", G_CALLBACK (run_warned), self, 0);
   g_signal_connect_object (self->monitor, "done", G_CALLBACK (run_done), self, 0);
+  g_signal_connect_object (self->stop_bar, "hide", G_CALLBACK (stop_bar_hidden), self,
+                           G_CONNECT_SWAPPED);
   g_signal_connect_object (self->error_bar, "changed", G_CALLBACK (dyno_window_update_actions),
                            self, G_CONNECT_SWAPPED);
   g_signal_connect (self->stop_bar, "answered", G_CALLBACK (stop_answered), self);

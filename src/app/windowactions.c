@@ -41,7 +41,11 @@ stop_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   g_autofree char *answer =
       self->state ? g_settings_get_string (self->state, "stop") : g_strdup ("ask");
   if (g_str_equal (answer, "ask"))
-    dyno_stop_bar_ask (DYNO_STOP_BAR (self->stop_bar));
+    {
+      /* It would lie over the question, which stands below the button. */
+      gtk_widget_set_has_tooltip (self->stop_button, FALSE);
+      dyno_stop_bar_ask (DYNO_STOP_BAR (self->stop_bar));
+    }
   else
     dyno_window_stop_run (self, g_str_equal (answer, "save"));
 }
@@ -129,6 +133,9 @@ static void
 find_setting_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
+  const char *page = gtk_stack_get_visible_child_name (GTK_STACK (self->pages));
+  if (g_strcmp0 (page, "runs") == 0 && dyno_runs_page_find (DYNO_RUNS_PAGE (self->runs_page)))
+    return;
   gtk_stack_set_visible_child_name (GTK_STACK (self->pages), "train");
   hdy_flap_set_reveal_flap (HDY_FLAP (self->train_flap), TRUE);
   dyno_settings_panel_find (DYNO_SETTINGS_PANEL (self->settings_panel));

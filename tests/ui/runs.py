@@ -118,6 +118,11 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     window.wait_for_numbers({'Learning rate': 0.02})
     window.page('Runs')
     window.wait_for('the list again', lambda: table.n_rows == 2)
+    window.focus_on(table)
+    window.key('ctrl+f')
+    window.find(Role.TEXT, '')  # the field of the list's search
+    assert window.find(Role.RADIO_BUTTON, 'Runs').has(State.CHECKED), 'Ctrl+F leaves the page'
+    window.key('Escape')
     select('Rename…')
     window.press('Rename…')
     entry = window.find(Role.TEXT, 'Name of the run')

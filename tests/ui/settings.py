@@ -95,8 +95,8 @@ def test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly(wind
     window.page('Data')
     window.text('90 train, 10 validate')
     window.page('Train')
-    presets = [n.name for n in window.find(Role.COMBO_BOX, 'GPU preset', states=THERE).inside(Role.MENU_ITEM)]
-    window.choose('GPU preset', next(name for name in presets if name.startswith('RTX 3090')))
+    presets = [n.name for n in window.find(Role.COMBO_BOX, 'Preset', states=THERE).inside(Role.MENU_ITEM)]
+    window.choose('Preset', next(name for name in presets if name.startswith('RTX 3090')))
     window.wait_for_numbers({'Batch size': 28})
     window.choose('Model', 'Head pose, ResNet-18')
     window.wait_for_numbers({'Batch size': 64})
@@ -118,7 +118,7 @@ def test_settings_without_effect_cannot_be_changed(window):
         return window.find(role, name, states=THERE).sensitive()
     window.ready()
     window.page('Train')
-    for title in 'Model', 'GPU and Preset', 'Training', 'Data Pipeline', 'Augmentation', 'Memory', 'Advanced':
+    for title in 'Model', 'Device and Preset', 'Training', 'Data Pipeline', 'Augmentation', 'Memory', 'Advanced':
         window.find(Role.LIST_ITEM, title, states=THERE)
     window.open_settings(optimizer='sgd', deterministic='false')
     window.wait_for('Momentum', lambda: can_be_changed('Momentum'))

@@ -179,7 +179,7 @@ def test_a_pause_frees_the_gpu(home):
     window.text('Paused, device memory is free')
     assert held != '0\u00a0B' and tile(window, 'Memory') == '0\u00a0B', f"{held}, then {tile(window, 'Memory')}"
     before = step(window)
-    window.text('VRAM')
+    window.text('Device memory ')
     assert not window.has_text('in use'), 'memory that was given back is called in use'
     window.press('Resume')
     window.text('Training, step')

@@ -8,6 +8,7 @@
 #include "settingcontrol.h"
 #include "settingtitles.h"
 #include "setuphistory.h"
+#include "stageorder.h"
 #include "words.h"
 #include <glib/gstdio.h>
 #include <gtk/gtk.h>
@@ -233,8 +234,12 @@ test_numbers_have_useful_digits (void)
   check (dyno_format_ms (9.994), "9.99 ms");
   check (dyno_format_ms (10), "10.0 ms");
   check (dyno_format_ms (100), "100 ms");
-  check (dyno_format_ms (9999), "9999 ms");
-  check (dyno_format_ms (10000), "10.0 s");
+  check (dyno_format_ms (99.96), "100 ms");
+  check (dyno_format_ms (999.4), "999 ms");
+  check (dyno_format_ms (999.6), "1.00 s");
+  check (dyno_format_ms (5089), "5.09 s");
+  check (dyno_format_ms (9999), "10.0 s");
+  check (dyno_format_ms (167000), "167 s");
   check (dyno_format_ms (0), "0.00 ms");
   check (dyno_format_ms (-1), NONE);
   check (dyno_format_value (1e6), "1.00e6");
@@ -540,6 +545,63 @@ test_changes_are_undone_in_their_order (void)
   dyno_setup_history_free (history);
 }
 
+static void
+check_stands (const DynoStageOrder *order, const char *expected)
+{
+  static const char signs[] = ".o+x";
+  char found[DYNO_N_TUNE_STAGES + 1] = "";
+  for (guint i = 0; i < DYNO_N_TUNE_STAGES; i++)
+    found[i] = signs[order->stands[i]];
+  g_assert_cmpstr (found, ==, expected);
+}
+
+static void
+test_stages_light_up_in_their_order (void)
+{
+  DynoStageOrder order;
+
+  dyno_stage_order_begin (&order);
+  check_stands (&order, "....");
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DATA);
+  check_stands (&order, "o...");
+  dyno_stage_order_bring (&order, DYNO_TUNE_STAGE_DATA);
+  check_stands (&order, "o...");
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DEVICE);
+  check_stands (&order, "+o..");
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DATA); /* back and forth */
+  check_stands (&order, "+o..");
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_SEARCH);
+  check_stands (&order, "+xo.");
+  dyno_stage_order_bring (&order, DYNO_TUNE_STAGE_DEVICE); /* it was measured late */
+  check_stands (&order, "++o.");
+  dyno_stage_order_bring (&order, DYNO_TUNE_STAGE_SEARCH);
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_PROOF);
+  check_stands (&order, "+++o");
+  dyno_stage_order_end (&order); /* nothing was proven */
+  check_stands (&order, "+++x");
+  dyno_stage_order_begin (&order);
+  dyno_stage_order_work (&order, DYNO_TUNE_STAGE_DEVICE); /* data without a loader */
+  check_stands (&order, ".o..");
+  dyno_stage_order_end (&order);
+  check_stands (&order, ".x..");
+}
+
+static void
+test_runs_are_found_by_any_word (void)
+{
+  g_autoptr (GPtrArray) runs =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  DynoStoredRun *run = add_ended (runs, DYNO_RUN_STATE_FINISHED, NULL);
+
+  run->name = g_strdup ("The slower one");
+  run->tags = g_strdup ("baseline, night");
+  g_assert_true (dyno_run_list_matches (run, "SLOWER"));
+  g_assert_true (dyno_run_list_matches (run, "mlp"));
+  g_assert_true (dyno_run_list_matches (run, "shap"));
+  g_assert_true (dyno_run_list_matches (run, "night"));
+  g_assert_false (dyno_run_list_matches (run, "faster"));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -563,6 +625,8 @@ main (int argc, char **argv)
   g_test_add_func ("/ui/runlist/puts-what-is-unknown-last",
                    test_the_list_puts_what_is_unknown_last);
   g_test_add_func ("/ui/runlist/tells-six-settings", test_the_list_tells_six_settings);
+  g_test_add_func ("/ui/tune/stages-light-up-in-their-order", test_stages_light_up_in_their_order);
+  g_test_add_func ("/ui/runlist/finds-runs-by-any-word", test_runs_are_found_by_any_word);
   g_test_add_func ("/ui/setuphistory/changes-are-undone-in-their-order",
                    test_changes_are_undone_in_their_order);
   return g_test_run ();

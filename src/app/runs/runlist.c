@@ -88,6 +88,21 @@ make_text (const DynoStoredRun *run, int column)
     }
 }
 
+gboolean
+dyno_run_list_matches (const DynoStoredRun *run, const char *text)
+{
+  static const DynoRunListColumn columns[] = { DYNO_RUN_LIST_TITLE, DYNO_RUN_LIST_MODEL,
+                                               DYNO_RUN_LIST_DATA, DYNO_RUN_LIST_TAGS };
+  g_autofree char *wanted = g_utf8_casefold (text, -1);
+  for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
+    {
+      g_autofree char *cell = make_text (run, columns[i]), *folded = g_utf8_casefold (cell, -1);
+      if (strstr (folded, wanted))
+        return TRUE;
+    }
+  return FALSE;
+}
+
 /* --- order ------------------------------------------------------------------------------------ */
 
 /* Unknown values come last, in both orders. */

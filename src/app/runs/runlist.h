@@ -35,4 +35,7 @@ const DynoStoredRun *dyno_run_list_get (DynoRunList *self, guint row);
 /* "Batch size 64, Learning rate 0.01": settings that differ from the defaults.  g_free. */
 char *dyno_run_list_tell_settings (const DynoSettings *settings);
 
+/* Whether the run's name, model, data or tags contain the text, whatever its case. */
+gboolean dyno_run_list_matches (const DynoStoredRun *run, const char *text);
+
 G_END_DECLS

@@ -136,6 +136,17 @@ dyno_runs_page_refresh (DynoRunsPage *self)
   dyno_search_card_refresh (DYNO_SEARCH_CARD (self->searches));
 }
 
+gboolean
+dyno_runs_page_find (DynoRunsPage *self)
+{
+  gboolean begun = FALSE;
+  if (dyno_run_list_get_length (self->runs) == 0)
+    return FALSE;
+  gtk_widget_grab_focus (self->list);
+  g_signal_emit_by_name (self->list, "start-interactive-search", &begun);
+  return begun;
+}
+
 void
 dyno_runs_page_add_to_queue (DynoRunsPage *self, const DynoJob *job, const char *runs)
 {

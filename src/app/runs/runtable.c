@@ -50,6 +50,15 @@ add_spark_column (GtkWidget *list, DynoRunCurves *curves)
   gtk_tree_view_append_column (GTK_TREE_VIEW (list), view);
 }
 
+/* GTK's way round: FALSE is a match. */
+static gboolean
+is_no_match (GtkTreeModel *model, int column, const char *key, GtkTreeIter *iter, gpointer data)
+{
+  const DynoStoredRun *run;
+  gtk_tree_model_get (model, iter, DYNO_RUN_LIST_RUN, &run, -1);
+  return !run || !dyno_run_list_matches (run, key);
+}
+
 GtkWidget *
 dyno_run_table_new (DynoRunCurves *curves)
 {
@@ -68,6 +77,7 @@ dyno_run_table_new (DynoRunCurves *curves)
   add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 100);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_view_set_search_column (GTK_TREE_VIEW (list), DYNO_RUN_LIST_TITLE);
+  gtk_tree_view_set_search_equal_func (GTK_TREE_VIEW (list), is_no_match, NULL, NULL);
   gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_selection_set_mode (gtk_tree_view_get_selection (GTK_TREE_VIEW (list)),
                                GTK_SELECTION_MULTIPLE);

@@ -22,6 +22,7 @@ struct _DynoSetup {
   DynoLevel level;
   gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
   DynoSettings reference; /* the values of preset and defaults */
+  gboolean small;         /* those of start_small are among them */
   DynoSetupHistory *history;
   gboolean locked, closed;
   /* no state was kept from an earlier sitting; and no data set was named */
@@ -49,11 +50,20 @@ static void respect_device (DynoSetup *self, DynoSettings *settings);
 static void apply_preset (DynoSetup *self, DynoSettings *settings);
 
 static void
+make_small (DynoSettings *settings)
+{
+  settings->batch_size = 32;
+  settings->model_width = 0.25;
+}
+
+static void
 announce (DynoSetup *self, guint flags)
 {
   dyno_settings_init (&self->reference);
   apply_preset (self, &self->reference);
   respect_device (self, &self->reference);
+  if (self->small)
+    make_small (&self->reference);
   if (!self->closed)
     g_signal_emit (self, signals[CHANGED], 0, flags);
 }
@@ -261,9 +271,9 @@ start_small (DynoSetup *self)
   const DynoDeviceInfo *device = dyno_setup_get_device (self);
   if (!self->first_start || !device || device->type != DYNO_DEVICE_TYPE_SOFTWARE)
     return;
-  self->job->settings.batch_size = 32;
-  self->job->settings.model_width = 0.25;
-  self->by_hand = TRUE;
+  make_small (&self->job->settings);
+  make_small (&self->reference); /* nobody has changed anything yet */
+  self->small = self->by_hand = TRUE;
   if (self->first_shapes)
     dyno_setup_open_data (self, "builtin:shapes?size=32&samples=2000");
 }

@@ -57,12 +57,13 @@ dyno_run_pill_init (DynoRunPill *self)
             *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 10);
   self->title = gtk_label_new (_ ("Dyno"));
   dyno_widget_add_class (self->title, "title", TRUE);
+  gtk_label_set_ellipsize (GTK_LABEL (self->title), PANGO_ELLIPSIZE_END);
   self->button = gtk_button_new ();
   self->what = gtk_label_new ("");
   self->percent = gtk_label_new ("");
   self->progress = gtk_progress_bar_new ();
   gtk_label_set_ellipsize (GTK_LABEL (self->what), PANGO_ELLIPSIZE_END);
-  gtk_label_set_width_chars (GTK_LABEL (self->what), 12);
+  gtk_label_set_width_chars (GTK_LABEL (self->what), 4); /* as narrow as a window of 360 pixels */
   gtk_label_set_max_width_chars (GTK_LABEL (self->what), 34);
   gtk_label_set_xalign (GTK_LABEL (self->what), 0);
   dyno_widget_add_class (self->percent, "numeric", TRUE);
