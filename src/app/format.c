@@ -49,7 +49,9 @@ dyno_format_rate (double per_s)
 {
   if (!(per_s > 0) || !isfinite (per_s))
     return g_strdup (NONE);
-  return dyno_amount_rate (per_s);
+  /* Three digits: a rate is not known to more, and the last ones only flicker. */
+  double unit = pow (10, floor (log10 (per_s)) - 2);
+  return dyno_amount_rate (per_s < 1000 ? per_s : round (per_s / unit) * unit);
 }
 
 char *

@@ -216,14 +216,16 @@ dyno_axis_format (const DynoAxis *axis, double value)
   if (axis->time)
     return dyno_axis_format_time (value, axis->step);
   if (axis->log)
-    return value < 1e-3 || value >= 1e5 ? format_power (value, 6) : g_strdup_printf ("%.6g", value);
+    return value < 1e-3 || value >= 1e5             ? format_power (value, 6)
+           : value >= 1e3 && value == round (value) ? format_whole (value, 0)
+                                                    : g_strdup_printf ("%.6g", value);
   if (axis->step < 1e-6)
     return value == 0.0 ? g_strdup ("0") : format_power (value, 2);
   return format_scaled (value, (int) -floor (log10 (axis->step) + 1e-9));
 }
 
-char *
-dyno_axis_format_value (double value)
+static char *
+format_digits (double value, int digits)
 {
   double magnitude = fabs (value);
 
@@ -231,5 +233,17 @@ dyno_axis_format_value (double value)
     return g_strdup ("–");
   if (magnitude != 0.0 && magnitude < 1e-3)
     return format_power (value, 2);
-  return format_scaled (value, magnitude == 0.0 ? 0 : 3 - (int) floor (log10 (magnitude)));
+  return format_scaled (value, magnitude == 0.0 ? 0 : digits - 1 - (int) floor (log10 (magnitude)));
+}
+
+char *
+dyno_axis_format_value (double value)
+{
+  return format_digits (value, 4);
+}
+
+char *
+dyno_axis_format_measure (double value, const char *unit)
+{
+  return format_digits (value, unit && g_str_has_suffix (unit, "/s") ? 3 : 4);
 }

@@ -36,5 +36,8 @@ char *dyno_axis_format (const DynoAxis *axis, double value);
 char *dyno_axis_format_time (double seconds, double step);
 /* A single value for a read-out: four significant digits, k and M for large ones. */
 char *dyno_axis_format_value (double value);
+/* The same for a value of the unit: a rate ("samples/s") has three digits, since more say nothing;
+ * unit may be NULL. */
+char *dyno_axis_format_measure (double value, const char *unit);
 
 G_END_DECLS

@@ -60,8 +60,9 @@ typedef struct {
   double x0, x1;     /* view, in x that is shown; x0 >= x1: all */
   double y_limit;    /* a line with y_limit_label (the VRAM budget); NaN: none */
   const char *y_limit_label;
-  double cursor_x;   /* x of the read-out, as shown; NaN: none */
-  const char *empty; /* what to say while there is no point */
+  double cursor_x;           /* x of the read-out, as shown; NaN: none */
+  const char *smoothed_word; /* "smoothed", before such a value in the read-out; NULL: none there */
+  const char *empty;         /* what to say while there is no point */
 } DynoPlot;
 
 /* Draws into (0, 0, width, height).  device_scale sharpens hairlines on HiDPI. */
@@ -74,6 +75,9 @@ double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, 
 /* x as shown at a pixel x of the last layout of that size; NaN outside of the axes. */
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                        double height, double pixel_x);
+
+/* The value of the smoothed line at the series' own x; NaN: the line is not smoothed. */
+double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);
 
 /* Files: several plots below each other in line, each width x height; format by the name's ending:
  * .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR; the message names the

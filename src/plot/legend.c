@@ -133,6 +133,20 @@ draw_rows (const DynoPlotLayout *l, double x, const char *head, const Row *rows,
     }
 }
 
+double
+dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x)
+{
+  DynoSeries *series = plot->lines[line].series;
+  const DynoSeries *smoothed;
+  double at, y;
+
+  if (!(plot->smoothing > 0.0) || plot->lines[line].points || dyno_series_get_length (series) <= 2)
+    return NAN;
+  smoothed = dyno_series_smoothed (series, plot->smoothing);
+  dyno_series_get (smoothed, dyno_series_nearest (smoothed, x), &at, &y);
+  return y;
+}
+
 /* Marks the point nearest to the cursor, and says what it is; FALSE: there is none. */
 static gboolean
 take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
@@ -141,18 +155,25 @@ take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
   DynoSeries *series = line->series;
   g_autofree char *text = NULL;
   const char *unit = dyno_series_get_unit (series);
-  double y;
+  GString *words;
+  double y, smoothed;
 
   if (dyno_series_get_length (series) == 0)
     return FALSE;
   dyno_series_get (series,
                    dyno_series_nearest (series, dyno_plot_unmap_x (line->x_map, l->plot->cursor_x)),
                    x, &y);
+  smoothed = dyno_plot_get_smoothed (l->plot, index, *x);
   *x = dyno_plot_map_x (line->x_map, *x);
-  text = isfinite (y) || !line->mark_gaps ? dyno_axis_format_value (y) : g_strdup ("NaN");
-  *row = (Row){ g_strdup_printf ("%s  %s%s%s", dyno_series_get_name (series), text,
-                                 unit && *unit ? " " : "", unit ? unit : ""),
-                index };
+  text = isfinite (y) || !line->mark_gaps ? dyno_axis_format_measure (y, unit) : g_strdup ("NaN");
+  words = g_string_new (dyno_series_get_name (series));
+  g_string_append_printf (words, "  %s%s%s", text, unit && *unit ? " " : "", unit ? unit : "");
+  if (isfinite (smoothed) && l->plot->smoothed_word)
+    {
+      g_autofree char *value = dyno_axis_format_measure (smoothed, unit);
+      g_string_append_printf (words, ", %s %s", l->plot->smoothed_word, value);
+    }
+  *row = (Row){ g_string_free (words, FALSE), index };
   if (isfinite (y) && *x >= l->xa.low && *x <= l->xa.high && y <= l->ya.high && y >= l->ya.low)
     {
       dyno_plot_set_colour (l->cr, dyno_plot_line_colour (l, index), 1.0);

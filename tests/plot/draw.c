@@ -199,7 +199,8 @@ test_axis_log_ticks_are_1_2_5 (void)
   assert_ticks (0.09, 2.6, 9, TRUE, 0, "0.1 0.2 0.5 1 2");
   assert_ticks (1e-6, 100, 9, TRUE, 0, "1e-6 1e-5 1e-4 0.001 0.01 0.1 1 10 100");
   assert_ticks (0.3, 0.45, 4, TRUE, 0, "0.3 0.35 0.4 0.45"); /* less than a decade */
-  assert_ticks (1, 1e20, 7, TRUE, 0, "1 1000 1e6 1e9 1e12 1e15 1e18");
+  assert_ticks (1, 1e20, 7, TRUE, 0, "1 1,000 1e6 1e9 1e12 1e15 1e18");
+  assert_ticks (900, 60000, 7, TRUE, 0, "1,000 2,000 5,000 10,000 20,000 50,000");
 }
 
 /* As the numbers beside a plot have it. */
@@ -212,6 +213,43 @@ test_axis_thousands_stand_apart (void)
   assert_ticks (999, 1001, 4, FALSE, 0, "999.0 999.5 1000.0 1000.5 1001.0");
   g_assert_cmpstr (value, ==, "-2,345");
   g_assert_cmpstr (less, ==, "999.0");
+}
+
+static void
+test_rates_have_three_digits (void)
+{
+  g_autofree char *rate = dyno_axis_format_measure (167.04, "samples/s"),
+                  *large = dyno_axis_format_measure (12345, "samples/s"),
+                  *loss = dyno_axis_format_measure (1.23456, ""),
+                  *bare = dyno_axis_format_measure (1.23456, NULL);
+
+  g_assert_cmpstr (rate, ==, "167");
+  g_assert_cmpstr (large, ==, "12.3k");
+  g_assert_cmpstr (loss, ==, "1.235");
+  g_assert_cmpstr (bare, ==, "1.235");
+}
+
+/* At the point of the read-out; points (validation) and short series are not smoothed. */
+static void
+test_the_smoothed_value_is_read (void)
+{
+  g_autoptr (DynoSeries) series = dyno_series_new ("Loss", "");
+  DynoPlotLine lines[] = { { series, 0 }, { series, 0, .points = TRUE } };
+  DynoPlot plot = {
+    "Loss", "Step", "", lines, 2, .y_limit = NAN, .cursor_x = NAN, .smoothing = 0.5
+  };
+  double x, expected;
+
+  dyno_series_append (series, 1, 4);
+  dyno_series_append (series, 2, 2);
+  g_assert_true (isnan (dyno_plot_get_smoothed (&plot, 0, 2)));
+  dyno_series_append (series, 3, 0);
+  dyno_series_get (dyno_series_smoothed (series, 0.5), 1, &x, &expected);
+  g_assert_cmpfloat (dyno_plot_get_smoothed (&plot, 0, 2), ==, expected);
+  g_assert_cmpfloat (expected, >, 2);
+  g_assert_true (isnan (dyno_plot_get_smoothed (&plot, 1, 2)));
+  plot.smoothing = 0;
+  g_assert_true (isnan (dyno_plot_get_smoothed (&plot, 0, 2)));
 }
 
 static void
@@ -416,6 +454,8 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/axis/ticks-of-steps-are-whole", test_axis_ticks_of_steps_are_whole);
   g_test_add_func ("/plot/axis/log-ticks-are-1-2-5", test_axis_log_ticks_are_1_2_5);
   g_test_add_func ("/plot/axis/thousands-stand-apart", test_axis_thousands_stand_apart);
+  g_test_add_func ("/plot/axis/rates-have-three-digits", test_rates_have_three_digits);
+  g_test_add_func ("/plot/draw/the-smoothed-value-is-read", test_the_smoothed_value_is_read);
   g_test_add_func ("/plot/axis/large-values-have-exponents", test_axis_large_values_have_exponents);
   g_test_add_func ("/plot/range/one-spike-does-not-flatten-the-rest",
                    test_one_spike_does_not_flatten_the_rest);

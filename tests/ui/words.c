@@ -258,6 +258,10 @@ test_numbers_have_useful_digits (void)
   check (dyno_format_count (42), "42");
   check (dyno_format_count (12345), "12,345");
   check (dyno_format_rate (0), NONE);
+  check (dyno_format_rate (4.2), "4.20");
+  check (dyno_format_rate (156.4), "156");
+  check (dyno_format_rate (12345), "12,300");
+  check (dyno_format_rate (999.6), "1,000");
   check (dyno_format_rate (INFINITY), NONE);
   check (dyno_format_span (0), "0:00");
   check (dyno_format_span (3725), "1:02:05");

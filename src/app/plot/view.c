@@ -68,11 +68,18 @@ describe (const DynoPlot *plot)
       dyno_series_get (series, isnan (plot->cursor_x) ? n - 1 : dyno_series_nearest (series, own),
                        &x, &y);
       at = isnan (at) ? dyno_plot_map_x (map, x) : at;
-      g_autofree char *value = dyno_axis_format_value (y);
+      g_autofree char *value = dyno_axis_format_measure (y, dyno_series_get_unit (series));
+      double smoothed = dyno_plot_get_smoothed (plot, i, x);
       g_string_append_printf (values, "%s%s %s", values->len ? ", " : "",
                               dyno_series_get_name (series), value);
       if (*dyno_series_get_unit (series))
         g_string_append_printf (values, " %s", dyno_series_get_unit (series));
+      if (isfinite (smoothed))
+        {
+          g_autofree char *calm =
+              dyno_axis_format_measure (smoothed, dyno_series_get_unit (series));
+          g_string_append_printf (values, ", %s %s", plot->smoothed_word, calm);
+        }
     }
   if (values->len == 0)
     return g_strdup (plot->empty);
@@ -549,6 +556,8 @@ dyno_plot_view_init (DynoPlotView *self)
   self->plot.y_limit = NAN;
   self->plot.cursor_x = NAN;
   self->plot.x_whole = TRUE; /* steps */
+  /* Translators: before a value of a smoothed line: "Training 0.532, smoothed 0.541" */
+  self->plot.smoothed_word = _ ("smoothed");
   gtk_widget_set_can_focus (GTK_WIDGET (self), TRUE);
   gtk_widget_add_events (GTK_WIDGET (self), GDK_POINTER_MOTION_MASK | GDK_LEAVE_NOTIFY_MASK
                                                 | GDK_BUTTON_PRESS_MASK | GDK_BUTTON_RELEASE_MASK
