@@ -274,7 +274,8 @@ static const DynoSettingInfo table[] = {
                 "tells.") },
 
   { NUMBER (BYTES, vram_budget, "vram_budget", "0", 0, MOST_VRAM), GROUP (MEMORY),
-    .same_weights = TRUE, .zero = N_ ("Automatic"), .by_preset = TRUE, .title = N_ ("Memory budget"),
+    .same_weights = TRUE, .zero = N_ ("Automatic"), .by_preset = TRUE,
+    .title = N_ ("Memory budget"),
     .help = N_ (
         "Device memory that the run may take, as 12GB or 512MB; 0 is all that the device has.") },
   { FLAG (checkpointing, "checkpointing", "false"), GROUP (MEMORY), .same_weights = TRUE,
