@@ -109,6 +109,9 @@ class Locales(Case):
         self.both('plan', '--data', TINY, *SMALL, '--set', 'lr=0,1', expect=2)
 
     def test_a_search(self):
+        # The search has three seconds, which the compiler of the first trial's kernels would take alone.
+        self.both('train', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--set', 'batch_size=16', '--set', 'amp=false',
+                  '--set', 'workers=0', '--epochs', '1', '--out', 'warm', '-q')
         self.both('tune', '--data', TINY, '--model', 'mlp', '--set', 'model.width=0.125', '--minutes', '0.05', '--out', 'found', '-q')
         for place in self.places:
             rows = self.rows(place, 'found/trials.csv')
