@@ -11,7 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Field 22 of /proc/N/stat; 0: there is no such process. */
+/* Field 22 of /proc/N/stat; 0: there is no such process.  One that has ended, and whose parent has
+ * not asked for its exit status yet, still has the file: it is Z or X in field 3. */
 static guint64
 find_start (const char *name)
 {
@@ -21,6 +22,8 @@ find_start (const char *name)
   if (!g_file_get_contents (path, &text, NULL, NULL))
     return 0;
   at = strrchr (text, ')'); /* the name before the field may hold any characters */
+  if (at && (g_str_has_prefix (at, ") Z") || g_str_has_prefix (at, ") X")))
+    return 0;
   for (guint i = 0; at && i < 20; i++)
     at = strchr (at + 1, ' ');
   return at ? g_ascii_strtoull (at, NULL, 10) : 0;

@@ -5,6 +5,8 @@
 #include "train-test.h"
 #include <math.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define EPOCHS 3
 
@@ -364,6 +366,38 @@ test_killed_is_seen (void)
   g_assert_true (dyno_store_delete_run (store, run->id, NULL));
   g_clear_pointer (&store, dyno_store_free);
   test_remove_tree (folder);
+}
+
+/* A process that has ended is gone, also before its parent asks for its exit status. */
+static void
+test_process_without_parent_s_heed (void)
+{
+  int said[2], go[2];
+  char text[200] = "";
+  siginfo_t info;
+
+  g_assert_cmpint (pipe (said) + pipe (go), ==, 0);
+  pid_t child = fork ();
+  g_assert_cmpint (child, >=, 0);
+  if (child == 0)
+    {
+      g_autofree char *own = dyno_process_describe ();
+      char end;
+      close (go[1]);
+      if (write (said[1], own, strlen (own)) < 0)
+        _exit (1);
+      _exit (read (go[0], &end, 1) == 0 ? 0 : 1);
+    }
+  g_assert_cmpint (read (said[0], text, sizeof text - 1), >, 0);
+  g_assert_cmpint (dyno_process_find (text), ==, DYNO_PROCESS_ALIVE);
+  close (go[1]);
+  g_assert_cmpint (waitid (P_PID, (id_t) child, &info, WEXITED | WNOWAIT), ==, 0);
+  g_assert_cmpint (dyno_process_find (text), ==, DYNO_PROCESS_GONE);
+  g_assert_cmpint (waitpid (child, NULL, 0), ==, child);
+  g_assert_cmpint (dyno_process_find (text), ==, DYNO_PROCESS_GONE);
+  close (go[0]);
+  close (said[0]);
+  close (said[1]);
 }
 
 /* What is done again, by a run that was set back or a search that goes on, takes the place of what
@@ -772,6 +806,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
   g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
   g_test_add_func ("/runs/store/search-and-trials", test_search);
+  g_test_add_func ("/runs/store/process-without-parent-s-heed", test_process_without_parent_s_heed);
   g_test_add_func ("/runs/store/what-is-done-again-takes-its-place", test_done_again);
   g_test_add_func ("/runs/store/searches-end-apart", test_searches_apart);
   g_test_add_func ("/runs/store/rate-of-a-cache-that-filled-is-not-remembered", test_filling);
