@@ -509,8 +509,8 @@ dyno_plot_view_key (GtkWidget *widget, GdkEventKey *event)
     case GDK_KEY_End:
     case GDK_KEY_Escape:
       return move_cursor (self, event->keyval) ? GDK_EVENT_STOP : GDK_EVENT_PROPAGATE;
-    default:
-      return GDK_EVENT_PROPAGATE;
+    default: /* the keys of every widget: Shift+F10 and Menu */
+      return GTK_WIDGET_CLASS (dyno_plot_view_parent_class)->key_press_event (widget, event);
     }
 }
 

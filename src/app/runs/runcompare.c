@@ -10,6 +10,7 @@
 #include "runview.h"
 #include "settingcontrol.h"
 #include "words.h"
+#include "plot/plotmenu.h"
 #include "plot/theme.h"
 #include "plot/view.h"
 #include <glib/gi18n.h>
@@ -387,6 +388,7 @@ dyno_run_compare_init (DynoRunCompare *self)
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   gtk_box_set_spacing (GTK_BOX (self), 8);
   self->view = g_object_ref_sink (g_object_new (DYNO_TYPE_PLOT_VIEW, NULL));
+  dyno_plot_menu_attach (self->view);
   add_bar (self);
   g_object_set (self->view, "expand", TRUE, "height-request", 190, NULL);
   dyno_plot_view_set_robust (self->view, TRUE);

@@ -7,6 +7,7 @@
 #include "range.h"
 #include "row.h"
 #include "plot/grid.h"
+#include "plot/plotmenu.h"
 #include "plot/theme.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -387,6 +388,7 @@ add_plot (DynoRunPlots *self, guint plot)
   DynoPlotView *view = self->views[plot] = g_object_new (DYNO_TYPE_PLOT_VIEW, NULL);
   GtkWidget *check = self->check[plot] = gtk_check_button_new_with_label ("");
   self->chosen[plot] = plot <= METRIC || plot == THROUGHPUT || plot == MEMORY;
+  dyno_plot_menu_attach (view);
   dyno_plot_grid_add (self->grid, view);
   g_signal_connect_object (view, "cursor", G_CALLBACK (cursor_moved), self, 0);
   g_signal_connect_object (view, "span", G_CALLBACK (span_asked), self, 0);
