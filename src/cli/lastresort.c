@@ -5,9 +5,11 @@
 #include "cli.h"
 #include "log.h"
 #include "room.h"
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define SCARCE      (G_GUINT64_CONSTANT (64) << 20) /* allocators ask for as much in one piece */
@@ -57,12 +59,27 @@ make_stack (void)
     sigaltstack (&stack, NULL);
 }
 
+/* glibc reserves 64 MiB of address space for the allocations of each thread.  Where the address
+ * space is limited (ulimit -v), the reserves of some ten threads take all of it: an allocation of a
+ * few bytes fails then, while nearly all that was reserved is free. */
+static void
+share_one_heap (void)
+{
+#ifdef M_ARENA_MAX
+  struct rlimit space;
+
+  if (getrlimit (RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    mallopt (M_ARENA_MAX, 1);
+#endif
+}
+
 void
 dyno_last_resort_init (void)
 {
   static const int numbers[] = { SIGSEGV, SIGBUS, SIGABRT, SIGTRAP };
   struct sigaction action = { .sa_handler = on_crash, .sa_flags = SA_ONSTACK }, before;
 
+  share_one_heap ();
   make_stack ();
   for (guint i = 0; i < G_N_ELEMENTS (numbers); i++)
     if (sigaction (numbers[i], NULL, &before) == 0 && before.sa_handler == SIG_DFL)

@@ -199,12 +199,16 @@ class Faults(Case):
         self.assertIn(6, codes)
 
     def test_too_little_address_space_is_exit_6(self):
-        """Where the driver is loaded, the device is opened and kernels are compiled: its libraries would crash."""
-        for megabytes in (200, 350, 500, 650, 800, 950, 1100):
+        """Where the driver is loaded, the device is opened and kernels are compiled: its libraries would crash.
+        A limit that holds them is enough, however many threads there are."""
+        codes = []
+        for megabytes in (200, 350, 500, 650, 700, 750, 800, 950, 1400):
             code, words = self.end(self.start('train', '--data', TINY, *SMALL, '--steps', '2', '--no-out', '-q',
                                               environment={'DYNO_VALIDATION': '0'}, limit=(resource.RLIMIT_AS, megabytes * 1000000)))
-            self.assertEqual(code, 6, f'{megabytes} MB: {words}')
-            self.assertIn('ulimit -v', words)
+            codes.append(code)
+            self.assertIn(code, (0, 6), f'{megabytes} MB: {words}')
+            self.assertTrue(code == 0 or 'ulimit -v' in words, words)
+        self.assertEqual((codes[0], codes[-1]), (6, 0))
 
     @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_durations_are_not_of_the_wall_clock(self):
