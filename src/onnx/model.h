@@ -162,6 +162,8 @@ const DynoOnnxAttribute *dyno_onnx_node_find_attribute (const DynoOnnxNode *node
 /* "float16", and bytes of an element; NULL and 0 for types that are not read. */
 const char *dyno_onnx_type_get_name (guint type);
 gsize dyno_onnx_type_get_bytes (guint type);
+/* TRUE: DYNO_ONNX_FLOAT and the like, else integers or booleans. */
+gboolean dyno_onnx_type_is_float (guint type);
 
 /* Elements of a tensor, and bytes.  FALSE: they are more than 64 bits can count, or of a type that
  * is not read. */

@@ -62,6 +62,13 @@ dyno_onnx_type_get_bytes (guint type)
 }
 
 gboolean
+dyno_onnx_type_is_float (guint type)
+{
+  return type == DYNO_ONNX_FLOAT || type == DYNO_ONNX_DOUBLE || type == DYNO_ONNX_FLOAT16
+         || type == DYNO_ONNX_BFLOAT16;
+}
+
+gboolean
 dyno_onnx_tensor_get_size (const DynoOnnxTensor *tensor, guint64 *n_elements, guint64 *size_bytes)
 {
   const ElementType *type = find_type (tensor->type);

@@ -30,13 +30,6 @@ add_source (Weights *w, const char *name, guint i)
   g_hash_table_insert (w->sources, (gpointer) name, GINT_TO_POINTER ((gint) i + 1));
 }
 
-static gboolean
-is_float (guint type)
-{
-  return type == DYNO_ONNX_FLOAT || type == DYNO_ONNX_FLOAT16 || type == DYNO_ONNX_BFLOAT16
-         || type == DYNO_ONNX_DOUBLE;
-}
-
 static void
 find_sources (Weights *w)
 {
@@ -46,13 +39,13 @@ find_sources (Weights *w)
     {
       g_array_append_vals (w->tensors, model->inputs, model->n_inputs);
       for (guint i = 1; i < model->n_inputs; i++)
-        if (is_float (model->inputs[i].type) && model->inputs[i].n_dims > 0)
+        if (dyno_onnx_type_is_float (model->inputs[i].type) && model->inputs[i].n_dims > 0)
           add_source (w, model->inputs[i].name, i);
       return;
     }
   g_array_append_vals (w->tensors, model->initializers, model->n_initializers);
   for (guint i = 0; i < model->n_initializers; i++)
-    if (is_float (model->initializers[i].type) && model->initializers[i].n_dims > 0)
+    if (dyno_onnx_type_is_float (model->initializers[i].type) && model->initializers[i].n_dims > 0)
       add_source (w, model->initializers[i].name, i);
 }
 

@@ -32,9 +32,7 @@ is_weight (const DynoOnnxTensor *tensor, GHashTable *tables)
 {
   guint64 n, bytes;
 
-  return !g_hash_table_contains (tables, tensor->name)
-         && (tensor->type == DYNO_ONNX_FLOAT || tensor->type == DYNO_ONNX_FLOAT16
-             || tensor->type == DYNO_ONNX_BFLOAT16 || tensor->type == DYNO_ONNX_DOUBLE)
+  return !g_hash_table_contains (tables, tensor->name) && dyno_onnx_type_is_float (tensor->type)
          && dyno_onnx_tensor_get_size (tensor, &n, &bytes)
          && (tensor->n_dims > 1 || n > MOST_NUMBERS);
 }

@@ -104,13 +104,6 @@ dyno_constant_is_uniform (const DynoConstant *constant, double *number)
   return TRUE;
 }
 
-gboolean
-dyno_constant_type_is_float (guint type)
-{
-  return type == DYNO_ONNX_FLOAT || type == DYNO_ONNX_DOUBLE || type == DYNO_ONNX_FLOAT16
-         || type == DYNO_ONNX_BFLOAT16;
-}
-
 #define READ(Type)                            \
   do                                          \
     {                                         \
@@ -189,7 +182,7 @@ dyno_constant_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor)
     return NULL;
   for (guint i = 0; i < tensor->n_dims; i++)
     dims[i] = (gint64) tensor->dims[i];
-  constant = dyno_constant_new (!dyno_constant_type_is_float (tensor->type), dims, tensor->n_dims);
+  constant = dyno_constant_new (!dyno_onnx_type_is_float (tensor->type), dims, tensor->n_dims);
   if (constant)
     constant->is_double = tensor->type == DYNO_ONNX_DOUBLE;
   values = constant ? dyno_onnx_tensor_read (model, tensor, NULL) : NULL;

@@ -45,7 +45,4 @@ void dyno_constant_set_float (DynoConstant *to, guint at, double value);
 /* TRUE: it has numbers, and all of them are the same one. */
 gboolean dyno_constant_is_uniform (const DynoConstant *constant, double *number);
 
-/* TRUE: DYNO_ONNX_FLOAT and the like, else integers or booleans. */
-gboolean dyno_constant_type_is_float (guint type);
-
 G_END_DECLS

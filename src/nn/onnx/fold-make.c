@@ -149,7 +149,7 @@ find_limits (gint64 type, gint64 *least, gint64 *most)
 static gboolean
 cast (DynoImport *import, const DynoOnnxNode *node, const DynoConstant *data, gint64 type)
 {
-  gboolean is_float = type > 0 && type <= G_MAXINT && dyno_constant_type_is_float ((guint) type);
+  gboolean is_float = type > 0 && type <= G_MAXINT && dyno_onnx_type_is_float ((guint) type);
   DynoConstant *made = dyno_fold_make (import, node, !is_float, data->dims, data->n_dims);
   gint64 least, most;
 

@@ -517,13 +517,6 @@ count_reader (DynoImport *import, const char *name)
   g_hash_table_insert (import->readers, (gpointer) name, GUINT_TO_POINTER (n + 1));
 }
 
-static gboolean
-is_float (guint type)
-{
-  return type == DYNO_ONNX_FLOAT || type == DYNO_ONNX_FLOAT16 || type == DYNO_ONNX_BFLOAT16
-         || type == DYNO_ONNX_DOUBLE;
-}
-
 /* An initialiser that a file without weights has kept: numbers that are known, and, where it is a
  * short vector, maybe a parameter too. */
 static void
@@ -532,7 +525,7 @@ add_initializer (DynoImport *import, const DynoOnnxTensor *tensor)
   DynoImportValue *value = add_value (import, NULL, tensor->name);
 
   value->constant = dyno_constant_read (import->model, tensor);
-  if (!is_float (tensor->type) || tensor->n_dims != 1)
+  if (!dyno_onnx_type_is_float (tensor->type) || tensor->n_dims != 1)
     return;
   value->vector_dim = (DynoOnnxDim){ (gint64) tensor->dims[0], "" };
   value->vector = (DynoOnnxValue){ .name = tensor->name,
