@@ -1,27 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Patterns: several nodes that exports write where Dyno has one op.  A pattern is matched from its
  * last node upwards; no node outside of it may read the values inside of it. */
-#include "import-private.h"
+#include "patterns-private.h"
 #include <math.h>
 
-#define MOST_NODES 12 /* of a pattern */
-
-typedef struct {
-  DynoImport *import;
-  GHashTable *producers; /* name of a value to its node */
-  const DynoOnnxNode *inside[MOST_NODES];
-  guint n_inside;
-} Match;
-
-/* The node of the operator that makes input i; NULL: there is none. */
-static const DynoOnnxNode *
-step (Match *m, const DynoOnnxNode *node, guint i, const char *op_type)
+const DynoOnnxNode *
+dyno_match_step (DynoMatch *m, const DynoOnnxNode *node, guint i, const char *op_type)
 {
   const DynoOnnxNode *made =
       i < node->n_inputs ? g_hash_table_lookup (m->producers, node->inputs[i]) : NULL;
 
-  if (!made || !g_str_equal (made->op_type, op_type) || m->n_inside == MOST_NODES
-      || made->n_inputs < 1)
+  if (!made || !g_str_equal (made->op_type, op_type) || *made->domain
+      || m->n_inside == DYNO_MATCH_MAX_NODES || made->n_inputs < 1)
     return NULL;
   for (guint k = 0; k < m->n_inside; k++)
     if (m->inside[k] == made)
@@ -30,9 +20,8 @@ step (Match *m, const DynoOnnxNode *node, guint i, const char *op_type)
   return made;
 }
 
-/* Input i as one number; NAN: it is none. */
-static double
-number (Match *m, const DynoOnnxNode *node, guint i)
+double
+dyno_match_number (DynoMatch *m, const DynoOnnxNode *node, guint i)
 {
   const DynoOnnxTensor *tensor =
       i < node->n_inputs ? dyno_onnx_model_find_initializer (m->import->model, node->inputs[i])
@@ -51,10 +40,10 @@ number (Match *m, const DynoOnnxNode *node, guint i)
 
 /* The input of a node of two that is the number; 2: none is. */
 static guint
-input_near (Match *m, const DynoOnnxNode *node, double wanted)
+input_near (DynoMatch *m, const DynoOnnxNode *node, double wanted)
 {
   for (guint i = 0; i < 2 && node->n_inputs == 2; i++)
-    if (fabs (number (m, node, i) - wanted) < 1e-3 * fabs (wanted))
+    if (fabs (dyno_match_number (m, node, i) - wanted) < 1e-3 * fabs (wanted))
       return i;
   return 2;
 }
@@ -67,7 +56,7 @@ reads (const DynoOnnxNode *node, guint i, const char *name)
 
 /* TRUE: only the last node and the nodes inside read what the nodes inside make. */
 static gboolean
-is_closed (Match *m, const DynoOnnxNode *last)
+is_closed (DynoMatch *m, const DynoOnnxNode *last)
 {
   for (guint k = 0; k < m->n_inside; k++)
     {
@@ -85,8 +74,8 @@ is_closed (Match *m, const DynoOnnxNode *last)
   return TRUE;
 }
 
-static gboolean
-accept (Match *m, const DynoOnnxNode *last, const DynoImportPattern *pattern)
+gboolean
+dyno_match_accept (DynoMatch *m, const DynoOnnxNode *last, const DynoImportPattern *pattern)
 {
   DynoImportPattern *kept;
 
@@ -112,16 +101,17 @@ read_activation (DynoImport *import, const DynoOnnxNode *node, const DynoImportP
 }
 
 static gboolean
-accept_activation (Match *m, const DynoOnnxNode *last, const char *input, DynoActivation activation)
+accept_activation (DynoMatch *m, const DynoOnnxNode *last, const char *input,
+                   DynoActivation activation)
 {
-  return accept (
+  return dyno_match_accept (
       m, last,
       &(DynoImportPattern){ .input = input, .activation = activation, .read = read_activation });
 }
 
 /* x * Sigmoid (x), x * HardSigmoid (x), x * Tanh (Softplus (x)), in either order */
 static gboolean
-match_gated (Match *m, const DynoOnnxNode *node)
+match_gated (DynoMatch *m, const DynoOnnxNode *node)
 {
   if (!g_str_equal (node->op_type, "Mul") || node->n_inputs != 2)
     return FALSE;
@@ -131,16 +121,16 @@ match_gated (Match *m, const DynoOnnxNode *node)
       const char *x = node->inputs[1 - k];
 
       m->n_inside = 0;
-      if ((gate = step (m, node, k, "Sigmoid")) && reads (gate, 0, x))
+      if ((gate = dyno_match_step (m, node, k, "Sigmoid")) && reads (gate, 0, x))
         return accept_activation (m, node, x, DYNO_ACTIVATION_SILU);
       m->n_inside = 0;
-      if ((gate = step (m, node, k, "HardSigmoid")) && reads (gate, 0, x)
+      if ((gate = dyno_match_step (m, node, k, "HardSigmoid")) && reads (gate, 0, x)
           && fabs (dyno_import_float (gate, "alpha", 0.2) - 1.0 / 6) < 1e-6
           && fabs (dyno_import_float (gate, "beta", 0.5) - 0.5) < 1e-6)
         return accept_activation (m, node, x, DYNO_ACTIVATION_HARD_SWISH);
       m->n_inside = 0;
-      if ((gate = step (m, node, k, "Tanh")) && (gate = step (m, gate, 0, "Softplus"))
-          && reads (gate, 0, x))
+      if ((gate = dyno_match_step (m, node, k, "Tanh"))
+          && (gate = dyno_match_step (m, gate, 0, "Softplus")) && reads (gate, 0, x))
         return accept_activation (m, node, x, DYNO_ACTIVATION_MISH);
     }
   return FALSE;
@@ -148,22 +138,25 @@ match_gated (Match *m, const DynoOnnxNode *node)
 
 /* x * Clip (x + 3, 0, 6) / 6 */
 static gboolean
-match_hard_swish (Match *m, const DynoOnnxNode *node)
+match_hard_swish (DynoMatch *m, const DynoOnnxNode *node)
 {
   const DynoOnnxNode *product, *clip, *sum;
 
   m->n_inside = 0;
   if (!g_str_equal (node->op_type, "Div") || input_near (m, node, 6) != 1
-      || !(product = step (m, node, 0, "Mul")) || product->n_inputs != 2)
+      || !(product = dyno_match_step (m, node, 0, "Mul")) || product->n_inputs != 2)
     return FALSE;
   for (guint k = 0; k < 2; k++)
     {
       const char *x = product->inputs[1 - k];
       m->n_inside = 1;
-      if (!(clip = step (m, product, k, "Clip")) || !(sum = step (m, clip, 0, "Add")))
+      if (!(clip = dyno_match_step (m, product, k, "Clip"))
+          || !(sum = dyno_match_step (m, clip, 0, "Add")))
         continue;
-      double low = clip->n_inputs > 1 ? number (m, clip, 1) : dyno_import_float (clip, "min", 0),
-             high = clip->n_inputs > 2 ? number (m, clip, 2) : dyno_import_float (clip, "max", 0);
+      double low = clip->n_inputs > 1 ? dyno_match_number (m, clip, 1)
+                                      : dyno_import_float (clip, "min", 0),
+             high = clip->n_inputs > 2 ? dyno_match_number (m, clip, 2)
+                                       : dyno_import_float (clip, "max", 0);
       guint three = input_near (m, sum, 3);
       if (low == 0 && high == 6 && three < 2 && reads (sum, 1 - three, x))
         return accept_activation (m, node, x, DYNO_ACTIVATION_HARD_SWISH);
@@ -173,23 +166,24 @@ match_hard_swish (Match *m, const DynoOnnxNode *node)
 
 /* 1 + Erf (x / sqrt (2)) at input i of a node; the name of x, or NULL */
 static const char *
-match_erf (Match *m, const DynoOnnxNode *node, guint i)
+match_erf (DynoMatch *m, const DynoOnnxNode *node, guint i)
 {
-  const DynoOnnxNode *sum = step (m, node, i, "Add"), *erf, *scaled;
+  const DynoOnnxNode *sum = dyno_match_step (m, node, i, "Add"), *erf, *scaled;
   guint one = sum ? input_near (m, sum, 1) : 2, by;
 
-  if (one == 2 || !(erf = step (m, sum, 1 - one, "Erf")))
+  if (one == 2 || !(erf = dyno_match_step (m, sum, 1 - one, "Erf")))
     return NULL;
-  if ((scaled = step (m, erf, 0, "Div")) && input_near (m, scaled, G_SQRT2) == 1)
+  if ((scaled = dyno_match_step (m, erf, 0, "Div")) && input_near (m, scaled, G_SQRT2) == 1)
     return scaled->inputs[0];
-  if ((scaled = step (m, erf, 0, "Mul")) && (by = input_near (m, scaled, 1 / G_SQRT2)) < 2)
+  if ((scaled = dyno_match_step (m, erf, 0, "Mul"))
+      && (by = input_near (m, scaled, 1 / G_SQRT2)) < 2)
     return scaled->inputs[1 - by];
   return NULL;
 }
 
 /* x * (1 + Erf (x / sqrt (2))) * 0.5, with 0.5 at any of the products */
 static gboolean
-match_gelu (Match *m, const DynoOnnxNode *node)
+match_gelu (DynoMatch *m, const DynoOnnxNode *node)
 {
   guint half = g_str_equal (node->op_type, "Mul") ? input_near (m, node, 0.5) : 2;
 
@@ -203,12 +197,12 @@ match_gelu (Match *m, const DynoOnnxNode *node)
       m->n_inside = 0;
       if (half < 2)
         {
-          if ((product = step (m, node, 1 - half, "Mul")) && product->n_inputs == 2
+          if ((product = dyno_match_step (m, node, 1 - half, "Mul")) && product->n_inputs == 2
               && (x = match_erf (m, product, k)) && reads (product, 1 - k, x))
             return accept_activation (m, node, x, DYNO_ACTIVATION_GELU);
           continue;
         }
-      if (!(x = match_erf (m, node, k)) || !(product = step (m, node, 1 - k, "Mul")))
+      if (!(x = match_erf (m, node, k)) || !(product = dyno_match_step (m, node, 1 - k, "Mul")))
         continue;
       half = input_near (m, product, 0.5);
       if (half < 2 && reads (product, 1 - half, x))
@@ -220,7 +214,7 @@ match_gelu (Match *m, const DynoOnnxNode *node)
 
 /* Outputs of the MatMul by a parameter, which a Transpose may have turned; 0: its input 1 is none. */
 static gint64
-count_outputs (Match *m, const DynoOnnxNode *product)
+count_outputs (DynoMatch *m, const DynoOnnxNode *product)
 {
   const char *name = product->n_inputs > 1 ? product->inputs[1] : "";
   const DynoOnnxNode *turned = g_hash_table_lookup (m->producers, name);
@@ -233,7 +227,7 @@ count_outputs (Match *m, const DynoOnnxNode *product)
 
 /* An Add of a parameter after the MatMul by a parameter. */
 static gboolean
-match_biased_matmul (Match *m, const DynoOnnxNode *node)
+match_biased_matmul (DynoMatch *m, const DynoOnnxNode *node)
 {
   if (!g_str_equal (node->op_type, "Add") || node->n_inputs != 2)
     return FALSE;
@@ -244,34 +238,34 @@ match_biased_matmul (Match *m, const DynoOnnxNode *node)
 
       m->n_inside = 0;
       if (!bias || !bias->parameter || bias->parameter->n_dims != 1
-          || !(product = step (m, node, k, "MatMul")))
+          || !(product = dyno_match_step (m, node, k, "MatMul")))
         continue;
       if (count_outputs (m, product) == bias->parameter->dims[0].value)
-        return accept (m, node,
-                       &(DynoImportPattern){ .input = product->inputs[0],
-                                             .weight_node = product,
-                                             .weight = 1,
-                                             .bias_node = node,
-                                             .bias = 1 - k,
-                                             .read = dyno_import_biased_matmul });
+        return dyno_match_accept (m, node,
+                                  &(DynoImportPattern){ .input = product->inputs[0],
+                                                        .weight_node = product,
+                                                        .weight = 1,
+                                                        .bias_node = node,
+                                                        .bias = 1 - k,
+                                                        .read = dyno_import_biased_matmul });
     }
   return FALSE;
 }
 
 /* A mean over the last axis only. */
 static gboolean
-is_row_mean (Match *m, const DynoOnnxNode *node)
+is_row_mean (DynoMatch *m, const DynoOnnxNode *node)
 {
   guint n;
   const gint64 *axes = dyno_import_ints (node, "axes", &n);
 
-  return node->n_inputs > 1 ? number (m, node, 1) == -1 : n == 1 && axes[0] == -1;
+  return node->n_inputs > 1 ? dyno_match_number (m, node, 1) == -1 : n == 1 && axes[0] == -1;
 }
 
 /* d / Sqrt (ReduceMean (d ^ 2) + eps) * weight + bias with d = x - ReduceMean (x), over the last
  * axis: LayerNormalization before opset 17 */
 static gboolean
-match_layer_norm (Match *m, const DynoOnnxNode *node)
+match_layer_norm (DynoMatch *m, const DynoOnnxNode *node)
 {
   if (!g_str_equal (node->op_type, "Add") || node->n_inputs != 2)
     return FALSE;
@@ -281,31 +275,33 @@ match_layer_norm (Match *m, const DynoOnnxNode *node)
       const DynoOnnxNode *product, *norm, *d, *mean, *root, *sum, *variance, *square;
 
       m->n_inside = 0;
-      if (!(product = step (m, node, 1 - bias, "Mul"))
-          || !(norm = step (m, product, 1 - weight, "Div")) || !(d = step (m, norm, 0, "Sub"))
-          || !(mean = step (m, d, 1, "ReduceMean")) || !is_row_mean (m, mean)
-          || !reads (mean, 0, d->inputs[0]) || !(root = step (m, norm, 1, "Sqrt"))
-          || !(sum = step (m, root, 0, "Add")) || !(variance = step (m, sum, 0, "ReduceMean"))
-          || !is_row_mean (m, variance) || !(square = step (m, variance, 0, "Pow"))
-          || number (m, square, 1) != 2 || !reads (square, 0, d->outputs[0]))
+      if (!(product = dyno_match_step (m, node, 1 - bias, "Mul"))
+          || !(norm = dyno_match_step (m, product, 1 - weight, "Div"))
+          || !(d = dyno_match_step (m, norm, 0, "Sub"))
+          || !(mean = dyno_match_step (m, d, 1, "ReduceMean")) || !is_row_mean (m, mean)
+          || !reads (mean, 0, d->inputs[0]) || !(root = dyno_match_step (m, norm, 1, "Sqrt"))
+          || !(sum = dyno_match_step (m, root, 0, "Add"))
+          || !(variance = dyno_match_step (m, sum, 0, "ReduceMean")) || !is_row_mean (m, variance)
+          || !(square = dyno_match_step (m, variance, 0, "Pow"))
+          || dyno_match_number (m, square, 1) != 2 || !reads (square, 0, d->outputs[0]))
         continue;
-      double eps = number (m, sum, 1);
+      double eps = dyno_match_number (m, sum, 1);
       if (eps > 0)
-        return accept (m, node,
-                       &(DynoImportPattern){ .input = d->inputs[0],
-                                             .weight_node = product,
-                                             .weight = weight,
-                                             .bias_node = node,
-                                             .bias = bias,
-                                             .eps = eps,
-                                             .read = dyno_import_layer_norm_pattern });
+        return dyno_match_accept (m, node,
+                                  &(DynoImportPattern){ .input = d->inputs[0],
+                                                        .weight_node = product,
+                                                        .weight = weight,
+                                                        .bias_node = node,
+                                                        .bias = bias,
+                                                        .eps = eps,
+                                                        .read = dyno_import_layer_norm_pattern });
     }
   return FALSE;
 }
 
 /* TRUE: the value is a number that is computed from constants and shapes, such as 1 / Sqrt (64). */
 static gboolean
-is_number (Match *m, const char *name, guint depth)
+is_number (DynoMatch *m, const char *name, guint depth)
 {
   static const char *const operators[] = { "Sqrt",     "Div",     "Mul",       "Cast",
                                            "CastLike", "Pow",     "Shape",     "Slice",
@@ -330,7 +326,7 @@ is_number (Match *m, const char *name, guint depth)
 /* Where input i of the node is the product, or quotient, of a value and a number, adds the number to
  * the factors of the pattern; returns the name of the value. */
 static const char *
-take_factor (Match *m, const DynoOnnxNode *node, guint i, DynoImportPattern *pattern)
+take_factor (DynoMatch *m, const DynoOnnxNode *node, guint i, DynoImportPattern *pattern)
 {
   const DynoOnnxNode *made = g_hash_table_lookup (m->producers, node->inputs[i]);
   gboolean divides = made && g_str_equal (made->op_type, "Div");
@@ -339,7 +335,7 @@ take_factor (Match *m, const DynoOnnxNode *node, guint i, DynoImportPattern *pat
       || pattern->n_factors == DYNO_IMPORT_MAX_FACTORS)
     return node->inputs[i];
   for (guint k = divides ? 1 : 0; k < 2; k++)
-    if (is_number (m, made->inputs[k], 8) && step (m, node, i, made->op_type))
+    if (is_number (m, made->inputs[k], 8) && dyno_match_step (m, node, i, made->op_type))
       {
         pattern->factors[pattern->n_factors].name = made->inputs[k];
         pattern->factors[pattern->n_factors++].divides = divides;
@@ -350,32 +346,32 @@ take_factor (Match *m, const DynoOnnxNode *node, guint i, DynoImportPattern *pat
 
 /* MatMul (Softmax (MatMul (queries, keys)), values), with factors at queries, keys or scores */
 static gboolean
-match_attention (Match *m, const DynoOnnxNode *node)
+match_attention (DynoMatch *m, const DynoOnnxNode *node)
 {
   DynoImportPattern pattern = { .keeps_runs = TRUE, .read = dyno_import_attention };
   const DynoOnnxNode *softmax, *scores;
 
   m->n_inside = 0;
   if (!g_str_equal (node->op_type, "MatMul") || node->n_inputs != 2
-      || !(softmax = step (m, node, 0, "Softmax")))
+      || !(softmax = dyno_match_step (m, node, 0, "Softmax")))
     return FALSE;
   pattern.axis = dyno_import_int (softmax, "axis",
                                   dyno_onnx_model_get_opset (m->import->model, "") < 13 ? 1 : -1);
   const char *name = take_factor (m, softmax, 0, &pattern);
   scores = g_hash_table_lookup (m->producers, name);
   if (!scores || !g_str_equal (scores->op_type, "MatMul") || scores->n_inputs != 2
-      || m->n_inside == MOST_NODES)
+      || m->n_inside == DYNO_MATCH_MAX_NODES)
     return FALSE;
   m->inside[m->n_inside++] = scores;
   pattern.input = take_factor (m, scores, 0, &pattern);
   pattern.keys = take_factor (m, scores, 1, &pattern);
   pattern.values = node->inputs[1];
-  return accept (m, node, &pattern);
+  return dyno_match_accept (m, node, &pattern);
 }
 
 /* TRUE: the value is a parameter of three axes, or an Expand of one. */
 static gboolean
-is_token (Match *m, const char *name)
+is_token (DynoMatch *m, const char *name)
 {
   const DynoOnnxNode *made = g_hash_table_lookup (m->producers, name);
   const DynoImportValue *value = made && g_str_equal (made->op_type, "Expand") && made->n_inputs > 0
@@ -387,7 +383,7 @@ is_token (Match *m, const char *name)
 
 /* Add (Concat (class token, x), positions) */
 static gboolean
-match_tokens (Match *m, const DynoOnnxNode *node)
+match_tokens (DynoMatch *m, const DynoOnnxNode *node)
 {
   const DynoOnnxNode *joined;
 
@@ -396,14 +392,14 @@ match_tokens (Match *m, const DynoOnnxNode *node)
   for (guint k = 0; k < 2; k++)
     {
       m->n_inside = 0;
-      if (is_token (m, node->inputs[1 - k]) && (joined = step (m, node, k, "Concat"))
+      if (is_token (m, node->inputs[1 - k]) && (joined = dyno_match_step (m, node, k, "Concat"))
           && joined->n_inputs == 2 && dyno_import_int (joined, "axis", 0) == 1
           && is_token (m, joined->inputs[0]))
-        return accept (m, node,
-                       &(DynoImportPattern){ .input = joined->inputs[1],
-                                             .keys = joined->inputs[0],
-                                             .values = node->inputs[1 - k],
-                                             .read = dyno_import_tokens });
+        return dyno_match_accept (m, node,
+                                  &(DynoImportPattern){ .input = joined->inputs[1],
+                                                        .keys = joined->inputs[0],
+                                                        .values = node->inputs[1 - k],
+                                                        .read = dyno_import_tokens });
     }
   return FALSE;
 }
@@ -411,13 +407,13 @@ match_tokens (Match *m, const DynoOnnxNode *node)
 void
 dyno_import_find_patterns (DynoImport *import)
 {
-  static gboolean (*const rows[]) (Match * m, const DynoOnnxNode *node) = {
+  static gboolean (*const rows[]) (DynoMatch * m, const DynoOnnxNode *node) = {
     match_gated,         match_hard_swish, match_gelu,  match_layer_norm,
     match_biased_matmul, match_attention,  match_tokens
   };
   g_autoptr (GHashTable) producers = g_hash_table_new (g_str_hash, g_str_equal);
   const DynoOnnxModel *model = import->model;
-  Match m = { .import = import, .producers = producers };
+  DynoMatch m = { .import = import, .producers = producers };
 
   for (guint i = 0; i < model->n_nodes; i++)
     {
