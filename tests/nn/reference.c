@@ -11,6 +11,7 @@
 #include "reference/optimizer.h"
 #include "reference/pad.h"
 #include "reference/pool.h"
+#include "reference/resize.h"
 #include <math.h>
 
 /* sum of y * weight: its gradient is the backward pass of weight */
@@ -283,6 +284,65 @@ test_pads (void)
   g_assert_true (y[1] == 7 && y[2] == 7 && y[3] == 7);
 }
 
+typedef struct {
+  ReferenceResize s;
+  const double *dy;
+} ResizeCase;
+
+static double
+resize_value (const double *x, gpointer data)
+{
+  const ResizeCase *c = data;
+  gsize count = (gsize) c->s.n * c->s.oh * c->s.ow * c->s.c;
+  g_autofree double *y = g_new (double, count);
+  reference_resize_forward (&c->s, x, y);
+  return weighted (y, c->dy, count);
+}
+
+static void
+test_resizes (void)
+{
+  static const ReferenceResize cases[] = {
+    { 2, 3, 4, 2, 7, 3, "linear", "half_pixel", 0, 0 },
+    { 1, 5, 3, 2, 3, 8, "linear", "align_corners", 0, 0 },
+    { 1, 4, 5, 1, 6, 7, "round_prefer_floor", "asymmetric", 0, 0 },
+  };
+  /* of [1 2 3 4], by the examples of ONNX's Resize */
+  static const struct {
+    ReferenceResize s;
+    double y[8];
+  } rows[] = {
+    { { 1, 1, 4, 1, 1, 8, "linear", "half_pixel", 0, 0 },
+      { 1, 1.25, 1.75, 2.25, 2.75, 3.25, 3.75, 4 } },
+    { { 1, 1, 4, 1, 1, 7, "linear", "align_corners", 0, 0 }, { 1, 1.5, 2, 2.5, 3, 3.5, 4 } },
+    { { 1, 1, 4, 1, 1, 2, "linear", "half_pixel", 0, 0.6 }, { 4.0 / 3, 3 } },
+    { { 1, 1, 4, 1, 1, 2, "round_prefer_floor", "half_pixel", 0, 0.6 }, { 1, 3 } },
+    { { 1, 1, 4, 1, 1, 2, "round_prefer_floor", "half_pixel", 0, 0 }, { 1, 3 } },
+    { { 1, 1, 4, 1, 1, 2, "round_prefer_ceil", "half_pixel", 0, 0 }, { 2, 4 } },
+    { { 1, 1, 4, 1, 1, 6, "ceil", "asymmetric", 0, 0 }, { 1, 2, 3, 3, 4, 4 } },
+  };
+  const double row[4] = { 1, 2, 3, 4 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      ResizeCase c = { cases[i], NULL };
+      gsize count = (gsize) c.s.n * c.s.h * c.s.w * c.s.c;
+      g_autofree double *x = harness_random (1, count, 1),
+                        *dy = harness_random (2, (gsize) c.s.n * c.s.oh * c.s.ow * c.s.c, 1),
+                        *dx = g_new (double, count);
+      c.dy = dy;
+      reference_resize_backward (&c.s, dy, dx);
+      g_assert_cmpfloat (reference_finite_error (resize_value, &c, x, count, dx, 1e-6), <, 1e-12);
+    }
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      double y[8];
+      reference_resize_forward (&rows[i].s, row, y);
+      for (guint k = 0; k < rows[i].s.ow; k++)
+        g_assert_cmpfloat_with_epsilon (y[k], rows[i].y[k], 1e-12);
+    }
+}
+
 /* Losses --------------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -478,6 +538,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/reference/pool-gradient", test_pool);
   g_test_add_func ("/nn/reference/group-norm", test_group_norm);
   g_test_add_func ("/nn/reference/pad", test_pads);
+  g_test_add_func ("/nn/reference/resize", test_resizes);
   g_test_add_func ("/nn/reference/average-window-gradient", test_windows);
   g_test_add_func ("/nn/reference/loss-gradient", test_losses);
   g_test_add_func ("/nn/reference/loss-values", test_loss_values);

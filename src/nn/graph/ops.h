@@ -132,6 +132,37 @@ typedef struct {
  * constant; x itself where all pads are 0. */
 DynoTensor *dyno_pad (DynoGraph *graph, DynoTensor *x, const char *name,
                       const DynoPadParams *params);
+
+/* The pixel of an image that a pixel of the resized one is. */
+typedef enum {
+  DYNO_RESIZE_LINEAR,       /* that between its neighbours, by their distances */
+  DYNO_RESIZE_PREFER_FLOOR, /* the nearest; of two, the first */
+  DYNO_RESIZE_PREFER_CEIL,  /* the nearest; of two, the second */
+  DYNO_RESIZE_FLOOR,        /* the one before */
+  DYNO_RESIZE_CEIL,         /* the one after */
+} DynoResizeMode;
+
+/* Where pixel o of a side lies in the image, as ONNX's coordinate_transformation_mode; f is the
+ * factor of the side. */
+typedef enum {
+  DYNO_RESIZE_HALF_PIXEL,         /* (o + 1/2) / f - 1/2 */
+  DYNO_RESIZE_PYTORCH_HALF_PIXEL, /* the same; the only pixel at 0 */
+  DYNO_RESIZE_ALIGN_CORNERS,      /* o (extent - 1) / (extent of the result - 1) */
+  DYNO_RESIZE_ASYMMETRIC,         /* o / f */
+} DynoResizePlaces;
+
+typedef struct {
+  guint32 height, width; /* of the result: those of the image times the factors, rounded down */
+  DynoResizeMode mode;
+  DynoResizePlaces places;
+  /* the factors up / down of height and width; up 0: from the extent to that of the result */
+  guint32 up_h, down_h, up_w, down_w;
+} DynoResizeParams;
+
+/* (N, H, W, C) -> (N, height, width, C), PyTorch's interpolate; x itself where nothing moves.
+ * Errors: SHAPE, also where a pixel would be a part of more than about 65,000 others. */
+DynoTensor *dyno_resize (DynoGraph *graph, DynoTensor *x, const char *name,
+                         const DynoResizeParams *params);
 /* The channels of x as (groups, C / groups), transposed, as ShuffleNet's; groups divide C.  x itself
  * where there is one group, or one for each channel. */
 DynoTensor *dyno_channel_shuffle (DynoGraph *graph, DynoTensor *x, const char *name,
