@@ -263,6 +263,18 @@ test_operators (void)
     AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 pads=0,0,1,1"),
     AROUND ("MaxPool p x h kernel_shape=3,2 strides=2,1 pads=1,0,0,1"),
     AROUND ("MaxPool p x h kernel_shape=3,3 strides=2,2 ceil_mode=1"),
+    AROUND ("f s 1,1,2,2;Resize r x,,s h mode=linear coordinate_transformation_mode=align_corners"),
+    AROUND ("f s 1,1,0.7,1.3;Resize r x,,s h coordinate_transformation_mode=asymmetric "
+            "nearest_mode=ceil"),
+    AROUND ("i z 0,4,7,11;i n 0,2;w c.weight 4,4,1,1;Shape - x u;Slice - u b starts=0, ends=2,;"
+            "i e 7,11;Concat - b,e v axis=0;Resize r x,,,v a mode=linear;Conv c a,c.weight h"),
+    /* 7 times the float 31/7 are less than 31 pixels */
+    AROUND ("AveragePool p x a kernel_shape=2,2;i z 31,31;Resize r a,,,z b axes=2,3 mode=linear;"
+            "w c.weight 4,4,1,1;Conv c b,c.weight h"),
+    AROUND ("f s 1,1,1.5,0.5;Resize r x,,s h nearest_mode=round_prefer_ceil"),
+    AROUND ("MaxPool p x a kernel_shape=8,8;f s 1,1,6,5;Resize r a,,s b mode=linear "
+            "coordinate_transformation_mode=pytorch_half_pixel;w c.weight 4,4,1,1;Conv c b,c.weight"
+            " h"),
     AROUND ("GlobalMaxPool p x a;Mul s a,x h"),
     AROUND ("AveragePool p x h kernel_shape=2,3 strides=2,1"),
     AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 pads=0,1,1,0 count_include_pad=1"),

@@ -6,6 +6,7 @@
 #include "network.h"
 #include "onnx-test.h"
 #include "op.h"
+#include "ops.h"
 #include "summary.h"
 #include "axisview.h"
 #include <glib/gstdio.h>
@@ -165,6 +166,13 @@ test_operators (void)
       "pad depthwise" },
     { IMPORT_TEST_AROUND ("Pad p x h pads=0,0,1,1,0,0,1,1"), "pad" },
     { IMPORT_TEST_AROUND ("i z 0,0,1,-1,0,0,2,0;f v -1.5;Pad p x,z,v h"), "pad" },
+    /* one list of factors of two nodes, and a roi that nothing reads */
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;f roi 0,0,0,0,1,1,1,1;Resize r x,roi,s a;Upsample u a,s h"),
+      "resize resize" },
+    { IMPORT_TEST_AROUND ("f s 1,1,1,1;Resize r x,,s a mode=linear;Relu u a h"), "relu" },
+    { IMPORT_TEST_AROUND ("i u 0,4,64;Reshape q x,u a;f s 1,1,0.25;Resize r a,,s b mode=linear;"
+                          "i v 0,4,4,4;Reshape p b,v h"),
+      "permute resize permute" },
     { IMPORT_TEST_AROUND ("i z 1,2;i a -1,;Pad p x,z,,a h"), "pad" },
     { IMPORT_TEST_AROUND ("i z 1,0,0,2;i a 1,3;Pad p x,z,,a b;i k -1,-2,0,0;Pad q b,k,,a h"),
       "pad pad" },
@@ -386,6 +394,153 @@ test_pads (void)
     }
 }
 
+/* The size of an image of 8 x 8 pixels, where its pixels lie, and the factors as fractions. */
+static void
+test_resizes (void)
+{
+#define RESIZE "coordinate_transformation_mode="
+  static const struct {
+    const char *text;
+    guint32 h, w;
+    DynoResizeMode mode;
+    DynoResizePlaces places;
+    double factors[4];
+  } rows[] = {
+    { IMPORT_TEST_AROUND ("f s 1,1,2,3;Resize r x,,s h"),
+      16,
+      24,
+      DYNO_RESIZE_PREFER_FLOOR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 2, 1, 3, 1 } },
+    { IMPORT_TEST_AROUND ("f roi ,;f s ,;i z 2,4,12,6;Resize r x,roi,s,z h mode=linear"),
+      12,
+      6,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 3, 2, 3, 4 } },
+    { IMPORT_TEST_AROUND ("i z 2,4,15,3;Resize r x,,,z h mode=linear " RESIZE "align_corners"),
+      15,
+      3,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_ALIGN_CORNERS,
+      { 15, 8, 3, 8 } },
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;Resize r x,,s h nearest_mode=floor " RESIZE "asymmetric"),
+      16,
+      16,
+      DYNO_RESIZE_FLOOR,
+      DYNO_RESIZE_ASYMMETRIC,
+      { 2, 1, 2, 1 } },
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;Resize r x,,s h nearest_mode=ceil"),
+      16,
+      16,
+      DYNO_RESIZE_CEIL,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 2, 1, 2, 1 } },
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;Resize r x,,s h nearest_mode=round_prefer_ceil " RESIZE
+                          "pytorch_half_pixel"),
+      16,
+      16,
+      DYNO_RESIZE_PREFER_CEIL,
+      DYNO_RESIZE_PYTORCH_HALF_PIXEL,
+      { 2, 1, 2, 1 } },
+    /* factors of no whole number of pixels; 8 * 0.3 and 8 * 1.7 */
+    { IMPORT_TEST_AROUND ("f s 1,1,0.3,1.7;Resize r x,,s h mode=linear"),
+      2,
+      13,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 3, 10, 17, 10 } },
+    /* 8 * 0.875 and 8 * 1.125; a float near 9/8 is no fraction of its own */
+    { IMPORT_TEST_AROUND ("f s 1,1,0.875,1.1250001;Resize r x,,s h mode=linear"),
+      7,
+      9,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 7, 8, 9, 8 } },
+    /* 10 * 0.7 are 7 pixels, though the float 0.7 is less than that */
+    { IMPORT_TEST_AROUND ("i z 2,4,10,10;Resize r x,,,z a;f s 1,1,0.7,1;Resize q a,,s h"),
+      7,
+      10,
+      DYNO_RESIZE_PREFER_FLOOR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 7, 10, 1, 1 } },
+    /* some axes only, from the end */
+    { "opset 18;" IMPORT_TEST_AROUND ("i z 10,;Resize r x,,,z h axes=-1,"),
+      8,
+      10,
+      DYNO_RESIZE_PREFER_FLOOR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 1, 1, 5, 4 } },
+    { "opset 18;" IMPORT_TEST_AROUND ("f s 3,2;Resize r x,,s h axes=3,2 antialias=1"),
+      16,
+      24,
+      DYNO_RESIZE_PREFER_FLOOR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 2, 1, 3, 1 } },
+    { "opset 19;" IMPORT_TEST_AROUND ("f s 1,1,2,2;Resize r x,,s h mode=linear " RESIZE
+                                      "half_pixel_symmetric"),
+      16,
+      16,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 2, 1, 2, 1 } },
+    /* sizes that the file computes from the shape */
+    { IMPORT_TEST_AROUND (
+          "Shape - x u;Slice - u b starts=0, ends=2,;i e 11,9;Concat - b,e v axis=0;"
+          "Resize r x,,,v h mode=linear"),
+      11,
+      9,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_HALF_PIXEL,
+      { 11, 8, 9, 8 } },
+    /* before opset 11 */
+    { "opset 10;" IMPORT_TEST_AROUND ("f s 1,1,2,1.5;Resize r x,s h mode=nearest"),
+      16,
+      12,
+      DYNO_RESIZE_FLOOR,
+      DYNO_RESIZE_ASYMMETRIC,
+      { 2, 1, 3, 2 } },
+    { "opset 10;" IMPORT_TEST_AROUND ("f s 1,1,0.5,2;Resize r x,s h"),
+      4,
+      16,
+      DYNO_RESIZE_FLOOR,
+      DYNO_RESIZE_ASYMMETRIC,
+      { 1, 2, 2, 1 } },
+    { "opset 9;" IMPORT_TEST_AROUND ("f s 1,1,2,2;Upsample r x,s h mode=linear"),
+      16,
+      16,
+      DYNO_RESIZE_LINEAR,
+      DYNO_RESIZE_ASYMMETRIC,
+      { 2, 1, 2, 1 } },
+  };
+#undef RESIZE
+
+  for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
+    {
+      static const char *const names[] = { "mode", "places", "up_h", "down_h", "up_w", "down_w" };
+      const double wanted[] = { rows[i].mode,       rows[i].places,     rows[i].factors[0],
+                                rows[i].factors[1], rows[i].factors[2], rows[i].factors[3] };
+      g_autoptr (GError) error = NULL;
+      g_test_message ("%s", rows[i].text);
+      g_autoptr (DynoGraph) graph = import_test_build (rows[i].text, import_test_around, &error);
+      g_assert_no_error (error);
+      GPtrArray *nodes = dyno_graph_get_nodes (graph);
+      const DynoNode *node = NULL; /* the last that resizes */
+      for (guint k = 0; k < nodes->len; k++)
+        if (g_str_equal (((DynoNode *) nodes->pdata[k])->op->name, "resize"))
+          node = nodes->pdata[k];
+      g_assert_nonnull (node);
+      g_assert_cmpuint (node->outputs[0]->h, ==, rows[i].h);
+      g_assert_cmpuint (node->outputs[0]->w, ==, rows[i].w);
+      for (guint k = 0; k < G_N_ELEMENTS (names); k++)
+        {
+          double value = NAN;
+          g_assert_true (dyno_node_get_attribute (node, names[k], &value));
+          g_assert_cmpfloat (value, ==, wanted[k]);
+        }
+    }
+}
+
 /* Parameters have the file's names, also where these are no module's, and its shapes. */
 static void
 test_parameters (void)
@@ -553,6 +708,44 @@ test_refusals (void)
     { IMPORT_TEST_AROUND ("SplitToSequence s x q axis=1 keepdims=0;i z 1;SequenceAt a q,z h"),
       "*SplitToSequence “s”: *its axis would go*" },
     { IMPORT_TEST_AROUND ("Softmax p x h"), "*Softmax “p”: *last node*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;Resize r x,,s h mode=cubic"),
+      "*Resize “r”: its mode “cubic” is not read*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;Resize r x,,s h nearest_mode=simple"),
+      "*Resize “r”: its nearest_mode “simple” is not read*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,2,2;f roi 0,0,0,0,1,1,1,1;Resize r x,roi,s h "
+                          "coordinate_transformation_mode=tf_crop_and_resize"),
+      "*Resize “r”: its coordinate_transformation_mode “tf_crop_and_resize” is not read*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,1.2,2;Resize r x,,s h mode=linear "
+                          "coordinate_transformation_mode=half_pixel_symmetric"),
+      "*Resize “r”: half_pixel_symmetric by a factor*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,0.5,2;Resize r x,,s h antialias=1"),
+      "*Resize “r”: Dyno does not shrink with antialias*" },
+    { IMPORT_TEST_AROUND ("i z 9,9;Resize r x,,,z h axes=2,3 keep_aspect_ratio_policy=not_larger"),
+      "*Resize “r”: its keep_aspect_ratio_policy “not_larger” is not read*" },
+    { IMPORT_TEST_AROUND ("i z 9,9;Resize r x,,,z h axes=3,-1"),
+      "*Resize “r”: its axes are out of range, or name one twice*" },
+    { IMPORT_TEST_AROUND ("i z 9,9;Resize r x,,,z h axes=2,4"),
+      "*Resize “r”: its axes are out of range, or name one twice*" },
+    { IMPORT_TEST_AROUND ("Resize r x h"), "*Resize “r”: the size of its output is not known*" },
+    { IMPORT_TEST_AROUND ("Resize r x,,x h"), "*Resize “r”: the size of its output is not known*" },
+    { IMPORT_TEST_AROUND ("f s 2,2;Resize r x,,s h"), "*Resize “r”: 2 numbers for 4 axes*" },
+    { IMPORT_TEST_AROUND ("f s 1,2,2,2;Resize r x,,s h"),
+      "*Resize “r”: Dyno resizes height and width only, not axis 1*" },
+    { IMPORT_TEST_AROUND ("i z 4,4,9,9;Resize r x,,,z h"),
+      "*Resize “r”: Dyno resizes height and width only, not axis 0*" },
+    { IMPORT_TEST_AROUND ("i z 2,4,0,9;Resize r x,,,z h"), "*Resize “r”: its size is 0*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,0.1,1;Resize r x,,s h"),
+      "*Resize “r”: its factor 0.1 makes no image of a side of 8 pixels*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,inf,1;Resize r x,,s h"),
+      "*Resize “r”: its factor inf makes no image*" },
+    { IMPORT_TEST_AROUND ("f s 1,1,1.0000037,1;Resize r x,,s h"),
+      "*Resize “r”: its factor 1 is no fraction*" },
+    { IMPORT_TEST_AROUND ("GlobalAveragePool p x a;i z 2,4,900,900;Resize r a,,,z h"),
+      "*r: an image of 1x1 cannot become one of 900x900*" },
+    { "opset 10;" IMPORT_TEST_AROUND ("f s 1,1,0.75,1;Resize r x,s h"),
+      "*Resize “r”: before opset 11 no rule says which pixels of 8 become 6*" },
+    { "opset 8;" IMPORT_TEST_AROUND ("Upsample r x h"),
+      "*Upsample “r”: the size of its output is not known*" },
     { IMPORT_TEST_AROUND ("i s 2,-1,5;Reshape p x,s h"), "*Reshape “p”: *(2, 4, 8, 8)*" },
     { IMPORT_TEST_AROUND ("Transpose p x q perm=0,1,1,2;Relu r q h"), "*Transpose “p”: perm*" },
     { IMPORT_TEST_AROUND ("MaxPool m x a kernel_shape=2,2 strides=2,2;Concat p x,a h axis=1"),
@@ -696,6 +889,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/operators", test_operators);
   g_test_add_func ("/nn/import/windows", test_windows);
   g_test_add_func ("/nn/import/pads", test_pads);
+  g_test_add_func ("/nn/import/resizes", test_resizes);
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
   g_test_add_func ("/nn/import/names-of-modules", test_names_of_modules);
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);

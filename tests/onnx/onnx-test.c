@@ -89,13 +89,19 @@ onnx_test_graph (void)
 GByteArray *
 onnx_test_file (GByteArray *graph)
 {
+  return onnx_test_file_of (graph, 17);
+}
+
+GByteArray *
+onnx_test_file_of (GByteArray *graph, guint64 version)
+{
   GByteArray *file = g_byte_array_new (), *opset = g_byte_array_new ();
 
   dyno_proto_uint (file, DYNO_ONNX_MODEL_IR, 8);
   dyno_proto_string (file, DYNO_ONNX_MODEL_PRODUCER, "tests");
   dyno_proto_string (file, DYNO_ONNX_MODEL_VERSION, "2");
   dyno_proto_string (opset, DYNO_ONNX_OPSET_DOMAIN, "");
-  dyno_proto_uint (opset, DYNO_ONNX_OPSET_VERSION, 17);
+  dyno_proto_uint (opset, DYNO_ONNX_OPSET_VERSION, version);
   onnx_test_add (file, DYNO_ONNX_MODEL_OPSET, opset);
   onnx_test_add (file, DYNO_ONNX_MODEL_GRAPH, graph);
   return file;

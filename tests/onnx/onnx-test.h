@@ -18,12 +18,13 @@ void onnx_test_attribute_int (GByteArray *node, const char *name, gint64 value);
 
 /* "x" -> Relu "first" -> "y", with x and y as input and output. */
 GByteArray *onnx_test_graph (void);
-/* The file with the graph, which is freed. */
+/* The file with the graph, which is freed; its operators are those of opset 17, or of the version. */
 GByteArray *onnx_test_file (GByteArray *graph);
+GByteArray *onnx_test_file_of (GByteArray *graph, guint64 version);
 
 /* A file, its lines separated by semicolons: "in x N,3,8,8"; "out y N,2"; "w weight 8,3" (zeros);
  * "i shape 0,-1"; "f six 6"; or a node, "Conv name x,weight y group=2", where - is no name.  Numbers
- * without a comma have no axes; with one they are a list. */
+ * without a comma have no axes; with one they are a list.  A line "opset 10" is of the whole file. */
 GByteArray *onnx_test_text (const char *text);
 
 /* Frees the file.  folder may be NULL. */

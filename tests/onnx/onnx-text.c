@@ -103,6 +103,7 @@ onnx_test_text (const char *text)
 {
   g_auto (GStrv) lines = g_strsplit (text, ";", -1);
   GByteArray *graph = g_byte_array_new (), *node;
+  guint64 version = 17;
 
   for (guint i = 0; lines[i]; i++)
     {
@@ -111,6 +112,8 @@ onnx_test_text (const char *text)
         add_dims (graph, DYNO_ONNX_GRAPH_INPUT, words[1], words[2]);
       else if (strcmp (words[0], "out") == 0)
         add_dims (graph, DYNO_ONNX_GRAPH_OUTPUT, words[1], words[2]);
+      else if (strcmp (words[0], "opset") == 0)
+        version = g_ascii_strtoull (words[1], NULL, 10);
       else if (strlen (words[0]) == 1)
         add_initializer (graph, *words[0], words[1], words[2]);
       else
@@ -122,5 +125,5 @@ onnx_test_text (const char *text)
           onnx_test_add (graph, DYNO_ONNX_GRAPH_NODE, node);
         }
     }
-  return onnx_test_file (graph);
+  return onnx_test_file_of (graph, version);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes ops without parameters into ONNX files: sums and products of tensors, runs of channels,
- * pads, pooling. */
+ * pads, other sizes, pooling. */
 #include "onnx-private.h"
 #include "op.h"
 #include "text.h"
 #include "ops.h"
+#include <math.h>
 #include <string.h>
 
 /* The axis of the channels in each form. */
@@ -223,6 +224,50 @@ dyno_onnx_emit_pad (DynoOnnxWriter *o, const DynoNode *node)
   dyno_onnx_input (o, value);
   dyno_onnx_input (o, list);
   dyno_onnx_input (o, fill);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, y, output, form);
+}
+
+/* The factor of a side: in floats, in which others compute the size of the output from it. */
+static float
+factor_of (guint32 extent, guint32 out, guint32 up, guint32 down)
+{
+  float factor = (float) ((double) up / down);
+
+  return floorf ((float) extent * factor) < (float) out ? nextafterf (factor, INFINITY) : factor;
+}
+
+/* By factors, since sizes would be those of one batch. */
+gboolean
+dyno_onnx_emit_resize (DynoOnnxWriter *o, const DynoNode *node)
+{
+  static const char *const nearest[] = { "round_prefer_floor", "round_prefer_ceil", "floor",
+                                         "ceil" };
+  static const char *const places[] = { "half_pixel", "pytorch_half_pixel", "align_corners",
+                                        "asymmetric" };
+  const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
+  DynoResizeMode mode = dyno_onnx_attribute (o, node, "mode");
+  gboolean flat = x->h == 1 && y->h == 1 && dyno_onnx_form (o, x) == DYNO_ONNX_SEQUENCE;
+  DynoOnnxForm form = flat ? DYNO_ONNX_SEQUENCE : DYNO_ONNX_IMAGE;
+  const float h = factor_of (x->h, y->h, dyno_onnx_attribute (o, node, "up_h"),
+                             dyno_onnx_attribute (o, node, "down_h")),
+              w = factor_of (x->w, y->w, dyno_onnx_attribute (o, node, "up_w"),
+                             dyno_onnx_attribute (o, node, "down_w")),
+              image[] = { 1, 1, h, w }, line[] = { 1, 1, w };
+  const gint64 n = flat ? 3 : 4;
+  const char *value = dyno_onnx_value (o, x, form), *factors = dyno_onnx_name (o, "scales"),
+             *output = dyno_onnx_name (o, "out");
+
+  dyno_onnx_floats (o, factors, &n, 1, flat ? line : image, (gsize) n);
+  dyno_onnx_begin (o, "Resize", o->stem);
+  dyno_onnx_input (o, value);
+  dyno_onnx_input (o, "");
+  dyno_onnx_input (o, factors);
+  dyno_onnx_text (o, "coordinate_transformation_mode",
+                  places[dyno_onnx_attribute (o, node, "places")]);
+  dyno_onnx_text (o, "mode", mode == DYNO_RESIZE_LINEAR ? "linear" : "nearest");
+  if (mode != DYNO_RESIZE_LINEAR)
+    dyno_onnx_text (o, "nearest_mode", nearest[mode - DYNO_RESIZE_PREFER_FLOOR]);
   dyno_onnx_end (o, output);
   return dyno_onnx_set_value (o, y, output, form);
 }

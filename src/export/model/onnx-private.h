@@ -117,6 +117,7 @@ gboolean dyno_onnx_emit_channels (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_channel_shuffle (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_pad (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_resize (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node);

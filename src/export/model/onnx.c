@@ -36,6 +36,7 @@ static const struct {
   { "channel_shuffle", dyno_onnx_emit_channel_shuffle },
   { "permute", dyno_onnx_emit_permute },
   { "pad", dyno_onnx_emit_pad },
+  { "resize", dyno_onnx_emit_resize },
   { "max_pool", dyno_onnx_emit_max_pool },
   { "avg_pool", dyno_onnx_emit_avg_pool },
   { "global_avg_pool", dyno_onnx_emit_global_avg_pool },

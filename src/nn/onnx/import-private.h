@@ -272,6 +272,7 @@ gboolean dyno_import_clip (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_dropout (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_pad (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_resize (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_max_pool (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_average_pool (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_global_pool (DynoImport *import, const DynoOnnxNode *node);

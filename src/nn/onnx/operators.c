@@ -70,6 +70,7 @@ static const DynoImportRow rows[] = {
   { "ReduceSum", dyno_import_fold },
   { "Relu", dyno_import_activation },
   { "Reshape", dyno_import_reshape },
+  { "Resize", dyno_import_resize },
   { "Round", dyno_import_fold },
   { "ScatterND", dyno_import_fold },
   { "Selu", dyno_import_selu },
@@ -93,6 +94,7 @@ static const DynoImportRow rows[] = {
   { "Transpose", dyno_import_transpose },
   { "Trilu", dyno_import_fold },
   { "Unsqueeze", dyno_import_unsqueeze },
+  { "Upsample", dyno_import_resize },
   { "Where", dyno_import_fold },
   { "Xor", dyno_import_fold },
 };
