@@ -107,6 +107,7 @@ __dynoctl_option predict -s k -l top -x -d 'Classes per sample'
 __dynoctl_option predict -l csv -d 'A table as CSV'
 __dynoctl_option evaluate -l part -x -a 'all training validation' -d 'Samples of this part'
 __dynoctl_option evaluate -l worst -x -d 'Worst samples to list'
+__dynoctl_option evaluate -l table -r -F -d 'Write truth, prediction and loss of each sample'
 __dynoctl_option watch -l once -d 'Say how it is now, and end'
 __dynoctl_option devices -l measure -d 'Measure copying and multiplying'
 

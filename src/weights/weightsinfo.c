@@ -563,3 +563,21 @@ dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrArray *
                    g_strdup_printf ("By “%s” the weights were made for images of %u x %u: %s",
                                     shown, info->input.shape[1], info->input.shape[0], fed));
 }
+
+char *
+dyno_weights_info_name_class (const DynoWeightsInfo *info, guint32 class_id)
+{
+  return info->class_names ? g_strdup (info->class_names[class_id])
+                           : g_strdup_printf ("#%u", class_id);
+}
+
+char *
+dyno_weights_info_name_value (const DynoWeightsInfo *info, guint32 value)
+{
+  const char *unit = info->target_units ? info->target_units[value] : "";
+
+  if (!info->target_names)
+    return g_strdup_printf ("value %u", value);
+  return *unit ? g_strdup_printf ("%s (%s)", info->target_names[value], unit)
+               : g_strdup (info->target_names[value]);
+}

@@ -38,6 +38,10 @@ void dyno_weights_info_complete (DynoWeightsInfo *info, const char *path, GPtrAr
 void dyno_weights_info_free (DynoWeightsInfo *info);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWeightsInfo, dyno_weights_info_free)
 
+/* The class's name, or "#12"; and a value's name with its unit.  g_free. */
+char *dyno_weights_info_name_class (const DynoWeightsInfo *info, guint32 class_id);
+char *dyno_weights_info_name_value (const DynoWeightsInfo *info, guint32 value);
+
 /* "bytes / 255, less mean 0.485 0.456 0.406 over deviation 0.229 0.224 0.225"; g_free. */
 char *dyno_normalisation_describe (const DynoBatchField *input);
 

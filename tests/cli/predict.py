@@ -223,6 +223,10 @@ class Predict(Case):
         for row in done['values']:
             self.assertRegex(text, rf"{row['name']} \(degrees\) +{row['mean_absolute_error']:.6g} +{row['rms_error']:.6g}")
         self.assertIn('squared error', text)
+        rows = self.table('--run', 'run', '--data', poses)
+        for i, name in enumerate(names):
+            errors = [abs(float(row[f'truth of {name} (degrees)']) - float(row[f'predicted {name} (degrees)'])) for row in rows]
+            self.assertAlmostEqual(sum(errors) / 24, done['values'][i]['mean_absolute_error'], places=4)
         cost, = self.lines('save', '--run', 'run', '--to', 'int8', '--data', poses, '--json')
         for i, row in enumerate(done['values']):
             self.assertAlmostEqual(cost['fp32']['mean_absolute_errors'][i], row['mean_absolute_error'], places=6)
@@ -275,6 +279,35 @@ class Predict(Case):
         self.assertIn('with --run DIR', self.run_it('evaluate', '--weights', 'run/weights.safetensors', '--data', TINY, '--part', 'validation',
                                                     expect=2).stderr.decode())
 
+    def table(self, *arguments):
+        self.run_it('evaluate', *arguments, '--table', 'samples.csv')
+        with open(self.path('samples.csv'), encoding='utf-8') as file:
+            return list(csv.DictReader(file))
+
+    def check_table_and_figures(self, told):
+        """A line for each sample, of which the figures are made; areas by pairs of samples."""
+        rows = self.table('--run', 'run', '--data', TINY)
+        names = [one['class'] for one in told['classes']]
+        shares = [{one['class']: one['probability'] for one in sample['classes']} for sample in
+                  self.events(self.lines('predict', '--run', 'run', '--json', '--top', '4', TINY), 'prediction')]
+        self.assertEqual([int(row['index']) for row in rows], list(range(80)))
+        self.assertAlmostEqual(sum(float(row['loss']) for row in rows) / 80, told['loss'], places=6)
+        areas = []
+        for i, name in enumerate(names):
+            self.assertEqual([sum(row['truth'] == name and row['predicted'] == other for row in rows) for other in names],
+                             told['confusion'][i])
+            pairs = [(shares[a][name], shares[b][name]) for a in range(80) for b in range(80)
+                     if rows[a]['truth'] == name != rows[b]['truth']]
+            areas.append(sum((x > y) + (x == y) / 2 for x, y in pairs) / len(pairs))
+            right, wrong = told['confusion'][i][i], sum(row[i] for row in told['confusion'])
+            self.assertAlmostEqual(told['classes'][i]['f1'] or 0, 2 * right / (wrong + told['classes'][i]['samples']))
+        for row, share in zip(rows, shares, strict=True):
+            self.assertAlmostEqual(float(row['probability']), share[row['predicted']], places=6)
+        self.assertAlmostEqual(told['roc_auc'], sum(areas) / 4, places=5)
+        self.assertAlmostEqual(told['f1_macro'], sum(one['f1'] or 0 for one in told['classes']) / 4)
+        self.assertIn('gone/samples.csv', self.run_it('evaluate', '--run', 'run', '--data', TINY, '--table', 'gone/samples.csv',
+                                                       expect=7).stderr.decode())
+
     def check_evaluation_adds_up(self):
         told, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--worst', '3', '--json')
         self.assertEqual(told['samples'], 80)
@@ -283,8 +316,9 @@ class Predict(Case):
         self.assertAlmostEqual(told['accuracy'], right / 80)
         self.assertEqual(len(told['worst']), 3)
         self.assertGreaterEqual(told['worst'][0]['loss'], told['worst'][2]['loss'])
+        self.check_table_and_figures(told)
         text = self.run_it('evaluate', '--weights', 'run/weights.safetensors', '--data', TINY).stdout.decode()
-        for words in 'accuracy', 'precision', 'confusion matrix', 'worst: ':
+        for words in 'accuracy', 'macro F1', 'ROC AUC', 'precision', 'confusion matrix', 'worst: ':
             self.assertIn(words, text)
         for arguments in (('--data', TINY), ('--run', 'run'), ('--run', 'run', '--weights', 'x', '--data', TINY),
                           ('--weights', 'run/weights.safetensors', '--data', TINY, '--part', 'training')):

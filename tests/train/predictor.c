@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Prediction: the same numbers as the run's own validation, samples that cannot be read, the end
  * from outside; and what scores make of predictions. */
+#include "classfigures.h"
+#include "rng.h"
 #include "scores.h"
 #include "train-test.h"
 #include "weightsfile.h"
@@ -91,8 +93,8 @@ test_equals_validation (void)
   g_assert_cmpfloat_with_epsilon ((double) scores->n_correct / part->len, run.best_val_accuracy,
                                   1e-9);
   g_assert_cmpuint (scores->worst->len, ==, 4);
-  g_assert_cmpfloat (g_array_index (scores->worst, DynoWorst, 0).loss, >=,
-                     g_array_index (scores->worst, DynoWorst, 3).loss);
+  g_assert_cmpfloat (g_array_index (scores->worst, DynoScored, 0).loss, >=,
+                     g_array_index (scores->worst, DynoScored, 3).loss);
 
   /* Once more, ended by who is told, and from outside. */
   g_array_set_size (order, 0);
@@ -218,8 +220,8 @@ test_scores_classes (void)
   g_assert_cmpfloat_with_epsilon (
       scores->loss_sum, log (1 + 2 * exp (-2)) + 1000 + log (1 + 2 * exp (-1)) + log (2 + exp (1)),
       1e-9);
-  g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, 0).index, ==, 11);
-  g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, 1).index, ==, 13);
+  g_assert_cmpuint (g_array_index (scores->worst, DynoScored, 0).index, ==, 11);
+  g_assert_cmpuint (g_array_index (scores->worst, DynoScored, 1).index, ==, 13);
 }
 
 static void
@@ -245,13 +247,184 @@ test_scores_of_equals (void)
   g_assert_cmpuint (scores->n_correct, ==, 1);
   g_assert_cmpuint (scores->n_correct_5, ==, 5);
   for (guint i = 0; i < 3; i++)
-    g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, i).index, ==, 20 + i);
+    g_assert_cmpuint (g_array_index (scores->worst, DynoScored, i).index, ==, 20 + i);
   for (guint32 truth = 0; truth < 10; truth++)
     add_ten (scores, 40 + truth, truth, rising);
   g_assert_cmpuint (scores->n_correct, ==, 2);
   g_assert_cmpuint (scores->n_correct_5, ==, 10);
   for (guint i = 0; i < 3; i++)
-    g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, i).index, ==, 40 + i);
+    g_assert_cmpuint (g_array_index (scores->worst, DynoScored, i).index, ==, 40 + i);
+}
+
+#define DRAWN_CLASSES 5
+#define DRAWN_SAMPLES 60
+
+typedef struct {
+  guint32 truth[DRAWN_SAMPLES];
+  float shares[DRAWN_SAMPLES][DRAWN_CLASSES];
+} Drawn;
+
+/* Probabilities in steps of 1/20, so that many are equal; the last class is never the truth. */
+static void
+draw (Drawn *d, guint seed)
+{
+  DynoRng rng = dyno_rng_init (seed, 0);
+
+  for (guint i = 0; i < DRAWN_SAMPLES; i++)
+    {
+      guint left = 20;
+
+      d->truth[i] = (guint32) dyno_rng_below (&rng, DRAWN_CLASSES - 1);
+      for (guint k = 0; k < DRAWN_CLASSES; k++)
+        {
+          guint part = k + 1 < DRAWN_CLASSES ? (guint) dyno_rng_below (&rng, left + 1) : left;
+
+          d->shares[i][(k + i) % DRAWN_CLASSES] = (float) part / 20;
+          left -= part;
+        }
+    }
+}
+
+static guint
+find_predicted (const Drawn *d, guint i)
+{
+  guint best = 0;
+
+  for (guint k = 1; k < DRAWN_CLASSES; k++)
+    best = d->shares[i][k] > d->shares[i][best] ? k : best;
+  return best;
+}
+
+/* Pairs, of which an equal one counts half. */
+static double
+define_roc_auc (const Drawn *d, guint k)
+{
+  double won = 0, pairs = 0;
+
+  for (guint i = 0; i < DRAWN_SAMPLES; i++)
+    for (guint j = 0; j < DRAWN_SAMPLES; j++)
+      if (d->truth[i] == k && d->truth[j] != k)
+        {
+          float x = d->shares[i][k], y = d->shares[j][k];
+
+          pairs++;
+          won += x > y ? 1 : x < y ? 0 : 0.5;
+        }
+  return won / pairs;
+}
+
+/* The precision at each threshold of 1/20, times the recall that this threshold adds. */
+static double
+define_average_precision (const Drawn *d, guint k)
+{
+  double sum = 0, before = 0, all = 0;
+
+  for (guint i = 0; i < DRAWN_SAMPLES; i++)
+    all += d->truth[i] == k;
+  for (int least = 20; least >= 0; least--)
+    {
+      double right = 0, n = 0;
+
+      for (guint i = 0; i < DRAWN_SAMPLES; i++)
+        if (d->shares[i][k] >= ((float) least - 0.5f) / 20)
+          {
+            n++;
+            right += d->truth[i] == k;
+          }
+      if (n > 0)
+        sum += (right - before) / all * right / n;
+      before = right;
+    }
+  return sum;
+}
+
+/* By their definitions, over the classes that are there. */
+static void
+test_class_figures (void)
+{
+  DynoWeightsInfo info = { .n_outputs = DRAWN_CLASSES };
+
+  for (guint seed = 1; seed <= 20; seed++)
+    {
+      g_autoptr (DynoScores) scores = dyno_scores_new (&info, 0);
+      double roc_auc = 0, average_precision = 0, f1 = 0, weighted = 0, recall = 0, precision = 0,
+             error = 0;
+      DynoClassFigures figures;
+      Drawn d;
+
+      draw (&d, seed);
+      for (guint i = 0; i < DRAWN_SAMPLES; i++)
+        {
+          DynoPrediction one = { .index = i, .logits = d.shares[i], .shares = d.shares[i] };
+
+          dyno_scores_add_class (scores, &one, d.truth[i]);
+        }
+      for (guint k = 0; k < DRAWN_CLASSES; k++)
+        {
+          double right = 0, there = 0, predicted = 0;
+
+          for (guint i = 0; i < DRAWN_SAMPLES; i++)
+            {
+              gboolean is = d.truth[i] == k, was = find_predicted (&d, i) == k;
+
+              right += is && was;
+              there += is;
+              predicted += was;
+            }
+          g_assert_cmpfloat (predicted, >, 0);
+          f1 += 2 * right / (there + predicted) / DRAWN_CLASSES;
+          weighted += 2 * right / (there + predicted) * there / DRAWN_SAMPLES;
+          precision += right / predicted / DRAWN_CLASSES;
+          if (k + 1 == DRAWN_CLASSES)
+            continue;
+          recall += right / there / (DRAWN_CLASSES - 1);
+          roc_auc += define_roc_auc (&d, k) / (DRAWN_CLASSES - 1);
+          average_precision += define_average_precision (&d, k) / (DRAWN_CLASSES - 1);
+        }
+      for (guint bin = 0; bin < 15; bin++)
+        {
+          double sum = 0;
+
+          for (guint i = 0; i < DRAWN_SAMPLES; i++)
+            {
+              guint best = find_predicted (&d, i);
+              double share = (double) d.shares[i][best];
+
+              if (share > bin / 15.0 && share <= (bin + 1) / 15.0)
+                sum += share - (best == d.truth[i]);
+            }
+          error += fabs (sum) / DRAWN_SAMPLES;
+        }
+      dyno_class_figures_get (scores, &figures);
+      g_assert_cmpfloat_with_epsilon (figures.f1, f1, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.weighted_f1, weighted, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.precision, precision, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.recall, recall * (DRAWN_CLASSES - 1) / DRAWN_CLASSES,
+                                      1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.balanced_accuracy, recall, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.roc_auc, roc_auc, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.average_precision, average_precision, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.calibration_error, error, 1e-6);
+    }
+}
+
+/* One class only: no area is defined.  No samples: nothing is. */
+static void
+test_class_figures_of_one_class (void)
+{
+  DynoWeightsInfo info = { .n_outputs = 3 };
+  g_autoptr (DynoScores) scores = dyno_scores_new (&info, 0);
+  DynoClassFigures figures;
+
+  dyno_class_figures_get (scores, &figures);
+  g_assert_true (isnan (figures.f1) && isnan (figures.calibration_error));
+  g_assert_true (isnan (figures.balanced_accuracy) && isnan (figures.roc_auc));
+  add (scores, 0, 1, 0, 1, 0);
+  add (scores, 1, 1, 1, 0, 0);
+  dyno_class_figures_get (scores, &figures);
+  g_assert_true (isnan (figures.roc_auc) && isnan (figures.average_precision));
+  g_assert_cmpfloat (figures.balanced_accuracy, ==, 0.5);
+  g_assert_cmpfloat_with_epsilon (figures.f1, (2.0 / 3 + 0) / 2, 1e-12);
 }
 
 static void
@@ -268,7 +441,10 @@ test_scores_values (void)
     }
   g_assert_cmpfloat_with_epsilon (scores->absolute[0], 1.5, 1e-9);
   g_assert_cmpfloat_with_epsilon (dyno_scores_get_r2 (scores, 0), 1 - 1.25 / 2, 1e-9);
-  g_assert_cmpuint (g_array_index (scores->worst, DynoWorst, 0).index, ==, 2);
+  g_assert_cmpuint (g_array_index (scores->worst, DynoScored, 0).index, ==, 2);
+  g_assert_cmpuint (scores->samples->len, ==, 3);
+  g_assert_cmpfloat (g_array_index (scores->samples, DynoScored, 1).loss, ==, 0.25);
+  g_assert_cmpfloat (g_array_index (scores->outputs, float, 1), ==, 2.5f);
 }
 
 /* By name, whatever the order; a class that the weights do not know matters where it has samples. */
@@ -303,6 +479,8 @@ main (int argc, char **argv)
   g_test_add_func ("/train/scores/classes", test_scores_classes);
   g_test_add_func ("/train/scores/equal-logits-and-losses", test_scores_of_equals);
   g_test_add_func ("/train/scores/values", test_scores_values);
+  g_test_add_func ("/train/class-figures/by-definition", test_class_figures);
+  g_test_add_func ("/train/class-figures/of-one-class", test_class_figures_of_one_class);
   g_test_add_func ("/train/scores/matches-classes-by-name", test_matches_classes_by_name);
   return g_test_run ();
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl evaluate: measures trained weights on data whose truth is known. */
+#include "classfigures.h"
+#include "file.h"
 #include "measure.h"
 #include "output.h"
 #include "predict-options.h"
 #include "runpart.h"
+#include "scorestable.h"
 #include "signals.h"
 #include "text.h"
 #include <math.h>
@@ -15,6 +18,7 @@ typedef struct {
   const DynoWeightsInfo *info;
   DynoScores *scores;
   const char *part;
+  DynoClassFigures figures; /* of classes */
 } Evaluation;
 
 /* --- output ----------------------------------------------------------------------------------- */
@@ -25,7 +29,7 @@ print_worst_json (DynoJson *json, const Evaluation *e)
   dyno_json_begin_array (json, "worst");
   for (guint i = 0; i < e->scores->worst->len; i++)
     {
-      const DynoWorst *one = &g_array_index (e->scores->worst, DynoWorst, i);
+      const DynoScored *one = &g_array_index (e->scores->worst, DynoScored, i);
       g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index);
       dyno_json_begin_object (json, NULL);
       dyno_json_string (json, "sample", sample);
@@ -33,8 +37,8 @@ print_worst_json (DynoJson *json, const Evaluation *e)
       dyno_json_double (json, "loss", one->loss);
       if (!e->info->is_values)
         {
-          g_autofree char *truth = dyno_predict_name_class (e->info, one->truth),
-                          *predicted = dyno_predict_name_class (e->info, one->predicted);
+          g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
+                          *predicted = dyno_weights_info_name_class (e->info, one->predicted);
           dyno_json_string (json, "truth", truth);
           dyno_json_string (json, "predicted", predicted);
           dyno_json_double (json, "probability", (double) one->share);
@@ -42,6 +46,19 @@ print_worst_json (DynoJson *json, const Evaluation *e)
       dyno_json_end_object (json);
     }
   dyno_json_end_array (json);
+}
+
+static void
+print_figures_json (DynoJson *json, const DynoClassFigures *figures)
+{
+  dyno_json_double (json, "balanced_accuracy", figures->balanced_accuracy);
+  dyno_json_double (json, "precision_macro", figures->precision);
+  dyno_json_double (json, "recall_macro", figures->recall);
+  dyno_json_double (json, "f1_macro", figures->f1);
+  dyno_json_double (json, "f1_weighted", figures->weighted_f1);
+  dyno_json_double (json, "roc_auc", figures->roc_auc);
+  dyno_json_double (json, "average_precision", figures->average_precision);
+  dyno_json_double (json, "calibration_error", figures->calibration_error);
 }
 
 static void
@@ -53,18 +70,17 @@ print_classes_json (DynoJson *json, const Evaluation *e)
   dyno_json_double (json, "accuracy", (double) s->n_correct / (double) s->n_samples);
   if (n > 5)
     dyno_json_double (json, "accuracy_top5", (double) s->n_correct_5 / (double) s->n_samples);
+  print_figures_json (json, &e->figures);
   dyno_json_begin_array (json, "classes");
   for (guint32 i = 0; i < n; i++)
     {
-      g_autofree char *name = dyno_predict_name_class (e->info, i);
-      guint64 there = 0;
-      for (guint32 k = 0; k < n; k++)
-        there += s->confusion[(gsize) i * n + k];
+      g_autofree char *name = dyno_weights_info_name_class (e->info, i);
       dyno_json_begin_object (json, NULL);
       dyno_json_string (json, "class", name);
-      dyno_json_uint (json, "samples", there);
+      dyno_json_uint (json, "samples", dyno_scores_get_support (s, i));
       dyno_json_double (json, "precision", dyno_scores_get_precision (s, i));
       dyno_json_double (json, "recall", dyno_scores_get_recall (s, i));
+      dyno_json_double (json, "f1", dyno_scores_get_f1 (s, i));
       dyno_json_end_object (json);
     }
   dyno_json_end_array (json);
@@ -145,18 +161,40 @@ print_confusion (const Evaluation *e)
   for (guint32 i = 0; i < n; i++)
     {
       g_autoptr (GString) line = g_string_new (NULL);
-      g_autofree char *name = dyno_predict_name_class (e->info, i);
+      g_autofree char *name = dyno_weights_info_name_class (e->info, i);
       for (guint32 k = 0; k < n; k++)
         g_string_append_printf (line, "%7" G_GUINT64_FORMAT, s->confusion[(gsize) i * n + k]);
       dyno_out_line ("%s  %s", line->str, name);
     }
 }
 
+/* Shares that are not defined, or not known, are left out. */
+static void
+print_figures (const DynoClassFigures *figures)
+{
+  const struct {
+    const char *name;
+    double share;
+  } all[] = { { "balanced accuracy", figures->balanced_accuracy },
+              { "macro F1", figures->f1 },
+              { "weighted F1", figures->weighted_f1 },
+              { "ROC AUC", figures->roc_auc },
+              { "average precision", figures->average_precision },
+              { "calibration error", figures->calibration_error } };
+  g_autoptr (GString) line = g_string_new (NULL);
+
+  for (guint i = 0; i < G_N_ELEMENTS (all); i++)
+    if (!isnan (all[i].share))
+      g_string_append_printf (line, "%s%s %.4f", line->len ? ", " : "", all[i].name, all[i].share);
+  dyno_out_line ("%s", line->str);
+}
+
 static void
 print_classes (const Evaluation *e)
 {
   const DynoScores *s = e->scores;
-  g_autoptr (DynoTable) table = dyno_table_new ("class", "samples", "precision", "recall", NULL);
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("class", "samples", "precision", "recall", "f1", NULL);
   g_autofree char *accuracy = percent ((double) s->n_correct / (double) s->n_samples),
                   *top = percent ((double) s->n_correct_5 / (double) s->n_samples);
 
@@ -165,16 +203,15 @@ print_classes (const Evaluation *e)
                    dyno_scores_get_loss (s));
   else
     dyno_out_line ("accuracy %s, loss %.4f", accuracy, dyno_scores_get_loss (s));
+  print_figures (&e->figures);
   dyno_out_line ("%s", "");
   for (guint32 i = 0; i < s->n_outputs; i++)
     {
-      guint64 there = 0;
-      for (guint32 k = 0; k < s->n_outputs; k++)
-        there += s->confusion[(gsize) i * s->n_outputs + k];
-      dyno_table_add (table, dyno_predict_name_class (e->info, i),
-                      g_strdup_printf ("%" G_GUINT64_FORMAT, there),
+      dyno_table_add (table, dyno_weights_info_name_class (e->info, i),
+                      g_strdup_printf ("%" G_GUINT64_FORMAT, dyno_scores_get_support (s, i)),
                       percent (dyno_scores_get_precision (s, i)),
-                      percent (dyno_scores_get_recall (s, i)), NULL);
+                      percent (dyno_scores_get_recall (s, i)), percent (dyno_scores_get_f1 (s, i)),
+                      NULL);
     }
   dyno_table_print (table);
   print_confusion (e);
@@ -188,7 +225,7 @@ print_values (const Evaluation *e)
       dyno_table_new ("value", "mean absolute error", "rms error", "r2", NULL);
 
   for (guint32 i = 0; i < s->n_outputs; i++)
-    dyno_table_add (table, dyno_predict_name_value (e->info, i),
+    dyno_table_add (table, dyno_weights_info_name_value (e->info, i),
                     g_strdup_printf ("%.6g", s->absolute[i] / (double) s->n_samples),
                     g_strdup_printf ("%.6g", sqrt (s->square[i] / (double) s->n_samples)),
                     g_strdup_printf ("%.4f", dyno_scores_get_r2 (s, i)), NULL);
@@ -216,7 +253,7 @@ print_text (const Evaluation *e, double seconds)
     dyno_out_line ("%s", "");
   for (guint i = 0; i < e->scores->worst->len; i++)
     {
-      const DynoWorst *one = &g_array_index (e->scores->worst, DynoWorst, i);
+      const DynoScored *one = &g_array_index (e->scores->worst, DynoScored, i);
       g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index);
 
       if (e->info->is_values)
@@ -224,8 +261,8 @@ print_text (const Evaluation *e, double seconds)
           dyno_out_line ("worst: %s, squared error %.4g", sample, one->loss);
           continue;
         }
-      g_autofree char *truth = dyno_predict_name_class (e->info, one->truth),
-                      *predicted = dyno_predict_name_class (e->info, one->predicted);
+      g_autofree char *truth = dyno_weights_info_name_class (e->info, one->truth),
+                      *predicted = dyno_weights_info_name_class (e->info, one->predicted);
       dyno_out_line ("worst: %s is %s, taken for %s with %.1f %% (loss %.3f)", sample, truth,
                      predicted, 100 * (double) one->share, one->loss);
     }
@@ -235,14 +272,15 @@ print_text (const Evaluation *e, double seconds)
 
 static gboolean
 evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e, const char *part,
-          gint64 n_worst, GError **error)
+          gint64 n_worst, const char *table, GError **error)
 {
   g_autoptr (DynoPredictor) predictor = NULL;
   g_autoptr (GArray) indices = NULL;
   gint64 began_us;
   double seconds;
 
-  if (!dyno_run_part_choose (command, options->run, e->dataset, part, &indices, error))
+  if ((table && !dyno_file_test_writable (table, error))
+      || !dyno_run_part_choose (command, options->run, e->dataset, part, &indices, error))
     return FALSE;
   predictor = dyno_predict_options_open (options, command, e->dataset, error);
   if (!predictor)
@@ -250,15 +288,18 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
   e->info = dyno_predictor_get_info (predictor);
   e->part = part;
   began_us = g_get_monotonic_time ();
-  e->scores = dyno_cli_measure (predictor, e->dataset, indices, (guint) n_worst, error);
+  e->scores = dyno_scores_measure (predictor, e->dataset, indices, (guint) n_worst,
+                                   dyno_signals_get_cancellable (), error);
   if (!e->scores)
     return FALSE;
   seconds = (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC;
+  if (!e->scores->is_values)
+    dyno_class_figures_get (e->scores, &e->figures);
   if (options->json)
     print_json (e, seconds);
   else
     print_text (e, seconds);
-  return TRUE;
+  return !table || dyno_scores_write_table (e->scores, e->info, e->dataset, table, error);
 }
 
 int
@@ -267,7 +308,7 @@ dyno_verb_evaluate (int argc, char **argv)
   g_auto (DynoPredictOptions) options = { 0 };
   g_autofree GOptionEntry *entries = NULL;
   g_autoptr (GError) error = NULL;
-  g_autofree char *targets = NULL, *part = NULL;
+  g_autofree char *targets = NULL, *part = NULL, *table = NULL;
   DynoDatasetParams params = { .one_class = TRUE };
   Evaluation e = { 0 };
   gint64 n_worst = 10;
@@ -279,6 +320,8 @@ dyno_verb_evaluate (int argc, char **argv)
       "all (default), training or validation: the data set's own, or as the run divided it",
       "PART" },
     { "worst", 0, 0, G_OPTION_ARG_INT64, &n_worst, "Worst samples to list (default 10)", "N" },
+    { "table", 0, 0, G_OPTION_ARG_FILENAME, &table,
+      "Write truth, prediction and loss of each sample to this CSV file", "FILE" },
     { NULL },
   };
 
@@ -299,7 +342,7 @@ dyno_verb_evaluate (int argc, char **argv)
   dyno_signals_catch ();
   e.dataset = dyno_predictor_open_labelled (options.weights, options.data[0], &params,
                                             dyno_signals_get_cancellable (), &error);
-  if (!e.dataset || !evaluate (argv[0], &options, &e, part ? part : "all", n_worst, &error))
+  if (!e.dataset || !evaluate (argv[0], &options, &e, part ? part : "all", n_worst, table, &error))
     code = error->domain == G_OPTION_ERROR && !options.json
                ? dyno_cli_usage (argv[0], "%s", error->message)
                : dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);

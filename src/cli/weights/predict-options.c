@@ -131,21 +131,3 @@ dyno_predict_fail (GError *error, const char *command, gboolean json)
   dyno_error_line ("%s: stopped", command);
   return dyno_signals_exit_code (dyno_signals_get ());
 }
-
-char *
-dyno_predict_name_class (const DynoWeightsInfo *info, guint32 class_id)
-{
-  return info->class_names ? g_strdup (info->class_names[class_id])
-                           : g_strdup_printf ("#%u", class_id);
-}
-
-char *
-dyno_predict_name_value (const DynoWeightsInfo *info, guint32 value)
-{
-  const char *unit = info->target_units ? info->target_units[value] : "";
-
-  if (!info->target_names)
-    return g_strdup_printf ("value %u", value);
-  return *unit ? g_strdup_printf ("%s (%s)", info->target_names[value], unit)
-               : g_strdup (info->target_names[value]);
-}

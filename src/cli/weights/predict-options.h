@@ -34,8 +34,4 @@ DynoPredictor *dyno_predict_options_open (const DynoPredictOptions *options, con
 /* Reports that the run over the data failed or was interrupted; returns the exit code. */
 int dyno_predict_fail (GError *error, const char *command, gboolean json);
 
-/* The class's name, or "#12"; and a value's name with its unit.  g_free. */
-char *dyno_predict_name_class (const DynoWeightsInfo *info, guint32 class_id);
-char *dyno_predict_name_value (const DynoWeightsInfo *info, guint32 value);
-
 G_END_DECLS

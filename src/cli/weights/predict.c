@@ -54,9 +54,10 @@ print_csv_head (const Printer *printer)
 
   for (guint i = 0; i < (printer->info->is_values ? printer->info->n_outputs : printer->top); i++)
     {
-      g_autofree char *name = printer->info->is_values ? dyno_predict_name_value (printer->info, i)
-                              : printer->top == 1      ? g_strdup ("class")
-                                                       : g_strdup_printf ("class_%u", i + 1);
+      g_autofree char *name = printer->info->is_values
+                                  ? dyno_weights_info_name_value (printer->info, i)
+                              : printer->top == 1 ? g_strdup ("class")
+                                                  : g_strdup_printf ("class_%u", i + 1);
       g_autofree char *share =
           printer->top == 1 ? g_strdup ("probability") : g_strdup_printf ("probability_%u", i + 1);
       dyno_csv_add_cell (line, name);
@@ -82,7 +83,7 @@ print_csv (const Printer *printer, const char *sample, const DynoPrediction *pre
         add_number (line, prediction->logits[i]);
       else
         {
-          g_autofree char *name = dyno_predict_name_class (printer->info, printer->ranked[i]);
+          g_autofree char *name = dyno_weights_info_name_class (printer->info, printer->ranked[i]);
           dyno_csv_add_cell (line, name);
           add_number (line, prediction->shares[printer->ranked[i]]);
         }
@@ -146,8 +147,8 @@ print_text (const Printer *printer, const char *sample, const DynoPrediction *pr
   for (guint i = 0; i < n; i++)
     {
       guint32 id = info->is_values ? i : printer->ranked[i];
-      g_autofree char *name =
-          info->is_values ? dyno_predict_name_value (info, id) : dyno_predict_name_class (info, id);
+      g_autofree char *name = info->is_values ? dyno_weights_info_name_value (info, id)
+                                              : dyno_weights_info_name_class (info, id);
       if (info->is_values)
         g_string_append_printf (line, "%s %s %.6g", i ? "," : ":", name,
                                 (double) prediction->logits[id]);

@@ -25,9 +25,9 @@ measure (const char *command, const char *weights, DynoDataset *dataset, char **
     {
       *names = g_new0 (char *, info->n_outputs + 1);
       for (guint32 i = 0; i < info->n_outputs; i++)
-        (*names)[i] = dyno_predict_name_value (info, i);
+        (*names)[i] = dyno_weights_info_name_value (info, i);
     }
-  return dyno_cli_measure (predictor, dataset, NULL, 0, error);
+  return dyno_scores_measure (predictor, dataset, NULL, 0, dyno_signals_get_cancellable (), error);
 }
 
 gboolean

@@ -61,7 +61,9 @@ dyno_scores_new (const DynoWeightsInfo *info, guint n_worst)
   scores->n_outputs = info->n_outputs;
   scores->is_values = info->is_values;
   scores->n_worst_kept = n_worst;
-  scores->worst = g_array_new (FALSE, FALSE, sizeof (DynoWorst));
+  scores->worst = g_array_new (FALSE, FALSE, sizeof (DynoScored));
+  scores->samples = g_array_new (FALSE, FALSE, sizeof (DynoScored));
+  scores->outputs = g_array_new (FALSE, FALSE, sizeof (float));
   if (!info->is_values)
     scores->confusion = g_new0 (guint64, n * n);
   scores->absolute = g_new0 (double, n);
@@ -82,16 +84,18 @@ dyno_scores_free (DynoScores *scores)
   g_free (scores->truth_sum);
   g_free (scores->truth_square);
   g_array_unref (scores->worst);
+  g_array_unref (scores->samples);
+  g_clear_pointer (&scores->outputs, g_array_unref);
   g_free (scores);
 }
 
 /* Among the worst, of which equal ones stand in the order of their coming. */
 static void
-add_worst (DynoScores *scores, const DynoWorst *one)
+add_worst (DynoScores *scores, const DynoScored *one)
 {
   guint place = scores->worst->len;
 
-  while (place > 0 && !(one->loss <= g_array_index (scores->worst, DynoWorst, place - 1).loss))
+  while (place > 0 && !(one->loss <= g_array_index (scores->worst, DynoScored, place - 1).loss))
     place--;
   if (place >= scores->n_worst_kept)
     return;
@@ -100,13 +104,28 @@ add_worst (DynoScores *scores, const DynoWorst *one)
     g_array_set_size (scores->worst, scores->n_worst_kept);
 }
 
+static void
+add_sample (DynoScores *scores, const DynoScored *one, const float *outputs)
+{
+  guint32 n = scores->n_outputs;
+
+  scores->n_samples++;
+  scores->loss_sum += one->loss;
+  g_array_append_val (scores->samples, *one);
+  if (scores->outputs && (guint64) scores->outputs->len + n > DYNO_SCORES_MOST_OUTPUTS)
+    g_clear_pointer (&scores->outputs, g_array_unref);
+  if (scores->outputs)
+    g_array_append_vals (scores->outputs, outputs, n);
+  add_worst (scores, one);
+}
+
 void
 dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction, guint32 truth)
 {
   const float *logits = prediction->logits;
   guint32 n = scores->n_outputs, best = 0, before = 0;
   double sum = 0;
-  DynoWorst one = { .index = prediction->index, .truth = truth };
+  DynoScored one = { .index = prediction->index, .truth = truth };
 
   if (prediction->problem)
     {
@@ -125,18 +144,16 @@ dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction, gui
   one.loss = log (sum) + (double) logits[best] - (double) logits[truth];
   one.predicted = best;
   one.share = prediction->shares[best];
-  scores->n_samples++;
-  scores->loss_sum += one.loss;
   scores->n_correct += best == truth;
   scores->n_correct_5 += before < 5;
   scores->confusion[(gsize) truth * n + best]++;
-  add_worst (scores, &one);
+  add_sample (scores, &one, prediction->shares);
 }
 
 void
 dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction, const float *truth)
 {
-  DynoWorst one = { .index = prediction->index };
+  DynoScored one = { .index = prediction->index };
 
   if (prediction->problem)
     {
@@ -153,9 +170,7 @@ dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction, co
       scores->truth_square[i] += t * t;
       one.loss += d * d / scores->n_outputs;
     }
-  scores->n_samples++;
-  scores->loss_sum += one.loss;
-  add_worst (scores, &one);
+  add_sample (scores, &one, prediction->logits);
 }
 
 double
@@ -164,28 +179,53 @@ dyno_scores_get_loss (const DynoScores *scores)
   return scores->n_samples > 0 ? scores->loss_sum / (double) scores->n_samples : (double) NAN;
 }
 
-double
-dyno_scores_get_precision (const DynoScores *scores, guint32 class_id)
+static guint64
+count_predicted (const DynoScores *scores, guint32 class_id)
 {
   guint64 predicted = 0;
 
   for (guint32 i = 0; i < scores->n_outputs; i++)
     predicted += scores->confusion[(gsize) i * scores->n_outputs + class_id];
-  return predicted ? (double) scores->confusion[(gsize) class_id * (scores->n_outputs + 1)]
-                         / (double) predicted
-                   : (double) NAN;
+  return predicted;
 }
 
-double
-dyno_scores_get_recall (const DynoScores *scores, guint32 class_id)
+guint64
+dyno_scores_get_support (const DynoScores *scores, guint32 class_id)
 {
   guint64 there = 0;
 
   for (guint32 i = 0; i < scores->n_outputs; i++)
     there += scores->confusion[(gsize) class_id * scores->n_outputs + i];
-  return there ? (double) scores->confusion[(gsize) class_id * (scores->n_outputs + 1)]
-                     / (double) there
+  return there;
+}
+
+/* The samples of a class that were predicted as it, over a number of samples. */
+static double
+share_of_right (const DynoScores *scores, guint32 class_id, double n)
+{
+  return n > 0 ? (double) scores->confusion[(gsize) class_id * (scores->n_outputs + 1)] / n
                : (double) NAN;
+}
+
+double
+dyno_scores_get_precision (const DynoScores *scores, guint32 class_id)
+{
+  return share_of_right (scores, class_id, (double) count_predicted (scores, class_id));
+}
+
+double
+dyno_scores_get_recall (const DynoScores *scores, guint32 class_id)
+{
+  return share_of_right (scores, class_id, (double) dyno_scores_get_support (scores, class_id));
+}
+
+double
+dyno_scores_get_f1 (const DynoScores *scores, guint32 class_id)
+{
+  return share_of_right (scores, class_id,
+                         ((double) count_predicted (scores, class_id)
+                          + (double) dyno_scores_get_support (scores, class_id))
+                             / 2);
 }
 
 double

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The worth of predictions where the truth is known: accuracy, loss, confusion matrix, precision
- * and recall of each class; errors of each value; the worst samples.  Sums are in double, so
- * that they do not depend on batch size and order. */
+/* The worth of predictions where the truth is known: accuracy, loss, confusion matrix, precision,
+ * recall and F1 of each class; errors of each value; every sample with its loss, and the worst
+ * samples.  Sums are in double, so that they do not depend on batch size and order. */
 #pragma once
 #include "predictor.h"
 
@@ -15,11 +15,14 @@ guint32 *dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatas
                                     GError **error);
 
 typedef struct {
-  guint64 index;
-  double loss; /* cross entropy, or the mean squared error of the values */
+  guint64 index; /* in the data set */
+  double loss;   /* cross entropy, or the mean squared error of the values */
   guint32 truth, predicted;
   float share; /* of the class that was predicted */
-} DynoWorst;
+} DynoScored;
+
+/* Outputs that are kept of all samples together, at the most: 256 MiB. */
+#define DYNO_SCORES_MOST_OUTPUTS (1u << 26)
 
 typedef struct {
   guint32 n_outputs;
@@ -31,8 +34,12 @@ typedef struct {
   guint64 *confusion; /* [truth][predicted] */
   /* values: sums for each */
   double *absolute, *square, *truth_sum, *truth_square;
+  GArray *samples; /* DynoScored: all that could be read, in the order of their coming */
+  /* float: probabilities, or values, n_outputs of each sample; NULL: they were more than
+   * DYNO_SCORES_MOST_OUTPUTS */
+  GArray *outputs;
   guint n_worst_kept;
-  GArray *worst; /* DynoWorst, the worst first */
+  GArray *worst; /* DynoScored, the worst first */
 } DynoScores;
 
 DynoScores *dyno_scores_new (const DynoWeightsInfo *info, guint n_worst);
@@ -48,6 +55,9 @@ double dyno_scores_get_loss (const DynoScores *scores);
 /* Of a class: NaN where nothing was predicted as it, or nothing is it. */
 double dyno_scores_get_precision (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_recall (const DynoScores *scores, guint32 class_id);
+/* 2 right / (2 right + wrong + missed); NaN where the class is neither there nor predicted. */
+double dyno_scores_get_f1 (const DynoScores *scores, guint32 class_id);
+guint64 dyno_scores_get_support (const DynoScores *scores, guint32 class_id); /* its samples */
 /* Of a value: 1 - squared error over the truth's variance; NaN where the truth is all the same. */
 double dyno_scores_get_r2 (const DynoScores *scores, guint32 value);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Predictions beside their truth. */
 #include "measure.h"
-#include "signals.h"
 #include "text.h"
 
 typedef struct {
@@ -38,8 +37,8 @@ check_values (const DynoWeightsInfo *info, const DynoDatasetInfo *data, GError *
 }
 
 DynoScores *
-dyno_cli_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArray *indices,
-                  guint n_worst, GError **error)
+dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArray *indices,
+                     guint n_worst, GCancellable *cancellable, GError **error)
 {
   const DynoWeightsInfo *info = dyno_predictor_get_info (predictor);
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
@@ -52,8 +51,7 @@ dyno_cli_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArray *
     return NULL;
   m.classes = classes;
   m.scores = scores = dyno_scores_new (info, n_worst);
-  return dyno_predictor_run (predictor, indices, on_prediction, &m, dyno_signals_get_cancellable (),
-                             error)
+  return dyno_predictor_run (predictor, indices, on_prediction, &m, cancellable, error)
              ? g_steal_pointer (&scores)
              : NULL;
 }

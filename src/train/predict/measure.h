@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures weights on data whose truth is known. */
+#pragma once
+#include "scores.h"
+
+G_BEGIN_DECLS
+
+/* The scores of the samples that indices names, NULL: of all; with the n_worst worst samples.
+ * Blocks in the predictor's thread; the cancellable ends it from any.  Errors: those of
+ * dyno_scores_match_classes and dyno_predictor_run; DATA: the data have other values than the
+ * weights predict. */
+DynoScores *dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset,
+                                 const GArray *indices, guint n_worst, GCancellable *cancellable,
+                                 GError **error);
+
+G_END_DECLS
