@@ -168,6 +168,69 @@ def test_a_run_predicts_images(home):
     window.ready()
 
 
+def test_a_run_is_evaluated(home):
+    """On its own validation samples, then on a folder; the samples of a cell are as many as it counts, and the table has all."""
+    window = home.window()
+    folder = home.file('pictures')
+    for name in 'circle', 'square':
+        os.makedirs(os.path.join(folder, name))
+        for i in range(3):
+            data.write_png(os.path.join(folder, name, f'{i}.png'), 16)
+    window.open_settings({'Epochs': 1, 'Samples': 100}, data='builtin:shapes?size=16&samples=100&classes=4', model='mlp', amp='false', batch_size=16,
+                         epochs=1)
+    window.ready()
+    window.press('Start')
+    window.page('Train')
+    window.finished()
+    window.page('Runs')
+    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
+    window.wait_for('the run', lambda: table.n_rows == 1)
+    table.call('Table', 'AddRowSelection', '(i)', 0)
+    window.press('Evaluate…')
+    window.text_with('10 validation samples of “')
+    assert any(n.name.startswith('Evaluation of “MLP on Shapes') for n in window.nodes(states=())), 'the dialog does not name the run'
+    accuracy = float(re.search(r'[\d.]+', window.find_where('the accuracy', lambda n: n.name.startswith('Accuracy: ')).name)[0])
+    matrix = window.find(Role.CHART, 'Confusion matrix')
+    samples = window.find_where('the samples', lambda n: n.name == 'Samples shown', states=())
+
+    def n_samples():
+        return len([n for n in samples.children() if n])
+    window.wait_for('all ten, the worst first', lambda: n_samples() == 10)
+    window.focus_on(matrix)
+    window.wait_for('the first cell', lambda: re.match(r'\d+ of \d+ of “circle” are right', matrix.now().description))
+    for key in 'Right', 'Right', 'Right', 'Down', 'Left':
+        window.key(key)
+    window.wait_for('another cell', lambda: re.match(r'\d+ of \d+ of “square” were taken for “triangle”', matrix.now().description))
+    count = int(matrix.now().description.split()[0])
+    window.key('Return')
+    window.text(f'{count} Sample{"" if count == 1 else "s"} of “square”, Taken for “triangle”')
+    window.wait_for('its samples', lambda: n_samples() == count)
+    window.press('Show the Worst')
+    window.text('Samples with the Largest Loss')
+    window.wait_for('all of them', lambda: n_samples() == 10)
+    assert not window.nameless(), window.nameless()
+    path = home.file('samples.csv')
+    window.press('Save Table…')
+    window.save_as('Save the Table of Samples', path, 'Save')
+    window.text('Saved in ' + path)
+    with open(path, newline='') as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 10 and abs(sum(r['truth'] == r['predicted'] for r in rows) * 10 - accuracy) < 1e-9, (accuracy, rows)
+    assert sum(r['truth'] == 'square' and r['predicted'] == 'triangle' for r in rows) == count, (count, rows)
+    window.press('Data', Role.TOGGLE_BUTTON)
+    window.find_where('the choice', lambda n: n.name == 'Folder…').act()
+    chooser = window.find(Role.FILE_CHOOSER, 'Labelled Data')
+    window.key('ctrl+l')
+    field = window.wait_for('the place to type in', lambda: next((n for n in chooser.inside(Role.TEXT, states=harness.SHOWING)), None))
+    field.text = folder
+    window.press('Open')
+    window.text_with('6 samples of “pictures”')
+    window.wait_for('six', lambda: n_samples() == 6)
+    window.key('Escape')
+    window.wait_without_text('samples of “pictures”')
+    window.ready()
+
+
 def test_jobs_are_queued_moved_and_removed(window):
     """Settings as they were when each was added; the order is changed by keys, and is that of
     dynoctl."""
@@ -194,7 +257,7 @@ def test_jobs_are_queued_moved_and_removed(window):
         window.wait_for(f'{n} left', lambda: len(order()) == n)
 
 
-TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_jobs_are_queued_moved_and_removed]
+TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_jobs_are_queued_moved_and_removed]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

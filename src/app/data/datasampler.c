@@ -14,10 +14,10 @@ typedef struct {
   DynoDataset *dataset;
   double val_split;
   guint64 seed;
-  guint pixels; /* 0: no pictures */
+  guint pixels;    /* 0: no pictures */
+  GArray *indices; /* of the samples that are asked for; NULL: some of each class */
   /* as a network sees them: */
   DynoJob *job;
-  GArray *indices;
   guint64 draw;
 } Request;
 
@@ -156,6 +156,16 @@ look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
 }
 
 static void
+show (const Request *r, DynoSamples *samples, GCancellable *cancellable)
+{
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  samples->shots = g_ptr_array_new_with_free_func (unref_shot);
+  for (guint i = 0; i < r->indices->len && !g_cancellable_is_cancelled (cancellable); i++)
+    g_ptr_array_add (samples->shots, decode (r->dataset, g_array_index (r->indices, guint32, i),
+                                             r->pixels, scratch));
+}
+
+static void
 take_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
 {
   gsize each = (gsize) preview->width * preview->height * 3;
@@ -208,7 +218,9 @@ work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
       g_task_return_error (task, error);
       return;
     }
-  if (!r->job && r->pixels > 0)
+  if (!r->job && r->indices)
+    show (r, samples, cancellable);
+  else if (!r->job && r->pixels > 0)
     look (r, samples, cancellable);
   else if (!r->job)
     {
@@ -250,6 +262,24 @@ dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cance
   begin (request, cancellable, done, data);
 }
 
+static GArray *
+copy_indices (const GArray *indices)
+{
+  GArray *copy = g_array_new (FALSE, FALSE, sizeof (guint32));
+  return g_array_append_vals (copy, indices->data, indices->len);
+}
+
+void
+dyno_sampler_show_async (DynoDataset *dataset, const GArray *indices, guint pixels,
+                         GCancellable *cancellable, GAsyncReadyCallback done, gpointer data)
+{
+  Request *request = g_new0 (Request, 1);
+  request->dataset = dyno_dataset_ref (dataset);
+  request->indices = copy_indices (indices);
+  request->pixels = pixels;
+  begin (request, cancellable, done, data);
+}
+
 void
 dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
                         guint pixels, guint64 draw, GCancellable *cancellable,
@@ -258,8 +288,7 @@ dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *
   Request *request = g_new0 (Request, 1);
   request->dataset = dyno_dataset_ref (dataset);
   request->job = dyno_job_copy (job);
-  request->indices = g_array_new (FALSE, FALSE, sizeof (guint32));
-  g_array_append_vals (request->indices, indices->data, indices->len);
+  request->indices = copy_indices (indices);
   request->pixels = pixels;
   request->draw = draw;
   begin (request, cancellable, done, data);

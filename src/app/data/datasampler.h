@@ -27,14 +27,16 @@ void dyno_sampler_read_async (DynoDataset *dataset, double val_split, guint64 se
                               GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 void dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cancellable,
                               GAsyncReadyCallback done, gpointer data);
+/* The samples of indices (guint32) as they are: shots has one picture for each. */
+void dyno_sampler_show_async (DynoDataset *dataset, const GArray *indices, guint pixels,
+                              GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 /* The samples of indices (guint32) as a run of the job reads them: shots has one picture for each.
  * Another value of draw gives other random changes.  Errors: those of dyno_device_open and
  * dyno_preview_new. */
 void dyno_sampler_see_async (const DynoJob *job, DynoDataset *dataset, const GArray *indices,
                              guint pixels, guint64 draw, GCancellable *cancellable,
                              GAsyncReadyCallback done, gpointer data);
-/* The result of all three.  NULL with the error, which after the first two can only be a
- * cancellation. */
+/* The result of each.  NULL with the error, which can only be a cancellation but for the last. */
 DynoSamples *dyno_sampler_finish (GAsyncResult *result, GError **error);
 
 G_END_DECLS

@@ -2,6 +2,7 @@
 /* The page of runs.  The list is read whenever the page is shown, and after each change. */
 #include "runspage.h"
 #include "format.h"
+#include "evaluatedialog.h"
 #include "predictdialog.h"
 #include "queuecard.h"
 #include "row.h"
@@ -22,7 +23,7 @@
 struct _DynoRunsPage {
   GtkBox parent_instance;
   GtkWidget *body, *queue, *title, *actions, *list, *scrolled, *empty, *searches, *compare, *undo;
-  GtkWidget *resume, *again, *predict, *folder, *rename, *tag, *export, *delete;
+  GtkWidget *resume, *again, *predict, *evaluate, *folder, *rename, *tag, *export, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
   DynoSetup *setup;
@@ -167,6 +168,7 @@ update_buttons (DynoRunsPage *self)
   gtk_widget_set_sensitive (self->resume, one && ready && dyno_run_is_resumable (first));
   gtk_widget_set_sensitive (self->again, one && ready);
   gtk_widget_set_sensitive (self->predict, one && dyno_predict_can_use (first->folder));
+  gtk_widget_set_sensitive (self->evaluate, one && dyno_predict_can_use (first->folder));
   gtk_widget_set_sensitive (self->folder, one && first->folder);
   gtk_widget_set_sensitive (self->rename, one);
   gtk_widget_set_sensitive (self->tag, selected->len > 0);
@@ -234,6 +236,20 @@ static void
 predict (DynoRunsPage *self)
 {
   dyno_runs_page_predict (self, NULL);
+}
+
+static void
+evaluate (DynoRunsPage *self)
+{
+  const DynoStoredRun *run = get_one (self);
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  if (!run || !dyno_predict_can_use (run->folder))
+    return;
+  g_autofree char *title = dyno_words_run (run);
+  DynoJob *job = dyno_stored_run_get_job (run);
+  dyno_evaluate_dialog_show (GTK_WINDOW (window), run->folder, job, title,
+                             dyno_setup_get_job (self->setup)->device);
+  dyno_job_unref (job);
 }
 
 static void
@@ -426,7 +442,7 @@ add_buttons (DynoRunsPage *self)
 {
   GtkWidget *box = self->actions = gtk_flow_box_new ();
   gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (box), GTK_SELECTION_NONE);
-  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 8);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (box), 9);
   gtk_flow_box_set_column_spacing (GTK_FLOW_BOX (box), 6);
   gtk_flow_box_set_row_spacing (GTK_FLOW_BOX (box), 6);
   dyno_widget_set_accessible_name (box, _ ("What to do with a run"));
@@ -440,6 +456,10 @@ add_buttons (DynoRunsPage *self)
       add_button (box, _ ("Pred_ict…"),
                   _ ("What the weights of this run say of images; they may be dropped here too"),
                   G_CALLBACK (predict), self);
+  self->evaluate = add_button (
+      box, _ ("E_valuate…"),
+      _ ("Accuracy, confusion matrix and worst samples of the run's weights on labelled data"),
+      G_CALLBACK (evaluate), self);
   self->folder = add_button (box, _ ("Open _Folder"), _ ("Weights, metrics, curves, settings"),
                              G_CALLBACK (open_folder), self);
   self->rename = add_button (box, _ ("Re_name…"), _ ("F2"), G_CALLBACK (ask_name), self);

@@ -288,7 +288,7 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
   e->info = dyno_predictor_get_info (predictor);
   e->part = part;
   began_us = g_get_monotonic_time ();
-  e->scores = dyno_scores_measure (predictor, e->dataset, indices, (guint) n_worst,
+  e->scores = dyno_scores_measure (predictor, e->dataset, indices, (guint) n_worst, NULL,
                                    dyno_signals_get_cancellable (), error);
   if (!e->scores)
     return FALSE;

@@ -6,6 +6,7 @@
 typedef struct {
   DynoDataset *dataset;
   DynoScores *scores;
+  int *n_done;            /* atomic; NULL: nobody asks */
   const guint32 *classes; /* the weights' class for each of the data's; NULL: values */
 } Measuring;
 
@@ -20,6 +21,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   else
     dyno_scores_add_values (m->scores, prediction,
                             dyno_dataset_get_values (m->dataset, prediction->index));
+  if (m->n_done)
+    g_atomic_int_inc (m->n_done);
   return TRUE;
 }
 
@@ -38,13 +41,13 @@ check_values (const DynoWeightsInfo *info, const DynoDatasetInfo *data, GError *
 
 DynoScores *
 dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArray *indices,
-                     guint n_worst, GCancellable *cancellable, GError **error)
+                     guint n_worst, int *n_done, GCancellable *cancellable, GError **error)
 {
   const DynoWeightsInfo *info = dyno_predictor_get_info (predictor);
   const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
   g_autofree guint32 *classes = NULL;
   g_autoptr (DynoScores) scores = NULL;
-  Measuring m = { .dataset = dataset };
+  Measuring m = { .dataset = dataset, .n_done = n_done };
 
   if (info->is_values ? !check_values (info, data, error)
                       : !(classes = dyno_scores_match_classes (info, data, error)))

@@ -1,0 +1,701 @@
+/* SPDX-License-Identifier: MIT */
+/* A measurement at a time: other data end the one under way.  The samples that are shown are the
+ * worst, or those of a cell of the confusion matrix. */
+#include "evaluatedialog.h"
+#include "confusionview.h"
+#include "datasampler.h"
+#include "evaluatework.h"
+#include "export-dialog.h"
+#include "format.h"
+#include "row.h"
+#include "scorestable.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+#define PICTURE      88 /* pixels */
+#define MOST_SHOWN   DYNO_EVALUATE_WORST
+#define MOST_CLASSES 60 /* of a matrix that can be drawn */
+#define TICK_MS      150
+
+typedef struct {
+  GtkWidget *dialog, *state, *spinner, *progress, *save, *results, *stats, *matrix_box, *matrix,
+      *table, *samples_title, *worst, *flow;
+  DynoEvaluateRequest *request;
+  DynoEvaluation *evaluation;        /* NULL: none yet */
+  GCancellable *measuring, *loading; /* of the work under way, and of the pictures */
+  GPtrArray *images;                 /* GtkImage*, of the samples that are shown */
+  guint ticks;                       /* source that shows the progress */
+} Dialog;
+
+static void
+stop (GCancellable **cancellable)
+{
+  if (*cancellable)
+    g_cancellable_cancel (*cancellable);
+  g_clear_object (cancellable);
+}
+
+static void
+dialog_free (gpointer data)
+{
+  Dialog *self = data;
+  stop (&self->measuring);
+  stop (&self->loading);
+  g_clear_handle_id (&self->ticks, g_source_remove);
+  dyno_evaluate_request_unref (self->request);
+  dyno_evaluation_free (self->evaluation);
+  g_ptr_array_unref (self->images);
+  g_free (self);
+}
+
+static GtkWidget *
+new_label (const char *text, float align, const char *class)
+{
+  GtkWidget *label = gtk_label_new (text);
+  gtk_label_set_xalign (GTK_LABEL (label), align);
+  if (class)
+    dyno_widget_add_class (label, class, TRUE);
+  return label;
+}
+
+/* --- figures ---------------------------------------------------------------------------------- */
+
+static void
+add_figure (Dialog *self, const char *name, char *value, const char *help)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
+  g_autofree char *text = value, *spoken = g_strdup_printf ("%s: %s", name, value);
+  gtk_container_add (GTK_CONTAINER (box), new_label (name, 0, "stat-title"));
+  gtk_container_add (GTK_CONTAINER (box), new_label (text, 0, "stat-value"));
+  dyno_widget_add_class (box, "stat", TRUE);
+  gtk_widget_set_tooltip_text (box, help);
+  gtk_container_add (GTK_CONTAINER (self->stats), box);
+  GtkWidget *child = gtk_widget_get_parent (box);
+  gtk_widget_set_can_focus (child, FALSE);
+  dyno_widget_set_accessible_name (child, spoken);
+}
+
+static void
+show_class_figures (Dialog *self)
+{
+  const DynoScores *s = self->evaluation->scores;
+  const DynoClassFigures *f = &self->evaluation->figures;
+  add_figure (self, _ ("Accuracy"),
+              dyno_format_percent ((double) s->n_correct / (double) s->n_samples), NULL);
+  if (s->n_outputs > 5)
+    add_figure (self, _ ("Top 5"),
+                dyno_format_percent ((double) s->n_correct_5 / (double) s->n_samples),
+                _ ("The true class is among the five most likely ones"));
+  add_figure (self, _ ("Balanced Accuracy"), dyno_format_percent (f->balanced_accuracy),
+              _ ("The mean over the classes of the share that is right: rare classes count as much "
+                 "as frequent ones"));
+  add_figure (self, _ ("F1"), dyno_format_percent (f->f1),
+              _ ("The mean over the classes of the harmonic mean of precision and recall"));
+  if (isfinite (f->roc_auc))
+    add_figure (self, _ ("ROC AUC"), dyno_format_value (f->roc_auc),
+                _ ("How well the probabilities separate each class from all others: 0.5 by chance, "
+                   "1 at the best"));
+  add_figure (self, _ ("Calibration Error"), dyno_format_percent (f->calibration_error),
+              _ ("By how much the probabilities of the predicted classes miss their accuracy"));
+  add_figure (self, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (s)), NULL);
+}
+
+static void
+show_value_figures (Dialog *self)
+{
+  const DynoScores *s = self->evaluation->scores;
+  double n = (double) s->n_samples;
+  for (guint32 i = 0; i < MIN (s->n_outputs, 6); i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_value (&self->evaluation->info, i);
+      add_figure (self, name, dyno_format_value (s->absolute[i] / n), _ ("Mean absolute error"));
+    }
+  add_figure (self, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (s)), NULL);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+enum {
+  COLUMN_NAME,
+  COLUMN_NUMBER, /* four numbers, and their texts */
+  COLUMN_TEXT = COLUMN_NUMBER + 4,
+  N_COLUMNS = COLUMN_TEXT + 4
+};
+
+static void
+add_row (GtkListStore *rows, const char *name, const double numbers[4], char *const texts[4])
+{
+  GtkTreeIter iter;
+  gtk_list_store_insert_with_values (
+      rows, &iter, -1, COLUMN_NAME, name, COLUMN_NUMBER, numbers[0], COLUMN_NUMBER + 1, numbers[1],
+      COLUMN_NUMBER + 2, numbers[2], COLUMN_NUMBER + 3, numbers[3], COLUMN_TEXT, texts[0],
+      COLUMN_TEXT + 1, texts[1], COLUMN_TEXT + 2, texts[2], COLUMN_TEXT + 3, texts[3], -1);
+}
+
+static void
+fill_classes (const DynoEvaluation *e, GtkListStore *rows)
+{
+  for (guint32 i = 0; i < e->scores->n_outputs; i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_class (&e->info, i),
+                      *count = dyno_format_count (dyno_scores_get_support (e->scores, i));
+      double numbers[4] = { (double) dyno_scores_get_support (e->scores, i),
+                            dyno_scores_get_precision (e->scores, i),
+                            dyno_scores_get_recall (e->scores, i),
+                            dyno_scores_get_f1 (e->scores, i) };
+      g_autofree char *precision = dyno_format_percent (numbers[1]),
+                      *recall = dyno_format_percent (numbers[2]),
+                      *f1 = dyno_format_percent (numbers[3]);
+      char *texts[4] = { count, precision, recall, f1 };
+      for (guint k = 1; k < 4; k++)
+        numbers[k] =
+            isnan (numbers[k]) ? -1 : numbers[k]; /* a share that is not known is the least */
+      add_row (rows, name, numbers, texts);
+    }
+}
+
+static void
+fill_values (const DynoEvaluation *e, GtkListStore *rows)
+{
+  double n = (double) e->scores->n_samples;
+  for (guint32 i = 0; i < e->scores->n_outputs; i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_value (&e->info, i);
+      double numbers[4] = { e->scores->absolute[i] / n, sqrt (e->scores->square[i] / n),
+                            dyno_scores_get_r2 (e->scores, i) };
+      g_autofree char *absolute = dyno_format_value (numbers[0]),
+                      *rms = dyno_format_value (numbers[1]), *r2 = dyno_format_value (numbers[2]);
+      char *texts[4] = { absolute, rms, r2, NULL };
+      add_row (rows, name, numbers, texts);
+    }
+}
+
+static void
+add_column (GtkTreeView *table, const char *title, int text, int sort, gboolean is_number)
+{
+  GtkCellRenderer *cell = gtk_cell_renderer_text_new ();
+  GtkTreeViewColumn *column =
+      gtk_tree_view_column_new_with_attributes (title, cell, "text", text, NULL);
+  g_object_set (cell, "xalign", is_number ? 1.0 : 0.0, "ellipsize",
+                is_number ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END, NULL);
+  gtk_tree_view_column_set_alignment (column, is_number ? 1 : 0);
+  gtk_tree_view_column_set_expand (column, !is_number);
+  gtk_tree_view_column_set_sort_column_id (column, sort);
+  gtk_tree_view_append_column (table, column);
+}
+
+static void
+show_table (Dialog *self)
+{
+  const DynoEvaluation *e = self->evaluation;
+  const char *const titles[2][4] = {
+    { _ ("Samples"), _ ("Precision"), _ ("Recall"), _ ("F1") },
+    { _ ("Mean Absolute Error"), _ ("RMS Error"), _ ("R²"), NULL },
+  };
+  GtkTreeView *table = GTK_TREE_VIEW (self->table);
+  g_autoptr (GtkListStore) rows = gtk_list_store_new (
+      N_COLUMNS, G_TYPE_STRING, G_TYPE_DOUBLE, G_TYPE_DOUBLE, G_TYPE_DOUBLE, G_TYPE_DOUBLE,
+      G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING);
+  while (gtk_tree_view_get_n_columns (table) > 0)
+    gtk_tree_view_remove_column (table, gtk_tree_view_get_column (table, 0));
+  add_column (table, e->info.is_values ? _ ("Value") : _ ("Class"), COLUMN_NAME, COLUMN_NAME,
+              FALSE);
+  for (int k = 0; k < 4; k++)
+    if (titles[e->info.is_values][k])
+      add_column (table, titles[e->info.is_values][k], COLUMN_TEXT + k, COLUMN_NUMBER + k, TRUE);
+  if (e->info.is_values)
+    fill_values (e, rows);
+  else
+    fill_classes (e, rows);
+  gtk_tree_view_set_model (table, GTK_TREE_MODEL (rows));
+}
+
+/* --- samples ---------------------------------------------------------------------------------- */
+
+static void
+pictures_loaded (GObject *source, GAsyncResult *result, gpointer data)
+{
+  Dialog *self = data; /* freed where the loading was cancelled */
+  g_autoptr (DynoSamples) samples = dyno_sampler_finish (result, NULL);
+  if (!samples)
+    return;
+  g_clear_object (&self->loading);
+  for (guint i = 0; i < samples->shots->len && i < self->images->len; i++)
+    if (samples->shots->pdata[i])
+      {
+        cairo_surface_t *surface = gdk_cairo_surface_create_from_pixbuf (
+            samples->shots->pdata[i], gtk_widget_get_scale_factor (self->dialog), NULL);
+        gtk_image_set_from_surface (self->images->pdata[i], surface);
+        gtk_widget_show (self->images->pdata[i]);
+        cairo_surface_destroy (surface);
+      }
+}
+
+/* "yaw 12.3, predicted 10.1" of the first values, a line each. */
+static char *
+describe_values (const DynoEvaluation *e, const DynoScored *one)
+{
+  const float *truth = dyno_dataset_get_values (e->dataset, one->index);
+  GString *text = g_string_new (NULL);
+  for (guint32 i = 0; i < MIN (e->scores->n_outputs, 3); i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_value (&e->info, i),
+                      *value = dyno_format_value ((double) truth[i]);
+      g_string_append_printf (text, "%s%s %s", i ? "\n" : "", name, value);
+    }
+  return g_string_free (text, FALSE);
+}
+
+/* Of a picture: what it is, and what it was taken for. */
+static char *
+describe_sample (const DynoEvaluation *e, const DynoScored *one)
+{
+  g_autofree char *share = dyno_format_share ((double) one->share), *loss = NULL;
+  if (e->info.is_values)
+    {
+      loss = dyno_format_value (one->loss);
+      g_autofree char *values = describe_values (e, one);
+      /* Translators: values of a sample, its squared error */
+      return g_strdup_printf (_ ("%s\nsquared error %s"), values, loss);
+    }
+  g_autofree char *truth = dyno_weights_info_name_class (&e->info, one->truth),
+                  *predicted = dyno_weights_info_name_class (&e->info, one->predicted);
+  if (one->truth == one->predicted)
+    /* Translators: a class, a probability */
+    return g_strdup_printf (_ ("%s\n%s sure"), truth, share);
+  /* Translators: the true class, the predicted class, a probability */
+  return g_strdup_printf (_ ("%s\nnot %s (%s)"), truth, predicted, share);
+}
+
+static void
+add_sample (Dialog *self, const DynoScored *one)
+{
+  const DynoEvaluation *e = self->evaluation;
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4), *image = gtk_image_new ();
+  g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index),
+                  *words = describe_sample (e, one),
+                  *spoken = g_strdup_printf ("%s: %s", sample, words);
+  GtkWidget *label = new_label (words, 0.5, "caption");
+  gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_CENTER);
+  gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
+  gtk_label_set_max_width_chars (GTK_LABEL (label), 18);
+  gtk_widget_set_size_request (box, PICTURE + 12, -1);
+  gtk_widget_set_no_show_all (image, TRUE);
+  gtk_container_add (GTK_CONTAINER (box), image);
+  gtk_container_add (GTK_CONTAINER (box), label);
+  gtk_widget_set_tooltip_text (box, spoken);
+  gtk_container_add (GTK_CONTAINER (self->flow), box);
+  GtkWidget *child = gtk_widget_get_parent (box);
+  dyno_widget_set_accessible_name (child, spoken);
+  gtk_widget_show_all (child);
+  g_ptr_array_add (self->images, image);
+}
+
+/* samples: DynoScored, of which the first are shown. */
+static void
+show_samples (Dialog *self, const GArray *samples, const char *title)
+{
+  g_autoptr (GArray) indices = g_array_new (FALSE, FALSE, sizeof (guint32));
+  stop (&self->loading);
+  g_ptr_array_set_size (self->images, 0);
+  dyno_widget_clear (self->flow);
+  gtk_label_set_text (GTK_LABEL (self->samples_title), title);
+  for (guint i = 0; i < MIN (samples->len, MOST_SHOWN); i++)
+    {
+      const DynoScored *one = &g_array_index (samples, DynoScored, i);
+      guint32 index = (guint32) one->index;
+      g_array_append_val (indices, index);
+      add_sample (self, one);
+    }
+  self->loading = g_cancellable_new ();
+  dyno_sampler_show_async (self->evaluation->dataset, indices,
+                           (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)),
+                           self->loading, pictures_loaded, self);
+}
+
+static void
+show_worst (Dialog *self)
+{
+  dyno_confusion_view_unchoose (DYNO_CONFUSION_VIEW (self->matrix));
+  gtk_widget_hide (self->worst);
+  show_samples (self, self->evaluation->scores->worst, _ ("Samples with the Largest Loss"));
+}
+
+static int
+compare_loss (gconstpointer a, gconstpointer b)
+{
+  double x = ((const DynoScored *) a)->loss, y = ((const DynoScored *) b)->loss;
+  return (x < y) - (x > y);
+}
+
+static void
+cell_chosen (Dialog *self, guint truth, guint predicted)
+{
+  const DynoEvaluation *e = self->evaluation;
+  g_autoptr (GArray) samples = g_array_new (FALSE, FALSE, sizeof (DynoScored));
+  for (guint i = 0; i < e->scores->samples->len; i++)
+    {
+      const DynoScored *one = &g_array_index (e->scores->samples, DynoScored, i);
+      if (one->truth == truth && one->predicted == predicted)
+        g_array_append_val (samples, *one);
+    }
+  g_array_sort (samples, compare_loss);
+  g_autofree char *is = dyno_weights_info_name_class (&e->info, truth),
+                  *was = dyno_weights_info_name_class (&e->info, predicted),
+                  *count = dyno_format_count (samples->len), *title = NULL;
+  title = truth == predicted
+              /* Translators: samples, a class */
+              ? g_strdup_printf (ngettext ("%s Sample of “%s” That Is Right",
+                                           "%s Samples of “%s” That Are Right", samples->len),
+                                 count, is)
+              /* Translators: samples, the true class, the predicted class */
+              : g_strdup_printf (ngettext ("%s Sample of “%s”, Taken for “%s”",
+                                           "%s Samples of “%s”, Taken for “%s”", samples->len),
+                                 count, is, was);
+  gtk_widget_show (self->worst);
+  show_samples (self, samples, title);
+}
+
+/* --- measuring -------------------------------------------------------------------------------- */
+
+static void
+show_evaluation (Dialog *self)
+{
+  const DynoEvaluation *e = self->evaluation;
+  const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
+  gboolean has_matrix = !e->info.is_values && e->scores->n_outputs <= MOST_CLASSES;
+  g_autofree char *count = dyno_format_count (e->scores->n_samples),
+                  *rate = dyno_format_rate (
+                      e->seconds > 0 ? (double) e->scores->n_samples / e->seconds : 0);
+  g_autoptr (GString) text = g_string_new (NULL);
+  if (self->request->data)
+    g_string_append_printf (text,
+                            /* Translators: samples, data set, samples per second, device */
+                            ngettext ("%s sample of “%s”, %s samples/s on %s",
+                                      "%s samples of “%s”, %s samples/s on %s",
+                                      (gulong) e->scores->n_samples),
+                            count, data->name, rate, e->device);
+  else
+    g_string_append_printf (text,
+                            ngettext ("%s validation sample of “%s”, %s samples/s on %s",
+                                      "%s validation samples of “%s”, %s samples/s on %s",
+                                      (gulong) e->scores->n_samples),
+                            count, data->name, rate, e->device);
+  if (e->scores->n_unreadable > 0)
+    {
+      g_autofree char *bad = dyno_format_count (e->scores->n_unreadable);
+      g_string_append (text, "; ");
+      g_string_append_printf (text,
+                              ngettext ("%s could not be read", "%s could not be read",
+                                        (gulong) e->scores->n_unreadable),
+                              bad);
+    }
+  if (e->notes)
+    g_string_append_printf (text, "\n%s", e->notes);
+  gtk_label_set_text (GTK_LABEL (self->state), text->str);
+  dyno_widget_clear (self->stats);
+  if (e->info.is_values)
+    show_value_figures (self);
+  else
+    show_class_figures (self);
+  gtk_widget_show_all (self->stats);
+  show_table (self);
+  dyno_confusion_view_set_scores (DYNO_CONFUSION_VIEW (self->matrix), has_matrix ? e->scores : NULL,
+                                  &e->info);
+  gtk_widget_set_visible (self->matrix_box, has_matrix);
+  gtk_widget_show (self->results);
+  show_worst (self);
+}
+
+static void
+show_progress (Dialog *self)
+{
+  int n = g_atomic_int_get (&self->request->n_samples),
+      done = g_atomic_int_get (&self->request->n_done);
+  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (self->progress),
+                                 n > 0 ? CLAMP ((double) done / n, 0, 1) : 0);
+}
+
+static gboolean
+tick (gpointer data)
+{
+  show_progress (data);
+  return G_SOURCE_CONTINUE;
+}
+
+static void
+set_busy (Dialog *self, gboolean busy)
+{
+  g_clear_handle_id (&self->ticks, g_source_remove);
+  if (busy)
+    self->ticks = g_timeout_add (TICK_MS, tick, self);
+  g_object_set (self->spinner, "active", busy, NULL);
+  gtk_widget_set_visible (self->progress, busy);
+  gtk_widget_set_sensitive (self->save,
+                            self->evaluation && self->evaluation->scores->n_samples > 0);
+}
+
+static void
+measured (GObject *source, GAsyncResult *result, gpointer data)
+{
+  g_autoptr (GError) error = NULL;
+  DynoEvaluation *evaluation = dyno_evaluate_finish (result, &error);
+  Dialog *self = data; /* freed where the work was cancelled */
+  if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
+    return;
+  g_clear_object (&self->measuring);
+  self->evaluation = evaluation;
+  set_busy (self, FALSE);
+  dyno_widget_add_class (self->state, "bad-text", error != NULL);
+  if (error)
+    gtk_label_set_text (GTK_LABEL (self->state), error->message);
+  else if (evaluation->scores->n_samples == 0)
+    gtk_label_set_text (GTK_LABEL (self->state), _ ("None of the samples could be read."));
+  else
+    show_evaluation (self);
+}
+
+/* data: another data set; NULL: the run's validation part. */
+static void
+start (Dialog *self, const char *data)
+{
+  DynoEvaluateRequest *request =
+      dyno_evaluate_request_new (self->request->folder, self->request->job, self->request->device);
+  request->data = g_strdup (data);
+  stop (&self->measuring);
+  stop (&self->loading);
+  gtk_widget_hide (self->results);
+  dyno_confusion_view_set_scores (DYNO_CONFUSION_VIEW (self->matrix), NULL, NULL);
+  g_clear_pointer (&self->evaluation, dyno_evaluation_free);
+  dyno_evaluate_request_unref (self->request);
+  self->request = request;
+  dyno_widget_add_class (self->state, "bad-text", FALSE);
+  gtk_label_set_text (GTK_LABEL (self->state), _ ("Evaluating…"));
+  set_busy (self, TRUE);
+  show_progress (self);
+  self->measuring = g_cancellable_new ();
+  dyno_evaluate_async (request, self->measuring, measured, self);
+}
+
+/* --- data and table --------------------------------------------------------------------------- */
+
+static void
+data_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  start (data, path);
+}
+
+static void
+dropped (GtkWidget *widget, GdkDragContext *context, int x, int y, GtkSelectionData *selection,
+         guint info, guint time, Dialog *self)
+{
+  g_auto (GStrv) uris = gtk_selection_data_get_uris (selection);
+  g_autofree char *path = uris && uris[0] ? g_filename_from_uri (uris[0], NULL, NULL) : NULL;
+  if (path)
+    start (self, path);
+}
+
+static void
+choose_folder (Dialog *self)
+{
+  dyno_dialog_open (GTK_WINDOW (self->dialog), _ ("Labelled Data"), TRUE, NULL, NULL, data_chosen,
+                    self);
+}
+
+static void
+choose_file (Dialog *self)
+{
+  dyno_dialog_open (GTK_WINDOW (self->dialog), _ ("Labelled Data"), FALSE, NULL, NULL, data_chosen,
+                    self);
+}
+
+static void
+take_validation (Dialog *self)
+{
+  start (self, NULL);
+}
+
+static void
+table_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  Dialog *self = data;
+  g_autoptr (GError) error = NULL;
+  const DynoEvaluation *e = self->evaluation;
+  if (!e)
+    return;
+  gboolean done = dyno_scores_write_table (e->scores, &e->info, e->dataset, path, &error);
+  g_autofree char *shown = g_filename_display_name (path),
+                  *text =
+                      done ? g_strdup_printf (_ ("Saved in %s"), shown) : g_strdup (error->message);
+  dyno_widget_add_class (self->state, "bad-text", !done);
+  gtk_label_set_text (GTK_LABEL (self->state), text);
+}
+
+static void
+save_table (Dialog *self)
+{
+  dyno_dialog_save_as (GTK_WINDOW (self->dialog), _ ("Save the Table of Samples"), "evaluation.csv",
+                       table_chosen, self, NULL);
+}
+
+/* --- the dialog ------------------------------------------------------------------------------- */
+
+static void
+add_choice (GtkWidget *box, const char *label, GCallback clicked, Dialog *self)
+{
+  GtkWidget *button = gtk_model_button_new ();
+  g_object_set (button, "text", label, NULL);
+  g_signal_connect_swapped (button, "clicked", clicked, self);
+  gtk_container_add (GTK_CONTAINER (box), button);
+}
+
+static void
+add_head (Dialog *self)
+{
+  GtkHeaderBar *bar = GTK_HEADER_BAR (gtk_dialog_get_header_bar (GTK_DIALOG (self->dialog)));
+  GtkWidget *data = gtk_menu_button_new (), *popover = gtk_popover_new (data),
+            *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0),
+            *label = gtk_label_new_with_mnemonic (_ ("_Data"));
+  gtk_container_add (GTK_CONTAINER (data), label);
+  g_object_set (box, "margin", 8, NULL);
+  add_choice (box, _ ("Validation Samples of the Run"), G_CALLBACK (take_validation), self);
+  add_choice (box, _ ("Folder…"), G_CALLBACK (choose_folder), self);
+  add_choice (box, _ ("File…"), G_CALLBACK (choose_file), self);
+  gtk_container_add (GTK_CONTAINER (popover), box);
+  gtk_widget_show_all (box);
+  gtk_menu_button_set_popover (GTK_MENU_BUTTON (data), popover);
+  gtk_widget_set_tooltip_text (data, _ ("Labelled data to evaluate on"));
+  gtk_widget_show_all (data);
+  gtk_header_bar_pack_start (bar, data);
+  self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
+  gtk_widget_set_tooltip_text (self->save, _ ("Truth, prediction and loss of each sample, as CSV"));
+  g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
+  gtk_widget_show (self->save);
+  gtk_header_bar_pack_end (bar, self->save);
+}
+
+static GtkWidget *
+new_scrolled (GtkWidget *child, const char *name, GtkPolicyType horizontal, GtkPolicyType vertical)
+{
+  GtkWidget *scrolled = gtk_scrolled_window_new (NULL, NULL);
+  dyno_widget_set_accessible_name (scrolled, name);
+  gtk_scrolled_window_set_policy (GTK_SCROLLED_WINDOW (scrolled), horizontal, vertical);
+  gtk_container_add (GTK_CONTAINER (scrolled), child);
+  return scrolled;
+}
+
+static void
+add_matrix_and_table (Dialog *self)
+{
+  GtkWidget *both = gtk_flow_box_new (), *table;
+  g_object_set (both, "max-children-per-line", 2, "selection-mode", GTK_SELECTION_NONE,
+                "column-spacing", 18, "row-spacing", 12, "homogeneous", FALSE, NULL);
+  self->matrix = dyno_confusion_view_new ();
+  g_object_set (self->matrix, "halign", GTK_ALIGN_START, "valign", GTK_ALIGN_START, NULL);
+  g_signal_connect_swapped (self->matrix, "chosen", G_CALLBACK (cell_chosen), self);
+  self->matrix_box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
+  gtk_container_add (GTK_CONTAINER (self->matrix_box),
+                     new_label (_ ("Predicted, by True Class"), 0, "bar-title"));
+  table =
+      new_scrolled (self->matrix, _ ("Confusion matrix"), GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER);
+  g_object_set (table, "propagate-natural-width", TRUE, "min-content-width", 260, NULL);
+  gtk_container_add (GTK_CONTAINER (self->matrix_box), table);
+  gtk_container_add (GTK_CONTAINER (both), self->matrix_box);
+  self->table = gtk_tree_view_new ();
+  dyno_widget_set_accessible_name (self->table, _ ("Figures of each output"));
+  gtk_tree_view_set_enable_search (GTK_TREE_VIEW (self->table), FALSE);
+  table = new_scrolled (self->table, _ ("Figures of each output"), GTK_POLICY_AUTOMATIC,
+                        GTK_POLICY_AUTOMATIC);
+  g_object_set (table, "min-content-height", 190, "max-content-height", 340, "min-content-width",
+                320, "propagate-natural-height", TRUE, "propagate-natural-width", TRUE, "valign",
+                GTK_ALIGN_START, NULL);
+  dyno_widget_add_class (table, "card", TRUE);
+  dyno_widget_add_class (table, "list-card", TRUE);
+  gtk_container_add (GTK_CONTAINER (both), table);
+  g_autoptr (GList) children = gtk_container_get_children (GTK_CONTAINER (both));
+  for (GList *l = children; l; l = l->next)
+    gtk_widget_set_can_focus (l->data, FALSE);
+  gtk_container_add (GTK_CONTAINER (self->results), both);
+}
+
+static void
+add_samples (Dialog *self)
+{
+  GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
+  self->samples_title = new_label ("", 0, "bar-title");
+  gtk_label_set_ellipsize (GTK_LABEL (self->samples_title), PANGO_ELLIPSIZE_END);
+  gtk_widget_set_hexpand (self->samples_title, TRUE);
+  self->worst = gtk_button_new_with_mnemonic (_ ("Show the _Worst"));
+  gtk_widget_set_no_show_all (self->worst, TRUE);
+  g_signal_connect_swapped (self->worst, "clicked", G_CALLBACK (show_worst), self);
+  gtk_container_add (GTK_CONTAINER (head), self->samples_title);
+  gtk_container_add (GTK_CONTAINER (head), self->worst);
+  gtk_container_add (GTK_CONTAINER (self->results), head);
+  self->flow = gtk_flow_box_new ();
+  g_object_set (self->flow, "selection-mode", GTK_SELECTION_NONE, "max-children-per-line", 12,
+                "column-spacing", 6, "row-spacing", 12, "homogeneous", TRUE, "valign",
+                GTK_ALIGN_START, NULL);
+  dyno_widget_set_accessible_name (self->flow, _ ("Samples shown"));
+  gtk_container_add (GTK_CONTAINER (self->results), self->flow);
+}
+
+static void
+add_content (Dialog *self)
+{
+  GtkWidget *content = gtk_dialog_get_content_area (GTK_DIALOG (self->dialog)),
+            *state = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8), *scrolled;
+  g_object_set (content, "spacing", 0, "border-width", 0, NULL);
+  self->spinner = gtk_spinner_new ();
+  gtk_widget_set_no_show_all (self->spinner, TRUE);
+  g_object_bind_property (self->spinner, "active", self->spinner, "visible", G_BINDING_SYNC_CREATE);
+  self->state = new_label ("", 0, NULL);
+  g_object_set (self->state, "wrap", TRUE, "hexpand", TRUE, NULL);
+  gtk_container_add (GTK_CONTAINER (state), self->spinner);
+  gtk_container_add (GTK_CONTAINER (state), self->state);
+  g_object_set (state, "margin", 18, "margin-bottom", 12, NULL);
+  gtk_container_add (GTK_CONTAINER (content), state);
+  self->progress = gtk_progress_bar_new ();
+  dyno_widget_add_class (self->progress, "thin", TRUE);
+  dyno_widget_set_accessible_name (self->progress, _ ("Samples evaluated"));
+  g_object_set (self->progress, "margin-start", 18, "margin-end", 18, NULL);
+  gtk_container_add (GTK_CONTAINER (content), self->progress);
+  self->results = gtk_box_new (GTK_ORIENTATION_VERTICAL, 18);
+  g_object_set (self->results, "margin", 18, "margin-top", 6, NULL);
+  self->stats = gtk_flow_box_new ();
+  g_object_set (self->stats, "selection-mode", GTK_SELECTION_NONE, "max-children-per-line", 8,
+                "homogeneous", TRUE, NULL);
+  dyno_widget_add_class (self->stats, "stats", TRUE);
+  gtk_container_add (GTK_CONTAINER (self->results), self->stats);
+  add_matrix_and_table (self);
+  add_samples (self);
+  scrolled = new_scrolled (self->results, _ ("Evaluation"), GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC);
+  gtk_widget_set_vexpand (scrolled, TRUE);
+  gtk_container_add (GTK_CONTAINER (content), scrolled);
+  gtk_widget_show_all (content);
+}
+
+void
+dyno_evaluate_dialog_show (GtkWindow *parent, const char *folder, const DynoJob *job,
+                           const char *title, int device)
+{
+  Dialog *self = g_new0 (Dialog, 1);
+  /* Translators: a run's name */
+  g_autofree char *whole = g_strdup_printf (_ ("Evaluation of “%s”"), title);
+  int width, height;
+  self->request = dyno_evaluate_request_new (folder, job, device);
+  self->images = g_ptr_array_new ();
+  self->dialog = gtk_dialog_new_with_buttons (
+      whole, parent, GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, NULL, NULL);
+  g_object_set_data_full (G_OBJECT (self->dialog), "dyno-evaluate", self, dialog_free);
+  g_signal_connect (self->dialog, "response", G_CALLBACK (gtk_widget_destroy), NULL);
+  gtk_window_get_size (parent, &width, &height);
+  gtk_window_set_default_size (GTK_WINDOW (self->dialog), CLAMP (width - 80, 360, 980),
+                               CLAMP (height - 40, 320, 820));
+  add_head (self);
+  add_content (self);
+  gtk_drag_dest_set (self->dialog, GTK_DEST_DEFAULT_ALL, NULL, 0, GDK_ACTION_COPY);
+  gtk_drag_dest_add_uri_targets (self->dialog);
+  g_signal_connect (self->dialog, "drag-data-received", G_CALLBACK (dropped), self);
+  gtk_widget_show (self->dialog);
+  start (self, NULL);
+}

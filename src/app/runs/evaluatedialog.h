@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT */
+/* The dialog that measures the weights of a run on labelled data: figures, classes, confusion
+ * matrix, and the samples behind each. */
+#pragma once
+#include "job.h"
+#include <gtk/gtk.h>
+
+G_BEGIN_DECLS
+
+/* folder: of the run, with weights (dyno_predict_can_use); job: the run's; title: its name; device:
+ * index, -1: the best.  Begins with the run's own validation samples. */
+void dyno_evaluate_dialog_show (GtkWindow *parent, const char *folder, const DynoJob *job,
+                                const char *title, int device);
+
+G_END_DECLS

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread of an evaluation.  The predictor, with its device, ends with the thread; what the
+ * dialog shows is copied. */
+#include "evaluatework.h"
+#include "measure.h"
+#include "runfacts.h"
+#include <glib/gi18n.h>
+
+DynoEvaluateRequest *
+dyno_evaluate_request_new (const char *folder, const DynoJob *job, int device)
+{
+  DynoEvaluateRequest *request = g_atomic_rc_box_new0 (DynoEvaluateRequest);
+  request->folder = g_strdup (folder);
+  request->job = dyno_job_copy (job);
+  request->device = device;
+  return request;
+}
+
+DynoEvaluateRequest *
+dyno_evaluate_request_ref (DynoEvaluateRequest *request)
+{
+  return g_atomic_rc_box_acquire (request);
+}
+
+static void
+request_clear (gpointer data)
+{
+  DynoEvaluateRequest *request = data;
+  g_free (request->folder);
+  g_free (request->data);
+  dyno_job_unref (request->job);
+}
+
+void
+dyno_evaluate_request_unref (DynoEvaluateRequest *request)
+{
+  g_atomic_rc_box_release_full (request, request_clear);
+}
+
+void
+dyno_evaluation_free (DynoEvaluation *self)
+{
+  if (!self)
+    return;
+  dyno_dataset_unref (self->dataset);
+  dyno_scores_free (self->scores);
+  g_strfreev (self->info.class_names);
+  g_strfreev (self->info.target_names);
+  g_strfreev (self->info.target_units);
+  g_free (self->device);
+  g_free (self->notes);
+  g_free (self);
+}
+
+/* --- the samples ------------------------------------------------------------------------------ */
+
+static gboolean
+open_data (const DynoEvaluateRequest *r, const char *weights, DynoEvaluation *e,
+           GCancellable *cancellable, GError **error)
+{
+  const char *location = r->data ? r->data : r->job->data;
+  DynoDatasetParams params = { 0 };
+  if (!location)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+                   _ ("The run does not say which data it was trained on; choose labelled data"));
+      return FALSE;
+    }
+  dyno_job_get_dataset_params (r->job, &params);
+  params.one_class = r->data != NULL;
+  params.targets = r->data ? NULL : params.targets;
+  e->dataset = dyno_predictor_open_labelled (weights, location, &params, cancellable, error);
+  return e->dataset != NULL;
+}
+
+/* The validation part, divided off as the run did; NULL with an error where it cannot be found
+ * again. */
+static GArray *
+find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **error)
+{
+  const DynoDatasetInfo *data = dyno_dataset_get_info (dataset);
+  g_autoptr (GArray) train = NULL, validation = NULL;
+  DynoRunFacts facts;
+  if (dyno_run_facts_read (r->folder, &facts) && facts.n_train > 0
+      && facts.n_train + facts.n_validation != data->n_samples)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+                   _ ("“%s” has changed since the run: its validation samples cannot be found "
+                      "again; choose labelled data"),
+                   data->name);
+      return NULL;
+    }
+  dyno_dataset_split (dataset, r->job->settings.data_val_split, (guint64) r->job->settings.seed,
+                      &train, &validation);
+  if (validation->len > 0)
+    return g_steal_pointer (&validation);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+               _ ("The run had no validation samples; choose labelled data"));
+  return NULL;
+}
+
+static gboolean
+trained_on (const DynoEvaluateRequest *r, DynoDataset *dataset)
+{
+  DynoRunFacts facts;
+  return dyno_run_facts_read (r->folder, &facts) && facts.fingerprint
+         && facts.fingerprint == dyno_dataset_get_info (dataset)->content_hash;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+static void
+copy_info (const DynoWeightsInfo *from, DynoWeightsInfo *to)
+{
+  to->n_outputs = from->n_outputs;
+  to->is_values = from->is_values;
+  to->class_names = g_strdupv (from->class_names);
+  to->target_names = g_strdupv (from->target_names);
+  to->target_units = g_strdupv (from->target_units);
+}
+
+static gboolean
+evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, GError **error)
+{
+  g_autofree char *weights = g_build_filename (r->folder, "weights.safetensors", NULL);
+  g_autoptr (GPtrArray) notes = g_ptr_array_new_with_free_func (g_free);
+  g_autoptr (DynoPredictor) predictor = NULL;
+  g_autoptr (GArray) indices = NULL;
+  DynoPredictorParams params = { .weights = weights, .device = r->device };
+  if (!open_data (r, weights, e, cancellable, error)
+      || (!r->data && !(indices = find_validation (r, e->dataset, error))))
+    return FALSE;
+  g_atomic_int_set (&r->n_samples,
+                    indices ? (int) indices->len
+                            : (int) MIN (dyno_dataset_get_info (e->dataset)->n_samples, G_MAXINT));
+  predictor = dyno_predictor_new (&params, e->dataset, notes, cancellable, error);
+  if (!predictor)
+    return FALSE;
+  copy_info (dyno_predictor_get_info (predictor), &e->info);
+  e->device = g_strdup (dyno_predictor_get_device (predictor));
+  if (r->data && trained_on (r, e->dataset))
+    g_ptr_array_add (
+        notes, g_strdup (_ ("Samples that trained the run are among these: the figures are better "
+                            "than those of new samples.")));
+  gint64 began = g_get_monotonic_time ();
+  e->scores = dyno_scores_measure (predictor, e->dataset, indices, DYNO_EVALUATE_WORST, &r->n_done,
+                                   cancellable, error);
+  if (!e->scores)
+    return FALSE;
+  e->seconds = (double) (g_get_monotonic_time () - began) / G_USEC_PER_SEC;
+  if (!e->info.is_values)
+    dyno_class_figures_get (e->scores, &e->figures);
+  g_ptr_array_add (notes, NULL);
+  e->notes = notes->len > 1 ? g_strjoinv ("\n", (char **) notes->pdata) : NULL;
+  return TRUE;
+}
+
+static void
+work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  g_autoptr (DynoEvaluation) evaluation = g_new0 (DynoEvaluation, 1);
+  GError *error = NULL;
+  if (evaluate (data, evaluation, cancellable, &error))
+    g_task_return_pointer (task, g_steal_pointer (&evaluation),
+                           (GDestroyNotify) dyno_evaluation_free);
+  else
+    g_task_return_error (task, error);
+}
+
+void
+dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
+                     GAsyncReadyCallback done, gpointer data)
+{
+  g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
+  g_task_set_task_data (task, dyno_evaluate_request_ref (request),
+                        (GDestroyNotify) dyno_evaluate_request_unref);
+  g_task_run_in_thread (task, work);
+}
+
+DynoEvaluation *
+dyno_evaluate_finish (GAsyncResult *result, GError **error)
+{
+  return g_task_propagate_pointer (G_TASK (result), error);
+}

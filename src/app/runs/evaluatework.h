@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Measures the weights of a run on labelled data, in a thread: the predictor of the train layer with
+ * its scores. */
+#pragma once
+#include "classfigures.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+#define DYNO_EVALUATE_WORST 48 /* samples that scores keep as the worst */
+
+typedef struct {
+  char *folder;  /* of the run */
+  DynoJob *job;  /* of the run: its data, and how they were divided */
+  char *data;    /* another data set, of which all samples count; NULL: the run's validation part */
+  int device;    /* index, -1: the best */
+  int n_done;    /* atomic: samples so far */
+  int n_samples; /* atomic; 0: not known yet */
+} DynoEvaluateRequest;
+
+DynoEvaluateRequest *dyno_evaluate_request_new (const char *folder, const DynoJob *job, int device);
+DynoEvaluateRequest *dyno_evaluate_request_ref (DynoEvaluateRequest *request);
+void dyno_evaluate_request_unref (DynoEvaluateRequest *request);
+
+typedef struct {
+  DynoDataset *dataset;
+  DynoWeightsInfo info; /* only what is said of the outputs */
+  DynoScores *scores;
+  DynoClassFigures figures; /* where the outputs are classes */
+  char *device, *notes;     /* notes: sentences, a line each; NULL: none */
+  double seconds;           /* of predictions, without opening the weights */
+} DynoEvaluation;
+
+void dyno_evaluation_free (DynoEvaluation *evaluation);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvaluation, dyno_evaluation_free)
+
+/* The request must not change until the end. */
+void dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
+                          GAsyncReadyCallback done, gpointer data);
+/* Errors: those of opening the data, dyno_predictor_new and dyno_scores_measure;
+ * DYNO_TRAIN_ERROR_DATA: the run has no validation part, or its data have changed;
+ * G_IO_ERROR_CANCELLED. */
+DynoEvaluation *dyno_evaluate_finish (GAsyncResult *result, GError **error);
+
+G_END_DECLS
