@@ -163,6 +163,12 @@ def test_a_run_predicts_images(home):
     window.text_with('1 could not be read')
     window.text_with('images/s on ')
     assert not window.nameless(), window.nameless()
+    path = home.file('predictions.csv')
+    window.press('Save Table…')
+    window.save_as('Save the Table of Predictions', path, 'Save')
+    with open(path, newline='') as file:
+        written, = csv.DictReader(file)  # what a scan refuses has no row
+    assert written['sample'].endswith('black.png') and written['class_1'] in row.name and 'class_4' in written, written
     window.key('Escape')
     window.wait_without_text('images/s on ')
     window.ready()

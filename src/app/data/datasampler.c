@@ -100,9 +100,8 @@ scale_to (GdkPixbuf *whole, guint pixels)
                                   scale < 1 ? GDK_INTERP_BILINEAR : GDK_INTERP_NEAREST);
 }
 
-/* NULL: the sample cannot be decoded, or is no picture. */
-static GdkPixbuf *
-decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
+GdkPixbuf *
+dyno_sampler_decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
   guint32 width = info->resizable ? pixels : info->max_width,
@@ -149,7 +148,7 @@ look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
       if (label < 0 || label >= (gint32) n || counts[label] == DYNO_SAMPLER_EACH)
         continue;
       guint place = (guint) label * DYNO_SAMPLER_EACH + counts[label]++;
-      samples->shots->pdata[place] = decode (r->dataset, i, r->pixels, scratch);
+      samples->shots->pdata[place] = dyno_sampler_decode (r->dataset, i, r->pixels, scratch);
       g_array_index (samples->indices, guint32, place) = (guint32) i;
       found++;
     }
@@ -161,8 +160,9 @@ show (const Request *r, DynoSamples *samples, GCancellable *cancellable)
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
   samples->shots = g_ptr_array_new_with_free_func (unref_shot);
   for (guint i = 0; i < r->indices->len && !g_cancellable_is_cancelled (cancellable); i++)
-    g_ptr_array_add (samples->shots, decode (r->dataset, g_array_index (r->indices, guint32, i),
-                                             r->pixels, scratch));
+    g_ptr_array_add (samples->shots,
+                     dyno_sampler_decode (r->dataset, g_array_index (r->indices, guint32, i),
+                                          r->pixels, scratch));
 }
 
 static void

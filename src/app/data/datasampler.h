@@ -27,6 +27,10 @@ void dyno_sampler_read_async (DynoDataset *dataset, double val_split, guint64 se
                               GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 void dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cancellable,
                               GAsyncReadyCallback done, gpointer data);
+/* A sample as a picture of at most so many pixels a side; NULL: it cannot be decoded, or is no
+ * picture.  Any thread. */
+GdkPixbuf *dyno_sampler_decode (DynoDataset *dataset, guint64 index, guint pixels,
+                                GByteArray *scratch);
 /* The samples of indices (guint32) as they are: shots has one picture for each. */
 void dyno_sampler_show_async (DynoDataset *dataset, const GArray *indices, guint pixels,
                               GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);

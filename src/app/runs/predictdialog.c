@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog of predictions: a row for each image, with its classes and bars or its values; the row
- * of an unreadable image says why. */
+/* The dialog of predictions: a row for each image with its picture, and its classes with bars or its
+ * values; the row of an unreadable image says why. */
 #include "predictdialog.h"
+#include "export-dialog.h"
+#include "file.h"
 #include "format.h"
 #include "predictwork.h"
 #include "row.h"
 #include <glib/gi18n.h>
 
+#define PICTURE 72 /* pixels */
+
 typedef struct {
-  GtkWidget *dialog, *list, *scrolled, *hint, *state, *spinner;
+  GtkWidget *dialog, *save, *list, *scrolled, *hint, *state, *spinner;
   char *weights;
   int device;
   DynoPredictWork *work; /* NULL: not started yet */
+  const GString *table;  /* the work's; NULL: it is not done */
 } Dialog;
 
 static void
@@ -87,11 +92,27 @@ describe (const DynoPredictedSample *sample)
   return g_string_free (text, FALSE);
 }
 
+static GtkWidget *
+new_picture (Dialog *self, GdkPixbuf *pixbuf)
+{
+  GtkWidget *image = gtk_image_new ();
+  gtk_widget_set_size_request (image, PICTURE, -1);
+  gtk_widget_set_valign (image, GTK_ALIGN_START);
+  if (!pixbuf)
+    return image;
+  cairo_surface_t *surface = gdk_cairo_surface_create_from_pixbuf (
+      pixbuf, gtk_widget_get_scale_factor (self->dialog), NULL);
+  gtk_image_set_from_surface (GTK_IMAGE (image), surface);
+  cairo_surface_destroy (surface);
+  return image;
+}
+
 static void
 take_sample (const DynoPredictedSample *sample, gpointer data)
 {
   Dialog *self = data;
-  GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4);
+  GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4),
+            *both = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12);
   g_autofree char *base = g_path_get_basename (sample->sample), *words = describe (sample);
   GtkWidget *name = new_label (base, 0, "bar-title");
   gtk_widget_set_tooltip_text (name, sample->sample);
@@ -106,8 +127,11 @@ take_sample (const DynoPredictedSample *sample, gpointer data)
     }
   else
     gtk_container_add (GTK_CONTAINER (box), new_outputs (sample));
-  g_object_set (box, "margin", 8, "margin-start", 12, "margin-end", 12, NULL);
-  gtk_container_add (GTK_CONTAINER (row), box);
+  gtk_widget_set_hexpand (box, TRUE);
+  gtk_container_add (GTK_CONTAINER (both), new_picture (self, sample->picture));
+  gtk_container_add (GTK_CONTAINER (both), box);
+  g_object_set (both, "margin", 8, "margin-start", 12, "margin-end", 12, NULL);
+  gtk_container_add (GTK_CONTAINER (row), both);
   dyno_widget_set_accessible_name (row, words);
   gtk_widget_show_all (row);
   gtk_container_add (GTK_CONTAINER (self->list), row);
@@ -142,6 +166,8 @@ take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
               bad);
         }
     }
+  self->table = s->n > 0 ? s->table : NULL;
+  gtk_widget_set_sensitive (self->save, self->table != NULL);
   gtk_label_set_text (GTK_LABEL (self->state), text->str);
   dyno_widget_add_class (self->state, "bad-text", error != NULL);
   gtk_widget_set_tooltip_text (self->state, s->notes);
@@ -152,13 +178,41 @@ start (Dialog *self, const char *const *paths)
 {
   static const DynoPredictFuncs funcs = { take_sample, take_end };
   dyno_predict_work_cancel (self->work);
+  self->table = NULL;
+  gtk_widget_set_sensitive (self->save, FALSE);
   dyno_widget_clear (self->list);
   gtk_widget_hide (self->hint);
   gtk_widget_show (self->scrolled);
   gtk_label_set_text (GTK_LABEL (self->state), _ ("Predicting…"));
   dyno_widget_add_class (self->state, "bad-text", FALSE);
   gtk_spinner_start (GTK_SPINNER (self->spinner));
-  self->work = dyno_predict_work_start (self->weights, self->device, paths, &funcs, self);
+  self->work = dyno_predict_work_start (
+      self->weights, self->device, paths,
+      (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)), &funcs, self);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+static void
+table_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  Dialog *self = data;
+  g_autoptr (GError) error = NULL;
+  if (!self->table)
+    return;
+  gboolean done = dyno_file_write_atomic (path, self->table->str, self->table->len, &error);
+  g_autofree char *shown = g_filename_display_name (path),
+                  *text =
+                      done ? g_strdup_printf (_ ("Saved in %s"), shown) : g_strdup (error->message);
+  dyno_widget_add_class (self->state, "bad-text", !done);
+  gtk_label_set_text (GTK_LABEL (self->state), text);
+}
+
+static void
+save_table (Dialog *self)
+{
+  dyno_dialog_save_as (GTK_WINDOW (self->dialog), _ ("Save the Table of Predictions"),
+                       "predictions.csv", table_chosen, self, NULL);
 }
 
 /* --- choosing and dropping -------------------------------------------------------------------- */
@@ -265,6 +319,11 @@ add_foot (Dialog *self, GtkWidget *content)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8),
             *choose = gtk_button_new_with_mnemonic (_ ("C_hoose Images…"));
+  self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
+  gtk_widget_set_sensitive (self->save, FALSE);
+  gtk_widget_set_tooltip_text (self->save,
+                               _ ("The most likely classes, or the values, of each image, as CSV"));
+  g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
   self->spinner = gtk_spinner_new ();
   gtk_widget_set_no_show_all (self->spinner, TRUE);
   g_object_bind_property (self->spinner, "active", self->spinner, "visible", G_BINDING_SYNC_CREATE);
@@ -275,6 +334,7 @@ add_foot (Dialog *self, GtkWidget *content)
   g_signal_connect_swapped (choose, "clicked", G_CALLBACK (choose_images), self);
   gtk_container_add (GTK_CONTAINER (box), self->spinner);
   gtk_container_add (GTK_CONTAINER (box), self->state);
+  gtk_container_add (GTK_CONTAINER (box), self->save);
   gtk_container_add (GTK_CONTAINER (box), choose);
   gtk_container_add (GTK_CONTAINER (content), box);
   gtk_widget_show_all (box);

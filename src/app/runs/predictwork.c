@@ -2,7 +2,8 @@
 /* The thread of a prediction.  Samples go to the main thread one by one, as many as can be shown;
  * the rest is counted. */
 #include "predictwork.h"
-#include "predictor.h"
+#include "datasampler.h"
+#include "predictiontable.h"
 #include <glib/gi18n.h>
 
 #define MOST_TOLD 200
@@ -11,6 +12,7 @@ struct _DynoPredictWork {
   gatomicrefcount references;
   char *weights;
   int device;
+  guint pixels;
   char **paths;
   GCancellable *cancellable;
   const DynoPredictFuncs *funcs;
@@ -20,7 +22,8 @@ struct _DynoPredictWork {
   DynoDataset *dataset;
   const DynoWeightsInfo *info;
   DynoPredictSummary summary;
-  guint n_told;
+  GByteArray *scratch;
+  guint n_told, top;
   GError *error;
 };
 
@@ -31,6 +34,7 @@ sample_free (DynoPredictedSample *sample)
   g_free (sample->problem);
   for (guint i = 0; i < sample->n; i++)
     g_free (sample->outputs[i].name);
+  g_clear_object (&sample->picture);
   g_free (sample);
 }
 
@@ -46,6 +50,9 @@ work_unref (gpointer data)
   dyno_dataset_unref (work->dataset);
   g_free (work->summary.device);
   g_free (work->summary.notes);
+  if (work->summary.table)
+    g_string_free (work->summary.table, TRUE);
+  g_clear_pointer (&work->scratch, g_byte_array_unref);
   g_clear_error (&work->error);
   g_free (work);
 }
@@ -108,21 +115,10 @@ static void
 take_classes (DynoPredictedSample *sample, const DynoWeightsInfo *info, const float *shares)
 {
   guint32 ranked[DYNO_PREDICT_MOST_OUTPUTS];
-  guint most = MIN (info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS), n = 0;
-  for (guint32 i = 0; i < info->n_outputs; i++)
+  sample->n = dyno_prediction_rank (shares, info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS, ranked);
+  for (guint i = 0; i < sample->n; i++)
     {
-      guint place = n < most ? n++ : n;
-      for (; place > 0 && shares[ranked[place - 1]] < shares[i]; place--)
-        if (place < most)
-          ranked[place] = ranked[place - 1];
-      if (place < most)
-        ranked[place] = i;
-    }
-  sample->n = n;
-  for (guint i = 0; i < n; i++)
-    {
-      sample->outputs[i].name = info->class_names ? g_strdup (info->class_names[ranked[i]])
-                                                  : g_strdup_printf ("#%u", ranked[i]);
+      sample->outputs[i].name = dyno_weights_info_name_class (info, ranked[i]);
       sample->outputs[i].number = (double) shares[ranked[i]];
     }
 }
@@ -156,6 +152,11 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
     take_values (sample, work->info, prediction->logits);
   else
     take_classes (sample, work->info, prediction->shares);
+  dyno_prediction_table_append (work->summary.table, work->info, work->top, sample->sample,
+                                prediction);
+  if (!prediction->problem && work->n_told < MOST_TOLD)
+    sample->picture =
+        dyno_sampler_decode (work->dataset, prediction->index, work->pixels, work->scratch);
   send (work, sample);
   return TRUE;
 }
@@ -194,6 +195,10 @@ predict (DynoPredictWork *work, GError **error)
   g_ptr_array_add (notes, NULL);
   if (notes->len > 1)
     work->summary.notes = g_strjoinv ("\n", (char **) notes->pdata);
+  work->top = MIN (work->info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS);
+  work->scratch = g_byte_array_new ();
+  work->summary.table = g_string_new (NULL);
+  dyno_prediction_table_append_head (work->summary.table, work->info, work->top);
   tell_refused (work);
   gint64 began = g_get_monotonic_time ();
   gboolean whole =
@@ -214,13 +219,14 @@ run (gpointer data)
 /* --- in the window ---------------------------------------------------------------------------- */
 
 DynoPredictWork *
-dyno_predict_work_start (const char *weights, int device, const char *const *paths,
+dyno_predict_work_start (const char *weights, int device, const char *const *paths, guint pixels,
                          const DynoPredictFuncs *funcs, gpointer data)
 {
   DynoPredictWork *work = g_new0 (DynoPredictWork, 1);
   g_atomic_ref_count_init (&work->references);
   work->weights = g_strdup (weights);
   work->device = device;
+  work->pixels = pixels;
   work->paths = g_strdupv ((char **) paths);
   work->cancellable = g_cancellable_new ();
   work->funcs = funcs;

@@ -3,6 +3,7 @@
  * with its data set.  Main thread only; both functions are called on it, and never after
  * _cancel. */
 #pragma once
+#include <gdk-pixbuf/gdk-pixbuf.h>
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
@@ -18,13 +19,15 @@ typedef struct {
     char *name;    /* of a class; of a value, with its unit */
     double number; /* probability, or value */
   } outputs[DYNO_PREDICT_MOST_OUTPUTS];
+  GdkPixbuf *picture; /* NULL: it is none */
 } DynoPredictedSample;
 
 typedef struct {
   guint64 n, n_unreadable;
   double seconds; /* spent on predictions, without opening the weights */
   char *device;
-  char *notes; /* assumptions about the weights; or NULL */
+  char *notes;    /* assumptions about the weights; or NULL */
+  GString *table; /* of all samples, as CSV */
 } DynoPredictSummary;
 
 typedef struct {
@@ -35,10 +38,11 @@ typedef struct {
 
 typedef struct _DynoPredictWork DynoPredictWork;
 
-/* paths: image files and folders, NULL at the end; device: index, -1: the best.  Freed by _cancel,
- * also after the end. */
+/* paths: image files and folders, NULL at the end; device: index, -1: the best; pixels: the longer
+ * side of a picture.  Freed by _cancel, also after the end. */
 DynoPredictWork *dyno_predict_work_start (const char *weights, int device, const char *const *paths,
-                                          const DynoPredictFuncs *funcs, gpointer data);
+                                          guint pixels, const DynoPredictFuncs *funcs,
+                                          gpointer data);
 void dyno_predict_work_cancel (DynoPredictWork *work);
 
 G_END_DECLS

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl predict: classes with their probabilities, or values with their units, for files, folders
  * and arrays. */
-#include "csvcell.h"
 #include "output.h"
 #include "predict-options.h"
+#include "predictiontable.h"
 #include "signals.h"
 #include "text.h"
 #include <string.h>
@@ -19,52 +19,13 @@ typedef struct {
   guint32 *ranked; /* top: class ids */
 } Printer;
 
-/* Ranks the top classes by their share, ties by their number. */
-static void
-rank (Printer *printer, const float *shares)
-{
-  guint n = 0;
-
-  for (guint32 i = 0; i < printer->info->n_outputs; i++)
-    {
-      guint place = n < printer->top ? n++ : n;
-      while (place > 0 && shares[printer->ranked[place - 1]] < shares[i])
-        {
-          if (place < printer->top)
-            printer->ranked[place] = printer->ranked[place - 1];
-          place--;
-        }
-      if (place < printer->top)
-        printer->ranked[place] = i;
-    }
-}
-
-static void
-add_number (GString *line, float value)
-{
-  char text[G_ASCII_DTOSTR_BUF_SIZE];
-
-  dyno_csv_add_cell (line, g_ascii_formatd (text, sizeof text, "%.7g", (double) value));
-}
-
 static void
 print_csv_head (const Printer *printer)
 {
-  g_autoptr (GString) line = g_string_new ("sample");
+  g_autoptr (GString) line = g_string_new (NULL);
 
-  for (guint i = 0; i < (printer->info->is_values ? printer->info->n_outputs : printer->top); i++)
-    {
-      g_autofree char *name = printer->info->is_values
-                                  ? dyno_weights_info_name_value (printer->info, i)
-                              : printer->top == 1 ? g_strdup ("class")
-                                                  : g_strdup_printf ("class_%u", i + 1);
-      g_autofree char *share =
-          printer->top == 1 ? g_strdup ("probability") : g_strdup_printf ("probability_%u", i + 1);
-      dyno_csv_add_cell (line, name);
-      if (!printer->info->is_values)
-        dyno_csv_add_cell (line, share);
-    }
-  dyno_csv_add_cell (line, "problem");
+  dyno_prediction_table_append_head (line, printer->info, printer->top);
+  g_string_truncate (line, line->len - 1);
   dyno_out_line ("%s", line->str);
 }
 
@@ -72,23 +33,9 @@ static void
 print_csv (const Printer *printer, const char *sample, const DynoPrediction *prediction)
 {
   g_autoptr (GString) line = g_string_new (NULL);
-  guint n = printer->info->is_values ? printer->info->n_outputs : printer->top;
 
-  dyno_csv_add_cell (line, sample);
-  for (guint i = 0; i < n; i++)
-    {
-      if (prediction->problem)
-        g_string_append (line, printer->info->is_values ? "," : ",,");
-      else if (printer->info->is_values)
-        add_number (line, prediction->logits[i]);
-      else
-        {
-          g_autofree char *name = dyno_weights_info_name_class (printer->info, printer->ranked[i]);
-          dyno_csv_add_cell (line, name);
-          add_number (line, prediction->shares[printer->ranked[i]]);
-        }
-    }
-  dyno_csv_add_cell (line, prediction->problem ? prediction->problem : "");
+  dyno_prediction_table_append (line, printer->info, printer->top, sample, prediction);
+  g_string_truncate (line, line->len - 1);
   dyno_out_line ("%s", line->str);
 }
 
@@ -170,7 +117,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
     printer->warm_us = g_get_monotonic_time ();
   printer->n_unreadable += prediction->problem != NULL;
   if (prediction->shares)
-    rank (printer, prediction->shares);
+    dyno_prediction_rank (prediction->shares, printer->info->n_outputs, printer->top,
+                          printer->ranked);
   if (printer->json)
     print_json (printer, sample, prediction);
   else if (printer->csv)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* Predictions as lines of a CSV table: sample; class and probability of the most likely classes, or
+ * the values with their units; problem, where the sample could not be read. */
+#pragma once
+#include "predictor.h"
+
+G_BEGIN_DECLS
+
+/* Puts the classes with the largest probabilities first, equal ones by their number, into ranked;
+ * returns how many: most, or all that there are. */
+guint dyno_prediction_rank (const float *probabilities, guint32 n_classes, guint most,
+                            guint32 *ranked);
+
+/* Appends a line with its end.  top: classes of a line, 1 to n_outputs. */
+void dyno_prediction_table_append_head (GString *text, const DynoWeightsInfo *info, guint top);
+void dyno_prediction_table_append (GString *text, const DynoWeightsInfo *info, guint top,
+                                   const char *sample, const DynoPrediction *prediction);
+
+G_END_DECLS
