@@ -234,6 +234,15 @@ def test_a_run_is_evaluated(home):
     window.wait_for('six', lambda: n_samples() == 6)
     window.key('Escape')
     window.wait_without_text('samples of “pictures”')
+    for item, *arguments in ('ONNX…', '--to', 'onnx'), ('ONNX in Half Precision…', '--to', 'onnx', '--half'), ('Weights in int8…', '--to', 'int8'):
+        path, same = home.file(item.split('…')[0] + '.bin'), home.file('same')
+        window.press('Export', Role.TOGGLE_BUTTON)
+        window.find_where('its menu', lambda n, item=item: n.name == item).act()
+        window.save_as('Export the Trained Network', path, 'Save')
+        window.text(f'“{os.path.basename(path)}” exported')
+        home.run(os.environ['DYNO_UI_DYNOCTL'], 'save', '--run', home.newest_run(), '--force', '--out', same, *arguments)
+        with open(path, 'rb') as one, open(same, 'rb') as other:
+            assert one.read() == other.read(), item
     window.ready()
 
 

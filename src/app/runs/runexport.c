@@ -6,6 +6,8 @@
 #include "exportchooser.h"
 #include "file.h"
 #include "heldtask.h"
+#include "networkexport.h"
+#include "predictdialog.h"
 #include "row.h"
 #include "runexporter.h"
 #include <glib/gi18n.h>
@@ -70,7 +72,9 @@ typedef struct {
   Export *export;
   const DynoRunExporter *exporter;
   char *folder, *path;
-  char *table; /* to be written instead of an export of the folder */
+  /* to be written instead of an export of the folder: */
+  char *table;
+  const DynoNetworkExport *network; /* of the weights in it */
 } Request;
 
 static void
@@ -83,14 +87,22 @@ request_free (gpointer data)
   g_free (request);
 }
 
+static gboolean
+write_request (const Request *request, GError **error)
+{
+  if (request->table)
+    return dyno_file_write_atomic (request->path, request->table, strlen (request->table), error);
+  if (!request->network)
+    return dyno_run_export (request->exporter, request->folder, request->path, TRUE, NULL, error);
+  g_autofree char *weights = g_build_filename (request->folder, "weights.safetensors", NULL);
+  return request->network->write (weights, request->path, error);
+}
+
 static void
 write_run (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  const Request *request = data;
   GError *error = NULL;
-  if (request->table
-          ? dyno_file_write_atomic (request->path, request->table, strlen (request->table), &error)
-          : dyno_run_export (request->exporter, request->folder, request->path, TRUE, NULL, &error))
+  if (write_request (data, &error))
     g_task_return_boolean (task, TRUE);
   else
     g_task_return_error (task, error);
@@ -135,6 +147,18 @@ run_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
     }
   dyno_dialog_save_as (get_window (self), _ ("Export the Run"), name, run_path_chosen, request,
                        request_free);
+}
+
+static void
+network_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  Export *self = data;
+  Request *request = g_new0 (Request, 1);
+  request->export = self;
+  request->network = dyno_network_export_find (g_variant_get_string (parameter, NULL));
+  request->folder = g_strdup (self->runs[0]->folder);
+  dyno_dialog_save_as (get_window (self), _ ("Export the Trained Network"),
+                       request->network->file_name, run_path_chosen, request, request_free);
 }
 
 /* --- a table of several ----------------------------------------------------------------------- */
@@ -248,6 +272,7 @@ dyno_run_export_set_runs (GtkWidget *button, const DynoStoredRun *const *runs, g
   self->n = n;
   enable (self, "settings", n == 1);
   enable (self, "run", n == 1 && runs[0]->folder);
+  enable (self, "network", n == 1 && dyno_predict_can_use (runs[0]->folder));
   enable (self, "table", n > 1);
   gtk_widget_set_sensitive (button, n > 0);
 }
@@ -256,7 +281,9 @@ static GMenu *
 make_menu (void)
 {
   GMenu *menu = g_menu_new ();
-  g_autoptr (GMenu) own = g_menu_new (), files = g_menu_new ();
+  g_autoptr (GMenu) own = g_menu_new (), files = g_menu_new (), networks = g_menu_new ();
+  guint n;
+  const DynoNetworkExport *kinds = dyno_network_export_list (&n);
   g_menu_append (own, _ ("_Settings…"), "export.settings");
   g_menu_append (own, _ ("_Comparison (CSV)…"), "export.table");
   for (const DynoRunExporter *const *e = dyno_run_exporter_list (); *e; e++)
@@ -265,7 +292,14 @@ make_menu (void)
                       *title = g_strdup_printf ("%s…", _ ((*e)->title));
       g_menu_append (files, title, action);
     }
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *action = g_strdup_printf ("export.network('%s')", kinds[i].id),
+                      *title = g_strdup_printf ("%s…", _ (kinds[i].title));
+      g_menu_append (networks, title, action);
+    }
   g_menu_append_section (menu, NULL, G_MENU_MODEL (own));
+  g_menu_append_section (menu, NULL, G_MENU_MODEL (networks));
   g_menu_append_section (menu, NULL, G_MENU_MODEL (files));
   return menu;
 }
@@ -275,6 +309,7 @@ dyno_run_export_new (DynoRunExportDone done, gpointer data)
 {
   static const GActionEntry entries[] = { { "settings", settings_activated, NULL, NULL, NULL },
                                           { "run", run_activated, "s", NULL, NULL },
+                                          { "network", network_activated, "s", NULL, NULL },
                                           { "table", table_activated, NULL, NULL, NULL } };
   Export *self = g_new0 (Export, 1);
   g_autoptr (GMenu) menu = make_menu ();
@@ -289,8 +324,8 @@ dyno_run_export_new (DynoRunExportDone done, gpointer data)
   gtk_button_set_label (GTK_BUTTON (self->button), _ ("E_xport"));
   gtk_button_set_use_underline (GTK_BUTTON (self->button), TRUE);
   gtk_menu_button_set_menu_model (GTK_MENU_BUTTON (self->button), G_MENU_MODEL (menu));
-  gtk_widget_set_tooltip_text (self->button,
-                               _ ("Settings of the selected run, its files for other programs, or "
-                                  "a table of several runs"));
+  gtk_widget_set_tooltip_text (
+      self->button, _ ("Settings of the selected run, its trained network, its files for "
+                       "other programs, or a table of several runs"));
   return self->button;
 }
