@@ -15,10 +15,15 @@ def test_a_run_is_diagnosed(window):
     """The phases of a step while it goes on, the findings of its folder when it has ended, and the settings as a finding advises."""
     window.open_settings({'Workers': 64, 'Epochs': 5000}, data='builtin:shapes?size=32&samples=2000', amp='false', batch_size=16, workers=64, epochs=5000,
                          model__width=0.25)
+    presets = [n.name for n in window.find(Role.COMBO_BOX, 'Preset', states=THERE).inside(Role.MENU_ITEM)]
+    window.choose('Preset', next(name for name in presets if name.startswith('RTX 3090')))
+    window.set_number('Workers', 64)
+    window.set_number('Batch size', 16)
     window.ready()
     window.press('Start')
     window.page('Diagnose')
     window.text_with('Forward')
+    window.wait_for('the numbers of the preset', lambda: any(re.search(r'“RTX 3090.*”.*: [\d.]+ samples/s \(expected 300-500\)', t) for t in window.shown()))
     bar = window.find(Role.DRAWING_AREA, 'Time of a step by phase')
     assert re.search(r'Forward .*%.*ms', bar.description), bar.description
     row = window.find_where('the rate', lambda n: n.name.startswith('This run: '), Role.LIST_ITEM)

@@ -20,12 +20,14 @@
 
 struct _DynoDiagnosisCard {
   GtkBox parent_instance;
-  GtkWidget *verdict, *gain, *advice, *phases, *sensors, *rates_group, *rates, *memory_group,
-      *memory;
+  GtkWidget *verdict, *gain, *advice, *phases, *sensors, *guide, *rates_group, *rates,
+      *memory_group, *memory;
   GtkWidget *groups[DYNO_N_CHECKS], *lists[DYNO_N_CHECKS];
   DynoRunMonitor *monitor;
   DynoSetup *setup;
   DynoDiagnosisInput input;
+  char *preset; /* name of the run's; NULL: it has none */
+  DynoPresetRange expected[DYNO_PRESET_N_QUANTITIES];
   gint64 last_us;
   gboolean going; /* a run goes on, and its input is collected */
   guint64 run;    /* number of the run */
@@ -330,6 +332,38 @@ show_sensors (DynoDiagnosisCard *self)
   gtk_widget_set_visible (self->sensors, *text != '\0');
 }
 
+/* --- the preset's guide ----------------------------------------------------------------------- */
+
+static void
+keep_expected (DynoDiagnosisCard *self)
+{
+  const DynoPreset *preset = dyno_setup_get_preset (self->setup);
+  DynoPresetUse use = dyno_setup_get_preset_use (self->setup);
+  g_free (self->preset);
+  self->preset = preset ? g_strdup (preset->name) : NULL;
+  if (preset)
+    dyno_preset_list_expected (preset, &use, self->expected);
+}
+
+static void
+show_guide (DynoDiagnosisCard *self)
+{
+  double measured[DYNO_PRESET_N_QUANTITIES];
+  g_autofree char *numbers = NULL, *text = NULL;
+  if (self->preset)
+    {
+      dyno_diagnosis_input_measure (&self->input, dyno_run_monitor_get_status (self->monitor),
+                                    measured);
+      numbers = dyno_preset_compare (self->expected, measured);
+    }
+  if (numbers)
+    text = g_strdup_printf (
+        _ ("Beside the numbers of the preset “%s”, which are of its guide's network and card: %s."),
+        self->preset, numbers);
+  gtk_label_set_text (GTK_LABEL (self->guide), text ? text : "");
+  gtk_widget_set_visible (self->guide, text != NULL);
+}
+
 /* --- verdict ---------------------------------------------------------------------------------- */
 
 static void
@@ -349,6 +383,7 @@ show_diagnosis (DynoDiagnosisCard *self, const DynoDiagnosis *d)
   show_rates (self, d);
   show_findings (self, d->findings);
   show_sensors (self);
+  show_guide (self);
   gtk_widget_show (GTK_WIDGET (self));
 }
 
@@ -416,6 +451,7 @@ run_changed (DynoDiagnosisCard *self)
       self->run++;
       self->last_us = now;
       dyno_diagnosis_input_init (&self->input);
+      keep_expected (self);
       gtk_widget_hide (GTK_WIDGET (self));
     }
   else if (!active && self->going)
@@ -450,6 +486,7 @@ dyno_diagnosis_card_dispose (GObject *object)
   self->monitor = NULL;
   self->setup = NULL;
   g_clear_pointer (&self->shown, g_free);
+  g_clear_pointer (&self->preset, g_free);
   G_OBJECT_CLASS (dyno_diagnosis_card_parent_class)->dispose (object);
 }
 
@@ -498,6 +535,8 @@ new_card (DynoDiagnosisCard *self)
   self->phases = dyno_phase_bar_new ();
   self->sensors = new_label (NULL, "caption");
   dyno_widget_add_class (self->sensors, "numeric", TRUE);
+  self->guide = new_label (NULL, "caption");
+  dyno_widget_add_class (self->guide, "numeric", TRUE);
   gtk_container_add (GTK_CONTAINER (head), self->verdict);
   gtk_container_add (GTK_CONTAINER (head), self->gain);
   gtk_container_add (GTK_CONTAINER (head), self->advice);
@@ -506,6 +545,7 @@ new_card (DynoDiagnosisCard *self)
   gtk_container_add (GTK_CONTAINER (card), head);
   gtk_container_add (GTK_CONTAINER (card), self->phases);
   gtk_container_add (GTK_CONTAINER (card), self->sensors);
+  gtk_container_add (GTK_CONTAINER (card), self->guide);
   gtk_widget_show (card);
   return card;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define EARLY_READINGS 10
+#define GIB            ((double) ((guint64) 1 << 30))
 #define LATE_WEIGHT    0.1 /* weight of a reading in the mean of the late readings */
 
 /* Bytes, watts and numbers are kept, percent become shares. */
@@ -271,4 +272,26 @@ dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view)
   input->has_settings = status->job != NULL;
   if (status->job)
     input->settings = status->job->settings;
+}
+
+void
+dyno_diagnosis_input_measure (const DynoDiagnosisInput *input, const DynoRunStatus *status,
+                              double *measured)
+{
+  const DynoMetricTable *table = &status->metrics;
+
+  for (guint i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    measured[i] = (double) NAN;
+  measured[DYNO_PRESET_SAMPLES_PER_S] = status->run_rate;
+  if (status->n_epochs > 0)
+    measured[DYNO_PRESET_EPOCH] = status->epoch.seconds;
+  if (status->state == DYNO_SESSION_FINISHED)
+    measured[DYNO_PRESET_TRAINING] = status->seconds / 60;
+  if (input->log.whole.vram_bytes > 0)
+    measured[DYNO_PRESET_VRAM] = (double) input->log.whole.vram_bytes / GIB;
+  measured[DYNO_PRESET_UTILISATION] = 100 * input->sensors.gpu_busy;
+  measured[DYNO_PRESET_POWER] = input->sensors.gpu_power;
+  for (guint i = 0; i < table->n && isnan (measured[DYNO_PRESET_ERROR]); i++)
+    if (g_strcmp0 (table->infos[i].unit, "degrees") == 0)
+      measured[DYNO_PRESET_ERROR] = status->best[i];
 }

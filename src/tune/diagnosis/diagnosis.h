@@ -6,6 +6,7 @@
  * run's folder, from the view of a run that goes on, or by hand.  The rules are a table
  * (diagnosis-rules.c). */
 #pragma once
+#include "preset-expected.h"
 #include "runview.h"
 #include "sensors.h"
 #include "session.h"
@@ -106,6 +107,12 @@ void dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *j
 /* Takes the present data of a view; the same input may be used again and again, and the sensors'
  * readings add up. */
 void dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view);
+
+/* The quantities that guides give numbers of, as the run had them: rate and memory over all its
+ * steps, the time of its last epoch, and of the whole where it has finished.  measured:
+ * DYNO_PRESET_N_QUANTITIES values, NaN: not known. */
+void dyno_diagnosis_input_measure (const DynoDiagnosisInput *input, const DynoRunStatus *status,
+                                   double *measured);
 
 typedef struct {
   gatomicrefcount references;

@@ -168,21 +168,32 @@ dyno_preset_find_expected (const DynoPreset *preset, const DynoPresetUse *use,
   return best;
 }
 
+void
+dyno_preset_list_expected (const DynoPreset *preset, const DynoPresetUse *use,
+                           DynoPresetRange *expected)
+{
+  for (DynoPresetQuantity i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
+    {
+      const DynoPresetRange *range = dyno_preset_find_expected (preset, use, i);
+
+      expected[i] = range ? *range : (DynoPresetRange){ (double) NAN, (double) NAN };
+    }
+}
+
 char *
-dyno_preset_compare (const DynoPreset *preset, const DynoPresetUse *use, const double *measured)
+dyno_preset_compare (const DynoPresetRange *expected, const double *measured)
 {
   GString *text = g_string_new (NULL);
 
   for (DynoPresetQuantity i = 0; i < DYNO_PRESET_N_QUANTITIES; i++)
     {
-      const DynoPresetRange *expected = dyno_preset_find_expected (preset, use, i);
       DynoPresetRange own = { measured[i], measured[i] };
       g_autofree char *words = NULL, *range = NULL;
 
-      if (!expected || isnan (measured[i]))
+      if (!dyno_preset_range_is_given (&expected[i]) || isnan (measured[i]))
         continue;
       words = dyno_preset_quantity_describe (i, &own);
-      range = dyno_preset_range_to_text (expected);
+      range = dyno_preset_range_to_text (&expected[i]);
       /* Translators: something measured, "310 samples/s", and what a guide expects of it */
       g_string_append (text, text->len > 0 ? ", " : "");
       g_string_append_printf (text, _ ("%s (expected %s)"), words, range);

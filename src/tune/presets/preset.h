@@ -122,10 +122,13 @@ char **dyno_preset_list_notes (const DynoPreset *preset, const DynoPresetUse *us
 
 /* All expectations that fit the job, in words, one per line; NULL: there are none.  g_free. */
 char *dyno_preset_describe_expected (const DynoPreset *preset, const DynoPresetUse *use);
-/* The same next to the measured values, as far as both are known, on one line.  measured:
+/* The first range of each quantity that is expected of the job, DYNO_PRESET_N_QUANTITIES of them;
+ * those that are not are not given. */
+void dyno_preset_list_expected (const DynoPreset *preset, const DynoPresetUse *use,
+                                DynoPresetRange *expected);
+/* These next to the measured values, as far as both are known, on one line.  measured:
  * DYNO_PRESET_N_QUANTITIES values, NaN: not known.  g_free; NULL: there is nothing to compare. */
-char *dyno_preset_compare (const DynoPreset *preset, const DynoPresetUse *use,
-                           const double *measured);
+char *dyno_preset_compare (const DynoPresetRange *expected, const double *measured);
 /* The first range of a quantity that is expected of the job; NULL: there is none. */
 const DynoPresetRange *dyno_preset_find_expected (const DynoPreset *preset,
                                                   const DynoPresetUse *use,

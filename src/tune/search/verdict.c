@@ -639,6 +639,7 @@ void
 dyno_verdict_add_preset (DynoTuneResult *result, const DynoPreset *preset, const DynoPresetUse *use)
 {
   double measured[DYNO_PRESET_N_QUANTITIES];
+  DynoPresetRange expected[DYNO_PRESET_N_QUANTITIES];
   g_autofree char *text = NULL;
   guint n = result->reasons ? g_strv_length (result->reasons) : 0;
 
@@ -648,7 +649,8 @@ dyno_verdict_add_preset (DynoTuneResult *result, const DynoPreset *preset, const
     measured[i] = (double) NAN;
   measured[DYNO_PRESET_SAMPLES_PER_S] = result->best.samples_per_s;
   measured[DYNO_PRESET_VRAM] = (double) result->best.vram_bytes / (double) ((guint64) 1 << 30);
-  text = dyno_preset_compare (preset, use, measured);
+  dyno_preset_list_expected (preset, use, expected);
+  text = dyno_preset_compare (expected, measured);
   if (!text)
     return;
   result->reasons = g_renew (char *, result->reasons, n + 2);
