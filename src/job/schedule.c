@@ -39,6 +39,14 @@ dyno_schedule_lr (const DynoSettings *settings, guint64 place, guint64 steps_per
   return rate_in (settings, MIN ((double) place, total - 1), warm_up, total);
 }
 
+double
+dyno_lr_sweep_get (const DynoLrSweep *sweep, guint64 step)
+{
+  if (step + 1 >= sweep->steps)
+    return sweep->to;
+  return sweep->from * pow (sweep->to / sweep->from, (double) step / (sweep->steps - 1));
+}
+
 guint64
 dyno_schedule_move (guint64 epoch_step, const DynoScheduleSpan *was, const DynoScheduleSpan *now)
 {

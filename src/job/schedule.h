@@ -29,6 +29,15 @@ typedef struct {
 guint64 dyno_schedule_move (guint64 epoch_step, const DynoScheduleSpan *was,
                             const DynoScheduleSpan *now);
 
+/* A learning rate that grows by equal factors, step by step: to look for the best one. */
+typedef struct {
+  double from, to; /* rates of the first step and of the last; 0 < from < to */
+  guint steps;     /* 2 or more */
+} DynoLrSweep;
+
+/* step counts from 0; beyond the last it stays. */
+double dyno_lr_sweep_get (const DynoLrSweep *sweep, guint64 step);
+
 /* A learning rate that changes by more than this share of it is said. */
 #define DYNO_SCHEDULE_JUMP 0.1
 

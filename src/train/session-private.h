@@ -4,6 +4,7 @@
  * Invariant: lock guards the commands; all else in a run belongs to its thread. */
 #pragma once
 #include "observers.h"
+#include "schedule.h"
 #include "session.h"
 
 G_BEGIN_DECLS
@@ -15,6 +16,7 @@ struct _DynoSession {
   DynoDevice *device;          /* or NULL: the run opens one */
   const DynoRunWriter *writer; /* or NULL */
   DynoComm *comm;              /* or NULL: the only rank */
+  DynoLrSweep sweep;           /* steps 0: none */
   DynoMetrics *metrics;
   DynoObservers *observers;
   GThread *thread;

@@ -94,6 +94,20 @@ dyno_session_set_writer (DynoSession *session, const DynoRunWriter *writer)
 }
 
 void
+dyno_session_sweep_lr (DynoSession *session, double from, double to, guint steps)
+{
+  DynoJob *job;
+
+  g_return_if_fail (dyno_session_get_state (session) == DYNO_SESSION_NEW && !session->comm);
+  g_return_if_fail (from > 0 && from < to && steps >= 2);
+  session->sweep = (DynoLrSweep){ from, to, steps };
+  job = dyno_job_copy (session->job);
+  job->max_steps = steps;
+  dyno_job_unref (session->job);
+  session->job = job;
+}
+
+void
 dyno_session_add_observer (DynoSession *session, const DynoObserver *observer, gpointer data)
 {
   dyno_observers_add (session->observers, observer, data);

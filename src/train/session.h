@@ -66,6 +66,12 @@ void dyno_session_remove_observer (DynoSession *session, const DynoObserver *obs
 /* A queue that observes the session, which owns it.  capacity 0: some thousand. */
 DynoEventQueue *dyno_session_add_queue (DynoSession *session, guint capacity, gboolean every_event);
 
+/* The learning rate grows by equal factors from one to the other, whatever the settings' rate and
+ * schedule, over this many steps (2 or more), which are all of the run.  Nothing is validated, and
+ * no loss ends the run: that is for who follows it.  0 < from < to; of one process, before
+ * _start. */
+void dyno_session_sweep_lr (DynoSession *session, double from, double to, guint steps);
+
 void dyno_session_start (DynoSession *session);
 void dyno_session_pause (DynoSession *session);
 /* The same, also in a pause: saves a checkpoint, then gives the device and its memory back.

@@ -28,6 +28,13 @@ typedef struct {
   gboolean validation_begun;  /* its loader decodes */
 } Loop;
 
+/* The run only looks for a learning rate: see dyno_session_sweep_lr. */
+static gboolean
+is_sweep (const DynoRun *run)
+{
+  return run->session->sweep.steps > 0;
+}
+
 /* --- results ---------------------------------------------------------------------------------- */
 
 static gboolean
@@ -35,6 +42,8 @@ has_diverged (DynoRun *run, guint limit, GError **error)
 {
   gboolean kept = dyno_run_get_checkpoint (run) || dyno_run_has_saved (run);
 
+  if (is_sweep (run))
+    return FALSE;
   return dyno_health_has_diverged (&run->health, limit, run->position.step,
                                    kept ? _ ("the last good checkpoint is kept; ") : "", error);
 }
@@ -96,6 +105,8 @@ find_rate (const Loop *loop, const DynoSettings *s)
           total = (guint64) s->epochs * loop->steps_per_epoch,
           most = (guint64) loop->run->job->max_steps;
 
+  if (is_sweep (loop->run))
+    return dyno_lr_sweep_get (&loop->run->session->sweep, loop->step);
   if (most > loop->step)
     total = MAX (total, place + (most - loop->step));
   return dyno_schedule_lr (s, place, loop->steps_per_epoch, total);
@@ -337,7 +348,7 @@ begin_validation (Loop *loop)
   guint64 left = loop->last_step - loop->epoch_step;
   const DynoSettings *s = &engine->job->settings;
 
-  if (loop->validation_begun || !engine->validation.uploader
+  if (loop->validation_begun || !engine->validation.uploader || is_sweep (loop->run)
       || left * dyno_engine_count_micro (engine) > (guint64) s->prefetch + DYNO_PIPE_SLOTS)
     return;
   dyno_loader_start_epoch (dyno_uploader_get_loader (engine->validation.uploader), 0, 0);
@@ -443,7 +454,7 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   metrics->val_loss = (double) NAN;
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     metrics->val_metrics[i] = (double) NAN;
-  if (!engine->validation.pipe || !loader)
+  if (!engine->validation.pipe || !loader || is_sweep (run))
     return drain (loop, error);
   if (!loop->validation_begun)
     dyno_loader_start_epoch (loader, 0, 0);
@@ -561,8 +572,11 @@ end_epoch (Loop *loop, GError **error)
   p->seconds = dyno_run_clock_get_seconds (&run->clock);
   best = dyno_run_take_validation (run, &metrics);
   dyno_run_report_epoch (run, &metrics);
-  check_validation (run, &metrics);
-  check_learning (run, &metrics);
+  if (!is_sweep (run))
+    {
+      check_validation (run, &metrics);
+      check_learning (run, &metrics);
+    }
   p->epoch++;
   p->epoch_step = p->epoch_samples = 0;
   p->epoch_loss_sum = p->epoch_seconds = 0;

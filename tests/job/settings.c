@@ -552,6 +552,22 @@ test_schedule (void)
   g_assert_cmpfloat (dyno_schedule_lr (&s, 12345, 10, 100), ==, 0.1);
 }
 
+/* By equal factors, and to the very end. */
+static void
+test_sweep (void)
+{
+  const DynoLrSweep sweep = { 1e-6, 10, 15 }, two = { 0.5, 2, 2 };
+
+  g_assert_cmpfloat (dyno_lr_sweep_get (&sweep, 0), ==, 1e-6);
+  for (guint step = 1; step < 15; step++)
+    g_assert_cmpfloat_with_epsilon (
+        dyno_lr_sweep_get (&sweep, step) / dyno_lr_sweep_get (&sweep, step - 1), sqrt (10), 1e-9);
+  g_assert_cmpfloat (dyno_lr_sweep_get (&sweep, 14), ==, 10);
+  g_assert_cmpfloat (dyno_lr_sweep_get (&sweep, 1000), ==, 10);
+  g_assert_cmpfloat (dyno_lr_sweep_get (&two, 0), ==, 0.5);
+  g_assert_cmpfloat (dyno_lr_sweep_get (&two, 1), ==, 2);
+}
+
 static DynoScheduleSpan
 draw_span (guint64 n_train)
 {
@@ -1130,6 +1146,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/settings/bytes", test_bytes);
   g_test_add_func ("/job/settings/did-you-mean", test_guess);
   g_test_add_func ("/job/schedule/values", test_schedule);
+  g_test_add_func ("/job/schedule/sweep", test_sweep);
   g_test_add_func ("/job/settings/without-an-effect-are-said", test_idle);
   g_test_add_func ("/job/settings/loader-takes-no-more-threads", test_loader_takes_no_more_threads);
   g_test_add_func ("/job/schedule/moves-with-the-samples", test_schedule_moves);

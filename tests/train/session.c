@@ -354,6 +354,52 @@ test_divergence_ends_run (void)
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FAILED);
 }
 
+/* A sweep makes its steps with its own learning rates through several epochs, validates nothing, and
+ * goes on whatever becomes of the loss. */
+static void
+test_sweep_goes_to_its_end (void)
+{
+  g_autoptr (DynoJob) job = test_job ("mlp", SHAPES);
+  g_autoptr (DynoSession) session = NULL;
+  DynoEventQueue *events;
+  guint steps = 0, epochs = 0;
+  gboolean done = FALSE, nonfinite = FALSE;
+
+  test_job_set (job, "warmup_epochs=1", "schedule=cosine", "early_stop.patience=1", NULL);
+  session = dyno_session_new (job);
+  dyno_session_sweep_lr (session, 1e-6, 1e9, 31);
+  events = dyno_session_add_queue (session, 0, TRUE);
+  dyno_session_start (session);
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 300 * G_USEC_PER_SEC);
+
+      g_assert_nonnull (event);
+      g_assert_cmpint (event->type, !=, DYNO_EVENT_ERROR);
+      g_assert_cmpint (event->type, !=, DYNO_EVENT_WARNING);
+      if (event->type == DYNO_EVENT_STEP)
+        {
+          double expected = 1e-6 * pow (1e15, steps++ / 30.0);
+
+          g_assert_cmpfloat_with_epsilon (event->step.lr / expected, 1, 1e-9);
+          nonfinite = nonfinite || !isfinite (event->step.loss);
+        }
+      else if (event->type == DYNO_EVENT_EPOCH)
+        {
+          g_assert_true (isnan (event->epoch.val_loss));
+          epochs++;
+        }
+      else if (event->type == DYNO_EVENT_DONE)
+        {
+          g_assert_cmpint (event->done.state, ==, DYNO_SESSION_FINISHED);
+          done = TRUE;
+        }
+    }
+  g_assert_cmpuint (steps, ==, 31);
+  g_assert_cmpuint (epochs, ==, 2); /* of 11 steps */
+  g_assert_true (nonfinite);
+}
+
 /* What ends the run says of the same steps what the diagnosis counts: those that were not finite,
  * beside those that were too large. */
 static void
@@ -688,6 +734,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/session/budget-is-kept-by-micro-batches",
                    test_budget_is_kept_by_micro_batches);
   g_test_add_func ("/train/session/divergence-ends-run", test_divergence_ends_run);
+  g_test_add_func ("/train/session/sweep-goes-to-its-end", test_sweep_goes_to_its_end);
   g_test_add_func ("/train/session/divergence-counts-what-is-not-finite",
                    test_divergence_counts_what_is_not_finite);
   g_test_add_func ("/train/session/sequences-have-their-models", test_sequences_have_their_models);
