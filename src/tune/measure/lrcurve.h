@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The curve of a learning-rate range test, and the learning rate that it suggests (L. N. Smith
+ * 2015, "Cyclical Learning Rates for Training Neural Networks", section 3.3): the rate grows from
+ * step to step, the loss falls, and then rises.  No clock and no device: only numbers. */
+#pragma once
+#include "record.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_LR_LEAST_STEPS 10
+#define DYNO_LR_DIVERGED    4.0 /* times the least smoothed loss: the test is over */
+
+typedef struct {
+  guint step;       /* from 1 */
+  double lr;        /* of the step's update */
+  double loss;      /* mean of the step's samples, before its update; NaN: not finite */
+  double smoothed;  /* see dyno_lr_curve_add; NaN: the loss is */
+  gboolean skipped; /* the gradients overflowed, and the weights did not change */
+} DynoLrPoint;
+
+/* Names of its members in files. */
+const DynoRecordField *dyno_lr_point_list_fields (guint *n);
+
+typedef enum {
+  DYNO_LR_END_WHOLE,    /* the last rate was reached */
+  DYNO_LR_END_DIVERGED, /* the smoothed loss rose to DIVERGED times its least, or was not finite */
+  DYNO_LR_END_TIME,     /* the time was over */
+  DYNO_LR_END_STOPPED,  /* by request */
+} DynoLrEnd;
+
+const char *dyno_lr_end_name (DynoLrEnd end); /* "whole", "diverged", ...: for --json */
+
+typedef struct {
+  double from, to;
+  guint steps;    /* that a whole test has */
+  gboolean fewer; /* these are fewer than usual, as many as fitted into the time */
+  GArray *points; /* DynoLrPoint, by step; rates rise */
+  DynoLrEnd end;
+  double least;       /* of the smoothed losses that count so far; INFINITY: none */
+  double sum, weight; /* of the smoothing */
+  guint n_lost;       /* losses in a row that are not finite, up to the last */
+  double seconds;     /* of the whole test; 0: not measured */
+} DynoLrCurve;
+
+/* 0 < from < to, steps >= DYNO_LR_LEAST_STEPS. */
+DynoLrCurve *dyno_lr_curve_new (double from, double to, guint steps);
+void dyno_lr_curve_free (DynoLrCurve *curve);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLrCurve, dyno_lr_curve_free)
+
+/* Adds the next step.  The smoothed loss is the exponential mean with a window of a tenth of the
+ * curve's steps (0.9 of the mean before for 100 steps), corrected for its start at 0 as Adam's
+ * moments are; those of the first window, or of the first LEAST_STEPS, are means of few, and no
+ * loss is measured against them.  A loss that is not finite in a step that was skipped, as that of
+ * a sample which fp16 cannot hold, does not count, unless three follow each other.  FALSE: it has
+ * diverged, and end says so: no step follows. */
+gboolean dyno_lr_curve_add (DynoLrCurve *curve, double lr, double loss, gboolean skipped);
+
+typedef enum {
+  DYNO_LR_STEEPEST,  /* where the smoothed loss falls fastest over the logarithm of the rate */
+  DYNO_LR_TENTH,     /* a tenth of the rate at the least smoothed loss, which is less */
+  DYNO_LR_TOO_SHORT, /* no suggestion: there are too few points */
+  DYNO_LR_NO_FALL,   /* no suggestion: the smoothed loss never fell beyond its noise */
+} DynoLrVerdict;
+
+const char *dyno_lr_verdict_name (DynoLrVerdict verdict); /* "steepest", ...: for --json */
+
+typedef struct {
+  DynoLrVerdict verdict;
+  double lr;       /* suggested, to two digits; NaN: none */
+  double steepest; /* rate; NaN: not known */
+  double tenth;    /* of the rate at the least smoothed loss, which is minimum; NaN: not known */
+  double minimum;
+  double fall;  /* of the smoothed loss, from its start to its least; NaN: not known */
+  double noise; /* what it can fall by chance */
+  char *text;   /* the suggestion and its reason, or why there is none; translated */
+  char *note;   /* what else should be known of it, translated; or NULL */
+} DynoLrSuggestion;
+
+/* Of equal slopes, and of equal losses, the one of the lower rate counts. */
+void dyno_lr_suggest (const DynoLrCurve *curve, DynoLrSuggestion *suggestion);
+void dyno_lr_suggestion_clear (DynoLrSuggestion *suggestion);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoLrSuggestion, dyno_lr_suggestion_clear)
+
+G_END_DECLS
