@@ -17,13 +17,14 @@ G_MODULE_EXPORT gboolean dyno_sheet_write_module (guint version, const char *tit
                                                   const DynoSheetTile *tiles, guint n,
                                                   const char *path, GError **error);
 
+/* own_log: over the logarithms of x, so that points are grouped as a logarithmic axis shows them. */
 static DynoSeries *
-make_series (const DynoCurve *curve)
+make_series (const DynoCurve *curve, const double *y, gboolean own_log)
 {
   DynoSeries *series = dyno_series_new (curve->name, curve->unit);
 
   for (guint64 i = 0; i < curve->n; i++)
-    dyno_series_append (series, curve->x[i], curve->y[i]);
+    dyno_series_append (series, own_log ? log (curve->x[i]) : curve->x[i], y[i]);
   return series;
 }
 
@@ -50,11 +51,16 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
       g_ptr_array_add (lines, line);
       for (guint i = 0; i < plot->n_curves; i++)
         {
-          DynoSeries *one = make_series (&plot->curves[i]);
+          const DynoCurve *curve = &plot->curves[i];
+          DynoSeries *one = make_series (curve, curve->y, plot->x_log);
+          DynoSeries *map = plot->x_log ? make_series (curve, curve->x, TRUE) : NULL;
+
           g_ptr_array_add (series, one);
-          line[i] = (DynoPlotLine){ .series = one,
-                                    .colour = plot->curves[i].colour,
-                                    .points = plot->curves[i].points };
+          if (map)
+            g_ptr_array_add (series, map);
+          line[i] = (DynoPlotLine){
+            .series = one, .colour = curve->colour, .points = curve->points, .x_map = map
+          };
         }
       drawn[p] = (DynoPlot){
         .title = plot->title,
@@ -64,13 +70,16 @@ dyno_curves_write (guint version, const DynoCurvePlot *plots, guint n_plots, con
         .n_lines = plot->n_curves,
         .y_log = plot->y_log,
         .y_from_zero = plot->y_from_zero,
-        .x_whole = TRUE,
+        .x_whole = !plot->x_log,
+        .x_log = plot->x_log,
         .robust = TRUE,
         .x0 = plot->x0,
         .x1 = plot->x1,
         .smoothing = plot->smoothing,
         .y_limit = plot->y_limit,
         .y_limit_label = plot->y_limit_label,
+        .x_mark = plot->x_mark,
+        .x_mark_label = plot->x_mark_label,
         .cursor_x = (double) NAN,
         .empty = "no points",
       };

@@ -10,7 +10,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_CURVES_SYMBOL  "dyno_curves_write"
-#define DYNO_CURVES_VERSION 2
+#define DYNO_CURVES_VERSION 3
 
 typedef struct {
   const char *name, *unit;
@@ -25,10 +25,13 @@ typedef struct {
   const DynoCurve *curves;
   guint n_curves;
   gboolean y_log, y_from_zero;
+  gboolean x_log;            /* x is above 0, and need not be whole */
   double x0, x1;             /* shown; x0 >= x1: all */
   double smoothing;          /* 0..0.99 */
   double y_limit;            /* a line across; NaN: none */
   const char *y_limit_label; /* or NULL */
+  double x_mark;             /* an upright line with x_mark_label; without a label: none */
+  const char *x_mark_label;  /* or NULL */
 } DynoCurvePlot;
 
 /* Writes the plots, below each other, to path, whose ending gives the format: .svg, .png or .pdf.

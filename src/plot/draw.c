@@ -147,8 +147,8 @@ layout (DynoPlotLayout *l, double width, double height)
   if (l->plot->x_time)
     dyno_axis_init_time (&l->xa, r.x0, r.x1, (guint) MAX (l->w / (theme->font_size * 6), 2.0));
   else
-    dyno_axis_init (&l->xa, r.x0, r.x1, (guint) MAX (l->w / (theme->font_size * 6), 2.0), FALSE,
-                    FALSE, l->plot->x_whole ? 1 : 0);
+    dyno_axis_init (&l->xa, r.x0, r.x1, (guint) MAX (l->w / (theme->font_size * 6), 2.0),
+                    l->plot->x_log, FALSE, l->plot->x_whole ? 1 : 0);
 }
 
 static void
@@ -258,6 +258,31 @@ draw_limit (const DynoPlotLayout *l)
     }
 }
 
+/* The label stands at the side that has more room. */
+static void
+draw_mark (const DynoPlotLayout *l)
+{
+  const DynoPlot *plot = l->plot;
+  static const double dash[] = { 5.0, 4.0 };
+  double x, w;
+
+  if (!plot->x_mark_label || !(plot->x_mark >= l->xa.low && plot->x_mark <= l->xa.high))
+    return;
+  x = dyno_plot_sharp (l, dyno_plot_to_x (l, plot->x_mark));
+  cairo_save (l->cr);
+  cairo_set_dash (l->cr, dash, 2, 0.0);
+  cairo_set_line_width (l->cr, MAX (l->theme->line_width, 1.0));
+  dyno_plot_set_colour (l->cr, &l->theme->lines[4], 0.9);
+  cairo_move_to (l->cr, x, l->y);
+  cairo_line_to (l->cr, x, l->y + l->h);
+  cairo_stroke (l->cr);
+  cairo_restore (l->cr);
+  w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_TICK, plot->x_mark_label);
+  dyno_plot_set_colour (l->cr, &l->theme->lines[4], 1.0);
+  dyno_plot_text_show (l, DYNO_PLOT_TEXT_TICK, x > l->x + l->w / 2 ? x - w - 5.0 : x + 5.0,
+                       l->y + l->theme->font_size * 1.1, plot->x_mark_label);
+}
+
 void
 dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                 double height, double device_scale)
@@ -298,6 +323,7 @@ dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, d
     if (plot->lines[i].mark_gaps)
       dyno_plot_mark_gaps (&l, i);
   draw_limit (&l);
+  draw_mark (&l);
   cairo_restore (cr);
   dyno_plot_draw_cursor (&l);
   cairo_restore (cr);

@@ -51,6 +51,8 @@ typedef struct {
   gboolean y_from_zero;
   gboolean x_whole; /* x counts something: no ticks between whole numbers */
   gboolean x_time;  /* x is seconds: ticks as 1:30 */
+  /* x that is shown is above 0.  Lines of many points have an x_map, by which they are grouped. */
+  gboolean x_log;
   /* a few values far outside do not flatten the rest: they are marked at the edge */
   gboolean robust;
   /* least room for the y axis' texts, so that plots below each other stand in line; 0: their own */
@@ -60,6 +62,8 @@ typedef struct {
   double x0, x1;     /* view, in x that is shown; x0 >= x1: all */
   double y_limit;    /* a line with y_limit_label (the VRAM budget); NaN: none */
   const char *y_limit_label;
+  double x_mark; /* an upright line with x_mark_label; without a label: none */
+  const char *x_mark_label;
   double cursor_x;           /* x of the read-out, as shown; NaN: none */
   const char *smoothed_word; /* "smoothed", before such a value in the read-out; NULL: none there */
   const char *empty;         /* what to say while there is no point */

@@ -208,12 +208,10 @@ dyno_plot_draw_cursor (const DynoPlotLayout *l)
   cairo_move_to (l->cr, x, l->y);
   cairo_line_to (l->cr, x, l->y + l->h);
   cairo_stroke (l->cr);
-  value = plot->x_time ? dyno_axis_format_time (at, 1.0) : g_strdup_printf ("%.10g", at);
-  if (!plot->x_time && !plot->x_whole)
-    {
-      g_free (value);
-      value = g_strdup_printf ("%.2f", at);
-    }
+  value = plot->x_time    ? dyno_axis_format_time (at, 1.0)
+          : plot->x_log   ? dyno_axis_format_value (at)
+          : plot->x_whole ? g_strdup_printf ("%.10g", at)
+                          : g_strdup_printf ("%.2f", at);
   head = g_strdup_printf ("%s %s", plot->x_label ? plot->x_label : "", value);
   draw_rows (l, x, head, rows, n);
   for (guint i = 0; i < n; i++)

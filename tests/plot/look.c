@@ -301,6 +301,84 @@ test_text_is_the_themes (void)
   g_assert_cmpfloat (dyno_plot_label_width (&plot, &theme, 400, 200), >=, 30);
 }
 
+static GString *shown; /* texts, and the x where each begins */
+
+static double
+write_down (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size, gboolean bold,
+            gboolean show)
+{
+  double x, y;
+
+  cairo_get_current_point (cr, &x, &y);
+  if (show)
+    g_string_append_printf (shown, "%s@%.0f ", text, x);
+  return 8;
+}
+
+/* Decades are equally wide, the mark stands where its value is, and the cursor reads rates.  5,000
+ * points are drawn in columns that are equally wide too, by their map. */
+static void
+test_x_may_be_logarithmic (void)
+{
+  g_autoptr (DynoSeries) map = dyno_series_new ("", ""), series = dyno_series_new ("Loss", "");
+  DynoPlotLine line = { .series = series, .x_map = map };
+  DynoPlot plot = { .title = "Loss",
+                    .x_label = "Rate",
+                    .y_label = "",
+                    .lines = &line,
+                    .n_lines = 1,
+                    .x_log = TRUE,
+                    .x_mark = 0.01,
+                    .x_mark_label = "best",
+                    .y_limit = NAN,
+                    .cursor_x = 1e-4 };
+  DynoPlotTheme theme = dyno_plot_theme_light;
+  cairo_surface_t *surface = cairo_image_surface_create (CAIRO_FORMAT_RGB24, 800, 200);
+  cairo_t *cr = cairo_create (surface);
+  double x[7], left = 0, right = 0;
+  const char *at;
+
+  for (guint i = 0; i <= 5000; i++)
+    {
+      dyno_series_append (series, i, i < 2500 ? 2 : 1);
+      dyno_series_append (map, i, 1e-6 * pow (1e6, i / 5000.0));
+    }
+  theme.text = write_down;
+  shown = g_string_new (NULL);
+  dyno_plot_draw (cr, &plot, &theme, 800, 200, 1.0);
+  for (int i = 0; i < 7; i++)
+    {
+      g_autofree char *tick =
+          i < 3 ? g_strdup_printf (" 1e%d@", i - 6) : g_strdup_printf (" %g@", pow (10, i - 6));
+
+      at = strstr (shown->str, tick);
+      x[i] = at && i < 6 ? g_ascii_strtod (strchr (at, '@') + 1, NULL) : NAN; /* 1: beside Rate */
+    }
+  for (guint i = 2; i + 1 < 6; i++) /* the first begins at the axis */
+    g_assert_cmpfloat_with_epsilon (x[i + 1] - x[i], x[2] - x[1], 2);
+  at = strstr (shown->str, "best@");
+  g_assert_nonnull (at);
+  /* at the left of the mark, which is 4 units right of the tick's text of 8 */
+  g_assert_cmpfloat_with_epsilon (g_ascii_strtod (at + 5, NULL), x[4] + 4 - 8 - 5, 2);
+  g_assert_nonnull (strstr (shown->str, "Rate 1e-4@"));
+  for (double pixel = 0; pixel < 800; pixel++)
+    {
+      double value = dyno_plot_x_at (&plot, &theme, 800, 200, pixel);
+
+      left = isfinite (value) && left == 0 ? pixel : left;
+      right = isfinite (value) ? pixel : right;
+    }
+  g_assert_cmpfloat_with_epsilon (
+      log10 (dyno_plot_x_at (&plot, &theme, 800, 200, (left + right) / 2)), -3, 0.02);
+  plot.x_mark_label = NULL;
+  g_string_truncate (shown, 0);
+  dyno_plot_draw (cr, &plot, &theme, 800, 200, 1.0);
+  g_assert_null (strstr (shown->str, "best@"));
+  g_string_free (shown, TRUE);
+  cairo_destroy (cr);
+  cairo_surface_destroy (surface);
+}
+
 static cairo_status_t
 take_text (void *closure, const guint8 *data, guint length)
 {
@@ -418,6 +496,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/a-line-of-many-points-is-dashed",
                    test_a_line_of_many_points_is_dashed);
   g_test_add_func ("/plot/draw/text-is-the-themes", test_text_is_the_themes);
+  g_test_add_func ("/plot/draw/x-may-be-logarithmic", test_x_may_be_logarithmic);
   g_test_add_func ("/plot/draw/many-points-are-drawn-cheaply", test_many_points_are_drawn_cheaply);
   return g_test_run ();
 }
