@@ -6,18 +6,21 @@
 #include "file.h"
 #include "formats.h"
 #include "amount.h"
+#include "outfolder.h"
 #include "output.h"
 #include "progress.h"
 #include "reporthtml.h"
-#include "runwriter.h"
 #include "signals.h"
 #include "text.h"
 #include "trialsfile.h"
 #include "tune-json.h"
 #include "verdict.h"
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <string.h>
+
+static const char *const file_names[] = { "best.ini", "best.json", "report.html", DYNO_TRIALS_FILE,
+                                          NULL };
+static const DynoOutFiles search_files = { file_names, "an earlier search",
+                                           ", go on with it by --resume" };
 
 typedef struct {
   const char *command;
@@ -336,62 +339,6 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
   return code;
 }
 
-/* Creates the folder where it is missing, and tests that every file of the search can be written
- * there.  A folder that holds files of an earlier run is refused (USAGE) unless force is set: no
- * run is ever overwritten without being asked to.  Other files in it are not touched.
- * Returns an exit code. */
-static int
-prepare_folder (const char *command, const char *folder, gboolean force)
-{
-  static const char *const files[] = { "best.ini", "best.json", "report.html", "trials.csv" };
-  g_autofree char *shown = g_filename_display_name (folder);
-  g_autoptr (GError) error = NULL;
-  int problem;
-
-  if (!dyno_dir_make (folder) || !g_file_test (folder, G_FILE_TEST_IS_DIR))
-    {
-      problem = errno;
-      dyno_error_line ("%s: cannot make the folder “%s”: %s; choose another with --out", command,
-                       shown, g_strerror (problem));
-      return DYNO_EXIT_DISK;
-    }
-  if (g_access (folder, W_OK | X_OK) != 0)
-    {
-      problem = errno;
-      dyno_error_line ("%s: cannot write into “%s”: %s; choose another folder with --out", command,
-                       shown, g_strerror (problem));
-      return DYNO_EXIT_DISK;
-    }
-  if (!force && !dyno_run_writer_check_folder (folder, NULL, &error))
-    {
-      dyno_error_line ("%s: %s", command, error->message);
-      return DYNO_EXIT_USAGE;
-    }
-  for (guint i = 0; !force && i < G_N_ELEMENTS (files); i++)
-    {
-      g_autofree char *path = g_build_filename (folder, files[i], NULL);
-
-      if (!g_file_test (path, G_FILE_TEST_EXISTS))
-        continue;
-      dyno_error_line (
-          "%s: “%s” holds an earlier search (%s); choose another folder, go on with it "
-          "by --resume, or write over it by --force",
-          command, shown, files[i]);
-      return DYNO_EXIT_USAGE;
-    }
-  for (guint i = 0; i < G_N_ELEMENTS (files); i++)
-    {
-      g_autofree char *path = g_build_filename (folder, files[i], NULL);
-
-      if (dyno_file_test_writable (path, &error))
-        continue;
-      dyno_error_line ("%s: %s; make room, or choose another folder with --out", command,
-                       error->message);
-      return dyno_exit_code (error);
-    }
-  return DYNO_EXIT_OK;
-}
-
 /* Takes over from the earlier search what the command does not say; settings that the command names
  * come first. */
 static gboolean
@@ -517,7 +464,7 @@ dyno_verb_tune (int argc, char **argv)
     out = g_strdup (resume);
   if (out)
     {
-      code = prepare_folder (argv[0], out, force || resume);
+      code = dyno_out_folder_prepare (argv[0], out, &search_files, force || resume);
       if (code != DYNO_EXIT_OK)
         return code;
     }
