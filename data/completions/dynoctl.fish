@@ -14,11 +14,11 @@ function __dynoctl_option
     complete -c dynoctl -n "__fish_seen_subcommand_from $argv[1]" $argv[2..-1]
 end
 
-set -l job 'plan profile train tune queue'
+set -l job 'plan profile train tune lr queue'
 
 complete -c dynoctl -f
 # Lists of words, written by tests/dist/completions --update.
-set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune quick predict evaluate save diagnose runs queue export bench kernels
+set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune lr quick predict evaluate save diagnose runs queue export bench kernels
 set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 headpose_resnet18 headpose_resnet50 mlp cnnlstm lstm_stack cnn1d cnn1d_dilated wavenet
 set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
@@ -61,6 +61,7 @@ complete -c dynoctl -n __fish_use_subcommand -a plan -d 'Device memory by compon
 complete -c dynoctl -n __fish_use_subcommand -a profile -d 'Where a step goes, layer by layer'
 complete -c dynoctl -n __fish_use_subcommand -a train -d 'Train'
 complete -c dynoctl -n __fish_use_subcommand -a tune -d 'Find the settings that train fastest within the memory'
+complete -c dynoctl -n __fish_use_subcommand -a lr -d 'Suggest a learning rate, in under a minute'
 complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can do, in under a minute'
 complete -c dynoctl -n __fish_use_subcommand -a predict -d 'What trained weights make of samples'
 complete -c dynoctl -n __fish_use_subcommand -a evaluate -d 'What trained weights are worth on known samples'
@@ -78,8 +79,8 @@ complete -c dynoctl -s h -l help -d 'Show help'
 __dynoctl_option "$__dynoctl_verbs" -l json -d 'JSON objects on standard output'
 __dynoctl_option "$__dynoctl_verbs" -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
-__dynoctl_option 'devices sensors watch plan profile train tune queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
-__dynoctl_option 'inspect convert plan profile train tune queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
+__dynoctl_option 'devices sensors watch plan profile train tune lr queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'inspect convert plan profile train tune lr queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
 
 __dynoctl_option quick -s p -l preset -x -a "$__dynoctl_presets" -d 'Hold it against this preset'
 __dynoctl_option quick -l seconds -x -d 'Of each measurement'
@@ -139,17 +140,20 @@ __dynoctl_option $job -s e -l epochs -x -d 'Epochs to train'
 __dynoctl_option $job -l freeze -x -d 'Layers that stay as they are'
 __dynoctl_option $job -l seed -x -d 'Seed of start values, order and augmentation'
 
-__dynoctl_option 'train tune queue' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
-__dynoctl_option 'train tune export' -s f -l force -d 'Write over what is there'
-__dynoctl_option 'train tune queue' -s q -l quiet -d 'Only errors and warnings'
+__dynoctl_option 'train tune lr queue' -s o -l out -x -a '(__fish_complete_directories)' -d 'Output folder'
+__dynoctl_option 'train tune lr export' -s f -l force -d 'Write over what is there'
+__dynoctl_option 'train tune lr queue' -s q -l quiet -d 'Only errors and warnings'
 __dynoctl_option train -l devices -x -a all -d 'Train on several devices, a process each'
 __dynoctl_option train -l no-out -d 'Keep nothing'
-__dynoctl_option 'train queue' -l weights -r -F -d 'Start from these weights'
+__dynoctl_option 'train lr queue' -l weights -r -F -d 'Start from these weights'
 __dynoctl_option train -l save-weights -r -F -d 'Write the weights here at the end'
 __dynoctl_option train -l resume -r -F -d 'Go on with a stopped run: its folder or its checkpoint'
-__dynoctl_option 'train queue bench' -l steps -x -d 'Steps'
+__dynoctl_option 'train lr queue bench' -l steps -x -d 'Steps'
 
 __dynoctl_option tune -l minutes -x -d 'How long to search in all'
+__dynoctl_option lr -l minutes -x -d 'How long to test at most'
+__dynoctl_option lr -l from -x -d 'Learning rate of the first step'
+__dynoctl_option lr -l to -x -d 'And of the last'
 __dynoctl_option tune -l goal -x -d 'What validation should reach first, such as accuracy=0.9'
 __dynoctl_option tune -l resume -x -a '(__fish_complete_directories)' -d 'Go on from the trials of an earlier search'
 

@@ -45,6 +45,7 @@ int dyno_verb_convert (int argc, char **argv);
 int dyno_verb_plan (int argc, char **argv);
 int dyno_verb_train (int argc, char **argv);
 int dyno_verb_tune (int argc, char **argv);
+int dyno_verb_lr (int argc, char **argv);
 int dyno_verb_quick (int argc, char **argv);
 int dyno_verb_profile (int argc, char **argv);
 int dyno_verb_diagnose (int argc, char **argv);

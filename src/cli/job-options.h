@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say what to train, as plan, train and tune share them.  settings-sources.h says
+/* The options that say what to train, as plan, train, tune and lr share them.  settings-sources.h says
  * which of two sources wins. */
 #pragma once
 #include "cli.h"

@@ -26,6 +26,8 @@ static const DynoVerb verbs[] = {
   { "train", "--data DATA --model M", "train", dyno_verb_train },
   { "tune", "--data DATA --model M", "find the settings that train fastest within the memory",
     dyno_verb_tune, TRUE },
+  { "lr", "--data DATA --model M", "suggest a learning rate, in under a minute", dyno_verb_lr,
+    TRUE },
   { "quick", "", "what this machine can do, in under a minute", dyno_verb_quick, TRUE },
   { "predict", "--run DIR --data DATA", "what trained weights make of samples", dyno_verb_predict },
   { "evaluate", "--run DIR --data DATA", "what trained weights are worth on known samples",

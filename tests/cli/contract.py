@@ -5,7 +5,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
 
-VERBS = ['devices', 'presets', 'inspect', 'convert', 'model', 'plan', 'train', 'tune', 'quick', 'diagnose', 'export', 'bench', 'kernels']
+VERBS = ['devices', 'presets', 'inspect', 'convert', 'model', 'plan', 'train', 'tune', 'lr', 'quick', 'diagnose', 'export', 'bench', 'kernels']
 
 
 class Help(Case):
