@@ -44,6 +44,8 @@ double dyno_plot_to_y (const DynoPlotLayout *l, double value);
 
 /* Title, unit and names of the lines, above the axes. */
 void dyno_plot_draw_title (const DynoPlotLayout *l, double width);
+/* The line whose name, with its sample, covers x; -1: none. */
+int dyno_plot_find_name (const DynoPlotLayout *l, double width, double x);
 /* One of the plot's lines; filled: a faint colour below it. */
 void dyno_plot_draw_line (const DynoPlotLayout *l, guint index, gboolean filled);
 /* Small triangles at the edge where a line goes on outside of the robust range. */

@@ -316,11 +316,13 @@ dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, d
   cairo_rectangle (cr, l.x, l.y - 2.0, l.w + 4.0, l.h + 3.0);
   cairo_clip (cr);
   for (guint i = 0; i < plot->n_lines; i++)
-    dyno_plot_draw_line (&l, i, i == 0 && plot->n_lines <= 2);
+    if (!plot->lines[i].hidden)
+      dyno_plot_draw_line (&l, i, i == 0 && plot->n_lines <= 2);
   for (guint i = 0; plot->robust && !l.ya.log && i < plot->n_lines; i++)
-    dyno_plot_mark_clipped (&l, i);
+    if (!plot->lines[i].hidden)
+      dyno_plot_mark_clipped (&l, i);
   for (guint i = 0; i < plot->n_lines; i++)
-    if (plot->lines[i].mark_gaps)
+    if (plot->lines[i].mark_gaps && !plot->lines[i].hidden)
       dyno_plot_mark_gaps (&l, i);
   draw_limit (&l);
   draw_mark (&l);
@@ -356,4 +358,20 @@ dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, 
   cairo_destroy (l.cr);
   cairo_surface_destroy (surface);
   return value;
+}
+
+int
+dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height,
+                   double x, double y)
+{
+  cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
+  DynoPlotLayout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };
+  int line = -1;
+
+  layout (&l, width, height);
+  if (y < l.y)
+    line = dyno_plot_find_name (&l, width, x);
+  cairo_destroy (l.cr);
+  cairo_surface_destroy (surface);
+  return line;
 }

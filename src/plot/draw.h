@@ -40,6 +40,7 @@ typedef struct {
   const DynoSeries *x_map;
   gboolean mark_gaps; /* a value that is no number is marked */
   gboolean unnamed;   /* not among the names above the axes */
+  gboolean hidden;    /* its name is faint; it is not drawn, and the y axis is not for it */
 } DynoPlotLine;
 
 typedef struct {
@@ -79,6 +80,10 @@ double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, 
 /* x as shown at a pixel x of the last layout of that size; NaN outside of the axes. */
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                        double height, double pixel_x);
+
+/* The line whose name stands at that place of the last layout of that size; -1: none does. */
+int dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
+                       double height, double x, double y);
 
 /* The value of the smoothed line at the series' own x; NaN: the line is not smoothed. */
 double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);

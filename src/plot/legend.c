@@ -5,20 +5,21 @@
 #include <math.h>
 
 #define MOST_ROWS 16
+#define FAINT     0.35 /* of the name of a hidden line */
 
-/* Draws a sample of a line at x; returns the room that it takes to the right. */
-static double
-draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline)
+/* Draws a sample of a line at x. */
+static void
+draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline, double alpha)
 {
   double y = baseline - l->theme->font_size * 0.33;
   gboolean dashed = l->theme->dashed || l->plot->lines[line].dash > 0;
 
-  dyno_plot_set_colour (l->cr, dyno_plot_line_colour (l, line), 1.0);
+  dyno_plot_set_colour (l->cr, dyno_plot_line_colour (l, line), alpha);
   if (!dashed)
     {
       cairo_arc (l->cr, x + 3.5, y, 3.5, 0.0, 2 * G_PI);
       cairo_fill (l->cr);
-      return 11.0;
+      return;
     }
   cairo_save (l->cr);
   cairo_set_line_width (l->cr, MAX (l->theme->line_width, 2.0));
@@ -27,7 +28,6 @@ draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline)
   cairo_line_to (l->cr, x + 22.0, y);
   cairo_stroke (l->cr);
   cairo_restore (l->cr);
-  return 28.0;
 }
 
 static double
@@ -36,28 +36,83 @@ sample_width (const DynoPlotLayout *l, guint line)
   return l->theme->dashed || l->plot->lines[line].dash > 0 ? 28.0 : 11.0;
 }
 
-/* Draws the names of the lines from the right, as far as there is room. */
-static void
-draw_names (const DynoPlotLayout *l, double left, double right, double baseline)
+/* Where title and unit end. */
+static double
+find_title_end (const DynoPlotLayout *l)
 {
   const DynoPlot *plot = l->plot;
+  double x = DYNO_PLOT_PADDING;
 
-  for (guint i = plot->n_lines; i-- > 0;)
+  if (plot->title)
+    x += dyno_plot_text_width (l, DYNO_PLOT_TEXT_TITLE, plot->title) + 8.0;
+  if (plot->y_label)
+    x += dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, plot->y_label) + 12.0;
+  return x;
+}
+
+/* Where the name of a line stands, its sample before it; names come from the right, as far as there
+ * is room.  *right: where the last one began, in the beginning where all end.  FALSE: there is no
+ * room, or no name. */
+static gboolean
+place_name (const DynoPlotLayout *l, guint line, double *right, double *from, double *to)
+{
+  const DynoPlotLine *one = &l->plot->lines[line];
+  double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, dyno_series_get_name (one->series)),
+         sample = sample_width (l, line);
+
+  if (one->unnamed || *right - w - sample - 5.0 < find_title_end (l))
+    return FALSE;
+  *to = *right;
+  *from = *right - w - sample;
+  *right = *from - 12.0;
+  return TRUE;
+}
+
+static double
+find_names_end (const DynoPlotLayout *l, double width)
+{
+  return width - DYNO_PLOT_PADDING * 1.6 - l->plot->title_room;
+}
+
+static void
+draw_names (const DynoPlotLayout *l, double width, double baseline)
+{
+  double right = find_names_end (l, width), from, to, alpha;
+
+  for (guint i = l->plot->n_lines; i-- > 0;)
     {
-      const char *name = dyno_series_get_name (plot->lines[i].series);
-      double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, name), sample = sample_width (l, i);
+      const DynoPlotLine *line = &l->plot->lines[i];
 
-      if (plot->lines[i].unnamed)
-        continue;
-      if (right - w - sample - 5.0 < left)
-        return;
-      right -= w;
-      dyno_plot_set_colour (l->cr, &l->theme->foreground, 0.9);
-      dyno_plot_text_show (l, DYNO_PLOT_TEXT_LABEL, right, baseline, name);
-      right -= sample;
-      draw_sample (l, i, right, baseline);
-      right -= 12.0;
+      if (!place_name (l, i, &right, &from, &to))
+        {
+          if (line->unnamed)
+            continue;
+          return;
+        }
+      alpha = line->hidden ? FAINT : 1.0;
+      dyno_plot_set_colour (l->cr, &l->theme->foreground, 0.9 * alpha);
+      dyno_plot_text_show (l, DYNO_PLOT_TEXT_LABEL, from + sample_width (l, i), baseline,
+                           dyno_series_get_name (line->series));
+      draw_sample (l, i, from, baseline, alpha);
     }
+}
+
+int
+dyno_plot_find_name (const DynoPlotLayout *l, double width, double x)
+{
+  double right = find_names_end (l, width), from, to;
+
+  for (guint i = l->plot->n_lines; l->plot->n_lines > 1 && i-- > 0;)
+    {
+      if (place_name (l, i, &right, &from, &to))
+        {
+          if (x >= from - 6.0 && x < to + 6.0)
+            return (int) i;
+        }
+      else if (!l->plot->lines[i].unnamed)
+        break;
+    }
+  return -1;
 }
 
 void
@@ -76,10 +131,9 @@ dyno_plot_draw_title (const DynoPlotLayout *l, double width)
     {
       dyno_plot_set_colour (l->cr, &l->theme->muted, 1.0);
       dyno_plot_text_show (l, DYNO_PLOT_TEXT_LABEL, x, baseline, plot->y_label);
-      x += dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, plot->y_label) + 12.0;
     }
   if (plot->n_lines > 1)
-    draw_names (l, x, width - DYNO_PLOT_PADDING * 1.6 - plot->title_room, baseline);
+    draw_names (l, width, baseline);
 }
 
 /* --- the values at the cursor ------------------------------------------------------------------- */
@@ -127,7 +181,7 @@ draw_rows (const DynoPlotLayout *l, double x, const char *head, const Row *rows,
     {
       double y = top + line * (i + 2);
 
-      draw_sample (l, rows[i].line, left + 9.0, y);
+      draw_sample (l, rows[i].line, left + 9.0, y, 1.0);
       dyno_plot_set_colour (cr, &l->theme->foreground, 1.0);
       dyno_plot_text_show (l, DYNO_PLOT_TEXT_LABEL, left + 9.0 + sample, y, rows[i].text);
     }
@@ -158,7 +212,7 @@ take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
   GString *words;
   double y, smoothed;
 
-  if (dyno_series_get_length (series) == 0)
+  if (line->hidden || dyno_series_get_length (series) == 0)
     return FALSE;
   dyno_series_get (series,
                    dyno_series_nearest (series, dyno_plot_unmap_x (line->x_map, l->plot->cursor_x)),

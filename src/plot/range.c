@@ -148,8 +148,9 @@ take_neighbours (const DynoPlot *plot, DynoPlotRange *range)
   for (guint i = 0; i < plot->n_lines; i++)
     {
       DynoColumn columns[4 + 4];
-      guint n = dyno_plot_columns (&plot->lines[i], plot->lines[i].series, plot->x0, plot->x1, 4,
-                                   columns);
+      guint n = plot->lines[i].hidden ? 0
+                                      : dyno_plot_columns (&plot->lines[i], plot->lines[i].series,
+                                                           plot->x0, plot->x1, 4, columns);
 
       for (guint c = 0; c < n; c++)
         if (columns[c].count > 0)
@@ -189,7 +190,7 @@ dyno_plot_extent (const DynoPlot *plot, DynoPlotSpan *all)
 gboolean
 dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range)
 {
-  gboolean viewed = plot->x0 < plot->x1, any = FALSE;
+  gboolean viewed = plot->x0 < plot->x1, any = FALSE, any_y = FALSE;
   double from = viewed ? plot->x0 : -INFINITY, to = viewed ? plot->x1 : INFINITY;
 
   for (guint i = 0; i < plot->n_lines; i++)
@@ -206,9 +207,17 @@ dyno_plot_range (const DynoPlot *plot, DynoPlotRange *range)
         robust_extent (plot, line, viewed ? plot->x0 : x0, viewed ? plot->x1 : x1, &y0, &y1);
       range->x0 = any ? MIN (range->x0, x0) : x0;
       range->x1 = any ? MAX (range->x1, x1) : x1;
-      range->y0 = any ? MIN (range->y0, y0) : y0;
-      range->y1 = any ? MAX (range->y1, y1) : y1;
       any = TRUE;
+      if (line->hidden)
+        continue;
+      range->y0 = any_y ? MIN (range->y0, y0) : y0;
+      range->y1 = any_y ? MAX (range->y1, y1) : y1;
+      any_y = TRUE;
+    }
+  if (any && !any_y)
+    {
+      range->y0 = 0.0;
+      range->y1 = 1.0;
     }
   if (viewed && !any && dyno_plot_extent (plot, &(DynoPlotSpan){ 0 }))
     {
@@ -232,7 +241,7 @@ dyno_plot_least_positive (const DynoPlot *plot, double x0, double x1)
     {
       DynoColumn columns[512 + 4];
       const DynoPlotLine *line = &plot->lines[i];
-      guint n = dyno_plot_columns (line, line->series, x0, x1, 512, columns);
+      guint n = line->hidden ? 0 : dyno_plot_columns (line, line->series, x0, x1, 512, columns);
 
       for (guint c = 0; c < n; c++)
         {

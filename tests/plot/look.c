@@ -476,6 +476,72 @@ test_many_points_are_drawn_cheaply (void)
   g_assert_cmpuint (count_kind (few, "stroke: ", "caps: ", "round"), >=, 1);
 }
 
+/* --- hidden lines ----------------------------------------------------------------------------- */
+
+/* The place, from the left, of the names of lines 0 and 1; NaN: it has none. */
+static void
+find_names (const DynoPlot *plot, double y, double middle[2])
+{
+  double from[2] = { NAN, NAN }, to[2] = { NAN, NAN };
+
+  for (double x = 0; x < 400; x++)
+    {
+      int line = dyno_plot_name_at (plot, &dyno_plot_theme_light, 400, 200, x, y);
+
+      if (line < 0)
+        continue;
+      from[line] = isnan (from[line]) ? x : from[line];
+      to[line] = x;
+    }
+  for (guint i = 0; i < 2; i++)
+    middle[i] = (from[i] + to[i]) / 2;
+}
+
+static void
+test_a_hidden_line_is_only_a_name (void)
+{
+  g_autoptr (DynoSeries) low = dyno_series_new ("low", ""), high = dyno_series_new ("high", "");
+  DynoPlotLine lines[] = { { .series = low }, { .series = high, .colour = 4 } };
+  DynoPlot plot = {
+    .title = "Loss", .lines = lines, .n_lines = 2, .y_limit = (double) NAN, .cursor_x = (double) NAN
+  };
+  DynoPlotRange range;
+  DynoPlotSpan span;
+  double names[2];
+
+  for (guint i = 0; i < 10; i++)
+    {
+      dyno_series_append (low, i, 1 + i);
+      dyno_series_append (high, i + 5, 500 + 50 * i);
+    }
+  find_names (&plot, 12, names);
+  g_assert_cmpfloat (names[0], >, 60); /* after the title */
+  g_assert_cmpfloat (names[1], >, names[0] + 20);
+  g_assert_cmpint (dyno_plot_name_at (&plot, &dyno_plot_theme_light, 400, 200, names[0], 100), ==,
+                   -1);
+  g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), >, 30);
+  lines[1].hidden = TRUE;
+  g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), ==, 0);
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat (range.y0, ==, 1);
+  g_assert_cmpfloat (range.y1, ==, 10);
+  g_assert_cmpfloat (range.x1, ==, 14); /* the view does not jump */
+  g_assert_true (dyno_plot_extent (&plot, &span));
+  g_assert_cmpfloat (span.x1, ==, 14);
+  g_assert_cmpfloat (dyno_plot_least_positive (&plot, 0, 20), ==, 1);
+  find_names (&plot, 12, names);
+  g_assert_cmpfloat (names[1], >, names[0]);
+  lines[0].hidden = TRUE;
+  lines[1].hidden = FALSE;
+  g_assert_cmpfloat (dyno_plot_least_positive (&plot, 0, 20), ==, 500);
+  lines[1].hidden = TRUE;
+  g_assert_true (dyno_plot_range (&plot, &range));
+  g_assert_cmpfloat (range.y0, <, range.y1);
+  lines[0].unnamed = TRUE;
+  find_names (&plot, 12, names);
+  g_assert_true (isnan (names[0]) && isfinite (names[1]));
+}
+
 int
 main (int argc, char **argv)
 {
@@ -496,6 +562,7 @@ main (int argc, char **argv)
   g_test_add_func ("/plot/draw/a-line-of-many-points-is-dashed",
                    test_a_line_of_many_points_is_dashed);
   g_test_add_func ("/plot/draw/text-is-the-themes", test_text_is_the_themes);
+  g_test_add_func ("/plot/draw/a-hidden-line-is-only-a-name", test_a_hidden_line_is_only_a_name);
   g_test_add_func ("/plot/draw/x-may-be-logarithmic", test_x_may_be_logarithmic);
   g_test_add_func ("/plot/draw/many-points-are-drawn-cheaply", test_many_points_are_drawn_cheaply);
   return g_test_run ();

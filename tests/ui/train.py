@@ -142,6 +142,14 @@ def test_plots_are_read_zoomed_and_shown_alone(home):
     with open(path) as file:
         assert '<svg' in file.read()
     window.focus(Role.CHART, 'Loss')
+    window.key('1')
+    window.wait_for('the validation only', lambda: said('Loss').endswith('; hidden: Training') and 'Training ' not in said('Loss'))
+    window.press('Start')  # lines that begin anew are hidden still
+    window.finished()
+    assert said('Loss').endswith('; hidden: Training'), said('Loss')
+    window.focus(Role.CHART, 'Loss')
+    window.key('1')
+    window.wait_for('both', lambda: 'hidden' not in said('Loss') and 'Training ' in said('Loss'))
     window.key('m')
     window.wait_for('one plot', lambda: not window.has('Throughput', Role.CHART))
     window.press('Show all plots (M)')

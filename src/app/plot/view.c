@@ -22,7 +22,7 @@ struct _DynoPlotView {
   DynoPlotView *const *row; /* the views in line with this one, itself among them; the caller's */
   guint n_row;
   double own_label_width;
-  gboolean dragging;
+  gboolean dragging, hand;           /* hand: the pointer is over a name */
   double drag_from, drag_to;         /* pixels */
   DynoPlotSpan drag_span, drag_axis; /* when it began; drag_axis: the whole for "all" */
 };
@@ -51,6 +51,18 @@ format_x (const DynoPlot *plot, double x)
   return g_strdup_printf (plot->x_whole ? "%.0f" : "%.2f", x);
 }
 
+/* The names of the hidden lines; NULL: none is. */
+static char *
+list_hidden (const DynoPlot *plot)
+{
+  GString *names = g_string_new (NULL);
+  for (guint i = 0; i < plot->n_lines; i++)
+    if (plot->lines[i].hidden)
+      g_string_append_printf (names, "%s%s", names->len ? ", " : "",
+                              dyno_series_get_name (plot->lines[i].series));
+  return g_string_free (names, names->len == 0);
+}
+
 static char *
 describe (const DynoPlot *plot)
 {
@@ -61,7 +73,7 @@ describe (const DynoPlot *plot)
       DynoSeries *series = plot->lines[i].series;
       guint64 n = dyno_series_get_length (series);
       double x, y;
-      if (n == 0)
+      if (n == 0 || plot->lines[i].hidden)
         continue;
       const DynoSeries *map = plot->lines[i].x_map;
       double own = dyno_plot_unmap_x (map, plot->cursor_x);
@@ -81,8 +93,15 @@ describe (const DynoPlot *plot)
           g_string_append_printf (values, ", %s %s", plot->smoothed_word, calm);
         }
     }
-  if (values->len == 0)
+  g_autofree char *hidden = list_hidden (plot);
+  if (values->len == 0 && !hidden)
     return g_strdup (plot->empty);
+  if (hidden)
+    {
+      /* Translators: names of lines of a plot */
+      g_autofree char *words = g_strdup_printf (_ ("hidden: %s"), hidden);
+      g_string_append_printf (values, "%s%s", values->len ? "; " : "", words);
+    }
   g_autofree char *shown = format_x (plot, at), *from = NULL, *to = NULL;
   if (!(plot->x0 < plot->x1))
     /* Translators: name of the x axis ("Step"), where, values: "Step 120: Training 0.532,
@@ -158,9 +177,17 @@ dyno_plot_view_set_x (DynoPlotView *self, const char *label, gboolean whole, gbo
 void
 dyno_plot_view_set_lines (DynoPlotView *self, const DynoPlotLine *lines, guint n)
 {
+  DynoPlotLine before[DYNO_PLOT_VIEW_MAX_LINES];
+  guint n_before = self->plot.n_lines;
+  memcpy (before, self->lines, sizeof before);
   self->plot.n_lines = MIN (n, DYNO_PLOT_VIEW_MAX_LINES);
   for (guint i = 0; i < self->plot.n_lines; i++)
-    self->lines[i] = lines[i];
+    {
+      self->lines[i] = lines[i];
+      for (guint k = 0; k < n_before; k++)
+        if (before[k].series == lines[i].series)
+          self->lines[i].hidden = before[k].hidden;
+    }
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
@@ -302,6 +329,39 @@ x_at (DynoPlotView *self, double pixel)
                          gtk_widget_get_allocated_height (widget), pixel);
 }
 
+/* --- hiding lines ----------------------------------------------------------------------------- */
+
+static void
+toggle (DynoPlotView *self, guint line)
+{
+  self->lines[line].hidden = !self->lines[line].hidden;
+  g_object_notify (G_OBJECT (gtk_widget_get_accessible (GTK_WIDGET (self))),
+                   "accessible-description");
+  gtk_widget_queue_draw (GTK_WIDGET (self));
+}
+
+/* place: of its name, from 0; FALSE: there are fewer names. */
+static gboolean
+toggle_named (DynoPlotView *self, guint place)
+{
+  for (guint i = 0; i < self->plot.n_lines && self->plot.n_lines > 1; i++)
+    if (!self->lines[i].unnamed && place-- == 0)
+      {
+        toggle (self, i);
+        return TRUE;
+      }
+  return FALSE;
+}
+
+static int
+name_at (DynoPlotView *self, double x, double y)
+{
+  GtkWidget *widget = GTK_WIDGET (self);
+  return dyno_plot_name_at (&self->plot, dyno_plot_theme_for_widget (widget),
+                            gtk_widget_get_allocated_width (widget),
+                            gtk_widget_get_allocated_height (widget), x, y);
+}
+
 /* --- zooming and panning ---------------------------------------------------------------------- */
 
 static DynoPlotSpan
@@ -371,6 +431,13 @@ dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
     return GDK_EVENT_PROPAGATE;
   gtk_widget_grab_focus (widget);
   self->dragging = FALSE;
+  int name = name_at (self, event->x, event->y);
+  if (name >= 0)
+    {
+      if (event->type == GDK_BUTTON_PRESS)
+        toggle (self, (guint) name);
+      return GDK_EVENT_STOP;
+    }
   if (event->type == GDK_2BUTTON_PRESS)
     ask_for (self, (DynoPlotSpan){ 0, 0 });
   else if (event->type == GDK_BUTTON_PRESS && dyno_plot_extent (&self->plot, &all))
@@ -425,12 +492,25 @@ dyno_plot_view_button_release (GtkWidget *widget, GdkEventButton *event)
   return GDK_EVENT_STOP;
 }
 
+static void
+show_hand (DynoPlotView *self, gboolean hand)
+{
+  GdkWindow *window = gtk_widget_get_window (GTK_WIDGET (self));
+  if (self->hand == hand || !window)
+    return;
+  self->hand = hand;
+  g_autoptr (GdkCursor) cursor =
+      hand ? gdk_cursor_new_from_name (gdk_window_get_display (window), "pointer") : NULL;
+  gdk_window_set_cursor (window, cursor);
+}
+
 static gboolean
 dyno_plot_view_motion (GtkWidget *widget, GdkEventMotion *event)
 {
   DynoPlotView *self = DYNO_PLOT_VIEW (widget);
   if (self->dragging)
     drag_to (self, event->x);
+  show_hand (self, !self->dragging && name_at (self, event->x, event->y) >= 0);
   g_signal_emit (self, signals[CURSOR], 0, x_at (self, event->x));
   return GDK_EVENT_PROPAGATE;
 }
@@ -494,6 +574,16 @@ dyno_plot_view_key (GtkWidget *widget, GdkEventKey *event)
     case GDK_KEY_KP_0:
       ask_for (self, (DynoPlotSpan){ 0, 0 });
       return GDK_EVENT_STOP;
+    case GDK_KEY_1:
+    case GDK_KEY_2:
+    case GDK_KEY_3:
+    case GDK_KEY_4:
+    case GDK_KEY_5:
+    case GDK_KEY_6:
+    case GDK_KEY_7:
+    case GDK_KEY_8:
+    case GDK_KEY_9:
+      return toggle_named (self, event->keyval - GDK_KEY_1) ? GDK_EVENT_STOP : GDK_EVENT_PROPAGATE;
     case GDK_KEY_m:
       g_signal_emit (self, signals[MAXIMIZE], 0);
       return GDK_EVENT_STOP;
