@@ -2,8 +2,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One workgroup: the global norm, whether the step is skipped, the clipping factor min (1, clip /
  * (norm + 1e-6)), the next loss scale (as PyTorch's GradScaler: halved on overflow, doubled after
- * scale_growth_interval good steps) and AdamW's bias corrections, which count the updates that were
- * applied.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
+ * scale_growth_interval good steps) and the bias corrections (CORRECTIONS=1), which count the updates
+ * that were applied.  DYNAMIC_SCALE=1 with AMP; without it the scale stays. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "optimizer-push.h"
@@ -106,7 +106,7 @@ main ()
   scaler.v[0].skipped = skipped;
   const float scale = next_scale (overflow, old, step_input);
   scaler.v[0].scale = scale;
-#ifdef ADAMW
+#ifdef CORRECTIONS
   Corrections (p.corrections).v[0] = correction (step_input.momentum, applied);
   Corrections (p.corrections).v[1] = correction (step_input.beta2, applied);
 #endif

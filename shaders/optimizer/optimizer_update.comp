@@ -41,20 +41,19 @@ main ()
   const float base_lr = step_input.v[0].lr;
   const float momentum = step_input.v[0].momentum;
   const float decay = step_input.v[0].weight_decay;
-#ifdef ADAMW
   const float beta2 = step_input.v[0].beta2;
   const float epsilon = step_input.v[0].epsilon;
+  const bool first = step_input.v[0].first_update != 0;
+#ifdef CORRECTIONS
   Corrections corrections = Corrections (p.corrections);
   const float root = 1.0 / sqrt (corrections.v[1]);
-#else
-  const bool first = step_input.v[0].first_update != 0;
 #endif
 #ifdef AVERAGE
   const float share = average_share (AVERAGE_DECAY, scaler.v[0].applied);
   Floats average = Floats (p.average);
 #endif
   Floats master = Floats (p.master), gradient = Floats (p.gradient), moment1 = Floats (p.moment1);
-#ifdef ADAMW
+#ifdef MOMENT2
   Floats moment2 = Floats (p.moment2);
 #endif
 
@@ -65,7 +64,7 @@ main ()
 #else
       const float lr = base_lr;
 #endif
-#ifdef ADAMW
+#ifdef CORRECTIONS
       const float step_size = lr / corrections.v[0];
 #endif
       if (!skip)

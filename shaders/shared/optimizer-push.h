@@ -24,7 +24,7 @@ DYNO_STRUCT (DynoOptimizerDecidePush) {
   uint64_t step_input;  /* struct DynoStepInput */
   uint64_t scaler;      /* struct DynoScalerState */
   uint64_t step_output; /* struct DynoStepOutput */
-  uint64_t corrections; /* AdamW: 1 - beta1^t, 1 - beta2^t */
+  uint64_t corrections; /* 1 - beta1^t, 1 - beta2^t; of optimizers that have them */
 };
 DYNO_STRUCT_SIZE (DynoOptimizerDecidePush, 40)
 
@@ -36,7 +36,7 @@ DYNO_STRUCT (DynoOptimizerUpdatePush) {
   uint64_t moment2;
   uint64_t step_input;  /* struct DynoStepInput */
   uint64_t scaler;      /* struct DynoScalerState */
-  uint64_t corrections; /* AdamW */
+  uint64_t corrections;
   uint64_t average;
   uint64_t average_half;
 };

@@ -15,11 +15,11 @@ struct DynoStepInput {
   /* samples (n_valid) * accumulate: the gradient of the mean over the effective batch */
   float loss_divisor;
   float lr;
-  float momentum;         /* SGD's, or AdamW's beta1 */
+  float momentum;         /* of optimizers that have it, or beta1 */
   float beta2;
   float weight_decay;
   float epsilon;
-  /* AdamW: 1 - beta1^t; t counts steps that were not skipped, as far as the host knows */
+  /* 1 - beta1^t; t counts steps that were not skipped, as far as the host knows */
   float bias_correction1;
   float bias_correction2;
   float clip_norm;        /* 0: no clipping; else the limit of the global gradient norm */
@@ -60,7 +60,7 @@ struct DynoScalerState {
   uint32_t overflow;      /* of the current step */
   float grad_norm;        /* of the current step */
   float update_scale;     /* 1 / scale, times the clipping factor */
-  uint32_t applied;       /* updates applied since the start: AdamW's t */
+  uint32_t applied;       /* updates applied since the start: t of bias corrections */
   uint32_t reserved;
 };
 

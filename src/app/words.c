@@ -269,8 +269,6 @@ const char *
 dyno_words_choice (const char *value)
 {
   static const Word words[] = {
-    { "sgd", N_ ("SGD") },
-    { "adamw", N_ ("AdamW") },
     { "constant", N_ ("Constant") },
     { "cosine", N_ ("Cosine") },
     { "step", N_ ("Steps") },
@@ -281,6 +279,9 @@ dyno_words_choice (const char *value)
     { "true", N_ ("By the data set") },
     { "weights", N_ ("By the weights") },
   };
+  for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
+    if (g_str_equal (dyno_optimizer_get_info ((DynoOptimizer) i)->id, value))
+      return dyno_optimizer_get_info ((DynoOptimizer) i)->title;
   return find_word (words, G_N_ELEMENTS (words), value);
 }
 

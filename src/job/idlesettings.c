@@ -125,11 +125,12 @@ add_of_validation (GPtrArray *list, const DynoSettings *s, guint64 n_validation,
 static void
 add_of_rate (GPtrArray *list, const DynoSettings *s, guint64 per_epoch)
 {
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
   gint64 span = s->schedule_epochs > 0 ? s->schedule_epochs : s->epochs;
 
   if (s->lr == 0)
-    add (list, _ ("lr is 0: no step changes the weights; usual are 0.05 for SGD and 0.001 for "
-                  "AdamW"));
+    add (list, _ ("lr is 0: no step changes the weights; usual for %s is %g"), optimizer->title,
+         optimizer->usual_lr);
   else if (per_epoch > 0
            && floor (s->warmup_epochs * (double) per_epoch) >= (double) per_epoch * (double) span)
     add (list,

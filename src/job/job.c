@@ -307,8 +307,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .precision = dyno_precision_of_amp (s->amp),
     .mode = mode,
     .checkpointing = training && s->checkpointing,
-    .optimizer =
-        s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD,
+    .optimizer = (DynoOptimizer) s->optimizer,
     /* Training and evaluation share the weights' memory, which lies as this says. */
     .freeze = mode != DYNO_MODE_PREDICT ? g_quark_to_string (s->model_freeze) : NULL,
     .head_lr_factor = training ? s->head_lr_factor : 0,

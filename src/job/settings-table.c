@@ -12,7 +12,6 @@
 #define MOST_SEED 9007199254740991.0 /* 2^53 - 1: exact as a double */
 #define MOST_VRAM 17592186044416.0   /* 16 TiB */
 
-static const char *const optimizers[] = { "sgd", "adamw", NULL };
 static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };              /* DynoAxes */
 static const char *const tasks[] = { "auto", "classes", "values", "labels", NULL }; /* DynoTask */
 static const char *const balances[] = { "none", "sampling", NULL };           /* DynoBalance */
@@ -21,6 +20,7 @@ static const char *const normalises[] = { "false", "true", "weights", NULL }; /*
 static const char *const schedules[] = { "constant", "cosine", "step", NULL };
 static const char *const crops_from[] = { "sample", "source", NULL }; /* DynoCropFrom */
 static const char *const pads[] = { "zero", "reflect", NULL };        /* DynoPadMode */
+static const char *optimizers[DYNO_N_OPTIMIZERS + 1];                 /* DynoOptimizer */
 static char default_workers[8];
 
 #define FIELD(kind, member, name, value)                                \
@@ -79,7 +79,7 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Keeps the worker threads from one epoch to the next.") },
 
   { CHOICE (optimizer, "optimizer", "sgd", optimizers), GROUP (TRAINING), .title = N_ ("Optimizer"),
-    .help = N_ ("How gradients change the weights: SGD with momentum, or AdamW.") },
+    .help = N_ ("The rule by which gradients change the weights, as SGD with momentum or AdamW.") },
   { NUMBER (DOUBLE, lr, "lr", "0.05", 0, 100), GROUP (TRAINING), LIVE (STEP),
     .title = N_ ("Learning rate"),
     .help = N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and "
@@ -332,20 +332,22 @@ static const char *const group_titles[DYNO_SETTING_N_GROUPS] = {
 };
 
 static void
-fill_default_values (void)
+fill_table (void)
 {
   static gsize once;
 
   if (!g_once_init_enter (&once))
     return;
   g_snprintf (default_workers, sizeof default_workers, "%u", MIN (4, dyno_cores_count ()));
+  for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
+    optimizers[i] = dyno_optimizer_get_info ((DynoOptimizer) i)->id;
   g_once_init_leave (&once, 1);
 }
 
 const DynoSettingInfo *
 dyno_setting_list (guint *n)
 {
-  fill_default_values ();
+  fill_table ();
   if (n)
     *n = G_N_ELEMENTS (table);
   return table;
@@ -354,7 +356,7 @@ dyno_setting_list (guint *n)
 const DynoSettingInfo *
 dyno_setting_find (const char *key)
 {
-  fill_default_values ();
+  fill_table ();
   for (guint i = 0; key && i < G_N_ELEMENTS (table); i++)
     if (strcmp (table[i].key, key) == 0)
       return &table[i];

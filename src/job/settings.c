@@ -410,25 +410,30 @@ dyno_settings_follow (DynoSettings *settings, const DynoSettings *before, const 
 /* --- dependencies ----------------------------------------------------------------------------- */
 
 const DynoSettingInfo *
-dyno_setting_get_dependency (const DynoSettingInfo *info, double *value)
+dyno_setting_get_dependency (const DynoSettingInfo *info, guint *values)
 {
-  const char *equals = info->depends_on ? strchr (info->depends_on, '=') : NULL;
-  g_autofree char *key = NULL;
+  g_auto (GStrv) words = info->depends_on ? g_strsplit_set (info->depends_on, "=,", -1) : NULL;
   const DynoSettingInfo *other;
 
-  if (!equals)
+  *values = 0;
+  if (!words)
     return NULL;
-  key = g_strndup (info->depends_on, (gsize) (equals - info->depends_on));
-  other = dyno_setting_find (key);
-  g_return_val_if_fail (other && read_value (other, equals + 1, value), NULL);
+  other = dyno_setting_find (words[0]);
+  for (guint i = 1; words[i]; i++)
+    {
+      double value = 0;
+
+      g_return_val_if_fail (other && read_value (other, words[i], &value), NULL);
+      *values |= 1u << (guint) value;
+    }
   return other;
 }
 
 gboolean
 dyno_setting_counts (const DynoSettingInfo *info, const DynoSettings *settings)
 {
-  double value = 0;
-  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+  guint values;
+  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &values);
 
-  return !other || get_field (settings, other) == value;
+  return !other || (values >> (guint) get_field (settings, other) & 1) != 0;
 }

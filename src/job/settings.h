@@ -7,11 +7,11 @@
  * DynoSettings is a plain struct: copy it by assignment.  Its fields are read by the engine; they
  * are changed through the functions below where the value comes from outside. */
 #pragma once
+#include "optimizers.h"
 #include "train-error.h"
 
 G_BEGIN_DECLS
 
-typedef enum { DYNO_OPTIMIZER_NAME_SGD, DYNO_OPTIMIZER_NAME_ADAMW } DynoOptimizerName;
 typedef enum { DYNO_SCHEDULE_CONSTANT, DYNO_SCHEDULE_COSINE, DYNO_SCHEDULE_STEP } DynoSchedule;
 
 typedef struct {
@@ -33,9 +33,9 @@ typedef struct {
   gint64 exchange_bucket; /* bytes of gradients that travel at once; 0: by the size of the net */
   gboolean autotune;
   gboolean deterministic;
-  gint optimizer; /* DynoOptimizerName */
+  gint optimizer; /* DynoOptimizer */
   double lr;
-  double momentum; /* SGD's */
+  double momentum; /* of optimizers that have it */
   double weight_decay;
   gint schedule; /* DynoSchedule */
   double warmup_epochs;
@@ -160,7 +160,9 @@ typedef struct {
   DynoSettingGroup group;
   DynoSettingLive live;
   DynoTunable tunable;
-  const char *depends_on;  /* "optimizer=sgd": without effect where that is not so; or NULL */
+  /* "optimizer=sgd", or several values with commas between: without effect where that is not so; or
+   * NULL */
+  const char *depends_on;
   DynoSettingNeed needs;   /* else it has no effect either */
   gboolean by_preset;      /* a GPU preset advises it */
   gboolean opens_data;     /* a data set is opened by it: it has to be opened again */
@@ -179,8 +181,9 @@ gboolean dyno_setting_has_switch (const DynoSettingInfo *info);
 /* N_(): the title of a group. */
 const char *dyno_setting_group_title (DynoSettingGroup group);
 
-/* The setting that depends_on names, and the value it must have; NULL: it depends on none. */
-const DynoSettingInfo *dyno_setting_get_dependency (const DynoSettingInfo *info, double *value);
+/* The setting that depends_on names, a switch or a choice, and the values that it may have, bit v
+ * for the value v; NULL: it depends on none. */
+const DynoSettingInfo *dyno_setting_get_dependency (const DynoSettingInfo *info, guint *values);
 /* FALSE: what the setting depends on is otherwise, and it has no effect. */
 gboolean dyno_setting_counts (const DynoSettingInfo *info, const DynoSettings *settings);
 

@@ -13,7 +13,7 @@ static void
 estimate_disk (DynoRunEstimate *e, const DynoJob *job, const DynoJobPlan *plan, gboolean validates)
 {
   /* SGD has momentum buffers also where momentum is 0. */
-  guint moments = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? 2 : 1;
+  guint moments = dyno_optimizer_get_info ((DynoOptimizer) job->settings.optimizer)->n_moments;
 
   e->weights_bytes = plan->n_parameters * VALUE_BYTES;
   e->checkpoint_bytes = e->weights_bytes + moments * plan->n_trained * VALUE_BYTES;

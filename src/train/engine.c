@@ -61,6 +61,7 @@ static void
 warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngineWatch *watch)
 {
   const DynoSettings *now = &engine->job->settings;
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) now->optimizer);
   g_autofree char *smaller = dyno_job_describe_batch (asked, engine->training.n_samples);
 
   if (now->amp != asked->settings.amp)
@@ -68,8 +69,9 @@ warn_of_changes (const DynoEngine *engine, const DynoJob *asked, const DynoEngin
           dyno_device_get_info (engine->device)->name);
   if (smaller)
     warn (watch, "%s", smaller);
-  if (now->optimizer == DYNO_OPTIMIZER_NAME_ADAMW && now->lr > 0.01)
-    warn (watch, "A learning rate of %g is high for AdamW; 0.001 is usual", now->lr);
+  if (optimizer->high_lr > 0 && now->lr > optimizer->high_lr)
+    warn (watch, "A learning rate of %g is high for %s; %g is usual", now->lr, optimizer->title,
+          optimizer->usual_lr);
 }
 
 static void

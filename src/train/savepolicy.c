@@ -188,7 +188,7 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
       run->saving->due = TRUE;
       return TRUE;
     }
-  if (!dyno_saver_take (run->saving->saver, run->engine->job, best, error))
+  if (!dyno_saver_take (run->saving->saver, best, error))
     return FALSE;
   run->saving->due = FALSE;
   run->saving->saved_us = dyno_run_clock_now (&run->clock);

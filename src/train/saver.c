@@ -81,11 +81,9 @@ dyno_saver_free (DynoSaver *saver)
 /* --- the thread ------------------------------------------------------------------------------- */
 
 static DynoStateParts
-parts_of (const DynoSaver *saver, const DynoJob *job)
+parts_of (const DynoSaver *saver)
 {
-  return !saver->checkpoint                                     ? DYNO_STATE_MODEL
-         : job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? DYNO_STATE_ADAMW
-                                                                : DYNO_STATE_SGD;
+  return saver->checkpoint ? DYNO_STATE_WHOLE : DYNO_STATE_MODEL;
 }
 
 /* Into order->state; FALSE when there is nothing to write. */
@@ -96,8 +94,8 @@ read_back (DynoSaver *saver, Order *order)
 
   if (order->state)
     return TRUE;
-  order->state = dyno_state_read (saver->params.program, saver->params.snapshot,
-                                  parts_of (saver, order->job), &problem);
+  order->state =
+      dyno_state_read (saver->params.program, saver->params.snapshot, parts_of (saver), &problem);
   if (order->state)
     return TRUE;
   if (problem->domain == DYNO_GPU_ERROR && problem->code != DYNO_GPU_ERROR_OUT_OF_HOST_MEMORY)
@@ -208,7 +206,7 @@ dyno_saver_has_room (DynoSaver *saver)
 }
 
 gboolean
-dyno_saver_take (DynoSaver *saver, const DynoJob *job, gboolean best, GError **error)
+dyno_saver_take (DynoSaver *saver, gboolean best, GError **error)
 {
   g_return_val_if_fail (best || dyno_saver_has_room (saver), FALSE);
   dyno_saver_cancel (saver);
@@ -221,8 +219,7 @@ dyno_saver_take (DynoSaver *saver, const DynoJob *job, gboolean best, GError **e
     saver->taken = dyno_snapshot_take (saver->params.snapshot, error);
   else
     {
-      saver->taken_state =
-          dyno_state_read (saver->params.program, NULL, parts_of (saver, job), error);
+      saver->taken_state = dyno_state_read (saver->params.program, NULL, parts_of (saver), error);
       saver->taken = saver->taken_state != NULL;
     }
   return saver->taken;

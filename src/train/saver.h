@@ -41,7 +41,7 @@ gboolean dyno_saver_has_room (DynoSaver *saver);
 
 /* Fixes the state.  best: room is made, if need be by waiting for a read-back or by dropping a save
  * that waits.  Errors: those of submitting and, without a snapshot, of reading. */
-gboolean dyno_saver_take (DynoSaver *saver, const DynoJob *job, gboolean best, GError **error);
+gboolean dyno_saver_take (DynoSaver *saver, gboolean best, GError **error);
 void dyno_saver_commit (DynoSaver *saver, const DynoJob *job, const DynoPosition *position,
                         gboolean best);
 void dyno_saver_cancel (DynoSaver *saver); /* the state that was taken is no good one */

@@ -64,7 +64,8 @@ void
 dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,
                       const DynoSettings *settings)
 {
-  gboolean adamw = settings->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  const DynoOptimizerInfo *optimizer =
+      dyno_optimizer_get_info ((DynoOptimizer) settings->optimizer);
   guint64 seed = (guint64) settings->seed;
 
   *input = (struct DynoStepInput){
@@ -73,10 +74,10 @@ dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,
     .seed_high = (guint32) (seed >> 32),
     .loss_divisor = (float) order->batches,
     .lr = (float) order->lr,
-    .momentum = adamw ? 0.9f : (float) settings->momentum,
-    .beta2 = 0.999f,
+    .momentum = (float) (optimizer->has_momentum ? settings->momentum : optimizer->beta1),
+    .beta2 = (float) optimizer->beta2,
     .weight_decay = (float) settings->weight_decay,
-    .epsilon = 1e-8f,
+    .epsilon = (float) optimizer->epsilon,
     .clip_norm = (float) settings->clip_norm,
     .first_update = order->step == 0,
     .loss_scale_min = DYNO_STEP_SCALE_LEAST,

@@ -579,7 +579,8 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
   g_autofree char *shown = g_filename_display_name (path);
   g_autoptr (DynoSafetensors) file = open_checked (path, shown, error);
   g_autoptr (DynoWeights) weights = NULL;
-  gboolean adamw = job->settings.optimizer == DYNO_OPTIMIZER_NAME_ADAMW, thawed;
+  guint n_moments = dyno_optimizer_get_info ((DynoOptimizer) job->settings.optimizer)->n_moments;
+  gboolean thawed;
   DynoSettings was;
 
   if (!file
@@ -598,7 +599,7 @@ dyno_checkpoint_load (const char *path, DynoProgram *program, const DynoJob *job
       || (job->settings.ema_decay > 0 && was.ema_decay > 0
           && !load_space (file, shown, program, DYNO_SPACE_AVERAGE, "average.", FALSE, weights,
                           error))
-      || (adamw
+      || (n_moments > 1
           && !load_space (file, shown, program, DYNO_SPACE_MOMENT2, "moment2.", thawed, weights,
                           error))
       || !load_scaler (file, shown, program, job->settings.amp, was.amp, error)

@@ -3,7 +3,7 @@
  * job is private to the layers up to train.
  *
  * A checkpoint is a safetensors file: model.* (torchvision's names, running statistics and
- * num_batches_tracked included), moment1.* (momentum), moment2.* (AdamW), scaler, targets
+ * num_batches_tracked included), moment1.* (momentum), moment2.* (of optimizers with two), scaler, targets
  * (targets.h; the model's weights are as they are then); metadata: position, settings, model, hash
  * of the data set, the normalisation that was the weights', and a hash over everything else.  The file is replaced atomically, and the one
  * before is kept beside it. */

@@ -58,7 +58,7 @@ dyno_state_read (DynoProgram *program, DynoSnapshot *snapshot, DynoStateParts pa
   state->moment1 = read_space (program, snapshot, DYNO_SPACE_MOMENT1, error);
   if (!state->moment1)
     return NULL;
-  if (parts == DYNO_STATE_ADAMW
+  if (dyno_optimizer_get_info (dyno_graph_get_params (state->graph)->optimizer)->n_moments > 1
       && !(state->moment2 = read_space (program, snapshot, DYNO_SPACE_MOMENT2, error)))
     return NULL;
   return read_scaler (state, program, snapshot, error) ? g_steal_pointer (&state) : NULL;

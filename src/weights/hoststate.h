@@ -11,14 +11,13 @@ typedef struct {
   DynoGraph *graph; /* whose parameters these are; outlives the state */
   DynoWeights *model;
   DynoWeights *average; /* NULL: the graph has no moving averages; those of frozen ones are equal */
-  DynoWeights *moment1, *moment2; /* NULL: not read; only AdamW has moment2 */
+  DynoWeights *moment1, *moment2; /* NULL: not read, or the optimizer has none */
   struct DynoScalerState scaler;
 } DynoState;
 
 typedef enum {
   DYNO_STATE_MODEL, /* weights and running statistics: what a weights file holds */
-  DYNO_STATE_SGD,   /* all that a checkpoint holds */
-  DYNO_STATE_ADAMW,
+  DYNO_STATE_WHOLE, /* all that a checkpoint holds */
 } DynoStateParts;
 
 /* From a snapshot (any one thread), or, where that is NULL, from the program's memory, which waits

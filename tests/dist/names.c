@@ -10,8 +10,8 @@
 static void
 print_setting (const DynoSettingInfo *info)
 {
-  double value = 0;
-  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+  guint needed;
+  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &needed);
 
   g_print ("setting %s\n", info->key);
   g_print ("default %s %s\n", info->key, *info->default_value ? info->default_value : "empty");
@@ -26,8 +26,11 @@ print_setting (const DynoSettingInfo *info)
     g_print ("values %s true false\n", info->key);
   for (guint i = 0; info->values && info->values[i]; i++)
     g_print ("word %s %s\n", info->key, info->values[i]);
-  if (other) /* by its value, where that is a word that is told from others */
-    g_print ("word %s %s\n", info->key, other->values ? other->values[(guint) value] : other->key);
+  if (other && !other->values)
+    g_print ("word %s %s\n", info->key, other->key);
+  for (guint i = 0; other && other->values && other->values[i]; i++)
+    if (needed >> i & 1) /* by its values, where these are words that are told from others */
+      g_print ("word %s %s\n", info->key, other->values[i]);
 }
 
 int

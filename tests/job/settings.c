@@ -115,7 +115,6 @@ test_rows_are_whole (void)
     {
       const DynoSettingInfo *info = &table[i];
       const DynoTunable *t = &info->tunable;
-      double value = 0;
 
       g_assert_cmpuint (info->group, <, DYNO_SETTING_N_GROUPS);
       rows_of[info->group]++;
@@ -141,17 +140,19 @@ test_rows_are_whole (void)
         }
       if (info->depends_on)
         {
-          const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
+          guint values;
+          const DynoSettingInfo *other = dyno_setting_get_dependency (info, &values);
           DynoSettings settings;
 
           g_assert_true (other && other != info && !other->depends_on);
+          g_assert_cmpuint (values, >, 0);
           dyno_settings_init (&settings);
-          g_assert_true (dyno_settings_set_number (&settings, other->key, value, NULL));
-          g_assert_true (dyno_setting_counts (info, &settings));
-          g_assert_true (dyno_settings_set_number (
-              &settings, other->key, value == other->minimum ? other->maximum : other->minimum,
-              NULL));
-          g_assert_false (dyno_setting_counts (info, &settings));
+          for (guint v = 0; v <= (guint) other->maximum; v++)
+            {
+              g_assert_true (dyno_settings_set_number (&settings, other->key, v, NULL));
+              g_assert_cmpint (dyno_setting_counts (info, &settings), ==, (values >> v & 1) != 0);
+            }
+          g_assert_cmpuint (values >> ((guint) other->maximum + 1), ==, 0);
         }
     }
   for (guint i = 0; i < DYNO_SETTING_N_GROUPS; i++)

@@ -436,7 +436,7 @@ test_optimizer_values (void)
 
   double u[1] = { 1 };
   m[0] = 0;
-  ReferenceOptimizer adam = { .adamw = TRUE,
+  ReferenceOptimizer adam = { .rule = REFERENCE_ADAMW,
                               .lr = 0.1,
                               .momentum = 0.9,
                               .beta2 = 0.999,

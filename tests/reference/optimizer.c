@@ -61,10 +61,16 @@ reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const
   for (gsize i = 0; i < n && !o->overflow; i++)
     {
       double g = gradient[i] / o->scale * factor;
-      if (o->adamw)
-        step_adamw (o, g, &weights[i], &moment1[i], &moment2[i]);
-      else
-        step_sgd (o, g, &weights[i], &moment1[i]);
+      double *w = &weights[i], *m = &moment1[i], *v = &moment2[i];
+      switch (o->rule)
+        {
+        case REFERENCE_ADAMW:
+          step_adamw (o, g, w, m, v);
+          break;
+        case REFERENCE_SGD:
+        default:
+          step_sgd (o, g, w, m);
+        }
     }
   move_scale (o);
 }

@@ -5,8 +5,10 @@
 
 G_BEGIN_DECLS
 
+typedef enum { REFERENCE_SGD, REFERENCE_ADAMW } ReferenceRule;
+
 typedef struct {
-  gboolean adamw;
+  ReferenceRule rule;
   double lr, momentum, beta2, weight_decay, epsilon;
   double clip_norm; /* 0: none */
   gboolean dynamic_scale;
@@ -18,8 +20,8 @@ typedef struct {
   gboolean overflow;
 } ReferenceOptimizer;
 
-/* One step over n values; gradient holds scaled gradients, moments start as zero (moment2:
- * AdamW). */
+/* One step over n values; gradient holds scaled gradients, moments start as zero; a rule with one
+ * moment leaves moment2 as it is. */
 void reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights,
                                const double *gradient, double *moment1, double *moment2);
 

@@ -722,7 +722,7 @@ test_step_input (void)
   g_assert_cmpfloat (input.clip_norm, ==, 2.5f);
   g_assert_cmpfloat (input.loss_divisor, ==, 3);
   g_assert_cmpuint (input.scale_growth_interval, ==, 100);
-  s.optimizer = DYNO_OPTIMIZER_NAME_ADAMW;
+  s.optimizer = DYNO_OPTIMIZER_ADAMW;
   order.step = 1999;
   dyno_step_fill_input (&input, &order, &s);
   g_assert_cmpuint (input.step, ==, 1999);

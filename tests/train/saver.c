@@ -101,7 +101,7 @@ save (Fixture *f, guint64 step, gboolean best, gboolean good)
 
   if (!good)
     g_assert_cmpint (g_rename (f->folder, f->away), ==, 0);
-  g_assert_true (dyno_saver_take (f->saver, f->job, best, &error));
+  g_assert_true (dyno_saver_take (f->saver, best, &error));
   g_assert_false (dyno_saver_has_room (f->saver));
   dyno_saver_commit (f->saver, f->job, &position, best);
   dyno_saver_flush (f->saver);
@@ -191,7 +191,7 @@ test_cancelled (Fixture *f, gconstpointer data)
 {
   for (guint64 i = 1; i <= 2; i++)
     {
-      g_assert_true (dyno_saver_take (f->saver, f->job, FALSE, NULL));
+      g_assert_true (dyno_saver_take (f->saver, FALSE, NULL));
       dyno_saver_cancel (f->saver);
       dyno_saver_flush (f->saver);
       g_assert_true (dyno_saver_has_room (f->saver));

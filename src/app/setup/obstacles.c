@@ -8,16 +8,21 @@
 static char *
 describe_dependency (const DynoSettingInfo *info)
 {
-  double value = 0;
-  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &value);
-  if (other->type == DYNO_SETTING_BOOL && value == 0)
+  guint values;
+  const DynoSettingInfo *other = dyno_setting_get_dependency (info, &values);
+  g_autoptr (GString) list = g_string_new (NULL);
+  if (other->type == DYNO_SETTING_BOOL && values == 1)
     /* Translators: title of a setting that is a switch */
     return g_strdup_printf (_ ("Has no effect while “%s” is on."), _ (other->title));
   if (other->type == DYNO_SETTING_BOOL)
     return g_strdup_printf (_ ("Has no effect while “%s” is off."), _ (other->title));
-  /* Translators: title of a setting, and the value of it that is needed */
-  return g_strdup_printf (_ ("Has an effect only where “%s” is %s."), _ (other->title),
-                          dyno_words_choice (other->values[(guint) value]));
+  for (guint i = 0; other->values[i]; i++)
+    if (values >> i & 1)
+      g_string_append_printf (list, "%s%s", list->len > 0 ? ", " : "",
+                              dyno_words_choice (other->values[i]));
+  /* Translators: title of a setting, and the value of it that is needed, or several of which one
+   * is */
+  return g_strdup_printf (_ ("Has an effect only where “%s” is %s."), _ (other->title), list->str);
 }
 
 static char *

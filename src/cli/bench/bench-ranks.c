@@ -44,7 +44,7 @@ ranks_init (Ranks *r, DynoBench *bench, GError **error)
 
   r->bench = bench;
   dyno_settings_init (&r->settings);
-  r->settings.optimizer = DYNO_OPTIMIZER_NAME_SGD;
+  r->settings.optimizer = DYNO_OPTIMIZER_SGD;
   r->settings.momentum = 0.9;
   r->settings.weight_decay = 1e-4;
   r->settings.seed = 1;

@@ -23,7 +23,7 @@ static const DynoExportRow rows[] = {
   { "amp", "enabled", "false" },
   { "optimizer", "optimizer" },
   { "lr", "lr" },
-  { "momentum", "momentum", "0", dyno_export_uses_sgd },
+  { "momentum", "momentum", "0", dyno_export_has_momentum },
   { "weight_decay", "weight_decay" },
   { "epochs", "total_num_steps", NULL, counts_steps },
   { "schedule", "scheduler", "constant", has_schedule },
@@ -32,15 +32,15 @@ static const DynoExportRow rows[] = {
 };
 
 static void
-append_optimizer (DynoJson *json, const DynoSettings *s)
+append_optimizer (DynoJson *json, const DynoExportContext *context)
 {
-  gboolean adamw = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  const DynoSettings *s = &context->job->settings;
 
   dyno_json_begin_object (json, "optimizer");
-  dyno_json_string (json, "type", adamw ? "AdamW" : "SGD");
+  dyno_json_string (json, "type", dyno_export_get_optimizer (s)->deepspeed);
   dyno_json_begin_object (json, "params");
   dyno_json_double (json, "lr", s->lr);
-  if (!adamw)
+  if (dyno_export_has_momentum (context))
     dyno_json_double (json, "momentum", s->momentum);
   dyno_json_double (json, "weight_decay", s->weight_decay);
   dyno_json_end_object (json);
@@ -93,7 +93,7 @@ write_deepspeed (const DynoExportContext *context)
   dyno_json_begin_object (&json, "fp16");
   dyno_json_bool (&json, "enabled", s->amp);
   dyno_json_end_object (&json);
-  append_optimizer (&json, s);
+  append_optimizer (&json, context);
   append_schedule (&json, context);
   dyno_json_end_object (&json);
   text = dyno_json_steal (&json);

@@ -60,12 +60,6 @@ dyno_export_knows_size (const DynoExportContext *context)
   return dyno_export_get_size (context) > 0;
 }
 
-gboolean
-dyno_export_uses_sgd (const DynoExportContext *context)
-{
-  return context->job->settings.optimizer == DYNO_OPTIMIZER_NAME_SGD;
-}
-
 static gboolean
 is_held (const DynoExportRow *row, const DynoExportContext *context)
 {

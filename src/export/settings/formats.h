@@ -58,7 +58,16 @@ void dyno_export_json_rows (DynoJson *json, const DynoExporter *exporter,
 gboolean dyno_export_has_workers (const DynoExportContext *context);
 gboolean dyno_export_knows_steps (const DynoExportContext *context);
 gboolean dyno_export_knows_size (const DynoExportContext *context);
-gboolean dyno_export_uses_sgd (const DynoExportContext *context);
+gboolean dyno_export_has_momentum (const DynoExportContext *context);
+
+/* The name of an optimizer in the files of other programs. */
+typedef struct {
+  const char *lightning; /* path of its class, with PyTorch's arguments */
+  const char *deepspeed, *timm, *torchvision, *transformers, *ultralytics;
+} DynoOptimizerNames;
+
+/* Those of the settings' optimizer; static. */
+const DynoOptimizerNames *dyno_export_get_optimizer (const DynoSettings *settings);
 
 /* The constant part of a generated script, from templates/NAME. */
 void dyno_export_append_template (GString *text, const char *name);

@@ -139,8 +139,7 @@ append_flags (GString *text, const DynoExportContext *context)
   if (size)
     g_string_append_printf (text, " --train-crop-size %u --val-crop-size %u --val-resize-size %u",
                             size, size, size);
-  g_string_append_printf (text, " \\\n    --opt %s",
-                          s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw" : "sgd");
+  g_string_append_printf (text, " \\\n    --opt %s", dyno_export_get_optimizer (s)->torchvision);
   append_double (text, "--lr", s->lr);
   append_double (text, "--momentum", s->momentum);
   append_double (text, "--weight-decay", s->weight_decay);

@@ -20,7 +20,7 @@ static const DynoExportRow rows[] = {
   { "amp", "precision", "false" },
   { "optimizer", "optimizer" },
   { "lr", "lr" },
-  { "momentum", "momentum", "0", dyno_export_uses_sgd },
+  { "momentum", "momentum", "0", dyno_export_has_momentum },
   { "weight_decay", "weight_decay" },
   { "schedule", "lr_scheduler", "constant" },
   { "clip_norm", "gradient_clip_val", "0" },
@@ -49,14 +49,14 @@ append_trainer (GString *text, const DynoSettings *s)
 }
 
 static void
-append_optimizer (GString *text, const DynoSettings *s)
+append_optimizer (GString *text, const DynoExportContext *context)
 {
-  gboolean adamw = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  const DynoSettings *s = &context->job->settings;
 
-  g_string_append_printf (text, "optimizer:\n  class_path: torch.optim.%s\n  init_args:\n",
-                          adamw ? "AdamW" : "SGD");
+  g_string_append_printf (text, "optimizer:\n  class_path: %s\n  init_args:\n",
+                          dyno_export_get_optimizer (s)->lightning);
   dyno_yaml_double (text, 4, "lr", s->lr);
-  if (!adamw)
+  if (dyno_export_has_momentum (context))
     dyno_yaml_double (text, 4, "momentum", s->momentum);
   dyno_yaml_double (text, 4, "weight_decay", s->weight_decay);
 }
@@ -121,7 +121,7 @@ write_lightning (const DynoExportContext *context)
     g_string_append (text, "# The seed is the lower half of Dyno's: Lightning takes 32 bits.\n");
   dyno_yaml_int (text, 0, "seed_everything", dyno_export_seed32 (s));
   append_trainer (text, s);
-  append_optimizer (text, s);
+  append_optimizer (text, context);
   append_scheduler (text, s);
   append_own (text, context);
   dyno_export_append_left_out (text, &dyno_exporter_lightning, context);

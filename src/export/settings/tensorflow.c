@@ -50,7 +50,7 @@ write_tensorflow (const DynoExportContext *context)
   g_string_append (text,
                    "#\n# Trains a small network on noise as it stands, on the CPU where there "
                    "is no GPU: put yours into\n# make_model and make_sample.\n");
-  if (s->optimizer == DYNO_OPTIMIZER_NAME_SGD && s->weight_decay > 0)
+  if (s->optimizer == DYNO_OPTIMIZER_SGD && s->weight_decay > 0)
     g_string_append (text, "# Keras decays the weights of SGD apart from the gradient: with "
                            "momentum that is weaker than Dyno's\n# and PyTorch's decay.\n");
   dyno_export_append_left_out (text, &dyno_exporter_tensorflow, context);

@@ -88,12 +88,10 @@ has_model (const char *model)
   return model && g_strv_contains (models, model);
 }
 
-/* timm's "sgd" is SGD with Nesterov momentum, its "momentum" is SGD with momentum. */
 static void
 append_optimizer (GString *text, const DynoSettings *s)
 {
-  dyno_yaml_string (text, 0, "opt",
-                    s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw" : "momentum");
+  dyno_yaml_string (text, 0, "opt", dyno_export_get_optimizer (s)->timm);
   if (s->clip_norm > 0)
     dyno_yaml_double (text, 0, "clip_grad", s->clip_norm);
   else

@@ -67,8 +67,7 @@ write_trainingarguments (const DynoExportContext *context)
   if (!s->amp)
     dyno_json_bool (&json, "tf32", FALSE);
   dyno_json_bool (&json, "dataloader_drop_last", TRUE);
-  dyno_json_string (&json, "optim",
-                    s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW ? "adamw_torch" : "sgd");
+  dyno_json_string (&json, "optim", dyno_export_get_optimizer (s)->transformers);
   append_schedule (&json, context);
   dyno_json_uint (&json, "seed", dyno_export_seed32 (s));
   dyno_json_end_object (&json);

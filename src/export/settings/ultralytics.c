@@ -48,7 +48,7 @@ static const DynoExportRow rows[] = {
   { "cache", "cache", "false", .direct = TRUE },
   { "optimizer", "optimizer" },
   { "lr", "lr0", "0.01", has_small_rate, .direct = TRUE },
-  { "momentum", "momentum", "0.937", dyno_export_uses_sgd },
+  { "momentum", "momentum", "0.937", dyno_export_has_momentum },
   { "weight_decay", "weight_decay", "0.0005", .direct = TRUE },
   { "schedule", "cos_lr", NULL, has_its_schedule },
   { "warmup_epochs", "warmup_epochs", "3" },
@@ -100,7 +100,8 @@ write_ultralytics (const DynoExportContext *context)
 {
   const DynoSettings *s = &context->job->settings;
   const char *path = dyno_export_data_path (context);
-  gboolean adamw = s->optimizer == DYNO_OPTIMIZER_NAME_ADAMW;
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
+  double momentum = optimizer->has_momentum ? s->momentum : optimizer->beta1;
   GString *text = g_string_new (NULL);
 
   dyno_export_append_head (text, context);
@@ -112,12 +113,12 @@ write_ultralytics (const DynoExportContext *context)
   dyno_yaml_int (text, 0, "nbs", s->batch_size * s->accumulate);
   if (dyno_export_knows_size (context))
     dyno_yaml_int (text, 0, "imgsz", dyno_export_get_size (context));
-  if (!adamw)
+  if (s->optimizer == DYNO_OPTIMIZER_SGD)
     g_string_append (text, "# with Nesterov's momentum; Dyno's is plain\n");
-  g_string_append_printf (text, "optimizer: %s\n", adamw ? "AdamW" : "SGD");
+  g_string_append_printf (text, "optimizer: %s\n", dyno_export_get_optimizer (s)->ultralytics);
   append_schedule (text, s);
-  dyno_yaml_double (text, 0, "momentum", adamw ? 0.9 : s->momentum);
-  dyno_yaml_double (text, 0, "warmup_momentum", adamw ? 0.9 : s->momentum);
+  dyno_yaml_double (text, 0, "momentum", momentum);
+  dyno_yaml_double (text, 0, "warmup_momentum", momentum);
   append_augmentation (text, context);
   dyno_yaml_int (text, 0, "seed", dyno_export_seed32 (s));
   dyno_export_append_left_out (text, &dyno_exporter_ultralytics, context);

@@ -23,6 +23,7 @@
 #pragma once
 #include "mix.h"
 #include "nn-error.h"
+#include "optimizers.h"
 
 G_BEGIN_DECLS
 
@@ -56,7 +57,7 @@ typedef enum {
   DYNO_SPACE_HALF,     /* fp16 copy of MASTER (AMP); behind it the fp16 copy of the averages */
   DYNO_SPACE_GRADIENT, /* gradients of the parameters, fp32 */
   DYNO_SPACE_MOMENT1,  /* momentum / first moment, fp32 */
-  DYNO_SPACE_MOMENT2,  /* second moment, fp32 (AdamW) */
+  DYNO_SPACE_MOMENT2,  /* second moment, fp32; of optimizers with two */
   /* running statistics, fp32; with an optimizer a second copy lies behind, which a skipped step
    * restores */
   DYNO_SPACE_STATE,
@@ -163,11 +164,6 @@ struct _DynoNode {
   guint n_inputs, n_outputs;
   gpointer attributes; /* the op's own struct, g_free'd with the node */
 };
-
-typedef enum {
-  DYNO_OPTIMIZER_SGD,   /* PyTorch's SGD: v = momentum v + (g + wd w); w -= lr v */
-  DYNO_OPTIMIZER_ADAMW, /* PyTorch's AdamW, eps 1e-8, betas 0.9 and 0.999 */
-} DynoOptimizer;
 
 /* The types in which numbers are stored and computed: a row of the table in precision.c; all zero
  * is fp32. */

@@ -11,7 +11,8 @@
  * With averages, a of each weight and running statistic x, after t updates:
  *     a += (1 - min (decay, (1 + t) / (10 + t))) * (x - a)
  * so that the start values, far from the learned ones, are soon forgotten.
- * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32, AdamW), half
+ * Which of them is the graph's, and what it keeps, a row of optimizers.c says.
+ * Inputs none; outputs master w, gradient, moment1 m (P F32 each), moment2 v (P F32), half
  * (P F16, AMP), states and kept states (batch norm's running statistics), averages, their F16 copy,
  * averages of the states; from moment2 on NULL where there are none.  The decision reads nothing
  * back: the scaler's state lies on the device.  A step whose gradients hold Inf or NaN changes only
@@ -82,7 +83,7 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
   if (attributes->loss_scaling)
     dyno_kernel_spec_macro (&spec, "DYNAMIC_SCALE=1");
   if (corrections)
-    dyno_kernel_spec_macro (&spec, "ADAMW=1");
+    dyno_kernel_spec_macro (&spec, "CORRECTIONS=1");
   dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_DECIDE_GROUPS, groups);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "decide", &spec, 1, 1, 1);
   dispatch->flops = groups;
@@ -98,6 +99,17 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
   if (corrections)
     dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, corrections), corrections,
                         DYNO_ACCESS_WRITE);
+}
+
+static void
+spec_optimizer (DynoKernelSpec *spec, const DynoOptimizerInfo *optimizer)
+{
+  if (optimizer->macro)
+    dyno_kernel_spec_macro (spec, "%s=1", optimizer->macro);
+  if (optimizer->n_moments > 1)
+    dyno_kernel_spec_macro (spec, "MOMENT2=1");
+  if (optimizer->has_corrections)
+    dyno_kernel_spec_macro (spec, "CORRECTIONS=1");
 }
 
 /* The head may have a learning rate of its own. */
@@ -127,6 +139,8 @@ spec_average (DynoKernelSpec *spec, DynoGraph *graph, guint id, const DynoTensor
 static void
 lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
 {
+  const Optimizer *attributes = node->attributes;
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info (attributes->optimizer);
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoTensor *master = node->outputs[MASTER], *moment2 = node->outputs[MOMENT2],
@@ -135,8 +149,7 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
   DynoKernelSpec spec = { .shader = "optimizer/optimizer_update.comp",
                           .push_bytes = sizeof (DynoOptimizerUpdatePush) };
   spec.local_size[0] = dyno_elementwise_local (info);
-  if (corrections)
-    dyno_kernel_spec_macro (&spec, "ADAMW=1");
+  spec_optimizer (&spec, optimizer);
   if (half)
     dyno_kernel_spec_macro (&spec, "HALF_COPY=1");
   dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) (elements / 8));
@@ -145,7 +158,7 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, "update", &spec,
       dyno_elementwise_groups (info, elements / 8, spec.local_size[0]), 1, 1);
-  dispatch->flops = elements * (corrections ? 14 : 6);
+  dispatch->flops = elements * optimizer->flops;
   dispatch->bytes = master->size_bytes * ((moment2 ? 8 : 6) + (node->outputs[AVERAGE] ? 2 : 0))
                     + (half ? half->size_bytes * (node->outputs[AVERAGE] ? 2 : 1) : 0);
   dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, master), master,
@@ -207,7 +220,7 @@ optimizer_lower (DynoLowering *lowering, DynoNode *node)
 {
   const Optimizer *attributes = node->attributes;
   DynoTensor *corrections =
-      attributes->optimizer == DYNO_OPTIMIZER_ADAMW
+      dyno_optimizer_get_info (attributes->optimizer)->has_corrections
           ? dyno_lowering_workspace (lowering, "corrections", 2 * sizeof (float))
           : NULL;
   guint32 groups;
@@ -233,7 +246,7 @@ dyno_optimizer_update (DynoGraph *graph)
   DynoTensor *outputs[N_OUTPUTS] = { [MASTER] = dyno_graph_flat (graph, DYNO_SPACE_MASTER),
                                      [GRADIENT] = dyno_graph_flat (graph, DYNO_SPACE_GRADIENT),
                                      [MOMENT1] = dyno_graph_flat (graph, DYNO_SPACE_MOMENT1) };
-  if (params->optimizer == DYNO_OPTIMIZER_ADAMW)
+  if (dyno_optimizer_get_info (params->optimizer)->n_moments > 1)
     outputs[MOMENT2] = dyno_graph_flat (graph, DYNO_SPACE_MOMENT2);
   if (params->precision.storage != DYNO_DTYPE_F32)
     outputs[HALF] = dyno_graph_flat (graph, DYNO_SPACE_HALF);

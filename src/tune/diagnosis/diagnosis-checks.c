@@ -278,10 +278,16 @@ dyno_check_is_at_chance (const DynoMeasures *m, double threshold, DynoRuleWords 
   last = log->recent[log->n_recent - 1].train_loss;
   w->a = g_strdup_printf ("%.4g", last);
   w->b = g_strdup_printf ("%.4g", guess);
-  w->c = g_strdup (m->settings && m->settings->lr == 0
-                       ? _ ("Set lr, which is 0: usual are 0.05 for SGD and 0.001 for AdamW")
-                       : _ ("Try lr ten times as large and a tenth of it, and look whether the "
-                            "targets belong to the samples"));
+  if (m->settings && m->settings->lr == 0)
+    {
+      const DynoOptimizerInfo *optimizer =
+          dyno_optimizer_get_info ((DynoOptimizer) m->settings->optimizer);
+      w->c = g_strdup_printf (_ ("Set lr, which is 0: usual for %s is %g"), optimizer->title,
+                              optimizer->usual_lr);
+    }
+  else
+    w->c = g_strdup (_ ("Try lr ten times as large and a tenth of it, and look whether the "
+                        "targets belong to the samples"));
   return TRUE;
 }
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* The optimizers in the terms of other programs.  A name stands here only where the other program's
+ * optimizer computes the same, with the arguments that its exporter writes beside it. */
+#include "formats.h"
+
+static const DynoOptimizerNames table[DYNO_N_OPTIMIZERS] = {
+  /* timm's "sgd" is SGD with Nesterov momentum, its "momentum" is SGD with momentum. */
+  [DYNO_OPTIMIZER_SGD] = { .lightning = "torch.optim.SGD",
+                           .deepspeed = "SGD",
+                           .timm = "momentum",
+                           .torchvision = "sgd",
+                           .transformers = "sgd",
+                           .ultralytics = "SGD" },
+  [DYNO_OPTIMIZER_ADAMW] = { .lightning = "torch.optim.AdamW",
+                             .deepspeed = "AdamW",
+                             .timm = "adamw",
+                             .torchvision = "adamw",
+                             .transformers = "adamw_torch",
+                             .ultralytics = "AdamW" },
+};
+
+const DynoOptimizerNames *
+dyno_export_get_optimizer (const DynoSettings *settings)
+{
+  return &table[settings->optimizer];
+}
+
+gboolean
+dyno_export_has_momentum (const DynoExportContext *context)
+{
+  DynoOptimizer optimizer = (DynoOptimizer) context->job->settings.optimizer;
+
+  return dyno_optimizer_get_info (optimizer)->has_momentum;
+}

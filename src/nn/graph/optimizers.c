@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of optimizers.  Invariant: a row has one moment or two, and corrections only with
+ * two. */
+#include "optimizers.h"
+
+static const DynoOptimizerInfo table[DYNO_N_OPTIMIZERS] = {
+  [DYNO_OPTIMIZER_SGD] = { .id = "sgd",
+                           .title = "SGD",
+                           .n_moments = 1,
+                           .has_momentum = TRUE,
+                           .usual_lr = 0.05,
+                           .flops = 6 },
+  [DYNO_OPTIMIZER_ADAMW] = { .id = "adamw",
+                             .title = "AdamW",
+                             .macro = "ADAMW",
+                             .n_moments = 2,
+                             .has_corrections = TRUE,
+                             .beta1 = 0.9,
+                             .beta2 = 0.999,
+                             .epsilon = 1e-8,
+                             .usual_lr = 0.001,
+                             .high_lr = 0.01,
+                             .flops = 14 },
+};
+
+const DynoOptimizerInfo *
+dyno_optimizer_get_info (DynoOptimizer optimizer)
+{
+  g_return_val_if_fail ((guint) optimizer < DYNO_N_OPTIMIZERS, &table[0]);
+  return &table[optimizer];
+}
