@@ -268,6 +268,31 @@ test_every_setting (void)
       }
 }
 
+/* A program that lacks an optimizer is not given another one: its file holds none of the settings
+ * that say so, and lists them. */
+static void
+test_every_optimizer (void)
+{
+  g_autoptr (DynoJob) job = make_job ("builtin:shapes");
+  g_autoptr (DynoDataset) dataset = open_shapes ();
+  DynoExportContext context = { .job = job, .dataset = dyno_dataset_get_info (dataset) };
+
+  for (const DynoExporter *const *e = dyno_exporter_list (); *e; e++)
+    {
+      g_autoptr (GHashTable) bodies = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+
+      for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
+        {
+          job->settings.optimizer = (gint) i;
+          const DynoExportRow *row = find_row (*e, &context, "optimizer");
+          check_defaults (*e, &context);
+          if (!dyno_exporter_get_rows (*e, &context)
+              || (row && row->theirs && (!row->when || row->when (&context))))
+            g_assert_true (g_hash_table_add (bodies, read_body (*e, &context)));
+        }
+    }
+}
+
 /* What the other programs do by themselves is known from their documentation; a default value of
  * Dyno that is another one is listed, and one that is the same is not. */
 static void
@@ -769,6 +794,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
 #define ADD(name, function) g_test_add_func ("/export/formats/" name, function)
   ADD ("every-setting-is-held-or-told", test_every_setting);
+  ADD ("every-optimizer-is-held-or-listed", test_every_optimizer);
   ADD ("a-value-that-cannot-be-held-is-told", test_left_out_by_value);
   ADD ("what-others-do-by-themselves-is-compared", test_defaults_of_others);
   ADD ("the-program-follows-the-model", test_program_by_model);

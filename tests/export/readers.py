@@ -224,11 +224,13 @@ def check_trainingarguments(path, s):
         'output_dir': 'output', 'num_train_epochs': s.epochs, 'per_device_train_batch_size': s.batch_size,
         'per_device_eval_batch_size': s.batch_size, 'gradient_accumulation_steps': s.accumulate, 'fp16': s.amp,
         'dataloader_num_workers': s.workers, 'dataloader_pin_memory': s.pinned, 'dataloader_drop_last': True,
-        'optim': {'sgd': 'sgd', 'adamw': 'adamw_torch'}[s.optimizer], 'learning_rate': float(s.lr),
+        'learning_rate': float(s.lr),
         'weight_decay': float(s.weight_decay), 'label_smoothing_factor': float(s.label_smoothing),
         'max_grad_norm': float(s.clip_norm), 'gradient_checkpointing': s.checkpointing,
         'full_determinism': s.deterministic, 'seed': s.seed32,
     }
+    if s.optimizer in ('sgd', 'adamw'):
+        expected['optim'] = {'sgd': 'sgd', 'adamw': 'adamw_torch'}[s.optimizer]
     if not s.amp:
         expected['tf32'] = False
     if s.workers > 0:
@@ -265,10 +267,12 @@ def check_deepspeed(path, s):
     parameters = {'lr': float(s.lr), 'weight_decay': float(s.weight_decay)}
     if s.optimizer == 'sgd':
         parameters['momentum'] = float(s.momentum)
+    if s.optimizer == 'adam':  # else DeepSpeed's is AdamW
+        parameters['adam_w_mode'] = False
     expected = {
         'train_micro_batch_size_per_gpu': s.batch_size, 'gradient_accumulation_steps': s.accumulate,
         'gradient_clipping': float(s.clip_norm), 'fp16': {'enabled': s.amp},
-        'optimizer': {'type': {'sgd': 'SGD', 'adamw': 'AdamW'}[s.optimizer], 'params': parameters},
+        'optimizer': {'type': {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer], 'params': parameters},
     }
     if s.known and s.schedule == 'cosine':
         expected['scheduler'] = {'type': 'WarmupCosineLR', 'params': {
@@ -333,7 +337,7 @@ def lightning_expected(s):
     if s.optimizer == 'sgd':
         optimizer['momentum'] = float(s.momentum)
     expected = {'seed_everything': s.seed32, 'trainer': trainer, 'optimizer': {
-        'class_path': 'torch.optim.' + {'sgd': 'SGD', 'adamw': 'AdamW'}[s.optimizer], 'init_args': optimizer}}
+        'class_path': 'torch.optim.' + {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer], 'init_args': optimizer}}
     if s.schedule == 'cosine':
         expected['lr_scheduler'] = {'class_path': 'torch.optim.lr_scheduler.CosineAnnealingLR',
                                     'init_args': {'T_max': s.epochs}}
@@ -411,7 +415,7 @@ def timm_expected(s):
     expected = {
         'batch_size': s.batch_size, 'grad_accum_steps': s.accumulate, 'amp': s.amp, 'amp_dtype': 'float16',
         'channels_last': True, 'workers': s.workers, 'pin_mem': s.pinned,
-        'opt': {'sgd': 'momentum', 'adamw': 'adamw'}[s.optimizer], 'lr': float(s.lr), 'momentum': float(s.momentum),
+        'opt': {'sgd': 'momentum', 'adamw': 'adamw', 'adam': 'adam'}[s.optimizer], 'lr': float(s.lr), 'momentum': float(s.momentum),
         'weight_decay': float(s.weight_decay), 'clip_grad': float(s.clip_norm) if s.clip_norm else None,
         'clip_mode': 'norm', 'epochs': s.epochs, 'sched_on_updates': True, 'warmup_epochs': float(s.warmup_epochs),
         'warmup_lr': 0.0, 'cooldown_epochs': 0, 'scale': [float(s.augment_crop or 1), 1.0],
@@ -458,7 +462,7 @@ def check_timm(path, s):
                                    **vars(parser.parse_args([]))})
     model = torch.nn.Linear(2, 2)
     made = optim.create_optimizer_v2(model, **optim.optimizer_kwargs(cfg=config))
-    same('optimizer', type(made).__name__, {'sgd': 'SGD', 'adamw': 'AdamW'}[s.optimizer])
+    same('optimizer', type(made).__name__, {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer])
     group = made.param_groups[-1]
     same('lr', float(group['lr']), float(s.lr))
     same('weight_decay', max(g['weight_decay'] for g in made.param_groups), float(s.weight_decay))
@@ -482,12 +486,12 @@ def to_yaml(text):
 
 
 def ultralytics_expected(s):
-    adamw = s.optimizer == 'adamw'
+    momentum = float(s.momentum) if s.optimizer == 'sgd' else 0.9
     expected = {
         'task': 'classify', 'mode': 'train', 'pretrained': False, 'epochs': s.epochs, 'patience': s.early_stop_patience,
         'batch': s.batch_size, 'nbs': s.batch_size * s.accumulate, 'amp': s.amp, 'workers': s.workers, 'cache': s.cache,
-        'optimizer': 'AdamW' if adamw else 'SGD', 'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
-        'momentum': 0.9 if adamw else float(s.momentum), 'warmup_momentum': 0.9 if adamw else float(s.momentum),
+        'optimizer': {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer], 'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
+        'momentum': momentum, 'warmup_momentum': momentum,
         'weight_decay': float(s.weight_decay), 'fliplr': 0.5 if s.augment_flip else 0.0, 'flipud': 0.5 if s.augment_flip_vertical else 0.0,
         'scale': 1 - s.augment_crop if s.augment_crop else 0.0, 'hsv_h': float(s.augment_hue),
         'hsv_s': float(s.augment_saturation) if s.augment_saturation <= 1 else 0.0,
@@ -618,7 +622,7 @@ def check_own_script(path, s, start):
 
 def check_launch(path, s, gpus):
     start = ['--standalone', '--nnodes=1']
-    if s.model in REFERENCE_MODELS:
+    if s.model in REFERENCE_MODELS and s.optimizer in ('sgd', 'adamw'):
         check_words(run_shell(path, [], {}), ['1', *start, '--nproc-per-node=1', *reference_flags(s)])
     else:
         check_own_script(path, s, start)

@@ -68,7 +68,9 @@ static Harness *
 make (Truth *t, gboolean amp)
 {
   static const DynoOptimizer optimizers[] = {
-    [REFERENCE_SGD] = DYNO_OPTIMIZER_SGD, [REFERENCE_ADAMW] = DYNO_OPTIMIZER_ADAMW
+    [REFERENCE_SGD] = DYNO_OPTIMIZER_SGD,
+    [REFERENCE_ADAMW] = DYNO_OPTIMIZER_ADAMW,
+    [REFERENCE_ADAM] = DYNO_OPTIMIZER_ADAM,
   };
   Harness *h = harness_new (&(HarnessParams){ .amp = amp,
                                               .training = TRUE,
@@ -195,9 +197,9 @@ test_sgd_plain (void)
 }
 
 static void
-adamw (Truth *t)
+adam (Truth *t, ReferenceRule rule)
 {
-  t->o.rule = REFERENCE_ADAMW;
+  t->o.rule = rule;
   t->o.lr = 0.0078125;
   t->o.momentum = (double) 0.9f;
   t->o.beta2 = (double) 0.999f;
@@ -206,14 +208,14 @@ adamw (Truth *t)
 }
 
 static void
-test_adamw (void)
+test_adam (gconstpointer rule)
 {
   static const guint32 channels[] = { 10, 64, 5001 };
   for (guint i = 0; i < G_N_ELEMENTS (channels); i++)
     {
       Truth t;
       truth_init (&t, channels[i]);
-      adamw (&t);
+      adam (&t, GPOINTER_TO_UINT (rule));
       run (&t, FALSE, five, 5);
       truth_clear (&t);
     }
@@ -221,12 +223,12 @@ test_adamw (void)
 
 /* Skipped steps do not count for the bias corrections. */
 static void
-test_adamw_overflow (void)
+test_adam_overflow (gconstpointer rule)
 {
   const double divisors[6] = { 6, 0, 6, 0, 6, 6 };
   Truth t;
   truth_init (&t, 20);
-  adamw (&t);
+  adam (&t, GPOINTER_TO_UINT (rule));
   run (&t, FALSE, divisors, 6);
   g_assert_cmpuint (t.o.skipped, ==, 2);
   truth_clear (&t);
@@ -345,8 +347,14 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/optimizer/sgd-matches-reference", test_sgd);
   g_test_add_func ("/nn/optimizer/sgd-without-momentum", test_sgd_plain);
-  g_test_add_func ("/nn/optimizer/adamw-matches-reference", test_adamw);
-  g_test_add_func ("/nn/optimizer/adamw-counts-applied-steps", test_adamw_overflow);
+  g_test_add_data_func ("/nn/optimizer/adamw-matches-reference", GUINT_TO_POINTER (REFERENCE_ADAMW),
+                        test_adam);
+  g_test_add_data_func ("/nn/optimizer/adamw-counts-applied-steps",
+                        GUINT_TO_POINTER (REFERENCE_ADAMW), test_adam_overflow);
+  g_test_add_data_func ("/nn/optimizer/adam-matches-reference", GUINT_TO_POINTER (REFERENCE_ADAM),
+                        test_adam);
+  g_test_add_data_func ("/nn/optimizer/adam-counts-applied-steps",
+                        GUINT_TO_POINTER (REFERENCE_ADAM), test_adam_overflow);
   g_test_add_func ("/nn/optimizer/clips-the-global-norm", test_clip);
   g_test_add_func ("/nn/optimizer/large-clip-changes-nothing", test_clip_unused);
   g_test_add_func ("/nn/optimizer/loss-scale-grows-and-falls", test_scale);

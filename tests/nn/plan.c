@@ -501,16 +501,22 @@ test_sums (void)
       2 * (space[DYNO_SPACE_INPUT] + space[DYNO_SPACE_STEP_IN] + space[DYNO_SPACE_STEP_OUT]));
   g_assert_cmpuint (kind[DYNO_MEMORY_ACTIVATIONS], ==, space[DYNO_SPACE_ARENA]);
   g_assert_cmpuint (kind[DYNO_MEMORY_GRADIENTS], ==, space[DYNO_SPACE_MASTER]);
-  g_assert_cmpuint (space[DYNO_SPACE_MOMENT2], ==, 0); /* SGD has one moment */
   g_assert_cmpuint (space[DYNO_SPACE_INPUT], >=, 16 * (64 * 64 * 3 + 4 + 4));
   g_assert_cmpuint (space[DYNO_SPACE_INPUT], <,
                     16 * (64 * 64 * 3 + 4 + 4) + DYNO_BUFFER_GRANULARITY + 768);
   planned_clear (&p);
-  params.optimizer = DYNO_OPTIMIZER_ADAMW;
-  Planned adamw = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
-  g_assert_cmpuint (adamw.plan.space_bytes[DYNO_SPACE_MOMENT2], ==,
-                    adamw.plan.space_bytes[DYNO_SPACE_MASTER]);
-  planned_clear (&adamw);
+  for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
+    {
+      params.optimizer = (DynoOptimizer) i;
+      Planned other = plan_network (&params, &info_card, DYNO_PLAN_DEFAULT);
+      guint n_moments = dyno_optimizer_get_info (params.optimizer)->n_moments;
+      guint64 master = other.plan.space_bytes[DYNO_SPACE_MASTER];
+      g_assert_cmpuint (other.plan.space_bytes[DYNO_SPACE_MOMENT1], ==, master);
+      g_assert_cmpuint (other.plan.space_bytes[DYNO_SPACE_MOMENT2], ==, n_moments > 1 ? master : 0);
+      g_assert_cmpuint (other.plan.kind_bytes[DYNO_MEMORY_OPTIMIZER], ==,
+                        n_moments * master + other.plan.space_bytes[DYNO_SPACE_SCALER]);
+      planned_clear (&other);
+    }
 }
 
 static void

@@ -445,6 +445,21 @@ test_optimizer_values (void)
                               .scale = 1 };
   reference_optimizer_step (&adam, 1, u, g, m, v); /* first step: decay, then lr times the sign */
   g_assert_cmpfloat (fabs (u[0] - (0.99 - 0.1)), <, 1e-8);
+
+  /* The decay turns the gradient's sign, and so the step's. */
+  adam = (ReferenceOptimizer){ .rule = REFERENCE_ADAM,
+                               .lr = 0.1,
+                               .momentum = 0.9,
+                               .beta2 = 0.999,
+                               .weight_decay = 1,
+                               .epsilon = 1e-8,
+                               .scale = 1 };
+  u[0] = -1;
+  m[0] = v[0] = 0;
+  reference_optimizer_step (&adam, 1, u, g, m, v);
+  g_assert_cmpfloat (fabs (u[0] - (-1 + 0.1)), <, 1e-8);
+  g_assert_cmpfloat (fabs (m[0] + 0.05), <, 1e-12);
+  g_assert_cmpfloat (fabs (v[0] - 0.00025), <, 1e-12);
 }
 
 /* Attention ------------------------------------------------------------------------------------ */

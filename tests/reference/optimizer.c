@@ -30,13 +30,19 @@ step_sgd (const ReferenceOptimizer *o, double g, double *w, double *m)
 }
 
 static void
-step_adamw (const ReferenceOptimizer *o, double g, double *w, double *m, double *v)
+step_adam (const ReferenceOptimizer *o, double g, double *w, double *m, double *v)
 {
-  *w -= o->lr * o->weight_decay * *w;
   *m = o->momentum * *m + (1 - o->momentum) * g;
   *v = o->beta2 * *v + (1 - o->beta2) * g * g;
   double first = 1 - pow (o->momentum, o->applied), second = 1 - pow (o->beta2, o->applied);
   *w -= o->lr / first * *m / (sqrt (*v) / sqrt (second) + o->epsilon);
+}
+
+static void
+step_adamw (const ReferenceOptimizer *o, double g, double *w, double *m, double *v)
+{
+  *w -= o->lr * o->weight_decay * *w;
+  step_adam (o, g, w, m, v);
 }
 
 void
@@ -66,6 +72,9 @@ reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const
         {
         case REFERENCE_ADAMW:
           step_adamw (o, g, w, m, v);
+          break;
+        case REFERENCE_ADAM:
+          step_adam (o, g + o->weight_decay * *w, w, m, v);
           break;
         case REFERENCE_SGD:
         default:

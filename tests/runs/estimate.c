@@ -176,5 +176,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/runs/estimate/disk-of-sgd", "optimizer=sgd", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-plain-sgd", "momentum=0", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-adamw", "optimizer=adamw", test_disk);
+  g_test_add_data_func ("/runs/estimate/disk-of-adam", "optimizer=adam", test_disk);
   return g_test_run ();
 }

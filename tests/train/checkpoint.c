@@ -308,6 +308,13 @@ test_resume_adamw (void)
   check_resume_of ("mlp", POSES, "optimizer=adamw");
 }
 
+/* The bias corrections go on, too. */
+static void
+test_resume_adam (void)
+{
+  check_resume_of ("mlp", SHAPES, "optimizer=adam");
+}
+
 /* With sequences of several lengths. */
 static void
 test_resume_lstm (void)
@@ -1495,6 +1502,7 @@ main (int argc, char **argv)
                    test_resume_with_other_steps);
   g_test_add_func ("/train/checkpoint/longer-run-says-its-rates", test_longer_run);
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
+  g_test_add_func ("/train/checkpoint/resume-adam-to-the-bit", test_resume_adam);
   g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
   g_test_add_func ("/train/checkpoint/resume-frozen-to-the-bit", test_resume_frozen);
   g_test_add_func ("/train/checkpoint/resume-average-to-the-bit", test_resume_average);

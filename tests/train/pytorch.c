@@ -310,7 +310,7 @@ run_case (gconstpointer data)
   test_run_good (&run, c.job);
   g_assert_cmpuint (run.skipped, ==, 0);
   check_losses (&c, &run, amp ? 2e-2 : 1e-3);
-  /* AdamW moves by the sign of small gradients too, so that single elements part more than their
+  /* Adam and AdamW move by the sign of small gradients too, so that single elements part more than their
    * tensor. */
   if (c.all)
     check_weights (&c, amp ? 0.25 : 2e-3, amp ? 2e-2 : 1e-3);
@@ -330,6 +330,7 @@ main (int argc, char **argv)
     { "simplecnn-smoothed", "amp", 20 },
     { "mlp", "fp32", 20 },
     { "mlp", "amp", 20 },
+    { "mlp-adam", "fp32", 20 },
     { "resnet18", "fp32", 3 },
     { "resnet18", "amp", 0 },
     { "resnet18-movement", "fp32", 20 },

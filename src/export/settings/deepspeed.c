@@ -31,6 +31,7 @@ static const DynoExportRow rows[] = {
   { NULL },
 };
 
+/* DeepSpeed's Adam decays weights as AdamW does unless it is told otherwise. */
 static void
 append_optimizer (DynoJson *json, const DynoExportContext *context)
 {
@@ -43,6 +44,8 @@ append_optimizer (DynoJson *json, const DynoExportContext *context)
   if (dyno_export_has_momentum (context))
     dyno_json_double (json, "momentum", s->momentum);
   dyno_json_double (json, "weight_decay", s->weight_decay);
+  if (s->optimizer == DYNO_OPTIMIZER_ADAM)
+    dyno_json_bool (json, "adam_w_mode", FALSE);
   dyno_json_end_object (json);
   dyno_json_end_object (json);
 }

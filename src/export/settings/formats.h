@@ -60,7 +60,8 @@ gboolean dyno_export_knows_steps (const DynoExportContext *context);
 gboolean dyno_export_knows_size (const DynoExportContext *context);
 gboolean dyno_export_has_momentum (const DynoExportContext *context);
 
-/* The name of an optimizer in the files of other programs. */
+/* The name of an optimizer in the files of other programs; NULL: it has none that computes the
+ * same. */
 typedef struct {
   const char *lightning; /* path of its class, with PyTorch's arguments */
   const char *deepspeed, *timm, *torchvision, *transformers, *ultralytics;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The line that trains with torchrun, for its script and for Slurm's.  torchrun has no settings of
  * training: where the user names no script, torchvision's reference (references/classification) is
- * run with its flags; for a model that torchvision does not have, or for data that are not images
- * with classes, the script of the PyTorch exporter is run, which stands in the file. */
+ * run with its flags; for a model or an optimizer that torchvision does not have, or for data that
+ * are not images with classes, the script of the PyTorch exporter is run, which stands in the
+ * file. */
 #include "formats.h"
 #include "facts.h"
 #include "quote.h"
@@ -66,6 +67,8 @@ find_reference_model (const DynoExportContext *context)
   DynoExportFacts facts;
 
   dyno_export_facts (context, &facts);
+  if (!dyno_export_get_optimizer (&context->job->settings)->torchvision)
+    return NULL;
   if (facts.n_axes > 0 && (facts.n_axes != 3 || facts.values))
     return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (models); i++)
@@ -83,14 +86,18 @@ dyno_export_choose_launch_rows (const DynoExportContext *context)
 char *
 dyno_export_describe_launch (const DynoExportContext *context)
 {
+  const DynoSettings *s = &context->job->settings;
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
+  gboolean by_its_optimizer = dyno_export_get_optimizer (s)->torchvision != NULL;
   g_autofree char *model = NULL;
 
   if (find_reference_model (context))
     return g_strdup ("torchvision's references/classification/train.py with these settings");
   model = dyno_text_visible (context->job->model ? context->job->model : "");
   return g_strdup_printf ("the script below with these settings, since torchvision's reference "
-                          "does not train %s",
-                          model);
+                          "does not train %s%s%s",
+                          model, by_its_optimizer ? "" : " by ",
+                          by_its_optimizer ? "" : optimizer->title);
 }
 
 static void

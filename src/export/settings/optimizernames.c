@@ -17,6 +17,11 @@ static const DynoOptimizerNames table[DYNO_N_OPTIMIZERS] = {
                              .torchvision = "adamw",
                              .transformers = "adamw_torch",
                              .ultralytics = "AdamW" },
+  /* TrainingArguments' Adam is AdamW, and torchvision's reference has none. */
+  [DYNO_OPTIMIZER_ADAM] = { .lightning = "torch.optim.Adam",
+                            .deepspeed = "Adam",
+                            .timm = "adam",
+                            .ultralytics = "Adam" },
 };
 
 const DynoOptimizerNames *

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a training script for TensorFlow and Keras that runs unchanged, as pytorch.c does.  Keras
- * decouples weight decay from the gradient for SGD too, and a comment in the script says so. */
+ * decouples weight decay from the gradient for every optimizer, and a comment in the script says
+ * so. */
 #include "facts.h"
 #include "formats.h"
 #include <glib/gi18n.h>
@@ -44,15 +45,18 @@ static char *
 write_tensorflow (const DynoExportContext *context)
 {
   const DynoSettings *s = &context->job->settings;
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
   GString *text = g_string_new ("#!/usr/bin/env python3\n");
 
   dyno_export_append_head (text, context);
   g_string_append (text,
                    "#\n# Trains a small network on noise as it stands, on the CPU where there "
                    "is no GPU: put yours into\n# make_model and make_sample.\n");
-  if (s->optimizer == DYNO_OPTIMIZER_SGD && s->weight_decay > 0)
-    g_string_append (text, "# Keras decays the weights of SGD apart from the gradient: with "
-                           "momentum that is weaker than Dyno's\n# and PyTorch's decay.\n");
+  if (!optimizer->decay_apart && s->weight_decay > 0)
+    g_string_append_printf (text,
+                            "# Keras decays the weights of %s apart from the gradient: that is "
+                            "another decay than Dyno's\n# and PyTorch's.\n",
+                            optimizer->title);
   dyno_export_append_left_out (text, &dyno_exporter_tensorflow, context);
   g_string_append (text, "\nimport argparse\nimport math\n\nimport tensorflow as tf\n\n");
   dyno_export_append_constants (text, &dyno_exporter_tensorflow, context, TRUE);

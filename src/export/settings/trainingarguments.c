@@ -11,6 +11,12 @@ has_its_schedule (const DynoExportContext *context)
   return context->job->settings.schedule != DYNO_SCHEDULE_STEP;
 }
 
+static gboolean
+has_its_optimizer (const DynoExportContext *context)
+{
+  return dyno_export_get_optimizer (&context->job->settings)->transformers != NULL;
+}
+
 /* The SGD of TrainingArguments is PyTorch's without momentum, and no key changes that. */
 static const DynoExportRow rows[] = {
   { "epochs", "num_train_epochs", "3", .direct = TRUE },
@@ -22,7 +28,7 @@ static const DynoExportRow rows[] = {
   { "persistent_workers", "dataloader_persistent_workers", "false", dyno_export_has_workers,
     .direct = TRUE },
   { "pinned", "dataloader_pin_memory", "true", .direct = TRUE },
-  { "optimizer", "optim", "adamw" },
+  { "optimizer", "optim", "adamw", has_its_optimizer },
   { "lr", "learning_rate", "0.00005", .direct = TRUE },
   { "momentum", NULL, "0" },
   { "weight_decay", "weight_decay", "0", .direct = TRUE },
@@ -67,7 +73,8 @@ write_trainingarguments (const DynoExportContext *context)
   if (!s->amp)
     dyno_json_bool (&json, "tf32", FALSE);
   dyno_json_bool (&json, "dataloader_drop_last", TRUE);
-  dyno_json_string (&json, "optim", dyno_export_get_optimizer (s)->transformers);
+  if (has_its_optimizer (context))
+    dyno_json_string (&json, "optim", dyno_export_get_optimizer (s)->transformers);
   append_schedule (&json, context);
   dyno_json_uint (&json, "seed", dyno_export_seed32 (s));
   dyno_json_end_object (&json);

@@ -14,6 +14,7 @@ static const DynoOptimizerInfo table[DYNO_N_OPTIMIZERS] = {
                              .title = "AdamW",
                              .macro = "ADAMW",
                              .n_moments = 2,
+                             .decay_apart = TRUE,
                              .has_corrections = TRUE,
                              .beta1 = 0.9,
                              .beta2 = 0.999,
@@ -21,6 +22,17 @@ static const DynoOptimizerInfo table[DYNO_N_OPTIMIZERS] = {
                              .usual_lr = 0.001,
                              .high_lr = 0.01,
                              .flops = 14 },
+  [DYNO_OPTIMIZER_ADAM] = { .id = "adam",
+                            .title = "Adam",
+                            .macro = "ADAM",
+                            .n_moments = 2,
+                            .has_corrections = TRUE,
+                            .beta1 = 0.9,
+                            .beta2 = 0.999,
+                            .epsilon = 1e-8,
+                            .usual_lr = 0.001,
+                            .high_lr = 0.01,
+                            .flops = 14 },
 };
 
 const DynoOptimizerInfo *

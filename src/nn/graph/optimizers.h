@@ -15,6 +15,7 @@ G_BEGIN_DECLS
 typedef enum {
   DYNO_OPTIMIZER_SGD,   /* PyTorch's SGD: v = momentum v + (g + wd w); w -= lr v */
   DYNO_OPTIMIZER_ADAMW, /* PyTorch's AdamW, eps 1e-8, betas 0.9 and 0.999 */
+  DYNO_OPTIMIZER_ADAM,  /* PyTorch's Adam: the decay is a part of the gradient */
   DYNO_N_OPTIMIZERS
 } DynoOptimizer;
 
@@ -23,6 +24,7 @@ typedef struct {
   const char *title;        /* a name, the same in every language: "AdamW" */
   const char *macro;        /* of its kernels: "ADAMW", which is defined as 1; NULL: none */
   guint n_moments;          /* values that are kept of each trained parameter: 1 or 2 */
+  gboolean decay_apart;     /* of the gradient: weights shrink by lr * decay */
   gboolean has_momentum;    /* the setting of that name counts */
   gboolean has_corrections; /* 1 - beta^t of both moments, by the updates that were applied */
   double beta1, beta2;      /* 0: not read */

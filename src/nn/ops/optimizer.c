@@ -6,6 +6,7 @@
  *     SGD:   g += decay * w; m = momentum * m + g (g alone at first); w -= lr * m
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)
+ *     Adam:  the same, but for g += decay * w in place of the first
  * The lr of the head (dyno_graph_set_head) is multiplied by the graph's head_lr_factor, as in a
  * parameter group of its own.
  * With averages, a of each weight and running statistic x, after t updates:

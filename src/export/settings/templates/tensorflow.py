@@ -52,6 +52,8 @@ def make_optimizer():
         options['gradient_accumulation_steps'] = ACCUMULATE
     if OPTIMIZER == 'adamw':
         return tf.keras.optimizers.AdamW(beta_1=0.9, beta_2=0.999, epsilon=1e-8, **options)
+    if OPTIMIZER == 'adam':
+        return tf.keras.optimizers.Adam(beta_1=0.9, beta_2=0.999, epsilon=1e-8, **options)
     return tf.keras.optimizers.SGD(momentum=MOMENTUM, **options)
 
 
