@@ -6,9 +6,11 @@
  * ADAMW=1: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *          w -= lr / c1 * m / (sqrt (v) / sqrt (c2) + epsilon), c = 1 - b^t.
  * ADAM=1:  g += decay * w; m, v and w as with ADAMW after its decay.
+ * RMSPROP=1: g += decay * w; v = b2 v + (1 - b2) g^2; m = momentum * m + g / (sqrt (v) + epsilon);
+ *          w -= lr * m.
  * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an
- * overflow only the gradients change.  Sources: PyTorch's SGD, Adam (Kingma and Ba 2015) and AdamW
- * (Loshchilov and Hutter 2019).  HEAD=1: from HEAD_START on, lr is multiplied by HEAD_FACTOR.
+ * overflow only the gradients change.  Sources: PyTorch's SGD, Adam (Kingma and Ba 2015), AdamW
+ * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012).  HEAD=1: from HEAD_START on, lr is multiplied by HEAD_FACTOR.
  * AVERAGE=1: the weights' moving average is updated, with its fp16 copy.  An invocation takes 8
  * elements. */
 #include "types.glsl"
@@ -88,6 +90,13 @@ main ()
               const vec4 m = momentum * moment1.v[at] + (1.0 - momentum) * g;
               const vec4 v = beta2 * moment2.v[at] + (1.0 - beta2) * g * g;
               w -= step_size * m / (sqrt (v) * root + epsilon);
+              moment1.v[at] = m;
+              moment2.v[at] = v;
+#elif defined RMSPROP
+              g += decay * w;
+              const vec4 v = beta2 * moment2.v[at] + (1.0 - beta2) * g * g;
+              const vec4 m = momentum * moment1.v[at] + g / (sqrt (v) + epsilon);
+              w -= lr * m;
               moment1.v[at] = m;
               moment2.v[at] = v;
 #else

@@ -89,8 +89,8 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Times the learning rate is that of the last layer: 10 is usual where the others "
                 "begin with pretrained weights.") },
   { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), LIVE (STEP),
-    .depends_on = "optimizer=sgd", .title = N_ ("Momentum"),
-    .help = N_ ("Share of the last update that SGD carries on.") },
+    .depends_on = "optimizer=sgd,rmsprop", .title = N_ ("Momentum"),
+    .help = N_ ("Share of the last update that the next one carries on.") },
   { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), LIVE (STEP),
     .title = N_ ("Weight decay"),
     .help = N_ ("Pulls the weights towards zero a little with each update.") },

@@ -15,6 +15,8 @@ import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tem
 VISION_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
 TIMM_MODELS = VISION_MODELS + ('vit_tiny_patch16_224', 'vit_small_patch16_224')
 # As torchvision calls them.
+TORCH_OPTIMIZERS = {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam', 'rmsprop': 'RMSprop'}
+WITH_MOMENTUM = ('sgd', 'rmsprop')
 REFERENCE_MODELS = {**{name: name for name in VISION_MODELS + ('vit_b_16', 'mobilenet_v3_small', 'mobilenet_v3_large', 'convnext_tiny', 'efficientnet_v2_s', 'densenet121', 'regnet_x_400mf', 'regnet_y_400mf')},
                     'mobilenetv2': 'mobilenet_v2'}
 DROPOUT_MODELS = ('mobilenetv2', 'mobilenet_v3_small', 'mobilenet_v3_large', 'efficientnet_b0',
@@ -229,8 +231,8 @@ def check_trainingarguments(path, s):
         'max_grad_norm': float(s.clip_norm), 'gradient_checkpointing': s.checkpointing,
         'full_determinism': s.deterministic, 'seed': s.seed32,
     }
-    if s.optimizer in ('sgd', 'adamw'):
-        expected['optim'] = {'sgd': 'sgd', 'adamw': 'adamw_torch'}[s.optimizer]
+    if s.optimizer in ('sgd', 'adamw', 'rmsprop'):
+        expected['optim'] = {'sgd': 'sgd', 'adamw': 'adamw_torch', 'rmsprop': 'rmsprop'}[s.optimizer]
     if not s.amp:
         expected['tf32'] = False
     if s.workers > 0:
@@ -265,14 +267,14 @@ def check_trainingarguments(path, s):
 
 def check_deepspeed(path, s):
     parameters = {'lr': float(s.lr), 'weight_decay': float(s.weight_decay)}
-    if s.optimizer == 'sgd':
+    if s.optimizer in WITH_MOMENTUM:
         parameters['momentum'] = float(s.momentum)
     if s.optimizer == 'adam':  # else DeepSpeed's is AdamW
         parameters['adam_w_mode'] = False
     expected = {
         'train_micro_batch_size_per_gpu': s.batch_size, 'gradient_accumulation_steps': s.accumulate,
         'gradient_clipping': float(s.clip_norm), 'fp16': {'enabled': s.amp},
-        'optimizer': {'type': {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer], 'params': parameters},
+        'optimizer': {'type': TORCH_OPTIMIZERS[s.optimizer], 'params': parameters},
     }
     if s.known and s.schedule == 'cosine':
         expected['scheduler'] = {'type': 'WarmupCosineLR', 'params': {
@@ -334,10 +336,10 @@ def lightning_expected(s):
     if s.clip_norm:
         trainer['gradient_clip_algorithm'] = 'norm'
     optimizer = {'lr': float(s.lr), 'weight_decay': float(s.weight_decay)}
-    if s.optimizer == 'sgd':
+    if s.optimizer in WITH_MOMENTUM:
         optimizer['momentum'] = float(s.momentum)
     expected = {'seed_everything': s.seed32, 'trainer': trainer, 'optimizer': {
-        'class_path': 'torch.optim.' + {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer], 'init_args': optimizer}}
+        'class_path': 'torch.optim.' + TORCH_OPTIMIZERS[s.optimizer], 'init_args': optimizer}}
     if s.schedule == 'cosine':
         expected['lr_scheduler'] = {'class_path': 'torch.optim.lr_scheduler.CosineAnnealingLR',
                                     'init_args': {'T_max': s.epochs}}
@@ -415,7 +417,7 @@ def timm_expected(s):
     expected = {
         'batch_size': s.batch_size, 'grad_accum_steps': s.accumulate, 'amp': s.amp, 'amp_dtype': 'float16',
         'channels_last': True, 'workers': s.workers, 'pin_mem': s.pinned,
-        'opt': {'sgd': 'momentum', 'adamw': 'adamw', 'adam': 'adam'}[s.optimizer], 'lr': float(s.lr), 'momentum': float(s.momentum),
+        'opt': 'momentum' if s.optimizer == 'sgd' else s.optimizer, 'lr': float(s.lr), 'momentum': float(s.momentum),
         'weight_decay': float(s.weight_decay), 'clip_grad': float(s.clip_norm) if s.clip_norm else None,
         'clip_mode': 'norm', 'epochs': s.epochs, 'sched_on_updates': True, 'warmup_epochs': float(s.warmup_epochs),
         'warmup_lr': 0.0, 'cooldown_epochs': 0, 'scale': [float(s.augment_crop or 1), 1.0],
@@ -429,6 +431,8 @@ def timm_expected(s):
         'drop': float(s.model_dropout) if s.model in DROPOUT_MODELS else 0.0,
         'grad_checkpointing': s.checkpointing, 'seed': s.seed32,
     }
+    if s.optimizer == 'rmsprop':
+        expected['opt_kwargs'] = {'alpha': 0.99}
     expected.update({'cosine': {'sched': 'cosine', 'min_lr': 0.0},
                      'step': {'sched': 'multistep', 'decay_milestones': milestones(s), 'decay_rate': 0.1},
                      'constant': {'sched': 'step', 'decay_epochs': s.epochs, 'decay_rate': 1.0}}[s.schedule])
@@ -462,12 +466,15 @@ def check_timm(path, s):
                                    **vars(parser.parse_args([]))})
     model = torch.nn.Linear(2, 2)
     made = optim.create_optimizer_v2(model, **optim.optimizer_kwargs(cfg=config))
-    same('optimizer', type(made).__name__, {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer])
+    same('optimizer', type(made).__name__, TORCH_OPTIMIZERS[s.optimizer])
     group = made.param_groups[-1]
     same('lr', float(group['lr']), float(s.lr))
     same('weight_decay', max(g['weight_decay'] for g in made.param_groups), float(s.weight_decay))
     if s.optimizer == 'sgd':
         same('nesterov', group['nesterov'], False)
+    if s.optimizer == 'rmsprop':
+        same('alpha', group['alpha'], 0.99)
+    if s.optimizer in WITH_MOMENTUM:
         same('momentum', group['momentum'], float(s.momentum))
     moved, epochs = scheduler.create_scheduler_v2(made, **scheduler.scheduler_kwargs(config), updates_per_epoch=10)
     same('epochs', epochs, s.epochs)
@@ -486,11 +493,11 @@ def to_yaml(text):
 
 
 def ultralytics_expected(s):
-    momentum = float(s.momentum) if s.optimizer == 'sgd' else 0.9
+    momentum = float(s.momentum) if s.optimizer in WITH_MOMENTUM else 0.9
     expected = {
         'task': 'classify', 'mode': 'train', 'pretrained': False, 'epochs': s.epochs, 'patience': s.early_stop_patience,
         'batch': s.batch_size, 'nbs': s.batch_size * s.accumulate, 'amp': s.amp, 'workers': s.workers, 'cache': s.cache,
-        'optimizer': {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam'}[s.optimizer], 'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
+        'optimizer': {**TORCH_OPTIMIZERS, 'rmsprop': 'RMSProp'}[s.optimizer], 'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
         'momentum': momentum, 'warmup_momentum': momentum,
         'weight_decay': float(s.weight_decay), 'fliplr': 0.5 if s.augment_flip else 0.0, 'flipud': 0.5 if s.augment_flip_vertical else 0.0,
         'scale': 1 - s.augment_crop if s.augment_crop else 0.0, 'hsv_h': float(s.augment_hue),

@@ -162,6 +162,24 @@ test_rows_are_whole (void)
     }
 }
 
+/* The text of the row says what the table of optimizers says. */
+static void
+test_momentum_of_optimizers (void)
+{
+  DynoSettings settings;
+
+  dyno_settings_init (&settings);
+  for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
+    {
+      const DynoOptimizerInfo *info = dyno_optimizer_get_info ((DynoOptimizer) i);
+
+      g_assert_true (dyno_settings_set (&settings, "optimizer", info->id, NULL));
+      g_assert_cmpint (settings.optimizer, ==, (gint) i);
+      g_assert_cmpint (dyno_setting_counts (dyno_setting_find ("momentum"), &settings), ==,
+                       info->has_momentum);
+    }
+}
+
 /* Live settings follow, and are told by the way that they are applied; all others stay. */
 static void
 test_live_follow (void)
@@ -452,7 +470,9 @@ test_idle (void)
       "lr is 0: no step changes the weights; usual for Adam is 0.001" },
     { "momentum=0.5 optimizer=adamw", 10, 0, FALSE,
       "momentum=0.5 has no effect: it counts with optimizer=sgd" },
-    { "momentum=0.5 optimizer=adam", 10, 0, FALSE, "momentum=0.5 has no effect: it counts with" },
+    { "momentum=0.5 optimizer=adam", 10, 0, FALSE,
+      "momentum=0.5 has no effect: it counts with optimizer=sgd,rmsprop" },
+    { "momentum=0.5 optimizer=rmsprop", 10, 0, FALSE, "" },
     { "momentum=0.5", 10, 0, FALSE, "" },
     { "autotune=false deterministic=true", 10, 0, FALSE, "" },
     { "exchange.half=true amp=false", 10, 0, FALSE, "exchange.half=true has no effect: it counts" },
@@ -1141,6 +1161,8 @@ main (int argc, char **argv)
   g_test_add_func ("/job/settings/a-switch-with-more", test_switch_with_more);
   g_test_add_func ("/job/settings/keys", test_keys);
   g_test_add_func ("/job/settings/rows-are-whole", test_rows_are_whole);
+  g_test_add_func ("/job/settings/momentum-counts-with-its-optimizers",
+                   test_momentum_of_optimizers);
   g_test_add_func ("/job/settings/live-ones-follow-by-their-way", test_live_follow);
   g_test_add_func ("/job/settings/following-keeps-what-was-adapted", test_follow_keeps_adapted);
   g_test_add_func ("/job/settings/roundtrip", test_roundtrip);

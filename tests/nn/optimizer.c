@@ -71,6 +71,7 @@ make (Truth *t, gboolean amp)
     [REFERENCE_SGD] = DYNO_OPTIMIZER_SGD,
     [REFERENCE_ADAMW] = DYNO_OPTIMIZER_ADAMW,
     [REFERENCE_ADAM] = DYNO_OPTIMIZER_ADAM,
+    [REFERENCE_RMSPROP] = DYNO_OPTIMIZER_RMSPROP,
   };
   Harness *h = harness_new (&(HarnessParams){ .amp = amp,
                                               .training = TRUE,
@@ -234,6 +235,31 @@ test_adam_overflow (gconstpointer rule)
   truth_clear (&t);
 }
 
+/* With a momentum and without; a skipped step leaves both moments as they are. */
+static void
+test_rmsprop (void)
+{
+  const double divisors[6] = { 6, 4, 0, 8, 6, 3 };
+  static const struct {
+    guint32 channels;
+    float momentum;
+  } cases[] = { { 10, 0.9f }, { 64, 0 }, { 5001, 0.9f } };
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      Truth t;
+      truth_init (&t, cases[i].channels);
+      t.o.rule = REFERENCE_RMSPROP;
+      t.o.lr = 0.0078125;
+      t.o.momentum = (double) cases[i].momentum;
+      t.o.beta2 = (double) 0.99f;
+      t.o.weight_decay = 0.0625;
+      t.o.epsilon = (double) 1e-8f;
+      run (&t, FALSE, divisors, 6);
+      g_assert_cmpuint (t.o.skipped, ==, 1);
+      truth_clear (&t);
+    }
+}
+
 static void
 test_clip (void)
 {
@@ -355,6 +381,7 @@ main (int argc, char **argv)
                         test_adam);
   g_test_add_data_func ("/nn/optimizer/adam-counts-applied-steps",
                         GUINT_TO_POINTER (REFERENCE_ADAM), test_adam_overflow);
+  g_test_add_func ("/nn/optimizer/rmsprop-matches-reference", test_rmsprop);
   g_test_add_func ("/nn/optimizer/clips-the-global-norm", test_clip);
   g_test_add_func ("/nn/optimizer/large-clip-changes-nothing", test_clip_unused);
   g_test_add_func ("/nn/optimizer/loss-scale-grows-and-falls", test_scale);

@@ -460,6 +460,22 @@ test_optimizer_values (void)
   g_assert_cmpfloat (fabs (u[0] - (-1 + 0.1)), <, 1e-8);
   g_assert_cmpfloat (fabs (m[0] + 0.05), <, 1e-12);
   g_assert_cmpfloat (fabs (v[0] - 0.00025), <, 1e-12);
+
+  /* The epsilon stands outside of the root: 0.5 / (0.1 * 0.5 + 0.05) is 5, then 0.9 times that
+   * and 0.5 / (sqrt (0.004975) + 0.05). */
+  ReferenceOptimizer rmsprop = { .rule = REFERENCE_RMSPROP,
+                                 .lr = 0.1,
+                                 .momentum = 0.9,
+                                 .beta2 = 0.99,
+                                 .epsilon = 0.05,
+                                 .scale = 1 };
+  u[0] = 1;
+  m[0] = v[0] = 0;
+  reference_optimizer_step (&rmsprop, 1, u, g, m, v);
+  g_assert_cmpfloat (fabs (u[0] - 0.5), <, 1e-12);
+  reference_optimizer_step (&rmsprop, 1, u, g, m, v);
+  g_assert_cmpfloat (fabs (m[0] - (4.5 + 0.5 / (sqrt (0.004975) + 0.05))), <, 1e-12);
+  g_assert_cmpfloat (fabs (u[0] - (0.5 - 0.1 * m[0])), <, 1e-12);
 }
 
 /* Attention ------------------------------------------------------------------------------------ */

@@ -45,6 +45,15 @@ step_adamw (const ReferenceOptimizer *o, double g, double *w, double *m, double 
   step_adam (o, g, w, m, v);
 }
 
+static void
+step_rmsprop (const ReferenceOptimizer *o, double g, double *w, double *m, double *v)
+{
+  g += o->weight_decay * *w;
+  *v = o->beta2 * *v + (1 - o->beta2) * g * g;
+  *m = o->momentum * *m + g / (sqrt (*v) + o->epsilon);
+  *w -= o->lr * *m;
+}
+
 void
 reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const double *gradient,
                           double *moment1, double *moment2)
@@ -75,6 +84,9 @@ reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const
           break;
         case REFERENCE_ADAM:
           step_adam (o, g + o->weight_decay * *w, w, m, v);
+          break;
+        case REFERENCE_RMSPROP:
+          step_rmsprop (o, g, w, m, v);
           break;
         case REFERENCE_SGD:
         default:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's SGD, AdamW, Adam, clip_grad_norm_ and GradScaler on the CPU in double. */
+/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_ and GradScaler on the CPU in double. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-typedef enum { REFERENCE_SGD, REFERENCE_ADAMW, REFERENCE_ADAM } ReferenceRule;
+typedef enum { REFERENCE_SGD, REFERENCE_ADAMW, REFERENCE_ADAM, REFERENCE_RMSPROP } ReferenceRule;
 
 typedef struct {
   ReferenceRule rule;

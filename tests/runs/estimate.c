@@ -147,7 +147,7 @@ test_disk (gconstpointer optimizer)
   DynoRunEstimate e;
 
   job->out_dir = g_strdup (folder);
-  test_job_set (job, optimizer, "epochs=2", "model.width=1", "autotune=false", NULL);
+  test_job_set (job, optimizer, "lr=0.001", "epochs=2", "model.width=1", "autotune=false", NULL);
   test_run_good (&run, job);
   dyno_run_estimate (&e, job, &run.plan, 36, 4, NULL);
   /* 2 %, and a header */
@@ -177,5 +177,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/runs/estimate/disk-of-plain-sgd", "momentum=0", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-adamw", "optimizer=adamw", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-adam", "optimizer=adam", test_disk);
+  g_test_add_data_func ("/runs/estimate/disk-of-rmsprop", "optimizer=rmsprop", test_disk);
   return g_test_run ();
 }

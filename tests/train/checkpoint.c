@@ -315,6 +315,12 @@ test_resume_adam (void)
   check_resume_of ("mlp", SHAPES, "optimizer=adam");
 }
 
+static void
+test_resume_rmsprop (void)
+{
+  check_resume_of ("mlp", SHAPES, "optimizer=rmsprop");
+}
+
 /* With sequences of several lengths. */
 static void
 test_resume_lstm (void)
@@ -1503,6 +1509,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/checkpoint/longer-run-says-its-rates", test_longer_run);
   g_test_add_func ("/train/checkpoint/resume-adamw-to-the-bit", test_resume_adamw);
   g_test_add_func ("/train/checkpoint/resume-adam-to-the-bit", test_resume_adam);
+  g_test_add_func ("/train/checkpoint/resume-rmsprop-to-the-bit", test_resume_rmsprop);
   g_test_add_func ("/train/checkpoint/resume-amp-to-the-bit", test_resume_amp);
   g_test_add_func ("/train/checkpoint/resume-frozen-to-the-bit", test_resume_frozen);
   g_test_add_func ("/train/checkpoint/resume-average-to-the-bit", test_resume_average);

@@ -331,6 +331,7 @@ main (int argc, char **argv)
     { "mlp", "fp32", 20 },
     { "mlp", "amp", 20 },
     { "mlp-adam", "fp32", 20 },
+    { "mlp-rmsprop", "fp32", 20 },
     { "resnet18", "fp32", 3 },
     { "resnet18", "amp", 0 },
     { "resnet18-movement", "fp32", 20 },

@@ -22,6 +22,12 @@ static const DynoOptimizerNames table[DYNO_N_OPTIMIZERS] = {
                             .deepspeed = "Adam",
                             .timm = "adam",
                             .ultralytics = "Adam" },
+  /* The one of torchvision's reference has other constants, which no flag changes. */
+  [DYNO_OPTIMIZER_RMSPROP] = { .lightning = "torch.optim.RMSprop",
+                               .deepspeed = "RMSprop",
+                               .timm = "rmsprop",
+                               .transformers = "rmsprop",
+                               .ultralytics = "RMSProp" },
 };
 
 const DynoOptimizerNames *

@@ -88,10 +88,18 @@ has_model (const char *model)
   return model && g_strv_contains (models, model);
 }
 
+/* timm's RMSprop has alpha 0.9 unless it is told otherwise, which versions from 1.0.12 on can be. */
 static void
 append_optimizer (GString *text, const DynoSettings *s)
 {
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
+
   dyno_yaml_string (text, 0, "opt", dyno_export_get_optimizer (s)->timm);
+  if (s->optimizer == DYNO_OPTIMIZER_RMSPROP)
+    {
+      g_string_append (text, "opt_kwargs:  # timm 1.0.12 or newer\n");
+      dyno_yaml_double (text, 2, "alpha", optimizer->beta2);
+    }
   if (s->clip_norm > 0)
     dyno_yaml_double (text, 0, "clip_grad", s->clip_norm);
   else

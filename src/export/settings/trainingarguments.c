@@ -17,7 +17,8 @@ has_its_optimizer (const DynoExportContext *context)
   return dyno_export_get_optimizer (&context->job->settings)->transformers != NULL;
 }
 
-/* The SGD of TrainingArguments is PyTorch's without momentum, and no key changes that. */
+/* The SGD and the RMSprop of TrainingArguments are PyTorch's without momentum, and no key changes
+ * that. */
 static const DynoExportRow rows[] = {
   { "epochs", "num_train_epochs", "3", .direct = TRUE },
   { "batch_size", "per_device_train_batch_size", "8", .direct = TRUE },

@@ -33,6 +33,16 @@ static const DynoOptimizerInfo table[DYNO_N_OPTIMIZERS] = {
                             .usual_lr = 0.001,
                             .high_lr = 0.01,
                             .flops = 14 },
+  [DYNO_OPTIMIZER_RMSPROP] = { .id = "rmsprop",
+                               .title = "RMSprop",
+                               .macro = "RMSPROP",
+                               .n_moments = 2,
+                               .has_momentum = TRUE,
+                               .beta2 = 0.99,
+                               .epsilon = 1e-8,
+                               .usual_lr = 0.001,
+                               .high_lr = 0.01,
+                               .flops = 12 },
 };
 
 const DynoOptimizerInfo *

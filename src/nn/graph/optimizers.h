@@ -16,6 +16,8 @@ typedef enum {
   DYNO_OPTIMIZER_SGD,   /* PyTorch's SGD: v = momentum v + (g + wd w); w -= lr v */
   DYNO_OPTIMIZER_ADAMW, /* PyTorch's AdamW, eps 1e-8, betas 0.9 and 0.999 */
   DYNO_OPTIMIZER_ADAM,  /* PyTorch's Adam: the decay is a part of the gradient */
+  /* PyTorch's RMSprop, not centred, alpha 0.99 (beta2), eps 1e-8 outside of the root */
+  DYNO_OPTIMIZER_RMSPROP,
   DYNO_N_OPTIMIZERS
 } DynoOptimizer;
 

@@ -7,6 +7,8 @@
  *     AdamW: w *= 1 - lr * decay; m = b1 m + (1 - b1) g; v = b2 v + (1 - b2) g^2;
  *            w -= lr * (m / (1 - b1^t)) / (sqrt (v / (1 - b2^t)) + eps)
  *     Adam:  the same, but for g += decay * w in place of the first
+ *     RMSprop: g += decay * w; v = b2 v + (1 - b2) g^2; m = momentum * m + g / (sqrt (v) + eps);
+ *            w -= lr * m
  * The lr of the head (dyno_graph_set_head) is multiplied by the graph's head_lr_factor, as in a
  * parameter group of its own.
  * With averages, a of each weight and running statistic x, after t updates:

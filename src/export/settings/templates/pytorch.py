@@ -42,6 +42,8 @@ def make_optimizer(model):
         return torch.optim.AdamW(model.parameters(), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
     if OPTIMIZER == 'adam':
         return torch.optim.Adam(model.parameters(), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
+    if OPTIMIZER == 'rmsprop':
+        return torch.optim.RMSprop(model.parameters(), lr=LR, alpha=0.99, eps=1e-8, weight_decay=WEIGHT_DECAY, momentum=MOMENTUM)
     return torch.optim.SGD(model.parameters(), lr=LR, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
 
 
