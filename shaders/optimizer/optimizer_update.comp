@@ -8,11 +8,13 @@
  * ADAM=1:  g += decay * w; m, v and w as with ADAMW after its decay.
  * RMSPROP=1: g += decay * w; v = b2 v + (1 - b2) g^2; m = momentum * m + g / (sqrt (v) + epsilon);
  *          w -= lr * m.
+ * LION=1:  w *= 1 - lr * decay; w -= lr * sign (b1 m + (1 - b1) g), where the sign of 0 is 0;
+ *          m = b2 m + (1 - b2) g.
  * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an
  * overflow only the gradients change.  Sources: PyTorch's SGD, Adam (Kingma and Ba 2015), AdamW
- * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012).  HEAD=1: from HEAD_START on, lr is multiplied by HEAD_FACTOR.
- * AVERAGE=1: the weights' moving average is updated, with its fp16 copy.  An invocation takes 8
- * elements. */
+ * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012); Lion (Chen et al. 2023).  HEAD=1: from
+ * HEAD_START on, lr is multiplied by HEAD_FACTOR.  AVERAGE=1: the weights' moving average is
+ * updated, with its fp16 copy.  An invocation takes 8 elements. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"
@@ -99,6 +101,11 @@ main ()
               w -= lr * m;
               moment1.v[at] = m;
               moment2.v[at] = v;
+#elif defined LION
+              const vec4 m = moment1.v[at];
+              const vec4 direction = sign (momentum * m + (1.0 - momentum) * g);
+              w = w * (1.0 - lr * decay) - lr * direction;
+              moment1.v[at] = beta2 * m + (1.0 - beta2) * g;
 #else
               g += decay * w;
               const vec4 v = first ? g : momentum * moment1.v[at] + g;

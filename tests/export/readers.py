@@ -15,7 +15,7 @@ import ast, importlib, inspect, json, math, os, re, shutil, subprocess, sys, tem
 VISION_MODELS = ('resnet18', 'resnet34', 'resnet50', 'resnet101', 'resnext50_32x4d', 'efficientnet_b0')
 TIMM_MODELS = VISION_MODELS + ('vit_tiny_patch16_224', 'vit_small_patch16_224')
 # As torchvision calls them.
-TORCH_OPTIMIZERS = {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam', 'rmsprop': 'RMSprop'}
+TORCH_OPTIMIZERS = {'sgd': 'SGD', 'adamw': 'AdamW', 'adam': 'Adam', 'rmsprop': 'RMSprop', 'lion': 'Lion'}
 WITH_MOMENTUM = ('sgd', 'rmsprop')
 REFERENCE_MODELS = {**{name: name for name in VISION_MODELS + ('vit_b_16', 'mobilenet_v3_small', 'mobilenet_v3_large', 'convnext_tiny', 'efficientnet_v2_s', 'densenet121', 'regnet_x_400mf', 'regnet_y_400mf')},
                     'mobilenetv2': 'mobilenet_v2'}
@@ -231,8 +231,10 @@ def check_trainingarguments(path, s):
         'max_grad_norm': float(s.clip_norm), 'gradient_checkpointing': s.checkpointing,
         'full_determinism': s.deterministic, 'seed': s.seed32,
     }
-    if s.optimizer in ('sgd', 'adamw', 'rmsprop'):
-        expected['optim'] = {'sgd': 'sgd', 'adamw': 'adamw_torch', 'rmsprop': 'rmsprop'}[s.optimizer]
+    if s.optimizer != 'adam':
+        expected['optim'] = {'sgd': 'sgd', 'adamw': 'adamw_torch', 'rmsprop': 'rmsprop', 'lion': 'lion_32bit'}[s.optimizer]
+    if s.optimizer == 'lion':
+        expected['adam_beta2'] = 0.99
     if not s.amp:
         expected['tf32'] = False
     if s.workers > 0:
@@ -269,6 +271,8 @@ def check_deepspeed(path, s):
     parameters = {'lr': float(s.lr), 'weight_decay': float(s.weight_decay)}
     if s.optimizer in WITH_MOMENTUM:
         parameters['momentum'] = float(s.momentum)
+    if s.optimizer == 'lion':  # else DeepSpeed's has Adam's
+        parameters['betas'] = [0.9, 0.99]
     if s.optimizer == 'adam':  # else DeepSpeed's is AdamW
         parameters['adam_w_mode'] = False
     expected = {
@@ -339,7 +343,7 @@ def lightning_expected(s):
     if s.optimizer in WITH_MOMENTUM:
         optimizer['momentum'] = float(s.momentum)
     expected = {'seed_everything': s.seed32, 'trainer': trainer, 'optimizer': {
-        'class_path': 'torch.optim.' + TORCH_OPTIMIZERS[s.optimizer], 'init_args': optimizer}}
+        'class_path': ('timm' if s.optimizer == 'lion' else 'torch') + '.optim.' + TORCH_OPTIMIZERS[s.optimizer], 'init_args': optimizer}}
     if s.schedule == 'cosine':
         expected['lr_scheduler'] = {'class_path': 'torch.optim.lr_scheduler.CosineAnnealingLR',
                                     'init_args': {'T_max': s.epochs}}
@@ -497,7 +501,7 @@ def ultralytics_expected(s):
     expected = {
         'task': 'classify', 'mode': 'train', 'pretrained': False, 'epochs': s.epochs, 'patience': s.early_stop_patience,
         'batch': s.batch_size, 'nbs': s.batch_size * s.accumulate, 'amp': s.amp, 'workers': s.workers, 'cache': s.cache,
-        'optimizer': {**TORCH_OPTIMIZERS, 'rmsprop': 'RMSProp'}[s.optimizer], 'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
+        'warmup_epochs': float(s.warmup_epochs), 'warmup_bias_lr': 0.0,
         'momentum': momentum, 'warmup_momentum': momentum,
         'weight_decay': float(s.weight_decay), 'fliplr': 0.5 if s.augment_flip else 0.0, 'flipud': 0.5 if s.augment_flip_vertical else 0.0,
         'scale': 1 - s.augment_crop if s.augment_crop else 0.0, 'hsv_h': float(s.augment_hue),
@@ -506,7 +510,9 @@ def ultralytics_expected(s):
         'erasing': float(s.augment_erase), 'auto_augment': None, 'dropout': 0.0,
         'deterministic': s.deterministic, 'seed': s.seed32,
     }
-    if s.lr <= 1:
+    if s.optimizer != 'lion':  # which it does not have
+        expected['optimizer'] = {**TORCH_OPTIMIZERS, 'rmsprop': 'RMSProp'}[s.optimizer]
+    if s.lr <= 1 and s.optimizer != 'lion':
         expected['lr0'] = float(s.lr)
     if s.schedule != 'step':
         expected.update(cos_lr=s.schedule == 'cosine', lrf=0.0 if s.schedule == 'cosine' else 1.0)

@@ -468,6 +468,8 @@ test_idle (void)
     { "lr=0", 10, 0, FALSE, "lr is 0: no step changes the weights; usual for SGD is 0.05" },
     { "lr=0 optimizer=adam", 10, 0, FALSE,
       "lr is 0: no step changes the weights; usual for Adam is 0.001" },
+    { "lr=0 optimizer=lion", 10, 0, FALSE,
+      "lr is 0: no step changes the weights; usual for Lion is 0.0001" },
     { "momentum=0.5 optimizer=adamw", 10, 0, FALSE,
       "momentum=0.5 has no effect: it counts with optimizer=sgd" },
     { "momentum=0.5 optimizer=adam", 10, 0, FALSE,

@@ -68,10 +68,9 @@ static Harness *
 make (Truth *t, gboolean amp)
 {
   static const DynoOptimizer optimizers[] = {
-    [REFERENCE_SGD] = DYNO_OPTIMIZER_SGD,
-    [REFERENCE_ADAMW] = DYNO_OPTIMIZER_ADAMW,
-    [REFERENCE_ADAM] = DYNO_OPTIMIZER_ADAM,
-    [REFERENCE_RMSPROP] = DYNO_OPTIMIZER_RMSPROP,
+    [REFERENCE_SGD] = DYNO_OPTIMIZER_SGD,   [REFERENCE_ADAMW] = DYNO_OPTIMIZER_ADAMW,
+    [REFERENCE_ADAM] = DYNO_OPTIMIZER_ADAM, [REFERENCE_RMSPROP] = DYNO_OPTIMIZER_RMSPROP,
+    [REFERENCE_LION] = DYNO_OPTIMIZER_LION,
   };
   Harness *h = harness_new (&(HarnessParams){ .amp = amp,
                                               .training = TRUE,
@@ -159,6 +158,7 @@ run (Truth *t, gboolean amp, const double *divisors, guint n_steps)
       harness_step (h)->step = i + 1;
       harness_step (h)->loss_divisor = (float) divisors[i];
       truth_step (t, divisors[i]);
+      g_assert_true (t->o.rule != REFERENCE_LION || t->o.overflow || t->o.least_direction > 1e-7);
       if (i == 0)
         harness_run (h);
       else
@@ -258,6 +258,51 @@ test_rmsprop (void)
       g_assert_cmpuint (t.o.skipped, ==, 1);
       truth_clear (&t);
     }
+}
+
+/* With a skipped step, and a rate so high that gradients change their signs, which the moment then
+ * does not at once.  A direction near 0 would have another sign in double: there is none. */
+static void
+test_lion (void)
+{
+  const double divisors[6] = { 6, 4, 0, 8, 6, 3 };
+  static const guint32 channels[] = { 10, 66, 130 };
+  for (guint i = 0; i < G_N_ELEMENTS (channels); i++)
+    {
+      Truth t;
+      truth_init (&t, channels[i]);
+      t.o.rule = REFERENCE_LION;
+      t.o.lr = 0.25;
+      t.o.momentum = (double) 0.9f;
+      t.o.beta2 = (double) 0.99f;
+      t.o.weight_decay = 0.0625;
+      run (&t, FALSE, divisors, 6);
+      g_assert_cmpuint (t.o.skipped, ==, 1);
+      truth_clear (&t);
+    }
+}
+
+/* A parameter that no gradient has reached stays where it is, but for its decay. */
+static void
+test_lion_rests (void)
+{
+  Truth t;
+  truth_init (&t, 16);
+  memset (t.x, 0, t.count * sizeof (double)); /* no gradient of gamma */
+  t.o.rule = REFERENCE_LION;
+  t.o.lr = 0.0078125;
+  t.o.momentum = (double) 0.9f;
+  t.o.beta2 = (double) 0.99f;
+  t.o.weight_decay = 0.0625;
+  g_autoptr (Harness) h = make (&t, FALSE);
+  harness_step (h)->loss_divisor = 6;
+  harness_run (h);
+  g_autofree double *gamma = harness_read_parameter (h, "bn.weight");
+  harness_assert_close (gamma, t.weights, t.c, 1e-6, "weights");
+  for (guint32 i = 0; i < t.c; i++)
+    t.weights[i] *= 1 - t.o.lr * t.o.weight_decay;
+  harness_assert_close (gamma, t.weights, t.c, 1e-13, "decayed weights");
+  truth_clear (&t);
 }
 
 static void
@@ -382,6 +427,8 @@ main (int argc, char **argv)
   g_test_add_data_func ("/nn/optimizer/adam-counts-applied-steps",
                         GUINT_TO_POINTER (REFERENCE_ADAM), test_adam_overflow);
   g_test_add_func ("/nn/optimizer/rmsprop-matches-reference", test_rmsprop);
+  g_test_add_func ("/nn/optimizer/lion-matches-reference", test_lion);
+  g_test_add_func ("/nn/optimizer/lion-rests-without-gradients", test_lion_rests);
   g_test_add_func ("/nn/optimizer/clips-the-global-norm", test_clip);
   g_test_add_func ("/nn/optimizer/large-clip-changes-nothing", test_clip_unused);
   g_test_add_func ("/nn/optimizer/loss-scale-grows-and-falls", test_scale);

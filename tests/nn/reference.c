@@ -476,6 +476,19 @@ test_optimizer_values (void)
   reference_optimizer_step (&rmsprop, 1, u, g, m, v);
   g_assert_cmpfloat (fabs (m[0] - (4.5 + 0.5 / (sqrt (0.004975) + 0.05))), <, 1e-12);
   g_assert_cmpfloat (fabs (u[0] - (0.5 - 0.1 * m[0])), <, 1e-12);
+
+  /* The step goes by 0.9 of the moment, which keeps 0.99 of itself. */
+  ReferenceOptimizer lion = { .rule = REFERENCE_LION,
+                              .lr = 0.1,
+                              .momentum = 0.9,
+                              .beta2 = 0.99,
+                              .weight_decay = 0.5,
+                              .scale = 1 };
+  u[0] = 1;
+  m[0] = -0.05; /* 0.9 * -0.05 + 0.1 * 0.5 is above 0 */
+  reference_optimizer_step (&lion, 1, u, g, m, v);
+  g_assert_cmpfloat (fabs (u[0] - (0.95 - 0.1)), <, 1e-12);
+  g_assert_cmpfloat (fabs (m[0] + 0.0445), <, 1e-12);
 }
 
 /* Attention ------------------------------------------------------------------------------------ */

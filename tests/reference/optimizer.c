@@ -54,6 +54,16 @@ step_rmsprop (const ReferenceOptimizer *o, double g, double *w, double *m, doubl
   *w -= o->lr * *m;
 }
 
+static void
+step_lion (ReferenceOptimizer *o, double g, double *w, double *m)
+{
+  double direction = o->momentum * *m + (1 - o->momentum) * g;
+  *w *= 1 - o->lr * o->weight_decay;
+  *w -= o->lr * ((direction > 0) - (direction < 0));
+  *m = o->beta2 * *m + (1 - o->beta2) * g;
+  o->least_direction = fmin (o->least_direction, fabs (direction));
+}
+
 void
 reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const double *gradient,
                           double *moment1, double *moment2)
@@ -73,6 +83,7 @@ reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const
     o->skipped++;
   else
     o->applied++;
+  o->least_direction = HUGE_VAL;
   for (gsize i = 0; i < n && !o->overflow; i++)
     {
       double g = gradient[i] / o->scale * factor;
@@ -87,6 +98,9 @@ reference_optimizer_step (ReferenceOptimizer *o, gsize n, double *weights, const
           break;
         case REFERENCE_RMSPROP:
           step_rmsprop (o, g, w, m, v);
+          break;
+        case REFERENCE_LION:
+          step_lion (o, g, w, m);
           break;
         case REFERENCE_SGD:
         default:

@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_ and GradScaler on the CPU in double. */
+/* PyTorch's SGD, AdamW, Adam, RMSprop, clip_grad_norm_ and GradScaler, and Lion, on the CPU in
+ * double. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-typedef enum { REFERENCE_SGD, REFERENCE_ADAMW, REFERENCE_ADAM, REFERENCE_RMSPROP } ReferenceRule;
+typedef enum {
+  REFERENCE_SGD,
+  REFERENCE_ADAMW,
+  REFERENCE_ADAM,
+  REFERENCE_RMSPROP,
+  REFERENCE_LION
+} ReferenceRule;
 
 typedef struct {
   ReferenceRule rule;
@@ -17,6 +24,7 @@ typedef struct {
   double scale;
   guint good_steps, applied, skipped;
   double grad_norm;
+  double least_direction; /* of Lion: the smallest one whose sign was taken */
   gboolean overflow;
 } ReferenceOptimizer;
 

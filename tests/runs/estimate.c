@@ -178,5 +178,6 @@ main (int argc, char **argv)
   g_test_add_data_func ("/runs/estimate/disk-of-adamw", "optimizer=adamw", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-adam", "optimizer=adam", test_disk);
   g_test_add_data_func ("/runs/estimate/disk-of-rmsprop", "optimizer=rmsprop", test_disk);
+  g_test_add_data_func ("/runs/estimate/disk-of-lion", "optimizer=lion", test_disk);
   return g_test_run ();
 }

@@ -734,6 +734,10 @@ test_step_input (void)
   g_assert_cmpfloat (input.momentum, ==, 0.75f);
   g_assert_cmpfloat (input.beta2, ==, 0.99f);
   g_assert_cmpfloat (input.epsilon, ==, 1e-8f);
+  s.optimizer = DYNO_OPTIMIZER_LION;
+  dyno_step_fill_input (&input, &order, &s);
+  g_assert_cmpfloat (input.momentum, ==, 0.9f);
+  g_assert_cmpfloat (input.beta2, ==, 0.99f);
   g_assert_cmpuint (input.scale_growth_interval, ==, 100);
   order.step = 2000;
   dyno_step_fill_input (&input, &order, &s);

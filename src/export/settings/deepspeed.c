@@ -31,11 +31,13 @@ static const DynoExportRow rows[] = {
   { NULL },
 };
 
-/* DeepSpeed's Adam decays weights as AdamW does unless it is told otherwise. */
+/* Unless it is told otherwise, DeepSpeed's Adam decays weights as AdamW does, and its Lion has the
+ * betas of Adam. */
 static void
 append_optimizer (DynoJson *json, const DynoExportContext *context)
 {
   const DynoSettings *s = &context->job->settings;
+  const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
 
   dyno_json_begin_object (json, "optimizer");
   dyno_json_string (json, "type", dyno_export_get_optimizer (s)->deepspeed);
@@ -46,6 +48,13 @@ append_optimizer (DynoJson *json, const DynoExportContext *context)
   dyno_json_double (json, "weight_decay", s->weight_decay);
   if (s->optimizer == DYNO_OPTIMIZER_ADAM)
     dyno_json_bool (json, "adam_w_mode", FALSE);
+  if (s->optimizer == DYNO_OPTIMIZER_LION)
+    {
+      dyno_json_begin_array (json, "betas");
+      dyno_json_double (json, NULL, optimizer->beta1);
+      dyno_json_double (json, NULL, optimizer->beta2);
+      dyno_json_end_array (json);
+    }
   dyno_json_end_object (json);
   dyno_json_end_object (json);
 }

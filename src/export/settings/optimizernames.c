@@ -28,6 +28,11 @@ static const DynoOptimizerNames table[DYNO_N_OPTIMIZERS] = {
                                .timm = "rmsprop",
                                .transformers = "rmsprop",
                                .ultralytics = "RMSProp" },
+  /* PyTorch has none; timm's takes the same arguments. */
+  [DYNO_OPTIMIZER_LION] = { .lightning = "timm.optim.Lion",
+                            .deepspeed = "Lion",
+                            .timm = "lion",
+                            .transformers = "lion_32bit" },
 };
 
 const DynoOptimizerNames *

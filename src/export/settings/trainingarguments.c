@@ -76,6 +76,8 @@ write_trainingarguments (const DynoExportContext *context)
   dyno_json_bool (&json, "dataloader_drop_last", TRUE);
   if (has_its_optimizer (context))
     dyno_json_string (&json, "optim", dyno_export_get_optimizer (s)->transformers);
+  if (s->optimizer == DYNO_OPTIMIZER_LION) /* 0.999 by default, as Adam's */
+    dyno_json_double (&json, "adam_beta2", dyno_optimizer_get_info (DYNO_OPTIMIZER_LION)->beta2);
   append_schedule (&json, context);
   dyno_json_uint (&json, "seed", dyno_export_seed32 (s));
   dyno_json_end_object (&json);

@@ -22,9 +22,16 @@ has_saturation_share (const DynoExportContext *context)
 }
 
 static gboolean
-has_small_rate (const DynoExportContext *context)
+has_its_optimizer (const DynoExportContext *context)
 {
-  return context->job->settings.lr <= 1;
+  return dyno_export_get_optimizer (&context->job->settings)->ultralytics != NULL;
+}
+
+/* Where no optimizer is named, Ultralytics chooses one and its rate. */
+static gboolean
+has_its_rate (const DynoExportContext *context)
+{
+  return context->job->settings.lr <= 1 && has_its_optimizer (context);
 }
 
 static gboolean
@@ -46,8 +53,8 @@ static const DynoExportRow rows[] = {
   { "pinned", NULL, "true" },
   { "persistent_workers", NULL, "true" },
   { "cache", "cache", "false", .direct = TRUE },
-  { "optimizer", "optimizer" },
-  { "lr", "lr0", "0.01", has_small_rate, .direct = TRUE },
+  { "optimizer", "optimizer", NULL, has_its_optimizer },
+  { "lr", "lr0", "0.01", has_its_rate, .direct = TRUE },
   { "momentum", "momentum", "0.937", dyno_export_has_momentum },
   { "weight_decay", "weight_decay", "0.0005", .direct = TRUE },
   { "schedule", "cos_lr", NULL, has_its_schedule },
@@ -115,7 +122,8 @@ write_ultralytics (const DynoExportContext *context)
     dyno_yaml_int (text, 0, "imgsz", dyno_export_get_size (context));
   if (s->optimizer == DYNO_OPTIMIZER_SGD)
     g_string_append (text, "# with Nesterov's momentum; Dyno's is plain\n");
-  g_string_append_printf (text, "optimizer: %s\n", dyno_export_get_optimizer (s)->ultralytics);
+  if (has_its_optimizer (context))
+    g_string_append_printf (text, "optimizer: %s\n", dyno_export_get_optimizer (s)->ultralytics);
   append_schedule (text, s);
   dyno_yaml_double (text, 0, "momentum", momentum);
   dyno_yaml_double (text, 0, "warmup_momentum", momentum);

@@ -43,6 +43,16 @@ static const DynoOptimizerInfo table[DYNO_N_OPTIMIZERS] = {
                                .usual_lr = 0.001,
                                .high_lr = 0.01,
                                .flops = 12 },
+  [DYNO_OPTIMIZER_LION] = { .id = "lion",
+                            .title = "Lion",
+                            .macro = "LION",
+                            .n_moments = 1,
+                            .decay_apart = TRUE,
+                            .beta1 = 0.9,
+                            .beta2 = 0.99,
+                            .usual_lr = 0.0001,
+                            .high_lr = 0.003,
+                            .flops = 10 },
 };
 
 const DynoOptimizerInfo *

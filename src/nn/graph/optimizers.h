@@ -18,6 +18,7 @@ typedef enum {
   DYNO_OPTIMIZER_ADAM,  /* PyTorch's Adam: the decay is a part of the gradient */
   /* PyTorch's RMSprop, not centred, alpha 0.99 (beta2), eps 1e-8 outside of the root */
   DYNO_OPTIMIZER_RMSPROP,
+  DYNO_OPTIMIZER_LION, /* Chen et al. 2023, betas 0.9 and 0.99: steps of equal size, by the sign */
   DYNO_N_OPTIMIZERS
 } DynoOptimizer;
 

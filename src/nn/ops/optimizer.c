@@ -9,6 +9,7 @@
  *     Adam:  the same, but for g += decay * w in place of the first
  *     RMSprop: g += decay * w; v = b2 v + (1 - b2) g^2; m = momentum * m + g / (sqrt (v) + eps);
  *            w -= lr * m
+ *     Lion:  w *= 1 - lr * decay; w -= lr * sign (b1 m + (1 - b1) g); m = b2 m + (1 - b2) g
  * The lr of the head (dyno_graph_set_head) is multiplied by the graph's head_lr_factor, as in a
  * parameter group of its own.
  * With averages, a of each weight and running statistic x, after t updates:

@@ -37,6 +37,27 @@ def make_model():
         nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(32, N_OUTPUTS))
 
 
+class Lion(torch.optim.Optimizer):
+    """Steps of equal size, by the sign of the momentum and the gradient (Chen et al. 2023)."""
+
+    def __init__(self, parameters, lr, betas, weight_decay):
+        super().__init__(parameters, {'lr': lr, 'betas': betas, 'weight_decay': weight_decay})
+
+    @torch.no_grad()
+    def step(self, closure=None):
+        for group in self.param_groups:
+            beta1, beta2 = group['betas']
+            for parameter in group['params']:
+                if parameter.grad is None:
+                    continue
+                state = self.state[parameter]
+                if not state:
+                    state['momentum'] = torch.zeros_like(parameter)
+                direction = torch.lerp(parameter.grad, state['momentum'], beta1).sign_()
+                parameter.mul_(1 - group['lr'] * group['weight_decay']).sub_(direction, alpha=group['lr'])
+                state['momentum'].lerp_(parameter.grad, 1 - beta2)
+
+
 def make_optimizer(model):
     if OPTIMIZER == 'adamw':
         return torch.optim.AdamW(model.parameters(), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
@@ -44,6 +65,8 @@ def make_optimizer(model):
         return torch.optim.Adam(model.parameters(), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
     if OPTIMIZER == 'rmsprop':
         return torch.optim.RMSprop(model.parameters(), lr=LR, alpha=0.99, eps=1e-8, weight_decay=WEIGHT_DECAY, momentum=MOMENTUM)
+    if OPTIMIZER == 'lion':
+        return Lion(model.parameters(), lr=LR, betas=(0.9, 0.99), weight_decay=WEIGHT_DECAY)
     return torch.optim.SGD(model.parameters(), lr=LR, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
 
 

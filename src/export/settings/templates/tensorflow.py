@@ -56,6 +56,8 @@ def make_optimizer():
         return tf.keras.optimizers.Adam(beta_1=0.9, beta_2=0.999, epsilon=1e-8, **options)
     if OPTIMIZER == 'rmsprop':  # its epsilon stands under the root
         return tf.keras.optimizers.RMSprop(rho=0.99, momentum=MOMENTUM, epsilon=1e-16, **options)
+    if OPTIMIZER == 'lion':
+        return tf.keras.optimizers.Lion(beta_1=0.9, beta_2=0.99, **options)
     return tf.keras.optimizers.SGD(momentum=MOMENTUM, **options)
 
 
