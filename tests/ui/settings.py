@@ -127,6 +127,8 @@ def test_settings_without_effect_cannot_be_changed(window):
     window.wait_for('no Momentum', lambda: not can_be_changed('Momentum'))
     assert not can_be_changed('Kernel autotuning', Role.TOGGLE_BUTTON)
     assert can_be_changed('Learning rate')
+    window.open_settings(optimizer='rmsprop', deterministic='true')
+    window.wait_for('Momentum of RMSprop', lambda: can_be_changed('Momentum'))
     window.open_settings(model='mobilenetv2', optimizer='sgd', deterministic='false')
     window.wait_for('Dropout', lambda: can_be_changed('Dropout'))
     assert can_be_changed('Label smoothing') and not can_be_changed('Smooth L1 loss', Role.TOGGLE_BUTTON), 'shapes have classes'
