@@ -165,8 +165,9 @@ say (Test *test, const DynoLrCurve *curve, const DynoLrSuggestion *s)
   else
     dyno_progress_say (progress, "step %u of %u in %s", n, curve->steps, seconds);
   if (curve->fewer)
-    dyno_progress_say (progress, "so many fit into the time; --minutes makes room for %d",
-                       DYNO_LR_TEST_STEPS);
+    dyno_progress_say (progress,
+                       "as many steps as fit into the time (%u); --minutes makes room for %d",
+                       curve->steps, DYNO_LR_TEST_STEPS);
   if (s->note)
     dyno_progress_say (progress, "%s", s->note);
   if (test->out && n > 0)

@@ -91,7 +91,6 @@ dyno_lr_curve_add (DynoLrCurve *curve, double lr, double loss, gboolean skipped)
                         .smoothed = (double) NAN,
                         .skipped = skipped };
   double window = find_window (curve), beta = 1 - 1 / window;
-
   gboolean over;
 
   g_return_val_if_fail (curve->end != DYNO_LR_END_DIVERGED, FALSE);
