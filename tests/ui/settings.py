@@ -153,6 +153,36 @@ def test_layers_of_the_model(window):
     window.ready()
 
 
+def open_learnable(window):
+    window.open_settings({'Batch size': 32}, data='builtin:waves?length=16&samples=200&classes=2', model='mlp', model__width=0.25,
+                         amp='false', batch_size=32)
+    window.page('Train')
+    window.ready()
+
+
+def test_a_learning_rate_is_found(window):
+    """By a test in a dialog, whose suggestion is taken; one that is closed before its end changes nothing."""
+    def begin():  # where its row is scrolled to does not matter
+        window.wait_for('a button that can be pressed',
+                        lambda: window.look(Role.PUSH_BUTTON, 'Find a learning rate', (*THERE, State.SENSITIVE))).act()
+    open_learnable(window)
+    before = window.number('Learning rate')
+    begin()
+    dialog = window.find(Role.DIALOG, 'Find a Learning Rate')
+    window.key('Escape')
+    window.wait_for('the dialog to be gone', lambda: not window.has('Find a Learning Rate', Role.DIALOG))
+    assert window.number('Learning rate') == before
+    begin()
+    dialog = window.find(Role.DIALOG, 'Find a Learning Rate')
+    suggested = float(re.match(r'lr=([0-9.e-]+) is suggested', window.text('lr=')).group(1))
+    assert 'Loss over the learning rate' in {n.name for n in dialog.inside()}
+    window.press('Use')
+    window.wait_for('the dialog to be gone', lambda: not window.has('Find a Learning Rate', Role.DIALOG))
+    window.wait_for('the rate in the form', lambda: abs(window.number('Learning rate') / suggested - 1) < 1e-6)
+    assert suggested != before
+    window.ready()
+
+
 def test_what_is_unfolded_is_kept(home):
     """From one sitting to the next; what a search unfolds is not."""
     window = home.window()
@@ -179,6 +209,7 @@ def test_what_is_unfolded_is_kept(home):
 TESTS = [test_collapsed_settings_are_not_reached, test_settings_are_found, test_weights_normalisation_is_offered_where_it_is_set,
          test_changed_settings_are_marked_and_taken_back,
          test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly, test_settings_without_effect_cannot_be_changed, test_layers_of_the_model,
+         test_a_learning_rate_is_found,
          test_what_is_unfolded_is_kept]
 
 if __name__ == '__main__':

@@ -10,6 +10,7 @@
 #include "cores.h"
 #include "fold.h"
 #include "format.h"
+#include "lrdialog.h"
 #include "modelrow.h"
 #include "obstacles.h"
 #include "presetpanel.h"
@@ -22,6 +23,7 @@
 typedef struct {
   const DynoSettingInfo *info;
   GtkWidget *row, *reset, *control;
+  GtkWidget *find; /* of the learning rate; else NULL */
 } SettingRow;
 
 struct _DynoSettingsPanel {
@@ -123,6 +125,18 @@ show_reset (DynoSettingsPanel *self, SettingRow *row, gboolean differs)
   dyno_widget_set_accessible_name (row->reset, name);
 }
 
+/* A test trains, and so needs what a run needs. */
+static void
+show_find (DynoSettingsPanel *self, GtkWidget *find)
+{
+  g_autofree char *obstacle = dyno_setup_is_locked (self->setup)
+                                  ? g_strdup (_ ("Not while a run or a search goes on."))
+                                  : dyno_obstacle_to_start (self->setup);
+  gtk_widget_set_sensitive (find, obstacle == NULL);
+  gtk_widget_set_tooltip_text (
+      find, obstacle ? obstacle : _ ("Find a learning rate, by some steps with one that grows"));
+}
+
 static void
 show_rows (DynoSettingsPanel *self)
 {
@@ -138,6 +152,8 @@ show_rows (DynoSettingsPanel *self)
       dyno_row_set_reason (DYNO_ROW (row->row), reason, _ (row->info->help));
       dyno_row_set_subtitle (DYNO_ROW (row->row), words);
       show_reset (self, row, differs);
+      if (row->find)
+        show_find (self, row->find);
       changed[row->info->group] += differs;
     }
   for (guint i = 0; i < DYNO_SETTING_N_GROUPS; i++)
@@ -161,6 +177,12 @@ setting_changed (const DynoSettingInfo *info, double value, gpointer data)
     }
   if (dyno_setup_is_locked (self->setup) && info->live != DYNO_SETTING_LIVE_NO)
     g_signal_emit (self, signals[LIVE_CHANGE], 0, info->key);
+}
+
+static void
+find_clicked (GtkWidget *button, DynoSettingsPanel *self)
+{
+  dyno_lr_dialog_show (GTK_WINDOW (gtk_widget_get_toplevel (button)), self->setup);
 }
 
 static void
@@ -253,7 +275,7 @@ add_row (DynoSettingsPanel *self, DynoFold *fold, const DynoSettingInfo *info)
 {
   SettingRow row = { info, dyno_row_new (_ (info->title), NULL),
                      gtk_button_new_from_icon_name ("edit-undo-symbolic", GTK_ICON_SIZE_MENU),
-                     dyno_setting_control_new (info, setting_changed, self) };
+                     dyno_setting_control_new (info, setting_changed, self), NULL };
   g_autofree char *words = g_strjoin ("\n", _ (info->title), info->key, _ (info->help), NULL);
   dyno_row_add_control (DYNO_ROW (row.row), row.control);
   dyno_widget_set_accessible_name (row.control, _ (info->title));
@@ -265,6 +287,15 @@ add_row (DynoSettingsPanel *self, DynoFold *fold, const DynoSettingInfo *info)
   g_signal_connect (row.reset, "clicked", G_CALLBACK (reset_clicked), self);
   dyno_row_add_control (DYNO_ROW (row.row), row.reset);
   gtk_box_reorder_child (GTK_BOX (gtk_widget_get_parent (row.reset)), row.reset, 0);
+  if (g_str_equal (info->key, "lr"))
+    {
+      row.find = gtk_button_new_from_icon_name ("edit-find-symbolic", GTK_ICON_SIZE_MENU);
+      dyno_widget_add_class (row.find, "flat", TRUE);
+      dyno_widget_set_accessible_name (row.find, _ ("Find a learning rate"));
+      g_signal_connect (row.find, "clicked", G_CALLBACK (find_clicked), self);
+      dyno_row_add_control (DYNO_ROW (row.row), row.find);
+      gtk_widget_show (row.find);
+    }
   dyno_fold_take (fold, row.row, words);
   g_array_append_val (self->rows, row);
 }
