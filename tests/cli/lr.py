@@ -8,13 +8,15 @@ from dynoctl import Case, PROGRAM, main
 # Learned within a dozen steps.
 JOB = ['--data', 'builtin:waves?length=16&samples=200&classes=2', '--model', 'mlp', '--set', 'model.width=0.25',
        '--set', 'batch_size=32', '--set', 'amp=false', '--set', 'workers=1', '--set', 'autotune=false']
+# However long kernels take to compile.
+PATIENT = ['--minutes', '100']
 # Far too low to change anything.
 FLAT = ['--from', '1e-9', '--to', '1e-8']
 
 
 class Test(Case):
     def measure(self, *arguments, expect=0, environment=None):
-        return self.lines('lr', *JOB, '--json', *arguments, expect=expect, environment=environment)
+        return self.lines('lr', *JOB, *PATIENT, '--json', *arguments, expect=expect, environment=environment)
 
     def rows(self, folder):
         with open(self.path(f'{folder}/lr.csv'), newline='') as file:
@@ -57,7 +59,7 @@ class Curve(Test):
         """Whatever the learning rate that is set."""
         for name, more in (('none', ['--set', 'workers=0']), ('three', ['--set', 'workers=3', '--set', 'prefetch=8', '--set', 'lr=3']),
                            ('other', ['--seed', '7'])):
-            self.run_it('lr', *JOB, *more, '--steps', '20', '--from', '1e-4', '--to', '0.01', '--out', self.path(name), '-q',
+            self.run_it('lr', *JOB, *PATIENT, *more, '--steps', '20', '--from', '1e-4', '--to', '0.01', '--out', self.path(name), '-q',
                         expect=None)
         self.assertEqual(self.read('none/lr.csv'), self.read('three/lr.csv'))
         self.assertNotEqual(self.read('none/lr.csv'), self.read('other/lr.csv'))
@@ -72,13 +74,13 @@ class Curve(Test):
         return done
 
     def test_words(self):
-        done = self.run_it('lr', *JOB, '--to', '100', '--steps', '60', '--out', 'out')
+        done = self.run_it('lr', *JOB, *PATIENT, '--to', '100', '--steps', '60', '--out', 'out')
         text = done.stdout.decode()
         self.assertRegex(text, r'diverged at [0-9.e+-]+, step \d+ of 60, in ')
         self.assertIn('in out: lr.csv, lr.svg', text)
         self.assertRegex(text, r'\nlr=[0-9.e-]+ is suggested: ')
         self.assertNotIn('\r', text)
-        self.assertEqual(self.run_it('lr', *JOB, '--to', '100', '--steps', '60', '-q').stdout, b'')
+        self.assertEqual(self.run_it('lr', *JOB, *PATIENT, '--to', '100', '--steps', '60', '-q').stdout, b'')
 
     def test_weights_are_started_from_and_stay(self):
         self.run_it('train', *JOB, '--epochs', '4', '--set', 'lr=0.02', '--out', self.path('run'), '-q')
@@ -119,7 +121,7 @@ class Ends(Test):
                 file.write(struct.pack(f"<{len(values)}{'f' if kind == '<f4' else 'q'}", *values))
         lines = self.lines('lr', '--data', self.path('X.npy'), '--model', 'mlp', '--set', 'model.width=0.25', '--set', 'batch_size=16',
                            '--set', 'amp=true', '--set', 'data.val_split=0', '--set', 'workers=0', '--set', 'autotune=false',
-                           *FLAT, '--steps', '16', '--json', '--out', self.path('out'), expect=1)
+                           *FLAT, *PATIENT, '--steps', '16', '--json', '--out', self.path('out'), expect=1)
         points = self.events(lines, 'point')
         self.assertEqual([len([p for p in points[i:i + 4] if p['loss'] is None and p['skipped']]) for i in range(0, 16, 4)], [1] * 4)
         self.assertEqual(self.events(lines, 'suggestion')[0]['end'], 'whole')

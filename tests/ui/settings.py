@@ -155,7 +155,7 @@ def test_layers_of_the_model(window):
 
 def open_learnable(window):
     window.open_settings({'Batch size': 32}, data='builtin:waves?length=16&samples=200&classes=2', model='mlp', model__width=0.25,
-                         amp='false', batch_size=32)
+                         amp='false', batch_size=32, epochs=1)
     window.page('Train')
     window.ready()
 
@@ -166,6 +166,9 @@ def test_a_learning_rate_is_found(window):
         window.wait_for('a button that can be pressed',
                         lambda: window.look(Role.PUSH_BUTTON, 'Find a learning rate', (*THERE, State.SENSITIVE))).act()
     open_learnable(window)
+    window.press('Start')  # its kernels are compiled then: the test has a limit of time
+    window.finished()
+    window.ready()
     before = window.number('Learning rate')
     begin()
     dialog = window.find(Role.DIALOG, 'Find a Learning Rate')
