@@ -27,7 +27,8 @@ measure (const char *command, const char *weights, DynoDataset *dataset, char **
       for (guint32 i = 0; i < info->n_outputs; i++)
         (*names)[i] = dyno_weights_info_name_value (info, i);
     }
-  return dyno_scores_measure (predictor, dataset, NULL, 0, NULL, dyno_signals_get_cancellable (), error);
+  return dyno_scores_measure (predictor, dataset, NULL, 0, NULL, dyno_signals_get_cancellable (),
+                              error);
 }
 
 gboolean
