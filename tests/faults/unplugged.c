@@ -109,6 +109,19 @@ on_pause (Outage *outage, DynoSession *session)
     dyno_session_stop (session, FALSE);
 }
 
+/* In the session's own thread, before its next step: a run of few steps might be over before
+ * another thread comes to its event. */
+static void
+unplug (DynoEvent *event, gpointer data)
+{
+  const Outage *outage = data;
+
+  if (event->type == DYNO_EVENT_STEP && event->step.step == outage->at)
+    g_atomic_int_set (&unplugged, TRUE);
+}
+
+static const DynoObserver unplugger = { .event = unplug };
+
 static void
 run_with (Outage *outage, const DynoJob *job, gint64 reconnect_us)
 {
@@ -118,15 +131,14 @@ run_with (Outage *outage, const DynoJob *job, gint64 reconnect_us)
 
   outage->warnings = g_string_new (NULL);
   session->reconnect_us = reconnect_us;
+  dyno_session_add_observer (session, &unplugger, outage);
   dyno_session_start (session);
   while (!done)
     {
       g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, 300 * G_USEC_PER_SEC);
 
       g_assert_nonnull (event);
-      if (event->type == DYNO_EVENT_STEP && event->step.step == outage->at)
-        g_atomic_int_set (&unplugged, TRUE);
-      else if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED)
+      if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED)
         on_pause (outage, session);
       else if (event->type == DYNO_EVENT_WARNING)
         g_string_append_printf (outage->warnings, "%s\n", event->text);
