@@ -121,6 +121,13 @@ layout_y_axis (DynoPlotLayout *l, double y0, double y1, double x0, double x1)
                     FALSE, TRUE, 0);
 }
 
+/* Where the axes may begin, below title and names. */
+static double
+title_bottom (const DynoPlotTheme *theme)
+{
+  return DYNO_PLOT_PADDING + theme->font_size * 1.35 * 1.45;
+}
+
 static void
 layout (DynoPlotLayout *l, double width, double height)
 {
@@ -129,7 +136,7 @@ layout (DynoPlotLayout *l, double width, double height)
   double line = theme->font_size * 1.35, labels = 0.0;
 
   l->empty = !dyno_plot_range (l->plot, &r);
-  l->y = DYNO_PLOT_PADDING + line * 1.45;
+  l->y = title_bottom (theme);
   l->h = MAX (height - l->y - line * 1.3 - DYNO_PLOT_PADDING, 10.0);
   layout_y_axis (l, r.y0, r.y1, r.x0, r.x1);
 
@@ -361,16 +368,18 @@ dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, 
 }
 
 int
-dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double height,
-                   double x, double y)
+dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double x,
+                   double y)
 {
-  cairo_surface_t *surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
-  DynoPlotLayout l = { .plot = plot, .theme = theme, .cr = cairo_create (surface), .scale = 1.0 };
-  int line = -1;
+  cairo_surface_t *surface;
+  DynoPlotLayout l = { .plot = plot, .theme = theme, .scale = 1.0 };
+  int line;
 
-  layout (&l, width, height);
-  if (y < l.y)
-    line = dyno_plot_find_name (&l, width, x);
+  if (y >= title_bottom (theme))
+    return -1;
+  surface = cairo_recording_surface_create (CAIRO_CONTENT_ALPHA, NULL);
+  l.cr = cairo_create (surface);
+  line = dyno_plot_find_name (&l, width, x);
   cairo_destroy (l.cr);
   cairo_surface_destroy (surface);
   return line;

@@ -81,9 +81,9 @@ double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, 
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                        double height, double pixel_x);
 
-/* The line whose name stands at that place of the last layout of that size; -1: none does. */
-int dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
-                       double height, double x, double y);
+/* The line whose name stands at that place of a drawing of that width; -1: none does. */
+int dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double x,
+                       double y);
 
 /* The value of the smoothed line at the series' own x; NaN: the line is not smoothed. */
 double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);

@@ -51,16 +51,17 @@ find_title_end (const DynoPlotLayout *l)
 }
 
 /* Where the name of a line stands, its sample before it; names come from the right, as far as there
- * is room.  *right: where the last one began, in the beginning where all end.  FALSE: there is no
+ * is room.  left: where title and unit end; *right: where the last one began, in the beginning where all end.  FALSE: there is no
  * room, or no name. */
 static gboolean
-place_name (const DynoPlotLayout *l, guint line, double *right, double *from, double *to)
+place_name (const DynoPlotLayout *l, guint line, double left, double *right, double *from,
+            double *to)
 {
   const DynoPlotLine *one = &l->plot->lines[line];
   double w = dyno_plot_text_width (l, DYNO_PLOT_TEXT_LABEL, dyno_series_get_name (one->series)),
          sample = sample_width (l, line);
 
-  if (one->unnamed || *right - w - sample - 5.0 < find_title_end (l))
+  if (one->unnamed || *right - w - sample - 5.0 < left)
     return FALSE;
   *to = *right;
   *from = *right - w - sample;
@@ -77,13 +78,13 @@ find_names_end (const DynoPlotLayout *l, double width)
 static void
 draw_names (const DynoPlotLayout *l, double width, double baseline)
 {
-  double right = find_names_end (l, width), from, to, alpha;
+  double left = find_title_end (l), right = find_names_end (l, width), from, to, alpha;
 
   for (guint i = l->plot->n_lines; i-- > 0;)
     {
       const DynoPlotLine *line = &l->plot->lines[i];
 
-      if (!place_name (l, i, &right, &from, &to))
+      if (!place_name (l, i, left, &right, &from, &to))
         {
           if (line->unnamed)
             continue;
@@ -100,11 +101,11 @@ draw_names (const DynoPlotLayout *l, double width, double baseline)
 int
 dyno_plot_find_name (const DynoPlotLayout *l, double width, double x)
 {
-  double right = find_names_end (l, width), from, to;
+  double left = find_title_end (l), right = find_names_end (l, width), from, to;
 
   for (guint i = l->plot->n_lines; l->plot->n_lines > 1 && i-- > 0;)
     {
-      if (place_name (l, i, &right, &from, &to))
+      if (place_name (l, i, left, &right, &from, &to))
         {
           if (x >= from - 6.0 && x < to + 6.0)
             return (int) i;

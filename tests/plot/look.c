@@ -486,7 +486,7 @@ find_names (const DynoPlot *plot, double y, double middle[2])
 
   for (double x = 0; x < 400; x++)
     {
-      int line = dyno_plot_name_at (plot, &dyno_plot_theme_light, 400, 200, x, y);
+      int line = dyno_plot_name_at (plot, &dyno_plot_theme_light, 400, x, y);
 
       if (line < 0)
         continue;
@@ -517,8 +517,7 @@ test_a_hidden_line_is_only_a_name (void)
   find_names (&plot, 12, names);
   g_assert_cmpfloat (names[0], >, 60); /* after the title */
   g_assert_cmpfloat (names[1], >, names[0] + 20);
-  g_assert_cmpint (dyno_plot_name_at (&plot, &dyno_plot_theme_light, 400, 200, names[0], 100), ==,
-                   -1);
+  g_assert_cmpint (dyno_plot_name_at (&plot, &dyno_plot_theme_light, 400, names[0], 100), ==, -1);
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), >, 30);
   lines[1].hidden = TRUE;
   g_assert_cmpuint (count (&plot, &dyno_plot_theme_light, 40, 180, is_red), ==, 0);

@@ -358,8 +358,7 @@ name_at (DynoPlotView *self, double x, double y)
 {
   GtkWidget *widget = GTK_WIDGET (self);
   return dyno_plot_name_at (&self->plot, dyno_plot_theme_for_widget (widget),
-                            gtk_widget_get_allocated_width (widget),
-                            gtk_widget_get_allocated_height (widget), x, y);
+                            gtk_widget_get_allocated_width (widget), x, y);
 }
 
 /* --- zooming and panning ---------------------------------------------------------------------- */
