@@ -251,6 +251,26 @@ def test_a_run_is_evaluated(home):
     window.ready()
 
 
+def test_a_run_of_one_class_is_evaluated(home):
+    """Its data are opened as the run opened them."""
+    window = home.window()
+    folder = home.file('one class')
+    os.makedirs(os.path.join(folder, 'only'))
+    for i in range(20):
+        data.write_png(os.path.join(folder, 'only', f'{i}.png'), 16)
+    window.open_settings({'Epochs': 1}, data=folder, model='mlp', amp='false', batch_size=4, epochs=1, data__one_class='true', image_size=16)
+    window.ready()
+    window.press('Start')
+    window.finished()
+    window.page('Runs')
+    table = window.find_where('the list', lambda n: n.name == 'Runs', Role.TABLE, Role.TREE_TABLE)
+    window.wait_for('the run', lambda: table.n_rows == 1)
+    table.call('Table', 'AddRowSelection', '(i)', 0)
+    window.press('Evaluate…')
+    window.text_with('2 validation samples of “one class”')
+    window.find_where('the accuracy', lambda n: n.name == 'Accuracy: 100.0 %')
+
+
 def test_jobs_are_queued_moved_and_removed(window):
     """Settings as they were when each was added; the order is changed by keys, and is that of
     dynoctl."""
@@ -277,7 +297,7 @@ def test_jobs_are_queued_moved_and_removed(window):
         window.wait_for(f'{n} left', lambda: len(order()) == n)
 
 
-TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_jobs_are_queued_moved_and_removed]
+TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -4,13 +4,12 @@
 #include "evaluatedialog.h"
 #include "confusionview.h"
 #include "datasampler.h"
-#include "evaluatework.h"
+#include "evaluatefigures.h"
 #include "export-dialog.h"
 #include "format.h"
 #include "row.h"
 #include "scorestable.h"
 #include <glib/gi18n.h>
-#include <math.h>
 
 #define PICTURE      88 /* pixels */
 #define MOST_SHOWN   DYNO_EVALUATE_WORST
@@ -43,7 +42,7 @@ dialog_free (gpointer data)
   stop (&self->loading);
   g_clear_handle_id (&self->ticks, g_source_remove);
   dyno_evaluate_request_unref (self->request);
-  dyno_evaluation_free (self->evaluation);
+  dyno_evaluation_unref (self->evaluation);
   g_ptr_array_unref (self->images);
   g_free (self);
 }
@@ -56,158 +55,6 @@ new_label (const char *text, float align, const char *class)
   if (class)
     dyno_widget_add_class (label, class, TRUE);
   return label;
-}
-
-/* --- figures ---------------------------------------------------------------------------------- */
-
-static void
-add_figure (Dialog *self, const char *name, char *value, const char *help)
-{
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
-  g_autofree char *text = value, *spoken = g_strdup_printf ("%s: %s", name, value);
-  gtk_container_add (GTK_CONTAINER (box), new_label (name, 0, "stat-title"));
-  gtk_container_add (GTK_CONTAINER (box), new_label (text, 0, "stat-value"));
-  dyno_widget_add_class (box, "stat", TRUE);
-  gtk_widget_set_tooltip_text (box, help);
-  gtk_container_add (GTK_CONTAINER (self->stats), box);
-  GtkWidget *child = gtk_widget_get_parent (box);
-  gtk_widget_set_can_focus (child, FALSE);
-  dyno_widget_set_accessible_name (child, spoken);
-}
-
-static void
-show_class_figures (Dialog *self)
-{
-  const DynoScores *s = self->evaluation->scores;
-  const DynoClassFigures *f = &self->evaluation->figures;
-  add_figure (self, _ ("Accuracy"),
-              dyno_format_percent ((double) s->n_correct / (double) s->n_samples), NULL);
-  if (s->n_outputs > 5)
-    add_figure (self, _ ("Top 5"),
-                dyno_format_percent ((double) s->n_correct_5 / (double) s->n_samples),
-                _ ("The true class is among the five most likely ones"));
-  add_figure (self, _ ("Balanced Accuracy"), dyno_format_percent (f->balanced_accuracy),
-              _ ("The mean over the classes of the share that is right: rare classes count as much "
-                 "as frequent ones"));
-  add_figure (self, _ ("F1"), dyno_format_percent (f->f1),
-              _ ("The mean over the classes of the harmonic mean of precision and recall"));
-  if (isfinite (f->roc_auc))
-    add_figure (self, _ ("ROC AUC"), dyno_format_value (f->roc_auc),
-                _ ("How well the probabilities separate each class from all others: 0.5 by chance, "
-                   "1 at the best"));
-  add_figure (self, _ ("Calibration Error"), dyno_format_percent (f->calibration_error),
-              _ ("By how much the probabilities of the predicted classes miss their accuracy"));
-  add_figure (self, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (s)), NULL);
-}
-
-static void
-show_value_figures (Dialog *self)
-{
-  const DynoScores *s = self->evaluation->scores;
-  double n = (double) s->n_samples;
-  for (guint32 i = 0; i < MIN (s->n_outputs, 6); i++)
-    {
-      g_autofree char *name = dyno_weights_info_name_value (&self->evaluation->info, i);
-      add_figure (self, name, dyno_format_value (s->absolute[i] / n), _ ("Mean absolute error"));
-    }
-  add_figure (self, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (s)), NULL);
-}
-
-/* --- the table -------------------------------------------------------------------------------- */
-
-enum {
-  COLUMN_NAME,
-  COLUMN_NUMBER, /* four numbers, and their texts */
-  COLUMN_TEXT = COLUMN_NUMBER + 4,
-  N_COLUMNS = COLUMN_TEXT + 4
-};
-
-static void
-add_row (GtkListStore *rows, const char *name, const double numbers[4], char *const texts[4])
-{
-  GtkTreeIter iter;
-  gtk_list_store_insert_with_values (
-      rows, &iter, -1, COLUMN_NAME, name, COLUMN_NUMBER, numbers[0], COLUMN_NUMBER + 1, numbers[1],
-      COLUMN_NUMBER + 2, numbers[2], COLUMN_NUMBER + 3, numbers[3], COLUMN_TEXT, texts[0],
-      COLUMN_TEXT + 1, texts[1], COLUMN_TEXT + 2, texts[2], COLUMN_TEXT + 3, texts[3], -1);
-}
-
-static void
-fill_classes (const DynoEvaluation *e, GtkListStore *rows)
-{
-  for (guint32 i = 0; i < e->scores->n_outputs; i++)
-    {
-      g_autofree char *name = dyno_weights_info_name_class (&e->info, i),
-                      *count = dyno_format_count (dyno_scores_get_support (e->scores, i));
-      double numbers[4] = { (double) dyno_scores_get_support (e->scores, i),
-                            dyno_scores_get_precision (e->scores, i),
-                            dyno_scores_get_recall (e->scores, i),
-                            dyno_scores_get_f1 (e->scores, i) };
-      g_autofree char *precision = dyno_format_percent (numbers[1]),
-                      *recall = dyno_format_percent (numbers[2]),
-                      *f1 = dyno_format_percent (numbers[3]);
-      char *texts[4] = { count, precision, recall, f1 };
-      for (guint k = 1; k < 4; k++)
-        numbers[k] =
-            isnan (numbers[k]) ? -1 : numbers[k]; /* a share that is not known is the least */
-      add_row (rows, name, numbers, texts);
-    }
-}
-
-static void
-fill_values (const DynoEvaluation *e, GtkListStore *rows)
-{
-  double n = (double) e->scores->n_samples;
-  for (guint32 i = 0; i < e->scores->n_outputs; i++)
-    {
-      g_autofree char *name = dyno_weights_info_name_value (&e->info, i);
-      double numbers[4] = { e->scores->absolute[i] / n, sqrt (e->scores->square[i] / n),
-                            dyno_scores_get_r2 (e->scores, i) };
-      g_autofree char *absolute = dyno_format_value (numbers[0]),
-                      *rms = dyno_format_value (numbers[1]), *r2 = dyno_format_value (numbers[2]);
-      char *texts[4] = { absolute, rms, r2, NULL };
-      add_row (rows, name, numbers, texts);
-    }
-}
-
-static void
-add_column (GtkTreeView *table, const char *title, int text, int sort, gboolean is_number)
-{
-  GtkCellRenderer *cell = gtk_cell_renderer_text_new ();
-  GtkTreeViewColumn *column =
-      gtk_tree_view_column_new_with_attributes (title, cell, "text", text, NULL);
-  g_object_set (cell, "xalign", is_number ? 1.0 : 0.0, "ellipsize",
-                is_number ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END, NULL);
-  gtk_tree_view_column_set_alignment (column, is_number ? 1 : 0);
-  gtk_tree_view_column_set_expand (column, !is_number);
-  gtk_tree_view_column_set_sort_column_id (column, sort);
-  gtk_tree_view_append_column (table, column);
-}
-
-static void
-show_table (Dialog *self)
-{
-  const DynoEvaluation *e = self->evaluation;
-  const char *const titles[2][4] = {
-    { _ ("Samples"), _ ("Precision"), _ ("Recall"), _ ("F1") },
-    { _ ("Mean Absolute Error"), _ ("RMS Error"), _ ("R²"), NULL },
-  };
-  GtkTreeView *table = GTK_TREE_VIEW (self->table);
-  g_autoptr (GtkListStore) rows = gtk_list_store_new (
-      N_COLUMNS, G_TYPE_STRING, G_TYPE_DOUBLE, G_TYPE_DOUBLE, G_TYPE_DOUBLE, G_TYPE_DOUBLE,
-      G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING);
-  while (gtk_tree_view_get_n_columns (table) > 0)
-    gtk_tree_view_remove_column (table, gtk_tree_view_get_column (table, 0));
-  add_column (table, e->info.is_values ? _ ("Value") : _ ("Class"), COLUMN_NAME, COLUMN_NAME,
-              FALSE);
-  for (int k = 0; k < 4; k++)
-    if (titles[e->info.is_values][k])
-      add_column (table, titles[e->info.is_values][k], COLUMN_TEXT + k, COLUMN_NUMBER + k, TRUE);
-  if (e->info.is_values)
-    fill_values (e, rows);
-  else
-    fill_classes (e, rows);
-  gtk_tree_view_set_model (table, GTK_TREE_MODEL (rows));
 }
 
 /* --- samples ---------------------------------------------------------------------------------- */
@@ -393,13 +240,8 @@ show_evaluation (Dialog *self)
   if (e->notes)
     g_string_append_printf (text, "\n%s", e->notes);
   gtk_label_set_text (GTK_LABEL (self->state), text->str);
-  dyno_widget_clear (self->stats);
-  if (e->info.is_values)
-    show_value_figures (self);
-  else
-    show_class_figures (self);
-  gtk_widget_show_all (self->stats);
-  show_table (self);
+  dyno_evaluate_figures_show (self->stats, e);
+  dyno_evaluate_table_show (GTK_TREE_VIEW (self->table), e);
   dyno_confusion_view_set_scores (DYNO_CONFUSION_VIEW (self->matrix), has_matrix ? e->scores : NULL,
                                   &e->info);
   gtk_widget_set_visible (self->matrix_box, has_matrix);
@@ -466,7 +308,7 @@ start (Dialog *self, const char *data)
   stop (&self->loading);
   gtk_widget_hide (self->results);
   dyno_confusion_view_set_scores (DYNO_CONFUSION_VIEW (self->matrix), NULL, NULL);
-  g_clear_pointer (&self->evaluation, dyno_evaluation_free);
+  g_clear_pointer (&self->evaluation, dyno_evaluation_unref);
   dyno_evaluate_request_unref (self->request);
   self->request = request;
   dyno_widget_add_class (self->state, "bad-text", FALSE);
@@ -515,27 +357,19 @@ take_validation (Dialog *self)
   start (self, NULL);
 }
 
-static void
-table_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+static gboolean
+write_table (gpointer data, const char *path, GError **error)
 {
-  Dialog *self = data;
-  g_autoptr (GError) error = NULL;
-  const DynoEvaluation *e = self->evaluation;
-  if (!e)
-    return;
-  gboolean done = dyno_scores_write_table (e->scores, &e->info, e->dataset, path, &error);
-  g_autofree char *shown = g_filename_display_name (path),
-                  *text =
-                      done ? g_strdup_printf (_ ("Saved in %s"), shown) : g_strdup (error->message);
-  dyno_widget_add_class (self->state, "bad-text", !done);
-  gtk_label_set_text (GTK_LABEL (self->state), text);
+  const DynoEvaluation *e = data;
+  return dyno_scores_write_table (e->scores, &e->info, e->dataset, path, error);
 }
 
 static void
 save_table (Dialog *self)
 {
-  dyno_dialog_save_as (GTK_WINDOW (self->dialog), _ ("Save the Table of Samples"), "evaluation.csv",
-                       table_chosen, self, NULL);
+  dyno_dialog_save_held (GTK_WINDOW (self->dialog), _ ("Save the Table of Samples"),
+                         "evaluation.csv", write_table, dyno_evaluation_ref (self->evaluation),
+                         (GDestroyNotify) dyno_evaluation_unref, self->state);
 }
 
 /* --- the dialog ------------------------------------------------------------------------------- */

@@ -37,11 +37,16 @@ dyno_evaluate_request_unref (DynoEvaluateRequest *request)
   g_atomic_rc_box_release_full (request, request_clear);
 }
 
-void
-dyno_evaluation_free (DynoEvaluation *self)
+DynoEvaluation *
+dyno_evaluation_ref (DynoEvaluation *self)
 {
-  if (!self)
-    return;
+  return g_atomic_rc_box_acquire (self);
+}
+
+static void
+evaluation_clear (gpointer data)
+{
+  DynoEvaluation *self = data;
   dyno_dataset_unref (self->dataset);
   dyno_scores_free (self->scores);
   g_strfreev (self->info.class_names);
@@ -49,7 +54,13 @@ dyno_evaluation_free (DynoEvaluation *self)
   g_strfreev (self->info.target_units);
   g_free (self->device);
   g_free (self->notes);
-  g_free (self);
+}
+
+void
+dyno_evaluation_unref (DynoEvaluation *self)
+{
+  if (self)
+    g_atomic_rc_box_release_full (self, evaluation_clear);
 }
 
 /* --- the samples ------------------------------------------------------------------------------ */
@@ -67,8 +78,11 @@ open_data (const DynoEvaluateRequest *r, const char *weights, DynoEvaluation *e,
       return FALSE;
     }
   dyno_job_get_dataset_params (r->job, &params);
-  params.one_class = r->data != NULL;
-  params.targets = r->data ? NULL : params.targets;
+  if (r->data)
+    {
+      params.one_class = TRUE;
+      params.targets = NULL;
+    }
   e->dataset = dyno_predictor_open_labelled (weights, location, &params, cancellable, error);
   return e->dataset != NULL;
 }
@@ -158,11 +172,11 @@ evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, 
 static void
 work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
-  g_autoptr (DynoEvaluation) evaluation = g_new0 (DynoEvaluation, 1);
+  g_autoptr (DynoEvaluation) evaluation = g_atomic_rc_box_new0 (DynoEvaluation);
   GError *error = NULL;
   if (evaluate (data, evaluation, cancellable, &error))
     g_task_return_pointer (task, g_steal_pointer (&evaluation),
-                           (GDestroyNotify) dyno_evaluation_free);
+                           (GDestroyNotify) dyno_evaluation_unref);
   else
     g_task_return_error (task, error);
 }

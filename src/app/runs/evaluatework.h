@@ -22,6 +22,7 @@ DynoEvaluateRequest *dyno_evaluate_request_new (const char *folder, const DynoJo
 DynoEvaluateRequest *dyno_evaluate_request_ref (DynoEvaluateRequest *request);
 void dyno_evaluate_request_unref (DynoEvaluateRequest *request);
 
+/* Nothing in it changes any more: any thread may read it. */
 typedef struct {
   DynoDataset *dataset;
   DynoWeightsInfo info; /* only what is said of the outputs */
@@ -31,8 +32,9 @@ typedef struct {
   double seconds;           /* of predictions, without opening the weights */
 } DynoEvaluation;
 
-void dyno_evaluation_free (DynoEvaluation *evaluation);
-G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvaluation, dyno_evaluation_free)
+DynoEvaluation *dyno_evaluation_ref (DynoEvaluation *evaluation);
+void dyno_evaluation_unref (DynoEvaluation *evaluation); /* NULL: nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvaluation, dyno_evaluation_unref)
 
 /* The request must not change until the end. */
 void dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,

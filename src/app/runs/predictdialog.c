@@ -16,7 +16,7 @@ typedef struct {
   char *weights;
   int device;
   DynoPredictWork *work; /* NULL: not started yet */
-  const GString *table;  /* the work's; NULL: it is not done */
+  GBytes *table;         /* the work's; NULL: it is not done */
 } Dialog;
 
 static void
@@ -193,26 +193,20 @@ start (Dialog *self, const char *const *paths)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-static void
-table_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+static gboolean
+write_table (gpointer table, const char *path, GError **error)
 {
-  Dialog *self = data;
-  g_autoptr (GError) error = NULL;
-  if (!self->table)
-    return;
-  gboolean done = dyno_file_write_atomic (path, self->table->str, self->table->len, &error);
-  g_autofree char *shown = g_filename_display_name (path),
-                  *text =
-                      done ? g_strdup_printf (_ ("Saved in %s"), shown) : g_strdup (error->message);
-  dyno_widget_add_class (self->state, "bad-text", !done);
-  gtk_label_set_text (GTK_LABEL (self->state), text);
+  gsize size;
+  gconstpointer data = g_bytes_get_data (table, &size);
+  return dyno_file_write_atomic (path, data, size, error);
 }
 
 static void
 save_table (Dialog *self)
 {
-  dyno_dialog_save_as (GTK_WINDOW (self->dialog), _ ("Save the Table of Predictions"),
-                       "predictions.csv", table_chosen, self, NULL);
+  dyno_dialog_save_held (GTK_WINDOW (self->dialog), _ ("Save the Table of Predictions"),
+                         "predictions.csv", write_table, g_bytes_ref (self->table),
+                         (GDestroyNotify) g_bytes_unref, self->state);
 }
 
 /* --- choosing and dropping -------------------------------------------------------------------- */
@@ -246,6 +240,7 @@ choose_images (Dialog *self)
   gtk_file_chooser_add_filter (GTK_FILE_CHOOSER (chooser), images);
   gtk_file_chooser_set_select_multiple (GTK_FILE_CHOOSER (chooser), TRUE);
   gtk_window_set_modal (GTK_WINDOW (chooser), TRUE);
+  gtk_window_set_destroy_with_parent (GTK_WINDOW (chooser), TRUE);
   gtk_dialog_set_default_response (GTK_DIALOG (chooser), GTK_RESPONSE_ACCEPT);
   g_signal_connect (chooser, "response", G_CALLBACK (images_chosen), self);
   gtk_widget_show (chooser);

@@ -23,6 +23,7 @@ struct _DynoPredictWork {
   const DynoWeightsInfo *info;
   DynoPredictSummary summary;
   GByteArray *scratch;
+  GString *table;
   guint n_told, top;
   GError *error;
 };
@@ -50,8 +51,9 @@ work_unref (gpointer data)
   dyno_dataset_unref (work->dataset);
   g_free (work->summary.device);
   g_free (work->summary.notes);
-  if (work->summary.table)
-    g_string_free (work->summary.table, TRUE);
+  g_clear_pointer (&work->summary.table, g_bytes_unref);
+  if (work->table)
+    g_string_free (work->table, TRUE);
   g_clear_pointer (&work->scratch, g_byte_array_unref);
   g_clear_error (&work->error);
   g_free (work);
@@ -152,8 +154,7 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
     take_values (sample, work->info, prediction->logits);
   else
     take_classes (sample, work->info, prediction->shares);
-  dyno_prediction_table_append (work->summary.table, work->info, work->top, sample->sample,
-                                prediction);
+  dyno_prediction_table_append (work->table, work->info, work->top, sample->sample, prediction);
   if (!prediction->problem && work->n_told < MOST_TOLD)
     sample->picture =
         dyno_sampler_decode (work->dataset, prediction->index, work->pixels, work->scratch);
@@ -197,8 +198,8 @@ predict (DynoPredictWork *work, GError **error)
     work->summary.notes = g_strjoinv ("\n", (char **) notes->pdata);
   work->top = MIN (work->info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS);
   work->scratch = g_byte_array_new ();
-  work->summary.table = g_string_new (NULL);
-  dyno_prediction_table_append_head (work->summary.table, work->info, work->top);
+  work->table = g_string_new (NULL);
+  dyno_prediction_table_append_head (work->table, work->info, work->top);
   tell_refused (work);
   gint64 began = g_get_monotonic_time ();
   gboolean whole =
@@ -212,6 +213,8 @@ run (gpointer data)
 {
   DynoPredictWork *work = data;
   predict (work, &work->error);
+  if (work->table)
+    work->summary.table = g_string_free_to_bytes (g_steal_pointer (&work->table));
   g_idle_add_full (G_PRIORITY_DEFAULT_IDLE, tell_done, work, work_unref);
   return NULL;
 }

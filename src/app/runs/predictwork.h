@@ -26,8 +26,8 @@ typedef struct {
   guint64 n, n_unreadable;
   double seconds; /* spent on predictions, without opening the weights */
   char *device;
-  char *notes;    /* assumptions about the weights; or NULL */
-  GString *table; /* of all samples, as CSV */
+  char *notes;   /* assumptions about the weights; or NULL */
+  GBytes *table; /* of all samples, as CSV; NULL: none was predicted */
 } DynoPredictSummary;
 
 typedef struct {

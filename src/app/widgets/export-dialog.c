@@ -2,6 +2,8 @@
 /* Dialogs that choose files.  They are modal to their window and never block: the answer comes by
  * "response".  The chooser itself asks before a file is overwritten. */
 #include "export-dialog.h"
+#include "heldtask.h"
+#include "row.h"
 #include <glib/gi18n.h>
 
 typedef struct {
@@ -96,6 +98,8 @@ new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, c
   asked->chosen = chosen;
   asked->data = data;
   gtk_window_set_modal (GTK_WINDOW (dialog), TRUE);
+  /* `data` may be the parent's. */
+  gtk_window_set_destroy_with_parent (GTK_WINDOW (dialog), TRUE);
   gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT);
   gtk_file_chooser_set_do_overwrite_confirmation (GTK_FILE_CHOOSER (dialog), TRUE);
   g_signal_connect_data (dialog, "response", G_CALLBACK (answered), asked, free_asked, 0);
@@ -163,6 +167,78 @@ dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name, Dyn
   g_object_set_data_full (G_OBJECT (dialog), "dyno-data", data, free_data);
   gtk_file_chooser_set_current_name (GTK_FILE_CHOOSER (dialog), name);
   gtk_widget_show (dialog);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+typedef struct {
+  gatomicrefcount references; /* of the dialog, and of the task */
+  DynoFileWrite write;
+  gpointer data;
+  GDestroyNotify free_data;
+  GtkWidget *label;
+  char *path;
+} Save;
+
+static void
+save_unref (gpointer data)
+{
+  Save *self = data;
+  if (!g_atomic_ref_count_dec (&self->references))
+    return;
+  self->free_data (self->data);
+  g_free (self->path);
+  g_free (self);
+}
+
+static void
+write_file (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+  const Save *self = data;
+  GError *error = NULL;
+  if (self->write (self->data, self->path, &error))
+    g_task_return_boolean (task, TRUE);
+  else
+    g_task_return_error (task, error);
+}
+
+static void
+file_written (GObject *label, GAsyncResult *result, gpointer data)
+{
+  const Save *self = g_task_get_task_data (G_TASK (result));
+  g_autoptr (GError) error = NULL;
+  gboolean done = g_task_propagate_boolean (G_TASK (result), &error);
+  g_autofree char *shown = g_filename_display_name (self->path),
+                  *text =
+                      done ? g_strdup_printf (_ ("Saved in %s"), shown) : g_strdup (error->message);
+  if (!gtk_widget_get_parent (GTK_WIDGET (label))) /* its window was closed */
+    return;
+  dyno_widget_add_class (GTK_WIDGET (label), "bad-text", !done);
+  gtk_label_set_text (GTK_LABEL (label), text);
+}
+
+static void
+save_path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  Save *self = data;
+  g_autoptr (GTask) task = g_task_new (self->label, NULL, file_written, NULL);
+  self->path = g_strdup (path);
+  g_atomic_ref_count_inc (&self->references);
+  g_task_set_task_data (task, self, save_unref);
+  dyno_task_run_held (task, write_file);
+}
+
+void
+dyno_dialog_save_held (GtkWindow *parent, const char *title, const char *name, DynoFileWrite write,
+                       gpointer data, GDestroyNotify free_data, GtkWidget *label)
+{
+  Save *self = g_new0 (Save, 1);
+  g_atomic_ref_count_init (&self->references);
+  self->write = write;
+  self->data = data;
+  self->free_data = free_data;
+  self->label = label;
+  dyno_dialog_save_as (parent, title, name, save_path_chosen, self, save_unref);
 }
 
 void

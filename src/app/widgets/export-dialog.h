@@ -7,6 +7,7 @@
 
 G_BEGIN_DECLS
 
+typedef gboolean (*DynoFileWrite) (gpointer data, const char *path, GError **error);
 typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, gpointer data);
 
 /* Sets the folder in which dialogs that open data begin, until one has been answered; NULL:
@@ -25,6 +26,12 @@ void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const 
  * free_data may be NULL. */
 void dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name,
                           DynoPathChosen chosen, gpointer data, GDestroyNotify free_data);
+/* Asks for a file and writes it in a thread, by `write` with data; then the label says where it is,
+ * or why it is not.  parent: the label's window, which may be closed before.  free_data: main
+ * thread or the other. */
+void dyno_dialog_save_held (GtkWindow *parent, const char *title, const char *name,
+                            DynoFileWrite write, gpointer data, GDestroyNotify free_data,
+                            GtkWidget *label);
 /* Asks for a file for a report in HTML. data is freed when the dialog is destroyed. */
 void dyno_dialog_save_report (GtkWindow *parent, DynoPathChosen chosen, gpointer data,
                               GDestroyNotify free_data);
