@@ -176,7 +176,7 @@ say (Test *test, const DynoLrCurve *curve, const DynoLrSuggestion *s)
     dyno_progress_say (progress, "%s", s->text);
 }
 
-/* What was measured is written and said however the test ended. */
+/* Writes and says the measurements, however the test ended. */
 static int
 finish (Test *test, const DynoLrCurve *curve)
 {

@@ -63,7 +63,7 @@ dyno_lr_test_check (const DynoLrTestParams *params, GError **error)
   return FALSE;
 }
 
-/* What would only be warned of, or is replaced by the sweep, is set aside. */
+/* Sets settings aside that would only be warned of, or that the sweep replaces. */
 static DynoJob *
 make_job (const DynoJob *job)
 {
