@@ -125,9 +125,21 @@ def test_past_runs_are_compared_renamed_and_deleted(home):
     window.wait_for('the list again', lambda: table.n_rows == 2)
     window.focus_on(table)
     window.key('ctrl+f')
-    window.find(Role.TEXT, '')  # the field of the list's search
+    window.wait_for_focus('Find runs')
     assert window.find(Role.RADIO_BUTTON, 'Runs').has(State.CHECKED), 'Ctrl+F leaves the page'
+    words = window.find(Role.TEXT, 'Find runs')
+    words.text = 'GOOD mlp'
+    window.wait_for('the run that has both words', lambda: table.n_rows == 1 and named('night, good'))
+    window.text('1 of 2 runs')
+    words.text = 'good resnet18'
+    window.text('No run has all of these words. Escape shows all runs.')
     window.key('Escape')
+    window.wait_for('all runs', lambda: words.text == '' and table.n_rows == 2)
+    window.wait_for('the focus on the list', lambda: table.has(State.FOCUSED))
+    window.key('n')  # begins words
+    window.wait_for('its letter', lambda: words.text == 'n' and words.has(State.FOCUSED))
+    window.key('Escape')
+    window.wait_for('the list once more', lambda: words.text == '' and table.has(State.FOCUSED))
     select('Rename…')
     window.press('Rename…')
     entry = window.find(Role.TEXT, 'Name of the run')

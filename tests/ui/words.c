@@ -603,7 +603,61 @@ test_runs_are_found_by_any_word (void)
   g_assert_true (dyno_run_list_matches (run, "mlp"));
   g_assert_true (dyno_run_list_matches (run, "shap"));
   g_assert_true (dyno_run_list_matches (run, "night"));
+  g_assert_true (dyno_run_list_matches (run, "night  slower mlp "));
+  g_assert_true (dyno_run_list_matches (run, "finished"));
   g_assert_false (dyno_run_list_matches (run, "faster"));
+  g_assert_false (dyno_run_list_matches (run, "slower faster"));
+}
+
+/* names: one letter a run that is in the list, in its order */
+static void
+check_listed (DynoRunList *list, const char *names)
+{
+  g_autoptr (GString) found = g_string_new (NULL);
+  for (guint row = 0; row < dyno_run_list_get_length (list); row++)
+    g_string_append (found, dyno_run_list_get (list, row)->name);
+  g_assert_cmpstr (found->str, ==, names);
+  g_assert_cmpint (gtk_tree_model_iter_n_children (GTK_TREE_MODEL (list), NULL), ==,
+                   (int) strlen (names));
+}
+
+static GPtrArray *
+make_named (const char *const *names, const char *const *tags, guint n)
+{
+  GPtrArray *runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  for (guint i = 0; i < n; i++)
+    {
+      DynoStoredRun *run = add_ended (runs, DYNO_RUN_STATE_FINISHED, NULL);
+      run->name = g_strdup (names[i]);
+      run->tags = g_strdup (tags[i]);
+    }
+  return runs;
+}
+
+static void
+test_the_list_has_runs_of_the_words (void)
+{
+  static const char *const names[] = { "c", "a", "d", "b" }, *const tags[] = { "night", "day",
+                                                                               "night", "NIGHT" };
+  g_autoptr (DynoRunList) list = dyno_run_list_new ();
+  GtkTreeSortable *sortable = GTK_TREE_SORTABLE (list);
+
+  gtk_tree_sortable_set_sort_column_id (sortable, DYNO_RUN_LIST_TITLE, GTK_SORT_ASCENDING);
+  dyno_run_list_set_runs (list, make_named (names, tags, 3));
+  check_listed (list, "acd");
+  dyno_run_list_set_words (list, "night");
+  check_listed (list, "cd");
+  g_assert_cmpint (dyno_run_list_get_n_runs (list), ==, 3);
+  gtk_tree_sortable_set_sort_column_id (sortable, DYNO_RUN_LIST_TITLE, GTK_SORT_DESCENDING);
+  check_listed (list, "dc");
+  dyno_run_list_set_runs (list, make_named (names, tags, 4)); /* the words stay */
+  check_listed (list, "dcb");
+  dyno_run_list_set_words (list, "day");
+  check_listed (list, "a");
+  dyno_run_list_set_words (list, "dusk");
+  check_listed (list, "");
+  dyno_run_list_set_words (list, "");
+  check_listed (list, "dcba");
 }
 
 int
@@ -626,6 +680,7 @@ main (int argc, char **argv)
                    test_data_is_named_without_its_sizes);
   g_test_add_func ("/ui/words/advice-is-what-fits", test_advice_is_what_fits);
   g_test_add_func ("/ui/words/errors-name-a-next-step", test_errors_name_a_next_step);
+  g_test_add_func ("/ui/runlist/has-runs-of-the-words", test_the_list_has_runs_of_the_words);
   g_test_add_func ("/ui/runlist/puts-what-is-unknown-last",
                    test_the_list_puts_what_is_unknown_last);
   g_test_add_func ("/ui/runlist/tells-six-settings", test_the_list_tells_six_settings);

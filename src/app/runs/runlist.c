@@ -11,7 +11,9 @@
 
 struct _DynoRunList {
   GObject parent_instance;
-  GPtrArray *runs;
+  GPtrArray *all;  /* of DynoStoredRun */
+  GPtrArray *runs; /* those of all that are in the list, in its order; it owns none */
+  char *words;
   int column; /* by which the list is sorted */
   GtkSortType order;
   int stamp;
@@ -89,18 +91,23 @@ make_text (const DynoStoredRun *run, int column)
 }
 
 gboolean
-dyno_run_list_matches (const DynoStoredRun *run, const char *text)
+dyno_run_list_matches (const DynoStoredRun *run, const char *words)
 {
   static const DynoRunListColumn columns[] = { DYNO_RUN_LIST_TITLE, DYNO_RUN_LIST_MODEL,
-                                               DYNO_RUN_LIST_DATA, DYNO_RUN_LIST_TAGS };
-  g_autofree char *wanted = g_utf8_casefold (text, -1);
+                                               DYNO_RUN_LIST_DATA, DYNO_RUN_LIST_STATE,
+                                               DYNO_RUN_LIST_TAGS };
+  g_autoptr (GString) text = g_string_new (run->model);
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
     {
-      g_autofree char *cell = make_text (run, columns[i]), *folded = g_utf8_casefold (cell, -1);
-      if (strstr (folded, wanted))
-        return TRUE;
+      g_autofree char *cell = make_text (run, columns[i]);
+      g_string_append_printf (text, "\n%s", cell);
     }
-  return FALSE;
+  g_autofree char *folded = g_utf8_casefold (text->str, -1), *wanted = g_utf8_casefold (words, -1);
+  g_auto (GStrv) each = g_strsplit (wanted, " ", -1);
+  for (guint i = 0; each[i]; i++)
+    if (!strstr (folded, each[i]))
+      return FALSE;
+  return TRUE;
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
@@ -195,13 +202,38 @@ sort (DynoRunList *self)
   return before;
 }
 
+static void
+fill (DynoRunList *self)
+{
+  g_ptr_array_set_size (self->runs, 0);
+  for (guint i = 0; i < self->all->len; i++)
+    if (!*self->words || dyno_run_list_matches (self->all->pdata[i], self->words))
+      g_ptr_array_add (self->runs, self->all->pdata[i]);
+  self->stamp++;
+  g_free (sort (self));
+}
+
 void
 dyno_run_list_set_runs (DynoRunList *self, GPtrArray *runs)
 {
-  g_clear_pointer (&self->runs, g_ptr_array_unref);
-  self->runs = runs;
-  self->stamp++;
-  g_free (sort (self));
+  g_ptr_array_set_size (self->runs, 0);
+  g_clear_pointer (&self->all, g_ptr_array_unref);
+  self->all = runs;
+  fill (self);
+}
+
+void
+dyno_run_list_set_words (DynoRunList *self, const char *words)
+{
+  g_free (self->words);
+  self->words = g_strdup (words);
+  fill (self);
+}
+
+guint
+dyno_run_list_get_n_runs (DynoRunList *self)
+{
+  return self->all->len;
 }
 
 guint
@@ -393,7 +425,10 @@ dyno_run_list_new (void)
 static void
 dyno_run_list_finalize (GObject *object)
 {
-  g_clear_pointer (&DYNO_RUN_LIST (object)->runs, g_ptr_array_unref);
+  DynoRunList *self = DYNO_RUN_LIST (object);
+  g_clear_pointer (&self->runs, g_ptr_array_unref);
+  g_clear_pointer (&self->all, g_ptr_array_unref);
+  g_clear_pointer (&self->words, g_free);
   G_OBJECT_CLASS (dyno_run_list_parent_class)->finalize (object);
 }
 
@@ -406,7 +441,9 @@ dyno_run_list_class_init (DynoRunListClass *class)
 static void
 dyno_run_list_init (DynoRunList *self)
 {
-  self->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  self->all = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_stored_run_free);
+  self->runs = g_ptr_array_new ();
+  self->words = g_strdup ("");
   self->column = DYNO_RUN_LIST_BEGUN;
   self->order = GTK_SORT_DESCENDING;
   self->stamp = 1;

@@ -25,17 +25,21 @@ typedef enum {
   DYNO_N_RUN_LIST_COLUMNS
 } DynoRunListColumn;
 
-/* _set_runs takes the runs, DynoStoredRun*, and sorts them as the list is.  No view may be attached
- * meanwhile. */
+/* _set_runs takes the runs, DynoStoredRun*, and sorts them as the list is; _set_words leaves those
+ * in the list that match the words ("": all), the same ones until other words come.  No view may be
+ * attached meanwhile. */
 DynoRunList *dyno_run_list_new (void);
 void dyno_run_list_set_runs (DynoRunList *self, GPtrArray *runs);
-guint dyno_run_list_get_length (DynoRunList *self);
+void dyno_run_list_set_words (DynoRunList *self, const char *words);
+guint dyno_run_list_get_n_runs (DynoRunList *self); /* that were set */
+guint dyno_run_list_get_length (DynoRunList *self); /* that are in the list */
 const DynoStoredRun *dyno_run_list_get (DynoRunList *self, guint row);
 
 /* "Batch size 64, Learning rate 0.01": settings that differ from the defaults.  g_free. */
 char *dyno_run_list_tell_settings (const DynoSettings *settings);
 
-/* Whether the run's name, model, data or tags contain the text, whatever its case. */
-gboolean dyno_run_list_matches (const DynoStoredRun *run, const char *text);
+/* Whether each of the words, which spaces divide, is in the run's name, model, data, state or tags,
+ * whatever its case. */
+gboolean dyno_run_list_matches (const DynoStoredRun *run, const char *words);
 
 G_END_DECLS

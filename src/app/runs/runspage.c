@@ -9,6 +9,7 @@
 #include "runcompare.h"
 #include "runcurves.h"
 #include "runexport.h"
+#include "runfinder.h"
 #include "runhistory.h"
 #include "runlist.h"
 #include "runresume.h"
@@ -22,7 +23,8 @@
 
 struct _DynoRunsPage {
   GtkBox parent_instance;
-  GtkWidget *body, *queue, *title, *actions, *list, *scrolled, *empty, *searches, *compare, *undo;
+  GtkWidget *body, *queue, *finder, *actions, *list, *scrolled, *empty, *none, *searches, *compare,
+      *undo;
   GtkWidget *resume, *again, *predict, *evaluate, *folder, *rename, *tag, *export, *delete;
   DynoRunList *runs;
   DynoRunCurves *curves;
@@ -73,10 +75,12 @@ get_selected_ids (DynoRunsPage *self)
   return ids;
 }
 
-/* Shows the runs; the same ones are selected again, and the list keeps its scroll position. */
+/* Shows the runs that have the finder's words, of other runs or, where runs is NULL, of the same
+ * ones.  The same ones are selected again, and the list keeps its scroll position. */
 static void
 show_runs (DynoRunsPage *self, GPtrArray *runs)
 {
+  const char *words = dyno_run_finder_get_text (DYNO_RUN_FINDER (self->finder));
   g_autoptr (GArray) ids = get_selected_ids (self);
   GtkAdjustment *place = gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (self->scrolled));
   double y = gtk_adjustment_get_value (place);
@@ -85,7 +89,9 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
   dyno_run_export_set_runs (self->export, NULL, 0);
   dyno_run_compare_show (DYNO_RUN_COMPARE (self->compare), self->curves, NULL, 0);
   gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), NULL);
-  dyno_run_list_set_runs (self->runs, runs);
+  dyno_run_list_set_words (self->runs, words);
+  if (runs)
+    dyno_run_list_set_runs (self->runs, runs);
   gtk_tree_view_set_model (GTK_TREE_VIEW (self->list), GTK_TREE_MODEL (self->runs));
   for (guint row = 0; ids->len > 0 && row < dyno_run_list_get_length (self->runs); row++)
     for (guint i = 0; i < ids->len; i++)
@@ -96,11 +102,14 @@ show_runs (DynoRunsPage *self, GPtrArray *runs)
         }
   self->filling = FALSE;
   gtk_adjustment_set_value (place, y);
-  gboolean any = dyno_run_list_get_length (self->runs) > 0;
-  gtk_widget_set_visible (self->title, any);
-  gtk_widget_set_visible (self->actions, any);
-  gtk_widget_set_visible (self->scrolled, any);
-  gtk_widget_set_visible (self->empty, !any);
+  guint n_runs = dyno_run_list_get_n_runs (self->runs),
+        n_shown = dyno_run_list_get_length (self->runs);
+  gtk_widget_set_visible (self->finder, n_runs > 0);
+  gtk_widget_set_visible (self->actions, n_runs > 0);
+  gtk_widget_set_visible (self->scrolled, n_shown > 0);
+  gtk_widget_set_visible (self->none, n_runs > 0 && n_shown == 0);
+  gtk_widget_set_visible (self->empty, n_runs == 0);
+  dyno_run_finder_set_count (DYNO_RUN_FINDER (self->finder), n_shown, n_runs);
   update_selection (self);
 }
 
@@ -140,12 +149,10 @@ dyno_runs_page_refresh (DynoRunsPage *self)
 gboolean
 dyno_runs_page_find (DynoRunsPage *self)
 {
-  gboolean begun = FALSE;
-  if (dyno_run_list_get_length (self->runs) == 0)
+  if (dyno_run_list_get_n_runs (self->runs) == 0)
     return FALSE;
-  gtk_widget_grab_focus (self->list);
-  g_signal_emit_by_name (self->list, "start-interactive-search", &begun);
-  return begun;
+  dyno_run_finder_find (DYNO_RUN_FINDER (self->finder));
+  return TRUE;
 }
 
 void
@@ -345,7 +352,7 @@ list_key_pressed (GtkWidget *list, GdkEventKey *event, DynoRunsPage *self)
   else if (event->keyval == GDK_KEY_z && (event->state & GDK_CONTROL_MASK)
            && dyno_undo_bar_has (DYNO_UNDO_BAR (self->undo)))
     undo (self);
-  else
+  else if (!dyno_run_finder_take_key (DYNO_RUN_FINDER (self->finder), (GdkEvent *) event))
     return GDK_EVENT_PROPAGATE;
   return GDK_EVENT_STOP;
 }
@@ -566,15 +573,34 @@ add_body (DynoRunsPage *self)
 }
 
 static void
+find_runs (DynoRunsPage *self)
+{
+  show_runs (self, NULL);
+}
+
+static void
+go_to_list (DynoRunsPage *self)
+{
+  gtk_widget_grab_focus (self->list);
+}
+
+static void
+add_finder (DynoRunsPage *self)
+{
+  self->finder = dyno_run_finder_new ();
+  g_signal_connect_object (self->finder, "changed", G_CALLBACK (find_runs), self,
+                           G_CONNECT_SWAPPED);
+  g_signal_connect_object (self->finder, "left", G_CALLBACK (go_to_list), self, G_CONNECT_SWAPPED);
+  gtk_container_add (GTK_CONTAINER (self->body), self->finder);
+}
+
+static void
 dyno_runs_page_init (DynoRunsPage *self)
 {
-  self->title = gtk_label_new (_ ("Runs"));
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self), GTK_ORIENTATION_VERTICAL);
   add_body (self);
   add_queue (self);
-  gtk_label_set_xalign (GTK_LABEL (self->title), 0);
-  dyno_widget_add_class (self->title, "run-title", TRUE);
-  gtk_container_add (GTK_CONTAINER (self->body), self->title);
+  add_finder (self);
   add_buttons (self);
   add_list (self);
   self->empty = dyno_status_page_new (
@@ -583,6 +609,10 @@ dyno_runs_page_init (DynoRunsPage *self)
   gtk_widget_set_vexpand (self->empty, TRUE);
   gtk_container_add (GTK_CONTAINER (self->body), self->empty);
   gtk_widget_hide (self->empty);
+  self->none = gtk_label_new (_ ("No run has all of these words. Escape shows all runs."));
+  g_object_set (self->none, "wrap", TRUE, "margin", 24, NULL);
+  dyno_widget_add_class (self->none, "dim-label", TRUE);
+  gtk_container_add (GTK_CONTAINER (self->body), self->none);
   self->undo = dyno_undo_bar_new ();
   g_signal_connect_object (self->undo, "undo", G_CALLBACK (undo), self, G_CONNECT_SWAPPED);
   gtk_container_add (GTK_CONTAINER (self->body), self->undo);

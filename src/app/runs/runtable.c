@@ -50,15 +50,6 @@ add_spark_column (GtkWidget *list, DynoRunCurves *curves)
   gtk_tree_view_append_column (GTK_TREE_VIEW (list), view);
 }
 
-/* GTK's way round: FALSE is a match. */
-static gboolean
-is_no_match (GtkTreeModel *model, int column, const char *key, GtkTreeIter *iter, gpointer data)
-{
-  const DynoStoredRun *run;
-  gtk_tree_model_get (model, iter, DYNO_RUN_LIST_RUN, &run, -1);
-  return !run || !dyno_run_list_matches (run, key);
-}
-
 GtkWidget *
 dyno_run_table_new (DynoRunCurves *curves)
 {
@@ -70,14 +61,13 @@ dyno_run_table_new (DynoRunCurves *curves)
   add_column (list, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 134);
   add_column (list, _ ("Model"), DYNO_RUN_LIST_MODEL, 0, 98);
   add_column (list, _ ("Data"), DYNO_RUN_LIST_DATA, 0, 84);
-  add_column (list, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 98);
+  add_column (list, _ ("Samples/s"), DYNO_RUN_LIST_RATE, 1, 108);
   add_column (list, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
   add_column (list, _ ("State"), DYNO_RUN_LIST_STATE, 0, 120);
   add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 98);
   add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 100);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (list), TRUE);
-  gtk_tree_view_set_search_column (GTK_TREE_VIEW (list), DYNO_RUN_LIST_TITLE);
-  gtk_tree_view_set_search_equal_func (GTK_TREE_VIEW (list), is_no_match, NULL, NULL);
+  gtk_tree_view_set_enable_search (GTK_TREE_VIEW (list), FALSE); /* the finder has the words */
   gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_selection_set_mode (gtk_tree_view_get_selection (GTK_TREE_VIEW (list)),
                                GTK_SELECTION_MULTIPLE);
