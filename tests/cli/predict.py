@@ -219,6 +219,8 @@ class Predict(Case):
         for row in done['values']:
             self.assertLessEqual(row['mean_absolute_error'], row['rms_error'])
             self.assertLessEqual(row['r2'], 1)
+        self.assertAlmostEqual(done['rms_error'] ** 2, sum(row['rms_error'] ** 2 for row in done['values']) / len(names), delta=1e-6 * done['rms_error'] ** 2)
+        self.assertAlmostEqual(done['r2'], sum(row['r2'] for row in done['values']) / len(names), places=6)
         text = self.run_it('evaluate', '--run', 'run', '--data', poses).stdout.decode()
         for row in done['values']:
             self.assertRegex(text, rf"{row['name']} \(degrees\) +{row['mean_absolute_error']:.6g} +{row['rms_error']:.6g}")

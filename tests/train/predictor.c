@@ -396,12 +396,12 @@ test_class_figures (void)
           error += fabs (sum) / DRAWN_SAMPLES;
         }
       dyno_class_figures_get (scores, &figures);
-      g_assert_cmpfloat_with_epsilon (figures.f1, f1, 1e-12);
-      g_assert_cmpfloat_with_epsilon (figures.weighted_f1, weighted, 1e-12);
-      g_assert_cmpfloat_with_epsilon (figures.precision, precision, 1e-12);
-      g_assert_cmpfloat_with_epsilon (figures.recall, recall * (DRAWN_CLASSES - 1) / DRAWN_CLASSES,
-                                      1e-12);
-      g_assert_cmpfloat_with_epsilon (figures.balanced_accuracy, recall, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.means.f1, f1, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.means.weighted_f1, weighted, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.means.precision, precision, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.means.recall,
+                                      recall * (DRAWN_CLASSES - 1) / DRAWN_CLASSES, 1e-12);
+      g_assert_cmpfloat_with_epsilon (figures.means.balanced_accuracy, recall, 1e-12);
       g_assert_cmpfloat_with_epsilon (figures.roc_auc, roc_auc, 1e-12);
       g_assert_cmpfloat_with_epsilon (figures.average_precision, average_precision, 1e-12);
       g_assert_cmpfloat_with_epsilon (figures.calibration_error, error, 1e-6);
@@ -417,14 +417,14 @@ test_class_figures_of_one_class (void)
   DynoClassFigures figures;
 
   dyno_class_figures_get (scores, &figures);
-  g_assert_true (isnan (figures.f1) && isnan (figures.calibration_error));
-  g_assert_true (isnan (figures.balanced_accuracy) && isnan (figures.roc_auc));
+  g_assert_true (isnan (figures.means.f1) && isnan (figures.calibration_error));
+  g_assert_true (isnan (figures.means.balanced_accuracy) && isnan (figures.roc_auc));
   add (scores, 0, 1, 0, 1, 0);
   add (scores, 1, 1, 1, 0, 0);
   dyno_class_figures_get (scores, &figures);
   g_assert_true (isnan (figures.roc_auc) && isnan (figures.average_precision));
-  g_assert_cmpfloat (figures.balanced_accuracy, ==, 0.5);
-  g_assert_cmpfloat_with_epsilon (figures.f1, (2.0 / 3 + 0) / 2, 1e-12);
+  g_assert_cmpfloat (figures.means.balanced_accuracy, ==, 0.5);
+  g_assert_cmpfloat_with_epsilon (figures.means.f1, (2.0 / 3 + 0) / 2, 1e-12);
 }
 
 static void
@@ -439,12 +439,36 @@ test_scores_values (void)
       DynoPrediction prediction = { .index = i, .logits = &told[i] };
       dyno_scores_add_values (scores, &prediction, &truths[i]);
     }
-  g_assert_cmpfloat_with_epsilon (scores->absolute[0], 1.5, 1e-9);
+  g_assert_cmpfloat_with_epsilon (scores->values.absolute[0], 1.5, 1e-9);
   g_assert_cmpfloat_with_epsilon (dyno_scores_get_r2 (scores, 0), 1 - 1.25 / 2, 1e-9);
   g_assert_cmpuint (g_array_index (scores->worst, DynoScored, 0).index, ==, 2);
   g_assert_cmpuint (scores->samples->len, ==, 3);
   g_assert_cmpfloat (g_array_index (scores->samples, DynoScored, 1).loss, ==, 0.25);
   g_assert_cmpfloat (g_array_index (scores->outputs, float, 1), ==, 2.5f);
+}
+
+/* Of three values, the last of which is the same in all samples. */
+static void
+test_sums_of_values (void)
+{
+  const float truths[3][3] = { { 1, 10, 7 }, { 2, 10, 7 }, { 3, 40, 7 } },
+              told[3][3] = { { 1, 10, 7 }, { 2.5f, 20, 7 }, { 2, 40, 8 } };
+  DynoValueSums sums;
+
+  dyno_value_sums_init (&sums, 3);
+  g_assert_true (isnan (dyno_value_sums_get_whole_rms_error (&sums)));
+  g_assert_true (isnan (dyno_value_sums_get_whole_r2 (&sums)));
+  for (guint i = 0; i < 3; i++)
+    dyno_value_sums_add (&sums, told[i], truths[i]);
+  g_assert_cmpfloat_with_epsilon (dyno_value_sums_get_rms_error (&sums, 1), sqrt (100.0 / 3), 1e-9);
+  g_assert_cmpfloat_with_epsilon (dyno_value_sums_get_whole_rms_error (&sums),
+                                  sqrt ((1.25 + 100 + 1) / 9), 1e-9);
+  g_assert_true (isnan (dyno_value_sums_get_r2 (&sums, 2)));
+  g_assert_cmpfloat_with_epsilon (dyno_value_sums_get_whole_r2 (&sums),
+                                  (1 - 1.25 / 2 + 1 - 100.0 / 600) / 2, 1e-9);
+  dyno_value_sums_reset (&sums);
+  g_assert_true (sums.n_samples == 0 && sums.square[0] == 0 && sums.truth_square[2] == 0);
+  dyno_value_sums_clear (&sums);
 }
 
 /* By name, whatever the order; a class that the weights do not know matters where it has samples. */
@@ -479,6 +503,7 @@ main (int argc, char **argv)
   g_test_add_func ("/train/scores/classes", test_scores_classes);
   g_test_add_func ("/train/scores/equal-logits-and-losses", test_scores_of_equals);
   g_test_add_func ("/train/scores/values", test_scores_values);
+  g_test_add_func ("/train/scores/sums-of-values", test_sums_of_values);
   g_test_add_func ("/train/class-figures/by-definition", test_class_figures);
   g_test_add_func ("/train/class-figures/of-one-class", test_class_figures_of_one_class);
   g_test_add_func ("/train/scores/matches-classes-by-name", test_matches_classes_by_name);

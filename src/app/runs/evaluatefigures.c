@@ -40,10 +40,10 @@ show_class_figures (GtkWidget *flow, const DynoEvaluation *e)
     add_figure (flow, _ ("Top 5"),
                 dyno_format_percent ((double) s->n_correct_5 / (double) s->n_samples),
                 _ ("The true class is among the five most likely ones"));
-  add_figure (flow, _ ("Balanced Accuracy"), dyno_format_percent (f->balanced_accuracy),
+  add_figure (flow, _ ("Balanced Accuracy"), dyno_format_percent (f->means.balanced_accuracy),
               _ ("The mean over the classes of the share that is right: rare classes count as much "
                  "as frequent ones"));
-  add_figure (flow, _ ("F1"), dyno_format_percent (f->f1),
+  add_figure (flow, _ ("F1"), dyno_format_percent (f->means.f1),
               _ ("The mean over the classes of the harmonic mean of precision and recall"));
   if (isfinite (f->roc_auc))
     add_figure (flow, _ ("ROC AUC"), dyno_format_value (f->roc_auc),
@@ -62,7 +62,8 @@ show_value_figures (GtkWidget *flow, const DynoEvaluation *e)
   for (guint32 i = 0; i < MIN (s->n_outputs, 6); i++)
     {
       g_autofree char *name = dyno_weights_info_name_value (&e->info, i);
-      add_figure (flow, name, dyno_format_value (s->absolute[i] / n), _ ("Mean absolute error"));
+      add_figure (flow, name, dyno_format_value (s->values.absolute[i] / n),
+                  _ ("Mean absolute error"));
     }
   add_figure (flow, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (s)), NULL);
 }
@@ -126,7 +127,8 @@ fill_values (const DynoEvaluation *e, GtkListStore *rows)
   for (guint32 i = 0; i < e->scores->n_outputs; i++)
     {
       g_autofree char *name = dyno_weights_info_name_value (&e->info, i);
-      double numbers[4] = { e->scores->absolute[i] / n, sqrt (e->scores->square[i] / n),
+      double numbers[4] = { e->scores->values.absolute[i] / n,
+                            dyno_value_sums_get_rms_error (&e->scores->values, i),
                             dyno_scores_get_r2 (e->scores, i) };
       g_autofree char *absolute = dyno_format_value (numbers[0]),
                       *rms = dyno_format_value (numbers[1]), *r2 = dyno_format_value (numbers[2]);

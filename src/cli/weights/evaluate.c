@@ -51,11 +51,11 @@ print_worst_json (DynoJson *json, const Evaluation *e)
 static void
 print_figures_json (DynoJson *json, const DynoClassFigures *figures)
 {
-  dyno_json_double (json, "balanced_accuracy", figures->balanced_accuracy);
-  dyno_json_double (json, "precision_macro", figures->precision);
-  dyno_json_double (json, "recall_macro", figures->recall);
-  dyno_json_double (json, "f1_macro", figures->f1);
-  dyno_json_double (json, "f1_weighted", figures->weighted_f1);
+  dyno_json_double (json, "balanced_accuracy", figures->means.balanced_accuracy);
+  dyno_json_double (json, "precision_macro", figures->means.precision);
+  dyno_json_double (json, "recall_macro", figures->means.recall);
+  dyno_json_double (json, "f1_macro", figures->means.f1);
+  dyno_json_double (json, "f1_weighted", figures->means.weighted_f1);
   dyno_json_double (json, "roc_auc", figures->roc_auc);
   dyno_json_double (json, "average_precision", figures->average_precision);
   dyno_json_double (json, "calibration_error", figures->calibration_error);
@@ -100,14 +100,16 @@ print_values_json (DynoJson *json, const Evaluation *e)
 {
   const DynoScores *s = e->scores;
 
+  dyno_json_double (json, "rms_error", dyno_value_sums_get_whole_rms_error (&s->values));
+  dyno_json_double (json, "r2", dyno_value_sums_get_whole_r2 (&s->values));
   dyno_json_begin_array (json, "values");
   for (guint32 i = 0; i < s->n_outputs; i++)
     {
       dyno_json_begin_object (json, NULL);
       dyno_json_string (json, "name", e->info->target_names ? e->info->target_names[i] : NULL);
       dyno_json_string (json, "unit", e->info->target_units ? e->info->target_units[i] : NULL);
-      dyno_json_double (json, "mean_absolute_error", s->absolute[i] / (double) s->n_samples);
-      dyno_json_double (json, "rms_error", sqrt (s->square[i] / (double) s->n_samples));
+      dyno_json_double (json, "mean_absolute_error", s->values.absolute[i] / (double) s->n_samples);
+      dyno_json_double (json, "rms_error", dyno_value_sums_get_rms_error (&s->values, i));
       dyno_json_double (json, "r2", dyno_scores_get_r2 (s, i));
       dyno_json_end_object (json);
     }
@@ -175,9 +177,9 @@ print_figures (const DynoClassFigures *figures)
   const struct {
     const char *name;
     double share;
-  } all[] = { { "balanced accuracy", figures->balanced_accuracy },
-              { "macro F1", figures->f1 },
-              { "weighted F1", figures->weighted_f1 },
+  } all[] = { { "balanced accuracy", figures->means.balanced_accuracy },
+              { "macro F1", figures->means.f1 },
+              { "weighted F1", figures->means.weighted_f1 },
               { "ROC AUC", figures->roc_auc },
               { "average precision", figures->average_precision },
               { "calibration error", figures->calibration_error } };
@@ -226,8 +228,8 @@ print_values (const Evaluation *e)
 
   for (guint32 i = 0; i < s->n_outputs; i++)
     dyno_table_add (table, dyno_weights_info_name_value (e->info, i),
-                    g_strdup_printf ("%.6g", s->absolute[i] / (double) s->n_samples),
-                    g_strdup_printf ("%.6g", sqrt (s->square[i] / (double) s->n_samples)),
+                    g_strdup_printf ("%.6g", s->values.absolute[i] / (double) s->n_samples),
+                    g_strdup_printf ("%.6g", dyno_value_sums_get_rms_error (&s->values, i)),
                     g_strdup_printf ("%.4f", dyno_scores_get_r2 (s, i)), NULL);
   dyno_table_print (table);
 }

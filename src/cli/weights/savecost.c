@@ -62,7 +62,7 @@ get_accuracy (const DynoScores *scores)
 static double
 get_error (const DynoScores *scores, guint32 value)
 {
-  return scores->absolute[value] / (double) scores->n_samples;
+  return scores->values.absolute[value] / (double) scores->n_samples;
 }
 
 static const char *

@@ -6,39 +6,6 @@
 
 #define BINS 15
 
-/* --- from the confusion matrix ---------------------------------------------------------------- */
-
-static double
-or_zero (double share)
-{
-  return isnan (share) ? 0 : share;
-}
-
-static void
-add_means (const DynoScores *scores, DynoClassFigures *figures)
-{
-  guint32 n = 0, n_there = 0;
-
-  for (guint32 i = 0; i < scores->n_outputs; i++)
-    {
-      double f1 = dyno_scores_get_f1 (scores, i), recall = dyno_scores_get_recall (scores, i);
-      guint64 support = dyno_scores_get_support (scores, i);
-
-      if (isnan (f1))
-        continue;
-      n++;
-      n_there += support > 0;
-      figures->precision += or_zero (dyno_scores_get_precision (scores, i));
-      figures->recall += or_zero (recall);
-      figures->f1 += f1;
-      figures->weighted_f1 += f1 * (double) support / (double) scores->n_samples;
-    }
-  figures->balanced_accuracy = figures->recall / n_there;
-  figures->precision /= n;
-  figures->recall /= n;
-  figures->f1 /= n;
-}
-
 /* --- from the probabilities ------------------------------------------------------------------- */
 
 typedef struct {
@@ -130,7 +97,7 @@ void
 dyno_class_figures_get (const DynoScores *scores, DynoClassFigures *figures)
 {
   *figures = (DynoClassFigures){ .roc_auc = (double) NAN, .average_precision = (double) NAN };
-  add_means (scores, figures);
+  dyno_class_counts_get_means (&scores->counts, &figures->means);
   add_calibration (scores, figures);
   if (scores->outputs && scores->n_samples > 0)
     add_areas (scores, figures);

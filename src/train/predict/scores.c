@@ -64,12 +64,13 @@ dyno_scores_new (const DynoWeightsInfo *info, guint n_worst)
   scores->worst = g_array_new (FALSE, FALSE, sizeof (DynoScored));
   scores->samples = g_array_new (FALSE, FALSE, sizeof (DynoScored));
   scores->outputs = g_array_new (FALSE, FALSE, sizeof (float));
-  if (!info->is_values)
-    scores->confusion = g_new0 (guint64, n * n);
-  scores->absolute = g_new0 (double, n);
-  scores->square = g_new0 (double, n);
-  scores->truth_sum = g_new0 (double, n);
-  scores->truth_square = g_new0 (double, n);
+  if (info->is_values)
+    dyno_value_sums_init (&scores->values, info->n_outputs);
+  else
+    {
+      scores->confusion = g_new0 (guint64, n * n);
+      dyno_class_counts_init (&scores->counts, info->n_outputs);
+    }
   return scores;
 }
 
@@ -79,10 +80,8 @@ dyno_scores_free (DynoScores *scores)
   if (!scores)
     return;
   g_free (scores->confusion);
-  g_free (scores->absolute);
-  g_free (scores->square);
-  g_free (scores->truth_sum);
-  g_free (scores->truth_square);
+  dyno_class_counts_clear (&scores->counts);
+  dyno_value_sums_clear (&scores->values);
   g_array_unref (scores->worst);
   g_array_unref (scores->samples);
   g_clear_pointer (&scores->outputs, g_array_unref);
@@ -123,7 +122,7 @@ void
 dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction, guint32 truth)
 {
   const float *logits = prediction->logits;
-  guint32 n = scores->n_outputs, best = 0, before = 0;
+  guint32 n = scores->n_outputs, best, before = 0;
   double sum = 0;
   DynoScored one = { .index = prediction->index, .truth = truth };
 
@@ -132,9 +131,7 @@ dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction, gui
       scores->n_unreadable++;
       return;
     }
-  for (guint32 i = 1; i < n; i++)
-    if (logits[i] > logits[best])
-      best = i;
+  best = dyno_class_of_logits (logits, n);
   for (guint32 i = 0; i < n; i++)
     {
       sum += exp ((double) logits[i] - (double) logits[best]);
@@ -147,6 +144,7 @@ dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction, gui
   scores->n_correct += best == truth;
   scores->n_correct_5 += before < 5;
   scores->confusion[(gsize) truth * n + best]++;
+  dyno_class_counts_add (&scores->counts, truth, best);
   add_sample (scores, &one, prediction->shares);
 }
 
@@ -160,16 +158,7 @@ dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction, co
       scores->n_unreadable++;
       return;
     }
-  for (guint32 i = 0; i < scores->n_outputs; i++)
-    {
-      double t = (double) truth[i], d = (double) prediction->logits[i] - t;
-
-      scores->absolute[i] += fabs (d);
-      scores->square[i] += d * d;
-      scores->truth_sum[i] += t;
-      scores->truth_square[i] += t * t;
-      one.loss += d * d / scores->n_outputs;
-    }
+  one.loss = dyno_value_sums_add (&scores->values, prediction->logits, truth);
   add_sample (scores, &one, prediction->logits);
 }
 
@@ -179,60 +168,32 @@ dyno_scores_get_loss (const DynoScores *scores)
   return scores->n_samples > 0 ? scores->loss_sum / (double) scores->n_samples : (double) NAN;
 }
 
-static guint64
-count_predicted (const DynoScores *scores, guint32 class_id)
-{
-  guint64 predicted = 0;
-
-  for (guint32 i = 0; i < scores->n_outputs; i++)
-    predicted += scores->confusion[(gsize) i * scores->n_outputs + class_id];
-  return predicted;
-}
-
-guint64
-dyno_scores_get_support (const DynoScores *scores, guint32 class_id)
-{
-  guint64 there = 0;
-
-  for (guint32 i = 0; i < scores->n_outputs; i++)
-    there += scores->confusion[(gsize) class_id * scores->n_outputs + i];
-  return there;
-}
-
-/* The samples of a class that were predicted as it, over a number of samples. */
-static double
-share_of_right (const DynoScores *scores, guint32 class_id, double n)
-{
-  return n > 0 ? (double) scores->confusion[(gsize) class_id * (scores->n_outputs + 1)] / n
-               : (double) NAN;
-}
-
 double
 dyno_scores_get_precision (const DynoScores *scores, guint32 class_id)
 {
-  return share_of_right (scores, class_id, (double) count_predicted (scores, class_id));
+  return dyno_class_counts_get_precision (&scores->counts, class_id);
 }
 
 double
 dyno_scores_get_recall (const DynoScores *scores, guint32 class_id)
 {
-  return share_of_right (scores, class_id, (double) dyno_scores_get_support (scores, class_id));
+  return dyno_class_counts_get_recall (&scores->counts, class_id);
 }
 
 double
 dyno_scores_get_f1 (const DynoScores *scores, guint32 class_id)
 {
-  return share_of_right (scores, class_id,
-                         ((double) count_predicted (scores, class_id)
-                          + (double) dyno_scores_get_support (scores, class_id))
-                             / 2);
+  return dyno_class_counts_get_f1 (&scores->counts, class_id);
+}
+
+guint64
+dyno_scores_get_support (const DynoScores *scores, guint32 class_id)
+{
+  return scores->counts.there[class_id];
 }
 
 double
 dyno_scores_get_r2 (const DynoScores *scores, guint32 value)
 {
-  double n = (double) scores->n_samples, mean = scores->truth_sum[value] / n;
-  double spread = scores->truth_square[value] - n * mean * mean;
-
-  return spread > 0 ? 1 - scores->square[value] / spread : (double) NAN;
+  return dyno_value_sums_get_r2 (&scores->values, value);
 }

@@ -4,6 +4,7 @@
  * samples.  Sums are in double, so that they do not depend on batch size and order. */
 #pragma once
 #include "predictor.h"
+#include "truthsums.h"
 
 G_BEGIN_DECLS
 
@@ -31,9 +32,9 @@ typedef struct {
   double loss_sum;
   /* classes */
   guint64 n_correct, n_correct_5;
-  guint64 *confusion; /* [truth][predicted] */
-  /* values: sums for each */
-  double *absolute, *square, *truth_sum, *truth_square;
+  guint64 *confusion;     /* [truth][predicted] */
+  DynoClassCounts counts; /* its sums, and its diagonal */
+  DynoValueSums values;
   GArray *samples; /* DynoScored: all that could be read, in the order of their coming */
   /* float: probabilities, or values, n_outputs of each sample; NULL: they were more than
    * DYNO_SCORES_MOST_OUTPUTS */
@@ -52,13 +53,12 @@ void dyno_scores_add_values (DynoScores *scores, const DynoPrediction *predictio
 
 /* Of all samples so far; NaN where there are none. */
 double dyno_scores_get_loss (const DynoScores *scores);
-/* Of a class: NaN where nothing was predicted as it, or nothing is it. */
+
+/* See truthsums.h; of one class, or one value. */
 double dyno_scores_get_precision (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_recall (const DynoScores *scores, guint32 class_id);
-/* 2 right / (2 right + wrong + missed); NaN where the class is neither there nor predicted. */
 double dyno_scores_get_f1 (const DynoScores *scores, guint32 class_id);
 guint64 dyno_scores_get_support (const DynoScores *scores, guint32 class_id); /* its samples */
-/* Of a value: 1 - squared error over the truth's variance; NaN where the truth is all the same. */
 double dyno_scores_get_r2 (const DynoScores *scores, guint32 value);
 
 G_END_DECLS
