@@ -4,6 +4,7 @@
 #include "checked.h"
 #include "loader.h"
 #include "peer.h"
+#include "planjob.h"
 
 #define SPARE_SLOTS 8 /* batches ahead that a live change may ask for, where cheap */
 /* cheap: all slots together stay below this */
@@ -41,6 +42,28 @@ dyno_exchange_plan_buffer (const DynoPlan *plan)
   return dyno_host_buffer ("exchange", DYNO_HOST_READBACK, 1,
                            plan->space_bytes[DYNO_SPACE_GRADIENT]
                                + plan->space_bytes[DYNO_SPACE_STATE]);
+}
+
+guint64
+dyno_predictions_part_bytes (const DynoTensor *tensor)
+{
+  return dyno_align_up (tensor->size_bytes, 4);
+}
+
+guint64
+dyno_predictions_slot_bytes (DynoGraph *graph)
+{
+  const DynoTensor *logits = dyno_network_get_logits (graph),
+                   *target = dyno_network_find_input (graph, DYNO_FIELD_TARGET);
+
+  return dyno_predictions_part_bytes (logits) + (target ? dyno_predictions_part_bytes (target) : 0);
+}
+
+DynoHostBuffer
+dyno_predictions_plan_buffer (guint64 slot_bytes)
+{
+  return dyno_host_buffer ("predictions", DYNO_HOST_READBACK, slot_bytes > 0 ? DYNO_JOB_SLOTS : 0,
+                           slot_bytes);
 }
 
 guint64

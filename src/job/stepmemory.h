@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that feeding and exchanging the steps of a job takes, beside that of its programs: batches
- * and staging of an uploader, page-locked memory of an exchange of gradients, inboxes for the
- * gradients of other ranks.  The plan of a job counts it and its owners allocate it, both by these
+ * and staging of an uploader, page-locked memory of an exchange of gradients and of predictions,
+ * inboxes for the gradients of other ranks.  The plan of a job counts it and its owners allocate it, both by these
  * functions, so that what is planned is what is allocated.  Pure arithmetic; any thread. */
 #pragma once
 #include "hostplan.h"
+#include "network.h"
 #include "plan.h"
 #include "schema.h"
 
@@ -25,6 +26,13 @@ gboolean dyno_upload_plan_init (DynoUploadPlan *plan, const DynoBatchSchema *sch
 
 /* The page-locked memory of an exchange of gradients and states between ranks. */
 DynoHostBuffer dyno_exchange_plan_buffer (const DynoPlan *plan);
+
+/* Page-locked memory for the outputs of a batch and for its truth, where the network reads that,
+ * which follow each other: the bytes of one of both tensors there, of a slot, and the buffers of
+ * all slots.  No buffers of 0 bytes. */
+guint64 dyno_predictions_part_bytes (const DynoTensor *tensor);
+guint64 dyno_predictions_slot_bytes (DynoGraph *graph);
+DynoHostBuffer dyno_predictions_plan_buffer (guint64 slot_bytes);
 
 /* Each rank sends all it has to each other one: beyond so many that takes more memory and time than
  * sums by parts would. */

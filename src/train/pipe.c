@@ -11,7 +11,9 @@ struct _DynoPipe {
   guint32 batch;
   guint64 submitted, retired;
   guint64 timeline_values[DYNO_PIPE_SLOTS]; /* of this pipe's last computing in each slot */
+  guint32 n_taken[DYNO_PIPE_SLOTS];         /* samples of this pipe's last batch in each slot */
   guint64 *last_use;                        /* of any pipe's */
+  DynoReadback *readback;                   /* NULL: none */
   DynoExchange *exchange;                   /* NULL: none */
   gboolean exchanging;                      /* the last that was submitted is not finished */
 };
@@ -47,6 +49,12 @@ void
 dyno_pipe_set_exchange (DynoPipe *pipe, DynoExchange *exchange)
 {
   pipe->exchange = exchange;
+}
+
+void
+dyno_pipe_set_readback (DynoPipe *pipe, DynoReadback *readback)
+{
+  pipe->readback = readback;
 }
 
 guint
@@ -89,7 +97,9 @@ submit_taken (DynoPipe *pipe, DynoCommandKind kind, guint slot, const DynoWait *
   if (!dyno_pipe_settle (pipe, cancellable, error))
     return FALSE;
   if (kind != DYNO_COMMAND_PIECES)
-    return dyno_program_submit (pipe->program, kind, slot, upload, 1, timeline_value, error);
+    return dyno_program_submit (pipe->program, kind, slot, upload, 1, timeline_value, error)
+           && (!pipe->readback
+               || dyno_readback_submit (pipe->readback, slot, timeline_value, error));
   pipe->exchanging =
       dyno_exchange_begin (pipe->exchange, slot, upload, blank, timeline_value, error);
   return pipe->exchanging;
@@ -121,6 +131,7 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
       return FALSE;
     }
   pipe->last_use[slot] = pipe->timeline_values[slot];
+  pipe->n_taken[slot] = *n_valid;
   pipe->submitted++;
   return TRUE;
 }
@@ -137,7 +148,7 @@ dyno_pipe_submit_blank (DynoPipe *pipe, const struct DynoStepInput *input,
 
   g_return_val_if_fail (pipe->exchange && dyno_pipe_get_pending (pipe) < DYNO_PIPE_SLOTS, FALSE);
   *target = *input;
-  target->n_valid = 0;
+  target->n_valid = pipe->n_taken[slot] = 0;
   if (!submit_taken (pipe, DYNO_COMMAND_PIECES, slot, &upload, TRUE, cancellable, error))
     return FALSE;
   pipe->last_use[slot] = pipe->timeline_values[slot];
@@ -157,6 +168,8 @@ dyno_pipe_retire (DynoPipe *pipe, DynoPipeResult *result, GError **error)
     return FALSE;
   pipe->retired++;
   result->end_us = g_get_monotonic_time ();
+  result->slot = slot;
+  result->n_taken = pipe->n_taken[slot];
   result->output = *dyno_program_step_output (pipe->program, slot);
   result->upload_ms = result->host_copy_ms = 0;
   if (pipe->uploader)

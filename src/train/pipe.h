@@ -8,6 +8,7 @@
  * One thread, the session's.  Private to the train layer. */
 #pragma once
 #include "exchange.h"
+#include "readback.h"
 #include "uploader.h"
 
 G_BEGIN_DECLS
@@ -22,6 +23,8 @@ typedef struct {
   double stage_us[3]; /* device time of forward, backward, optimizer; zeros where not measured */
   double upload_ms, host_copy_ms;
   gint64 end_us; /* monotonic time at which it was seen to be over */
+  guint slot;
+  guint32 n_taken; /* samples of the batch */
 } DynoPipeResult;
 
 /* uploader NULL: the network makes its own input.  last_use: DYNO_PIPE_SLOTS timeline values, 0 at
@@ -35,6 +38,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)
 
 /* Steps of kind PIECES go through it; it outlives the pipe. */
 void dyno_pipe_set_exchange (DynoPipe *pipe, DynoExchange *exchange);
+
+/* What submissions leave is copied to it: of a retired one it is there until the next submit.  NULL:
+ * nothing is.  Nothing is in flight; it outlives the pipe. */
+void dyno_pipe_set_readback (DynoPipe *pipe, DynoReadback *readback);
 
 /* Finishes the step that is being exchanged, if one is: what is submitted from now on sees its
  * update.  Errors: those of dyno_exchange_finish. */

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Prediction.  Invariants:
  * - What the network is fed is what the weights file says, whatever the data set would advise.
- * - The logits lie in memory that both slots share: they are copied out by a command of their own
- *   behind each submission, before the next one may write them. */
+ * - A batch is reported when it is over, before its slot is submitted again. */
 #include "predictor.h"
 #include "autotune.h"
 #include "build.h"
 #include "cores.h"
-#include "half.h"
 #include "pipe.h"
 #include "text.h"
 #include "timmnames.h"
@@ -29,8 +27,7 @@ struct _DynoPredictor {
   DynoChoices *choices;
   DynoBuild *build;
   guint32 width, height;
-  DynoBuffer *results[DYNO_PIPE_SLOTS]; /* the logits of a slot, on the host */
-  DynoCommand *copies[DYNO_PIPE_SLOTS];
+  DynoReadback *readback;
   float *logits, *shares; /* of one sample */
   guint64 slot_use[DYNO_PIPE_SLOTS];
 };
@@ -309,34 +306,16 @@ build_program (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *
 }
 
 static gboolean
-record_copies (DynoPredictor *p, GError **error)
+build_readback (DynoPredictor *p, GError **error)
 {
-  DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->build));
-  guint64 offset;
+  const DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->build));
 
   if (logits->h != 1 || logits->w != 1 || logits->c != p->info->n_outputs)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
                    "%s gives %u x %u x %u values per sample; what is predicted is one row",
                    p->info->model, logits->h, logits->w, logits->c);
-  for (guint slot = 0; slot < DYNO_PIPE_SLOTS; slot++)
-    {
-      DynoHostBuffer host =
-          dyno_host_buffer ("predictions", DYNO_HOST_READBACK, 1, logits->size_bytes);
-      DynoBuffer *source =
-          dyno_memory_locate (dyno_build_get_memory (p->build), logits, slot, &offset);
-
-      g_return_val_if_fail (source, FALSE);
-      p->results[slot] = dyno_host_buffer_allocate (&host, p->device, error);
-      p->copies[slot] =
-          p->results[slot] ? dyno_command_new (p->device, DYNO_QUEUE_COMPUTE, error) : NULL;
-      if (!p->copies[slot])
-        return FALSE;
-      dyno_command_copy (p->copies[slot], source, offset, p->results[slot], 0,
-                         (logits->size_bytes + 3) & ~G_GUINT64_CONSTANT (3));
-      if (!dyno_command_end (p->copies[slot], error))
-        return FALSE;
-    }
-  return TRUE;
+  p->readback = dyno_readback_new (p->device, p->build, error);
+  return p->readback != NULL;
 }
 
 static gboolean
@@ -395,7 +374,7 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
     }
   get_network (p, &params);
   if (!tune (p, &params, cancellable, error) || !build_program (p, &params, cancellable, error)
-      || !record_copies (p, error) || !load_weights (p, file, shown, notes, error))
+      || !build_readback (p, error) || !load_weights (p, file, shown, notes, error))
     return FALSE;
   p->logits = g_new0 (float, p->info->n_outputs);
   p->shares = g_new0 (float, p->info->n_outputs);
@@ -461,11 +440,7 @@ dyno_predictor_free (DynoPredictor *p)
 {
   if (!p)
     return;
-  for (guint slot = 0; slot < DYNO_PIPE_SLOTS; slot++)
-    {
-      dyno_command_free (p->copies[slot]);
-      dyno_buffer_free (p->results[slot]);
-    }
+  dyno_readback_free (p->readback);
   dyno_build_free (p->build);
   dyno_choices_free (p->choices);
   dyno_device_unref (p->device);
@@ -504,32 +479,19 @@ typedef struct {
   const GArray *indices; /* of the samples */
   DynoPredictorFunc func;
   gpointer data;
-  guint64 told, submitted, retired;
-  guint32 n_valid[DYNO_PIPE_SLOTS];
-  guint64 copied[DYNO_PIPE_SLOTS]; /* timeline values */
-  gboolean ended;                  /* func has had enough */
+  guint64 told;
+  gboolean ended; /* func has had enough */
 } Run;
 
 static void
-take_row (DynoPredictor *p, const DynoTensor *tensor, guint slot, guint32 row)
+take_row (DynoPredictor *p, guint slot, guint32 row)
 {
-  const guint8 *source = dyno_buffer_get_mapped (p->results[slot]);
   guint32 n = p->info->n_outputs;
   double most = -INFINITY, sum = 0;
 
-  source += (gsize) row * tensor->cp * dyno_dtype_size (tensor->dtype);
+  dyno_readback_get_outputs (p->readback, slot, row, p->logits);
   for (guint32 i = 0; i < n; i++)
-    {
-      guint16 half;
-      if (tensor->dtype == DYNO_DTYPE_F16)
-        {
-          memcpy (&half, source + 2 * (gsize) i, 2);
-          p->logits[i] = dyno_half_to_float (half);
-        }
-      else
-        memcpy (&p->logits[i], source + 4 * (gsize) i, 4);
-      most = MAX (most, (double) p->logits[i]);
-    }
+    most = MAX (most, (double) p->logits[i]);
   if (p->info->is_values)
     return;
   for (guint32 i = 0; i < n; i++)
@@ -539,19 +501,18 @@ take_row (DynoPredictor *p, const DynoTensor *tensor, guint slot, guint32 row)
 }
 
 static void
-tell_batch (Run *run, guint slot)
+tell_batch (Run *run, const DynoPipeResult *done)
 {
   DynoPredictor *p = run->predictor;
-  const DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->build));
 
-  for (guint32 row = 0; row < run->n_valid[slot] && !run->ended; row++)
+  for (guint32 row = 0; row < done->n_taken && !run->ended; row++)
     {
       g_autofree char *problem = dyno_loader_find_bad (run->loader, (guint32) run->told);
       DynoPrediction prediction = { .index = g_array_index (run->indices, guint32, run->told),
                                     .problem = problem };
       if (!problem)
         {
-          take_row (p, logits, slot, row);
+          take_row (p, done->slot, row);
           prediction.logits = p->logits;
           prediction.shares = p->info->is_values ? NULL : p->shares;
         }
@@ -563,14 +524,11 @@ tell_batch (Run *run, guint slot)
 static gboolean
 retire (Run *run, GError **error)
 {
-  guint slot = (guint) (run->retired % DYNO_PIPE_SLOTS);
-  DynoPipeResult unused;
+  DynoPipeResult done;
 
-  if (!dyno_pipe_retire (run->pipe, &unused, error)
-      || !dyno_queue_wait (run->predictor->device, DYNO_QUEUE_COMPUTE, run->copied[slot], 0, error))
+  if (!dyno_pipe_retire (run->pipe, &done, error))
     return FALSE;
-  run->retired++;
-  tell_batch (run, slot);
+  tell_batch (run, &done);
   return TRUE;
 }
 
@@ -579,17 +537,10 @@ static gboolean
 submit (Run *run, guint32 *n_valid, GCancellable *cancellable, GError **error)
 {
   static const struct DynoStepInput input = { .loss_divisor = 1 };
-  guint slot = (guint) (run->submitted % DYNO_PIPE_SLOTS);
   gint64 wait_us = 0;
 
-  if (!dyno_pipe_submit (run->pipe, DYNO_COMMAND_FORWARD, &input, cancellable, n_valid, &wait_us,
-                         error))
-    return FALSE;
-  if (*n_valid == 0)
-    return TRUE;
-  run->n_valid[slot] = *n_valid;
-  run->submitted++;
-  return dyno_command_submit (run->predictor->copies[slot], NULL, 0, &run->copied[slot], error);
+  return dyno_pipe_submit (run->pipe, DYNO_COMMAND_FORWARD, &input, cancellable, n_valid, &wait_us,
+                           error);
 }
 
 /* What was submitted before the run was cancelled is told all the same. */
@@ -655,6 +606,7 @@ dyno_predictor_run (DynoPredictor *p, const GArray *indices, DynoPredictorFunc f
     return FALSE;
   pipe = dyno_pipe_new (p->device, dyno_build_get_program (p->build), uploader, p->params.batch,
                         p->slot_use);
+  dyno_pipe_set_readback (pipe, p->readback);
   run.pipe = pipe;
   run.loader = dyno_uploader_get_loader (uploader);
   dyno_loader_start_epoch (run.loader, 0, 0);
