@@ -271,10 +271,13 @@ dyno_text_metric (const DynoMetricInfo *metric, double value)
 }
 
 /* Appends the first metric, followed by its parts: "  mean error 2.1000 degrees (yaw 1.5000
- * degrees, pitch 2.7000 degrees)". */
+ * degrees, pitch 2.7000 degrees)"; and the metric that best_metric (may be NULL) chooses, where that
+ * is another one. */
 static void
-append_metrics (GString *line, const DynoMetricTable *table, const double *values)
+append_metrics (GString *line, const DynoMetricTable *table, const char *best_metric,
+                gboolean validated, const double *values)
 {
+  int chosen = best_metric ? dyno_metric_table_find_best (table, best_metric) : -1;
   const char *before = " (";
 
   for (guint i = 0; i < table->n; i++)
@@ -291,6 +294,12 @@ append_metrics (GString *line, const DynoMetricTable *table, const double *value
       }
   if (*before == ',')
     g_string_append_c (line, ')');
+  if (chosen > 0 && !table->infos[chosen].part
+      && (validated || !table->infos[chosen].of_validation))
+    {
+      g_autofree char *text = dyno_text_metric (&table->infos[chosen], values[chosen]);
+      g_string_append_printf (line, "  %s", text);
+    }
 }
 
 void
@@ -301,13 +310,14 @@ dyno_progress_epoch (DynoProgress *progress)
   g_autoptr (GString) line = g_string_new (NULL);
   g_autofree char *seconds = dyno_text_duration (epoch->seconds),
                   *head = text_epoch (s, epoch->epoch);
+  const char *best_metric = s->job ? g_quark_to_string (s->job->settings.best_metric) : NULL;
 
   g_string_append_printf (line, "%s  loss %.4f", head, epoch->train_loss);
-  append_metrics (line, &s->metrics, epoch->train_metrics);
+  append_metrics (line, &s->metrics, best_metric, FALSE, epoch->train_metrics);
   if (!isnan (epoch->val_loss))
     {
       g_string_append_printf (line, "  validation loss %.4f", epoch->val_loss);
-      append_metrics (line, &s->metrics, epoch->val_metrics);
+      append_metrics (line, &s->metrics, best_metric, TRUE, epoch->val_metrics);
     }
   g_string_append_printf (line, "  %.*f samples/s  %s", epoch->samples_per_s < 100 ? 1 : 0,
                           epoch->samples_per_s, seconds);

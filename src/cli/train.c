@@ -58,7 +58,7 @@ typedef struct {
   DynoSessionState end;
 } Run;
 
-/* Prints each metric under a prefix and its name. */
+/* Prints each metric under a prefix and its name; those of a validation only under val_. */
 static void
 print_metrics (DynoJson *json, const DynoMetricTable *table, const char *prefix,
                const double *values)
@@ -67,7 +67,8 @@ print_metrics (DynoJson *json, const DynoMetricTable *table, const char *prefix,
     {
       g_autofree char *key = g_strconcat (prefix, table->infos[i].name, NULL);
 
-      dyno_json_double (json, key, values[i]);
+      if (!table->infos[i].of_validation || g_str_equal (prefix, "val_"))
+        dyno_json_double (json, key, values[i]);
     }
 }
 

@@ -24,7 +24,7 @@ join_name (const char *name, const char *part)
 static void
 name_columns (DynoMetricTable *table, const DynoDatasetInfo *info)
 {
-  const char *names[DYNO_MAX_METRICS] = { NULL };
+  const char *names[DYNO_MAX_RUN_METRICS] = { NULL };
 
   for (guint i = 0; i < table->n; i++)
     {
@@ -70,8 +70,35 @@ name_targets (DynoMetricTable *table, const DynoDatasetInfo *info)
     }
 }
 
+gboolean
+dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics)
+{
+  for (guint i = 0; metrics && best_metric && i < DYNO_N_VALIDATION_METRICS; i++)
+    if (strcmp (metrics[i].name, best_metric) == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* All of them where one is asked for: the others cost nothing more. */
+static void
+append_of_validation (DynoMetricTable *table, DynoGraph *graph, const char *best_metric)
+{
+  const DynoMetricInfo *metrics = dyno_network_get_validation_metrics (graph);
+  gboolean asked = dyno_metric_asks_predictions (best_metric, metrics);
+
+  for (guint i = 0; asked && i < DYNO_N_VALIDATION_METRICS; i++)
+    {
+      DynoMetricInfo *metric = &table->infos[table->n++];
+
+      *metric = metrics[i];
+      if (metric->of_targets)
+        metric->unit = table->infos[0].unit;
+    }
+}
+
 void
-dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info)
+dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
+                        const char *best_metric)
 {
   const DynoMetricInfo *metrics;
 
@@ -79,6 +106,7 @@ dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoData
   table->n = dyno_network_get_metrics (graph, &metrics);
   if (table->n > 0)
     memcpy (table->infos, metrics, table->n * sizeof *metrics);
+  append_of_validation (table, graph, best_metric);
   if (info->target_names)
     name_targets (table, info);
 }
@@ -103,6 +131,30 @@ dyno_metric_table_find_best (const DynoMetricTable *table, const char *name)
     if (strcmp (table->infos[i].name, name) == 0)
       return (int) i;
   return -2;
+}
+
+guint
+dyno_metric_table_find_validation (const DynoMetricTable *table)
+{
+  guint i = 0;
+
+  while (i < table->n && !table->infos[i].of_validation)
+    i++;
+  return i;
+}
+
+char *
+dyno_metric_table_list_names (const DynoMetricTable *table, DynoGraph *graph)
+{
+  const DynoMetricInfo *metrics = dyno_network_get_validation_metrics (graph);
+  GString *names = g_string_new ("loss");
+  guint n = dyno_metric_table_find_validation (table);
+
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (names, ", %s", table->infos[i].name);
+  for (guint i = 0; metrics && i < DYNO_N_VALIDATION_METRICS; i++)
+    g_string_append_printf (names, ", %s", metrics[i].name);
+  return g_string_free (names, FALSE);
 }
 
 char *

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics of a run: those that its loss declares.  The rows of the log, the columns of
+/* The metrics of a run: those that its loss declares, followed by those of its validation, where the
+ * setting best_metric names one of these.  The rows of the log, the columns of
  * metrics.csv, keys of JSON, plots and the choice of the best epoch follow this table. */
 #pragma once
 #include "dataset.h"
@@ -10,11 +11,23 @@ G_BEGIN_DECLS
 /* Copied by assignment. */
 typedef struct {
   guint n; /* 0: not known yet */
-  DynoMetricInfo infos[DYNO_MAX_METRICS];
+  DynoMetricInfo infos[DYNO_MAX_RUN_METRICS];
 } DynoMetricTable;
 
-/* Of a graph that trains on a data set, which may name its values and their unit. */
-void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info);
+/* Of a graph that trains on a data set, which may name its values and their unit.  best_metric: the
+ * setting; may be NULL. */
+void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
+                             const char *best_metric);
+
+/* TRUE: best_metric (may be NULL) is one of the metrics that a validation computes, as
+ * dyno_network_get_validation_metrics gives them (may be NULL): all of them are measured. */
+gboolean dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics);
+
+/* The index of the first metric of the validation; n: the table has none. */
+guint dyno_metric_table_find_validation (const DynoMetricTable *table);
+
+/* All that best_metric can be in a run of the graph: "loss, accuracy, ...".  g_free. */
+char *dyno_metric_table_list_names (const DynoMetricTable *table, DynoGraph *graph);
 
 /* The metric whose best value makes the best epoch; -1: the loss does. */
 int dyno_metric_table_find_selecting (const DynoMetricTable *table);

@@ -11,6 +11,7 @@
 #include "build.h"
 #include "hash.h"
 #include "intl.h"
+#include "metrictable.h"
 #include "snapshot.h"
 #include "stepmemory.h"
 #include <inttypes.h>
@@ -26,6 +27,9 @@ typedef struct {
   guint64 n_parameters, n_trained;
   double flops;
   gboolean has_statistics; /* running ones, of batch norm */
+  /* of a validation: those that its predictions tell, and the bytes of a slot's predictions */
+  const DynoMetricInfo *metrics;
+  guint64 predictions_bytes;
 } Need;
 
 /* --- one network ------------------------------------------------------------------------------ */
@@ -103,6 +107,9 @@ compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, Dyn
   need->n_parameters = dyno_build_count_parameters (build, FALSE);
   need->n_trained = dyno_build_count_parameters (build, TRUE);
   need->has_statistics = dyno_job_build_has_statistics (build);
+  need->metrics = dyno_network_get_validation_metrics (dyno_build_get_graph (build));
+  if (params->mode == DYNO_MODE_EVALUATE)
+    need->predictions_bytes = dyno_predictions_slot_bytes (dyno_build_get_graph (build));
   return TRUE;
 }
 
@@ -229,6 +236,8 @@ need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceIn
   if (!get_need (&params, device, choices, &other, error))
     return FALSE;
   dyno_plan_merge (&need->plan, &other.plan);
+  if (dyno_metric_asks_predictions (g_quark_to_string (job->settings.best_metric), other.metrics))
+    need->predictions_bytes = other.predictions_bytes;
   return TRUE;
 }
 
@@ -325,13 +334,16 @@ plan_part_host (const DynoJob *job, const DynoNetworkParams *params, DynoHostPla
 
 /* All of an engine, for which plan->plan says whether it has a snapshot. */
 static void
-plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, DynoJobPlan *plan)
+plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, const Need *need,
+           DynoJobPlan *plan)
 {
+  DynoHostBuffer predictions = dyno_predictions_plan_buffer (need->predictions_bytes);
   DynoHostBuffer exchange = dyno_exchange_plan_buffer (&plan->plan);
 
   plan->host = (DynoHostPlan){ 0 };
   for (guint i = 0; i < n_parts; i++)
     plan_part_host (job, params, &plan->host);
+  dyno_host_plan_add (&plan->host, &predictions);
   if (job->ranks > 1)
     dyno_host_plan_add (&plan->host, &exchange);
   if (plan->plan.snapshot)
@@ -420,7 +432,7 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   dyno_plan_set_inbox (&plan->plan, inbox_bytes (adapted, device, &plan->plan));
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_inbox (&plan->plan, 0);
-  plan_host (adapted, &params, n_validation > 0 ? 2 : 1, plan);
+  plan_host (adapted, &params, n_validation > 0 ? 2 : 1, &need, plan);
   plan->n_parameters = need.n_parameters;
   plan->n_trained = need.n_trained;
   plan->flops_per_sample = need.flops;

@@ -124,8 +124,10 @@ static const DynoSettingInfo table[] = {
                 "metric's own unit.") },
   { TEXT (best_metric, "best_metric"), GROUP (ADVANCED), .same_on_resume = TRUE,
     .zero = N_ ("Automatic"), .title = N_ ("Best by"),
-    .help = N_ ("Metric of the validation by which the best epoch is chosen and the early stop "
-                "goes, as loss, accuracy or top5.") },
+    .help =
+        N_ ("Metric of the validation by which the best epoch is chosen and the early stop "
+            "goes, as loss, accuracy, top5 or mean_abs_error; balanced_accuracy and f1_macro of "
+            "classes, rms_error and r2 of values are measured only where one is named.") },
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },

@@ -9,10 +9,10 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  guint64 step;                     /* optimizer steps, from 1 */
-  guint64 epoch;                    /* from 1 */
-  double loss;                      /* mean over the effective batch */
-  double metrics[DYNO_MAX_METRICS]; /* means over it, in the order of the run's table */
+  guint64 step;                         /* optimizer steps, from 1 */
+  guint64 epoch;                        /* from 1 */
+  double loss;                          /* mean over the effective batch */
+  double metrics[DYNO_MAX_RUN_METRICS]; /* means over it, in the order of the run's table */
   double lr;
   double samples_per_s; /* over the last second or so; pauses left out; 0: not known yet */
   double step_ms;       /* from the last step's end to this one's */
@@ -36,11 +36,11 @@ typedef struct {
   guint64 epoch; /* from 1 */
   guint64 step;
   double train_loss;
-  double train_metrics[DYNO_MAX_METRICS];
-  double val_loss;                      /* NaN without validation */
-  double val_metrics[DYNO_MAX_METRICS]; /* NaN without validation */
-  double samples_per_s;                 /* training, over the epoch */
-  double seconds;                       /* of the epoch, validation included */
+  double train_metrics[DYNO_MAX_RUN_METRICS];
+  double val_loss;                          /* NaN without validation */
+  double val_metrics[DYNO_MAX_RUN_METRICS]; /* NaN without validation */
+  double samples_per_s;                     /* training, over the epoch */
+  double seconds;                           /* of the epoch, validation included */
   /* The time for which training stood still since the epoch before was reported: validating, and
    * saving (in this epoch, and at the end of that one).  NaN: not known. */
   double validation_seconds, saving_seconds;

@@ -66,6 +66,14 @@ static const Column columns[] = {
   { "host_copy_ms", REAL, STEP (host_copy_ms), "%.4f" },
 };
 
+/* FALSE: no column of this kind holds the metric. */
+static gboolean
+holds (const Column *column, const DynoMetricTable *table, guint metric)
+{
+  return column->kind != METRICS || !table->infos[metric].of_validation
+         || column->offset == G_STRUCT_OFFSET (Row, epoch.val_metrics);
+}
+
 #define N_PLACE    2 /* the first ones say where a row is */
 #define N_REQUIRED 3 /* the first ones: without them it is no such file */
 
@@ -87,8 +95,9 @@ dyno_metrics_csv_append_head (GString *text, const DynoMetricTable *table)
 {
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
     for (guint m = 0; m < (columns[i].kind == METRICS ? table->n : 1); m++)
-      g_string_append_printf (text, "%s%s%s", i > 0 ? "," : "", columns[i].name,
-                              columns[i].kind == METRICS ? table->infos[m].name : "");
+      if (holds (&columns[i], table, m))
+        g_string_append_printf (text, "%s%s%s", i > 0 ? "," : "", columns[i].name,
+                                columns[i].kind == METRICS ? table->infos[m].name : "");
   g_string_append_c (text, '\n');
 }
 
@@ -124,6 +133,8 @@ dyno_metrics_csv_append (GString *text, const DynoMetricTable *table, const Dyno
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
     for (guint m = 0; m < (columns[i].kind == METRICS ? table->n : 1); m++)
       {
+        if (!holds (&columns[i], table, m))
+          continue;
         if (i > 0)
           g_string_append_c (text, ',');
         if (!columns[i].of_epoch || epoch)
@@ -151,8 +162,11 @@ dyno_metrics_list_columns (const DynoMetricTable *table)
   for (guint i = N_PLACE; i < G_N_ELEMENTS (columns); i++)
     for (guint m = 0; m < (columns[i].kind == METRICS ? table->n : 1); m++)
       {
-        DynoMetricColumn *column = g_new (DynoMetricColumn, 1);
+        DynoMetricColumn *column;
 
+        if (!holds (&columns[i], table, m))
+          continue;
+        column = g_new (DynoMetricColumn, 1);
         *column = (DynoMetricColumn){ .of_epoch = columns[i].of_epoch, .index = i, .metric = m };
         column->name = g_strconcat (columns[i].name,
                                     columns[i].kind == METRICS ? table->infos[m].name : "", NULL);
@@ -278,7 +292,7 @@ dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMet
   if (g_strv_length (cells) != csv->n)
     return FALSE;
   for (guint i = 0; i < G_N_ELEMENTS (columns); i++)
-    for (guint m = 0; m < (columns[i].kind == METRICS ? DYNO_MAX_METRICS : 1); m++)
+    for (guint m = 0; m < (columns[i].kind == METRICS ? DYNO_MAX_RUN_METRICS : 1); m++)
       if (columns[i].kind == REAL || columns[i].kind == METRICS)
         G_STRUCT_MEMBER (double, &row, columns[i].offset + m * sizeof (double)) = (double) NAN;
   for (guint i = 0; i < csv->n; i++)

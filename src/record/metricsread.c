@@ -20,8 +20,8 @@ has_column (char **names, const char *prefix, const char *name)
   return g_strv_contains ((const char *const *) names, whole);
 }
 
-/* The metrics, in their order: what has a column of each step, one of each epoch's training and one
- * of its validation. */
+/* The metrics, in their order: those with a column of each step, one of each epoch's training and one
+ * of its validation, and those that only a validation has. */
 static gboolean
 read_table (const char *head, DynoMetricTable *table)
 {
@@ -32,17 +32,19 @@ read_table (const char *head, DynoMetricTable *table)
   for (guint i = 0; names[i]; i++)
     {
       const char *name = names[i] + strlen (VALIDATED);
-      DynoMetricInfo *metric = &table->infos[table->n];
+      DynoMetricInfo metric;
 
-      if (!g_str_has_prefix (names[i], VALIDATED) || g_str_equal (name, "loss")
-          || !has_column (names, "", name) || !has_column (names, TRAINED, name))
+      if (!g_str_has_prefix (names[i], VALIDATED) || g_str_equal (name, "loss"))
         continue;
-      if (table->n == DYNO_MAX_METRICS)
+      dyno_metric_find (name, &metric);
+      if (!metric.of_validation
+          && (!has_column (names, "", name) || !has_column (names, TRAINED, name)))
+        continue;
+      if (table->n == DYNO_MAX_RUN_METRICS)
         return FALSE;
-      dyno_metric_find (name, metric);
-      if (metric->part)
-        metric->output = n_parts++;
-      table->n++;
+      if (metric.part)
+        metric.output = n_parts++;
+      table->infos[table->n++] = metric;
     }
   return TRUE;
 }

@@ -39,7 +39,7 @@ reset_status (DynoRunView *view)
   memset (s, 0, sizeof *s);
   memset (&view->facts, 0, sizeof view->facts);
   dyno_stretches_init (&view->stretches);
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
     s->best[i] = (double) NAN;
   s->eta_s = s->progress_left_s = -1;
   s->run_rate = (double) NAN;
@@ -73,7 +73,7 @@ dyno_run_view_new (gboolean with_series)
   series->epochs = dyno_series_new ("", "");
   series->vram = dyno_series_new (_ ("Dyno"), "GiB");
   series->vram_all = dyno_series_new (_ ("All programs"), "GiB");
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
     {
       series->train[i] = dyno_series_new (_ ("Training"), "");
       series->val[i] = dyno_series_new (_ ("Validation"), "");
@@ -94,7 +94,7 @@ for_each (DynoRunView *view, void (*f) (DynoSeries *series))
 
   for (guint i = 0; i < G_N_ELEMENTS (single); i++)
     f (single[i]);
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
     {
       f (s->train[i]);
       f (s->val[i]);
@@ -480,9 +480,10 @@ dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step)
   if (isfinite (step->grad_norm))
     dyno_series_append (series->grad_norm, x, step->grad_norm);
   for (guint i = 0; i < s->metrics.n; i++)
-    dyno_series_append (series->step[i], x,
-                        step->metrics[i]
-                            * (s->metrics.infos[i].format == DYNO_METRIC_FRACTION ? 100 : 1));
+    if (!s->metrics.infos[i].of_validation)
+      dyno_series_append (series->step[i], x,
+                          step->metrics[i]
+                              * (s->metrics.infos[i].format == DYNO_METRIC_FRACTION ? 100 : 1));
   add_epoch_place (view, step);
   view->step_taken_us = g_get_monotonic_time ();
   dyno_series_append (series->vram, x, (double) step->vram_bytes / s->memory_unit);
@@ -512,7 +513,8 @@ dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch)
         s->best[i] = epoch->val_metrics[i];
       if (!view->with_series)
         continue;
-      dyno_series_append (view->series.train[i], x, epoch->train_metrics[i] * unit);
+      if (!metric->of_validation)
+        dyno_series_append (view->series.train[i], x, epoch->train_metrics[i] * unit);
       if (isfinite (epoch->val_metrics[i]))
         dyno_series_append (view->series.val[i], x, epoch->val_metrics[i] * unit);
     }

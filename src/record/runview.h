@@ -36,17 +36,17 @@ typedef struct {
   guint64 n_epochs;
   DynoEpochMetrics epoch; /* the last, once n_epochs > 0 */
   gboolean has_sensors;
-  DynoSensorReading sensors;     /* the last, once has_sensors */
-  DynoMetricTable metrics;       /* n 0: not known yet */
-  double best[DYNO_MAX_METRICS]; /* of the validation; NaN: none */
-  double eta_s;                  /* negative: not known */
-  double seconds;                /* of the whole, once done */
-  guint64 whole_steps;           /* once done: see event.h */
-  double run_rate;               /* samples/s of the run so far (runrate.h); NaN: not known */
-  char *out_dir;                 /* where the run is kept */
-  double memory_unit;            /* bytes a unit of the memory series */
-  const char *memory_unit_name;  /* "GiB", or "MiB" for small runs */
-  double memory_limit;           /* in these units; NaN: none, or far above what is needed */
+  DynoSensorReading sensors;         /* the last, once has_sensors */
+  DynoMetricTable metrics;           /* n 0: not known yet */
+  double best[DYNO_MAX_RUN_METRICS]; /* of the validation; NaN: none */
+  double eta_s;                      /* negative: not known */
+  double seconds;                    /* of the whole, once done */
+  guint64 whole_steps;               /* once done: see event.h */
+  double run_rate;                   /* samples/s of the run so far (runrate.h); NaN: not known */
+  char *out_dir;                     /* where the run is kept */
+  double memory_unit;                /* bytes a unit of the memory series */
+  const char *memory_unit_name;      /* "GiB", or "MiB" for small runs */
+  double memory_limit;               /* in these units; NaN: none, or far above what is needed */
 } DynoRunStatus;
 
 /* Over steps, but for val_loss and those of metrics, which have a point an epoch.  They live as long
@@ -59,7 +59,8 @@ typedef struct {
    * part; without a plan those that are known from whole epochs. */
   DynoSeries *seconds, *epochs;
   /* Fractions in percent; their units are set once the table is known.  step: of each step. */
-  DynoSeries *train[DYNO_MAX_METRICS], *val[DYNO_MAX_METRICS], *step[DYNO_MAX_METRICS];
+  /* of one that only a validation has, train and step are empty */
+  DynoSeries *train[DYNO_MAX_RUN_METRICS], *val[DYNO_MAX_RUN_METRICS], *step[DYNO_MAX_RUN_METRICS];
 } DynoRunSeries;
 
 /* with_series FALSE: only the last numbers are kept. */

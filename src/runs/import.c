@@ -77,31 +77,36 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
     run->state = DYNO_RUN_STATE_RUNNING; /* or it was killed: its folder is locked, or is not */
 }
 
-/* The first metric of the log selects the best epoch, since its columns do not say which metric
- * selects. */
+/* The metric of the setting selects the best epoch, else the first one of the log, whose columns do
+ * not say which metric selects. */
 static GArray *
 take_epochs (DynoStoredRun *run, DynoMetrics *log)
 {
   guint64 n = dyno_metrics_get_epochs (log);
   GArray *epochs = g_array_sized_new (FALSE, TRUE, sizeof (DynoEpochMetrics), (guint) n);
+  const char *name = g_quark_to_string (run->settings.best_metric);
   DynoMetricTable table;
+  guint at;
 
   dyno_metrics_get_table (log, &table);
+  at = (guint) MAX (0, name ? dyno_metric_table_find_best (&table, name) : 0);
   g_array_set_size (epochs, (guint) n);
   dyno_metrics_copy_epochs (log, 0, n, (DynoEpochMetrics *) (gpointer) epochs->data);
   for (guint i = 0; i < epochs->len; i++)
     {
       DynoEpochMetrics *e = &g_array_index (epochs, DynoEpochMetrics, i);
 
-      dyno_stored_run_take_best (run, table.n > 0 ? &table.infos[0] : NULL,
+      e->train_metrics[0] = e->train_metrics[at];
+      e->val_metrics[0] = e->val_metrics[at];
+      dyno_stored_run_take_best (run, table.n > 0 ? &table.infos[at] : NULL,
                                  table.n > 0 ? e->val_metrics[0] : (double) NAN, e);
       run->epochs = e->epoch;
     }
   if (table.n > 0)
     {
-      run->metric = g_strdup (table.infos[0].name);
-      run->metric_unit = g_strdup (table.infos[0].unit);
-      run->metric_is_fraction = table.infos[0].format == DYNO_METRIC_FRACTION;
+      run->metric = g_strdup (table.infos[at].name);
+      run->metric_unit = g_strdup (table.infos[at].unit);
+      run->metric_is_fraction = table.infos[at].format == DYNO_METRIC_FRACTION;
     }
   return epochs;
 }

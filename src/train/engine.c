@@ -8,6 +8,7 @@
 #include "classrows.h"
 #include "classweights.h"
 #include "intl.h"
+#include "metrictable.h"
 #include "microbatch.h"
 #include "targets.h"
 #include "vet.h"
@@ -384,11 +385,30 @@ build_exchange (DynoEngine *engine, GError **error)
   return TRUE;
 }
 
+/* Once the validation has its pipe. */
+static gboolean
+build_figures (DynoEngine *engine, GError **error)
+{
+  const char *best_metric = g_quark_to_string (engine->job->settings.best_metric);
+  DynoBuild *build = engine->validation.build;
+  DynoGraph *graph = build ? dyno_build_get_graph (build) : NULL;
+
+  if (!graph
+      || !dyno_metric_asks_predictions (best_metric, dyno_network_get_validation_metrics (graph)))
+    return TRUE;
+  engine->readback = dyno_readback_new (engine->device, build, error);
+  if (!engine->readback)
+    return FALSE;
+  engine->figures = dyno_figures_new (graph, dyno_engine_get_graph (engine), engine->readback);
+  dyno_pipe_set_readback (engine->validation.pipe, engine->readback);
+  return TRUE;
+}
+
 static gboolean
 build_pipes (DynoEngine *engine, GError **error)
 {
   if (!build_pipe (engine, &engine->training, error)
-      || !build_pipe (engine, &engine->validation, error))
+      || !build_pipe (engine, &engine->validation, error) || !build_figures (engine, error))
     return FALSE;
   engine->stepper = dyno_stepper_new (engine->training.pipe);
   return !engine->comm || build_exchange (engine, error);
@@ -538,6 +558,8 @@ clear_build (DynoEngine *engine)
   g_clear_pointer (&engine->stepper, dyno_stepper_free);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     g_clear_pointer (&parts[i]->pipe, dyno_pipe_free);
+  g_clear_pointer (&engine->figures, dyno_figures_free);
+  g_clear_pointer (&engine->readback, dyno_readback_free);
   g_clear_pointer (&engine->exchange, dyno_exchange_free);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     g_clear_pointer (&parts[i]->uploader, dyno_uploader_free);

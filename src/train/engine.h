@@ -41,6 +41,9 @@ struct _DynoEngine {
   DynoExchange *exchange;            /* with comm */
   guint64 slot_use[DYNO_PIPE_SLOTS]; /* shared by the pipes */
   DynoStepper *stepper;
+  /* Of the validation, where best_metric asks for what only its predictions tell; else NULL. */
+  DynoReadback *readback;
+  DynoFigures *figures;
 };
 
 /* Told what goes on while an engine is built; the session's thread. */

@@ -6,16 +6,18 @@
 #include <math.h>
 
 static gboolean
-retire (DynoPipe *pipe, DynoEvaluation *sum, GError **error)
+retire (const DynoEvaluateParams *params, DynoEvaluation *sum, GError **error)
 {
   DynoPipeResult done;
 
-  if (!dyno_pipe_retire (pipe, &done, error))
+  if (!dyno_pipe_retire (params->pipe, &done, error))
     return FALSE;
   sum->n_samples += done.output.n_valid;
   sum->loss += done.output.loss_sum;
   for (guint i = 0; i < DYNO_MAX_METRICS; i++)
     sum->metrics[i] += done.output.metric_sums[i];
+  if (params->figures)
+    dyno_figures_add (params->figures, done.slot, done.n_taken);
   return TRUE;
 }
 
@@ -30,12 +32,11 @@ is_ready (DynoLoader *loader)
 }
 
 static gboolean
-sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batches,
-             DynoEvaluateBegun begun, gpointer data, GCancellable *cancellable, DynoEvaluation *all,
+sum_batches (const DynoEvaluateParams *params, GCancellable *cancellable, DynoEvaluation *all,
              GError **error)
 {
-  struct DynoStepInput input = { .seed_low = (guint32) seed,
-                                 .seed_high = (guint32) (seed >> 32),
+  struct DynoStepInput input = { .seed_low = (guint32) params->seed,
+                                 .seed_high = (guint32) (params->seed >> 32),
                                  .loss_divisor = 1 };
   gboolean told = FALSE;
   guint32 n_valid = 1;
@@ -44,44 +45,51 @@ sum_batches (DynoPipe *pipe, DynoLoader *loader, guint64 seed, guint64 most_batc
 
   while (n_valid > 0)
     {
-      if (!told && (n_queued > 0 || !is_ready (loader)))
+      if (!told && (n_queued > 0 || !is_ready (params->loader)))
         {
           told = TRUE;
-          if (!begun (data, error))
+          if (!params->begun (params->data, error))
             return FALSE;
         }
-      if (most_batches > 0 && n_queued >= most_batches)
+      if (params->most_batches > 0 && n_queued >= params->most_batches)
         n_valid = 0;
-      else if (!dyno_pipe_submit (pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid,
+      else if (!dyno_pipe_submit (params->pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid,
                                   &wait_us, error))
         return FALSE;
       n_queued++;
-      while (dyno_pipe_get_pending (pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
-        if (!retire (pipe, all, error))
+      while (dyno_pipe_get_pending (params->pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
+        if (!retire (params, all, error))
           return FALSE;
     }
   return TRUE;
 }
 
 gboolean
-dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, DynoComm *comm, guint64 seed,
-               guint64 most_batches, DynoEvaluateBegun begun, gpointer data,
-               GCancellable *cancellable, DynoEvaluation *evaluation, GError **error)
+dyno_evaluate (const DynoEvaluateParams *params, GCancellable *cancellable,
+               DynoEvaluation *evaluation, GError **error)
 {
+  DynoFigures *figures = params->figures;
   DynoEvaluation sum = { 0 };
   DynoPipeResult unused;
 
-  if (!sum_batches (pipe, loader, seed, most_batches, begun, data, cancellable, &sum, error))
+  if (figures)
+    dyno_figures_reset (figures);
+  if (!sum_batches (params, cancellable, &sum, error))
     {
-      while (dyno_pipe_get_pending (pipe) > 0 && dyno_pipe_retire (pipe, &unused, NULL))
+      while (dyno_pipe_get_pending (params->pipe) > 0
+             && dyno_pipe_retire (params->pipe, &unused, NULL))
         ;
       return FALSE;
     }
-  if (comm && !dyno_ranks_sum_evaluation (comm, &sum, error))
+  if (params->comm
+      && (!dyno_ranks_sum_evaluation (params->comm, &sum, error)
+          || (figures && !dyno_figures_sum (figures, params->comm, error))))
     return FALSE;
   evaluation->n_samples = sum.n_samples;
   evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples : NAN;
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
     evaluation->metrics[i] = sum.n_samples ? sum.metrics[i] / (double) sum.n_samples : NAN;
+  if (figures)
+    dyno_figures_get (figures, evaluation->metrics);
   return TRUE;
 }

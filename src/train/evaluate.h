@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The validation pass.  Private to the train layer. */
 #pragma once
+#include "figures.h"
+#include "metric.h"
 #include "pipe.h"
 
 G_BEGIN_DECLS
@@ -8,18 +10,29 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 n_samples;
   double loss; /* means */
-  double metrics[DYNO_MAX_METRICS];
+  /* means of those that the loss declares, then those of the figures, and NaN */
+  double metrics[DYNO_MAX_RUN_METRICS];
 } DynoEvaluation;
 
 /* Called once, as soon as the first batch is queued, or before where that is not decoded yet:
  * results of what runs before the validation can be had without holding it up. */
 typedef gboolean (*DynoEvaluateBegun) (gpointer data, GError **error);
 
-/* All batches of the pipe's loader, whose epoch was started, the last one short; or the first
- * most_batches of them, where that is not 0.  comm (may be NULL): the sums are those of all ranks,
- * each of which evaluates its share.  After an error nothing of them is in flight.  Errors: those of the pipe, and of begun. */
-gboolean dyno_evaluate (DynoPipe *pipe, DynoLoader *loader, DynoComm *comm, guint64 seed,
-                        guint64 most_batches, DynoEvaluateBegun begun, gpointer data,
-                        GCancellable *cancellable, DynoEvaluation *evaluation, GError **error);
+typedef struct {
+  DynoPipe *pipe;
+  DynoLoader *loader;   /* the pipe's, whose epoch was started */
+  DynoFigures *figures; /* of the pipe's readback; NULL: none are asked for */
+  /* The sums are those of all ranks, each of which evaluates its share; NULL: there is one. */
+  DynoComm *comm;
+  guint64 seed;
+  guint64 most_batches; /* the first of the loader's; 0: all, the last one short */
+  DynoEvaluateBegun begun;
+  gpointer data;
+} DynoEvaluateParams;
+
+/* After an error nothing of the batches is in flight.  Errors: those of the pipe, of begun and of
+ * the communicator. */
+gboolean dyno_evaluate (const DynoEvaluateParams *params, GCancellable *cancellable,
+                        DynoEvaluation *evaluation, GError **error);
 
 G_END_DECLS

@@ -79,7 +79,8 @@ dyno_run_report_metrics (DynoRun *run)
   DynoEvent *event = dyno_event_new (DYNO_EVENT_METRICS);
 
   dyno_metric_table_init (&event->metrics, dyno_engine_get_graph (run->engine),
-                          dyno_dataset_get_info (run->dataset));
+                          dyno_dataset_get_info (run->dataset),
+                          g_quark_to_string (run->engine->job->settings.best_metric));
   dyno_metrics_set_table (run->session->metrics, &event->metrics);
   dyno_session_emit (run->session, event);
 }
@@ -427,6 +428,8 @@ void
 dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
 {
   double n = (double) MAX (r->n_samples, 1);
+  const DynoMetricInfo *infos;
+  guint n_of_loss = dyno_network_get_metrics (dyno_engine_get_graph (run->engine), &infos);
   DynoStepTimes times;
   DynoStepMetrics metrics = {
     .step = r->order.step + 1,
@@ -452,8 +455,8 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   metrics.samples_per_s = times.samples_per_s;
   metrics.step_ms = times.step_ms;
   metrics.seconds = times.seconds;
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
-    metrics.metrics[i] = r->metric_sums[i] / n;
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
+    metrics.metrics[i] = i < n_of_loss ? r->metric_sums[i] / n : (double) NAN;
   take_loader (run, &metrics);
   dyno_run_warn_unreadable (run);
   if (metrics.step <= run->log->step)

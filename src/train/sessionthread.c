@@ -123,18 +123,16 @@ static gboolean
 check_best_metric (DynoRun *run, GError **error)
 {
   const char *name = g_quark_to_string (run->engine->job->settings.best_metric);
-  g_autoptr (GString) names = g_string_new ("loss");
-  g_autofree char *shown = NULL;
+  g_autofree char *names = NULL, *shown = NULL;
   DynoMetricTable table;
 
   dyno_metrics_get_table (run->session->metrics, &table);
   if (dyno_metric_table_find_best (&table, name) != -2)
     return TRUE;
-  for (guint i = 0; i < table.n; i++)
-    g_string_append_printf (names, ", %s", table.infos[i].name);
+  names = dyno_metric_table_list_names (&table, dyno_engine_get_graph (run->engine));
   shown = dyno_text_visible (name);
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-               _ ("best_metric cannot be “%s”: what this run measures is %s"), shown, names->str);
+               _ ("best_metric cannot be “%s”: what this run measures is %s"), shown, names);
   return FALSE;
 }
 

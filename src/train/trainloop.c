@@ -447,23 +447,29 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   DynoRun *run = loop->run;
   DynoSession *session = run->session;
   DynoEngine *engine = run->engine;
+  DynoEvaluateParams params = { .pipe = engine->validation.pipe,
+                                .figures = engine->figures,
+                                .comm = session->comm,
+                                .seed = (guint64) engine->job->settings.seed,
+                                .most_batches = loop->validation_batches,
+                                .begun = drain_steps,
+                                .data = loop };
   DynoEvaluation evaluation;
   DynoLoader *loader =
       engine->validation.uploader ? dyno_uploader_get_loader (engine->validation.uploader) : NULL;
 
   metrics->val_loss = (double) NAN;
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
     metrics->val_metrics[i] = (double) NAN;
   if (!engine->validation.pipe || !loader || is_sweep (run))
     return drain (loop, error);
   if (!loop->validation_begun)
     dyno_loader_start_epoch (loader, 0, 0);
   loop->validation_begun = FALSE;
+  params.loader = loader;
   if (!dyno_pipe_settle (engine->training.pipe, session->hard, error)
-      || !dyno_evaluate (engine->validation.pipe, loader, session->comm,
-                         (guint64) engine->job->settings.seed, loop->validation_batches,
-                         drain_steps, loop, session->comm ? session->hard : session->soft,
-                         &evaluation, error))
+      || !dyno_evaluate (&params, session->comm ? session->hard : session->soft, &evaluation,
+                         error))
     return FALSE;
   metrics->val_loss = evaluation.loss;
   memcpy (metrics->val_metrics, evaluation.metrics, sizeof evaluation.metrics);
@@ -487,13 +493,16 @@ static void
 describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
 {
   const DynoPosition *p = &run->position;
+  const DynoMetricInfo *infos;
+  guint n_of_loss = dyno_network_get_metrics (dyno_engine_get_graph (run->engine), &infos);
   double n = (double) p->epoch_samples;
 
   metrics->epoch = p->epoch + 1;
   metrics->step = p->step;
   metrics->train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN;
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
-    metrics->train_metrics[i] = p->epoch_samples ? p->epoch_metric_sums[i] / n : (double) NAN;
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
+    metrics->train_metrics[i] =
+        p->epoch_samples && i < n_of_loss ? p->epoch_metric_sums[i] / n : (double) NAN;
   metrics->samples_per_s =
       dyno_run_clock_take_epoch_rate (&run->clock, p->epoch_samples, p->epoch_seconds);
 }

@@ -172,7 +172,7 @@ class History(Case):
         self.assertIn('at least 1:40', self.run_it('plan', *other).stdout.decode())
 
     def test_import(self):
-        self.train('--out', 'all/a', '--set', 'lr=0.01')
+        self.train('--out', 'all/a', '--set', 'lr=0.01', '--set', 'best_metric=f1_macro')
         self.train('--out', 'all/b', '--steps', '5')
         before = {run['folder']: run for run in self.runs()}
         for path in glob.glob(self.file() + '*'):

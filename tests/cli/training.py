@@ -47,6 +47,29 @@ class Train(Case):
         self.assertIn('curves were not drawn', done.stderr.decode())
         self.assertTrue(os.path.isfile(self.path('run/metrics.csv')))
 
+    def test_metric_of_the_validation(self):
+        # Logged and shown where it is chosen, the same as of an evaluation.
+        chosen = ['--set', 'best_metric=balanced_accuracy', '--set', 'data.val_split=0.5']
+        lines = self.train('--epochs', '3', '--out', self.path('run'), *chosen)
+        epochs, (done,) = self.events(lines, 'epoch'), self.events(lines, 'done')
+        rows = [row for row in csv.DictReader(self.read('run', 'metrics.csv').decode().splitlines()) if row['val_loss']]
+        for epoch, row in zip(epochs, rows, strict=True):
+            for name in ('balanced_accuracy', 'f1_macro'):
+                self.assertAlmostEqual(epoch['val_' + name], float(row['val_' + name]), places=6)
+                self.assertFalse({name, 'train_' + name} & (set(row) | set(epoch)))
+        best = max(epochs, key=lambda e: (e['val_balanced_accuracy'], -e['val_loss'], -e['epoch']))
+        self.assertEqual((done['best_val_balanced_accuracy'], done['best_epoch']), (best['val_balanced_accuracy'], best['epoch']))
+        found, = self.lines('evaluate', '--run', 'run', '--data', TINY, '--part', 'validation', '--json')
+        self.assertAlmostEqual(found['balanced_accuracy'], best['val_balanced_accuracy'], places=6)
+        self.assertAlmostEqual(found['f1_macro'], best['val_f1_macro'], places=6)
+        for metric, shown, other in (('f1_macro', 'macro f1', 'balanced'), ('log_loss', 'log loss', 'macro')):
+            text = self.run_it('train', '--data', TINY, *SMALL, '--epochs', '1', '--set', f'best_metric={metric}').stdout.decode()
+            line, = [line for line in text.splitlines() if line.startswith('epoch 1/1')]
+            self.assertIn(shown, line)
+            self.assertNotIn(other, text)
+        told = self.run_it('train', '--data', TINY, *SMALL, '--set', 'best_metric=f1', expect=2).stderr.decode()
+        self.assertIn('best_metric cannot be “f1”: what this run measures is loss, accuracy, log_loss, balanced_accuracy, f1_macro', told)
+
     def test_steps_end_the_run(self):
         lines = self.train('--steps', '3', '--epochs', '50')
         self.assertEqual(len(self.events(lines, 'step')), 3)

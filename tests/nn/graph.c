@@ -832,6 +832,41 @@ test_head_pose (void)
   g_assert_nonnull (strstr (error->message, "the data has 3 classes"));
 }
 
+/* By the targets, where there are any. */
+static void
+test_validation_metrics (void)
+{
+  static const struct {
+    DynoLoss loss;
+    guint32 n_values;
+    DynoMode mode;
+    const DynoMetricInfo *expected;
+  } cases[] = {
+    { DYNO_LOSS_CROSS_ENTROPY, 0, DYNO_MODE_EVALUATE, dyno_class_validation_metrics },
+    { DYNO_LOSS_CROSS_ENTROPY, 0, DYNO_MODE_TRAIN, dyno_class_validation_metrics },
+    { DYNO_LOSS_MSE, 4, DYNO_MODE_EVALUATE, dyno_value_validation_metrics },
+    { DYNO_LOSS_SMOOTH_L1, 4, DYNO_MODE_EVALUATE, dyno_value_validation_metrics },
+    { DYNO_LOSS_CROSS_ENTROPY, 0, DYNO_MODE_PREDICT, NULL },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      DynoNetworkParams params = {
+        .model = "mlp",
+        .batch = 2,
+        .schema = dyno_schema_image (DYNO_ELEMENT_U8, 8, 8, 3, cases[i].n_values),
+        .n_outputs = 4,
+        .loss = cases[i].loss,
+        .mode = cases[i].mode,
+      };
+      g_autoptr (GError) error = NULL;
+      g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+
+      g_assert_no_error (error);
+      g_assert_true (dyno_network_get_validation_metrics (graph) == cases[i].expected);
+    }
+}
+
 /* Layers as they are without fusion; the sums are those that torchvision states. */
 static void
 test_layers (void)
@@ -1015,6 +1050,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/network/stochastic-depth-grows", test_stochastic_depth_grows);
   g_test_add_func ("/nn/network/dense-layers-come-last", test_dense_order);
   g_test_add_func ("/nn/network/wavenet-looks-back", test_wavenet_looks_back);
+  g_test_add_func ("/nn/network/metrics-of-a-validation", test_validation_metrics);
   g_test_add_func ("/nn/network/head-pose-has-three-angles", test_head_pose);
   g_test_add_func ("/nn/network/layers-add-up", test_layers);
   g_test_add_func ("/nn/autograd/residual-gradients-add-up", test_residual_gradients_add_up);

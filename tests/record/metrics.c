@@ -116,6 +116,58 @@ test_csv (void)
   setlocale (LC_ALL, "C");
 }
 
+/* Metrics of a validation have a column of that, and none of steps and of the training; the table is
+ * found again by their names. */
+static void
+test_csv_of_validation (void)
+{
+  DynoMetricTable all = { .n = 3, .infos = { classes.infos[0] } };
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new (), again = NULL;
+  g_autofree char *text = NULL, *path = g_build_filename (g_get_tmp_dir (), "XXXXXX", NULL);
+  g_autoptr (GPtrArray) columns = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoStepMetrics step = { .step = 1, .epoch = 1, .metrics = { 0.5, (double) NAN, (double) NAN } };
+  DynoEpochMetrics epoch = { .epoch = 1,
+                             .step = 1,
+                             .train_metrics = { 0.25, (double) NAN, (double) NAN },
+                             .val_metrics = { 0.125, 0.75, 0.625 } };
+  DynoMetricTable found;
+  guint n = 0;
+
+  memcpy (&all.infos[1], dyno_class_validation_metrics, sizeof dyno_class_validation_metrics);
+  dyno_metrics_set_table (metrics, &all);
+  dyno_metrics_add_step (metrics, &step);
+  dyno_metrics_add_epoch (metrics, &epoch);
+  text = get_csv (metrics);
+  g_assert_nonnull (strstr (text, "step,epoch,loss,accuracy,lr,"));
+  g_assert_nonnull (strstr (text, ",train_loss,train_accuracy,val_loss,val_accuracy,"
+                                  "val_balanced_accuracy,val_f1_macro,epoch_samples_per_s,"));
+  g_assert_nonnull (strstr (text, ",0,0.25,0,0.125,0.75,0.625,"));
+  columns = dyno_metrics_list_columns (&all);
+  for (guint i = 0; i < columns->len; i++)
+    {
+      const DynoMetricColumn *column = columns->pdata[i];
+
+      n += strstr (column->name, "f1_macro") != NULL;
+      if (g_str_equal (column->name, "val_f1_macro"))
+        g_assert_cmpfloat (dyno_metric_column_get (column, &epoch), ==, 0.625);
+    }
+  g_assert_cmpuint (n, ==, 1);
+  g_close (g_mkstemp (path), NULL);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  again = dyno_metrics_read (path, &error);
+  g_assert_no_error (error);
+  g_remove (path);
+  dyno_metrics_get_table (again, &found);
+  g_assert_cmpuint (found.n, ==, 3);
+  g_assert_true (found.infos[2].of_validation && found.infos[2].higher_is_better);
+  g_assert_cmpuint (dyno_metrics_copy_epochs (again, 0, 1, &epoch), ==, 1);
+  g_assert_true (epoch.val_metrics[1] == 0.75 && epoch.val_metrics[2] == 0.625
+                 && isnan (epoch.train_metrics[1]));
+  g_assert_cmpuint (dyno_metrics_copy_steps (again, 0, 1, &step), ==, 1);
+  g_assert_true (step.metrics[0] == 0.5 && isnan (step.metrics[2]));
+}
+
 /* A run that an earlier version began: what it called accuracy is the first metric, the others are
  * not known. */
 static void
@@ -344,6 +396,7 @@ main (int argc, char **argv)
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/record/metrics/csv", test_csv);
+  g_test_add_func ("/record/metrics/csv-of-a-validation", test_csv_of_validation);
   g_test_add_func ("/record/metrics/csv-of-an-earlier-version", test_csv_earlier);
   g_test_add_func ("/record/metrics/read-without-the-model", test_read);
   g_test_add_func ("/record/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);

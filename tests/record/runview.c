@@ -230,6 +230,27 @@ test_best (void)
   g_assert_cmpfloat (last_of (series->step[1]), ==, 3);
 }
 
+/* A metric that only the validation has makes no points of the training. */
+static void
+test_of_validation (void)
+{
+  g_autoptr (DynoRunView) view = new_view (1);
+  const DynoRunSeries *series = dyno_run_view_get_series (view);
+  DynoMetricTable with = table;
+  DynoEpochMetrics epoch = { .epoch = 1, .step = 10, .val_loss = 1, .val_metrics = { 0, 0, 0.5 } };
+
+  with.infos[with.n++] = dyno_class_validation_metrics[0];
+  take (view, DYNO_EVENT_METRICS, &(DynoEvent){ .metrics = with });
+  dyno_run_view_take_epoch (view, &epoch);
+  dyno_run_view_take_step (view, &(DynoStepMetrics){ .step = 11 });
+  g_assert_cmpuint (with.n, ==, 3);
+  g_assert_cmpuint (dyno_series_get_length (series->train[2]), ==, 0);
+  g_assert_cmpuint (dyno_series_get_length (series->step[2]), ==, 0);
+  g_assert_cmpuint (dyno_series_get_length (series->step[1]), ==, 1);
+  g_assert_cmpfloat (last_of (series->val[2]), ==, 50);
+  g_assert_cmpfloat (dyno_run_view_get_status (view)->best[2], ==, 0.5);
+}
+
 static void
 test_skipped (void)
 {
@@ -599,6 +620,7 @@ main (int argc, char **argv)
   g_test_add_func ("/record/runview/without-a-plan-whole-epochs-are-known",
                    test_without_a_plan_whole_epochs_are_known);
   g_test_add_func ("/record/runview/sensors-are-series", test_sensors_are_series);
+  g_test_add_func ("/record/runview/metric-of-the-validation", test_of_validation);
   g_test_add_func ("/record/runview/skipped-step-has-its-loss", test_skipped);
   g_test_add_func ("/record/runview/memory-unit-and-limit", test_memory);
   g_test_add_func ("/record/runview/memory-without-a-plan", test_memory_without_plan);

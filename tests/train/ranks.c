@@ -118,8 +118,10 @@ test_as_one_process (void)
       g_auto (TestRun) expected = { 0 };
       g_auto (Group) group = { .job = job };
 
-      test_job_set (alone, "augment.flip=true", "loss.weights=1,3,15,2", NULL);
-      test_job_set (job, "augment.flip=true", "loss.weights=1,3,15,2", NULL);
+      test_job_set (alone, "augment.flip=true", "loss.weights=1,3,15,2", "best_metric=f1_macro",
+                    NULL);
+      test_job_set (job, "augment.flip=true", "loss.weights=1,3,15,2", "best_metric=f1_macro",
+                    NULL);
       test_run_good (&expected, alone);
       run_group (&group, ranks);
       assert_good (&group, ranks, DYNO_SESSION_FINISHED);
@@ -131,6 +133,10 @@ test_as_one_process (void)
           assert_near (expected.epoch.val_loss, epoch->val_loss);
           assert_near (expected.epoch.train_loss, epoch->train_loss);
           g_assert_cmpfloat (expected.epoch.val_metrics[0], ==, epoch->val_metrics[0]);
+          for (guint i = dyno_metric_table_find_validation (&expected.metrics);
+               i < expected.metrics.n; i++)
+            g_assert_cmpfloat (expected.epoch.val_metrics[i], ==, epoch->val_metrics[i]);
+          g_assert_cmpuint (expected.best_epoch, ==, group.runs[rank].best_epoch);
         }
     }
 }

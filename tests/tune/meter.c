@@ -332,6 +332,12 @@ test_learning (void)
   g_assert_true (!l.reached && l.higher_is_better && l.is_fraction);
   g_assert_cmpuint (l.epochs, ==, 2);
   g_assert_cmpfloat (l.best, ==, again.best);
+  /* What a run measures only where it is asked to. */
+  g_strlcpy (goal.metric, "balanced_accuracy", sizeof goal.metric);
+  g_assert_true (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));
+  g_assert_no_error (error);
+  g_assert_cmpstr (l.name, ==, "balanced_accuracy");
+  g_assert_true (l.best >= 0 && l.best <= 1 && l.higher_is_better && l.is_fraction);
   g_strlcpy (goal.metric, "mean_abs_error", sizeof goal.metric);
   g_assert_false (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));
   g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
@@ -341,9 +347,10 @@ test_learning (void)
 static void
 test_goal_words (void)
 {
-  static const char *const wrong[] = { "",          "accuracy",    "accuracy=",   "accuracy=x",
-                                       "nothing=1", "accuracy=90", "loss=1=2",    "=0.5",
-                                       "loss=nan",  "loss=inf",    "accuracy=-1", "loss=0.3 " };
+  static const char *const wrong[] = { "",           "accuracy",    "accuracy=",   "accuracy=x",
+                                       "nothing=1",  "accuracy=90", "loss=1=2",    "=0.5",
+                                       "loss=nan",   "loss=inf",    "accuracy=-1", "loss=0.3 ",
+                                       "f1_macro=2", "val_r2=0.5" };
   DynoLearningGoal goal;
 
   for (guint i = 0; i < G_N_ELEMENTS (wrong); i++)
@@ -353,6 +360,7 @@ test_goal_words (void)
       g_assert_false (dyno_learning_goal_parse (wrong[i], &goal, &error));
       g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
     }
+  g_assert_true (dyno_learning_goal_parse ("r2=-0.5", &goal, NULL)); /* it has no least value */
   g_assert_true (dyno_learning_goal_parse ("accuracy=0.9", &goal, NULL));
   g_assert_cmpstr (goal.metric, ==, "accuracy");
   g_assert_cmpfloat (goal.value, ==, 0.9);

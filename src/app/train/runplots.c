@@ -15,7 +15,7 @@
 enum {
   LOSS,
   METRIC,
-  THROUGHPUT = METRIC + DYNO_MAX_METRICS,
+  THROUGHPUT = METRIC + DYNO_MAX_RUN_METRICS,
   MEMORY,
   LEARNING_RATE,
   LOSS_SCALE,
@@ -50,6 +50,18 @@ get_map (DynoRunPlots *self)
 {
   const DynoRunSeries *series = dyno_run_monitor_get_series (self->monitor);
   return self->x == EPOCHS ? series->epochs : self->x == TIME ? series->seconds : NULL;
+}
+
+/* A metric that the training does not have. */
+static guint
+list_validation (DynoRunPlots *self, DynoSeries *series, gboolean always, DynoPlotLine lines[2])
+{
+  if (!always && dyno_series_get_length (series) == 0)
+    return 0;
+  lines[0] = (DynoPlotLine){
+    .series = series, .colour = 1, .points = TRUE, .width = 2, .x_map = get_map (self)
+  };
+  return 1;
 }
 
 /* Lists the lines of a plot; returns their number, 0: the run has none. */
@@ -97,6 +109,8 @@ list_lines (DynoRunPlots *self, guint plot, DynoPlotLine lines[2])
     default:
       if (plot - METRIC >= status->metrics.n)
         return 0;
+      if (status->metrics.infos[plot - METRIC].of_validation)
+        return list_validation (self, s->val[plot - METRIC], always, lines);
       first = s->step[plot - METRIC];
       second = s->val[plot - METRIC];
       points = TRUE;
@@ -275,7 +289,7 @@ smoothing_changed (GtkRange *range, DynoRunPlots *self)
   double smoothing = gtk_range_get_value (range);
   for (guint i = 0; i < G_N_ELEMENTS (noisy); i++)
     dyno_plot_view_set_smoothing (self->views[noisy[i]], smoothing);
-  for (guint i = 0; i < DYNO_MAX_METRICS; i++)
+  for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
     dyno_plot_view_set_smoothing (self->views[METRIC + i], smoothing);
 }
 

@@ -57,6 +57,8 @@ show_metric_help (DynoStatsBar *self, const DynoRunStatus *s, gboolean validated
   for (guint i = 0; s->n_epochs > 0 && s->metrics.n > 1 && i < s->metrics.n; i++)
     {
       const double *values = validated ? s->epoch.val_metrics : s->epoch.train_metrics;
+      if (s->metrics.infos[i].of_validation && !validated)
+        continue;
       g_autofree char *label = dyno_metric_get_label (&s->metrics.infos[i]);
       g_autofree char *value = dyno_format_metric (&s->metrics.infos[i], values[i]);
       g_string_append_printf (help, "\n%s: %s", label, value);

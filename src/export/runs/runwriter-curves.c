@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#define MAX_PLOTS (3 + DYNO_MAX_METRICS)
+#define MAX_PLOTS (3 + DYNO_MAX_RUN_METRICS)
 
 typedef struct {
   const DynoRunStatus *status;
@@ -65,7 +65,8 @@ add_metrics (Figure *f)
     if (!table->infos[i].part)
       {
         add_plot (f, table->infos[i].title, dyno_series_get_unit (f->series->train[i]));
-        add_curve (f, "training", f->series->train[i], TRUE, 0);
+        if (!table->infos[i].of_validation)
+          add_curve (f, "training", f->series->train[i], TRUE, 0);
         add_curve (f, "validation", f->series->val[i], TRUE, 1);
       }
   for (guint i = 0; i < table->n; i++)

@@ -1,9 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics that a graph's loss declares. */
+/* The metrics that a graph's loss declares, and those of a validation. */
 #include "metric.h"
 #include "graph-private.h"
+#include "intl.h"
 #include <math.h>
 #include <string.h>
+
+const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+  { .name = "balanced_accuracy",
+    .title = N_ ("Balanced accuracy"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+  { .name = "f1_macro",
+    .title = N_ ("Macro F1"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+};
+
+const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+  { .name = "rms_error",
+    .title = N_ ("RMS error"),
+    .unit = "",
+    .output = -1,
+    .of_targets = TRUE,
+    .of_validation = TRUE,
+    .format = DYNO_METRIC_NUMBER },
+  { .name = "r2",
+    .title = N_ ("R2"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .format = DYNO_METRIC_NUMBER },
+};
 
 guint
 dyno_network_get_metrics (DynoGraph *graph, const DynoMetricInfo **metrics)
@@ -33,15 +68,25 @@ find_part (const char *name, DynoMetricInfo *metric)
   return TRUE;
 }
 
+static gboolean
+find_among (const char *name, const DynoMetricInfo *metrics, guint n, DynoMetricInfo *metric)
+{
+  for (guint i = 0; i < n; i++)
+    if (g_str_equal (metrics[i].name, name))
+      {
+        *metric = metrics[i];
+        return TRUE;
+      }
+  return FALSE;
+}
+
 gboolean
 dyno_metric_find (const char *name, DynoMetricInfo *metric)
 {
-  for (guint i = 0; i < DYNO_N_CROSS_ENTROPY_METRICS; i++)
-    if (g_str_equal (dyno_cross_entropy_metrics[i].name, name))
-      {
-        *metric = dyno_cross_entropy_metrics[i];
-        return TRUE;
-      }
+  if (find_among (name, dyno_cross_entropy_metrics, DYNO_N_CROSS_ENTROPY_METRICS, metric)
+      || find_among (name, dyno_class_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
+      || find_among (name, dyno_value_validation_metrics, DYNO_N_VALIDATION_METRICS, metric))
+    return TRUE;
   *metric = dyno_mse_metric;
   if (g_str_equal (metric->name, name) || find_part (name, metric))
     return TRUE;

@@ -4,7 +4,10 @@
  *
  * A loss op declares its metrics when it is built (dyno_graph_declare_metrics) and writes the sum
  * of each over the valid samples to metric_sums of the step's output, in the order declared: a
- * metric is a mean over samples.  The first metric is shown where there is room for only one. */
+ * metric is a mean over samples.  The first metric is shown where there is room for only one.
+ *
+ * Other metrics are no means: a validation computes them from all of its predictions, where a setting
+ * asks for one, and a training has none. */
 #pragma once
 #include "graph.h"
 #include "step.h"
@@ -24,7 +27,8 @@ typedef struct {
   const char *unit;  /* "degrees"; "": no unit, or an unknown one */
   int output;        /* index of that output in the targets; -1: all outputs */
   gboolean higher_is_better;
-  gboolean of_targets; /* in the unit of the targets */
+  gboolean of_targets;    /* in the unit of the targets */
+  gboolean of_validation; /* no loss measures it: NaN in steps and epochs of the training */
   /* the best epoch is the one with its best value; else the one with the best loss */
   gboolean selects_best;
   DynoMetricFormat format;
@@ -35,11 +39,24 @@ typedef struct {
 extern const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS];
 extern const DynoMetricInfo dyno_mse_metric; /* and one metric for each output, <name>_<output> */
 
+/* The metrics of a validation, by its predictions: balanced accuracy and macro F1, or the RMS error
+ * of all values and the mean of their R2. */
+#define DYNO_N_VALIDATION_METRICS 2
+extern const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS];
+extern const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS];
+
+/* Most metrics of one run. */
+#define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_N_VALIDATION_METRICS)
+
+/* Those of the two tables that a validation can compute for the graph; NULL: none, since its samples
+ * have no truth, or several rows of outputs each. */
+const DynoMetricInfo *dyno_network_get_validation_metrics (DynoGraph *graph);
+
 /* The metrics of the graph's loss, in the order of metric_sums; at most DYNO_MAX_METRICS, and 0
  * without a loss.  *metrics is owned by the graph. */
 guint dyno_network_get_metrics (DynoGraph *graph, const DynoMetricInfo **metrics);
 
-/* Finds a metric by the name that a loss declares, or by the name of one of its outputs
+/* Finds a metric by the name that a loss declares, or a validation has, or by the name of one of its outputs
  * ("mean_abs_error_yaw"): for files that hold only names.  The result has no units of a data set.
  * FALSE: no loss measures that, and metric is a plain number of that name. */
 gboolean dyno_metric_find (const char *name, DynoMetricInfo *metric);

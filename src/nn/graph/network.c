@@ -295,3 +295,15 @@ dyno_network_get_n_weighted (DynoGraph *graph)
 {
   return graph->class_weights ? graph->class_weights->c - 1 : 0;
 }
+
+const DynoMetricInfo *
+dyno_network_get_validation_metrics (DynoGraph *graph)
+{
+  const DynoTensor *logits = graph->logits;
+
+  if (graph->n_metrics == 0 || !logits || logits->h != 1 || logits->w != 1
+      || !dyno_network_find_input (graph, DYNO_FIELD_TARGET))
+    return NULL;
+  return graph->metrics[0].of_targets ? dyno_value_validation_metrics
+                                      : dyno_class_validation_metrics;
+}

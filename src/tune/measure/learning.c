@@ -163,10 +163,13 @@ dyno_learning_measure (const DynoJob *job, const DynoSettings *settings, DynoDat
   g_autoptr (DynoJob) own = dyno_run_meter_job (job, settings);
   g_autoptr (DynoSession) session = NULL;
   DynoEventQueue *events;
+  DynoMetricInfo metric;
   Follow f = { .goal = goal, .l = learning, .index = -1 };
 
   *learning = (DynoLearning){ .best = (double) NAN, .samples_per_s = (double) NAN };
   own->settings.epochs = settings->epochs; /* schedules end with these epochs */
+  if (*goal->metric && dyno_metric_find (goal->metric, &metric) && metric.of_validation)
+    own->settings.best_metric = g_quark_from_string (metric.name); /* else it is not measured */
   session = dyno_session_new (own);
   events = dyno_session_add_queue (session, 0, TRUE);
   dyno_session_set_dataset (session, dataset);

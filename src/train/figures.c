@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/* Figures of a validation. */
+#include "figures.h"
+#include "metric.h"
+#include "truthsums.h"
+
+struct _DynoFigures {
+  DynoReadback *readback;
+  DynoGraph *trained;
+  guint n_of_loss; /* metrics that come before */
+  guint32 n_outputs;
+  gboolean is_values;
+  DynoClassCounts counts;
+  DynoValueSums sums;
+  float *outputs; /* of one sample */
+};
+
+DynoFigures *
+dyno_figures_new (DynoGraph *graph, DynoGraph *trained, DynoReadback *readback)
+{
+  DynoFigures *figures = g_new0 (DynoFigures, 1);
+  const DynoMetricInfo *unused;
+
+  figures->readback = readback;
+  figures->trained = trained;
+  figures->n_of_loss = dyno_network_get_metrics (graph, &unused);
+  figures->n_outputs = dyno_network_get_logits (graph)->c;
+  figures->is_values = dyno_network_get_validation_metrics (graph) == dyno_value_validation_metrics;
+  figures->outputs = g_new0 (float, figures->n_outputs);
+  if (figures->is_values)
+    dyno_value_sums_init (&figures->sums, figures->n_outputs);
+  else
+    dyno_class_counts_init (&figures->counts, figures->n_outputs);
+  return figures;
+}
+
+void
+dyno_figures_free (DynoFigures *figures)
+{
+  if (!figures)
+    return;
+  dyno_class_counts_clear (&figures->counts);
+  dyno_value_sums_clear (&figures->sums);
+  g_free (figures->outputs);
+  g_free (figures);
+}
+
+void
+dyno_figures_reset (DynoFigures *figures)
+{
+  if (figures->is_values)
+    dyno_value_sums_reset (&figures->sums);
+  else
+    dyno_class_counts_reset (&figures->counts);
+}
+
+static void
+add_class (DynoFigures *figures, guint slot, guint32 row)
+{
+  gint32 truth = dyno_readback_get_class (figures->readback, slot, row);
+
+  if (truth < 0 || (guint32) truth >= figures->n_outputs)
+    return;
+  dyno_class_counts_add (&figures->counts, (guint32) truth,
+                         dyno_class_of_logits (figures->outputs, figures->n_outputs));
+}
+
+/* The outputs stand for values by mean and deviation, which become a part of the weights when these
+ * are saved. */
+static void
+add_values (DynoFigures *figures, guint slot, guint32 row)
+{
+  const float *scale = dyno_network_get_target_scale (figures->trained);
+  guint32 n = figures->n_outputs;
+
+  for (guint32 i = 0; scale && i < n; i++)
+    figures->outputs[i] = figures->outputs[i] * scale[n + i] + scale[i];
+  dyno_value_sums_add (&figures->sums, figures->outputs,
+                       dyno_readback_get_values (figures->readback, slot, row));
+}
+
+void
+dyno_figures_add (DynoFigures *figures, guint slot, guint32 n_samples)
+{
+  for (guint32 row = 0; row < n_samples; row++)
+    {
+      dyno_readback_get_outputs (figures->readback, slot, row, figures->outputs);
+      if (figures->is_values)
+        add_values (figures, slot, row);
+      else
+        add_class (figures, slot, row);
+    }
+}
+
+gboolean
+dyno_figures_sum (DynoFigures *figures, DynoComm *comm, GError **error)
+{
+  DynoClassCounts *counts = &figures->counts;
+  DynoValueSums *sums = &figures->sums;
+
+  if (!figures->is_values)
+    return dyno_comm_sum (comm, counts->there, 3 * (gsize) counts->n, DYNO_COMM_UINT64, error);
+  return dyno_comm_sum (comm, &sums->n_samples, 1, DYNO_COMM_UINT64, error)
+         && dyno_comm_sum (comm, sums->absolute, 4 * (gsize) sums->n, DYNO_COMM_FLOAT64, error);
+}
+
+void
+dyno_figures_get (const DynoFigures *figures, double *metrics)
+{
+  DynoClassMeans means;
+
+  metrics += figures->n_of_loss;
+  if (figures->is_values)
+    {
+      metrics[0] = dyno_value_sums_get_whole_rms_error (&figures->sums);
+      metrics[1] = dyno_value_sums_get_whole_r2 (&figures->sums);
+      return;
+    }
+  dyno_class_counts_get_means (&figures->counts, &means);
+  metrics[0] = means.balanced_accuracy;
+  metrics[1] = means.f1;
+}
