@@ -185,6 +185,7 @@ class History(Case):
                 self.assertEqual(run[key], before[folder][key], key)
             if run['epochs']:
                 self.assertAlmostEqual(run['samples_per_s'], before[folder]['samples_per_s'], delta=1)
+                self.assertAlmostEqual(run['best_metric'], before[folder]['best_metric'], places=5)
         shown, = self.runs('show', str(after[self.path('all/a')]['id']))
         self.assertEqual((shown['settings']['lr'], len(shown['epoch_list'])), (0.01, 2))
         self.assertIn('0 runs', self.run_it('runs', 'import', 'all').stdout.decode())
