@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Memory that feeding and exchanging the steps of a job takes, beside that of its programs: batches
  * and staging of an uploader, page-locked memory of an exchange of gradients and of predictions,
- * inboxes for the gradients of other ranks.  The plan of a job counts it and its owners allocate it, both by these
- * functions, so that what is planned is what is allocated.  Pure arithmetic; any thread. */
+ * inboxes for the gradients of other ranks.  The plan of a job counts it and its owners allocate
+ * it, both by these functions, so that what is planned is what is allocated.  Pure arithmetic; any
+ * thread. */
 #pragma once
 #include "hostplan.h"
 #include "network.h"
