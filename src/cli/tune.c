@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl tune: the tuner's trials as they come, the best one, and its settings as files. */
 #include "tune.h"
+#include "accuracyfile.h"
+#include "bestfiles.h"
 #include "cores.h"
 #include "job-options.h"
 #include "file.h"
-#include "formats.h"
 #include "amount.h"
 #include "outfolder.h"
 #include "output.h"
@@ -13,8 +14,10 @@
 #include "signals.h"
 #include "text.h"
 #include "trialsfile.h"
+#include "tune-accuracy.h"
 #include "tune-json.h"
 #include "verdict.h"
+#include <math.h>
 #include <string.h>
 
 static const char *const file_names[] = { "best.ini", "best.json", "report.html", DYNO_TRIALS_FILE,
@@ -96,26 +99,6 @@ keep_error (Search *search, GError *error)
     g_error_free (error);
 }
 
-/* Appends a sentence as comment lines, wrapped between words. */
-static void
-add_comment (GString *text, const char *sentence)
-{
-  g_auto (GStrv) words = g_strsplit (sentence, " ", -1);
-  gsize column = 0;
-
-  for (guint i = 0; words[i]; i++)
-    {
-      if (column == 0 || column + strlen (words[i]) > 96)
-        {
-          g_string_append (text, i > 0 ? "\n#" : "#");
-          column = 1;
-        }
-      g_string_append_printf (text, " %s", words[i]);
-      column += strlen (words[i]) + 1;
-    }
-  g_string_append_c (text, '\n');
-}
-
 /* Says why the result is not proven. */
 static const char *
 find_doubt (const DynoTuneResult *result)
@@ -139,28 +122,18 @@ write_files (Search *search, const DynoTuneResult *result)
                                 .note = result->goal ? result->reasons[0] : NULL,
                                 .reasons = (const char *const *) result->reasons,
                                 .proven = result->proven };
-  const char *const formats[] = { "keyfile", "json" };
+  const char *sentences[4] = { 0 };
+  guint n = 0;
   GError *error = NULL;
 
   job->settings = result->best.settings;
-  for (guint i = 0; i < G_N_ELEMENTS (formats) && !error; i++)
-    {
-      const DynoExporter *exporter = dyno_exporter_find (formats[i]);
-      g_autofree char *name = g_strconcat ("best.", exporter->extension, NULL);
-      g_autofree char *path = g_build_filename (search->out, name, NULL),
-                      *body = exporter->write (&context);
-      g_autoptr (GString) text = g_string_new (NULL);
-
-      if (i == 0 && !result->proven)
-        add_comment (text, find_doubt (result));
-      if (i == 0 && context.note)
-        add_comment (text, context.note);
-      if (i == 0 && result->lr_advice)
-        add_comment (text, result->lr_advice);
-      g_string_append (text, body);
-      dyno_file_write_atomic (path, text->str, text->len, &error);
-    }
-  if (error)
+  if (!result->proven)
+    sentences[n++] = find_doubt (result);
+  if (context.note)
+    sentences[n++] = context.note;
+  if (result->lr_advice)
+    sentences[n++] = result->lr_advice;
+  if (!dyno_best_files_write (search->out, &context, sentences, &error))
     keep_error (search, error);
 }
 
@@ -341,25 +314,19 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
 
 /* Takes over from the earlier search what the command does not say; settings that the command names
  * come first. */
-static gboolean
-take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks, GError **error)
+static void
+take_job (const DynoJob *job, DynoJobOptions *options)
 {
-  g_autofree char *path = g_build_filename (folder, DYNO_TRIALS_FILE, NULL);
-  g_autoptr (DynoJob) job = dyno_trials_file_read_job (path, error);
   g_autoptr (GStrvBuilder) set = g_strv_builder_new ();
   guint n;
   const DynoSettingInfo *table = dyno_setting_list (&n);
 
-  if (!job)
-    return FALSE;
   if (!options->data)
     options->data = g_strdup (job->data);
   if (!options->model)
     options->model = g_strdup (job->model);
-  if (*ranks == 1)
-    *ranks = MAX (job->ranks, 1);
   if (options->settings_file || options->preset)
-    return TRUE;
+    return;
   for (guint i = 0; i < n; i++)
     {
       g_autofree char *value = dyno_settings_get (&job->settings, table[i].key),
@@ -371,7 +338,38 @@ take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks,
     g_strv_builder_add (set, options->set[i]);
   g_strfreev (options->set);
   options->set = g_strv_builder_end (set);
+}
+
+static gboolean
+take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks, GError **error)
+{
+  g_autofree char *path = g_build_filename (folder, DYNO_TRIALS_FILE, NULL);
+  g_autoptr (DynoJob) job = dyno_trials_file_read_job (path, error);
+
+  if (!job)
+    return FALSE;
+  if (*ranks == 1)
+    *ranks = MAX (job->ranks, 1);
+  take_job (job, options);
   return TRUE;
+}
+
+/* The goal of --for: what the command says, or the metric of the search of the accuracy in the
+ * folder that is resumed, or speed.  *record: of that search. */
+static gboolean
+find_purpose (char **purpose, const char *resume, DynoAccuracyRecord **record, GError **error)
+{
+  g_autofree char *path = resume ? g_build_filename (resume, DYNO_ACCURACY_FILE, NULL) : NULL;
+  gboolean there = path && g_file_test (path, G_FILE_TEST_EXISTS);
+
+  if (!*purpose && !there)
+    *purpose = g_strdup ("speed");
+  if (!path || g_strcmp0 (*purpose, "speed") == 0)
+    return TRUE;
+  *record = dyno_accuracy_file_read (path, error);
+  if (*record && !*purpose)
+    *purpose = g_strdup ((*record)->metric);
+  return *record != NULL;
 }
 
 /* Limits the process to one rank's share of the cores, so that the other ranks of the host keep
@@ -399,21 +397,33 @@ dyno_verb_tune (int argc, char **argv)
   g_auto (DynoJobOptions) options = { 0 };
   g_auto (DynoCliJob) cli_job = { 0 };
   g_autofree GOptionEntry *entries = NULL;
-  g_autofree char *out = NULL, *resume = NULL, *goal_text = NULL;
-  gint64 ranks = 1, hosts = 1;
+  g_autofree char *out = NULL, *resume = NULL, *goal_text = NULL, *purpose = NULL;
+  g_autoptr (DynoAccuracyRecord) record = NULL;
+  gint64 ranks = 1, hosts = 1, trials = DYNO_OPTION_UNSET, seeds = DYNO_OPTION_UNSET;
   g_autoptr (GError) error = NULL;
   DynoLearningGoal goal;
-  gboolean quiet = FALSE, force = FALSE;
-  double minutes = 3;
+  gboolean quiet = FALSE, force = FALSE, speed;
+  double minutes = (double) NAN;
   int code;
   Search search;
   const GOptionEntry own[] = {
-    { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes, "How long to search in all (default: 3)",
+    { "for", 0, 0, G_OPTION_ARG_STRING, &purpose,
+      "What the best is best in: speed (default), or a metric of the validation, as accuracy or "
+      "loss",
+      "METRIC" },
+    { "minutes", 0, 0, G_OPTION_ARG_DOUBLE, &minutes,
+      "How long to search in all (default: 3, with --for METRIC 60)", "N" },
+    { "trials", 0, 0, G_OPTION_ARG_INT64, &trials,
+      "With --for METRIC: trials at most, your settings counted (default: as many as fit)", "N" },
+    { "seeds", 0, 0, G_OPTION_ARG_INT64, &seeds,
+      "With --for METRIC: seeds of the final comparison (default: as many as fit, at most 10)",
       "N" },
     { "goal", 0, 0, G_OPTION_ARG_STRING, &goal_text,
       "The best is what reaches this in validation first, such as accuracy=0.9", "METRIC=VALUE" },
     { "out", 'o', 0, G_OPTION_ARG_FILENAME, &out,
-      "Folder for best.ini, best.json, report.html and trials.csv", "DIR" },
+      "Folder for best.ini, best.json, report.html and trials.csv; with --for METRIC for "
+      "accuracy.csv and the runs (default there: a new one, runs/MODEL-DATA-N)",
+      "DIR" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
       "Go on with the search of this folder, also in another --out; data, model and settings that "
       "are not given are its own",
@@ -433,18 +443,42 @@ dyno_verb_tune (int argc, char **argv)
   entries = dyno_job_options_entries (&options, own);
   if (!dyno_cli_parse (
           argc, argv, "--data DATA --model MODEL",
-          "Finds the settings that train fastest within the memory.", entries,
+          "Finds the settings that train fastest, or learn best, within the memory.", entries,
           "Measures data pipeline and device apart, then both together with real training; "
           "the best is run again, in turn with the base line and your settings, "
           "before it is called best.\n"
+          "With --for METRIC it finds the settings that learn best: learning rate, optimizer, "
+          "augmentation and others; the best is compared with your settings on further seeds.\n"
           "Train with what it found: dynoctl train --settings DIR/best.ini",
           NULL, 0, &code))
     return code;
-  if (!(minutes > 0) || minutes > 10000)
+  if (!isnan (minutes) && (!(minutes > 0) || minutes > 10000))
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
   if (ranks < 1 || ranks > DYNO_CLI_MOST_RANKS || hosts < 1 || hosts > ranks)
     return dyno_cli_usage (argv[0], "--ranks is 1 to %d, and --hosts 1 to as many as --ranks",
                            DYNO_CLI_MOST_RANKS);
+  if (!find_purpose (&purpose, resume, &record, &error))
+    return dyno_cli_fail (g_steal_pointer (&error), options.json);
+  speed = strcmp (purpose, "speed") == 0;
+  if (isnan (minutes))
+    minutes = speed ? 3 : 60;
+  if (speed && (trials != DYNO_OPTION_UNSET || seeds != DYNO_OPTION_UNSET))
+    return dyno_cli_usage (argv[0], "--trials and --seeds are of a search for the best "
+                                    "validation: add --for accuracy, or leave them out");
+  if (!speed && resume && out && strcmp (resume, out) != 0)
+    return dyno_cli_usage (argv[0], "--for %s goes on in the folder of its trials: leave out --out",
+                           purpose);
+  if (!speed && goal_text)
+    return dyno_cli_usage (argv[0],
+                           "--goal is the shortest time to a value, and --for %s the "
+                           "best value: leave out one of them",
+                           purpose);
+  if (!speed && ranks > 1)
+    return dyno_cli_usage (argv[0], "--for %s trains on one device: leave out --ranks", purpose);
+  if ((trials != DYNO_OPTION_UNSET && (trials < 1 || trials > DYNO_CLI_MOST_TRIALS))
+      || (seeds != DYNO_OPTION_UNSET && (seeds < 1 || seeds > DYNO_ACCURACY_MOST_SEEDS)))
+    return dyno_cli_usage (argv[0], "--trials is 1 to %d, and --seeds 1 to %d",
+                           DYNO_CLI_MOST_TRIALS, DYNO_ACCURACY_MOST_SEEDS);
   if (ranks > 1 && goal_text)
     return dyno_cli_usage (argv[0], "--goal is for one process: what several learn depends on the "
                                     "samples of all; leave out --ranks or --goal");
@@ -453,8 +487,10 @@ dyno_verb_tune (int argc, char **argv)
   dyno_signals_get_cancellable ();
   dyno_signals_catch ();
   options.quiet = quiet;
-  if (resume && !(options.data && options.model)
-      && !take_earlier_search (resume, &options, &ranks, &error))
+  if (record && !(options.data && options.model))
+    take_job (record->job, &options);
+  else if (resume && !record && !(options.data && options.model)
+           && !take_earlier_search (resume, &options, &ranks, &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
   if (ranks > 1)
     become_rank (argv[0], (guint) ranks, (guint) hosts, quiet);
@@ -462,6 +498,20 @@ dyno_verb_tune (int argc, char **argv)
     return code;
   if (resume && !out)
     out = g_strdup (resume);
+  if (!speed)
+    return dyno_tune_accuracy (
+        &(DynoTuneAccuracy){ .command = argv[0],
+                             .options = &options,
+                             .cli_job = &cli_job,
+                             .metric = purpose,
+                             .out = out,
+                             .resume = resume,
+                             .record = record,
+                             .minutes = minutes,
+                             .n_trials = trials == DYNO_OPTION_UNSET ? 0 : (guint) trials,
+                             .n_seeds = seeds == DYNO_OPTION_UNSET ? 0 : (guint) seeds,
+                             .force = force,
+                             .quiet = quiet });
   if (out)
     {
       code = dyno_out_folder_prepare (argv[0], out, &search_files, force || resume);

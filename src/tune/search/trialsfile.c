@@ -3,6 +3,7 @@
  * written. */
 #include "trialsfile.h"
 #include "csvcell.h"
+#include "csvlines.h"
 #include "file.h"
 #include "intl.h"
 #include "preset.h"
@@ -74,29 +75,6 @@ header (guint ranks)
   return g_string_append_c (line, '\n');
 }
 
-/* Written by one call, so that a line is there as a whole or is the last. */
-static gboolean
-append_line (DynoTrialsFile *file, const GString *line, GError **error)
-{
-  const char *at = line->str;
-  gsize left = line->len;
-
-  while (left > 0)
-    {
-      gssize n = write (file->fd, at, left);
-
-      if (n < 0 && errno == EINTR)
-        continue;
-      if (n < 0)
-        return dyno_file_set_error (error, errno, file->path);
-      at += n;
-      left -= (gsize) n;
-    }
-  if (fsync (file->fd) != 0 && errno != EINVAL && errno != EROFS)
-    return dyno_file_set_error (error, errno, file->path);
-  return TRUE;
-}
-
 static void
 add_fact (GString *line, const DynoRecordField *f, const DynoTrial *t)
 {
@@ -137,7 +115,7 @@ add_trial (DynoTrialsFile *file, const DynoTrial *t, GError **error)
       add_field (line, value);
     }
   g_string_append_printf (line, "%s\n", file->tail);
-  return append_line (file, line, error);
+  return dyno_csv_append_line (file->fd, line, file->path, error);
 }
 
 gboolean
@@ -163,29 +141,6 @@ dyno_trials_file_add_ceiling (DynoTrialsFile *file, const DynoCeiling *c, GError
   return add_trial (file, &trial, error);
 }
 
-/* Removes the unfinished last line that a killed process left; a line break between quotes does not
- * end a line. */
-static gboolean
-cut_unfinished_line (int fd)
-{
-  off_t size = lseek (fd, 0, SEEK_END), keep = 0;
-  g_autofree char *text = NULL;
-  gboolean quoted = FALSE;
-
-  if (size < 0 || size > MOST_BYTES)
-    return size >= 0; /* it is no trials file, which reading reports */
-  text = g_malloc ((gsize) size + 1);
-  if (pread (fd, text, (gsize) size, 0) != size)
-    return FALSE;
-  for (off_t i = 0; i < size; i++)
-    {
-      quoted ^= text[i] == '"';
-      if (text[i] == '\n' && !quoted)
-        keep = i + 1;
-    }
-  return keep == size || ftruncate (fd, keep) == 0;
-}
-
 DynoTrialsFile *
 dyno_trials_file_new (const char *path, const DynoJob *job, const char *device, gboolean append,
                       GError **error)
@@ -209,10 +164,10 @@ dyno_trials_file_new (const char *path, const DynoJob *job, const char *device, 
       return NULL;
     }
   file->fd = open (path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (file->fd < 0 || !cut_unfinished_line (file->fd))
+  if (file->fd < 0 || !dyno_csv_cut_unfinished (file->fd, MOST_BYTES))
     good = dyno_file_set_error (error, errno, path);
   else
-    good = lseek (file->fd, 0, SEEK_END) > 0 || append_line (file, first, error);
+    good = lseek (file->fd, 0, SEEK_END) > 0 || dyno_csv_append_line (file->fd, first, path, error);
   if (good)
     return file;
   dyno_trials_file_free (file);
@@ -232,36 +187,6 @@ dyno_trials_file_free (DynoTrialsFile *file)
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-/* The next line's fields; *at moves to the end of the line; NULL: no whole line is left. */
-static GPtrArray *
-next_line (const char **at)
-{
-  g_autoptr (GPtrArray) fields = g_ptr_array_new_with_free_func (g_free);
-  g_autoptr (GString) field = g_string_new (NULL);
-  gboolean quoted = FALSE;
-
-  for (const char *c = *at; *c; c++)
-    {
-      if (quoted && *c == '"' && c[1] == '"')
-        g_string_append_c (field, *c++);
-      else if (*c == '"')
-        quoted = !quoted;
-      else if (!quoted && (*c == ',' || *c == '\n'))
-        {
-          g_ptr_array_add (fields, g_strdup (dyno_csv_cell_text (field->str)));
-          g_string_truncate (field, 0);
-          if (*c == '\n')
-            {
-              *at = c + 1;
-              return g_steal_pointer (&fields);
-            }
-        }
-      else
-        g_string_append_c (field, *c);
-    }
-  return NULL;
-}
 
 static double
 number_at (const GPtrArray *fields, guint i)
@@ -448,7 +373,7 @@ next_trial (const char **at, const DynoJob *job, DynoTrial *trial)
   dyno_setting_list (&n);
   while (TRUE)
     {
-      g_autoptr (GPtrArray) fields = next_line (at);
+      g_autoptr (GPtrArray) fields = dyno_csv_next_line (at);
 
       if (!fields
           || ((fields->len == count_facts () + n + count_ends (1)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines of a CSV file that grows while a program works, and that a killed program leaves readable: a
+ * line counts once its end is written.  Cells are those of csvcell.h. */
+#pragma once
+#include <glib.h>
+
+G_BEGIN_DECLS
+
+/* The line, with its end, is durable when the function returns.  path: for errors, which are
+ * DYNO_BASE_ERROR_DISK and _IO. */
+gboolean dyno_csv_append_line (int fd, const GString *line, const char *path, GError **error);
+
+/* Removes the unfinished last line that a killed process left; a line break between quotes does not
+ * end a line.  A file of more than most_bytes is left as it is.  FALSE: errno says why. */
+gboolean dyno_csv_cut_unfinished (int fd, gsize most_bytes);
+
+/* The cells of the next line, char*; *at moves to the end of the line.  NULL: no whole line is
+ * left. */
+GPtrArray *dyno_csv_next_line (const char **at);
+
+G_END_DECLS

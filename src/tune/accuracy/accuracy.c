@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT */
+/* One search, step by step: the job's own settings, trials, the final.  The state is what the runs
+ * say; each run is added by take_run, whether it was measured now or is known. */
+#include "accuracy.h"
+#include "accuracyverdict.h"
+#include "intl.h"
+#include "preset.h"
+#include <math.h>
+
+#define FINAL_SHARE 0.5 /* of the time */
+#define PACE_MARGIN 1.1 /* a run may take so much longer than those before */
+#define LEAST_PAIRS 2   /* fewer seeds prove nothing */
+
+typedef struct {
+  const DynoParamSpace *space;
+  const DynoAccuracyParams *params;
+  const DynoAccuracyRunner *runner;
+  const DynoAccuracyWatch *watch;
+  GCancellable *cancellable;
+  DynoAccuracyResult *result;
+  DynoTpe tpe;
+  double begin;
+  double pace_seconds, pace_epochs; /* sums over all runs, starts left out */
+  double start_seconds;             /* of the last run: the first one compiles */
+} Search;
+
+static DynoAccuracyTrial *
+get_trial (const Search *s, guint i)
+{
+  return &g_array_index (s->result->trials, DynoAccuracyTrial, i);
+}
+
+static double
+to_loss (const Search *s, double value)
+{
+  return s->result->metric.higher_is_better ? -value : value;
+}
+
+/* --- what was measured ------------------------------------------------------------------------ */
+
+/* As accuracy.csv holds it, so that a search that is resumed has the same values. */
+static double
+round_value (double value)
+{
+  char text[G_ASCII_DTOSTR_BUF_SIZE];
+
+  return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.9g", value), NULL);
+}
+
+/* The trial of that number, a new one with these settings where it is the next. */
+static DynoAccuracyTrial *
+find_trial (Search *s, guint number, const DynoSettings *settings)
+{
+  DynoAccuracyTrial trial = { .settings = *settings };
+
+  if (number < s->result->trials->len)
+    return get_trial (s, number);
+  if (number > s->result->trials->len)
+    return NULL;
+  dyno_param_space_get_point (s->space, settings, trial.point);
+  for (guint i = 0; i < DYNO_HALVING_MOST_RUNGS; i++)
+    trial.values[i] = trial.halving.losses[i] = (double) NAN;
+  g_array_append_val (s->result->trials, trial);
+  return get_trial (s, number);
+}
+
+/* The rung that ends with so many epochs; -1: none. */
+static int
+find_rung (const Search *s, guint64 epochs)
+{
+  for (guint i = 0; i < s->result->n_rungs; i++)
+    if (s->result->rungs[i] == epochs)
+      return (int) i;
+  return -1;
+}
+
+/* Takes the run, which then belongs to the result.  FALSE: it is no part of this search. */
+static gboolean
+take_run (Search *s, DynoAccuracyRun *run)
+{
+  int rung = find_rung (s, run->epochs);
+  DynoAccuracyTrial *trial;
+
+  run->value = run->outcome == DYNO_TRIAL_OK ? round_value (run->value) : (double) NAN;
+  if (run->outcome == DYNO_TRIAL_OK && !isfinite (run->value))
+    run->outcome = DYNO_TRIAL_DIVERGED;
+  if (rung < 0 || (run->final && run->trial >= s->result->trials->len))
+    return FALSE;
+  trial = find_trial (s, run->trial, &run->settings);
+  if (!trial || (!run->final && (trial->halving.n_done != (guint) rung || trial->halving.failed)))
+    return FALSE;
+  if (run->seconds > 0 && run->train_seconds >= 0 && run->epochs > run->from_epochs
+      && run->outcome == DYNO_TRIAL_OK)
+    {
+      double in_epochs = CLAMP (run->train_seconds, 0, run->seconds);
+
+      s->pace_seconds += in_epochs;
+      s->start_seconds = run->seconds - in_epochs;
+      s->pace_epochs += (double) (run->epochs - run->from_epochs);
+    }
+  if (!run->final)
+    {
+      trial->outcome = run->outcome;
+      trial->values[rung] = run->value;
+      trial->halving.losses[rung] = to_loss (s, run->value);
+      trial->halving.failed = run->outcome != DYNO_TRIAL_OK;
+      trial->halving.n_done++;
+    }
+  g_ptr_array_add (s->result->runs, run);
+  return TRUE;
+}
+
+static DynoAccuracyRun *
+copy_run (const DynoAccuracyRun *run)
+{
+  DynoAccuracyRun *copy = g_memdup2 (run, sizeof *run);
+
+  copy->text = g_strdup (run->text);
+  return copy;
+}
+
+static void
+take_known (Search *s)
+{
+  for (guint i = 0; s->params->known && i < s->params->known->len; i++)
+    {
+      g_autoptr (DynoAccuracyRun) run = copy_run (s->params->known->pdata[i]);
+
+      if (take_run (s, run))
+        g_steal_pointer (&run);
+    }
+  s->result->n_known = s->result->runs->len;
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+static double
+get_elapsed (const Search *s)
+{
+  return s->runner->get_time (s->runner->data) - s->begin;
+}
+
+/* What runs of so many epochs each take; 0: not known. */
+static double
+expect_seconds (const Search *s, guint64 epochs, guint n_runs)
+{
+  double pace = s->pace_epochs > 0 ? PACE_MARGIN * s->pace_seconds / s->pace_epochs : 0;
+
+  return n_runs * (s->start_seconds + pace * (double) epochs);
+}
+
+/* They end before the share of the time is over. */
+static gboolean
+has_time (const Search *s, guint64 epochs, guint n_runs, double share)
+{
+  return get_elapsed (s) + expect_seconds (s, epochs, n_runs) <= share * s->params->seconds;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+/* FALSE with the error, or without one where it was stopped. */
+static gboolean
+train (Search *s, DynoAccuracyRun *order, GError **error)
+{
+  g_autoptr (DynoAccuracyRun) run = order;
+  double begin = s->runner->get_time (s->runner->data);
+  g_autoptr (GError) problem = NULL;
+
+  if (g_cancellable_is_cancelled (s->cancellable))
+    s->result->stopped = TRUE;
+  if (s->result->stopped)
+    return FALSE;
+  if (s->watch && s->watch->begin)
+    s->watch->begin (s->result, run, s->watch->data);
+  if (!s->runner->train (run, s->runner->data, s->cancellable, &problem))
+    {
+      s->result->stopped = g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED);
+      if (!s->result->stopped)
+        g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  run->seconds = s->runner->get_time (s->runner->data) - begin;
+  if (!take_run (s, run))
+    g_return_val_if_reached (FALSE);
+  order = g_steal_pointer (&run);
+  return !s->watch || !s->watch->end || s->watch->end (s->result, order, s->watch->data, error);
+}
+
+/* In the search: from the rung that it has come to, to the next. */
+static gboolean
+train_rung (Search *s, guint number, const DynoSettings *settings, GError **error)
+{
+  DynoAccuracyRun *run = g_new0 (DynoAccuracyRun, 1);
+  guint rung = number < s->result->trials->len ? get_trial (s, number)->halving.n_done : 0;
+
+  *run = (DynoAccuracyRun){ .trial = number,
+                            .seed = (guint64) s->space->own.seed,
+                            .from_epochs = rung > 0 ? s->result->rungs[rung - 1] : 0,
+                            .epochs = s->result->rungs[rung],
+                            .value = (double) NAN,
+                            .settings = *settings };
+  return train (s, run, error);
+}
+
+/* --- the search ------------------------------------------------------------------------------- */
+
+/* The job's own settings are trained to the end, unless they fail. */
+static gboolean
+train_own (Search *s, GError **error)
+{
+  const DynoAccuracyResult *r = s->result;
+  guint64 all = r->rungs[r->n_rungs - 1];
+
+  while (r->trials->len == 0
+         || (get_trial (s, 0)->halving.n_done < r->n_rungs && !get_trial (s, 0)->halving.failed))
+    {
+      guint64 done = r->trials->len > 0 ? r->rungs[get_trial (s, 0)->halving.n_done - 1] : 0;
+
+      if (!has_time (s, all - done, 1, 1))
+        {
+          g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
+                       _ ("The time is too short: your settings need about %.1f minutes for their "
+                          "epochs, and a search some ten times as long; give more by --minutes, or "
+                          "fewer epochs"),
+                       expect_seconds (s, all, 1) / 60);
+          return FALSE;
+        }
+      if (!train_rung (s, 0, &s->space->own, error))
+        return FALSE;
+    }
+  return TRUE;
+}
+
+/* The highest rung that has enough trials for the estimator, as in BOHB (Falkner, Klein and Hutter
+ * 2018): values of one rung only are compared with each other. */
+static guint
+choose_rung (const Search *s)
+{
+  for (guint rung = s->result->n_rungs - 1; rung > 0; rung--)
+    {
+      guint n = 0;
+
+      for (guint i = 0; i < s->result->trials->len; i++)
+        n += get_trial (s, i)->halving.n_done > rung;
+      if (n >= DYNO_TPE_START)
+        return rung;
+    }
+  return 0;
+}
+
+static gboolean
+propose (Search *s, DynoSettings *settings, GError **error)
+{
+  guint rung = choose_rung (s), n = 0, n_trials = s->result->trials->len, width = s->space->n;
+  g_autofree double *points = g_new (double, (gsize) MAX (n_trials * width, 1)),
+                    *losses = g_new (double, MAX (n_trials, 1));
+  double point[DYNO_PARAMS_MOST];
+
+  for (guint i = 0; i < n_trials; i++)
+    {
+      const DynoAccuracyTrial *trial = get_trial (s, i);
+      gboolean failed = trial->halving.failed && trial->halving.n_done <= rung + 1;
+
+      if (trial->halving.n_done <= rung && !failed)
+        continue;
+      for (guint k = 0; k < width; k++)
+        points[n * width + k] = trial->point[k];
+      losses[n++] = failed ? INFINITY : trial->halving.losses[rung];
+    }
+  dyno_tpe_propose (&s->tpe, points, losses, n, n_trials, point);
+  return dyno_param_space_get_settings (s->space, point, settings, error);
+}
+
+static gboolean
+explore (Search *s, GError **error)
+{
+  const DynoAccuracyResult *r = s->result;
+  guint most = s->params->most_trials > 0 ? s->params->most_trials : G_MAXUINT;
+
+  while (TRUE)
+    {
+      g_autofree DynoHalvingTrial *trials = g_new (DynoHalvingTrial, r->trials->len);
+      DynoHalvingStep step;
+      DynoSettings settings;
+      guint number = r->trials->len;
+
+      for (guint i = 0; i < r->trials->len; i++)
+        trials[i] = get_trial (s, i)->halving;
+      step = dyno_halving_next (trials, r->trials->len, r->n_rungs);
+      if ((step.trial < 0 && r->trials->len >= most)
+          || !has_time (s, r->rungs[step.rung] - (step.rung > 0 ? r->rungs[step.rung - 1] : 0), 1,
+                        1 - FINAL_SHARE))
+        return TRUE;
+      if (step.trial >= 0)
+        {
+          number = (guint) step.trial;
+          settings = get_trial (s, number)->settings;
+        }
+      else if (!propose (s, &settings, error))
+        return FALSE;
+      if (!train_rung (s, number, &settings, error))
+        return FALSE;
+    }
+}
+
+/* --- the final -------------------------------------------------------------------------------- */
+
+/* Better in the search than the job's own settings were at the same rung. */
+static gboolean
+is_contender (const Search *s, guint number)
+{
+  const DynoAccuracyTrial *trial = get_trial (s, number), *own = get_trial (s, 0);
+  guint rung = trial->halving.n_done - 1;
+
+  return own->halving.failed || trial->halving.losses[rung] < own->halving.losses[rung];
+}
+
+static void
+choose_contenders (Search *s, guint n_most)
+{
+  DynoAccuracyResult *r = s->result;
+  g_autofree guint *ranked = g_new (guint, r->trials->len);
+  guint n = dyno_accuracy_result_rank (r, ranked, r->trials->len);
+
+  r->n_contenders = 0;
+  for (guint i = 0; i < n && r->n_contenders < n_most; i++)
+    if (ranked[i] != 0 && is_contender (s, ranked[i]))
+      r->contenders[r->n_contenders++].trial = ranked[i];
+}
+
+/* The run of a trial with the seed of that index; NULL: it is not measured. */
+static const DynoAccuracyRun *
+find_final (const Search *s, guint trial, guint index)
+{
+  const DynoAccuracyResult *r = s->result;
+
+  for (guint i = 0; i < r->runs->len; i++)
+    {
+      const DynoAccuracyRun *run = r->runs->pdata[i];
+
+      if (run->final && run->trial == trial
+          && run->seed == (guint64) s->space->own.seed + 1 + index)
+        return run;
+    }
+  return NULL;
+}
+
+static void
+fill_contender (const Search *s, DynoAccuracyContender *c)
+{
+  c->failed = get_trial (s, c->trial)->halving.failed;
+  for (guint k = 0; k < DYNO_ACCURACY_MOST_SEEDS; k++)
+    {
+      const DynoAccuracyRun *run = find_final (s, c->trial, k);
+
+      c->values[k] = run ? run->value : (double) NAN;
+      c->failed = c->failed || (run && run->outcome != DYNO_TRIAL_OK);
+    }
+}
+
+static void
+fill_final (Search *s)
+{
+  DynoAccuracyResult *r = s->result;
+
+  fill_contender (s, &r->own);
+  for (guint i = 0; i < r->n_contenders; i++)
+    fill_contender (s, &r->contenders[i]);
+}
+
+/* Those that train with the next seed: the job's own settings first. */
+static guint
+list_round (const Search *s, guint index, guint *trials)
+{
+  const DynoAccuracyResult *r = s->result;
+  guint n = 0;
+
+  for (guint i = 0; i <= r->n_contenders; i++)
+    {
+      const DynoAccuracyContender *c = i == 0 ? &r->own : &r->contenders[i - 1];
+
+      if (!c->failed && !find_final (s, c->trial, index))
+        trials[n++] = c->trial;
+    }
+  return n;
+}
+
+static gboolean
+has_contender (const DynoAccuracyResult *r)
+{
+  for (guint i = 0; i < r->n_contenders; i++)
+    if (!r->contenders[i].failed)
+      return TRUE;
+  return FALSE;
+}
+
+static gboolean
+run_final (Search *s, GError **error)
+{
+  DynoAccuracyResult *r = s->result;
+  guint64 all = r->rungs[r->n_rungs - 1];
+  guint most = s->params->most_seeds > 0 ? s->params->most_seeds : DYNO_ACCURACY_MOST_SEEDS,
+        n_most = DYNO_ACCURACY_CONTENDERS;
+
+  /* One that is compared well is worth more than two that are not. */
+  while (n_most > 1 && !has_time (s, all, (n_most + 1) * LEAST_PAIRS, 1))
+    n_most--;
+  choose_contenders (s, n_most);
+  fill_final (s);
+  for (guint index = 0; index < MIN (most, DYNO_ACCURACY_MOST_SEEDS) && has_contender (r); index++)
+    {
+      guint trials[DYNO_ACCURACY_CONTENDERS + 1], n = list_round (s, index, trials);
+
+      if (n > 0 && !has_time (s, all, n, 1))
+        return TRUE;
+      for (guint i = 0; i < n; i++)
+        {
+          DynoAccuracyRun *run = g_new0 (DynoAccuracyRun, 1);
+
+          *run = (DynoAccuracyRun){ .trial = trials[i],
+                                    .final = TRUE,
+                                    .seed = (guint64) s->space->own.seed + 1 + index,
+                                    .epochs = all,
+                                    .value = (double) NAN,
+                                    .settings = get_trial (s, trials[i])->settings };
+          if (!train (s, run, error))
+            return FALSE;
+          fill_final (s);
+        }
+    }
+  return TRUE;
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+DynoAccuracyResult *
+dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
+                      const DynoAccuracyParams *params, const DynoAccuracyRunner *runner,
+                      const DynoAccuracyWatch *watch, GCancellable *cancellable, GError **error)
+{
+  g_autoptr (DynoAccuracyResult) result = g_new0 (DynoAccuracyResult, 1);
+  Search s = { .space = space,
+               .params = params,
+               .runner = runner,
+               .watch = watch,
+               .cancellable = cancellable,
+               .result = result,
+               .tpe = dyno_param_space_get_tpe (space),
+               .begin = runner->get_time (runner->data) };
+  g_autoptr (GError) problem = NULL;
+
+  result->metric = *metric;
+  result->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
+  result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
+  result->n_rungs = dyno_halving_list_rungs ((guint64) space->own.epochs, result->rungs);
+  take_known (&s);
+  if ((!train_own (&s, &problem) || !explore (&s, &problem) || !run_final (&s, &problem))
+      && !result->stopped)
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return NULL;
+    }
+  if (result->trials->len > 0 && result->n_contenders == 0)
+    choose_contenders (&s, DYNO_ACCURACY_CONTENDERS);
+  if (result->trials->len > 0)
+    fill_final (&s);
+  dyno_accuracy_judge (result);
+  return g_steal_pointer (&result);
+}
+
+void
+dyno_accuracy_run_free (DynoAccuracyRun *run)
+{
+  if (!run)
+    return;
+  g_free (run->text);
+  g_free (run);
+}
+
+void
+dyno_accuracy_result_free (DynoAccuracyResult *result)
+{
+  if (!result)
+    return;
+  g_clear_pointer (&result->trials, g_array_unref);
+  g_clear_pointer (&result->runs, g_ptr_array_unref);
+  g_free (result->text);
+  g_free (result);
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/* The file is text by RFC 4180, with '.' decimals in any locale.  Whatever is wrong in a line ends
+ * what is read: later lines rest on those before. */
+#include "accuracyfile.h"
+#include "csvcell.h"
+#include "csvlines.h"
+#include "file.h"
+#include "intl.h"
+#include "preset.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_BYTES  (64 * 1024 * 1024)
+#define MOST_TRIALS 100000
+
+struct _DynoAccuracyFile {
+  char *path, *tail; /* tail: metric, data, model and device, which are the same in each line */
+  int fd;
+};
+
+typedef enum {
+  TRIAL,
+  STAGE,
+  SEED,
+  FROM,
+  EPOCHS,
+  OUTCOME,
+  VALUE,
+  SECONDS,
+  TRAIN_SECONDS,
+  TEXT,
+  N_FACTS
+} Fact;
+static const char *const facts[N_FACTS] = { "trial",         "stage",   "seed",  "from_epochs",
+                                            "epochs",        "outcome", "value", "seconds",
+                                            "train_seconds", "text" };
+static const char *const ends[] = { "metric", "data", "model", "device" };
+static const char *const stages[] = { "search", "final" };
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void
+add_count (GString *line, guint64 value)
+{
+  g_autofree char *text = g_strdup_printf ("%" G_GUINT64_FORMAT, value);
+
+  dyno_csv_add_cell (line, text);
+}
+
+static GString *
+make_header (void)
+{
+  GString *line = g_string_new (NULL);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  for (guint i = 0; i < N_FACTS; i++)
+    dyno_csv_add_cell (line, facts[i]);
+  for (guint i = 0; i < n; i++)
+    dyno_csv_add_cell (line, table[i].key);
+  for (guint i = 0; i < G_N_ELEMENTS (ends); i++)
+    dyno_csv_add_cell (line, ends[i]);
+  return g_string_append_c (line, '\n');
+}
+
+gboolean
+dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run, GError **error)
+{
+  g_autoptr (GString) line = g_string_new (NULL);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  add_count (line, run->trial);
+  dyno_csv_add_cell (line, stages[run->final ? 1 : 0]);
+  add_count (line, run->seed);
+  add_count (line, run->from_epochs);
+  add_count (line, run->epochs);
+  dyno_csv_add_cell (line, dyno_trial_outcome_name (run->outcome));
+  dyno_csv_add_number (line, run->value);
+  dyno_csv_add_number (line, run->seconds);
+  dyno_csv_add_number (line, run->train_seconds);
+  dyno_csv_add_cell (line, run->text ? run->text : "");
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *value = dyno_settings_get (&run->settings, table[i].key);
+
+      dyno_csv_add_cell (line, value);
+    }
+  g_string_append_printf (line, "%s\n", file->tail);
+  return dyno_csv_append_line (file->fd, line, file->path, error);
+}
+
+DynoAccuracyFile *
+dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric,
+                        const char *device, gboolean append, GError **error)
+{
+  g_autoptr (DynoAccuracyFile) file = g_new0 (DynoAccuracyFile, 1);
+  g_autoptr (GString) first = make_header (), tail = g_string_new (" ");
+
+  dyno_csv_add_cell (tail, metric);
+  dyno_csv_add_cell (tail, job->data ? job->data : "");
+  dyno_csv_add_cell (tail, job->model ? job->model : "");
+  dyno_csv_add_cell (tail, device ? device : "");
+  file->path = g_strdup (path);
+  file->tail = g_strdup (tail->str + 1);
+  file->fd = -1;
+  if (!append && g_unlink (path) != 0 && errno != ENOENT)
+    {
+      dyno_file_set_error (error, errno, path);
+      return NULL;
+    }
+  file->fd = open (path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (file->fd < 0 || !dyno_csv_cut_unfinished (file->fd, MOST_BYTES))
+    {
+      dyno_file_set_error (error, errno, path);
+      return NULL;
+    }
+  if (lseek (file->fd, 0, SEEK_END) <= 0 && !dyno_csv_append_line (file->fd, first, path, error))
+    return NULL;
+  return g_steal_pointer (&file);
+}
+
+void
+dyno_accuracy_file_free (DynoAccuracyFile *file)
+{
+  if (!file)
+    return;
+  if (file->fd >= 0)
+    close (file->fd);
+  g_free (file->path);
+  g_free (file->tail);
+  g_free (file);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static gboolean
+read_count (const char *text, guint64 most, guint64 *value)
+{
+  return g_ascii_string_to_unsigned (text, 10, 0, most, value, NULL);
+}
+
+/* NaN: the cell is empty. */
+static gboolean
+read_number (const char *text, double *value)
+{
+  char *end = NULL;
+
+  *value = *text ? g_ascii_strtod (text, &end) : (double) NAN;
+  return !*text || (*end == '\0' && isfinite (*value));
+}
+
+static gboolean
+read_facts (char *const *cells, DynoAccuracyRun *run)
+{
+  guint64 trial;
+
+  if (!read_count (cells[TRIAL], MOST_TRIALS, &trial)
+      || !read_count (cells[SEED], G_MAXINT64, &run->seed)
+      || !read_count (cells[FROM], G_MAXINT64, &run->from_epochs)
+      || !read_count (cells[EPOCHS], G_MAXINT64, &run->epochs)
+      || !dyno_trial_outcome_find (cells[OUTCOME], &run->outcome)
+      || !read_number (cells[VALUE], &run->value) || !read_number (cells[SECONDS], &run->seconds)
+      || !read_number (cells[TRAIN_SECONDS], &run->train_seconds))
+    return FALSE;
+  run->trial = (guint) trial;
+  run->final = strcmp (cells[STAGE], stages[1]) == 0;
+  run->text = *cells[TEXT] ? g_strdup (cells[TEXT]) : NULL;
+  return (run->final || strcmp (cells[STAGE], stages[0]) == 0)
+         && (run->outcome == DYNO_TRIAL_OK) == isfinite (run->value);
+}
+
+/* NULL: the line cannot be read. */
+static DynoAccuracyRun *
+read_run (const GPtrArray *cells)
+{
+  g_autoptr (DynoAccuracyRun) run = g_new0 (DynoAccuracyRun, 1);
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+
+  dyno_settings_init (&run->settings);
+  if (cells->len != N_FACTS + n + G_N_ELEMENTS (ends)
+      || !read_facts ((char *const *) cells->pdata, run))
+    return NULL;
+  for (guint i = 0; i < n; i++)
+    if (!dyno_settings_set (&run->settings, table[i].key, cells->pdata[N_FACTS + i], NULL))
+      return NULL;
+  return g_steal_pointer (&run);
+}
+
+static void
+take_job (DynoAccuracyRecord *record, const GPtrArray *cells, const DynoAccuracyRun *run)
+{
+  guint n;
+
+  dyno_setting_list (&n);
+  record->job = dyno_job_new ();
+  record->job->settings = run->settings;
+  record->metric = g_strdup (cells->pdata[N_FACTS + n]);
+  g_free (record->job->data);
+  record->job->data = g_strdup (cells->pdata[N_FACTS + n + 1]);
+  g_free (record->job->model);
+  record->job->model = g_strdup (cells->pdata[N_FACTS + n + 2]);
+}
+
+static DynoAccuracyRecord *
+refuse (const char *path, const char *reason, GError **error)
+{
+  g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
+               _ ("No search can go on from “%s”: %s"), path, reason);
+  return NULL;
+}
+
+DynoAccuracyRecord *
+dyno_accuracy_file_read (const char *path, GError **error)
+{
+  g_autoptr (DynoAccuracyRecord) record = g_new0 (DynoAccuracyRecord, 1);
+  g_autoptr (GString) header = make_header ();
+  g_autoptr (GError) problem = NULL;
+  g_autofree char *text = NULL;
+  const char *at;
+  gsize size = 0;
+
+  record->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
+  if (!g_file_get_contents (path, &text, &size, &problem))
+    return refuse (path, problem->message, error);
+  if (size > MOST_BYTES || strlen (text) != size || !g_str_has_prefix (text, header->str))
+    return refuse (path, _ ("it is not of this version's trials"), error);
+  at = text + header->len;
+  while (TRUE)
+    {
+      g_autoptr (GPtrArray) cells = dyno_csv_next_line (&at);
+      DynoAccuracyRun *run = cells ? read_run (cells) : NULL;
+
+      if (!run)
+        break;
+      g_ptr_array_add (record->runs, run);
+      if (!record->job && run->trial == 0)
+        take_job (record, cells, run);
+    }
+  if (!record->job)
+    return refuse (path, _ ("it holds no trial"), error);
+  return g_steal_pointer (&record);
+}
+
+gboolean
+dyno_accuracy_record_check (const DynoAccuracyRecord *record, const DynoJob *job,
+                            const char *metric, const char *path, GError **error)
+{
+  guint n;
+  const DynoSettingInfo *table = dyno_setting_list (&n);
+  const char *of = NULL;
+
+  if (g_strcmp0 (record->job->data, job->data) != 0)
+    of = "data";
+  else if (g_strcmp0 (record->job->model, job->model) != 0)
+    of = "model";
+  else if (strcmp (record->metric, metric) != 0)
+    of = "metric";
+  for (guint i = 0; i < n && !of; i++)
+    if (!table[i].same_weights
+        && dyno_settings_get_number (&record->job->settings, table[i].key)
+               != dyno_settings_get_number (&job->settings, table[i].key))
+      of = table[i].key;
+  if (of)
+    g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
+                 _ ("“%s” is of another search: its %s is not the same; start one without "
+                    "--resume"),
+                 path, of);
+  return !of;
+}
+
+void
+dyno_accuracy_record_free (DynoAccuracyRecord *record)
+{
+  if (!record)
+    return;
+  dyno_job_unref (record->job);
+  g_free (record->metric);
+  g_clear_pointer (&record->runs, g_ptr_array_unref);
+  g_free (record);
+}

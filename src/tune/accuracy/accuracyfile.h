@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* accuracy.csv has every run of a search for the best validation (accuracy.h), a line each, which is
+ * on the disk before the next run begins; a search resumes from this file.  The columns are the
+ * figures of the run, then every setting of the table, then metric, data, model and device.  The
+ * settings' seed is the search's; the run's own stands among its figures.  Not thread-safe. */
+#pragma once
+#include "accuracy.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_ACCURACY_FILE "accuracy.csv"
+
+typedef struct _DynoAccuracyFile DynoAccuracyFile;
+
+/* append: lines are added after the existing ones, and an unfinished line that a killed process
+ * left is removed; else a new file replaces the old one.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
+DynoAccuracyFile *dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric,
+                                          const char *device, gboolean append, GError **error);
+/* The line is durable when the function returns. */
+gboolean dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run,
+                                 GError **error);
+void dyno_accuracy_file_free (DynoAccuracyFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyFile, dyno_accuracy_file_free)
+
+/* The search that a file is of. */
+typedef struct {
+  DynoJob *job;    /* data, model, and the settings of trial 0; nothing else of it is known */
+  char *metric;    /* its name */
+  GPtrArray *runs; /* DynoAccuracyRun, up to the last whole line */
+} DynoAccuracyRecord;
+
+void dyno_accuracy_record_free (DynoAccuracyRecord *record);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyRecord, dyno_accuracy_record_free)
+
+/* Errors: DYNO_TUNE_ERROR_TRIALS where the file is not of such a search, or has no run of the job's
+ * own settings. */
+DynoAccuracyRecord *dyno_accuracy_file_read (const char *path, GError **error);
+
+/* Whether a job and a metric are those of the record: a setting on which the weights depend may not
+ * differ.  Errors: DYNO_TUNE_ERROR_TRIALS, which names the first difference. */
+gboolean dyno_accuracy_record_check (const DynoAccuracyRecord *record, const DynoJob *job,
+                                     const char *metric, const char *path, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+/* A run is stopped after a number of epochs by max_steps, which counts steps and no clock. */
+#include "accuracyrunner.h"
+#include "base-error.h"
+#include "gpu-error.h"
+#include "intl.h"
+#include "planjob.h"
+#include "preset.h"
+#include "runrecorder.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+struct _DynoAccuracyTrainer {
+  DynoAccuracyRunnerParams params;
+  char *folder;
+  DynoDevice *device;
+  guint64 n_train;
+};
+
+char *
+dyno_accuracy_run_get_folder (const DynoAccuracyRun *run)
+{
+  g_autofree char *name = run->final
+                              ? g_strdup_printf ("%03u-%" G_GUINT64_FORMAT, run->trial, run->seed)
+                              : g_strdup_printf ("%03u", run->trial);
+
+  return g_build_filename ("trials", name, NULL);
+}
+
+/* With the run's epochs as its number of steps. */
+static DynoJob *
+make_job (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, const char *folder)
+{
+  DynoJob *job = dyno_job_copy (t->params.job);
+  DynoSettings counted;
+
+  g_free (job->out_dir);
+  job->out_dir = g_strdup (folder);
+  g_clear_pointer (&job->weights_out, g_free);
+  g_free (job->resume);
+  job->resume = run->from_epochs > 0 ? g_strdup (folder) : NULL;
+  job->settings = run->settings;
+  job->settings.seed = (gint64) run->seed;
+  job->settings.early_stop_patience = 0;
+  job->settings.best_metric = g_quark_from_string (t->params.metric.name);
+  counted = job->settings;
+  counted.batch_size = dyno_job_get_batch (job, t->n_train);
+  job->max_steps =
+      (gint64) (run->epochs * dyno_job_count_steps (&counted, t->n_train, MAX (job->ranks, 1)));
+  return job;
+}
+
+/* The best value among the epochs of the log, NaN where it has fewer than the run was to have. */
+static double
+find_best (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics *metrics)
+{
+  guint64 n = dyno_metrics_get_epochs (metrics);
+  double best = (double) NAN;
+  DynoMetricTable table;
+  int index;
+
+  if (n < run->epochs)
+    return best;
+  dyno_metrics_get_table (metrics, &table);
+  index = dyno_metric_table_find_best (&table, t->params.metric.name);
+  for (guint64 i = 0; i < run->epochs && index > -2; i++)
+    {
+      DynoEpochMetrics row;
+      double value;
+
+      if (dyno_metrics_copy_epochs (metrics, i, 1, &row) != 1)
+        return (double) NAN;
+      value = index < 0 ? row.val_loss : row.val_metrics[index];
+      if (dyno_metric_is_better (&t->params.metric, value, best))
+        best = value;
+    }
+  return best;
+}
+
+/* A session that had nothing left to do, since the search was killed before it wrote the line of
+ * this run, has no log of its own. */
+static double
+find_value (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics *metrics,
+            const char *folder)
+{
+  double value = find_best (t, run, metrics);
+  g_autofree char *path = g_build_filename (folder, "metrics.csv", NULL);
+  g_autoptr (DynoMetrics) kept = isnan (value) ? dyno_metrics_read (path, NULL) : NULL;
+
+  return kept ? find_best (t, run, kept) : value;
+}
+
+/* FALSE: the search cannot go on. */
+static gboolean
+take_failure (DynoAccuracyRun *run, const GError *problem)
+{
+  run->text = g_strdup (problem->message);
+  run->outcome = g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED)
+                     ? DYNO_TRIAL_DIVERGED
+                 : g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DOES_NOT_FIT)
+                     ? DYNO_TRIAL_DOES_NOT_FIT
+                 : g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OUT_OF_DEVICE_MEMORY)
+                         || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET)
+                     ? DYNO_TRIAL_OUT_OF_MEMORY
+                     : DYNO_TRIAL_FAILED;
+  if (run->outcome == DYNO_TRIAL_DIVERGED)
+    return TRUE;
+  if (run->trial == 0)
+    return FALSE;
+  return !g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
+         && !g_error_matches (problem, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT)
+         && problem->domain != DYNO_BASE_ERROR;
+}
+
+/* Until the session's end; the error that it reported, or NULL. */
+static GError *
+follow (const DynoAccuracyTrainer *t, DynoSession *session, DynoEventQueue *events,
+        GCancellable *cancellable, DynoSessionState *state, double *train_seconds)
+{
+  GError *problem = NULL;
+  gboolean done = FALSE, stopping = FALSE;
+
+  *state = DYNO_SESSION_FAILED;
+  while (!done)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (events, G_USEC_PER_SEC / 20);
+
+      if (!stopping && g_cancellable_is_cancelled (cancellable))
+        {
+          stopping = TRUE;
+          dyno_session_stop (session, FALSE);
+        }
+      if (!event)
+        continue;
+      if (t->params.event)
+        t->params.event (event, t->params.data);
+      if (event->type == DYNO_EVENT_ERROR && !problem)
+        problem = g_error_copy (event->error);
+      done = event->type == DYNO_EVENT_DONE;
+      if (done)
+        {
+          *state = event->done.state;
+          *train_seconds = event->done.seconds - event->done.begin_seconds;
+        }
+    }
+  return problem;
+}
+
+static gboolean
+train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
+{
+  DynoAccuracyTrainer *t = data;
+  g_autofree char *name = dyno_accuracy_run_get_folder (run),
+                  *folder = g_build_filename (t->folder, name, NULL);
+  g_autoptr (DynoJob) job = make_job (t, run, folder);
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  g_autoptr (DynoRunRecorder) recorder = NULL;
+  DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
+  g_autoptr (GError) problem = NULL;
+  DynoSessionState state;
+
+  dyno_session_set_dataset (session, t->params.dataset);
+  dyno_session_set_device (session, t->device);
+  if (t->params.writer)
+    dyno_session_set_writer (session, t->params.writer);
+  if (!t->params.no_history)
+    recorder = dyno_run_recorder_new (NULL, session);
+  dyno_session_start (session);
+  problem = follow (t, session, events, cancellable, &state, &run->train_seconds);
+  dyno_session_join (session);
+  if (state == DYNO_SESSION_STOPPED && g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  if (problem && !take_failure (run, problem))
+    {
+      g_propagate_error (error, g_steal_pointer (&problem));
+      return FALSE;
+    }
+  if (problem)
+    return TRUE;
+  run->outcome = DYNO_TRIAL_OK;
+  run->value = find_value (t, run, dyno_session_get_metrics (session), folder);
+  if (isfinite (run->value))
+    return TRUE;
+  run->outcome = DYNO_TRIAL_DIVERGED;
+  run->text = g_strdup (_ ("no epoch had a validation that is finite"));
+  return TRUE;
+}
+
+static double
+get_time (gpointer data)
+{
+  (void) data;
+  return (double) g_get_monotonic_time () / G_USEC_PER_SEC;
+}
+
+DynoAccuracyTrainer *
+dyno_accuracy_trainer_new (const DynoAccuracyRunnerParams *params, GError **error)
+{
+  g_autoptr (DynoAccuracyTrainer) t = g_new0 (DynoAccuracyTrainer, 1);
+  DynoDeviceParams device_params = { .index = params->job->device };
+  guint64 n_validation;
+
+  t->params = *params;
+  t->folder = g_strdup (params->folder);
+  t->device =
+      params->device ? dyno_device_ref (params->device) : dyno_device_open (&device_params, error);
+  if (!t->device)
+    return NULL;
+  dyno_job_count_parts (params->job, dyno_dataset_get_info (params->dataset), &t->n_train,
+                        &n_validation);
+  return g_steal_pointer (&t);
+}
+
+void
+dyno_accuracy_trainer_free (DynoAccuracyTrainer *trainer)
+{
+  if (!trainer)
+    return;
+  g_clear_pointer (&trainer->device, dyno_device_unref);
+  g_free (trainer->folder);
+  g_free (trainer);
+}
+
+DynoAccuracyRunner
+dyno_accuracy_trainer_get_runner (DynoAccuracyTrainer *trainer)
+{
+  return (DynoAccuracyRunner){ train, get_time, trainer };
+}
+
+/* --- before a search -------------------------------------------------------------------------- */
+
+static gboolean
+refuse_metric (const DynoMetricTable *table, const char *name, GError **error)
+{
+  g_autoptr (GString) known = g_string_new ("loss");
+
+  for (guint i = 0; i < table->n; i++)
+    g_string_append_printf (known, ", %s", table->infos[i].name);
+  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+               _ ("This run does not measure “%s”; there are %s"), name, known->str);
+  return FALSE;
+}
+
+static guint
+count_used_classes (const DynoDatasetInfo *info)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < info->n_classes; i++)
+    n += info->class_counts[i] > 0;
+  return n;
+}
+
+gboolean
+dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char *name,
+                     DynoMetricInfo *metric, GError **error)
+{
+  guint64 n_train, n_validation;
+  DynoNetworkParams params;
+  DynoMetricTable table;
+  DynoGraph *graph;
+  int index;
+
+  dyno_job_count_parts (job, info, &n_train, &n_validation);
+  if (info->n_classes > 0 && count_used_classes (info) < 2)
+    return dyno_train_refuse_data (
+        error,
+        _ ("“%s” has samples of one class only, so that all settings are right: add "
+           "samples of another class"),
+        info->name);
+  if (n_validation == 0)
+    return dyno_train_refuse_data (
+        error,
+        _ ("“%s” has nothing to validate on, and settings could not be compared: set "
+           "data.val_split above 0, such as 0.2"),
+        info->name);
+  if (!dyno_job_get_network (job, info, DYNO_MODE_TRAIN, &params, error))
+    return FALSE;
+  graph = dyno_network_build (&params, error);
+  if (!graph)
+    return FALSE;
+  dyno_metric_table_init (&table, graph, info);
+  dyno_graph_free (graph);
+  index = dyno_metric_table_find_best (&table, name);
+  if (index < -1 || (index < 0 && strcmp (name, "loss") != 0))
+    return refuse_metric (&table, name, error);
+  if (index >= 0)
+    *metric = table.infos[index];
+  else
+    *metric = (DynoMetricInfo){ "loss", N_ ("Loss"), NULL, "", -1, .format = DYNO_METRIC_NUMBER };
+  return TRUE;
+}

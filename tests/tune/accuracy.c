@@ -1,0 +1,621 @@
+/* SPDX-License-Identifier: MIT */
+/* The search for the best validation with trials that are made up: a value for each settings, number
+ * of epochs and seed, and a clock that the trials move. */
+#include "accuracyfile.h"
+#include "file.h"
+#include "preset.h"
+#include "rng.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define START_S 2.0
+#define EPOCH_S 10.0
+
+static DynoDataset *dataset;
+
+typedef struct {
+  DynoJob *job;
+  DynoParamSpace space;
+  DynoMetricInfo metric;
+  double clock, best_lr, noise;
+  double diverges_from; /* this learning rate, in terms of SGD; 0: none does */
+  double own_bonus;     /* of the job's own settings */
+  guint fails_at;       /* this run, from 1, ends the search with an error; 0: none */
+  guint cancels_at;     /* this run, from 1; 0: none */
+  guint n_begun;
+  GPtrArray *ended; /* DynoAccuracyRun, copies */
+  GCancellable *cancellable;
+} World;
+
+static void
+world_init (World *w, gint64 epochs)
+{
+  *w = (World){ .best_lr = 0.2, .noise = 0.002 };
+  w->job = dyno_job_new ();
+  g_free (w->job->data);
+  w->job->data = g_strdup ("builtin:waves?length=16&samples=60&classes=3");
+  g_free (w->job->model);
+  w->job->model = g_strdup ("mlp");
+  w->job->settings.epochs = epochs;
+  w->job->settings.lr = 0.02;
+  dyno_param_space_init (&w->space, w->job, dyno_dataset_get_info (dataset));
+  w->metric = dyno_cross_entropy_metrics[0];
+  w->ended = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
+  w->cancellable = g_cancellable_new ();
+}
+
+static void
+world_clear (World *w)
+{
+  dyno_job_unref (w->job);
+  g_clear_pointer (&w->ended, g_ptr_array_unref);
+  g_clear_object (&w->cancellable);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (World, world_clear)
+
+/* The learning rate in terms of SGD. */
+static double
+get_rate (const DynoSettings *s)
+{
+  return s->lr * dyno_optimizer_get_info (DYNO_OPTIMIZER_SGD)->usual_lr
+         / dyno_optimizer_get_info ((DynoOptimizer) s->optimizer)->usual_lr;
+}
+
+/* 0..1: the nearer the learning rate is to the best the higher, and higher with more epochs. */
+static double
+measure (const World *w, const DynoAccuracyRun *run)
+{
+  DynoRng rng = dyno_rng_init (run->seed * 1000 + run->trial, run->epochs);
+  double away = log (get_rate (&run->settings) / w->best_lr);
+
+  return 0.9 - 0.02 * away * away - 0.2 / (double) (1 + run->epochs)
+         + (run->trial == 0 ? w->own_bonus : 0) + w->noise * dyno_rng_normal (&rng);
+}
+
+static gboolean
+train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
+{
+  World *w = data;
+  double epochs_s = EPOCH_S * (double) (run->epochs - run->from_epochs);
+
+  w->n_begun++;
+  if (w->n_begun == w->cancels_at)
+    g_cancellable_cancel (cancellable);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  if (w->n_begun == w->fails_at)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT, "full");
+      return FALSE;
+    }
+  w->clock += START_S + epochs_s;
+  run->train_seconds = epochs_s;
+  run->outcome = w->diverges_from > 0 && get_rate (&run->settings) >= w->diverges_from
+                     ? DYNO_TRIAL_DIVERGED
+                     : DYNO_TRIAL_OK;
+  run->value = measure (w, run);
+  if (!w->metric.higher_is_better)
+    run->value = 1 - run->value;
+  return TRUE;
+}
+
+static double
+get_time (gpointer data)
+{
+  return ((World *) data)->clock;
+}
+
+static DynoAccuracyRun *
+copy_run (const DynoAccuracyRun *run)
+{
+  DynoAccuracyRun *copy = g_memdup2 (run, sizeof *run);
+
+  copy->text = g_strdup (run->text);
+  return copy;
+}
+
+static gboolean
+on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data, GError **error)
+{
+  World *w = data;
+
+  g_ptr_array_add (w->ended, copy_run (run));
+  return TRUE;
+}
+
+static DynoAccuracyResult *
+search_with (World *w, DynoAccuracyParams params, GError **error)
+{
+  const DynoAccuracyRunner runner = { train, get_time, w };
+  const DynoAccuracyWatch watch = { NULL, on_end, w };
+
+  return dyno_accuracy_search (&w->space, &w->metric, &params, &runner, &watch, w->cancellable,
+                               error);
+}
+
+static DynoAccuracyResult *
+search (World *w, DynoAccuracyParams params)
+{
+  g_autoptr (GError) error = NULL;
+  DynoAccuracyResult *result = search_with (w, params, &error);
+
+  g_assert_no_error (error);
+  return result;
+}
+
+static const DynoAccuracyTrial *
+get_trial (const DynoAccuracyResult *r, guint i)
+{
+  return &g_array_index (r->trials, DynoAccuracyTrial, i);
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
+static void
+test_finds_and_proves (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+  double rate;
+
+  world_init (&w, 9);
+  r = search (&w, (DynoAccuracyParams){ .seconds = 6000 });
+  rate = get_rate (&get_trial (r, r->best)->settings);
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
+  g_assert_true (rate > 0.1 && rate < 0.4);
+  g_assert_cmpuint (r->contenders[0].gain.n, ==, DYNO_ACCURACY_MOST_SEEDS);
+  g_assert_true (strstr (r->text, "proven on 10 seeds"));
+  /* ln 10 away from the best: 0.106 less */
+  g_assert_cmpfloat (r->contenders[0].gain.mean, >, 0.08);
+  g_assert_cmpfloat (r->contenders[0].gain.mean, <, 0.12);
+  g_assert_cmpfloat (w.clock, <=, 6000);
+}
+
+/* The job's own settings come first and go through all rungs; the others' seed is the job's; seeds
+ * of the final are others. */
+static void
+test_order (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+  gboolean final = FALSE;
+  guint64 seed = 0;
+
+  world_init (&w, 9);
+  w.job->settings.seed = w.space.own.seed = 40;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 1e6, .most_trials = 12, .most_seeds = 3 });
+  g_assert_cmpuint (r->trials->len, ==, 12);
+  for (guint i = 0; i < w.ended->len; i++)
+    {
+      const DynoAccuracyRun *run = w.ended->pdata[i];
+
+      g_assert_true (run->final >= final); /* no search after the final */
+      final = run->final;
+      if (i < 3)
+        {
+          g_assert_cmpuint (run->trial, ==, 0);
+          g_assert_true (dyno_settings_equal (&run->settings, &w.space.own));
+        }
+      g_assert_cmpuint (run->epochs, ==,
+                        run->final              ? 9
+                        : run->from_epochs == 0 ? 1
+                                                : 3 * run->from_epochs);
+      g_assert_cmpint (run->settings.epochs, ==, 9); /* the schedule spans them */
+      if (!run->final)
+        g_assert_cmpuint (run->seed, ==, 40);
+      else
+        g_assert_true (run->from_epochs == 0 && run->seed >= 41 && run->seed <= 43
+                       && run->seed >= seed);
+      seed = run->final ? run->seed : 0;
+    }
+  g_assert_true (final);
+  g_assert_cmpuint (r->contenders[0].gain.n, ==, 3);
+}
+
+static void
+test_lower_is_better (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+  double rate;
+
+  world_init (&w, 9);
+  w.metric = (DynoMetricInfo){ .name = "loss", .format = DYNO_METRIC_NUMBER };
+  r = search (&w, (DynoAccuracyParams){ .seconds = 6000 });
+  rate = get_rate (&get_trial (r, r->best)->settings);
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
+  g_assert_cmpfloat (r->contenders[0].gain.mean, >, 0.08);
+  g_assert_true (rate > 0.1 && rate < 0.4);
+}
+
+/* Nothing is better than the job's own settings, but by chance. */
+static void
+test_keeps_the_own (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.own_bonus = 1;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 3000 });
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_KEEP);
+  g_assert_cmpuint (r->best, ==, 0);
+  g_assert_cmpuint (r->n_contenders, ==, 0);
+  g_assert_true (g_str_has_prefix (r->text, "Your settings stay"));
+}
+
+/* All trials are equal but for noise: over 40 searches, hardly any proof. */
+static void
+test_noise_is_no_proof (void)
+{
+  guint proven = 0, others = 0;
+
+  for (guint seed = 0; seed < 40; seed++)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+
+      world_init (&w, 3);
+      w.job->settings.seed = w.space.own.seed = 100 * seed;
+      w.noise = 1000; /* the learning rate is nothing against it */
+      r = search (&w, (DynoAccuracyParams){ .seconds = 1e6, .most_trials = 10, .most_seeds = 4 });
+      proven += r->verdict == DYNO_ACCURACY_PROVEN;
+      others += r->n_contenders > 0;
+      g_assert_true (r->verdict != DYNO_ACCURACY_NOT_PROVEN
+                     || g_str_has_prefix (r->text, "Not proven"));
+    }
+  g_assert_cmpuint (others, >, 30);
+  g_assert_cmpuint (proven, <=, 4);
+}
+
+/* The end of the last run is within the time, and half of it is left to the final. */
+static void
+test_budget (void)
+{
+  for (double seconds = 250; seconds < 4000; seconds += 370)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+      double clock = 0, began = 0;
+
+      world_init (&w, 9);
+      r = search (&w, (DynoAccuracyParams){ .seconds = seconds });
+      g_assert_cmpfloat (w.clock, <=, seconds);
+      for (guint i = 0; i < w.ended->len; i++)
+        {
+          const DynoAccuracyRun *run = w.ended->pdata[i];
+
+          if (run->final && began == 0)
+            began = clock;
+          clock += run->seconds;
+          if (!run->final && run->trial > 0)
+            g_assert_cmpfloat (clock, <=, seconds / 2 + 1e-6);
+        }
+      /* Seeds as many as fit. */
+      if (began > 0 && r->n_contenders > 0 && r->contenders[0].gain.n < DYNO_ACCURACY_MOST_SEEDS)
+        g_assert_cmpfloat (seconds - clock, <, 3 * (START_S + 9 * EPOCH_S * 1.1) + 1);
+    }
+}
+
+static void
+test_too_short (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  world_init (&w, 27);
+  g_assert_null (search_with (&w, (DynoAccuracyParams){ .seconds = 60 }, &error));
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING);
+  g_assert_cmpuint (w.ended->len, ==, 1);
+}
+
+/* Trials that diverge are results: they are never promoted, and the search goes on. */
+static void
+test_divergence (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+  guint failed = 0;
+
+  world_init (&w, 9);
+  w.best_lr = 10;
+  w.diverges_from = 0.05;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 1e6, .most_trials = 30, .most_seeds = 2 });
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      const DynoAccuracyTrial *t = get_trial (r, i);
+
+      failed += t->halving.failed;
+      if (get_rate (&t->settings) >= 0.05)
+        g_assert_true (t->halving.n_done == 1 && t->outcome == DYNO_TRIAL_DIVERGED);
+    }
+  g_assert_cmpuint (failed, >, 2);
+  g_assert_cmpfloat (get_rate (&get_trial (r, r->best)->settings), <, 0.05);
+}
+
+/* The job's own settings diverge: others are tried, and one of them is the choice. */
+static void
+test_own_diverges (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.diverges_from = 0.02;
+  w.best_lr = 0.001;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 1e6, .most_trials = 12, .most_seeds = 2 });
+  g_assert_cmpuint (get_trial (r, 0)->halving.n_done, ==, 1);
+  g_assert_cmpuint (r->best, >, 0);
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_NO_FINAL);
+  g_assert_true (strstr (r->text, "your settings do not train to the end"));
+}
+
+static void
+test_error_ends (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  world_init (&w, 9);
+  w.fails_at = 6;
+  g_assert_null (search_with (&w, (DynoAccuracyParams){ .seconds = 6000 }, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_OUTPUT);
+  g_assert_cmpuint (w.ended->len, ==, 5);
+}
+
+static void
+assert_same_runs (const GPtrArray *a, const GPtrArray *b)
+{
+  g_assert_cmpuint (a->len, ==, b->len);
+  for (guint i = 0; i < a->len; i++)
+    {
+      const DynoAccuracyRun *x = a->pdata[i], *y = b->pdata[i];
+
+      g_assert_true (x->trial == y->trial && x->final == y->final && x->seed == y->seed
+                     && x->epochs == y->epochs && x->from_epochs == y->from_epochs
+                     && x->outcome == y->outcome);
+      g_assert_true (x->value == y->value || (isnan (x->value) && isnan (y->value)));
+      g_assert_true (dyno_settings_equal (&x->settings, &y->settings));
+    }
+}
+
+/* Stopped after each number of runs, and resumed from its file: the same runs as without a stop. */
+static void
+test_resume (void)
+{
+  const DynoAccuracyParams params = { .seconds = 1e6, .most_trials = 14, .most_seeds = 2 };
+  g_autofree char *folder = g_dir_make_tmp ("dyno-accuracy-XXXXXX", NULL),
+                  *path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL);
+  g_auto (World) whole = { 0 };
+  g_autoptr (DynoAccuracyResult) expected = NULL;
+
+  world_init (&whole, 9);
+  whole.diverges_from = 0.3;
+  expected = search (&whole, params);
+  for (guint stop = 1; stop <= whole.ended->len; stop += stop < 6 ? 1 : 5)
+    {
+      g_auto (World) first = { 0 }, second = { 0 };
+      g_autoptr (DynoAccuracyResult) stopped = NULL, resumed = NULL;
+      g_autoptr (DynoAccuracyRecord) record = NULL;
+      g_autoptr (DynoAccuracyFile) file = NULL;
+      g_autoptr (GError) error = NULL;
+      DynoAccuracyParams go_on = params;
+
+      world_init (&first, 9);
+      first.diverges_from = 0.3;
+      first.cancels_at = stop;
+      stopped = search (&first, params);
+      g_assert_true (stopped->stopped);
+      g_assert_cmpint (stopped->verdict, !=, DYNO_ACCURACY_PROVEN);
+      g_assert_cmpuint (first.ended->len, ==, stop - 1);
+      file = dyno_accuracy_file_new (path, first.job, "accuracy", "card", FALSE, &error);
+      g_assert_no_error (error);
+      for (guint i = 0; i < first.ended->len; i++)
+        g_assert_true (dyno_accuracy_file_add (file, first.ended->pdata[i], NULL));
+      record = dyno_accuracy_file_read (path, &error);
+      if (stop == 1)
+        {
+          g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
+          continue;
+        }
+      g_assert_no_error (error);
+      world_init (&second, 9);
+      second.diverges_from = 0.3;
+      g_assert_true (dyno_accuracy_record_check (record, second.job, "accuracy", path, &error));
+      go_on.known = record->runs;
+      resumed = search (&second, go_on);
+      g_assert_cmpuint (resumed->n_known, ==, stop - 1);
+      g_assert_cmpuint (second.ended->len, ==, whole.ended->len - (stop - 1));
+      assert_same_runs (resumed->runs, expected->runs);
+      g_assert_cmpuint (resumed->best, ==, expected->best);
+      g_assert_cmpstr (resumed->text, ==, expected->text);
+    }
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static void
+test_file (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-accuracy-XXXXXX", NULL),
+                  *path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL), *text = NULL;
+  g_auto (World) w = { 0 };
+  DynoAccuracyRun run = { .trial = 0,
+                          .seed = 5,
+                          .epochs = 1,
+                          .outcome = DYNO_TRIAL_OK,
+                          .value = 0.123456789,
+                          .seconds = 3,
+                          .train_seconds = 2 };
+  g_autoptr (DynoAccuracyFile) file = NULL, again = NULL;
+  g_autoptr (DynoAccuracyRecord) record = NULL, cut = NULL;
+  g_autoptr (GError) error = NULL;
+  DynoAccuracyRun *read;
+  gsize size;
+
+  world_init (&w, 9);
+  run.settings = w.space.own;
+  file = dyno_accuracy_file_new (path, w.job, "accuracy", "card", FALSE, &error);
+  g_assert_no_error (error);
+  g_assert_true (dyno_accuracy_file_add (file, &run, &error));
+  run = (DynoAccuracyRun){ .trial = 1,
+                           .final = TRUE,
+                           .seed = 6,
+                           .from_epochs = 1,
+                           .epochs = 9,
+                           .outcome = DYNO_TRIAL_DIVERGED,
+                           .value = (double) NAN,
+                           .seconds = 1,
+                           .text = (char *) "=a, \"b\"\nc",
+                           .settings = run.settings };
+  run.settings.lr = 0.7;
+  g_assert_true (dyno_accuracy_file_add (file, &run, &error));
+  record = dyno_accuracy_file_read (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpstr (record->metric, ==, "accuracy");
+  g_assert_cmpstr (record->job->data, ==, w.job->data);
+  g_assert_true (dyno_settings_equal (&record->job->settings, &w.job->settings));
+  g_assert_cmpuint (record->runs->len, ==, 2);
+  read = record->runs->pdata[0];
+  g_assert_true (read->value == 0.123456789 && read->seconds == 3 && read->train_seconds == 2);
+  read = record->runs->pdata[1];
+  g_assert_true (read->final && read->seed == 6 && read->from_epochs == 1 && read->epochs == 9);
+  g_assert_cmpstr (read->text, ==, "=a, \"b\"\nc");
+  g_assert_cmpfloat (read->settings.lr, ==, 0.7);
+  /* A killed process leaves half a line, which the next one removes. */
+  g_assert_true (g_file_get_contents (path, &text, &size, NULL));
+  g_assert_true (g_file_set_contents (path, text, (gssize) size - 4, NULL));
+  cut = dyno_accuracy_file_read (path, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (cut->runs->len, ==, 1);
+  again = dyno_accuracy_file_new (path, w.job, "accuracy", "card", TRUE, &error);
+  g_assert_true (dyno_accuracy_file_add (again, &run, &error));
+  g_clear_pointer (&cut, dyno_accuracy_record_free);
+  cut = dyno_accuracy_file_read (path, &error);
+  g_assert_cmpuint (cut->runs->len, ==, 2);
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+static void
+refuse_other (const DynoAccuracyRecord *record, const DynoJob *job, const char *metric,
+              const char *names)
+{
+  g_autoptr (GError) error = NULL;
+
+  g_assert_false (dyno_accuracy_record_check (record, job, metric, "accuracy.csv", &error));
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
+  g_assert_true (strstr (error->message, names));
+}
+
+/* Another data set, metric or setting is another search; workers are not. */
+static void
+test_other_job (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoJob) job = NULL;
+  DynoAccuracyRecord record;
+  g_autoptr (GError) error = NULL;
+
+  world_init (&w, 9);
+  job = dyno_job_copy (w.job);
+  record = (DynoAccuracyRecord){ .job = w.job, .metric = (char *) "accuracy" };
+  job->settings.workers += 1;
+  g_assert_true (dyno_accuracy_record_check (&record, job, "accuracy", "f", &error));
+  refuse_other (&record, job, "loss", "its metric");
+  job->settings.batch_size = 8;
+  refuse_other (&record, job, "accuracy", "its batch_size");
+  g_free (job->data);
+  job->data = g_strdup ("elsewhere");
+  refuse_other (&record, job, "accuracy", "its data");
+}
+
+/* Lines that no search has written are left out, and harm nothing. */
+static void
+test_foreign_runs (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (GPtrArray) known =
+      g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
+  g_autoptr (DynoAccuracyResult) r = NULL;
+  DynoAccuracyRun run = {
+    .trial = 0, .epochs = 1, .outcome = DYNO_TRIAL_OK, .value = 0.5, .seconds = 1
+  };
+
+  world_init (&w, 9);
+  run.settings = w.space.own;
+  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, copy_run (&run)); /* twice */
+  run.epochs = 7;                           /* no rung */
+  g_ptr_array_add (known, copy_run (&run));
+  run.epochs = 9; /* a rung is missing before it */
+  g_ptr_array_add (known, copy_run (&run));
+  run.epochs = 1;
+  run.trial = 5; /* others are missing before it */
+  g_ptr_array_add (known, copy_run (&run));
+  run.final = TRUE;
+  g_ptr_array_add (known, copy_run (&run));
+  r = search (&w, (DynoAccuracyParams){
+                      .seconds = 1e6, .most_trials = 3, .most_seeds = 1, .known = known });
+  g_assert_cmpuint (r->n_known, ==, 1);
+  g_assert_cmpuint (r->trials->len, ==, 3);
+}
+
+/* --- before a search -------------------------------------------------------------------------- */
+
+static void
+test_check (void)
+{
+  g_auto (World) w = { 0 };
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  g_autoptr (GError) error = NULL;
+  DynoMetricInfo metric;
+  DynoDatasetInfo one = *info;
+  guint64 counts[] = { 60, 0, 0 };
+
+  world_init (&w, 9);
+  g_assert_true (dyno_accuracy_check (w.job, info, "accuracy", &metric, &error));
+  g_assert_true (metric.higher_is_better);
+  g_assert_true (dyno_accuracy_check (w.job, info, "loss", &metric, &error));
+  g_assert_false (metric.higher_is_better);
+  g_assert_cmpstr (metric.name, ==, "loss");
+  g_assert_false (dyno_accuracy_check (w.job, info, "mean_abs_error", &metric, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING);
+  g_assert_true (strstr (error->message, "there are loss, accuracy"));
+  g_clear_error (&error);
+  one.class_counts = counts;
+  g_assert_false (dyno_accuracy_check (w.job, &one, "accuracy", &metric, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_clear_error (&error);
+  w.job->settings.data_val_split = 0;
+  g_assert_false (dyno_accuracy_check (w.job, info, "accuracy", &metric, &error));
+  g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+  g_assert_true (strstr (error->message, "data.val_split"));
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  dataset = dyno_dataset_open ("builtin:waves?length=16&samples=60&classes=3", NULL, NULL, NULL,
+                               NULL, NULL);
+  g_test_add_func ("/tune/accuracy/finds-the-best-and-proves-it", test_finds_and_proves);
+  g_test_add_func ("/tune/accuracy/order-of-runs", test_order);
+  g_test_add_func ("/tune/accuracy/lower-may-be-better", test_lower_is_better);
+  g_test_add_func ("/tune/accuracy/keeps-the-own-where-nothing-is-better", test_keeps_the_own);
+  g_test_add_func ("/tune/accuracy/noise-is-no-proof", test_noise_is_no_proof);
+  g_test_add_func ("/tune/accuracy/stays-in-the-time", test_budget);
+  g_test_add_func ("/tune/accuracy/time-too-short", test_too_short);
+  g_test_add_func ("/tune/accuracy/divergence-is-a-result", test_divergence);
+  g_test_add_func ("/tune/accuracy/own-settings-diverge", test_own_diverges);
+  g_test_add_func ("/tune/accuracy/error-ends-it", test_error_ends);
+  g_test_add_func ("/tune/accuracy/resumed-does-the-same", test_resume);
+  g_test_add_func ("/tune/accuracy/file-reads-back", test_file);
+  g_test_add_func ("/tune/accuracy/file-of-another-job", test_other_job);
+  g_test_add_func ("/tune/accuracy/runs-that-do-not-belong", test_foreign_runs);
+  g_test_add_func ("/tune/accuracy/checks-before-it-begins", test_check);
+  return g_test_run ();
+}

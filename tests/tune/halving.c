@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/* Decisions of successive halving. */
+#include "halving.h"
+#include "rng.h"
+#include <math.h>
+#include <string.h>
+
+static void
+test_rungs (void)
+{
+  const struct {
+    guint64 epochs;
+    guint n;
+    guint64 rungs[DYNO_HALVING_MOST_RUNGS];
+  } cases[] = {
+    { 0, 0, { 0 } },
+    { 1, 1, { 1 } },
+    { 2, 2, { 1, 2 } },
+    { 3, 2, { 1, 3 } },
+    { 10, 3, { 1, 3, 10 } },
+    { 5, 3, { 1, 2, 5 } },
+    { 27, 4, { 1, 3, 9, 27 } },
+    { 100, 4, { 4, 11, 33, 100 } },
+  };
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      guint64 rungs[DYNO_HALVING_MOST_RUNGS];
+
+      g_assert_cmpuint (dyno_halving_list_rungs (cases[i].epochs, rungs), ==, cases[i].n);
+      for (guint k = 0; k < cases[i].n; k++)
+        g_assert_cmpuint (rungs[k], ==, cases[i].rungs[k]);
+    }
+}
+
+static DynoHalvingTrial
+trial (guint n_done, double first, double second)
+{
+  return (DynoHalvingTrial){ n_done, FALSE, { first, second } };
+}
+
+static void
+check (const DynoHalvingTrial *trials, guint n, int expected, guint rung)
+{
+  DynoHalvingStep step = dyno_halving_next (trials, n, 3);
+
+  g_assert_cmpint (step.trial, ==, expected);
+  g_assert_cmpuint (step.rung, ==, rung);
+}
+
+static void
+test_promotes_the_best_third (void)
+{
+  DynoHalvingTrial trials[] = { trial (1, 3, 0), trial (1, 1, 0), trial (1, 2, 0),
+                                trial (1, 4, 0), trial (1, 5, 0), trial (1, 6, 0) };
+
+  check (trials, 2, -1, 0); /* a third of two is none */
+  check (trials, 3, 1, 1);
+  trials[1].n_done = 2;
+  check (trials, 3, -1, 0); /* it is promoted once */
+  check (trials, 5, -1, 0);
+  check (trials, 6, 2, 1);
+}
+
+/* The higher rung comes first; there, too, by what was measured there. */
+static void
+test_higher_rung_first (void)
+{
+  DynoHalvingTrial trials[] = { trial (2, 1, 9),   trial (2, 2, 7), trial (2, 3, 8),
+                                trial (1, 1.5, 0), trial (1, 9, 0), trial (1, 9, 0) };
+
+  check (trials, 6, 1, 2);
+  trials[1].n_done = 3;
+  check (trials, 6, 3, 1);
+}
+
+static void
+test_ties (void)
+{
+  DynoHalvingTrial trials[] = { trial (1, 2, 0), trial (1, 1, 0), trial (1, 1, 0) };
+
+  check (trials, 3, 1, 1);
+}
+
+/* A failure fills its rung and is never promoted, however few there are. */
+static void
+test_failures (void)
+{
+  DynoHalvingTrial trials[] = { trial (1, 1, 0), trial (1, (double) NAN, 0), trial (1, 2, 0) };
+
+  trials[0].failed = TRUE;
+  check (trials, 3, 2, 1);
+  trials[2].failed = TRUE;
+  check (trials, 3, -1, 0);
+}
+
+/* A failure in a higher rung leaves the value in the lower one. */
+static void
+test_failure_above (void)
+{
+  DynoHalvingTrial trials[] = { trial (2, 1, 0), trial (1, 2, 0), trial (1, 3, 0) };
+
+  trials[0].failed = TRUE;
+  check (trials, 3, -1, 0); /* the best third is the one that went on and failed */
+}
+
+/* The number of trials of a rung that are better. */
+static guint
+count_better (const DynoHalvingTrial *trials, guint n, guint rung, double loss, guint *n_here)
+{
+  guint better = 0;
+
+  *n_here = 0;
+  for (guint i = 0; i < n; i++)
+    if (trials[i].n_done > rung)
+      {
+        gboolean failed = trials[i].failed && trials[i].n_done == rung + 1;
+
+        better += !failed && trials[i].losses[rung] < loss;
+        ++*n_here;
+      }
+  return better;
+}
+
+/* Whatever is measured: none is promoted twice, past the last rung or after it failed, and one that
+ * is promoted is in the best third of its rung. */
+static void
+test_properties (void)
+{
+  for (guint seed = 0; seed < 20; seed++)
+    {
+      DynoHalvingTrial trials[120] = { 0 };
+      guint n = 0, at_rung[3] = { 0 };
+      DynoRng rng = dyno_rng_init (seed, 0);
+
+      while (n < 120)
+        {
+          DynoHalvingStep step = dyno_halving_next (trials, n, 3),
+                          again = dyno_halving_next (trials, n, 3);
+          DynoHalvingTrial *t = step.trial < 0 ? &trials[n++] : &trials[step.trial];
+
+          g_assert_cmpmem (&step, sizeof step, &again, sizeof again);
+          g_assert_cmpuint (t->n_done, ==, step.rung);
+          g_assert_false (t->failed);
+          if (step.trial >= 0)
+            {
+              guint n_here, better = count_better (trials, n, step.rung - 1,
+                                                   t->losses[step.rung - 1], &n_here);
+
+              g_assert_cmpuint (DYNO_HALVING_ETA * (better + 1), <=, n_here);
+            }
+          t->losses[t->n_done++] = dyno_rng_uniform (&rng);
+          t->failed = dyno_rng_uniform (&rng) < 0.1;
+          at_rung[step.rung]++;
+        }
+      g_assert_cmpuint (at_rung[2], >, 0);
+    }
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/halving/rungs-are-thirds", test_rungs);
+  g_test_add_func ("/tune/halving/promotes-the-best-third-once", test_promotes_the_best_third);
+  g_test_add_func ("/tune/halving/looks-at-the-higher-rung-first", test_higher_rung_first);
+  g_test_add_func ("/tune/halving/the-earlier-of-equals-goes-on", test_ties);
+  g_test_add_func ("/tune/halving/failures-are-the-worst", test_failures);
+  g_test_add_func ("/tune/halving/failed-above-keeps-its-place-below", test_failure_above);
+  g_test_add_func ("/tune/halving/holds-for-any-losses", test_properties);
+  return g_test_run ();
+}
