@@ -219,7 +219,7 @@ train_own (Search *s, GError **error)
       if (!has_time (s, all - done, 1, 1))
         {
           g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
-                       _ ("The time is too short: your settings need about %.1f minutes for their "
+                       _ ("The time is too short: your settings need about %.1f min for their "
                           "epochs, and a search some ten times as long; give more by --minutes, or "
                           "fewer epochs"),
                        expect_seconds (s, all, 1) / 60);

@@ -35,8 +35,9 @@ typedef enum {
   TEXT,
   N_FACTS
 } Fact;
-static const char *const facts[N_FACTS] = { "trial",         "stage",   "seed",  "from_epochs",
-                                            "epochs",        "outcome", "value", "seconds",
+/* No setting has one of these names. */
+static const char *const facts[N_FACTS] = { "trial",         "stage",   "run_seed", "from_epoch",
+                                            "to_epoch",      "outcome", "value",    "seconds",
                                             "train_seconds", "text" };
 static const char *const ends[] = { "metric", "data", "model", "device" };
 static const char *const stages[] = { "search", "final" };
