@@ -150,6 +150,9 @@ __dynoctl_option train -l save-weights -r -F -d 'Write the weights here at the e
 __dynoctl_option train -l resume -r -F -d 'Go on with a stopped run: its folder or its checkpoint'
 __dynoctl_option 'train lr queue bench' -l steps -x -d 'Steps'
 
+__dynoctl_option tune -l for -x -a 'speed accuracy loss' -d 'What the best is best in'
+__dynoctl_option tune -l trials -x -d 'With --for, trials at most'
+__dynoctl_option tune -l seeds -x -d 'With --for, seeds of the final comparison'
 __dynoctl_option tune -l minutes -x -d 'How long to search in all'
 __dynoctl_option lr -l minutes -x -d 'How long to test at most'
 __dynoctl_option lr -l from -x -d 'Learning rate of the first step'

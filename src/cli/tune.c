@@ -17,8 +17,9 @@
 #include "tune-accuracy.h"
 #include "tune-json.h"
 #include "verdict.h"
-#include <math.h>
 #include <string.h>
+
+#define UNSET_MINUTES (-G_MAXDOUBLE)
 
 static const char *const file_names[] = { "best.ini", "best.json", "report.html", DYNO_TRIALS_FILE,
                                           NULL };
@@ -403,7 +404,7 @@ dyno_verb_tune (int argc, char **argv)
   g_autoptr (GError) error = NULL;
   DynoLearningGoal goal;
   gboolean quiet = FALSE, force = FALSE, speed;
-  double minutes = (double) NAN;
+  double minutes = UNSET_MINUTES;
   int code;
   Search search;
   const GOptionEntry own[] = {
@@ -452,7 +453,7 @@ dyno_verb_tune (int argc, char **argv)
           "Train with what it found: dynoctl train --settings DIR/best.ini",
           NULL, 0, &code))
     return code;
-  if (!isnan (minutes) && (!(minutes > 0) || minutes > 10000))
+  if (minutes != UNSET_MINUTES && (!(minutes > 0) || minutes > 10000))
     return dyno_cli_usage (argv[0], "--minutes %g: it is above 0 and at most 10000", minutes);
   if (ranks < 1 || ranks > DYNO_CLI_MOST_RANKS || hosts < 1 || hosts > ranks)
     return dyno_cli_usage (argv[0], "--ranks is 1 to %d, and --hosts 1 to as many as --ranks",
@@ -460,7 +461,7 @@ dyno_verb_tune (int argc, char **argv)
   if (!find_purpose (&purpose, resume, &record, &error))
     return dyno_cli_fail (g_steal_pointer (&error), options.json);
   speed = strcmp (purpose, "speed") == 0;
-  if (isnan (minutes))
+  if (minutes == UNSET_MINUTES)
     minutes = speed ? 3 : 60;
   if (speed && (trials != DYNO_OPTION_UNSET || seeds != DYNO_OPTION_UNSET))
     return dyno_cli_usage (argv[0], "--trials and --seeds are of a search for the best "
