@@ -139,6 +139,36 @@ test_same_seed (void)
     }
 }
 
+/* The first points are spread: in one dimension no two are nearer than a third of what is even, nor
+ * is any gap wider than twice that; points at random are not. */
+static void
+test_start (void)
+{
+  DynoTpeDimension dimension = { 0, 1, 0 };
+  guint wide = 0;
+
+  for (guint64 seed = 0; seed < 20; seed++)
+    {
+      DynoTpe tpe = { 1, &dimension, NULL, NULL, seed };
+      double spread[DYNO_TPE_START], drawn[DYNO_TPE_START], losses[DYNO_TPE_START] = { 0 };
+
+      for (guint i = 0; i < DYNO_TPE_START; i++)
+        {
+          dyno_tpe_propose (&tpe, spread, losses, i, i, &spread[i]);
+          dyno_tpe_draw (&tpe, i, &drawn[i]);
+        }
+      qsort (spread, DYNO_TPE_START, sizeof *spread, compare);
+      qsort (drawn, DYNO_TPE_START, sizeof *drawn, compare);
+      for (guint i = 1; i < DYNO_TPE_START; i++)
+        {
+          g_assert_cmpfloat (spread[i] - spread[i - 1], <, 2.0 / DYNO_TPE_START);
+          g_assert_cmpfloat (spread[i] - spread[i - 1], >, 1.0 / 3 / DYNO_TPE_START);
+          wide += drawn[i] - drawn[i - 1] >= 2.0 / DYNO_TPE_START;
+        }
+    }
+  g_assert_cmpuint (wide, >, 5);
+}
+
 /* Each value is inside of its range, and only those that count are there. */
 static void
 test_range (void)
@@ -188,6 +218,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/tpe/is-better-than-points-at-random", test_better_than_random);
   g_test_add_func ("/tune/tpe/finds-a-learning-rate-within-a-half", test_rate_is_found);
   g_test_add_func ("/tune/tpe/follows-from-the-seed", test_same_seed);
+  g_test_add_func ("/tune/tpe/first-points-are-spread", test_start);
   g_test_add_func ("/tune/tpe/stays-in-the-range", test_range);
   g_test_add_func ("/tune/tpe/leaves-what-fails", test_failures_are_left);
   return g_test_run ();

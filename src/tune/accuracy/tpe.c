@@ -244,6 +244,14 @@ counts (const DynoTpe *tpe, const double *point, guint dimension)
   return !tpe->counts || tpe->counts (point, dimension, tpe->data);
 }
 
+/* The value at a share of the dimension's range, 0..1. */
+static double
+get_value (const DynoTpeDimension *of, double at)
+{
+  return of->n_choices > 0 ? MIN (floor (at * of->n_choices), of->n_choices - 1.0)
+                           : of->low + at * (of->high - of->low);
+}
+
 void
 dyno_tpe_draw (const DynoTpe *tpe, guint64 number, double *point)
 {
@@ -251,11 +259,27 @@ dyno_tpe_draw (const DynoTpe *tpe, guint64 number, double *point)
 
   for (guint d = 0; d < tpe->n; d++)
     {
-      const DynoTpeDimension *of = &tpe->dimensions[d];
+      point[d] = get_value (&tpe->dimensions[d], dyno_rng_uniform (&rng));
+      if (!counts (tpe, point, d))
+        point[d] = (double) NAN;
+    }
+}
+
+void
+dyno_tpe_spread (const DynoTpe *tpe, guint64 number, double *point)
+{
+  DynoRng rng = dyno_rng_init (tpe->seed, G_MAXUINT64);
+  double ratio = 2, step = 1;
+
+  for (guint i = 0; i < 50; i++) /* the root of x^(n + 1) = x + 1 */
+    ratio = pow (1 + ratio, 1.0 / (tpe->n + 1));
+  for (guint d = 0; d < tpe->n; d++)
+    {
       double at = dyno_rng_uniform (&rng);
 
-      point[d] = of->n_choices > 0 ? MIN (floor (at * of->n_choices), of->n_choices - 1.0)
-                                   : of->low + at * (of->high - of->low);
+      step /= ratio;
+      at = fmod (at + (double) (number % 1000000) * step, 1);
+      point[d] = get_value (&tpe->dimensions[d], at);
       if (!counts (tpe, point, d))
         point[d] = (double) NAN;
     }
@@ -271,7 +295,7 @@ dyno_tpe_propose (const DynoTpe *tpe, const double *points, const double *losses
 
   if (n_points < DYNO_TPE_START)
     {
-      dyno_tpe_draw (tpe, number, point);
+      dyno_tpe_spread (tpe, number, point);
       return;
     }
   parts.ranked = ranked = rank_points (losses, n_points);

@@ -11,7 +11,7 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_TPE_START      8 /* points that are drawn at random before the densities are used */
+#define DYNO_TPE_START      8 /* points that are spread out before the densities are used */
 #define DYNO_TPE_CANDIDATES 24
 
 typedef struct {
@@ -34,6 +34,12 @@ typedef struct {
  * proposal in its search; equal numbers give equal proposals.  point: n values. */
 void dyno_tpe_propose (const DynoTpe *tpe, const double *points, const double *losses,
                        guint n_points, guint64 number, double *point);
+
+/* A point of a sequence that leaves no large gaps, from a random beginning: of few points some are near
+ * the best value of each dimension, which points at random need not be (additive recurrence by powers
+ * of the generalised golden ratio, Roberts 2018, "The Unreasonable Effectiveness of Quasirandom
+ * Sequences"). */
+void dyno_tpe_spread (const DynoTpe *tpe, guint64 number, double *point);
 
 /* A point at random, each value even over its dimension's range or among its choices. */
 void dyno_tpe_draw (const DynoTpe *tpe, guint64 number, double *point);
