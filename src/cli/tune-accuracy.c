@@ -16,6 +16,8 @@
 #define RUNS_FOLDER "runs"
 #define MOST_SHOWN  5
 
+#define LEAST_IMPORTANCE 0.05
+
 static const char *const file_names[] = { "best.ini", "best.json", DYNO_ACCURACY_FILE, NULL };
 static const DynoOutFiles search_files = { file_names, "an earlier search",
                                            ", go on with it by --resume" };
@@ -139,6 +141,15 @@ print_contender (DynoJson *json, const DynoAccuracyContender *c, gboolean own)
 }
 
 static void
+print_importance_json (DynoJson *json, const Search *search, const DynoAccuracyResult *r)
+{
+  dyno_json_begin_object (json, "importance");
+  for (guint i = 0; i < search->space.n; i++)
+    dyno_json_double (json, search->space.params[i].key, r->importance[i]);
+  dyno_json_end_object (json);
+}
+
+static void
 print_best_json (const Search *search, const DynoAccuracyResult *r)
 {
   guint ranked[MOST_SHOWN], n = dyno_accuracy_result_rank (r, ranked, MOST_SHOWN);
@@ -167,6 +178,7 @@ print_best_json (const Search *search, const DynoAccuracyResult *r)
   for (guint i = 0; i < r->n_contenders; i++)
     print_contender (&json, &r->contenders[i], FALSE);
   dyno_json_end_array (&json);
+  print_importance_json (&json, search, r);
   dyno_json_uint (&json, "trials", r->trials->len);
   dyno_json_uint (&json, "known", r->n_known);
   dyno_json_string (&json, "out", search->folder);
@@ -177,11 +189,37 @@ print_best_json (const Search *search, const DynoAccuracyResult *r)
   dyno_json_clear (&json);
 }
 
+/* "lr 62 %, optimizer 20 %": what explains much of the values by itself, the most first; NULL:
+ * nothing does.  g_free. */
+static char *
+describe_importance (const Search *search, const DynoAccuracyResult *r)
+{
+  g_autoptr (GString) text = g_string_new (NULL);
+  double last = INFINITY;
+
+  while (TRUE)
+    {
+      int most = -1;
+
+      for (guint i = 0; i < search->space.n; i++)
+        if (r->importance[i] >= LEAST_IMPORTANCE && r->importance[i] < last
+            && (most < 0 || r->importance[i] > r->importance[most]))
+          most = (int) i;
+      if (most < 0)
+        break;
+      last = r->importance[most];
+      g_string_append_printf (text, "%s%s %.0f %%", text->len > 0 ? ", " : "",
+                              search->space.params[most].key, 100 * last);
+    }
+  return text->len > 0 ? g_strdup (text->str) : NULL;
+}
+
 /* The best trials, with the settings in which they differ from the job's own. */
 static void
 print_best (Search *search, const DynoAccuracyResult *r)
 {
   guint ranked[MOST_SHOWN], n = dyno_accuracy_result_rank (r, ranked, MOST_SHOWN);
+  g_autofree char *importance = describe_importance (search, r);
   g_autoptr (DynoTable) table =
       dyno_table_new ("trial", "epochs", r->metric.name, "settings", NULL);
 
@@ -199,6 +237,9 @@ print_best (Search *search, const DynoAccuracyResult *r)
     }
   dyno_progress_say (&search->progress, "%s", "");
   dyno_table_print (table);
+  if (importance)
+    dyno_progress_say (&search->progress, "share of the differences that a setting explains: %s",
+                       importance);
   dyno_progress_say (&search->progress, "%s", r->text);
 }
 

@@ -67,6 +67,8 @@ class Search(Test):
         if not best['proven']:
             with open(self.path('out/best.ini')) as file:
                 self.assertRegex(file.readline(), r'^# (Not proven|Your settings stay)')
+        self.assertIn('lr', best['importance'])
+        self.assertNotIn('augment.mix', best['importance']) # it is of images
         self.assertEqual(sorted(os.listdir(self.path('out'))), ['accuracy.csv', 'best.ini', 'best.json', 'trials'])
         # The final: the same seeds for each that took part.
         final = [t for t in trials if t['stage'] == 'final']

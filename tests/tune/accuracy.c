@@ -157,7 +157,7 @@ test_finds_and_proves (void)
 {
   g_auto (World) w = { 0 };
   g_autoptr (DynoAccuracyResult) r = NULL;
-  double rate;
+  double rate, lr = 0, others = 0;
 
   world_init (&w, 9);
   r = search (&w, (DynoAccuracyParams){ .seconds = 6000 });
@@ -170,6 +170,14 @@ test_finds_and_proves (void)
   g_assert_cmpfloat (r->contenders[0].gain.mean, >, 0.08);
   g_assert_cmpfloat (r->contenders[0].gain.mean, <, 0.12);
   g_assert_cmpfloat (w.clock, <=, 6000);
+  /* Only the learning rate counts. */
+  for (guint i = 0; i < w.space.n; i++)
+    if (strcmp (w.space.params[i].key, "lr") == 0)
+      lr = r->importance[i];
+    else
+      others = MAX (others, r->importance[i]);
+  g_assert_cmpfloat (lr, >, 0.5);
+  g_assert_cmpfloat (lr, >, others);
 }
 
 /* The job's own settings come first and go through all rungs; the others' seed is the job's; seeds

@@ -248,15 +248,14 @@ choose_rung (const Search *s)
   return 0;
 }
 
-static gboolean
-propose (Search *s, DynoSettings *settings, GError **error)
+/* The trials that have come to that rung, or failed before it.  points and losses have room for all;
+ * gives the number. */
+static guint
+collect_trials (const Search *s, guint rung, double *points, double *losses)
 {
-  guint rung = choose_rung (s), n = 0, n_trials = s->result->trials->len, width = s->space->n;
-  g_autofree double *points = g_new (double, (gsize) MAX (n_trials * width, 1)),
-                    *losses = g_new (double, MAX (n_trials, 1));
-  double point[DYNO_PARAMS_MOST];
+  guint n = 0, width = s->space->n;
 
-  for (guint i = 0; i < n_trials; i++)
+  for (guint i = 0; i < s->result->trials->len; i++)
     {
       const DynoAccuracyTrial *trial = get_trial (s, i);
       gboolean failed = trial->halving.failed && trial->halving.n_done <= rung + 1;
@@ -267,8 +266,32 @@ propose (Search *s, DynoSettings *settings, GError **error)
         points[n * width + k] = trial->point[k];
       losses[n++] = failed ? INFINITY : trial->halving.losses[rung];
     }
+  return n;
+}
+
+static gboolean
+propose (Search *s, DynoSettings *settings, GError **error)
+{
+  guint n_trials = s->result->trials->len, n;
+  g_autofree double *points = g_new (double, (gsize) MAX (n_trials * s->space->n, 1)),
+                    *losses = g_new (double, MAX (n_trials, 1));
+  double point[DYNO_PARAMS_MOST];
+
+  n = collect_trials (s, choose_rung (s), points, losses);
   dyno_tpe_propose (&s->tpe, points, losses, n, n_trials, point);
   return dyno_param_space_get_settings (s->space, point, settings, error);
+}
+
+/* Of the first rung, to which all trials have come: those that went on are good, and alike. */
+static void
+fill_importance (Search *s)
+{
+  guint n_trials = s->result->trials->len, n;
+  g_autofree double *points = g_new (double, (gsize) MAX (n_trials * s->space->n, 1)),
+                    *losses = g_new (double, MAX (n_trials, 1));
+
+  n = collect_trials (s, 0, points, losses);
+  dyno_importance (s->space->dimensions, s->space->n, points, losses, n, s->result->importance);
 }
 
 static gboolean
@@ -464,6 +487,7 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
     choose_contenders (&s, DYNO_ACCURACY_CONTENDERS);
   if (result->trials->len > 0)
     fill_final (&s);
+  fill_importance (&s);
   dyno_accuracy_judge (result);
   return g_steal_pointer (&result);
 }

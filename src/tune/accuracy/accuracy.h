@@ -16,6 +16,7 @@
  * would have. */
 #pragma once
 #include "halving.h"
+#include "importance.h"
 #include "paired.h"
 #include "params.h"
 #include "tuneresult.h"
@@ -85,6 +86,8 @@ typedef struct {
   guint n_known;                          /* of runs, that an earlier search measured */
   guint n_contenders;                     /* of the final, without the job's own settings */
   DynoAccuracyContender own, contenders[DYNO_ACCURACY_CONTENDERS];
+  /* Of each parameter of the space (importance.h), of all trials at the first rung; NaN: not known. */
+  double importance[DYNO_PARAMS_MOST];
   guint best; /* trial */
   DynoAccuracyVerdict verdict;
   gboolean stopped; /* by request */
