@@ -170,14 +170,38 @@ test_finds_and_proves (void)
   g_assert_cmpfloat (r->contenders[0].gain.mean, >, 0.08);
   g_assert_cmpfloat (r->contenders[0].gain.mean, <, 0.12);
   g_assert_cmpfloat (w.clock, <=, 6000);
-  /* Only the learning rate counts. */
+  /* Only the learning rate counts, and others go along with it. */
   for (guint i = 0; i < w.space.n; i++)
     if (strcmp (w.space.params[i].key, "lr") == 0)
       lr = r->importance[i];
     else
       others = MAX (others, r->importance[i]);
-  g_assert_cmpfloat (lr, >, 0.5);
+  g_assert_cmpfloat (lr, >, 0.3);
   g_assert_cmpfloat (lr, >, others);
+}
+
+/* Trials that were promoted are all good; the estimator has to know of the others too, or it looks
+ * for what is unlike the good ones.  Over ten seeds, of the trials after the 20th most are within a
+ * factor of 6 of the best learning rate: of a range of 900. */
+static void
+test_late_trials_are_good (void)
+{
+  guint near = 0, n = 0;
+
+  for (guint seed = 0; seed < 10; seed++)
+    {
+      g_auto (World) w = { 0 };
+      g_autoptr (DynoAccuracyResult) r = NULL;
+
+      world_init (&w, 9);
+      w.job->settings.seed = w.space.own.seed = seed;
+      w.best_lr = 0.05;
+      r = search (&w, (DynoAccuracyParams){ .seconds = 1e6, .most_trials = 50, .most_seeds = 1 });
+      for (guint i = 20; i < r->trials->len; i++, n++)
+        near += fabs (log (get_rate (&get_trial (r, i)->settings) / w.best_lr)) < log (6);
+    }
+  g_test_message ("%u of %u", near, n);
+  g_assert_cmpuint (near, >, n * 8 / 10);
 }
 
 /* The job's own settings come first and go through all rungs; the others' seed is the job's; seeds
@@ -611,6 +635,7 @@ main (int argc, char **argv)
   dataset = dyno_dataset_open ("builtin:waves?length=16&samples=60&classes=3", NULL, NULL, NULL,
                                NULL, NULL);
   g_test_add_func ("/tune/accuracy/finds-the-best-and-proves-it", test_finds_and_proves);
+  g_test_add_func ("/tune/accuracy/late-trials-are-near-the-best", test_late_trials_are_good);
   g_test_add_func ("/tune/accuracy/order-of-runs", test_order);
   g_test_add_func ("/tune/accuracy/lower-may-be-better", test_lower_is_better);
   g_test_add_func ("/tune/accuracy/keeps-the-own-where-nothing-is-better", test_keeps_the_own);

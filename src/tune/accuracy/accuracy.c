@@ -231,54 +231,80 @@ train_own (Search *s, GError **error)
   return TRUE;
 }
 
-/* The highest rung that has enough trials for the estimator, as in BOHB (Falkner, Klein and Hutter
- * 2018): values of one rung only are compared with each other. */
-static guint
-choose_rung (const Search *s)
-{
-  for (guint rung = s->result->n_rungs - 1; rung > 0; rung--)
-    {
-      guint n = 0;
+/* --- what the estimator goes by --------------------------------------------------------------- */
 
-      for (guint i = 0; i < s->result->trials->len; i++)
-        n += get_trial (s, i)->halving.n_done > rung;
-      if (n >= DYNO_TPE_START)
-        return rung;
-    }
-  return 0;
-}
-
-/* The trials that have come to that rung, or failed before it.  points and losses have room for all;
- * gives the number. */
-static guint
-collect_trials (const Search *s, guint rung, double *points, double *losses)
+static DynoHalvingTrial *
+copy_halving (const Search *s)
 {
-  guint n = 0, width = s->space->n;
+  DynoHalvingTrial *trials = g_new (DynoHalvingTrial, MAX (s->result->trials->len, 1));
 
   for (guint i = 0; i < s->result->trials->len; i++)
-    {
-      const DynoAccuracyTrial *trial = get_trial (s, i);
-      gboolean failed = trial->halving.failed && trial->halving.n_done <= rung + 1;
+    trials[i] = get_trial (s, i)->halving;
+  return trials;
+}
 
-      if (trial->halving.n_done <= rung && !failed)
-        continue;
-      for (guint k = 0; k < width; k++)
-        points[n * width + k] = trial->point[k];
-      losses[n++] = failed ? INFINITY : trial->halving.losses[rung];
+/* The rungs that a trial has come through by its own values: the job's own settings, which go through
+ * all, have earned those to which they would have been promoted. */
+static guint
+count_earned (const Search *s, const DynoHalvingTrial *trials, guint i)
+{
+  guint rung = 0;
+
+  if (i > 0 || trials[i].failed)
+    return trials[i].n_done;
+  while (rung + 1 < trials[i].n_done
+         && dyno_halving_is_best_third (trials, s->result->trials->len, rung, i))
+    rung++;
+  return rung + 1;
+}
+
+/* The place of each trial: those that came to a higher rung before others, and by their values at
+ * their last rungs, since values of one rung only can be compared; as in Optuna's estimator.  By the
+ * highest rung only the estimator would know nothing of what is bad, since nothing bad comes there.
+ * INFINITY: it failed. */
+static void
+rank_trials (const Search *s, double *places)
+{
+  guint n = s->result->trials->len;
+  g_autofree DynoHalvingTrial *trials = copy_halving (s);
+  g_autofree guint *earned = g_new (guint, MAX (n, 1));
+
+  for (guint i = 0; i < n; i++)
+    earned[i] = count_earned (s, trials, i);
+  for (guint i = 0; i < n; i++)
+    {
+      guint better = 0;
+
+      for (guint k = 0; k < n; k++)
+        better += !trials[k].failed
+                  && (earned[k] > earned[i]
+                      || (earned[k] == earned[i]
+                          && trials[k].losses[earned[k] - 1] < trials[i].losses[earned[i] - 1]));
+      places[i] = trials[i].failed ? INFINITY : better;
     }
-  return n;
+}
+
+static double *
+copy_points (const Search *s)
+{
+  guint n = s->result->trials->len, width = s->space->n;
+  double *points = g_new (double, (gsize) MAX (n * width, 1));
+
+  for (guint i = 0; i < n; i++)
+    for (guint k = 0; k < width; k++)
+      points[(gsize) i * width + k] = get_trial (s, i)->point[k];
+  return points;
 }
 
 static gboolean
 propose (Search *s, DynoSettings *settings, GError **error)
 {
-  guint n_trials = s->result->trials->len, n;
-  g_autofree double *points = g_new (double, (gsize) MAX (n_trials * s->space->n, 1)),
-                    *losses = g_new (double, MAX (n_trials, 1));
+  guint n = s->result->trials->len;
+  g_autofree double *points = copy_points (s), *places = g_new (double, MAX (n, 1));
   double point[DYNO_PARAMS_MOST];
 
-  n = collect_trials (s, choose_rung (s), points, losses);
-  dyno_tpe_propose (&s->tpe, points, losses, n, n_trials, point);
+  rank_trials (s, places);
+  dyno_tpe_propose (&s->tpe, points, places, n, n, point);
   return dyno_param_space_get_settings (s->space, point, settings, error);
 }
 
@@ -286,13 +312,15 @@ propose (Search *s, DynoSettings *settings, GError **error)
 static void
 fill_importance (Search *s)
 {
-  guint n_trials = s->result->trials->len, n;
-  g_autofree double *points = g_new (double, (gsize) MAX (n_trials * s->space->n, 1)),
-                    *losses = g_new (double, MAX (n_trials, 1));
+  guint n = s->result->trials->len;
+  g_autofree double *points = copy_points (s), *losses = g_new (double, MAX (n, 1));
 
-  n = collect_trials (s, 0, points, losses);
+  for (guint i = 0; i < n; i++)
+    losses[i] = get_trial (s, i)->halving.losses[0];
   dyno_importance (s->space->dimensions, s->space->n, points, losses, n, s->result->importance);
 }
+
+/* --- trials ----------------------------------------------------------------------------------- */
 
 static gboolean
 explore (Search *s, GError **error)
@@ -302,13 +330,11 @@ explore (Search *s, GError **error)
 
   while (TRUE)
     {
-      g_autofree DynoHalvingTrial *trials = g_new (DynoHalvingTrial, r->trials->len);
+      g_autofree DynoHalvingTrial *trials = copy_halving (s);
       DynoHalvingStep step;
       DynoSettings settings;
       guint number = r->trials->len;
 
-      for (guint i = 0; i < r->trials->len; i++)
-        trials[i] = get_trial (s, i)->halving;
       step = dyno_halving_next (trials, r->trials->len, r->n_rungs);
       if ((step.trial < 0 && r->trials->len >= most)
           || !has_time (s, r->rungs[step.rung] - (step.rung > 0 ? r->rungs[step.rung - 1] : 0), 1,

@@ -45,23 +45,33 @@ count_better (const DynoHalvingTrial *trials, guint n, guint rung, guint one)
   return better;
 }
 
+gboolean
+dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, guint rung, guint trial)
+{
+  guint n_here = 0;
+
+  if (trials[trial].n_done <= rung || !isfinite (loss_at (&trials[trial], rung)))
+    return FALSE;
+  for (guint i = 0; i < n; i++)
+    n_here += trials[i].n_done > rung;
+  return count_better (trials, n, rung, trial) < n_here / DYNO_HALVING_ETA;
+}
+
 /* -1: none is to be promoted from the rung. */
 static int
 find_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
 {
-  guint n_here = 0, best_rank = G_MAXUINT;
+  guint best_rank = G_MAXUINT;
   int best = -1;
 
-  for (guint i = 0; i < n; i++)
-    n_here += trials[i].n_done > rung;
   for (guint i = 0; i < n; i++)
     {
       guint rank;
 
-      if (trials[i].n_done != rung + 1 || !isfinite (loss_at (&trials[i], rung)))
+      if (trials[i].n_done != rung + 1 || !dyno_halving_is_best_third (trials, n, rung, i))
         continue;
       rank = count_better (trials, n, rung, i);
-      if (rank < n_here / DYNO_HALVING_ETA && rank < best_rank)
+      if (rank < best_rank)
         {
           best_rank = rank;
           best = (int) i;

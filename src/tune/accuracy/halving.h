@@ -28,6 +28,11 @@ typedef struct {
   guint rung; /* to which it goes; 0 of a new one */
 } DynoHalvingStep;
 
+/* TRUE: the trial has come through the rung, did not fail in it, and is among the best third of those
+ * that came to it; of equal losses the earlier trial is the better one. */
+gboolean dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, guint rung,
+                                     guint trial);
+
 /* Looks from the highest rung down for a trial that is among the best third of its rung and has not
  * been promoted; of several the best, of equal losses the earliest. */
 DynoHalvingStep dyno_halving_next (const DynoHalvingTrial *trials, guint n, guint n_rungs);
