@@ -238,8 +238,7 @@ print_best (Search *search, const DynoAccuracyResult *r)
   dyno_progress_say (&search->progress, "%s", "");
   dyno_table_print (table);
   if (importance)
-    dyno_progress_say (&search->progress, "share of the differences that a setting explains: %s",
-                       importance);
+    dyno_progress_say (&search->progress, "the values go along with: %s", importance);
   dyno_progress_say (&search->progress, "%s", r->text);
 }
 

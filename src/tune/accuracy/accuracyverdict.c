@@ -118,11 +118,12 @@ describe_final (const DynoAccuracyResult *r, const DynoAccuracyContender *c)
                   c->gain.n),
         c->gain.n, c->trial, mean, low, high);
   return g_strdup_printf (
-      ngettext ("Your settings stay: on %u seed the best trial (%u) was no better, by %s, with a "
-                "95 %% interval from %s to %s",
-                "Your settings stay: on %u seeds the best trial (%u) was no better, by %s, with a "
-                "95 %% interval from %s to %s",
-                c->gain.n),
+      ngettext (
+          "Your settings stay: on %u seed trial %u, the best of the search, is no better than "
+          "they are (a difference of %s, with a 95 %% interval from %s to %s)",
+          "Your settings stay: on %u seeds trial %u, the best of the search, is no better than "
+          "they are (a difference of %s, with a 95 %% interval from %s to %s)",
+          c->gain.n),
       c->gain.n, c->trial, mean, low, high);
 }
 

@@ -1,29 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "importance.h"
 #include <math.h>
+#include <stdlib.h>
 
 #define WIDTH_SHARE 0.25 /* of the range, less as points become more: n^-1/5, as for a density */
 #define LITTLE      1e-9 /* weight of the mean, for points that have no neighbour */
 
-/* The mean place of each loss among all, from 0. */
-static double *
-rank_losses (const double *losses, guint n)
+static int
+compare_numbers (gconstpointer a, gconstpointer b)
 {
-  double *ranks = g_new (double, n);
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* The losses, where outliers and failures count as what is just no outlier (Tukey 1977: beyond the
+ * third quarter by 1.5 times the distance between first and third); NULL: they are all equal, or
+ * failed. */
+static double *
+bound_losses (const double *losses, guint n)
+{
+  g_autofree double *sorted = g_new (double, n);
+  double *bounded = g_new (double, n), most;
+  guint n_finite = 0;
 
   for (guint i = 0; i < n; i++)
+    if (isfinite (losses[i]))
+      sorted[n_finite++] = losses[i];
+  qsort (sorted, n_finite, sizeof *sorted, compare_numbers);
+  if (n_finite == 0 || (n_finite == n && sorted[0] == sorted[n - 1]))
     {
-      double loss = isnan (losses[i]) ? INFINITY : losses[i], rank = 0;
-
-      for (guint k = 0; k < n; k++)
-        {
-          double other = isnan (losses[k]) ? INFINITY : losses[k];
-
-          rank += other < loss ? 1 : k != i && other == loss ? 0.5 : 0;
-        }
-      ranks[i] = rank;
+      g_free (bounded);
+      return NULL;
     }
-  return ranks;
+  most = sorted[n_finite * 3 / 4] + 1.5 * (sorted[n_finite * 3 / 4] - sorted[n_finite / 4]);
+  if (most <= sorted[n_finite * 3 / 4])
+    most = sorted[n_finite - 1] + (sorted[0] == sorted[n_finite - 1]);
+  for (guint i = 0; i < n; i++)
+    bounded[i] = isfinite (losses[i]) ? MIN (losses[i], most) : most;
+  return bounded;
 }
 
 /* How near two values are, 0..1; values without an effect are near each other only. */
@@ -43,13 +58,16 @@ get_weight (const DynoTpeDimension *d, double a, double b, guint n)
 /* The squared error of points that are predicted from the others; dimension NULL: by their mean. */
 static double
 sum_errors (const DynoTpeDimension *dimension, const double *values, guint step,
-            const double *ranks, guint n)
+            const double *losses, guint n)
 {
-  double mean = (n - 1) / 2.0, sum = 0;
+  double mean = 0, sum = 0;
+
+  for (guint i = 0; i < n; i++)
+    mean += losses[i] / n;
 
   for (guint i = 0; i < n; i++)
     {
-      double others = (mean * n - ranks[i]) / (n - 1), weights = LITTLE, at = LITTLE * others,
+      double others = (mean * n - losses[i]) / (n - 1), weights = LITTLE, at = LITTLE * others,
              error;
 
       for (guint k = 0; dimension && k < n; k++)
@@ -59,9 +77,9 @@ sum_errors (const DynoTpeDimension *dimension, const double *values, guint step,
                 get_weight (dimension, values[(gsize) i * step], values[(gsize) k * step], n);
 
             weights += weight;
-            at += weight * ranks[k];
+            at += weight * losses[k];
           }
-      error = ranks[i] - at / weights;
+      error = losses[i] - at / weights;
       sum += error * error;
     }
   return sum;
@@ -71,20 +89,16 @@ void
 dyno_importance (const DynoTpeDimension *dimensions, guint n, const double *points,
                  const double *losses, guint n_points, double *shares)
 {
-  g_autofree double *ranks = NULL;
-  gboolean differ = FALSE;
+  g_autofree double *bounded = NULL;
   double all;
 
   for (guint i = 0; i < n; i++)
     shares[i] = (double) NAN;
-  if (n_points < DYNO_IMPORTANCE_LEAST)
+  bounded = n_points < DYNO_IMPORTANCE_LEAST ? NULL : bound_losses (losses, n_points);
+  if (!bounded)
     return;
-  ranks = rank_losses (losses, n_points);
-  for (guint i = 1; i < n_points; i++)
-    differ = differ || ranks[i] != ranks[0];
-  if (!differ)
-    return;
-  all = sum_errors (NULL, NULL, 0, ranks, n_points);
+  all = sum_errors (NULL, NULL, 0, bounded, n_points);
   for (guint i = 0; i < n; i++)
-    shares[i] = CLAMP (1 - sum_errors (&dimensions[i], points + i, n, ranks, n_points) / all, 0, 1);
+    shares[i] =
+        CLAMP (1 - sum_errors (&dimensions[i], points + i, n, bounded, n_points) / all, 0, 1);
 }

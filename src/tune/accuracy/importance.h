@@ -2,9 +2,11 @@
 /* How much each parameter of a search mattered: the share of the variance of the losses that the
  * parameter explains by itself, as the main effects of a functional ANOVA do (Hutter, Hoos and
  * Leyton-Brown 2014).  The fit is a kernel regression (Nadaraya 1964, Watson 1964) that predicts each
- * point from the others, so that chance explains nothing; losses count by their ranks, so that one
- * failure does not outweigh all.  Shares need not add up to 1: parameters act together too, and
- * where a search has come to a good region, parameters without an effect vary with the others. */
+ * point from the others, so that chance explains nothing; outliers and failures count as the worst
+ * that is no outlier, so that one of them does not outweigh all.
+ *
+ * Shares need not add up to 1: parameters act together too, and where a search has come to a good
+ * region, parameters without an effect change along with those that have one. */
 #pragma once
 #include "tpe.h"
 
