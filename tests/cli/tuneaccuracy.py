@@ -84,13 +84,20 @@ class Search(Test):
         self.run_it('train', '--settings', 'out/best.ini', '--epochs', '1', '--no-out', '-q')
 
     def test_stopping_at_rungs_costs_no_bit(self):
-        """A trial that was stopped and went on is the run that was never stopped."""
-        self.search('--trials', '1', '--out', 'out')
-        self.run_it('train', *JOB, '--out', 'whole', '-q')
+        """A trial that was stopped and went on is the run that was never stopped; its value is that of
+        its best epoch, which with this learning rate is not the last."""
+        high = ['--set', 'lr=1']
+        lines = self.search(*high, '--trials', '1', '--out', 'out')
+        self.run_it('train', *JOB, *high, '--out', 'whole', '-q')
         columns = ('step', 'epoch', 'loss', 'lr', 'grad_norm', 'val_loss', 'val_accuracy')
         stopped, whole = ([[row[c] for c in columns] for row in self.rows(f'{name}/metrics.csv')] for name in ('out/trials/000', 'whole'))
         self.assertEqual(len(whole), 18)
         self.assertEqual(stopped, whole)
+        values = [float(row[-1]) for row in whole if row[-1]]
+        self.assertEqual([t['value'] for t in self.events(lines, 'trial')], [values[0], max(values)])
+        # The second part began after the first epoch.
+        with open(self.path('out/trials/000/facts.ini')) as file:
+            self.assertIn('\nbegin_step=6\n', file.read())
 
     def test_words(self):
         text = self.run_it('tune', *JOB, '--for', 'loss', *PATIENT, '--trials', '2', '--seeds', '1', '--out', 'out').stdout.decode()
