@@ -363,7 +363,10 @@ finish (Search *search, const DynoAccuracyResult *result)
   dyno_out_flush ();
   if (!dyno_signals_get ())
     return DYNO_EXIT_OK;
-  dyno_error_line ("%s: to go on: dynoctl tune --resume %s", tune->command, shown);
+  if (result->runs->len > 0)
+    dyno_error_line ("%s: to go on: dynoctl tune --resume %s", tune->command, shown);
+  else
+    dyno_error_line ("%s: stopped before a trial ended: nothing was kept", tune->command);
   return (int) dyno_signals_exit_code (dyno_signals_get ());
 }
 

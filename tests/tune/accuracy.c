@@ -399,6 +399,27 @@ test_own_diverges (void)
   g_assert_true (strstr (r->text, "your settings do not train to the end"));
 }
 
+/* Whoever stops a final may do so when it looks well: what would be a proof is none. */
+static void
+test_stopped_proves_nothing (void)
+{
+  const DynoAccuracyParams params = { .seconds = 1e6, .most_trials = 30, .most_seeds = 6 };
+  g_auto (World) whole = { 0 }, w = { 0 };
+  g_autoptr (DynoAccuracyResult) expected = NULL, r = NULL;
+
+  world_init (&whole, 9);
+  expected = search (&whole, params);
+  g_assert_cmpint (expected->verdict, ==, DYNO_ACCURACY_PROVEN);
+  world_init (&w, 9);
+  w.cancels_at = whole.ended->len; /* the last run */
+  r = search (&w, params);
+  g_assert_true (r->stopped);
+  g_assert_cmpuint (r->best, ==, expected->best);
+  g_assert_cmpfloat (r->contenders[0].gain.low, >, 0);
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_NOT_PROVEN);
+  g_assert_true (g_str_has_prefix (r->text, "Not proven"));
+}
+
 static void
 test_error_ends (void)
 {
@@ -661,6 +682,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/time-too-short", test_too_short);
   g_test_add_func ("/tune/accuracy/divergence-is-a-result", test_divergence);
   g_test_add_func ("/tune/accuracy/own-settings-diverge", test_own_diverges);
+  g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
   g_test_add_func ("/tune/accuracy/error-ends-it", test_error_ends);
   g_test_add_func ("/tune/accuracy/resumed-does-the-same", test_resume);
   g_test_add_func ("/tune/accuracy/file-reads-back", test_file);

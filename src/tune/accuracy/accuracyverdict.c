@@ -156,7 +156,8 @@ dyno_accuracy_judge (DynoAccuracyResult *result)
   for (guint i = 0; i < result->n_contenders; i++)
     compare (result, &result->contenders[i]);
   best = find_winner (result);
-  if (best && best->gain.low > 0)
+  /* The number of seeds of a final that was stopped may have been chosen by what they showed. */
+  if (best && best->gain.low > 0 && !result->stopped)
     result->verdict = DYNO_ACCURACY_PROVEN;
   else if (best && best->gain.mean > 0)
     result->verdict = DYNO_ACCURACY_NOT_PROVEN;
