@@ -230,18 +230,6 @@ dyno_accuracy_trainer_get_runner (DynoAccuracyTrainer *trainer)
 
 /* --- before a search -------------------------------------------------------------------------- */
 
-static gboolean
-refuse_metric (const DynoMetricTable *table, const char *name, GError **error)
-{
-  g_autoptr (GString) known = g_string_new ("loss");
-
-  for (guint i = 0; i < table->n; i++)
-    g_string_append_printf (known, ", %s", table->infos[i].name);
-  g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
-               _ ("This run does not measure “%s”; there are %s"), name, known->str);
-  return FALSE;
-}
-
 static guint
 count_used_classes (const DynoDatasetInfo *info)
 {
@@ -259,6 +247,7 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
   guint64 n_train, n_validation;
   DynoNetworkParams params;
   DynoMetricTable table;
+  g_autofree char *names = NULL;
   DynoGraph *graph;
   int index;
 
@@ -280,11 +269,16 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
   graph = dyno_network_build (&params, error);
   if (!graph)
     return FALSE;
-  dyno_metric_table_init (&table, graph, info);
-  dyno_graph_free (graph);
+  dyno_metric_table_init (&table, graph, info, name);
   index = dyno_metric_table_find_best (&table, name);
+  names = dyno_metric_table_list_names (&table, graph);
+  dyno_graph_free (graph);
   if (index < -1 || (index < 0 && strcmp (name, "loss") != 0))
-    return refuse_metric (&table, name, error);
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_SETTING,
+                   _ ("This run does not measure “%s”; there are %s"), name, names);
+      return FALSE;
+    }
   if (index >= 0)
     *metric = table.infos[index];
   else
