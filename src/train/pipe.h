@@ -39,8 +39,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPipe, dyno_pipe_free)
 /* Steps of kind PIECES go through it; it outlives the pipe. */
 void dyno_pipe_set_exchange (DynoPipe *pipe, DynoExchange *exchange);
 
-/* What submissions leave is copied to it: of a retired one it is there until the next submit.  NULL:
- * nothing is.  Nothing is in flight; it outlives the pipe. */
+/* It copies the outputs of each submission, which are there from its retirement until the next
+ * submission.  NULL: nothing is copied.  Called while nothing is in flight; it outlives the pipe. */
 void dyno_pipe_set_readback (DynoPipe *pipe, DynoReadback *readback);
 
 /* Finishes the step that is being exchanged, if one is: what is submitted from now on sees its

@@ -305,7 +305,7 @@ test_only_where_asked_for (void)
     }
 }
 
-/* What there is is listed, whether or not the run would measure it. */
+/* The list has all that there are, whether or not the run would measure them. */
 static void
 test_other_names_are_refused (void)
 {

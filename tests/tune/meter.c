@@ -332,7 +332,7 @@ test_learning (void)
   g_assert_true (!l.reached && l.higher_is_better && l.is_fraction);
   g_assert_cmpuint (l.epochs, ==, 2);
   g_assert_cmpfloat (l.best, ==, again.best);
-  /* What a run measures only where it is asked to. */
+  /* A run measures these only where it is asked to. */
   g_strlcpy (goal.metric, "balanced_accuracy", sizeof goal.metric);
   g_assert_true (meter->class->learn (meter, &job->settings, &goal, FAR, NULL, &l, &error));
   g_assert_no_error (error);

@@ -140,7 +140,7 @@ get_elapsed (const Search *s)
   return s->runner->get_time (s->runner->data) - s->begin;
 }
 
-/* What runs of so many epochs each take; 0: not known. */
+/* The time that so many runs of so many epochs each take; 0: not known. */
 static double
 expect_seconds (const Search *s, guint64 epochs, guint n_runs)
 {

@@ -12,7 +12,7 @@
  * and compared by pairs with equal seeds (paired.h): only that is a proof.
  *
  * The search has no clock and no device of its own: a table of functions trains and says the time.
- * What it decides follows from what was measured, so that a search that is resumed goes on as it
+ * Its decisions follow from the measured values, so that a search that is resumed goes on as it
  * would have. */
 #pragma once
 #include "halving.h"
