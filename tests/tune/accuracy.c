@@ -631,6 +631,17 @@ test_foreign_runs (void)
                       .seconds = 1e6, .most_trials = 3, .most_seeds = 1, .known = known });
   g_assert_cmpuint (r->n_known, ==, 1);
   g_assert_cmpuint (r->trials->len, ==, 3);
+
+  g_clear_pointer (&r, dyno_accuracy_result_free);
+  g_ptr_array_set_size (known, 0);
+  run.trial = 0;
+  run.final = FALSE;
+  run.epochs = 9; /* its first rungs are missing */
+  g_ptr_array_add (known, copy_run (&run));
+  r = search (&w, (DynoAccuracyParams){
+                      .seconds = 1e6, .most_trials = 2, .most_seeds = 1, .known = known });
+  g_assert_cmpuint (r->n_known, ==, 0);
+  g_assert_cmpuint (((const DynoAccuracyRun *) r->runs->pdata[0])->epochs, ==, 1);
 }
 
 /* --- before a search -------------------------------------------------------------------------- */

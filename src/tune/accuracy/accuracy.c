@@ -84,7 +84,8 @@ take_run (Search *s, DynoAccuracyRun *run)
   run->value = run->outcome == DYNO_TRIAL_OK ? round_value (run->value) : (double) NAN;
   if (run->outcome == DYNO_TRIAL_OK && !isfinite (run->value))
     run->outcome = DYNO_TRIAL_DIVERGED;
-  if (rung < 0 || (run->final && run->trial >= s->result->trials->len))
+  /* A trial begins with its first rung. */
+  if (rung < 0 || (run->trial >= s->result->trials->len && (run->final || rung > 0)))
     return FALSE;
   trial = find_trial (s, run->trial, &run->settings);
   if (!trial || (!run->final && (trial->halving.n_done != (guint) rung || trial->halving.failed)))
