@@ -456,7 +456,9 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   metrics.step_ms = times.step_ms;
   metrics.seconds = times.seconds;
   for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
-    metrics.metrics[i] = i < n_of_loss ? r->metric_sums[i] / n : (double) NAN;
+    metrics.metrics[i] = (double) NAN;
+  for (guint i = 0; i < MIN (n_of_loss, DYNO_MAX_METRICS); i++)
+    metrics.metrics[i] = r->metric_sums[i] / n;
   take_loader (run, &metrics);
   dyno_run_warn_unreadable (run);
   if (metrics.step <= run->log->step)

@@ -501,8 +501,9 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
   metrics->step = p->step;
   metrics->train_loss = p->epoch_samples ? p->epoch_loss_sum / n : (double) NAN;
   for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
-    metrics->train_metrics[i] =
-        p->epoch_samples && i < n_of_loss ? p->epoch_metric_sums[i] / n : (double) NAN;
+    metrics->train_metrics[i] = (double) NAN;
+  for (guint i = 0; i < MIN (n_of_loss, DYNO_MAX_METRICS) && p->epoch_samples; i++)
+    metrics->train_metrics[i] = p->epoch_metric_sums[i] / n;
   metrics->samples_per_s =
       dyno_run_clock_take_epoch_rate (&run->clock, p->epoch_samples, p->epoch_seconds);
 }
