@@ -397,6 +397,28 @@ test_own_diverges (void)
   g_assert_cmpuint (r->best, >, 0);
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_NO_FINAL);
   g_assert_true (strstr (r->text, "your settings do not train to the end"));
+  for (guint i = 0; i < r->runs->len; i++) /* there is nothing to compare with */
+    g_assert_false (((const DynoAccuracyRun *) r->runs->pdata[i])->final);
+}
+
+/* A proof is not measured again, and no other contender is left out for want of time. */
+static void
+test_proof_stays (void)
+{
+  const DynoAccuracyParams params = { .seconds = 1e6, .most_trials = 30, .most_seeds = 6 };
+  g_auto (World) whole = { 0 }, w = { 0 };
+  g_autoptr (DynoAccuracyResult) expected = NULL, r = NULL;
+
+  world_init (&whole, 9);
+  expected = search (&whole, params);
+  g_assert_cmpint (expected->verdict, ==, DYNO_ACCURACY_PROVEN);
+  world_init (&w, 9);
+  r = search (&w, (DynoAccuracyParams){
+                      .seconds = 1, .most_trials = 30, .most_seeds = 6, .known = expected->runs });
+  g_assert_cmpuint (w.ended->len, ==, 0);
+  g_assert_cmpuint (r->n_contenders, ==, DYNO_ACCURACY_CONTENDERS);
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
+  g_assert_cmpfloat (r->contenders[0].gain.half, ==, expected->contenders[0].gain.half);
 }
 
 /* Whoever stops a final may do so when it looks well: what would be a proof is none. */
@@ -622,6 +644,10 @@ test_foreign_runs (void)
   g_ptr_array_add (known, copy_run (&run));
   run.epochs = 9; /* a rung is missing before it */
   g_ptr_array_add (known, copy_run (&run));
+  run.epochs = 3; /* a final that was not to its end */
+  run.final = TRUE;
+  g_ptr_array_add (known, copy_run (&run));
+  run.final = FALSE;
   run.epochs = 1;
   run.trial = 5; /* others are missing before it */
   g_ptr_array_add (known, copy_run (&run));
@@ -693,6 +719,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/time-too-short", test_too_short);
   g_test_add_func ("/tune/accuracy/divergence-is-a-result", test_divergence);
   g_test_add_func ("/tune/accuracy/own-settings-diverge", test_own_diverges);
+  g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
   g_test_add_func ("/tune/accuracy/error-ends-it", test_error_ends);
   g_test_add_func ("/tune/accuracy/resumed-does-the-same", test_resume);

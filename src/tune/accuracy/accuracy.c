@@ -84,8 +84,9 @@ take_run (Search *s, DynoAccuracyRun *run)
   run->value = run->outcome == DYNO_TRIAL_OK ? round_value (run->value) : (double) NAN;
   if (run->outcome == DYNO_TRIAL_OK && !isfinite (run->value))
     run->outcome = DYNO_TRIAL_DIVERGED;
-  /* A trial begins with its first rung. */
-  if (rung < 0 || (run->trial >= s->result->trials->len && (run->final || rung > 0)))
+  /* A trial begins with its first rung, and a run of the final is whole. */
+  if (rung < 0 || (run->final && (guint) rung != s->result->n_rungs - 1)
+      || (run->trial >= s->result->trials->len && (run->final || rung > 0)))
     return FALSE;
   trial = find_trial (s, run->trial, &run->settings);
   if (!trial || (!run->final && (trial->halving.n_done != (guint) rung || trial->halving.failed)))
@@ -435,6 +436,17 @@ list_round (const Search *s, guint index, guint *trials)
   return n;
 }
 
+/* Runs of the seeds that a proof needs at least: those that an earlier search measured are there. */
+static guint
+count_missing (const Search *s)
+{
+  guint trials[DYNO_ACCURACY_CONTENDERS + 1], n = 0;
+
+  for (guint index = 0; index < LEAST_PAIRS; index++)
+    n += list_round (s, index, trials);
+  return n;
+}
+
 static gboolean
 has_contender (const DynoAccuracyResult *r)
 {
@@ -453,11 +465,15 @@ run_final (Search *s, GError **error)
         n_most = DYNO_ACCURACY_CONTENDERS;
 
   /* One that is compared well is worth more than two that are not. */
-  while (n_most > 1 && !has_time (s, all, (n_most + 1) * LEAST_PAIRS, 1))
-    n_most--;
   choose_contenders (s, n_most);
   fill_final (s);
-  for (guint index = 0; index < MIN (most, DYNO_ACCURACY_MOST_SEEDS) && has_contender (r); index++)
+  while (n_most > 1 && count_missing (s) > 0 && !has_time (s, all, count_missing (s), 1))
+    {
+      choose_contenders (s, --n_most);
+      fill_final (s);
+    }
+  for (guint index = 0;
+       index < MIN (most, DYNO_ACCURACY_MOST_SEEDS) && has_contender (r) && !r->own.failed; index++)
     {
       guint trials[DYNO_ACCURACY_CONTENDERS + 1], n = list_round (s, index, trials);
 

@@ -71,6 +71,9 @@ dyno_paired_compare (const double *a, const double *b, guint n, guint comparison
   for (guint i = 0; i < n; i++)
     if (isfinite (a[i]) && isfinite (b[i]))
       squares += (a[i] - b[i] - paired->mean) * (a[i] - b[i] - paired->mean);
+  /* Values of few steps, as an accuracy is, may differ by the same on each seed. */
+  if (sqrt (squares / paired->n) <= 1e-9 * fabs (paired->mean))
+    squares = (paired->n - 1) * paired->mean * paired->mean;
   paired->half = dyno_student_quantile (paired->n - 1, 1 - DOUBT / MAX (comparisons, 1))
                  * sqrt (squares / (paired->n - 1) / paired->n);
   paired->low = paired->mean - paired->half;

@@ -19,7 +19,8 @@ typedef struct {
  * (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4). */
 double dyno_student_quantile (guint freedom, double confidence);
 
-/* a[i] - b[i] for i below n.  comparisons: as many intervals are looked at together, 1 or more; each
+/* a[i] - b[i] for i below n.  Differences that are all equal show no spread, but prove little where
+ * values have few steps: their own size is taken for it, with which seven pairs exclude 0.  comparisons: as many intervals are looked at together, 1 or more; each
  * is so much wider that all of them hold at 95 % (Bonferroni). */
 void dyno_paired_compare (const double *a, const double *b, guint n, guint comparisons,
                           DynoPaired *paired);
