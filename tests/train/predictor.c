@@ -467,6 +467,12 @@ test_sums_of_values (void)
   g_assert_cmpfloat_with_epsilon (dyno_value_sums_get_whole_r2 (&sums),
                                   (1 - 1.25 / 2 + 1 - 100.0 / 600) / 2, 1e-9);
   dyno_value_sums_reset (&sums);
+  for (guint i = 0; i < 1000; i++) /* no whole number: sums of it are rounded */
+    dyno_value_sums_add (&sums, (const float[]){ 0.2f, 0.8f, 37 },
+                         (const float[]){ 0.1f, 0.7f, 37.2f });
+  for (guint i = 0; i < 3; i++)
+    g_assert_true (isnan (dyno_value_sums_get_r2 (&sums, i)));
+  dyno_value_sums_reset (&sums);
   g_assert_true (sums.n_samples == 0 && sums.square[0] == 0 && sums.truth_square[2] == 0);
   dyno_value_sums_clear (&sums);
 }

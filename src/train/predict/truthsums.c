@@ -167,7 +167,9 @@ dyno_value_sums_get_r2 (const DynoValueSums *sums, guint32 value)
   double n = (double) sums->n_samples, mean = sums->truth[value] / n;
   double spread = sums->truth_square[value] - n * mean * mean;
 
-  return spread > 0 ? 1 - sums->square[value] / spread : (double) NAN;
+  /* Of equal values rounding leaves a spread of some last digits. */
+  return spread > 1e-12 * sums->truth_square[value] ? 1 - sums->square[value] / spread
+                                                    : (double) NAN;
 }
 
 double
