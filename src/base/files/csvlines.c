@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "csvlines.h"
+#include "base-error.h"
 #include "csvcell.h"
 #include "file.h"
 #include <errno.h>
+#include <fcntl.h>
+#include <glib/gstdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Written by one call, so that a line is there as a whole or is the last. */
@@ -47,6 +52,68 @@ dyno_csv_cut_unfinished (int fd, gsize most_bytes)
         keep = i + 1;
     }
   return keep == size || ftruncate (fd, keep) == 0;
+}
+
+int
+dyno_csv_open (const char *path, const GString *first, gboolean append, gsize most_bytes,
+               GError **error)
+{
+  int fd = -1;
+  gboolean good = append || g_unlink (path) == 0 || errno == ENOENT;
+
+  if (good)
+    fd = open (path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
+  if (fd < 0 || !dyno_csv_cut_unfinished (fd, most_bytes))
+    good = dyno_file_set_error (error, errno, path);
+  else
+    good = lseek (fd, 0, SEEK_END) > 0 || dyno_csv_append_line (fd, first, path, error);
+  if (good)
+    return fd;
+  if (fd >= 0)
+    close (fd);
+  return -1;
+}
+
+/* All of a file of that size; FALSE: errno says why. */
+static gboolean
+read_all (int fd, char *text, gsize size)
+{
+  gsize at = 0;
+
+  while (at < size)
+    {
+      gssize n = read (fd, text + at, size - at);
+
+      if (n < 0 && errno != EINTR)
+        return FALSE;
+      if (n == 0) /* it has become shorter */
+        return TRUE;
+      at += n > 0 ? (gsize) n : 0;
+    }
+  return TRUE;
+}
+
+/* A pipe would wait for its writer, and a device has no end. */
+char *
+dyno_csv_read (const char *path, gsize most_bytes, GError **error)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  struct stat facts = { 0 };
+  gboolean found = fd >= 0 && fstat (fd, &facts) == 0,
+           fits = S_ISREG (facts.st_mode) && (guint64) facts.st_size <= most_bytes;
+  g_autofree char *text = found && fits ? g_malloc0 ((gsize) facts.st_size + 1) : NULL;
+
+  if (!found || (text && !read_all (fd, text, (gsize) facts.st_size)))
+    {
+      dyno_file_set_error (error, errno, path);
+      g_clear_pointer (&text, g_free);
+    }
+  else if (!fits)
+    g_set_error (error, DYNO_BASE_ERROR, DYNO_BASE_ERROR_CORRUPT,
+                 "“%s” is no file of at most %" G_GSIZE_FORMAT " bytes", path, most_bytes);
+  if (fd >= 0)
+    close (fd);
+  return g_steal_pointer (&text);
 }
 
 GPtrArray *

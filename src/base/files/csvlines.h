@@ -10,6 +10,16 @@ G_BEGIN_DECLS
  * DYNO_BASE_ERROR_DISK and _IO. */
 gboolean dyno_csv_append_line (int fd, const GString *line, const char *path, GError **error);
 
+/* Opens a file for lines to be appended: a new one begins with the line first, of one that is there
+ * the unfinished last line is cut off.  append FALSE: one that is there is removed before.  The file
+ * descriptor; -1: an error, as of dyno_csv_append_line. */
+int dyno_csv_open (const char *path, const GString *first, gboolean append, gsize most_bytes,
+                   GError **error);
+
+/* The text of a regular file of at most most_bytes, up to its first byte 0.  Errors: DYNO_BASE_ERROR_IO,
+ * _CORRUPT.  g_free. */
+char *dyno_csv_read (const char *path, gsize most_bytes, GError **error);
+
 /* Removes the unfinished last line that a killed process left; a line break between quotes does not
  * end a line.  A file of more than most_bytes is left as it is.  FALSE: errno says why. */
 gboolean dyno_csv_cut_unfinished (int fd, gsize most_bytes);

@@ -108,21 +108,8 @@ dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric
   dyno_csv_add_cell (tail, device ? device : "");
   file->path = g_strdup (path);
   file->tail = g_strdup (tail->str + 1);
-  file->fd = -1;
-  if (!append && g_unlink (path) != 0 && errno != ENOENT)
-    {
-      dyno_file_set_error (error, errno, path);
-      return NULL;
-    }
-  file->fd = open (path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (file->fd < 0 || !dyno_csv_cut_unfinished (file->fd, MOST_BYTES))
-    {
-      dyno_file_set_error (error, errno, path);
-      return NULL;
-    }
-  if (lseek (file->fd, 0, SEEK_END) <= 0 && !dyno_csv_append_line (file->fd, first, path, error))
-    return NULL;
-  return g_steal_pointer (&file);
+  file->fd = dyno_csv_open (path, first, append, MOST_BYTES, error);
+  return file->fd >= 0 ? g_steal_pointer (&file) : NULL;
 }
 
 void
@@ -222,14 +209,13 @@ dyno_accuracy_file_read (const char *path, GError **error)
   g_autoptr (DynoAccuracyRecord) record = g_new0 (DynoAccuracyRecord, 1);
   g_autoptr (GString) header = make_header ();
   g_autoptr (GError) problem = NULL;
-  g_autofree char *text = NULL;
+  g_autofree char *text = dyno_csv_read (path, MOST_BYTES, &problem);
   const char *at;
-  gsize size = 0;
 
   record->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
-  if (!g_file_get_contents (path, &text, &size, &problem))
+  if (!text)
     return refuse (path, problem->message, error);
-  if (size > MOST_BYTES || strlen (text) != size || !g_str_has_prefix (text, header->str))
+  if (!g_str_has_prefix (text, header->str))
     return refuse (path, _ ("it is not of this version's trials"), error);
   at = text + header->len;
   while (TRUE)
@@ -237,8 +223,16 @@ dyno_accuracy_file_read (const char *path, GError **error)
       g_autoptr (GPtrArray) cells = dyno_csv_next_line (&at);
       DynoAccuracyRun *run = cells ? read_run (cells) : NULL;
 
-      if (!run)
+      if (!cells)
         break;
+      if (!run) /* what came after it would be measured again each time */
+        {
+          g_autofree char *reason = g_strdup_printf (
+              _ ("run %u cannot be read; remove its line and those after it to go on before it"),
+              record->runs->len + 1);
+
+          return refuse (path, reason, error);
+        }
       g_ptr_array_add (record->runs, run);
       if (!record->job && run->trial == 0)
         take_job (record, cells, run);

@@ -147,7 +147,6 @@ dyno_trials_file_new (const char *path, const DynoJob *job, const char *device, 
 {
   DynoTrialsFile *file = g_new0 (DynoTrialsFile, 1);
   g_autoptr (GString) first = header (job->ranks), tail = g_string_new (" ");
-  gboolean good;
 
   add_field (tail, job->data);
   add_field (tail, job->model);
@@ -156,19 +155,8 @@ dyno_trials_file_new (const char *path, const DynoJob *job, const char *device, 
     add_count (tail, job->ranks);
   file->path = g_strdup (path);
   file->tail = g_strdup (tail->str + 1);
-  if (!append && g_unlink (path) != 0 && errno != ENOENT)
-    {
-      dyno_file_set_error (error, errno, path);
-      file->fd = -1;
-      dyno_trials_file_free (file);
-      return NULL;
-    }
-  file->fd = open (path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0644);
-  if (file->fd < 0 || !dyno_csv_cut_unfinished (file->fd, MOST_BYTES))
-    good = dyno_file_set_error (error, errno, path);
-  else
-    good = lseek (file->fd, 0, SEEK_END) > 0 || dyno_csv_append_line (file->fd, first, path, error);
-  if (good)
+  file->fd = dyno_csv_open (path, first, append, MOST_BYTES, error);
+  if (file->fd >= 0)
     return file;
   dyno_trials_file_free (file);
   return NULL;
@@ -349,11 +337,11 @@ open_trials (const char *path, const char **at, GError **error)
   const GString *first = one;
   g_autoptr (GError) problem = NULL;
   g_autofree char *text = NULL;
-  gsize size = 0;
 
-  if (g_file_get_contents (path, &text, &size, &problem) && g_str_has_prefix (text, several->str))
+  text = dyno_csv_read (path, MOST_BYTES, &problem);
+  if (text && g_str_has_prefix (text, several->str))
     first = several;
-  if (problem || size > MOST_BYTES || strlen (text) != size || !g_str_has_prefix (text, first->str))
+  if (!text || !g_str_has_prefix (text, first->str))
     {
       g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
                    _ ("No search can go on from “%s”: %s"), path,
