@@ -195,21 +195,21 @@ static char *
 describe_importance (const Search *search, const DynoAccuracyResult *r)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  double last = INFINITY;
+  gboolean shown[DYNO_PARAMS_MOST] = { FALSE };
 
   while (TRUE)
     {
       int most = -1;
 
       for (guint i = 0; i < search->space.n; i++)
-        if (r->importance[i] >= LEAST_IMPORTANCE && r->importance[i] < last
+        if (!shown[i] && r->importance[i] >= LEAST_IMPORTANCE
             && (most < 0 || r->importance[i] > r->importance[most]))
           most = (int) i;
       if (most < 0)
         break;
-      last = r->importance[most];
+      shown[most] = TRUE;
       g_string_append_printf (text, "%s%s %.0f %%", text->len > 0 ? ", " : "",
-                              search->space.params[most].key, 100 * last);
+                              search->space.params[most].key, 100 * r->importance[most]);
     }
   return text->len > 0 ? g_strdup (text->str) : NULL;
 }
@@ -311,6 +311,19 @@ on_begin (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer
   search->run = run;
 }
 
+/* With the first run that ended: before that there is nothing to go on with. */
+static gboolean
+open_file (Search *search, GError **error)
+{
+  const DynoTuneAccuracy *tune = search->tune;
+  g_autofree char *path = g_build_filename (search->folder, DYNO_ACCURACY_FILE, NULL);
+
+  if (!search->file)
+    search->file = dyno_accuracy_file_new (path, tune->cli_job->job, search->metric.name,
+                                           tune->cli_job->device.name, tune->record != NULL, error);
+  return search->file != NULL;
+}
+
 static gboolean
 on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data, GError **error)
 {
@@ -321,7 +334,7 @@ on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer d
     print_run_json (result, run);
   else
     print_run (search, result, run);
-  return dyno_accuracy_file_add (search->file, run, error);
+  return open_file (search, error) && dyno_accuracy_file_add (search->file, run, error);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
@@ -341,6 +354,17 @@ write_best (const Search *search, const DynoAccuracyResult *result, GError **err
   return dyno_best_files_write (search->folder, &context, reasons, error);
 }
 
+/* A search that was stopped, after nothing or after an earlier one's proof, knows no better: the files
+ * of the earlier search are kept. */
+static gboolean
+keeps_files (const Search *search, const DynoAccuracyResult *result)
+{
+  g_autofree char *path = g_build_filename (search->folder, "best.ini", NULL);
+
+  return result->stopped && (result->known_proven || result->runs->len == result->n_known)
+         && g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
 static int
 finish (Search *search, const DynoAccuracyResult *result)
 {
@@ -351,7 +375,7 @@ finish (Search *search, const DynoAccuracyResult *result)
   dyno_progress_clear (&search->progress);
   if (result->trials->len > 0)
     {
-      if (!write_best (search, result, &error))
+      if (!keeps_files (search, result) && !write_best (search, result, &error))
         return dyno_cli_fail (g_steal_pointer (&error), tune->options->json);
       if (tune->options->json)
         print_best_json (search, result);
@@ -368,18 +392,6 @@ finish (Search *search, const DynoAccuracyResult *result)
   else
     dyno_error_line ("%s: stopped before a trial ended: nothing was kept", tune->command);
   return (int) dyno_signals_exit_code (dyno_signals_get ());
-}
-
-/* Runs of an earlier search that are in another folder go into this one's file. */
-static gboolean
-open_file (Search *search, GError **error)
-{
-  const DynoTuneAccuracy *tune = search->tune;
-  g_autofree char *path = g_build_filename (search->folder, DYNO_ACCURACY_FILE, NULL);
-
-  search->file = dyno_accuracy_file_new (path, tune->cli_job->job, search->metric.name,
-                                         tune->cli_job->device.name, tune->record != NULL, error);
-  return search->file != NULL;
 }
 
 static int
@@ -403,8 +415,6 @@ run (Search *search)
   g_autoptr (GError) error = NULL;
   DynoAccuracyRunner runner;
 
-  if (!open_file (search, &error))
-    return dyno_cli_fail (g_steal_pointer (&error), tune->options->json);
   trainer = dyno_accuracy_trainer_new (&runner_params, &error);
   if (!trainer)
     return dyno_cli_fail (g_steal_pointer (&error), tune->options->json);

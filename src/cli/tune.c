@@ -426,8 +426,8 @@ dyno_verb_tune (int argc, char **argv)
       "accuracy.csv and the runs (default there: a new one, runs/MODEL-DATA-N)",
       "DIR" },
     { "resume", 0, 0, G_OPTION_ARG_FILENAME, &resume,
-      "Go on with the search of this folder, also in another --out; data, model and settings that "
-      "are not given are its own",
+      "Go on with the search of this folder, for speed also in another --out; data, model and "
+      "settings that are not given are its own",
       "DIR" },
     { "ranks", 0, 0, G_OPTION_ARG_INT64, &ranks,
       "For so many processes that train together, a device each: measured as one of them, with its "

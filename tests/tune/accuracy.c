@@ -8,6 +8,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define START_S 2.0
 #define EPOCH_S 10.0
@@ -23,6 +24,7 @@ typedef struct {
   double own_bonus;     /* of the job's own settings */
   guint fails_at;       /* this run, from 1, ends the search with an error; 0: none */
   guint cancels_at;     /* this run, from 1; 0: none */
+  gboolean others_fail; /* all but the job's own settings, and not for their values */
   guint n_begun;
   GPtrArray *ended; /* DynoAccuracyRun, copies */
   GCancellable *cancellable;
@@ -93,7 +95,8 @@ train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **
   run->train_seconds = epochs_s;
   run->outcome = w->diverges_from > 0 && get_rate (&run->settings) >= w->diverges_from
                      ? DYNO_TRIAL_DIVERGED
-                     : DYNO_TRIAL_OK;
+                 : w->others_fail && run->trial > 0 ? DYNO_TRIAL_FAILED
+                                                    : DYNO_TRIAL_OK;
   run->value = measure (w, run);
   if (!w->metric.higher_is_better)
     run->value = 1 - run->value;
@@ -401,6 +404,20 @@ test_own_diverges (void)
     g_assert_false (((const DynoAccuracyRun *) r->runs->pdata[i])->final);
 }
 
+/* An unreadable disk fails all trials alike, within no time. */
+static void
+test_failures_end_the_trials (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (DynoAccuracyResult) r = NULL;
+
+  world_init (&w, 9);
+  w.others_fail = TRUE;
+  r = search (&w, (DynoAccuracyParams){ .seconds = 1e9 });
+  g_assert_cmpuint (r->trials->len, ==, 4);
+  g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_KEEP);
+}
+
 /* A proof is not measured again, and no other contender is left out for want of time. */
 static void
 test_proof_stays (void)
@@ -419,6 +436,15 @@ test_proof_stays (void)
   g_assert_cmpuint (r->n_contenders, ==, DYNO_ACCURACY_CONTENDERS);
   g_assert_cmpint (r->verdict, ==, DYNO_ACCURACY_PROVEN);
   g_assert_cmpfloat (r->contenders[0].gain.half, ==, expected->contenders[0].gain.half);
+  g_assert_true (r->known_proven && !expected->known_proven);
+  /* Stopped in a further trial: it was a proof, and is none now. */
+  w.cancels_at = w.n_begun + 1;
+  g_clear_pointer (&r, dyno_accuracy_result_free);
+  r = search (&w,
+              (DynoAccuracyParams){
+                  .seconds = 1e6, .most_trials = 31, .most_seeds = 6, .known = expected->runs });
+  g_assert_true (r->stopped && r->known_proven && r->verdict != DYNO_ACCURACY_PROVEN);
+  g_assert_true (strstr (r->text, "since the search was stopped"));
 }
 
 /* Whoever stops a final may do so when it looks well: what would be a proof is none. */
@@ -533,6 +559,7 @@ test_file (void)
 {
   g_autofree char *folder = g_dir_make_tmp ("dyno-accuracy-XXXXXX", NULL),
                   *path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL), *text = NULL;
+  char *damaged;
   g_auto (World) w = { 0 };
   DynoAccuracyRun run = { .trial = 0,
                           .seed = 5,
@@ -587,6 +614,19 @@ test_file (void)
   g_clear_pointer (&cut, dyno_accuracy_record_free);
   cut = dyno_accuracy_file_read (path, &error);
   g_assert_cmpuint (cut->runs->len, ==, 2);
+  /* A line in the middle that is damaged. */
+  damaged = strstr (text, "\n0,");
+  g_assert_nonnull (damaged);
+  damaged[1] = 'x';
+  g_assert_true (g_file_set_contents (path, text, (gssize) size, NULL));
+  g_assert_null (dyno_accuracy_file_read (path, &error));
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
+  g_assert_nonnull (strstr (error->message, "run 1 cannot be read"));
+  g_clear_error (&error);
+  g_unlink (path);
+  g_assert_cmpint (mkfifo (path, 0600), ==, 0); /* nothing would ever come from it */
+  g_assert_null (dyno_accuracy_file_read (path, &error));
+  g_assert_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS);
   g_unlink (path);
   g_rmdir (folder);
 }
@@ -638,6 +678,7 @@ test_foreign_runs (void)
 
   world_init (&w, 9);
   run.settings = w.space.own;
+  run.seed = (guint64) w.space.own.seed;
   g_ptr_array_add (known, copy_run (&run));
   g_ptr_array_add (known, copy_run (&run)); /* twice */
   run.epochs = 7;                           /* no rung */
@@ -648,6 +689,12 @@ test_foreign_runs (void)
   run.final = TRUE;
   g_ptr_array_add (known, copy_run (&run));
   run.final = FALSE;
+  run.seed = 77; /* not that of the search */
+  g_ptr_array_add (known, copy_run (&run));
+  run.seed = (guint64) w.space.own.seed;
+  run.settings.lr = 0.3; /* not those of its first rung */
+  g_ptr_array_add (known, copy_run (&run));
+  run.settings = w.space.own;
   run.epochs = 1;
   run.trial = 5; /* others are missing before it */
   g_ptr_array_add (known, copy_run (&run));
@@ -719,6 +766,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/time-too-short", test_too_short);
   g_test_add_func ("/tune/accuracy/divergence-is-a-result", test_divergence);
   g_test_add_func ("/tune/accuracy/own-settings-diverge", test_own_diverges);
+  g_test_add_func ("/tune/accuracy/failures-end-the-trials", test_failures_end_the_trials);
   g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
   g_test_add_func ("/tune/accuracy/error-ends-it", test_error_ends);

@@ -166,6 +166,19 @@ test_strength (void)
     }
 }
 
+/* A crop of 1 is none: the usual changes are offered. */
+static void
+test_a_whole_crop_is_none (void)
+{
+  g_auto (Fixture) whole = { 0 }, none = { 0 };
+
+  fixture_init (&whole, IMAGES, "simplecnn", "augment.crop=1");
+  fixture_init (&none, IMAGES, "simplecnn", "");
+  g_assert_cmpuint (whole.space.n_changes, ==, none.space.n_changes);
+  g_assert_cmpuint (whole.space.n_changes, >, 1);
+  g_assert_cmpfloat (whole.space.own_strength, ==, 0);
+}
+
 /* Each point of the space gives settings that the table and the job accept, which give the point
  * back but for rounding, and then themselves. */
 static void
@@ -258,6 +271,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/params/follow-the-optimizer", test_optimizers);
   g_test_add_func ("/tune/params/own-value-is-a-choice", test_own_choices);
   g_test_add_func ("/tune/params/strength-of-augmentation", test_strength);
+  g_test_add_func ("/tune/params/a-whole-crop-is-none", test_a_whole_crop_is_none);
   g_test_add_func ("/tune/params/points-to-settings-and-back", test_points_and_back);
   g_test_add_func ("/tune/params/describe-differences", test_describe);
   g_test_add_func ("/tune/params/points-outside", test_bad_points);

@@ -10,6 +10,7 @@
 #define FINAL_SHARE 0.5 /* of the time */
 #define PACE_MARGIN 1.1 /* a run may take so much longer than those before */
 #define LEAST_PAIRS 2   /* fewer seeds prove nothing */
+#define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
 
 typedef struct {
   const DynoParamSpace *space;
@@ -89,7 +90,9 @@ take_run (Search *s, DynoAccuracyRun *run)
       || (run->trial >= s->result->trials->len && (run->final || rung > 0)))
     return FALSE;
   trial = find_trial (s, run->trial, &run->settings);
-  if (!trial || (!run->final && (trial->halving.n_done != (guint) rung || trial->halving.failed)))
+  if (!trial || !dyno_settings_equal (&trial->settings, &run->settings)
+      || (!run->final && run->seed != (guint64) s->space->own.seed)
+      || (!run->final && (trial->halving.n_done != (guint) rung || trial->halving.failed)))
     return FALSE;
   if (run->seconds > 0 && run->train_seconds >= 0 && run->epochs > run->from_epochs
       && run->outcome == DYNO_TRIAL_OK)
@@ -328,9 +331,9 @@ static gboolean
 explore (Search *s, GError **error)
 {
   const DynoAccuracyResult *r = s->result;
-  guint most = s->params->most_trials > 0 ? s->params->most_trials : G_MAXUINT;
+  guint most = s->params->most_trials > 0 ? s->params->most_trials : G_MAXUINT, n_failed = 0;
 
-  while (TRUE)
+  while (n_failed < MOST_FAILED)
     {
       g_autofree DynoHalvingTrial *trials = copy_halving (s);
       DynoHalvingStep step;
@@ -351,7 +354,9 @@ explore (Search *s, GError **error)
         return FALSE;
       if (!train_rung (s, number, &settings, error))
         return FALSE;
+      n_failed = get_trial (s, number)->outcome == DYNO_TRIAL_FAILED ? n_failed + 1 : 0;
     }
+  return TRUE;
 }
 
 /* --- the final -------------------------------------------------------------------------------- */
@@ -499,6 +504,23 @@ run_final (Search *s, GError **error)
 
 /* --------------------------------------------------------------------------------------------- */
 
+/* The runs of an earlier search are a proof by themselves. */
+static gboolean
+is_known_proven (Search *s)
+{
+  gboolean proven;
+
+  if (s->result->n_known == 0)
+    return FALSE;
+  choose_contenders (s, DYNO_ACCURACY_CONTENDERS);
+  fill_final (s);
+  dyno_accuracy_judge (s->result);
+  proven = s->result->verdict == DYNO_ACCURACY_PROVEN;
+  g_clear_pointer (&s->result->text, g_free);
+  s->result->n_contenders = 0;
+  return proven;
+}
+
 DynoAccuracyResult *
 dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
                       const DynoAccuracyParams *params, const DynoAccuracyRunner *runner,
@@ -520,6 +542,7 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
   result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);
   result->n_rungs = dyno_halving_list_rungs ((guint64) space->own.epochs, result->rungs);
   take_known (&s);
+  result->known_proven = is_known_proven (&s);
   if ((!train_own (&s, &problem) || !explore (&s, &problem) || !run_final (&s, &problem))
       && !result->stopped)
     {

@@ -84,6 +84,7 @@ typedef struct {
   GArray *trials;                         /* DynoAccuracyTrial */
   GPtrArray *runs;                        /* DynoAccuracyRun, in order */
   guint n_known;                          /* of runs, that an earlier search measured */
+  gboolean known_proven;                  /* they are a proof by themselves */
   guint n_contenders;                     /* of the final, without the job's own settings */
   DynoAccuracyContender own, contenders[DYNO_ACCURACY_CONTENDERS];
   /* Of each parameter of the space (importance.h), of all trials at the first rung; NaN: not known. */

@@ -109,6 +109,11 @@ describe_final (const DynoAccuracyResult *r, const DynoAccuracyContender *c)
                   "Trial %u is better than your settings by %s (± %s), proven on %u seeds",
                   c->gain.n),
         c->trial, mean, half, c->gain.n);
+  if (r->verdict == DYNO_ACCURACY_NOT_PROVEN && c->gain.low > 0)
+    return g_strdup_printf (
+        _ ("Not proven, since the search was stopped: trial %u is better than your settings by %s "
+           "so far; go on by --resume"),
+        c->trial, mean);
   if (r->verdict == DYNO_ACCURACY_NOT_PROVEN)
     return g_strdup_printf (
         ngettext ("Not proven: on %u seed trial %u is better than your settings by %s, with a 95 "
@@ -135,6 +140,10 @@ describe_search (const DynoAccuracyResult *r, const DynoAccuracyContender *c)
   if (r->own.failed && c)
     return g_strdup_printf (
         _ ("Not proven: your settings do not train to the end, and trial %u does"), c->trial);
+  if (r->own.failed)
+    return g_strdup (
+        _ ("Not proven: neither your settings nor others train to the end; take a lower "
+           "lr"));
   if (c)
     return g_strdup_printf (_ ("Not proven: trial %u is the best so far, and was not compared with "
                                "your settings on further seeds; more time does that"),

@@ -75,6 +75,8 @@ find_changes (DynoParamSpace *space, const DynoJob *job, const DynoDatasetInfo *
     {
       double own = dyno_settings_get_number (&job->settings, changes[i].key);
 
+      if (strcmp (changes[i].key, "augment.crop") == 0 && own >= 1)
+        own = 0; /* the whole stays */
       if (own > 0)
         space->changes[space->n_changes++] = (DynoParamChange){ changes[i].key, own };
     }
