@@ -10,7 +10,7 @@
  * With SUMS the groups come from a convolution's epilogue instead: sums of the distances to the
  * running mean, and of their squares (gemm-statistics.glsl); of the distances to 0 where that mean
  * is not finite.  TABLE=1 also writes the table for kernels that make the batch norm's output in
- * their loads (lib/gemm-load.glsl), fp16 with HALF=1. */
+ * their loads (lib/gemm-load.glsl), fp16 with HALF=1; with RECTIFIED=1 a ReLU follows there. */
 #include "types.glsl"
 #include "finite.glsl"
 #include "batchnorm-push.h"
@@ -43,6 +43,27 @@ DYNO_BUFFER_OUT (Table, TableValue, 2);
 
 #define MOST_FACTOR 65504.0 /* of fp16 */
 
+/* The mean distance of x to its mean over the elements that the ReLU keeps, where x is distributed
+ * normally: with t = beta / |gamma| the elements z = (x - mean) * invstd with sign (gamma) z > -t,
+ * whose mean is sign (gamma) f (t) / F (t), f the density and F the distribution function of a
+ * normal distribution; F by its logistic approximation. */
+float
+kept_distance (float invstd, float gamma, float beta)
+{
+  if (gamma == 0.0)
+    return 0.0;
+  const float t = clamp (beta / abs (gamma), -3.0, 6.0);
+  const float density = 0.39894228 * exp (-0.5 * t * t);
+  return sign (gamma) * density * (1.0 + exp (-t * (1.5976 + 0.07056 * t * t))) / invstd;
+}
+
+/* Rounds to fp16 by bits, since a driver may drop a conversion to fp16 and back. */
+float
+round_to_half (float value)
+{
+  return uintBitsToFloat ((floatBitsToUint (value) + 0x1000u) & 0xffffe000u);
+}
+
 shared uint bad_channels[LOCAL_X]; /* a workgroup has eight channels */
 
 /* Only lane 0 has mean and invstd. */
@@ -60,18 +81,23 @@ table_put (uint lane, uint place, uint channel, float mean, float invstd, float 
   [[unroll]] for (uint i = 0; i < LOCAL_X; i++)
     any |= bad_channels[i];
 #if HALF
-  /* Rounds by bits, since a driver may drop a conversion to fp16 and back. */
-  const float near = uintBitsToFloat ((floatBitsToUint (mean) + 0x1000u) & 0xffffe000u);
-  const TableValue rounded = TableValue (clamp (factor, -MOST_FACTOR, MOST_FACTOR));
+  const float near = round_to_half (mean);
+  const float rounded = round_to_half (clamp (factor, -MOST_FACTOR, MOST_FACTOR));
 #else
   const float near = mean, rounded = factor;
+#endif
+  float shift = beta - (mean - near) * rounded;
+#ifdef RECTIFIED
+  /* The rounding of the factor is an error that all elements of a channel share; the shift makes up
+   * for it in the mean. */
+  if (abs (factor) < MOST_FACTOR)
+    shift += (factor - rounded) * kept_distance (invstd, gamma, beta);
 #endif
   const float nan = uintBitsToFloat (0x7fc00000u);
   Table table = Table (p.table);
   table.v[channel] = TableValue (near);
-  table.v[CHANNELS + channel] = rounded;
-  table.v[2 * CHANNELS + channel] =
-      TableValue (bad ? nan : beta - (mean - near) * float (rounded));
+  table.v[CHANNELS + channel] = TableValue (rounded);
+  table.v[2 * CHANNELS + channel] = TableValue (bad ? nan : shift);
   table.v[3 * CHANNELS + channel] = TableValue (any != 0 ? nan : 0.0);
 }
 #endif

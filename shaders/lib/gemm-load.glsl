@@ -7,7 +7,7 @@
  * p.norm_y is [4][C] of x's type, written by batchnorm_finish.comp:
  *   0  the mean, rounded to that type
  *   1  gamma * invstd
- *   2  beta - (mean - [0]) * [1]
+ *   2  beta - (mean - [0]) * [1]; in fp16 with RELU or RELU6 also a share of the rounding of [1]
  *   3  0; NaN where one of the eight channels around is not finite
  *
  * y = max ((x - [0]) * [1] + [2], [3]), for two fp16 channels at a time: 12 instructions for 16

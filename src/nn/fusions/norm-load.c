@@ -164,6 +164,8 @@ append_table (DynoGraph *graph, const DynoNode *norm)
   dyno_node_set_input (stats, DYNO_BATCH_NORM_STATS_GAMMA, norm->inputs[DYNO_BATCH_NORM_WEIGHT]);
   dyno_node_set_input (stats, DYNO_BATCH_NORM_STATS_BETA, norm->inputs[DYNO_BATCH_NORM_BIAS]);
   dyno_node_set_output (stats, DYNO_BATCH_NORM_STATS_TABLE, table);
+  ((DynoBatchNormStatistics *) stats->attributes)->rectified =
+      activation_of (norm) != DYNO_ACTIVATION_NONE;
   return table;
 }
 

@@ -81,6 +81,7 @@ typedef struct {
 
 typedef struct {
   double eps, momentum;
+  gboolean rectified; /* with a table: a ReLU or ReLU6 follows in the loads */
 } DynoBatchNormStatistics;
 
 /* inputs of a batch_norm_backward node */

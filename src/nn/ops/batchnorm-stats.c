@@ -174,6 +174,8 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
     {
       dyno_elementwise_type (&spec, table->dtype);
       dyno_kernel_spec_macro (&spec, "TABLE=1");
+      if (attributes->rectified && table->dtype == DYNO_DTYPE_F16)
+        dyno_kernel_spec_macro (&spec, "RECTIFIED=1");
     }
   dyno_kernel_spec_set_float (&spec, DYNO_BATCH_NORM_FINISH_EPSILON, (float) attributes->eps);
   dyno_kernel_spec_set_float (
@@ -206,7 +208,9 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static const DynoAttribute stats_attributes[] = {
-  DYNO_ATTRIBUTE (DynoBatchNormStatistics, eps), DYNO_ATTRIBUTE (DynoBatchNormStatistics, momentum)
+  DYNO_ATTRIBUTE (DynoBatchNormStatistics, eps),
+  DYNO_ATTRIBUTE (DynoBatchNormStatistics, momentum),
+  DYNO_ATTRIBUTE (DynoBatchNormStatistics, rectified),
 };
 
 const DynoOpClass dyno_batch_norm_stats_op = { .name = "batch_norm_stats",
