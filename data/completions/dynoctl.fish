@@ -29,6 +29,7 @@ set -g __dynoctl_values amp=true amp=false \
     cache=true cache=false \
     persistent_workers=true persistent_workers=false \
     optimizer=sgd optimizer=adamw optimizer=adam optimizer=rmsprop optimizer=lion \
+    weight_decay.norms=true weight_decay.norms=false \
     schedule=constant schedule=cosine schedule=step \
     loss.smooth_l1=true loss.smooth_l1=false \
     loss.class_weights=none loss.class_weights=balanced \

@@ -13,8 +13,9 @@
  * g is the gradient times update_scale (1 / loss scale, times the clipping factor).  After an
  * overflow only the gradients change.  Sources: PyTorch's SGD, Adam (Kingma and Ba 2015), AdamW
  * (Loshchilov and Hutter 2019) and RMSprop (Hinton 2012); Lion (Chen et al. 2023).  HEAD=1: from
- * HEAD_START on, lr is multiplied by HEAD_FACTOR.  AVERAGE=1: the weights' moving average is
- * updated, with its fp16 copy.  An invocation takes 8 elements. */
+ * HEAD_START on, lr is multiplied by HEAD_FACTOR.  UNDECAYED=1: decay is 0 from UNDECAYED_START to
+ * before UNDECAYED_END.  AVERAGE=1: the weights' moving average is updated, with its fp16 copy.  An
+ * invocation takes 8 elements. */
 #include "types.glsl"
 #include "optimizer-push.h"
 #include "step.h"
@@ -26,6 +27,10 @@ layout (constant_id = DYNO_OPTIMIZER_COUNT) const uint COUNT = 1; /* elements / 
 #ifdef HEAD
 layout (constant_id = DYNO_OPTIMIZER_HEAD_START) const uint HEAD_START = 0;
 layout (constant_id = DYNO_OPTIMIZER_HEAD_FACTOR) const float HEAD_FACTOR = 1.0;
+#endif
+#ifdef UNDECAYED
+layout (constant_id = DYNO_OPTIMIZER_UNDECAYED_START) const uint UNDECAYED_START = 0;
+layout (constant_id = DYNO_OPTIMIZER_UNDECAYED_END) const uint UNDECAYED_END = 0;
 #endif
 #ifdef AVERAGE
 layout (constant_id = DYNO_OPTIMIZER_DECAY) const float AVERAGE_DECAY = 0.0;
@@ -46,7 +51,7 @@ main ()
   const float update_scale = scaler.v[0].update_scale;
   const float base_lr = step_input.v[0].lr;
   const float momentum = step_input.v[0].momentum;
-  const float decay = step_input.v[0].weight_decay;
+  const float usual_decay = step_input.v[0].weight_decay;
   const float beta2 = step_input.v[0].beta2;
   const float epsilon = step_input.v[0].epsilon;
   const bool first = step_input.v[0].first_update != 0;
@@ -69,6 +74,11 @@ main ()
       const float lr = i >= HEAD_START ? base_lr * HEAD_FACTOR : base_lr;
 #else
       const float lr = base_lr;
+#endif
+#ifdef UNDECAYED
+      const float decay = i >= UNDECAYED_START && i < UNDECAYED_END ? 0.0 : usual_decay;
+#else
+      const float decay = usual_decay;
 #endif
 #ifdef CORRECTIONS
       const float step_size = lr / corrections.v[0];

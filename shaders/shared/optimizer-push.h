@@ -11,6 +11,9 @@
 #define DYNO_OPTIMIZER_HEAD_START    1 /* update: elements / 8 before the head */
 #define DYNO_OPTIMIZER_HEAD_FACTOR   2 /* update: factor on the head's learning rate */
 #define DYNO_OPTIMIZER_DECAY         3 /* update and states: of the averages */
+/* update: elements / 8 before the first that weight decay leaves out, and before the next after them */
+#define DYNO_OPTIMIZER_UNDECAYED_START 4
+#define DYNO_OPTIMIZER_UNDECAYED_END   5
 
 DYNO_STRUCT (DynoOptimizerNormPush) {
   uint64_t gradient;

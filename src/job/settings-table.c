@@ -94,6 +94,11 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), LIVE (STEP),
     .title = N_ ("Weight decay"),
     .help = N_ ("Pulls the weights towards zero a little with each update.") },
+  { FLAG (weight_decay_norms, "weight_decay.norms", "true"), GROUP (ADVANCED),
+    .same_on_resume = TRUE, .title = N_ ("Decay norms and biases"),
+    .help =
+        N_ ("Weight decay also pulls biases and the parameters of normalisations, as in PyTorch; "
+            "off, it takes only the weights of layers, as usual for transformers and ConvNeXt.") },
   { CHOICE (schedule, "schedule", "cosine", schedules), GROUP (TRAINING), .title = N_ ("Schedule"),
     .help = N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each "
                 "third of the run.") },

@@ -79,8 +79,9 @@ typedef struct {
   double model_width;
   double model_dropout;
   double model_stochastic_depth;
-  GQuark model_freeze;   /* of the text; 0: none */
-  double head_lr_factor; /* 1: as the others */
+  GQuark model_freeze;         /* of the text; 0: none */
+  double head_lr_factor;       /* 1: as the others */
+  gboolean weight_decay_norms; /* weight decay takes vectors too */
   gboolean loss_smooth_l1;
   gint loss_class_weights; /* DynoClassWeights */
   GQuark loss_weights;     /* of the text, classweights.h; 0: none */

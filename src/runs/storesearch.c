@@ -306,6 +306,7 @@ dyno_setting_changes_rate (const DynoSettingInfo *info)
     "head_lr_factor",
     "momentum",
     "weight_decay",
+    "weight_decay.norms",
     "schedule",
     "warmup_epochs",
     "schedule_epochs",

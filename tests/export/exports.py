@@ -30,7 +30,8 @@ CASES = {
     'mobile': (SHAPES, {'MODEL': 'mobilenetv2', 'workers': 1, 'batch_size': 16, 'amp': False, 'model.dropout': 0.375}),
     'adam': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'adam', 'lr': 0.002, 'weight_decay': 0.01}),
     'rmsprop': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'rmsprop', 'lr': 0.002, 'momentum': 0.75}),
-    'lion': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'lion', 'lr': 0.0002, 'weight_decay': 0.1}),
+    'lion': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'lion', 'lr': 0.0002, 'weight_decay': 0.1,
+                      'weight_decay.norms': False}),
     'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
                                  'loss.weights': '1,2'}),
 }

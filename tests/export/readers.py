@@ -540,7 +540,7 @@ def python_expected(s):
     return {
         'DATA': s.data, 'MODEL': s.model, 'EPOCHS': s.epochs, 'BATCH_SIZE': s.batch_size, 'ACCUMULATE': s.accumulate,
         'AMP': s.amp, 'WORKERS': s.workers, 'PREFETCH': s.prefetch, 'OPTIMIZER': s.optimizer, 'LR': float(s.lr),
-        'MOMENTUM': float(s.momentum), 'WEIGHT_DECAY': float(s.weight_decay), 'SCHEDULE': s.schedule, 'SCHEDULE_EPOCHS': s.schedule_epochs,
+        'MOMENTUM': float(s.momentum), 'WEIGHT_DECAY': float(s.weight_decay), 'WEIGHT_DECAY_NORMS': s.weight_decay_norms, 'SCHEDULE': s.schedule, 'SCHEDULE_EPOCHS': s.schedule_epochs,
         'WARMUP_EPOCHS': float(s.warmup_epochs), 'LABEL_SMOOTHING': float(s.label_smoothing),
         'CLIP_NORM': float(s.clip_norm), 'AUGMENT_FLIP': s.augment_flip,
         'AUGMENT_BRIGHTNESS': float(s.augment_brightness), 'SHUFFLE': s.data_shuffle, 'VAL_SPLIT': float(s.data_val_split),
@@ -601,6 +601,8 @@ def reference_flags(s):
             flags += [f'--{name}-size', str(s.size if s.known else s.image_size)]
     flags += ['--opt', s.optimizer, '--lr', s.lr, '--momentum', s.momentum, '--weight-decay', s.weight_decay,
               '--label-smoothing', s.label_smoothing]
+    if not s.weight_decay_norms:  # which go before --label-smoothing
+        flags[-2:-2] = ['--norm-weight-decay', 0, '--bias-weight-decay', 0, '--transformer-embedding-decay', 0]
     flags += ['--clip-grad-norm', s.clip_norm] if s.clip_norm else []
     for name, value in (('--mixup-alpha', s.augment_mixup), ('--cutmix-alpha', s.augment_cutmix), ('--random-erase', s.augment_erase)):
         flags += [name, value] if value else []

@@ -37,6 +37,7 @@ test_keys (void)
                                       "lr",
                                       "momentum",
                                       "weight_decay",
+                                      "weight_decay.norms",
                                       "schedule",
                                       "warmup_epochs",
                                       "schedule_epochs",

@@ -5,6 +5,7 @@
 #include "build.h"
 #include "graph-private.h"
 #include "infos.h"
+#include <math.h>
 #include <string.h>
 
 #define BATCH 4
@@ -276,6 +277,94 @@ test_head_factor (void)
     }
 }
 
+/* A parameter that weight decay may leave out: one axis in PyTorch, or one of three names. */
+static gboolean
+is_vector (const DynoParameter *p)
+{
+  return p->n_dims == 1 || g_str_equal (p->name, "cls_token") || g_str_equal (p->name, "pos_embed")
+         || g_str_has_suffix (p->name, "layer_scale");
+}
+
+/* Vectors, whatever their number of axes in PyTorch, lie in one range in the flat memory, the head in
+ * another, and no two parameters overlap. */
+static void
+check_places (const char *model, const char *freeze)
+{
+  g_autoptr (GError) error = NULL;
+  DynoNetworkParams params = params_of (model, freeze, DYNO_MODE_TRAIN);
+  params.undecayed_vectors = TRUE;
+  g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
+  g_assert_no_error (error);
+  GPtrArray *parameters = dyno_graph_get_parameters (graph);
+  guint64 start, end, head = dyno_graph_get_head_start (graph), sum = 0;
+  dyno_graph_get_undecayed (graph, &start, &end);
+  g_autofree guint8 *taken = g_malloc0 (graph->parameter_elements);
+  guint n_vectors = 0;
+  for (guint i = 0; i < parameters->len; i++)
+    {
+      const DynoParameter *p = parameters->pdata[i];
+      if (p->is_state)
+        continue;
+      sum += p->n_elements;
+      for (guint64 k = 0; k < p->n_elements; k++)
+        g_assert_cmpuint (taken[p->element_offset + k]++, ==, 0);
+      g_assert_true (p->is_frozen == (p->element_offset >= graph->trained_elements));
+      if (p->is_frozen)
+        continue;
+      n_vectors += is_vector (p);
+      if (is_vector (p) != (p->element_offset >= start && p->element_offset < end)
+          || (i + 2 >= parameters->len) != (p->element_offset >= head))
+        g_error ("%s: %s", model, p->name);
+    }
+  g_assert_cmpuint (sum, <=, graph->parameter_elements);
+  g_assert_cmpuint (n_vectors, >, 2);
+}
+
+static void
+test_places (void)
+{
+  check_places ("convnext_tiny", NULL);
+  check_places ("vit_tiny_patch16_224", NULL);
+  check_places ("vit_tiny_patch16_224", "blocks.0,patch_embed.proj.bias,cls_token");
+}
+
+/* One step: with vectors left out, these move as without weight decay, all others as with it. */
+static void
+check_decay (DynoOptimizer optimizer, const char *freeze)
+{
+  Trained none, all, without;
+  DynoNetworkParams params = params_of ("simplecnn", freeze, DYNO_MODE_TRAIN);
+  params.model_width = 0.125;
+  params.optimizer = optimizer;
+  params.head_lr_factor = 3;
+  train (&none, &params, 1, 0);
+  train (&all, &params, 1, 0.5f);
+  params.undecayed_vectors = TRUE;
+  train (&without, &params, 1, 0.5f);
+  double moved = 0;
+  for (guint i = 0; i < none.parameters->len; i++)
+    {
+      const DynoParameter *p = none.parameters->pdata[i];
+      const float *a = none.after->pdata[i], *b = all.after->pdata[i], *c = without.after->pdata[i];
+      for (guint64 k = 0; k < dyno_parameter_count (p); k++)
+        {
+          moved += fabs ((double) (a[k] - b[k]));
+          g_assert_cmpfloat_with_epsilon (c[k], p->n_dims == 1 ? a[k] : b[k], 1e-6);
+        }
+    }
+  g_assert_cmpfloat (moved, >, 1e-2);
+  trained_clear (&none);
+  trained_clear (&all);
+  trained_clear (&without);
+}
+
+static void
+test_decay (void)
+{
+  for (guint i = 0; i < DYNO_N_OPTIMIZERS; i++)
+    check_decay ((DynoOptimizer) i, i % 2 ? "0,18.weight" : NULL);
+}
+
 /* a += (1 - min (decay, (1 + t) / (10 + t))) (x - a), of weights and running statistics; what is
  * frozen has no average, and no memory for one. */
 static void
@@ -353,6 +442,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/freeze/unknown-and-all-are-refused", test_refuses);
   g_test_add_func ("/nn/freeze/frozen-stay-the-rest-moves", test_frozen_stay);
   g_test_add_func ("/nn/freeze/head-moves-by-its-own-learning-rate", test_head_factor);
+  g_test_add_func ("/nn/freeze/vectors-lie-together", test_places);
+  g_test_add_func ("/nn/freeze/vectors-without-weight-decay", test_decay);
   g_test_add_func ("/nn/average/follows-weights-and-statistics", test_average);
   g_test_add_func ("/nn/average/is-what-evaluation-reads", test_evaluation_of_averages);
   return g_test_run ();

@@ -118,10 +118,11 @@ assert_same_epochs (const char *a, const char *b)
 }
 
 /* Stopped at a step and resumed, and that again, a run ends in the weights, losses, log and
- * checkpoint of one that was left alone. */
+ * checkpoint of one that was left alone.  changes: settings, with blanks between. */
 static void
-check_resume_of (const char *model, const char *data, const char *change)
+check_resume_of (const char *model, const char *data, const char *changes)
 {
+  g_auto (GStrv) list = g_strsplit (changes, " ", -1);
   g_autofree char *whole_dir = test_folder (), *part_dir = test_folder ();
   g_autofree char *whole_weights = in_folder (whole_dir, "weights.safetensors");
   g_autofree char *part_weights = in_folder (part_dir, "weights.safetensors");
@@ -133,9 +134,11 @@ check_resume_of (const char *model, const char *data, const char *change)
   for (guint i = 0; i < 2; i++)
     {
       DynoJob *job = i ? part : whole;
-      gboolean lion = g_str_equal (change, "optimizer=lion"); /* which is warned of a high rate */
+      gboolean lion = g_str_equal (changes, "optimizer=lion"); /* which is warned of a high rate */
 
-      test_job_set (job, change, "augment.noise=0.1", lion ? "lr=0.001" : "lr=0.01", NULL);
+      for (guint k = 0; list[k]; k++)
+        test_job_set (job, list[k], NULL);
+      test_job_set (job, "augment.noise=0.1", lion ? "lr=0.001" : "lr=0.01", NULL);
       if (!g_str_equal (data, WAVES))
         test_job_set (job, "augment.flip=true", "augment.contrast=0.4", NULL);
       if (g_str_equal (data, SHAPES))
@@ -292,9 +295,9 @@ test_longer_run (void)
 }
 
 static void
-check_resume (const char *model, const char *change)
+check_resume (const char *model, const char *changes)
 {
-  check_resume_of (model, SHAPES, change);
+  check_resume_of (model, SHAPES, changes);
 }
 
 static void
@@ -536,12 +539,12 @@ test_resume_frozen (void)
   check_resume ("simplecnn", "model.freeze=0,1,5.bias");
 }
 
-/* The averages go on as well, of running statistics too; with frozen layers, whose average is
- * themselves. */
+/* The averages go on as well, of running statistics too, also where vectors lie together in the flat
+ * memory. */
 static void
 test_resume_average (void)
 {
-  check_resume ("simplecnn", "ema_decay=0.9");
+  check_resume ("simplecnn", "ema_decay=0.9 weight_decay.norms=false");
 }
 
 /* What is not frozen any more goes on with no moments, and says so. */
@@ -576,7 +579,7 @@ test_average_is_validated_and_saved (void)
   g_autoptr (DynoJob) job = job_in ("simplecnn", folder), again = test_job ("simplecnn", SHAPES);
   g_auto (TestRun) first = { 0 }, second = { 0 };
 
-  test_job_set (job, "ema_decay=0.8", "epochs=2", NULL);
+  test_job_set (job, "ema_decay=0.8", "epochs=2", "weight_decay.norms=false", NULL);
   test_run_good (&first, job);
   again->weights_in = g_strdup (last);
   test_job_set (again, "lr=0", "weight_decay=0", "epochs=1", "model.freeze=1,5,9,13", NULL);

@@ -29,6 +29,7 @@ static const DynoExportRow reference_rows[] = {
   { "lr", "--lr", "0.1" },
   { "momentum", "--momentum", "0.9" },
   { "weight_decay", "--weight-decay", "0.0001" },
+  { "weight_decay.norms", "--norm-weight-decay", "true" },
   { "schedule", "--lr-scheduler", "step" },
   { "warmup_epochs", "--lr-warmup-epochs", "0", warms_up_whole_epochs },
   { "label_smoothing", "--label-smoothing", "0" },
@@ -150,6 +151,9 @@ append_flags (GString *text, const DynoExportContext *context)
   append_double (text, "--lr", s->lr);
   append_double (text, "--momentum", s->momentum);
   append_double (text, "--weight-decay", s->weight_decay);
+  if (!s->weight_decay_norms)
+    g_string_append (text, " --norm-weight-decay 0 --bias-weight-decay 0"
+                           " --transformer-embedding-decay 0");
   append_double (text, "--label-smoothing", s->label_smoothing);
   if (s->clip_norm > 0)
     append_double (text, "--clip-grad-norm", s->clip_norm);

@@ -50,6 +50,7 @@ static const DynoExportRow rows[] = {
   CONSTANT ("lr", "LR"),
   CONSTANT ("momentum", "MOMENTUM"),
   CONSTANT ("weight_decay", "WEIGHT_DECAY"),
+  CONSTANT ("weight_decay.norms", "WEIGHT_DECAY_NORMS"),
   CONSTANT ("schedule", "SCHEDULE"),
   CONSTANT ("schedule_epochs", "SCHEDULE_EPOCHS"),
   CONSTANT ("warmup_epochs", "WARMUP_EPOCHS"),

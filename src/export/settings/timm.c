@@ -47,6 +47,7 @@ static const DynoExportRow rows[] = {
   { "lr", "lr", NULL, .direct = TRUE },
   { "momentum", "momentum", "0.9", .direct = TRUE },
   { "weight_decay", "weight_decay", "0.00002", .direct = TRUE },
+  { "weight_decay.norms", NULL, "false" },
   { "epochs", "epochs", "300", .direct = TRUE },
   { "schedule", "sched", "cosine" },
   { "warmup_epochs", "warmup_epochs", "5", .direct = TRUE },

@@ -18,7 +18,7 @@ has_its_optimizer (const DynoExportContext *context)
 }
 
 /* The SGD and the RMSprop of TrainingArguments are PyTorch's without momentum, and no key changes
- * that. */
+ * that.  Its weight decay leaves out biases and layer norms, but not batch norms. */
 static const DynoExportRow rows[] = {
   { "epochs", "num_train_epochs", "3", .direct = TRUE },
   { "batch_size", "per_device_train_batch_size", "8", .direct = TRUE },
@@ -33,6 +33,7 @@ static const DynoExportRow rows[] = {
   { "lr", "learning_rate", "0.00005", .direct = TRUE },
   { "momentum", NULL, "0" },
   { "weight_decay", "weight_decay", "0", .direct = TRUE },
+  { "weight_decay.norms" },
   { "schedule", "lr_scheduler_type", NULL, has_its_schedule },
   { "warmup_epochs", "warmup_steps", "0", dyno_export_knows_steps },
   { "label_smoothing", "label_smoothing_factor", "0", .direct = TRUE },

@@ -57,6 +57,7 @@ static const DynoExportRow rows[] = {
   { "lr", "lr0", "0.01", has_its_rate, .direct = TRUE },
   { "momentum", "momentum", "0.937", dyno_export_has_momentum },
   { "weight_decay", "weight_decay", "0.0005", .direct = TRUE },
+  { "weight_decay.norms", NULL, "false" },
   { "schedule", "cos_lr", NULL, has_its_schedule },
   { "warmup_epochs", "warmup_epochs", "3" },
   { "clip_norm", NULL, "10" },

@@ -20,6 +20,7 @@ struct _DynoGraph {
   guint64 parameter_elements; /* of MASTER and HALF */
   guint64 trained_elements;   /* of GRADIENT and MOMENTs, which hold no frozen parameters */
   guint64 state_elements;
+  guint64 head_start, undecayed_start, undecayed_end; /* see place_kinds */
   const DynoParameter *head; /* the first parameter of the head; NULL: no head */
   gboolean sealed;           /* the flat tensors exist: no more parameters */
   DynoTensor *step_input, *step_output, *scaler;

@@ -448,15 +448,32 @@ place (DynoTensor *tensor, guint64 element_offset)
     tensor->offset = element_offset * dyno_dtype_size (tensor->dtype);
 }
 
+/* The parameters in the order of the flat memory.  Weight decay takes the first and the last kind of
+ * trained ones where it leaves out vectors, and the head's learning rate the last two: both are one
+ * range of elements. */
+typedef enum { BODY, BODY_VECTORS, HEAD_VECTORS, HEAD, FROZEN } ParameterKind;
+
+static ParameterKind
+kind_of (const DynoGraph *graph, const DynoParameter *parameter)
+{
+  if (parameter->is_frozen)
+    return FROZEN;
+  gboolean head = graph->head && parameter->index >= graph->head->index;
+  guint n_dims = parameter->layout.n_dims;
+  if (!graph->params.undecayed_vectors || n_dims == 2 || n_dims == DYNO_LAYOUT_N_AXES)
+    return head ? HEAD : BODY;
+  return head ? HEAD_VECTORS : BODY_VECTORS;
+}
+
 /* Places the parameters of one kind one after the other, from next on; returns the offset after
  * them. */
 static guint64
-place_kind (DynoGraph *graph, gboolean frozen, guint64 next)
+place_kind (DynoGraph *graph, ParameterKind kind, guint64 next)
 {
   for (guint i = 0; i < graph->parameters->len; i++)
     {
       DynoParameter *parameter = g_ptr_array_index (graph->parameters, i);
-      if (parameter->is_state || parameter->is_frozen != frozen)
+      if (parameter->is_state || kind_of (graph, parameter) != kind)
         continue;
       parameter->element_offset = next;
       place (parameter->master, next);
@@ -466,6 +483,16 @@ place_kind (DynoGraph *graph, gboolean frozen, guint64 next)
       next = dyno_align_up (next + parameter->n_elements, PARAMETER_ALIGNMENT);
     }
   return next;
+}
+
+static void
+place_kinds (DynoGraph *graph)
+{
+  graph->undecayed_start = place_kind (graph, BODY, 0);
+  graph->head_start = place_kind (graph, BODY_VECTORS, graph->undecayed_start);
+  graph->undecayed_end = place_kind (graph, HEAD_VECTORS, graph->head_start);
+  graph->trained_elements = place_kind (graph, HEAD, graph->undecayed_end);
+  place_kind (graph, FROZEN, graph->trained_elements);
 }
 
 /* Makes evaluation read the averages; frozen parameters are their own average. */
@@ -491,16 +518,12 @@ dyno_graph_place_parameters (DynoGraph *graph)
   if (graph->error)
     return;
   g_return_if_fail (!graph->sealed);
-  if (graph->freeze)
-    {
-      check_prefixes (graph);
-      graph->trained_elements = place_kind (graph, FALSE, 0);
-      place_kind (graph, TRUE, graph->trained_elements);
-      if (graph->trained_elements == 0)
-        dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL,
-                         "All of the model is frozen: nothing is left to train; leave the last "
-                         "layer out of model.freeze");
-    }
+  check_prefixes (graph);
+  place_kinds (graph);
+  if (graph->freeze && graph->trained_elements == 0)
+    dyno_graph_fail (graph, DYNO_NN_ERROR_MODEL,
+                     "All of the model is frozen: nothing is left to train; leave the last layer "
+                     "out of model.freeze");
   if (graph->params.average_decay > 0 && !graph->params.training)
     place_averages (graph);
 }
@@ -514,7 +537,14 @@ dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first)
 guint64
 dyno_graph_get_head_start (DynoGraph *graph)
 {
-  return graph->head ? graph->head->element_offset : graph->trained_elements;
+  return graph->head_start;
+}
+
+void
+dyno_graph_get_undecayed (DynoGraph *graph, guint64 *start, guint64 *end)
+{
+  *start = graph->undecayed_start;
+  *end = graph->undecayed_end;
 }
 
 guint64

@@ -192,6 +192,9 @@ typedef struct {
   const char *freeze;
   /* factor on the learning rate of the head (dyno_graph_set_head); 0 reads as 1 */
   double head_lr_factor;
+  /* Weight decay leaves out vectors, which are biases and the parameters of normalisations, and the
+   * class token and positions of a transformer.  They lie beside each other in the flat memory. */
+  gboolean undecayed_vectors;
   /* Decay of the exponential moving averages of the trained parameters and of the running
    * statistics.  Training keeps the averages, and evaluation reads them in place of the values; 0:
    * there are no averages. */
@@ -256,6 +259,9 @@ void dyno_graph_set_head (DynoGraph *graph, const DynoParameter *first);
 /* The element at which the head begins in the flat memory of the trained parameters; the number of
  * elements where there is no head. */
 guint64 dyno_graph_get_head_start (DynoGraph *graph);
+/* The elements of the flat memory, from start to before end, that weight decay leaves out; none
+ * without undecayed_vectors. */
+void dyno_graph_get_undecayed (DynoGraph *graph, guint64 *start, guint64 *end);
 
 /* The stage of the nodes to come: FORWARD at first, OPTIMIZER after dyno_graph_backward. */
 void dyno_graph_set_stage (DynoGraph *graph, DynoStage stage);

@@ -202,6 +202,7 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                                    .checkpointing = params->checkpointing,
                                    .optimizer = params->optimizer,
                                    .head_lr_factor = params->head_lr_factor,
+                                   .undecayed_vectors = params->undecayed_vectors,
                                    .average_decay = params->average_decay,
                                    .ranks = params->ranks,
                                    .freeze = params->freeze };
@@ -219,9 +220,10 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                           .width = params->model_width > 0.0 ? params->model_width : 1.0,
                           .dropout = params->dropout,
                           .stochastic_depth = params->stochastic_depth });
-  dyno_graph_place_parameters (graph);
   if (!model->network)
     find_head (graph);
+  set_head_factor (graph);
+  dyno_graph_place_parameters (graph);
   if (graph->logits)
     {
       graph->logits->keep = params->mode != DYNO_MODE_TRAIN;
@@ -235,7 +237,6 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
     dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
   if (params->mode == DYNO_MODE_TRAIN)
     {
-      set_head_factor (graph);
       dyno_graph_backward (graph);
       if (!params->no_fusion)
         dyno_fusion_apply_stage (DYNO_FUSION_BACKWARD, graph);

@@ -44,9 +44,10 @@ typedef struct {
   gboolean checkpointing;
   gboolean no_fusion; /* every rule off: for tests and comparison */
   DynoOptimizer optimizer;
-  double head_lr_factor; /* factor on the last layer's learning rate; 0 reads as 1 */
-  double average_decay;  /* as in DynoGraphParams; evaluation uses the averages */
-  guint ranks;           /* as in DynoGraphParams, in training */
+  double head_lr_factor;      /* factor on the last layer's learning rate; 0 reads as 1 */
+  gboolean undecayed_vectors; /* as in DynoGraphParams, in evaluation too */
+  double average_decay;       /* as in DynoGraphParams; evaluation uses the averages */
+  guint ranks;                /* as in DynoGraphParams, in training */
   /* as in DynoGraphParams; interned, since the bytes of this struct are a key */
   const char *freeze;
 } DynoNetworkParams;

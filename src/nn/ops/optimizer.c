@@ -11,7 +11,7 @@
  *            w -= lr * m
  *     Lion:  w *= 1 - lr * decay; w -= lr * sign (b1 m + (1 - b1) g); m = b2 m + (1 - b2) g
  * The lr of the head (dyno_graph_set_head) is multiplied by the graph's head_lr_factor, as in a
- * parameter group of its own.
+ * parameter group of its own; with undecayed_vectors decay is 0 for vectors.
  * With averages, a of each weight and running statistic x, after t updates:
  *     a += (1 - min (decay, (1 + t) / (10 + t))) * (x - a)
  * so that the start values, far from the learned ones, are soon forgotten.
@@ -130,6 +130,20 @@ spec_head (DynoKernelSpec *spec, DynoGraph *graph)
   dyno_kernel_spec_set_float (spec, DYNO_OPTIMIZER_HEAD_FACTOR, (float) factor);
 }
 
+/* Vectors may be left out of the weight decay. */
+static void
+spec_undecayed (DynoKernelSpec *spec, DynoGraph *graph)
+{
+  guint64 start, end;
+
+  dyno_graph_get_undecayed (graph, &start, &end);
+  if (start == end)
+    return;
+  dyno_kernel_spec_macro (spec, "UNDECAYED=1");
+  dyno_kernel_spec_set (spec, DYNO_OPTIMIZER_UNDECAYED_START, (guint32) (start / 8));
+  dyno_kernel_spec_set (spec, DYNO_OPTIMIZER_UNDECAYED_END, (guint32) (end / 8));
+}
+
 /* The averages are updated in the same pass. */
 static void
 spec_average (DynoKernelSpec *spec, DynoGraph *graph, guint id, const DynoTensor *average)
@@ -158,6 +172,7 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
     dyno_kernel_spec_macro (&spec, "HALF_COPY=1");
   dyno_kernel_spec_set (&spec, DYNO_OPTIMIZER_COUNT, (guint32) (elements / 8));
   spec_head (&spec, graph);
+  spec_undecayed (&spec, graph);
   spec_average (&spec, graph, DYNO_OPTIMIZER_DECAY, node->outputs[AVERAGE]);
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, "update", &spec,

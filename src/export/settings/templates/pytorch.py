@@ -58,16 +58,27 @@ class Lion(torch.optim.Optimizer):
                 state['momentum'].lerp_(parameter.grad, 1 - beta2)
 
 
+def parameter_groups(model):
+    """Weight decay may leave out biases, the parameters of normalisations, and a transformer's token and positions."""
+    parameters = dict(model.named_parameters())
+    if WEIGHT_DECAY_NORMS:
+        return list(parameters.values())
+    apart = ('cls_token', 'class_token', 'pos_embed', 'pos_embedding', 'layer_scale')
+    vectors = {name for name, value in parameters.items() if value.ndim <= 1 or name.endswith(apart)}
+    return [{'params': [value for name, value in parameters.items() if name not in vectors]},
+            {'params': [parameters[name] for name in vectors], 'weight_decay': 0.0}]
+
+
 def make_optimizer(model):
     if OPTIMIZER == 'adamw':
-        return torch.optim.AdamW(model.parameters(), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
+        return torch.optim.AdamW(parameter_groups(model), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
     if OPTIMIZER == 'adam':
-        return torch.optim.Adam(model.parameters(), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
+        return torch.optim.Adam(parameter_groups(model), lr=LR, betas=(0.9, 0.999), eps=1e-8, weight_decay=WEIGHT_DECAY)
     if OPTIMIZER == 'rmsprop':
-        return torch.optim.RMSprop(model.parameters(), lr=LR, alpha=0.99, eps=1e-8, weight_decay=WEIGHT_DECAY, momentum=MOMENTUM)
+        return torch.optim.RMSprop(parameter_groups(model), lr=LR, alpha=0.99, eps=1e-8, weight_decay=WEIGHT_DECAY, momentum=MOMENTUM)
     if OPTIMIZER == 'lion':
-        return Lion(model.parameters(), lr=LR, betas=(0.9, 0.99), weight_decay=WEIGHT_DECAY)
-    return torch.optim.SGD(model.parameters(), lr=LR, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
+        return Lion(parameter_groups(model), lr=LR, betas=(0.9, 0.99), weight_decay=WEIGHT_DECAY)
+    return torch.optim.SGD(parameter_groups(model), lr=LR, momentum=MOMENTUM, weight_decay=WEIGHT_DECAY)
 
 
 def make_loader(dataset, training, device):

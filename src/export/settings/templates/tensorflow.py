@@ -46,7 +46,7 @@ def make_model():
     return tf.keras.Sequential(layers + [tf.keras.layers.Dense(N_OUTPUTS, dtype='float32')])
 
 
-def make_optimizer():
+def make_decaying_optimizer():
     options = {'learning_rate': LR, 'weight_decay': WEIGHT_DECAY or None, 'global_clipnorm': CLIP_NORM or None}
     if ACCUMULATE > 1:  # Keras 3
         options['gradient_accumulation_steps'] = ACCUMULATE
@@ -59,6 +59,13 @@ def make_optimizer():
     if OPTIMIZER == 'lion':
         return tf.keras.optimizers.Lion(beta_1=0.9, beta_2=0.99, **options)
     return tf.keras.optimizers.SGD(momentum=MOMENTUM, **options)
+
+
+def make_optimizer():
+    optimizer = make_decaying_optimizer()
+    if not WEIGHT_DECAY_NORMS:
+        optimizer.exclude_from_weight_decay(var_names=['bias', 'gamma', 'beta'])
+    return optimizer
 
 
 class Schedule(tf.keras.callbacks.Callback):
