@@ -55,7 +55,7 @@ dyno_run_table_new (DynoRunCurves *curves)
 {
   GtkWidget *list = gtk_tree_view_new ();
   dyno_widget_set_accessible_name (list, _ ("Runs"));
-  add_column (list, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 160);
+  add_column (list, _ ("Run"), DYNO_RUN_LIST_TITLE, 0, 144);
   add_spark_column (list, curves);
   add_column (list, _ ("Best"), DYNO_RUN_LIST_BEST, 1, 78);
   add_column (list, _ ("Begun"), DYNO_RUN_LIST_BEGUN, 0, 134);
@@ -65,7 +65,7 @@ dyno_run_table_new (DynoRunCurves *curves)
   add_column (list, _ ("Time"), DYNO_RUN_LIST_TIME, 1, 72);
   add_column (list, _ ("State"), DYNO_RUN_LIST_STATE, 0, 120);
   add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 98);
-  add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 100);
+  add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 78);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_view_set_enable_search (GTK_TREE_VIEW (list), FALSE); /* the finder has the words */
   gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (list), TRUE);
