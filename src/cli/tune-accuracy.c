@@ -16,8 +16,6 @@
 #define RUNS_FOLDER "runs"
 #define MOST_SHOWN  5
 
-#define LEAST_IMPORTANCE 0.05
-
 static const char *const file_names[] = { "best.ini", "best.json", DYNO_ACCURACY_FILE, NULL };
 static const DynoOutFiles search_files = { file_names, "an earlier search",
                                            ", go on with it by --resume" };
@@ -36,31 +34,13 @@ typedef struct {
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* The best value of the search so far; NaN: none. */
-static double
-find_best (const DynoAccuracyResult *result)
-{
-  double best = (double) NAN;
-
-  for (guint i = 0; i < result->runs->len; i++)
-    {
-      const DynoAccuracyRun *run = result->runs->pdata[i];
-
-      if (!run->final && dyno_metric_is_better (&result->metric, run->value, best))
-        best = run->value;
-    }
-  return best;
-}
-
 /* "1/3": of a rung; "final". */
 static char *
 describe_stage (const DynoAccuracyResult *result, const DynoAccuracyRun *run)
 {
-  guint rung = 0;
-
-  while (rung + 1 < result->n_rungs && result->rungs[rung] < run->epochs)
-    rung++;
-  return run->final ? g_strdup ("final") : g_strdup_printf ("%u/%u", rung + 1, result->n_rungs);
+  return run->final ? g_strdup ("final")
+                    : g_strdup_printf ("%u/%u", dyno_accuracy_result_find_rung (result, run) + 1,
+                                       result->n_rungs);
 }
 
 static char *
@@ -73,7 +53,7 @@ static void
 print_run (Search *search, const DynoAccuracyResult *result, const DynoAccuracyRun *run)
 {
   g_autofree char *value = value_cell (&result->metric, run->value),
-                  *best = value_cell (&result->metric, find_best (result)),
+                  *best = value_cell (&result->metric, dyno_accuracy_result_find_best (result)),
                   *seconds = dyno_text_duration (run->seconds),
                   *stage = describe_stage (result, run),
                   *settings = dyno_param_space_describe (&search->space, &run->settings);
@@ -104,7 +84,7 @@ print_run_json (const DynoAccuracyResult *result, const DynoAccuracyRun *run)
   dyno_json_uint (&json, "epochs", run->epochs);
   dyno_json_string (&json, "outcome", dyno_trial_outcome_class (run->outcome));
   dyno_json_double (&json, "value", run->value);
-  dyno_json_double (&json, "best", find_best (result));
+  dyno_json_double (&json, "best", dyno_accuracy_result_find_best (result));
   dyno_json_double (&json, "seconds", run->seconds);
   dyno_json_string (&json, "text", run->text);
   dyno_export_json_settings (&json, &run->settings);
@@ -195,22 +175,11 @@ static char *
 describe_importance (const Search *search, const DynoAccuracyResult *r)
 {
   g_autoptr (GString) text = g_string_new (NULL);
-  gboolean shown[DYNO_PARAMS_MOST] = { FALSE };
+  guint params[DYNO_PARAMS_MOST], n = dyno_accuracy_result_list_important (r, params);
 
-  while (TRUE)
-    {
-      int most = -1;
-
-      for (guint i = 0; i < search->space.n; i++)
-        if (!shown[i] && r->importance[i] >= LEAST_IMPORTANCE
-            && (most < 0 || r->importance[i] > r->importance[most]))
-          most = (int) i;
-      if (most < 0)
-        break;
-      shown[most] = TRUE;
-      g_string_append_printf (text, "%s%s %.0f %%", text->len > 0 ? ", " : "",
-                              search->space.params[most].key, 100 * r->importance[most]);
-    }
+  for (guint i = 0; i < n; i++)
+    g_string_append_printf (text, "%s%s %.0f %%", i > 0 ? ", " : "",
+                            search->space.params[params[i]].key, 100 * r->importance[params[i]]);
   return text->len > 0 ? g_strdup (text->str) : NULL;
 }
 
@@ -311,19 +280,6 @@ on_begin (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer
   search->run = run;
 }
 
-/* With the first run that ended: before that there is nothing to go on with. */
-static gboolean
-open_file (Search *search, GError **error)
-{
-  const DynoTuneAccuracy *tune = search->tune;
-  g_autofree char *path = g_build_filename (search->folder, DYNO_ACCURACY_FILE, NULL);
-
-  if (!search->file)
-    search->file = dyno_accuracy_file_new (path, tune->cli_job->job, search->metric.name,
-                                           tune->cli_job->device.name, tune->record != NULL, error);
-  return search->file != NULL;
-}
-
 static gboolean
 on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data, GError **error)
 {
@@ -334,36 +290,10 @@ on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer d
     print_run_json (result, run);
   else
     print_run (search, result, run);
-  return open_file (search, error) && dyno_accuracy_file_add (search->file, run, error);
+  return dyno_accuracy_file_add (search->file, run, error);
 }
 
 /* --- the search ------------------------------------------------------------------------------- */
-
-static gboolean
-write_best (const Search *search, const DynoAccuracyResult *result, GError **error)
-{
-  g_autoptr (DynoJob) job = dyno_job_copy (search->tune->cli_job->job);
-  const char *const reasons[] = { result->text, NULL };
-  DynoExportContext context = { .job = job,
-                                .device = search->tune->cli_job->device.name,
-                                .note = result->text,
-                                .reasons = reasons,
-                                .proven = result->verdict == DYNO_ACCURACY_PROVEN };
-
-  job->settings = g_array_index (result->trials, DynoAccuracyTrial, result->best).settings;
-  return dyno_best_files_write (search->folder, &context, reasons, error);
-}
-
-/* A search that was stopped, after nothing or after an earlier one's proof, knows no better: the files
- * of the earlier search are kept. */
-static gboolean
-keeps_files (const Search *search, const DynoAccuracyResult *result)
-{
-  g_autofree char *path = g_build_filename (search->folder, "best.ini", NULL);
-
-  return result->stopped && (result->known_proven || result->runs->len == result->n_known)
-         && g_file_test (path, G_FILE_TEST_EXISTS);
-}
 
 static int
 finish (Search *search, const DynoAccuracyResult *result)
@@ -375,7 +305,8 @@ finish (Search *search, const DynoAccuracyResult *result)
   dyno_progress_clear (&search->progress);
   if (result->trials->len > 0)
     {
-      if (!keeps_files (search, result) && !write_best (search, result, &error))
+      if (!dyno_best_files_write_accuracy (search->folder, tune->cli_job->job,
+                                           tune->cli_job->device.name, result, &error))
         return dyno_cli_fail (g_steal_pointer (&error), tune->options->json);
       if (tune->options->json)
         print_best_json (search, result);
@@ -448,7 +379,7 @@ dyno_tune_accuracy (const DynoTuneAccuracy *tune)
 {
   g_autoptr (GHashTable) warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   const DynoDatasetInfo *info = dyno_dataset_get_info (tune->cli_job->dataset);
-  g_autofree char *folder = NULL;
+  g_autofree char *folder = NULL, *path = NULL;
   Search search = { .tune = tune, .warned = warned };
   g_autoptr (GError) error = NULL;
   int code;
@@ -462,6 +393,9 @@ dyno_tune_accuracy (const DynoTuneAccuracy *tune)
   if (code != DYNO_EXIT_OK)
     return code;
   search.folder = folder;
+  path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL);
+  search.file = dyno_accuracy_file_new (path, tune->cli_job->job, search.metric.name,
+                                        tune->cli_job->device.name, tune->record != NULL);
   if (!tune->quiet)
     dyno_cli_job_say_preset (tune->command, tune->cli_job);
   dyno_param_space_init (&search.space, tune->cli_job->job, info);

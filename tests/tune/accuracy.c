@@ -109,21 +109,12 @@ get_time (gpointer data)
   return ((World *) data)->clock;
 }
 
-static DynoAccuracyRun *
-copy_run (const DynoAccuracyRun *run)
-{
-  DynoAccuracyRun *copy = g_memdup2 (run, sizeof *run);
-
-  copy->text = g_strdup (run->text);
-  return copy;
-}
-
 static gboolean
 on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data, GError **error)
 {
   World *w = data;
 
-  g_ptr_array_add (w->ended, copy_run (run));
+  g_ptr_array_add (w->ended, dyno_accuracy_run_copy (run));
   return TRUE;
 }
 
@@ -526,8 +517,7 @@ test_resume (void)
       g_assert_true (stopped->stopped);
       g_assert_cmpint (stopped->verdict, !=, DYNO_ACCURACY_PROVEN);
       g_assert_cmpuint (first.ended->len, ==, stop - 1);
-      file = dyno_accuracy_file_new (path, first.job, "accuracy", "card", FALSE, &error);
-      g_assert_no_error (error);
+      file = dyno_accuracy_file_new (path, first.job, "accuracy", "card", FALSE);
       for (guint i = 0; i < first.ended->len; i++)
         g_assert_true (dyno_accuracy_file_add (file, first.ended->pdata[i], NULL));
       record = dyno_accuracy_file_read (path, &error);
@@ -576,8 +566,7 @@ test_file (void)
 
   world_init (&w, 9);
   run.settings = w.space.own;
-  file = dyno_accuracy_file_new (path, w.job, "accuracy", "card", FALSE, &error);
-  g_assert_no_error (error);
+  file = dyno_accuracy_file_new (path, w.job, "accuracy", "card", FALSE);
   g_assert_true (dyno_accuracy_file_add (file, &run, &error));
   run = (DynoAccuracyRun){ .trial = 1,
                            .final = TRUE,
@@ -609,7 +598,7 @@ test_file (void)
   cut = dyno_accuracy_file_read (path, &error);
   g_assert_no_error (error);
   g_assert_cmpuint (cut->runs->len, ==, 1);
-  again = dyno_accuracy_file_new (path, w.job, "accuracy", "card", TRUE, &error);
+  again = dyno_accuracy_file_new (path, w.job, "accuracy", "card", TRUE);
   g_assert_true (dyno_accuracy_file_add (again, &run, &error));
   g_clear_pointer (&cut, dyno_accuracy_record_free);
   cut = dyno_accuracy_file_read (path, &error);
@@ -679,27 +668,27 @@ test_foreign_runs (void)
   world_init (&w, 9);
   run.settings = w.space.own;
   run.seed = (guint64) w.space.own.seed;
-  g_ptr_array_add (known, copy_run (&run));
-  g_ptr_array_add (known, copy_run (&run)); /* twice */
-  run.epochs = 7;                           /* no rung */
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run)); /* twice */
+  run.epochs = 7;                                         /* no rung */
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.epochs = 9; /* a rung is missing before it */
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.epochs = 3; /* a final that was not to its end */
   run.final = TRUE;
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.final = FALSE;
   run.seed = 77; /* not that of the search */
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.seed = (guint64) w.space.own.seed;
   run.settings.lr = 0.3; /* not those of its first rung */
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.settings = w.space.own;
   run.epochs = 1;
   run.trial = 5; /* others are missing before it */
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   run.final = TRUE;
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   r = search (&w, (DynoAccuracyParams){
                       .seconds = 1e6, .most_trials = 3, .most_seeds = 1, .known = known });
   g_assert_cmpuint (r->n_known, ==, 1);
@@ -710,7 +699,7 @@ test_foreign_runs (void)
   run.trial = 0;
   run.final = FALSE;
   run.epochs = 9; /* its first rungs are missing */
-  g_ptr_array_add (known, copy_run (&run));
+  g_ptr_array_add (known, dyno_accuracy_run_copy (&run));
   r = search (&w, (DynoAccuracyParams){
                       .seconds = 1e6, .most_trials = 2, .most_seeds = 1, .known = known });
   g_assert_cmpuint (r->n_known, ==, 0);

@@ -115,26 +115,41 @@ take_run (Search *s, DynoAccuracyRun *run)
   return TRUE;
 }
 
-static DynoAccuracyRun *
-copy_run (const DynoAccuracyRun *run)
-{
-  DynoAccuracyRun *copy = g_memdup2 (run, sizeof *run);
-
-  copy->text = g_strdup (run->text);
-  return copy;
-}
-
 static void
 take_known (Search *s)
 {
   for (guint i = 0; s->params->known && i < s->params->known->len; i++)
     {
-      g_autoptr (DynoAccuracyRun) run = copy_run (s->params->known->pdata[i]);
+      g_autoptr (DynoAccuracyRun) run = dyno_accuracy_run_copy (s->params->known->pdata[i]);
 
       if (take_run (s, run))
         g_steal_pointer (&run);
     }
   s->result->n_known = s->result->runs->len;
+}
+
+static double *
+copy_points (const Search *s)
+{
+  guint n = s->result->trials->len, width = s->space->n;
+  double *points = g_new (double, (gsize) MAX (n * width, 1));
+
+  for (guint i = 0; i < n; i++)
+    for (guint k = 0; k < width; k++)
+      points[(gsize) i * width + k] = get_trial (s, i)->point[k];
+  return points;
+}
+
+/* Of the first rung, to which all trials have come: those that went on are good, and alike. */
+static void
+fill_importance (Search *s)
+{
+  guint n = s->result->trials->len;
+  g_autofree double *points = copy_points (s), *losses = g_new (double, MAX (n, 1));
+
+  for (guint i = 0; i < n; i++)
+    losses[i] = get_trial (s, i)->halving.losses[0];
+  dyno_importance (s->space->dimensions, s->space->n, points, losses, n, s->result->importance);
 }
 
 /* --- time ------------------------------------------------------------------------------------- */
@@ -187,6 +202,8 @@ train (Search *s, DynoAccuracyRun *order, GError **error)
   run->seconds = s->runner->get_time (s->runner->data) - begin;
   if (!take_run (s, run))
     g_return_val_if_reached (FALSE);
+  if (!run->final)
+    fill_importance (s);
   order = g_steal_pointer (&run);
   return !s->watch || !s->watch->end || s->watch->end (s->result, order, s->watch->data, error);
 }
@@ -225,8 +242,8 @@ train_own (Search *s, GError **error)
         {
           g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_NOTHING,
                        _ ("The time is too short: your settings need about %.1f min for their "
-                          "epochs, and a search some ten times as long; give more by --minutes, or "
-                          "fewer epochs"),
+                          "epochs, and a search some ten times as long; give it more minutes, or "
+                          "train fewer epochs"),
                        expect_seconds (s, all, 1) / 60);
           return FALSE;
         }
@@ -289,18 +306,6 @@ rank_trials (const Search *s, double *places)
     }
 }
 
-static double *
-copy_points (const Search *s)
-{
-  guint n = s->result->trials->len, width = s->space->n;
-  double *points = g_new (double, (gsize) MAX (n * width, 1));
-
-  for (guint i = 0; i < n; i++)
-    for (guint k = 0; k < width; k++)
-      points[(gsize) i * width + k] = get_trial (s, i)->point[k];
-  return points;
-}
-
 static gboolean
 propose (Search *s, DynoSettings *settings, GError **error)
 {
@@ -311,18 +316,6 @@ propose (Search *s, DynoSettings *settings, GError **error)
   rank_trials (s, places);
   dyno_tpe_propose (&s->tpe, points, places, n, n, point);
   return dyno_param_space_get_settings (s->space, point, settings, error);
-}
-
-/* Of the first rung, to which all trials have come: those that went on are good, and alike. */
-static void
-fill_importance (Search *s)
-{
-  guint n = s->result->trials->len;
-  g_autofree double *points = copy_points (s), *losses = g_new (double, MAX (n, 1));
-
-  for (guint i = 0; i < n; i++)
-    losses[i] = get_trial (s, i)->halving.losses[0];
-  dyno_importance (s->space->dimensions, s->space->n, points, losses, n, s->result->importance);
 }
 
 /* --- trials ----------------------------------------------------------------------------------- */
@@ -556,24 +549,4 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
   fill_importance (&s);
   dyno_accuracy_judge (result);
   return g_steal_pointer (&result);
-}
-
-void
-dyno_accuracy_run_free (DynoAccuracyRun *run)
-{
-  if (!run)
-    return;
-  g_free (run->text);
-  g_free (run);
-}
-
-void
-dyno_accuracy_result_free (DynoAccuracyResult *result)
-{
-  if (!result)
-    return;
-  g_clear_pointer (&result->trials, g_array_unref);
-  g_clear_pointer (&result->runs, g_ptr_array_unref);
-  g_free (result->text);
-  g_free (result);
 }

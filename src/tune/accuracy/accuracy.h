@@ -41,6 +41,7 @@ typedef struct {
   DynoSettings settings; /* the seed is as in the search */
 } DynoAccuracyRun;
 
+DynoAccuracyRun *dyno_accuracy_run_copy (const DynoAccuracyRun *run);
 void dyno_accuracy_run_free (DynoAccuracyRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyRun, dyno_accuracy_run_free)
 
@@ -95,12 +96,21 @@ typedef struct {
   char *text;       /* the verdict, a sentence; translated */
 } DynoAccuracyResult;
 
+/* A snapshot for another thread, or of a search that goes on. */
+DynoAccuracyResult *dyno_accuracy_result_copy (const DynoAccuracyResult *result);
 void dyno_accuracy_result_free (DynoAccuracyResult *result);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyResult, dyno_accuracy_result_free)
 
 /* The trials by their last rungs and their values there, the best first: indices, n_most at most;
  * failed ones are left out.  Gives the number. */
 guint dyno_accuracy_result_rank (const DynoAccuracyResult *result, guint *trials, guint n_most);
+/* The best value of the search so far, the final left out; NaN: none. */
+double dyno_accuracy_result_find_best (const DynoAccuracyResult *result);
+/* The rung in which a run ends, from 0. */
+guint dyno_accuracy_result_find_rung (const DynoAccuracyResult *result, const DynoAccuracyRun *run);
+/* The parameters that explain at least a twentieth of the values by themselves, the most first:
+ * indices, DYNO_PARAMS_MOST at most.  Gives the number. */
+guint dyno_accuracy_result_list_important (const DynoAccuracyResult *result, guint *params);
 /* "92.10 %", "0.2513".  g_free. */
 char *dyno_accuracy_format (const DynoMetricInfo *metric, double value);
 /* "1.8 points" of a fraction, "0.02" of others.  g_free. */
@@ -127,6 +137,11 @@ typedef struct {
  * of a network. */
 gboolean dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char *name,
                               DynoMetricInfo *metric, GError **error);
+
+/* The metrics that dyno_accuracy_check can find on the job's data set, the one that its loss selects
+ * the best epoch by first: DynoMetricInfo.  Errors: those of a network. */
+GArray *dyno_accuracy_list_metrics (const DynoJob *job, const DynoDatasetInfo *info,
+                                    GError **error);
 
 /* Blocks.  Errors: DYNO_TUNE_ERROR_NOTHING where the time is too short for the job's own settings
  * and none was given to others; those of the runner.  A search that is cancelled ends with what it

@@ -19,7 +19,8 @@
 
 struct _DynoAccuracyFile {
   char *path, *tail; /* tail: metric, data, model and device, which are the same in each line */
-  int fd;
+  gboolean append;
+  int fd; /* -1: no line was added yet */
 };
 
 typedef enum {
@@ -68,6 +69,16 @@ make_header (void)
   return g_string_append_c (line, '\n');
 }
 
+static gboolean
+open_file (DynoAccuracyFile *file, GError **error)
+{
+  g_autoptr (GString) first = make_header ();
+
+  if (file->fd < 0)
+    file->fd = dyno_csv_open (file->path, first, file->append, MOST_BYTES, error);
+  return file->fd >= 0;
+}
+
 gboolean
 dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run, GError **error)
 {
@@ -92,15 +103,15 @@ dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run, GErr
       dyno_csv_add_cell (line, value);
     }
   g_string_append_printf (line, "%s\n", file->tail);
-  return dyno_csv_append_line (file->fd, line, file->path, error);
+  return open_file (file, error) && dyno_csv_append_line (file->fd, line, file->path, error);
 }
 
 DynoAccuracyFile *
 dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric,
-                        const char *device, gboolean append, GError **error)
+                        const char *device, gboolean append)
 {
-  g_autoptr (DynoAccuracyFile) file = g_new0 (DynoAccuracyFile, 1);
-  g_autoptr (GString) first = make_header (), tail = g_string_new (" ");
+  DynoAccuracyFile *file = g_new0 (DynoAccuracyFile, 1);
+  g_autoptr (GString) tail = g_string_new (" ");
 
   dyno_csv_add_cell (tail, metric);
   dyno_csv_add_cell (tail, job->data ? job->data : "");
@@ -108,8 +119,9 @@ dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric
   dyno_csv_add_cell (tail, device ? device : "");
   file->path = g_strdup (path);
   file->tail = g_strdup (tail->str + 1);
-  file->fd = dyno_csv_open (path, first, append, MOST_BYTES, error);
-  return file->fd >= 0 ? g_steal_pointer (&file) : NULL;
+  file->append = append;
+  file->fd = -1;
+  return file;
 }
 
 void
@@ -263,8 +275,8 @@ dyno_accuracy_record_check (const DynoAccuracyRecord *record, const DynoJob *job
       of = table[i].key;
   if (of)
     g_set_error (error, DYNO_TUNE_ERROR, DYNO_TUNE_ERROR_TRIALS,
-                 _ ("“%s” is of another search: its %s is not the same; start one without "
-                    "--resume"),
+                 _ ("“%s” is of another search: its %s is not the same; start a new "
+                    "search"),
                  path, of);
   return !of;
 }

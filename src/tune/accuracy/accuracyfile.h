@@ -12,11 +12,12 @@ G_BEGIN_DECLS
 
 typedef struct _DynoAccuracyFile DynoAccuracyFile;
 
-/* append: lines are added after the existing ones, and an unfinished line that a killed process
- * left is removed; else a new file replaces the old one.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
+/* The file is opened with the first line: before that there is nothing to resume from.  append: lines
+ * are added after the existing ones, and an unfinished line that a killed process left is removed;
+ * else a new file replaces the old one. */
 DynoAccuracyFile *dyno_accuracy_file_new (const char *path, const DynoJob *job, const char *metric,
-                                          const char *device, gboolean append, GError **error);
-/* The line is durable when the function returns. */
+                                          const char *device, gboolean append);
+/* The line is durable when the function returns.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
 gboolean dyno_accuracy_file_add (DynoAccuracyFile *file, const DynoAccuracyRun *run,
                                  GError **error);
 void dyno_accuracy_file_free (DynoAccuracyFile *file);

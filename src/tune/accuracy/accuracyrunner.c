@@ -240,12 +240,51 @@ count_used_classes (const DynoDatasetInfo *info)
   return n;
 }
 
+static const DynoMetricInfo loss_metric = { "loss", N_ ("Loss"), NULL,
+                                            "",     -1,          .format = DYNO_METRIC_NUMBER };
+
+/* NULL: the error.  dyno_graph_free. */
+static DynoGraph *
+build_graph (const DynoJob *job, const DynoDatasetInfo *info, GError **error)
+{
+  DynoNetworkParams params;
+
+  if (!dyno_job_get_network (job, info, DYNO_MODE_TRAIN, &params, error))
+    return NULL;
+  return dyno_network_build (&params, error);
+}
+
+GArray *
+dyno_accuracy_list_metrics (const DynoJob *job, const DynoDatasetInfo *info, GError **error)
+{
+  GArray *metrics;
+  DynoGraph *graph = build_graph (job, info, error);
+  const DynoMetricInfo *of_validation;
+  DynoMetricTable table;
+  int first;
+
+  if (!graph)
+    return NULL;
+  metrics = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo));
+  of_validation = dyno_network_get_validation_metrics (graph);
+  /* One of a validation brings all of them into the table. */
+  dyno_metric_table_init (&table, graph, info, of_validation ? of_validation[0].name : NULL);
+  first = dyno_metric_table_find_selecting (&table);
+  if (first >= 0)
+    g_array_append_val (metrics, table.infos[first]);
+  g_array_append_val (metrics, loss_metric);
+  for (guint i = 0; i < table.n; i++)
+    if ((int) i != first)
+      g_array_append_val (metrics, table.infos[i]);
+  dyno_graph_free (graph);
+  return metrics;
+}
+
 gboolean
 dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char *name,
                      DynoMetricInfo *metric, GError **error)
 {
   guint64 n_train, n_validation;
-  DynoNetworkParams params;
   DynoMetricTable table;
   g_autofree char *names = NULL;
   DynoGraph *graph;
@@ -264,9 +303,7 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
         _ ("“%s” has nothing to validate on, and settings could not be compared: set "
            "data.val_split above 0, such as 0.2"),
         info->name);
-  if (!dyno_job_get_network (job, info, DYNO_MODE_TRAIN, &params, error))
-    return FALSE;
-  graph = dyno_network_build (&params, error);
+  graph = build_graph (job, info, error);
   if (!graph)
     return FALSE;
   dyno_metric_table_init (&table, graph, info, name);
@@ -282,6 +319,6 @@ dyno_accuracy_check (const DynoJob *job, const DynoDatasetInfo *info, const char
   if (index >= 0)
     *metric = table.infos[index];
   else
-    *metric = (DynoMetricInfo){ "loss", N_ ("Loss"), NULL, "", -1, .format = DYNO_METRIC_NUMBER };
+    *metric = loss_metric;
   return TRUE;
 }

@@ -5,57 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-typedef struct {
-  guint index, n_done;
-  double loss;
-} Ranked;
-
-static int
-compare_ranked (gconstpointer a, gconstpointer b)
-{
-  const Ranked *x = a, *y = b;
-
-  if (x->n_done != y->n_done)
-    return x->n_done > y->n_done ? -1 : 1;
-  if (x->loss != y->loss)
-    return x->loss < y->loss ? -1 : 1;
-  return x->index < y->index ? -1 : 1;
-}
-
-guint
-dyno_accuracy_result_rank (const DynoAccuracyResult *result, guint *trials, guint n_most)
-{
-  g_autofree Ranked *ranked = g_new (Ranked, MAX (result->trials->len, 1));
-  guint n = 0;
-
-  for (guint i = 0; i < result->trials->len; i++)
-    {
-      const DynoHalvingTrial *t = &g_array_index (result->trials, DynoAccuracyTrial, i).halving;
-
-      if (!t->failed && t->n_done > 0)
-        ranked[n++] = (Ranked){ i, t->n_done, t->losses[t->n_done - 1] };
-    }
-  qsort (ranked, n, sizeof *ranked, compare_ranked);
-  for (guint i = 0; i < MIN (n, n_most); i++)
-    trials[i] = ranked[i].index;
-  return MIN (n, n_most);
-}
-
-char *
-dyno_accuracy_format (const DynoMetricInfo *metric, double value)
-{
-  return metric->format == DYNO_METRIC_FRACTION ? g_strdup_printf ("%.2f %%", 100 * value)
-                                                : g_strdup_printf ("%.4g", value);
-}
-
-char *
-dyno_accuracy_format_difference (const DynoMetricInfo *metric, double difference)
-{
-  return metric->format == DYNO_METRIC_FRACTION
-             ? g_strdup_printf (_ ("%.2f points"), 100 * difference)
-             : g_strdup_printf ("%.3g", difference);
-}
-
 /* Of the seeds on which both were measured. */
 static void
 compare (const DynoAccuracyResult *r, DynoAccuracyContender *c)
@@ -112,7 +61,7 @@ describe_final (const DynoAccuracyResult *r, const DynoAccuracyContender *c)
   if (r->verdict == DYNO_ACCURACY_NOT_PROVEN && c->gain.low > 0)
     return g_strdup_printf (
         _ ("Not proven, since the search was stopped: trial %u is better than your settings by %s "
-           "so far; go on by --resume"),
+           "so far; go on with the search to know"),
         c->trial, mean);
   if (r->verdict == DYNO_ACCURACY_NOT_PROVEN)
     return g_strdup_printf (
@@ -149,8 +98,8 @@ describe_search (const DynoAccuracyResult *r, const DynoAccuracyContender *c)
                                "your settings on further seeds; more time does that"),
                             c->trial);
   if (n_others == 0)
-    return g_strdup (_ ("Not proven: no trial besides your settings ended; give more time by "
-                        "--minutes"));
+    return g_strdup (_ ("Not proven: no trial besides your settings ended; give it more "
+                        "minutes"));
   return g_strdup_printf (ngettext ("Your settings stay: %u other trial was no better",
                                     "Your settings stay: none of %u other trials was better",
                                     n_others),

@@ -45,3 +45,30 @@ dyno_best_files_write (const char *folder, const DynoExportContext *context,
     }
   return TRUE;
 }
+
+static gboolean
+keeps_files (const char *folder, const DynoAccuracyResult *result)
+{
+  g_autofree char *path = g_build_filename (folder, "best.ini", NULL);
+
+  return result->stopped && (result->known_proven || result->runs->len == result->n_known)
+         && g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
+gboolean
+dyno_best_files_write_accuracy (const char *folder, const DynoJob *job, const char *device,
+                                const DynoAccuracyResult *result, GError **error)
+{
+  g_autoptr (DynoJob) chosen = dyno_job_copy (job);
+  const char *const reasons[] = { result->text, NULL };
+  const DynoExportContext context = { .job = chosen,
+                                      .device = device,
+                                      .note = result->text,
+                                      .reasons = reasons,
+                                      .proven = result->verdict == DYNO_ACCURACY_PROVEN };
+
+  if (result->trials->len == 0 || keeps_files (folder, result))
+    return TRUE;
+  chosen->settings = g_array_index (result->trials, DynoAccuracyTrial, result->best).settings;
+  return dyno_best_files_write (folder, &context, reasons, error);
+}
