@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT */
+/* The search runs on the thread, which makes a snapshot of the result for each event that has one. */
+#include "accuracytune.h"
+#include "cores.h"
+#include "intl.h"
+#include "ring.h"
+#include <math.h>
+#include <string.h>
+
+struct _DynoAccuracyTune {
+  const DynoJob *job;
+  DynoDataset *dataset;
+  char *metric_name, *device, *folder;
+  DynoAccuracyParams params;
+  gboolean resume;
+  const DynoRunWriter *writer;
+  gboolean has_runner;
+  DynoAccuracyRunner runner;
+  GThread *thread;
+  GCancellable *cancellable;
+  DynoRing *events;
+  /* only for the thread, space until the first event of a run */
+  DynoParamSpace space;
+  DynoMetricInfo metric;
+  DynoMetricTable table;
+  DynoAccuracyFile *file;
+  GHashTable *warned; /* texts: each trial may warn of the same */
+  const DynoAccuracyRun *run;
+  const char *preparing;
+};
+
+void
+dyno_accuracy_event_free (DynoAccuracyEvent *event)
+{
+  if (!event)
+    return;
+  dyno_accuracy_run_free (event->run);
+  dyno_accuracy_result_free (event->result);
+  g_clear_error (&event->error);
+  g_free (event->text);
+  g_free (event);
+}
+
+DynoAccuracyTune *
+dyno_accuracy_tune_new (const DynoAccuracyTuneParams *params)
+{
+  DynoAccuracyTune *tune = g_new0 (DynoAccuracyTune, 1);
+
+  tune->job = dyno_job_copy (params->job);
+  tune->dataset = dyno_dataset_ref (params->dataset);
+  tune->metric_name = g_strdup (params->metric);
+  tune->device = g_strdup (params->device);
+  tune->folder = g_strdup (params->folder);
+  tune->params = (DynoAccuracyParams){ .seconds = params->minutes * 60,
+                                       .most_trials = params->most_trials,
+                                       .most_seeds = params->most_seeds };
+  tune->resume = params->resume;
+  tune->writer = params->writer;
+  tune->has_runner = params->runner != NULL;
+  if (params->runner)
+    tune->runner = *params->runner;
+  tune->cancellable = g_cancellable_new ();
+  tune->events = dyno_ring_new (4096, (GDestroyNotify) dyno_accuracy_event_free);
+  tune->warned = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  return tune;
+}
+
+/* --- events ----------------------------------------------------------------------------------- */
+
+static DynoAccuracyEvent *
+make_event (DynoAccuracyEventType type, const DynoAccuracyRun *run,
+            const DynoAccuracyResult *result)
+{
+  DynoAccuracyEvent *event = g_new0 (DynoAccuracyEvent, 1);
+
+  event->type = type;
+  event->value = (double) NAN;
+  event->run = run ? dyno_accuracy_run_copy (run) : NULL;
+  event->result = result ? dyno_accuracy_result_copy (result) : NULL;
+  return event;
+}
+
+static void
+emit (DynoAccuracyTune *tune, DynoAccuracyEvent *event)
+{
+  if (!dyno_ring_push (tune->events, event))
+    dyno_accuracy_event_free (event);
+}
+
+/* May be dropped: training does not wait for a reader. */
+static void
+emit_passing (DynoAccuracyTune *tune, DynoAccuracyEvent *event)
+{
+  if (!dyno_ring_try_push (tune->events, event))
+    dyno_accuracy_event_free (event);
+}
+
+static void
+take_progress (DynoAccuracyTune *tune, const DynoEvent *event)
+{
+  gboolean prepares = event->type == DYNO_EVENT_PROGRESS;
+  DynoAccuracyEvent *out;
+
+  if (!prepares && !tune->preparing)
+    return;
+  tune->preparing = prepares ? g_intern_string (event->progress.what) : NULL;
+  out = make_event (DYNO_ACCURACY_EVENT_PROGRESS, tune->run, NULL);
+  out->preparing = tune->preparing;
+  if (prepares)
+    {
+      out->n_prepared = event->progress.done;
+      out->n_to_prepare = event->progress.total;
+    }
+  emit_passing (tune, out);
+}
+
+static void
+take_epoch (DynoAccuracyTune *tune, const DynoEvent *event)
+{
+  DynoAccuracyEvent *out = make_event (DYNO_ACCURACY_EVENT_EPOCH, tune->run, NULL);
+  int index = dyno_metric_table_find_best (&tune->table, tune->metric.name);
+
+  out->epoch = event->epoch.epoch;
+  if (index >= 0)
+    out->value = event->epoch.val_metrics[index];
+  else if (index == -1)
+    out->value = event->epoch.val_loss;
+  emit_passing (tune, out);
+}
+
+/* Of each session of the trainer, on the thread. */
+static void
+on_event (const DynoEvent *event, gpointer data)
+{
+  DynoAccuracyTune *tune = data;
+  DynoAccuracyEvent *out;
+
+  switch (event->type)
+    {
+    case DYNO_EVENT_METRICS:
+      tune->table = event->metrics;
+      break;
+    case DYNO_EVENT_PROGRESS:
+    case DYNO_EVENT_STEP:
+      take_progress (tune, event);
+      break;
+    case DYNO_EVENT_EPOCH:
+      take_epoch (tune, event);
+      break;
+    case DYNO_EVENT_WARNING:
+      if (!g_hash_table_add (tune->warned, g_strdup (event->text)))
+        break;
+      out = make_event (DYNO_ACCURACY_EVENT_WARNING, tune->run, NULL);
+      out->text = g_strdup (event->text);
+      emit (tune, out);
+      break;
+    default:
+      break;
+    }
+}
+
+static void
+on_begin (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data)
+{
+  DynoAccuracyTune *tune = data;
+
+  tune->run = run;
+  tune->preparing = NULL;
+  emit (tune, make_event (DYNO_ACCURACY_EVENT_BEGIN, run, result));
+}
+
+static gboolean
+on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer data, GError **error)
+{
+  DynoAccuracyTune *tune = data;
+
+  tune->run = NULL;
+  if (!dyno_accuracy_file_add (tune->file, run, error))
+    return FALSE;
+  emit (tune, make_event (DYNO_ACCURACY_EVENT_END, run, result));
+  return TRUE;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+/* The runs of an earlier search; FALSE with the error where they are of another one. */
+static gboolean
+read_record (DynoAccuracyTune *tune, const char *path, DynoAccuracyRecord **record, GError **error)
+{
+  if (!tune->resume)
+    return TRUE;
+  *record = dyno_accuracy_file_read (path, error);
+  return *record && dyno_accuracy_record_check (*record, tune->job, tune->metric_name, path, error);
+}
+
+static gboolean
+open_trainer (DynoAccuracyTune *tune, DynoAccuracyTrainer **trainer, GError **error)
+{
+  const DynoAccuracyRunnerParams params = { .job = tune->job,
+                                            .dataset = tune->dataset,
+                                            .folder = tune->folder,
+                                            .metric = tune->metric,
+                                            .writer = tune->writer,
+                                            .event = on_event,
+                                            .data = tune };
+
+  if (tune->has_runner)
+    return TRUE;
+  *trainer = dyno_accuracy_trainer_new (&params, error);
+  if (*trainer)
+    tune->runner = dyno_accuracy_trainer_get_runner (*trainer);
+  return *trainer != NULL;
+}
+
+static gboolean
+search (DynoAccuracyTune *tune, GError **error)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (tune->dataset);
+  g_autofree char *path = g_build_filename (tune->folder, DYNO_ACCURACY_FILE, NULL);
+  const DynoAccuracyWatch watch = { on_begin, on_end, tune };
+  g_autoptr (DynoAccuracyRecord) record = NULL;
+  g_autoptr (DynoAccuracyTrainer) trainer = NULL;
+  g_autoptr (DynoAccuracyResult) result = NULL;
+
+  if (!dyno_accuracy_check (tune->job, info, tune->metric_name, &tune->metric, error)
+      || !read_record (tune, path, &record, error) || !open_trainer (tune, &trainer, error))
+    return FALSE;
+  dyno_param_space_init (&tune->space, tune->job, info);
+  tune->file =
+      dyno_accuracy_file_new (path, tune->job, tune->metric_name, tune->device, record != NULL);
+  tune->params.known = record ? record->runs : NULL;
+  result = dyno_accuracy_search (&tune->space, &tune->metric, &tune->params, &tune->runner, &watch,
+                                 tune->cancellable, error);
+  tune->params.known = NULL;
+  g_clear_pointer (&tune->file, dyno_accuracy_file_free);
+  if (result)
+    emit (tune, make_event (DYNO_ACCURACY_EVENT_RESULT, NULL, result));
+  return result != NULL;
+}
+
+/* Takes the error, if there is one. */
+static void
+end (DynoAccuracyTune *tune, GError *error)
+{
+  DynoAccuracyEvent *event;
+
+  if (error)
+    {
+      event = make_event (DYNO_ACCURACY_EVENT_ERROR, NULL, NULL);
+      event->error = error;
+      emit (tune, event);
+    }
+  emit (tune, make_event (DYNO_ACCURACY_EVENT_DONE, NULL, NULL));
+  dyno_ring_close (tune->events);
+}
+
+static gpointer
+run (gpointer data)
+{
+  DynoAccuracyTune *tune = data;
+  GError *error = NULL;
+  gboolean good;
+
+  (void) dyno_cores_keep ((guint) tune->job->settings.threads);
+  good = search (tune, &error);
+  end (tune, good ? NULL : error);
+  return NULL;
+}
+
+void
+dyno_accuracy_tune_start (DynoAccuracyTune *tune)
+{
+  GError *error = NULL;
+
+  g_return_if_fail (!tune->thread);
+  tune->thread = g_thread_try_new ("dyno-accuracy", run, tune, &error);
+  if (tune->thread)
+    return;
+  g_prefix_error (&error, _ ("The search was not started, for want of a thread (end other "
+                             "programs, or raise their limit): "));
+  end (tune, error);
+}
+
+void
+dyno_accuracy_tune_stop (DynoAccuracyTune *tune)
+{
+  g_cancellable_cancel (tune->cancellable);
+}
+
+void
+dyno_accuracy_tune_free (DynoAccuracyTune *tune)
+{
+  if (!tune)
+    return;
+  dyno_ring_close (tune->events); /* nobody takes events any more: no push may wait */
+  dyno_accuracy_tune_stop (tune);
+  if (tune->thread)
+    g_thread_join (tune->thread);
+  dyno_ring_free (tune->events);
+  dyno_dataset_unref (tune->dataset);
+  g_hash_table_unref (tune->warned);
+  g_object_unref (tune->cancellable);
+  dyno_job_unref (tune->job);
+  g_free (tune->metric_name);
+  g_free (tune->device);
+  g_free (tune->folder);
+  g_free (tune);
+}
+
+DynoAccuracyEvent *
+dyno_accuracy_tune_try_pop (DynoAccuracyTune *tune)
+{
+  return dyno_ring_try_pop (tune->events);
+}
+
+DynoAccuracyEvent *
+dyno_accuracy_tune_pop (DynoAccuracyTune *tune, gint64 timeout_us)
+{
+  return dyno_ring_pop (tune->events, timeout_us);
+}
+
+const DynoParamSpace *
+dyno_accuracy_tune_get_space (DynoAccuracyTune *tune)
+{
+  return &tune->space;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: MIT */
+/* The thread of a search for the best validation, with trials that are made up. */
+#include "accuracytune.h"
+#include "file.h"
+#include "preset.h"
+#include <glib/gstdio.h>
+#include <math.h>
+#include <string.h>
+
+#define LIMIT_US (60 * G_USEC_PER_SEC)
+
+typedef struct {
+  DynoDataset *dataset;
+  DynoJob *job;
+  char *folder;
+  double clock;
+  guint n_runs, stops_at; /* stops_at: in this run, from 1; 0: never */
+  DynoAccuracyTune *tune;
+  GPtrArray *events;
+} World;
+
+/* The nearer the rate is to 0.2 the better. */
+static gboolean
+train (DynoAccuracyRun *run, gpointer data, GCancellable *cancellable, GError **error)
+{
+  World *w = data;
+  double away = log (run->settings.lr / 0.2);
+
+  if (++w->n_runs == w->stops_at)
+    dyno_accuracy_tune_stop (w->tune);
+  if (g_cancellable_set_error_if_cancelled (cancellable, error))
+    return FALSE;
+  w->clock += 10 * (double) (run->epochs - run->from_epochs);
+  run->train_seconds = 10 * (double) (run->epochs - run->from_epochs);
+  run->outcome = DYNO_TRIAL_OK;
+  run->value = 0.9 - 0.02 * away * away + 0.0001 * (double) run->seed;
+  return TRUE;
+}
+
+static double
+get_time (gpointer data)
+{
+  return ((World *) data)->clock;
+}
+
+static void
+world_init (World *w, const char *data)
+{
+  g_autoptr (GError) error = NULL;
+
+  *w = (World){ .events =
+                    g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_event_free) };
+  w->dataset = dyno_dataset_open (data, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  w->job = dyno_job_new ();
+  g_free (w->job->data);
+  w->job->data = g_strdup (data);
+  g_free (w->job->model);
+  w->job->model = g_strdup ("mlp");
+  w->job->settings.epochs = 9;
+  w->folder = g_dir_make_tmp ("dyno-XXXXXX", &error);
+  g_assert_no_error (error);
+}
+
+static void
+world_clear (World *w)
+{
+  g_autofree char *path = g_build_filename (w->folder, DYNO_ACCURACY_FILE, NULL);
+
+  g_unlink (path);
+  g_rmdir (w->folder);
+  g_free (w->folder);
+  dyno_job_unref (w->job);
+  dyno_dataset_unref (w->dataset);
+  g_ptr_array_unref (w->events);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (World, world_clear)
+
+/* Until the last event. */
+static void
+search (World *w, const char *metric, double minutes, gboolean resume)
+{
+  const DynoAccuracyRunner runner = { train, get_time, w };
+  const DynoAccuracyTuneParams params = { .job = w->job,
+                                          .dataset = w->dataset,
+                                          .metric = metric,
+                                          .device = "card",
+                                          .folder = w->folder,
+                                          .minutes = minutes,
+                                          .resume = resume,
+                                          .runner = &runner };
+  gboolean done = FALSE;
+
+  g_ptr_array_set_size (w->events, 0);
+  w->tune = dyno_accuracy_tune_new (&params);
+  dyno_accuracy_tune_start (w->tune);
+  while (!done)
+    {
+      DynoAccuracyEvent *event = dyno_accuracy_tune_pop (w->tune, LIMIT_US);
+
+      g_assert_nonnull (event);
+      done = event->type == DYNO_ACCURACY_EVENT_DONE;
+      g_ptr_array_add (w->events, event);
+    }
+  g_assert_null (dyno_accuracy_tune_try_pop (w->tune));
+  g_assert_cmpuint (dyno_accuracy_tune_get_space (w->tune)->n, <=, DYNO_PARAMS_MOST);
+  g_clear_pointer (&w->tune, dyno_accuracy_tune_free);
+}
+
+static guint
+count (const World *w, DynoAccuracyEventType type)
+{
+  guint n = 0;
+
+  for (guint i = 0; i < w->events->len; i++)
+    n += ((const DynoAccuracyEvent *) w->events->pdata[i])->type == type;
+  return n;
+}
+
+/* The last of a type. */
+static const DynoAccuracyEvent *
+find (const World *w, DynoAccuracyEventType type)
+{
+  for (guint i = w->events->len; i-- > 0;)
+    if (((const DynoAccuracyEvent *) w->events->pdata[i])->type == type)
+      return w->events->pdata[i];
+  return NULL;
+}
+
+static GPtrArray *
+read_runs (const World *w)
+{
+  g_autofree char *path = g_build_filename (w->folder, DYNO_ACCURACY_FILE, NULL);
+  g_autoptr (GError) error = NULL;
+  g_autoptr (DynoAccuracyRecord) record = dyno_accuracy_file_read (path, &error);
+
+  g_assert_no_error (error);
+  return g_ptr_array_ref (record->runs);
+}
+
+static void
+test_events_are_snapshots (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (GPtrArray) runs = NULL;
+  const DynoAccuracyEvent *result;
+  guint n_ended = 0;
+
+  world_init (&w, "builtin:waves?length=16&samples=60&classes=3");
+  search (&w, "accuracy", 60, FALSE);
+  result = find (&w, DYNO_ACCURACY_EVENT_RESULT);
+  g_assert_nonnull (result);
+  g_assert_nonnull (result->result->text);
+  g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_BEGIN), ==, result->result->runs->len);
+  g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_END), ==, result->result->runs->len);
+  g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_ERROR), ==, 0);
+  /* Each as it was then. */
+  for (guint i = 0; i < w.events->len; i++)
+    {
+      const DynoAccuracyEvent *event = w.events->pdata[i];
+
+      if (event->type == DYNO_ACCURACY_EVENT_BEGIN)
+        {
+          g_assert_cmpuint (event->result->runs->len, ==, n_ended);
+          g_assert_true (isnan (event->run->value));
+        }
+      if (event->type == DYNO_ACCURACY_EVENT_END)
+        {
+          g_assert_cmpuint (event->result->runs->len, ==, ++n_ended);
+          g_assert_cmpfloat (
+              event->run->value, ==,
+              ((const DynoAccuracyRun *) event->result->runs->pdata[n_ended - 1])->value);
+        }
+    }
+  runs = read_runs (&w);
+  g_assert_cmpuint (runs->len, ==, n_ended);
+}
+
+/* A search that is stopped gives what it has, and the next one goes on with its runs. */
+static void
+test_goes_on (void)
+{
+  g_auto (World) w = { 0 };
+  g_autoptr (GPtrArray) before = NULL, after = NULL;
+  const DynoAccuracyEvent *result;
+
+  world_init (&w, "builtin:waves?length=16&samples=60&classes=3");
+  w.stops_at = 7;
+  search (&w, "accuracy", 60, FALSE);
+  result = find (&w, DYNO_ACCURACY_EVENT_RESULT);
+  g_assert_true (result->result->stopped);
+  g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_END), ==, 6);
+  before = read_runs (&w);
+  g_assert_cmpuint (before->len, ==, 6);
+  w.stops_at = 0;
+  search (&w, "accuracy", 60, TRUE);
+  result = find (&w, DYNO_ACCURACY_EVENT_RESULT);
+  g_assert_cmpuint (result->result->n_known, ==, 6);
+  g_assert_cmpuint (count (&w, DYNO_ACCURACY_EVENT_END) + 6, ==, result->result->runs->len);
+  after = read_runs (&w);
+  g_assert_cmpuint (after->len, ==, result->result->runs->len);
+}
+
+static void
+assert_refused (World *w, const char *metric, gboolean resume, const char *part)
+{
+  const DynoAccuracyEvent *event;
+
+  search (w, metric, 60, resume);
+  event = find (w, DYNO_ACCURACY_EVENT_ERROR);
+  g_assert_nonnull (event);
+  if (!strstr (event->error->message, part))
+    g_error ("“%s” lacks “%s”", event->error->message, part);
+  g_assert_cmpuint (count (w, DYNO_ACCURACY_EVENT_BEGIN), ==, 0);
+  g_assert_null (find (w, DYNO_ACCURACY_EVENT_RESULT));
+}
+
+static void
+test_refuses_before_a_run (void)
+{
+  g_auto (World) w = { 0 };
+
+  world_init (&w, "builtin:waves?length=16&samples=60&classes=3");
+  assert_refused (&w, "r2", FALSE, "does not measure");
+  w.job->settings.data_val_split = 0;
+  assert_refused (&w, "accuracy", FALSE, "nothing to validate on");
+  w.job->settings.data_val_split = 0.2;
+  assert_refused (&w, "accuracy", TRUE, "No search can go on");
+  w.stops_at = 5;
+  search (&w, "accuracy", 60, FALSE);
+  w.stops_at = 0;
+  w.job->settings.lr = 0.3;
+  assert_refused (&w, "accuracy", TRUE, "another search");
+}
+
+static void
+test_lists_metrics (void)
+{
+  static const char *const names[] = { "accuracy", "loss" };
+  g_auto (World) w = { 0 };
+  g_autoptr (GError) error = NULL;
+  g_autoptr (GArray) metrics = NULL;
+
+  world_init (&w, "builtin:waves?length=16&samples=60&classes=3");
+  metrics = dyno_accuracy_list_metrics (w.job, dyno_dataset_get_info (w.dataset), &error);
+  g_assert_no_error (error);
+  for (guint i = 0; i < 2; i++)
+    g_assert_cmpstr (g_array_index (metrics, DynoMetricInfo, i).name, ==, names[i]);
+  /* Each is one that a search takes, and each stands once. */
+  for (guint i = 0; i < metrics->len; i++)
+    {
+      const char *name = g_array_index (metrics, DynoMetricInfo, i).name;
+      DynoMetricInfo metric;
+
+      g_assert_true (
+          dyno_accuracy_check (w.job, dyno_dataset_get_info (w.dataset), name, &metric, &error));
+      g_assert_no_error (error);
+      g_assert_cmpstr (metric.name, ==, name);
+      for (guint k = 0; k < i; k++)
+        g_assert_cmpstr (g_array_index (metrics, DynoMetricInfo, k).name, !=, name);
+    }
+  g_assert_cmpuint (metrics->len, >=, 4); /* those of the validation too */
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/tune/accuracytune/events-are-snapshots", test_events_are_snapshots);
+  g_test_add_func ("/tune/accuracytune/goes-on", test_goes_on);
+  g_test_add_func ("/tune/accuracytune/refuses-before-a-run", test_refuses_before_a_run);
+  g_test_add_func ("/tune/accuracytune/lists-metrics", test_lists_metrics);
+  return g_test_run ();
+}
