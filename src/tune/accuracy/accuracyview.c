@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* An axis spans all that the search tries, and the trials' own values; that of the learning rate, which
+ * spans decades more with several optimizers, only the trials' values. */
+#include "accuracyview.h"
+#include "intl.h"
+#include <math.h>
+#include <string.h>
+
+#define TICKS      6
+#define ZERO_SHARE 0.12 /* of a logarithmic axis, below its least value, where 0 is too */
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+static gboolean
+is_finalist (const DynoAccuracyResult *r, guint trial)
+{
+  for (guint i = 0; i < r->n_contenders; i++)
+    if (r->contenders[i].trial == trial || trial == 0)
+      return TRUE;
+  return FALSE;
+}
+
+/* The search has come to its final. */
+static gboolean
+has_final (const DynoAccuracyResult *r)
+{
+  for (guint i = 0; i < r->runs->len; i++)
+    if (((const DynoAccuracyRun *) r->runs->pdata[i])->final)
+      return TRUE;
+  return FALSE;
+}
+
+static DynoAccuracyState
+find_state (const DynoAccuracyResult *r, const DynoHalvingTrial *trials, guint i,
+            const DynoAccuracyRun *run)
+{
+  const DynoAccuracyTrial *trial = &g_array_index (r->trials, DynoAccuracyTrial, i);
+  gboolean final = has_final (r) || (run && run->final);
+
+  if (run && run->trial == i)
+    return DYNO_ACCURACY_STATE_RUNNING;
+  if (trial->halving.failed)
+    return trial->outcome == DYNO_TRIAL_DIVERGED ? DYNO_ACCURACY_STATE_DIVERGED
+                                                 : DYNO_ACCURACY_STATE_FAILED;
+  if (r->text && r->best == i)
+    return DYNO_ACCURACY_STATE_CHOSEN;
+  if (final && is_finalist (r, i))
+    return DYNO_ACCURACY_STATE_FINALIST;
+  if (trial->halving.n_done == r->n_rungs)
+    return DYNO_ACCURACY_STATE_WHOLE;
+  return trial->halving.n_done > 0
+                 && dyno_halving_is_best_third (trials, r->trials->len, trial->halving.n_done - 1,
+                                                i)
+             ? DYNO_ACCURACY_STATE_PROMISING
+             : DYNO_ACCURACY_STATE_HALVED;
+}
+
+static void
+fill_goodness (const DynoAccuracyResult *r, GArray *rows)
+{
+  for (guint i = 0; i < rows->len; i++)
+    {
+      DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
+      guint n_others = 0, n_better = 0;
+
+      for (guint k = 0; k < rows->len; k++)
+        {
+          double other = g_array_index (rows, DynoAccuracyRow, k).value;
+
+          n_others += k != i && isfinite (other);
+          n_better += k != i && dyno_metric_is_better (&r->metric, other, row->value);
+        }
+      row->goodness = !isfinite (row->value) ? (double) NAN
+                      : n_others == 0        ? 1
+                                             : 1 - (double) n_better / n_others;
+    }
+}
+
+GArray *
+dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun *run)
+{
+  GArray *rows = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyRow));
+  guint n = result->trials->len;
+  g_autofree DynoHalvingTrial *trials = g_new (DynoHalvingTrial, MAX (n, 1));
+
+  for (guint i = 0; i < n; i++)
+    trials[i] = g_array_index (result->trials, DynoAccuracyTrial, i).halving;
+  for (guint i = 0; i < n; i++)
+    {
+      const DynoAccuracyTrial *trial = &g_array_index (result->trials, DynoAccuracyTrial, i);
+      guint done = trials[i].n_done;
+      DynoAccuracyRow row = { .trial = i,
+                              .epochs = done > 0 ? result->rungs[done - 1] : 0,
+                              .value = done > 0 ? trial->values[done - 1] : (double) NAN,
+                              .state = find_state (result, trials, i, run),
+                              .settings = &trial->settings };
+
+      g_array_append_val (rows, row);
+    }
+  if (run && run->trial == n)
+    {
+      DynoAccuracyRow row = { .trial = n,
+                              .value = (double) NAN,
+                              .state = DYNO_ACCURACY_STATE_RUNNING,
+                              .settings = &run->settings };
+
+      g_array_append_val (rows, row);
+    }
+  fill_goodness (result, rows);
+  return rows;
+}
+
+/* --- axes ------------------------------------------------------------------------------------- */
+
+/* The value as a person knows it, of a choice its index; NaN: no effect. */
+static double
+get_value (const DynoParamSpace *space, guint i, const DynoSettings *settings)
+{
+  const DynoParam *param = &space->params[i];
+  double point[DYNO_PARAMS_MOST];
+
+  dyno_param_space_get_point (space, settings, point);
+  if (isnan (point[i]) || param->kind == DYNO_PARAM_CHOICE || !dyno_setting_find (param->key))
+    return point[i];
+  return dyno_settings_get_number (settings, param->key);
+}
+
+/* The share of the rest, whose logarithm is even. */
+static double
+bend (const DynoParam *param, double value)
+{
+  return param && param->kind == DYNO_PARAM_FROM_ONE ? 1 - value : value;
+}
+
+static void
+add_tick (DynoAccuracyAxis *axis, double at, const char *label)
+{
+  DynoAccuracyTick *tick = &axis->ticks[axis->n_ticks];
+
+  if (axis->n_ticks == DYNO_ACCURACY_MOST_TICKS || !(at >= -1e-9 && at <= 1 + 1e-9))
+    return;
+  tick->at = CLAMP (at, 0, 1);
+  g_strlcpy (tick->label, label, sizeof tick->label);
+  axis->n_ticks++;
+}
+
+static double
+place (const DynoAccuracyAxis *axis, double value)
+{
+  const DynoParam *param = axis->param;
+  double at;
+
+  if (isnan (value))
+    return value;
+  if (param && param->kind == DYNO_PARAM_CHOICE)
+    return param->n_choices > 1 ? value / (param->n_choices - 1) : 0.5;
+  value = bend (param, value);
+  if (axis->axis.log && value <= 0)
+    return axis->turned ? 1 : 0;
+  at = CLAMP (dyno_axis_position (&axis->axis, value), 0, 1);
+  if (axis->has_zero)
+    at = ZERO_SHARE + (1 - ZERO_SHARE) * at;
+  return axis->turned ? 1 - at : at;
+}
+
+static void
+fill_ticks (DynoAccuracyAxis *axis)
+{
+  const DynoParam *param = axis->param;
+
+  if (param && param->kind == DYNO_PARAM_CHOICE)
+    {
+      for (guint c = 0; c < param->n_choices; c++)
+        add_tick (axis, place (axis, c), param->choices[c]);
+      return;
+    }
+  if (axis->has_zero)
+    add_tick (axis, 0, "0");
+  for (guint i = 0; i < axis->axis.n_ticks; i++)
+    {
+      double value = bend (param, axis->axis.ticks[i]);
+      g_autofree char *label =
+          axis->axis.log ? g_strdup_printf ("%.3g", value) : dyno_axis_format (&axis->axis, value);
+
+      add_tick (axis, place (axis, value), label);
+    }
+}
+
+/* Takes the numbers of one axis, NaN where a row has none. */
+static void
+fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values, guint n)
+{
+  const DynoParam *param = axis->param;
+  gboolean log = param && (param->kind == DYNO_PARAM_LOG || param->kind == DYNO_PARAM_FROM_ONE);
+  double least = MIN (bend (param, low), bend (param, high)),
+         most = MAX (bend (param, low), bend (param, high));
+
+  for (guint i = 0; i < n; i++)
+    {
+      double value = bend (param, values[i]);
+
+      axis->has_none = axis->has_none || isnan (value);
+      if (isnan (value))
+        continue;
+      axis->has_zero = axis->has_zero || (log && value <= 0);
+      if (log && value <= 0)
+        continue;
+      least = fmin (least, value); /* NaN: nothing is known so far */
+      most = fmax (most, value);
+    }
+  dyno_axis_init (&axis->axis, least, most, TICKS, log, !param, 0);
+  fill_ticks (axis);
+}
+
+static double
+get_row_value (const DynoMetricInfo *metric, const DynoAccuracyRow *row)
+{
+  return metric->format == DYNO_METRIC_FRACTION ? 100 * row->value : row->value;
+}
+
+void
+dyno_accuracy_fill_axes (DynoAccuracyAxis *axes, const DynoParamSpace *space,
+                         const DynoMetricInfo *metric, const GArray *rows)
+{
+  g_autofree double *values = g_new (double, MAX (rows->len, 1));
+
+  for (guint i = 0; i <= space->n; i++)
+    {
+      const DynoParam *param = i < space->n ? &space->params[i] : NULL;
+      double low = (double) NAN, high = (double) NAN, unit = 1;
+
+      axes[i] = (DynoAccuracyAxis){ .param = param };
+      for (guint k = 0; k < rows->len; k++)
+        {
+          const DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, k);
+
+          values[k] = param ? get_value (space, i, row->settings) : get_row_value (metric, row);
+        }
+      if (param && strcmp (param->key, "warmup_epochs") == 0)
+        unit = (double) space->own.epochs;
+      if (param && strcmp (param->key, "lr") != 0)
+        {
+          low = param->low * unit;
+          high = param->high * unit;
+        }
+      axes[i].turned = param ? param->kind == DYNO_PARAM_FROM_ONE : !metric->higher_is_better;
+      fill_axis (&axes[i], low, high, values, rows->len);
+    }
+}
+
+void
+dyno_accuracy_place_row (const DynoAccuracyAxis *axes, const DynoParamSpace *space,
+                         const DynoMetricInfo *metric, const DynoAccuracyRow *row, double *places)
+{
+  for (guint i = 0; i < space->n; i++)
+    places[i] = place (&axes[i], get_value (space, i, row->settings));
+  places[space->n] = place (&axes[space->n], get_row_value (metric, row));
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+const char *
+dyno_accuracy_get_title (const DynoParam *param)
+{
+  const DynoSettingInfo *info = dyno_setting_find (param->key);
+
+  if (info)
+    return _ (info->title);
+  return strcmp (param->key, "augment") == 0 ? _ ("Augmentation") : _ ("Mixed samples");
+}
+
+char *
+dyno_accuracy_describe_param (const DynoParamSpace *space, guint param,
+                              const DynoSettings *settings)
+{
+  const DynoParam *p = &space->params[param];
+  double value = get_value (space, param, settings);
+
+  if (isnan (value))
+    return g_strdup ("");
+  if (p->kind == DYNO_PARAM_CHOICE)
+    return g_strdup (value >= 0 && value < p->n_choices ? p->choices[(guint) value] : "");
+  return g_strdup_printf ("%.3g", value);
+}
