@@ -416,6 +416,8 @@ take_folders (DynoWindow *self)
   g_autofree char *runs = dyno_state_get_runs_folder (self->state),
                   *data = dyno_state_get_data_folder (self->state);
   dyno_run_monitor_set_runs_folder (self->monitor, runs);
+  g_autofree char *kept = dyno_run_monitor_get_runs_folder (self->monitor);
+  dyno_tune_page_set_runs_folder (DYNO_TUNE_PAGE (self->tune_page), kept);
   dyno_dialog_set_data_folder (data);
 }
 
@@ -560,6 +562,8 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
   g_signal_connect_swapped (self->tune_page, "active-changed", G_CALLBACK (search_began_or_ended),
                             self);
+  g_signal_connect_swapped (self->tune_page, "ready-changed",
+                            G_CALLBACK (dyno_window_update_actions), self);
   g_signal_connect_swapped (self->tune_page, "kept", G_CALLBACK (refresh_runs), self);
   g_signal_connect_swapped (self->home, "testing-changed", G_CALLBACK (work_began_or_ended), self);
   g_signal_connect (self->home, "failed", G_CALLBACK (quick_failed), self);

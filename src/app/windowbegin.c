@@ -90,16 +90,27 @@ add_to_queue_activated (GSimpleAction *action, GVariant *parameter, gpointer dat
 }
 
 static void
-tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+begin_search (DynoWindow *self, gboolean go_on)
 {
-  DynoWindow *self = data;
   g_autofree char *runs = dyno_run_monitor_get_runs_folder (self->monitor);
   g_autoptr (GError) error = NULL;
   dyno_error_bar_dismiss (DYNO_ERROR_BAR (self->error_bar));
   dyno_window_show_page (self, "tune");
-  if (!dyno_tune_page_start (DYNO_TUNE_PAGE (self->tune_page), runs, &error))
+  if (!dyno_tune_page_start (DYNO_TUNE_PAGE (self->tune_page), runs, go_on, &error))
     offer_folder (self, _ ("The search was not started, since it could not be kept"), "tune", NULL,
                   error);
+}
+
+static void
+tune_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  begin_search (data, FALSE);
+}
+
+static void
+tune_go_on_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  begin_search (data, TRUE);
 }
 
 /* A job that was to go on in its own folder goes on in a new one, from the same checkpoint. */
@@ -126,7 +137,10 @@ folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
   if (self->state && g_utf8_validate (path, -1, NULL))
     g_settings_set_string (self->state, "runs-folder", path);
   else
-    dyno_run_monitor_set_runs_folder (self->monitor, path);
+    {
+      dyno_run_monitor_set_runs_folder (self->monitor, path);
+      dyno_tune_page_set_runs_folder (DYNO_TUNE_PAGE (self->tune_page), path);
+    }
   begin_again (self);
 }
 
@@ -140,6 +154,7 @@ static const GActionEntry entries[] = {
   { "start", start_activated },
   { "add-to-queue", add_to_queue_activated },
   { "tune", tune_activated },
+  { "tune-go-on", tune_go_on_activated },
   { "resume-interrupted", resume_interrupted_activated },
   { "choose-runs-folder", choose_runs_folder_activated },
 };

@@ -100,16 +100,15 @@ dyno_window_update_actions (DynoWindow *self)
   gboolean paused = status->state == DYNO_SESSION_PAUSED;
   gboolean stoppable = running && status->state < DYNO_SESSION_STOPPING;
   g_autofree char *obstacle = dyno_obstacle_to_start (self->setup);
-  const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   gboolean idle = dyno_window_is_idle (self);
   gboolean held = dyno_window_device_is_held (self);
-  /* The tuner itself rules out settings that do not fit, so it may start where a run may not. */
-  gboolean tunable = idle && !held && (!obstacle || (plan && !plan->fits));
+  DynoTunePage *tune_page = DYNO_TUNE_PAGE (self->tune_page);
   enable (self, "start", idle && !held && !obstacle);
   enable (self, "resume-interrupted",
           idle && !held && dyno_home_get_interrupted (DYNO_HOME (self->home)));
   enable (self, "add-to-queue", !obstacle);
-  enable (self, "tune", tunable);
+  enable (self, "tune", idle && !held && dyno_tune_page_is_ready (tune_page));
+  enable (self, "tune-go-on", idle && !held && dyno_tune_page_can_go_on (tune_page));
   enable (self, "quick-test", idle && !held && dyno_setup_get_device (self->setup));
   enable (self, "use-data", dyno_setup_get_info (self->setup) != NULL);
   enable (self, "pause", stoppable && (paused || status->state == DYNO_SESSION_RUNNING));
@@ -119,7 +118,7 @@ dyno_window_update_actions (DynoWindow *self)
   enable (self, "stop", stoppable);
   enable (self, "discard", stoppable);
   enable (self, "stop-tune", tuning);
-  enable (self, "use-best", idle && dyno_tune_page_has_best (DYNO_TUNE_PAGE (self->tune_page)));
+  enable (self, "use-best", idle && dyno_tune_page_has_best (tune_page));
   enable (self, "open-data", idle);
   enable (self, "open-folder", idle);
   enable (self, "open-file", idle);

@@ -6,6 +6,7 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
+#include <utime.h>
 
 #define LIMIT_US (60 * G_USEC_PER_SEC)
 
@@ -233,6 +234,71 @@ test_refuses_before_a_run (void)
   assert_refused (&w, "accuracy", TRUE, "another search");
 }
 
+/* The file with these lines was changed at that time. */
+static void
+put_file (const char *place, const char *name, const char *text, gint64 time)
+{
+  g_autofree char *folder = g_build_filename (place, name, NULL),
+                  *path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL);
+  struct utimbuf times = { time, time };
+
+  g_assert_cmpint (g_mkdir_with_parents (folder, 0755), ==, 0);
+  g_assert_true (g_file_set_contents (path, text, -1, NULL));
+  g_assert_cmpint (g_utime (path, &times), ==, 0);
+}
+
+static void
+remove_file (const char *place, const char *name)
+{
+  g_autofree char *folder = g_build_filename (place, name, NULL),
+                  *path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL);
+
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
+static char *
+find_folder (const World *w, const char *place, guint n_runs)
+{
+  g_autoptr (DynoAccuracyRecord) record = NULL;
+  g_autofree char *folder = dyno_accuracy_find_folder (place, w->job, &record);
+
+  g_assert_cmpint (folder != NULL, ==, record != NULL);
+  if (record)
+    g_assert_cmpuint (record->runs->len, ==, n_runs);
+  return folder ? g_path_get_basename (folder) : NULL;
+}
+
+static void
+test_finds_the_newest_of_the_job (void)
+{
+  g_auto (World) w = { 0 };
+  g_autofree char *text = NULL, *newest = NULL, *other = NULL, *none = NULL, *missing = NULL,
+                  *path = NULL, *place = g_dir_make_tmp ("dyno-XXXXXX", NULL);
+
+  world_init (&w, "builtin:waves?length=16&samples=60&classes=3");
+  w.stops_at = 4;
+  search (&w, "accuracy", 60, FALSE);
+  path = g_build_filename (w.folder, DYNO_ACCURACY_FILE, NULL);
+  g_assert_true (g_file_get_contents (path, &text, NULL, NULL));
+  put_file (place, "old", text, 1000000);
+  put_file (place, "new", text, 2000000);
+  put_file (place, "broken", "trial\n", 3000000);
+  newest = find_folder (&w, place, 3);
+  g_assert_cmpstr (newest, ==, "new");
+  remove_file (place, "new");
+  other = find_folder (&w, place, 3);
+  g_assert_cmpstr (other, ==, "old");
+  w.job->settings.batch_size = 7;
+  none = find_folder (&w, place, 0);
+  g_assert_null (none);
+  remove_file (place, "old");
+  remove_file (place, "broken");
+  g_rmdir (place);
+  missing = find_folder (&w, place, 0);
+  g_assert_null (missing);
+}
+
 static void
 test_lists_metrics (void)
 {
@@ -269,6 +335,8 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracytune/events-are-snapshots", test_events_are_snapshots);
   g_test_add_func ("/tune/accuracytune/goes-on", test_goes_on);
   g_test_add_func ("/tune/accuracytune/refuses-before-a-run", test_refuses_before_a_run);
+  g_test_add_func ("/tune/accuracytune/finds-the-newest-of-the-job",
+                   test_finds_the_newest_of_the_job);
   g_test_add_func ("/tune/accuracytune/lists-metrics", test_lists_metrics);
   return g_test_run ();
 }

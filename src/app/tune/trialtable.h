@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the list of trials, whose columns are in ui/tunepage.ui, in the order in which the
+/* The rows of the list of trials, whose columns are in ui/speedpage.ui, in the order in which the
  * trials ended; rows are only removed all together. */
 #pragma once
 #include "tune.h"

@@ -1,48 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* A part is left out where the search did not get that far. */
 #include "tunefindings.h"
+#include "barlist.h"
 #include "format.h"
 #include "row.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
 static GtkWidget *
-new_label (const char *text, const char *class)
-{
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  if (class)
-    dyno_widget_add_class (label, class, TRUE);
-  return label;
-}
-
-static GtkWidget *
 new_part (GtkWidget *box, const char *title)
 {
   GtkWidget *part = gtk_box_new (GTK_ORIENTATION_VERTICAL, 8);
-  gtk_container_add (GTK_CONTAINER (part), new_label (title, "run-title"));
+  gtk_container_add (GTK_CONTAINER (part), dyno_bar_label_new (title, "run-title"));
   gtk_container_add (GTK_CONTAINER (box), part);
   return part;
-}
-
-/* Adds a line of text with a bar below it, whose length is the share of the greatest value. */
-static void
-add_bar (GtkWidget *part, const char *name, const char *value, double share)
-{
-  GtkWidget *row = gtk_box_new (GTK_ORIENTATION_VERTICAL, 3),
-            *line = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12), *title = new_label (name, NULL),
-            *number = new_label (value, "numeric"), *bar = gtk_progress_bar_new ();
-  gtk_widget_set_hexpand (title, TRUE);
-  gtk_label_set_xalign (GTK_LABEL (number), 1);
-  gtk_progress_bar_set_fraction (GTK_PROGRESS_BAR (bar), CLAMP (share, 0, 1));
-  dyno_widget_add_class (bar, "thin", TRUE);
-  dyno_widget_set_accessible_name (bar, name);
-  gtk_container_add (GTK_CONTAINER (line), title);
-  gtk_container_add (GTK_CONTAINER (line), number);
-  gtk_container_add (GTK_CONTAINER (row), line);
-  gtk_container_add (GTK_CONTAINER (row), bar);
-  gtk_container_add (GTK_CONTAINER (part), row);
 }
 
 static void
@@ -51,7 +22,7 @@ add_rate (GtkWidget *part, const char *name, double rate, double most)
   g_autofree char *text = dyno_format_throughput (rate);
   if (!(rate > 0) || !isfinite (rate))
     return;
-  add_bar (part, name, text, rate / most);
+  gtk_container_add (GTK_CONTAINER (part), dyno_bar_row_new (name, text, rate / most));
 }
 
 static void
@@ -102,8 +73,8 @@ add_gains (GtkWidget *box, const DynoTuneResult *r)
       g_autofree char *factor = dyno_format_isolate (g_strdup_printf (_ ("%.2f×"), gain->factor));
       if (!part)
         part = new_part (box, _ ("What Each Setting Brought"));
-      add_bar (part, names->str, factor,
-               most > 0 && gain->factor > 0 ? log2 (gain->factor) / most : 0);
+      double share = most > 0 && gain->factor > 0 ? log2 (gain->factor) / most : 0;
+      gtk_container_add (GTK_CONTAINER (part), dyno_bar_row_new (names->str, factor, share));
       g_string_truncate (names, 0);
     }
 }
@@ -117,7 +88,7 @@ add_reasons (GtkWidget *box, const DynoTuneResult *r)
     return;
   GtkWidget *part = new_part (box, _ ("Why"));
   for (guint i = 1; i < n; i++)
-    gtk_container_add (GTK_CONTAINER (part), new_label (r->reasons[i], NULL));
+    gtk_container_add (GTK_CONTAINER (part), dyno_bar_label_new (r->reasons[i], NULL));
 }
 
 void

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The current stage is at work, earlier ones are marked as done or failed, later ones are faint. */
+/* The events of the tuner, as stages. */
 #include "tunestages.h"
 #include "format.h"
-#include "row.h"
-#include "stageorder.h"
+#include "stagecells.h"
 #include <glib/gi18n.h>
 
 struct _DynoTuneStages {
   GtkBox parent_instance;
-  GtkWidget *cells[DYNO_N_TUNE_STAGES], *titles[DYNO_N_TUNE_STAGES], *values[DYNO_N_TUNE_STAGES];
+  DynoStageCells cells;
   DynoStageOrder order;
   double ceilings[2]; /* the highest so far, by DynoCeilingOf */
   guint n_trials;
 };
 
+G_STATIC_ASSERT (DYNO_N_TUNE_STAGES == DYNO_STAGE_CELLS);
 G_DEFINE_FINAL_TYPE (DynoTuneStages, dyno_tune_stages, GTK_TYPE_BOX)
 
 static const char *
@@ -45,29 +45,16 @@ find_stage (const char *name)
 }
 
 static void
-show_stand (DynoTuneStages *self, guint stage)
-{
-  static const char *const signs[] = { "\342\227\213", "\342\227\217", "\342\234\223",
-                                       "\342\234\227" };
-  DynoStand stand = self->order.stands[stage];
-  g_autofree char *text = g_strdup_printf ("%s %s", signs[stand], get_title (stage));
-  gtk_label_set_text (GTK_LABEL (self->titles[stage]), text);
-  dyno_widget_add_class (self->cells[stage], "off", stand == DYNO_STAND_TO_COME);
-  dyno_widget_add_class (self->titles[stage], "stage-now", stand == DYNO_STAND_AT_WORK);
-  dyno_widget_add_class (self->titles[stage], "bad-text", stand == DYNO_STAND_FAILED);
-}
-
-static void
 set_value (DynoTuneStages *self, guint stage, const char *text)
 {
-  gtk_label_set_text (GTK_LABEL (self->values[stage]), text);
+  dyno_stage_cells_set_value (&self->cells, stage, text);
 }
 
 static void
 show_stands (DynoTuneStages *self)
 {
   for (guint i = 0; i < DYNO_N_TUNE_STAGES; i++)
-    show_stand (self, i);
+    dyno_stage_cells_show (&self->cells, i, self->order.stands[i], get_title (i));
 }
 
 static void
@@ -149,24 +136,6 @@ dyno_tune_stages_class_init (DynoTuneStagesClass *class)
 static void
 dyno_tune_stages_init (DynoTuneStages *self)
 {
-  gtk_box_set_homogeneous (GTK_BOX (self), TRUE);
-  dyno_widget_add_class (GTK_WIDGET (self), "stats", TRUE);
-  for (guint i = 0; i < DYNO_N_TUNE_STAGES; i++)
-    {
-      self->cells[i] = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
-      self->titles[i] = gtk_label_new (NULL);
-      self->values[i] = gtk_label_new (NULL);
-      dyno_widget_add_class (self->cells[i], "stat", TRUE);
-      dyno_widget_add_class (self->titles[i], "stat-title", TRUE);
-      dyno_widget_add_class (self->values[i], "numeric", TRUE);
-      gtk_label_set_xalign (GTK_LABEL (self->titles[i]), 0);
-      gtk_label_set_xalign (GTK_LABEL (self->values[i]), 0);
-      gtk_label_set_ellipsize (GTK_LABEL (self->titles[i]), PANGO_ELLIPSIZE_END);
-      gtk_label_set_line_wrap (GTK_LABEL (self->values[i]), TRUE);
-      gtk_container_add (GTK_CONTAINER (self->cells[i]), self->titles[i]);
-      gtk_container_add (GTK_CONTAINER (self->cells[i]), self->values[i]);
-      gtk_container_add (GTK_CONTAINER (self), self->cells[i]);
-      gtk_widget_show_all (self->cells[i]);
-    }
+  dyno_stage_cells_init (&self->cells, GTK_BOX (self));
   dyno_tune_stages_begin (self);
 }

@@ -281,6 +281,61 @@ dyno_accuracy_record_check (const DynoAccuracyRecord *record, const DynoJob *job
   return !of;
 }
 
+/* --- finding ---------------------------------------------------------------------------------- */
+
+typedef struct {
+  char *folder;
+  gint64 time; /* of the last change of its file */
+} Place;
+
+static void
+clear_place (gpointer data)
+{
+  g_free (((Place *) data)->folder);
+}
+
+static int
+compare_newest_first (gconstpointer a, gconstpointer b)
+{
+  const Place *one = a, *other = b;
+
+  return one->time == other->time ? strcmp (other->folder, one->folder)
+                                  : (one->time < other->time ? 1 : -1);
+}
+
+char *
+dyno_accuracy_find_folder (const char *place, const DynoJob *job, DynoAccuracyRecord **record)
+{
+  g_autoptr (GDir) dir = g_dir_open (place, 0, NULL);
+  g_autoptr (GArray) found = g_array_new (FALSE, FALSE, sizeof (Place));
+
+  g_array_set_clear_func (found, clear_place);
+  for (const char *name; dir && (name = g_dir_read_name (dir));)
+    {
+      g_autofree char *path = g_build_filename (place, name, DYNO_ACCURACY_FILE, NULL);
+      Place at;
+      GStatBuf info;
+
+      if (g_stat (path, &info) != 0)
+        continue;
+      at = (Place){ g_build_filename (place, name, NULL), (gint64) info.st_mtime };
+      g_array_append_val (found, at);
+    }
+  g_array_sort (found, compare_newest_first);
+  for (guint i = 0; i < found->len; i++)
+    {
+      const char *folder = g_array_index (found, Place, i).folder;
+      g_autofree char *path = g_build_filename (folder, DYNO_ACCURACY_FILE, NULL);
+      g_autoptr (DynoAccuracyRecord) read = dyno_accuracy_file_read (path, NULL);
+
+      if (!read || !dyno_accuracy_record_check (read, job, read->metric, path, NULL))
+        continue;
+      *record = g_steal_pointer (&read);
+      return g_strdup (folder);
+    }
+  return NULL;
+}
+
 void
 dyno_accuracy_record_free (DynoAccuracyRecord *record)
 {

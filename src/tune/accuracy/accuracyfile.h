@@ -42,4 +42,9 @@ DynoAccuracyRecord *dyno_accuracy_file_read (const char *path, GError **error);
 gboolean dyno_accuracy_record_check (const DynoAccuracyRecord *record, const DynoJob *job,
                                      const char *metric, const char *path, GError **error);
 
+/* The newest of the folders in a place whose accuracy.csv is of a search with the job, so that it can go
+ * on there; NULL: there is none.  *record: of that file.  g_free. */
+char *dyno_accuracy_find_folder (const char *place, const DynoJob *job,
+                                 DynoAccuracyRecord **record);
+
 G_END_DECLS

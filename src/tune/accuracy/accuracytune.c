@@ -13,6 +13,8 @@ struct _DynoAccuracyTune {
   char *metric_name, *device, *folder;
   DynoAccuracyParams params;
   gboolean resume;
+  gboolean (*write_best) (const char *folder, const DynoJob *job, const char *device,
+                          const DynoAccuracyResult *result, GError **error);
   const DynoRunWriter *writer;
   gboolean has_runner;
   DynoAccuracyRunner runner;
@@ -55,6 +57,7 @@ dyno_accuracy_tune_new (const DynoAccuracyTuneParams *params)
                                        .most_trials = params->most_trials,
                                        .most_seeds = params->most_seeds };
   tune->resume = params->resume;
+  tune->write_best = params->write_best;
   tune->writer = params->writer;
   tune->has_runner = params->runner != NULL;
   if (params->runner)
@@ -233,9 +236,11 @@ search (DynoAccuracyTune *tune, GError **error)
                                  tune->cancellable, error);
   tune->params.known = NULL;
   g_clear_pointer (&tune->file, dyno_accuracy_file_free);
-  if (result)
-    emit (tune, make_event (DYNO_ACCURACY_EVENT_RESULT, NULL, result));
-  return result != NULL;
+  if (!result)
+    return FALSE;
+  emit (tune, make_event (DYNO_ACCURACY_EVENT_RESULT, NULL, result));
+  return !tune->write_best
+         || tune->write_best (tune->folder, tune->job, tune->device, result, error);
 }
 
 /* Takes the error, if there is one. */

@@ -37,12 +37,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyEvent, dyno_accuracy_event_free)
 typedef struct {
   const DynoJob *job; /* data, model and settings; the settings are trial 0 */
   DynoDataset *dataset;
-  const char *metric;               /* its name */
-  const char *device;               /* name, for the file; or NULL */
-  const char *folder;               /* of the search; it exists */
-  double minutes;                   /* for all, above 0 */
-  guint most_trials, most_seeds;    /* 0: as many as there is time for */
-  gboolean resume;                  /* goes on with the runs of folder/accuracy.csv */
+  const char *metric;            /* its name */
+  const char *device;            /* name, for the file; or NULL */
+  const char *folder;            /* of the search; it exists */
+  double minutes;                /* for all, above 0 */
+  guint most_trials, most_seeds; /* 0: as many as there is time for */
+  gboolean resume;               /* goes on with the runs of folder/accuracy.csv */
+  /* Writes the choice into the folder when the search has ended, stopped or not; or NULL. */
+  gboolean (*write_best) (const char *folder, const DynoJob *job, const char *device,
+                          const DynoAccuracyResult *result, GError **error);
   const DynoRunWriter *writer;      /* of the other files in a run's folder, or NULL */
   const DynoAccuracyRunner *runner; /* for tests; NULL: the job's device trains.  Copied */
 } DynoAccuracyTuneParams;

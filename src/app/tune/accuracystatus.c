@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "accuracystatus.h"
+#include "words.h"
+#include <glib/gi18n.h>
+#include <math.h>
+
+static char *
+describe_run (const DynoAccuracyRun *run)
+{
+  g_autofree char *seed = g_strdup_printf ("%" G_GUINT64_FORMAT, run->seed);
+  if (run->final && run->trial == 0)
+    return g_strdup_printf (_ ("Final, your settings with seed %s"), seed);
+  if (run->final)
+    return g_strdup_printf (_ ("Final, trial %u with seed %s"), run->trial, seed);
+  if (run->trial == 0)
+    return g_strdup (_ ("Your settings"));
+  return g_strdup_printf (_ ("Trial %u"), run->trial);
+}
+
+static char *
+describe_preparing (const DynoAccuracyEvent *event)
+{
+  const char *words = dyno_words_progress (event->preparing);
+  return event->n_to_prepare > 0
+             ? g_strdup_printf (_ ("%s (%u of %u)"), words, event->n_prepared, event->n_to_prepare)
+             : g_strdup (words);
+}
+
+char *
+dyno_accuracy_status_describe (const DynoAccuracyEvent *event)
+{
+  g_autofree char *run = event->run ? describe_run (event->run) : NULL, *what = NULL;
+  if (!run || event->type == DYNO_ACCURACY_EVENT_WARNING || event->type == DYNO_ACCURACY_EVENT_END)
+    return NULL;
+  if (event->type == DYNO_ACCURACY_EVENT_PROGRESS && event->preparing)
+    what = describe_preparing (event);
+  else
+    {
+      guint done = event->type == DYNO_ACCURACY_EVENT_EPOCH ? (guint) event->epoch
+                                                            : (guint) event->run->from_epochs;
+      /* Translators: "epoch 2 of 9" */
+      what = g_strdup_printf (_ ("epoch %u of %u"), MIN (done + 1, (guint) event->run->epochs),
+                              (guint) event->run->epochs);
+    }
+  return g_strdup_printf ("%s: %s", run, what);
+}
+
+char *
+dyno_accuracy_status_describe_warning (const DynoAccuracyEvent *event)
+{
+  g_autofree char *run = event->run ? describe_run (event->run) : NULL;
+  return run ? g_strdup_printf ("%s: %s", run, event->text) : g_strdup (event->text);
+}
+
+const char *
+dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
+{
+  if (run->final)
+    return _ ("The finalists are trained with one seed after the other, as long as there is time.");
+  if (run->trial == 0)
+    return _ ("After that come others, until half of the time is over; the other half is for the "
+              "comparison.");
+  return _ ("The best third of each rung is trained longer. When half of the time is over, the "
+            "best two are compared with your settings.");
+}
+
+/* --- stages ----------------------------------------------------------------------------------- */
+
+/* With which the user's settings were trained in the final, where they come first. */
+static guint
+count_seeds (const DynoAccuracyResult *r)
+{
+  guint n = 0;
+  for (guint i = 0; i < r->runs->len; i++)
+    {
+      const DynoAccuracyRun *run = r->runs->pdata[i];
+      n += run->final && run->trial == 0;
+    }
+  return n;
+}
+
+static void
+show_own (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
+{
+  const DynoAccuracyTrial *own =
+      r->trials->len > 0 ? &g_array_index (r->trials, DynoAccuracyTrial, 0) : NULL;
+  guint done = own ? own->halving.n_done : 0;
+  DynoStand stand = run && run->trial == 0 && !run->final ? DYNO_STAND_AT_WORK
+                    : own && own->halving.failed          ? DYNO_STAND_FAILED
+                    : done > 0                            ? DYNO_STAND_DONE
+                                                          : DYNO_STAND_TO_COME;
+  g_autofree char *value = done > 0 && isfinite (own->values[done - 1])
+                               ? dyno_accuracy_format (&r->metric, own->values[done - 1])
+                               : g_strdup ("\342\200\223");
+  dyno_stage_cells_show (cells, 0, stand, _ ("Your settings"));
+  dyno_stage_cells_set_value (cells, 0, value);
+}
+
+static void
+show_trials (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
+{
+  guint n = r->trials->len > 1 ? r->trials->len - 1 : 0;
+  DynoStand stand = run && run->trial > 0 && !run->final ? DYNO_STAND_AT_WORK
+                    : n > 0                              ? DYNO_STAND_DONE
+                                                         : DYNO_STAND_TO_COME;
+  g_autofree char *text = n > 0 ? g_strdup_printf (ngettext ("%u trial", "%u trials", n), n)
+                                : g_strdup ("\342\200\223");
+  dyno_stage_cells_show (cells, 1, stand, _ ("Search"));
+  dyno_stage_cells_set_value (cells, 1, text);
+}
+
+static void
+show_final (DynoStageCells *cells, const DynoAccuracyResult *r, const DynoAccuracyRun *run)
+{
+  guint n = count_seeds (r);
+  DynoStand stand = run && run->final ? DYNO_STAND_AT_WORK
+                    : n > 0           ? DYNO_STAND_DONE
+                                      : DYNO_STAND_TO_COME;
+  g_autofree char *text =
+      n > 0 ? g_strdup_printf (ngettext ("%u seed", "%u seeds", n), n) : g_strdup ("\342\200\223");
+  dyno_stage_cells_show (cells, 2, stand, _ ("Final"));
+  dyno_stage_cells_set_value (cells, 2, text);
+}
+
+static void
+show_verdict (DynoStageCells *cells, const DynoAccuracyResult *r)
+{
+  gboolean sure =
+      r->text && (r->verdict == DYNO_ACCURACY_PROVEN || r->verdict == DYNO_ACCURACY_KEEP);
+  dyno_stage_cells_show (cells, 3, sure ? DYNO_STAND_DONE : DYNO_STAND_TO_COME, _ ("Verdict"));
+  dyno_stage_cells_set_value (cells, 3,
+                              !r->text                             ? "\342\200\223"
+                              : r->verdict == DYNO_ACCURACY_PROVEN ? _ ("proven")
+                              : r->verdict == DYNO_ACCURACY_KEEP   ? _ ("your settings stay")
+                                                                   : _ ("not proven"));
+}
+
+void
+dyno_accuracy_status_show_stages (DynoStageCells *cells, const DynoAccuracyResult *result,
+                                  const DynoAccuracyRun *run)
+{
+  show_own (cells, result, run);
+  show_trials (cells, result, run);
+  show_final (cells, result, run);
+  show_verdict (cells, result);
+}

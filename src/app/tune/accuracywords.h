@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* A search for the best model in words, translated.  Strings are to be freed unless they are const. */
+#pragma once
+#include "accuracyview.h"
+
+G_BEGIN_DECLS
+
+const char *dyno_accuracy_words_choice (const char *value);
+const char *dyno_accuracy_words_state (DynoAccuracyState state);
+/* "Accuracy (%)", "Mean error (°)": over an axis or a column. */
+char *dyno_accuracy_words_metric (const DynoMetricInfo *metric);
+/* A parameter's value: "0.02", "AdamW"; "–": it has no effect. */
+char *dyno_accuracy_words_param (const DynoParamSpace *space, guint param,
+                                 const DynoSettings *settings);
+/* The parameters that differ from the job's own settings: "Learning rate 0.02, Optimizer AdamW"; where
+ * none does: "Your settings". */
+char *dyno_accuracy_words_settings (const DynoParamSpace *space, const DynoSettings *settings);
+/* The same parameters as the user has them. */
+char *dyno_accuracy_words_own (const DynoParamSpace *space, const DynoSettings *settings);
+/* All of a row, a sentence for screen readers and tooltips. */
+char *dyno_accuracy_words_row (const DynoParamSpace *space, const DynoMetricInfo *metric,
+                               const DynoAccuracyRow *row);
+
+G_END_DECLS
