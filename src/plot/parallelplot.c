@@ -235,7 +235,7 @@ get_shade (const Layout *l, double shade)
   const DynoPlotTheme *theme = l->text.theme;
   DynoColour pale = blend (&theme->background, &theme->muted, 0.55);
 
-  return blend (&pale, &theme->lines[0], isnan (shade) ? 0 : shade);
+  return blend (&pale, &theme->lines[0], isnan (shade) ? 0 : shade * shade);
 }
 
 static double
@@ -277,7 +277,7 @@ set_stroke (const Layout *l, int curve, gboolean in_key)
   else if (curve == p->pointed)
     dyno_plot_set_colour (cr, &theme->lines[0], 1);
   else
-    dyno_plot_set_colour (cr, &shade, alpha * (isnan (c->shade) ? 0.8 : 0.55 + 0.4 * c->shade));
+    dyno_plot_set_colour (cr, &shade, alpha * (isnan (c->shade) ? 0.5 : 0.4 + 0.5 * c->shade));
 }
 
 static void

@@ -227,11 +227,13 @@ test_axes_of_few_trials (void)
   g_assert_true (isnan (place (&w, axes, first, 0, w.space.n)));
   add_trial (&w, 1, 2, 0.05);
   add_trial (&w, 1, 4, 0.05);
+  add_trial (&w, 1, 4, 0.05);
   rows = dyno_accuracy_list_rows (w.result, NULL);
   dyno_accuracy_fill_axes (axes, &w.space, &w.result->metric, rows);
   g_assert_cmpfloat (place (&w, axes, rows, 0, w.space.n), ==, 1);
   g_assert_cmpfloat (place (&w, axes, rows, 1, w.space.n), ==, 0);
   g_assert_cmpfloat (get_row (rows, 0)->goodness, ==, 1);
+  g_assert_cmpfloat (get_row (rows, 1)->goodness, ==, 0.25); /* it has an equal */
 }
 
 static void

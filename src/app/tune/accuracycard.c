@@ -10,7 +10,7 @@
 
 struct _DynoAccuracyCard {
   GtkBox parent_instance;
-  GtkWidget *gain_box, *gain, *gain_of, *best_title, *best_value, *best_settings, *own_box,
+  GtkWidget *top, *gain_box, *gain, *gain_of, *best_title, *best_value, *best_settings, *own_box,
       *own_value, *own_settings, *verdict, *use;
 };
 
@@ -58,9 +58,8 @@ show_gain (DynoAccuracyCard *self, const DynoAccuracyResult *r)
   const char *sign = r->metric.higher_is_better ? "+" : "\342\210\222"; /* minus */
   set_text (self->gain, dyno_format_isolate (g_strdup_printf (percent ? "%s%.2f" : "%s%.3g", sign,
                                                               unit * gain->mean)));
-  /* Translators: of a mean difference, above which it stands: "points (± 0.4 points)" */
-  set_text (self->gain_of, percent ? g_strdup_printf (_ ("points (± %s)"), half)
-                                   : g_strdup_printf (_ ("(± %s)"), half));
+  /* Translators: below a mean difference: "± 0.40 points" */
+  set_text (self->gain_of, dyno_format_isolate (g_strdup_printf (_ ("± %s"), half)));
 }
 
 static const char *
@@ -103,7 +102,7 @@ describe_own (const DynoParamSpace *space)
   for (guint i = 0; i < MIN (space->n, 4); i++)
     {
       g_autofree char *shown = dyno_accuracy_words_param (space, i, &space->own);
-      g_string_append_printf (text, "%s%s %s", i > 0 ? ", " : "",
+      g_string_append_printf (text, "%s%s\302\240%s", i > 0 ? ", " : "",
                               dyno_accuracy_get_title (&space->params[i]), shown);
     }
   return g_string_free (g_steal_pointer (&text), FALSE);
@@ -133,6 +132,14 @@ dyno_accuracy_card_show (DynoAccuracyCard *self, const DynoParamSpace *space,
                          usable && result->verdict == DYNO_ACCURACY_PROVEN);
 }
 
+void
+dyno_accuracy_card_set_narrow (DynoAccuracyCard *self, gboolean narrow)
+{
+  gtk_orientable_set_orientation (GTK_ORIENTABLE (self->top),
+                                  narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+  gtk_box_set_spacing (GTK_BOX (self->top), narrow ? 12 : 30);
+}
+
 static void
 dyno_accuracy_card_class_init (DynoAccuracyCardClass *class)
 {
@@ -140,6 +147,7 @@ dyno_accuracy_card_class_init (DynoAccuracyCardClass *class)
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/accuracycard.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoAccuracyCard, name)
+  BIND (top);
   BIND (gain_box);
   BIND (gain);
   BIND (gain_of);

@@ -13,6 +13,8 @@ G_DECLARE_FINAL_TYPE (DynoAccuracyCard, dyno_accuracy_card, DYNO, ACCURACY_CARD,
 /* best: trial; -1: none so far, and the card is hidden. */
 void dyno_accuracy_card_show (DynoAccuracyCard *self, const DynoParamSpace *space,
                               const DynoAccuracyResult *result, int best);
+/* The gain stands above the settings, not beside them. */
+void dyno_accuracy_card_set_narrow (DynoAccuracyCard *self, gboolean narrow);
 /* The best is other than the user's settings: it may be used. */
 gboolean dyno_accuracy_result_is_usable (const DynoAccuracyResult *result);
 

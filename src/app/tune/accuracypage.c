@@ -263,7 +263,7 @@ show_time (DynoAccuracyPage *self)
                                  CLAMP (elapsed / self->seconds, 0, 1));
 }
 
-/* The space is known from the first run on. */
+/* The space is known from the first event with a result on. */
 static void
 take_space (DynoAccuracyPage *self, const DynoAccuracyEvent *event)
 {
@@ -325,8 +325,11 @@ take_event (DynoAccuracyPage *self, DynoAccuracyEvent *event)
       g_signal_emit (self, signals[KEPT], 0);
       break;
     case DYNO_ACCURACY_EVENT_RESULT:
-      if (event->result->trials->len > 0 && self->has_space)
-        take_result (self, event);
+      if (event->result->trials->len > 0)
+        {
+          take_space (self, event); /* one that goes on may have no run left */
+          take_result (self, event);
+        }
       break;
     case DYNO_ACCURACY_EVENT_WARNING:
       show_warning (self, event);
@@ -360,6 +363,8 @@ drain (gpointer data)
   self->timer = 0;
   g_clear_pointer (&self->run, dyno_accuracy_run_free);
   show_search (self);
+  gtk_widget_hide (self->note);
+  gtk_widget_set_visible (self->empty, !self->result || self->result->trials->len == 0);
   g_rmdir (self->folder); /* of a search that kept nothing */
   free_tune (self);
   show_state (self);
@@ -413,8 +418,10 @@ gboolean
 dyno_accuracy_page_start (DynoAccuracyPage *self, gboolean go_on, GError **error)
 {
   g_autofree char *folder = NULL;
-  if (!(go_on ? dyno_accuracy_page_can_go_on (self) : dyno_accuracy_page_is_ready (self))
-      || !dyno_setup_get_dataset (self->setup))
+  const char *metric = gtk_combo_box_get_active_id (GTK_COMBO_BOX (self->metric));
+  /* A new search may begin while the page still asks: the search itself asks the same. */
+  if (self->tune || !metric || !dyno_setup_get_dataset (self->setup)
+      || (go_on && !dyno_accuracy_page_can_go_on (self)))
     return TRUE;
   if (!dyno_folder_can_keep (go_on ? self->prospect->folder : self->runs, error))
     return FALSE;
@@ -468,6 +475,7 @@ dyno_accuracy_page_set_narrow (DynoAccuracyPage *self, gboolean narrow)
 {
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->head),
                                   narrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+  dyno_accuracy_card_set_narrow (DYNO_ACCURACY_CARD (self->card), narrow);
 }
 
 void

@@ -59,9 +59,6 @@ find_curve (DynoAccuracyPlot *self, int trial)
 static DynoParallel
 get_plot (DynoAccuracyPlot *self)
 {
-  GdkRGBA accent = { 0.2, 0.5, 0.9, 1 };
-  GtkStyleContext *context = gtk_widget_get_style_context (GTK_WIDGET (self));
-  gtk_style_context_lookup_color (context, "dyno_accent", &accent);
   return (DynoParallel){
     .axes = self->axes,
     .n_axes = self->n_axes,
@@ -70,7 +67,8 @@ get_plot (DynoAccuracyPlot *self)
     .best = self->best,
     .own = self->own,
     .pointed = self->pointed,
-    .accent = { accent.red, accent.green, accent.blue, 1 },
+    /* The other end of the colours: as blue as the good ones it would be lost among them. */
+    .accent = dyno_plot_theme_for_widget (GTK_WIDGET (self))->lines[1],
     .best_name = self->best < 0            ? NULL
                  : self->best == self->own ? _ ("Your settings, the best")
                                            : _ ("Best"),
@@ -104,10 +102,9 @@ take_axes (DynoAccuracyPlot *self, const DynoMetricInfo *metric, const DynoAccur
       for (guint k = 0; k < axis->n_ticks; k++)
         {
           const char *label = axis->ticks[k].label;
-          DynoParallelTick tick = {
-            axis->ticks[k].at,
-            keep (self, g_strdup (choice ? dyno_accuracy_words_choice (label) : label))
-          };
+          DynoParallelTick tick = { axis->ticks[k].at,
+                                    keep (self, choice ? dyno_accuracy_words_choice (label)
+                                                       : g_strdup (label)) };
           g_array_append_val (self->ticks, tick);
         }
       self->axes[i] = (DynoParallelAxis){

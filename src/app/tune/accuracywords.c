@@ -6,17 +6,22 @@
 #include <math.h>
 
 #define NONE "\342\200\223"
+#define NBSP "\302\240"
 
-const char *
+char *
 dyno_accuracy_words_choice (const char *value)
 {
+  char *end;
+  double number = g_ascii_strtod (value, &end);
+  if (end > value && *end == '\0')
+    return g_strdup_printf ("%.6g", number);
   if (g_str_equal (value, "own"))
-    return _ ("Yours");
+    return g_strdup (_ ("Yours"));
   if (g_str_equal (value, "mixup"))
-    return "MixUp";
+    return g_strdup ("MixUp");
   if (g_str_equal (value, "cutmix"))
-    return "CutMix";
-  return dyno_words_choice (value);
+    return g_strdup ("CutMix");
+  return g_strdup (dyno_words_choice (value));
 }
 
 const char *
@@ -62,7 +67,7 @@ dyno_accuracy_words_param (const DynoParamSpace *space, guint param, const DynoS
   if (*value == '\0')
     return g_strdup (NONE);
   if (space->params[param].kind == DYNO_PARAM_CHOICE)
-    return g_strdup (dyno_accuracy_words_choice (value));
+    return dyno_accuracy_words_choice (value);
   return g_steal_pointer (&value);
 }
 
@@ -80,7 +85,7 @@ list_differences (const DynoParamSpace *space, const DynoSettings *settings,
                       *shown = dyno_accuracy_words_param (space, i, side);
       if (*value == '\0' || g_str_equal (own, value))
         continue;
-      g_string_append_printf (text, "%s%s %s", text->len > 0 ? ", " : "",
+      g_string_append_printf (text, "%s%s" NBSP "%s", text->len > 0 ? ", " : "",
                               dyno_accuracy_get_title (&space->params[i]), shown);
     }
   return g_string_free (g_steal_pointer (&text), FALSE);

@@ -5,7 +5,8 @@
 
 G_BEGIN_DECLS
 
-const char *dyno_accuracy_words_choice (const char *value);
+/* Of a choice: "AdamW", "0.99". */
+char *dyno_accuracy_words_choice (const char *value);
 const char *dyno_accuracy_words_state (DynoAccuracyState state);
 /* "Accuracy (%)", "Mean error (°)": over an axis or a column. */
 char *dyno_accuracy_words_metric (const DynoMetricInfo *metric);

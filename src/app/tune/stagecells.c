@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The current stage is at work, earlier ones are marked as done or failed, later ones are faint. */
+/* The current stage is at work, earlier ones are marked as done or failed, later ones are faint.  Where
+ * it is narrow the cells stand in two rows. */
 #include "stagecells.h"
 #include "row.h"
+#include <glib/gi18n.h>
 
 void
 dyno_stage_cells_show (DynoStageCells *self, guint stage, DynoStand stand, const char *title)
@@ -24,7 +26,15 @@ dyno_stage_cells_set_value (DynoStageCells *self, guint stage, const char *text)
 void
 dyno_stage_cells_init (DynoStageCells *self, GtkBox *box)
 {
-  gtk_box_set_homogeneous (box, TRUE);
+  GtkWidget *flow = gtk_flow_box_new ();
+  gtk_flow_box_set_homogeneous (GTK_FLOW_BOX (flow), TRUE);
+  gtk_flow_box_set_min_children_per_line (GTK_FLOW_BOX (flow), DYNO_STAGE_CELLS / 2);
+  gtk_flow_box_set_max_children_per_line (GTK_FLOW_BOX (flow), DYNO_STAGE_CELLS);
+  gtk_flow_box_set_selection_mode (GTK_FLOW_BOX (flow), GTK_SELECTION_NONE);
+  gtk_widget_set_hexpand (flow, TRUE);
+  dyno_widget_set_accessible_name (flow, _ ("Stages"));
+  gtk_container_add (GTK_CONTAINER (box), flow);
+  gtk_widget_show (flow);
   dyno_widget_add_class (GTK_WIDGET (box), "stats", TRUE);
   for (guint i = 0; i < DYNO_STAGE_CELLS; i++)
     {
@@ -40,7 +50,9 @@ dyno_stage_cells_init (DynoStageCells *self, GtkBox *box)
       gtk_label_set_line_wrap (GTK_LABEL (self->values[i]), TRUE);
       gtk_container_add (GTK_CONTAINER (self->cells[i]), self->titles[i]);
       gtk_container_add (GTK_CONTAINER (self->cells[i]), self->values[i]);
-      gtk_container_add (GTK_CONTAINER (box), self->cells[i]);
+      gtk_flow_box_insert (GTK_FLOW_BOX (flow), self->cells[i], -1);
+      gtk_widget_set_can_focus (gtk_widget_get_parent (self->cells[i]), FALSE);
+      gtk_widget_show (gtk_widget_get_parent (self->cells[i]));
       gtk_widget_show_all (self->cells[i]);
     }
 }

@@ -61,14 +61,18 @@ fill_goodness (const DynoAccuracyResult *r, GArray *rows)
   for (guint i = 0; i < rows->len; i++)
     {
       DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
-      guint n_others = 0, n_better = 0;
+      guint n_others = 0;
+      double n_better = 0;
 
       for (guint k = 0; k < rows->len; k++)
         {
           double other = g_array_index (rows, DynoAccuracyRow, k).value;
 
           n_others += k != i && isfinite (other);
-          n_better += k != i && dyno_metric_is_better (&r->metric, other, row->value);
+          if (k != i)
+            n_better += dyno_metric_is_better (&r->metric, other, row->value) ? 1
+                        : other == row->value                                 ? 0.5
+                                                                              : 0;
         }
       row->goodness = !isfinite (row->value) ? (double) NAN
                       : n_others == 0        ? 1

@@ -23,7 +23,8 @@ typedef struct {
   guint64 epochs; /* that are trained */
   double value;   /* best of the metric in them; NaN: none */
   DynoAccuracyState state;
-  double goodness; /* 0..1: the share of the other trials with values that are worse; NaN: none */
+  double
+      goodness; /* 0..1: the share of the other trials that are worse; equal ones count half; NaN: no value */
   const DynoSettings *settings; /* of result or run */
 } DynoAccuracyRow;
 
