@@ -13,13 +13,15 @@
 #define MOST_AXES (DYNO_PARAMS_MOST + 1)
 
 typedef struct {
-  guint trial;
-  double places[MOST_AXES], goodness;
-  char *text; /* the trial in words */
+  DynoAccuracyRow row; /* its settings are the next member */
+  DynoSettings settings;
+  double places[MOST_AXES];
 } Curve;
 
 struct _DynoAccuracyPlot {
   GtkDrawingArea parent_instance;
+  DynoParamSpace space;
+  DynoMetricInfo metric;
   guint n_axes;
   DynoParallelAxis axes[MOST_AXES];
   GArray *ticks;      /* DynoParallelTick, of all axes */
@@ -41,17 +43,21 @@ get_curve (DynoAccuracyPlot *self, guint i)
   return &g_array_index (self->curves, Curve, i);
 }
 
-static void
-clear_curve (gpointer data)
+/* The trial in words.  g_free. */
+static char *
+describe_curve (DynoAccuracyPlot *self, guint i)
 {
-  g_free (((Curve *) data)->text);
+  const Curve *curve = get_curve (self, i);
+  DynoAccuracyRow row = curve->row;
+  row.settings = &curve->settings;
+  return dyno_accuracy_words_row (&self->space, &self->metric, &row);
 }
 
 static int
 find_curve (DynoAccuracyPlot *self, int trial)
 {
   for (guint i = 0; i < self->curves->len; i++)
-    if ((int) get_curve (self, i)->trial == trial)
+    if ((int) get_curve (self, i)->row.trial == trial)
       return (int) i;
   return -1;
 }
@@ -125,9 +131,7 @@ take_rows (DynoAccuracyPlot *self, const DynoParamSpace *space, const DynoMetric
   for (guint i = 0; i < rows->len; i++)
     {
       const DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
-      Curve curve = { .trial = row->trial,
-                      .goodness = row->goodness,
-                      .text = dyno_accuracy_words_row (space, metric, row) };
+      Curve curve = { .row = *row, .settings = *row->settings };
       dyno_accuracy_place_row (axes, space, metric, row, curve.places);
       g_array_append_val (self->curves, curve);
     }
@@ -137,7 +141,7 @@ take_rows (DynoAccuracyPlot *self, const DynoParamSpace *space, const DynoMetric
       const Curve *curve = get_curve (self, i);
       gboolean failed =
           row->state == DYNO_ACCURACY_STATE_DIVERGED || row->state == DYNO_ACCURACY_STATE_FAILED;
-      DynoParallelCurve drawn = { curve->places, curve->goodness, failed };
+      DynoParallelCurve drawn = { curve->places, row->goodness, failed };
       g_array_append_val (self->drawn, drawn);
       self->has_failed = self->has_failed || failed;
     }
@@ -148,8 +152,8 @@ static void
 describe (DynoAccuracyPlot *self)
 {
   int shown = self->pointed >= 0 ? self->pointed : self->best;
-  const char *text = shown >= 0 ? get_curve (self, (guint) shown)->text : "";
-  g_autofree char *all = NULL;
+  g_autofree char *text = shown >= 0 ? describe_curve (self, (guint) shown) : g_strdup (""),
+                  *all = NULL;
   if (self->curves->len > 0)
     all = g_strdup_printf (ngettext ("%u trial. %s", "%u trials. %s", self->curves->len),
                            self->curves->len, text);
@@ -160,7 +164,7 @@ void
 dyno_accuracy_plot_set_rows (DynoAccuracyPlot *self, const DynoParamSpace *space,
                              const DynoMetricInfo *metric, const GArray *rows, int best)
 {
-  int pointed = self->pointed >= 0 ? (int) get_curve (self, (guint) self->pointed)->trial : -1;
+  int pointed = self->pointed >= 0 ? (int) get_curve (self, (guint) self->pointed)->row.trial : -1;
   guint n_before = self->n_axes;
   g_autofree DynoAccuracyAxis *axes = g_new (DynoAccuracyAxis, MOST_AXES);
   g_array_set_size (self->drawn, 0);
@@ -171,6 +175,8 @@ dyno_accuracy_plot_set_rows (DynoAccuracyPlot *self, const DynoParamSpace *space
   self->has_failed = FALSE;
   if (rows)
     {
+      self->space = *space;
+      self->metric = *metric;
       dyno_accuracy_fill_axes (axes, space, metric, rows);
       take_axes (self, metric, axes, space->n + 1);
       take_rows (self, space, metric, axes, rows);
@@ -196,7 +202,7 @@ set_pointed (DynoAccuracyPlot *self, int curve, gboolean by_user)
   gtk_widget_queue_draw (GTK_WIDGET (self));
   if (by_user)
     g_signal_emit (self, signals[POINTED], 0,
-                   curve >= 0 ? (int) get_curve (self, (guint) curve)->trial : -1);
+                   curve >= 0 ? (int) get_curve (self, (guint) curve)->row.trial : -1);
 }
 
 void
@@ -209,11 +215,11 @@ dyno_accuracy_plot_point (DynoAccuracyPlot *self, int trial)
 static guint
 get_rank (DynoAccuracyPlot *self, guint curve)
 {
-  double goodness = get_curve (self, curve)->goodness;
+  double goodness = get_curve (self, curve)->row.goodness;
   guint rank = 0;
   for (guint i = 0; i < self->curves->len; i++)
     {
-      double other = get_curve (self, i)->goodness;
+      double other = get_curve (self, i)->row.goodness;
       double a = isnan (other) ? -1 : other, b = isnan (goodness) ? -1 : goodness;
       rank += a > b || (a == b && i < curve);
     }
@@ -303,7 +309,8 @@ query_tooltip (DynoAccuracyPlot *self, int x, int y, gboolean keyboard, GtkToolt
   int curve = keyboard ? self->pointed : curve_at (self, x, y);
   if (curve < 0)
     return FALSE;
-  gtk_tooltip_set_text (tooltip, get_curve (self, (guint) curve)->text);
+  g_autofree char *text = describe_curve (self, (guint) curve);
+  gtk_tooltip_set_text (tooltip, text);
   return TRUE;
 }
 
@@ -391,7 +398,6 @@ dyno_accuracy_plot_init (DynoAccuracyPlot *self)
   self->ticks = g_array_new (FALSE, FALSE, sizeof (DynoParallelTick));
   self->strings = g_ptr_array_new_with_free_func (g_free);
   self->curves = g_array_new (FALSE, FALSE, sizeof (Curve));
-  g_array_set_clear_func (self->curves, clear_curve);
   self->drawn = g_array_new (FALSE, FALSE, sizeof (DynoParallelCurve));
   self->best = self->own = self->pointed = -1;
   gtk_widget_set_can_focus (widget, TRUE);

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoAccuracyPlot, dyno_accuracy_plot, DYNO, ACCURACY_PLOT, GtkDrawingArea)
 
 /* Signal "pointed" (int trial): the user singles out a trial; -1: none any more. */
-/* best: trial; -1: none so far.  Nothing is kept of the arguments.  rows NULL: nothing is shown. */
+/* best: trial; -1: none so far.  All is copied.  rows NULL: nothing is shown. */
 void dyno_accuracy_plot_set_rows (DynoAccuracyPlot *self, const DynoParamSpace *space,
                                   const DynoMetricInfo *metric, const GArray *rows, int best);
 /* Singles out a trial without the signal; -1: none. */

@@ -12,6 +12,7 @@ enum {
   COLUMN_STATE,
   COLUMN_WEIGHT,
   COLUMN_TIP,
+  COLUMN_STAMP,
   N_FIXED
 };
 
@@ -60,6 +61,21 @@ describe_value (const DynoMetricInfo *metric, double value)
                                                 : dyno_accuracy_format (metric, value);
 }
 
+/* All that can change in a row: rows that are as before are left alone, however many there are. */
+static char *
+make_stamp (const DynoAccuracyRow *row, gboolean best)
+{
+  return g_strdup_printf ("%d %u %.9g %d", row->state, (guint) row->epochs, row->value, best);
+}
+
+static gboolean
+is_current (GtkTreeModel *model, GtkTreeIter *iter, const char *stamp)
+{
+  g_autofree char *before = NULL;
+  gtk_tree_model_get (model, iter, COLUMN_STAMP, &before, -1);
+  return g_strcmp0 (before, stamp) == 0;
+}
+
 static void
 set_row (GtkListStore *store, GtkTreeIter *iter, const DynoParamSpace *space,
          const DynoMetricInfo *metric, const DynoAccuracyRow *row, guint64 n_epochs, gboolean best)
@@ -91,8 +107,12 @@ dyno_accuracy_table_set_rows (GtkTreeView *list, const DynoParamSpace *space,
       gboolean there = gtk_tree_model_iter_nth_child (model, &iter, NULL, (gint) i);
       if (!there)
         gtk_list_store_append (GTK_LIST_STORE (model), &iter);
+      g_autofree char *stamp = make_stamp (row, best == (int) row->trial);
+      if (there && is_current (model, &iter, stamp))
+        continue;
       set_row (GTK_LIST_STORE (model), &iter, space, metric, row, n_epochs,
                best == (int) row->trial);
+      gtk_list_store_set (GTK_LIST_STORE (model), &iter, COLUMN_STAMP, stamp, -1);
       if (!there && i > 0)
         {
           g_autoptr (GtkTreePath) path = gtk_tree_model_get_path (model, &iter);

@@ -4,6 +4,7 @@
 #include "accuracyview.h"
 #include "intl.h"
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TICKS      6
@@ -55,28 +56,57 @@ find_state (const DynoAccuracyResult *r, const DynoHalvingTrial *trials, guint i
              : DYNO_ACCURACY_STATE_HALVED;
 }
 
+static int
+compare_numbers (gconstpointer a, gconstpointer b)
+{
+  double x = *(const double *) a, y = *(const double *) b;
+
+  return (x > y) - (x < y);
+}
+
+/* How many of the sorted numbers are less than a value. */
+static guint
+count_less (const double *sorted, guint n, double value)
+{
+  guint low = 0, high = n;
+
+  while (low < high)
+    {
+      guint middle = (low + high) / 2;
+
+      if (sorted[middle] < value)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+  return low;
+}
+
 static void
 fill_goodness (const DynoAccuracyResult *r, GArray *rows)
 {
+  double sign = r->metric.higher_is_better ? 1 : -1;
+  g_autofree double *sorted = g_new (double, MAX (rows->len, 1));
+  guint n = 0;
+
+  for (guint i = 0; i < rows->len; i++)
+    {
+      double value = g_array_index (rows, DynoAccuracyRow, i).value;
+
+      if (isfinite (value))
+        sorted[n++] = sign * value;
+    }
+  qsort (sorted, n, sizeof *sorted, compare_numbers);
   for (guint i = 0; i < rows->len; i++)
     {
       DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
-      guint n_others = 0;
-      double n_better = 0;
+      double value = sign * row->value;
+      guint n_worse = count_less (sorted, n, value), /* of a NaN it does not count */
+          n_equal = count_less (sorted, n, nextafter (value, INFINITY)) - n_worse;
 
-      for (guint k = 0; k < rows->len; k++)
-        {
-          double other = g_array_index (rows, DynoAccuracyRow, k).value;
-
-          n_others += k != i && isfinite (other);
-          if (k != i)
-            n_better += dyno_metric_is_better (&r->metric, other, row->value) ? 1
-                        : other == row->value                                 ? 0.5
-                                                                              : 0;
-        }
-      row->goodness = !isfinite (row->value) ? (double) NAN
-                      : n_others == 0        ? 1
-                                             : 1 - (double) n_better / n_others;
+      row->goodness = !isfinite (value) ? (double) NAN
+                      : n < 2           ? 1
+                                        : (n_worse + (n_equal - 1) / 2.0) / (n - 1);
     }
 }
 
@@ -116,17 +146,15 @@ dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-/* The value as a person knows it, of a choice its index; NaN: no effect. */
-static double
-get_value (const DynoParamSpace *space, guint i, const DynoSettings *settings)
+/* Of each parameter the value as a person knows it, of a choice its index; NaN: no effect. */
+static void
+get_values (const DynoParamSpace *space, const DynoSettings *settings, double *values)
 {
-  const DynoParam *param = &space->params[i];
-  double point[DYNO_PARAMS_MOST];
-
-  dyno_param_space_get_point (space, settings, point);
-  if (isnan (point[i]) || param->kind == DYNO_PARAM_CHOICE || !dyno_setting_find (param->key))
-    return point[i];
-  return dyno_settings_get_number (settings, param->key);
+  dyno_param_space_get_point (space, settings, values);
+  for (guint i = 0; i < space->n; i++)
+    if (!isnan (values[i]) && space->params[i].kind != DYNO_PARAM_CHOICE
+        && dyno_setting_find (space->params[i].key))
+      values[i] = dyno_settings_get_number (settings, space->params[i].key);
 }
 
 /* The share of the rest, whose logarithm is even. */
@@ -190,9 +218,10 @@ fill_ticks (DynoAccuracyAxis *axis)
     }
 }
 
-/* Takes the numbers of one axis, NaN where a row has none. */
+/* Takes the numbers of one axis, one of each row, NaN where it has none. */
 static void
-fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values, guint n)
+fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values, guint step,
+           guint n)
 {
   const DynoParam *param = axis->param;
   gboolean log = param && (param->kind == DYNO_PARAM_LOG || param->kind == DYNO_PARAM_FROM_ONE);
@@ -201,7 +230,7 @@ fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values
 
   for (guint i = 0; i < n; i++)
     {
-      double value = bend (param, values[i]);
+      double value = bend (param, values[(gsize) i * step]);
 
       axis->has_none = axis->has_none || isnan (value);
       if (isnan (value))
@@ -216,30 +245,35 @@ fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values
   fill_ticks (axis);
 }
 
-static double
-get_row_value (const DynoMetricInfo *metric, const DynoAccuracyRow *row)
+/* The value is the last. */
+static void
+get_row_values (const DynoParamSpace *space, const DynoMetricInfo *metric,
+                const DynoAccuracyRow *row, double *values)
 {
-  return metric->format == DYNO_METRIC_FRACTION ? 100 * row->value : row->value;
+  double point[DYNO_PARAMS_MOST];
+
+  get_values (space, row->settings, point);
+  for (guint i = 0; i < space->n; i++)
+    values[i] = point[i];
+  values[space->n] = metric->format == DYNO_METRIC_FRACTION ? 100 * row->value : row->value;
 }
 
 void
 dyno_accuracy_fill_axes (DynoAccuracyAxis *axes, const DynoParamSpace *space,
                          const DynoMetricInfo *metric, const GArray *rows)
 {
-  g_autofree double *values = g_new (double, MAX (rows->len, 1));
+  guint n_axes = space->n + 1;
+  g_autofree double *values = g_new (double, (gsize) MAX (rows->len, 1) * n_axes);
 
-  for (guint i = 0; i <= space->n; i++)
+  for (guint k = 0; k < rows->len; k++)
+    get_row_values (space, metric, &g_array_index (rows, DynoAccuracyRow, k),
+                    values + (gsize) k * n_axes);
+  for (guint i = 0; i < n_axes; i++)
     {
       const DynoParam *param = i < space->n ? &space->params[i] : NULL;
       double low = (double) NAN, high = (double) NAN, unit = 1;
 
       axes[i] = (DynoAccuracyAxis){ .param = param };
-      for (guint k = 0; k < rows->len; k++)
-        {
-          const DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, k);
-
-          values[k] = param ? get_value (space, i, row->settings) : get_row_value (metric, row);
-        }
       if (param && strcmp (param->key, "warmup_epochs") == 0)
         unit = (double) space->own.epochs;
       if (param && strcmp (param->key, "lr") != 0)
@@ -248,7 +282,7 @@ dyno_accuracy_fill_axes (DynoAccuracyAxis *axes, const DynoParamSpace *space,
           high = param->high * unit;
         }
       axes[i].turned = param ? param->kind == DYNO_PARAM_FROM_ONE : !metric->higher_is_better;
-      fill_axis (&axes[i], low, high, values, rows->len);
+      fill_axis (&axes[i], low, high, values + i, n_axes, rows->len);
     }
 }
 
@@ -256,9 +290,9 @@ void
 dyno_accuracy_place_row (const DynoAccuracyAxis *axes, const DynoParamSpace *space,
                          const DynoMetricInfo *metric, const DynoAccuracyRow *row, double *places)
 {
-  for (guint i = 0; i < space->n; i++)
-    places[i] = place (&axes[i], get_value (space, i, row->settings));
-  places[space->n] = place (&axes[space->n], get_row_value (metric, row));
+  get_row_values (space, metric, row, places);
+  for (guint i = 0; i <= space->n; i++)
+    places[i] = place (&axes[i], places[i]);
 }
 
 /* --- words ------------------------------------------------------------------------------------ */
@@ -278,8 +312,10 @@ dyno_accuracy_describe_param (const DynoParamSpace *space, guint param,
                               const DynoSettings *settings)
 {
   const DynoParam *p = &space->params[param];
-  double value = get_value (space, param, settings);
+  double values[DYNO_PARAMS_MOST], value;
 
+  get_values (space, settings, values);
+  value = values[param];
   if (isnan (value))
     return g_strdup ("");
   if (p->kind == DYNO_PARAM_CHOICE)
