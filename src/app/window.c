@@ -226,7 +226,7 @@ history_failed (DynoRunsPage *page, const GError *error, DynoWindow *self)
 }
 
 static void
-report_not_shown (DynoRunsPage *page, const GError *error, DynoWindow *self)
+report_not_shown (GtkWidget *page, const GError *error, DynoWindow *self)
 {
   dyno_error_bar_show_error (DYNO_ERROR_BAR (self->error_bar), _ ("The report cannot be shown"),
                              error);
@@ -562,6 +562,7 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect (self->tune_page, "report-failed", G_CALLBACK (report_failed), self);
   g_signal_connect_swapped (self->tune_page, "active-changed", G_CALLBACK (search_began_or_ended),
                             self);
+  g_signal_connect (self->tune_page, "not-shown", G_CALLBACK (report_not_shown), self);
   g_signal_connect_swapped (self->tune_page, "ready-changed",
                             G_CALLBACK (dyno_window_update_actions), self);
   g_signal_connect_swapped (self->tune_page, "kept", G_CALLBACK (refresh_runs), self);

@@ -69,7 +69,7 @@ class Search(Test):
                 self.assertRegex(file.readline(), r'^# (Not proven|Your settings stay)')
         self.assertIn('lr', best['importance'])
         self.assertNotIn('augment.mix', best['importance']) # it is of images
-        self.assertEqual(sorted(os.listdir(self.path('out'))), ['accuracy.csv', 'best.ini', 'best.json', 'trials'])
+        self.assertEqual(sorted(os.listdir(self.path('out'))), ['accuracy.csv', 'best.ini', 'best.json', 'report.html', 'trials'])
         # The final: the same seeds for each that took part.
         final = [t for t in trials if t['stage'] == 'final']
         if best['final'][1:]:
@@ -104,7 +104,7 @@ class Search(Test):
         self.assertRegex(text, r'trial +rung +epochs +seed +loss +best +time +settings')
         self.assertRegex(text, r'\n +0 +2/2 +3 +1 +[0-9.]+ +[0-9.]+ +[0-9.]+ s +yours\n')
         self.assertRegex(text, r'\n(Trial \d|Not proven|Your settings stay)')
-        self.assertIn('in out: best.ini, best.json, accuracy.csv, trials', text)
+        self.assertIn('in out: best.ini, best.json, report.html, accuracy.csv, trials', text)
         done = self.run_it('tune', *JOB, '--for', 'loss', *PATIENT, '--trials', '2', '--seeds', '1', '--resume', 'out', '-q')
         self.assertEqual((done.stdout, done.stderr), (b'', b''))
 

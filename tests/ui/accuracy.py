@@ -62,6 +62,9 @@ def test_a_search_gives_settings_to_train_with(home):
     assert {'Stopped early', 'Finalist', 'Chosen'} <= set(cells(window)), cells(window)
     with open(os.path.join(find_folder(home), 'best.ini')) as file:
         assert verdict.split(':')[0] in file.read().replace('\n# ', ' '), 'the file and the page do not say the same'
+    with open(os.path.join(find_folder(home), 'report.html')) as file:
+        assert verdict.split(':')[0] in file.read()
+    window.find(Role.PUSH_BUTTON, 'Open Report', states=THERE)
     assert chart(window).startswith('6 trials. Trial '), chart(window)
     assert not window.nameless(), window.nameless()
 

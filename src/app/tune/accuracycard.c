@@ -11,8 +11,11 @@
 struct _DynoAccuracyCard {
   GtkBox parent_instance;
   GtkWidget *top, *gain_box, *gain, *gain_of, *best_title, *best_value, *best_settings, *own_box,
-      *own_value, *own_settings, *verdict, *use;
+      *own_value, *own_settings, *verdict, *buttons, *use;
 };
+
+enum { REPORT, N_SIGNALS };
+static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoAccuracyCard, dyno_accuracy_card, GTK_TYPE_BOX)
 
@@ -127,6 +130,7 @@ dyno_accuracy_card_show (DynoAccuracyCard *self, const DynoParamSpace *space,
   gtk_widget_set_visible (self->own_box, best != 0);
   set_text (self->verdict, dyno_setting_titles_put (result->text ? result->text : ""));
   gtk_widget_set_visible (self->verdict, result->text != NULL);
+  gtk_widget_set_visible (self->buttons, result->text != NULL);
   gtk_widget_set_visible (self->use, usable);
   dyno_widget_add_class (self->use, "suggested-action",
                          usable && result->verdict == DYNO_ACCURACY_PROVEN);
@@ -141,9 +145,17 @@ dyno_accuracy_card_set_narrow (DynoAccuracyCard *self, gboolean narrow)
 }
 
 static void
+report_clicked (GtkButton *button, DynoAccuracyCard *self)
+{
+  g_signal_emit (self, signals[REPORT], 0);
+}
+
+static void
 dyno_accuracy_card_class_init (DynoAccuracyCardClass *class)
 {
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
+  signals[REPORT] = g_signal_new ("report", DYNO_TYPE_ACCURACY_CARD, G_SIGNAL_RUN_LAST, 0, NULL,
+                                  NULL, NULL, G_TYPE_NONE, 0);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/accuracycard.ui");
 #define BIND(name) gtk_widget_class_bind_template_child (widget_class, DynoAccuracyCard, name)
@@ -158,8 +170,10 @@ dyno_accuracy_card_class_init (DynoAccuracyCardClass *class)
   BIND (own_value);
   BIND (own_settings);
   BIND (verdict);
+  BIND (buttons);
   BIND (use);
 #undef BIND
+  gtk_widget_class_bind_template_callback (widget_class, report_clicked);
 }
 
 static void

@@ -10,6 +10,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_ACCURACY_CARD (dyno_accuracy_card_get_type ())
 G_DECLARE_FINAL_TYPE (DynoAccuracyCard, dyno_accuracy_card, DYNO, ACCURACY_CARD, GtkBox)
 
+/* Signal "report": the user asks for the report.  It is offered once there is a verdict. */
 /* best: trial; -1: none so far, and the card is hidden. */
 void dyno_accuracy_card_show (DynoAccuracyCard *self, const DynoParamSpace *space,
                               const DynoAccuracyResult *result, int best);

@@ -43,7 +43,7 @@ struct _DynoAccuracyPage {
   guint timer;
 };
 
-enum { FAILED, KEPT, ACTIVE_CHANGED, READY_CHANGED, N_SIGNALS };
+enum { FAILED, NOT_SHOWN, KEPT, ACTIVE_CHANGED, READY_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoAccuracyPage, dyno_accuracy_page, GTK_TYPE_BOX)
@@ -468,6 +468,17 @@ dyno_accuracy_page_use_best (DynoAccuracyPage *self)
                              &g_array_index (r->trials, DynoAccuracyTrial, r->best).settings);
 }
 
+static void
+report_asked (DynoAccuracyPage *self)
+{
+  g_autofree char *path = g_build_filename (self->folder, "report.html", NULL),
+                  *uri = g_filename_to_uri (path, NULL, NULL);
+  GtkWidget *window = gtk_widget_get_toplevel (GTK_WIDGET (self));
+  g_autoptr (GError) error = NULL;
+  if (uri && !gtk_show_uri_on_window (GTK_WINDOW (window), uri, GDK_CURRENT_TIME, &error))
+    g_signal_emit (self, signals[NOT_SHOWN], 0, error);
+}
+
 /* --- the widget ------------------------------------------------------------------------------- */
 
 void
@@ -518,6 +529,8 @@ dyno_accuracy_page_class_init (DynoAccuracyPageClass *class)
   G_OBJECT_CLASS (class)->dispose = dyno_accuracy_page_dispose;
   signals[FAILED] = g_signal_new ("failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                   G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[NOT_SHOWN] = g_signal_new ("not-shown", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                     G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[KEPT] =
       g_signal_new ("kept", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[ACTIVE_CHANGED] =
@@ -565,6 +578,7 @@ dyno_accuracy_page_init (DynoAccuracyPage *self)
   dyno_stage_cells_init (&self->cells, GTK_BOX (self->stages));
   dyno_accuracy_form_count (GTK_SPIN_BUTTON (self->most_trials));
   dyno_accuracy_form_count (GTK_SPIN_BUTTON (self->most_seeds));
+  g_signal_connect_swapped (self->card, "report", G_CALLBACK (report_asked), self);
   g_signal_connect (self->plot, "pointed", G_CALLBACK (plot_pointed), self);
   g_signal_connect (gtk_tree_view_get_selection (GTK_TREE_VIEW (self->list)), "changed",
                     G_CALLBACK (row_selected), self);

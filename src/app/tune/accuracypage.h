@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_ACCURACY_PAGE (dyno_accuracy_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoAccuracyPage, dyno_accuracy_page, DYNO, ACCURACY_PAGE, GtkBox)
 
-/* Signals: "failed" (GError): after a first trial; "kept": a trial is in the history; "active-changed";
+/* Signals: "failed" (GError): after a first trial; "not-shown" (GError): the report; "kept": a trial is in the history; "active-changed";
  * "ready-changed": what may begin. */
 void dyno_accuracy_page_set_setup (DynoAccuracyPage *self, DynoSetup *setup);
 /* The folder in which searches are kept, and looked for. */

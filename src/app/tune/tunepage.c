@@ -11,7 +11,7 @@ struct _DynoTunePage {
   DynoSetup *setup;
 };
 
-enum { FAILED, NOT_KEPT, REPORT_FAILED, KEPT, ACTIVE_CHANGED, READY_CHANGED, N_SIGNALS };
+enum { FAILED, NOT_KEPT, REPORT_FAILED, NOT_SHOWN, KEPT, ACTIVE_CHANGED, READY_CHANGED, N_SIGNALS };
 static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoTunePage, dyno_tune_page, GTK_TYPE_BOX)
@@ -126,6 +126,12 @@ report_failed (GtkWidget *page, const GError *error, DynoTunePage *self)
 }
 
 static void
+not_shown (GtkWidget *page, const GError *error, DynoTunePage *self)
+{
+  g_signal_emit (self, signals[NOT_SHOWN], 0, error);
+}
+
+static void
 kept (DynoTunePage *self)
 {
   g_signal_emit (self, signals[KEPT], 0);
@@ -154,6 +160,8 @@ dyno_tune_page_class_init (DynoTunePageClass *class)
                                     G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[REPORT_FAILED] = g_signal_new ("report-failed", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
                                          NULL, G_TYPE_NONE, 1, G_TYPE_ERROR);
+  signals[NOT_SHOWN] = g_signal_new ("not-shown", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
+                                     G_TYPE_NONE, 1, G_TYPE_ERROR);
   signals[KEPT] =
       g_signal_new ("kept", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 0);
   signals[ACTIVE_CHANGED] =
@@ -182,6 +190,7 @@ dyno_tune_page_init (DynoTunePage *self)
     }
   g_signal_connect (self->speed, "not-kept", G_CALLBACK (not_kept), self);
   g_signal_connect (self->speed, "report-failed", G_CALLBACK (report_failed), self);
+  g_signal_connect (self->accuracy, "not-shown", G_CALLBACK (not_shown), self);
   g_signal_connect_swapped (self->accuracy, "ready-changed", G_CALLBACK (ready_changed), self);
   g_signal_connect_swapped (self->goal, "notify::visible-child", G_CALLBACK (ready_changed), self);
 }

@@ -10,9 +10,9 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_TUNE_PAGE (dyno_tune_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoTunePage, dyno_tune_page, DYNO, TUNE_PAGE, GtkBox)
 
-/* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError),
- * "kept": the report is among the search's files now, or a trial is in the history; "active-changed";
- * "ready-changed": what may begin. */
+/* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError): a
+ * report is not saved; "not-shown" (GError): a report; "kept": the report is among the search's files
+ * now, or a trial is in the history; "active-changed"; "ready-changed": what may begin. */
 void dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup);
 /* The folder of the runs, among which searches for the best model are. */
 void dyno_tune_page_set_runs_folder (DynoTunePage *self, const char *runs);

@@ -12,6 +12,11 @@ typedef struct {
   const DynoReportContext *context;
 } DynoReport;
 
+/* The page up to its first section.  title: of the page, translated; device: name, or NULL. */
+void dyno_report_begin (GString *html, const char *title, const DynoJob *job, const char *device);
+/* "width:12.50%;": a share, 0 to 1. */
+void dyno_report_put_percent (GString *html, const char *property, double value);
+
 void dyno_report_write_plots (DynoReport *report);
 void dyno_report_write_losses (DynoReport *report);
 void dyno_report_write_trials (DynoReport *report);

@@ -157,8 +157,8 @@ write_verdict (DynoReport *report)
 
 /* --- before and after -------------------------------------------------------------------------- */
 
-static void
-put_percent (GString *html, const char *property, double value)
+void
+dyno_report_put_percent (GString *html, const char *property, double value)
 {
   char text[G_ASCII_DTOSTR_BUF_SIZE];
 
@@ -186,13 +186,13 @@ write_bar (DynoReport *report, const char *name, const char *class, const DynoTr
                     "<div class=\"bar %s\"><div class=\"who\"><b>%s</b><span>%s</span></div>"
                     "<div class=\"track\"><i style=\"",
                     class, name, words);
-  put_percent (html, "width", trial->samples_per_s / most);
+  dyno_report_put_percent (html, "width", trial->samples_per_s / most);
   g_string_append (html, "\"></i>");
   if (trial->low > 0 && trial->low < trial->high)
     {
       g_string_append (html, "<u style=\"");
-      put_percent (html, "left", trial->low / most);
-      put_percent (html, "width", (trial->high - trial->low) / most);
+      dyno_report_put_percent (html, "left", trial->low / most);
+      dyno_report_put_percent (html, "width", (trial->high - trial->low) / most);
       g_string_append (html, "\"></u>");
     }
   g_string_append (html, "</div><div class=\"rate\">");
@@ -326,7 +326,8 @@ write_gains (DynoReport *report)
                         "<td class=\"share\"><i class=\"%s\" style=\"",
                         info ? _ (info->title) : gain->key, from, to,
                         known && gain->factor < 1 ? "loss" : "win");
-      put_percent (report->html, "width", known && most > 0 ? fabs (log (gain->factor)) / most : 0);
+      dyno_report_put_percent (report->html, "width",
+                               known && most > 0 ? fabs (log (gain->factor)) / most : 0);
       dyno_html_printf (report->html, "\"></i></td><td class=\"number\">%s</td></tr>\n", factor);
     }
   dyno_html_printf (report->html, "</tbody></table><p class=\"note\">%s</p></section>\n",
@@ -397,13 +398,12 @@ write_reasons (DynoReport *report)
 /* --- the page ---------------------------------------------------------------------------------- */
 
 static void
-write_head (DynoReport *report)
+write_head (GString *html, const char *title, const DynoJob *job)
 {
   g_autoptr (GBytes) style = g_resource_lookup_data (dyno_report_get_resource (), STYLE,
                                                      G_RESOURCE_LOOKUP_FLAGS_NONE, NULL);
-  const DynoJob *job = report->result->job;
 
-  dyno_html_printf (report->html,
+  dyno_html_printf (html,
                     "<!DOCTYPE html>\n"
                     "<html xmlns=\"http://www.w3.org/1999/xhtml\" lang=\"%s\"><head>\n"
                     "<meta charset=\"UTF-8\"/>\n"
@@ -413,25 +413,23 @@ write_head (DynoReport *report)
                     "style-src 'unsafe-inline'\"/>\n"
                     "<title>%s: %s, %s</title>\n<style>\n",
                     /* TRANSLATORS: the code of your language, for browsers: "de" */
-                    C_ ("language of the report", "en"), _ ("Dyno tuning report"), job->model,
+                    C_ ("language of the report", "en"), title, job->model,
                     job->data ? job->data : "");
-  g_string_append_len (report->html, g_bytes_get_data (style, NULL),
-                       (gssize) g_bytes_get_size (style));
-  g_string_append (report->html, "</style></head><body><main>\n");
+  g_string_append_len (html, g_bytes_get_data (style, NULL), (gssize) g_bytes_get_size (style));
+  g_string_append (html, "</style></head><body><main>\n");
 }
 
-static void
-write_title (DynoReport *report)
+void
+dyno_report_begin (GString *html, const char *title, const DynoJob *job, const char *device)
 {
-  const DynoTuneResult *r = report->result;
   g_autofree char *day = dyno_export_day ();
 
-  dyno_html_printf (report->html, "<header><p class=\"brand\">%s</p><p>", _ ("Dyno tuning report"));
-  dyno_html_printf (report->html, "<b>%s</b> · %s", r->job->model,
-                    r->job->data ? r->job->data : "–");
-  if (r->device)
-    dyno_html_printf (report->html, " · %s", r->device);
-  dyno_html_printf (report->html, " · %s</p></header>\n", day);
+  write_head (html, title, job);
+  dyno_html_printf (html, "<header><p class=\"brand\">%s</p><p>", title);
+  dyno_html_printf (html, "<b>%s</b> · %s", job->model, job->data ? job->data : "–");
+  if (device)
+    dyno_html_printf (html, " · %s", device);
+  dyno_html_printf (html, " · %s</p></header>\n", day);
 }
 
 char *
@@ -440,8 +438,7 @@ dyno_report_html (const DynoTuneResult *result, const DynoReportContext *context
   DynoReport report = { g_string_new (NULL), result, context };
   g_autofree char *took = dyno_amount_duration (result->seconds), *foot = NULL;
 
-  write_head (&report);
-  write_title (&report);
+  dyno_report_begin (report.html, _ ("Dyno tuning report"), result->job, result->device);
   write_verdict (&report);
   write_comparison (&report);
   write_gains (&report);

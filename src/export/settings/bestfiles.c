@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "bestfiles.h"
+#include "accuracyhtml.h"
 #include "file.h"
 #include <string.h>
 
@@ -59,6 +60,7 @@ gboolean
 dyno_best_files_write_accuracy (const char *folder, const DynoJob *job, const char *device,
                                 const DynoAccuracyResult *result, GError **error)
 {
+  g_autofree char *path = g_build_filename (folder, "report.html", NULL), *html = NULL;
   g_autoptr (DynoJob) chosen = dyno_job_copy (job);
   const char *const reasons[] = { result->text, NULL };
   const DynoExportContext context = { .job = chosen,
@@ -70,5 +72,8 @@ dyno_best_files_write_accuracy (const char *folder, const DynoJob *job, const ch
   if (result->trials->len == 0 || keeps_files (folder, result))
     return TRUE;
   chosen->settings = g_array_index (result->trials, DynoAccuracyTrial, result->best).settings;
-  return dyno_best_files_write (folder, &context, reasons, error);
+  if (!dyno_best_files_write (folder, &context, reasons, error))
+    return FALSE;
+  html = dyno_report_accuracy_html (result, job, device);
+  return dyno_file_write_atomic (path, html, strlen (html), error);
 }

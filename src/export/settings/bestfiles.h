@@ -10,7 +10,8 @@ G_BEGIN_DECLS
 gboolean dyno_best_files_write (const char *folder, const DynoExportContext *context,
                                 const char *const *sentences, GError **error);
 
-/* The same for the choice of a search for the best validation, whose sentence is the comment.  A search
+/* The same for the choice of a search for the best validation, whose sentence is the comment, and
+ * report.html.  A search
  * that was stopped, after nothing or after an earlier one's proof, knows no better: existing files are
  * kept.  job: of the search; device: its name, or NULL. */
 gboolean dyno_best_files_write_accuracy (const char *folder, const DynoJob *job, const char *device,

@@ -530,6 +530,7 @@ dyno_accuracy_search (const DynoParamSpace *space, const DynoMetricInfo *metric,
                .begin = runner->get_time (runner->data) };
   g_autoptr (GError) problem = NULL;
 
+  result->space = *space;
   result->metric = *metric;
   result->trials = g_array_new (FALSE, FALSE, sizeof (DynoAccuracyTrial));
   result->runs = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_accuracy_run_free);

@@ -79,6 +79,7 @@ typedef enum {
 } DynoAccuracyVerdict;
 
 typedef struct {
+  DynoParamSpace space;  /* that was searched */
   DynoMetricInfo metric; /* "loss": no metric of the loss, but itself */
   guint n_rungs;
   guint64 rungs[DYNO_HALVING_MOST_RUNGS]; /* epochs */
