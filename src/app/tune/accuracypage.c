@@ -80,6 +80,10 @@ show_state (DynoAccuracyPage *self)
   g_autofree char *obstacle = self->setup ? dyno_obstacle_to_start (self->setup) : NULL;
   gtk_widget_set_visible (self->start, !active);
   gtk_widget_set_tooltip_text (self->start, obstacle);
+  /* Only one of the two buttons is suggested. */
+  dyno_widget_add_class (self->start, "suggested-action",
+                         !dyno_accuracy_page_has_best (self)
+                             || self->result->verdict != DYNO_ACCURACY_PROVEN);
   gtk_widget_set_visible (self->controls, !active);
   gtk_widget_set_visible (self->stop, active);
   gtk_widget_set_sensitive (self->stop, !self->over);
