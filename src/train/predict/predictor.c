@@ -2,11 +2,9 @@
 /* Prediction.  Invariants:
  * - What the network is fed is what the weights file says, whatever the data set would advise.
  * - A batch is reported when it is over, before its slot is submitted again. */
-#include "predictor.h"
+#include "predictor-private.h"
 #include "autotune.h"
-#include "build.h"
 #include "cores.h"
-#include "pipe.h"
 #include "text.h"
 #include "timmnames.h"
 #include "weightsfile.h"
@@ -18,19 +16,6 @@
 #define MOST_WORKERS     8
 #define PREFETCH         2
 #define AUTOTUNE_SECONDS 3.0
-
-struct _DynoPredictor {
-  DynoPredictorParams params; /* strings are not kept */
-  DynoDataset *dataset;
-  DynoWeightsInfo *info;
-  DynoDevice *device;
-  DynoChoices *choices;
-  DynoBuild *build;
-  guint32 width, height;
-  DynoReadback *readback;
-  float *logits, *shares; /* of one sample */
-  guint64 slot_use[DYNO_PIPE_SLOTS];
-};
 
 static gboolean G_GNUC_PRINTF (3, 4)
     refuse (GError **error, DynoTrainError code, const char *format, ...)
@@ -189,6 +174,53 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
   return TRUE;
 }
 
+/* Without a data set the file itself has to say what its input is. */
+static gboolean
+complete_fed_input (DynoPredictor *p, const char *shown, GError **error)
+{
+  const DynoBatchField *input = &p->info->input;
+  gboolean is_image = p->info->has_input && strcmp (input->axes, "HWC") == 0;
+  guint32 wanted = p->params.image_size, channels;
+
+  if (!p->info->has_input)
+    return refuse (error, DYNO_TRAIN_ERROR_CHECKPOINT,
+                   "“%s” does not say what its input is: its element type, shape and "
+                   "normalisation; weights that Dyno trained say it",
+                   shown);
+  if (wanted && !is_image)
+    return refuse (error, DYNO_TRAIN_ERROR_DATA,
+                   "The samples of “%s” are no images: they cannot be resized to %u x %u", shown,
+                   wanted, wanted);
+  dyno_field_get_image (input, &p->height, &p->width, &channels);
+  if (wanted)
+    p->height = p->width = wanted;
+  return TRUE;
+}
+
+/* The fields of a sample, which follow from the data set where there is one. */
+static void
+get_schema (DynoPredictor *p, DynoBatchSchema *schema)
+{
+  DynoBatchField *input;
+
+  if (p->dataset)
+    {
+      dyno_dataset_get_schema (dyno_dataset_get_info (p->dataset), p->width, p->height, schema);
+      return;
+    }
+  *schema = (DynoBatchSchema){ 0 };
+  input = dyno_schema_add (schema, &p->info->input);
+  if (strcmp (input->axes, "HWC") == 0)
+    {
+      input->shape[0] = p->height;
+      input->shape[1] = p->width;
+    }
+  if (input->variable)
+    dyno_schema_add (schema, &(DynoBatchField){ .name = "length",
+                                                .role = DYNO_FIELD_LENGTH,
+                                                .element = DYNO_ELEMENT_I32 });
+}
+
 /* The number of outputs from the file's tensors: those of the last layer, whose name the model
  * tells whatever that number is. */
 static gboolean
@@ -224,8 +256,6 @@ complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkPara
 static void
 get_network (DynoPredictor *p, DynoNetworkParams *params)
 {
-  const DynoDatasetInfo *data = dyno_dataset_get_info (p->dataset);
-
   *params = (DynoNetworkParams){
     .model = p->info->model,
     .model_width = p->info->model_width,
@@ -234,7 +264,7 @@ get_network (DynoPredictor *p, DynoNetworkParams *params)
     .precision = dyno_precision_of_amp (p->params.amp),
     .mode = DYNO_MODE_PREDICT,
   };
-  dyno_dataset_get_schema (data, p->width, p->height, &params->schema);
+  get_schema (p, &params->schema);
   for (guint i = 0; i < params->schema.n_fields; i++)
     if (params->schema.fields[i].role == DYNO_FIELD_INPUT)
       params->schema.fields[i].normalisation = p->info->input.normalisation;
@@ -245,7 +275,8 @@ get_network (DynoPredictor *p, DynoNetworkParams *params)
 static void
 choose_batch (DynoPredictor *p)
 {
-  guint64 n_samples = dyno_dataset_get_info (p->dataset)->n_samples;
+  guint64 n_samples =
+      p->dataset ? dyno_dataset_get_info (p->dataset)->n_samples : (guint64) G_MAXUINT32;
   guint32 asked = p->params.batch ? p->params.batch : DEFAULT_BATCH;
 
   p->params.batch = (guint32) MAX (1, MIN ((guint64) asked, n_samples));
@@ -263,7 +294,8 @@ tune (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellab
   g_autoptr (GError) problem = NULL;
   g_autoptr (DynoBuild) build = NULL;
 
-  p->choices = dyno_choices_load (key);
+  if (!p->choices)
+    p->choices = dyno_choices_load (key);
   if (dyno_device_get_info (p->device)->type == DYNO_DEVICE_TYPE_SOFTWARE)
     {
       dyno_choices_go_by_rule (p->choices);
@@ -288,10 +320,23 @@ tune (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellab
   return TRUE;
 }
 
-static gboolean
-build_program (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellable,
-               GError **error)
+/* The batches of a predictor that is fed, largest first: a small batch is not computed as a large
+ * one of which most samples do not count. */
+static void
+choose_batches (DynoPredictor *p)
 {
+  p->batches[p->n_builds++] = p->params.batch;
+  if (p->dataset)
+    return;
+  for (guint32 batch = 64; batch > 0; batch /= 8)
+    if (batch < p->params.batch)
+      p->batches[p->n_builds++] = batch;
+}
+
+static gboolean
+build_programs (DynoPredictor *p, GCancellable *cancellable, GError **error)
+{
+  DynoNetworkParams params;
   DynoBuildParams plan = { .info = dyno_device_get_info (p->device),
                            .choices = p->choices,
                            .n_slots = DYNO_PIPE_SLOTS,
@@ -299,36 +344,49 @@ build_program (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *
                            .watch = &nobody,
                            .cancellable = cancellable };
 
-  p->build = dyno_build_new (params, error);
-  return p->build && dyno_build_plan (p->build, &plan, error)
-         && dyno_build_allocate (p->device, &p->build, 1, error)
-         && dyno_build_record (p->build, p->device, 1u << DYNO_COMMAND_FORWARD, cancellable, error);
+  get_network (p, &params);
+  for (guint i = 0; i < p->n_builds; i++)
+    {
+      params.batch = p->batches[i];
+      p->builds[i] = dyno_build_new (&params, error);
+      if (!p->builds[i] || !dyno_build_plan (p->builds[i], &plan, error))
+        return FALSE;
+    }
+  if (!dyno_build_allocate (p->device, p->builds, p->n_builds, error))
+    return FALSE;
+  for (guint i = 0; i < p->n_builds; i++)
+    if (!dyno_build_record (p->builds[i], p->device, 1u << DYNO_COMMAND_FORWARD, cancellable,
+                            error))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
-build_readback (DynoPredictor *p, GError **error)
+build_readbacks (DynoPredictor *p, GError **error)
 {
-  const DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->build));
+  const DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->builds[0]));
 
   if (logits->h != 1 || logits->w != 1 || logits->c != p->info->n_outputs)
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
                    "%s gives %u x %u x %u values per sample; what is predicted is one row",
                    p->info->model, logits->h, logits->w, logits->c);
-  p->readback = dyno_readback_new (p->device, p->build, error);
-  return p->readback != NULL;
+  for (guint i = 0; i < p->n_builds; i++)
+    if (!(p->readbacks[i] = dyno_readback_new (p->device, p->builds[i], error)))
+      return FALSE;
+  return TRUE;
 }
 
 static gboolean
 load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrArray *notes,
               GError **error)
 {
-  DynoGraph *graph = dyno_build_get_graph (p->build);
+  DynoGraph *graph = dyno_build_get_graph (p->builds[0]);
   g_autoptr (DynoWeights) weights = dyno_weights_new (graph, error);
 
   return weights
          && dyno_weights_load (weights, graph, file, shown, DYNO_WEIGHTS_HEAD_FITS, NULL, notes,
                                error)
-         && dyno_program_write_parameters (dyno_build_get_program (p->build), DYNO_SPACE_MASTER,
+         && dyno_program_write_parameters (dyno_build_get_program (p->builds[0]), DYNO_SPACE_MASTER,
                                            (const float *const *) weights->values, error);
 }
 
@@ -336,15 +394,28 @@ load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrAr
 static void
 note_data (DynoPredictor *p, GPtrArray *notes)
 {
-  const DynoDatasetInfo *data = dyno_dataset_get_info (p->dataset);
+  const DynoDatasetInfo *data = p->dataset ? dyno_dataset_get_info (p->dataset) : NULL;
   g_auto (GStrv) theirs = NULL;
 
-  if (data->schema.n_fields == 0 || dyno_schema_find_role (&data->schema, DYNO_FIELD_TARGET))
+  if (!data || data->schema.n_fields == 0
+      || dyno_schema_find_role (&data->schema, DYNO_FIELD_TARGET))
     return;
   theirs = dyno_dataset_list_notes (p->dataset, NULL, NULL);
   /* Who predicts lists the files that are left out. */
   for (guint i = data->n_unreadable > 0 ? 1 : 0; theirs[i]; i++)
     g_ptr_array_add (notes, g_strdup (theirs[i]));
+}
+
+static gboolean
+tune_all (DynoPredictor *p, DynoNetworkParams *params, GCancellable *cancellable, GError **error)
+{
+  for (guint i = 0; i < p->n_builds; i++)
+    {
+      params->batch = p->batches[i];
+      if (!tune (p, params, cancellable, error))
+        return FALSE;
+    }
+  return TRUE;
 }
 
 static gboolean
@@ -359,7 +430,9 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   p->info = file ? dyno_weights_info_read (file, error) : NULL;
   if (p->info)
     dyno_weights_info_complete (p->info, path, notes);
-  if (!p->info || !complete_model (p, shown, error) || !complete_input (p, shown, notes, error))
+  if (!p->info || !complete_model (p, shown, error)
+      || !(p->dataset ? complete_input (p, shown, notes, error)
+                      : complete_fed_input (p, shown, error)))
     return FALSE;
   note_data (p, notes);
   choose_batch (p);
@@ -373,9 +446,11 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
       p->params.amp = FALSE;
     }
   get_network (p, &params);
-  if (!tune (p, &params, cancellable, error) || !build_program (p, &params, cancellable, error)
-      || !build_readback (p, error) || !load_weights (p, file, shown, notes, error))
+  choose_batches (p);
+  if (!tune_all (p, &params, cancellable, error) || !build_programs (p, cancellable, error)
+      || !build_readbacks (p, error) || !load_weights (p, file, shown, notes, error))
     return FALSE;
+  p->schema = params.schema;
   p->logits = g_new0 (float, p->info->n_outputs);
   p->shares = g_new0 (float, p->info->n_outputs);
   return TRUE;
@@ -428,7 +503,7 @@ dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset, GPt
 
   g_return_val_if_fail (params->weights && notes, NULL);
   p->params = *params;
-  p->dataset = dyno_dataset_ref (dataset);
+  p->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
   if (!open_all (p, notes, cancellable, error))
     return NULL;
   p->params.weights = p->params.model = NULL;
@@ -440,12 +515,15 @@ dyno_predictor_free (DynoPredictor *p)
 {
   if (!p)
     return;
-  dyno_readback_free (p->readback);
-  dyno_build_free (p->build);
+  for (guint i = 0; i < p->n_builds; i++)
+    {
+      dyno_readback_free (p->readbacks[i]);
+      dyno_build_free (p->builds[i]);
+    }
   dyno_choices_free (p->choices);
   dyno_device_unref (p->device);
   dyno_weights_info_free (p->info);
-  dyno_dataset_unref (p->dataset);
+  g_clear_pointer (&p->dataset, dyno_dataset_unref);
   g_free (p->logits);
   g_free (p->shares);
   g_free (p);
@@ -483,13 +561,13 @@ typedef struct {
   gboolean ended; /* func has had enough */
 } Run;
 
-static void
-take_row (DynoPredictor *p, guint slot, guint32 row)
+void
+dyno_predictor_take_row (DynoPredictor *p, guint build, guint slot, guint32 row)
 {
   guint32 n = p->info->n_outputs;
   double most = -INFINITY, sum = 0;
 
-  dyno_readback_get_outputs (p->readback, slot, row, p->logits);
+  dyno_readback_get_outputs (p->readbacks[build], slot, row, p->logits);
   for (guint32 i = 0; i < n; i++)
     most = MAX (most, (double) p->logits[i]);
   if (p->info->is_values)
@@ -512,7 +590,7 @@ tell_batch (Run *run, const DynoPipeResult *done)
                                     .problem = problem };
       if (!problem)
         {
-          take_row (p, done->slot, row);
+          dyno_predictor_take_row (p, 0, done->slot, row);
           prediction.logits = p->logits;
           prediction.shares = p->info->is_values ? NULL : p->shares;
         }
@@ -599,14 +677,14 @@ dyno_predictor_run (DynoPredictor *p, const GArray *indices, DynoPredictorFunc f
 
   if (run.indices->len == 0)
     return TRUE;
-  uploader = dyno_uploader_new (p->device, dyno_build_get_memory (p->build),
-                                dyno_build_get_graph (p->build), p->dataset, run.indices, &params,
-                                DYNO_PIPE_SLOTS, TRUE, error);
+  uploader = dyno_uploader_new (p->device, dyno_build_get_memory (p->builds[0]),
+                                dyno_build_get_graph (p->builds[0]), p->dataset, run.indices,
+                                &params, DYNO_PIPE_SLOTS, TRUE, error);
   if (!uploader)
     return FALSE;
-  pipe = dyno_pipe_new (p->device, dyno_build_get_program (p->build), uploader, p->params.batch,
+  pipe = dyno_pipe_new (p->device, dyno_build_get_program (p->builds[0]), uploader, p->params.batch,
                         p->slot_use);
-  dyno_pipe_set_readback (pipe, p->readback);
+  dyno_pipe_set_readback (pipe, p->readbacks[0]);
   run.pipe = pipe;
   run.loader = dyno_uploader_get_loader (uploader);
   dyno_loader_start_epoch (run.loader, 0, 0);

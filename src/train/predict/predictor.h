@@ -35,7 +35,8 @@ DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *loca
 
 /* Opens device and file, compiles, allocates.  Notes (char*, sentences) say what was assumed
  * because the file does not say it, and what is not used of it.  params is copied, dataset
- * referenced.  Errors: CHECKPOINT (the file does not fit the model, or the model is not known),
+ * referenced; NULL: a predictor that only a feeder uses (feeder.h), whose file must describe its
+ * input.  Errors: CHECKPOINT (the file does not fit the model, or the model is not known),
  * DATA (the data does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
 DynoPredictor *dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset,
                                    GPtrArray *notes, GCancellable *cancellable, GError **error);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Prediction of samples that the caller prepared, in batches, without a data set: for a service.
+ *
+ * Two batches may be in flight: one is copied to the device while the other is computed.  Nothing
+ * is allocated or compiled after _new.  Programs for some smaller batches share its weights, so that
+ * a few samples take less time than a whole batch.  One thread at a time; it may be another one than made the feeder. */
+#pragma once
+#include "predictor.h"
+
+G_BEGIN_DECLS
+
+typedef struct _DynoFeeder DynoFeeder;
+
+#define DYNO_FEEDER_SLOTS 2 /* batches in flight, at most */
+
+/* Ready: one batch of each size was computed.  params: batch is the most samples of a batch, workers is not used; see predictor.h for notes and
+ * errors.  A file that does not describe its input is refused (CHECKPOINT). */
+DynoFeeder *dyno_feeder_new (const DynoPredictorParams *params, GPtrArray *notes,
+                             GCancellable *cancellable, GError **error);
+/* Waits for what is in flight; NULL: nothing. */
+void dyno_feeder_free (DynoFeeder *feeder);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoFeeder, dyno_feeder_free)
+
+const DynoWeightsInfo *dyno_feeder_get_info (DynoFeeder *feeder);
+const char *dyno_feeder_get_device (DynoFeeder *feeder);
+/* The input of the network: samples are packed elements of this field. */
+const DynoBatchField *dyno_feeder_get_input (DynoFeeder *feeder);
+
+/* Submits samples[0..n), 1 <= n <= batch, each of the input field's size, which are copied before
+ * it returns.  lengths: valid steps of each sample of a variable field, else NULL.  Fewer than
+ * DYNO_FEEDER_SLOTS batches are in flight.  Errors: those of submitting. */
+gboolean dyno_feeder_submit (DynoFeeder *feeder, gconstpointer const *samples,
+                             const gint32 *lengths, guint32 n, GError **error);
+
+/* Waits for the oldest batch in flight and writes (n, n_outputs): probabilities of classes, or
+ * values in the data's unit.  Errors: DEVICE_LOST, TIMEOUT; the batch is no longer in flight. */
+gboolean dyno_feeder_collect (DynoFeeder *feeder, float *outputs, GError **error);
+
+guint dyno_feeder_get_pending (DynoFeeder *feeder);
+
+G_END_DECLS

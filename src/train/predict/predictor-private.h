@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* A predictor's parts, for the two that run it: over a data set (predictor.c), and on samples that
+ * its caller hands over (feeder.c). */
+#pragma once
+#include "build.h"
+#include "pipe.h"
+#include "predictor.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_PREDICTOR_MOST_BUILDS 4
+
+struct _DynoPredictor {
+  DynoPredictorParams params; /* strings are not kept */
+  DynoDataset *dataset;       /* NULL: it is fed */
+  DynoWeightsInfo *info;
+  DynoDevice *device;
+  DynoChoices *choices;
+  guint n_builds; /* more than one where it is fed; they share weights and memory */
+  guint32 batches[DYNO_PREDICTOR_MOST_BUILDS]; /* largest first */
+  DynoBuild *builds[DYNO_PREDICTOR_MOST_BUILDS];
+  DynoReadback *readbacks[DYNO_PREDICTOR_MOST_BUILDS];
+  DynoBatchSchema schema; /* of the network's samples */
+  guint32 width, height;
+  float *logits, *shares; /* of one sample */
+  guint64 slot_use[DYNO_PIPE_SLOTS];
+};
+
+/* Reads a row of a build's batch in a slot, whose copy is over, into logits and, of classes,
+ * shares. */
+void dyno_predictor_take_row (DynoPredictor *predictor, guint build, guint slot, guint32 row);
+
+G_END_DECLS
