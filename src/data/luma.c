@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Converts images in colour for weights that read one channel: the decoded pixels of any format
- * become luma on the way to the sample's field, with the weights and the rounding of PIL's convert
- * ("L"). */
+ * become luma on the way to the sample's field. */
 #include "dataset-class.h"
+#include "image.h"
 #include <string.h>
 
 void
@@ -19,13 +19,6 @@ dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted)
   input->shape[2] = 1;
   input->normalisation = (DynoNormalisation){ .scale_255 = TRUE };
   dataset->info.luma = TRUE;
-}
-
-/* Grey stays unchanged. */
-static guint8
-to_luma (const guint8 *rgb)
-{
-  return (guint8) ((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
 }
 
 gboolean
@@ -53,7 +46,6 @@ dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
   coloured[at] = colours;
   if (!dataset->klass->decode (dataset, index, width, height, coloured, scratch, fetched, error))
     return FALSE;
-  for (gsize i = 0; i < n; i++)
-    ((guint8 *) fields[at])[i] = to_luma (colours + 3 * i);
+  dyno_image_take_luma (colours, n, fields[at]);
   return TRUE;
 }

@@ -65,6 +65,10 @@ gboolean dyno_image_box_is_good (const DynoImageBox *box);
 gboolean dyno_image_decode_box (GByteArray *scratch, gsize file_size, const DynoImageBox *box,
                                 guint32 width, guint32 height, guint8 *out, GError **error);
 
+/* Luma of RGB pixels, with the weights and the rounding of PIL's convert ("L"): grey stays
+ * unchanged. */
+void dyno_image_take_luma (const guint8 *rgb, gsize count, guint8 *out);
+
 /* Encodes pixels as a file in memory: (height, width, channels) of 1 or 3 channels, or of 3; JPEG
  * has quality 95 and full chroma.  out is overwritten.  Errors: TOO_LARGE. */
 gboolean dyno_image_encode_png (const guint8 *pixels, guint32 width, guint32 height,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes decoded pixels: composes alpha on white, and turns the image by its orientation. */
+/* Changes decoded pixels: composes alpha on white, turns the image by its orientation, and takes
+ * luma of colours. */
 #include "image-codec.h"
 #include <string.h>
 
@@ -36,4 +37,11 @@ dyno_image_turn (const guint8 *stored, guint orientation, guint32 width, guint32
           column = columns - 1 - column;
         memcpy (out, stored + (row * stored_width + column) * 3, 3);
       }
+}
+
+void
+dyno_image_take_luma (const guint8 *rgb, gsize count, guint8 *out)
+{
+  for (gsize i = 0; i < count; i++, rgb += 3)
+    out[i] = (guint8) ((rgb[0] * 19595u + rgb[1] * 38470u + rgb[2] * 7471u + 0x8000u) >> 16);
 }

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Dynamic batching: samples of many requests, put together into batches for one model.
+ *
+ * - A batch is submitted when it is full, or when its oldest request has waited max_delay_us; a
+ *   request of more samples than fit is split over batches.  Requests are served in the order in
+ *   which they came.
+ * - The queue is bounded: a place is reserved before a request is prepared, and refused when none is
+ *   free.
+ * - A thread of the batcher's own drives the engine and calls `done`.  All functions but _new, _stop
+ *   and _free may be called from any thread; no lock is held while the engine or `done` runs. */
+#pragma once
+#include "serve-error.h"
+
+G_BEGIN_DECLS
+
+/* The model behind a batcher, with batches in flight.  Calls come from the batcher's thread. */
+typedef struct {
+  guint slots; /* batches in flight, at most */
+  /* Copies n samples (and their lengths, NULL: there are none) and begins to compute them. */
+  gboolean (*submit) (gpointer engine, gconstpointer const *samples, const gint32 *lengths,
+                      guint32 n, GError **error);
+  /* Waits for the oldest batch in flight; outputs: (n, n_outputs).  It is over in any case. */
+  gboolean (*collect) (gpointer engine, float *outputs, GError **error);
+  /* TRUE: after such an error the engine is of no more use. */
+  gboolean (*is_lost) (const GError *error);
+} DynoBatchEngine;
+
+typedef struct _DynoBatchJob DynoBatchJob;
+
+/* A request.  The caller owns it, and leaves it alone from _push until done is called, once. */
+struct _DynoBatchJob {
+  const guint8 *samples; /* n x sample_bytes */
+  const gint32 *lengths; /* n, or NULL */
+  guint32 n;             /* 1 or more */
+  float *outputs;        /* (n, n_outputs), to be filled */
+  GError *error;         /* NULL: outputs are there; the caller frees it */
+  void (*done) (DynoBatchJob *job, gpointer data);
+  gpointer data;
+  /* private */
+  guint32 taken, in_flight; /* samples that were submitted; parts that are not over */
+  gboolean queued;
+  gint64 came_us;
+};
+
+typedef struct {
+  guint32 max_batch;
+  gint64 max_delay_us;
+  guint max_queue; /* requests between _reserve and done */
+  gsize sample_bytes;
+  guint32 n_outputs;
+  /* A batch of n samples is over; and: the engine is lost, all requests fail.  Each may be NULL. */
+  void (*on_batch) (guint32 n, gpointer data);
+  void (*on_lost) (const GError *error, gpointer data);
+  gpointer data;
+} DynoBatcherParams;
+
+typedef struct _DynoBatcher DynoBatcher;
+
+DynoBatcher *dyno_batcher_new (const DynoBatcherParams *params, const DynoBatchEngine *klass,
+                               gpointer engine);
+/* Refuses new requests, waits until those with a place are done, and ends the thread. */
+void dyno_batcher_stop (DynoBatcher *batcher);
+void dyno_batcher_free (DynoBatcher *batcher); /* stops it; NULL: nothing */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoBatcher, dyno_batcher_free)
+
+/* Takes a place in the queue, which ends with the job that is pushed, or by _release.  Errors: BUSY,
+ * STOPPING, FAILED (the engine is lost). */
+gboolean dyno_batcher_reserve (DynoBatcher *batcher, GError **error);
+void dyno_batcher_release (DynoBatcher *batcher);
+void dyno_batcher_push (DynoBatcher *batcher, DynoBatchJob *job);
+
+/* Places that are taken, and samples that wait for a batch. */
+void dyno_batcher_get_load (DynoBatcher *batcher, guint *requests, guint64 *samples);
+
+G_END_DECLS

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads a JSON document (RFC 8259) of a stranger, value by value, without a tree of it.
+ *
+ * A request may hold tens of millions of numbers.  A tree, as json-glib makes one, takes about a
+ * hundred bytes for each and nests calls as deeply as the sender nests brackets; this reader
+ * allocates only the strings that are asked for, and stops at DYNO_JSON_MAX_DEPTH.
+ * All functions set DYNO_SERVE_ERROR_BAD_REQUEST with the place in bytes.  After an error the
+ * reader is of no more use.  Pure; a reader belongs to one thread. */
+#pragma once
+#include "serve-error.h"
+
+G_BEGIN_DECLS
+
+#define DYNO_JSON_MAX_DEPTH 32
+
+typedef struct {
+  const char *begin, *at, *end; /* the text outlives the reader and need not end with a zero */
+  guint depth;
+} DynoJsonReader;
+
+typedef enum {
+  DYNO_JSON_OBJECT,
+  DYNO_JSON_ARRAY,
+  DYNO_JSON_STRING,
+  DYNO_JSON_NUMBER,
+  DYNO_JSON_TRUE,
+  DYNO_JSON_FALSE,
+  DYNO_JSON_NULL,
+  DYNO_JSON_NOTHING, /* the text ends, or what follows is no value */
+} DynoJsonKind;
+
+void dyno_json_reader_init (DynoJsonReader *reader, const char *text, gsize size);
+
+/* The kind of the value that follows, by its first character. */
+DynoJsonKind dyno_json_peek (DynoJsonReader *reader);
+/* "an object", "a string", for messages. */
+const char *dyno_json_kind_name (DynoJsonKind kind);
+
+/* Enters an object or array (kind); _next then goes to each member in turn: *more FALSE: it was
+ * left.  *first is TRUE before the first call.  Of an object the member's key is read too (g_free),
+ * of an array key is NULL.  The caller reads or skips the value between two calls. */
+gboolean dyno_json_enter (DynoJsonReader *reader, DynoJsonKind kind, GError **error);
+gboolean dyno_json_next (DynoJsonReader *reader, gboolean *first, gboolean *more, char **key,
+                         GError **error);
+
+/* A string as UTF-8 without zeros (g_free); a number as its characters, which are followed by
+ * another character of the document; an integer; true or false. */
+gboolean dyno_json_read_string (DynoJsonReader *reader, char **text, GError **error);
+gboolean dyno_json_read_number (DynoJsonReader *reader, const char **text, gsize *length,
+                                GError **error);
+gboolean dyno_json_read_integer (DynoJsonReader *reader, gint64 *value, GError **error);
+gboolean dyno_json_read_boolean (DynoJsonReader *reader, gboolean *value, GError **error);
+
+/* Goes past a value, which is checked like one that is read. */
+gboolean dyno_json_skip (DynoJsonReader *reader, GError **error);
+/* Only white space is left. */
+gboolean dyno_json_read_end (DynoJsonReader *reader, GError **error);
+
+G_END_DECLS

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The model server: the Open Inference Protocol (KServe v2) over HTTP/1.1, by libsoup.
+ *
+ * Threads: the caller's main loop reads and writes HTTP and waits for nothing else; a pool prepares
+ * samples and writes answers as text; each model has a batcher with a thread of its own, which
+ * drives the model.  All functions are called from one thread, whose default main context is used.
+ *
+ * Limits, which hold for any client: bytes of a body, bytes that are held for all requests together
+ * (8 times that), requests of a model, connections, and the time in which a request must have
+ * arrived and an answer must have been read. */
+#pragma once
+#include "batcher.h"
+#include "signature.h"
+#include <gio/gio.h>
+
+G_BEGIN_DECLS
+
+/* A model that is ready.  Strings, info and engine outlive the server. */
+typedef struct {
+  const char *name;
+  const DynoWeightsInfo *info;
+  const DynoBatchField *input;
+  const DynoBatchEngine *klass;
+  gpointer engine;
+} DynoServedModel;
+
+typedef struct {
+  const char *address; /* an IP address */
+  guint16 port;        /* 0: any that is free */
+  const char *token;   /* NULL: none is asked for */
+  guint64 max_body;    /* bytes, up to DYNO_SERVE_MOST_BODY */
+  guint32 max_batch;   /* samples of a batch, as the engines take them */
+  gint64 max_delay_us;
+  guint max_queue; /* requests of a model */
+  guint timeout_s; /* of a connection without traffic, of a whole request, and of its answer */
+  guint workers;   /* threads of the pool, > 0 */
+} DynoServerParams;
+
+#define DYNO_SERVE_MOST_BODY (G_GUINT64_CONSTANT (1) << 30)
+
+typedef struct _DynoServer DynoServer;
+
+/* Listens, and answers from the next iteration of the main loop on.  params is copied but for
+ * token, which outlives the server.  Errors: OPTION (the address cannot be used), MISSING. */
+DynoServer *dyno_server_new (const DynoServerParams *params, const DynoServedModel *models, guint n,
+                             GError **error);
+/* Ends all connections.  NULL: nothing. */
+void dyno_server_free (DynoServer *server);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoServer, dyno_server_free)
+
+guint16 dyno_server_get_port (DynoServer *server);
+
+/* Answers requests until stop is cancelled, from any thread: then no connection is accepted, new
+ * requests are refused, those that were accepted are answered, and it returns TRUE.  FALSE: a model
+ * was lost, with its error; the requests that waited for it were answered with 500. */
+gboolean dyno_server_run (DynoServer *server, GCancellable *stop, GError **error);
+
+G_END_DECLS

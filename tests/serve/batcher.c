@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: MIT */
+/* The batcher on a made-up engine, which notes its batches and computes 2 x a sample, and whose
+ * collecting waits for a gate.  No test depends on time: a delay is so long that it never ends, or
+ * none. */
+#include "batcher.h"
+#include <string.h>
+
+#define NEVER    (G_GINT64_CONSTANT (3600) * G_USEC_PER_SEC)
+#define MAX_JOBS 16
+
+typedef struct {
+  GMutex mutex;
+  GCond cond;
+  gboolean open;      /* the gate */
+  GString *batches;   /* "1 4 4": sizes, in order; "(2)" where submitting failed */
+  GString *done;      /* "abc": jobs in the order in which they were done */
+  GString *in_flight; /* batches in flight at each collect */
+  guint n_done, n_lost, n_batches_told;
+  guint64 n_samples_told;
+  /* numbers of batches, from 1; 0: none */
+  guint fail_submit, fail_collect, lose;
+  guint submitted, collected;
+  float flights[2][8];
+  guint32 n[2];
+  gint32 lengths[64];
+  guint n_lengths;
+} Engine;
+
+typedef struct {
+  DynoBatchJob job;
+  Engine *engine;
+  guint8 samples[32];
+  float outputs[32];
+  char name;
+} Job;
+
+#define LOST_CODE   1
+#define FAILED_CODE 2
+
+static gboolean
+engine_submit (gpointer data, gconstpointer const *samples, const gint32 *lengths, guint32 n,
+               GError **error)
+{
+  Engine *e = data;
+  guint slot = e->submitted % 2;
+
+  g_mutex_lock (&e->mutex);
+  g_string_append_printf (e->batches, e->fail_submit == e->submitted + 1 ? "(%u) " : "%u ", n);
+  for (guint32 i = 0; i < n; i++)
+    {
+      e->flights[slot][i] = 2 * (float) *(const guint8 *) samples[i];
+      if (lengths)
+        e->lengths[e->n_lengths++] = lengths[i];
+    }
+  e->n[slot] = n;
+  g_mutex_unlock (&e->mutex);
+  if (e->fail_submit == e->submitted + 1)
+    {
+      e->fail_submit = 0;
+      g_set_error_literal (error, G_OPTION_ERROR, FAILED_CODE, "submit");
+      return FALSE;
+    }
+  e->submitted++;
+  return TRUE;
+}
+
+static gboolean
+engine_collect (gpointer data, float *outputs, GError **error)
+{
+  Engine *e = data;
+  guint slot = e->collected % 2;
+
+  g_mutex_lock (&e->mutex);
+  g_string_append_printf (e->in_flight, "%u ", e->submitted - e->collected);
+  g_cond_broadcast (&e->cond);
+  while (!e->open)
+    g_cond_wait (&e->cond, &e->mutex);
+  g_mutex_unlock (&e->mutex);
+  e->collected++;
+  memcpy (outputs, e->flights[slot], e->n[slot] * sizeof *outputs);
+  if (e->lose > 0 && e->collected >= e->lose)
+    g_set_error_literal (error, G_OPTION_ERROR, LOST_CODE, "lost");
+  else if (e->fail_collect == e->collected)
+    g_set_error_literal (error, G_OPTION_ERROR, FAILED_CODE, "collect");
+  else
+    return TRUE;
+  return FALSE;
+}
+
+static gboolean
+engine_is_lost (const GError *error)
+{
+  return error->code == LOST_CODE;
+}
+
+static const DynoBatchEngine one_slot = { 1, engine_submit, engine_collect, engine_is_lost };
+static const DynoBatchEngine two_slots = { 2, engine_submit, engine_collect, engine_is_lost };
+
+static void
+on_batch (guint32 n, gpointer data)
+{
+  Engine *e = data;
+
+  e->n_batches_told++;
+  e->n_samples_told += n;
+}
+
+static void
+on_lost (const GError *error, gpointer data)
+{
+  Engine *e = data;
+
+  g_assert_cmpstr (error->message, ==, "lost");
+  e->n_lost++;
+}
+
+static void
+on_done (DynoBatchJob *job, gpointer data)
+{
+  Job *own = data;
+  Engine *e = own->engine;
+
+  g_assert_true (&own->job == job);
+  g_mutex_lock (&e->mutex);
+  g_string_append_c (e->done, own->name);
+  e->n_done++;
+  g_cond_broadcast (&e->cond);
+  g_mutex_unlock (&e->mutex);
+}
+
+static void
+engine_init (Engine *e)
+{
+  memset (e, 0, sizeof *e);
+  g_mutex_init (&e->mutex);
+  g_cond_init (&e->cond);
+  e->batches = g_string_new (NULL);
+  e->done = g_string_new (NULL);
+  e->in_flight = g_string_new (NULL);
+}
+
+static void
+engine_clear (Engine *e)
+{
+  g_string_free (e->batches, TRUE);
+  g_string_free (e->done, TRUE);
+  g_string_free (e->in_flight, TRUE);
+  g_mutex_clear (&e->mutex);
+  g_cond_clear (&e->cond);
+}
+
+static void
+open_gate (Engine *e)
+{
+  g_mutex_lock (&e->mutex);
+  e->open = TRUE;
+  g_cond_broadcast (&e->cond);
+  g_mutex_unlock (&e->mutex);
+}
+
+static void
+wait_done (Engine *e, guint n)
+{
+  g_mutex_lock (&e->mutex);
+  while (e->n_done < n)
+    g_cond_wait (&e->cond, &e->mutex);
+  g_mutex_unlock (&e->mutex);
+}
+
+static DynoBatcher *
+make (Engine *e, const DynoBatchEngine *klass, guint32 max_batch, gint64 delay_us, guint max_queue)
+{
+  DynoBatcherParams params = { .max_batch = max_batch,
+                               .max_delay_us = delay_us,
+                               .max_queue = max_queue,
+                               .sample_bytes = 1,
+                               .n_outputs = 1,
+                               .on_batch = on_batch,
+                               .on_lost = on_lost,
+                               .data = e };
+
+  return dyno_batcher_new (&params, klass, e);
+}
+
+/* Samples 10 x number, 10 x number + 1 ... */
+static void
+push (DynoBatcher *batcher, Engine *e, Job *job, guint number, guint32 n)
+{
+  g_autoptr (GError) error = NULL;
+
+  memset (job, 0, sizeof *job);
+  job->engine = e;
+  job->name = (char) ('a' + number);
+  for (guint32 i = 0; i < n; i++)
+    job->samples[i] = (guint8) (10 * number + i);
+  job->job = (DynoBatchJob){
+    .samples = job->samples, .n = n, .outputs = job->outputs, .done = on_done, .data = job
+  };
+  dyno_batcher_reserve (batcher, &error);
+  g_assert_no_error (error);
+  dyno_batcher_push (batcher, &job->job);
+}
+
+static void
+check_outputs (const Job *job)
+{
+  g_assert_no_error (job->job.error);
+  for (guint32 i = 0; i < job->job.n; i++)
+    g_assert_cmpfloat (job->outputs[i], ==, 2 * (float) job->samples[i]);
+}
+
+/* The first job is alone in its batch; those that come while it is computed share the next ones. */
+static void
+test_order_and_splitting (void)
+{
+  static const guint32 sizes[] = { 1, 2, 3, 4, 1 };
+  Job jobs[G_N_ELEMENTS (sizes)];
+  Engine e;
+
+  engine_init (&e);
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, 0, MAX_JOBS);
+  push (batcher, &e, &jobs[0], 0, sizes[0]);
+  g_mutex_lock (&e.mutex);
+  while (e.in_flight->len == 0)
+    g_cond_wait (&e.cond, &e.mutex); /* until the first is being collected */
+  g_mutex_unlock (&e.mutex);
+  for (guint i = 1; i < G_N_ELEMENTS (sizes); i++)
+    push (batcher, &e, &jobs[i], i, sizes[i]);
+  open_gate (&e);
+  wait_done (&e, G_N_ELEMENTS (sizes));
+  g_assert_cmpstr (e.done->str, ==, "abcde");
+  g_assert_cmpstr (e.batches->str, ==, "1 4 4 2 ");
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    check_outputs (&jobs[i]);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpuint (e.n_batches_told, ==, 4);
+  g_assert_cmpuint (e.n_samples_told, ==, 11);
+  engine_clear (&e);
+}
+
+/* Nothing is submitted before the batch is full, where the delay never ends. */
+static void
+test_waits_for_a_full_batch (void)
+{
+  Job jobs[3];
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, NEVER, MAX_JOBS);
+  push (batcher, &e, &jobs[0], 0, 1);
+  push (batcher, &e, &jobs[1], 1, 2);
+  push (batcher, &e, &jobs[2], 2, 1);
+  wait_done (&e, 3);
+  g_assert_cmpstr (e.batches->str, ==, "4 ");
+  dyno_batcher_stop (batcher);
+  engine_clear (&e);
+}
+
+/* And after its delay a request goes without one. */
+static void
+test_delay_ends (void)
+{
+  Job job;
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, 1000, MAX_JOBS);
+  push (batcher, &e, &job, 3, 1);
+  wait_done (&e, 1);
+  check_outputs (&job);
+  dyno_batcher_stop (batcher);
+  engine_clear (&e);
+}
+
+static void
+test_two_batches_are_in_flight (void)
+{
+  Job job;
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  g_autoptr (DynoBatcher) batcher = make (&e, &two_slots, 4, NEVER, MAX_JOBS);
+  push (batcher, &e, &job, 1, 12);
+  wait_done (&e, 1);
+  check_outputs (&job);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpstr (e.batches->str, ==, "4 4 4 ");
+  g_assert_cmpstr (e.in_flight->str, ==, "2 2 1 ");
+  engine_clear (&e);
+}
+
+static void
+test_lengths (void)
+{
+  gint32 lengths[] = { 3, 1, 2 };
+  DynoBatchJob *job;
+  Job own;
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 2, 0, MAX_JOBS);
+  memset (&own, 0, sizeof own);
+  own.engine = &e;
+  own.name = 'a';
+  job = &own.job;
+  *job = (DynoBatchJob){ .samples = own.samples,
+                         .lengths = lengths,
+                         .n = 3,
+                         .outputs = own.outputs,
+                         .done = on_done,
+                         .data = &own };
+  g_assert_true (dyno_batcher_reserve (batcher, NULL));
+  dyno_batcher_push (batcher, job);
+  wait_done (&e, 1);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpuint (e.n_lengths, ==, 3);
+  g_assert_cmpmem (e.lengths, sizeof lengths, lengths, sizeof lengths);
+  engine_clear (&e);
+}
+
+/* A place is taken from its reservation until the job is done, or until it is released. */
+static void
+test_full_queue (void)
+{
+  GError *error = NULL;
+  guint64 samples;
+  guint requests;
+  Job job;
+  Engine e;
+
+  engine_init (&e);
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, 0, 2);
+  push (batcher, &e, &job, 0, 1);
+  g_assert_true (dyno_batcher_reserve (batcher, &error));
+  g_assert_false (dyno_batcher_reserve (batcher, &error));
+  g_assert_error (error, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BUSY);
+  g_assert_cmpuint (dyno_serve_error_get_status (error), ==, 503);
+  g_clear_error (&error);
+  dyno_batcher_get_load (batcher, &requests, &samples);
+  g_assert_cmpuint (requests, ==, 2);
+  open_gate (&e);
+  wait_done (&e, 1);
+  g_assert_true (dyno_batcher_reserve (batcher, &error));
+  dyno_batcher_release (batcher);
+  dyno_batcher_release (batcher);
+  dyno_batcher_stop (batcher);
+  dyno_batcher_get_load (batcher, &requests, &samples);
+  g_assert_cmpuint (requests, ==, 0);
+  g_assert_cmpuint (samples, ==, 0);
+  engine_clear (&e);
+}
+
+/* Work that is queued when the end comes is done, without waiting for a delay or a full batch. */
+static void
+test_stop_finishes_the_queue (void)
+{
+  GError *error = NULL;
+  Job jobs[3];
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  g_autoptr (DynoBatcher) batcher = make (&e, &two_slots, 8, NEVER, MAX_JOBS);
+  for (guint i = 0; i < 3; i++)
+    push (batcher, &e, &jobs[i], i, 2);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpstr (e.done->str, ==, "abc");
+  g_assert_cmpstr (e.batches->str, ==, "6 ");
+  for (guint i = 0; i < 3; i++)
+    check_outputs (&jobs[i]);
+  g_assert_false (dyno_batcher_reserve (batcher, &error));
+  g_assert_error (error, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_STOPPING);
+  g_clear_error (&error);
+  engine_clear (&e);
+}
+
+/* The jobs of a batch that fails get its error, once each, and what waits of them is dropped; the
+ * others do not notice. */
+static void
+check_failure (gboolean at_submit)
+{
+  static const guint32 sizes[] = { 4, 7, 1, 4 };
+  Job jobs[G_N_ELEMENTS (sizes)];
+  Engine e;
+
+  engine_init (&e);
+  if (at_submit)
+    e.fail_submit = 2;
+  else
+    e.fail_collect = 2;
+  g_autoptr (DynoBatcher) batcher = make (&e, &one_slot, 4, NEVER, MAX_JOBS);
+  for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+    push (batcher, &e, &jobs[i], i, sizes[i]);
+  open_gate (&e);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpstr (e.done->str, ==, "abcd");
+  g_assert_cmpstr (e.batches->str, ==, at_submit ? "4 (4) 4 1 " : "4 4 4 1 ");
+  check_outputs (&jobs[0]);
+  g_assert_error (jobs[1].job.error, G_OPTION_ERROR, FAILED_CODE);
+  g_clear_error (&jobs[1].job.error);
+  check_outputs (&jobs[2]);
+  check_outputs (&jobs[3]);
+  g_assert_cmpuint (e.n_lost, ==, 0);
+  engine_clear (&e);
+}
+
+static void
+test_failing_submit (void)
+{
+  check_failure (TRUE);
+}
+
+static void
+test_failing_collect (void)
+{
+  check_failure (FALSE);
+}
+
+/* With two flights, both parts of a job may fail: it is done once. */
+static void
+test_failure_of_two_flights (void)
+{
+  Job jobs[2];
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  e.fail_collect = 1;
+  g_autoptr (DynoBatcher) batcher = make (&e, &two_slots, 2, NEVER, MAX_JOBS);
+  push (batcher, &e, &jobs[0], 0, 10);
+  wait_done (&e, 1);
+  push (batcher, &e, &jobs[1], 1, 2);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpstr (e.done->str, ==, "ab");
+  g_assert_cmpstr (e.batches->str, ==, "2 2 2 ");
+  g_assert_nonnull (jobs[0].job.error);
+  g_clear_error (&jobs[0].job.error);
+  check_outputs (&jobs[1]);
+  engine_clear (&e);
+}
+
+/* After a loss everything fails, now and later. */
+static void
+test_loss (void)
+{
+  GError *error = NULL;
+  Job jobs[4];
+  Engine e;
+
+  engine_init (&e);
+  e.lose = 2;
+  g_autoptr (DynoBatcher) batcher = make (&e, &two_slots, 2, NEVER, MAX_JOBS);
+  for (guint i = 0; i < 4; i++)
+    push (batcher, &e, &jobs[i], i, 2);
+  g_assert_true (dyno_batcher_reserve (batcher, NULL));
+  open_gate (&e);
+  wait_done (&e, 4);
+  dyno_batcher_release (batcher);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpuint (e.n_lost, ==, 1);
+  check_outputs (&jobs[0]);
+  for (guint i = 1; i < 4; i++)
+    {
+      g_assert_error (jobs[i].job.error, G_OPTION_ERROR, LOST_CODE);
+      g_clear_error (&jobs[i].job.error);
+    }
+  g_assert_false (dyno_batcher_reserve (batcher, &error));
+  g_assert_error (error, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_FAILED);
+  g_assert_cmpstr (error->message, ==, "lost");
+  g_clear_error (&error);
+  engine_clear (&e);
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/serve/batcher/order-and-splitting", test_order_and_splitting);
+  g_test_add_func ("/serve/batcher/waits-for-a-full-batch", test_waits_for_a_full_batch);
+  g_test_add_func ("/serve/batcher/delay-ends", test_delay_ends);
+  g_test_add_func ("/serve/batcher/two-batches-are-in-flight", test_two_batches_are_in_flight);
+  g_test_add_func ("/serve/batcher/lengths", test_lengths);
+  g_test_add_func ("/serve/batcher/full-queue", test_full_queue);
+  g_test_add_func ("/serve/batcher/stop-finishes-the-queue", test_stop_finishes_the_queue);
+  g_test_add_func ("/serve/batcher/failing-submit", test_failing_submit);
+  g_test_add_func ("/serve/batcher/failing-collect", test_failing_collect);
+  g_test_add_func ("/serve/batcher/failure-of-two-flights", test_failure_of_two_flights);
+  g_test_add_func ("/serve/batcher/loss", test_loss);
+  return g_test_run ();
+}
