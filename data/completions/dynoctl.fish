@@ -18,7 +18,7 @@ set -l job 'plan profile train tune lr queue'
 
 complete -c dynoctl -f
 # Lists of words, written by tests/dist/completions --update.
-set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune lr quick predict evaluate save diagnose runs queue export bench kernels
+set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune lr quick predict evaluate save serve diagnose runs queue export bench kernels
 set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 headpose_resnet18 headpose_resnet50 mlp cnnlstm lstm_stack cnn1d cnn1d_dilated wavenet
 set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
@@ -67,6 +67,7 @@ complete -c dynoctl -n __fish_use_subcommand -a quick -d 'What this machine can 
 complete -c dynoctl -n __fish_use_subcommand -a predict -d 'What trained weights make of samples'
 complete -c dynoctl -n __fish_use_subcommand -a evaluate -d 'What trained weights are worth on known samples'
 complete -c dynoctl -n __fish_use_subcommand -a save -d 'A trained model for other programs'
+complete -c dynoctl -n __fish_use_subcommand -a serve -d 'Trained weights as a service over HTTP'
 complete -c dynoctl -n __fish_use_subcommand -a diagnose -d 'What limited a run, and what to turn'
 complete -c dynoctl -n __fish_use_subcommand -a runs -d 'The history of runs: list, show, compare, rename, delete'
 complete -c dynoctl -n __fish_use_subcommand -a queue -d 'Jobs with frozen settings, run one after another'
@@ -80,7 +81,7 @@ complete -c dynoctl -s h -l help -d 'Show help'
 __dynoctl_option "$__dynoctl_verbs" -l json -d 'JSON objects on standard output'
 __dynoctl_option "$__dynoctl_verbs" -l state-dir -x -a '(__fish_complete_directories)' \
     -d 'Keep caches, own presets and the history here'
-__dynoctl_option 'devices sensors watch plan profile train tune lr queue quick predict evaluate bench kernels' -l device -x -d 'Device by its number'
+__dynoctl_option 'devices sensors watch plan profile train tune lr queue quick predict evaluate serve bench kernels' -l device -x -d 'Device by its number'
 __dynoctl_option 'inspect convert plan profile train tune lr queue evaluate' -l targets -r -F -d 'Targets of an X.npy'
 
 __dynoctl_option quick -s p -l preset -x -a "$__dynoctl_presets" -d 'Hold it against this preset'
@@ -96,6 +97,18 @@ __dynoctl_option 'predict evaluate' -s b -l batch -x -d 'Samples at once'
 __dynoctl_option 'predict evaluate' -l image-size -x -d 'Height and width of images'
 __dynoctl_option 'predict evaluate' -l amp -d 'Compute in fp16'
 __dynoctl_option 'predict evaluate' -l workers -x -d 'Threads that decode'
+__dynoctl_option serve -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run, or NAME=RUN'
+__dynoctl_option serve -s l -l listen -x -d 'Address and port'
+__dynoctl_option serve -l token-file -r -F -d 'Clients must send its first line'
+__dynoctl_option serve -l no-token -d 'Let other machines in without a token'
+__dynoctl_option serve -s b -l max-batch -x -d 'Samples of a batch'
+__dynoctl_option serve -l max-delay-us -x -d 'Microseconds to wait for a full batch'
+__dynoctl_option serve -l queue -x -d 'Requests of a model at a time'
+__dynoctl_option serve -l max-body -x -d 'MiB of a request'
+__dynoctl_option serve -l timeout -x -d 'Seconds for a request to arrive'
+__dynoctl_option serve -l image-size -x -d 'Height and width of images'
+__dynoctl_option serve -l amp -d 'Compute in fp16'
+__dynoctl_option serve -l workers -x -d 'Threads that decode'
 __dynoctl_option save -s r -l run -x -a '(__fish_complete_directories)' -d 'Folder of a run'
 __dynoctl_option save -s w -l weights -r -F -d 'Weights file of a run'
 __dynoctl_option save -l to -x -a 'onnx int8' -d Format

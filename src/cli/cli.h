@@ -55,6 +55,7 @@ int dyno_verb_export (int argc, char **argv);
 int dyno_verb_predict (int argc, char **argv);
 int dyno_verb_evaluate (int argc, char **argv);
 int dyno_verb_save (int argc, char **argv);
+int dyno_verb_serve (int argc, char **argv);
 int dyno_verb_bench (int argc, char **argv);
 int dyno_verb_kernels (int argc, char **argv);
 int dyno_verb_sensors (int argc, char **argv);

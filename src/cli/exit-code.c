@@ -5,6 +5,7 @@
 #include "exporter.h"
 #include "output.h"
 #include "runs-error.h"
+#include "serve-error.h"
 #include "session.h"
 #include "base-error.h"
 
@@ -130,6 +131,8 @@ dyno_exit_code (const GError *error)
     return error->code == DYNO_COMM_ERROR_DIFFERS   ? DYNO_EXIT_USAGE
            : error->code == DYNO_COMM_ERROR_STOPPED ? DYNO_EXIT_RESUMABLE
                                                     : DYNO_EXIT_FAILURE;
+  if (error->domain == DYNO_SERVE_ERROR)
+    return error->code == DYNO_SERVE_ERROR_OPTION ? DYNO_EXIT_USAGE : DYNO_EXIT_FAILURE;
   if (error->domain == DYNO_EXPORT_ERROR || error->domain == G_OPTION_ERROR)
     return DYNO_EXIT_USAGE;
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))

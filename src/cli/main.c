@@ -33,6 +33,7 @@ static const DynoVerb verbs[] = {
   { "evaluate", "--run DIR --data DATA", "what trained weights are worth on known samples",
     dyno_verb_evaluate },
   { "save", "--run DIR --to onnx", "a trained model for other programs", dyno_verb_save },
+  { "serve", "--run DIR", "trained weights as a service over HTTP", dyno_verb_serve, TRUE },
   { "diagnose", "--run DIR", "what limited a run, and what to turn", dyno_verb_diagnose },
   { "runs", "[WORD...]", "the history of runs: list, show, compare, rename, delete",
     dyno_verb_runs },
