@@ -16,7 +16,8 @@
 #define RUNS_FOLDER "runs"
 #define MOST_SHOWN  5
 
-static const char *const file_names[] = { "best.ini", "best.json", "report.html", DYNO_ACCURACY_FILE, NULL };
+static const char *const file_names[] = { "best.ini", "best.json", "report.html",
+                                          DYNO_ACCURACY_FILE, NULL };
 static const DynoOutFiles search_files = { file_names, "an earlier search",
                                            ", go on with it by --resume" };
 
@@ -313,7 +314,8 @@ finish (Search *search, const DynoAccuracyResult *result)
       else if (!tune->quiet)
         print_best (search, result);
       if (!tune->options->json && !tune->quiet)
-        dyno_out_line ("in %s: best.ini, best.json, report.html, %s, trials", shown, DYNO_ACCURACY_FILE);
+        dyno_out_line ("in %s: best.ini, best.json, report.html, %s, trials", shown,
+                       DYNO_ACCURACY_FILE);
     }
   dyno_out_flush ();
   if (!dyno_signals_get ())

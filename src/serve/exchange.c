@@ -455,7 +455,7 @@ dyno_exchange_work (gpointer exchange, gpointer server)
     }
 }
 
-/* What is nearly over comes first. */
+/* An exchange that is nearly over comes first. */
 int
 dyno_exchange_compare (gconstpointer one, gconstpointer other, gpointer data)
 {

@@ -246,7 +246,7 @@ dyno_json_read_number (DynoJsonReader *r, const char **text, gsize *length, GErr
         return fail (r, error, "a digit");
     }
   *length = (gsize) (r->at - *text);
-  /* What follows is no part of a number for strtod either, which therefore stops within the text. */
+  /* The byte that follows is no part of a number for strtod either, which therefore stops within the text. */
   return (r->at < r->end && !g_ascii_isalnum (*r->at) && *r->at != '.')
          || fail (r, error, "the end of a number");
 }

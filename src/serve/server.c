@@ -389,7 +389,7 @@ dyno_server_free (DynoServer *s)
     g_thread_pool_free (s->pool, FALSE, TRUE);
   if (s->soup)
     {
-      /* What the pool sent to this thread holds messages. */
+      /* Sources that the pool sent to this thread hold messages. */
       while (s->n_active > 0 && g_main_context_iteration (NULL, FALSE))
         ;
       soup_server_disconnect (s->soup);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a search for the best model is asked for: metric and limits. */
+/* The metric and the limits that a search for the best model is asked for. */
 #pragma once
 #include "accuracyprobe.h"
 #include <gtk/gtk.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a search for the best model before it begins: the metrics that there are, why none
+/* The facts about a search for the best model before it begins: the metrics that there are, why none
  * can begin, and the earlier search that can go on.  Answers come from a thread. */
 #pragma once
 #include "accuracyfile.h"

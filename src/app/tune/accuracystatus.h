@@ -6,11 +6,11 @@
 
 G_BEGIN_DECLS
 
-/* What it does now: "Trial 3, epoch 2 of 9: 81.20 %"; NULL: the event says nothing of it.  g_free. */
+/* The present work: "Trial 3, epoch 2 of 9: 81.20 %"; NULL: the event says nothing of it.  g_free. */
 char *dyno_accuracy_status_describe (const DynoAccuracyEvent *event);
 /* "Trial 3: …": of a WARNING.  g_free. */
 char *dyno_accuracy_status_describe_warning (const DynoAccuracyEvent *event);
-/* What comes after a run; translated. */
+/* The step that follows a run; translated. */
 const char *dyno_accuracy_status_describe_next (const DynoAccuracyRun *run);
 /* Your settings, search, final, verdict.  run: the one that goes on, or NULL. */
 void dyno_accuracy_status_show_stages (DynoStageCells *cells, const DynoAccuracyResult *result,

@@ -41,7 +41,7 @@ static void G_GNUC_PRINTF (2, 3) note (GPtrArray *notes, const char *format, ...
 
 /* --- what the file does not say --------------------------------------------------------------- */
 
-/* What a model that is made for certain values has to say of them, where the file does not. */
+/* Adds the facts about its values that a model is made for, where the file has none. */
 static void
 complete_values (DynoWeightsInfo *info, const DynoModel *model)
 {
@@ -390,7 +390,7 @@ load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrAr
                                            (const float *const *) weights->values, error);
 }
 
-/* What was made of samples that came without labels. */
+/* The predictions of samples that came without labels. */
 static void
 note_data (DynoPredictor *p, GPtrArray *notes)
 {
