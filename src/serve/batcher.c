@@ -85,11 +85,14 @@ finish (DynoBatcher *b, DynoBatchJob *job)
 void
 dyno_batcher_push (DynoBatcher *b, DynoBatchJob *job)
 {
+  gboolean lost;
+
   g_return_if_fail (job->n > 0);
   job->taken = job->in_flight = 0;
   job->came_us = g_get_monotonic_time ();
   g_mutex_lock (&b->mutex);
-  if (b->lost)
+  lost = b->lost != NULL;
+  if (lost)
     job->error = g_error_copy (b->lost);
   else
     {
@@ -99,7 +102,8 @@ dyno_batcher_push (DynoBatcher *b, DynoBatchJob *job)
       g_cond_signal (&b->cond);
     }
   g_mutex_unlock (&b->mutex);
-  if (job->error)
+  /* A queued job may be over by now, and no more there. */
+  if (lost)
     finish (b, job);
 }
 
