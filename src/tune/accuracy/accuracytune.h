@@ -63,7 +63,8 @@ void dyno_accuracy_tune_free (DynoAccuracyTune *tune);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyTune, dyno_accuracy_tune_free)
 DynoAccuracyEvent *dyno_accuracy_tune_try_pop (DynoAccuracyTune *tune);
 DynoAccuracyEvent *dyno_accuracy_tune_pop (DynoAccuracyTune *tune, gint64 timeout_us);
-/* What is searched; constant from the first event with a result on, as long as the tune lives. */
+/* The space that is searched; constant from the first event with a result on, as long as the tune
+ * lives. */
 const DynoParamSpace *dyno_accuracy_tune_get_space (DynoAccuracyTune *tune);
 
 G_END_DECLS
