@@ -518,9 +518,13 @@ class Window:
             self.wait_for(f'{name} {value}', lambda: abs(self.find(Role.SPIN_BUTTON, name, states=THERE).value - value) < 1e-9)
 
     def choose(self, name, item):
-        """An item of a combo box."""
+        """An item of a combo box, some of which are filled by a thread's answer."""
         combo = self.find(Role.COMBO_BOX, name, states=THERE)
-        combo.select_child([n.name for n in combo.inside(Role.MENU_ITEM)].index(item))
+
+        def items():
+            return [n.name for n in combo.inside(Role.MENU_ITEM)]
+        self.wait_for(f'"{item}" in "{name}"', lambda: item in items())
+        combo.select_child(items().index(item))
 
     def press_row(self, name):
         row = self.find(Role.LIST_ITEM, name)
