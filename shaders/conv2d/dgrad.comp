@@ -51,7 +51,8 @@ uint taps_h, taps_w;
 uint rows;
 Walk walk; /* position of this invocation's chunk column */
 #ifdef LANES
-Walk walk_a; /* all rows are at the same chunk */
+Walk walk_a;    /* all rows are at the same chunk */
+Walk walk_step; /* a K tile */
 #else
 #define walk_a walk
 #endif
@@ -101,7 +102,11 @@ gemm_next ()
 #if IMAGES
   taps_next (CHUNKS);
 #else
+#ifdef LANES
+  walk_add (walk, walk_step, CHUNKS, taps_w);
+#else
   walk_next (walk, BK / CHUNK, CHUNKS, taps_w);
+#endif
 #endif
 }
 
@@ -109,7 +114,7 @@ gemm_next ()
 void
 gemm_next_group ()
 {
-  walk_next (walk_a, 1, CHUNKS, taps_w);
+  walk_add (walk_a, Walk (0, 0, 1), CHUNKS, taps_w);
 }
 #endif
 
@@ -335,13 +340,24 @@ main ()
       walk = walk_start (b_column (0) + split_begin () / CHUNK, CHUNKS, taps_w);
 #ifdef LANES
       walk_a = walk_start (0, CHUNKS, taps_w);
+      walk_step = walk_start (BK / CHUNK, CHUNKS, taps_w);
 #endif
     }
+#ifdef LANES
+  const uvec3 next = pixel_at (a_row (1) - a_row (0), pixels_h, pixels_w);
+  uvec3 at = pixel_at (tile_row + a_row (0), pixels_h, pixels_w);
+#endif
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
       uint row = tile_row + a_row (i);
+#ifdef LANES
+      const uint image = at.x, y = at.y, x = at.z;
+      pixel_add (at, next, pixels_h, pixels_w);
+#else
       uint image = row / (pixels_h * pixels_w), rest = row % (pixels_h * pixels_w);
-      window[i] = ivec2 (rest / pixels_w, rest % pixels_w) + moved;
+      const uint y = rest / pixels_w, x = rest % pixels_w;
+#endif
+      window[i] = ivec2 (y, x) + moved;
       base[i] = ((int (image * OH) + window[i].x) * int (OW) + window[i].y) * int (PITCH);
 #if GROUPED
       base[i] += int (tile_column / BLOCK_C * CHUNKS);

@@ -36,6 +36,9 @@ DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_row, tile_column;
 Walk walk;             /* position of this invocation's chunk column */
+#ifdef LANES
+Walk walk_step;        /* a K tile */
+#endif
 int base[A_LOADS];     /* chunk of x at tap (0, 0) of a row's window; it may lie before the image */
 ivec2 window[A_LOADS]; /* that tap's y and x */
 uint depth;            /* first row of the weight's tile */
@@ -98,11 +101,11 @@ gemm_next ()
 {
 #if IMAGES
   taps_next (CHUNKS);
+#elif defined (LANES)
+  walk_add (walk, walk_step, CHUNKS, WIDTH);
 #else
   walk_next (walk, BK / CHUNK, CHUNKS, WIDTH);
-#ifndef LANES
   depth += BK;
-#endif
 #endif
 }
 
@@ -227,11 +230,22 @@ main ()
 #else
   walk = walk_start (a_column (0) + split_begin () / CHUNK, CHUNKS, WIDTH);
   depth = split_begin ();
+#ifdef LANES
+  walk_step = walk_start (BK / CHUNK, CHUNKS, WIDTH);
+  const uvec3 next = pixel_at (a_row (1) - a_row (0), OH, OW);
+  uvec3 at = pixel_at (tile_row + a_row (0), OH, OW);
+#endif
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
     {
       uint row = tile_row + a_row (i);
+#ifdef LANES
+      const uint image = at.x, y = at.y, x = at.z;
+      pixel_add (at, next, OH, OW);
+#else
       uint image = row / (OH * OW), rest = row % (OH * OW);
-      window[i] = ivec2 (rest / OW * STRIDE_H, rest % OW * STRIDE_W) - ivec2 (PAD_H, PAD_W);
+      const uint y = rest / OW, x = rest % OW;
+#endif
+      window[i] = ivec2 (y * STRIDE_H, x * STRIDE_W) - ivec2 (PAD_H, PAD_W);
       /* FEW: the pixel */
       base[i] = ((int (image * H) + window[i].x) * int (W) + window[i].y) * int (PITCH);
 #if GROUPED

@@ -13,6 +13,20 @@
 #define HALVES_APART (FEW && HALF)
 #include "gemm.glsl"
 
+/* LANES: a CPU takes about a second to compile a kernel, as long as many steps of training.  So the
+ * sizes are arguments there: one kernel serves all batches, and most layers of a network. */
+#ifdef LANES
+#define N       p.n
+#define H       p.h
+#define W       p.w
+#define C       p.c
+#define OH      p.oh
+#define OW      p.ow
+#define K       p.k
+#define K_SPLIT p.k_split
+#define TILES   p.tiles
+#define TILES_N p.tiles_n
+#else
 layout (constant_id = DYNO_CONV2D_N) const uint N = 1;
 layout (constant_id = DYNO_CONV2D_H) const uint H = 1;
 layout (constant_id = DYNO_CONV2D_W) const uint W = 1;
@@ -20,6 +34,10 @@ layout (constant_id = DYNO_CONV2D_C) const uint C = 8;
 layout (constant_id = DYNO_CONV2D_OH) const uint OH = 1;
 layout (constant_id = DYNO_CONV2D_OW) const uint OW = 1;
 layout (constant_id = DYNO_CONV2D_K) const uint K = 8;
+layout (constant_id = DYNO_CONV2D_K_SPLIT) const uint K_SPLIT = 8;
+layout (constant_id = DYNO_CONV2D_TILES) const uint TILES = 1;
+layout (constant_id = DYNO_CONV2D_TILES_N) const uint TILES_N = 1;
+#endif
 layout (constant_id = DYNO_CONV2D_KH) const uint KH = 1;
 layout (constant_id = DYNO_CONV2D_KW) const uint KW = 1;
 layout (constant_id = DYNO_CONV2D_STRIDE_H) const uint STRIDE_H = 1;
@@ -28,9 +46,6 @@ layout (constant_id = DYNO_CONV2D_PAD_H) const uint PAD_H = 0;
 layout (constant_id = DYNO_CONV2D_PAD_W) const uint PAD_W = 0;
 layout (constant_id = DYNO_CONV2D_ACCUMULATE) const uint ACCUMULATE = 0;
 layout (constant_id = DYNO_CONV2D_HAS_BIAS) const uint HAS_BIAS = 0;
-layout (constant_id = DYNO_CONV2D_K_SPLIT) const uint K_SPLIT = 8;
-layout (constant_id = DYNO_CONV2D_TILES) const uint TILES = 1;
-layout (constant_id = DYNO_CONV2D_TILES_N) const uint TILES_N = 1;
 
 /* GROUPED: columns belong to blocks of BLOCK_C channels of x and BLOCK_K of y, which are whole
  * tiles where there are several blocks; a tile's product is over its block only.  The weight is
@@ -63,7 +78,11 @@ layout (constant_id = DYNO_CONV2D_DILATION_W) const uint DILATION_W = 1;
 #define APART_W(taps) (taps)
 #endif
 
+#ifdef LANES
+DYNO_PUSH (DynoConv2dLanesPush, p);
+#else
 DYNO_PUSH (DynoConv2dPush, p);
+#endif
 
 #ifndef STATISTICS
 #define STATISTICS 0
@@ -218,15 +237,14 @@ walk_start (uint index, uint chunks, uint width)
   return Walk (tap / width, tap % width, index % chunks);
 }
 
-/* Advances by `step` chunks, a constant: no divisions are needed, since the steps in each digit are
- * known. */
+/* Advances by `step`, a position (LANES: made before the loop; else of a constant number of chunks,
+ * so that no divisions are needed). */
 void
-walk_next (inout Walk walk, uint step, uint chunks, uint width)
+walk_add (inout Walk walk, Walk step, uint chunks, uint width)
 {
-  uint taps = step / chunks;
-  walk.c += step % chunks;
-  walk.x += taps % width;
-  walk.y += taps / width;
+  walk.c += step.c;
+  walk.x += step.x;
+  walk.y += step.y;
   if (walk.c >= chunks)
     {
       walk.c -= chunks;
@@ -236,6 +254,36 @@ walk_next (inout Walk walk, uint step, uint chunks, uint width)
     {
       walk.x -= width;
       walk.y++;
+    }
+}
+
+void
+walk_next (inout Walk walk, uint step, uint chunks, uint width)
+{
+  walk_add (walk, walk_start (step, chunks, width), chunks, width);
+}
+
+/* A pixel of the images (image, y, x) by its index, where an image has height x width of them. */
+uvec3
+pixel_at (uint index, uint height, uint width)
+{
+  return uvec3 (index / (height * width), index / width % height, index % width);
+}
+
+/* Advances by so many pixels; the digits of the step are known, and one carry for each suffices. */
+void
+pixel_add (inout uvec3 pixel, uvec3 step, uint height, uint width)
+{
+  pixel += step;
+  if (pixel.z >= width)
+    {
+      pixel.z -= width;
+      pixel.y++;
+    }
+  if (pixel.y >= height)
+    {
+      pixel.y -= height;
+      pixel.x++;
     }
 }
 

@@ -41,6 +41,9 @@ uvec2 at;                 /* pixel of the K tile */
 uint image;               /* first image of the K tile */
 #else
 uvec3 walk[A_LOADS]; /* n, oy, ox of a row of A's tile */
+#ifdef LANES
+uvec3 walk_step; /* BK pixels */
+#endif
 #endif
 
 #if IMAGES
@@ -131,25 +134,17 @@ gemm_b (uint i)
                  (CHECK_K == 0 || row < pixel_end) && (CHECK_N == 0 || column < K));
 }
 
-/* Advances by BK pixels: the digits of the step are known, and one carry for each suffices. */
 void
 gemm_next ()
 {
+#ifdef LANES
+  const uvec3 next = walk_step;
+#else
+  const uvec3 next = pixel_at (BK, OH, OW);
+#endif
   pixel += BK;
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
-    {
-      walk[i] += uvec3 (BK / (OH * OW), BK / OW % OH, BK % OW);
-      if (walk[i].z >= OW)
-        {
-          walk[i].z -= OW;
-          walk[i].y++;
-        }
-      if (walk[i].y >= OH)
-        {
-          walk[i].y -= OH;
-          walk[i].x++;
-        }
-    }
+    pixel_add (walk[i], next, OH, OW);
 }
 #endif
 
@@ -260,10 +255,10 @@ main ()
   if (CHECK_M != 0 && row >= TILE_ROWS)
     tap = ivec2 (NOWHERE);
   [[unroll]] for (uint i = 0; i < A_LOADS; i++)
-    {
-      uint start = pixel + a_row (i);
-      walk[i] = uvec3 (start / (OH * OW), start / OW % OH, start % OW);
-    }
+    walk[i] = pixel_at (pixel + a_row (i), OH, OW);
+#ifdef LANES
+  walk_step = pixel_at (BK, OH, OW);
+#endif
   gemm_run ((pixel_end - pixel + BK - 1) / BK);
 #endif
 }

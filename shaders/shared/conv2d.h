@@ -4,7 +4,8 @@
 #define DYNO_SHARED_CONV2D_H
 #include "compat.h"
 
-/* constant_id of each; channels include pads. */
+/* constant_id of each; channels include pads.  With LANES the sizes are members of the push constants
+ * instead. */
 #define DYNO_CONV2D_N          0
 #define DYNO_CONV2D_H          1  /* of x */
 #define DYNO_CONV2D_W          2
@@ -45,9 +46,6 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t b;      /* forward and dgrad: weight; wgrad: dy */
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
   uint64_t bias;   /* forward, fp32 [K]; else 0 */
-  /* forward with STATISTICS, fp32 [K]: subtracted from the values that are summed */
-  uint64_t pivot;
-  uint64_t partials; /* likewise, fp32 [groups][2][K]; dgrad with NORM, [groups][2][C] */
   /* from here on for dgrad with NORM (lib/norm.glsl) and forward with AFFINE (lib/affine.glsl): a
    * tensor of target's shape; where AFFINE is 2 the residual */
   uint64_t norm_x;
@@ -59,8 +57,39 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t gamma;  /* with NORM: where NORM is 2 */
   uint64_t beta;
   uint64_t added; /* dgrad with ADD_STEP_H */
+  /* forward with STATISTICS, [K]: subtracted from the values that are summed */
+  uint64_t pivot;
+  uint64_t partials; /* likewise, [groups][2][K]; dgrad with NORM, [groups][2][C] */
 };
 DYNO_STRUCT_SIZE (DynoConv2dPush, 104)
+
+/* The same with LANES, which makes no sums for a batch norm. */
+DYNO_STRUCT (DynoConv2dLanesPush)
+{
+  uint64_t a;
+  uint64_t b;
+  uint64_t target;
+  uint64_t bias;
+  uint64_t norm_x;
+  uint64_t norm_y;
+  uint64_t mean;
+  uint64_t invstd;
+  uint64_t gamma;
+  uint64_t beta;
+  uint64_t added;
+  /* DYNO_CONV2D_N and so on */
+  uint32_t n;
+  uint32_t h;
+  uint32_t w;
+  uint32_t c;
+  uint32_t oh;
+  uint32_t ow;
+  uint32_t k;
+  uint32_t k_split;
+  uint32_t tiles;
+  uint32_t tiles_n;
+};
+DYNO_STRUCT_SIZE (DynoConv2dLanesPush, 128)
 
 /* bias: partial[g][k] = sum over the rows of group g of dy[row][k] */
 DYNO_STRUCT (DynoConv2dBiasPush)

@@ -479,12 +479,49 @@ test_folds_large_grids (void)
         {
           DynoKernelSpec spec;
           guint32 groups[3];
-          dyno_conv2d_spec (&info, &shape, pass, &variants[i], &spec, groups);
+          DynoConv2dSizes sizes;
+          dyno_conv2d_spec (&info, &shape, pass, &variants[i], &spec, groups, &sizes);
           g_assert_cmpuint (groups[0], <=, 65);
-          guint32 tiles = spec.constants[16] * (pass == DYNO_CONV2D_DGRAD ? 4 : 1);
+          guint32 tiles = sizes.tiles * (pass == DYNO_CONV2D_DGRAD ? 4 : 1);
           g_assert_cmpuint (groups[0] * groups[1], >=, tiles);
           g_assert_cmpuint (groups[0] * (groups[1] - 1), <, tiles);
         }
+    }
+}
+
+/* A CPU takes long to compile: there one kernel serves layers and batches of all sizes. */
+static void
+test_sizes_are_arguments (void)
+{
+  static const ReferenceConv2d sizes[] = { { 16, 28, 28, 32, 64, 3, 3, 1, 1, 1, 1 },
+                                           { 17, 28, 28, 32, 64, 3, 3, 1, 1, 1, 1 },
+                                           { 4, 64, 5, 128, 192, 3, 3, 1, 1, 1, 1 } };
+  const DynoDeviceInfo info = { .type = DYNO_DEVICE_TYPE_SOFTWARE,
+                                .shared_bytes = 32768,
+                                .max_invocations = 1024,
+                                .max_groups_x = 65535,
+                                .subgroup_size = 8,
+                                .subgroup_min = 8,
+                                .subgroup_max = 8,
+                                .processors = 2 };
+  for (guint pass = 0; pass < DYNO_CONV2D_N_PASSES; pass++)
+    {
+      DynoKernelSpec specs[G_N_ELEMENTS (sizes)];
+      DynoConv2dSizes given[G_N_ELEMENTS (sizes)];
+      for (guint i = 0; i < G_N_ELEMENTS (sizes); i++)
+        {
+          DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
+          DynoConv2dShape shape = shape_of (&sizes[i], FALSE);
+          guint32 groups[3];
+          g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, pass, variants), >, 0);
+          g_assert_cmpint (variants[0].variant.path, ==, DYNO_PATH_LANES);
+          dyno_conv2d_spec (&info, &shape, pass, &variants[0], &specs[i], groups, &given[i]);
+          g_assert_true (dyno_kernel_spec_equal (&specs[i], &specs[0]));
+          g_assert_cmpuint (given[i].n, ==, sizes[i].n);
+        }
+      g_assert_cmpuint (given[2].w, ==, 5);
+      g_assert_cmpuint (given[2].c, ==, 128);
+      g_assert_cmpuint (given[2].k, ==, 192);
     }
 }
 
@@ -582,9 +619,10 @@ test_guesses_for_one_image (void)
         DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
         DynoKernelSpec spec;
         guint32 groups[3];
+        DynoConv2dSizes sizes;
         g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, pass, variants), >, 4);
         g_assert_true (dyno_tile_is_deep (variants[0].tile) == (pass != DYNO_CONV2D_WGRAD));
-        dyno_conv2d_spec (&info, &shape, pass, &variants[0], &spec, groups);
+        dyno_conv2d_spec (&info, &shape, pass, &variants[0], &spec, groups, &sizes);
         if (pass != DYNO_CONV2D_WGRAD)
           {
             g_assert_cmpuint (groups[0] * groups[1] * groups[2], >, 66);
@@ -625,10 +663,11 @@ test_phases (void)
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       DynoKernelSpec spec;
       guint32 groups[3];
+      DynoConv2dSizes sizes;
       guint n = dyno_conv2d_variants (&info, &shape, DYNO_CONV2D_DGRAD, variants);
       for (guint v = 0; v < n; v++)
         g_assert_cmpuint (variants[v].splits, ==, 1);
-      dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_DGRAD, &variants[0], &spec, groups);
+      dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_DGRAD, &variants[0], &spec, groups, &sizes);
       g_test_message ("%s", spec.macros);
       g_assert_nonnull (strstr (spec.macros, wanted[i].macros));
       g_assert_cmpuint (groups[0] * groups[1], ==, spec.constants[16] * wanted[i].phases);
@@ -658,9 +697,10 @@ test_splits_follow_the_processors (void)
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       DynoKernelSpec spec;
       guint32 groups[3];
+      DynoConv2dSizes sizes;
       info.processors = processors[i];
       g_assert_cmpuint (dyno_conv2d_variants (&info, &shape, DYNO_CONV2D_WGRAD, variants), >, 4);
-      dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_WGRAD, &variants[0], &spec, groups);
+      dyno_conv2d_spec (&info, &shape, DYNO_CONV2D_WGRAD, &variants[0], &spec, groups, &sizes);
       g_test_message ("%u processors: %u x %u x %u", processors[i], groups[0], groups[1],
                       groups[2]);
       g_assert_cmpuint (groups[0] * groups[1] * groups[2], <, 4 * processors[i]);
@@ -753,7 +793,8 @@ test_matrix_workgroups_are_whole (void)
         {
           DynoKernelSpec spec;
           guint32 groups[3];
-          dyno_conv2d_spec (&info, &shape, pass, &variants[v], &spec, groups);
+          DynoConv2dSizes sizes;
+          dyno_conv2d_spec (&info, &shape, pass, &variants[v], &spec, groups, &sizes);
           if (dyno_tile_uses_matrix (variants[v].tile))
             g_assert_cmpuint (spec.local_size[0] % 64, ==, 0);
         }
@@ -874,10 +915,11 @@ test_matrix_kernels_compile (void)
             continue;
           DynoKernelSpec spec;
           guint32 groups[3];
+          DynoConv2dSizes sizes;
           g_autoptr (GError) error = NULL;
           if (!dyno_tile_serves (&dyno_tiles[t], &info, &shape, pass))
             continue;
-          dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups);
+          dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups, &sizes);
           if (dyno_tiles[t].kind == DYNO_TILE_MATRIX)
             g_assert_true ((strstr (spec.macros, "CHECK_M=0 CHECK_N=0 CHECK_K=0") != NULL)
                            == (i == 0));
@@ -957,6 +999,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/folds-large-grids", test_folds_large_grids);
   g_test_add_func ("/nn/conv2d/guesses-for-a-card", test_guesses_for_a_card);
   g_test_add_func ("/nn/conv2d/guesses-for-one-image", test_guesses_for_one_image);
+  g_test_add_func ("/nn/conv2d/sizes-are-arguments", test_sizes_are_arguments);
   g_test_add_func ("/nn/conv2d/guesses-tiles-of-images", test_guesses_images);
   g_test_add_func ("/nn/conv2d/phases-of-strides", test_phases);
   g_test_add_func ("/nn/conv2d/splits-follow-the-processors", test_splits_follow_the_processors);

@@ -57,11 +57,12 @@ specs_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConvCase *
   for (guint i = 0; i < n; i++)
     {
       guint32 groups[3];
+      DynoConv2dSizes sizes;
       gboolean split = pass != DYNO_CONV2D_WGRAD && variants[i].splits > 1;
       if (variants[i].tile != tile || have[split])
         continue;
       have[split] = TRUE;
-      dyno_conv2d_spec (info, &shape, pass, &variants[i], &specs[found++], groups);
+      dyno_conv2d_spec (info, &shape, pass, &variants[i], &specs[found++], groups, &sizes);
     }
   return found;
 }

@@ -94,17 +94,26 @@ choose (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass)
   return n > 0 ? variants[index] : (DynoConv2dVariant){ .tile = NULL };
 }
 
+_Static_assert(offsetof (DynoConv2dLanesPush, n) + sizeof (DynoConv2dSizes)
+                   == sizeof (DynoConv2dLanesPush),
+               "the sizes are not the end of the push constants");
+_Static_assert(offsetof (DynoConv2dLanesPush, added) == offsetof (DynoConv2dPush, added),
+               "the addresses differ");
+
 static DynoDispatch *
 product (DynoLowering *lowering, DynoNode *node, DynoConv2dPass pass,
          const DynoConv2dVariant *variant)
 {
   DynoKernelSpec spec;
   guint32 groups[3];
+  DynoConv2dSizes sizes;
   dyno_conv2d_spec (dyno_lowering_get_info (lowering), node->attributes, pass, variant, &spec,
-                    groups);
+                    groups, &sizes);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, dyno_conv2d_pass_name (pass),
                                                    &spec, groups[0], groups[1], groups[2]);
   dispatch->flops = dyno_conv2d_flops (node);
+  if (variant->tile->kind == DYNO_TILE_LANES)
+    dyno_dispatch_push (dispatch, offsetof (DynoConv2dLanesPush, n), &sizes, sizeof sizes);
   return dispatch;
 }
 

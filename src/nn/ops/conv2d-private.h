@@ -214,11 +214,16 @@ guint32 dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoCon
 /* The same for dgrad, where the shape has sums for a batch norm. */
 guint32 dyno_conv2d_norm_groups (const DynoConv2dShape *shape, const DynoConv2dVariant *variant);
 
+/* The sizes of a product: constants of its kernel, or with LANES the end of DynoConv2dLanesPush. */
+typedef struct {
+  guint32 n, h, w, c, oh, ow, k, k_split, tiles, tiles_n;
+} DynoConv2dSizes;
+
 /* The kernel and grid of a variant; wgrad with one split adds to the gradient itself; with several
  * splits it writes partial sums. */
 void dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                        DynoConv2dPass pass, const DynoConv2dVariant *variant, DynoKernelSpec *spec,
-                       guint32 groups[3]);
+                       guint32 groups[3], DynoConv2dSizes *sizes);
 
 /* `lower` of the nodes: forward (x, weight, bias or NULL -> y), dgrad (dy, weight -> dx), wgrad (x,
  * dy -> gradient), bias gradient (dy -> gradient). */

@@ -413,15 +413,17 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
   return pass == DYNO_CONV2D_DGRAD && shape->fused.norm ? settle_norm (variants, n) : n;
 }
 
-/* Sets a check to TRUE where a product of the pass is not whole tiles along that side. */
+/* Sets a check to TRUE where a product of the pass is not whole tiles along that side.  LANES always
+ * checks: a kernel serves all sizes, and a check costs nothing beside a load. */
 static void
 needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *tile,
               const Product *product, gboolean *check_m, gboolean *check_n, gboolean *check_k)
 {
   guint32 depth = dyno_tile_pass_depth (tile, shape->dtype, pass);
-  *check_n = product->columns % dyno_tile_pass_n (tile, pass) != 0;
-  *check_m = product->rows % dyno_tile_pass_m (tile, pass) != 0;
-  *check_k = product->depth % depth != 0;
+  gboolean lanes = tile->kind == DYNO_TILE_LANES;
+  *check_n = lanes || product->columns % dyno_tile_pass_n (tile, pass) != 0;
+  *check_m = lanes || product->rows % dyno_tile_pass_m (tile, pass) != 0;
+  *check_k = lanes || product->depth % depth != 0;
   if (tile->kind == DYNO_TILE_PATCH)
     *check_k = (pass == DYNO_CONV2D_DGRAD ? shape->kp : shape->cp) % depth != 0;
   else if (pass == DYNO_CONV2D_DGRAD)
@@ -435,18 +437,18 @@ needs_checks (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile 
 }
 
 static void
-add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guint32 tiles,
-               guint32 tiles_n, DynoKernelSpec *spec)
+add_constants (const DynoConv2dShape *s, const DynoConv2dSizes *sizes, guint32 accumulate,
+               DynoKernelSpec *spec)
 {
   const DynoConv2dBlock block = dyno_conv2d_block (s);
   const guint32 values[DYNO_CONV2D_N_CONSTANTS] = {
-    [DYNO_CONV2D_N] = s->n,
-    [DYNO_CONV2D_H] = s->h,
-    [DYNO_CONV2D_W] = s->w,
-    [DYNO_CONV2D_C] = s->cp,
-    [DYNO_CONV2D_OH] = s->oh,
-    [DYNO_CONV2D_OW] = s->ow,
-    [DYNO_CONV2D_K] = s->kp,
+    [DYNO_CONV2D_N] = sizes->n,
+    [DYNO_CONV2D_H] = sizes->h,
+    [DYNO_CONV2D_W] = sizes->w,
+    [DYNO_CONV2D_C] = sizes->c,
+    [DYNO_CONV2D_OH] = sizes->oh,
+    [DYNO_CONV2D_OW] = sizes->ow,
+    [DYNO_CONV2D_K] = sizes->k,
     [DYNO_CONV2D_KH] = s->kernel_h,
     [DYNO_CONV2D_KW] = s->kernel_w,
     [DYNO_CONV2D_STRIDE_H] = s->stride_h,
@@ -455,9 +457,9 @@ add_constants (const DynoConv2dShape *s, guint32 split, guint32 accumulate, guin
     [DYNO_CONV2D_PAD_W] = s->pad_w,
     [DYNO_CONV2D_ACCUMULATE] = accumulate,
     [DYNO_CONV2D_HAS_BIAS] = s->has_bias,
-    [DYNO_CONV2D_K_SPLIT] = MAX (split, 1),
-    [DYNO_CONV2D_TILES] = tiles,
-    [DYNO_CONV2D_TILES_N] = tiles_n,
+    [DYNO_CONV2D_K_SPLIT] = sizes->k_split,
+    [DYNO_CONV2D_TILES] = sizes->tiles,
+    [DYNO_CONV2D_TILES_N] = sizes->tiles_n,
     [DYNO_CONV2D_BLOCK_C] = block.c,
     [DYNO_CONV2D_BLOCK_K] = block.k,
     [DYNO_CONV2D_GROUP_C] = s->c / MAX (s->groups, 1),
@@ -627,7 +629,8 @@ dyno_conv2d_affine_macros (const DynoConv2dShape *shape, DynoKernelSpec *spec)
 
 void
 dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
-                  const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3])
+                  const DynoConv2dVariant *variant, DynoKernelSpec *spec, guint32 groups[3],
+                  DynoConv2dSizes *sizes)
 {
   const DynoTile *tile = variant->tile;
   Product product = product_of (shape, pass, tile);
@@ -637,24 +640,36 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
   guint32 accumulate = pass == DYNO_CONV2D_DGRAD   ? shape->accumulate && !split
                        : pass == DYNO_CONV2D_WGRAD ? variant->splits == 1
                                                    : 0;
-  guint32 split_len = variant->split_len;
-  gboolean check_m, check_n, check_k, matrix = dyno_tile_uses_matrix (tile);
+  gboolean check_m, check_n, check_k, matrix = dyno_tile_uses_matrix (tile),
+                                      lanes = tile->kind == DYNO_TILE_LANES;
+  *sizes = (DynoConv2dSizes){
+    .n = shape->n,
+    .h = shape->h,
+    .w = shape->w,
+    .c = shape->cp,
+    .oh = shape->oh,
+    .ow = shape->ow,
+    .k = shape->kp,
+    .k_split = MAX (variant->split_len / (tile->kind == DYNO_TILE_FIRST ? tile->m : 1), 1),
+    .tiles = tiles_m * tiles_n,
+    .tiles_n = tiles_n,
+  };
 
   needs_checks (shape, pass, tile, &product, &check_m, &check_n, &check_k);
-  if (tile->kind == DYNO_TILE_FIRST)
-    split_len /= tile->m;
   *spec = (DynoKernelSpec){ .shader = shader_of (tile, pass),
                             .local_size = { dyno_tile_invocations (tile, shape, pass), 1, 1 },
-                            .subgroup_size = matrix                          ? 32
-                                             : tile->kind == DYNO_TILE_LANES ? 8
-                                                                             : 0,
-                            .push_bytes = sizeof (DynoConv2dPush) };
+                            .subgroup_size = matrix  ? 32
+                                             : lanes ? 8
+                                                     : 0,
+                            .push_bytes =
+                                lanes ? sizeof (DynoConv2dLanesPush) : sizeof (DynoConv2dPush) };
   dyno_kernel_spec_macro (spec, "HALF=%d BM=%u BN=%u BK=%u", shape->dtype == DYNO_DTYPE_F16,
                           dyno_tile_pass_m (tile, pass), dyno_tile_pass_n (tile, pass),
                           dyno_tile_pass_depth (tile, shape->dtype, pass));
   add_kind (shape, pass, tile, product.phases,
-            (guint64) tiles_m * tiles_n * product.phases
-                < TOGETHER_MIN_GROUPS * (guint64) dyno_device_info_processors (info),
+            !lanes
+                && (guint64) tiles_m * tiles_n * product.phases
+                       < TOGETHER_MIN_GROUPS * (guint64) dyno_device_info_processors (info),
             spec);
   dyno_kernel_spec_macro (spec, "CHECK_M=%d CHECK_N=%d CHECK_K=%d", check_m, check_n, check_k);
   if (shape->fused.load && pass != DYNO_CONV2D_DGRAD)
@@ -671,7 +686,7 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     dyno_conv2d_affine_macros (shape, spec);
   if (matrix)
     dyno_kernel_spec_macro (spec, info->matrix == DYNO_MATRIX_NV ? "MATRIX_NV=1" : "MATRIX_KHR=1");
-  add_constants (shape, split_len, accumulate, tiles_m * tiles_n, tiles_n, spec);
+  add_constants (shape, lanes ? &(const DynoConv2dSizes){ 0 } : sizes, accumulate, spec);
   set_grid (info, tile, pass, tiles_m, tiles_n, product.phases,
             pass == DYNO_CONV2D_WGRAD || split ? variant->splits : 1, groups);
 }
