@@ -15,8 +15,10 @@ typedef struct {
   const DynoSignature *signature;
   DynoInferRequest *request;
   DynoTensorIn input;
-  gboolean has_inputs, has_outputs, all_binary;
-  const guint8 *binary; /* after the JSON */
+  gboolean has_inputs, all_binary;
+  guint n_inputs;
+  DynoJsonReader outputs; /* at their value; begin NULL: there are none */
+  const guint8 *binary;   /* after the JSON */
   gsize binary_size, most_bytes;
   GByteArray *scratch;
 } Intake;
@@ -35,29 +37,27 @@ dyno_infer_request_free (DynoInferRequest *request)
 /* --- the JSON --------------------------------------------------------------------------------- */
 
 static gboolean
+read_input (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  Intake *in = data;
+
+  if (in->n_inputs++ > 0)
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                              "inputs: the model has one input, “%s”", DYNO_SERVE_INPUT);
+  return dyno_tensor_in_read (&in->input, WHAT, r, error);
+}
+
+static gboolean
 read_inputs (Intake *in, DynoJsonReader *r, GError **error)
 {
-  gboolean first = TRUE, more;
-  guint n = 0;
-
   if (in->has_inputs)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "inputs: it is there twice");
   in->has_inputs = TRUE;
-  if (!dyno_json_enter (r, DYNO_JSON_ARRAY, error))
+  if (!dyno_json_read_members (r, DYNO_JSON_ARRAY, read_input, in, error))
     return FALSE;
-  while (TRUE)
-    {
-      if (!dyno_json_next (r, &first, &more, NULL, error))
-        return FALSE;
-      if (more ? n > 0 : n == 0)
-        return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                                  "inputs: the model has one input, “%s”", DYNO_SERVE_INPUT);
-      if (!more)
-        return TRUE;
-      n++;
-      if (!dyno_tensor_in_read (&in->input, WHAT, r, error))
-        return FALSE;
-    }
+  return in->n_inputs > 0
+         || dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                               "inputs: the model has one input, “%s”", DYNO_SERVE_INPUT);
 }
 
 /* The members of the object of an output, and of its parameters. */
@@ -75,39 +75,33 @@ output_clear (Output *output)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Output, output_clear)
 
 static gboolean
-read_output (Output *output, DynoJsonReader *r, gboolean is_parameters, GError **error)
+read_output_parameter (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
-  gboolean first = TRUE, more, ok;
+  Output *output = data;
 
-  if (!dyno_json_enter (r, DYNO_JSON_OBJECT, error))
-    return FALSE;
-  while (TRUE)
+  if (strcmp (key, "binary_data") == 0)
     {
-      g_autofree char *key = NULL;
-
-      if (!dyno_json_next (r, &first, &more, &key, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (!is_parameters && strcmp (key, "name") == 0)
-        {
-          g_clear_pointer (&output->name, g_free);
-          ok = dyno_json_read_string (r, &output->name, error);
-        }
-      else if (!is_parameters && strcmp (key, "parameters") == 0)
-        ok = read_output (output, r, TRUE, error);
-      else if (is_parameters && strcmp (key, "binary_data") == 0)
-        {
-          ok = dyno_json_read_boolean (r, &output->binary, error);
-          output->has_binary = TRUE;
-        }
-      else if (is_parameters && strcmp (key, "classification") == 0)
-        ok = dyno_json_read_integer (r, &output->classification, error);
-      else
-        ok = dyno_json_skip (r, error);
-      if (!ok)
-        return FALSE;
+      output->has_binary = TRUE;
+      return dyno_json_read_boolean (r, &output->binary, error);
     }
+  return strcmp (key, "classification") == 0
+             ? dyno_json_read_integer (r, &output->classification, error)
+             : dyno_json_skip (r, error);
+}
+
+static gboolean
+read_output_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  Output *output = data;
+
+  if (strcmp (key, "name") == 0)
+    {
+      g_clear_pointer (&output->name, g_free);
+      return dyno_json_read_string (r, &output->name, error);
+    }
+  return strcmp (key, "parameters") == 0
+             ? dyno_json_read_members (r, DYNO_JSON_OBJECT, read_output_parameter, output, error)
+             : dyno_json_skip (r, error);
 }
 
 static gboolean
@@ -145,56 +139,35 @@ add_output (Intake *in, const Output *output, GError **error)
 }
 
 static gboolean
-read_outputs (Intake *in, DynoJsonReader *r, GError **error)
+read_output (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
-  gboolean first = TRUE, more;
+  Intake *in = data;
+  g_auto (Output) output = { 0 };
 
-  if (in->has_outputs)
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "outputs: it is there twice");
-  in->has_outputs = TRUE;
-  if (!dyno_json_enter (r, DYNO_JSON_ARRAY, error))
-    return FALSE;
-  while (TRUE)
+  if (!dyno_json_read_members (r, DYNO_JSON_OBJECT, read_output_member, &output, error))
     {
-      g_auto (Output) output = { 0 };
-
-      if (!dyno_json_next (r, &first, &more, NULL, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (!read_output (&output, r, FALSE, error))
-        {
-          g_prefix_error (error, "outputs[%u]: ", in->request->n_outputs);
-          return FALSE;
-        }
-      if (!add_output (in, &output, error))
-        return FALSE;
+      g_prefix_error (error, "outputs[%u]: ", in->request->n_outputs);
+      return FALSE;
     }
+  return add_output (in, &output, error);
 }
 
 static gboolean
-read_parameters (Intake *in, DynoJsonReader *r, GError **error)
+read_outputs (Intake *in, DynoJsonReader *r, GError **error)
 {
-  gboolean first = TRUE, more;
+  return dyno_json_read_members (r, DYNO_JSON_ARRAY, read_output, in, error);
+}
 
-  if (!dyno_json_enter (r, DYNO_JSON_OBJECT, error))
-    return FALSE;
-  while (TRUE)
-    {
-      g_autofree char *key = NULL;
+static gboolean
+read_parameter (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  Intake *in = data;
 
-      if (!dyno_json_next (r, &first, &more, &key, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (strcmp (key, "binary_data_output") == 0
-              ? !dyno_json_read_boolean (r, &in->all_binary, error)
-              : !dyno_json_skip (r, error))
-        {
-          g_prefix_error (error, "parameters.%s: ", key);
-          return FALSE;
-        }
-    }
+  if (strcmp (key, "binary_data_output") == 0 ? dyno_json_read_boolean (r, &in->all_binary, error)
+                                              : dyno_json_skip (r, error))
+    return TRUE;
+  g_prefix_error (error, "parameters.%s: ", key);
+  return FALSE;
 }
 
 static gboolean
@@ -210,44 +183,38 @@ read_id (Intake *in, DynoJsonReader *r, GError **error)
          || dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "id: it is longer than 1 KiB");
 }
 
-/* The members of the request.  Outputs are read last, since parameters may say of all of them that
- * they are binary. */
+/* A member of the request.  Outputs are read last, since parameters may say of all of them that they
+ * are binary. */
+static gboolean
+read_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  Intake *in = data;
+
+  if (strcmp (key, "inputs") == 0)
+    return read_inputs (in, r, error);
+  if (strcmp (key, "id") == 0)
+    return read_id (in, r, error);
+  if (strcmp (key, "parameters") == 0)
+    return dyno_json_read_members (r, DYNO_JSON_OBJECT, read_parameter, in, error);
+  if (strcmp (key, "outputs") == 0 && in->outputs.begin)
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "outputs: it is there twice");
+  if (strcmp (key, "outputs") == 0)
+    in->outputs = *r;
+  return dyno_json_skip (r, error);
+}
+
 static gboolean
 read_json (Intake *in, const char *text, gsize size, GError **error)
 {
-  gboolean first = TRUE, more;
-  DynoJsonReader r, outputs = { 0 };
+  DynoJsonReader r;
 
   dyno_json_reader_init (&r, text, size);
-  if (!dyno_json_enter (&r, DYNO_JSON_OBJECT, error))
-    return FALSE;
-  while (TRUE)
-    {
-      g_autofree char *key = NULL;
-      gboolean ok;
-
-      if (!dyno_json_next (&r, &first, &more, &key, error))
-        return FALSE;
-      if (!more)
-        break;
-      if (strcmp (key, "outputs") == 0)
-        {
-          outputs = r;
-          ok = dyno_json_skip (&r, error);
-        }
-      else
-        ok = strcmp (key, "inputs") == 0       ? read_inputs (in, &r, error)
-             : strcmp (key, "id") == 0         ? read_id (in, &r, error)
-             : strcmp (key, "parameters") == 0 ? read_parameters (in, &r, error)
-                                               : dyno_json_skip (&r, error);
-      if (!ok)
-        return FALSE;
-    }
-  if (!dyno_json_read_end (&r, error))
+  if (!dyno_json_read_members (&r, DYNO_JSON_OBJECT, read_member, in, error)
+      || !dyno_json_read_end (&r, error))
     return FALSE;
   if (!in->has_inputs)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "inputs: it is missing");
-  return !outputs.begin || read_outputs (in, &outputs, error);
+  return !in->outputs.begin || read_outputs (in, &in->outputs, error);
 }
 
 /* --- the samples ------------------------------------------------------------------------------ */

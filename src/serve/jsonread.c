@@ -79,8 +79,8 @@ dyno_json_kind_name (DynoJsonKind kind)
   return names[kind];
 }
 
-gboolean
-dyno_json_enter (DynoJsonReader *r, DynoJsonKind kind, GError **error)
+static gboolean
+enter (DynoJsonReader *r, DynoJsonKind kind, GError **error)
 {
   if (!take (r, kind == DYNO_JSON_OBJECT ? '{' : '['))
     return fail (r, error, dyno_json_kind_name (kind));
@@ -90,29 +90,35 @@ dyno_json_enter (DynoJsonReader *r, DynoJsonKind kind, GError **error)
   return TRUE;
 }
 
-gboolean
-dyno_json_next (DynoJsonReader *r, gboolean *first, gboolean *more, char **key, GError **error)
+/* The key of a member and its colon. */
+static gboolean
+read_key (DynoJsonReader *r, char **key, GError **error)
 {
-  gboolean begins = *first;
+  return dyno_json_read_string (r, key, error) && (take (r, ':') || fail (r, error, "a colon"));
+}
 
-  *first = FALSE;
-  *more = FALSE;
-  if (take (r, key ? '}' : ']'))
-    {
-      r->depth--;
-      return TRUE;
-    }
-  if (!begins && !take (r, ','))
-    return fail (r, error, key ? "a comma or }" : "a comma or ]");
-  *more = TRUE;
-  if (!key)
-    return dyno_json_peek (r) != DYNO_JSON_NOTHING || fail (r, error, "a value");
-  if (!dyno_json_read_string (r, key, error))
+gboolean
+dyno_json_read_members (DynoJsonReader *r, DynoJsonKind kind, DynoJsonMember member, gpointer data,
+                        GError **error)
+{
+  gboolean is_object = kind == DYNO_JSON_OBJECT;
+
+  if (!enter (r, kind, error))
     return FALSE;
-  if (take (r, ':'))
-    return TRUE;
-  g_clear_pointer (key, g_free);
-  return fail (r, error, "a colon");
+  for (gboolean first = TRUE; !take (r, is_object ? '}' : ']'); first = FALSE)
+    {
+      g_autofree char *key = NULL;
+
+      if (!first && !take (r, ','))
+        return fail (r, error, is_object ? "a comma or }" : "a comma or ]");
+      if (is_object ? !read_key (r, &key, error)
+                    : dyno_json_peek (r) == DYNO_JSON_NOTHING && !fail (r, error, "a value"))
+        return FALSE;
+      if (!member (r, key, data, error))
+        return FALSE;
+    }
+  r->depth--;
+  return TRUE;
 }
 
 /* The four digits of \uXXXX; FALSE: they are not there. */
@@ -293,23 +299,9 @@ dyno_json_read_boolean (DynoJsonReader *r, gboolean *value, GError **error)
 }
 
 static gboolean
-skip_members (DynoJsonReader *r, DynoJsonKind kind, GError **error)
+skip_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
-  gboolean first = TRUE, more = TRUE;
-
-  if (!dyno_json_enter (r, kind, error))
-    return FALSE;
-  while (TRUE)
-    {
-      g_autofree char *key = NULL;
-
-      if (!dyno_json_next (r, &first, &more, kind == DYNO_JSON_OBJECT ? &key : NULL, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (!dyno_json_skip (r, error))
-        return FALSE;
-    }
+  return dyno_json_skip (r, error);
 }
 
 gboolean
@@ -323,7 +315,7 @@ dyno_json_skip (DynoJsonReader *r, GError **error)
     {
     case DYNO_JSON_OBJECT:
     case DYNO_JSON_ARRAY:
-      return skip_members (r, kind, error);
+      return dyno_json_read_members (r, kind, skip_member, NULL, error);
     case DYNO_JSON_STRING:
       return read_string (r, NULL, error);
     case DYNO_JSON_NUMBER:

@@ -36,12 +36,13 @@ DynoJsonKind dyno_json_peek (DynoJsonReader *reader);
 /* "an object", "a string", for messages. */
 const char *dyno_json_kind_name (DynoJsonKind kind);
 
-/* Enters an object or array (kind); _next then goes to each member in turn: *more FALSE: it was
- * left.  *first is TRUE before the first call.  Of an object the member's key is read too (g_free),
- * of an array key is NULL.  The caller reads or skips the value between two calls. */
-gboolean dyno_json_enter (DynoJsonReader *reader, DynoJsonKind kind, GError **error);
-gboolean dyno_json_next (DynoJsonReader *reader, gboolean *first, gboolean *more, char **key,
-                         GError **error);
+/* Reads or skips a member's value; its key, NULL for one of an array.  FALSE: error is set. */
+typedef gboolean (*DynoJsonMember) (DynoJsonReader *reader, const char *key, gpointer data,
+                                    GError **error);
+
+/* Calls member for each member of an object or array (kind) in turn. */
+gboolean dyno_json_read_members (DynoJsonReader *reader, DynoJsonKind kind, DynoJsonMember member,
+                                 gpointer data, GError **error);
 
 /* A string as UTF-8 without zeros (g_free); a number as its characters, which are followed by
  * another character of the document; an integer; true or false. */

@@ -17,63 +17,47 @@ dyno_tensor_in_clear (DynoTensorIn *t)
 }
 
 static gboolean
-read_shape (DynoTensorIn *t, const char *what, DynoJsonReader *r, GError **error)
+read_axis (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
-  gboolean first = TRUE, more;
+  DynoTensorIn *t = data;
+  gint64 length;
 
-  t->n_axes = 0;
-  if (!dyno_json_enter (r, DYNO_JSON_ARRAY, error))
+  if (!dyno_json_read_integer (r, &length, error))
     return FALSE;
-  while (TRUE)
-    {
-      gint64 length;
-
-      if (!dyno_json_next (r, &first, &more, NULL, error))
-        return FALSE;
-      if (!more)
-        return t->n_axes > 0
-               || dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "%s.shape: it is empty",
-                                     what);
-      if (!dyno_json_read_integer (r, &length, error))
-        return FALSE;
-      if (length < 0 || length > G_MAXINT32)
-        return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                                  "%s.shape: %" G_GINT64_FORMAT " is no size", what, length);
-      if (t->n_axes >= G_N_ELEMENTS (t->shape))
-        return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                                  "%s.shape: it has more than %u axes", what,
-                                  (guint) G_N_ELEMENTS (t->shape));
-      t->shape[t->n_axes++] = length;
-    }
+  if (length < 0 || length > G_MAXINT32)
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                              "%s.shape: %" G_GINT64_FORMAT " is no size", t->what, length);
+  if (t->n_axes >= G_N_ELEMENTS (t->shape))
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                              "%s.shape: it has more than %u axes", t->what,
+                              (guint) G_N_ELEMENTS (t->shape));
+  t->shape[t->n_axes++] = length;
+  return TRUE;
 }
 
 static gboolean
-read_parameters (DynoTensorIn *t, const char *what, DynoJsonReader *r, GError **error)
+read_shape (DynoTensorIn *t, DynoJsonReader *r, GError **error)
 {
-  gboolean first = TRUE, more;
-
-  if (!dyno_json_enter (r, DYNO_JSON_OBJECT, error))
+  t->n_axes = 0;
+  if (!dyno_json_read_members (r, DYNO_JSON_ARRAY, read_axis, t, error))
     return FALSE;
-  while (TRUE)
-    {
-      g_autofree char *key = NULL;
+  return t->n_axes > 0
+         || dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "%s.shape: it is empty",
+                               t->what);
+}
 
-      if (!dyno_json_next (r, &first, &more, &key, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (strcmp (key, "binary_data_size") != 0)
-        {
-          if (!dyno_json_skip (r, error))
-            return FALSE;
-          continue;
-        }
-      if (!dyno_json_read_integer (r, &t->binary_bytes, error))
-        return FALSE;
-      if (t->binary_bytes < 0)
-        return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                                  "%s.parameters.binary_data_size: it is negative", what);
-    }
+static gboolean
+read_parameter (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  DynoTensorIn *t = data;
+
+  if (strcmp (key, "binary_data_size") != 0)
+    return dyno_json_skip (r, error);
+  if (!dyno_json_read_integer (r, &t->binary_bytes, error))
+    return FALSE;
+  return t->binary_bytes >= 0
+         || dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                               "%s.parameters.binary_data_size: it is negative", t->what);
 }
 
 static gboolean
@@ -88,18 +72,19 @@ read_text (char **text, const char *what, const char *key, DynoJsonReader *r, GE
 }
 
 static gboolean
-read_member (DynoTensorIn *t, const char *what, const char *key, DynoJsonReader *r, GError **error)
+read_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
+  DynoTensorIn *t = data;
   gboolean ok;
 
   if (strcmp (key, "name") == 0)
-    return read_text (&t->name, what, key, r, error);
+    return read_text (&t->name, t->what, key, r, error);
   if (strcmp (key, "datatype") == 0)
-    return read_text (&t->datatype, what, key, r, error);
+    return read_text (&t->datatype, t->what, key, r, error);
   if (strcmp (key, "shape") == 0)
-    return read_shape (t, what, r, error);
+    return read_shape (t, r, error);
   if (strcmp (key, "parameters") == 0)
-    return read_parameters (t, what, r, error);
+    return dyno_json_read_members (r, DYNO_JSON_OBJECT, read_parameter, t, error);
   if (strcmp (key, "data") == 0)
     {
       dyno_json_peek (r); /* past white space */
@@ -109,26 +94,6 @@ read_member (DynoTensorIn *t, const char *what, const char *key, DynoJsonReader 
       return ok;
     }
   return dyno_json_skip (r, error);
-}
-
-static gboolean
-read_members (DynoTensorIn *t, const char *what, DynoJsonReader *r, GError **error)
-{
-  gboolean first = TRUE, more;
-
-  if (!dyno_json_enter (r, DYNO_JSON_OBJECT, error))
-    return FALSE;
-  while (TRUE)
-    {
-      g_autofree char *key = NULL;
-
-      if (!dyno_json_next (r, &first, &more, &key, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (!read_member (t, what, key, r, error))
-        return FALSE;
-    }
 }
 
 /* Errors of the reader of JSON name only a place. */
@@ -144,7 +109,8 @@ dyno_tensor_in_read (DynoTensorIn *t, const char *what, DynoJsonReader *r, GErro
 {
   dyno_tensor_in_clear (t);
   t->text = r->begin;
-  if (read_members (t, what, r, error))
+  t->what = what;
+  if (dyno_json_read_members (r, DYNO_JSON_OBJECT, read_member, t, error))
     return TRUE;
   name_field (what, "", error);
   return FALSE;
@@ -219,38 +185,48 @@ put_number (Numbers *n, DynoJsonReader *r, GError **error)
   return TRUE;
 }
 
+/* An array at an axis on its way. */
+typedef struct {
+  Numbers *numbers;
+  guint axis;
+  guint64 members;
+  gboolean nested; /* its members are arrays */
+} Axis;
+
+static gboolean read_array (Numbers *n, guint axis, DynoJsonReader *r, GError **error);
+
+static gboolean
+read_element (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  Axis *a = data;
+
+  if (a->members++ == 0)
+    a->nested = dyno_json_peek (r) == DYNO_JSON_ARRAY;
+  if (!a->nested)
+    return put_number (a->numbers, r, error);
+  if (a->axis + 1 >= a->numbers->tensor->n_axes)
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                              "%s.data: it is nested deeper than its shape", a->numbers->what);
+  return read_array (a->numbers, a->axis + 1, r, error);
+}
+
 /* An array at an axis: of arrays, each as long as the next axis; or, at the last axis and where the
  * data are flat, of numbers. */
 static gboolean
 read_array (Numbers *n, guint axis, DynoJsonReader *r, GError **error)
 {
-  gboolean first = TRUE, more, nested = FALSE;
-  guint64 members = 0;
+  Axis a = { .numbers = n, .axis = axis };
 
-  if (!dyno_json_enter (r, DYNO_JSON_ARRAY, error))
+  if (!dyno_json_read_members (r, DYNO_JSON_ARRAY, read_element, &a, error))
     return FALSE;
-  while (TRUE)
-    {
-      if (!dyno_json_next (r, &first, &more, NULL, error))
-        return FALSE;
-      if (!more)
-        break;
-      if (members++ == 0)
-        nested = dyno_json_peek (r) == DYNO_JSON_ARRAY;
-      if (nested && axis + 1 >= n->tensor->n_axes)
-        return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                                  "%s.data: it is nested deeper than its shape", n->what);
-      if (nested ? !read_array (n, axis + 1, r, error) : !put_number (n, r, error))
-        return FALSE;
-    }
-  if (axis == 0 && !nested)
+  if (axis == 0 && !a.nested)
     return TRUE;
-  if (members == (guint64) n->tensor->shape[axis] && (nested || axis + 1 == n->tensor->n_axes))
+  if (a.members == (guint64) n->tensor->shape[axis] && (a.nested || axis + 1 == n->tensor->n_axes))
     return TRUE;
   return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
                             "%s.data: an array has %" G_GUINT64_FORMAT
                             " members at axis %u, which is not as its shape says",
-                            n->what, members, axis);
+                            n->what, a.members, axis);
 }
 
 static gboolean
@@ -300,9 +276,16 @@ dyno_tensor_in_read_numbers (const DynoTensorIn *t, const char *what, DynoElemen
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
+/* Texts on their way. */
+typedef struct {
+  GPtrArray *all;
+  const char *what;
+} Texts;
+
 static gboolean
-add_base64 (GPtrArray *all, const char *what, DynoJsonReader *r, GError **error)
+add_base64 (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
+  Texts *texts = data;
   g_autofree char *text = NULL;
   gsize length, size = 0;
 
@@ -313,29 +296,11 @@ add_base64 (GPtrArray *all, const char *what, DynoJsonReader *r, GError **error)
       || strspn (text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
              != length)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                              "%s.data: text %u is not in base64, as BYTES are in JSON", what,
-                              all->len);
+                              "%s.data: text %u is not in base64, as BYTES are in JSON",
+                              texts->what, texts->all->len);
   g_base64_decode_inplace (text, &size);
-  g_ptr_array_add (all, g_bytes_new_take (g_steal_pointer (&text), size));
+  g_ptr_array_add (texts->all, g_bytes_new_take (g_steal_pointer (&text), size));
   return TRUE;
-}
-
-static gboolean
-read_texts (GPtrArray *all, const char *what, DynoJsonReader *r, GError **error)
-{
-  gboolean first = TRUE, more;
-
-  if (!dyno_json_enter (r, DYNO_JSON_ARRAY, error))
-    return FALSE;
-  while (TRUE)
-    {
-      if (!dyno_json_next (r, &first, &more, NULL, error))
-        return FALSE;
-      if (!more)
-        return TRUE;
-      if (!add_base64 (all, what, r, error))
-        return FALSE;
-    }
 }
 
 GPtrArray *
@@ -347,7 +312,7 @@ dyno_tensor_in_read_bytes (const DynoTensorIn *t, const char *what, guint64 n, G
   if (!check_data (t, what, n, error))
     return NULL;
   read_data (t, &r);
-  if (!read_texts (all, what, &r, error))
+  if (!dyno_json_read_members (&r, DYNO_JSON_ARRAY, add_base64, &(Texts){ all, what }, error))
     {
       name_field (what, ".data", error);
       return NULL;

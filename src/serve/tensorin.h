@@ -7,6 +7,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
+  const char *what; /* its place in messages, a static string */
   char *name, *datatype;
   guint n_axes; /* 0: there is no shape */
   gint64 shape[1 + DYNO_SCHEMA_MAX_AXES];
@@ -20,7 +21,7 @@ void dyno_tensor_in_clear (DynoTensorIn *tensor);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoTensorIn, dyno_tensor_in_clear)
 
 /* Reads the object of a tensor; unknown members are passed over.  Errors: BAD_REQUEST, whose message
- * begins with what. */
+ * begins with what, a static string. */
 gboolean dyno_tensor_in_read (DynoTensorIn *tensor, const char *what, DynoJsonReader *reader,
                               GError **error);
 

@@ -291,6 +291,8 @@ static const struct {
     "outputs[0].name", DYNO_SERVE_ERROR_BAD_REQUEST },
   { "{\"outputs\": [{\"name\": \"values\"}], \"inputs\": [{" PICTURE ", \"data\": [" PIXELS "]}]}",
     NULL, "outputs[0].name", DYNO_SERVE_ERROR_BAD_REQUEST },
+  { "{\"outputs\": [], \"outputs\": [], \"inputs\": [{" PICTURE ", \"data\": [" PIXELS "]}]}", NULL,
+    "outputs: it is there twice", DYNO_SERVE_ERROR_BAD_REQUEST },
   { "{\"outputs\": [{\"name\": \"class\"}, {\"name\": \"class\"}], \"inputs\": [{" PICTURE
     ", \"data\": [" PIXELS "]}]}",
     NULL, "outputs[1]", DYNO_SERVE_ERROR_BAD_REQUEST },

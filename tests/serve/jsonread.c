@@ -101,39 +101,69 @@ test_nesting_takes_no_stack (void)
   g_assert_nonnull (strstr (problem, "nested"));
 }
 
+/* Writes key, a colon and the value of each member, which it reads by its kind. */
+static gboolean
+print_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
+{
+  GString *seen = data;
+  g_autofree char *string = NULL;
+  gint64 number;
+  gboolean value;
+
+  g_string_append_printf (seen, "%s:", key ? key : "-");
+  switch (dyno_json_peek (r))
+    {
+    case DYNO_JSON_STRING:
+      if (!dyno_json_read_string (r, &string, error))
+        return FALSE;
+      g_string_append_printf (seen, "%s ", string);
+      return TRUE;
+    case DYNO_JSON_NUMBER:
+      if (!dyno_json_read_integer (r, &number, error))
+        return FALSE;
+      g_string_append_printf (seen, "%" G_GINT64_FORMAT " ", number);
+      return TRUE;
+    case DYNO_JSON_ARRAY:
+      return dyno_json_read_members (r, DYNO_JSON_ARRAY, print_member, seen, error);
+    default:
+      if (!dyno_json_read_boolean (r, &value, error))
+        return FALSE;
+      g_string_append_printf (seen, "%d ", value);
+      return TRUE;
+    }
+}
+
 static void
 test_values (void)
 {
   static const char text[] =
       " { \"k\\u00fc\" : \"a\\tb\\ud83d\\ude00\" , \"n\":-9223372036854775807,"
-      "\"b\":[true,false] } ";
-  g_autofree char *first_key = NULL, *second_key = NULL, *third_key = NULL, *string = NULL;
-  gboolean first = TRUE, more = FALSE, value = FALSE;
+      "\"b\":[true,false, [] ],\"b\":1 } ";
+  g_autoptr (GString) seen = g_string_new (NULL);
   g_autoptr (GError) error = NULL;
   DynoJsonReader r;
-  gint64 number = 0;
 
   dyno_json_reader_init (&r, text, strlen (text));
   g_assert_cmpint (dyno_json_peek (&r), ==, DYNO_JSON_OBJECT);
-  g_assert_true (dyno_json_enter (&r, DYNO_JSON_OBJECT, &error));
-  g_assert_true (dyno_json_next (&r, &first, &more, &first_key, &error) && more);
-  g_assert_cmpstr (first_key, ==, "kü");
-  g_assert_true (dyno_json_read_string (&r, &string, &error));
-  g_assert_cmpstr (string, ==, "a\tb😀");
-  g_assert_true (dyno_json_next (&r, &first, &more, &second_key, &error) && more);
-  g_assert_true (dyno_json_read_integer (&r, &number, &error));
-  g_assert_cmpint (number, ==, -G_MAXINT64);
-  g_assert_true (dyno_json_next (&r, &first, &more, &third_key, &error) && more);
-  g_assert_true (dyno_json_enter (&r, DYNO_JSON_ARRAY, &error));
-  first = TRUE;
-  g_assert_true (dyno_json_next (&r, &first, &more, NULL, &error) && more);
-  g_assert_true (dyno_json_read_boolean (&r, &value, &error) && value);
-  g_assert_true (dyno_json_next (&r, &first, &more, NULL, &error) && more);
-  g_assert_true (dyno_json_read_boolean (&r, &value, &error) && !value);
-  g_assert_true (dyno_json_next (&r, &first, &more, NULL, &error) && !more);
-  g_assert_true (dyno_json_next (&r, &first, &more, &third_key, &error) && !more);
+  g_assert_true (dyno_json_read_members (&r, DYNO_JSON_OBJECT, print_member, seen, &error));
+  g_assert_cmpstr (seen->str, ==, "kü:a\tb😀 n:-9223372036854775807 b:-:1 -:0 -:b:1 ");
   g_assert_true (dyno_json_read_end (&r, &error));
   g_assert_no_error (error);
+}
+
+/* A member that refuses its value ends the walk, and its error is the walk's. */
+static void
+test_a_member_refuses (void)
+{
+  static const char text[] = "[true, \"no\", 1.5, 2]";
+  g_autoptr (GString) seen = g_string_new (NULL);
+  g_autoptr (GError) error = NULL;
+  DynoJsonReader r;
+
+  dyno_json_reader_init (&r, text, strlen (text));
+  g_assert_false (dyno_json_read_members (&r, DYNO_JSON_ARRAY, print_member, seen, &error));
+  g_assert_error (error, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
+  g_assert_cmpstr (seen->str, ==, "-:1 -:no -:");
 }
 
 static void
@@ -161,6 +191,7 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/jsonread/wrong", test_wrong);
   g_test_add_func ("/serve/jsonread/nesting-takes-no-stack", test_nesting_takes_no_stack);
   g_test_add_func ("/serve/jsonread/values", test_values);
+  g_test_add_func ("/serve/jsonread/a-member-refuses", test_a_member_refuses);
   g_test_add_func ("/serve/jsonread/integers", test_integers);
   return g_test_run ();
 }
