@@ -22,7 +22,7 @@ typedef struct {
   DynoDataset *dataset;
   const DynoDatasetInfo *info;
   gboolean classes;
-  GPtrArray *notes;
+  GPtrArray *harm, *remarks;
   GHashTable *seen; /* guint64 *, hashes: 1 + the first sample with that hash */
   guint64 *hashes;  /* (n_samples) */
   Pairs same, mislabelled, leaked;
@@ -32,7 +32,13 @@ typedef struct {
 static void
 say (Survey *s, char *sentence)
 {
-  g_ptr_array_add (s->notes, sentence);
+  g_ptr_array_add (s->harm, sentence);
+}
+
+static void
+remark (Survey *s, char *sentence)
+{
+  g_ptr_array_add (s->remarks, sentence);
 }
 
 /* --- findings from labels and headers --------------------------------------------------------- */
@@ -61,23 +67,24 @@ say_tiny (Survey *s)
 }
 
 static void
-say_sizes (Survey *s)
+remark_sizes (Survey *s)
 {
   const DynoDatasetInfo *info = s->info;
 
   if (info->resizable && !info->generated
       && (info->min_width != info->max_width || info->min_height != info->max_height))
-    say (s,
-         g_strdup_printf (
-             _ ("Images are from %u x %u to %u x %u: each is scaled until it covers the size that "
-                "image_size sets, and only its middle is seen"),
-             info->min_width, info->min_height, info->max_width, info->max_height));
+    remark (
+        s,
+        g_strdup_printf (
+            _ ("Images are from %u x %u to %u x %u: each is scaled until it covers the size that "
+               "image_size sets, and only its middle is seen"),
+            info->min_width, info->min_height, info->max_width, info->max_height));
 }
 
 /* All samples of a class are followed by all of the next: folders always have this order, which is
  * no problem there. */
 static void
-say_order (Survey *s)
+remark_order (Survey *s)
 {
   guint64 changes = 0;
   guint32 used = 0;
@@ -89,7 +96,8 @@ say_order (Survey *s)
   for (guint64 i = 1; i < s->info->n_samples; i++)
     changes += dyno_dataset_get_label (s->dataset, i) != dyno_dataset_get_label (s->dataset, i - 1);
   if (used > 1 && changes == used - 1 && s->info->n_samples >= 4 * (guint64) used)
-    say (s, g_strdup (_ ("The samples lie in the order of their classes: with data.shuffle=false a "
+    remark (s,
+            g_strdup (_ ("The samples lie in the order of their classes: with data.shuffle=false a "
                          "batch would be of one class")));
 }
 
@@ -227,21 +235,27 @@ say_pairs (Survey *s, const Pairs *pairs, const char *what, const char *so)
 static void
 say_content (Survey *s)
 {
-  say_pairs (s, &s->mislabelled, _ ("samples are the same as one of another class"),
+  say_pairs (s, &s->mislabelled,
+             ngettext ("sample is the same as one of another class",
+                       "samples are the same as one of another class", (gulong) s->mislabelled.n),
              _ ("one of the two labels is wrong"));
-  say_pairs (s, &s->leaked, _ ("samples are the same in training and in validation"),
+  say_pairs (s, &s->leaked,
+             ngettext ("sample is the same in training and in validation",
+                       "samples are the same in training and in validation", (gulong) s->leaked.n),
              _ ("the validation measures what was learned by heart"));
-  say_pairs (s, &s->same, _ ("samples are the same as another"),
+  say_pairs (s, &s->same,
+             ngettext ("sample is the same as another", "samples are the same as another",
+                       (gulong) s->same.n),
              s->info->has_split ? _ ("they count more than others")
                                 : _ ("a part of them lands in training and in validation"));
   if (s->n_grey > 0)
-    say (s,
-         g_strdup_printf (ngettext ("%" PRIu64 " of %" PRIu64
-                                    " images is greyscale: it is fed as three equal channels",
-                                    "%" PRIu64 " of %" PRIu64
-                                    " images are greyscale: they are fed as three equal channels",
-                                    (gulong) s->n_grey),
-                          s->n_grey, s->n_images));
+    remark (
+        s, g_strdup_printf (ngettext ("%" PRIu64 " of %" PRIu64
+                                      " images is greyscale: it is fed as three equal channels",
+                                      "%" PRIu64 " of %" PRIu64
+                                      " images are greyscale: they are fed as three equal channels",
+                                      (gulong) s->n_grey),
+                            s->n_grey, s->n_images));
   if (s->n_deep > 0)
     say (s, g_strdup_printf (
                 ngettext ("%" PRIu64 " of %" PRIu64
@@ -253,58 +267,77 @@ say_content (Survey *s)
                           (gulong) s->n_deep),
                 s->n_deep, s->n_images));
   if (s->n_turned > 0)
-    say (s, g_strdup_printf (
-                ngettext ("%" PRIu64 " of %" PRIu64
-                          " images is stored turned and is fed upright, as its EXIF or XMP "
-                          "says; boxes or points that were marked without it do not fit it",
-                          "%" PRIu64 " of %" PRIu64
-                          " images are stored turned and are fed upright, as their EXIF or XMP "
-                          "says; boxes or points that were marked without it do not fit them",
-                          (gulong) s->n_turned),
-                s->n_turned, s->n_images));
+    remark (s, g_strdup_printf (
+                   ngettext ("%" PRIu64 " of %" PRIu64
+                             " images is stored turned and is fed upright, as its EXIF or XMP "
+                             "says; boxes or points that were marked without it do not fit it",
+                             "%" PRIu64 " of %" PRIu64
+                             " images are stored turned and are fed upright, as their EXIF or XMP "
+                             "says; boxes or points that were marked without it do not fit them",
+                             (gulong) s->n_turned),
+                   s->n_turned, s->n_images));
   if (s->n_garbage > 0)
-    say (s, g_strdup_printf (
-                ngettext ("%" PRIu64 " of %" PRIu64
-                          " images has stray bytes between the parts of its file; it "
-                          "is decoded as other programs do",
-                          "%" PRIu64 " of %" PRIu64
-                          " images have stray bytes between the parts of their files; they "
-                          "are decoded as other programs do",
-                          (gulong) s->n_garbage),
-                s->n_garbage, s->n_images));
+    remark (s, g_strdup_printf (
+                   ngettext ("%" PRIu64 " of %" PRIu64
+                             " images has stray bytes between the parts of its file; it "
+                             "is decoded as other programs do",
+                             "%" PRIu64 " of %" PRIu64
+                             " images have stray bytes between the parts of their files; they "
+                             "are decoded as other programs do",
+                             (gulong) s->n_garbage),
+                   s->n_garbage, s->n_images));
 }
 
-char **
+void
+dyno_survey_free (DynoSurvey *self)
+{
+  if (!self)
+    return;
+  g_strfreev (self->sentences);
+  g_free (self);
+}
+
+static DynoSurvey *
+survey_new (Survey *s, gboolean compared)
+{
+  DynoSurvey *survey = g_new0 (DynoSurvey, 1);
+
+  survey->n_harmful = s->harm->len;
+  survey->compared = compared;
+  g_ptr_array_extend_and_steal (s->harm, g_ptr_array_ref (s->remarks));
+  g_ptr_array_add (s->harm, NULL);
+  survey->sentences = (char **) g_ptr_array_steal (s->harm, NULL);
+  return survey;
+}
+
+DynoSurvey *
 dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress progress,
                      gpointer data, GCancellable *cancellable, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
+  g_autoptr (GPtrArray) harm = g_ptr_array_new_with_free_func (g_free),
+                        remarks = g_ptr_array_new_with_free_func (g_free);
   Survey s = { .dataset = dataset,
                .info = info,
                .classes = info->n_classes > 0 && !info->schema.generated
                           && dyno_schema_count_values (&info->schema) == 0,
-               .notes = g_ptr_array_new_with_free_func (g_free) };
-  g_autoptr (GPtrArray) notes = s.notes;
-  gboolean ok = TRUE;
+               .harm = harm,
+               .remarks = remarks };
+  gboolean of_files = !info->generated && !info->schema.generated, ok = TRUE;
+  gboolean small = most_bytes == 0 || info->size_bytes <= most_bytes;
 
   say_tiny (&s);
-  say_sizes (&s);
-  say_order (&s);
+  remark_sizes (&s);
+  remark_order (&s);
   s.seen = g_hash_table_new (g_int64_hash, g_int64_equal);
-  if (!info->generated && !info->schema.generated && most_bytes > 0
-      && info->size_bytes > most_bytes)
-    say (&s, g_strdup (_ ("The samples were not read to be compared: inspect --deep does")));
-  else if (!info->generated && !info->schema.generated)
+  if (of_files && small)
     {
       ok = read_all (&s, progress, data, cancellable, error);
       say_content (&s);
     }
   g_hash_table_unref (s.seen);
   g_free (s.hashes);
-  if (!ok)
-    return NULL;
-  g_ptr_array_add (notes, NULL);
-  return (char **) g_ptr_array_steal (notes, NULL);
+  return ok ? survey_new (&s, !of_files || small) : NULL;
 }
 
 /* --- examples --------------------------------------------------------------------------------- */

@@ -5,14 +5,29 @@
 
 G_BEGIN_DECLS
 
-/* Likely problems, a sentence each: tiny classes, sizes that differ, samples that are the same to
- * the byte (within a part, over both parts of a data set that brings them, under two labels),
- * greyscale among colour, 16 bits a channel, images that EXIF turns, labels in order.  The samples
- * are read for that, unless they have more than most_bytes on disk, which a sentence then says; 0:
- * they are always read.  Samples that cannot be read are skipped.  progress: samples read so far.
- * Free with g_strfreev.  Errors: NO_MEMORY; G_IO_ERROR_CANCELLED. */
-char **dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress progress,
-                            gpointer data, GCancellable *cancellable, GError **error);
+/* Sentences, those about harm first: n_harmful of what makes a training or its validation worse
+ * (tiny classes, a single class, samples that are the same to the byte within a part, over both
+ * parts of a data set that brings them, or under two labels, 16 bits a channel); after them remarks
+ * on what is done with the samples (sizes that differ, greyscale among colour, images that EXIF
+ * turns, labels in order). */
+typedef struct {
+  char **sentences; /* NULL-terminated */
+  guint n_harmful;
+  gboolean compared; /* FALSE: the samples were not read, since they have more than most_bytes */
+} DynoSurvey;
+
+/* Samples that are read in some seconds, for most_bytes. */
+#define DYNO_SURVEY_MOST_BYTES (G_GUINT64_CONSTANT (256) << 20)
+
+/* Looks for likely problems.  The samples are read for that, unless they have more than most_bytes
+ * on disk; 0: they are always read.  Samples that cannot be read are skipped.  progress: samples
+ * read so far.  Any thread.  Free with dyno_survey_free.  Errors: NO_MEMORY;
+ * G_IO_ERROR_CANCELLED. */
+DynoSurvey *dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes,
+                                 DynoScanProgress progress, gpointer data,
+                                 GCancellable *cancellable, GError **error);
+void dyno_survey_free (DynoSurvey *survey);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSurvey, dyno_survey_free)
 
 /* Chooses samples from all classes in turn, those of a class spread evenly over the class, and
  * sorted by class; in a data set without classes, evenly from all samples.  Returns their number in

@@ -25,35 +25,46 @@ put_class (const char *folder, const char *name, guint n, guint8 green)
 
 /* The first sentence with a word in it, or NULL. */
 static const char *
-find (char **sentences, const char *word)
+find (const DynoSurvey *found, const char *word)
 {
-  for (guint i = 0; sentences[i]; i++)
-    if (strstr (sentences[i], word))
-      return sentences[i];
+  for (guint i = 0; found->sentences[i]; i++)
+    if (strstr (found->sentences[i], word))
+      return found->sentences[i];
   return NULL;
 }
 
-static char **
+/* Whether a sentence with that word is about harm. */
+static gboolean
+is_harm (const DynoSurvey *found, const char *word)
+{
+  for (guint i = 0; i < found->n_harmful; i++)
+    if (strstr (found->sentences[i], word))
+      return TRUE;
+  return FALSE;
+}
+
+static DynoSurvey *
 survey (const char *folder, guint64 most_bytes)
 {
   g_autoptr (DynoDataset) dataset = test_open (folder);
   g_autoptr (GError) error = NULL;
-  char **sentences = dyno_dataset_survey (dataset, most_bytes, NULL, NULL, NULL, &error);
+  DynoSurvey *found = dyno_dataset_survey (dataset, most_bytes, NULL, NULL, NULL, &error);
 
   g_assert_no_error (error);
-  return sentences;
+  return found;
 }
 
 static void
 test_good_data_has_no_word (void)
 {
   g_autofree char *folder = test_folder_new ();
-  g_auto (GStrv) sentences = NULL;
+  g_autoptr (DynoSurvey) found = NULL;
 
   put_class (folder, "a", 10, 0);
   put_class (folder, "b", 10, 200);
-  sentences = survey (folder, 0);
-  g_assert_null (sentences[0]);
+  found = survey (folder, 0);
+  g_assert_null (found->sentences[0]);
+  g_assert_true (found->compared);
   test_folder_remove (folder);
 }
 
@@ -61,22 +72,24 @@ static void
 test_same_samples (void)
 {
   g_autofree char *folder = test_folder_new ();
-  g_auto (GStrv) sentences = NULL, unread = NULL;
+  g_autoptr (DynoSurvey) found = NULL;
+  g_autoptr (DynoSurvey) unread = NULL;
   const char *same, *wrong;
 
   put_class (folder, "a", 10, 0);
   put_class (folder, "b", 10, 200);
   put (folder, "a/copy.jpg", test_jpeg (40, 30, 8, 0, 50, FALSE));
   put (folder, "b/wrong.jpg", test_jpeg (40, 30, 16, 0, 50, FALSE));
-  sentences = survey (folder, 0);
-  same = find (sentences, "same as another");
-  wrong = find (sentences, "another class");
+  found = survey (folder, 0);
+  same = find (found, "same as another");
+  wrong = find (found, "another class");
   g_assert_true (same && g_str_has_prefix (same, "2 ") && strstr (same, "a/01.jpg, a/copy.jpg"));
-  g_assert_true (wrong && g_str_has_prefix (wrong, "1 ")
+  g_assert_true (wrong && g_str_has_prefix (wrong, "1 ") && strstr (wrong, "1 sample is")
                  && strstr (wrong, "a/02.jpg, b/wrong.jpg"));
-  g_assert_null (find (sentences, "validation measures"));
+  g_assert_null (find (found, "validation measures"));
   unread = survey (folder, 1);
-  g_assert_nonnull (find (unread, "--deep"));
+  g_assert_true (found->compared && !unread->compared);
+  g_assert_cmpuint (found->n_harmful, ==, 2);
   g_assert_null (find (unread, "same as"));
   test_folder_remove (folder);
 }
@@ -85,17 +98,17 @@ static void
 test_leak_over_own_parts (void)
 {
   g_autofree char *folder = test_folder_new ();
-  g_auto (GStrv) sentences = NULL;
+  g_autoptr (DynoSurvey) found = NULL;
   const char *leak;
 
   put_class (folder, "train/a", 10, 0);
   put_class (folder, "train/b", 10, 200);
   put_class (folder, "val/b", 3, 100);
   put (folder, "val/a/copy.jpg", test_jpeg (40, 30, 24, 0, 50, FALSE));
-  sentences = survey (folder, 0);
-  leak = find (sentences, "validation measures");
+  found = survey (folder, 0);
+  leak = find (found, "validation measures");
   g_assert_true (leak && g_str_has_prefix (leak, "1 ") && strstr (leak, "train/a/03.jpg"));
-  g_assert_null (find (sentences, "same as another"));
+  g_assert_null (find (found, "same as another"));
   test_folder_remove (folder);
 }
 
@@ -133,7 +146,7 @@ static void
 test_kinds_of_images (void)
 {
   g_autofree char *folder = test_folder_new ();
-  g_auto (GStrv) sentences = NULL;
+  g_autoptr (DynoSurvey) found = NULL;
   const char *grey, *deep, *turned;
 
   put_class (folder, "a", 10, 0);
@@ -143,16 +156,19 @@ test_kinds_of_images (void)
   put (folder, "a/deep.png", test_png (40, 30, 2, 16, FALSE));
   put (folder, "a/stray.jpg", make_stray (test_jpeg (40, 30, 3, 2, 3, FALSE)));
   put (folder, "b/turned.jpg", make_turned (test_jpeg (30, 40, 1, 2, 3, FALSE)));
-  sentences = survey (folder, 0);
-  grey = find (sentences, "greyscale");
-  deep = find (sentences, "16 bits");
-  turned = find (sentences, "EXIF");
+  found = survey (folder, 0);
+  grey = find (found, "greyscale");
+  deep = find (found, "16 bits");
+  turned = find (found, "EXIF");
   g_assert_true (grey && g_str_has_prefix (grey, "2 of 25 "));
   g_assert_true (deep && g_str_has_prefix (deep, "1 of 25 "));
   g_assert_true (turned && g_str_has_prefix (turned, "1 of 25 "));
-  g_assert_true (g_str_has_prefix (find (sentences, "stray bytes"), "1 of 25 "));
-  g_assert_nonnull (find (sentences, "from 40 x 30 to 40 x 31"));
-  g_assert_null (find (sentences, "same as"));
+  g_assert_true (g_str_has_prefix (find (found, "stray bytes"), "1 of 25 "));
+  g_assert_nonnull (find (found, "from 40 x 30 to 40 x 31"));
+  /* Bits that are not fed are lost; with the rest of it a training does well. */
+  g_assert_cmpuint (found->n_harmful, ==, 1);
+  g_assert_true (is_harm (found, "16 bits"));
+  g_assert_null (find (found, "same as"));
   test_folder_remove (folder);
 }
 
@@ -160,14 +176,15 @@ static void
 test_tiny_classes (void)
 {
   g_autofree char *folder = test_folder_new ();
-  g_auto (GStrv) sentences = NULL;
+  g_autoptr (DynoSurvey) found = NULL;
   const char *tiny;
 
   put_class (folder, "large", 10, 0);
   put_class (folder, "small", 9, 200);
-  sentences = survey (folder, 0);
-  tiny = find (sentences, "hardly learns");
+  found = survey (folder, 0);
+  tiny = find (found, "hardly learns");
   g_assert_true (tiny && strstr (tiny, "small") && !strstr (tiny, "large"));
+  g_assert_true (is_harm (found, "hardly learns"));
   test_folder_remove (folder);
 }
 
@@ -183,7 +200,7 @@ test_arrays (void)
       guint64 shape[] = { 24, 4, 4, 1 };
       guint8 values[24 * 16];
       gint64 labels[24];
-      g_auto (GStrv) sentences = NULL;
+      g_autoptr (DynoSurvey) found = NULL;
 
       for (guint i = 0; i < G_N_ELEMENTS (values); i++)
         values[i] = (guint8) ((i / 16 == 20 ? 3 : i / 16) * 10 + i % 16);
@@ -191,10 +208,10 @@ test_arrays (void)
         labels[i] = sorted ? i / 12 : i % 2;
       g_assert_true (dyno_npy_write (x, "u1", 4, shape, values, NULL));
       g_assert_true (dyno_npy_write (y, "i8", 1, shape, labels, NULL));
-      sentences = survey (x, 0);
-      g_assert_true (!!find (sentences, "order of their classes") == sorted);
-      g_assert_nonnull (find (sentences, "#3"));
-      g_assert_nonnull (find (sentences, "#20"));
+      found = survey (x, 0);
+      g_assert_true (!!find (found, "order of their classes") == sorted);
+      g_assert_nonnull (find (found, "#3"));
+      g_assert_nonnull (find (found, "#20"));
       test_folder_remove (folder);
     }
 }

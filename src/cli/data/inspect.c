@@ -13,7 +13,6 @@
 
 #define MOST_EXAMPLES 24
 /* Bytes that are read without --deep, to compare samples: a second or two of a disk. */
-#define MOST_SURVEYED (G_GUINT64_CONSTANT (256) << 20)
 
 /* Describes what the network reads for a value of the data set, at default settings. */
 static char *
@@ -47,7 +46,7 @@ typedef struct {
   const DynoDatasetInfo *info;
   const char *const *unreadable;
   char **notes;
-  char **warnings;
+  GPtrArray *warnings; /* char *, NULL at the end */
   guint64 examples[MOST_EXAMPLES];
   guint n_examples;
   char **failed; /* of --deep; NULL without */
@@ -208,7 +207,7 @@ print_json (DynoDataset *dataset, const Facts *facts)
   dyno_json_bool (&json, "generated", info->generated);
   print_list (&json, "unreadable_files", facts->unreadable);
   print_list (&json, "notes", (const char *const *) facts->notes);
-  print_list (&json, "warnings", (const char *const *) facts->warnings);
+  print_list (&json, "warnings", (const char *const *) facts->warnings->pdata);
   print_examples_json (&json, dataset, facts);
   if (facts->failed)
     {
@@ -338,7 +337,26 @@ print_text (DynoDataset *dataset, const Facts *facts)
     }
   say_list (NULL, (const char *const *) facts->failed);
   say_list ("please note:", (const char *const *) facts->notes);
-  say_list ("what may hurt:", (const char *const *) facts->warnings);
+  say_list ("what may hurt:", (const char *const *) facts->warnings->pdata);
+}
+
+static gboolean
+find_warnings (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
+{
+  g_autoptr (DynoSurvey) survey =
+      dyno_dataset_survey (dataset, deep ? 0 : DYNO_SURVEY_MOST_BYTES, NULL, NULL,
+                           dyno_signals_get_cancellable (), error);
+
+  if (!survey)
+    return FALSE;
+  facts->warnings = g_ptr_array_new_with_free_func (g_free);
+  for (char **sentence = survey->sentences; *sentence; sentence++)
+    g_ptr_array_add (facts->warnings, g_strdup (*sentence));
+  if (!survey->compared)
+    g_ptr_array_add (facts->warnings,
+                     g_strdup ("The samples were not read to be compared: inspect --deep does"));
+  g_ptr_array_add (facts->warnings, NULL);
+  return TRUE;
 }
 
 /* Notes need the parts of a data set that has its own; --deep reads all samples. */
@@ -353,9 +371,7 @@ find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
     dyno_dataset_split (dataset, 0, 0, &train, &validation);
   facts->notes = dyno_dataset_list_notes (dataset, train, validation);
   facts->n_examples = dyno_dataset_pick_examples (dataset, MOST_EXAMPLES, facts->examples);
-  facts->warnings = dyno_dataset_survey (dataset, deep ? 0 : MOST_SURVEYED, NULL, NULL,
-                                         dyno_signals_get_cancellable (), error);
-  if (!facts->warnings)
+  if (!find_warnings (dataset, deep, facts, error))
     return FALSE;
   if (!deep)
     return TRUE;
@@ -440,7 +456,7 @@ dyno_verb_inspect (int argc, char **argv)
   else
     print_text (dataset, &facts);
   g_strfreev (facts.notes);
-  g_strfreev (facts.warnings);
+  g_clear_pointer (&facts.warnings, g_ptr_array_unref);
   g_strfreev (facts.failed);
   return code;
 }
