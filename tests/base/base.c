@@ -174,6 +174,32 @@ test_atomic_write_replaces_whole (void)
   g_rmdir (folder);
 }
 
+/* As far as can be seen; nothing is created by looking. */
+static void
+test_folder_may_be_writable (void)
+{
+  g_autofree char *folder = g_dir_make_tmp ("dyno-file-XXXXXX", NULL),
+                  *file = g_build_filename (folder, "file", NULL),
+                  *deep = g_build_filename (folder, "one", "two", NULL),
+                  *one = g_build_filename (folder, "one", NULL),
+                  *below = g_build_filename (folder, "file", "two", NULL);
+
+  g_assert_true (g_file_set_contents (file, "", 0, NULL));
+  g_assert_true (dyno_dir_may_be_writable (folder));
+  g_assert_true (dyno_dir_may_be_writable (deep));
+  g_assert_false (g_file_test (one, G_FILE_TEST_EXISTS));
+  g_assert_false (dyno_dir_may_be_writable (file));
+  g_assert_cmpint (errno, ==, ENOTDIR);
+  g_assert_false (dyno_dir_may_be_writable (below));
+  g_assert_cmpint (errno, ==, ENOTDIR);
+  g_assert_true (dyno_dir_test_writable (deep));
+  g_assert_true (dyno_dir_may_be_writable (deep));
+  g_remove (file);
+  g_rmdir (deep);
+  g_rmdir (one);
+  g_rmdir (folder);
+}
+
 static void
 test_full_disk_keeps_the_old_file (void)
 {
@@ -552,6 +578,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/file/atomic-write-replaces-whole", test_atomic_write_replaces_whole);
   g_test_add_func ("/base/file/temporaries-have-a-prefix-of-their-own",
                    test_temporaries_have_a_prefix_of_their_own);
+  g_test_add_func ("/base/file/a-folder-may-be-writable", test_folder_may_be_writable);
   g_test_add_func ("/base/file/full-disk-keeps-the-old-file", test_full_disk_keeps_the_old_file);
   g_test_add_func ("/base/text/visible-escapes-what-moves-a-cursor", test_text_visible);
   g_test_add_func ("/base/text/nearest-takes-few-edits", test_text_nearest);

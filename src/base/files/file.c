@@ -165,6 +165,29 @@ dyno_dir_test_writable (const char *folder)
 }
 
 gboolean
+dyno_dir_may_be_writable (const char *folder)
+{
+  g_autofree char *at = g_strdup (folder);
+
+  while (g_access (at, F_OK) != 0 && errno == ENOENT)
+    {
+      char *above = g_path_get_dirname (at);
+      gboolean top = g_str_equal (above, at);
+
+      g_free (at);
+      at = above;
+      if (top)
+        break;
+    }
+  if (g_access (at, F_OK) != 0)
+    return FALSE;
+  if (g_file_test (at, G_FILE_TEST_IS_DIR))
+    return g_access (at, W_OK | X_OK) == 0;
+  errno = ENOTDIR;
+  return FALSE;
+}
+
+gboolean
 dyno_state_dir_set (const char *folder, GError **error)
 {
   if (!dyno_dir_test_writable (folder))

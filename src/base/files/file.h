@@ -60,5 +60,8 @@ gboolean dyno_dir_make (const char *path);
 /* Creates a folder, for the user only, where it is missing; FALSE, with errno, when nothing can be
  * written into it. */
 gboolean dyno_dir_test_writable (const char *folder);
+/* Whether the former would succeed, as far as can be seen without creating anything: the folder, or
+ * the nearest one above it that there is, can be written into.  FALSE: errno. */
+gboolean dyno_dir_may_be_writable (const char *folder);
 
 G_END_DECLS
