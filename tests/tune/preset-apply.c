@@ -324,6 +324,7 @@ test_amp (void)
       dyno_preset_apply (preset, &(DynoPresetUse){ .device = cases[i].device }, &settings);
       g_assert_cmpint (settings.amp, ==, cases[i].amp);
       g_assert_true ((dyno_preset_refuse_amp (cases[i].device) != NULL) == !cases[i].amp);
+      g_assert_true ((dyno_preset_warn_of_amp (cases[i].device) != NULL) == !cases[i].amp);
     }
 }
 

@@ -73,3 +73,12 @@ dyno_preset_refuse_amp (const DynoDeviceInfo *device)
     return _ ("AMP is left off: on a CPU fp16 takes many times as long as fp32");
   return device->fp16 ? NULL : _ ("AMP is left off: the device has no fp16 arithmetic");
 }
+
+const char *
+dyno_preset_warn_of_amp (const DynoDeviceInfo *device)
+{
+  if (!dyno_preset_refuse_amp (device))
+    return NULL;
+  return device->fp16 ? _ ("AMP is on, and on this device fp16 takes many times as long as fp32")
+                      : _ ("AMP is on, and this device has no fp16 arithmetic");
+}

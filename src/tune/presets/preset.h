@@ -94,6 +94,8 @@ const DynoPresetRow *dyno_preset_find_row (const DynoPreset *preset, const DynoP
 /* The reason why AMP stays off on the device though a preset advises it, a sentence without its
  * end; NULL: AMP is fast on the device, or the device is not known. */
 const char *dyno_preset_refuse_amp (const DynoDeviceInfo *device);
+/* The reason against AMP that is on all the same, for the same devices. */
+const char *dyno_preset_warn_of_amp (const DynoDeviceInfo *device);
 
 /* Writes the preset's advice for the job into settings, which may be the job's own: batch, workers,
  * prefetch, amp, pinned, persistent_workers, vram_budget.  The batch is the row's, scaled by area
