@@ -10,7 +10,7 @@
 
 typedef struct {
   DynoState *state;
-  GtkWidget *window, *rows[3], *resets[3];
+  GtkWidget *window, *rows[3], *choices[3], *resets[3];
 } Preferences;
 
 /* Paths: key, title, text where none was chosen. */
@@ -146,6 +146,7 @@ add_path (Preferences *self, GtkWidget *group, guint i)
   g_autofree char *name = g_strdup_printf (_ ("%s: take back"), _ (paths[i].title));
   reset = new_path_button ("edit-undo-symbolic", name, i);
   self->rows[i] = row;
+  self->choices[i] = choose;
   self->resets[i] = reset;
   g_object_set_data_full (G_OBJECT (choose), "dyno-state", g_object_ref (self->state),
                           g_object_unref);
@@ -214,7 +215,7 @@ add_running (Preferences *self, GtkWidget *page)
 }
 
 void
-dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup)
+dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup, const char *key)
 {
   Preferences *self = g_new0 (Preferences, 1);
   GtkWidget *page = hdy_preferences_page_new (), *folders;
@@ -237,4 +238,7 @@ dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup)
   name_lists (self->window, _ ("Preferences"));
   gtk_widget_show (page);
   gtk_widget_show (self->window);
+  for (guint i = 0; i < G_N_ELEMENTS (paths); i++)
+    if (g_strcmp0 (key, paths[i].key) == 0)
+      gtk_widget_grab_focus (self->choices[i]);
 }

@@ -8,6 +8,7 @@
 
 G_BEGIN_DECLS
 
-void dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup);
+/* key: of the path that has the focus at first, as "runs-folder"; NULL: none. */
+void dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup, const char *key);
 
 G_END_DECLS

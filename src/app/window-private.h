@@ -4,6 +4,8 @@
  * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and have them shown anew.  They call each other only
  * through this header.  Private to the window. */
 #pragma once
+#include "datainspector.h"
+#include "pathcheck.h"
 #include "runmonitor.h"
 #include "setup.h"
 #include "state.h"
@@ -17,11 +19,13 @@ struct _DynoWindow {
       *stop_button, *stop_label, *pill;
   GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *stop_bar, *toast,
       *pages;
-  GtkWidget *home, *data_page, *train_flap, *train_stack, *train_empty, *run_page, *tune_page,
-      *diagnose_page, *runs_page;
+  GtkWidget *home, *data_page, *strip, *train_flap, *train_stack, *train_empty, *run_page,
+      *tune_page, *diagnose_page, *runs_page;
   GtkWidget *side, *side_scroll, *settings_panel, *vram_bar;
   DynoState *state;
   DynoSetup *setup;
+  DynoDataInspector *inspector;
+  DynoPathCheck *paths;
   DynoRunMonitor *monitor;
   guint tick, timer, held;
   gint64 last_drain;
@@ -56,6 +60,11 @@ void dyno_window_work_changed (DynoWindow *self);
 void dyno_window_add_begin_actions (DynoWindow *self);
 /* Begins a run of a job of its own, which opens its data set itself. */
 void dyno_window_begin_job (DynoWindow *self, const DynoJob *job);
+
+/* windowstrip.c */
+void dyno_window_set_up_strip (DynoWindow *self);
+/* To be called when the folder of runs or the start weights may be other ones than before. */
+void dyno_window_look_at_paths (DynoWindow *self);
 
 /* windowactions.c */
 void dyno_window_add_actions (DynoWindow *self);

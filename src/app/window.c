@@ -20,6 +20,7 @@
 #include "runspage.h"
 #include "settingtitles.h"
 #include "settingspanel.h"
+#include "setupstrip.h"
 #include "statusbar.h"
 #include "stopbar.h"
 #include "toast.h"
@@ -166,6 +167,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   dyno_window_work_changed (self);
   if (had_focus)
     gtk_widget_grab_focus (self->start_button);
+  dyno_window_look_at_paths (self); /* a run fills a disk */
   refresh_runs (self);
   dyno_home_refresh (DYNO_HOME (self->home));
   notify_of_run (self);
@@ -405,6 +407,8 @@ dyno_window_dispose (GObject *object)
   g_clear_pointer (&self->wanted, g_free);
   g_clear_pointer (&self->unkept_job, dyno_job_unref);
   G_OBJECT_CLASS (dyno_window_parent_class)->dispose (object);
+  g_clear_object (&self->inspector);
+  g_clear_object (&self->paths);
   g_clear_object (&self->monitor);
   g_clear_object (&self->setup);
   g_clear_object (&self->state);
@@ -419,6 +423,7 @@ take_folders (DynoWindow *self)
   g_autofree char *kept = dyno_run_monitor_get_runs_folder (self->monitor);
   dyno_tune_page_set_runs_folder (DYNO_TUNE_PAGE (self->tune_page), kept);
   dyno_dialog_set_data_folder (data);
+  dyno_window_look_at_paths (self);
 }
 
 GtkWidget *
@@ -475,6 +480,7 @@ dyno_window_class_init (DynoWindowClass *class)
   g_type_ensure (DYNO_TYPE_RUN_PILL);
   g_type_ensure (DYNO_TYPE_STATUS_BAR);
   g_type_ensure (DYNO_TYPE_SETTINGS_PANEL);
+  g_type_ensure (DYNO_TYPE_SETUP_STRIP);
   g_type_ensure (DYNO_TYPE_VRAM_BAR);
   g_type_ensure (DYNO_TYPE_RUN_PAGE);
   g_type_ensure (DYNO_TYPE_TUNE_PAGE);
@@ -503,6 +509,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (pages);
   BIND (home);
   BIND (data_page);
+  BIND (strip);
   BIND (train_flap);
   BIND (train_stack);
   BIND (train_empty);
@@ -521,6 +528,8 @@ static void
 dyno_window_init (DynoWindow *self)
 {
   self->setup = dyno_setup_new ();
+  self->inspector = dyno_data_inspector_new (self->setup);
+  self->paths = dyno_path_check_new ();
   self->monitor = dyno_run_monitor_new ();
   gtk_widget_init_template (GTK_WIDGET (self));
   dyno_status_page_speak (self->train_empty);
@@ -529,7 +538,8 @@ dyno_window_init (DynoWindow *self)
   dyno_window_add_file_actions (self);
   dyno_rail_set_stack (DYNO_RAIL (self->rail), GTK_STACK (self->pages));
   dyno_home_set_setup (DYNO_HOME (self->home), self->setup);
-  dyno_data_page_set_setup (DYNO_DATA_PAGE (self->data_page), self->setup);
+  dyno_data_page_set_setup (DYNO_DATA_PAGE (self->data_page), self->setup, self->inspector);
+  dyno_window_set_up_strip (self);
   dyno_settings_panel_set_setup (DYNO_SETTINGS_PANEL (self->settings_panel), self->setup);
   dyno_vram_bar_set_setup (DYNO_VRAM_BAR (self->vram_bar), self->setup);
   dyno_run_page_set_run (DYNO_RUN_PAGE (self->run_page), self->monitor, self->setup);

@@ -31,7 +31,7 @@ static void
 preferences_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
   DynoWindow *self = data;
-  dyno_preferences_show (GTK_WINDOW (self), self->state, self->setup);
+  dyno_preferences_show (GTK_WINDOW (self), self->state, self->setup, NULL);
 }
 
 static void

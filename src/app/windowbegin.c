@@ -22,6 +22,7 @@ offer_folder (DynoWindow *self, const char *title, const char *action, const Dyn
   self->unkept_job = job ? dyno_job_copy (job) : NULL;
   dyno_error_bar_show_offer (DYNO_ERROR_BAR (self->error_bar), title, error->message,
                              _ ("Choose _Another Folder…"), "win.choose-runs-folder");
+  dyno_window_look_at_paths (self);
 }
 
 static gboolean
@@ -140,6 +141,7 @@ folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
     {
       dyno_run_monitor_set_runs_folder (self->monitor, path);
       dyno_tune_page_set_runs_folder (DYNO_TUNE_PAGE (self->tune_page), path);
+      dyno_window_look_at_paths (self);
     }
   begin_again (self);
 }
@@ -150,6 +152,16 @@ choose_runs_folder_activated (GSimpleAction *action, GVariant *parameter, gpoint
   dyno_dialog_open (data, _ ("Choose the folder for runs"), TRUE, NULL, NULL, folder_chosen, data);
 }
 
+/* The same without anything that is to begin after it. */
+static void
+change_runs_folder_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  self->unkept = NULL;
+  g_clear_pointer (&self->unkept_job, dyno_job_unref);
+  choose_runs_folder_activated (action, parameter, data);
+}
+
 static const GActionEntry entries[] = {
   { "start", start_activated },
   { "add-to-queue", add_to_queue_activated },
@@ -157,6 +169,7 @@ static const GActionEntry entries[] = {
   { "tune-go-on", tune_go_on_activated },
   { "resume-interrupted", resume_interrupted_activated },
   { "choose-runs-folder", choose_runs_folder_activated },
+  { "change-runs-folder", change_runs_folder_activated },
 };
 
 void

@@ -7,6 +7,7 @@
 #include "home.h"
 #include "obstacles.h"
 #include "runpill.h"
+#include "setupstrip.h"
 #include "statusbar.h"
 #include "stopbar.h"
 #include "tunepage.h"
@@ -50,23 +51,27 @@ show_status (DynoWindow *self)
     gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
 }
 
-/* Shows what the next run will train, while there is no run yet.  obstacle: why it cannot begin;
- * NULL: it can. */
+/* Says, while there is no run yet, whether the next one can begin; the strip above shows what it is.
+ * obstacle: why it cannot; NULL: it can, as far as the setup knows. */
 static void
 show_next_run (DynoWindow *self, const char *obstacle)
 {
-  const DynoJob *job = dyno_setup_get_job (self->setup);
-  const DynoModel *model = job->model ? dyno_model_find (job->model, NULL) : NULL;
-  g_autofree char *data = job->data ? dyno_words_data (job->data) : NULL;
-  g_autofree char *what =
-      model && data ? g_strdup_printf (_ ("%s on %s"), model->title, data) : g_strdup ("");
+  DynoSetupStrip *strip = DYNO_SETUP_STRIP (self->strip);
+  const DynoStepReason *no_folder = dyno_setup_step_find (
+      dyno_setup_strip_get_step (strip, DYNO_SETUP_STEP_FOLDER), DYNO_STEP_BLOCKED);
   const char *advice = dyno_setup_get_advice (self->setup), *next = obstacle;
   if (!next && dyno_error_bar_has_error (DYNO_ERROR_BAR (self->error_bar)))
     next = "";
+  else if (!next && no_folder)
+    next = no_folder->text;
+  else if (!next && advice)
+    next = advice;
+  else if (!next && dyno_setup_strip_get_state (strip) == DYNO_STEP_WARNING)
+    next = _ ("Look at the warnings above, then press Start.");
   else if (!next)
-    next = advice ? advice : _ ("Everything is ready: press Start.");
+    next = _ ("Everything is ready: press Start.");
   /* A name may look like markup. */
-  g_autofree char *text = g_markup_printf_escaped ("%s\n%s", what, next);
+  g_autofree char *text = g_markup_escape_text (next, -1);
   hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
 }
 

@@ -94,6 +94,35 @@ dyno_words_data (const char *location)
   return *location ? g_filename_display_basename (location) : g_strdup ("");
 }
 
+char *
+dyno_words_sample_size (const DynoDatasetInfo *info)
+{
+  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+
+  if (input && input->variable)
+    return g_strdup_printf (ngettext ("up to %u steps of %u value", "up to %u steps of %u values",
+                                      (gulong) dyno_schema_count_channels (&info->schema)),
+                            input->shape[0], dyno_schema_count_channels (&info->schema));
+  if (input && input->n_axes == 2)
+    return g_strdup_printf (
+        ngettext ("%u steps of %u value", "%u steps of %u values", (gulong) input->shape[1]),
+        input->shape[0], input->shape[1]);
+  if (info->min_width == info->max_width && info->min_height == info->max_height)
+    return dyno_format_size (info->max_width, info->max_height,
+                             dyno_schema_count_channels (&info->schema));
+  return dyno_format_isolate (
+      g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",
+                       info->min_width, info->min_height, info->max_width, info->max_height));
+}
+
+const char *
+dyno_words_preset (const DynoPreset *preset, const DynoDeviceInfo *device)
+{
+  if (!preset->this_gpu)
+    return preset->name;
+  return device && device->type == DYNO_DEVICE_TYPE_SOFTWARE ? _ ("This device") : _ ("This GPU");
+}
+
 /* Whether a folder is named by a time: 2026-11-23_13-20-05, perhaps with _2. */
 static gboolean
 is_time_stamp (const char *folder)

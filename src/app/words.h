@@ -10,8 +10,12 @@
 G_BEGIN_DECLS
 
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
-char *dyno_words_model (const char *name);    /* its title; NULL: ""; g_free */
-char *dyno_words_data (const char *location); /* DATA, short; g_free */
+char *dyno_words_model (const char *name);                  /* its title; NULL: ""; g_free */
+char *dyno_words_data (const char *location);               /* DATA, short; g_free */
+char *dyno_words_sample_size (const DynoDatasetInfo *info); /* "32 × 32 × 3"; g_free */
+/* A preset's name; that of a device's own preset says what it is.  device: NULL where it is not
+ * known. */
+const char *dyno_words_preset (const DynoPreset *preset, const DynoDeviceInfo *device);
 /* The run's name, else its model, data and time: "MLP on Shapes, Today 09:12"; g_free. */
 char *dyno_words_run (const DynoStoredRun *run);
 char *dyno_words_run_short (const DynoStoredRun *run);       /* without the time */

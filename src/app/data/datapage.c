@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts are shown at once; split, notes and pictures come from a thread.  Results for a data
- * set that is no longer open are dropped with its cancellable.  Pictures as the network sees them
+/* The facts are shown at once; split and notes come from the inspector, pictures from a thread.
+ * Pictures of a data set that is no longer open are dropped with its cancellable.  Pictures as the network sees them
  * follow the settings while they are on the screen, a moment after the last change. */
 #include "datapage.h"
 #include "datapanel.h"
@@ -22,8 +22,7 @@ struct _DynoDataPage {
   GtkSizeGroup *names;
   DynoSetup *setup;
   DynoDataset *dataset; /* the shown one */
-  double val_split;
-  gint64 seed;
+  DynoDataInspector *inspector;
   GCancellable *cancellable;
   GPtrArray *strips;    /* GtkBox*, one for each class that is shown; of the list */
   DynoSamples *samples; /* shown by the strips; NULL: none yet */
@@ -262,40 +261,69 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
   see_later (self);
 }
 
-static void
-add_note (DynoDataPage *self, const char *text)
+static GtkWidget *
+add_note (DynoDataPage *self, const char *text, const char *icon_name, const char *class,
+          const char *kind)
 {
   GtkWidget *row = hdy_action_row_new (),
-            *icon = gtk_image_new_from_icon_name ("dialog-warning-symbolic", GTK_ICON_SIZE_MENU);
+            *icon = gtk_image_new_from_icon_name (icon_name, GTK_ICON_SIZE_MENU);
   hdy_preferences_row_set_title (HDY_PREFERENCES_ROW (row), text);
   hdy_action_row_set_title_lines (HDY_ACTION_ROW (row), 0);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
-  dyno_widget_add_class (icon, "sign-warning", TRUE);
-  dyno_widget_set_accessible_name (icon, _ ("Warning"));
+  dyno_widget_add_class (icon, class, TRUE);
+  dyno_widget_set_accessible_name (icon, kind);
   dyno_widget_set_accessible_name (row, text);
   hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
   gtk_container_add (GTK_CONTAINER (self->notes), row);
+  return row;
+}
+
+/* The last remark is that samples were not compared: they can be. */
+static void
+offer_comparison (DynoDataPage *self, GtkWidget *row)
+{
+  GtkWidget *button = gtk_button_new_with_label (_ ("Compare"));
+  dyno_widget_set_accessible_name (button, _ ("Compare the samples"));
+  gtk_widget_set_valign (button, GTK_ALIGN_CENTER);
+  g_signal_connect_swapped (button, "clicked", G_CALLBACK (dyno_data_inspector_compare),
+                            self->inspector);
+  gtk_container_add (GTK_CONTAINER (row), button);
 }
 
 static void
-was_read (GObject *source, GAsyncResult *result, gpointer data)
+show_notes (DynoDataPage *self)
 {
-  DynoDataPage *self = data;
-  g_autoptr (DynoSamples) samples = dyno_sampler_finish (result, NULL);
-  if (!samples)
-    return;
-  g_autofree char *train = dyno_format_count (samples->n_train),
-                  *validation = dyno_format_count (samples->n_validation);
-  /* Translators: numbers of samples */
-  g_autofree char *split = g_strdup_printf (_ ("%s train, %s validate"), train, validation);
-  gtk_label_set_text (GTK_LABEL (self->split), split);
+  const GPtrArray *warnings = dyno_data_inspector_get_warnings (self->inspector),
+                  *remarks = dyno_data_inspector_get_remarks (self->inspector);
+  GtkWidget *last = NULL;
   dyno_widget_clear (self->notes);
-  for (char **note = samples->notes; note && *note; note++)
-    add_note (self, *note);
+  for (guint i = 0; i < warnings->len; i++)
+    add_note (self, warnings->pdata[i], "dialog-warning-symbolic", "sign-warning", _ ("Warning"));
+  for (guint i = 0; i < remarks->len; i++)
+    last = add_note (self, remarks->pdata[i], "dialog-information-symbolic", "sign-note",
+                     _ ("Remark"));
+  if (last && dyno_data_inspector_can_compare (self->inspector))
+    offer_comparison (self, last);
   gtk_widget_show_all (self->notes);
-  gtk_widget_set_visible (self->notes_group, samples->notes && *samples->notes);
-  if (self->strips->len > 0 && !dyno_dataset_get_info (self->dataset)->schema.generated)
-    dyno_sampler_look_async (self->dataset, get_pixels (self), self->cancellable, looked, self);
+  hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (self->notes_group),
+                                   warnings->len > 0 ? _ ("Problems") : _ ("Remarks"));
+  gtk_widget_set_visible (self->notes_group, warnings->len + remarks->len > 0);
+}
+
+static void
+inspected (DynoDataPage *self)
+{
+  guint64 n_train, n_validation;
+  g_autofree char *split = NULL;
+  if (dyno_data_inspector_get_split (self->inspector, &n_train, &n_validation))
+    {
+      g_autofree char *train = dyno_format_count (n_train),
+                      *validation = dyno_format_count (n_validation);
+      /* Translators: numbers of samples */
+      split = g_strdup_printf (_ ("%s train, %s validate"), train, validation);
+    }
+  gtk_label_set_text (GTK_LABEL (self->split), split ? split : "");
+  show_notes (self);
 }
 
 static void
@@ -330,39 +358,39 @@ static void
 setup_changed (DynoSetup *setup, guint flags, DynoDataPage *self)
 {
   const DynoDatasetInfo *info = dyno_setup_get_info (setup);
-  const DynoSettings *settings = &dyno_setup_get_job (setup)->settings;
   DynoDataset *dataset = dyno_setup_get_dataset (setup);
-  gboolean same = dataset == self->dataset;
   show_size (self, info);
   if (flags & ~(guint) (DYNO_SETUP_PLAN | DYNO_SETUP_LOCK))
     see_later (self);
-  if (same
-      && (!dataset
-          || (settings->data_val_split == self->val_split && settings->seed == self->seed)))
+  if (dataset == self->dataset)
     return;
   forget (self);
-  self->val_split = settings->data_val_split;
-  self->seed = settings->seed;
-  if (!same)
-    show_classes (self, info);
+  show_classes (self, info);
   gtk_widget_set_visible (self->use_group, info != NULL);
-  gtk_label_set_text (GTK_LABEL (self->split), "");
-  gtk_widget_hide (self->notes_group);
   if (!dataset)
     return;
   self->dataset = dyno_dataset_ref (dataset);
   self->cancellable = g_cancellable_new ();
-  dyno_sampler_read_async (dataset, self->val_split, (guint64) self->seed, self->cancellable,
-                           was_read, self);
+  if (self->strips->len > 0 && !info->schema.generated)
+    dyno_sampler_look_async (dataset, get_pixels (self), self->cancellable, looked, self);
 }
 
 void
-dyno_data_page_set_setup (DynoDataPage *self, DynoSetup *setup)
+dyno_data_page_set_setup (DynoDataPage *self, DynoSetup *setup, DynoDataInspector *inspector)
 {
   self->setup = setup;
+  self->inspector = inspector;
   dyno_data_panel_set_setup (DYNO_DATA_PANEL (self->panel), setup);
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   setup_changed (setup, DYNO_SETUP_ALL, self);
+  g_signal_connect_object (inspector, "changed", G_CALLBACK (inspected), self, G_CONNECT_SWAPPED);
+  inspected (self);
+}
+
+void
+dyno_data_page_focus (DynoDataPage *self)
+{
+  dyno_data_panel_focus (DYNO_DATA_PANEL (self->panel));
 }
 
 static void

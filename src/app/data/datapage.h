@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of the data set: its origin, its contents, and its problems. */
 #pragma once
-#include "setup.h"
+#include "datainspector.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -9,6 +9,9 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_DATA_PAGE (dyno_data_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoDataPage, dyno_data_page, DYNO, DATA_PAGE, GtkBox)
 
-void dyno_data_page_set_setup (DynoDataPage *self, DynoSetup *setup);
+/* inspector outlives the page. */
+void dyno_data_page_set_setup (DynoDataPage *self, DynoSetup *setup, DynoDataInspector *inspector);
+/* Moves the focus to where a data set is chosen. */
+void dyno_data_page_focus (DynoDataPage *self);
 
 G_END_DECLS

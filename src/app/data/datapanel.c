@@ -75,27 +75,6 @@ show_label (GtkWidget *row, GtkWidget *label, char *text)
   g_free (text);
 }
 
-static char *
-describe_sizes (const DynoDatasetInfo *info)
-{
-  const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
-
-  if (input && input->variable)
-    return g_strdup_printf (ngettext ("up to %u steps of %u value", "up to %u steps of %u values",
-                                      (gulong) dyno_schema_count_channels (&info->schema)),
-                            input->shape[0], dyno_schema_count_channels (&info->schema));
-  if (input && input->n_axes == 2)
-    return g_strdup_printf (
-        ngettext ("%u steps of %u value", "%u steps of %u values", (gulong) input->shape[1]),
-        input->shape[0], input->shape[1]);
-  if (info->min_width == info->max_width && info->min_height == info->max_height)
-    return dyno_format_size (info->max_width, info->max_height,
-                             dyno_schema_count_channels (&info->schema));
-  return dyno_format_isolate (
-      g_strdup_printf ("%u\302\240\303\227\302\240%u \342\200\223 %u\302\240\303\227\302\240%u",
-                       info->min_width, info->min_height, info->max_width, info->max_height));
-}
-
 static void
 show_unreadable (DynoDataPanel *self, const DynoDatasetInfo *info)
 {
@@ -189,7 +168,7 @@ show_facts (DynoDataPanel *self)
   show_label (self->classes_row, self->classes,
               classes ? dyno_format_count (info->n_classes) : NULL);
   dyno_balance_bar_set_info (DYNO_BALANCE_BAR (self->balance), info);
-  show_label (self->size_row, self->size, info && !shapes ? describe_sizes (info) : NULL);
+  show_label (self->size_row, self->size, info && !shapes ? dyno_words_sample_size (info) : NULL);
   show_label (self->disk_row, self->disk,
               info && info->size_bytes > 0 ? dyno_format_bytes (info->size_bytes) : NULL);
   show_axes (self, info);
@@ -273,6 +252,12 @@ dyno_data_panel_set_setup (DynoDataPanel *self, DynoSetup *setup)
   self->setup = setup;
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   setup_changed (setup, DYNO_SETUP_ALL, self);
+}
+
+void
+dyno_data_panel_focus (DynoDataPanel *self)
+{
+  gtk_widget_grab_focus (self->choose);
 }
 
 static void

@@ -12,9 +12,7 @@
 
 typedef struct {
   DynoDataset *dataset;
-  double val_split;
-  guint64 seed;
-  guint pixels;    /* 0: no pictures */
+  guint pixels;
   GArray *indices; /* of the samples that are asked for; NULL: some of each class */
   /* as a network sees them: */
   DynoJob *job;
@@ -41,7 +39,6 @@ unref_shot (gpointer data)
 void
 dyno_samples_free (DynoSamples *self)
 {
-  g_strfreev (self->notes);
   g_clear_pointer (&self->shots, g_ptr_array_unref);
   g_clear_pointer (&self->indices, g_array_unref);
   g_free (self);
@@ -220,16 +217,8 @@ work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
     }
   if (!r->job && r->indices)
     show (r, samples, cancellable);
-  else if (!r->job && r->pixels > 0)
-    look (r, samples, cancellable);
   else if (!r->job)
-    {
-      g_autoptr (GArray) train = NULL, validation = NULL;
-      dyno_dataset_split (r->dataset, r->val_split, r->seed, &train, &validation);
-      samples->n_train = train->len;
-      samples->n_validation = validation->len;
-      samples->notes = dyno_dataset_list_notes (r->dataset, train, validation);
-    }
+    look (r, samples, cancellable);
   g_task_return_pointer (task, samples, (GDestroyNotify) dyno_samples_free);
 }
 
@@ -239,17 +228,6 @@ begin (Request *request, GCancellable *cancellable, GAsyncReadyCallback done, gp
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
   g_task_set_task_data (task, request, request_free);
   g_task_run_in_thread (task, work);
-}
-
-void
-dyno_sampler_read_async (DynoDataset *dataset, double val_split, guint64 seed,
-                         GCancellable *cancellable, GAsyncReadyCallback done, gpointer data)
-{
-  Request *request = g_new0 (Request, 1);
-  request->dataset = dyno_dataset_ref (dataset);
-  request->val_split = val_split;
-  request->seed = seed;
-  begin (request, cancellable, done, data);
 }
 
 void

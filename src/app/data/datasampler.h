@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contents of the page of the data set beyond its facts: the split, notes, and a few samples of
- * each class as pictures, as they are or as the network reads them in training.  They are read in a
- * thread, through the data set's own decoding. */
+/* A few samples of each class as pictures, as they are or as the network reads them in training.
+ * They are read in a thread, through the data set's own decoding. */
 #pragma once
 #include "job.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>
@@ -12,8 +11,6 @@ G_BEGIN_DECLS
 #define DYNO_SAMPLER_EACH    4  /* pictures of a class */
 
 typedef struct {
-  guint64 n_train, n_validation;
-  char **notes;     /* dyno_dataset_list_notes */
   GPtrArray *shots; /* GdkPixbuf*, DYNO_SAMPLER_EACH for each class, NULL where there is none */
   GArray *indices;  /* guint32, of the samples of shots */
 } DynoSamples;
@@ -21,10 +18,6 @@ typedef struct {
 void dyno_samples_free (DynoSamples *samples);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSamples, dyno_samples_free)
 
-/* To be called in this order: _read is without pictures, which are slow where files are large;
- * _look is with them. */
-void dyno_sampler_read_async (DynoDataset *dataset, double val_split, guint64 seed,
-                              GCancellable *cancellable, GAsyncReadyCallback done, gpointer data);
 void dyno_sampler_look_async (DynoDataset *dataset, guint pixels, GCancellable *cancellable,
                               GAsyncReadyCallback done, gpointer data);
 /* A sample as a picture of at most so many pixels a side; NULL: it cannot be decoded, or is no

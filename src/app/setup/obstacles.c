@@ -66,19 +66,22 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
   return NULL;
 }
 
-char *
-dyno_obstacle_to_start (DynoSetup *setup)
+static char *
+find_device_obstacle (DynoSetup *setup, gboolean *passes)
 {
-  const DynoDatasetInfo *info = dyno_setup_get_info (setup);
-  const DynoJobPlan *plan = dyno_setup_get_plan (setup);
   if (dyno_setup_get_device_error (setup))
     return g_strdup (_ ("No device to train on."));
-  if (!dyno_setup_get_devices (setup))
-    return g_strdup (_ ("Looking for devices…"));
-  if (dyno_setup_get_opening (setup, NULL))
+  *passes = TRUE;
+  return dyno_setup_get_devices (setup) ? NULL : g_strdup (_ ("Looking for devices…"));
+}
+
+static char *
+find_data_obstacle (DynoSetup *setup, gboolean *passes)
+{
+  const DynoDatasetInfo *info = dyno_setup_get_info (setup);
+  *passes = dyno_setup_get_opening (setup, NULL) != NULL;
+  if (*passes)
     return g_strdup (_ ("The data set is being opened."));
-  if (dyno_setup_get_reading (setup))
-    return g_strdup (_ ("The network is being read."));
   if (!info)
     return g_strdup (_ ("Choose a data set first."));
   if (info->n_samples == 0)
@@ -86,7 +89,36 @@ dyno_obstacle_to_start (DynoSetup *setup)
   if (dyno_schema_count_values (&info->schema) == 0 && info->n_classes < 2
       && !dyno_setup_get_job (setup)->settings.data_one_class)
     return g_strdup (_ ("This data set has a single class: there is nothing to tell apart."));
-  if (plan && plan->parts > 0)
-    return NULL;
-  return g_strdup (dyno_setup_get_advice (setup));
+  return NULL;
+}
+
+char *
+dyno_obstacle_of (DynoSetup *setup, DynoObstaclePart part, gboolean *passes)
+{
+  const DynoJobPlan *plan = dyno_setup_get_plan (setup);
+  *passes = FALSE;
+  switch (part)
+    {
+    case DYNO_OBSTACLE_DEVICE:
+      return find_device_obstacle (setup, passes);
+    case DYNO_OBSTACLE_DATA:
+      return find_data_obstacle (setup, passes);
+    case DYNO_OBSTACLE_MODEL:
+      *passes = dyno_setup_get_reading (setup) != NULL;
+      if (*passes)
+        return g_strdup (_ ("The network is being read."));
+      return plan ? NULL : g_strdup (dyno_setup_get_advice (setup));
+    default:
+      return plan && plan->parts == 0 ? g_strdup (dyno_setup_get_advice (setup)) : NULL;
+    }
+}
+
+char *
+dyno_obstacle_to_start (DynoSetup *setup)
+{
+  char *obstacle = NULL;
+  gboolean passes;
+  for (DynoObstaclePart part = 0; part < DYNO_OBSTACLE_N_PARTS && !obstacle; part++)
+    obstacle = dyno_obstacle_of (setup, part, &passes);
+  return obstacle;
 }

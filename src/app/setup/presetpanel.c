@@ -62,9 +62,7 @@ fill_presets (DynoPresetPanel *self)
   for (guint i = 0; presets && i < presets->len; i++)
     {
       const DynoPreset *preset = g_ptr_array_index (presets, i);
-      const char *name = !preset->this_gpu                                     ? preset->name
-                         : device && device->type == DYNO_DEVICE_TYPE_SOFTWARE ? _ ("This device")
-                                                                               : _ ("This GPU");
+      const char *name = dyno_words_preset (preset, device);
       g_autofree char *memory = dyno_format_isolate (
                           g_strdup_printf (_ ("%.4g GiB"), (double) preset->vram_bytes / GIB)),
                       *text = preset->vram_bytes > 0 ? g_strdup_printf ("%s, %s", name, memory)
@@ -182,6 +180,12 @@ dyno_preset_panel_new (DynoSetup *setup)
   g_signal_connect_object (setup, "changed", G_CALLBACK (setup_changed), self, 0);
   setup_changed (setup, DYNO_SETUP_ALL, self);
   return GTK_WIDGET (self);
+}
+
+GtkWidget *
+dyno_preset_panel_get_device_row (DynoPresetPanel *self)
+{
+  return self->device_row;
 }
 
 static void

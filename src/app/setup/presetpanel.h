@@ -11,5 +11,6 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoPresetPanel, dyno_preset_panel, DYNO, PRESET_PANEL, DynoFold)
 
 GtkWidget *dyno_preset_panel_new (DynoSetup *setup);
+GtkWidget *dyno_preset_panel_get_device_row (DynoPresetPanel *self); /* the first one */
 
 G_END_DECLS

@@ -30,6 +30,7 @@ struct _DynoSettingsPanel {
   GtkBox parent_instance;
   GtkWidget *search, *list, *nothing, *later;
   GtkWidget *folds[DYNO_SETTING_N_GROUPS], *preset;
+  GtkWidget *model_row, *weights_row;
   DynoSetup *setup; /* outlives the panel */
   DynoState *state; /* or NULL */
   GArray *rows;     /* SettingRow; of the groups that are built */
@@ -268,6 +269,13 @@ dyno_settings_panel_find (DynoSettingsPanel *self)
     g_signal_connect_after (self->search, "map", G_CALLBACK (search_mapped), self);
 }
 
+static void
+place_mapped (GtkWidget *row, gpointer data)
+{
+  g_signal_handlers_disconnect_by_func (row, place_mapped, data);
+  gtk_widget_child_focus (row, GTK_DIR_TAB_FORWARD);
+}
+
 /* --- building --------------------------------------------------------------------------------- */
 
 static void
@@ -325,9 +333,11 @@ build_group (DynoSettingsPanel *self, DynoSettingGroup group)
       g_autofree char *words = g_strjoin ("\n", _ ("Model"), "model", NULL),
                       *layers = g_strjoin ("\n", _ ("Layers"), "layers", NULL),
                       *weights = g_strjoin ("\n", _ ("Start weights"), "weights", NULL);
-      dyno_fold_take (fold, dyno_model_row_new (self->setup), words);
+      self->model_row = dyno_model_row_new (self->setup);
+      self->weights_row = dyno_weights_row_new (self->setup);
+      dyno_fold_take (fold, self->model_row, words);
       dyno_fold_take (fold, dyno_layers_row_new (self->setup), layers);
-      dyno_fold_take (fold, dyno_weights_row_new (self->setup), weights);
+      dyno_fold_take (fold, self->weights_row, weights);
       self->preset = dyno_preset_panel_new (self->setup);
       gtk_container_add (GTK_CONTAINER (self->list), self->preset);
     }
@@ -423,6 +433,25 @@ build_rest (DynoSettingsPanel *self)
   g_clear_handle_id (&self->idle, g_source_remove);
   while (self->n_groups < DYNO_SETTING_N_GROUPS)
     build_next (self);
+}
+
+void
+dyno_settings_panel_show_place (DynoSettingsPanel *self, DynoSettingsPlace place)
+{
+  build_rest (self);
+  GtkWidget *fold = place == DYNO_SETTINGS_PLACE_DEVICE ? self->preset
+                                                        : self->folds[DYNO_SETTING_GROUP_MODEL],
+            *row = place == DYNO_SETTINGS_PLACE_DEVICE
+                       ? dyno_preset_panel_get_device_row (DYNO_PRESET_PANEL (self->preset))
+                   : place == DYNO_SETTINGS_PLACE_MODEL ? self->model_row
+                                                        : self->weights_row;
+  gtk_entry_set_text (GTK_ENTRY (self->search), "");
+  search_changed (self); /* the entry's own signal comes later */
+  hdy_expander_row_set_expanded (HDY_EXPANDER_ROW (fold), TRUE);
+  if (gtk_widget_get_mapped (row))
+    gtk_widget_child_focus (row, GTK_DIR_TAB_FORWARD);
+  else
+    g_signal_connect_after (row, "map", G_CALLBACK (place_mapped), self);
 }
 
 void

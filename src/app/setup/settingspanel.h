@@ -13,6 +13,14 @@ G_DECLARE_FINAL_TYPE (DynoSettingsPanel, dyno_settings_panel, DYNO, SETTINGS_PAN
 
 void dyno_settings_panel_set_setup (DynoSettingsPanel *self, DynoSetup *setup);
 void dyno_settings_panel_find (DynoSettingsPanel *self); /* moves the focus to the search */
+typedef enum {
+  DYNO_SETTINGS_PLACE_MODEL,
+  DYNO_SETTINGS_PLACE_WEIGHTS,
+  DYNO_SETTINGS_PLACE_DEVICE,
+} DynoSettingsPlace;
+
+/* Unfolds the place, which ends a search, and moves the focus there. */
+void dyno_settings_panel_show_place (DynoSettingsPanel *self, DynoSettingsPlace place);
 /* Undo (TRUE) or redo; live settings are applied to the run, as when they are changed by hand. */
 void dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo);
 

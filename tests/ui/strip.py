@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The steps above a run: what each says, where it leads, and what it warns of before Start.  Usage: see harness.py."""
+import os
+import re
+import sys
+import zlib
+
+import harness
+from harness import Role, State, THERE
+
+TITLES = 'Data', 'Model', 'Start weights', 'Device and Preset', 'Output folder'
+
+
+def step(window, title):
+    return window.find_where(f'the step {title}', lambda n: n.name.startswith(title + ': '), Role.PUSH_BUTTON)
+
+
+def says(window, title, *parts):
+    """The step once its state and reasons have these words."""
+    return window.wait_for(f'{title}: {parts}', lambda: next(
+        (n for n in window.nodes(Role.PUSH_BUTTON) if n.name.startswith(title + ': ') and all(part in n.description for part in parts)), None))
+
+
+def empty_page_says(window, part):
+    window.find_where(f'"{part}" on the empty page', lambda n: n.name == 'No Run Yet' and part in n.description)
+
+
+def write_png(path, seed):
+    """16 by 16 pixels in colour, which differ with the seed."""
+    rows = b''.join(b'\0' + bytes((seed * 37 + x * 3 + y * 5 + channel * 11) % 256 for x in range(16) for channel in range(3)) for y in range(16))
+
+    def chunk(kind, data):
+        return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
+    with open(path, 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', (16).to_bytes(4, 'big') * 2 + bytes([8, 2, 0, 0, 0])) +
+                   chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+
+
+def write_images(home, name, same=(), **classes):
+    """A folder of images that all differ, so many a class; same: (class, seed) of one more, of which there is one already."""
+    folder, seed = home.file(name), 0
+    for label, n in classes.items():
+        os.makedirs(os.path.join(folder, label))
+        for i in range(n):
+            seed += 1
+            write_png(os.path.join(folder, label, f'{i:02}.png'), seed)
+    for label, other in same:
+        write_png(os.path.join(folder, label, f'copy-{other}.png'), other)
+    return folder
+
+
+def test_the_steps_of_a_run_that_is_ready(window):
+    """Their order is that of Tab; each leads to where it is chosen, with the focus there."""
+    window.page('Train')
+    for title in TITLES:
+        assert says(window, title, 'Ready').description == 'Ready', title
+    assert step(window, 'Data').name.startswith('Data: Shapes, 2,000 of '), step(window, 'Data').name
+    assert step(window, 'Model').name == 'Model: SimpleCNN'
+    assert step(window, 'Output folder').name == 'Output folder: ~/data/dyno/runs'
+    assert not os.path.exists(window.home.runs), 'the folder was made though nothing is kept in it'
+    empty_page_says(window, 'Everything is ready')
+    window.focus_on(step(window, 'Data'))
+    for title in TITLES[1:]:
+        assert window.move_focus('Tab').name.startswith(title + ': '), title
+    step(window, 'Data').act()
+    window.wait_for('the page Data', lambda: window.find(Role.RADIO_BUTTON, 'Data').has(State.CHECKED))
+    window.wait_for_focus('Choose data set')
+    window.page('Train')
+    step(window, 'Start weights').act()
+    window.wait_for_focus('Choose start weights')
+    for title, combo in ('Device and Preset', 'Device'), ('Model', 'Model'):
+        window.focus_on(step(window, 'Data'))
+        window.key('ctrl+f')
+        window.type('Prefetch', 'Find a setting')
+        window.wait_for('the others to go', lambda: not window.has(combo, Role.COMBO_BOX))
+        step(window, title).act()
+        window.find(Role.COMBO_BOX, combo, states=THERE)
+        window.wait_for('the focus to move', lambda: not window.focus_is_on('Find a setting'))  # to what is no widget for screen readers
+        if combo == 'Device':
+            assert window.move_focus('shift+Tab').name == 'Device and Preset'
+    window.key('Down')
+    window.wait_for('another model', lambda: step(window, 'Model').name != 'Model: SimpleCNN')
+    step(window, 'Output folder').act()
+    window.find_where('the preferences', lambda n: n.name == 'Preferences', Role.FRAME, Role.DIALOG)
+    window.wait_for_focus('Choose the folder for runs')
+    window.key('Escape')
+    window.wait_for('the preferences to go', lambda: not window.has('When a run is stopped', Role.COMBO_BOX))
+
+
+def test_a_step_unfolds_the_form(window):
+    """Also in a window in which the form lies over the page."""
+    window.page('Train')
+    window.home.run('xdotool', 'windowsize', window.xid(), '800', '800')
+    window.wait_for('the form to go', lambda: not window.has('Find a setting'))
+    step(window, 'Start weights').act()
+    window.wait_for_focus('Choose start weights')
+    assert window.find(None, 'Find a setting').showing()
+
+
+def test_warnings_are_those_of_the_data(home):
+    """Of the open data set only: with a warning, without one, with another; found once for each."""
+    double = write_images(home, 'double', same=[('dog', 3)], cat=10, dog=10)
+    good = write_images(home, 'good', cat=10, dog=10)
+    tiny = write_images(home, 'tiny', cat=10, dog=4)
+    window = home.window()
+    window.ready()
+    window.open_settings(data=double, batch_size=8)
+    wrong = '1 sample is the same as one of another class'
+    says(window, 'Data', 'Please note', wrong, 'cat/02.png, dog/copy-3.png')
+    empty_page_says(window, 'Look at the warnings above')
+    window.page('Data')
+    window.find(Role.LIST_ITEM, says_of(window, wrong), states=THERE)
+    # What was found is kept: the copy is not missed, whatever setting changes.
+    os.remove(os.path.join(double, 'dog', 'copy-3.png'))
+    window.open_settings(data=double, batch_size=4, data__val_split=0.4)
+    window.page('Data')
+    window.text('13 train, 8 validate')
+    window.page('Train')
+    says(window, 'Data', 'Please note', wrong)
+    window.open(good)
+    assert says(window, 'Data', 'Ready').description == 'Ready'
+    empty_page_says(window, 'Everything is ready')
+    window.page('Data')
+    assert not window.has_text('Please note') and not window.has('Problems'), window.shown()
+    window.page('Train')
+    window.open(tiny)
+    found = says(window, 'Data', 'Please note', 'Fewer than 10 samples of class “dog”')
+    assert 'another class' not in found.description, found.description
+    window.open(double)  # again, without the copy
+    assert says(window, 'Data', 'Ready').description == 'Ready'
+    window.ready()
+
+
+def says_of(window, part):
+    return window.find_where(f'"{part}"', lambda n: part in n.name, Role.LIST_ITEM, states=THERE).name
+
+
+def test_a_warning_shows_its_reasons_and_leads_on(home):
+    """With the keyboard; remarks are no warnings."""
+    folder = write_images(home, 'double', same=[('dog', 3)], cat=10, dog=10)
+    window = home.window()
+    window.open_settings(data=folder, batch_size=8)
+    window.page('Train')
+    window.focus_on(says(window, 'Data', 'one of the two labels is wrong'))
+    window.key('Return')
+    window.text('1 sample is the same as one of another class')
+    window.wait_for_focus('Show the Data')
+    window.key('Escape')
+    window.wait_for('the reasons to go', lambda: not window.has('Show the Data'))
+    window.wait_for('the focus to come back', lambda: step(window, 'Data').has(State.FOCUSED))
+    window.key('Return')
+    window.press('Show the Data')
+    window.wait_for('the page Data', lambda: window.find(Role.RADIO_BUTTON, 'Data').has(State.CHECKED))
+    window.wait_for_focus('Choose data set')
+    window.ready()
+
+
+def test_no_warning_of_earlier_data_while_others_are_opened(home):
+    """The step waits, and the window does not, while a server does not answer."""
+    if not os.environ.get('DYNO_UI_HOLD'):
+        raise harness.Skip('a sanitizer wants to be loaded before all else')
+    gate, tiny = home.file('gate'), write_images(home, 'tiny', cat=10, dog=4)
+    photos = write_images(home, 'photos', bus=10, held=10)
+    window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
+    window.open_settings(data=tiny, batch_size=8)
+    window.page('Train')
+    says(window, 'Data', 'Fewer than 10 samples')
+    with open(gate, 'w'):
+        window.open(photos)
+    waits = says(window, 'Data', 'Not known yet')
+    assert waits.name == 'Data: photos' and waits.description.endswith('\nThe data set is being opened.'), (waits.name, waits.description)
+    assert not window.find(Role.PUSH_BUTTON, 'Start').sensitive()
+    os.remove(gate)
+    assert says(window, 'Data', 'Ready').description == 'Ready'
+    window.ready()
+
+
+def test_amp_that_is_slow_is_switched_off(window):
+    """On a software device."""
+    window.open_settings({'Size': 16}, data='builtin:shapes?size=16&samples=100', model='mlp', amp='true', batch_size=16)
+    window.page('Train')
+    window.focus_on(says(window, 'Device and Preset', 'Please note', 'AMP is on, and on this device'))
+    window.key('Return')
+    window.text('AMP is on')
+    window.wait_for_focus('Switch AMP Off')
+    window.key('Return')
+    assert says(window, 'Device and Preset', 'Ready').description == 'Ready'
+    window.wait_for('the reasons to go', lambda: not window.has('Switch AMP Off'))
+    window.wait_for('the switch', lambda: not window.find(Role.TOGGLE_BUTTON, 'Mixed precision (AMP)', states=THERE).has(State.CHECKED))
+    window.ready()
+
+
+def test_start_weights_that_are_gone(home):
+    """Are said before the run fails."""
+    weights = home.write('first.safetensors', 'nothing yet')
+    home.run('gsettings', 'set', harness.ID, 'settings', f"['weights={weights}', 'batch_size=32']")
+    window = home.window()
+    window.page('Train')
+    assert says(window, 'Start weights', 'Ready').name == 'Start weights: first.safetensors'
+    os.remove(weights)
+    window.choose('Model', 'MLP')
+    window.wait_for('random values', lambda: step(window, 'Start weights').name == 'Start weights: Random values')
+    window.activate('undo')
+    says(window, 'Start weights', 'Please note', f'Cannot read “{weights}”')
+    step(window, 'Start weights').act()
+    window.press('Start from Random Values')
+    assert says(window, 'Start weights', 'Ready').name == 'Start weights: Random values'
+    window.ready()
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_start(home):
+    """By the same words as at Start, which begins nothing; another folder is chosen, and nothing begins by that."""
+    home.write('data/dyno/runs', 'a file, so that no folder can be made')
+    window = home.window()
+    window.small_shapes(epochs=1)
+    window.page('Train')
+    folder = says(window, 'Output folder', 'No run can begin', f'Cannot write into “{home.runs}”')
+    reason = folder.description.split('\n')[1]
+    empty_page_says(window, reason)
+    window.press('Start')
+    window.text('The run was not started')
+    assert reason in window.shown(), (reason, window.shown())
+    window.press('Close message')
+    step(window, 'Output folder').act()
+    window.press('Choose Another Folder…')
+    window.find(Role.FILE_CHOOSER, 'Choose the folder for runs')
+    window.press('Open')  # the home folder, in which it begins
+    assert says(window, 'Output folder', 'Ready').name == 'Output folder: ~'
+    window.ready()
+    empty_page_says(window, 'Everything is ready')
+    assert not [name for name in os.listdir(home.path) if re.match(r'20\d\d-', name)], 'a run was begun that nobody asked for'
+    os.remove(home.runs)
+    home.run('gsettings', 'reset', harness.ID, 'runs-folder')
+    assert says(window, 'Output folder', 'Ready').name == 'Output folder: ~/data/dyno/runs'
+
+
+def test_a_narrow_window_has_all_steps(window):
+    """In several lines."""
+    window.page('Train')
+    xid = window.xid()
+
+    def lines():
+        window.home.run('xdotool', 'windowsize', xid, '420', '800')  # again, since what is too wide folds away after the first time
+        width = window.frame.extents(screen=False)[2]
+        places = [step(window, title).extents(screen=False) for title in TITLES]
+        inside = all(0 <= x and x + w <= width for x, y, w, h in places)
+        return len({y for x, y, w, h in places}) if width == 420 and inside else 0
+    window.wait_for('several lines', lambda: lines() > 1)
+
+
+TESTS = [test_the_steps_of_a_run_that_is_ready, test_a_step_unfolds_the_form, test_warnings_are_those_of_the_data,
+         test_a_warning_shows_its_reasons_and_leads_on, test_no_warning_of_earlier_data_while_others_are_opened,
+         test_amp_that_is_slow_is_switched_off, test_start_weights_that_are_gone,
+         test_a_folder_that_cannot_be_written_is_said_before_start, test_a_narrow_window_has_all_steps]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))
