@@ -228,8 +228,10 @@ say_pairs (Survey *s, const Pairs *pairs, const char *what, const char *so)
     return;
   first = dyno_dataset_describe_sample (s->dataset, pairs->first);
   second = dyno_dataset_describe_sample (s->dataset, pairs->second);
-  say (s, g_strdup_printf ("%" PRIu64 " %s, the first: %s, %s; %s", pairs->n, what, first, second,
-                           so));
+  /* Translators: a number, "samples are the same as another", two samples, "they count more than
+   * others" */
+  say (s, g_strdup_printf (_ ("%" PRIu64 " %s, the first: %s, %s; %s"), pairs->n, what, first,
+                           second, so));
 }
 
 static void

@@ -156,6 +156,32 @@ def test_a_warning_shows_its_reasons_and_leads_on(home):
     window.ready()
 
 
+def test_large_data_are_compared_on_request(home):
+    """The files are sparse: 5,000 images of zeros, 328 MB."""
+    n, side, folder = 5000, 256, home.file('zeros')
+    os.makedirs(folder)
+    for name, shape, kind, size in ('X', (n, side, side, 1), '|u1', n * side * side), ('y', (n,), '|u1', n):
+        header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".encode().ljust(117) + b'\n'
+        with open(os.path.join(folder, name + '.npy'), 'wb') as file:
+            file.write(b'\x93NUMPY\x01\x00' + len(header).to_bytes(2, 'little') + header)
+            if name == 'y':
+                file.write(bytes(i % 2 for i in range(n)))
+            else:
+                file.truncate(128 + size)
+    window = home.window()
+    window.open_settings(data=folder, batch_size=8)
+    window.page('Train')
+    found = says(window, 'Data', 'Ready', 'more than 256')
+    assert 'same as' not in found.description, found.description
+    window.page('Data')
+    window.press('Compare the samples')
+    window.find_where('the warning', lambda n: n.name.startswith('4,999 samples') or n.name.startswith('4999 samples'), Role.LIST_ITEM, states=THERE)
+    assert not window.has('Compare the samples')
+    window.page('Train')
+    says(window, 'Data', 'Please note', 'samples are the same as another')
+    window.ready()
+
+
 def test_no_warning_of_earlier_data_while_others_are_opened(home):
     """The step waits, and the window does not, while a server does not answer."""
     if not os.environ.get('DYNO_UI_HOLD'):
@@ -211,11 +237,12 @@ def test_start_weights_that_are_gone(home):
 
 def test_a_folder_that_cannot_be_written_is_said_before_start(home):
     """By the same words as at Start, which begins nothing; another folder is chosen, and nothing begins by that."""
-    home.write('data/dyno/runs', 'a file, so that no folder can be made')
+    path = home.write('runs & <b>', 'a file, so that no folder can be made')  # no markup
+    home.run('gsettings', 'set', harness.ID, 'runs-folder', path)
     window = home.window()
     window.small_shapes(epochs=1)
     window.page('Train')
-    folder = says(window, 'Output folder', 'No run can begin', f'Cannot write into “{home.runs}”')
+    folder = says(window, 'Output folder', 'No run can begin', f'Cannot write into “{path}”')
     reason = folder.description.split('\n')[1]
     empty_page_says(window, reason)
     window.press('Start')
@@ -230,7 +257,6 @@ def test_a_folder_that_cannot_be_written_is_said_before_start(home):
     window.ready()
     empty_page_says(window, 'Everything is ready')
     assert not [name for name in os.listdir(home.path) if re.match(r'20\d\d-', name)], 'a run was begun that nobody asked for'
-    os.remove(home.runs)
     home.run('gsettings', 'reset', harness.ID, 'runs-folder')
     assert says(window, 'Output folder', 'Ready').name == 'Output folder: ~/data/dyno/runs'
 
@@ -250,8 +276,8 @@ def test_a_narrow_window_has_all_steps(window):
 
 
 TESTS = [test_the_steps_of_a_run_that_is_ready, test_a_step_unfolds_the_form, test_warnings_are_those_of_the_data,
-         test_a_warning_shows_its_reasons_and_leads_on, test_no_warning_of_earlier_data_while_others_are_opened,
-         test_amp_that_is_slow_is_switched_off, test_start_weights_that_are_gone,
+         test_a_warning_shows_its_reasons_and_leads_on, test_large_data_are_compared_on_request,
+         test_no_warning_of_earlier_data_while_others_are_opened, test_amp_that_is_slow_is_switched_off, test_start_weights_that_are_gone,
          test_a_folder_that_cannot_be_written_is_said_before_start, test_a_narrow_window_has_all_steps]
 
 if __name__ == '__main__':

@@ -435,6 +435,21 @@ build_rest (DynoSettingsPanel *self)
     build_next (self);
 }
 
+/* Scrolls as far as is needed to see the whole fold.  One that is too tall stays where it is: the
+ * focus scrolls to its row. */
+static void
+scroll_to (DynoSettingsPanel *self, GtkWidget *fold)
+{
+  GtkWidget *scrolled = gtk_widget_get_ancestor (GTK_WIDGET (self), GTK_TYPE_SCROLLED_WINDOW),
+            *content = gtk_widget_get_parent (GTK_WIDGET (self));
+  GtkAdjustment *adjustment =
+      scrolled ? gtk_scrolled_window_get_vadjustment (GTK_SCROLLED_WINDOW (scrolled)) : NULL;
+  int y, height = gtk_widget_get_allocated_height (fold);
+  if (adjustment && height <= gtk_adjustment_get_page_size (adjustment)
+      && gtk_widget_translate_coordinates (fold, content, 0, 0, NULL, &y))
+    gtk_adjustment_clamp_page (adjustment, y, y + height);
+}
+
 void
 dyno_settings_panel_show_place (DynoSettingsPanel *self, DynoSettingsPlace place)
 {
@@ -448,6 +463,7 @@ dyno_settings_panel_show_place (DynoSettingsPanel *self, DynoSettingsPlace place
   gtk_entry_set_text (GTK_ENTRY (self->search), "");
   search_changed (self); /* the entry's own signal comes later */
   hdy_expander_row_set_expanded (HDY_EXPANDER_ROW (fold), TRUE);
+  scroll_to (self, fold);
   if (gtk_widget_get_mapped (row))
     gtk_widget_child_focus (row, GTK_DIR_TAB_FORWARD);
   else

@@ -7,7 +7,7 @@
 #include "words.h"
 #include <glib/gi18n.h>
 
-#define VALUE_CHARS  10 /* with which a step asks for room; it takes more where there is */
+#define VALUE_CHARS  8 /* with which a step asks for room; it takes more where there is */
 #define REASON_CHARS 44
 #define FRAME_PIXELS 110 /* of a popover beside its text: sign, margins, shadow */
 
@@ -313,7 +313,7 @@ static void
 add_part (DynoSetupStrip *self, DynoSetupStepKind kind)
 {
   Part *part = &self->parts[kind];
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8),
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6),
             *sign = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 0),
             *words = gtk_box_new (GTK_ORIENTATION_VERTICAL, 0), *child;
   part->button = gtk_button_new ();
@@ -353,10 +353,20 @@ static void
 dyno_setup_strip_dispose (GObject *object)
 {
   DynoSetupStrip *self = DYNO_SETUP_STRIP (object);
-  for (DynoSetupStepKind kind = 0; kind < DYNO_SETUP_N_STEPS; kind++)
-    g_clear_pointer (&self->parts[kind].step, dyno_setup_step_free);
-  g_clear_pointer (&self->popover, gtk_widget_destroy);
+  if (self->popover) /* it is the window's child, which may be gone */
+    gtk_widget_destroy (self->popover);
   G_OBJECT_CLASS (dyno_setup_strip_parent_class)->dispose (object);
+}
+
+/* The window may ask for the steps until it is gone itself. */
+static void
+dyno_setup_strip_finalize (GObject *object)
+{
+  DynoSetupStrip *self = DYNO_SETUP_STRIP (object);
+  for (DynoSetupStepKind kind = 0; kind < DYNO_SETUP_N_STEPS; kind++)
+    dyno_setup_step_free (self->parts[kind].step);
+  g_clear_weak_pointer (&self->popover);
+  G_OBJECT_CLASS (dyno_setup_strip_parent_class)->finalize (object);
 }
 
 static void
@@ -364,6 +374,7 @@ dyno_setup_strip_class_init (DynoSetupStripClass *class)
 {
   GType type = DYNO_TYPE_SETUP_STRIP;
   G_OBJECT_CLASS (class)->dispose = dyno_setup_strip_dispose;
+  G_OBJECT_CLASS (class)->finalize = dyno_setup_strip_finalize;
   signals[GO] = g_signal_new ("go", type, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL, G_TYPE_NONE, 1,
                               G_TYPE_UINT);
   signals[CHANGED] =
@@ -382,7 +393,7 @@ dyno_setup_strip_init (DynoSetupStrip *self)
   for (DynoSetupStepKind kind = 0; kind < DYNO_SETUP_N_STEPS; kind++)
     add_part (self, kind);
   gtk_widget_show_all (self->flow);
-  self->popover = gtk_popover_new (self->parts[0].button);
+  g_set_weak_pointer (&self->popover, gtk_popover_new (self->parts[0].button));
   self->reasons = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
   g_object_set (self->reasons, "margin", 12, "visible", TRUE, NULL);
   gtk_container_add (GTK_CONTAINER (self->popover), self->reasons);
