@@ -197,6 +197,7 @@ static void
 step_clicked (GtkWidget *button, DynoSetupStrip *self)
 {
   DynoSetupStepKind kind = 0;
+  GdkRectangle place;
   while (self->parts[kind].button != button)
     kind++;
   if (dyno_setup_step_get_state (self->parts[kind].step) < DYNO_STEP_WARNING)
@@ -206,7 +207,9 @@ step_clicked (GtkWidget *button, DynoSetupStrip *self)
     }
   self->explained = kind;
   explain (self);
-  gtk_popover_set_relative_to (GTK_POPOVER (self->popover), button);
+  gtk_widget_get_allocation (button, &place);
+  gtk_widget_translate_coordinates (button, self->flow, 0, 0, &place.x, &place.y);
+  gtk_popover_set_pointing_to (GTK_POPOVER (self->popover), &place);
   gtk_popover_popup (GTK_POPOVER (self->popover));
   gtk_widget_grab_focus (self->first);
 }
@@ -393,7 +396,7 @@ dyno_setup_strip_init (DynoSetupStrip *self)
   for (DynoSetupStepKind kind = 0; kind < DYNO_SETUP_N_STEPS; kind++)
     add_part (self, kind);
   gtk_widget_show_all (self->flow);
-  g_set_weak_pointer (&self->popover, gtk_popover_new (self->parts[0].button));
+  g_set_weak_pointer (&self->popover, gtk_popover_new (self->flow));
   self->reasons = gtk_box_new (GTK_ORIENTATION_VERTICAL, 12);
   g_object_set (self->reasons, "margin", 12, "visible", TRUE, NULL);
   gtk_container_add (GTK_CONTAINER (self->popover), self->reasons);
