@@ -289,6 +289,52 @@ assert_same (DynoDataset *a, DynoDataset *b)
       g_free (bytes[k][x->schema.fields[f].role]);
 }
 
+/* Pieces of JPEG files are kept with the whole file, others are cut out: whichever came before in the
+ * same place of memory, each sample shows what it showed. */
+static void
+test_pieces_of_both_kinds_are_the_same_after (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL, *packed = NULL;
+  g_autoptr (GByteArray) tar = g_byte_array_new (), scratch = g_byte_array_new ();
+  g_autoptr (GByteArray) jpeg = test_jpeg (40, 30, 50, 50, 50, FALSE);
+  g_autoptr (GByteArray) png = test_png (40, 30, 2, 8, FALSE);
+  g_autoptr (DynoDataset) dataset = NULL, again = NULL;
+  DynoConverted converted;
+
+  for (guint i = 0; i < 80; i++)
+    {
+      const GByteArray *image = i % 2 ? png : jpeg;
+      g_autofree char *name = g_strdup_printf ("%02u.%s", i, i % 2 ? "png" : "jpg"),
+                      *json = g_strdup_printf ("%02u.json", i),
+                      *text = g_strdup_printf ("{\"values\": [%u], \"source_index\": %u, "
+                                               "\"crop_xywh\": [16, 5, 8, 6]}",
+                                               i, i);
+
+      test_tar_add (tar, name, '0', image->data, image->len);
+      test_tar_add (tar, json, '0', text, strlen (text));
+    }
+  test_tar_end (tar);
+  path = test_write (folder, "pieces.tar", tar->data, tar->len);
+  dataset = test_open (path);
+  g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 80);
+  packed = pack (dataset, folder, 0, &converted, NULL);
+  g_assert_cmpuint (converted.n_copied, ==, 40);
+  again = test_open (packed);
+  for (guint i = 0; i < 80; i++)
+    {
+      guint8 before[8 * 6 * 3], after[8 * 6 * 3];
+      float value;
+
+      g_assert_true (
+          dyno_dataset_decode (dataset, i, 8, 6, (gpointer[]){ before, &value }, scratch, NULL));
+      g_assert_true (
+          dyno_dataset_decode (again, i, 8, 6, (gpointer[]){ after, &value }, scratch, NULL));
+      g_assert_cmpfloat (value, ==, i);
+      g_assert_cmpmem (before, sizeof before, after, sizeof after);
+    }
+  test_folder_remove (folder);
+}
+
 static DynoDataset *
 open_for_sequences (const char *location)
 {
@@ -561,6 +607,8 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/convert/pieces-of-both-kinds-are-the-same-after",
+                   test_pieces_of_both_kinds_are_the_same_after);
   g_test_add_func ("/data/convert/folder-with-parts-is-the-same-after",
                    test_folder_with_parts_is_the_same_after);
   g_test_add_func ("/data/convert/scales-the-shorter-side", test_scales_the_shorter_side);

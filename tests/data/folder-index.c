@@ -169,6 +169,37 @@ test_second_open_reads_the_index (void)
   test_folder_remove (folder);
 }
 
+/* Which samples validate is known from the index as it is from a scan. */
+static void
+test_index_keeps_the_parts (void)
+{
+  g_autofree char *folder = test_folder_new (), *path = NULL;
+  g_autoptr (DynoDataset) first = NULL, second = NULL;
+  g_autoptr (GArray) train = NULL, validation = NULL, again = NULL, validation_again = NULL;
+
+  for (guint i = 0; i < 9; i++)
+    {
+      g_autofree char *name =
+          g_strdup_printf ("%s/%c/%u.jpg", i % 3 ? "train" : "val", i % 2 ? 'a' : 'b', i);
+      put_jpeg (folder, name, (guint8) (10 * i));
+    }
+  let_rest (folder);
+  first = open_folder (folder, 1);
+  path = find_index ();
+  g_assert_nonnull (path);
+  second = open_folder (folder, 1);
+  assert_same (first, second);
+  dyno_dataset_split (first, 0, 0, &train, &validation);
+  dyno_dataset_split (second, 0, 0, &again, &validation_again);
+  g_assert_cmpuint (validation->len, ==, 3);
+  g_assert_cmpmem (train->data, train->len * sizeof (guint32), again->data,
+                   again->len * sizeof (guint32));
+  g_assert_cmpmem (validation->data, validation->len * sizeof (guint32), validation_again->data,
+                   validation_again->len * sizeof (guint32));
+  drop_index ();
+  test_folder_remove (folder);
+}
+
 typedef enum {
   CHANGE_ADDED,
   CHANGE_REMOVED,
@@ -403,6 +434,7 @@ main (int argc, char **argv)
   g_setenv ("XDG_CACHE_HOME", cache, TRUE);
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/data/folder-index/second-open-reads-it", test_second_open_reads_the_index);
+  g_test_add_func ("/data/folder-index/keeps-the-parts", test_index_keeps_the_parts);
   g_test_add_func ("/data/folder-index/changes-are-noticed", test_changes_are_noticed);
   g_test_add_func ("/data/folder-index/damaged-is-made-anew", test_damaged_index_is_made_anew);
   g_test_add_func ("/data/folder-index/numbers-out-of-range",

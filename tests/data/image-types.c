@@ -143,6 +143,24 @@ test_bmp_of_all_bits (void)
     }
 }
 
+/* Writers that know how many colours there are leave out the rest of the palette. */
+static void
+test_bmp_of_few_colours (void)
+{
+  g_autoptr (GByteArray) file = make_bmp (INFO_8);
+  const guint8 at = 14 + 40 + 6 * 4;
+  guint8 out[2][3][3];
+
+  g_byte_array_remove_range (file, at, (256 - 6) * 4);
+  memset (file->data + 10, 0, 4);
+  file->data[10] = at;
+  file->data[46] = 6;
+  decode (file, out);
+  for (guint y = 0; y < 2; y++)
+    for (guint x = 0; x < 3; x++)
+      assert_near (out[y][x], picture[y][x], 0);
+}
+
 static void
 test_bmp_alpha_is_composed_on_white (void)
 {
@@ -392,6 +410,7 @@ main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/data/image-types/bmp-of-all-bits", test_bmp_of_all_bits);
+  g_test_add_func ("/data/image-types/bmp-of-few-colours", test_bmp_of_few_colours);
   g_test_add_func ("/data/image-types/bmp-alpha-is-composed-on-white",
                    test_bmp_alpha_is_composed_on_white);
   g_test_add_func ("/data/image-types/damaged-bmp", test_damaged_bmp);

@@ -110,6 +110,28 @@ test_whole_numbers_are_classes_in_their_order (void)
   test_folder_remove (folder);
 }
 
+/* Empty lines are no rows, but they are counted: a message names the line that an editor shows. */
+static void
+test_lines_are_counted_with_the_empty_ones (void)
+{
+  static const char *const texts[] = {
+    "path,yaw\n\n\na.jpg,1\n\nc.jpg,nan\nb.jpg,2\n",
+    "path,yaw\r\n\r\n\r\na.jpg,1\r\n\r\nc.jpg,nan\r\nb.jpg,2\r\n"
+  };
+  g_autofree char *folder = test_folder_new ();
+
+  put_four (folder);
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autofree char *path = put_text (folder, "m.csv", texts[i]);
+      g_autoptr (DynoDataset) dataset = test_open (path);
+
+      g_assert_cmpuint (dyno_dataset_get_info (dataset)->n_samples, ==, 2);
+      g_assert_true (is_listed (dataset, "m.csv, line 6: a value is no finite number"));
+    }
+  test_folder_remove (folder);
+}
+
 static void
 test_values_with_names_and_units (void)
 {
@@ -606,6 +628,8 @@ int
 main (int argc, char *argv[])
 {
   g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/data/manifest/lines-are-counted-with-the-empty-ones",
+                   test_lines_are_counted_with_the_empty_ones);
   g_test_add_func ("/data/manifest/ways-to-write-classes", test_ways_to_write_classes);
   g_test_add_func ("/data/manifest/whole-numbers-are-classes-in-their-order",
                    test_whole_numbers_are_classes_in_their_order);
