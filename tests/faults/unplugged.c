@@ -20,7 +20,11 @@
 #define PREAD "pread"
 #endif
 
-static gint unplugged;       /* atomic */
+static gint unplugged; /* atomic */
+/* Of all tests together; more than that is a loop without an end. */
+#define MOST_REFUSED 20000
+static gint refused; /* atomic: reads that were given EIO */
+
 static gint bad_sector = -1; /* atomic: no byte from there on to the end of its record */
 
 ssize_t
@@ -39,6 +43,8 @@ pread (int fd, void *data, size_t size, off_t offset)
       && (g_atomic_int_get (&unplugged)
           || (bad >= 0 && offset <= bad && offset + (off_t) size > bad)))
     {
+      if (g_atomic_int_add (&refused, 1) >= MOST_REFUSED)
+        g_error ("The disk is asked again and again without a wait");
       errno = EIO;
       return -1;
     }
@@ -78,6 +84,8 @@ typedef struct {
   const char *out; /* is copied while the run is paused */
   const char *copy;
   gboolean for_good, resume, stop;
+  gboolean resume_early; /* with the pause, in the session's own thread */
+  DynoSession *session;
   guint pauses, checkpoints;
   GString *warnings;
   DynoSessionState state;
@@ -118,6 +126,9 @@ unplug (DynoEvent *event, gpointer data)
 
   if (event->type == DYNO_EVENT_STEP && event->step.step == outage->at)
     g_atomic_int_set (&unplugged, TRUE);
+  if (event->type == DYNO_EVENT_STATE && event->state == DYNO_SESSION_PAUSED
+      && outage->resume_early)
+    dyno_session_resume (outage->session);
 }
 
 static const DynoObserver unplugger = { .event = unplug };
@@ -131,6 +142,7 @@ run_with (Outage *outage, const DynoJob *job, gint64 reconnect_us)
 
   outage->warnings = g_string_new (NULL);
   session->reconnect_us = reconnect_us;
+  outage->session = session;
   dyno_session_add_observer (session, &unplugger, outage);
   dyno_session_start (session);
   while (!done)
@@ -262,6 +274,24 @@ test_person_resumes_or_stops (void)
     }
 }
 
+/* A resume that comes too early is a try like any other: the run waits and tries again, and patience
+ * ends as ever. */
+static void
+test_early_resume_leaves_the_intervals (void)
+{
+  g_autofree char *data = test_folder (), *out = test_folder ();
+  g_autoptr (DynoJob) job = job_in (data, out);
+  g_auto (Outage) outage = { .at = 3, .for_good = TRUE, .resume_early = TRUE };
+
+  put_data (data);
+  run_with (&outage, job, 100);
+  g_assert_cmpint (outage.state, ==, DYNO_SESSION_FAILED);
+  g_assert_error (outage.error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE);
+  g_assert_cmpuint (outage.pauses, ==, 1);
+  test_remove_tree (data);
+  test_remove_tree (out);
+}
+
 static void
 test_bad_sector_is_one_sample (void)
 {
@@ -286,6 +316,8 @@ main (int argc, char **argv)
   g_test_add_func ("/faults/unplugged/run-goes-on-where-it-was", test_run_goes_on_where_it_was);
   g_test_add_func ("/faults/unplugged/patience-ends-with-a-checkpoint", test_patience_ends);
   g_test_add_func ("/faults/unplugged/person-resumes-or-stops", test_person_resumes_or_stops);
+  g_test_add_func ("/faults/unplugged/early-resume-leaves-the-intervals",
+                   test_early_resume_leaves_the_intervals);
   g_test_add_func ("/faults/unplugged/bad-sector-is-one-sample", test_bad_sector_is_one_sample);
   return g_test_run ();
 }

@@ -201,6 +201,45 @@ test_array_that_shrinks_in_mid_run (void)
     }
 }
 
+/* A picture whose head is good; `bytes` of its pixels are there. */
+static void
+put_bmp (const char *folder, const char *name, gsize bytes)
+{
+  guint8 file[54 + SIDE * SIDE * 3] = { 'B', 'M' };
+  g_autofree char *path = g_build_filename (folder, name, NULL),
+                  *parent = g_path_get_dirname (path);
+
+  file[10] = 54;
+  file[14] = 40;
+  file[18] = file[22] = SIDE;
+  file[26] = 1;
+  file[28] = 24;
+  g_assert_cmpint (g_mkdir_with_parents (parent, 0700), ==, 0);
+  g_assert_true (g_file_set_contents (path, (const char *) file, (gssize) (54 + bytes), NULL));
+}
+
+/* A sample that only the validation reads is reported like any other. */
+static void
+test_unreadable_in_validation_is_reported (void)
+{
+  g_autofree char *folder = test_folder ();
+  g_autoptr (DynoJob) job = test_job ("mlp", folder);
+  g_auto (TestRun) run = { 0 };
+
+  for (guint i = 0; i < 24; i++)
+    {
+      g_autofree char *name =
+          g_strdup_printf ("%s/%c/%u.bmp", i < 16 ? "train" : "val", i % 2 ? 'a' : 'b', i);
+      put_bmp (folder, name, i == 20 ? 10 : SIDE * SIDE * 3);
+    }
+  test_job_set (job, "batch_size=8", "epochs=2", "data.max_bad=0.5", NULL);
+  test_run_good (&run, job);
+  g_assert_cmpuint (run.n_unreadable, ==, 1);
+  g_assert_true (test_has_warning (&run, "20.bmp"));
+  g_assert_true (test_has_warning (&run, "another takes its place"));
+  test_remove_tree (folder);
+}
+
 /* Padded and flattened, an MLP learns them; the pad and the length are no input of their own. */
 static void
 test_sequences_are_learned (void)
@@ -551,6 +590,8 @@ main (int argc, char **argv)
                    test_dataset_is_opened_as_the_job_says);
   g_test_add_func ("/train/data/one-class-on-request", test_one_class_on_request);
   g_test_add_func ("/train/data/array-that-shrinks-in-mid-run", test_array_that_shrinks_in_mid_run);
+  g_test_add_func ("/train/data/unreadable-in-validation-is-reported",
+                   test_unreadable_in_validation_is_reported);
   g_test_add_func ("/train/data/sequences-are-learned", test_sequences_are_learned);
   g_test_add_func ("/train/data/sequences-of-several-lengths", test_sequences_of_several_lengths);
   g_test_add_func ("/train/data/flip-of-sequences-is-refused", test_flip_of_sequences_is_refused);
