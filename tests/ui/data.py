@@ -140,6 +140,41 @@ def write_png(path, side):
         file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
 
 
+def test_another_data_set_leaves_nothing_of_the_one_before(home):
+    """Neither its unreadable samples, nor its notes, nor the size of its largest class."""
+    window = home.window()
+    screen = harness.Screen()
+    folder = home.file('photos')
+    for name, n in ('bus', 41), ('car', 1):
+        os.makedirs(os.path.join(folder, name))
+        for i in range(n):
+            write_png(os.path.join(folder, name, f'{i}.png'), 16)
+    with open(os.path.join(folder, 'bus', 'broken.png'), 'wb') as file:
+        file.write(b'\x89PNG\r\n\x1a\nno more')
+
+    def bars():
+        bar = window.find(None, 'Balance of classes', states=THERE)
+        return screen.pixels([bar.extents()])
+
+    def open_shapes(samples):
+        window.open_settings({'Samples': samples}, data=f'builtin:shapes?size=16&samples={samples}&classes=2')
+        window.find(Role.LIST_ITEM, f'square: {samples // 2}', states=THERE)
+    window.page('Data')
+    open_shapes(100)
+    few = window.wait_for('two bars of one height', lambda: (now := bars()) and len(set(now[0])) > 3 and now)
+    window.open(folder)
+    window.find(Role.LIST_ITEM, 'car: 1', states=THERE)
+    window.find_where('the number of unreadable samples', lambda n: n.name == 'Cannot be read', Role.LIST_ITEM, states=THERE)
+    window.find_where('a note on its classes', lambda n: '“car”' in n.name, Role.LIST_ITEM, states=THERE)
+    window.open_settings(data=folder, data__val_split=0.5)  # the same data, and its notes anew
+    window.text('22 train, 20 validate')
+    notes = [n.name for n in window.nodes(Role.LIST_ITEM, states=THERE) if '“car”' in n.name]
+    assert len(notes) == 1, f'notes from before are still there: {notes}'
+    open_shapes(60)
+    assert not window.has('Cannot be read', Role.LIST_ITEM, states=THERE), 'samples of other data cannot be read'
+    window.wait_for('bars as high as of any two equal classes', lambda: bars() == few)
+
+
 def test_one_class_is_taken_on_request(home):
     window = home.window()
     folder = home.file('one & <class>')  # no markup
@@ -213,7 +248,8 @@ def test_names_are_no_markup(home):
 
 TESTS = [test_opening_what_is_not_there_is_an_error, test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures,
-         test_data_shows_samples_as_the_network_sees_them, test_one_class_is_taken_on_request,
+         test_data_shows_samples_as_the_network_sees_them,
+         test_another_data_set_leaves_nothing_of_the_one_before, test_one_class_is_taken_on_request,
          test_the_window_lives_while_a_scan_waits, test_names_are_no_markup]
 
 if __name__ == '__main__':
