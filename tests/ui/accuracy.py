@@ -5,6 +5,7 @@ import csv
 import os
 import sys
 
+import data
 import harness
 from harness import Role, State, THERE
 
@@ -146,7 +147,34 @@ def test_a_search_without_validation_is_refused_in_words(window):
     window.text('Find the Fastest Settings')
 
 
-TESTS = [test_a_search_gives_settings_to_train_with, test_a_search_that_was_stopped_goes_on, test_a_search_without_validation_is_refused_in_words]
+def test_a_refused_search_is_forgotten_with_its_settings(home):
+    """Its reason is there until the settings are others."""
+    window = home.window()
+    folder = home.file('photos')
+    for name in 'bus', 'car':
+        os.makedirs(os.path.join(folder, name))
+        for i in range(20):
+            data.write_png(os.path.join(folder, name, f'{i}.png'), 16)
+    window.open_settings({'Batch size': 8}, data=folder, model='mlp', amp='false', batch_size=8, image_size=16, epochs=3)
+    window.ready()
+    window.page('Tune')
+    window.find(Role.RADIO_BUTTON, 'Best Model').act()
+    window.find(Role.SPIN_BUTTON, 'Trials at most')
+    over(window)
+    for name in 'bus', 'car':
+        for i in range(20):
+            with open(os.path.join(folder, name, f'{i}.png'), 'wb') as file:
+                file.write(b'no picture any more')
+    window.press('Start Tuning')
+    window.text_with('More samples than allowed')
+    over(window)
+    window.set_number('Epochs', 4)
+    window.page('Tune')
+    window.wait_without_text('More samples than allowed')
+
+
+TESTS = [test_a_search_gives_settings_to_train_with, test_a_search_that_was_stopped_goes_on, test_a_search_without_validation_is_refused_in_words,
+         test_a_refused_search_is_forgotten_with_its_settings]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -79,11 +79,13 @@ def test_a_search_shows_what_it_found(home):
     folder = os.path.join(kept, max(os.listdir(kept)))
     window.wait_for('its files', lambda: sorted(os.listdir(folder)) == ['report.html', 'trials.csv'])
     window.wait_for('the report that was kept', lambda: len(reports()) == 1)
+    window.ready()
     os.remove(os.path.join(folder, 'report.html'))
     reports()[0].act()
     window.text('The report cannot be shown')
     window.press('Close message')
     window.wait_for('a list without it', lambda: not reports())
+    assert window.find(None, 'Use Settings: MLP on Shapes', states=THERE).sensitive(), 'a list that is made anew cannot be used'
     window.open_settings({'Epochs': 7, 'Batch size': 24}, batch_size=24, epochs=7)
     window.page('Runs')
     window.find_where('its settings', lambda n: n.name == 'Use Settings: MLP on Shapes', states=(*THERE, State.SENSITIVE)).act()
@@ -114,7 +116,30 @@ def test_a_stopped_search_holds_the_device_until_it_has_let_go(home):
     held.finished()
 
 
-TESTS = [test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_stopped_search_holds_the_device_until_it_has_let_go]
+def test_a_second_search_begins_anew(home):
+    """What the first one measured is not listed among its trials."""
+    gate = home.file('gate')
+    window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='gate=' + gate)
+
+    def listed():
+        return any(n.name.startswith('Measured') for n in window.nodes(Role.TABLE_CELL, states=()))
+    small_search(window, workers=0)
+    window.press('Start Tuning')
+    window.wait_for('a measured trial', listed)
+    window.press('Stop Tuning')
+    window.wait_for('that another may begin', lambda: window.look(Role.PUSH_BUTTON, 'Start Tuning', (*THERE, State.SENSITIVE)))
+    assert listed(), 'the first search has no trial'
+    with open(gate, 'w'):
+        window.press('Start Tuning')  # the driver makes no kernel, and nothing can be measured
+    window.text_with('Compiling kernels')
+    assert not listed(), 'trials of the search before are listed'
+    window.press('Stop Tuning')
+    os.remove(gate)
+    window.wait_for('the end', lambda: window.look(Role.PUSH_BUTTON, 'Start Tuning', (*THERE, State.SENSITIVE)))
+
+
+TESTS = [test_tuning_calls_proven_what_was_proven, test_a_search_shows_what_it_found, test_a_stopped_search_holds_the_device_until_it_has_let_go,
+         test_a_second_search_begins_anew]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))
