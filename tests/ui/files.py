@@ -73,6 +73,24 @@ def test_a_json_name_means_json(home):
     window.ready()
 
 
+def test_a_rate_is_exported_with_the_settings_that_it_was_measured_with(home):
+    window = home.window()
+
+    def exported(name):
+        export(window, home.file(name))
+        with open(home.file(name)) as file:
+            return json.load(file)
+    window.small_shapes(epochs=8)
+    window.wait_for_numbers({'Epochs': 8})
+    window.press('Start')
+    window.finished()
+    window.ready()
+    assert exported('measured.json')['samples_per_s'] > 0
+    window.set_number('Epochs', 9)
+    kept = exported('changed.json')
+    assert kept['settings']['epochs'] == 9 and kept['samples_per_s'] is None and kept['vram_bytes'] is None, kept
+
+
 def test_a_dyno_file_is_exported_and_opened(home):
     window = home.window()
     path = home.file('my run.dyno')
@@ -112,6 +130,7 @@ def test_a_comma_locale_changes_no_file(home):
 
 
 TESTS = [test_exports_settings_that_read_back, test_exports_for_other_programs, test_a_json_name_means_json,
+         test_a_rate_is_exported_with_the_settings_that_it_was_measured_with,
          test_a_dyno_file_is_exported_and_opened, test_a_comma_locale_changes_no_file]
 
 if __name__ == '__main__':

@@ -95,6 +95,24 @@ def test_the_quick_test_of_the_menu_entry_can_be_stopped(window):
     assert window.find(Role.PUSH_BUTTON, 'Run Quick Test').sensitive()
 
 
+def test_recent_data_that_are_gone_take_no_place(home):
+    """The page Home has the newest that are still there."""
+    kept = home.file('photos')
+    os.makedirs(kept)
+    entries = ''.join(f'<bookmark href="file://{path}" added="{day}" modified="{day}" visited="{day}"><info><metadata owner="http://freedesktop.org">'
+                      '<mime:mime-type type="inode/directory"/><bookmark:applications>'
+                      f'<bookmark:application name="dyno" exec="&apos;dyno %u&apos;" modified="{day}" count="1"/>'
+                      '</bookmark:applications></metadata></info></bookmark>\n'
+                      for i, path in enumerate([home.file(f'gone {i}') if i != 9 else kept for i in range(19)]) for day in [f'2001-02-{i + 1:02}T00:00:00Z'])
+    home.write('data/recently-used.xbel', '<?xml version="1.0" encoding="UTF-8"?>\n<xbel version="1.0" '
+               'xmlns:bookmark="http://www.freedesktop.org/standards/desktop-bookmarks" '
+               f'xmlns:mime="http://www.freedesktop.org/standards/shared-mime-info">\n{entries}</xbel>\n')
+    window = home.window()
+    row = window.find(Role.LIST_ITEM, 'photos', states=THERE)
+    assert row.description == home.path, row.description
+    assert not any(n.name.startswith('gone') for n in window.nodes(Role.LIST_ITEM, states=THERE)), 'data are offered that are gone'
+
+
 def width_of(node):
     return node.extents(screen=False)[2]
 
@@ -149,7 +167,8 @@ def test_a_window_of_large_text_can_be_narrow(home):
 
 
 TESTS = [test_first_start_on_a_software_device_is_small, test_the_page_that_is_shown_stays_marked, test_every_control_has_a_name,
-         test_empty_pages_say_what_comes_there, test_a_window_can_be_as_narrow_as_a_phone, test_preferences_are_kept_and_obeyed, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_a_narrow_window_clips_nothing,
+         test_empty_pages_say_what_comes_there, test_a_window_can_be_as_narrow_as_a_phone, test_preferences_are_kept_and_obeyed,
+         test_recent_data_that_are_gone_take_no_place, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_a_narrow_window_clips_nothing,
          test_a_window_of_large_text_can_be_narrow]
 
 if __name__ == '__main__':

@@ -292,6 +292,26 @@ def test_divergence_is_said(home):
     window.wait_for('another run', lambda: set(os.listdir(home.runs)) - before)
 
 
+def test_a_run_begins_without_the_advice_of_the_one_before(home):
+    """Before it has a step that could be judged."""
+    gate = home.file('gate')
+    window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults',
+                         DYNO_FAULTS='gate=' + gate)
+    window.small_shapes(epochs=40, lr=100, momentum=0.99, warmup_epochs=0, schedule='constant')
+    window.press('Start')
+    window.page('Train')
+    window.text('Failed after ')
+    window.button_name('Restart with ')
+    window.press('Close message')
+    window.small_shapes(epochs=1, lr=0.001)
+    with open(gate, 'w'):
+        window.press('Start')
+    window.text('Preparing: ')
+    assert not any(n.name.startswith('Restart with ') for n in window.nodes(Role.PUSH_BUTTON)), 'it has the advice of the run before'
+    os.remove(gate)
+    window.finished()
+
+
 def test_a_run_that_learns_nothing_is_said(window):
     window.open_settings({'Samples': 400}, data='builtin:shapes?size=16&samples=400', model='mlp', batch_size=16, epochs=8, lr=1e-7, warmup_epochs=0,
                          schedule='constant', amp='false', momentum=0)
@@ -334,6 +354,7 @@ def test_what_cannot_be_kept_does_not_begin(home):
 TESTS = [test_preparation_is_one_progress, test_preparation_says_what_it_does, test_trains_to_the_end,
          test_plots_are_read_zoomed_and_shown_alone, test_pauses_and_stops, test_a_pause_frees_the_gpu, test_stopping_asks_and_holds_nothing_up,
          test_stops_with_and_without_saving, test_says_that_a_path_was_not_opened_in_mid_run, test_divergence_is_said,
+         test_a_run_begins_without_the_advice_of_the_one_before,
          test_a_run_that_learns_nothing_is_said, test_what_cannot_be_kept_does_not_begin]
 
 if __name__ == '__main__':
