@@ -241,6 +241,16 @@ def test_a_run_is_evaluated(home):
     window.key('Return')
     window.text(f'{count} Sample{"" if count == 1 else "s"} of “{truth}”, Taken for “{predicted}”')
     window.wait_for('its samples', lambda: n_samples() == count)
+    most = max(counts, key=counts.get)
+    assert counts[most] > 1, counts
+    window.focus_on(matrix)
+    right, down = names.index(most[1]) - names.index(predicted), names.index(most[0]) - names.index(truth)
+    for key in ['Right' if right > 0 else 'Left'] * abs(right) + ['Down' if down > 0 else 'Up'] * abs(down) + ['Return']:
+        window.key(key)
+    window.wait_for('its samples too', lambda: n_samples() == counts[most])
+    order = [n.name.split(': ')[0] for n in samples.children()]
+    of_cell = [r for r in rows if (r['truth'], r['predicted']) == most]
+    assert order == [r['sample'] for r in sorted(of_cell, key=lambda r: -float(r['loss']))], (order, of_cell)
     window.press('Show the Worst')
     window.text('Samples with the Largest Loss')
     window.wait_for('all of them', lambda: n_samples() == 10)
@@ -314,7 +324,21 @@ def test_jobs_are_queued_moved_and_removed(window):
         window.wait_for(f'{n} left', lambda: len(order()) == n)
 
 
-TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed]
+def test_a_queue_that_is_worked_off_shows_its_job_at_work(window):
+    """The job was shown as waiting before; the run ends with the queue, or by itself where this fails."""
+    window.small_shapes(epochs=20000)
+    window.press('Add to queue')
+    window.page('Runs')
+    window.find(Role.LIST_ITEM, 'MLP on Shapes, Waiting')
+    window.press('Start the Queue')
+    window.find(Role.LIST_ITEM, 'MLP on Shapes, Running')
+    window.press('Stop the Queue')
+    window.find(Role.PUSH_BUTTON, 'Start the Queue')
+    window.wait_for('its job not to run', lambda: not window.has('MLP on Shapes, Running', Role.LIST_ITEM))
+
+
+TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed,
+         test_a_queue_that_is_worked_off_shows_its_job_at_work]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))
