@@ -75,6 +75,16 @@ test_goal_that_is_not_reached (void)
   g_assert_cmpint (r->winner, ==, -1);
   g_assert_true (dyno_space_same (&r->best.settings, &plain->best.settings));
   g_assert_true (says (r, "was not reached in the time"));
+  /* All have as long: what one leaves of its share is of those after it. */
+  g_assert_cmpuint (r->racers->len, >=, 3);
+  for (guint i = 1; i < r->racers->len; i++)
+    {
+      const DynoTuneRacer *first = r->racers->pdata[0], *other = r->racers->pdata[i];
+
+      g_test_message ("%g s, %g s", first->learning.seconds, other->learning.seconds);
+      g_assert_true (other->ran);
+      g_assert_cmpfloat (other->learning.seconds, >=, 0.9 * first->learning.seconds);
+    }
 }
 
 static GCancellable *stopping;
