@@ -306,6 +306,8 @@ test_shrinks (void)
       train_whole_batches (&trial, "memory.shrink=true");
       assert_same_losses (&trial.run, &whole.run);
       g_assert_cmpuint (trial.run.parts, ==, 2);
+      /* The plan that was reported is that of the engine that went on. */
+      g_assert_cmpuint (trial.run.plan.plan.total_bytes, <, whole.run.plan.plan.total_bytes);
       g_assert_cmpuint (count_told (&trial.run), ==, 1);
       g_assert_true (test_has_warning (&trial.run, "each batch of 36"));
       g_assert_false (test_has_warning (&trial.run, "batch norm"));

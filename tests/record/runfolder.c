@@ -312,6 +312,38 @@ test_long_log_is_whole_at_the_end (void)
     }
 }
 
+/* Where the file cannot be made at first, it has all rows once it can: those of the log and those that
+ * came meanwhile. */
+static void
+test_rows_of_an_outage_come_later (void)
+{
+  g_autofree char *path = test_folder (), *csv = g_build_filename (path, "metrics.csv", NULL);
+  g_autoptr (DynoMetrics) metrics = dyno_metrics_new (), read = NULL;
+  DynoRunFolder *folder = open_good (path);
+  DynoStepMetrics row = { .epoch = 1 };
+  g_autoptr (GError) error = NULL;
+
+  for (row.step = 1; row.step <= 3; row.step++)
+    dyno_metrics_add_step (metrics, &row);
+  g_assert_cmpint (g_mkdir (csv, 0700), ==, 0); /* in its place */
+  g_assert_false (dyno_run_folder_begin (folder, metrics, NULL));
+  for (row.step = 4; row.step <= 6; row.step++)
+    {
+      DynoEpochMetrics epoch = { .epoch = row.step - 3, .step = row.step };
+
+      if (row.step == 6)
+        g_assert_cmpint (g_rmdir (csv), ==, 0);
+      (void) dyno_run_folder_add_step (folder, &row, NULL);
+      g_assert_true (dyno_run_folder_add_epoch (folder, &epoch, NULL) == (row.step == 6));
+    }
+  dyno_run_folder_free (folder);
+  read = dyno_metrics_read (csv, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (dyno_metrics_get_steps (read), ==, 6);
+  g_assert_cmpuint (dyno_metrics_get_epochs (read), ==, 3);
+  test_remove_tree (path);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -324,5 +356,7 @@ main (int argc, char **argv)
   g_test_add_func ("/record/runfolder/recalls-sensors-up-to-a-step", test_recalls_sensors);
   g_test_add_func ("/record/runfolder/long-log-is-whole-at-the-end",
                    test_long_log_is_whole_at_the_end);
+  g_test_add_func ("/record/runfolder/rows-of-an-outage-come-later",
+                   test_rows_of_an_outage_come_later);
   return g_test_run ();
 }
