@@ -114,6 +114,15 @@ class Archives(Case):
         self.run_it('convert', self.path('photos'), expect=2)
         self.assertEqual(sorted(os.listdir(self.folder)), ['packed.tar', 'photos'])
 
+    def test_one_class_is_packed(self):
+        """It is no data set to train with, but packing a folder that waits for its other classes loses nothing."""
+        os.makedirs(self.path('photos/only'))
+        for i in range(5):
+            with open(self.path(f'photos/only/{i}.png'), 'wb') as out:
+                out.write(PNG)
+        told, = self.lines('convert', self.path('photos'), self.path('packed.tar'), '--no-measure', '--json')
+        self.assertEqual((told['samples'], told['copied']), (5, 5))
+
     def test_seeds_of_the_fuzz_targets_open(self):
         """What fuzzing begins with is good, and of every kind of archive, and of text."""
         seeds = os.path.join(os.path.dirname(os.path.realpath(__file__)), '..', 'data', 'fuzz', 'seeds')

@@ -222,6 +222,15 @@ class Serve(Case):
         server.infer('demo', pixel)
         server.stop()
 
+    def test_memory_of_bodies_is_given_back(self):
+        """Many bodies that come in pieces, one after another: each lets go of all that it held."""
+        server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--max-body', '1')
+        body = b'{"inputs": [' + b' ' * 900000
+        for i in range(30):
+            told = server.ask_json('/v2/models/demo/infer', body, expect=400)
+            self.assertNotIn('holds as much', told['error'], i)
+        server.stop()
+
     def test_full_queue(self):
         """One place, which a request has that waits for a batch; the next one is refused, and may come again."""
         server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--queue', '1', '--max-delay-us', '10000000')
