@@ -190,6 +190,31 @@ class History(Case):
         self.assertEqual((shown['settings']['lr'], len(shown['epoch_list'])), (0.01, 2))
         self.assertIn('0 runs', self.run_it('runs', 'import', 'all').stdout.decode())
         self.run_it('runs', 'import', self.folder, expect=2)
+        # A folder without its facts, as earlier versions left it: the log says whether the run is through.
+        for name, state in ('a', 'finished'), ('b', 'stopped'):
+            shutil.copytree(self.path('all/' + name), self.path('old/' + name))
+            os.unlink(self.path(f'old/{name}/facts.ini'))
+            self.run_it('runs', 'import', 'old/' + name)
+            run, = [run for run in self.runs() if run['folder'] == self.path('old/' + name)]
+            self.assertEqual(run['state'], state)
+
+    def test_searches_of_one_folder(self):
+        """A search that was resumed goes on in the same files: they go with the last of its entries.  A name can be taken back."""
+        self.runs()
+        os.mkdir(self.path('tuned'))
+        for name in 'best.ini', 'trials.csv':
+            open(self.path('tuned/' + name), 'w').close()
+        with contextlib.closing(sqlite3.connect(self.file())) as file, file:
+            file.executemany('INSERT INTO searches (id, model, settings, begin_us, seen_us, state, folder) '
+                             "VALUES (?, 'mlp', '', 1, 1, 'finished', ?)", [(i, self.path('tuned').encode()) for i in (1, 2)])
+        for name, expected in ('the first', 'the first'), ('', None):
+            self.run_it('runs', 'rename', 's1', name)
+            self.assertEqual(self.runs('show', 's1')[0]['name'], expected)
+        self.run_it('runs', 'delete', 's2', '--files')
+        self.assertEqual(sorted(os.listdir(self.path('tuned'))), ['best.ini', 'trials.csv'])
+        self.run_it('runs', 'delete', 's1', '--files')
+        self.assertFalse(os.path.exists(self.path('tuned')))
+        self.assertEqual(self.runs('--searches'), [])
 
     # --- without it
 

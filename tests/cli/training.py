@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
-import csv, fcntl, json, os, pty, signal, struct, subprocess, sys, termios, time, unittest, zlib
+import csv, fcntl, json, os, pty, re, signal, struct, subprocess, sys, termios, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -40,6 +40,14 @@ class Train(Case):
         self.train('--steps', '3', '--out', self.path('run'), environment=environment)
         self.assertIn(b'<svg', self.read('run', 'curves.svg')[:1000])
         self.assertEqual(self.read('run', 'curves.png')[:4], b'\x89PNG')
+
+    def test_all_outputs_share_a_plot(self):
+        """However many there are: a loss, its mean over the outputs, one plot of each output, throughput and memory."""
+        heights = {}
+        for name, data in ('classes', TINY), ('poses', 'builtin:poses?size=16&samples=40'):
+            self.run_it('train', '--data', data, *SMALL, '--model', 'mlp', '--steps', '3', '--out', self.path(name))
+            heights[name] = float(re.search(rb'<svg[^>]* height="([\d.]+)', self.read(name, 'curves.svg'))[1])
+        self.assertEqual(heights['poses'], heights['classes'])  # of classes: a loss, two accuracies, throughput and memory
 
     def test_without_the_module_there_is_a_note(self):
         done = self.run_it('train', '--data', TINY, *SMALL, '--steps', '2', '--out', self.path('run'),

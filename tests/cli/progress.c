@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The plain lines of a run's progress, as they are without a terminal. */
+#include "progress.h"
+#include <math.h>
+
+/* The next line is due, whatever the clock says. */
+static void
+make_due (DynoProgress *progress)
+{
+  progress->last_us = -(gint64) G_MAXINT64 / 2;
+}
+
+static void
+print_latest (void)
+{
+  DynoProgress progress;
+
+  dyno_progress_init (&progress, NULL, FALSE);
+  make_due (&progress);
+  dyno_progress_show (&progress, "compiling", 0, "1 of 3");
+  make_due (&progress);
+  dyno_progress_tick (&progress);
+  make_due (&progress);
+  dyno_progress_show (&progress, "compiling", 0, "2 of 3");
+}
+
+/* A line that stands for long says since when; the one after it is new, and says nothing of that. */
+static void
+test_lines_say_how_long_they_stand (void)
+{
+  if (g_test_subprocess ())
+    {
+      print_latest ();
+      return;
+    }
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stdout ("*compiling 1 of 3\ncompiling 1 of 3  (for *)\ncompiling 2 of 3\n*");
+}
+
+static void
+print_epoch (void)
+{
+  g_autoptr (DynoRunView) view = dyno_run_view_new (FALSE);
+  DynoEvent event = { .type = DYNO_EVENT_METRICS };
+  DynoProgress progress;
+  DynoEpochMetrics epoch = {
+    .epoch = 1, .step = 9, .train_loss = 0.5, .val_loss = (double) NAN, .samples_per_s = 7
+  };
+  static const char *const parts[] = { NULL, "yaw", "pitch", "roll" };
+
+  event.metrics.n = G_N_ELEMENTS (parts);
+  for (guint i = 0; i < event.metrics.n; i++)
+    event.metrics.infos[i] = (DynoMetricInfo){ .name = i ? parts[i] : "mean_error",
+                                               .title = "Mean error",
+                                               .part = parts[i],
+                                               .unit = "degrees",
+                                               .output = (gint) i - 1,
+                                               .format = DYNO_METRIC_NUMBER };
+  dyno_run_view_take_event (view, &event);
+  for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
+    epoch.train_metrics[i] = i + 0.5;
+  dyno_run_view_take_epoch (view, &epoch);
+  dyno_progress_init (&progress, view, FALSE);
+  dyno_progress_epoch (&progress);
+}
+
+static void
+test_parts_of_a_metric_are_in_one_bracket (void)
+{
+  if (g_test_subprocess ())
+    {
+      print_epoch ();
+      return;
+    }
+  g_test_trap_subprocess (NULL, 0, 0);
+  g_test_trap_assert_passed ();
+  g_test_trap_assert_stdout ("*  loss 0.5000  mean error 0.5000 degrees (yaw 1.5000 degrees, pitch "
+                             "2.5000 degrees, roll 3.5000 degrees)  7.0 samples/s  *\n*");
+}
+
+int
+main (int argc, char **argv)
+{
+  g_test_init (&argc, &argv, NULL);
+  g_test_add_func ("/cli/progress/lines-say-how-long-they-stand",
+                   test_lines_say_how_long_they_stand);
+  g_test_add_func ("/cli/progress/parts-of-a-metric-are-in-one-bracket",
+                   test_parts_of_a_metric_are_in_one_bracket);
+  return g_test_run ();
+}
