@@ -597,6 +597,33 @@ test_head (void)
       seven, "*has 4 outputs, the data 7*");
 }
 
+/* In whichever of its axes the weight of the last layer has them. */
+static void
+test_outputs_of_the_file_are_counted (void)
+{
+#define POOLED "in x N,4,8,8;GlobalAveragePool g x a;Flatten f a b;"
+  static const char *const texts[] = {
+    POOLED "w m 3,4;Gemm l b,m y transB=1;out y N,3",
+    POOLED "w m 4,3;Gemm l b,m y;out y N,3",
+    POOLED "w m 4,3;MatMul l b,m y;out y N,3",
+    POOLED "w m 3,4;Transpose t m n perm=1,0;MatMul l b,n y;out y N,3",
+    POOLED "w m 3,4;Transpose t m n perm=1,0;Gemm l b,n y;out y N,3",
+    POOLED "w m 4,3;Transpose t m n perm=1,0;Gemm l b,n y transB=1;out y N,3",
+    "in x N,4,8,8;w m 3,4,1,1;Conv l x,m a;GlobalAveragePool g a b;Flatten f b y;out y N,3",
+  };
+#undef POOLED
+
+  for (guint i = 0; i < G_N_ELEMENTS (texts); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      const DynoModel *model = open_file ("outputs.onnx", texts[i], NULL, &error);
+
+      g_test_message ("%s", texts[i]);
+      g_assert_no_error (error);
+      g_assert_cmpuint (model->n_file_outputs, ==, 3);
+    }
+}
+
 /* Exports compute the shape of a Reshape from that of its input. */
 static void
 test_shapes_are_folded (void)
@@ -893,6 +920,8 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
   g_test_add_func ("/nn/import/names-of-modules", test_names_of_modules);
   g_test_add_func ("/nn/import/head-gets-the-datas-classes", test_head);
+  g_test_add_func ("/nn/import/outputs-of-the-file-are-counted",
+                   test_outputs_of_the_file_are_counted);
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);
   import_test_add_tokens ();
   import_test_add_composed ();
