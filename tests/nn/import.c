@@ -334,6 +334,28 @@ test_windows (void)
     }
 }
 
+/* A mean leaves out the pad, unless the file says otherwise. */
+static void
+test_means_leave_out_the_pad (void)
+{
+  static const char *const attributes[] = { "", " count_include_pad=0", " count_include_pad=1" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (attributes); i++)
+    {
+      g_autofree char *text = g_strdup_printf (
+          IMPORT_TEST_AROUND ("AveragePool p x h kernel_shape=3,3 strides=2,2 pads=1,1,1,1%s"),
+          attributes[i]);
+      g_autoptr (GError) error = NULL;
+      double exclude_pad;
+      g_autoptr (DynoGraph) graph = import_test_build (text, import_test_around, &error);
+
+      g_assert_no_error (error);
+      g_assert_true (dyno_node_get_attribute (g_ptr_array_index (dyno_graph_get_nodes (graph), 1),
+                                              "exclude_pad", &exclude_pad));
+      g_assert_cmpfloat (exclude_pad, ==, i < 2);
+    }
+}
+
 /* Which side of which axis is padded, and by which value, of an image of 8 x 8 pixels and 4 channels;
  * h keeps the axes in the order of the file. */
 static void
@@ -915,6 +937,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/views", test_views);
   g_test_add_func ("/nn/import/operators", test_operators);
   g_test_add_func ("/nn/import/windows", test_windows);
+  g_test_add_func ("/nn/import/means-leave-out-the-pad", test_means_leave_out_the_pad);
   g_test_add_func ("/nn/import/pads", test_pads);
   g_test_add_func ("/nn/import/resizes", test_resizes);
   g_test_add_func ("/nn/import/parameters-have-the-files-names", test_parameters);
