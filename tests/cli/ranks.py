@@ -15,6 +15,8 @@ def one_speaks():
     ranks_told = [rank for event in events(out) if event['event'] == 'done' for rank in event.get('ranks', [])]
     check('each rank has its rate', [rank['rank'] for rank in ranks_told] == [0, 1] and
           all((rank['samples_per_s'] or 0) > 0 and (rank['wait_exchange_ms'] or 0) > 0 and rank['host'] and rank['device'] for rank in ranks_told), out)
+    facts = dict(line.rstrip('\n').split('=', 1) for line in open(f'{folder}/two/facts.ini') if '=' in line)
+    check('no rank waits less than the one that waits least', float(facts['wait_ranks_ms']) >= 0, facts)
     check('one rank writes', os.path.exists(f'{folder}/two/weights.safetensors') and not os.path.exists(f'{folder}/runs'))
     code, told, err = run([dynoctl, 'runs', '--json', '--limit', '1'])
     check('the history knows two devices, not a fast one', '"2 x ' in told, told + err)
