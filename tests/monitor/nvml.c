@@ -5,6 +5,7 @@
 #include "monitor-test.h"
 #include <gmodule.h>
 #include <math.h>
+#include <string.h>
 
 static DynoDeviceInfo card = { .vendor_id = 0x10de,
                                .pci = "0000:65:00.0",
@@ -295,6 +296,70 @@ test_hangs_reading (void)
   test_tree_free (root);
 }
 
+/* Rates need two readings of each source: until then there may be more to come. */
+static void
+test_one_reading_is_not_all (void)
+{
+  char *root = test_tree_new ();
+  DynoSensorsParams params = { .device = &card,
+                               .proc_root = root,
+                               .sys_root = root,
+                               .nvml = FAKE_NVML,
+                               .interval_ms = 3600 * 1000 };
+  DynoSensors *sensors;
+  DynoSensorReading r;
+
+  open_fake (FAKE_NVML);
+  test_tree_write_machine (root, 0);
+  sensors = dyno_sensors_new (&params);
+  wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
+  for (guint asked = 0; asked < 30; asked++)
+    {
+      wait_until (sensors, DYNO_SENSOR_RAM_TOTAL, TRUE, &r);
+      g_assert_false (r.complete);
+    }
+  dyno_sensors_free (sensors);
+  test_tree_free (root);
+}
+
+static gint hangs_told; /* atomic */
+
+static void
+count_hangs (const char *domain, GLogLevelFlags level, const char *message, gpointer data)
+{
+  (void) domain;
+  (void) level;
+  (void) data;
+  if (strstr (message, dyno_source_nvml.name) && strstr (message, "does not answer"))
+    g_atomic_int_inc (&hangs_told);
+}
+
+/* The log has each time that a card stopped answering, not only the first. */
+static void
+test_each_hang_is_logged (void)
+{
+  char *root = test_tree_new ();
+  FakeNvml *fake = open_fake (FAKE_NVML);
+  GLogFunc before = g_log_set_default_handler (count_hangs, NULL);
+  DynoSensors *sensors;
+  DynoSensorReading r;
+
+  test_tree_write_machine (root, 0);
+  sensors = open_sensors (root, FAKE_NVML);
+  for (gint outage = 1; outage <= 2; outage++)
+    {
+      wait_until (sensors, DYNO_SENSOR_GPU_BUSY, TRUE, &r);
+      SET (fake->hang, FAKE_HANG_READ);
+      wait_until (sensors, DYNO_SENSOR_GPU_BUSY, FALSE, &r);
+      /* A busy machine may make more of them. */
+      g_assert_cmpint (g_atomic_int_get (&hangs_told), >=, outage);
+      SET (fake->hang, FAKE_HANG_NOWHERE);
+    }
+  dyno_sensors_free (sensors);
+  g_log_set_default_handler (before, NULL);
+  test_tree_free (root);
+}
+
 /* Nor does one that never begins to answer, or never ends, hold the end up. */
 static void
 test_hangs_elsewhere (void)
@@ -334,6 +399,8 @@ main (int argc, char **argv)
   g_test_add_func ("/monitor/nvml/older-library-has-less", test_old);
   g_test_add_func ("/monitor/nvml/no-library-or-card-is-no-source", test_none);
   g_test_add_func ("/monitor/nvml/errors-are-not-available", test_errors);
+  g_test_add_func ("/monitor/nvml/one-reading-is-not-all", test_one_reading_is_not_all);
+  g_test_add_func ("/monitor/nvml/each-hang-is-logged", test_each_hang_is_logged);
   g_test_add_func ("/monitor/nvml/hanging-card-is-left-out-and-behind", test_hangs_reading);
   g_test_add_func ("/monitor/nvml/hanging-begin-or-end-is-left-behind", test_hangs_elsewhere);
   return g_test_run ();
