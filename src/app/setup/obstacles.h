@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-/* The parts of a next run that can be in the way, in the order in which they are told. */
+/* The parts of a next run that can be in the way, in the order in which they are reported. */
 typedef enum {
   DYNO_OBSTACLE_DEVICE,
   DYNO_OBSTACLE_DATA,
