@@ -557,9 +557,9 @@ class Window:
                            amp='false', batch_size=16, **settings)
         self.ready()
 
-    def start_long_run(self, epochs=1000000, **settings):
-        """It goes on until it is stopped."""
-        self.small_shapes(epochs=epochs, **settings)
+    def start_long_run(self, epochs=1000000, data__val_split=0, **settings):
+        """It goes on until it is stopped.  Without validation, which would warn in some epoch that it learns by heart."""
+        self.small_shapes(epochs=epochs, data__val_split=data__val_split, **settings)
         self.press('Start')
         self.page('Train')
         self.text('Training, step')
