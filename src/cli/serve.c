@@ -11,12 +11,13 @@
 #include "signals.h"
 #include <string.h>
 
-#define DEFAULT_BATCH    32
-#define DEFAULT_DELAY_US 500
-#define DEFAULT_QUEUE    256
-#define DEFAULT_BODY_MIB 64
-#define DEFAULT_TIMEOUT  60
-#define MOST_WORKERS     8
+#define DEFAULT_BATCH     32
+#define DEFAULT_DELAY_US  500
+#define DEFAULT_QUEUE     256
+#define DEFAULT_BODY_MIB  64
+#define DEFAULT_TIMEOUT   60
+#define MOST_WORKERS      8
+#define MOST_HTTP_THREADS 8
 
 typedef struct {
   char **runs; /* [NAME=]RUN */
@@ -213,7 +214,9 @@ serve (const Options *o, const char *address, guint16 port, const char *token, G
                               .max_delay_us = o->max_delay_us,
                               .max_queue = (guint) o->queue,
                               .timeout_s = (guint) o->timeout_s,
-                              .workers = (guint) o->workers };
+                              .workers = (guint) o->workers,
+                              .http_threads =
+                                  CLAMP (dyno_cores_count () / 2, 2, MOST_HTTP_THREADS) };
 
   if (params.workers == 0)
     params.workers = MIN (dyno_cores_count (), MOST_WORKERS);

@@ -5,7 +5,7 @@
  * - Whatever can be refused by the headers is refused then: the body that follows is read and
  *   dropped.
  * - Between dyno_batcher_reserve and the answer the exchange is with the pool or the batcher: the
- *   message is paused, a reference keeps it, and the main thread touches neither request nor job.
+ *   message is paused, a reference keeps it, and its own thread touches neither request nor job.
  * - Each exchange is answered once; where the client went away the answer is dropped. */
 #include "inferresponse.h"
 #include "server-private.h"
@@ -15,9 +15,10 @@
 
 struct _DynoExchange {
   DynoServer *server;
+  DynoHttpThread *thread;
   SoupServerMessage *message; /* owns the exchange */
   DynoServeConnection *connection;
-  GList *link; /* in server->exchanges */
+  GList *link; /* in thread->exchanges */
   DynoRoute route;
   DynoServerModel *model;       /* NULL: none */
   gint64 began_us, deadline_us; /* deadline 0: none */
@@ -48,6 +49,7 @@ end_active (DynoExchange *e)
   if (!e->active)
     return;
   e->active = FALSE;
+  e->thread->n_active--;
   dyno_server_end_active (e->server);
 }
 
@@ -56,7 +58,7 @@ exchange_free (gpointer data)
 {
   DynoExchange *e = data;
 
-  g_queue_delete_link (&e->server->exchanges, e->link);
+  g_queue_delete_link (&e->thread->exchanges, e->link);
   end_active (e);
   dyno_server_let_go (e->server, e->held_bytes);
   drop_body (e);
@@ -92,7 +94,7 @@ answer (DynoExchange *e, guint status, const char *type, GBytes *bytes)
   dyno_serve_metrics_add_request (metrics, status, g_get_monotonic_time () - e->began_us);
   soup_server_message_set_status (e->message, status, NULL);
   soup_message_headers_replace (headers, "Content-Type", type);
-  if (e->server->stopping)
+  if (dyno_server_is_stopping (e->server))
     soup_message_headers_replace (headers, "Connection", "close");
   soup_message_body_append_bytes (soup_server_message_get_response_body (e->message), bytes);
   set_deadline (e);
@@ -163,7 +165,7 @@ static void
 answer_route (DynoExchange *e)
 {
   static const char json[] = "application/json";
-  gboolean ready = !e->server->stopping;
+  gboolean ready = !dyno_server_is_stopping (e->server);
 
   switch (e->route.kind)
     {
@@ -227,7 +229,7 @@ check_inference (DynoExchange *e, SoupMessageHeaders *headers, GError **error)
   const char *coding = soup_message_headers_get_one (headers, "Content-Encoding");
   guint64 most = e->server->params.max_body;
 
-  if (e->server->stopping)
+  if (dyno_server_is_stopping (e->server))
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server stops");
   if (coding && g_ascii_strcasecmp (coding, "identity") != 0)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_MEDIA_TYPE,
@@ -313,9 +315,12 @@ accept_body (DynoExchange *e, GError **error)
   if (e->too_much)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BUSY,
                               "the server holds as much as it may; try again later");
-  if (e->server->stopping)
+  if (!dyno_server_begin_active (e->server))
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_STOPPING, "the server stops");
-  return dyno_batcher_reserve (e->model->batcher, error);
+  if (dyno_batcher_reserve (e->model->batcher, error))
+    return TRUE;
+  dyno_server_end_active (e->server);
+  return FALSE;
 }
 
 void
@@ -341,7 +346,7 @@ dyno_exchange_on_body (SoupServer *soup, SoupServerMessage *message, const char 
     }
   e->deadline_us = 0;
   e->active = TRUE;
-  e->server->n_active++;
+  e->thread->n_active++;
   g_object_ref (message);
   soup_server_message_pause (message);
   g_thread_pool_push (e->server->pool, e, NULL);
@@ -349,7 +354,7 @@ dyno_exchange_on_body (SoupServer *soup, SoupServerMessage *message, const char 
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* The end of an exchange's way, in the main thread. */
+/* The end of an exchange's way, in its own thread. */
 static gboolean
 complete (gpointer data)
 {
@@ -435,7 +440,7 @@ finish (DynoExchange *e)
   else if (!e->error)
     e->answer = dyno_infer_response_new (&e->model->signature, e->request, e->job.outputs,
                                          &e->answer_header_length);
-  dyno_server_send (complete, e);
+  dyno_http_thread_send (e->thread, complete, e);
 }
 
 void
@@ -480,22 +485,23 @@ on_finished (SoupServerMessage *message, gpointer data)
 }
 
 void
-dyno_exchange_attach (DynoServer *server, SoupServerMessage *message)
+dyno_exchange_attach (DynoHttpThread *thread, SoupServerMessage *message)
 {
   DynoExchange *e = g_new0 (DynoExchange, 1);
   GSocketAddress *remote = soup_server_message_get_remote_address (message);
   DynoServeConnection *connection =
       remote ? g_object_get_data (G_OBJECT (remote), DYNO_CONNECTION_KEY) : NULL;
 
-  e->server = server;
+  e->server = thread->server;
+  e->thread = thread;
   e->message = message;
   if (connection)
     {
       e->connection = g_rc_box_acquire (connection);
       connection->n_exchanges++;
     }
-  g_queue_push_tail (&server->exchanges, e);
-  e->link = g_queue_peek_tail_link (&server->exchanges);
+  g_queue_push_tail (&thread->exchanges, e);
+  e->link = g_queue_peek_tail_link (&thread->exchanges);
   set_deadline (e);
   g_object_set_data_full (G_OBJECT (message), KEY, e, exchange_free);
   g_signal_connect (message, "got-chunk", G_CALLBACK (on_chunk), e);

@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The server's life: models, listening, connections, time limits, and the end.
- *
- * Facts of libsoup 3.2 to 3.6 that this relies on:
- * - Its own listener has no limit of connections, ends for ever when the system has no file
- *   descriptor left, and leaks the socket of each connection (3.2).  So connections are accepted
- *   here, and handed over with the socket kept at their remote address, which messages give back.
- * - A connection that its client ends between two requests is neither closed nor forgotten (3.2):
- *   sweeps close it.
- * - It keeps a connection for a next request only while it listens itself: it is given one end of a
- *   pair of sockets, at which nothing ever arrives.
- * - soup_server_disconnect ends all connections, also with answers that were not yet sent; so at the
- *   end only the listening socket is closed first. */
-#include "server-private.h"
+/* The server's life: models, listening, and the end. */
+#include "server.h"
+#include "httpthread.h"
 #include "parallel.h"
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #define MOST_CONNECTIONS 1024
 #define SPARE_FILES      128 /* that are not for connections */
@@ -47,17 +33,6 @@ dyno_server_let_go (DynoServer *s, guint64 bytes)
   g_mutex_unlock (&s->mutex);
 }
 
-/* g_main_context_invoke would call func here while no loop runs. */
-void
-dyno_server_send (GSourceFunc func, gpointer data)
-{
-  g_autoptr (GSource) source = g_idle_source_new ();
-
-  g_source_set_priority (source, G_PRIORITY_DEFAULT);
-  g_source_set_callback (source, func, data, NULL);
-  g_source_attach (source, NULL);
-}
-
 DynoServerModel *
 dyno_server_find_model (DynoServer *s, const char *name)
 {
@@ -69,18 +44,69 @@ dyno_server_find_model (DynoServer *s, const char *name)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Calls func in the main thread; dyno_server_free drops what it has not called. */
 static void
-quit_if_over (DynoServer *s)
+send_main (DynoServer *s, GSourceFunc func)
 {
-  if (s->stopping && s->n_active == 0 && s->loop)
+  g_autoptr (GSource) source = g_idle_source_new ();
+
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, func, s, NULL);
+  g_source_attach (source, NULL);
+}
+
+gboolean
+dyno_server_is_stopping (DynoServer *s)
+{
+  gboolean stopping;
+
+  g_mutex_lock (&s->mutex);
+  stopping = s->stopping;
+  g_mutex_unlock (&s->mutex);
+  return stopping;
+}
+
+gboolean
+dyno_server_begin_active (DynoServer *s)
+{
+  gboolean ok;
+
+  g_mutex_lock (&s->mutex);
+  ok = !s->stopping;
+  s->n_active += ok != FALSE;
+  g_mutex_unlock (&s->mutex);
+  return ok;
+}
+
+static gboolean
+is_over (DynoServer *s)
+{
+  gboolean over;
+
+  g_mutex_lock (&s->mutex);
+  over = s->stopping && s->n_active == 0;
+  g_mutex_unlock (&s->mutex);
+  return over;
+}
+
+static gboolean
+quit_if_over (gpointer data)
+{
+  DynoServer *s = data;
+
+  if (is_over (s) && s->loop)
     g_main_loop_quit (s->loop);
+  return G_SOURCE_REMOVE;
 }
 
 void
 dyno_server_end_active (DynoServer *s)
 {
+  g_mutex_lock (&s->mutex);
   s->n_active--;
-  quit_if_over (s);
+  g_mutex_unlock (&s->mutex);
+  if (is_over (s))
+    send_main (s, quit_if_over);
 }
 
 static void
@@ -95,9 +121,11 @@ stop_accepting (DynoServer *s)
 static void
 begin_stop (DynoServer *s)
 {
-  if (s->stopping)
+  if (dyno_server_is_stopping (s))
     return;
+  g_mutex_lock (&s->mutex);
   s->stopping = TRUE;
+  g_mutex_unlock (&s->mutex);
   stop_accepting (s);
   g_socket_close (s->listening, NULL);
   quit_if_over (s);
@@ -137,7 +165,7 @@ on_lost (const GError *error, gpointer data)
   if (!s->lost)
     s->lost = g_error_copy (error);
   g_mutex_unlock (&s->mutex);
-  dyno_server_send (stop_for_loss, s);
+  send_main (s, stop_for_loss);
 }
 
 static void
@@ -175,80 +203,6 @@ limit_connections (void)
   return (guint) CLAMP ((gint64) limit.rlim_cur - SPARE_FILES, 16, MOST_CONNECTIONS);
 }
 
-static void
-connection_clear (gpointer data)
-{
-  DynoServeConnection *connection = data;
-
-  g_object_unref (connection->socket);
-}
-
-void
-dyno_serve_connection_unref (gpointer connection)
-{
-  g_rc_box_release_full (connection, connection_clear);
-}
-
-/* Whether a connection between two requests is of no more use: its time is over, or its client has
- * ended it. */
-static gboolean
-is_left (DynoServer *s, DynoServeConnection *connection, gint64 now_us)
-{
-  char byte;
-
-  return now_us - connection->idle_since_us >= (gint64) s->params.timeout_s * G_USEC_PER_SEC
-         || recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
-/* Ends connections that are left, in two steps, and forgets those that are over. */
-static void
-sweep_connections (DynoServer *s)
-{
-  gint64 now_us = g_get_monotonic_time ();
-
-  for (guint i = s->connections->len; i > 0; i--)
-    {
-      DynoServeConnection *connection = g_ptr_array_index (s->connections, i - 1);
-
-      gboolean is_idle = connection->n_exchanges == 0;
-
-      if (is_idle && connection->ending)
-        g_socket_close (connection->socket, NULL);
-      if (g_socket_is_closed (connection->socket))
-        g_ptr_array_remove_index_fast (s->connections, i - 1);
-      else if (is_idle && is_left (s, connection, now_us))
-        {
-          connection->ending = TRUE;
-          g_socket_shutdown (connection->socket, TRUE, TRUE, NULL);
-        }
-    }
-}
-
-static void
-take_connection (DynoServer *s, GSocket *socket)
-{
-  g_autoptr (GSocketAddress) local = g_socket_get_local_address (socket, NULL),
-                             remote = g_socket_get_remote_address (socket, NULL);
-  g_autoptr (GSocketConnection) stream = NULL;
-  DynoServeConnection *connection;
-
-  if (s->connections->len >= s->most_connections)
-    sweep_connections (s);
-  if (!local || !remote || s->connections->len >= s->most_connections)
-    {
-      g_socket_close (socket, NULL);
-      return;
-    }
-  connection = g_rc_box_new0 (DynoServeConnection);
-  connection->socket = g_object_ref (socket);
-  g_ptr_array_add (s->connections, connection);
-  g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, TRUE, NULL);
-  g_object_set_data_full (G_OBJECT (remote), DYNO_CONNECTION_KEY, g_rc_box_acquire (connection),
-                          dyno_serve_connection_unref);
-  stream = g_socket_connection_factory_create_connection (socket);
-  soup_server_accept_iostream (s->soup, G_IO_STREAM (stream), local, remote, NULL);
-}
-
 static gboolean
 on_connection (GSocket *listening, GIOCondition condition, gpointer data)
 {
@@ -259,7 +213,7 @@ on_connection (GSocket *listening, GIOCondition condition, gpointer data)
   (void) condition;
   if (socket)
     {
-      take_connection (s, socket);
+      dyno_http_thread_take (s->threads[s->n_accepted++ % s->n_threads], socket);
       return G_SOURCE_CONTINUE;
     }
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
@@ -277,42 +231,14 @@ start_accepting (DynoServer *s)
   g_source_attach (s->accepting, NULL);
 }
 
-static void
-on_request_started (SoupServer *soup, SoupServerMessage *message, gpointer data)
-{
-  (void) soup;
-  dyno_exchange_attach (data, message);
-}
-
 static gboolean
 sweep (gpointer data)
 {
   DynoServer *s = data;
-  gint64 now_us = g_get_monotonic_time ();
 
-  sweep_connections (s);
-  for (GList *link = s->exchanges.head; link; link = link->next)
-    dyno_exchange_sweep (link->data, now_us);
-  if (!s->stopping && !s->accepting)
+  if (!s->accepting && !dyno_server_is_stopping (s))
     start_accepting (s);
   return G_SOURCE_CONTINUE;
-}
-
-/* So that libsoup keeps connections; see the head. */
-static gboolean
-keep_connections (DynoServer *s, GError **error)
-{
-  g_autoptr (GSocket) quiet = NULL;
-  int ends[2];
-
-  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-    {
-      g_set_error_literal (error, G_IO_ERROR, G_IO_ERROR_FAILED, "the system gives no socket");
-      return FALSE;
-    }
-  s->quiet_end = ends[1];
-  quiet = g_socket_new_from_fd (ends[0], error);
-  return quiet && soup_server_listen_socket (s->soup, quiet, 0, error);
 }
 
 static gboolean
@@ -329,13 +255,32 @@ start_listening (DynoServer *s, GError **error)
     g_socket_set_listen_backlog (s->listening, 128);
   if (!s->listening || !g_socket_bind (s->listening, address, TRUE, &problem)
       || !g_socket_listen (s->listening, &problem)
-      || !(own = g_socket_get_local_address (s->listening, &problem))
-      || !keep_connections (s, &problem))
+      || !(own = g_socket_get_local_address (s->listening, &problem)))
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_OPTION, "%s port %u cannot be used: %s",
                               s->params.address, s->params.port, problem->message);
   g_socket_set_blocking (s->listening, FALSE);
   s->port = g_inet_socket_address_get_port (G_INET_SOCKET_ADDRESS (own));
   start_accepting (s);
+  return TRUE;
+}
+
+/* Each has its share of the connections. */
+static gboolean
+start_threads (DynoServer *s, GError **error)
+{
+  guint most = limit_connections (), n = s->params.http_threads;
+
+  s->threads = g_new0 (DynoHttpThread *, n);
+  for (; s->n_threads < n; s->n_threads++)
+    {
+      guint share = most / n + (s->n_threads < most % n);
+
+      s->threads[s->n_threads] = dyno_http_thread_new (s, share, error);
+      if (!s->threads[s->n_threads])
+        return FALSE;
+    }
+  for (guint i = 0; i < n; i++)
+    dyno_http_thread_set_next (s->threads[i], s->threads[(i + 1) % n]);
   return TRUE;
 }
 
@@ -347,13 +292,11 @@ dyno_server_new (const DynoServerParams *params, const DynoServedModel *models, 
 {
   g_autoptr (DynoServer) s = g_new0 (DynoServer, 1);
 
-  g_return_val_if_fail (params->max_body <= DYNO_SERVE_MOST_BODY && params->workers > 0, NULL);
+  g_return_val_if_fail (params->max_body <= DYNO_SERVE_MOST_BODY && params->workers > 0
+                            && params->http_threads > 0,
+                        NULL);
   s->params = *params;
   g_mutex_init (&s->mutex);
-  g_queue_init (&s->exchanges);
-  s->quiet_end = -1;
-  s->connections = g_ptr_array_new_with_free_func (dyno_serve_connection_unref);
-  s->most_connections = limit_connections ();
   s->other = dyno_serve_metrics_new (1);
   s->models = g_new0 (DynoServerModel, n);
   for (; s->n_models < n; s->n_models++)
@@ -365,10 +308,8 @@ dyno_server_new (const DynoServerParams *params, const DynoServedModel *models, 
       return NULL;
     }
   g_thread_pool_set_sort_function (s->pool, dyno_exchange_compare, NULL);
-  s->soup = soup_server_new (NULL, NULL);
-  g_signal_connect (s->soup, "request-started", G_CALLBACK (on_request_started), s);
-  soup_server_add_early_handler (s->soup, NULL, dyno_exchange_on_headers, s, NULL);
-  soup_server_add_handler (s->soup, NULL, dyno_exchange_on_body, s, NULL);
+  if (!start_threads (s, error))
+    return NULL;
   if (!start_listening (s, error))
     return NULL;
   s->sweep = g_timeout_add_seconds (SWEEP_S, sweep, s);
@@ -387,18 +328,14 @@ dyno_server_free (DynoServer *s)
     dyno_batcher_stop (s->models[i].batcher);
   if (s->pool)
     g_thread_pool_free (s->pool, FALSE, TRUE);
-  if (s->soup)
-    {
-      /* Sources that the pool sent to this thread hold messages. */
-      while (s->n_active > 0 && g_main_context_iteration (NULL, FALSE))
-        ;
-      soup_server_disconnect (s->soup);
-      g_object_unref (s->soup);
-    }
-  g_ptr_array_unref (s->connections);
+  for (guint i = 0; i < s->n_threads; i++)
+    dyno_http_thread_end (s->threads[i]);
+  for (guint i = 0; i < s->n_threads; i++)
+    dyno_http_thread_free (s->threads[i]);
+  g_free (s->threads);
+  while (g_source_remove_by_user_data (s))
+    ; /* that they sent to this thread */
   g_clear_object (&s->listening);
-  if (s->quiet_end >= 0)
-    close (s->quiet_end);
   for (guint i = 0; i < s->n_models; i++)
     {
       dyno_batcher_free (s->models[i].batcher);
@@ -426,7 +363,7 @@ dyno_server_run (DynoServer *s, GCancellable *stop, GError **error)
   s->loop = g_main_loop_new (NULL, FALSE);
   g_source_set_callback (source, G_SOURCE_FUNC (on_stop), s, NULL);
   g_source_attach (source, NULL);
-  if (!s->stopping || s->n_active > 0)
+  if (!is_over (s))
     g_main_loop_run (s->loop);
   g_source_destroy (source);
   g_clear_pointer (&s->loop, g_main_loop_unref);

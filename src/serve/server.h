@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The model server: the Open Inference Protocol (KServe v2) over HTTP/1.1, by libsoup.
  *
- * Threads: the caller's main loop reads and writes HTTP and waits for nothing else; a pool prepares
- * samples and writes answers as text; each model has a batcher with a thread of its own, which
- * drives the model.  All functions are called from one thread, whose default main context is used.
+ * Threads: the caller's main loop accepts connections and deals them out to threads that read and
+ * write HTTP and wait for nothing else; a pool prepares samples and writes answers as text; each
+ * model has a batcher with a thread of its own, which drives the model.  All functions are called
+ * from one thread, whose default main context is used.
  *
  * Limits, which hold for any client: bytes of a body, bytes that are held for all requests together
  * (8 times that), requests of a model, connections, and the time in which a request must have
@@ -31,9 +32,10 @@ typedef struct {
   guint64 max_body;    /* bytes, up to DYNO_SERVE_MOST_BODY */
   guint32 max_batch;   /* samples of a batch, as the engines take them */
   gint64 max_delay_us;
-  guint max_queue; /* requests of a model */
-  guint timeout_s; /* of a connection without traffic, of a whole request, and of its answer */
-  guint workers;   /* threads of the pool, > 0 */
+  guint max_queue;    /* requests of a model */
+  guint timeout_s;    /* of a connection without traffic, of a whole request, and of its answer */
+  guint workers;      /* threads of the pool, > 0 */
+  guint http_threads; /* that read and write HTTP, > 0 */
 } DynoServerParams;
 
 #define DYNO_SERVE_MOST_BODY (G_GUINT64_CONSTANT (1) << 30)

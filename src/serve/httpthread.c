@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* Facts of libsoup 3.2 to 3.6 that this relies on:
+ * - Its own listener has no limit of connections, ends for ever when the system has no file
+ *   descriptor left, and leaks the socket of each connection (3.2).  So the server accepts
+ *   connections, and they are handed over with the socket kept at their remote address, which
+ *   messages give back.
+ * - A connection that its client ends between two requests is neither closed nor forgotten (3.2):
+ *   sweeps close it.
+ * - It keeps a connection for a next request only while it listens itself: it is given one end of a
+ *   pair of sockets, at which nothing ever arrives.
+ * - It attaches its sources to the default context of the thread that calls it: listening is begun
+ *   with the context of the thread to be.
+ * - soup_server_disconnect ends all connections, also with answers that were not yet sent; so at the
+ *   end only the listening socket is closed first. */
+#include "httpthread.h"
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define SWEEP_S 1
+
+/* --- connections ------------------------------------------------------------------------------ */
+
+static void
+connection_clear (gpointer data)
+{
+  DynoServeConnection *connection = data;
+
+  g_object_unref (connection->socket);
+}
+
+void
+dyno_serve_connection_unref (gpointer connection)
+{
+  g_rc_box_release_full (connection, connection_clear);
+}
+
+/* Whether a connection between two requests is of no more use: its time is over, or its client has
+ * ended it. */
+static gboolean
+is_left (DynoHttpThread *t, DynoServeConnection *connection, gint64 now_us)
+{
+  char byte;
+
+  return now_us - connection->idle_since_us >= (gint64) t->server->params.timeout_s * G_USEC_PER_SEC
+         || recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+/* Ends connections that are left, in two steps, and forgets those that are over. */
+static void
+sweep_connections (DynoHttpThread *t)
+{
+  gint64 now_us = g_get_monotonic_time ();
+
+  for (guint i = t->connections->len; i > 0; i--)
+    {
+      DynoServeConnection *connection = g_ptr_array_index (t->connections, i - 1);
+
+      gboolean is_idle = connection->n_exchanges == 0;
+
+      if (is_idle && connection->ending)
+        g_socket_close (connection->socket, NULL);
+      if (g_socket_is_closed (connection->socket))
+        g_ptr_array_remove_index_fast (t->connections, i - 1);
+      else if (is_idle && is_left (t, connection, now_us))
+        {
+          connection->ending = TRUE;
+          g_socket_shutdown (connection->socket, TRUE, TRUE, NULL);
+        }
+    }
+}
+
+static gboolean
+sweep (gpointer data)
+{
+  DynoHttpThread *t = data;
+  gint64 now_us = g_get_monotonic_time ();
+
+  sweep_connections (t);
+  for (GList *link = t->exchanges.head; link; link = link->next)
+    dyno_exchange_sweep (link->data, now_us);
+  return G_SOURCE_CONTINUE;
+}
+
+/* FALSE: there is no place for it here. */
+static gboolean
+add_connection (DynoHttpThread *t, GSocket *socket)
+{
+  g_autoptr (GSocketAddress) local = g_socket_get_local_address (socket, NULL),
+                             remote = g_socket_get_remote_address (socket, NULL);
+  g_autoptr (GSocketConnection) stream = NULL;
+  DynoServeConnection *connection;
+
+  if (t->connections->len >= t->most_connections)
+    sweep_connections (t);
+  if (t->connections->len >= t->most_connections)
+    return FALSE;
+  if (!local || !remote)
+    {
+      g_socket_close (socket, NULL);
+      return TRUE;
+    }
+  connection = g_rc_box_new0 (DynoServeConnection);
+  connection->socket = g_object_ref (socket);
+  connection->idle_since_us = g_get_monotonic_time ();
+  g_ptr_array_add (t->connections, connection);
+  g_socket_set_option (socket, IPPROTO_TCP, TCP_NODELAY, TRUE, NULL);
+  g_object_set_data_full (G_OBJECT (remote), DYNO_CONNECTION_KEY, g_rc_box_acquire (connection),
+                          dyno_serve_connection_unref);
+  stream = g_socket_connection_factory_create_connection (socket);
+  soup_server_accept_iostream (t->soup, G_IO_STREAM (stream), local, remote, NULL);
+  return TRUE;
+}
+
+/* A call for a thread; a source of its context takes one from the queue. */
+typedef struct {
+  GSourceFunc func;
+  gpointer data;
+  GDestroyNotify free_data;
+} Call;
+
+static void
+call_free (gpointer data)
+{
+  Call *call = data;
+
+  if (call->free_data)
+    call->free_data (call->data);
+  g_free (call);
+}
+
+/* A connection on its way to a thread that has a place for it. */
+typedef struct {
+  DynoHttpThread *first, *thread;
+  GSocket *socket;
+} Arrival;
+
+static void
+arrival_free (gpointer data)
+{
+  Arrival *arrival = data;
+
+  g_object_unref (arrival->socket);
+  g_free (arrival);
+}
+
+static void send_arrival (DynoHttpThread *first, DynoHttpThread *thread, GSocket *socket);
+
+static gboolean
+arrive (gpointer data)
+{
+  Arrival *arrival = data;
+  DynoHttpThread *next = arrival->thread->next;
+
+  if (add_connection (arrival->thread, arrival->socket))
+    return G_SOURCE_REMOVE;
+  if (next == arrival->first)
+    g_socket_close (arrival->socket, NULL);
+  else
+    send_arrival (arrival->first, next, arrival->socket);
+  return G_SOURCE_REMOVE;
+}
+
+static gboolean
+work_off (gpointer data)
+{
+  DynoHttpThread *t = data;
+  Call *call = g_async_queue_pop (t->calls);
+
+  call->func (call->data);
+  call_free (call);
+  return G_SOURCE_REMOVE;
+}
+
+static void
+post (DynoHttpThread *t, GSourceFunc func, gpointer data, GDestroyNotify free_data)
+{
+  g_autoptr (GSource) source = g_idle_source_new ();
+  Call *call = g_new0 (Call, 1);
+
+  *call = (Call){ .func = func, .data = data, .free_data = free_data };
+  g_async_queue_push (t->calls, call);
+  g_source_set_priority (source, G_PRIORITY_DEFAULT);
+  g_source_set_callback (source, work_off, t, NULL);
+  g_source_attach (source, t->context);
+}
+
+static void
+send_arrival (DynoHttpThread *first, DynoHttpThread *thread, GSocket *socket)
+{
+  Arrival *arrival = g_new0 (Arrival, 1);
+
+  *arrival = (Arrival){ .first = first, .thread = thread, .socket = g_object_ref (socket) };
+  post (thread, arrive, arrival, arrival_free);
+}
+
+void
+dyno_http_thread_take (DynoHttpThread *t, GSocket *socket)
+{
+  send_arrival (t, t, socket);
+}
+
+void
+dyno_http_thread_send (DynoHttpThread *t, GSourceFunc func, gpointer data)
+{
+  post (t, func, data, NULL);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static void
+on_request_started (SoupServer *soup, SoupServerMessage *message, gpointer data)
+{
+  dyno_exchange_attach (data, message);
+}
+
+/* So that libsoup keeps connections; see the head. */
+static gboolean
+keep_connections (DynoHttpThread *t, GError **error)
+{
+  g_autoptr (GSocket) quiet = NULL;
+  int ends[2];
+
+  if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_FAILED, "the system gives no socket");
+  t->quiet_end = ends[1];
+  quiet = g_socket_new_from_fd (ends[0], error);
+  return quiet && soup_server_listen_socket (t->soup, quiet, 0, error);
+}
+
+static gpointer
+run (gpointer data)
+{
+  DynoHttpThread *t = data;
+
+  g_main_context_push_thread_default (t->context);
+  g_main_loop_run (t->loop);
+  /* Sources that the pool has sent hold messages. */
+  while (t->n_active > 0 && g_main_context_iteration (t->context, FALSE))
+    ;
+  soup_server_disconnect (t->soup);
+  g_clear_object (&t->soup);
+  g_clear_pointer (&t->connections, g_ptr_array_unref);
+  g_main_context_pop_thread_default (t->context);
+  return NULL;
+}
+
+static gboolean
+quit (gpointer data)
+{
+  DynoHttpThread *t = data;
+
+  g_main_loop_quit (t->loop);
+  return G_SOURCE_REMOVE;
+}
+
+/* Makes the libsoup server and its sources, in the thread's context. */
+static gboolean
+begin (DynoHttpThread *t, GError **error)
+{
+  g_autoptr (GSource) timer = g_timeout_source_new_seconds (SWEEP_S);
+  gboolean ok;
+
+  g_main_context_push_thread_default (t->context);
+  t->soup = soup_server_new (NULL, NULL);
+  g_signal_connect (t->soup, "request-started", G_CALLBACK (on_request_started), t);
+  soup_server_add_early_handler (t->soup, NULL, dyno_exchange_on_headers, t, NULL);
+  soup_server_add_handler (t->soup, NULL, dyno_exchange_on_body, t, NULL);
+  ok = keep_connections (t, error);
+  g_source_set_callback (timer, sweep, t, NULL);
+  g_source_attach (timer, t->context);
+  g_main_context_pop_thread_default (t->context);
+  if (ok)
+    t->thread = g_thread_try_new ("dyno-http", run, t, error);
+  return t->thread != NULL;
+}
+
+DynoHttpThread *
+dyno_http_thread_new (DynoServer *server, guint most_connections, GError **error)
+{
+  DynoHttpThread *t = g_new0 (DynoHttpThread, 1);
+
+  *t = (DynoHttpThread){ .server = server,
+                         .next = t,
+                         .context = g_main_context_new (),
+                         .most_connections = most_connections,
+                         .quiet_end = -1 };
+  t->loop = g_main_loop_new (t->context, FALSE);
+  t->calls = g_async_queue_new_full (call_free);
+  t->connections = g_ptr_array_new_with_free_func (dyno_serve_connection_unref);
+  g_queue_init (&t->exchanges);
+  if (begin (t, error))
+    return t;
+  dyno_http_thread_free (t);
+  return NULL;
+}
+
+void
+dyno_http_thread_set_next (DynoHttpThread *t, DynoHttpThread *next)
+{
+  t->next = next;
+}
+
+void
+dyno_http_thread_end (DynoHttpThread *t)
+{
+  if (!t->thread)
+    return;
+  dyno_http_thread_send (t, quit, t);
+  g_thread_join (t->thread);
+  t->thread = NULL;
+}
+
+void
+dyno_http_thread_free (DynoHttpThread *t)
+{
+  dyno_http_thread_end (t);
+  g_clear_object (&t->soup);
+  g_clear_pointer (&t->connections, g_ptr_array_unref);
+  g_main_loop_unref (t->loop);
+  g_main_context_unref (t->context);
+  g_async_queue_unref (t->calls);
+  if (t->quiet_end >= 0)
+    close (t->quiet_end);
+  g_free (t);
+}
