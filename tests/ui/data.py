@@ -152,16 +152,21 @@ def test_another_data_set_leaves_nothing_of_the_one_before(home):
     with open(os.path.join(folder, 'bus', 'broken.png'), 'wb') as file:
         file.write(b'\x89PNG\r\n\x1a\nno more')
 
-    def bars():
-        bar = window.find(None, 'Balance of classes', states=THERE)
-        return screen.pixels([bar.extents()])
+    def full_bars():
+        """Whether both bars of the balance reach from the bottom to the top."""
+        x, y, width, height = window.find(None, 'Balance of classes', states=THERE).extents()
+
+        def colours(row):
+            return screen.pixels([(x + width * part // 8, y + height * row // 10, 1, 1) for part in (2, 6)])
+        top, bottom = colours(1), colours(9)
+        return top and top == bottom and top[0] == top[1] and top[0] != screen.read([(x - 2, y, 1, 1)])[0]
 
     def open_shapes(samples):
         window.open_settings({'Samples': samples}, data=f'builtin:shapes?size=16&samples={samples}&classes=2')
         window.find(Role.LIST_ITEM, f'square: {samples // 2}', states=THERE)
     window.page('Data')
     open_shapes(100)
-    few = window.wait_for('two bars of one height', lambda: (now := bars()) and len(set(now[0])) > 3 and now)
+    window.wait_for('two full bars', full_bars)
     window.open(folder)
     window.find(Role.LIST_ITEM, 'car: 1', states=THERE)
     window.find_where('the number of unreadable samples', lambda n: n.name == 'Cannot be read', Role.LIST_ITEM, states=THERE)
@@ -172,7 +177,7 @@ def test_another_data_set_leaves_nothing_of_the_one_before(home):
     assert notes and len(notes) == len(set(notes)), f'notes from before are still there: {notes}'
     open_shapes(60)
     assert not window.has('Cannot be read', Role.LIST_ITEM, states=THERE), 'samples of other data cannot be read'
-    window.wait_for('bars as high as of any two equal classes', lambda: bars() == few)
+    window.wait_for('two full bars again', full_bars)
 
 
 def test_one_class_is_taken_on_request(home):
