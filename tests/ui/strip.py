@@ -111,7 +111,7 @@ def test_warnings_are_those_of_the_data(home):
     empty_page_says(window, 'Look at the warnings above')
     window.page('Data')
     window.find(Role.LIST_ITEM, says_of(window, wrong), states=THERE)
-    # What was found is kept: the copy is not missed, whatever setting changes.
+    # The findings are kept: the copy is not missed, whatever setting changes.
     os.remove(os.path.join(double, 'dog', 'copy-3.png'))
     window.open_settings(data=double, batch_size=4, data__val_split=0.4)
     window.page('Data')

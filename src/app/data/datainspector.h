@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of the open data set beyond its facts: how it is divided, and what is likely to be
- * wrong with it (notes.c, survey.c of the data layer), in sentences that name settings by their
- * titles.
+/* Findings on the open data set beyond its facts: its division, and its likely faults (notes.c,
+ * survey.c of the data layer), in sentences that name settings by their titles.
  *
  * Follows the setup.  The division is found anew with each change that it depends on; the samples
  * are compared once for each data set that is opened, and not while a run or a measurement is at
