@@ -9,18 +9,21 @@ fail (DynoJsonReader *r, GError **error, const char *expected)
   gsize place = (gsize) (r->at - r->begin);
 
   if (r->at >= r->end)
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                              "the JSON ends at byte %" G_GSIZE_FORMAT ", where %s is expected",
-                              place, expected);
-  return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                            "the JSON is wrong at byte %" G_GSIZE_FORMAT ": %s is expected", place,
-                            expected);
+    g_set_error (error, r->domain, r->code,
+                 "the JSON ends at byte %" G_GSIZE_FORMAT ", where %s is expected", place,
+                 expected);
+  else
+    g_set_error (error, r->domain, r->code,
+                 "the JSON is wrong at byte %" G_GSIZE_FORMAT ": %s is expected", place, expected);
+  return FALSE;
 }
 
 void
-dyno_json_reader_init (DynoJsonReader *r, const char *text, gsize size)
+dyno_json_reader_init (DynoJsonReader *r, const char *text, gsize size, GQuark domain, int code)
 {
-  *r = (DynoJsonReader){ .begin = text, .at = text, .end = text + size };
+  *r = (DynoJsonReader){
+    .begin = text, .at = text, .end = text + size, .domain = domain, .code = code
+  };
 }
 
 static void
@@ -84,10 +87,11 @@ enter (DynoJsonReader *r, DynoJsonKind kind, GError **error)
 {
   if (!take (r, kind == DYNO_JSON_OBJECT ? '{' : '['))
     return fail (r, error, dyno_json_kind_name (kind));
-  if (++r->depth > DYNO_JSON_MAX_DEPTH)
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                              "the JSON is nested more than %d deep", DYNO_JSON_MAX_DEPTH);
-  return TRUE;
+  if (++r->depth <= DYNO_JSON_MAX_DEPTH)
+    return TRUE;
+  g_set_error (error, r->domain, r->code, "the JSON is nested more than %d deep",
+               DYNO_JSON_MAX_DEPTH);
+  return FALSE;
 }
 
 /* The key of a member and its colon. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a JSON document (RFC 8259) of a stranger, value by value, without a tree of it.
  *
- * A request may hold tens of millions of numbers.  A tree, as json-glib makes one, takes about a
+ * A request, or a list of annotations, may hold tens of millions of numbers.  A tree, as json-glib makes one, takes about a
  * hundred bytes for each and nests calls as deeply as the sender nests brackets; this reader
  * allocates only the strings that are asked for, and stops at DYNO_JSON_MAX_DEPTH.
- * All functions set DYNO_SERVE_ERROR_BAD_REQUEST with the place in bytes.  After an error the
+ * All functions set the error that _init is given, with the place in bytes.  After an error the
  * reader is of no more use.  Pure; a reader belongs to one thread. */
 #pragma once
-#include "serve-error.h"
+#include <glib.h>
 
 G_BEGIN_DECLS
 
@@ -16,6 +16,8 @@ G_BEGIN_DECLS
 typedef struct {
   const char *begin, *at, *end; /* the text outlives the reader and need not end with a zero */
   guint depth;
+  GQuark domain; /* of the errors, with their code */
+  int code;
 } DynoJsonReader;
 
 typedef enum {
@@ -29,7 +31,8 @@ typedef enum {
   DYNO_JSON_NOTHING, /* the text ends, or what follows is no value */
 } DynoJsonKind;
 
-void dyno_json_reader_init (DynoJsonReader *reader, const char *text, gsize size);
+void dyno_json_reader_init (DynoJsonReader *reader, const char *text, gsize size, GQuark domain,
+                            int code);
 
 /* The kind of the value that follows, by its first character. */
 DynoJsonKind dyno_json_peek (DynoJsonReader *reader);
