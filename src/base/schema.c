@@ -129,6 +129,27 @@ dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values)
 }
 
 void
+dyno_schema_add_mask (DynoBatchSchema *schema, guint32 height, guint32 width)
+{
+  const DynoBatchField mask = { .name = "mask",
+                                .role = DYNO_FIELD_TARGET,
+                                .element = DYNO_ELEMENT_U8,
+                                .n_axes = 2,
+                                .shape = { height, width },
+                                .axes = "HW" };
+
+  dyno_schema_add (schema, &mask);
+}
+
+const DynoBatchField *
+dyno_schema_find_mask (const DynoBatchSchema *schema)
+{
+  const DynoBatchField *target = dyno_schema_find_role (schema, DYNO_FIELD_TARGET);
+
+  return target && target->element == DYNO_ELEMENT_U8 ? target : NULL;
+}
+
+void
 dyno_schema_add_seed (DynoBatchSchema *schema)
 {
   const DynoBatchField seed = { .name = "seed",
@@ -138,9 +159,8 @@ dyno_schema_add_seed (DynoBatchSchema *schema)
   dyno_schema_add (schema, &seed);
 }
 
-DynoBatchSchema
-dyno_schema_image (DynoElement element, guint32 height, guint32 width, guint32 channels,
-                   guint32 n_values)
+static DynoBatchSchema
+image_only (DynoElement element, guint32 height, guint32 width, guint32 channels)
 {
   const DynoBatchField image = { .name = "image",
                                  .role = DYNO_FIELD_INPUT,
@@ -151,7 +171,26 @@ dyno_schema_image (DynoElement element, guint32 height, guint32 width, guint32 c
   DynoBatchSchema schema = { 0 };
 
   dyno_schema_add (&schema, &image);
+  return schema;
+}
+
+DynoBatchSchema
+dyno_schema_image (DynoElement element, guint32 height, guint32 width, guint32 channels,
+                   guint32 n_values)
+{
+  DynoBatchSchema schema = image_only (element, height, width, channels);
+
   dyno_schema_add_target (&schema, n_values);
+  dyno_schema_add_seed (&schema);
+  return schema;
+}
+
+DynoBatchSchema
+dyno_schema_image_with_mask (DynoElement element, guint32 height, guint32 width, guint32 channels)
+{
+  DynoBatchSchema schema = image_only (element, height, width, channels);
+
+  dyno_schema_add_mask (&schema, height, width);
   dyno_schema_add_seed (&schema);
   return schema;
 }

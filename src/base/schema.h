@@ -18,6 +18,8 @@ G_BEGIN_DECLS
 #define DYNO_SCHEMA_MAX_FIELDS 8
 #define DYNO_SCHEMA_MAX_AXES   4
 #define DYNO_FIELD_ALIGNMENT   256
+/* The class id of a pixel that does not count: it has no loss and is in no metric.  VOC's void. */
+#define DYNO_MASK_IGNORED 255
 
 typedef enum {
   DYNO_ELEMENT_U8, /* 0..255 */
@@ -27,7 +29,7 @@ typedef enum {
 
 typedef enum {
   DYNO_FIELD_INPUT,  /* read by the network */
-  DYNO_FIELD_TARGET, /* to be learned: I32 class ids or F32 values */
+  DYNO_FIELD_TARGET, /* to be learned: an I32 class id, F32 values, or a mask of U8 class ids */
   DYNO_FIELD_LENGTH, /* I32: valid steps of the variable axis; the others do not count */
   DYNO_FIELD_SEED,   /* I32: a random word per sample, filled by the loader */
 } DynoFieldRole;
@@ -78,7 +80,7 @@ typedef struct {
 } DynoAugmentation;
 
 typedef struct {
-  const char *name; /* static: "image", "class", "values", "sequence", "length", "seed" */
+  const char *name; /* static: "image", "class", "values", "mask", "sequence", "length", "seed" */
   DynoFieldRole role;
   DynoElement element;
   guint n_axes; /* of one sample; the batch axis is not counted; 0: one element */
@@ -128,9 +130,18 @@ DynoBatchField *dyno_schema_add (DynoBatchSchema *schema, const DynoBatchField *
 void dyno_schema_add_target (DynoBatchSchema *schema, guint32 n_values);
 void dyno_schema_add_seed (DynoBatchSchema *schema);
 
+/* Appends a target of a class id for each pixel ("mask", (height, width) of U8); ids from the
+ * number of classes on, DYNO_MASK_IGNORED among them, do not count. */
+void dyno_schema_add_mask (DynoBatchSchema *schema, guint32 height, guint32 width);
+/* The field that dyno_schema_add_mask appends; NULL: the target is none. */
+const DynoBatchField *dyno_schema_find_mask (const DynoBatchSchema *schema);
+
 /* Fields "image" (height, width, channels), target and seed. */
 DynoBatchSchema dyno_schema_image (DynoElement element, guint32 height, guint32 width,
                                    guint32 channels, guint32 n_values);
+/* The same with a mask as the target. */
+DynoBatchSchema dyno_schema_image_with_mask (DynoElement element, guint32 height, guint32 width,
+                                             guint32 channels);
 
 guint32 dyno_element_size (DynoElement element);
 const char *dyno_element_name (DynoElement element); /* "uint8", "int32", "float32" */

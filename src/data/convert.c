@@ -512,6 +512,11 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("“%s” is noise that the device makes itself: there is nothing to pack"),
                  info->name);
+  else if (dyno_schema_find_mask (&info->schema))
+    g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                 _ ("“%s” has masks, which a packed file does not keep; train with the folder "
+                    "itself"),
+                 info->name);
   else if (n_values > DYNO_PACKED_MAX_VALUES)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                  _ ("“%s” has %u values to predict of each sample; a packed file keeps up to %u"),

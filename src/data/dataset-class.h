@@ -31,6 +31,9 @@ typedef struct {
   const char *kind;
   const char *title;
   gboolean (*matches) (const DynoLocation *location);
+  /* Of a class of masks: TRUE for a folder that is of this class where that task was asked for; where
+   * classes were asked for, a folder is of another class.  May be NULL. */
+  gboolean (*can_be) (const DynoLocation *location);
   gboolean (*open) (DynoDataset *dataset, const DynoOpenContext *context, GError **error);
   void (*close) (DynoDataset *dataset);
   /* Brings the bytes that decode needs of a sample from a place that may take any time (a file) to
@@ -54,7 +57,10 @@ typedef struct {
   /* Fetches and decodes a sample that can be had without waiting, with no copy in scratch; FALSE:
    * it cannot be had so.  May be NULL. */
   gboolean (*decode_at_once) (DynoDataset *dataset, guint64 index, gpointer const *fields);
+  /* NULL: samples have no labels */
   gint32 (*label) (DynoDataset *dataset, guint64 index);
+  /* TRUE where a sample's mask has pixels of a class; NULL: not known before it is decoded */
+  gboolean (*shows) (DynoDataset *dataset, guint64 index, guint32 class_id);
   /* NULL: not known before a sample is decoded */
   const float *(*values) (DynoDataset *dataset, guint64 index);
   /* Reads a little of a sample from its disk or server; NULL: samples are in memory. */
@@ -92,6 +98,9 @@ extern const DynoDatasetClass dyno_dataset_class_manifest;
 extern const DynoDatasetClass dyno_dataset_class_archive;
 extern const DynoDatasetClass dyno_dataset_class_webdataset;
 extern const DynoDatasetClass dyno_dataset_class_packedarrays;
+extern const DynoDatasetClass dyno_dataset_class_masks;
+extern const DynoDatasetClass dyno_dataset_class_coco;
+extern const DynoDatasetClass dyno_dataset_class_drawnmasks;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
 /* A class outside the table, for data sets that are opened without labels. */
@@ -111,6 +120,8 @@ DynoDataset *dyno_dataset_end_open (DynoDataset *dataset, GCancellable *cancella
 
 /* The first class of the table that matches; NULL: no class does. */
 const DynoDatasetClass *dyno_dataset_find_class (const DynoLocation *location);
+/* The same where a task was asked for: two folders may be two classes, or images and their masks. */
+const DynoDatasetClass *dyno_dataset_find_class_for (const DynoLocation *location, DynoTask task);
 /* The folder within a folder that no special format matches, where the data set is one or more
  * levels further in; NULL: it is in the folder itself.  one_class: a single folder may be a class.
  * g_free. */
@@ -136,6 +147,9 @@ void dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *rea
 /* For data sets that are opened without labels: the schema has only the input, with neither target
  * nor seed. */
 void dyno_dataset_info_drop_targets (DynoDatasetInfo *info);
+
+/* The schema of RGB images of the largest size with a mask each, and of a seed. */
+void dyno_dataset_info_set_mask_schema (DynoDatasetInfo *info);
 
 /* The input is scaled from bytes to 0..1, then standardised, each channel alike.  To be called
  * after the schema is set. */

@@ -3,6 +3,7 @@
  * parts of all classes are here: references, facts, and the checks for every class. */
 #include "dataset-class.h"
 #include "cores.h"
+#include "image.h"
 #include "intl.h"
 #include <inttypes.h>
 #include <string.h>
@@ -80,6 +81,18 @@ dyno_dataset_info_drop_targets (DynoDatasetInfo *info)
 }
 
 void
+dyno_dataset_info_set_mask_schema (DynoDatasetInfo *info)
+{
+  const DynoBatchSchema images =
+      dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 3, 0);
+
+  info->schema = (DynoBatchSchema){ 0 };
+  dyno_schema_add (&info->schema, &images.fields[DYNO_DATASET_INPUT]);
+  dyno_schema_add_mask (&info->schema, info->max_height, info->max_width);
+  dyno_schema_add_seed (&info->schema);
+}
+
+void
 dyno_dataset_info_standardise (DynoDatasetInfo *info, float mean, float deviation)
 {
   DynoBatchField *input = &info->schema.fields[DYNO_DATASET_INPUT];
@@ -111,6 +124,7 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
 {
   const DynoDatasetInfo *info = &dataset->info;
   g_autofree char *shown = g_filename_display_name (info->location);
+  gboolean pixels = dyno_schema_find_mask (&info->schema) != NULL;
   guint32 used = 0;
 
   if (info->n_samples == 0)
@@ -141,27 +155,46 @@ dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error)
   if (used < 2)
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_EMPTY,
-                   _ ("“%s” has samples of one class only; a classifier needs at least two "
-                      "(data.one_class allows it)"),
+                   pixels
+                       ? _ ("The masks of “%s” have pixels of one class only; at least two are "
+                            "needed (data.one_class allows one)")
+                       : _ ("“%s” has samples of one class only; a classifier needs at least two "
+                            "(data.one_class allows it)"),
                    shown);
       return FALSE;
     }
   return TRUE;
 }
 
-/* A kind of data set that has only classes, or only values, is refused where the other is
- * requested. */
+static DynoTask
+task_of (const DynoDatasetInfo *info)
+{
+  if (dyno_schema_find_mask (&info->schema))
+    return DYNO_TASK_PIXELS;
+  return dyno_schema_count_values (&info->schema) > 0 ? DYNO_TASK_VALUES : DYNO_TASK_CLASSES;
+}
+
+/* A kind of data set that has only classes, only values or only masks is refused where another task
+ * is requested. */
 static gboolean
 check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
 {
-  gboolean values = dyno_schema_count_values (&info->schema) > 0;
+  DynoTask task = task_of (info);
 
-  if (asked == DYNO_TASK_AUTO || info->schema.generated
-      || asked == (values ? DYNO_TASK_VALUES : DYNO_TASK_CLASSES))
+  if (asked == DYNO_TASK_AUTO || asked == task
+      || (info->schema.generated && asked != DYNO_TASK_PIXELS))
     return TRUE;
   g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
-               values ? _ ("“%s” has values to predict and no classes; set data.task to auto")
-                      : _ ("“%s” has classes and no values to predict; set data.task to auto"),
+               asked == DYNO_TASK_PIXELS
+                   ? _ ("“%s” has no masks: a class for each pixel needs folders images and masks "
+                        "whose files have the same names, or a list with columns image and mask; "
+                        "else set data.task to auto")
+               : task == DYNO_TASK_PIXELS
+                   ? _ ("“%s” has masks, a class for each pixel and none for a whole image; set "
+                        "data.task to auto")
+               : task == DYNO_TASK_VALUES
+                   ? _ ("“%s” has values to predict and no classes; set data.task to auto")
+                   : _ ("“%s” has classes and no values to predict; set data.task to auto"),
                info->name);
   return FALSE;
 }
@@ -225,9 +258,9 @@ look_within (const DynoLocation *root, const DynoDatasetClass **klass,
                               : NULL;
   g_autoptr (DynoLocation) inner = path ? dyno_location_new (path, NULL) : NULL;
 
-  if (!inner || !dyno_dataset_find_class (inner))
+  if (!inner || !dyno_dataset_find_class_for (inner, params->task))
     return NULL;
-  *klass = dyno_dataset_find_class (inner);
+  *klass = dyno_dataset_find_class_for (inner, params->task);
   g_free (inner->text);
   inner->text = g_strdup (root->text);
   return g_steal_pointer (&inner);
@@ -258,7 +291,7 @@ open_location (const char *location, const DynoDatasetParams *params, DynoScanPr
     return NULL;
   params = params ? params : &defaults;
   hold = dyno_cores_hold (params->threads);
-  klass = dyno_dataset_find_class (parsed);
+  klass = dyno_dataset_find_class_for (parsed, params->task);
   if (klass)
     {
       inner = look_within (parsed, &klass, params);
@@ -279,15 +312,15 @@ open_location (const char *location, const DynoDatasetParams *params, DynoScanPr
   shown = g_filename_display_name (location);
   if (parsed->scheme)
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND,
-                 _ ("There is no built-in data set “%s”; known: builtin:shapes, builtin:waves, "
-                    "builtin:poses, "
-                    "synthetic:HxWxC"),
+                 _ ("There is no built-in data set “%s”; known: builtin:shapes, builtin:masks, "
+                    "builtin:waves, builtin:poses, synthetic:HxWxC"),
                  shown);
   else
     g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNKNOWN,
                  _ ("“%s” is not a data set that Dyno reads; choose a folder with one sub-folder "
-                    "of images for each class, a .zip or .tar of one, a list of images (CSV, JSON "
-                    "lines), IDX or CIFAR files, an X.npy with its y.npy, or an .npz"),
+                    "of images for each class, a .zip or .tar of one, folders images and masks, a "
+                    "list of images (CSV, JSON lines), IDX or CIFAR files, an X.npy with its "
+                    "y.npy, or an .npz"),
                  shown);
   return NULL;
 }
@@ -366,9 +399,10 @@ dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint32 hei
     for (guint k = 0; k < schema->fields[i].n_axes; k++)
       {
         DynoBatchField *field = &schema->fields[i];
-        if (field->role == DYNO_FIELD_INPUT && field->axes[k] == 'H')
+        /* Values have no such axes, a mask has those of its image. */
+        if (field->axes[k] == 'H')
           field->shape[k] = height;
-        if (field->role == DYNO_FIELD_INPUT && field->axes[k] == 'W')
+        if (field->axes[k] == 'W')
           field->shape[k] = width;
       }
 }
@@ -391,17 +425,54 @@ dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32
 }
 
 gboolean
+dyno_dataset_find_size (DynoDataset *dataset, guint64 index, GByteArray *scratch, guint32 *width,
+                        guint32 *height, GError **error)
+{
+  const DynoDatasetClass *klass = dataset->klass;
+  const DynoDatasetInfo *info = &dataset->info;
+  const DynoImageBox *box = klass->box ? klass->box (dataset, index) : NULL;
+  DynoImageFacts facts;
+  gsize fetched;
+
+  g_return_val_if_fail (index < info->n_samples, FALSE);
+  *width = box ? (guint32) box->width : info->max_width;
+  *height = box ? (guint32) box->height : info->max_height;
+  if (box || (info->min_width == *width && info->min_height == *height))
+    return TRUE;
+  if (!klass->has_files)
+    {
+      g_autofree char *sample = dyno_dataset_describe_sample (dataset, index);
+
+      g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+                   _ ("%s: the size of its picture is not known before it is scaled"), sample);
+      return FALSE;
+    }
+  if (!klass->fetch (dataset, index, scratch, &fetched, error)
+      || !dyno_image_probe (scratch->data, fetched, &facts, error))
+    return FALSE;
+  dyno_image_get_shown (&facts, width, height);
+  return TRUE;
+}
+
+gboolean
 dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error)
 {
   g_return_val_if_fail (index < dataset->info.n_samples, FALSE);
   return !dataset->klass->probe || dataset->klass->probe (dataset, index, error);
 }
 
+gboolean
+dyno_dataset_has_labels (const DynoDatasetInfo *info)
+{
+  return info->n_classes > 0 && dyno_schema_count_values (&info->schema) == 0
+         && !dyno_schema_find_mask (&info->schema);
+}
+
 gint32
 dyno_dataset_get_label (DynoDataset *dataset, guint64 index)
 {
-  g_return_val_if_fail (
-      dyno_schema_count_values (&dataset->info.schema) == 0 && index < dataset->info.n_samples, 0);
+  g_return_val_if_fail (dyno_dataset_has_labels (&dataset->info) && index < dataset->info.n_samples,
+                        0);
   return dataset->klass->label (dataset, index);
 }
 

@@ -28,12 +28,13 @@ typedef enum {
   DYNO_TASK_CLASSES, /* one class of several */
   DYNO_TASK_VALUES,  /* numbers */
   DYNO_TASK_LABELS,  /* any number of several classes; refused: no training supports it */
+  DYNO_TASK_PIXELS,  /* one class of several for each pixel of an image */
 } DynoTask;
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
   /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "pixel-rows", "manifest", "archive", "webdataset",
-   * "packed-arrays",
+   * "packed-arrays", "masks", "coco", "drawn-masks",
    * "image-folder" */
   const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */
@@ -54,13 +55,16 @@ typedef struct {
   guint32 min_width, max_width, min_height, max_height; /* before resizing */
   /* decode can give any size (images, built-in shapes); else width and height are fixed */
   gboolean resizable;
-  gboolean croppable;    /* random crops can be decoded straight from its files */
-  guint32 n_classes;     /* 0: the target is values, whose number is in the schema */
-  char **class_names;    /* n_classes + NULL */
-  guint64 *class_counts; /* n_classes */
-  char **target_names;   /* of the values, NULL-terminated, from y.names; NULL: there are none */
-  char **target_units;   /* of each value, "": none; NULL as target_names is */
-  /* The reason why classes, or values, are learned, where the data do not decide it and data.task
+  gboolean croppable; /* random crops can be decoded straight from its files */
+  guint32 n_classes;  /* 0: the target is values, whose number is in the schema */
+  char **class_names; /* n_classes + NULL */
+  /* (n_classes): the samples of each class; of a data set with masks the pixels of each class, over
+   * all samples */
+  guint64 *class_counts;
+  guint64 n_ignored;   /* of masks: pixels that count for no class */
+  char **target_names; /* of the values, NULL-terminated, from y.names; NULL: there are none */
+  char **target_units; /* of each value, "": none; NULL as target_names is */
+  /* The reason why classes, values or pixels are learned, where the data do not decide it and data.task
    * could; task_doubted: the other may well be right, which is a note.  NULL: the task is known. */
   char *task_reason;
   gboolean task_doubted;
@@ -100,8 +104,10 @@ typedef struct {
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
 /* Opens DATA: a path (folder of images, IDX images file or its folder, CIFAR file or its folder,
- * X.npy or its folder, an .npz),
+ * X.npy or its folder, an .npz, a folder of images and masks,
+ * COCO annotations or their folder),
  * "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]",
+ * "builtin:masks[?size=64&samples=2000&classes=4&seed=1]",
  * "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]",
  * "builtin:poses[?size=64&samples=2000&seed=1]" or
  * "synthetic:HxWxC[?classes=1000&samples=N]".  params, progress and cancellable may be NULL.
@@ -128,6 +134,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDataset, dyno_dataset_unref)
 
 const DynoDatasetInfo *dyno_dataset_get_info (DynoDataset *dataset);
 
+/* TRUE where each sample has one class; FALSE: samples have values, a class for each pixel, or no
+ * target. */
+gboolean dyno_dataset_has_labels (const DynoDatasetInfo *info);
+
 /* Files that the scan refused, with the reason: "path: reason"; NULL-terminated, owned by the data
  * set. */
 const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
@@ -152,17 +162,23 @@ void dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint3
 
 /* Decodes sample index into fields, a pointer for each field of the schema of this size; a field of
  * role SEED belongs to the caller and is not touched.  Images are scaled to cover height x width
- * and centre-cropped.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
+ * and centre-cropped, and their masks with them.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
  * CORRUPT, TOO_LARGE, READ, UNREACHABLE, NOT_FOUND (a file that vanished). */
 gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                               gpointer const *fields, GByteArray *scratch, GError **error);
+
+/* The size of a sample's picture before it is scaled and cut: turned as its orientation says, or of
+ * the piece of the file that the sample is.  Reads the file, as decode does; scratch as there.
+ * Errors: those of decode; UNSUPPORTED (a kind whose samples differ in size and are no files). */
+gboolean dyno_dataset_find_size (DynoDataset *dataset, guint64 index, GByteArray *scratch,
+                                 guint32 *width, guint32 *height, GError **error);
 
 /* Checks that the disk or server delivers some bytes of sample index, past the system's cache; TRUE
  * where samples lie in memory.  The bytes may still not decode.  Errors: READ, UNREACHABLE,
  * NOT_FOUND. */
 gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error);
 
-/* The class id of a sample that has a class, without decoding it, and its name for people
+/* The class id of a sample of a data set that has labels, without decoding it, and its name for people
  * ("cat/0001.jpg", "#17"; g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
 /* The values of a sample that has no class, without decoding it; owned by the data set, NULL: the
@@ -170,11 +186,18 @@ gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
-/* Divides the data set into a training and a validation part: each class in the same proportion,
- * but a class with two samples has at least one in each part; the order follows from seed;
+/* Divides the data set into a training and a validation part: where samples have labels, each class
+ * in the same proportion, but a class with two samples has at least one in each part; the order follows from seed;
  * val_fraction in [0, 1).  A data set with its own split keeps it.  With val_fraction 0 all samples
  * train, in file order.  Arrays of guint32 indices. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                          GArray **validation);
+
+/* The parts for one of n_folds runs of a cross-validation, as sklearn's StratifiedKFold makes them:
+ * each sample validates in one fold and trains in the others, and folds differ by one sample at
+ * most, in each class too.  fold counts from 0; n_folds is at least 2.  A split that the data set
+ * brings is not looked at.  Arrays of guint32 indices, in an order by seed. */
+void dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint64 seed,
+                              GArray **train, GArray **validation);
 
 G_END_DECLS

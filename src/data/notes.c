@@ -26,6 +26,15 @@ count_labels (DynoDataset *dataset, const GArray *part, guint64 *counts)
     counts[dataset->klass->label (dataset, g_array_index (part, guint32, i))]++;
 }
 
+/* Samples whose masks have pixels of a class. */
+static void
+count_shown (DynoDataset *dataset, const GArray *part, guint64 *counts)
+{
+  for (guint i = 0; i < part->len; i++)
+    for (guint32 c = 0; c < dataset->info.n_classes; c++)
+      counts[c] += dataset->klass->shows (dataset, g_array_index (part, guint32, i), c);
+}
+
 static gboolean
 is_number (const Notes *n, guint32 c)
 {
@@ -197,13 +206,19 @@ say_task (Notes *n)
 
   if (!info->task_doubted)
     return;
-  g_ptr_array_add (n->notes,
-                   g_strdup_printf (dyno_schema_count_values (&info->schema) > 0
-                                        ? _ ("It is a guess that values are predicted: %s; "
-                                             "data.task=classes learns classes")
-                                        : _ ("It is a guess that classes are learned: %s; "
-                                             "data.task=values predicts numbers"),
-                                    info->task_reason));
+  if (dyno_schema_find_mask (&info->schema))
+    g_ptr_array_add (n->notes,
+                     g_strdup_printf (_ ("It is a guess that a class of each pixel is learned: %s; "
+                                         "data.task=classes learns the folders as classes"),
+                                      info->task_reason));
+  else
+    g_ptr_array_add (n->notes,
+                     g_strdup_printf (dyno_schema_count_values (&info->schema) > 0
+                                          ? _ ("It is a guess that values are predicted: %s; "
+                                               "data.task=classes learns classes")
+                                          : _ ("It is a guess that classes are learned: %s; "
+                                               "data.task=values predicts numbers"),
+                                      info->task_reason));
 }
 
 char **
@@ -224,7 +239,25 @@ dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train, const GArray
   for (guint i = 0; i < dataset->notes->len; i++)
     g_ptr_array_add (n.notes, g_strdup (g_ptr_array_index (dataset->notes, i)));
   say_task (&n);
-  if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)
+  if (dyno_schema_find_mask (&info->schema))
+    {
+      if (train && validation && dataset->klass->shows)
+        {
+          n.train = counts;
+          n.validation = counts + info->n_classes;
+          n.has_validation = validation->len > 0;
+          count_shown (dataset, train, n.train);
+          count_shown (dataset, validation, n.validation);
+        }
+      say_classes (&n, is_empty, _ ("There is no pixel of class "),
+                   _ (": it stays a class, and is never learned"));
+      say_classes (&n, is_untrained, _ ("There is no training sample with pixels of class "),
+                   _ (": all of them validate, none is learned"));
+      say_classes (&n, is_unchecked, _ ("There is no validation sample with pixels of class "),
+                   _ (": the validation says nothing of it"));
+      say_alike (&n);
+    }
+  else if (dyno_schema_count_values (&info->schema) == 0 && !info->schema.generated)
     {
       if (train && validation)
         {

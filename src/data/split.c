@@ -5,7 +5,10 @@
  * class gives the same share, with the rounding carried from class to class; a class never loses
  * its last training sample, and a class with two samples has one for validation, so that with very
  * many very small classes the validation part is larger than the fraction.  Both parts are in an
- * order by seed: the beginning of the validation part is a fair sample of it. */
+ * order by seed: the beginning of the validation part is a fair sample of it.
+ *
+ * Folds are dealt like cards, class after class, each class in an order by seed: every sample is in
+ * the validation part of one fold. */
 #include "dataset-class.h"
 #include "rng.h"
 
@@ -21,12 +24,13 @@ split_own (DynoDataset *dataset, GArray *train, GArray *validation)
     g_array_append_val (dataset->klass->is_validation (dataset, i) ? validation : train, i);
 }
 
-/* Samples grouped by class (one group for regression): starts has n_groups + 1 places in
- * members. */
+/* Samples grouped by class (one group where they have no labels), each class in an order by seed:
+ * starts has n_groups + 1 places in members. */
 static void
-group_by_class (DynoDataset *dataset, guint32 n_groups, guint32 *starts, guint32 *members)
+group_by_class (DynoDataset *dataset, guint64 seed, guint32 n_groups, guint32 *starts,
+                guint32 *members)
 {
-  gboolean classes = dyno_schema_count_values (&dataset->info.schema) == 0;
+  gboolean classes = dyno_dataset_has_labels (&dataset->info);
   guint32 n = (guint32) dataset->info.n_samples;
   g_autofree guint32 *next = g_new0 (guint32, n_groups);
 
@@ -39,15 +43,36 @@ group_by_class (DynoDataset *dataset, guint32 n_groups, guint32 *starts, guint32
     }
   for (guint32 i = 0; i < n; i++)
     members[next[classes ? (guint32) dataset->klass->label (dataset, i) : 0]++] = i;
+  for (guint32 g = 0; g < n_groups; g++)
+    {
+      DynoRng rng = dyno_rng_init (seed, (STREAM_CLASS) + g);
+
+      dyno_rng_shuffle (&rng, members + starts[g], starts[g + 1] - starts[g]);
+    }
+}
+
+/* Both parts get an order by seed. */
+static void
+shuffle_parts (guint64 seed, GArray *train, GArray *validation)
+{
+  DynoRng train_rng = dyno_rng_init (seed, STREAM_TRAIN);
+  DynoRng validation_rng = dyno_rng_init (seed, STREAM_VALIDATION);
+
+  dyno_rng_shuffle (&train_rng, (guint32 *) (gpointer) train->data, train->len);
+  dyno_rng_shuffle (&validation_rng, (guint32 *) (gpointer) validation->data, validation->len);
+}
+
+static guint32
+count_groups (DynoDataset *dataset)
+{
+  return dyno_dataset_has_labels (&dataset->info) ? dataset->info.n_classes : 1;
 }
 
 void
 dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                     GArray **validation)
 {
-  guint32 n = (guint32) dataset->info.n_samples;
-  guint32 n_groups =
-      dyno_schema_count_values (&dataset->info.schema) == 0 ? dataset->info.n_classes : 1;
+  guint32 n = (guint32) dataset->info.n_samples, n_groups = count_groups (dataset);
   g_autofree guint32 *starts = NULL, *members = NULL;
   double due = 0;
 
@@ -68,11 +93,10 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
 
   starts = g_new0 (guint32, (gsize) n_groups + 1);
   members = g_new (guint32, n);
-  group_by_class (dataset, n_groups, starts, members);
+  group_by_class (dataset, seed, n_groups, starts, members);
   for (guint32 g = 0; g < n_groups; g++)
     {
       guint32 count = starts[g + 1] - starts[g], taken;
-      DynoRng rng = dyno_rng_init (seed, (STREAM_CLASS) + g);
 
       if (count == 0)
         continue;
@@ -81,7 +105,6 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
        * number. */
       taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), 1), count - 1);
       due -= taken;
-      dyno_rng_shuffle (&rng, members + starts[g], count);
       g_array_append_vals (*validation, members + starts[g], taken);
       g_array_append_vals (*train, members + starts[g] + taken, count - taken);
     }
@@ -90,10 +113,23 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
       g_array_append_val (*validation, g_array_index (*train, guint32, (*train)->len - 1));
       g_array_set_size (*train, (*train)->len - 1);
     }
+  shuffle_parts (seed, *train, *validation);
+}
 
-  DynoRng train_rng = dyno_rng_init (seed, STREAM_TRAIN);
-  DynoRng validation_rng = dyno_rng_init (seed, STREAM_VALIDATION);
-  dyno_rng_shuffle (&train_rng, (guint32 *) (gpointer) (*train)->data, (*train)->len);
-  dyno_rng_shuffle (&validation_rng, (guint32 *) (gpointer) (*validation)->data,
-                    (*validation)->len);
+void
+dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint64 seed,
+                         GArray **train, GArray **validation)
+{
+  guint32 n = (guint32) dataset->info.n_samples, n_groups = count_groups (dataset);
+  g_autofree guint32 *starts = g_new0 (guint32, (gsize) n_groups + 1),
+                     *members = g_new (guint32, n);
+
+  g_return_if_fail (n_folds >= 2 && fold < n_folds);
+  *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
+  *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
+  group_by_class (dataset, seed, n_groups, starts, members);
+  /* The count goes on from class to class, so that folds differ by one sample at most. */
+  for (guint32 i = 0; i < n; i++)
+    g_array_append_val (i % n_folds == fold ? *validation : *train, members[i]);
+  shuffle_parts (seed, *train, *validation);
 }

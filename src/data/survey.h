@@ -30,7 +30,7 @@ void dyno_survey_free (DynoSurvey *survey);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSurvey, dyno_survey_free)
 
 /* Chooses samples from all classes in turn, those of a class spread evenly over the class, and
- * sorted by class; in a data set without classes, evenly from all samples.  Returns their number in
+ * sorted by class; where samples have no labels, evenly from all samples.  Returns their number in
  * indices: n, or the number of all samples. */
 guint dyno_dataset_pick_examples (DynoDataset *dataset, guint n, guint64 *indices);
 

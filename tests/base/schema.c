@@ -95,6 +95,50 @@ test_roles (void)
 }
 
 static void
+test_mask (void)
+{
+  const DynoBatchField image = { .name = "image",
+                                 .role = DYNO_FIELD_INPUT,
+                                 .element = DYNO_ELEMENT_U8,
+                                 .n_axes = 3,
+                                 .shape = { 5, 7, 3 },
+                                 .axes = "HWC" };
+  DynoBatchSchema schema = { 0 }, classes = dyno_schema_image (DYNO_ELEMENT_U8, 5, 7, 3, 0);
+  DynoBatchLayout layout;
+  g_autoptr (GError) error = NULL;
+
+  dyno_schema_add (&schema, &image);
+  g_assert_null (dyno_schema_find_mask (&schema));
+  dyno_schema_add_mask (&schema, 5, 7);
+  dyno_schema_add_seed (&schema);
+  g_assert_true (dyno_schema_find_mask (&schema) == &schema.fields[1]);
+  g_assert_true (dyno_schema_find_role (&schema, DYNO_FIELD_TARGET) == &schema.fields[1]);
+  g_assert_cmpuint (dyno_schema_count_values (&schema), ==, 0);
+  g_assert_cmpuint (dyno_field_axis (&schema.fields[1], 'H'), ==, 5);
+  g_assert_cmpuint (dyno_field_axis (&schema.fields[1], 'W'), ==, 7);
+  dyno_batch_layout_init (&layout, &schema, 2, &error);
+  g_assert_no_error (error);
+  g_assert_cmpuint (layout.sample_bytes[1], ==, 35);
+  const DynoBatchSchema masked = dyno_schema_image_with_mask (DYNO_ELEMENT_U8, 5, 7, 3);
+  g_assert_cmpuint (masked.n_fields, ==, 3);
+  for (guint i = 0; i < masked.n_fields; i++)
+    {
+      const DynoBatchField *a = &masked.fields[i], *b = &schema.fields[i];
+
+      g_assert_cmpstr (a->name, ==, b->name);
+      g_assert_cmpint (a->role, ==, b->role);
+      g_assert_cmpint (a->element, ==, b->element);
+      g_assert_cmpstr (a->axes, ==, b->axes);
+      g_assert_cmpmem (a->shape, a->n_axes * sizeof a->shape[0], b->shape,
+                       b->n_axes * sizeof b->shape[0]);
+    }
+  /* A class id, and values, are no mask. */
+  g_assert_null (dyno_schema_find_mask (&classes));
+  schema = dyno_schema_image (DYNO_ELEMENT_U8, 5, 7, 3, 35);
+  g_assert_null (dyno_schema_find_mask (&schema));
+}
+
+static void
 test_pad (void)
 {
   float values[17];
@@ -113,6 +157,7 @@ main (int argc, char **argv)
   g_test_add_func ("/base/schema/fields-lie-aligned-and-apart", test_sizes_and_places);
   g_test_add_func ("/base/schema/refuses-overflow", test_overflow);
   g_test_add_func ("/base/schema/finds-fields-by-role", test_roles);
+  g_test_add_func ("/base/schema/a-mask-has-a-class-a-pixel", test_mask);
   g_test_add_func ("/base/schema/pads-past-the-length", test_pad);
   return g_test_run ();
 }

@@ -412,6 +412,58 @@ test_names_of_people (void)
   test_folder_remove (folder);
 }
 
+/* Masks are read from folders only: where the names of the files agree too they are refused, unless
+ * classes were asked for; else the folders are two classes, which a note says. */
+static void
+test_images_and_masks (void)
+{
+  enum { REFUSED, NOTED, TAKEN };
+  static const struct {
+    const char *names[4];
+    DynoTask task;
+    int outcome;
+  } cases[] = {
+    { { "Images/a.jpg", "masks/a.png", NULL }, DYNO_TASK_AUTO, REFUSED },
+    { { "set/images/x/a-1.jpg", "set/labels/x/A-1_mask.png", "set/images/x/b.jpg", NULL },
+      DYNO_TASK_AUTO,
+      REFUSED },
+    { { "Images/a.jpg", "masks/a.png", NULL }, DYNO_TASK_CLASSES, TAKEN },
+    { { "images/a.jpg", "masks/b.png", "masks/c.png", "images/d.jpg" }, DYNO_TASK_AUTO, NOTED },
+    { { "images/a.jpg", "masks/b.png", NULL }, DYNO_TASK_PIXELS, REFUSED },
+    { { "cats/a.jpg", "dogs/a.png", NULL }, DYNO_TASK_AUTO, TAKEN },
+  };
+  g_autofree char *folder = test_folder_new ();
+  g_autoptr (GByteArray) jpeg = jpeg_of (1);
+
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      const DynoDatasetParams params = { .task = cases[i].task };
+      g_autoptr (GByteArray) tar = g_byte_array_new ();
+      g_autoptr (DynoDataset) dataset = NULL;
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) notes = NULL;
+      g_autofree char *path = NULL, *all = NULL;
+
+      for (guint k = 0; k < 4 && cases[i].names[k]; k++)
+        test_tar_add (tar, cases[i].names[k], '0', jpeg->data, jpeg->len);
+      test_tar_end (tar);
+      path = test_write (folder, "set.tar", tar->data, tar->len);
+      dataset = dyno_dataset_open (path, &params, NULL, NULL, NULL, &error);
+      if (cases[i].outcome == REFUSED)
+        {
+          g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED);
+          test_has_words (error, "set.tar|their masks|unpack|data.task");
+          continue;
+        }
+      g_assert_no_error (error);
+      notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+      all = g_strjoinv ("\n", notes);
+      g_assert_cmpint (strstr (all, "“images” and “masks” of the archive are two classes") != NULL,
+                       ==, cases[i].outcome == NOTED);
+    }
+  test_folder_remove (folder);
+}
+
 int
 main (int argc, char *argv[])
 {
@@ -431,5 +483,6 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/archive/without-folders-is-said", test_archive_without_folders);
   g_test_add_func ("/data/archive/shrinks-in-use", test_archive_that_shrinks_in_use);
   g_test_add_func ("/data/archive/names-of-people", test_names_of_people);
+  g_test_add_func ("/data/archive/images-and-masks-are-refused", test_images_and_masks);
   return g_test_run ();
 }

@@ -581,7 +581,8 @@ test_cannot_be_kept (void)
   g_autofree char *x = put_array (folder, "X.npy", "f4", 2, (guint64[]){ 4, 2 }, numbers);
   g_free (put_array (folder, "y.npy", "i8", 1, (guint64[]){ 4 }, labels));
   g_autoptr (DynoDataset) noise = test_open ("synthetic:8x8x3?samples=20"),
-                          waves = test_open ("builtin:waves?samples=20"), many = test_open (x);
+                          waves = test_open ("builtin:waves?samples=20"), many = test_open (x),
+                          masks = test_open ("builtin:masks?size=16&samples=4");
   DynoConverted converted;
   const struct {
     DynoDataset *dataset;
@@ -589,6 +590,7 @@ test_cannot_be_kept (void)
     const char *words;
   } cases[] = { { noise, 0, "synthetic|nothing to pack" },
                 { waves, 16, "waves|a size of their own" },
+                { masks, 0, "masks|does not keep|train with" },
                 { many, 0, "classes|too long together|rename" } };
   for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
     {

@@ -6,6 +6,7 @@
 #include "image-codec.h"
 #include "loader-test.h"
 #include "reference/augment.h"
+#include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
 #include <turbojpeg.h>
@@ -305,6 +306,43 @@ test_turned_images (void)
     }
 }
 
+/* The size of a sample's picture is the one that is shown; of drawn ones it is the size of all. */
+static void
+test_sizes (void)
+{
+  enum { W = 50, H = 30 };
+  g_autofree char *folder = test_folder_new ();
+  g_autofree guint8 *pixels = make_pixels (W, H);
+  g_autoptr (GByteArray) jpeg = make_jpeg (pixels, W, H, TJSAMP_444, 0), turned = turn (jpeg, 6),
+                         png = test_png (7, 9, 2, 8, FALSE), scratch = g_byte_array_new ();
+  static const guint32 expected[][2] = { { H, W }, { 7, 9 } };
+  g_autoptr (GError) error = NULL;
+  guint32 width, height;
+
+  g_free (test_write (folder, "a.jpg", turned->data, turned->len));
+  g_autofree char *second = test_write (folder, "b.png", png->data, png->len);
+  g_autoptr (DynoDataset) files = dyno_dataset_open_unlabelled (
+      (const char *const[]){ folder, NULL }, NULL, NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+  g_autoptr (DynoDataset) drawn =
+      dyno_dataset_open ("builtin:masks?size=24&samples=4", NULL, NULL, NULL, NULL, &error);
+  g_assert_no_error (error);
+
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (dyno_dataset_find_size (files, i, scratch, &width, &height, &error));
+      g_assert_cmpuint (width, ==, expected[i][0]);
+      g_assert_cmpuint (height, ==, expected[i][1]);
+    }
+  g_assert_true (dyno_dataset_find_size (drawn, 3, scratch, &width, &height, &error));
+  g_assert_cmpuint (width, ==, 24);
+  g_assert_cmpuint (height, ==, 24);
+  g_assert_cmpint (g_unlink (second), ==, 0);
+  g_assert_false (dyno_dataset_find_size (files, 1, scratch, &width, &height, &error));
+  g_assert_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
+  test_folder_remove (folder);
+}
+
 /* A crop of a piece; what of it lies outside of the image is black. */
 static void
 test_pieces (void)
@@ -532,6 +570,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/crop/scaled-pixels-are-near-them", test_scaled_pixels_are_near_them);
   g_test_add_func ("/data/crop/region-is-a-part-of-the-whole", test_region_is_a_part_of_the_whole);
   g_test_add_func ("/data/crop/turned-images", test_turned_images);
+  g_test_add_func ("/data/crop/sizes-are-those-that-are-shown", test_sizes);
   g_test_add_func ("/data/crop/pieces", test_pieces);
   g_test_add_func ("/data/crop/damage-is-an-error", test_damage_is_an_error);
   g_test_add_func ("/data/crop/loader-gives-the-same", test_loader_gives_the_same);

@@ -117,6 +117,40 @@ test_png (guint width, guint height, int colour_type, int depth, gboolean interl
   return file;
 }
 
+GByteArray *
+test_mask (guint width, guint height, int colour_type, int depth, gboolean interlaced,
+           const guint8 *pixels)
+{
+  GByteArray *file = g_byte_array_new ();
+  png_structp png = png_create_write_struct (PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+  png_infop info = png_create_info_struct (png);
+  png_color palette[256];
+  gsize row_bytes;
+  int passes;
+
+  for (int i = 0; i < 256; i++)
+    palette[i] = (png_color){ (png_byte) (255 - i), (png_byte) (i / 2), 77 };
+  png_set_write_fn (png, file, write_png_bytes, flush_nothing);
+  png_set_IHDR (png, info, width, height, depth, colour_type,
+                interlaced ? PNG_INTERLACE_ADAM7 : PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                PNG_FILTER_TYPE_DEFAULT);
+  if (colour_type == PNG_COLOR_TYPE_PALETTE)
+    png_set_PLTE (png, info, palette, 1 << depth);
+  png_write_info (png, info);
+  png_set_packing (png);
+  passes = png_set_interlace_handling (png);
+  row_bytes = (gsize) width * (depth == 16 ? 2 : 1)
+              * (colour_type == PNG_COLOR_TYPE_RGB         ? 3
+                 : colour_type == PNG_COLOR_TYPE_RGB_ALPHA ? 4
+                                                           : 1);
+  for (int pass = 0; pass < passes; pass++)
+    for (guint y = 0; y < height; y++)
+      png_write_row (png, pixels + y * row_bytes);
+  png_write_end (png, info);
+  png_destroy_write_struct (&png, &info);
+  return file;
+}
+
 void
 test_has_words (const GError *error, const char *words)
 {

@@ -18,6 +18,11 @@ GByteArray *test_jpeg (guint width, guint height, guint8 red, guint8 green, guin
                        gboolean progressive);
 GByteArray *test_png (guint width, guint height, int colour_type, int depth, gboolean interlaced);
 
+/* A PNG of these pixels as they are stored: one byte for a number or an index, two for a number of 16
+ * bits, three for RGB, four for RGBA.  Free with g_byte_array_unref. */
+GByteArray *test_mask (guint width, guint height, int colour_type, int depth, gboolean interlaced,
+                       const guint8 *pixels);
+
 /* Opens location, which must fail with code and a message that has the words (separated by '|'). */
 void test_open_fails (const char *location, DynoDataError code, const char *words);
 DynoDataset *test_open (const char *location);

@@ -206,6 +206,62 @@ test_split_mixes_each_part (void)
     }
 }
 
+/* Each sample validates once; folds, and each class in them, differ by one sample at most. */
+static void
+test_folds (void)
+{
+  g_autoptr (DynoDataset) dataset = test_open ("synthetic:1x1x1?classes=4&samples=1003");
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  guint times[1003] = { 0 };
+  g_autoptr (GArray) first = NULL;
+
+  for (guint fold = 0; fold < 7; fold++)
+    {
+      g_autoptr (GArray) train = NULL, validation = NULL, again = NULL, rest = NULL;
+      guint counts[4] = { 0 }, early = 0;
+      gboolean seen[1003] = { FALSE };
+
+      dyno_dataset_split_fold (dataset, 7, fold, 3, &train, &validation);
+      g_assert_cmpuint (validation->len, ==, 1003 / 7 + (fold < 1003 % 7));
+      g_assert_cmpuint (train->len + validation->len, ==, 1003);
+      for (guint i = 0; i < train->len; i++)
+        seen[g_array_index (train, guint32, i)] = TRUE;
+      for (guint i = 0; i < validation->len; i++)
+        {
+          guint32 index = g_array_index (validation, guint32, i);
+
+          g_assert_false (seen[index]);
+          seen[index] = TRUE;
+          times[index]++;
+          counts[dyno_dataset_get_label (dataset, index)]++;
+          early += i < 40 && dyno_dataset_get_label (dataset, index) == 0;
+        }
+      for (guint i = 0; i < 1003; i++)
+        g_assert_true (seen[i]);
+      for (guint c = 0; c < 4; c++)
+        {
+          g_assert_cmpuint (counts[c], >=, info->class_counts[c] / 7);
+          g_assert_cmpuint (counts[c], <=, info->class_counts[c] / 7 + 1);
+        }
+      g_assert_cmpuint (early, <, 30); /* its beginning is not all of one class */
+      dyno_dataset_split_fold (dataset, 7, fold, 3, &rest, &again);
+      g_assert_cmpmem (validation->data, validation->len * 4, again->data, again->len * 4);
+      g_assert_cmpmem (train->data, train->len * 4, rest->data, rest->len * 4);
+      if (fold == 0)
+        first = sorted (validation);
+    }
+  for (guint i = 0; i < 1003; i++)
+    g_assert_cmpuint (times[i], ==, 1);
+  {
+    g_autoptr (GArray) train = NULL, validation = NULL, other = NULL;
+
+    dyno_dataset_split_fold (dataset, 7, 0, 4, &train, &validation); /* another seed */
+    other = sorted (validation);
+    g_assert_cmpuint (other->len, ==, first->len);
+    g_assert_cmpint (memcmp (other->data, first->data, first->len * 4), !=, 0);
+  }
+}
+
 static void
 test_split_of_nothing_is_file_order (void)
 {
@@ -411,6 +467,7 @@ main (int argc, char *argv[])
   g_test_add_func ("/data/split/draws-its-members", test_split_draws_its_members);
   g_test_add_func ("/data/split/mixes-each-part", test_split_mixes_each_part);
   g_test_add_func ("/data/split/of-nothing-is-file-order", test_split_of_nothing_is_file_order);
+  g_test_add_func ("/data/split/folds", test_folds);
   g_test_add_func ("/data/split/keeps-one-to-train", test_split_keeps_one_to_train);
   g_test_add_func ("/data/split/gives-minorities-one-to-validate",
                    test_split_gives_minorities_one_to_validate);

@@ -116,13 +116,65 @@ test_replacement_is_the_next_that_decodes (void)
           while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)))
             {
               for (guint32 i = 0; i < batch->n_valid; i++, at++)
-                g_assert_cmpuint (odd_index_at (batch, i), ==, expected[epoch][at]);
+                {
+                  g_assert_cmpuint (odd_index_at (batch, i), ==, expected[epoch][at]);
+                  g_assert_cmpuint (dyno_loader_find_sample (loader, batch->index, i), ==,
+                                    expected[epoch][at]);
+                }
               dyno_loader_release (loader, batch);
             }
           g_assert_cmpuint (at, ==, 20);
           odd.bad_run = 1;
         }
     }
+}
+
+/* Of a part of the data set, in an order of its own, that ranks share, with bad samples or none. */
+static void
+test_rows_name_their_samples (void)
+{
+  for (guint every = 0; every < 4; every += 3)
+    for (guint rank = 0; rank < 2; rank++)
+      {
+        DynoLoaderParams params = { .batch = 4,
+                                    .seed = 7,
+                                    .shuffle = TRUE,
+                                    .prefetch = 2,
+                                    .workers = 2,
+                                    .ranks = 2,
+                                    .rank = rank,
+                                    .turn = 2,
+                                    .width = 64,
+                                    .height = odd_height,
+                                    .max_bad_share = 0.5 };
+        g_autoptr (GArray) indices = g_array_new (FALSE, FALSE, sizeof (guint32));
+        g_autoptr (DynoDataset) dataset = NULL;
+        g_autoptr (DynoLoader) loader = NULL;
+        g_autoptr (GError) error = NULL;
+
+        odd_reset (60);
+        odd.bad_every = every;
+        dataset = open_odd ();
+        for (guint32 i = 55; i > 10; i--)
+          g_array_append_val (indices, i);
+        loader = dyno_loader_new (dataset, indices, &params, &error);
+        g_assert_no_error (error);
+        for (guint epoch = 0; epoch < 2; epoch++)
+          {
+            DynoBatch *batch;
+            guint rows = 0;
+
+            dyno_loader_start_epoch (loader, epoch, 0);
+            while ((batch = dyno_loader_next (loader, NULL, NULL, NULL)))
+              {
+                for (guint32 i = 0; i < batch->n_valid; i++, rows++)
+                  g_assert_cmpuint (dyno_loader_find_sample (loader, batch->index, i), ==,
+                                    odd_index_at (batch, i));
+                dyno_loader_release (loader, batch);
+              }
+            g_assert_cmpuint (rows, ==, rank ? 21 : 24);
+          }
+      }
 }
 
 static void
@@ -580,6 +632,7 @@ main (int argc, char *argv[])
   if (argc > 1 && g_str_equal (argv[1], "--in-slot"))
     odd_height = 600;
   g_test_add_func ("/data/loader/replaces-bad-samples", test_replaces_bad_samples);
+  g_test_add_func ("/data/loader/rows-name-their-samples", test_rows_name_their_samples);
   g_test_add_func ("/data/loader/blanks-bad-samples", test_blanks_bad_samples);
   g_test_add_func ("/data/loader/replacement-is-the-next-that-decodes",
                    test_replacement_is_the_next_that_decodes);

@@ -157,6 +157,18 @@ test_list_beside_them (void)
   test_folder_remove (folder);
 }
 
+static void
+test_list_of_masks (void)
+{
+  static const char table[] = "file,mask\ns1,m1.png\n";
+  g_autofree char *folder = test_folder_new ();
+
+  put_sequence (folder, "s1.npy", 5, 1);
+  g_free (test_write (folder, "labels.csv", table, sizeof table - 1));
+  test_open_fails (folder, DYNO_DATA_ERROR_UNSUPPORTED, "masks|“label”");
+  test_folder_remove (folder);
+}
+
 /* (T) is one feature; Fortran order and integers are read; other shapes are listed. */
 static void
 test_shapes_and_types (void)
@@ -277,6 +289,7 @@ main (int argc, char **argv)
   g_test_add_func ("/data/sequences/own-parts-are-kept", test_own_parts);
   g_test_add_func ("/data/sequences/records-beside-them", test_records_beside_them);
   g_test_add_func ("/data/sequences/list-beside-them", test_list_beside_them);
+  g_test_add_func ("/data/sequences/list-of-masks", test_list_of_masks);
   g_test_add_func ("/data/sequences/shapes-and-types", test_shapes_and_types);
   g_test_add_func ("/data/sequences/changes-in-use-are-errors", test_changes_in_use);
   g_test_add_func ("/data/sequences/stray-arrays-are-none", test_stray_arrays);

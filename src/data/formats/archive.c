@@ -9,6 +9,7 @@
 #include "imagelist.h"
 #include "datafile.h"
 #include "intl.h"
+#include "maskpairs.h"
 #include "members.h"
 #include "partnames.h"
 #include <string.h>
@@ -345,6 +346,83 @@ list_members (Load *load, const char *path, GError **error)
     }
 }
 
+/* The name of a member without folders and ending, in lower case; without_suffix: up to its last “_”
+ * or “-”.  g_free. */
+static char *
+stem_of (const char *name, gboolean without_suffix)
+{
+  const char *slash = strrchr (name, '/');
+  char *stem = g_ascii_strdown (slash ? slash + 1 : name, -1), *end = strrchr (stem, '.');
+
+  if (end)
+    *end = '\0';
+  end = NULL;
+  for (char *at = stem; (at = strpbrk (at, "_-")); at++)
+    end = at;
+  if (without_suffix && end)
+    *end = '\0';
+  return stem;
+}
+
+/* Whether at least half of the members of a folder have the name of one of the other, or that and a
+ * suffix. */
+static gboolean
+are_pairs (const DynoImageList *list)
+{
+  g_autoptr (GHashTable) stems = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
+  guint n[2] = { 0 }, n_paired = 0, few;
+
+  for (guint i = 0; i < list->items->len; i++)
+    n[g_array_index (list->items, DynoListedImage, i).class_id]++;
+  few = n[1] < n[0];
+  for (guint i = 0; i < list->items->len; i++)
+    if ((guint) g_array_index (list->items, DynoListedImage, i).class_id != few)
+      {
+        g_hash_table_add (stems, stem_of (name_of (list, i), FALSE));
+        g_hash_table_add (stems, stem_of (name_of (list, i), TRUE));
+      }
+  for (guint i = 0; i < list->items->len; i++)
+    if ((guint) g_array_index (list->items, DynoListedImage, i).class_id == few)
+      {
+        g_autofree char *stem = stem_of (name_of (list, i), FALSE),
+                        *shorter = stem_of (name_of (list, i), TRUE);
+
+        n_paired += g_hash_table_contains (stems, stem) || g_hash_table_contains (stems, shorter);
+      }
+  return n_paired > 0 && 2 * n_paired >= n[few];
+}
+
+/* Images and masks are read from folders only: they are refused, unless they are asked for as two
+ * classes, or, where the names of the folders only suggest it, are these with a note. */
+static gboolean
+check_masks (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
+{
+  char *const *names = dataset->info.class_names;
+  DynoTask task = context->params->task;
+  g_autofree char *shown = NULL;
+
+  if (task == DYNO_TASK_CLASSES || dataset->info.n_classes != 2
+      || !dyno_mask_folders_are (names[0], names[1]))
+    return TRUE;
+  if (task != DYNO_TASK_PIXELS && !are_pairs (dataset->state))
+    {
+      g_ptr_array_add (
+          dataset->notes,
+          g_strdup_printf (_ ("The folders “%s” and “%s” of the archive are two classes: "
+                              "images with masks are read from a folder; unpack the "
+                              "archive if they are that"),
+                           names[0], names[1]));
+      return TRUE;
+    }
+  shown = g_filename_display_name (context->location->body);
+  g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+               _ ("“%s” has images and their masks, in the folders “%s” and “%s”: these are read "
+                  "from a folder, not from an archive; unpack it, or set data.task to classes if "
+                  "they are two classes"),
+               shown, names[0], names[1]);
+  return FALSE;
+}
+
 static gboolean
 archive_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
@@ -368,6 +446,8 @@ archive_open (DynoDataset *dataset, const DynoOpenContext *context, GError **err
                    shown);
       return FALSE;
     }
+  if (!check_masks (dataset, context, error))
+    return FALSE;
   g_array_sort_with_data (list->items, compare_items, list);
   drop_replaced (&load);
   return dyno_image_list_finish (list, dataset, context, error);

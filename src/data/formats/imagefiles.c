@@ -234,6 +234,7 @@ const DynoDatasetClass dyno_dataset_class_imagefiles = {
   .open = imagefiles_open,
   .close = imagefiles_close,
   .fetch = imagefiles_fetch,
+  .has_files = TRUE,
   .decode = imagefiles_decode,
   .describe = imagefiles_describe,
 };

@@ -20,6 +20,7 @@ typedef struct {
   guint n_columns;    /* of the first row */
   GPtrArray *headers; /* names of the columns; empty: there are none */
   int path, split;    /* columns, or -1 */
+  int mask;           /* the column of masks' paths, which is the only target; -1: there is none */
   GArray *targets;    /* guint: columns */
   guint8 *commas;     /* (n_columns) TRUE where numbers of the column have a decimal comma */
   gboolean values;    /* the targets are values */

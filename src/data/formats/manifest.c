@@ -6,7 +6,8 @@
  * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
  * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
  * each row are classes, and numbers with a fraction, or several columns of numbers, are values to
- * predict.  A column named label is the only one that counts.  Names without a file of that name
+ * predict.  A column named label is the only one that counts.  A column named mask holds the paths of
+ * masks.  Names without a file of that name
  * are looked up (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
@@ -15,6 +16,7 @@
 #include "datafile.h"
 #include "foldernames.h"
 #include "intl.h"
+#include "masklist.h"
 #include "targetnames.h"
 #include <inttypes.h>
 #include <math.h>
@@ -74,6 +76,8 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
     return _ ("there is no path");
   if (dyno_manifest_get_part (rows, row) == DYNO_PART_NONE)
     return _ ("the part is none of train, val and test");
+  if (rows->mask >= 0 && is_blank (dyno_text_table_get (rows->table, row, (guint) rows->mask)))
+    return _ ("there is no mask");
   for (guint t = 0; t < rows->targets->len; t++)
     {
       guint column = g_array_index (rows->targets, guint, t);
@@ -89,11 +93,11 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
   return NULL;
 }
 
-/* The row's file, also under another spelling; NULL: several files match. */
+/* The file in a row's column, also under another spelling; NULL: several files match. */
 static char *
-find_file (Manifest *manifest, const DynoManifestRows *rows, guint row)
+find_file (Manifest *manifest, const DynoManifestRows *rows, guint row, int column)
 {
-  const char *cell = dyno_text_table_get (rows->table, row, (guint) rows->path);
+  const char *cell = dyno_text_table_get (rows->table, row, (guint) column);
   g_autofree char *name = dyno_manifest_build_name (rows, cell), *found = NULL;
   DynoPart part = dyno_manifest_get_part (rows, row);
 
@@ -143,15 +147,28 @@ add_label (Manifest *manifest, const DynoManifestRows *rows, guint column, const
 }
 
 static gboolean
+add_mask (DynoImageList *list, const char *name, GError **error)
+{
+  DynoListedMask mask = { .orientation = 1 };
+
+  if (!dyno_image_list_add_name (list, name, strlen (name), &mask.name, error))
+    return FALSE;
+  g_array_append_val (list->masks->items, mask);
+  return TRUE;
+}
+
+/* mask: NULL where there are none. */
+static gboolean
 take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const char *name,
-          GError **error)
+          const char *mask, GError **error)
 {
   DynoImageList *list = manifest->list;
   DynoListedImage item = { .container = DYNO_IMAGE_LIST_NO_CONTAINER };
   guint8 part = (guint8) dyno_manifest_get_part (rows, row);
   double number = 0;
 
-  if (!dyno_image_list_add_name (list, name, strlen (name), &item.name, error))
+  if (!dyno_image_list_add_name (list, name, strlen (name), &item.name, error)
+      || (mask && !add_mask (list, mask, error)))
     return FALSE;
   item.line = g_array_index (rows->table->rows, DynoTextTableRow, row).line;
   for (guint t = 0; t < rows->targets->len; t++)
@@ -182,21 +199,26 @@ take_row (Manifest *manifest, const DynoManifestRows *rows, guint row, const cha
   return TRUE;
 }
 
+static gboolean
+is_missing (const Manifest *manifest, const DynoManifestRows *rows, guint row, int column)
+{
+  const char *cell = column >= 0 ? dyno_text_table_get (rows->table, row, (guint) column) : NULL;
+  g_autofree char *name = cell ? dyno_manifest_build_name (rows, cell) : NULL,
+                  *path = name && g_path_is_absolute (name) ? g_strdup (name)
+                          : name ? g_build_filename (manifest->list->root, name, NULL)
+                                 : NULL;
+
+  return path && !g_file_test (path, G_FILE_TEST_EXISTS);
+}
+
 /* TRUE where names of the first rows are no files: then all names are looked up. */
 static gboolean
-needs_files (Manifest *manifest, const DynoManifestRows *rows)
+needs_files (const Manifest *manifest, const DynoManifestRows *rows)
 {
   for (guint i = 0; i < SAMPLED && rows->first_row + i < rows->table->rows->len; i++)
-    {
-      const char *cell = dyno_text_table_get (rows->table, rows->first_row + i, (guint) rows->path);
-      g_autofree char *name = cell ? dyno_manifest_build_name (rows, cell) : NULL,
-                      *path = name && g_path_is_absolute (name) ? g_strdup (name)
-                              : name ? g_build_filename (manifest->list->root, name, NULL)
-                                     : NULL;
-
-      if (path && !g_file_test (path, G_FILE_TEST_EXISTS))
-        return TRUE;
-    }
+    if (is_missing (manifest, rows, rows->first_row + i, rows->path)
+        || is_missing (manifest, rows, rows->first_row + i, rows->mask))
+      return TRUE;
   return FALSE;
 }
 
@@ -208,7 +230,8 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
   guint32 n_values = rows->values ? rows->targets->len : 0;
   g_autoptr (GPtrArray) names = g_ptr_array_new ();
 
-  if (manifest->list->items->len > 0 && manifest->list->n_values != n_values)
+  if (manifest->list->items->len > 0
+      && (manifest->list->n_values != n_values || !manifest->list->masks != (rows->mask < 0)))
     {
       g_set_error (error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
                    _ ("“%s” has other targets than the file of the other part; set data.task"),
@@ -216,6 +239,8 @@ take_targets (Manifest *manifest, const DynoManifestRows *rows, GError **error)
       return FALSE;
     }
   manifest->list->n_values = n_values;
+  if (rows->mask >= 0 && !manifest->list->masks)
+    manifest->list->masks = dyno_mask_list_new ();
   if (rows->reason && !info->task_reason)
     dyno_dataset_info_guess (info, rows->doubted, g_strdup (rows->reason));
   /* A class without a row is still a class. */
@@ -245,18 +270,21 @@ take_rows (Manifest *manifest, DynoManifestRows *rows, GError **error)
   for (guint row = rows->first_row; row < n_rows; row++)
     {
       const char *reason = check_row (rows, row, n_columns);
-      g_autofree char *name = reason ? NULL : find_file (manifest, rows, row);
+      g_autofree char *name = reason ? NULL : find_file (manifest, rows, row, rows->path),
+                      *mask = reason || rows->mask < 0
+                                  ? NULL
+                                  : find_file (manifest, rows, row, rows->mask);
 
       if (row % 4096 == 0
           && g_cancellable_set_error_if_cancelled (manifest->context->cancellable, error))
         return FALSE;
-      if (!reason && !name)
+      if (!reason && (!name || (rows->mask >= 0 && !mask)))
         reason = _ ("several files have this name; write its folder too");
       if (reason)
         dyno_image_list_note (manifest->dataset, manifest->context, rows->name,
                               g_array_index (rows->table->rows, DynoTextTableRow, row).line,
                               reason);
-      else if (!take_row (manifest, rows, row, name, error))
+      else if (!take_row (manifest, rows, row, name, mask, error))
         return FALSE;
     }
   return TRUE;
@@ -284,45 +312,6 @@ load_rows (Manifest *manifest, const char *path, const char *prefix, DynoPart pa
   ok = take_rows (manifest, &rows, error);
   dyno_manifest_rows_clear (&rows);
   return ok;
-}
-
-/* The part beside train validates; where there are a validation and a test part, the first one. */
-static void
-take_parts (Manifest *manifest)
-{
-  DynoImageList *list = manifest->list;
-  gsize n[DYNO_PART_TEST + 1] = { 0 };
-  guint kept = 0;
-  gboolean drop;
-
-  for (guint i = 0; i < manifest->parts->len; i++)
-    n[g_array_index (manifest->parts, guint8, i)]++;
-  drop = n[DYNO_PART_VALIDATION] > 0 && n[DYNO_PART_TEST] > 0;
-  for (guint i = 0; i < manifest->parts->len; i++)
-    {
-      DynoPart part = (DynoPart) g_array_index (manifest->parts, guint8, i);
-      DynoListedImage item = g_array_index (list->items, DynoListedImage, i);
-      float *values = (float *) (gpointer) list->values->data;
-
-      if (part == DYNO_PART_TEST && drop)
-        continue;
-      item.validation = part != DYNO_PART_TRAIN && n[DYNO_PART_TRAIN] > 0;
-      if (list->n_values > 0)
-        memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
-                 list->n_values * sizeof (float));
-      g_array_index (list->items, DynoListedImage, kept++) = item;
-    }
-  g_array_set_size (list->items, kept);
-  g_array_set_size (list->values, kept * list->n_values);
-  if (drop)
-    g_ptr_array_add (
-        manifest->dataset->notes,
-        g_strdup_printf (ngettext ("The %" PRIu64 " sample of the part “test” is not used: "
-                                   "“val” is taken for validation",
-                                   "The %" PRIu64 " samples of the part “test” are not used: "
-                                   "“val” is taken for validation",
-                                   (gulong) ((guint64) n[DYNO_PART_TEST])),
-                         (guint64) n[DYNO_PART_TEST]));
 }
 
 /* --- finding the files ------------------------------------------------------------------------ */
@@ -440,8 +429,8 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
                  : load_rows (&manifest, path, "", DYNO_PART_NONE, error);
   if (ok)
     {
-      take_parts (&manifest);
-      if (list->n_values == 0)
+      dyno_image_list_take_parts (list, manifest.parts, dataset->notes);
+      if (list->n_values == 0 && !list->masks)
         dyno_label_table_finish (&manifest.labels, &dataset->info, list->items, TRUE);
     }
   if (ok && manifest.n_found > 0)
@@ -462,6 +451,17 @@ dyno_manifest_load (DynoImageList *list, DynoDataset *dataset, const DynoOpenCon
   return ok;
 }
 
+/* Names of the classes lie beside the list. */
+static gboolean
+finish_masks (DynoImageList *list, DynoDataset *dataset, const DynoOpenContext *context,
+              GError **error)
+{
+  const char *const folders[] = { list->root, NULL };
+
+  return dyno_mask_names_find (&list->masks->names, folders, error)
+         && dyno_mask_list_finish (list, dataset, context, error);
+}
+
 static gboolean
 manifest_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {
@@ -472,7 +472,8 @@ manifest_open (DynoDataset *dataset, const DynoOpenContext *context, GError **er
       location->is_folder ? g_strdup (location->body) : g_path_get_dirname (location->body);
   list->named = !location->is_folder;
   return dyno_manifest_load (list, dataset, context, location->body, location->is_folder, error)
-         && dyno_image_list_finish (list, dataset, context, error);
+         && (list->masks ? finish_masks (list, dataset, context, error)
+                         : dyno_image_list_finish (list, dataset, context, error));
 }
 
 const DynoDatasetClass dyno_dataset_class_manifest = {
@@ -481,10 +482,11 @@ const DynoDatasetClass dyno_dataset_class_manifest = {
   .matches = manifest_matches,
   .open = manifest_open,
   .close = dyno_image_list_close,
-  .fetch = dyno_image_list_fetch,
+  .fetch = dyno_mask_list_fetch,
   .has_files = TRUE,
-  .decode = dyno_image_list_decode,
-  .decode_crop = dyno_image_list_decode_crop,
+  .decode = dyno_mask_list_decode,
+  .decode_crop = dyno_mask_list_decode_crop,
+  .shows = dyno_mask_list_shows,
   .label = dyno_image_list_label,
   .values = dyno_image_list_values,
   .probe = dyno_image_list_probe,

@@ -3,6 +3,7 @@
  *
  * Invariants: names take precedence over contents; a decision by contents considers all rows, is
  * reported as a guess, and gives way to the requested task (data.task). */
+#include "dataset-class.h"
 #include "intl.h"
 #include "manifest-private.h"
 #include <inttypes.h>
@@ -30,6 +31,8 @@ static const char *const loose_label_words[] = { "classid",    "labelid",  "cate
                                                  "labelname",  "classes",  "classidx",
                                                  "classindex", "labelidx", "categoryname",
                                                  "target",     "targets",  NULL };
+static const char *const mask_words[] = { "mask",     "masks",        "maskpath",     "maskfile",
+                                          "maskname", "maskfilename", "segmentation", NULL };
 static const char *const index_words[] = { "", "unnamed0", "index", "idx", "rowid", NULL };
 
 static char *
@@ -485,6 +488,41 @@ find_targets (DynoManifestRows *rows, GPtrArray *notes, GError **error)
   return decide_several (rows, error);
 }
 
+/* --- masks ------------------------------------------------------------------------------------ */
+
+/* TRUE where the first cell names a file, and not the pixels themselves. */
+static gboolean
+has_files (const DynoManifestRows *rows, int column)
+{
+  const char *cell = column >= 0 && column != rows->path
+                         ? dyno_text_table_get (rows->table, rows->first_row, (guint) column)
+                         : NULL;
+
+  return cell && dyno_name_is_sample (cell) && !g_str_has_suffix (cell, ".npy");
+}
+
+/* Asked for pixels, a column “label” may hold the masks too. */
+static gboolean
+find_masks (DynoManifestRows *rows, gboolean *found, GError **error)
+{
+  int mask = find_column (rows, mask_words), label = find_column (rows, label_words);
+
+  *found = FALSE;
+  rows->mask = -1;
+  if (rows->asked != DYNO_TASK_AUTO && rows->asked != DYNO_TASK_PIXELS)
+    return TRUE;
+  if (has_files (rows, mask))
+    rows->mask = mask;
+  else if (rows->asked == DYNO_TASK_PIXELS && has_files (rows, label))
+    rows->mask = label;
+  *found = rows->mask >= 0;
+  if (*found || rows->asked == DYNO_TASK_AUTO)
+    return TRUE;
+  return set_columns_error (rows, error,
+                            _ ("has no column “mask” with the paths of masks, which "
+                               "data.task=pixels needs"));
+}
+
 /* --- parts ------------------------------------------------------------------------------------ */
 
 DynoPart
@@ -516,6 +554,8 @@ find_split (const DynoManifestRows *rows)
 gboolean
 dyno_manifest_plan (DynoManifestRows *rows, DynoNamedFiles *files, GPtrArray *notes, GError **error)
 {
+  gboolean masks;
+
   find_headers (rows, files);
   rows->path = MAX (find_column (rows, path_words), 0);
   rows->split = find_split (rows);
@@ -529,6 +569,13 @@ dyno_manifest_plan (DynoManifestRows *rows, DynoNamedFiles *files, GPtrArray *no
                         ? rows->headers->len
                         : g_array_index (rows->table->rows, DynoTextTableRow, 0).n;
   rows->commas = g_new0 (guint8, MAX (rows->n_columns, 1));
+  if (!find_masks (rows, &masks, error))
+    return FALSE;
+  if (masks)
+    {
+      note_unused (rows, (guint) rows->mask, notes);
+      return TRUE;
+    }
   find_commas (rows, notes);
   return find_targets (rows, notes, error);
 }

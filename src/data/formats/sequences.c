@@ -210,6 +210,22 @@ load_records (Sequences *sequences, DynoDataset *dataset, GPtrArray *names, cons
 }
 
 static gboolean
+load_table (Sequences *sequences, DynoDataset *dataset, const DynoOpenContext *context,
+            const char *path, GError **error)
+{
+  if (!dyno_manifest_load (sequences->list, dataset, context, path, FALSE, error))
+    return FALSE;
+  if (!sequences->list->masks)
+    return TRUE;
+  g_set_error (
+      error, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNSUPPORTED,
+      _ ("The list of the sequences in “%s” has a column of masks, which belong to images; "
+         "name the column of the targets “label”"),
+      dataset->info.name);
+  return FALSE;
+}
+
+static gboolean
 load_targets (Sequences *sequences, DynoDataset *dataset, const DynoOpenContext *context,
               GError **error)
 {
@@ -223,7 +239,7 @@ load_targets (Sequences *sequences, DynoDataset *dataset, const DynoOpenContext 
                                                     : find_file (root, arrays);
 
   if (table)
-    return dyno_manifest_load (sequences->list, dataset, context, table, FALSE, error);
+    return load_table (sequences, dataset, context, table, error);
   if (names->len == 0)
     return load_class_folders (sequences, dataset, context, error);
   if (array)

@@ -7,14 +7,15 @@
  * decoded, in the worker, as a file would be.
  *
  * Coordinates: lengths in quarter pixels with 8 more bits (Q8); the unit square of a shape has its
- * circumradius at 4096 (Q12); a full turn is TURN units, a number that 3, 4, 5 and 6 divide. */
+ * circumradius at ONE (Q12); a full turn is TURN units. */
 #include "dataset-class.h"
+#include "drawing.h"
 #include "hash.h"
 #include "rng.h"
 #include <string.h>
 
-#define TURN      61440
-#define ONE       4096
+#define TURN      DYNO_DRAWING_TURN
+#define ONE       DYNO_DRAWING_ONE
 #define N_SHAPES  10
 #define NOISE_KEY G_GUINT64_CONSTANT (0x6e6f697365)
 
@@ -28,55 +29,13 @@ static const char *const shape_names[N_SHAPES] = { "circle",   "square", "triang
                                                    "crescent", "stripes" };
 
 typedef struct {
-  int n_planes;     /* half planes n . p <= distance */
-  int distance;     /* Q12 */
-  int normal[5][2]; /* Q12 */
-} Polygon;
-
-typedef struct {
   guint32 shape;
   gint64 centre_x, centre_y; /* Q8 quarter pixels */
   gint64 cosine, sine;       /* of the turn, over the radius: Q40 per Q8 quarter pixel */
-  Polygon polygon;
+  DynoPolygon polygon;
   int colour[3], background[3], slope_x[3], slope_y[3];
   int noise;
 } Drawing;
-
-/* Sine of angle in Q16, from Bhaskara's rational formula: within 0.0017, exact at multiples of a
- * quarter turn. */
-static gint64
-sine_of (gint64 angle)
-{
-  const gint64 half = TURN / 2;
-  gint64 x = angle % TURN, product;
-
-  if (x < 0)
-    x += TURN;
-  product = (x % half) * (half - x % half);
-  product = (16 * product << 16) / (5 * half * half - 4 * product);
-  return x < half ? product : -product;
-}
-
-static void
-make_polygon (Polygon *polygon, int n_planes, int distance)
-{
-  polygon->n_planes = n_planes;
-  polygon->distance = distance;
-  for (int i = 0; i < n_planes; i++)
-    {
-      polygon->normal[i][0] = (int) (sine_of (i * TURN / n_planes + TURN / 4) >> 4);
-      polygon->normal[i][1] = (int) (sine_of (i * TURN / n_planes) >> 4);
-    }
-}
-
-static int
-planes_kept (const Polygon *polygon, int u, int v)
-{
-  int kept = 0;
-  for (int i = 0; i < polygon->n_planes; i++)
-    kept += (polygon->normal[i][0] * u + polygon->normal[i][1] * v) >> 12 <= polygon->distance;
-  return kept;
-}
 
 /* TRUE where (u, v), Q12 in the shape's own axes, lies inside it; called only within the
  * circumscribed circle. */
@@ -97,7 +56,7 @@ is_inside (const Drawing *drawing, int u, int v)
       return (ABS (u) <= ONE / 4 && ABS (v) <= ONE * 15 / 16)
              || (ABS (v) <= ONE / 4 && ABS (u) <= ONE * 15 / 16);
     case 5: /* star: a pentagram is where at least four of the five half planes of its core hold */
-      return planes_kept (&drawing->polygon, u, v) >= 4;
+      return dyno_polygon_count_kept (&drawing->polygon, u, v) >= 4;
     case 7: /* diamond, narrow, so that no turn makes it a square */
       return 2 * ABS (u) + ABS (v) <= ONE;
     case 8: /* crescent: the circle minus another circle, smaller and shifted */
@@ -106,7 +65,7 @@ is_inside (const Drawing *drawing, int u, int v)
       return ABS (u) <= ONE * 11 / 16 && ABS (v) <= ONE * 11 / 16
              && (ABS (v) <= ONE * 9 / 64 || ABS (v) >= ONE * 27 / 64);
     default: /* triangle, pentagon */
-      return planes_kept (&drawing->polygon, u, v) == drawing->polygon.n_planes;
+      return dyno_polygon_count_kept (&drawing->polygon, u, v) == drawing->polygon.n_planes;
     }
 }
 
@@ -138,14 +97,14 @@ plan_drawing (Drawing *drawing, const Shapes *shapes, guint64 index, guint32 wid
   drawing->shape = (guint32) (index % shapes->n_classes);
   drawing->centre_x = radius + free_x * (gint64) dyno_rng_below (&rng, 1025) / 1024;
   drawing->centre_y = radius + free_y * (gint64) dyno_rng_below (&rng, 1025) / 1024;
-  drawing->cosine = sine_of (turn + TURN / 4) * (G_GINT64_CONSTANT (1) << 36) / radius;
-  drawing->sine = sine_of (turn) * (G_GINT64_CONSTANT (1) << 36) / radius;
+  drawing->cosine = dyno_drawing_sine (turn + TURN / 4) * (G_GINT64_CONSTANT (1) << 36) / radius;
+  drawing->sine = dyno_drawing_sine (turn) * (G_GINT64_CONSTANT (1) << 36) / radius;
   if (drawing->shape == 2)
-    make_polygon (&drawing->polygon, 3, ONE / 2);
+    dyno_polygon_make (&drawing->polygon, 3, ONE / 2);
   else if (drawing->shape == 5)
-    make_polygon (&drawing->polygon, 5, ONE * 309 / 1000);
+    dyno_polygon_make (&drawing->polygon, 5, ONE * 309 / 1000);
   else if (drawing->shape == 6)
-    make_polygon (&drawing->polygon, 5, ONE * 809 / 1000);
+    dyno_polygon_make (&drawing->polygon, 5, ONE * 809 / 1000);
   choose_colours (drawing, &rng);
 }
 

@@ -2,7 +2,7 @@
 /* The decoders that image.c calls, one per file type.  Each gets a file whose facts were checked
  * against the limits. */
 #pragma once
-#include "image.h"
+#include "mask.h"
 
 G_BEGIN_DECLS
 
@@ -32,6 +32,10 @@ gboolean dyno_bmp_decode (const guint8 *file, gsize size, const DynoImageFacts *
                           GError **error);
 gboolean dyno_tiff_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, guint8 *out,
                            GError **error);
+
+/* Writes packed rows of dyno_mask_pixel_bytes a pixel; numbers of 16 bits are big-endian. */
+gboolean dyno_png_decode_mask (const guint8 *file, gsize size, const DynoMaskFacts *facts,
+                               guint8 *out, GError **error);
 
 /* By type; width, height: the chosen ones for a JPEG, else those that are stored. */
 gboolean dyno_image_decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size,

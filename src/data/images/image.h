@@ -76,4 +76,9 @@ gboolean dyno_image_encode_png (const guint8 *pixels, guint32 width, guint32 hei
 gboolean dyno_image_encode_jpeg (const guint8 *pixels, guint32 width, guint32 height,
                                  GByteArray *out, GError **error);
 
+/* Encodes a mask, (height, width) of class ids, as a PNG of 8 bits a pixel whose palette has the
+ * colours of palette.h: the id is the index, as in PASCAL VOC's masks.  Errors: TOO_LARGE. */
+GBytes *dyno_image_encode_mask_png (const guint8 *ids, guint32 width, guint32 height,
+                                    GError **error);
+
 G_END_DECLS

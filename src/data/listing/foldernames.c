@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "foldernames.h"
+#include <sys/stat.h>
 
 gboolean
 dyno_folder_is_cancelled (void)
@@ -17,4 +18,16 @@ struct dirent *
 dyno_folder_next_entry (DIR *folder)
 {
   return dyno_folder_is_cancelled () ? NULL : readdir (folder);
+}
+
+gboolean
+dyno_folder_entry_is_folder (const char *path, const struct dirent *entry)
+{
+  g_autofree char *full = NULL;
+  struct stat status;
+
+  if (entry->d_type == DT_DIR || entry->d_type == DT_REG)
+    return entry->d_type == DT_DIR;
+  full = g_build_filename (path, entry->d_name, NULL);
+  return stat (full, &status) == 0 && S_ISDIR (status.st_mode);
 }

@@ -15,4 +15,8 @@ struct dirent *dyno_folder_next_entry (DIR *folder);
 
 gboolean dyno_folder_is_cancelled (void);
 
+/* TRUE where an entry of the folder at path is a folder, or a link to one; a file is not looked at
+ * where the system tells its type with its name. */
+gboolean dyno_folder_entry_is_folder (const char *path, const struct dirent *entry);
+
 G_END_DECLS

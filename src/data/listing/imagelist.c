@@ -5,6 +5,7 @@
 #include "datafile.h"
 #include "image.h"
 #include "intl.h"
+#include "masklist.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -44,6 +45,7 @@ dyno_image_list_free (DynoImageList *list)
   g_array_unref (list->containers);
   g_array_unref (list->values);
   g_array_unref (list->boxes);
+  dyno_mask_list_free (list->masks);
   g_byte_array_unref (list->names);
   g_free (list);
 }
@@ -95,6 +97,67 @@ dyno_image_list_rest_container (DynoImageList *list, guint32 place)
     return;
   close (container->fd);
   container->fd = -1;
+}
+
+void
+dyno_image_list_keep (DynoImageList *list, const guint8 *keep)
+{
+  DynoListedImage *items = (DynoListedImage *) (gpointer) list->items->data;
+  DynoListedMask *masks =
+      list->masks ? (DynoListedMask *) (gpointer) list->masks->items->data : NULL;
+  float *values = (float *) (gpointer) list->values->data;
+  DynoImageBox *boxes = (DynoImageBox *) (gpointer) list->boxes->data;
+  guint kept = 0;
+
+  for (guint i = 0; i < list->items->len; i++)
+    {
+      if (!keep[i])
+        continue;
+      items[kept] = items[i];
+      if (masks)
+        masks[kept] = masks[i];
+      if (list->boxes->len > 0)
+        boxes[kept] = boxes[i];
+      if (list->n_values > 0)
+        memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
+                 list->n_values * sizeof (float));
+      kept++;
+    }
+  g_array_set_size (list->items, kept);
+  g_array_set_size (list->values, kept * list->n_values);
+  g_array_set_size (list->boxes, list->boxes->len > 0 ? kept : 0);
+  if (masks)
+    g_array_set_size (list->masks->items, kept);
+}
+
+void
+dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray *notes)
+{
+  g_autofree guint8 *keep = g_new (guint8, parts->len + 1);
+  gsize n[DYNO_PART_TEST + 1] = { 0 };
+  gboolean drop;
+
+  for (guint i = 0; i < parts->len; i++)
+    n[g_array_index (parts, guint8, i)]++;
+  drop = n[DYNO_PART_VALIDATION] > 0 && n[DYNO_PART_TEST] > 0;
+  for (guint i = 0; i < parts->len; i++)
+    {
+      DynoPart part = (DynoPart) g_array_index (parts, guint8, i);
+
+      keep[i] = part != DYNO_PART_TEST || !drop;
+      g_array_index (list->items, DynoListedImage, i).validation =
+          part != DYNO_PART_TRAIN && n[DYNO_PART_TRAIN] > 0;
+    }
+  dyno_image_list_keep (list, keep);
+  if (drop)
+    g_ptr_array_add (
+        notes,
+        g_strdup_printf (ngettext ("The %" PRIu64 " sample of the part “test” is not used: "
+                                   "“val” is taken for validation",
+                                   "The %" PRIu64 " samples of the part “test” are not used: "
+                                   "“val” is taken for validation",
+                                   (gulong) ((guint64) n[DYNO_PART_TEST])),
+                         (guint64) n[DYNO_PART_TEST]));
 }
 
 void
@@ -293,18 +356,33 @@ dyno_image_list_put_target (DynoDataset *dataset, guint64 index, gpointer target
 }
 
 gboolean
-dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
-                        gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
+dyno_image_list_decode_image (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                              guint8 *out, GByteArray *scratch, gsize fetched, GError **error)
 {
   const DynoImageBox *box = dyno_image_list_box (dataset, index);
 
-  dyno_image_list_put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
-  if (box)
-    return dyno_image_decode_box (scratch, fetched, box, width, height, fields[DYNO_DATASET_INPUT],
-                                  error)
-           || name_error (dataset, index, error);
-  return dyno_image_decode (scratch, fetched, width, height, fields[DYNO_DATASET_INPUT], error)
+  return (box ? dyno_image_decode_box (scratch, fetched, box, width, height, out, error)
+              : dyno_image_decode (scratch, fetched, width, height, out, error))
          || name_error (dataset, index, error);
+}
+
+gboolean
+dyno_image_list_decode_image_crop (DynoDataset *dataset, guint64 index, const DynoCrop *crop,
+                                   guint32 seed, guint32 width, guint32 height, guint8 *out,
+                                   GByteArray *scratch, gsize fetched, GError **error)
+{
+  return dyno_image_decode_crop (scratch, fetched, dyno_image_list_box (dataset, index), crop, seed,
+                                 width, height, out, error)
+         || name_error (dataset, index, error);
+}
+
+gboolean
+dyno_image_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                        gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)
+{
+  dyno_image_list_put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
+  return dyno_image_list_decode_image (dataset, index, width, height, fields[DYNO_DATASET_INPUT],
+                                       scratch, fetched, error);
 }
 
 gboolean
@@ -313,9 +391,8 @@ dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const DynoCrop
                              GByteArray *scratch, gsize fetched, GError **error)
 {
   dyno_image_list_put_target (dataset, index, fields[DYNO_DATASET_TARGET]);
-  return dyno_image_decode_crop (scratch, fetched, dyno_image_list_box (dataset, index), crop, seed,
-                                 width, height, fields[DYNO_DATASET_INPUT], error)
-         || name_error (dataset, index, error);
+  return dyno_image_list_decode_image_crop (dataset, index, crop, seed, width, height,
+                                            fields[DYNO_DATASET_INPUT], scratch, fetched, error);
 }
 
 gboolean

@@ -9,6 +9,7 @@
 #pragma once
 #include "dataset-class.h"
 #include "image.h"
+#include "partnames.h"
 
 G_BEGIN_DECLS
 
@@ -32,16 +33,19 @@ typedef struct {
   int fd; /* -1: opened at each read, because there are too many */
 } DynoContainer;
 
+typedef struct _DynoMaskList DynoMaskList; /* masklist.h */
+
 typedef struct {
-  char *root;         /* folder of the separate image files; NULL: there are none */
-  char *manifest;     /* name of the manifest that the lines are in, for messages; may be NULL */
-  gboolean named;     /* the user named the manifest: its paths are followed out of the root */
-  GArray *items;      /* DynoListedImage, in the order of the samples */
-  GByteArray *names;  /* ended by 0 */
-  GArray *containers; /* DynoContainer */
-  guint32 n_values;   /* values of a sample; 0: it has a class */
-  GArray *values;     /* float, (items, n_values) */
-  GArray *boxes;      /* DynoImageBox of each item, width 0: it is used whole; empty: all are */
+  char *root;          /* folder of the separate image files; NULL: there are none */
+  char *manifest;      /* name of the manifest that the lines are in, for messages; may be NULL */
+  gboolean named;      /* the user named the manifest: its paths are followed out of the root */
+  GArray *items;       /* DynoListedImage, in the order of the samples */
+  GByteArray *names;   /* ended by 0 */
+  GArray *containers;  /* DynoContainer */
+  guint32 n_values;    /* values of a sample; 0: it has a class */
+  GArray *values;      /* float, (items, n_values) */
+  GArray *boxes;       /* DynoImageBox of each item, width 0: it is used whole; empty: all are */
+  DynoMaskList *masks; /* of each item; NULL: the items have classes or values */
 } DynoImageList;
 
 DynoImageList *dyno_image_list_new (void);
@@ -66,6 +70,14 @@ gboolean dyno_image_list_read (const DynoImageList *list, guint64 index, GByteAr
 
 /* The piece of sample index's image that is used; NULL: the whole image. */
 const DynoImageBox *dyno_image_list_get_box (const DynoImageList *list, guint64 index);
+
+/* Keeps the items for which keep is TRUE, with their values, boxes and masks, in their order. */
+void dyno_image_list_keep (DynoImageList *list, const guint8 *keep);
+
+/* Sets which items validate, from parts: guint8, the DynoPart of each item.  The part beside train
+ * validates; where there are a validation and a test part, items of the latter are dropped, which
+ * is a note. */
+void dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray *notes);
 
 /* Called when a container has been indexed: where there are many, it is closed, and opened again at
  * each read. */
@@ -107,6 +119,14 @@ gboolean dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const
                                       guint32 seed, guint32 width, guint32 height,
                                       gpointer const *fields, GByteArray *scratch, gsize fetched,
                                       GError **error);
+/* The image of a sample only; fetched: the bytes of its file. */
+gboolean dyno_image_list_decode_image (DynoDataset *dataset, guint64 index, guint32 width,
+                                       guint32 height, guint8 *out, GByteArray *scratch,
+                                       gsize fetched, GError **error);
+gboolean dyno_image_list_decode_image_crop (DynoDataset *dataset, guint64 index,
+                                            const DynoCrop *crop, guint32 seed, guint32 width,
+                                            guint32 height, guint8 *out, GByteArray *scratch,
+                                            gsize fetched, GError **error);
 gint32 dyno_image_list_label (DynoDataset *dataset, guint64 index);
 const DynoImageBox *dyno_image_list_box (DynoDataset *dataset, guint64 index);
 const float *dyno_image_list_values (DynoDataset *dataset, guint64 index);

@@ -8,6 +8,7 @@
 #include "hash.h"
 #include "image.h"
 #include "intl.h"
+#include "masklist.h"
 #include "scanthreads.h"
 #include <stdlib.h>
 #include <string.h>
@@ -176,6 +177,14 @@ probe_run (guint64 first, guint64 end, gpointer data)
           height = (guint32) box->height;
           hash = dyno_hash_bytes (hash, box, sizeof *box);
         }
+      if (scan->list->masks)
+        {
+          DynoListedMask *mask = &g_array_index (scan->list->masks->items, DynoListedMask, i);
+
+          mask->image = facts;
+          mask->image_hash = hash;
+          mask->image_bytes = size;
+        }
       g_mutex_lock (&scan->mutex);
       scan->size_bytes += size;
       scan->content_hash += hash;
@@ -213,38 +222,27 @@ note_refused (const Scan *scan, DynoDataset *dataset, guint64 index)
   dyno_image_list_note (dataset, scan->context, list->manifest, item->line, reason);
 }
 
-/* Keeps the readable items with their values, in their order. */
+/* Keeps the readable items and counts those of each class. */
 static void
 keep_readable (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
 {
   DynoDatasetInfo *info = &dataset->info;
-  DynoListedImage *items = (DynoListedImage *) (gpointer) list->items->data;
-  float *values = (float *) (gpointer) list->values->data;
-  DynoImageBox *boxes = (DynoImageBox *) (gpointer) list->boxes->data;
-  guint kept = 0;
 
   for (guint i = 0; i < list->items->len; i++)
     {
+      const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, i);
+
       if (!scan->readable[i])
         {
           note_refused (scan, dataset, i);
           continue;
         }
-      items[kept] = items[i];
-      if (list->boxes->len > 0)
-        boxes[kept] = boxes[i];
-      if (list->n_values > 0)
-        memmove (values + (gsize) kept * list->n_values, values + (gsize) i * list->n_values,
-                 list->n_values * sizeof (float));
-      else
-        info->class_counts[items[i].class_id]++;
-      info->has_split = info->has_split || items[i].validation;
-      kept++;
+      if (list->n_values == 0 && !list->masks)
+        info->class_counts[item->class_id]++;
+      info->has_split = info->has_split || item->validation;
     }
-  g_array_set_size (list->items, kept);
-  g_array_set_size (list->values, kept * list->n_values);
-  g_array_set_size (list->boxes, list->boxes->len > 0 ? kept : 0);
-  info->n_samples = kept;
+  dyno_image_list_keep (list, scan->readable);
+  info->n_samples = list->items->len;
 }
 
 static void

@@ -19,6 +19,14 @@ decodes_apart (const DynoLoader *loader)
   return loader->chunk > 1 || loader->cache != NULL;
 }
 
+/* The byte of a field's blank samples: a mask's pixels are ignored. */
+static int
+blank_of (const DynoBatchField *field)
+{
+  return field->role == DYNO_FIELD_TARGET && field->element == DYNO_ELEMENT_U8 ? DYNO_MASK_IGNORED
+                                                                               : 0;
+}
+
 void
 dyno_loader_point (const DynoLoader *loader, const DynoBatchLayout *layout, gpointer block,
                    guint32 row, gpointer *fields)
@@ -80,8 +88,8 @@ open_batch (DynoLoader *loader, guint place)
     if (loader->schema.fields[i].role == DYNO_FIELD_SEED)
       fill_seeds (loader, slot->batch.fields[i], first);
     else
-      memset ((guint8 *) slot->batch.fields[i] + n * layout->sample_bytes[i], 0,
-              (batch - n) * layout->sample_bytes[i]);
+      memset ((guint8 *) slot->batch.fields[i] + n * layout->sample_bytes[i],
+              blank_of (&loader->schema.fields[i]), (batch - n) * layout->sample_bytes[i]);
   loader->filling = (gint) place;
 }
 
@@ -368,7 +376,7 @@ is_source_gone (DynoLoader *loader, guint32 place)
   return TRUE;
 }
 
-/* Zeros for a sample that cannot be read.  Returns as a Decode does. */
+/* A blank for a sample that cannot be read: zeros, and a mask that is ignored.  Returns as a Decode does. */
 static Outcome
 blank_row (Work *work, guint32 row, gboolean in_slot, gpointer const *fields, const GError *reason)
 {
@@ -382,7 +390,7 @@ blank_row (Work *work, guint32 row, gboolean in_slot, gpointer const *fields, co
     return STALE;
   for (guint i = 0; i < loader->layout.n_fields; i++)
     if (fields[i])
-      memset (fields[i], 0, loader->layout.sample_bytes[i]);
+      memset (fields[i], blank_of (&loader->schema.fields[i]), loader->layout.sample_bytes[i]);
   return DECODED;
 }
 

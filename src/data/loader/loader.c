@@ -136,7 +136,7 @@ take_indices (DynoLoader *loader, const GArray *indices, GError **error)
   if (!loader->indices || !loader->order || !loader->bad || !loader->ever_bad)
     return set_memory_error (error, "the order of samples", (guint64) indices->len * 10);
   memcpy (loader->indices, indices->data, indices->len * sizeof (guint32));
-  if (!loader->params.balance || info->n_classes == 0 || info->schema.generated)
+  if (!loader->params.balance || !dyno_dataset_has_labels (info) || info->schema.generated)
     return TRUE;
   loader->turns = dyno_class_turns_new (loader);
   if (!loader->turns)
@@ -668,4 +668,19 @@ dyno_loader_find_bad (DynoLoader *loader, guint32 place)
   reason = g_strdup (g_hash_table_lookup (loader->bad_reasons, GUINT_TO_POINTER (place + 1)));
   g_mutex_unlock (&loader->mutex);
   return reason;
+}
+
+/* Workers chose by the same rule: all that they passed over is known to be bad. */
+guint32
+dyno_loader_find_sample (DynoLoader *loader, guint64 batch, guint32 row)
+{
+  guint64 position = dyno_loader_find_position (loader, batch) + row;
+  guint32 place, tried = 0;
+
+  g_mutex_lock (&loader->mutex);
+  do
+    place = loader->order[(position + tried) % loader->n_samples];
+  while (loader->bad[place] && ++tried < loader->n_samples);
+  g_mutex_unlock (&loader->mutex);
+  return loader->indices[place];
 }

@@ -31,7 +31,7 @@ typedef struct {
   guint64 seed;
   gboolean shuffle;
   /* classes take turns and are shuffled, so that samples of small classes come several times; an
-   * epoch has the same number of samples as without.  No effect where there are no classes. */
+   * epoch has the same number of samples as without.  No effect where samples have no labels. */
   gboolean balance;
   gboolean drop_last; /* training: every batch is full; FALSE: the last one may be short */
   /* The number of processes that share the order (0: one), and the rank of this one: a turn of so
@@ -50,7 +50,7 @@ typedef struct {
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
-  /* A sample that cannot be read is zeros, and no other replaces it; dyno_loader_find_bad names
+  /* A sample that cannot be read is zeros, its mask ignored, and no other replaces it; dyno_loader_find_bad names
    * such samples.  max_bad_share has no effect then. */
   gboolean blank_bad;
   gpointer *slots; /* n_slots blocks of memory, a batch layout's total_bytes each; NULL: own */
@@ -63,7 +63,7 @@ typedef struct {
   guint32 n_valid; /* samples in it; < batch only in a short last batch */
   /* (batch, shape) of each field of the data set's schema, placed in the slot by its layout.  A
    * field of role SEED holds random words from (seed, epoch, position); in the other fields invalid
-   * samples are zero. */
+   * samples are zero, and the pixels of their masks are ignored. */
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
 } DynoBatch;
 
@@ -121,5 +121,10 @@ char **dyno_loader_list_bad (DynoLoader *loader);
 /* With blank_bad: the reason why the sample at a place of the loader's indices could not be read,
  * for a batch that was taken; NULL: it could.  g_free. */
 char *dyno_loader_find_bad (DynoLoader *loader, guint32 place);
+
+/* Without blank_bad: the index in the data set of the sample that a row of a batch holds, which may
+ * have taken the place of one that could not be read.  batch, row: of a batch of this epoch that was
+ * taken. */
+guint32 dyno_loader_find_sample (DynoLoader *loader, guint64 batch, guint32 row);
 
 G_END_DECLS

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* A COCO file of annotations (cocodataset.org, format “object detection”): which images and
+ * categories it has, and where the area of each annotation lies in it.  The file stays open; areas
+ * are read when they are drawn, in any thread. */
+#pragma once
+#include "data-error.h"
+
+G_BEGIN_DECLS
+
+typedef struct {
+  gint64 id;
+  char *name;            /* file_name */
+  guint32 width, height; /* 0: not given */
+} DynoCocoImage;
+
+typedef struct {
+  gint64 id;
+  char *name;
+} DynoCocoCategory;
+
+typedef struct {
+  gint64 image_id, category_id;
+  guint64 at, length; /* of the area's text */
+  gboolean crowd;     /* of many objects */
+} DynoCocoAnnotation;
+
+typedef struct {
+  int fd;
+  char *path;
+  GArray *images, *categories; /* DynoCocoImage, DynoCocoCategory */
+  GArray *annotations;         /* DynoCocoAnnotation: those with an area, in the file's order */
+  guint64 n_without;           /* annotations without an area */
+} DynoCocoFile;
+
+/* Errors: those of dyno_datafile_read; CORRUPT (no JSON, or no COCO file: the message has the
+ * place). */
+DynoCocoFile *dyno_coco_file_open (const char *path, GError **error);
+void dyno_coco_file_free (DynoCocoFile *file);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoCocoFile, dyno_coco_file_free)
+
+/* Draws an annotation's area, polygons or runs, into ids (height, width).  Errors: CORRUPT, READ,
+ * UNREACHABLE. */
+gboolean dyno_coco_file_draw (const DynoCocoFile *file, const DynoCocoAnnotation *annotation,
+                              guint32 width, guint32 height, guint8 id, guint8 *ids,
+                              GError **error);
+
+G_END_DECLS

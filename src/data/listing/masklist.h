@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT */
+/* Masks of listed images: a DynoImageList with a mask for each of its images.
+ *
+ * A mask's numbers, or colours, become class ids by a table that the whole set decides: 255 is
+ * ignored among other ids, and is the only other class of a set that has only 0 and 255.
+ *
+ * Invariants: masks and items of the list have the same places; after dyno_mask_list_finish nothing
+ * is written any more.  masktable.c knows no image list, so that the list can own its masks. */
+#pragma once
+#include "imagelist.h"
+#include "mask.h"
+#include "masknames.h"
+
+G_BEGIN_DECLS
+
+/* A number or a colour in a mask, and the number of its pixels. */
+typedef struct {
+  guint32 value, count;
+} DynoMaskCount;
+
+/* The content of a mask file, while the data set is opened. */
+typedef struct {
+  DynoMaskFacts facts;
+  guint64 size_bytes;
+  GArray *counts;  /* DynoMaskCount; NULL: the mask cannot be used, */
+  char *reason;    /* for this reason */
+  gboolean stored; /* its size is that of the stored image, before EXIF turns it, */
+  gboolean shown;  /* and of the turned one */
+} DynoMaskContent;
+
+typedef struct {
+  guint32 name;         /* offset in the list's names: below the root, or absolute */
+  guint8 orientation;   /* by which the mask is turned as its image is; 1: it is not */
+  DynoImageFacts image; /* from the image's header */
+  guint64 image_hash, image_bytes;
+  /* Of a mask that is drawn from annotations: their places, and the size that they are for (0: that
+   * of the shown image). */
+  guint32 first, n, width, height;
+  guint32 shown[256 / 32]; /* a bit for each class that it has pixels of */
+} DynoListedMask;
+
+/* Draws the mask into ids (height, width); any thread. */
+typedef gboolean (*DynoMaskDraw) (gconstpointer drawing, const DynoListedMask *mask, guint32 width,
+                                  guint32 height, guint8 *ids, GError **error);
+
+typedef enum {
+  DYNO_MASKS_PLAIN,
+  DYNO_MASKS_VOC,              /* PASCAL VOC's folders: its names of classes */
+  DYNO_MASKS_CITYSCAPES,       /* label ids of Cityscapes, which become training ids */
+  DYNO_MASKS_CITYSCAPES_TRAIN, /* training ids of Cityscapes */
+} DynoMaskKind;
+
+struct _DynoMaskList {
+  GArray *items; /* DynoListedMask */
+  DynoMaskKind kind;
+  DynoMaskDraw draw; /* NULL: masks are files */
+  gpointer drawing;
+  GDestroyNotify free_drawing;
+  DynoMaskNames names;
+  DynoMaskTable table;
+  guint32 colours[256]; /* those of the table */
+  guint8 of_colour[256];
+};
+
+DynoMaskList *dyno_mask_list_new (void);
+void dyno_mask_list_free (DynoMaskList *masks);
+
+void dyno_mask_content_clear (DynoMaskContent *content);
+/* Drops the content of a mask that cannot be used; takes the reason. */
+void dyno_mask_content_refuse (DynoMaskContent *content, char *reason);
+/* Counts the values of decoded pixels.  NULL, and a reason (g_free): it has too many colours. */
+GArray *dyno_mask_count_values (const guint8 *pixels, const DynoMaskFacts *facts, char **reason);
+
+/* Fills the table and the data set's classes from the contents of all masks, refuses those that do
+ * not fit, and counts the pixels of the others.  notes: those of the data set.  Errors: UNSUPPORTED
+ * (more colours than classes can be). */
+gboolean dyno_mask_list_decide (DynoMaskList *masks, DynoMaskContent *contents, guint n,
+                                DynoDatasetInfo *info, GPtrArray *notes, GError **error);
+
+/* As dyno_image_list_finish, for a list that has masks: reads every mask too. */
+gboolean dyno_mask_list_finish (DynoImageList *list, DynoDataset *dataset,
+                                const DynoOpenContext *context, GError **error);
+
+/* Members of a class whose state is a DynoImageList; without masks, as those of an image list.
+ * _fetch brings the image file, the mask file, and the size of the former as a guint64. */
+gboolean dyno_mask_list_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
+                               gsize *fetched, GError **error);
+gboolean dyno_mask_list_shows (DynoDataset *dataset, guint64 index, guint32 class_id);
+gboolean dyno_mask_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                                gpointer const *fields, GByteArray *scratch, gsize fetched,
+                                GError **error);
+gboolean dyno_mask_list_decode_crop (DynoDataset *dataset, guint64 index, const DynoCrop *crop,
+                                     guint32 seed, guint32 width, guint32 height,
+                                     gpointer const *fields, GByteArray *scratch, gsize fetched,
+                                     GError **error);
+
+G_END_DECLS
