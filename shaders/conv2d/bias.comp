@@ -1,7 +1,7 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
 /* target[g][k] (+)= sum over the rows r of group g of dy[r][k].  x counts groups of rows, y blocks
- * of LOCAL_X / 16 chunks of channels; 16 invocations share a chunk and add up in a fixed order.
+ * of LOCAL_X / LANES chunks of channels; LANES invocations share a chunk and add up in a fixed order.
  * HALF: dy is fp16. */
 #include "types.glsl"
 #include "conv2d.h"
@@ -11,7 +11,6 @@
 #else
 #define CHUNK 4
 #endif
-#define LANES  16
 #define CHUNKS (LOCAL_X / LANES)
 
 DYNO_BUFFER_IN (Source, u32vec4, 16);

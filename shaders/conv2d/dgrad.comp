@@ -11,7 +11,8 @@
  * has taps, and its workgroups write the zeros of the other phases.  DILATED: the taps of a phase
  * are TAP_STEP apart, which is SHIFT pixels of dy.  NORM: makes the sums for the batch norm before,
  * norm.glsl; its groups count the tiles of a phase, then phases.  ADD_STEP_H, ADD_STEP_W: the
- * pixels of p.added are added instead of the target's present values (geometry.glsl). */
+ * pixels of p.added are added instead of the target's present values (geometry.glsl).  BIAS: a bias of
+ * C values is added, since this is the forward pass of a transposed convolution. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K 1
@@ -23,6 +24,9 @@
 #define GATHER_BRANCHES 0
 #ifndef ALONE
 #define ALONE 0
+#endif
+#ifndef BIAS
+#define BIAS 0
 #endif
 #include "geometry.glsl"
 
@@ -42,6 +46,8 @@ const uint SHIFT_H = DILATION_H * TAP_STEP_H / STRIDE_H,
 #define MOVED_H(taps) (taps)
 #define MOVED_W(taps) (taps)
 #endif
+
+DYNO_BUFFER_IN (Bias4, vec4, 16);
 
 uint tile_row, tile_column;
 uint phase_y, phase_x;   /* of the pixels */
@@ -140,6 +146,12 @@ gemm_row (uint row)
 #endif
 }
 
+vec4
+bias_at (uint column)
+{
+  return BIAS != 0 ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
+}
+
 void
 gemm_store (uint column, vec4 v)
 {
@@ -149,7 +161,7 @@ gemm_store (uint column, vec4 v)
     store_part (store_row + column / 4, v);
 #else
   if (CHECK_N == 0 || column < C)
-    store_activation4 (store_row + column / 4, v);
+    store_activation4 (store_row + column / 4, v + bias_at (column));
 #endif
 }
 
@@ -229,7 +241,8 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < C)
-    store_halves (store_row + column / 4, chunk, old, false, vec4 (0.0), vec4 (0.0));
+    store_halves (store_row + column / 4, chunk, old, BIAS != 0, bias_at (column),
+                  bias_at (column + 4));
 }
 #endif
 

@@ -9,7 +9,8 @@
  * / W + 1 / H of all with 3 x 3 taps.
  *
  * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.  FLIP
- * 1: target = dx (+)= the product of dy and the weight with its taps turned round. */
+ * 1: target = dx (+)= the product of dy and the weight with its taps turned round, with BIAS plus a bias,
+ * as in dgrad.comp. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -19,14 +20,19 @@
 #define SUMS_OUT  0
 #endif
 #define GATHER_BRANCHES 0
+#ifndef BIAS
+#define BIAS 0
+#endif
 #include "geometry.glsl"
 
 #if FLIP
 #define IN_C  K
 #define OUT_C C
+#define BIASED (BIAS != 0)
 #else
 #define IN_C  C
 #define OUT_C K
+#define BIASED (HAS_BIAS != 0)
 #endif
 #define PITCH    (W + PAD_W)
 #define TAP_ROWS KH
@@ -113,7 +119,7 @@ gemm_row (uint row)
 vec4
 bias_at (uint column)
 {
-  return FLIP == 0 && HAS_BIAS != 0 ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
+  return BIASED ? Bias4 (p.bias).v[column / 4] : vec4 (0.0);
 }
 
 #if SPLIT
@@ -183,8 +189,7 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (CHECK_N == 0 || column < OUT_C)
-    store_halves (store_row + column / 4, chunk, old, FLIP == 0 && HAS_BIAS != 0, bias_at (column),
-                  bias_at (column + 4));
+    store_halves (store_row + column / 4, chunk, old, BIASED, bias_at (column), bias_at (column + 4));
 }
 
 #include "gemm-run.glsl"

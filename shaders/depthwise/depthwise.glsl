@@ -98,14 +98,32 @@ quad_rounded (vec4 quad)
   return quad_unpack (quad_pack (quad));
 }
 
+/* DILATION_H, DILATION_W: an image is so many phases, each of the pixels that are as far apart: n counts
+ * the phases of all images, y and x the pixels of a phase, and PHASE_H, PHASE_W are the pixels of the
+ * largest phase of y. */
+#ifdef DILATION_H
+#define PHASE_H         ((OH + DILATION_H - 1) / DILATION_H)
+#define PHASE_W         ((OW + DILATION_W - 1) / DILATION_W)
+#define IMAGE_OF(n)     ((n) / (DILATION_H * DILATION_W))
+#define ROW_OF(n, y)    ((y) * DILATION_H + (n) / DILATION_W % DILATION_H)
+#define COLUMN_OF(n, x) ((x) * DILATION_W + (n) % DILATION_W)
+#else
+#define PHASE_H         OH
+#define PHASE_W         OW
+#define IMAGE_OF(n)     (n)
+#define ROW_OF(n, y)    (y)
+#define COLUMN_OF(n, x) (x)
+#endif
+
 /* Pixel (y, x) of image n of h x w, `pad` where it lies outside, also where y or x wrapped below
  * zero.  The load is made in any case, from a place inside, so that no branch delays the following
  * loads. */
 Words
 pixel_words_or (uint64_t address, uint n, uint y, uint x, uint h, uint w, uint column, Words pad)
 {
-  const bool inside = y < h && x < w;
-  const uint pixel = inside ? (n * h + y) * w + x : 0;
+  const uint row = ROW_OF (n, y), place = COLUMN_OF (n, x); /* below zero they wrap as well */
+  const bool inside = row < h && place < w;
+  const uint pixel = inside ? (IMAGE_OF (n) * h + row) * w + place : 0;
   const Words words = quad_words (address, pixel * CVECS + column);
   return inside ? words : pad;
 }

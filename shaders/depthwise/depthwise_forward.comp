@@ -3,7 +3,8 @@
 /* y[n][oy][ox][c] = bias[c] + sum over ky, kx of
  *   x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c] * weight[ky][kx][c]
  * FLIP=1 reads the weight from its end, which computes the gradient of x from that of y where steps
- * are 1; ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.
+ * are 1; ACCUMULATE=1 adds to y.  BIAS=1: there is a bias.  DILATION_H: ky and kx times the dilation
+ * (depthwise.glsl).
  *
  * A piece of work is four channels of BAND rows and STRIP columns of y: each loaded pixel of a row
  * of x is multiplied with all taps that it meets.  KEEP=1: the weights of all taps are in
@@ -89,9 +90,10 @@ void
 row_store (vec4 sums[STRIP], uint b, uint n, uint oy, uint left, uint column)
 {
   [[unroll]] for (uint k = 0; k < STRIP; k++)
-    if (oy < OH && left + k < OW)
+    if (ROW_OF (n, oy) < OH && COLUMN_OF (n, left + k) < OW)
       {
-        const uint at = ((n * OH + oy) * OW + left + k) * CVECS + column;
+        const uint at =
+            ((IMAGE_OF (n) * OH + ROW_OF (n, oy)) * OW + COLUMN_OF (n, left + k)) * CVECS + column;
         vec4 y = sums[k];
 #ifdef ACCUMULATE
         y += quad_load (p.target, at);
@@ -158,7 +160,7 @@ main ()
 {
   const uint column = gl_WorkGroupID.y * LOCAL_X + gl_LocalInvocationID.x;
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
-  const uint strips = (OW + STRIP - 1) / STRIP, bands = (OH + BAND - 1) / BAND;
+  const uint strips = (PHASE_W + STRIP - 1) / STRIP, bands = (PHASE_H + BAND - 1) / BAND;
 #ifdef STATISTICS
   pivot = finite_or_zero (FloatLanesIn (p.pivot).v[min (column, CVECS - 1)]);
   sum = square = vec4 (0.0);

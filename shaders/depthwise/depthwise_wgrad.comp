@@ -2,6 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* partial[group][ky][kx][c] = sum over the pixels (n, oy, ox) of the group of
  *   dy[n][oy][ox][c] * x[n][oy * STEP_H + ky - PAD_H][ox * STEP_W + kx - PAD_W][c]
+ * (DILATION_H: ky and kx times the dilation, depthwise.glsl)
  * conv2d/reduce.comp adds the groups to the gradient.  A piece of work is four channels of BAND
  * rows and STRIP columns of dy; x counts groups of pieces, y blocks of LOCAL_X times four channels,
  * z groups of TAP_ROWS rows of taps, whose sums are in registers: with all rows of taps in one z
@@ -69,7 +70,7 @@ main ()
 {
   const uint column = gl_WorkGroupID.y * LOCAL_X + gl_LocalInvocationID.x;
   const uint first = gl_WorkGroupID.x * PER_GROUP, end = min (first + PER_GROUP, PIECES);
-  const uint strips = (OW + STRIP - 1) / STRIP, bands = (OH + BAND - 1) / BAND;
+  const uint strips = (PHASE_W + STRIP - 1) / STRIP, bands = (PHASE_H + BAND - 1) / BAND;
   const uint first_ky = gl_WorkGroupID.z * TAP_ROWS;
   load_begin (column);
   [[unroll]] for (uint t = 0; t < TAP_ROWS; t++)

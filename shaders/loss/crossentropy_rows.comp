@@ -9,6 +9,7 @@
  * WEIGHTS=1: with weights w of the classes, q = (1 - SMOOTHING) w[target] one-hot + SMOOTHING / C w,
  * Q its sum: loss = (Q log sum exp (x) - sum q x) norm, gradient (Q softmax (x) - q) * norm * ...,
  * with norm from weight_norm.comp.
+ * FOCAL_LOSS=1: with the factors of focal.glsl; not with SMOOTHING or MIX.
  * MIX=1: the target of the sample before has the share mix_target of the step in one-hot and in
  * w[target]; the metrics are of the target with the larger share.
  * RANDOM_TARGETS=1: the target is drawn from (seed, step, row).  Each invocation takes every
@@ -24,6 +25,10 @@ layout (constant_id = DYNO_LOSS_ROWS) const uint ROWS = 1;
 layout (constant_id = DYNO_LOSS_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_LOSS_C) const uint C = 1;
 layout (constant_id = DYNO_LOSS_SMOOTHING) const float SMOOTHING = 0.0;
+#ifdef FOCAL_LOSS
+layout (constant_id = DYNO_LOSS_FOCAL) const float FOCAL = 1.0;
+#include "focal.glsl"
+#endif
 DYNO_PUSH (DynoLossRowsPush, p);
 DYNO_BUFFER_IN (Logits, float, 4);
 #ifdef WEIGHTS
@@ -39,9 +44,9 @@ DYNO_BUFFER_IN (Scaler, DynoScalerState, 4);
 DYNO_BUFFER_IN (HalfLogits, float16_t, 2);
 #endif
 
+#include "softmax.glsl"
 #include "targets.glsl"
 
-/* largest, its place, sum of exp (x - largest), sum of w x; an empty part has a zero third */
 shared vec4 parts[LOCAL_X];
 #ifdef TOP5
 shared uint before[LOCAL_X]; /* classes before the target */
@@ -55,40 +60,6 @@ logit_at (uint row, uint c)
 #else
   return Logits (p.logits).v[row * CVECS * LANES + c];
 #endif
-}
-
-/* Joins two parts; where the largest values are equal, the one with the lower place stays. */
-vec4
-join (vec4 a, vec4 b)
-{
-  if (b.z == 0.0)
-    return a;
-  if (a.z == 0.0)
-    return b;
-  const float largest = max (a.x, b.x);
-  const bool b_wins = b.x > a.x || (b.x == a.x && b.y < a.y);
-  return vec4 (largest, b_wins ? b.y : a.y, a.z * exp (a.x - largest) + b.z * exp (b.x - largest),
-               a.w + b.w);
-}
-
-/* Adds the classes from first on to a part. */
-vec4
-take (vec4 part, Lanes x, uint first)
-{
-  vec4 next = part;
-  [[unroll]] for (uint j = 0; j < LANES; j++)
-    if (first + j < C)
-      {
-        const float value = x.q[j / 4][j % 4];
-        next.w += WEIGHT (first + j) * value;
-        if (value > next.x)
-          next.xy = vec2 (value, float (first + j));
-      }
-  next.z = part.z == 0.0 ? 0.0 : part.z * exp (part.x - next.x);
-  [[unroll]] for (uint j = 0; j < LANES; j++)
-    if (first + j < C)
-      next.z += exp (x.q[j / 4][j % 4] - next.x);
-  return next;
 }
 
 #ifdef TOP5
@@ -142,7 +113,7 @@ main ()
 #ifdef MIX
       const float at_other = other_share > 0.0 ? logit_at (row, other) : 0.0;
 #endif
-      vec4 own = vec4 (uintBitsToFloat (0xff800000u), 0.0, 0.0, 0.0);
+      vec4 own = EMPTY_PART;
       uint n_before = 0;
       for (uint i = lane; i < CVECS; i += LOCAL_X)
         {
@@ -176,13 +147,21 @@ main ()
       const float own_q = (1.0 - SMOOTHING) * own_share;
       const float all_q = 1.0;
 #endif
+#ifdef FOCAL_LOSS
+      const vec2 focal = target != NO_CLASS ? focal_factors (log_sum - at_target) : vec2 (0.0);
+#ifdef GRADIENT
+      factor *= focal.y;
+#endif
+#endif
 
       if (lane == 0)
         {
           vec4 result = vec4 (0.0);
           if (target != NO_CLASS)
             {
-#ifdef WEIGHTS
+#ifdef FOCAL_LOSS
+              result.x = own_q * focal.x * (log_sum - at_target);
+#elif defined WEIGHTS
               result.x = own_q * (log_sum - at_target)
                          + SMOOTHING / float (C) * (WEIGHT (C) * log_sum - all.w);
 #else

@@ -2,7 +2,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Adds up the rows' results (loss, then METRICS metrics, four to a vector) in a fixed order, in one
  * workgroup, into the step's output; the fields that only an optimizer computes are set to their
- * values without one. */
+ * values without one.  SAMPLES=n: n samples in all, whatever the number of rows. */
 #include "types.glsl"
 #include "lanes.glsl"
 #include "loss-push.h"
@@ -50,7 +50,11 @@ main ()
     }
   if (lane != 0)
     return;
+#ifdef SAMPLES
+  step_output.v[0].n_valid = min (n_valid, SAMPLES);
+#else
   step_output.v[0].n_valid = min (n_valid, SAMPLE_OF (ROWS));
+#endif
   step_output.v[0].grad_norm = 0.0;
   step_output.v[0].overflow = 0;
   step_output.v[0].loss_scale = scaler.scale;

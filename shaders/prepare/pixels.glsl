@@ -97,13 +97,21 @@ bring_inside (inout float at, float first, float last)
   return true;
 }
 
+/* The place in the raw image to which a change maps a pixel; FALSE: it is outside. */
+bool
+map_pixel (uint x, uint y, DynoPrepareChange change, out float sx, out float sy)
+{
+  sx = change.xx * float (x) + change.xy * float (y) + change.x0;
+  sy = change.yx * float (x) + change.yy * float (y) + change.y0;
+  return bring_inside (sx, change.left, change.right)
+         && bring_inside (sy, change.top, change.bottom);
+}
+
 Lanes
 mapped_lanes (uint n, uint x, uint y, uint channel, DynoPrepareChange change)
 {
-  float sx = change.xx * float (x) + change.xy * float (y) + change.x0;
-  float sy = change.yx * float (x) + change.yy * float (y) + change.y0;
-  if (!bring_inside (sx, change.left, change.right)
-      || !bring_inside (sy, change.top, change.bottom))
+  float sx, sy;
+  if (!map_pixel (x, y, change, sx, sy))
     return lanes_fill (0.0);
 #ifdef BILINEAR
   const uint left = uint (sx), top = uint (sy);

@@ -45,7 +45,7 @@ DYNO_STRUCT (DynoConv2dPush)
   uint64_t a;      /* forward: x; dgrad: dy; wgrad: x */
   uint64_t b;      /* forward and dgrad: weight; wgrad: dy */
   uint64_t target; /* y; dx; the weight's gradient, or fp32 partial sums [split][KH*KW*C][K] */
-  uint64_t bias;   /* forward, fp32 [K]; else 0 */
+  uint64_t bias;   /* forward, fp32 [K]; dgrad with BIAS, fp32 [C]; else 0 */
   /* from here on for dgrad with NORM (lib/norm.glsl) and forward with AFFINE (lib/affine.glsl): a
    * tensor of target's shape; where AFFINE is 2 the residual */
   uint64_t norm_x;

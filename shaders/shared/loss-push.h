@@ -10,6 +10,9 @@
 #define DYNO_LOSS_CVECS       1 /* 16-byte accesses in a row */
 #define DYNO_LOSS_C           2
 #define DYNO_LOSS_SMOOTHING   3 /* cross entropy */
+#define DYNO_LOSS_PARTS       4 /* pixel_rows: sums of weights; dice_table: workgroups of dice_sums */
+#define DYNO_LOSS_FOCAL       5 /* exponent of the focal loss */
+#define DYNO_LOSS_DICE        6 /* share of the Dice loss */
 #define DYNO_LOSS_SUM_ROWS    0
 #define DYNO_LOSS_SUM_METRICS 1
 
@@ -33,6 +36,22 @@ DYNO_STRUCT (DynoLossRowsPush) {
   uint64_t norm; /* crossentropy_rows with WEIGHTS: a factor for all rows */
 };
 DYNO_STRUCT_SIZE (DynoLossRowsPush, 64)
+
+/* The loss of pixels, and what is read off their logits. */
+DYNO_STRUCT (DynoPixelLossPush) {
+  uint64_t logits;
+  uint64_t targets;
+  uint64_t gradient;
+  uint64_t parts;      /* by workgroup: sum of the weights of its pixels, number of pixels */
+  uint64_t rows;       /* by workgroup: its loss, then its metrics, as of a row */
+  uint64_t step_input; /* struct DynoStepInput */
+  uint64_t scaler;     /* struct DynoScalerState */
+  uint64_t weights;    /* C weights of classes, then their sum */
+  uint64_t result;     /* pixel_classes: a byte a pixel; pixel_counts: C x C numbers of pixels */
+  uint64_t dice_sums;  /* by workgroup and class, 4 floats */
+  uint64_t dice_table; /* by class, 4 floats */
+};
+DYNO_STRUCT_SIZE (DynoPixelLossPush, 88)
 
 DYNO_STRUCT (DynoLossNormPush) {
   uint64_t targets;

@@ -29,6 +29,8 @@
 #define DYNO_PREPARE_PAD_REFLECT 1
 #define DYNO_PREPARE_PAD_WRAP    2
 
+#define DYNO_PREPARE_MASK_OUTSIDE 255 /* DYNO_MASK_IGNORED */
+
 /* constant_id of each: for the kernel that draws the changes */
 #define DYNO_PREPARE_DRAW_COUNT         0 /* samples */
 #define DYNO_PREPARE_DRAW_H             1

@@ -343,9 +343,9 @@ test_linear_last_axis (void)
 /* A bias of so many rows that 64 groups of them are added up, which on a card many invocations
  * share; lanes of the first and of the last groups differ. */
 static void
-test_bias_of_many_rows (void)
+check_bias (guint32 h_in, guint32 w, guint32 out)
 {
-  const guint32 h_in = 130, w = 129, c = 3, out = 12, rows = h_in * w;
+  const guint32 c = 3, rows = h_in * w;
   g_autofree double *x = harness_random (1, rows * c, 1), *dy = harness_random (4, rows * out, 1),
                     *want = harness_random (5, out, 1);
   g_autoptr (Harness) h =
@@ -359,6 +359,16 @@ test_bias_of_many_rows (void)
     want[i % out] += dy[i];
   g_autofree double *got = harness_read_parameter_gradient (h, "fc.bias");
   harness_assert_close (got, want, out, harness_tolerance (h), "dbias");
+}
+
+/* Also more rows than 64 groups take, and channels of one chunk, of three, and of more than a
+ * workgroup has. */
+static void
+test_bias_of_many_rows (void)
+{
+  check_bias (130, 129, 12);
+  check_bias (130, 129, 75);
+  check_bias (610, 451, 4);
 }
 
 /* Over a sequence (N, T, C), as (N, 1, T, C) with a kernel 1 high, against loops in one

@@ -8,6 +8,7 @@
 
 typedef struct {
   guint32 n, h, w, c, kernel_h, kernel_w, stride_h, stride_w, pad_h, pad_w;
+  guint32 dilation_h, dilation_w; /* 0 reads as 1 */
 } Case;
 
 /* Odd sides, batch 1, channels off the multiple of 8, strides that leave rows out, strips of
@@ -22,6 +23,13 @@ static const Case cases[] = {
   { 1, 5, 6, 12, 3, 3, 1, 1, 3, 2 },    { 1, 9, 8, 24, 5, 5, 2, 2, 2, 2 },
   { 1, 9, 10, 12, 7, 7, 1, 1, 3, 3 },   { 1, 11, 9, 8, 7, 7, 2, 2, 3, 3 },
   { 3, 21, 19, 272, 3, 3, 2, 1, 1, 1 },
+};
+/* Dilated: phases of different sizes, more phases than rows, one dimension, pads past what the kernel
+ * reaches and none. */
+static const Case dilated_cases[] = {
+  { 2, 9, 12, 20, 5, 5, 1, 1, 4, 4, 2, 2 }, { 1, 11, 8, 33, 3, 3, 1, 1, 2, 3, 2, 3 },
+  { 2, 3, 4, 8, 3, 3, 1, 1, 5, 5, 5, 5 },   { 2, 1, 13, 12, 1, 3, 1, 1, 0, 4, 0, 2 },
+  { 1, 10, 9, 16, 3, 3, 1, 1, 0, 0, 3, 2 }, { 1, 6, 7, 24, 3, 3, 1, 1, 6, 4, 2, 2 },
 };
 
 typedef struct {
@@ -54,9 +62,10 @@ move_channel (double *rows, double *channel, gsize n_rows, guint32 channels, gui
 static Results
 expect (const Case *s, double *x, double *weight, const double *bias, double *dy)
 {
-  const ReferenceConv2d one = { s->n,        s->h,        s->w,        1,
-                                1,           s->kernel_h, s->kernel_w, s->stride_h,
-                                s->stride_w, s->pad_h,    s->pad_w };
+  const ReferenceConv2d one = {
+    s->n,        s->h,        s->w,     1,        1, s->kernel_h,   s->kernel_w,
+    s->stride_h, s->stride_w, s->pad_h, s->pad_w, 1, s->dilation_h, s->dilation_w
+  };
   gsize taps = (gsize) s->kernel_h * s->kernel_w, nx = (gsize) s->n * s->h * s->w,
         ny = (gsize) s->n * reference_conv2d_oh (&one) * reference_conv2d_ow (&one);
   Results r = { g_new (double, ny * s->c), g_new (double, nx * s->c), g_new (double, taps * s->c),
@@ -80,9 +89,10 @@ expect (const Case *s, double *x, double *weight, const double *bias, double *dy
 static Results
 run (const Case *s, gboolean amp, gboolean as_card, gboolean compare)
 {
-  const ReferenceConv2d one = { s->n,        s->h,        s->w,        1,
-                                1,           s->kernel_h, s->kernel_w, s->stride_h,
-                                s->stride_w, s->pad_h,    s->pad_w };
+  const ReferenceConv2d one = {
+    s->n,        s->h,        s->w,     1,        1, s->kernel_h,   s->kernel_w,
+    s->stride_h, s->stride_w, s->pad_h, s->pad_w, 1, s->dilation_h, s->dilation_w
+  };
   guint32 oh = reference_conv2d_oh (&one), ow = reference_conv2d_ow (&one);
   gsize nx = (gsize) s->n * s->h * s->w * s->c, ny = (gsize) s->n * oh * ow * s->c,
         nw = (gsize) s->kernel_h * s->kernel_w * s->c;
@@ -101,6 +111,8 @@ run (const Case *s, gboolean amp, gboolean as_card, gboolean compare)
                                                     .pad_h = s->pad_h,
                                                     .pad_w = s->pad_w,
                                                     .groups = s->c,
+                                                    .dilation_h = s->dilation_h,
+                                                    .dilation_w = s->dilation_w,
                                                     .bias = TRUE });
   g_assert_nonnull (y);
   g_assert_true (y->h == oh && y->w == ow && y->c == s->c);
@@ -140,6 +152,17 @@ test_matches (void)
       }
 }
 
+static void
+test_dilated (void)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (dilated_cases); i++)
+    for (guint as_card = 0; as_card < 2; as_card++)
+      {
+        Results got = run (&dilated_cases[i], (i + as_card) % 2, as_card, TRUE);
+        results_clear (&got);
+      }
+}
+
 /* The running statistics, which hold those of the batch, against those of the convolution's output
  * as it was written; and x is not read for them. */
 static void
@@ -161,6 +184,8 @@ check_statistics (const Case *s, gboolean amp, gboolean as_card)
                                                     .pad_h = s->pad_h,
                                                     .pad_w = s->pad_w,
                                                     .groups = s->c,
+                                                    .dilation_h = s->dilation_h,
+                                                    .dilation_w = s->dilation_w,
                                                     .init = DYNO_INIT_KAIMING_UNIFORM });
   y->keep = TRUE;
   dyno_batch_norm (graph, y, "bn");
@@ -193,6 +218,7 @@ test_statistics (void)
     {
       check_statistics (&cases[2], amp, !amp);
       check_statistics (&cases[9], amp, amp);
+      check_statistics (&dilated_cases[1], amp, !amp);
       check_statistics (&cases[G_N_ELEMENTS (cases) - 1], amp, amp);
     }
 }
@@ -218,6 +244,11 @@ test_weight (void)
   const guint32 dims[4] = { 12, 1, 3, 3 };
   g_assert_cmpmem (weight->dims, sizeof weight->dims, dims, sizeof dims);
   g_assert_cmpuint (weight->n_elements, ==, 9 * 16);
+  params.dilation_h = params.dilation_w = params.pad_w = 2;
+  g_assert_cmpstr (dyno_conv2d (graph, x, "apart", &params)->producer->op->name, ==, "depthwise");
+  params.pad_w = 1; /* pixels meet those of other phases */
+  g_assert_cmpstr (dyno_conv2d (graph, x, "between", &params)->producer->op->name, ==, "conv2d");
+  params.dilation_h = params.dilation_w = params.pad_w = 0;
   params.out_channels = 24; /* two outputs a channel: as any other convolution with groups */
   const DynoTensor *wider = dyno_conv2d (graph, x, "wider", &params);
   g_assert_cmpstr (wider->producer->op->name, ==, "conv2d");
@@ -235,6 +266,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/nn/depthwise/weight-is-torchvisions", test_weight);
   g_test_add_func ("/nn/depthwise/matches-reference", test_matches);
+  g_test_add_func ("/nn/depthwise/dilated-matches-reference", test_dilated);
   g_test_add_func ("/nn/depthwise/statistics-for-a-batch-norm", test_statistics);
   g_test_add_func ("/nn/depthwise/equal-inputs-give-equal-bits", test_equal_bits);
   return g_test_run ();

@@ -1003,6 +1003,8 @@ test_models_say_their_dropout (void)
         .loss = model->n_values ? DYNO_LOSS_MSE : DYNO_LOSS_CROSS_ENTROPY,
         .mode = DYNO_MODE_TRAIN,
       };
+      if (model->of_pixels)
+        params.schema = dyno_schema_image_with_mask (DYNO_ELEMENT_U8, 64, 64, 3);
       g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
       g_assert_no_error (error);
       GPtrArray *nodes = dyno_graph_get_nodes (graph);

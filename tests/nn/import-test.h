@@ -10,7 +10,9 @@ typedef struct {
   DynoMode mode;
 } ImportTestShape;
 
-/* The graph of a file's text (onnx-test.h); NULL with the error. */
+/* The model of a file's text (onnx-test.h); NULL with the error. */
+const DynoModel *import_test_open (const char *text, GError **error);
+/* The graph of it. */
 DynoGraph *import_test_build (const char *text, ImportTestShape shape, GError **error);
 /* "conv2d relu linear": the forward nodes' ops, without the preparation of the input; g_free. */
 char *import_test_list_ops (DynoGraph *graph);
@@ -31,5 +33,6 @@ extern const ImportTestShape import_test_around;
 /* The tests of the other files. */
 void import_test_add_tokens (void);
 void import_test_add_composed (void);
+void import_test_add_pixels (void);
 
 G_END_DECLS

@@ -27,10 +27,16 @@ open_file (const char *name, const char *text, gboolean *has_weights, GError **e
   return dyno_model_open (path, has_weights, error);
 }
 
+const DynoModel *
+import_test_open (const char *text, GError **error)
+{
+  return open_file ("net.onnx", text, NULL, error);
+}
+
 DynoGraph *
 import_test_build (const char *text, ImportTestShape shape, GError **error)
 {
-  const DynoModel *model = open_file ("net.onnx", text, NULL, error);
+  const DynoModel *model = import_test_open (text, error);
   DynoNetworkParams params = { .batch = shape.batch ? shape.batch : 2,
                                .n_outputs = shape.n_outputs,
                                .mode = shape.mode,
@@ -948,6 +954,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/import/shapes-are-folded", test_shapes_are_folded);
   import_test_add_tokens ();
   import_test_add_composed ();
+  import_test_add_pixels ();
   g_test_add_func ("/nn/import/refusals", test_refusals);
   g_test_add_func ("/nn/import/nameless-node", test_nameless_node);
   g_test_add_func ("/nn/import/names", test_names);

@@ -62,7 +62,7 @@ check_cross_entropy (const Case *c, gboolean amp, double spread, gboolean weight
   DynoTensor *logits = harness_input (h, "logits", c->n, 1, 1, c->c, x);
   dyno_softmax_cross_entropy (
       harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, c->n, 1, 1, 1, targets),
-      c->smoothing,
+      &(DynoClassLoss){ .smoothing = c->smoothing },
       weighted ? harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c->c + 1, weights) : NULL);
   harness_run (h);
   ReferenceLoss s = { c->n, c->c, c->n_valid, c->smoothing, weights };
@@ -133,9 +133,10 @@ check_torch_weights (double factor, double smoothing, gboolean amp)
   harness_step (h)->n_valid = n;
   harness_step (h)->loss_divisor = n;
   DynoTensor *logits = harness_input (h, "logits", n, 1, 1, c, x);
-  dyno_softmax_cross_entropy (
-      harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, 1, 1, targets),
-      smoothing, harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights));
+  dyno_softmax_cross_entropy (harness_graph (h), logits,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, 1, 1, targets),
+                              &(DynoClassLoss){ .smoothing = smoothing },
+                              harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights));
   harness_run (h);
   loss = torch_loss (x, targets, weights, smoothing, n, c);
   for (guint32 i = 0; i < n * c; i++)
@@ -172,7 +173,8 @@ test_no_weight (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 3, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0.2,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets),
+                              &(DynoClassLoss){ .smoothing = 0.2 },
                               harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, 4, weights));
   harness_run (h);
   got = harness_read_gradient (h, logits);
@@ -197,7 +199,7 @@ test_cross_entropy_ties (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 3 });
   DynoTensor *logits = harness_input (h, "logits", 3, 1, 1, 4, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), 0,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 3, 1, 1, 1, targets), NULL,
                               NULL);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
@@ -214,7 +216,7 @@ test_cross_entropy_far_ties (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 300, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), NULL,
                               NULL);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 2);
@@ -229,7 +231,7 @@ test_top5_ties (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 2 });
   DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 9, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), 0,
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets), NULL,
                               NULL);
   harness_run (h);
   g_assert_cmpfloat (harness_output (h)->metric_sums[0], ==, 0);
@@ -251,7 +253,7 @@ assert_metrics (guint32 n_outputs, gboolean mse, const char *names)
   if (mse)
     dyno_mse_loss (graph, x, targets, NULL);
   else
-    dyno_softmax_cross_entropy (graph, x, targets, 0, NULL);
+    dyno_softmax_cross_entropy (graph, x, targets, NULL, NULL);
   n = dyno_network_get_metrics (graph, &metrics);
   g_assert_cmpuint (n, <=, DYNO_MAX_METRICS);
   for (guint i = 0; i < n; i++)
@@ -291,7 +293,8 @@ check_sequences (gboolean amp, gboolean mse, gboolean weighted)
   else
     dyno_softmax_cross_entropy (
         harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, t, 1, targets),
-        0.1, weighted ? harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights) : NULL);
+        &(DynoClassLoss){ .smoothing = 0.1 },
+        weighted ? harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights) : NULL);
   harness_run (h);
   ReferenceLoss s = { n * t, c, n_valid * t, mse ? 0 : 0.1, weighted ? weights : NULL };
   double metric, loss = mse ? reference_mse (&s, x, targets, &metric, want)
@@ -321,8 +324,8 @@ test_cross_entropy_ids (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = 6 });
   DynoTensor *logits = harness_input (h, "logits", 6, 1, 1, 5, x);
   dyno_softmax_cross_entropy (harness_graph (h), logits,
-                              harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets), 0.1,
-                              NULL);
+                              harness_raw (h, "targets", DYNO_DTYPE_I32, 6, 1, 1, 1, targets),
+                              &(DynoClassLoss){ .smoothing = 0.1 }, NULL);
   harness_run (h);
   ReferenceLoss s = { 6, 5, 6, 0.1, NULL };
   double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
@@ -349,7 +352,7 @@ test_cross_entropy_random (void)
   g_autoptr (Harness) h = harness_new (&(HarnessParams){ .training = TRUE, .batch = n });
   harness_step (h)->seed_low = 9;
   DynoTensor *logits = harness_input (h, "logits", n, 1, 1, c, x);
-  dyno_softmax_cross_entropy (harness_graph (h), logits, NULL, 0, NULL);
+  dyno_softmax_cross_entropy (harness_graph (h), logits, NULL, NULL, NULL);
   harness_run (h);
   ReferenceLoss s = { n, c, n, 0, NULL };
   double correct, loss = reference_cross_entropy (&s, x, targets, &correct, want);
@@ -372,7 +375,7 @@ test_nonfinite (void)
       DynoTensor *logits = harness_input (h, "logits", 2, 1, 1, 3, x);
       dyno_softmax_cross_entropy (harness_graph (h), logits,
                                   harness_raw (h, "targets", DYNO_DTYPE_I32, 2, 1, 1, 1, targets),
-                                  0, NULL);
+                                  NULL, NULL);
       harness_run (h);
       g_assert_cmpuint (harness_output (h)->nonfinite_loss, ==, 1);
     }
@@ -460,16 +463,45 @@ test_shapes (void)
       DynoTensor *x = harness_input (h, "x", 2, 1, i == 0 ? 2 : 1, 3, values);
       if (i == 1)
         dyno_softmax_cross_entropy (
-            graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), 0, NULL);
+            graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 1, 1, 1, 1, values), NULL, NULL);
       else if (i == 0)
         dyno_softmax_cross_entropy (
-            graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 2, 1, 1, 1, values), 0, NULL);
+            graph, x, harness_raw (h, "t", DYNO_DTYPE_I32, 2, 1, 1, 1, values), NULL, NULL);
       else
         dyno_mse_loss (graph, x, harness_raw (h, "t", DYNO_DTYPE_F32, 2, 1, 1, 2, values), NULL);
       g_autoptr (GError) error = NULL;
       g_assert_false (dyno_graph_check (graph, &error));
       g_assert_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_SHAPE);
     }
+}
+
+/* A smoothing beyond 0 to 1, and weights without their sum; the last of each is right. */
+static void
+check_limits (gboolean pixels)
+{
+  static const double smoothings[] = { -0.01, 1.01, (double) NAN, 1 };
+  static const guint32 counts[] = { 4, 5 }; /* of 4 classes */
+  const DynoGraphParams params = { .batch = 2, .training = TRUE };
+  for (guint i = 0; i < G_N_ELEMENTS (smoothings) + G_N_ELEMENTS (counts); i++)
+    {
+      g_autoptr (DynoGraph) graph = dyno_graph_new (&params);
+      gboolean smooths = i < G_N_ELEMENTS (smoothings);
+      guint32 count = smooths ? 5 : counts[i - G_N_ELEMENTS (smoothings)];
+      DynoTensor *x = dyno_graph_activation (graph, "x", 2, 1, 1, 4),
+                 *weights = dyno_graph_tensor (graph, "weights", DYNO_DTYPE_F32, DYNO_SPACE_INPUT,
+                                               1, 1, 1, count, count);
+      (pixels ? dyno_pixel_cross_entropy : dyno_softmax_cross_entropy) (
+          graph, x, NULL, &(DynoClassLoss){ .smoothing = smooths ? smoothings[i] : 0 }, weights);
+      g_assert_cmpint (dyno_graph_check (graph, NULL), ==,
+                       smooths ? smoothings[i] == 1 : count == 5);
+    }
+}
+
+static void
+test_limits (void)
+{
+  check_limits (FALSE);
+  check_limits (TRUE);
 }
 
 int
@@ -490,6 +522,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/mse/standardised-targets-match-reference", test_mse_standard);
   g_test_add_func ("/nn/smooth-l1/matches-reference", test_smooth_l1);
   g_test_add_func ("/nn/loss/bad-shapes-are-errors", test_shapes);
+  g_test_add_func ("/nn/crossentropy/limits-of-smoothing-and-weights", test_limits);
   g_test_add_func ("/nn/crossentropy/class-weights", test_class_weights);
   g_test_add_func ("/nn/crossentropy/class-weights-as-pytorch", test_torch_weights);
   g_test_add_func ("/nn/crossentropy/classes-without-weight", test_no_weight);

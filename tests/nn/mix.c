@@ -221,7 +221,7 @@ check_loss (guint32 n, guint32 n_valid, guint32 c, double smoothing, gboolean we
   dyno_graph_set_mix (harness_graph (h), &mix);
   dyno_softmax_cross_entropy (
       harness_graph (h), logits, harness_raw (h, "targets", DYNO_DTYPE_I32, n, 1, 1, 1, targets),
-      smoothing,
+      &(DynoClassLoss){ .smoothing = smoothing },
       weighted ? harness_raw (h, "weights", DYNO_DTYPE_F32, 1, 1, 1, c + 1, weights) : NULL);
   harness_run (h);
   ReferenceLoss s = {

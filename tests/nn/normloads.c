@@ -24,6 +24,7 @@ static const Case cases[] = {
   { 2, 11, 12, 21, 5, 2, 2, DYNO_ACTIVATION_RELU6 },
   { 2, 9, 9, 12, 3, 1, 0, DYNO_ACTIVATION_RELU },
   { 2, 9, 7, 10, 3, 2, 1, DYNO_ACTIVATION_RELU },
+  { 2, 9, 8, 20, 3, 1, 2, DYNO_ACTIVATION_RELU6, 0, 0, 2 },
 };
 
 /* Pads wider than the kernel reaches, channels that are no multiple of 8, strides, groups that are

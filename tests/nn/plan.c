@@ -695,6 +695,11 @@ test_small_workgroups (void)
                                        .optimizer =
                                            amp ? DYNO_OPTIMIZER_ADAMW : DYNO_OPTIMIZER_SGD };
           info.max_invocations = 128;
+          if (model->of_pixels)
+            {
+              params.schema = dyno_schema_image_with_mask (DYNO_ELEMENT_U8, 64, 64, 3);
+              params.loss = DYNO_LOSS_CROSS_ENTROPY;
+            }
           g_autoptr (DynoGraph) graph = dyno_network_build (&params, &error);
           g_assert_no_error (error);
           g_autoptr (DynoLowering) lowering = dyno_lowering_new (graph, &info, NULL, &error);

@@ -24,7 +24,8 @@ GByteArray *onnx_test_file_of (GByteArray *graph, guint64 version);
 
 /* A file, its lines separated by semicolons: "in x N,3,8,8"; "out y N,2"; "w weight 8,3" (zeros);
  * "i shape 0,-1"; "f six 6"; or a node, "Conv name x,weight y group=2", where - is no name.  Numbers
- * without a comma have no axes; with one they are a list.  A line "opset 10" is of the whole file. */
+ * without a comma have no axes; with one they are a list.  An axis that is a word has that name and is
+ * not known (N: "batch"); "out y ?" has no shape.  A line "opset 10" is of the whole file. */
 GByteArray *onnx_test_text (const char *text);
 
 /* Frees the file.  folder may be NULL. */

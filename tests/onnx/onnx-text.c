@@ -13,14 +13,16 @@ add_dims (GByteArray *graph, guint field, const char *name, const char *list)
   for (guint i = 0; dims[i]; i++)
     {
       GByteArray *dim = g_byte_array_new ();
-      if (strcmp (dims[i], "N") == 0)
-        dyno_proto_string (dim, DYNO_ONNX_DIM_NAME, "batch");
+      if (g_ascii_isalpha (*dims[i]))
+        dyno_proto_string (dim, DYNO_ONNX_DIM_NAME, strcmp (dims[i], "N") ? dims[i] : "batch");
       else
         dyno_proto_uint (dim, DYNO_ONNX_DIM_VALUE, g_ascii_strtoull (dims[i], NULL, 10));
       onnx_test_add (shape, DYNO_ONNX_SHAPE_DIM, dim);
     }
   dyno_proto_uint (tensor, DYNO_ONNX_TENSOR_TYPE_ELEMENT, DYNO_ONNX_FLOAT);
-  onnx_test_add (tensor, DYNO_ONNX_TENSOR_TYPE_SHAPE, shape);
+  if (strcmp (list, "?") != 0)
+    dyno_proto_message (tensor, DYNO_ONNX_TENSOR_TYPE_SHAPE, shape);
+  g_byte_array_unref (shape);
   onnx_test_add (type, DYNO_ONNX_TYPE_TENSOR, tensor);
   dyno_proto_string (value, DYNO_ONNX_VALUE_NAME, name);
   onnx_test_add (value, DYNO_ONNX_VALUE_TYPE, type);

@@ -36,8 +36,8 @@ struct _DynoGraph {
   /* network.c */
   DynoBatchSchema schema;
   DynoTensor *inputs[DYNO_SCHEMA_MAX_FIELDS]; /* of the schema's fields; NULL: not read */
-  DynoTensor *logits;
-  DynoHead head_layer; /* that makes the logits; weight NULL: there is none */
+  DynoTensor *logits, *result, *watched; /* the latter: see dyno_network_get_result and _watched */
+  DynoHead head_layer;                   /* that makes the logits; weight NULL: there is none */
   /* mean and deviation of the targets, behind the scaler; NULL: targets are not standardised */
   DynoTensor *standard;
   DynoTensor *class_weights; /* of cross entropy, also behind the scaler; NULL: all are 1 */

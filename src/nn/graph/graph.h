@@ -246,12 +246,14 @@ DynoParameter *dyno_graph_parameter (DynoGraph *graph, const char *name,
  * left to train (MODEL). */
 void dyno_graph_place_parameters (DynoGraph *graph);
 
-/* The last layer with parameters, a linear layer or a 1x1 convolution, whose outputs are those of
- * the network. */
+/* The last layer with parameters, a linear layer or a convolution, whose outputs are those of the
+ * network. */
 typedef struct {
   const DynoParameter *weight, *bias; /* bias NULL: it has none */
-  guint axis;                         /* of the weight's dims: the outputs */
-  gboolean is_linear;                 /* the logits are its outputs, or means of these */
+  /* of a second layer, just before it, whose outputs are added to its own; NULL: there is none */
+  const DynoParameter *added_weight, *added_bias;
+  guint axis;         /* of the weight's dims: the outputs */
+  gboolean is_linear; /* the logits are its outputs, or weighted means of these */
 } DynoHead;
 
 /* The trained parameters from this one on are the head: no other parameter may follow the head. */

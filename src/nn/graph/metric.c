@@ -40,6 +40,24 @@ const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS] = 
     .format = DYNO_METRIC_NUMBER },
 };
 
+const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS] = {
+  { .name = "mean_iou",
+    .title = N_ ("Mean IoU"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .selects_best = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+  { .name = "mean_dice",
+    .title = N_ ("Mean Dice"),
+    .unit = "",
+    .output = -1,
+    .higher_is_better = TRUE,
+    .of_validation = TRUE,
+    .format = DYNO_METRIC_FRACTION },
+};
+
 guint
 dyno_network_get_metrics (DynoGraph *graph, const DynoMetricInfo **metrics)
 {
@@ -85,7 +103,9 @@ dyno_metric_find (const char *name, DynoMetricInfo *metric)
 {
   if (find_among (name, dyno_cross_entropy_metrics, DYNO_N_CROSS_ENTROPY_METRICS, metric)
       || find_among (name, dyno_class_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
-      || find_among (name, dyno_value_validation_metrics, DYNO_N_VALIDATION_METRICS, metric))
+      || find_among (name, dyno_value_validation_metrics, DYNO_N_VALIDATION_METRICS, metric)
+      || find_among (name, dyno_pixel_metrics, DYNO_N_PIXEL_METRICS, metric)
+      || find_among (name, dyno_pixel_validation_metrics, DYNO_N_VALIDATION_METRICS, metric))
     return TRUE;
   *metric = dyno_mse_metric;
   if (g_str_equal (metric->name, name) || find_part (name, metric))

@@ -7,7 +7,7 @@
  * metric is a mean over samples.  The first metric is shown where there is room for only one.
  *
  * Other metrics are no means: a validation computes them from all of its predictions, where a setting
- * asks for one, and a training has none. */
+ * asks for one or one of them selects the best epoch, and a training has none. */
 #pragma once
 #include "graph.h"
 #include "step.h"
@@ -37,18 +37,21 @@ typedef struct {
 /* The metrics that the losses may declare, in their order. */
 #define DYNO_N_CROSS_ENTROPY_METRICS 3
 extern const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS];
+#define DYNO_N_PIXEL_METRICS 2
+extern const DynoMetricInfo dyno_pixel_metrics[DYNO_N_PIXEL_METRICS];
 extern const DynoMetricInfo dyno_mse_metric; /* and one metric for each output, <name>_<output> */
 
-/* The metrics of a validation, by its predictions: balanced accuracy and macro F1, or the RMS error
- * of all values and the mean of their R2. */
+/* The metrics of a validation, by its predictions: balanced accuracy and macro F1, the RMS error of
+ * all values and the mean of their R2, or the means over the classes of the pixels' IoU and Dice. */
 #define DYNO_N_VALIDATION_METRICS 2
 extern const DynoMetricInfo dyno_class_validation_metrics[DYNO_N_VALIDATION_METRICS];
 extern const DynoMetricInfo dyno_value_validation_metrics[DYNO_N_VALIDATION_METRICS];
+extern const DynoMetricInfo dyno_pixel_validation_metrics[DYNO_N_VALIDATION_METRICS];
 
 /* Most metrics of one run. */
 #define DYNO_MAX_RUN_METRICS (DYNO_MAX_METRICS + DYNO_N_VALIDATION_METRICS)
 
-/* Those of the two tables that a validation can compute for the graph; NULL: none, since its samples
+/* Those of the tables that a validation can compute for the graph; NULL: none, since its samples
  * have no truth, or several rows of outputs each. */
 const DynoMetricInfo *dyno_network_get_validation_metrics (DynoGraph *graph);
 

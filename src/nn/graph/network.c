@@ -12,12 +12,52 @@
 
 #define MAX_SIDE 65536
 
+/* The names of the models that have a class for each pixel; g_free. */
+static char *
+list_models_of_pixels (void)
+{
+  const DynoModel *const *models = dyno_model_list ();
+  GString *names = g_string_new (NULL);
+
+  for (guint i = 0; models[i]; i++)
+    if (models[i]->of_pixels)
+      g_string_append_printf (names, "%s%s", names->len > 0 ? ", " : "", models[i]->name);
+  return g_string_free (names, FALSE);
+}
+
+/* TRUE: model and data both have a class for each pixel, or both have not. */
+static gboolean
+check_pixels (const DynoNetworkParams *params, const DynoModel *model, GError **error)
+{
+  gboolean masks = dyno_schema_find_mask (&params->schema) != NULL;
+
+  if (params->schema.generated || masks == model->of_pixels)
+    return TRUE;
+  if (masks)
+    {
+      g_autofree char *names = list_models_of_pixels ();
+      g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+                   "%s has one answer for a whole image, and the data has a mask for each image; "
+                   "choose a model with a class for each pixel: %s, or a network from a file",
+                   model->title, names);
+    }
+  else
+    g_set_error (error, DYNO_NN_ERROR, DYNO_NN_ERROR_MODEL,
+                 "%s has a class for each pixel, and the data has no masks that say them; choose "
+                 "data with masks, or a model with one answer for an image",
+                 model->title);
+  return FALSE;
+}
+
 /* TRUE: the target field fits the loss. */
 static gboolean
 check_target (const DynoNetworkParams *params, GError **error)
 {
   const DynoBatchField *target = dyno_schema_find_role (&params->schema, DYNO_FIELD_TARGET);
   gboolean values = params->loss != DYNO_LOSS_CROSS_ENTROPY;
+
+  if (dyno_schema_find_mask (&params->schema))
+    return TRUE;
   if (!target || target->element != (values ? DYNO_ELEMENT_F32 : DYNO_ELEMENT_I32)
       || dyno_field_count (target) != (values ? params->n_outputs : 1)
       || (values && params->schema.generated))
@@ -69,7 +109,8 @@ check_params (const DynoNetworkParams *params, const DynoModel *model, GError **
                  "%s takes samples of %u channels, the data has %u", model->title, model->channels,
                  channels);
   else
-    return params->mode == DYNO_MODE_PREDICT || check_target (params, error);
+    return params->mode == DYNO_MODE_PREDICT
+           || (check_pixels (params, model, error) && check_target (params, error));
   return FALSE;
 }
 
@@ -86,6 +127,12 @@ add_input (DynoGraph *graph, DynoFieldRole role)
   const DynoBatchField *field = &graph->schema.fields[i];
   guint32 h, w, c;
   dyno_field_get_image (field, &h, &w, &c);
+  if (field == dyno_schema_find_mask (&graph->schema))
+    {
+      h = field->shape[0];
+      w = field->shape[1];
+      c = 1;
+    }
   return graph->inputs[i] =
              dyno_graph_tensor (graph, field->name, dtypes[field->element], DYNO_SPACE_INPUT,
                                 dyno_graph_get_params (graph)->batch, h, w, c, c);
@@ -107,8 +154,28 @@ build_input (DynoGraph *graph, const DynoNetworkParams *params)
   return dyno_prepare (graph, raw, seeds, &field, &params->augmentation);
 }
 
+/* The loss of a class for each pixel; in evaluation with the counts of targets and classes, and the
+ * classes of the first samples. */
 static void
-build_loss (DynoGraph *graph, const DynoNetworkParams *params)
+build_pixel_loss (DynoGraph *graph, const DynoNetworkParams *params, DynoTensor *masks)
+{
+  DynoTensor *targets =
+      dyno_prepare_mask (graph, masks, dyno_network_find_input (graph, DYNO_FIELD_SEED),
+                         dyno_schema_count_channels (&params->schema), &params->augmentation);
+
+  if (dyno_mix_is_on (dyno_graph_get_mix (graph)))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "mixup and cutmix mix the classes of images, not those of pixels");
+  dyno_pixel_cross_entropy (graph, graph->logits, targets, &params->class_loss,
+                            params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
+  if (params->mode != DYNO_MODE_EVALUATE)
+    return;
+  graph->result = dyno_pixel_counts (graph, graph->logits, targets);
+  graph->watched = dyno_pixel_classes (graph, graph->logits, DYNO_MOST_WATCHED);
+}
+
+static void
+build_loss (DynoGraph *graph, const DynoNetworkParams *params, const DynoModel *model)
 {
   guint32 values = params->n_outputs;
   DynoTensor *targets = params->schema.generated ? NULL : add_input (graph, DYNO_FIELD_TARGET);
@@ -142,8 +209,11 @@ build_loss (DynoGraph *graph, const DynoNetworkParams *params)
       if (graph->class_weights)
         graph->class_weights->offset = DYNO_TENSOR_ALIGNMENT;
     }
-  dyno_softmax_cross_entropy (graph, graph->logits, targets, params->label_smoothing,
-                              params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
+  if (model->of_pixels)
+    build_pixel_loss (graph, params, targets);
+  else
+    dyno_softmax_cross_entropy (graph, graph->logits, targets, &params->class_loss,
+                                params->mode == DYNO_MODE_TRAIN ? graph->class_weights : NULL);
 }
 
 /* Declares the metrics of the model's values under the model's names; code that shows the metrics
@@ -164,18 +234,33 @@ name_values (DynoGraph *graph, const DynoModel *model)
     }
 }
 
-/* A model of Dyno's ends in a linear layer, whose parameters are the last of all. */
-static void
-find_head (DynoGraph *graph)
+/* TRUE: the last two of the first n parameters are those of a layer that makes logits. */
+static gboolean
+ends_in_layer (DynoGraph *graph, guint n, guint n_dims, const DynoParameter **weight,
+               const DynoParameter **bias)
 {
-  guint n = graph->parameters->len;
-  const DynoParameter *weight = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL,
-                      *bias = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
+  const DynoParameter *w = n >= 2 ? g_ptr_array_index (graph->parameters, n - 2) : NULL,
+                      *b = n >= 2 ? g_ptr_array_index (graph->parameters, n - 1) : NULL;
 
-  if (!graph->logits || !weight || weight->n_dims != 2 || bias->n_dims != 1 || bias->is_state
-      || weight->dims[0] != bias->dims[0] || bias->dims[0] != graph->logits->c)
-    return;
-  graph->head_layer = (DynoHead){ .weight = weight, .bias = bias, .is_linear = TRUE };
+  if (!graph->logits || !w || w->n_dims != n_dims || b->n_dims != 1 || b->is_state
+      || w->dims[0] != b->dims[0] || b->dims[0] != graph->logits->c)
+    return FALSE;
+  *weight = w;
+  *bias = b;
+  return TRUE;
+}
+
+/* A model of Dyno's ends in a linear layer, of pixels in a convolution or in the sum of two, whose
+ * parameters are the last of all. */
+static void
+find_head (DynoGraph *graph, gboolean of_pixels)
+{
+  DynoHead *head = &graph->head_layer;
+  guint n = graph->parameters->len;
+
+  if (ends_in_layer (graph, n, of_pixels ? 4 : 2, &head->weight, &head->bias))
+    head->is_linear =
+        !of_pixels || !ends_in_layer (graph, n - 2, 4, &head->added_weight, &head->added_bias);
 }
 
 /* The factor on the head's learning rate is that of the trained parameters from the head on. */
@@ -183,11 +268,14 @@ static void
 set_head_factor (DynoGraph *graph)
 {
   const DynoHead *head = &graph->head_layer;
-  const DynoParameter *last = head->bias ? head->bias : head->weight;
+  const DynoParameter *last = head->bias ? head->bias : head->weight,
+                      *parts[] = { head->added_weight, head->added_bias, head->weight, last };
 
   if (!last || last->is_frozen || last->index + 1 != graph->parameters->len)
     return;
-  dyno_graph_set_head (graph, head->weight->is_frozen ? last : head->weight);
+  for (guint i = G_N_ELEMENTS (parts); i-- > 0;)
+    if (parts[i] && !parts[i]->is_frozen)
+      dyno_graph_set_head (graph, parts[i]);
 }
 
 DynoGraph *
@@ -221,17 +309,23 @@ dyno_network_build (const DynoNetworkParams *params, GError **error)
                           .dropout = params->dropout,
                           .stochastic_depth = params->stochastic_depth });
   if (!model->network)
-    find_head (graph);
+    find_head (graph, model->of_pixels);
   set_head_factor (graph);
   dyno_graph_place_parameters (graph);
   if (graph->logits)
     {
-      graph->logits->keep = params->mode != DYNO_MODE_TRAIN;
+      graph->result = model->of_pixels ? NULL : graph->logits;
       if (params->mode != DYNO_MODE_PREDICT)
         {
-          build_loss (graph, params);
+          build_loss (graph, params, model);
           name_values (graph, model);
         }
+      else if (model->of_pixels)
+        graph->result = dyno_pixel_classes (graph, graph->logits, params->batch);
+      if (graph->result)
+        graph->result->keep = params->mode != DYNO_MODE_TRAIN;
+      if (graph->watched)
+        graph->watched->keep = TRUE;
     }
   if (!params->no_fusion)
     dyno_fusion_apply_stage (DYNO_FUSION_FORWARD, graph);
@@ -272,6 +366,18 @@ dyno_network_get_logits (DynoGraph *graph)
   return graph->logits;
 }
 
+DynoTensor *
+dyno_network_get_result (DynoGraph *graph)
+{
+  return graph->result;
+}
+
+DynoTensor *
+dyno_network_get_watched (DynoGraph *graph)
+{
+  return graph->watched;
+}
+
 gboolean
 dyno_network_get_head (DynoGraph *graph, DynoHead *head)
 {
@@ -302,8 +408,11 @@ dyno_network_get_validation_metrics (DynoGraph *graph)
 {
   const DynoTensor *logits = graph->logits;
 
-  if (graph->n_metrics == 0 || !logits || logits->h != 1 || logits->w != 1
-      || !dyno_network_find_input (graph, DYNO_FIELD_TARGET))
+  if (graph->n_metrics == 0 || !logits || !dyno_network_find_input (graph, DYNO_FIELD_TARGET))
+    return NULL;
+  if (dyno_schema_find_mask (&graph->schema))
+    return dyno_pixel_validation_metrics;
+  if (logits->h != 1 || logits->w != 1)
     return NULL;
   return graph->metrics[0].of_targets ? dyno_value_validation_metrics
                                       : dyno_class_validation_metrics;

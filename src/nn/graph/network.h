@@ -3,6 +3,7 @@
  * plain parameters.  build.h takes the graph from there. */
 #pragma once
 #include "graph.h"
+#include "ops.h"
 #include "schema.h"
 
 G_BEGIN_DECLS
@@ -37,8 +38,8 @@ typedef struct {
   /* MSE and smooth L1: standardise targets by mean and deviation, see
    * dyno_program_write_target_scale */
   gboolean standard_targets;
-  double label_smoothing;
-  gboolean class_weights; /* cross entropy: in training, see dyno_program_write_class_weights */
+  DynoClassLoss class_loss; /* cross entropy */
+  gboolean class_weights;   /* cross entropy: in training, see dyno_program_write_class_weights */
   DynoPrecision precision;
   DynoMode mode;
   gboolean checkpointing;
@@ -60,8 +61,18 @@ DynoGraph *dyno_network_build (const DynoNetworkParams *params, GError **error);
 DynoTensor *dyno_network_get_input (DynoGraph *graph, guint field);
 DynoTensor *dyno_network_find_input (DynoGraph *graph,
                                      DynoFieldRole role); /* the first field of a role */
-/* (N, 1, 1, n_outputs), compute type or F32; kept for the host except in training */
+/* (N, 1, 1, n_outputs), of a model of pixels (N, H, W, n_outputs); compute type or F32 */
 DynoTensor *dyno_network_get_logits (DynoGraph *graph);
+/* The tensor that the host reads after an evaluation or a prediction, for which it is kept: the
+ * logits; of a model of pixels in evaluation the counts of dyno_pixel_counts, over the batch, and in
+ * prediction the class of each pixel, (N, H, W, 1) U8.  NULL: none, in the training of a model of
+ * pixels. */
+DynoTensor *dyno_network_get_result (DynoGraph *graph);
+/* In the evaluation of a model of pixels, kept likewise: the class of each pixel of the first samples
+ * of a batch, (MIN (N, DYNO_MOST_WATCHED), H, W, 1) U8, for people who watch a training.  NULL: there
+ * is none. */
+#define DYNO_MOST_WATCHED 4
+DynoTensor *dyno_network_get_watched (DynoGraph *graph);
 
 /* Notes (char *) about a network that was read from a file, such as nodes that were left out. */
 const GPtrArray *dyno_network_get_notes (DynoGraph *graph);
@@ -101,7 +112,9 @@ struct _DynoModel {
   const char *const *value_names;
   const char *value_unit;
   gboolean reads_lengths; /* steps of a sequence past its length do not count */
-  /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs). */
+  gboolean of_pixels;     /* a row of logits for each pixel, not one for each sample */
+  /* From the prepared input (N, H, W, C) to logits (N, 1, 1, n_outputs), or, of_pixels, (N, H, W,
+   * n_outputs). */
   DynoTensor *(*build) (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params);
 
   /* Of a network that was read from an ONNX file; 0 or NULL for others. */

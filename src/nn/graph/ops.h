@@ -33,6 +33,25 @@ DynoTensor *dyno_conv2d (DynoGraph *graph, DynoTensor *x, const char *name,
 DynoTensor *dyno_conv1d (DynoGraph *graph, DynoTensor *x, const char *name,
                          const DynoConv2dParams *params);
 
+typedef struct {
+  guint32 out_channels;
+  guint32 kernel_h, kernel_w;
+  guint32 stride_h, stride_w; /* 0 reads as 1 */
+  guint32 pad_h, pad_w;       /* rows and columns of the result that are left out at each side */
+  /* rows and columns that are added at the end; less than the stride or the dilation */
+  guint32 more_h, more_w;
+  guint32 groups;                 /* 0 reads as 1; divides the channels of x and y */
+  guint32 dilation_h, dilation_w; /* pixels from tap to tap; 0 reads as 1 */
+  gboolean bias;
+  DynoInit init; /* of the weight */
+} DynoConvTransposeParams;
+
+/* PyTorch's ConvTranspose2d, more_h its output_padding: (N, H, W, C) -> (N, OH, OW, out_channels),
+ * OH = (H - 1) stride_h - 2 pad_h + dilation_h (kernel_h - 1) + more_h + 1.  The weight's shape is
+ * (C, out_channels / groups, kernel_h, kernel_w). */
+DynoTensor *dyno_conv_transpose (DynoGraph *graph, DynoTensor *x, const char *name,
+                                 const DynoConvTransposeParams *params);
+
 /* A linear layer on the last axis: (N, H, W, C) -> (N, H, W, out), each of the N*H*W rows by
  * itself; a sequence (N, T, F) is (N, 1, T, F).  It has a bias, and is implemented as a 1x1
  * convolution. */
@@ -307,19 +326,53 @@ DynoTensor *dyno_rows (DynoGraph *graph, DynoTensor *x, const char *name);
 DynoTensor *dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
                           const DynoBatchField *field, const DynoAugmentation *augmentation);
 
+/* A mask (N, H, W, 1) U8 as the host writes it -> its class ids (N, H, W, 1) int32, moved as
+ * dyno_prepare moves an image of so many channels with the same seeds and augmentation. */
+DynoTensor *dyno_prepare_mask (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds,
+                               guint32 channels, const DynoAugmentation *augmentation);
+
 /* Values to predict (N, H, W, C) F32, negated where the augmentation lists them (`negated`) and
  * mirrors the sample; targets itself where the augmentation does neither. */
 DynoTensor *dyno_flip_targets (DynoGraph *graph, DynoTensor *targets, DynoTensor *seeds,
                                const DynoAugmentation *augmentation);
+
+typedef struct {
+  double smoothing; /* of the labels, in [0, 1] */
+  double focal;     /* exponent of the focal loss, in [0, DYNO_MOST_FOCAL]; 0: there is none */
+  double dice;      /* share of the Dice loss, in [0, 1]; only of pixels */
+} DynoClassLoss;
+#define DYNO_MOST_FOCAL 10
 
 /* Loss and its gradient in one op: writes loss and metric sums to the step's output and, in
  * training, the scaled gradient of the logits.  targets: (N, H, W) int32 (cross entropy) or (N, H,
  * W, C) floats (MSE) for logits (N, H, W, C), space INPUT; NULL: class ids from the step's seed.
  * The loss and the metrics of a sample are the mean over H and W; a sequence is (N, 1, T, C).
  * weights (C + 1 floats, space SCALER): a weight for each class, as in PyTorch's CrossEntropyLoss,
- * then their sum; NULL: all weights are 1.  The metrics count each sample once. */
+ * then their sum; NULL: all weights are 1.  The metrics count each sample once.  loss (NULL: all 0):
+ * with focal g each row's cross entropy l = -log p of its class counts (1 - p)^g l, before it is
+ * weighted, as Lin et al. define it (2017); label smoothing and mixed classes then are errors. */
 void dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
-                                 double label_smoothing, DynoTensor *weights);
+                                 const DynoClassLoss *loss, DynoTensor *weights);
+/* The same for a class for each pixel: logits (N, H, W, C), C <= 255, targets (N, H, W) int32,
+ * where an id from C on (DYNO_MASK_IGNORED) does not count.  As PyTorch's with ignore_index, the
+ * loss of a batch in training is the mean over the pixels that count, weighted by weights, and the
+ * metrics are likewise; in evaluation a pixel that does not count has a loss of 0 and the mean is
+ * over all pixels, so that the sums of all batches can be divided by the counts of
+ * dyno_pixel_counts.  With dice s the loss of a batch in training is (1 - s) times this and s times
+ * the mean over the C classes of 1 - 2 I / U, where I adds up the softmax of the class over the
+ * pixels whose target it is, and U that over all pixels that count and the number of its targets; a
+ * class without a target in the batch has 0, and weights count in the former only.  That is
+ * DiceLoss of segmentation_models_pytorch in mode multiclass. */
+void dyno_pixel_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
+                               const DynoClassLoss *loss, DynoTensor *weights);
+
+/* The class of each pixel of the first n_samples of logits (N, H, W, C), C <= 255, the first of the
+ * largest -> (MIN (n_samples, N), H, W, 1) U8. */
+DynoTensor *dyno_pixel_classes (DynoGraph *graph, DynoTensor *logits, guint32 n_samples);
+
+/* The pixels of the batch with each pair of target and class -> (1, 1, C, C) int32, [target][class]. */
+DynoTensor *dyno_pixel_counts (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets);
+
 /* PyTorch's MSELoss: the mean over samples and outputs of the squared error, gradient 2 (x - t) / C
  * per sample.  standard: 2 C floats, mean and deviation of the targets: the prediction x stands for
  * x * deviation + mean, from which loss and metrics are computed.  The gradient is then that of an

@@ -2,7 +2,8 @@
 /* MobileNetV3-Small and -Large with torchvision's names and start values.
  * Howard et al., "Searching for MobileNetV3" (2019).  The width scales channels as torchvision's
  * width_mult: to multiples of 8.  A block's channels are given for each, since the paper searched
- * them.  Batch norms are torchvision's for this network: eps 0.001, momentum 0.01. */
+ * them.  Batch norms are torchvision's for this network: eps 0.001, momentum 0.01.
+ * LR-ASPP has the convolutions of MobileNetV3-Large as its backbone, the last ones dilated. */
 #include "models.h"
 
 static const DynoBatchNormParams norm = { .eps = 0.001, .momentum = 0.01 };
@@ -40,11 +41,18 @@ static const Block large_blocks[] = {
 
 #define FIRST_CHANNELS 16
 
+/* Of large_blocks: the last whose output has an eighth of the picture's side and goes on to another
+ * size, and the first one that is dilated, with the dilation. */
+#define LOW_BLOCK     3
+#define DILATED_BLOCK 12
+#define DILATION      2
+
 /* Expansion unless it would keep the channels, depthwise convolution, excitation, projection without
- * an activation; the input is added where it has the output's shape. */
+ * an activation; the input is added where it has the output's shape.  dilation: of the depthwise
+ * convolution, in place of its stride; 0: none. */
 static DynoTensor *
 inverted_residual (DynoGraph *graph, DynoTensor *x, const char *name, const Block *block,
-                   double width)
+                   double width, guint32 dilation)
 {
   guint32 in = x ? x->c : 0, expanded = dyno_model_channels_by_8 (block->expanded, width),
           channels = dyno_model_channels_by_8 (block->channels, width);
@@ -58,8 +66,9 @@ inverted_residual (DynoGraph *graph, DynoTensor *x, const char *name, const Bloc
   y = dyno_model_unit (graph, y, name, "block", place++,
                        &(DynoModelUnit){ .channels = expanded,
                                          .kernel = block->kernel,
-                                         .stride = block->stride,
+                                         .stride = dilation ? 1 : block->stride,
                                          .groups = expanded,
+                                         .dilation = dilation,
                                          .activation = block->activation,
                                          .norm = norm });
   if (block->excitation)
@@ -79,25 +88,62 @@ inverted_residual (DynoGraph *graph, DynoTensor *x, const char *name, const Bloc
   return dyno_add (graph, y, x, add);
 }
 
+/* Block i of the network, features.1 and so on. */
 static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, const Variant *variant)
+block_of (DynoGraph *graph, DynoTensor *x, const char *list, const Variant *variant, guint i,
+          double width, guint32 dilation)
 {
-  x = dyno_model_unit (
-      graph, x, "features", NULL, 0,
-      &(DynoModelUnit){ .channels = dyno_model_channels_by_8 (FIRST_CHANNELS, params->width),
+  g_autofree char *name = g_strdup_printf ("%s%u", list, i + 1);
+  return inverted_residual (graph, x, name, &variant->blocks[i], width, dilation);
+}
+
+static DynoTensor *
+first_unit (DynoGraph *graph, DynoTensor *x, const char *list, double width)
+{
+  g_autofree char *name = g_strconcat (list, "0", NULL);
+  return dyno_model_named_unit (
+      graph, x, name,
+      &(DynoModelUnit){ .channels = dyno_model_channels_by_8 (FIRST_CHANNELS, width),
                         .kernel = 3,
                         .stride = 2,
                         .activation = HS,
                         .norm = norm });
-  for (guint i = 0; i < variant->n_blocks; i++)
-    {
-      g_autofree char *name = g_strdup_printf ("features.%u", i + 1);
-      x = inverted_residual (graph, x, name, &variant->blocks[i], params->width);
-    }
-  x = dyno_model_unit (
-      graph, x, "features", NULL, variant->n_blocks + 1,
+}
+
+static DynoTensor *
+last_unit (DynoGraph *graph, DynoTensor *x, const char *list, const Variant *variant)
+{
+  g_autofree char *name = g_strdup_printf ("%s%u", list, variant->n_blocks + 1);
+  return dyno_model_named_unit (
+      graph, x, name,
       &(DynoModelUnit){
           .channels = x ? 6 * x->c : 0, .kernel = 1, .activation = HS, .norm = norm });
+}
+
+static const Variant large = { large_blocks, G_N_ELEMENTS (large_blocks), 1280 };
+
+DynoTensor *
+dyno_model_mobilenet_v3_dilated (DynoGraph *graph, DynoTensor *x, const char *prefix, double width,
+                                 DynoTensor **low)
+{
+  x = first_unit (graph, x, prefix, width);
+  for (guint i = 0; i < large.n_blocks; i++)
+    {
+      x = block_of (graph, x, prefix, &large, i, width, i >= DILATED_BLOCK ? DILATION : 0);
+      if (i == LOW_BLOCK)
+        *low = x;
+    }
+  return last_unit (graph, x, prefix, &large);
+}
+
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, const Variant *variant)
+{
+  static const char list[] = "features.";
+  x = first_unit (graph, x, list, params->width);
+  for (guint i = 0; i < variant->n_blocks; i++)
+    x = block_of (graph, x, list, variant, i, params->width, 0);
+  x = last_unit (graph, x, list, variant);
   x = dyno_global_avg_pool (graph, x, "avgpool");
   x = dyno_linear (graph, x, "classifier.0",
                    dyno_model_channels_by_8 (variant->last_channels, params->width),
@@ -116,7 +162,7 @@ build_small (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 static DynoTensor *
 build_large (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, params, &(Variant){ large_blocks, G_N_ELEMENTS (large_blocks), 1280 });
+  return build (graph, x, params, &large);
 }
 
 const DynoModel dyno_model_mobilenet_v3_small = {

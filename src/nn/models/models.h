@@ -24,6 +24,12 @@ extern const DynoModel dyno_model_convnext_tiny;
 extern const DynoModel dyno_model_vit_tiny;
 extern const DynoModel dyno_model_vit_small;
 extern const DynoModel dyno_model_vit_b_16;
+extern const DynoModel dyno_model_unet_small;
+extern const DynoModel dyno_model_unet_resnet18;
+extern const DynoModel dyno_model_unet_resnet34;
+extern const DynoModel dyno_model_fcn_resnet50;
+extern const DynoModel dyno_model_deeplabv3_resnet50;
+extern const DynoModel dyno_model_lraspp_mobilenet_v3_large;
 extern const DynoModel dyno_model_headpose_resnet18;
 extern const DynoModel dyno_model_headpose_resnet50;
 extern const DynoModel dyno_model_mlp;
@@ -36,7 +42,7 @@ extern const DynoModel dyno_model_wavenet;
 /* A convolution without bias, padded to keep the size, then batch norm and the activation. */
 typedef struct {
   guint32 channels, kernel;
-  guint32 stride, groups; /* 0 reads as 1 */
+  guint32 stride, groups, dilation; /* 0 reads as 1 */
   DynoActivation activation;
   DynoBatchNormParams norm;
 } DynoModelUnit;
@@ -76,6 +82,44 @@ DynoTensor *dyno_model_squeeze_excitation (DynoGraph *graph, DynoTensor *x, cons
 #define DYNO_MODEL_STEPS 2
 DynoTensor *dyno_model_steps_block (DynoGraph *graph, DynoTensor *x, const char *list, guint place,
                                     guint32 channels);
+
+/* Networks without their last layers, for models of pixels. ------------------------------------- */
+
+typedef enum {
+  DYNO_MODEL_RESNET_18,
+  DYNO_MODEL_RESNET_34,
+  DYNO_MODEL_RESNET_50,
+  DYNO_MODEL_RESNET_101,
+  DYNO_MODEL_RESNEXT_50,
+} DynoModelResnetKind;
+
+typedef struct {
+  DynoModelResnetKind kind;
+  double width;
+  const char *prefix; /* of torchvision's names: "encoder."; "": none */
+  /* torchvision's replace_stride_with_dilation (False, True, True), of kinds with bottlenecks: the
+   * last two layers have an eighth of the picture's side, as the second */
+  gboolean dilated;
+} DynoModelResnet;
+
+/* (N, H, W, C) -> the outputs of the first convolution, with batch norm and ReLU, at half the side,
+ * and of the four layers, at a quarter and so on. */
+#define DYNO_MODEL_RESNET_STAGES 5
+void dyno_model_resnet_stages (DynoGraph *graph, DynoTensor *x, const DynoModelResnet *params,
+                               DynoTensor *stages[DYNO_MODEL_RESNET_STAGES]);
+
+/* MobileNetV3-Large up to its last convolution, as torchvision's dilated=True has it: the last blocks
+ * have a sixteenth of the picture's side.  Names are "<prefix>0.0.weight".  *low: the output at an
+ * eighth of the side. */
+DynoTensor *dyno_model_mobilenet_v3_dilated (DynoGraph *graph, DynoTensor *x, const char *prefix,
+                                             double width, DynoTensor **low);
+
+/* x at another size by linear interpolation, PyTorch's interpolate with align_corners=False; or by
+ * the nearest pixel, PyTorch's default. */
+DynoTensor *dyno_model_resize_linear (DynoGraph *graph, DynoTensor *x, const char *name,
+                                      guint32 height, guint32 width);
+DynoTensor *dyno_model_resize_nearest (DynoGraph *graph, DynoTensor *x, const char *name,
+                                       guint32 height, guint32 width);
 
 /* A channel count under a width factor: at least 1. */
 static inline guint32

@@ -49,6 +49,12 @@ dyno_model_list (void)
                                              &dyno_model_vit_tiny,
                                              &dyno_model_vit_small,
                                              &dyno_model_vit_b_16,
+                                             &dyno_model_unet_small,
+                                             &dyno_model_unet_resnet18,
+                                             &dyno_model_unet_resnet34,
+                                             &dyno_model_fcn_resnet50,
+                                             &dyno_model_deeplabv3_resnet50,
+                                             &dyno_model_lraspp_mobilenet_v3_large,
                                              &dyno_model_headpose_resnet18,
                                              &dyno_model_headpose_resnet50,
                                              &dyno_model_mlp,
@@ -102,7 +108,8 @@ path_of (const char *name)
 static DynoTensor *
 build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return dyno_import_build (graph, x, params->model->network, params->n_outputs, graph->notes);
+  return dyno_import_build (graph, x, params->model->network, params->n_outputs,
+                            params->model->of_pixels, graph->notes);
 }
 
 static gboolean
@@ -160,6 +167,7 @@ enter (const char *path, GBytes *file, DynoOnnxModel *onnx)
 {
   g_autofree char *name = name_network (path, file);
   const DynoOnnxValue *input = &onnx->inputs[0];
+  gboolean of_pixels = dyno_import_is_of_pixels (onnx);
   Network *network;
 
   g_mutex_lock (&lock);
@@ -176,6 +184,7 @@ enter (const char *path, GBytes *file, DynoOnnxModel *onnx)
                                     .build = build,
                                     .network = dyno_onnx_model_ref (onnx),
                                     .sequences = input->n_dims == 3,
+                                    .of_pixels = of_pixels,
                                     .n_file_outputs = dyno_import_count_outputs (onnx) };
       name[strlen (name) - DIGEST - 1] = '\0';
       network->model.title = g_intern_string (name);

@@ -5,7 +5,8 @@
  * Xie et al., "Aggregated Residual Transformations for Deep Neural Networks" (2016): the 3x3
  * convolution has groups, and more channels for it.
  * The head pose models are ResNet-18 and -50 with three outputs, the angles of a head in degrees:
- * torchvision's resnet18 (num_classes=3) has the same parameters. */
+ * torchvision's resnet18 (num_classes=3) has the same parameters.
+ * Models of pixels have the part before the pooling, their backbone or encoder. */
 #include "models.h"
 
 typedef struct {
@@ -16,23 +17,32 @@ typedef struct {
   guint32 groups, group_channels;
 } Variant;
 
+static const Variant variants[] = {
+  [DYNO_MODEL_RESNET_18] = { FALSE, { 2, 2, 2, 2 }, 0, 0 },
+  [DYNO_MODEL_RESNET_34] = { FALSE, { 3, 4, 6, 3 }, 0, 0 },
+  [DYNO_MODEL_RESNET_50] = { TRUE, { 3, 4, 6, 3 }, 0, 0 },
+  [DYNO_MODEL_RESNET_101] = { TRUE, { 3, 4, 23, 3 }, 0, 0 },
+  [DYNO_MODEL_RESNEXT_50] = { TRUE, { 3, 4, 6, 3 }, 32, 4 },
+};
+
 typedef struct {
   DynoGraph *graph;
   const Variant *variant;
   double width;
+  const char *prefix; /* of all names */
 } Builder;
 
-/* "prefix.suffix"; g_free. */
+/* "first.second"; g_free. */
 static char *
-join (const char *prefix, const char *suffix)
+join (const char *first, const char *second)
 {
-  return g_strconcat (prefix, ".", suffix, NULL);
+  return g_strconcat (first, ".", second, NULL);
 }
 
 /* The parameters of a convolution. */
 typedef struct {
   guint32 channels, kernel, stride;
-  guint32 groups; /* 0 reads as 1 */
+  guint32 groups, dilation; /* 0 reads as 1 */
 } Conv;
 
 /* Convolution without bias and batch norm, named prefix.conv and prefix.norm. */
@@ -44,9 +54,11 @@ conv_norm (Builder *b, DynoTensor *x, const char *conv, const char *norm, Conv c
                               .kernel_w = c.kernel,
                               .stride_h = c.stride,
                               .stride_w = c.stride,
-                              .pad_h = c.kernel / 2,
-                              .pad_w = c.kernel / 2,
+                              .pad_h = c.kernel / 2 * MAX (c.dilation, 1),
+                              .pad_w = c.kernel / 2 * MAX (c.dilation, 1),
                               .groups = c.groups,
+                              .dilation_h = c.dilation,
+                              .dilation_w = c.dilation,
                               .init = DYNO_INIT_KAIMING_NORMAL_OUT };
   return dyno_batch_norm (b->graph, dyno_conv2d (b->graph, x, conv, &params), norm);
 }
@@ -72,8 +84,10 @@ grouped_channels (const Builder *b, guint32 channels)
   return v->groups * dyno_model_channels (v->group_channels * (channels / 64), b->width);
 }
 
+/* dilation: of the 3x3 convolution of a bottleneck, 0 reads as 1 */
 static DynoTensor *
-residual_block (Builder *b, DynoTensor *x, const char *name, guint32 channels, guint32 stride)
+residual_block (Builder *b, DynoTensor *x, const char *name, guint32 channels, guint32 stride,
+                guint32 dilation)
 {
   guint32 inner = dyno_model_channels (channels, b->width);
   guint32 outer = b->variant->bottleneck ? dyno_model_channels (channels * 4, b->width) : inner;
@@ -82,69 +96,100 @@ residual_block (Builder *b, DynoTensor *x, const char *name, guint32 channels, g
     inner = grouped_channels (b, channels);
   if (b->variant->bottleneck)
     {
-      y = unit (b, x, name, 1, (Conv){ inner, 1, 1, 1 }, TRUE);
-      y = unit (b, y, name, 2, (Conv){ inner, 3, stride, b->variant->groups }, TRUE);
-      y = unit (b, y, name, 3, (Conv){ outer, 1, 1, 1 }, FALSE);
+      y = unit (b, x, name, 1, (Conv){ inner, 1, 1, 1, 0 }, TRUE);
+      y = unit (b, y, name, 2, (Conv){ inner, 3, stride, b->variant->groups, dilation }, TRUE);
+      y = unit (b, y, name, 3, (Conv){ outer, 1, 1, 1, 0 }, FALSE);
     }
   else
     {
-      y = unit (b, x, name, 1, (Conv){ inner, 3, stride, 1 }, TRUE);
-      y = unit (b, y, name, 2, (Conv){ outer, 3, 1, 1 }, FALSE);
+      y = unit (b, x, name, 1, (Conv){ inner, 3, stride, 1, 0 }, TRUE);
+      y = unit (b, y, name, 2, (Conv){ outer, 3, 1, 1, 0 }, FALSE);
     }
   if (x && (stride != 1 || x->c != outer))
     {
       g_autofree char *conv = join (name, "downsample.0"), *norm = join (name, "downsample.1");
-      identity = conv_norm (b, x, conv, norm, (Conv){ outer, 1, stride, 1 });
+      identity = conv_norm (b, x, conv, norm, (Conv){ outer, 1, stride, 1, 0 });
     }
   g_autofree char *add = join (name, "add"), *relu = join (name, "relu");
   return dyno_relu (b->graph, dyno_add (b->graph, y, identity, add), relu);
 }
 
+/* The blocks of a layer.  dilated: its stride is 1, and the taps of all blocks but the first are twice
+ * as far apart as before; *dilation is updated. */
 static DynoTensor *
-build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, const Variant *variant)
+residual_layer (Builder *b, DynoTensor *x, guint layer, gboolean dilated, guint32 *dilation)
 {
-  Builder b = { graph, variant, params->width };
-  x = conv_norm (&b, x, "conv1", "bn1", (Conv){ dyno_model_channels (64, params->width), 7, 2, 1 });
-  x = dyno_relu (graph, x, "relu");
-  x = dyno_max_pool (graph, x, "maxpool", 3, 2, 1);
+  guint32 before = *dilation, stride = layer > 0 && !dilated ? 2 : 1;
+  if (dilated)
+    *dilation *= 2;
+  for (guint i = 0; i < b->variant->blocks[layer]; i++)
+    {
+      guint32 apart = i == 0 ? before : *dilation;
+      g_autofree char *name = g_strdup_printf ("%slayer%u.%u", b->prefix, layer + 1, i);
+      x = residual_block (b, x, name, 64u << layer, i == 0 ? stride : 1, apart > 1 ? apart : 0);
+    }
+  return x;
+}
+
+void
+dyno_model_resnet_stages (DynoGraph *graph, DynoTensor *x, const DynoModelResnet *params,
+                          DynoTensor *stages[DYNO_MODEL_RESNET_STAGES])
+{
+  Builder b = { graph, &variants[params->kind], params->width, params->prefix };
+  const guint32 channels = dyno_model_channels (64, params->width);
+  guint32 dilation = 1;
+  g_autofree char *conv = g_strconcat (b.prefix, "conv1", NULL),
+                  *norm = g_strconcat (b.prefix, "bn1", NULL),
+                  *relu = g_strconcat (b.prefix, "relu", NULL),
+                  *pool = g_strconcat (b.prefix, "maxpool", NULL);
+  x = conv_norm (&b, x, conv, norm, (Conv){ channels, 7, 2, 1, 0 });
+  stages[0] = dyno_relu (graph, x, relu);
+  x = dyno_max_pool (graph, stages[0], pool, 3, 2, 1);
   for (guint layer = 0; layer < 4; layer++)
-    for (guint i = 0; i < variant->blocks[layer]; i++)
-      {
-        g_autofree char *name = g_strdup_printf ("layer%u.%u", layer + 1, i);
-        x = residual_block (&b, x, name, 64u << layer, layer > 0 && i == 0 ? 2 : 1);
-      }
-  x = dyno_global_avg_pool (graph, x, "avgpool");
+    {
+      gboolean dilated = params->dilated && layer >= 2;
+      stages[layer + 1] = x = residual_layer (&b, x, layer, dilated, &dilation);
+    }
+}
+
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, DynoModelResnetKind kind)
+{
+  DynoTensor *stages[DYNO_MODEL_RESNET_STAGES];
+  dyno_model_resnet_stages (
+      graph, x, &(DynoModelResnet){ .kind = kind, .width = params->width, .prefix = "" }, stages);
+  x = dyno_global_avg_pool (graph, stages[DYNO_MODEL_RESNET_STAGES - 1], "avgpool");
   return dyno_linear (graph, x, "fc", params->n_outputs, DYNO_INIT_KAIMING_UNIFORM);
 }
 
 static DynoTensor *
 build_18 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, params, &(Variant){ FALSE, { 2, 2, 2, 2 }, 0, 0 });
+  return build (graph, x, params, DYNO_MODEL_RESNET_18);
 }
 
 static DynoTensor *
 build_34 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, params, &(Variant){ FALSE, { 3, 4, 6, 3 }, 0, 0 });
+  return build (graph, x, params, DYNO_MODEL_RESNET_34);
 }
 
 static DynoTensor *
 build_50 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, params, &(Variant){ TRUE, { 3, 4, 6, 3 }, 0, 0 });
+  return build (graph, x, params, DYNO_MODEL_RESNET_50);
 }
 
 static DynoTensor *
 build_101 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, params, &(Variant){ TRUE, { 3, 4, 23, 3 }, 0, 0 });
+  return build (graph, x, params, DYNO_MODEL_RESNET_101);
 }
 
 static DynoTensor *
 build_next_50 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
-  return build (graph, x, params, &(Variant){ TRUE, { 3, 4, 6, 3 }, 32, 4 });
+  return build (graph, x, params, DYNO_MODEL_RESNEXT_50);
 }
 
 const DynoModel dyno_model_resnet18 = { .name = "resnet18",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Code shared by models: convolution, batch norm and activation for torchvision's mobile networks,
- * with its rule for scaled channels; its squeeze-and-excitation; and a block of convolution and
- * pooling for models over sequences. */
+ * with its rule for scaled channels; its squeeze-and-excitation; a block of convolution and pooling
+ * for models over sequences; and resizing for models of pixels. */
 #include "models.h"
 
 guint32
@@ -16,15 +16,17 @@ DynoTensor *
 dyno_model_conv_norm (DynoGraph *graph, DynoTensor *x, const char *conv, const char *norm,
                       const DynoModelUnit *unit)
 {
-  guint32 stride = MAX (unit->stride, 1);
+  guint32 stride = MAX (unit->stride, 1), pad = unit->kernel / 2 * MAX (unit->dilation, 1);
   const DynoConv2dParams params = { .out_channels = unit->channels,
                                     .kernel_h = unit->kernel,
                                     .kernel_w = unit->kernel,
                                     .stride_h = stride,
                                     .stride_w = stride,
-                                    .pad_h = unit->kernel / 2,
-                                    .pad_w = unit->kernel / 2,
+                                    .pad_h = pad,
+                                    .pad_w = pad,
                                     .groups = unit->groups,
+                                    .dilation_h = unit->dilation,
+                                    .dilation_w = unit->dilation,
                                     .init = DYNO_INIT_KAIMING_NORMAL_OUT };
   return dyno_batch_norm_with_params (graph, dyno_conv2d (graph, x, conv, &params), norm,
                                       &unit->norm);
@@ -97,4 +99,26 @@ dyno_model_steps_block (DynoGraph *graph, DynoTensor *x, const char *list, guint
   x = dyno_batch_norm (graph, x, norm);
   x = dyno_relu (graph, x, relu);
   return dyno_max_pool1d (graph, x, pool, DYNO_MODEL_STEPS, DYNO_MODEL_STEPS, 0);
+}
+
+DynoTensor *
+dyno_model_resize_linear (DynoGraph *graph, DynoTensor *x, const char *name, guint32 height,
+                          guint32 width)
+{
+  return dyno_resize (graph, x, name,
+                      &(DynoResizeParams){ .height = height,
+                                           .width = width,
+                                           .mode = DYNO_RESIZE_LINEAR,
+                                           .places = DYNO_RESIZE_HALF_PIXEL });
+}
+
+DynoTensor *
+dyno_model_resize_nearest (DynoGraph *graph, DynoTensor *x, const char *name, guint32 height,
+                           guint32 width)
+{
+  return dyno_resize (graph, x, name,
+                      &(DynoResizeParams){ .height = height,
+                                           .width = width,
+                                           .mode = DYNO_RESIZE_FLOOR,
+                                           .places = DYNO_RESIZE_ASYMMETRIC });
 }

@@ -191,8 +191,14 @@ dyno_import_clip (DynoImport *import, const DynoOnnxNode *node)
 gboolean
 dyno_import_softmax (DynoImport *import, const DynoOnnxNode *node)
 {
+  const DynoImportValue *x = dyno_import_input (import, node, 0);
+  /* before opset 13 over all axes from the second on */
+  gint64 otherwise = dyno_onnx_model_get_opset (import->model, "") < 13 ? 0 : -1;
+
   if (!dyno_import_is_last (import, node))
     return dyno_import_refuse (import, node, "Dyno reads it only as the last node");
+  if (x && x->tensor && x->view.n_dims == 4 && dyno_import_int (node, "axis", otherwise) != 1)
+    return dyno_import_refuse (import, node, "it is not along the outputs of a pixel");
   dyno_import_note (import,
                     "%s at the end is left out: the loss computes it, and the outputs are logits",
                     node->op_type);

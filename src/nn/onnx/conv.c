@@ -17,9 +17,9 @@ check_channels (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *
   return TRUE;
 }
 
-/* TRUE: there is a bias that is trained.  PyTorch's exporter writes zeros for a layer without one. */
-static gboolean
-takes_bias (DynoImport *import, const DynoOnnxNode *node)
+/* PyTorch's exporter writes zeros for a layer without one. */
+gboolean
+dyno_import_takes_bias (DynoImport *import, const DynoOnnxNode *node)
 {
   const DynoImportValue *bias = dyno_import_input (import, node, 2);
   double number;
@@ -53,7 +53,7 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
   guint32 dims[4], bias;
   DynoImportValue *x = dyno_import_tensor_as (import, node, 0, forms, &form);
   DynoImportWindow w = { .n = form == 0 ? 2 : 1 };
-  gboolean has_bias = takes_bias (import, node);
+  gboolean has_bias = dyno_import_takes_bias (import, node);
   gint64 groups = dyno_import_int (node, "group", 1);
 
   if (!x || !dyno_import_parameter (import, node, 1, w.n + 2, dims)
@@ -63,7 +63,8 @@ dyno_import_conv (DynoImport *import, const DynoOnnxNode *node)
   if (!dyno_import_window (import, node, x->tensor, dims + 2, &w))
     return FALSE;
   const DynoConv2dParams params = {
-    .out_channels = node == import->head ? import->n_outputs : dims[0],
+    .out_channels =
+        node == import->head || node == import->added_head ? import->n_outputs : dims[0],
     .kernel_h = w.kernel[0],
     .kernel_w = w.kernel[1],
     .stride_h = w.stride[0],

@@ -44,16 +44,17 @@ typedef struct {
 typedef struct {
   DynoGraph *graph;
   const DynoOnnxModel *model;
-  guint32 n_outputs;        /* of the head */
-  guint32 batch;            /* of views: that of the file's input, where it is a number */
-  const DynoOnnxNode *head; /* gets n_outputs outputs instead of its own; NULL: none */
-  GHashTable *values;       /* name to DynoImportValue */
-  GHashTable *readers;      /* name of a value to the number of its readers, the output too */
-  GHashTable *needed;       /* DynoOnnxNode that the output depends on */
-  GHashTable *absorbed;     /* DynoOnnxNode that another node does the work of */
-  GHashTable *patterns;     /* DynoOnnxNode to DynoImportPattern, the last node of a pattern */
-  GPtrArray *refusals;      /* char * */
-  GPtrArray *notes;         /* char *; NULL: nobody reads them */
+  guint32 n_outputs;              /* of the head */
+  guint32 batch;                  /* of views: that of the file's input, where it is a number */
+  const DynoOnnxNode *head;       /* gets n_outputs outputs instead of its own; NULL: none */
+  const DynoOnnxNode *added_head; /* likewise; its outputs are added to the head's */
+  GHashTable *values;             /* name to DynoImportValue */
+  GHashTable *readers;            /* name of a value to the number of its readers, the output too */
+  GHashTable *needed;             /* DynoOnnxNode that the output depends on */
+  GHashTable *absorbed;           /* DynoOnnxNode that another node does the work of */
+  GHashTable *patterns; /* DynoOnnxNode to DynoImportPattern, the last node of a pattern */
+  GPtrArray *refusals;  /* char * */
+  GPtrArray *notes;     /* char *; NULL: nobody reads them */
   /* tensors that were copied into another order (materialise.c), and the first node that needed
    * one */
   guint n_copies;
@@ -148,6 +149,11 @@ typedef struct {
  * attribute. */
 gboolean dyno_import_window (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *x,
                              const guint32 *kernel, DynoImportWindow *w);
+/* The same of a ConvTranspose over an image, whose pads are left out of the result; more: its
+ * output_padding. */
+gboolean dyno_import_transposed_window (DynoImport *import, const DynoOnnxNode *node,
+                                        const DynoTensor *x, const guint32 kernel[2],
+                                        DynoImportWindow *w, guint32 more[2]);
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -254,6 +260,9 @@ typedef struct {
 const DynoImportRow *dyno_import_find_row (const DynoOnnxNode *node);
 
 gboolean dyno_import_conv (DynoImport *import, const DynoOnnxNode *node);
+gboolean dyno_import_conv_transpose (DynoImport *import, const DynoOnnxNode *node);
+/* TRUE: input 2 of a convolution is a bias that is trained. */
+gboolean dyno_import_takes_bias (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_gemm (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_matmul (DynoImport *import, const DynoOnnxNode *node);
 gboolean dyno_import_batch_norm (DynoImport *import, const DynoOnnxNode *node);
@@ -311,14 +320,20 @@ gboolean dyno_import_fold (DynoImport *import, const DynoOnnxNode *node);
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-/* Builds the model's graph on x (N, H, W, C) up to the logits (N, 1, 1, n_outputs), which are
- * returned; NULL: the graph has failed (MODEL, with all refusals, or SHAPE). */
+/* Builds the model's graph on x (N, H, W, C) up to the logits (N, 1, 1, n_outputs), or, of_pixels, (N,
+ * H, W, n_outputs), which are returned; NULL: the graph has failed (MODEL, with all refusals, or
+ * SHAPE). */
 DynoTensor *dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model,
-                               guint32 n_outputs, GPtrArray *notes);
+                               guint32 n_outputs, gboolean of_pixels, GPtrArray *notes);
+/* TRUE: the output is a row of numbers for each pixel of the input. */
+gboolean dyno_import_is_of_pixels (const DynoOnnxModel *model);
 /* The layer that gets the outputs of the data; NULL: the model does not end in a layer that could be
- * replaced.  *is_linear: the outputs of the model, but for a softmax, are the layer's or means of
- * these. */
-const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model, gboolean *is_linear);
+ * replaced.  *added: a second one, before it, whose outputs are added to its own; or NULL.  *is_linear:
+ * the outputs of the model, but for a softmax, are the layer's or means of these. */
+const DynoOnnxNode *dyno_import_find_head (const DynoOnnxModel *model, const DynoOnnxNode **added,
+                                           gboolean *is_linear);
+/* Sets the head of the graph, whose layers have been read. */
+void dyno_import_note_head (DynoImport *import, gboolean is_linear);
 /* The outputs of the head; 0: the model does not end in a layer that could be replaced. */
 guint32 dyno_import_count_outputs (const DynoOnnxModel *model);
 /* The operators of the model that have no row, "3 GridSample (first: “/warp/GridSample”)"; g_free.

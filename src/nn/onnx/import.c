@@ -655,9 +655,21 @@ fail (DynoImport *import)
                           "Dyno cannot train this network as it is:%s", text->str);
 }
 
+/* A row of logits for each pixel of the picture x.  NULL: the output is no such. */
+static DynoTensor *
+find_pixels (DynoImport *import, DynoImportValue *value, const DynoTensor *x)
+{
+  DynoImportValue *image =
+      value->node ? dyno_import_as_form (import, value->node, value, "N C H W") : NULL;
+
+  if (!image && dyno_view_is (&value->view, value->tensor, "N C H W"))
+    image = value;
+  return image && image->tensor->h == x->h && image->tensor->w == x->w ? image->tensor : NULL;
+}
+
 /* The value of the output as logits. */
 static DynoTensor *
-find_logits (DynoImport *import)
+find_logits (DynoImport *import, const DynoTensor *x, gboolean of_pixels)
 {
   const char *name = import->model->outputs[0].name;
   DynoImportValue *value = dyno_import_find_value (import, name), *row;
@@ -669,8 +681,14 @@ find_logits (DynoImport *import)
   if (!tensor)
     return fail (import);
   g_autofree char *shape = dyno_view_print (&value->view);
-  row = value->node ? dyno_import_as_form (import, value->node, value, "N C") : NULL;
-  if (!row && !dyno_view_is (&value->view, tensor, "N C"))
+  if (of_pixels && !(tensor = find_pixels (import, value, x)))
+    return dyno_graph_fail (import->graph, DYNO_NN_ERROR_SHAPE,
+                            "The output “%s” of the network is %s; Dyno trains networks with one "
+                            "row of outputs for each pixel of the picture, (samples, outputs, %u, "
+                            "%u)",
+                            name, shape, x->h, x->w);
+  row = value->node && !of_pixels ? dyno_import_as_form (import, value->node, value, "N C") : NULL;
+  if (!row && !of_pixels && !dyno_view_is (&value->view, tensor, "N C"))
     return dyno_graph_fail (import->graph, DYNO_NN_ERROR_SHAPE,
                             "The output “%s” of the network is %s; Dyno trains networks with one "
                             "row of outputs a sample, (samples, outputs)",
@@ -685,27 +703,6 @@ find_logits (DynoImport *import)
   return tensor;
 }
 
-/* The head's bias is the vector after its weight. */
-static void
-note_head (DynoGraph *graph, const char *weight, guint32 n_outputs, gboolean is_linear)
-{
-  for (guint i = 0; i < graph->parameters->len; i++)
-    {
-      const DynoParameter *one = g_ptr_array_index (graph->parameters, i),
-                          *next = i + 1 < graph->parameters->len
-                                      ? g_ptr_array_index (graph->parameters, i + 1)
-                                      : NULL;
-      if (!g_str_equal (one->name, weight))
-        continue;
-      gboolean has_bias =
-          next && !next->is_state && next->n_dims == 1 && next->dims[0] == n_outputs;
-      graph->head_layer = (DynoHead){ .weight = one,
-                                      .bias = has_bias ? next : NULL,
-                                      .axis = one->n_dims == 2 && one->layout.order[3] == 1,
-                                      .is_linear = is_linear };
-    }
-}
-
 /* The batch that the file's shapes are for; where that is open, the graph's. */
 static guint32
 find_batch (const DynoOnnxValue *input, const DynoTensor *x)
@@ -717,7 +714,7 @@ find_batch (const DynoOnnxValue *input, const DynoTensor *x)
 
 DynoTensor *
 dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, guint32 n_outputs,
-                   GPtrArray *notes)
+                   gboolean of_pixels, GPtrArray *notes)
 {
   g_autoptr (GHashTable)
       values = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, free_value),
@@ -731,7 +728,6 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
                         .model = model,
                         .n_outputs = n_outputs,
                         .batch = find_batch (input, x),
-                        .head = dyno_import_find_head (model, &is_linear),
                         .values = values,
                         .readers = readers,
                         .needed = needed,
@@ -742,6 +738,7 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
 
   if (!x)
     return NULL;
+  import.head = dyno_import_find_head (model, &import.added_head, &is_linear);
   if (input->n_dims == 3 && x->h > 1)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "The network takes sequences, the data has samples of %u x %u x %u",
@@ -753,10 +750,9 @@ dyno_import_build (DynoGraph *graph, DynoTensor *x, const DynoOnnxModel *model, 
   for (guint i = 0; i < model->n_nodes; i++)
     if (g_hash_table_contains (needed, &model->nodes[i]))
       read_node (&import, &model->nodes[i]);
-  DynoTensor *logits = find_logits (&import);
+  DynoTensor *logits = find_logits (&import, x, of_pixels);
   dyno_import_note_copies (&import);
   if (logits && import.head)
-    note_head (graph, dyno_import_input (&import, import.head, 1)->parameter->name, logits->c,
-               is_linear);
+    dyno_import_note_head (&import, is_linear);
   return logits;
 }

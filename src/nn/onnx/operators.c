@@ -17,6 +17,7 @@ static const DynoImportRow rows[] = {
   { "Constant", dyno_import_constant },
   { "ConstantOfShape", dyno_import_fold },
   { "Conv", dyno_import_conv },
+  { "ConvTranspose", dyno_import_conv_transpose },
   { "Cos", dyno_import_fold },
   { "CumSum", dyno_import_fold },
   { "Div", dyno_import_div },

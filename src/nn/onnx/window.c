@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The windows of Conv, MaxPool and AveragePool: sizes, strides, dilations and pads of each axis. */
+/* The windows of Conv, ConvTranspose, MaxPool and AveragePool: sizes, strides, dilations and pads of
+ * each axis. */
 #include "import-private.h"
 #include <string.h>
 
 #define LARGEST_SPAN (1 << 24) /* so that pads are few */
 
-/* n positive numbers of an attribute, or all the other number. */
+/* n numbers of an attribute from the least on, or all the other number. */
 static gboolean
-take_list (DynoImport *import, const DynoOnnxNode *node, const char *name, guint n,
-           guint32 otherwise, guint32 *values)
+take_numbers (DynoImport *import, const DynoOnnxNode *node, const char *name, guint n,
+              guint32 least, guint32 otherwise, guint32 *values)
 {
   guint found;
   const gint64 *ints = dyno_import_ints (node, name, &found);
@@ -17,11 +18,18 @@ take_list (DynoImport *import, const DynoOnnxNode *node, const char *name, guint
     return dyno_import_refuse (import, node, "%s has %u numbers, not %u", name, found, n);
   for (guint i = 0; i < n; i++)
     {
-      if (ints && (ints[i] < 1 || ints[i] > G_MAXUINT16))
+      if (ints && (ints[i] < least || ints[i] > G_MAXUINT16))
         return dyno_import_refuse (import, node, "%s is %" G_GINT64_FORMAT, name, ints[i]);
       values[i] = ints ? (guint32) ints[i] : otherwise;
     }
   return TRUE;
+}
+
+static gboolean
+take_list (DynoImport *import, const DynoOnnxNode *node, const char *name, guint n,
+           guint32 otherwise, guint32 *values)
+{
+  return take_numbers (import, node, name, n, 1, otherwise, values);
 }
 
 static gint64
@@ -106,4 +114,56 @@ dyno_import_window (DynoImport *import, const DynoOnnxNode *node, const DynoTens
       w->before[0] = w->after[0] = 0;
     }
   return TRUE;
+}
+
+/* Pads by the size of the result, which auto_pad or output_shape gives: an odd one is larger at the
+ * end with SAME_UPPER, else at the beginning. */
+static gboolean
+pad_to_size (DynoImport *import, const DynoOnnxNode *node, const guint32 *whole,
+             const guint32 *size, gboolean upper, DynoImportWindow *w)
+{
+  for (guint i = 0; i < 2; i++)
+    {
+      if (size[i] > whole[i])
+        return dyno_import_refuse (import, node, "its output of %u is larger than its window makes",
+                                   size[i]);
+      guint32 all = whole[i] - size[i];
+      w->before[i] = upper ? all / 2 : all - all / 2;
+      w->after[i] = all - w->before[i];
+    }
+  return TRUE;
+}
+
+gboolean
+dyno_import_transposed_window (DynoImport *import, const DynoOnnxNode *node, const DynoTensor *x,
+                               const guint32 kernel[2], DynoImportWindow *w, guint32 more[2])
+{
+  const guint32 extent[] = { x->h, x->w };
+  const char *rule = dyno_import_text (node, "auto_pad", "NOTSET");
+  gboolean upper = g_str_equal (rule, "SAME_UPPER"), lower = g_str_equal (rule, "SAME_LOWER");
+  guint32 whole[2], size[2];
+  guint found;
+
+  w->n = 2;
+  memcpy (w->kernel, kernel, sizeof w->kernel);
+  if (!take_list (import, node, "strides", 2, 1, w->stride)
+      || !take_list (import, node, "dilations", 2, 1, w->dilation)
+      || !take_numbers (import, node, "output_padding", 2, 0, 0, more)
+      || !take_list (import, node, "output_shape", 2, 1, size))
+    return FALSE;
+  for (guint i = 0; i < 2; i++)
+    {
+      gint64 all = (gint64) (extent[i] - 1) * w->stride[i] + more[i] + span_of (w, i);
+      if (all > LARGEST_SPAN)
+        return dyno_import_refuse (import, node, "its output of %" G_GINT64_FORMAT " is too large",
+                                   all);
+      whole[i] = (guint32) all;
+    }
+  if (dyno_import_ints (node, "output_shape", &found))
+    return pad_to_size (import, node, whole, size, upper, w);
+  if (!upper && !lower)
+    return take_pads (import, node, extent, w);
+  for (guint i = 0; i < 2; i++)
+    size[i] = MIN (extent[i] * w->stride[i], whole[i]);
+  return pad_to_size (import, node, whole, size, upper, w);
 }

@@ -18,9 +18,12 @@
 #define JOIN_MAX_GROUPS    4096
 #define JOIN_MOST_AT_ONCE  8
 #define BIAS_INVOCATIONS   128
-#define BIAS_LANES         16 /* LANES of bias.comp */
+#define BIAS_CHUNKS        8 /* most of a workgroup: its invocations over chunks are lanes */
 #define BIAS_MAX_GROUPS    64
 #define BIAS_MIN_ROWS      256
+/* The rows of whole images are many, and their channels few. */
+#define BIAS_MANY_ROWS   4096 /* of a group, from which on there are more groups */
+#define BIAS_MANY_GROUPS 1024
 
 static guint64
 count_weight (const DynoConv2dShape *s)
@@ -57,7 +60,9 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
       "conv2d.%s %s n%u h%u w%u c%u k%u r%ux%u s%ux%u p%ux%u%s%s%s%s%s",
       dyno_conv2d_pass_name (pass), dyno_dtype_name (s->dtype), s->n, s->h, s->w, s->cp, s->kp,
       s->kernel_h, s->kernel_w, s->stride_h, s->stride_w, s->pad_h, s->pad_w, special->str,
-      pass == DYNO_CONV2D_FORWARD && s->has_bias ? " bias" : "",
+      s->has_bias && (pass == DYNO_CONV2D_FORWARD || (pass == DYNO_CONV2D_DGRAD && s->transposed))
+          ? " bias"
+          : "",
       pass == DYNO_CONV2D_FORWARD && s->fused.statistics ? " sums"
       : pass == DYNO_CONV2D_FORWARD && s->fused.affine   ? " norm"
                                                          : "",
@@ -324,7 +329,8 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
   if (!variant.tile)
     return;
   DynoTensor *dx = node->outputs[0],
-             *parts = variant.splits > 1 ? parts_of (lowering, dx, variant.splits) : NULL;
+             *parts = variant.splits > 1 ? parts_of (lowering, dx, variant.splits) : NULL,
+             *bias = shape->transposed ? node->inputs[DYNO_CONV2D_TRANSPOSED_BIAS] : NULL;
   if (variant.splits > 1 && !parts)
     return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_DGRAD, &variant);
@@ -335,7 +341,7 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
       dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
       dispatch->bytes = bytes_y (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
-      join (lowering, node, parts, dx, NULL, variant.splits, shape->accumulate,
+      join (lowering, node, parts, dx, bias, variant.splits, shape->accumulate,
             shape->fused.add_h ? shape : NULL);
       return;
     }
@@ -343,6 +349,8 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
                       shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
   dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
                     + count_weight (shape) * dyno_dtype_size (shape->dtype);
+  if (bias)
+    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), bias, DYNO_ACCESS_READ);
   if (shape->fused.add_h)
     bind_added (node, dispatch, offsetof (DynoConv2dPush, added));
   guint32 groups = dyno_conv2d_norm_groups (shape, &variant);
@@ -381,15 +389,18 @@ void
 dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
 {
   const DynoConv2dShape *shape = node->attributes;
-  guint32 rows = shape->n * shape->oh * shape->ow, chunks = BIAS_INVOCATIONS / BIAS_LANES,
-          chunk = 16 / dyno_dtype_size (shape->dtype);
-  guint32 groups = CLAMP (rows / BIAS_MIN_ROWS, 1, BIAS_MAX_GROUPS),
-          each = (rows + groups - 1) / groups, accumulate;
+  guint32 rows = shape->n * shape->oh * shape->ow, chunk = 16 / dyno_dtype_size (shape->dtype),
+          chunks = 1, accumulate;
+  guint32 groups = MAX (CLAMP (rows / BIAS_MIN_ROWS, 1, BIAS_MAX_GROUPS),
+                        MIN (rows / BIAS_MANY_ROWS, BIAS_MANY_GROUPS)),
+          each = (rows + groups - 1) / groups;
   DynoKernelSpec spec = { .shader = "conv2d/bias.comp",
                           .local_size = { BIAS_INVOCATIONS, 1, 1 },
                           .push_bytes = sizeof (DynoConv2dBiasPush) };
   DynoTensor *gradient = node->outputs[0], *target = gradient;
 
+  while (chunks < BIAS_CHUNKS && chunks < shape->kp / chunk)
+    chunks *= 2;
   groups = (rows + each - 1) / each;
   accumulate = groups == 1;
   if (groups > 1)
@@ -397,6 +408,7 @@ dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
   if (!target)
     return;
   dyno_kernel_spec_macro (&spec, "HALF=%d", shape->dtype == DYNO_DTYPE_F16);
+  dyno_kernel_spec_macro (&spec, "LANES=%u", BIAS_INVOCATIONS / chunks);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "bias", &spec, groups,
                                                    (shape->kp / chunk + chunks - 1) / chunks, 1);
   dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, dy), node->inputs[0],

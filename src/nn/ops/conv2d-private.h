@@ -39,6 +39,9 @@ typedef struct {
   DynoDtype dtype;                /* of x, y and the weight as the kernels read it */
   gboolean has_bias;
   gboolean accumulate; /* dgrad: adds to the present values */
+  /* dgrad: is the forward pass of a transposed convolution, whose bias, where it has one, is input
+   * DYNO_CONV2D_TRANSPOSED_BIAS */
+  gboolean transposed;
   DynoConv2dFused fused;
 } DynoConv2dShape;
 
@@ -77,6 +80,8 @@ enum {
   DYNO_CONV2D_NORM_END,
   DYNO_CONV2D_ADDED = DYNO_CONV2D_NORM_END, /* with add_h: the gradient that is added */
 };
+/* Input of a forward node of a transposed convolution, after x and weight; NULL: it has no bias. */
+enum { DYNO_CONV2D_TRANSPOSED_BIAS = 2 };
 enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_MASK };
 
 #define DYNO_CONV2D_N_ATTRIBUTES 21
@@ -287,6 +292,11 @@ typedef struct {
 } DynoConv2dForm;
 
 extern const DynoConv2dForm dyno_conv2d_depthwise; /* a group for each channel */
+
+/* The weight's layout as the kernels of dense and grouped convolutions read it. */
+DynoParameterLayout dyno_conv2d_layout (const DynoConv2dShape *shape);
+/* FALSE: the kernels would count too far. */
+gboolean dyno_conv2d_counts_fit (const DynoConv2dShape *shape);
 
 /* Appends the forward node of `op`; x is read as it is, and the caller has made weight and bias
  * (bias may be NULL).  y is (n, h, w, shape's k), with as many pixels as the shape. */

@@ -676,6 +676,8 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     dyno_kernel_spec_macro (spec, "LOAD=%u", shape->fused.load);
   if (pass == DYNO_CONV2D_DGRAD && shape->fused.add_h && !split)
     dyno_conv2d_add_macros (shape, spec);
+  if (pass == DYNO_CONV2D_DGRAD && shape->transposed && shape->has_bias && !split)
+    dyno_kernel_spec_macro (spec, "BIAS=1");
   if (split)
     dyno_kernel_spec_macro (spec, "SPLIT=1");
   else if (gives_statistics (shape, pass, tile))

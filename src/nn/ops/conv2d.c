@@ -110,8 +110,8 @@ output_side (guint32 size, guint32 kernel, guint32 stride, guint32 pad, guint32 
 
 /* The kernels count rows, and 16-byte chunks of a tensor, in 32 bits, with a sign where padding
  * reaches before the image. */
-static gboolean
-counts_fit (const DynoConv2dShape *shape)
+gboolean
+dyno_conv2d_counts_fit (const DynoConv2dShape *shape)
 {
   guint64 rows =
       (guint64) shape->n * MAX ((guint64) shape->h * shape->w, (guint64) shape->oh * shape->ow);
@@ -126,7 +126,7 @@ dyno_conv2d_append (DynoGraph *graph, const DynoOpClass *op, const char *name, D
                     DynoParameter *weight, DynoParameter *bias, const DynoConv2dShape *shape,
                     guint32 n, guint32 h, guint32 w)
 {
-  if (!counts_fit (shape))
+  if (!dyno_conv2d_counts_fit (shape))
     return dyno_graph_fail (
         graph, DYNO_NN_ERROR_SHAPE,
         "%s: %u x %u x %u x %u is too large for one convolution; make the batch smaller", name,
@@ -177,6 +177,12 @@ grouped_layout (const DynoConv2dShape *shape)
 /* Uses the kernels of dense convolutions, one block of groups at a time. */
 static const DynoConv2dForm grouped = { grouped_serves, grouped_layout,
                                         &dyno_conv2d_ops[DYNO_CONV2D_FORWARD] };
+
+DynoParameterLayout
+dyno_conv2d_layout (const DynoConv2dShape *shape)
+{
+  return dense_serves (shape) ? dense_layout (shape) : grouped_layout (shape);
+}
 
 static const DynoConv2dForm *const forms[] = {
   &dense,

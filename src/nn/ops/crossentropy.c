@@ -11,6 +11,9 @@
  * so that the mean over N samples is weighted, and a factor common to all weights changes nothing.
  * As in PyTorch's loops, micro-batches that are added up and ranks each have a mean of their own,
  * and these means are averaged.
+ * With a focal loss of exponent g, l = -log softmax (x[n])[c'] and its softmax p:
+ *     loss[n] = w[c'] (1 - p)^g l * norm
+ *     dx[n][c] = w[c'] (1 - p)^g (1 + g p l / (1 - p)) (softmax (x[n])[c] - (c = c')) * norm * ...
  * Where the batch is mixed (mix.h), (c = targets[n]) becomes the mean of (c = targets[n]) and (c =
  * targets[n - 1]) by their shares in the step's input, and w[c'] the mean of their weights; the
  * metrics are of the target with the larger share.  A target before that is no class has no share.
@@ -32,6 +35,7 @@
 typedef struct {
   float smoothing;
   guint32 mix; /* 1: targets are mixed by the step's input */
+  float focal;
 } CrossEntropy;
 
 /* One workgroup, like the sum of the rows: targets are one word per row. */
@@ -80,12 +84,14 @@ cross_entropy_lower (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "WEIGHTS=1");
   if (attributes->mix)
     dyno_kernel_spec_macro (&spec, "MIX=1");
+  dyno_loss_set_focal (&spec, attributes->focal);
   dyno_loss_lower (lowering, node, &spec, attributes->smoothing,
                    node->n_inputs > 2 ? lower_norm (lowering, node, attributes->mix != 0) : NULL);
 }
 
 static const DynoAttribute cross_entropy_attributes[] = { DYNO_ATTRIBUTE (CrossEntropy, smoothing),
-                                                          DYNO_ATTRIBUTE (CrossEntropy, mix) };
+                                                          DYNO_ATTRIBUTE (CrossEntropy, mix),
+                                                          DYNO_ATTRIBUTE (CrossEntropy, focal) };
 
 static const DynoOpClass cross_entropy_class = { .name = "softmax_cross_entropy",
                                                  DYNO_OP_ATTRIBUTES (cross_entropy_attributes),
@@ -115,25 +121,23 @@ const DynoMetricInfo dyno_cross_entropy_metrics[DYNO_N_CROSS_ENTROPY_METRICS] = 
 
 void
 dyno_softmax_cross_entropy (DynoGraph *graph, DynoTensor *logits, DynoTensor *targets,
-                            double label_smoothing, DynoTensor *weights)
+                            const DynoClassLoss *loss, DynoTensor *weights)
 {
-  if (!logits || !dyno_loss_check (graph, "cross entropy", logits, targets, DYNO_DTYPE_I32, 1))
+  const DynoClassLoss plain = { 0 };
+
+  if (!loss)
+    loss = &plain;
+  if (!logits || !dyno_loss_check_classes (graph, "cross entropy", logits, targets, loss, weights))
     return;
-  if (!(label_smoothing >= 0 && label_smoothing <= 1))
+  if (loss->dice > 0)
     {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a label smoothing of %g is not in [0, 1]",
-                       label_smoothing);
-      return;
-    }
-  if (weights && (weights->dtype != DYNO_DTYPE_F32 || weights->size_bytes < (logits->c + 1) * 4))
-    {
-      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the weights of %u classes are not that many",
-                       logits->c);
+      dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the Dice loss is of the classes of pixels");
       return;
     }
   DynoTensor *gradient = dyno_loss_gradient (graph, logits);
-  CrossEntropy attributes = { (float) label_smoothing,
-                              targets && dyno_mix_is_on (dyno_graph_get_mix (graph)) };
+  CrossEntropy attributes = { (float) loss->smoothing,
+                              targets && dyno_mix_is_on (dyno_graph_get_mix (graph)),
+                              (float) loss->focal };
   dyno_graph_declare_metrics (graph, dyno_cross_entropy_metrics, logits->c > TOP ? 3 : 2);
   dyno_graph_node (graph, &cross_entropy_class, "loss",
                    (DynoTensor *[]){ logits, targets, weights }, weights ? 3 : 2, &gradient, 1,

@@ -9,6 +9,10 @@
  *     dw[ky][kx][c] += sum over n, oy, ox of
  *                       dy[n][oy][ox][c] * x[n][oy s + ky - p][ox s + kx - p][c]
  *
+ * With a dilation d, strides are 1 and pads multiples of d: then a pixel meets only pixels of its own
+ * phase, (y mod d, x mod d), and each phase of an image is convolved as an image of its own, without
+ * dilation (depthwise.glsl).
+ *
  * Roles and attributes as in conv2d.c; the gradient of the bias is conv2d's node.  The weight lies
  * as [kh][kw][c_p].  wgrad cuts the rows of dy into groups, whose sums are added up in a fixed
  * order: a step gives the same bits every time.  The kernels also make sums for the batch norm that
@@ -18,7 +22,8 @@
 #include "elementwise.h"
 #include <stddef.h>
 
-#define MAX_SIDE 7 /* of the kernel: wgrad holds a sum for each tap of a row */
+#define MOST_DILATION 64 /* beyond, phases are few pixels each */
+#define MAX_SIDE      7  /* of the kernel: wgrad holds a sum for each tap of a row */
 /* Taps whose weights, or whose sums in wgrad, an invocation has registers for, four channels
  * each. */
 #define MOST_TAPS 10
@@ -45,6 +50,31 @@ typedef struct {
   guint32 pieces, groups, per_group;
 } Cut;
 
+static guint32
+dilation_h (const DynoConv2dShape *s)
+{
+  return MAX (s->dilation_h, 1);
+}
+
+static guint32
+dilation_w (const DynoConv2dShape *s)
+{
+  return MAX (s->dilation_w, 1);
+}
+
+/* Rows and columns of the largest phase of y, all of y where there is no dilation. */
+static guint32
+rows_of (const DynoConv2dShape *s)
+{
+  return (s->oh + dilation_h (s) - 1) / dilation_h (s);
+}
+
+static guint32
+columns_of (const DynoConv2dShape *s)
+{
+  return (s->ow + dilation_w (s) - 1) / dilation_w (s);
+}
+
 /* Completes a cut with type, band and strip for h x w pixels; `least` pieces per invocation. */
 static Cut
 cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h, guint32 w,
@@ -63,13 +93,21 @@ cut_of (const DynoDeviceInfo *info, const DynoConv2dShape *s, Cut cut, guint32 h
     cut.width = MIN ((cut.width + 7) / 8 * 8, invocations); /* whole sectors of memory */
   cut.blocks = (cvecs + cut.width - 1) / cut.width;
   cut.lanes = invocations / cut.width;
-  cut.pieces = s->n * ((h + cut.band - 1) / cut.band) * ((w + cut.strip - 1) / cut.strip);
+  cut.pieces = s->n * dilation_h (s) * dilation_w (s) * ((h + cut.band - 1) / cut.band)
+               * ((w + cut.strip - 1) / cut.strip);
   guint32 groups = MAX (1, wanted / cut.blocks);
   cut.per_group =
       CLAMP ((cut.pieces + groups - 1) / groups, cut.lanes * least, cut.lanes * MOST_PIECES);
   cut.per_group = (cut.per_group + cut.lanes - 1) / cut.lanes * cut.lanes;
   cut.groups = (cut.pieces + cut.per_group - 1) / cut.per_group;
   return cut;
+}
+
+/* The pad of a phase; a pad may be below zero, see `turned`. */
+static guint32
+in_phase (guint32 pad, guint32 dilation)
+{
+  return (guint32) ((gint32) pad / (gint32) dilation);
 }
 
 /* The kernel's constants; s is as the kernel sees it. */
@@ -79,16 +117,22 @@ spec_of (DynoLowering *lowering, const DynoNode *node, const char *shader, const
 {
   DynoKernelSpec spec = { .shader = shader, .push_bytes = sizeof (DynoDepthwisePush) };
   const guint32 constants[DYNO_DEPTHWISE_N_CONSTANTS] = {
-    [DYNO_DEPTHWISE_PIECES] = pieces,   [DYNO_DEPTHWISE_PER_GROUP] = per_group,
-    [DYNO_DEPTHWISE_CVECS] = s->cp / 4, [DYNO_DEPTHWISE_H] = s->h,
-    [DYNO_DEPTHWISE_W] = s->w,          [DYNO_DEPTHWISE_OH] = s->oh,
-    [DYNO_DEPTHWISE_OW] = s->ow,        [DYNO_DEPTHWISE_PAD_H] = s->pad_h,
-    [DYNO_DEPTHWISE_PAD_W] = s->pad_w,
+    [DYNO_DEPTHWISE_PIECES] = pieces,
+    [DYNO_DEPTHWISE_PER_GROUP] = per_group,
+    [DYNO_DEPTHWISE_CVECS] = s->cp / 4,
+    [DYNO_DEPTHWISE_H] = s->h,
+    [DYNO_DEPTHWISE_W] = s->w,
+    [DYNO_DEPTHWISE_OH] = s->oh,
+    [DYNO_DEPTHWISE_OW] = s->ow,
+    [DYNO_DEPTHWISE_PAD_H] = in_phase (s->pad_h, dilation_h (s)),
+    [DYNO_DEPTHWISE_PAD_W] = in_phase (s->pad_w, dilation_w (s)),
   };
   dyno_elementwise_type (&spec, node->inputs[0]->dtype);
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   dyno_kernel_spec_macro (&spec, "TAPS_H=%u TAPS_W=%u STEP_H=%u STEP_W=%u", s->kernel_h,
                           s->kernel_w, s->stride_h, s->stride_w);
+  if (dilation_h (s) > 1 || dilation_w (s) > 1)
+    dyno_kernel_spec_macro (&spec, "DILATION_H=%u DILATION_W=%u", dilation_h (s), dilation_w (s));
   for (guint i = 0; i < G_N_ELEMENTS (constants); i++)
     dyno_kernel_spec_set (&spec, i, constants[i]);
   return spec;
@@ -119,11 +163,11 @@ cut_start (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype type)
   Cut cut = { .type = type, .band = 1, .strip = software ? 2 : 4, .ahead = 1 };
   if (keeps_weights (s))
     {
-      cut.band = even_band (s->oh, software ? 2 : 4);
+      cut.band = even_band (rows_of (s), software ? 2 : 4);
       cut.strip = software ? 2 : 1;
       cut.ahead = software ? 1 : 3;
     }
-  cut.strip = MIN (cut.strip, s->ow);
+  cut.strip = MIN (cut.strip, columns_of (s));
   return cut;
 }
 
@@ -132,7 +176,7 @@ forward_cut (const DynoDeviceInfo *info, const DynoConv2dShape *s, DynoDtype typ
 {
   Cut cut = cut_start (info, s, type);
   cut.shared_bytes = s->fused.statistics || s->fused.norm ? 2 * 4 * sizeof (float) : 0;
-  return cut_of (info, s, cut, s->oh, s->ow, WORKGROUPS, 1);
+  return cut_of (info, s, cut, rows_of (s), columns_of (s), WORKGROUPS, 1);
 }
 
 /* Kernels count groups of four channels in 31 bits. */
@@ -241,8 +285,8 @@ turned (const DynoConv2dShape *s)
   t.w = s->ow;
   t.oh = s->h;
   t.ow = s->w;
-  t.pad_h = s->kernel_h - 1 - s->pad_h;
-  t.pad_w = s->kernel_w - 1 - s->pad_w;
+  t.pad_h = dilation_h (s) * (s->kernel_h - 1) - s->pad_h;
+  t.pad_w = dilation_w (s) * (s->kernel_w - 1) - s->pad_w;
   return t;
 }
 
@@ -343,7 +387,8 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
   if (dyno_info_is_software (info))
     cut.band = 1;
   cut.shared_bytes = s->kernel_w * 4 * sizeof (float);
-  cut = cut_of (info, s, cut, s->oh, s->ow, MAX (1, WORKGROUPS / depth), LEAST_PIECES_WGRAD);
+  cut = cut_of (info, s, cut, rows_of (s), columns_of (s), MAX (1, WORKGROUPS / depth),
+                LEAST_PIECES_WGRAD);
   DynoTensor *partial =
       dyno_lowering_workspace (lowering, "partial", (guint64) cut.groups * count * sizeof (float));
   if (!partial)
@@ -397,11 +442,22 @@ const DynoOpClass dyno_depthwise_ops[DYNO_CONV2D_N_PASSES] = {
   },
 };
 
+/* Phases of x and of y are the same ones. */
+static gboolean
+has_phases (const DynoConv2dShape *s)
+{
+  gboolean dilated = dilation_h (s) > 1 || dilation_w (s) > 1;
+  return !dilated
+         || (s->stride_h == 1 && s->stride_w == 1 && s->pad_h % dilation_h (s) == 0
+             && s->pad_w % dilation_w (s) == 0 && dilation_h (s) <= MOST_DILATION
+             && dilation_w (s) <= MOST_DILATION);
+}
+
 static gboolean
 serves (const DynoConv2dShape *s)
 {
-  return s->groups == s->c && s->k == s->c && s->dilation_h <= 1 && s->dilation_w <= 1
-         && s->kernel_h <= MAX_SIDE && s->kernel_w <= MAX_SIDE;
+  return s->groups == s->c && s->k == s->c && has_phases (s) && s->kernel_h <= MAX_SIDE
+         && s->kernel_w <= MAX_SIDE;
 }
 
 /* torchvision's [c][1][kh][kw]: the axis of inputs needs no pad. */

@@ -39,16 +39,54 @@ dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
   return FALSE;
 }
 
+gboolean
+dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                         const DynoTensor *targets, const DynoClassLoss *loss,
+                         const DynoTensor *weights)
+{
+  if (!dyno_loss_check (graph, name, logits, targets, DYNO_DTYPE_I32, 1))
+    return FALSE;
+  if (!(loss->smoothing >= 0 && loss->smoothing <= 1))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a label smoothing of %g is not in [0, 1]",
+                     loss->smoothing);
+  else if (!(loss->focal >= 0 && loss->focal <= DYNO_MOST_FOCAL))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a focal loss of exponent %g is not in [0, %d]",
+                     loss->focal, DYNO_MOST_FOCAL);
+  else if (!(loss->dice >= 0 && loss->dice <= 1))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "a share of %g of the Dice loss is not in [0, 1]",
+                     loss->dice);
+  else if (loss->focal > 0 && (loss->smoothing > 0 || dyno_mix_is_on (dyno_graph_get_mix (graph))))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
+                     "the focal loss is of one class a row, without label smoothing or mixed "
+                     "classes");
+  else if (weights
+           && (weights->dtype != DYNO_DTYPE_F32 || weights->size_bytes < (logits->c + 1) * 4))
+    dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE, "the weights of %u classes are not that many",
+                     logits->c);
+  else
+    return TRUE;
+  return FALSE;
+}
+
+void
+dyno_loss_set_focal (DynoKernelSpec *spec, float focal)
+{
+  if (!(focal > 0))
+    return;
+  dyno_kernel_spec_macro (spec, "FOCAL_LOSS=1");
+  dyno_kernel_spec_set_float (spec, DYNO_LOSS_FOCAL, focal);
+}
+
 static void
-loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n,
-                guint32 per_sample, guint n_metrics)
+lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n, const char *samples,
+           guint n_metrics)
 {
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoGraph *graph = dyno_lowering_get_graph (lowering);
   DynoKernelSpec spec = { .shader = "loss/loss_sum.comp", .push_bytes = sizeof (DynoLossSumPush) };
   spec.local_size[0] = dyno_info_is_software (info) ? 8 : 64;
-  if (per_sample > 1)
-    dyno_kernel_spec_macro (&spec, "PER_SAMPLE=%u", per_sample);
+  if (samples)
+    dyno_kernel_spec_macro (&spec, "%s", samples);
   dyno_kernel_spec_set (&spec, DYNO_LOSS_SUM_ROWS, n);
   dyno_kernel_spec_set (&spec, DYNO_LOSS_SUM_METRICS, n_metrics);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "sum", &spec, 1, 1, 1);
@@ -61,6 +99,15 @@ loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint3
                       DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_output),
                       dyno_graph_step_output (graph), DYNO_ACCESS_WRITE);
+}
+
+void
+dyno_loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n,
+                     guint32 n_samples, guint n_metrics)
+{
+  g_autofree char *samples = g_strdup_printf ("SAMPLES=%u", n_samples);
+
+  lower_sum (lowering, node, rows, n, samples, n_metrics);
 }
 
 void
@@ -108,5 +155,6 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
     dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scale), scale, DYNO_ACCESS_READ);
   if (norm)
     dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, norm), norm, DYNO_ACCESS_READ);
-  loss_lower_sum (lowering, node, rows, n, per_sample, n_metrics);
+  g_autofree char *samples = per_sample > 1 ? g_strdup_printf ("PER_SAMPLE=%u", per_sample) : NULL;
+  lower_sum (lowering, node, rows, n, samples, n_metrics);
 }

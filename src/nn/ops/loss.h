@@ -3,6 +3,7 @@
  * step's output. */
 #pragma once
 #include "lowering.h"
+#include "ops.h"
 
 G_BEGIN_DECLS
 
@@ -14,6 +15,19 @@ DynoTensor *dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits);
  * the logits. */
 gboolean dyno_loss_check (DynoGraph *graph, const char *name, const DynoTensor *logits,
                           const DynoTensor *targets, DynoDtype dtype, guint32 c);
+
+/* The same of targets that are class ids, with a loss whose members are within their limits and
+ * weights of the classes and their sum (may be NULL). */
+gboolean dyno_loss_check_classes (DynoGraph *graph, const char *name, const DynoTensor *logits,
+                                  const DynoTensor *targets, const DynoClassLoss *loss,
+                                  const DynoTensor *weights);
+/* Adds the exponent of a focal loss to the kernel over rows; 0 adds nothing. */
+void dyno_loss_set_focal (DynoKernelSpec *spec, float focal);
+
+/* Appends the dispatch that adds up n rows of results, which are those of n_samples samples, into
+ * the step's output. */
+void dyno_loss_lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n,
+                          guint32 n_samples, guint n_metrics);
 
 /* Appends both dispatches.  A third input of the node is bound to the push constants' scale, and
  * norm (may be NULL), which an earlier dispatch writes, to their norm.  spec names the shader over

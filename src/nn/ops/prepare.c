@@ -6,8 +6,7 @@
  * One kernel reads raw once and writes x once.  Where more than flips is requested, a kernel with
  * one invocation per sample draws the changes first, and for contrast a further kernel adds up
  * greys. */
-#include "elementwise.h"
-#include "ops.h"
+#include "prepare-private.h"
 #include "prepare-push.h"
 #include <stddef.h>
 
@@ -17,41 +16,33 @@
 #define GREY_LEAST_PIXELS        4    /* least per invocation where samples are few */
 #define GREY_MOST_PIXELS         1024 /* most per invocation: sums stay exact enough */
 
-typedef struct {
-  float factor[4], offset[4];
-  float crop, crop_ratio, rotate, flip, flip_vertical;
-  guint32 shift_x, shift_y, pad; /* DYNO_PREPARE_PAD_... */
-  float brightness, contrast, saturation, hue, noise, erase, time_mask;
-  guint32 mix; /* 1: samples are mixed */
-} Prepare;
-
-static gboolean
-is_mapped (const Prepare *a)
+gboolean
+dyno_prepare_is_mapped (const DynoPrepare *a)
 {
   return a->crop > 0 || a->rotate > 0 || a->shift_x > 0 || a->shift_y > 0;
 }
 
 static gboolean
-is_recoloured (const Prepare *a)
+is_recoloured (const DynoPrepare *a)
 {
   return a->brightness > 0 || a->contrast > 0 || a->saturation > 0 || a->hue > 0;
 }
 
 static gboolean
-is_erased (const Prepare *a)
+is_erased (const DynoPrepare *a)
 {
   return a->erase > 0 || a->time_mask > 0;
 }
 
 /* The macros and constants of the kernels that read pixels. */
 static void
-fill_spec (DynoKernelSpec *spec, const Prepare *a, const DynoTensor *raw, const DynoTensor *x,
+fill_spec (DynoKernelSpec *spec, const DynoPrepare *a, const DynoTensor *raw, const DynoTensor *x,
            guint32 splits)
 {
   spec->push_bytes = sizeof (DynoPreparePush);
   if (raw)
     dyno_kernel_spec_macro (spec, raw->dtype == DYNO_DTYPE_U8 ? "RAW_U8=1" : "RAW_F32=1");
-  if (is_mapped (a))
+  if (dyno_prepare_is_mapped (a))
     dyno_kernel_spec_macro (spec, "MAP=1");
   if (a->crop > 0 || a->rotate > 0)
     dyno_kernel_spec_macro (spec, "BILINEAR=1");
@@ -63,10 +54,10 @@ fill_spec (DynoKernelSpec *spec, const Prepare *a, const DynoTensor *raw, const 
   dyno_kernel_spec_set (spec, DYNO_PREPARE_SPLITS, splits);
 }
 
-static void
-lower_draw (DynoLowering *lowering, DynoNode *node, DynoTensor *changes)
+void
+dyno_prepare_lower_draw (DynoLowering *lowering, DynoNode *node, const DynoPrepare *a,
+                         DynoTensor *changes)
 {
-  const Prepare *a = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *seeds = node->inputs[1], *x = node->outputs[0];
   DynoKernelSpec spec = { .shader = "prepare/prepare_draw.comp",
@@ -131,7 +122,7 @@ lower_grey (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *with, 
 static void
 prepare_lower (DynoLowering *lowering, DynoNode *node)
 {
-  const Prepare *a = node->attributes;
+  const DynoPrepare *a = node->attributes;
   const DynoDeviceInfo *info = dyno_lowering_get_info (lowering);
   DynoTensor *raw = node->inputs[0], *seeds = node->inputs[1], *x = node->outputs[0];
   DynoTensor *changes = NULL, *greys = NULL;
@@ -139,11 +130,11 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   guint32 splits = a->contrast > 0 ? count_splits (info, x, local) : 0;
   DynoKernelSpec spec = { .shader = "prepare/prepare_apply.comp", .local_size = { local } };
   fill_spec (&spec, a, raw, x, splits);
-  if (is_mapped (a) || is_recoloured (a) || is_erased (a))
+  if (dyno_prepare_is_mapped (a) || is_recoloured (a) || is_erased (a))
     {
       changes =
           dyno_lowering_workspace (lowering, "changes", x->n * sizeof (struct DynoPrepareChange));
-      lower_draw (lowering, node, changes);
+      dyno_prepare_lower_draw (lowering, node, a, changes);
     }
   if (splits > 0)
     {
@@ -151,7 +142,7 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
       lower_grey (lowering, node, &spec, changes, greys);
     }
   dyno_elementwise_type (&spec, x->dtype);
-  if (!is_mapped (a) && (a->flip > 0 || a->flip_vertical > 0))
+  if (!dyno_prepare_is_mapped (a) && (a->flip > 0 || a->flip_vertical > 0))
     dyno_kernel_spec_macro (&spec, "FLIPS=1");
   if (is_recoloured (a))
     dyno_kernel_spec_macro (&spec, "COLOUR=1");
@@ -190,18 +181,18 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
 }
 
 static const DynoAttribute prepare_attributes[] = {
-  DYNO_ATTRIBUTE (Prepare, factor[0]),  DYNO_ATTRIBUTE (Prepare, factor[1]),
-  DYNO_ATTRIBUTE (Prepare, factor[2]),  DYNO_ATTRIBUTE (Prepare, factor[3]),
-  DYNO_ATTRIBUTE (Prepare, offset[0]),  DYNO_ATTRIBUTE (Prepare, offset[1]),
-  DYNO_ATTRIBUTE (Prepare, offset[2]),  DYNO_ATTRIBUTE (Prepare, offset[3]),
-  DYNO_ATTRIBUTE (Prepare, crop),       DYNO_ATTRIBUTE (Prepare, crop_ratio),
-  DYNO_ATTRIBUTE (Prepare, shift_x),    DYNO_ATTRIBUTE (Prepare, shift_y),
-  DYNO_ATTRIBUTE (Prepare, pad),        DYNO_ATTRIBUTE (Prepare, rotate),
-  DYNO_ATTRIBUTE (Prepare, flip),       DYNO_ATTRIBUTE (Prepare, flip_vertical),
-  DYNO_ATTRIBUTE (Prepare, brightness), DYNO_ATTRIBUTE (Prepare, contrast),
-  DYNO_ATTRIBUTE (Prepare, saturation), DYNO_ATTRIBUTE (Prepare, hue),
-  DYNO_ATTRIBUTE (Prepare, noise),      DYNO_ATTRIBUTE (Prepare, erase),
-  DYNO_ATTRIBUTE (Prepare, time_mask),  DYNO_ATTRIBUTE (Prepare, mix),
+  DYNO_ATTRIBUTE (DynoPrepare, factor[0]),  DYNO_ATTRIBUTE (DynoPrepare, factor[1]),
+  DYNO_ATTRIBUTE (DynoPrepare, factor[2]),  DYNO_ATTRIBUTE (DynoPrepare, factor[3]),
+  DYNO_ATTRIBUTE (DynoPrepare, offset[0]),  DYNO_ATTRIBUTE (DynoPrepare, offset[1]),
+  DYNO_ATTRIBUTE (DynoPrepare, offset[2]),  DYNO_ATTRIBUTE (DynoPrepare, offset[3]),
+  DYNO_ATTRIBUTE (DynoPrepare, crop),       DYNO_ATTRIBUTE (DynoPrepare, crop_ratio),
+  DYNO_ATTRIBUTE (DynoPrepare, shift_x),    DYNO_ATTRIBUTE (DynoPrepare, shift_y),
+  DYNO_ATTRIBUTE (DynoPrepare, pad),        DYNO_ATTRIBUTE (DynoPrepare, rotate),
+  DYNO_ATTRIBUTE (DynoPrepare, flip),       DYNO_ATTRIBUTE (DynoPrepare, flip_vertical),
+  DYNO_ATTRIBUTE (DynoPrepare, brightness), DYNO_ATTRIBUTE (DynoPrepare, contrast),
+  DYNO_ATTRIBUTE (DynoPrepare, saturation), DYNO_ATTRIBUTE (DynoPrepare, hue),
+  DYNO_ATTRIBUTE (DynoPrepare, noise),      DYNO_ATTRIBUTE (DynoPrepare, erase),
+  DYNO_ATTRIBUTE (DynoPrepare, time_mask),  DYNO_ATTRIBUTE (DynoPrepare, mix),
 };
 
 static const DynoOpClass prepare_class = { .name = "prepare",
@@ -212,7 +203,7 @@ static const DynoOpClass prepare_class = { .name = "prepare",
 /* The factor and the summand that the kernel applies, by channel. */
 static gboolean
 fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 channels,
-            Prepare *attributes)
+            DynoPrepare *attributes)
 {
   double scale = normalisation->scale_255 ? 1.0 / 255 : 1.0;
   for (guint i = 0; i < 4; i++)
@@ -232,9 +223,9 @@ fill_scale (DynoGraph *graph, const DynoNormalisation *normalisation, guint32 ch
   return TRUE;
 }
 
-static gboolean
-fill_changes (DynoGraph *graph, const DynoAugmentation *augmentation, guint32 width, guint32 height,
-              guint32 channels, Prepare *attributes)
+gboolean
+dyno_prepare_fill_changes (DynoGraph *graph, const DynoAugmentation *augmentation, guint32 width,
+                           guint32 height, guint32 channels, DynoPrepare *attributes)
 {
   if (augmentation->contrast > 0 && channels != 1 && channels != 3)
     dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
@@ -288,11 +279,11 @@ dyno_prepare (DynoGraph *graph, DynoTensor *raw, DynoTensor *seeds, const DynoBa
   if (raw && dyno_tensor_elements (raw) > G_MAXUINT32)
     return dyno_graph_fail (graph, DYNO_NN_ERROR_SHAPE,
                             "%s: the batch has more than 2^32 values; lower the batch", raw->name);
-  Prepare attributes = { 0 };
+  DynoPrepare attributes = { 0 };
   if (graph_params->training && dyno_augmentation_is_on (augmentation) && seeds)
     {
       const DynoMix mix = { augmentation->mixup, augmentation->cutmix, height, width };
-      if (!fill_changes (graph, augmentation, width, height, channels, &attributes))
+      if (!dyno_prepare_fill_changes (graph, augmentation, width, height, channels, &attributes))
         return NULL;
       attributes.mix = dyno_mix_is_on (&mix);
       dyno_graph_set_mix (graph, &mix);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* FCN with a dilated ResNet-50: a class for each pixel.
+ * Long et al., "Fully Convolutional Networks for Semantic Segmentation" (2015), as torchvision has
+ * it, with its names.  Its auxiliary classifier, which only adds a loss in training, is not built:
+ * tensors "aux_classifier.*" of a weights file are left unused. */
+#include "models.h"
+
+static DynoTensor *
+build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
+{
+  DynoTensor *stages[DYNO_MODEL_RESNET_STAGES], *y;
+  const DynoConv2dParams last = { .out_channels = params->n_outputs,
+                                  .kernel_h = 1,
+                                  .kernel_w = 1,
+                                  .bias = TRUE,
+                                  .init = DYNO_INIT_KAIMING_UNIFORM };
+  dyno_model_resnet_stages (graph, x,
+                            &(DynoModelResnet){ .kind = DYNO_MODEL_RESNET_50,
+                                                .width = params->width,
+                                                .prefix = "backbone.",
+                                                .dilated = TRUE },
+                            stages);
+  y = stages[DYNO_MODEL_RESNET_STAGES - 1];
+  if (!y)
+    return NULL;
+  y = dyno_model_conv_norm (
+      graph, y, "classifier.0", "classifier.1",
+      &(DynoModelUnit){ .channels = dyno_model_channels (512, params->width), .kernel = 3 });
+  y = dyno_relu (graph, y, "classifier.2");
+  y = dyno_dropout (graph, y, "classifier.3", params->dropout);
+  y = dyno_conv2d (graph, y, "classifier.4", &last);
+  return dyno_model_resize_linear (graph, y, "resize", x->h, x->w);
+}
+
+const DynoModel dyno_model_fcn_resnet50 = {
+  .name = "fcn_resnet50",
+  .title = "FCN, ResNet-50",
+  .summary = "A class for each pixel: large sets of photographs; without torchvision's second loss",
+  .min_size = 32,
+  .has_dropout = TRUE,
+  .of_pixels = TRUE,
+  .build = build
+};
