@@ -37,6 +37,10 @@ check (const char *key, guint needs, const DynoBatchSchema *schema, const char *
   if (needs & NEEDS_CLASSES && dyno_schema_count_values (schema) > 0)
     return dyno_train_refuse_data (
         error, "%s mixes classes, and “%s” has values to predict; set it to 0", key, name);
+  if (needs & NEEDS_CLASSES && dyno_schema_find_mask (schema))
+    return dyno_train_refuse_data (
+        error, "%s mixes the classes of images, and “%s” has a class for each pixel; set it to 0",
+        key, name);
   if (needs & NEEDS_GREY && channels != 1 && channels != 3)
     return dyno_train_refuse_data (
         error, "%s needs images with 1 or 3 channels; those of “%s” have %u; set it to 0", key,

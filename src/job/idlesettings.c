@@ -39,6 +39,7 @@ static const char *const parts_of[][2] = {
   { "loader.nice", "workers" },
   { "augment.crop_ratio", "augment.crop" },
   { "augment.crop_from", "augment.crop" },
+  { "data.fold", "data.folds" },
 };
 
 static const char *
@@ -64,6 +65,8 @@ describe_need (DynoSettingNeed need)
       return _ ("the data set has values to predict, and no classes");
     case DYNO_SETTING_NEEDS_VALUES:
       return _ ("the data set has classes, and no values to predict");
+    case DYNO_SETTING_NEEDS_MASKS:
+      return _ ("the data set has no masks");
     case DYNO_SETTING_NEEDS_NOTHING:
     default:
       return "";
@@ -123,6 +126,17 @@ add_of_validation (GPtrArray *list, const DynoSettings *s, guint64 n_validation,
 }
 
 static void
+add_of_folds (GPtrArray *list, const DynoSettings *s)
+{
+  DynoSettings defaults;
+
+  dyno_settings_init (&defaults);
+  if (s->data_folds > 0 && s->data_val_split != defaults.data_val_split)
+    add (list, _ ("data.val_split=%g has no effect: the folds say which samples validate"),
+         s->data_val_split);
+}
+
+static void
 add_of_rate (GPtrArray *list, const DynoSettings *s, guint64 per_epoch)
 {
   const DynoOptimizerInfo *optimizer = dyno_optimizer_get_info ((DynoOptimizer) s->optimizer);
@@ -172,6 +186,7 @@ dyno_settings_list_idle (const DynoJob *job, const DynoDatasetInfo *info, guint6
 
   add_by_table (list, job, info);
   add_of_validation (list, s, n_validation, job->max_steps == 0);
+  add_of_folds (list, s);
   add_of_rate (list, s, dyno_job_count_steps (s, n_train, job->ranks));
   add_of_batches (list, job, n_train);
   return list;

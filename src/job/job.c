@@ -229,6 +229,12 @@ dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info, gbo
         "“%s” has values to predict, and no classes to balance; set data.balance "
         "to none",
         info->name);
+  if (s->data_balance != DYNO_BALANCE_NONE && dyno_schema_find_mask (&info->schema))
+    return dyno_train_refuse_data (
+        error,
+        "The masks of “%s” have several classes each, and its samples cannot be balanced by them; "
+        "set data.balance to none, and loss.class_weights to balanced to weigh the pixels instead",
+        info->name);
   return dyno_job_get_size (job, info, &params->width, &params->height, error);
 }
 
@@ -262,6 +268,22 @@ check_class_weights (const DynoSettings *s, const DynoDatasetInfo *info, gboolea
   return weights != NULL;
 }
 
+/* The focal loss is defined for one class a sample or pixel. */
+static gboolean
+check_focal (const DynoSettings *s, GError **error)
+{
+  const char *other = s->label_smoothing > 0  ? "label_smoothing"
+                      : s->augment_mixup > 0  ? "augment.mixup"
+                      : s->augment_cutmix > 0 ? "augment.cutmix"
+                                              : NULL;
+
+  return !(s->loss_focal > 0) || !other
+         || dyno_train_refuse_data (error,
+                                    "loss.focal is of one class a sample, and %s gives each "
+                                    "several; set one of them to 0",
+                                    other);
+}
+
 static void
 set_normalisation (const DynoJob *job, DynoBatchSchema *schema)
 {
@@ -281,7 +303,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
 {
   const DynoSettings *s = &job->settings;
   guint32 n_values = dyno_schema_count_values (&info->schema), width, height;
-  gboolean classes = n_values == 0, training = mode == DYNO_MODE_TRAIN;
+  gboolean classes = n_values == 0, training = mode == DYNO_MODE_TRAIN,
+           pixels = dyno_schema_find_mask (&info->schema) != NULL;
 
   if (!dyno_job_get_size (job, info, &width, &height, error)
       || (training && !check_refused (s, info, error)))
@@ -300,8 +323,10 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
             : s->loss_smooth_l1 ? DYNO_LOSS_SMOOTH_L1
                                 : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise != DYNO_NORMALISE_NO,
-    /* Validation measures the plain loss, so that runs with different smoothing compare. */
-    .label_smoothing = classes && training ? s->label_smoothing : 0,
+    /* Validation measures the plain loss, so that runs with different ones compare. */
+    .class_loss = { classes && training ? s->label_smoothing : 0,
+                    classes && training ? s->loss_focal : 0,
+                    pixels && training ? s->loss_dice : 0 },
     .class_weights =
         classes && (s->loss_class_weights != DYNO_CLASS_WEIGHTS_NONE || s->loss_weights),
     .precision = dyno_precision_of_amp (s->amp),
@@ -316,7 +341,8 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .ranks = training ? job->ranks : 0,
   };
   dyno_dataset_get_schema (info, width, height, &params->schema);
-  if (!check_class_weights (s, info, training, error))
+  if (!check_class_weights (s, info, training, error)
+      || (classes && training && !check_focal (s, error)))
     return FALSE;
   if (training && !dyno_augment_get (job, info, &params->schema, &params->augmentation, error))
     return FALSE;
@@ -339,6 +365,8 @@ dyno_job_meets (const DynoSettingInfo *info, const char *model, const DynoDatase
       return !data || dyno_schema_count_values (&data->schema) == 0;
     case DYNO_SETTING_NEEDS_VALUES:
       return !data || dyno_schema_count_values (&data->schema) > 0;
+    case DYNO_SETTING_NEEDS_MASKS:
+      return !data || dyno_schema_find_mask (&data->schema) != NULL;
     case DYNO_SETTING_NEEDS_NOTHING:
     default:
       return TRUE;

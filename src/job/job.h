@@ -26,6 +26,9 @@ typedef struct {
   gint64 max_steps; /* 0: epochs decide */
   /* Processes that train it together, each with batches of its own (0: one); and which this is. */
   guint ranks, rank;
+  /* A session of the job emits MASKS events (event.h), where its model has a class for each pixel and
+   * it validates; of several ranks, rank 0 does.  Nothing that the run computes or leaves changes. */
+  gboolean watch_masks;
   DynoSettings settings;
   /* The numbers that data.normalise=weights stands for, once they are known (normalisation.h). */
   gboolean knows_normalisation;

@@ -73,8 +73,8 @@ name_targets (DynoMetricTable *table, const DynoDatasetInfo *info)
 gboolean
 dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics)
 {
-  for (guint i = 0; metrics && best_metric && i < DYNO_N_VALIDATION_METRICS; i++)
-    if (strcmp (metrics[i].name, best_metric) == 0)
+  for (guint i = 0; metrics && i < DYNO_N_VALIDATION_METRICS; i++)
+    if (metrics[i].selects_best || g_strcmp0 (metrics[i].name, best_metric) == 0)
       return TRUE;
   return FALSE;
 }

@@ -19,8 +19,9 @@ typedef struct {
 void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
                              const char *best_metric);
 
-/* TRUE: best_metric (may be NULL) is one of the metrics that a validation computes, as
- * dyno_network_get_validation_metrics gives them (may be NULL): all of them are measured. */
+/* TRUE: one of the metrics that a validation computes, as dyno_network_get_validation_metrics gives
+ * them (may be NULL), selects the best epoch, or is best_metric (may be NULL): all of them are
+ * measured. */
 gboolean dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics);
 
 /* The index of the first metric of the validation; n: the table has none. */

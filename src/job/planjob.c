@@ -27,9 +27,10 @@ typedef struct {
   guint64 n_parameters, n_trained;
   double flops;
   gboolean has_statistics; /* running ones, of batch norm */
-  /* of a validation: those that its predictions tell, and the bytes of a slot's predictions */
+  /* of a validation: those that its predictions tell, and the bytes of a slot's predictions, and of
+   * its masks that can be watched */
   const DynoMetricInfo *metrics;
-  guint64 predictions_bytes;
+  guint64 predictions_bytes, watched_bytes;
 } Need;
 
 /* --- one network ------------------------------------------------------------------------------ */
@@ -109,7 +110,10 @@ compute_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, Dyn
   need->has_statistics = dyno_job_build_has_statistics (build);
   need->metrics = dyno_network_get_validation_metrics (dyno_build_get_graph (build));
   if (params->mode == DYNO_MODE_EVALUATE)
-    need->predictions_bytes = dyno_predictions_slot_bytes (dyno_build_get_graph (build));
+    {
+      need->predictions_bytes = dyno_predictions_slot_bytes (dyno_build_get_graph (build));
+      need->watched_bytes = dyno_watched_slot_bytes (dyno_build_get_graph (build));
+    }
   return TRUE;
 }
 
@@ -134,36 +138,6 @@ get_need (const DynoNetworkParams *params, const DynoDeviceInfo *device, DynoCho
 }
 
 /* --- the job ---------------------------------------------------------------------------------- */
-
-/* Mirrors dyno_dataset_split's counting. */
-void
-dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
-                      guint64 *n_validation)
-{
-  double fraction = job->settings.data_val_split, due = 0;
-  gboolean classes = dyno_schema_count_values (&info->schema) == 0 && info->class_counts;
-  guint32 n_groups = classes ? info->n_classes : 1;
-  guint64 taken = 0;
-
-  *n_validation = info->n_validation;
-  *n_train = info->n_samples - info->n_validation;
-  if (info->has_split || fraction <= 0 || info->schema.generated)
-    return;
-  for (guint32 g = 0; g < n_groups; g++)
-    {
-      guint64 count = classes ? info->class_counts[g] : info->n_samples, n;
-      if (count == 0)
-        continue;
-      due += (double) count * fraction;
-      n = MIN (MAX ((guint64) MAX (due + 0.5e-6, 0), 1), count - 1);
-      due -= (double) n;
-      taken += n;
-    }
-  if (taken == 0 && info->n_samples > 1)
-    taken = 1;
-  *n_validation = MIN (taken, info->n_samples);
-  *n_train = info->n_samples - *n_validation;
-}
 
 gint64
 dyno_job_get_batch (const DynoJob *job, guint64 n_train)
@@ -238,6 +212,8 @@ need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceIn
   dyno_plan_merge (&need->plan, &other.plan);
   if (dyno_metric_asks_predictions (g_quark_to_string (job->settings.best_metric), other.metrics))
     need->predictions_bytes = other.predictions_bytes;
+  if (dyno_job_watches_masks (job))
+    need->watched_bytes = other.watched_bytes;
   return TRUE;
 }
 
@@ -338,12 +314,14 @@ plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, c
            DynoJobPlan *plan)
 {
   DynoHostBuffer predictions = dyno_predictions_plan_buffer (need->predictions_bytes);
+  DynoHostBuffer watched = dyno_watched_plan_buffer (need->watched_bytes);
   DynoHostBuffer exchange = dyno_exchange_plan_buffer (&plan->plan);
 
   plan->host = (DynoHostPlan){ 0 };
   for (guint i = 0; i < n_parts; i++)
     plan_part_host (job, params, &plan->host);
   dyno_host_plan_add (&plan->host, &predictions);
+  dyno_host_plan_add (&plan->host, &watched);
   if (job->ranks > 1)
     dyno_host_plan_add (&plan->host, &exchange);
   if (plan->plan.snapshot)
@@ -354,6 +332,12 @@ gboolean
 dyno_job_exchanges_halves (const DynoJob *job)
 {
   return job->ranks > 1 && job->settings.amp && job->settings.exchange_half;
+}
+
+gboolean
+dyno_job_watches_masks (const DynoJob *job)
+{
+  return job->watch_masks && job->rank == 0;
 }
 
 /* Gradients that cannot travel as they are planned go through the host. */
@@ -406,7 +390,8 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
   Need need, other;
 
   memset (plan, 0, sizeof *plan);
-  if (!dyno_job_get_network (adapted, info, DYNO_MODE_TRAIN, &params, error)
+  if (!dyno_job_check_parts (job, info, error)
+      || !dyno_job_get_network (adapted, info, DYNO_MODE_TRAIN, &params, error)
       || !need_of_job (adapted, info, device, choices, n_validation > 0, params.batch,
                        s->checkpointing, &need, error))
     return FALSE;

@@ -4,14 +4,11 @@
 #pragma once
 #include "job.h"
 #include "build.h"
+#include "parts.h"
 
 G_BEGIN_DECLS
 
 #define DYNO_JOB_SLOTS 2 /* steps in flight */
-
-/* Samples of the two parts as dyno_dataset_split divides, from the facts only. */
-void dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *n_train,
-                           guint64 *n_validation);
 
 /* The job as it can run: the batch of dyno_job_get_batch, AMP only where the device has fp16. */
 DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train);
@@ -24,6 +21,9 @@ gboolean dyno_job_build_has_statistics (DynoBuild *build);
 
 /* Do its gradients travel between ranks in fp16? */
 gboolean dyno_job_exchanges_halves (const DynoJob *job);
+
+/* Does this rank read masks of its validation back, where the network makes any? */
+gboolean dyno_job_watches_masks (const DynoJob *job);
 
 /* Why it does not fit, without a full stop.  g_free. */
 char *dyno_job_plan_excess (const DynoJobPlan *plan);

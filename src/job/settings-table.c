@@ -12,8 +12,9 @@
 #define MOST_SEED 9007199254740991.0 /* 2^53 - 1: exact as a double */
 #define MOST_VRAM 17592186044416.0   /* 16 TiB */
 
-static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL };              /* DynoAxes */
-static const char *const tasks[] = { "auto", "classes", "values", "labels", NULL }; /* DynoTask */
+static const char *const layouts[] = { "auto", "nhwc", "nchw", NULL }; /* DynoAxes */
+/* DynoTask */
+static const char *const tasks[] = { "auto", "classes", "values", "labels", "pixels", NULL };
 static const char *const balances[] = { "none", "sampling", NULL };           /* DynoBalance */
 static const char *const class_weights[] = { "none", "balanced", NULL };      /* DynoClassWeights */
 static const char *const normalises[] = { "false", "true", "weights", NULL }; /* DynoNormalise */
@@ -154,6 +155,14 @@ static const DynoSettingInfo table[] = {
     .needs = DYNO_SETTING_NEEDS_VALUES, .title = N_ ("Smooth L1 loss"),
     .help =
         N_ ("Of values to predict: large errors count by their size and not by their square.") },
+  { NUMBER (DOUBLE, loss_focal, "loss.focal", "0", 0, 10), GROUP (MODEL),
+    .needs = DYNO_SETTING_NEEDS_CLASSES, .zero = N_ ("Off"), .title = N_ ("Focal loss"),
+    .help = N_ ("Exponent g: where the class has the probability p, the training loss counts by "
+                "(1 − p)^g, so that what is known already counts less; 2 is usual.") },
+  { NUMBER (DOUBLE, loss_dice, "loss.dice", "0", 0, 1), GROUP (MODEL),
+    .needs = DYNO_SETTING_NEEDS_MASKS, .zero = N_ ("Off"), .title = N_ ("Dice loss"),
+    .help = N_ ("Share of the training loss that is 1 less the Dice coefficient, the mean over the "
+                "classes of a batch: a small class counts as much as a large one.") },
   { CHOICE (loss_class_weights, "loss.class_weights", "none", class_weights), GROUP (MODEL),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Class weights"),
     .help =
@@ -251,6 +260,14 @@ static const DynoSettingInfo table[] = {
   { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
     .help = N_ ("Part of the data set that is kept out of training to check on it.") },
+  { NUMBER (INT, data_folds, "data.folds", "0", 0, DYNO_MOST_FOLDS), GROUP (PIPELINE),
+    .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Folds"),
+    .help = N_ ("Divides the data into so many equal parts, of which one validates in place of the "
+                "validation share and the others train; dynoctl train --folds has each of them "
+                "validate a run.") },
+  { NUMBER (INT, data_fold, "data.fold", "1", 1, DYNO_MOST_FOLDS), GROUP (PIPELINE),
+    .same_on_resume = TRUE, .title = N_ ("Fold"),
+    .help = N_ ("Which of the folds validates in this run.") },
   { CHOICE (data_normalise, "data.normalise", "true", normalises), GROUP (PIPELINE),
     .same_on_resume = TRUE, .title = N_ ("Normalise"),
     .help =
@@ -272,8 +289,9 @@ static const DynoSettingInfo table[] = {
 
   { CHOICE (data_task, "data.task", "auto", tasks), GROUP (PIPELINE), .opens_data = TRUE,
     .same_on_resume = TRUE, .title = N_ ("Task"),
-    .help = N_ ("What is learned of each sample: one of several classes, or values, which are "
-                "numbers to predict; auto: as the data tell, with a note where that is a guess. "
+    .help = N_ ("What is learned of each sample: one of several classes, values, which are "
+                "numbers to predict, or the class of each pixel (pixels), from masks; auto: as the "
+                "data tell, with a note where that is a guess. "
                 "Several labels of one sample (labels) are not trained and refused.") },
   { CHOICE (data_layout, "data.layout", "auto", layouts), GROUP (ARRAYS), .opens_data = TRUE,
     .same_on_resume = TRUE, .title = N_ ("Axes of arrays"),

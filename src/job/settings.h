@@ -14,6 +14,8 @@ G_BEGIN_DECLS
 
 typedef enum { DYNO_SCHEDULE_CONSTANT, DYNO_SCHEDULE_COSINE, DYNO_SCHEDULE_STEP } DynoSchedule;
 
+#define DYNO_MOST_FOLDS 100
+
 typedef struct {
   gint64 batch_size;
   gboolean amp;
@@ -70,6 +72,8 @@ typedef struct {
   gboolean data_shuffle;
   gint data_balance; /* DynoBalance */
   double data_val_split;
+  gint64 data_folds;   /* 0: off */
+  gint64 data_fold;    /* the one that validates, from 1 */
   gint data_normalise; /* DynoNormalise */
   gint data_layout;    /* DynoAxes */
   gint data_task;      /* DynoTask */
@@ -79,9 +83,10 @@ typedef struct {
   double model_width;
   double model_dropout;
   double model_stochastic_depth;
-  GQuark model_freeze;         /* of the text; 0: none */
-  double head_lr_factor;       /* 1: as the others */
-  gboolean weight_decay_norms; /* weight decay takes vectors too */
+  GQuark model_freeze;          /* of the text; 0: none */
+  double head_lr_factor;        /* 1: as the others */
+  gboolean weight_decay_norms;  /* weight decay takes vectors too */
+  double loss_focal, loss_dice; /* exponent; share of the loss */
   gboolean loss_smooth_l1;
   gint loss_class_weights; /* DynoClassWeights */
   GQuark loss_weights;     /* of the text, classweights.h; 0: none */
@@ -147,6 +152,7 @@ typedef enum {
   DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH, /* a model with residual blocks that are skipped */
   DYNO_SETTING_NEEDS_CLASSES,          /* samples that have a class */
   DYNO_SETTING_NEEDS_VALUES,           /* samples that have values */
+  DYNO_SETTING_NEEDS_MASKS,            /* samples that have a class for each pixel */
 } DynoSettingNeed;
 
 typedef struct {

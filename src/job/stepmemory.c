@@ -50,19 +50,42 @@ dyno_predictions_part_bytes (const DynoTensor *tensor)
   return dyno_align_up (tensor->size_bytes, 4);
 }
 
+const DynoTensor *
+dyno_predictions_find_truth (DynoGraph *graph)
+{
+  const DynoTensor *target = dyno_network_find_input (graph, DYNO_FIELD_TARGET);
+
+  return target && target->dtype != DYNO_DTYPE_U8 ? target : NULL;
+}
+
 guint64
 dyno_predictions_slot_bytes (DynoGraph *graph)
 {
-  const DynoTensor *logits = dyno_network_get_logits (graph),
-                   *target = dyno_network_find_input (graph, DYNO_FIELD_TARGET);
+  const DynoTensor *result = dyno_network_get_result (graph),
+                   *target = dyno_predictions_find_truth (graph);
 
-  return dyno_predictions_part_bytes (logits) + (target ? dyno_predictions_part_bytes (target) : 0);
+  return dyno_predictions_part_bytes (result) + (target ? dyno_predictions_part_bytes (target) : 0);
 }
 
 DynoHostBuffer
 dyno_predictions_plan_buffer (guint64 slot_bytes)
 {
   return dyno_host_buffer ("predictions", DYNO_HOST_READBACK, slot_bytes > 0 ? DYNO_JOB_SLOTS : 0,
+                           slot_bytes);
+}
+
+guint64
+dyno_watched_slot_bytes (DynoGraph *graph)
+{
+  const DynoTensor *watched = dyno_network_get_watched (graph);
+
+  return watched ? dyno_predictions_part_bytes (watched) : 0;
+}
+
+DynoHostBuffer
+dyno_watched_plan_buffer (guint64 slot_bytes)
+{
+  return dyno_host_buffer ("watched masks", DYNO_HOST_READBACK, slot_bytes > 0 ? DYNO_JOB_SLOTS : 0,
                            slot_bytes);
 }
 

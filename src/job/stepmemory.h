@@ -32,8 +32,16 @@ DynoHostBuffer dyno_exchange_plan_buffer (const DynoPlan *plan);
  * which follow each other: the bytes of one of both tensors there, of a slot, and the buffers of
  * all slots.  No buffers of 0 bytes. */
 guint64 dyno_predictions_part_bytes (const DynoTensor *tensor);
+/* The truth that is copied with the outputs; NULL: the network reads none, or it is a mask, of which
+ * the outputs are counts. */
+const DynoTensor *dyno_predictions_find_truth (DynoGraph *graph);
 guint64 dyno_predictions_slot_bytes (DynoGraph *graph);
 DynoHostBuffer dyno_predictions_plan_buffer (guint64 slot_bytes);
+
+/* The same for the classes of the samples of a validation that are watched; of a graph without them
+ * no buffers. */
+DynoHostBuffer dyno_watched_plan_buffer (guint64 slot_bytes);
+guint64 dyno_watched_slot_bytes (DynoGraph *graph);
 
 /* Each rank sends all it has to each other one: beyond so many that takes more memory and time than
  * sums by parts would. */

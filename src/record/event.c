@@ -38,6 +38,10 @@ dyno_event_unref (DynoEvent *event)
     case DYNO_EVENT_WARNING:
       g_free (event->text);
       break;
+    case DYNO_EVENT_MASKS:
+      dyno_dataset_unref (event->masks.dataset);
+      g_free (event->masks.ids);
+      break;
     case DYNO_EVENT_RANKS:
       g_free (event->ranks.reports);
       break;

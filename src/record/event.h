@@ -38,6 +38,7 @@ typedef enum {
   DYNO_EVENT_FACTS,    /* what the run is made of: before the first step, and at the end */
   DYNO_EVENT_STEP,
   DYNO_EVENT_EPOCH,
+  DYNO_EVENT_MASKS,      /* of an epoch, after its EPOCH event; where job->watch_masks asks */
   DYNO_EVENT_RANKS,      /* of several, on rank 0: about once a second */
   DYNO_EVENT_CHECKPOINT, /* saved */
   DYNO_EVENT_RELEASED,   /* in a pause: the device's memory is given back, until the next STATE */
@@ -97,6 +98,9 @@ typedef struct {
   DynoRankRate rate;
 } DynoRankReport;
 
+/* The most rows and columns of a mask that is watched: of a larger one only each nth is there. */
+#define DYNO_WATCHED_SIDE 512
+
 typedef struct {
   gatomicrefcount references;
   DynoEventType type;
@@ -118,6 +122,21 @@ typedef struct {
     DynoRunFacts facts;
     DynoStepMetrics step;
     DynoEpochMetrics epoch;
+    struct {
+      guint64 epoch; /* from 1: after whose validation they were made */
+      /* The first samples of the validation part, as rank 0 reads them: the same in each epoch, and
+       * in a run that is resumed.  samples: their indices in dataset, of which the event holds a
+       * reference; of one that cannot be read that of the sample that took its place.  n is less
+       * than DYNO_MOST_WATCHED where there are no more. */
+      DynoDataset *dataset;
+      guint n;
+      guint32 samples[DYNO_MOST_WATCHED];
+      /* ids: (n, height, width), owned by the event: the classes of the pixels in each `every`th row
+       * and column, from the first on, of the image as the network reads it, which is (image_height,
+       * image_width). */
+      guint32 width, height, every, image_width, image_height;
+      guint8 *ids;
+    } masks;
     struct {
       guint64 step;
       guint n;

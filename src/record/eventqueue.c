@@ -8,6 +8,7 @@ struct _DynoEventQueue {
   GMutex lock;
   GCond changed;
   GQueue events;
+  GList *masks; /* the last of its type among them; NULL: none waits */
   guint capacity;
   gboolean every_event, abandoned, closed;
 };
@@ -36,6 +37,20 @@ free_queue (gpointer data)
   g_free (queue);
 }
 
+/* Lock held. */
+static void
+append (DynoEventQueue *queue, DynoEvent *event)
+{
+  if (event->type == DYNO_EVENT_MASKS && queue->masks && !queue->every_event)
+    {
+      dyno_event_unref (queue->masks->data);
+      g_queue_delete_link (&queue->events, queue->masks);
+    }
+  g_queue_push_tail (&queue->events, dyno_event_ref (event));
+  if (event->type == DYNO_EVENT_MASKS)
+    queue->masks = g_queue_peek_tail_link (&queue->events);
+}
+
 static void
 push (DynoEvent *event, gpointer data)
 {
@@ -48,7 +63,7 @@ push (DynoEvent *event, gpointer data)
   if ((event->type != DYNO_EVENT_STEP && event->type != DYNO_EVENT_SENSORS)
       || queue->events.length < queue->capacity)
     {
-      g_queue_push_tail (&queue->events, dyno_event_ref (event));
+      append (queue, event);
       g_cond_broadcast (&queue->changed);
     }
   queue->closed = queue->closed || event->type == DYNO_EVENT_DONE;
@@ -59,14 +74,21 @@ DynoEvent *
 dyno_event_queue_pop (DynoEventQueue *queue, gint64 timeout_us)
 {
   gint64 deadline = g_get_monotonic_time () + timeout_us;
-  DynoEvent *event;
+  DynoEvent *event = NULL;
+  GList *first;
 
   g_mutex_lock (&queue->lock);
-  while (!(event = g_queue_pop_head (&queue->events)) && !queue->closed && timeout_us > 0)
+  while (!(first = g_queue_pop_head_link (&queue->events)) && !queue->closed && timeout_us > 0)
     if (!g_cond_wait_until (&queue->changed, &queue->lock, deadline))
       timeout_us = 0;
-  if (event)
-    g_cond_broadcast (&queue->changed);
+  if (first)
+    {
+      event = first->data;
+      if (first == queue->masks)
+        queue->masks = NULL;
+      g_list_free_1 (first);
+      g_cond_broadcast (&queue->changed);
+    }
   g_mutex_unlock (&queue->lock);
   return event;
 }

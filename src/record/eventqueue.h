@@ -2,7 +2,8 @@
 /* An observer for another thread: keeps the events of a session until they are taken.
  *
  * STEP events find room only up to a capacity and are dropped past it, or, with every_event, hold
- * the session up; all others, which are few, are always kept.  Any thread. */
+ * the session up.  Without it a MASKS event, which is large, takes the place of one that was not
+ * taken.  All others, which are few, are always kept.  Any thread. */
 #pragma once
 #include "event.h"
 

@@ -12,11 +12,13 @@
 #include "store-private.h"
 #include <math.h>
 
-#define BEAT_US  (5 * G_USEC_PER_SEC)  /* interval at which steps are written */
-#define ALIVE_US (60 * G_USEC_PER_SEC) /* interval of the sign of life of a run without steps */
-#define PACE_US  (G_USEC_PER_SEC / 5)  /* time for which short epochs are gathered */
-#define END_US   (8 * G_USEC_PER_SEC)  /* time that the end waits for a slow disk */
-#define MAX_LEFT 65536                 /* epochs that could not be written yet */
+#define BEAT_US    (5 * G_USEC_PER_SEC)  /* interval at which steps are written */
+#define ALIVE_US   (60 * G_USEC_PER_SEC) /* interval of the sign of life of a run without steps */
+#define PACE_US    (G_USEC_PER_SEC / 5)  /* time for which short epochs are gathered */
+#define END_US     (8 * G_USEC_PER_SEC)  /* time that the end waits for a slow disk */
+#define MAX_LEFT   65536                 /* epochs that could not be written yet */
+#define MAX_LOGGED 4096                  /* epochs of earlier parts that are looked up in the log */
+#define LOGGED     -1.0 /* in place of the end of an epoch: it is one of an earlier part */
 
 struct _DynoRunRecorder {
   GMutex lock;
@@ -28,7 +30,8 @@ struct _DynoRunRecorder {
   guint64 vram_bytes;   /* the most so far */
   DynoRunRate rate;     /* from the facts, and of the steps since then */
   double step_seconds;  /* of the last step */
-  GArray *epoch_ends;   /* double, the time of the end, for each EPOCH of events */
+  GArray *epoch_ends;   /* double, the time of the end, for each EPOCH of events; LOGGED */
+  gboolean looked_up;   /* the log */
   gboolean over;        /* no event comes any more */
   gboolean ended;       /* the thread has ended */
   gboolean left;        /* nobody waits for the thread, which frees the recorder */
@@ -134,13 +137,16 @@ take_epoch (DynoRunRecorder *r, const DynoEpochMetrics *given, double end)
   DynoStoredRun *run = r->run;
   guint at = (guint) MAX (0, r->shown);
 
-  r->n_epochs++;
+  if (end == LOGGED && (!r->adopted || given->epoch <= run->epochs))
+    return;
+  r->n_epochs += end != LOGGED;
   epoch.train_metrics[0] = r->shown < 0 ? (double) NAN : given->train_metrics[at];
   epoch.val_metrics[0] = r->shown < 0 ? (double) NAN : given->val_metrics[at];
   g_array_append_val (r->left_epochs, epoch);
   if (r->left_epochs->len > MAX_LEFT)
     g_array_remove_index (r->left_epochs, 0);
-  take_times (r, &epoch, end);
+  if (end != LOGGED)
+    take_times (r, &epoch, end);
   run->epochs = epoch.epoch;
   run->steps = MAX (run->steps, epoch.step);
   run->loss = epoch.train_loss;
@@ -432,6 +438,26 @@ is_kept (DynoEventType type)
          || type == DYNO_EVENT_ERROR || type == DYNO_EVENT_DONE;
 }
 
+/* Epochs that an earlier part has logged; one that was killed may not have come to write its last
+ * ones.  Called with the lock held, on the session's thread. */
+static void
+look_up_log (DynoRunRecorder *r)
+{
+  DynoMetrics *metrics = dyno_session_get_metrics (r->session);
+  guint64 n = dyno_metrics_get_epochs (metrics);
+  const double end = LOGGED;
+
+  r->looked_up = TRUE;
+  for (guint64 i = n - MIN (n, MAX_LOGGED); i < n; i++)
+    {
+      DynoEvent *event = dyno_event_new (DYNO_EVENT_EPOCH);
+
+      dyno_metrics_copy_epochs (metrics, i, 1, &event->epoch);
+      g_queue_push_tail (&r->events, event);
+      g_array_append_val (r->epoch_ends, end);
+    }
+}
+
 /* Called on the thread that emits the event. */
 static void
 on_event (DynoEvent *event, gpointer data)
@@ -456,7 +482,11 @@ on_event (DynoEvent *event, gpointer data)
       r->vram_bytes = MAX (r->vram_bytes, event->step.vram_bytes);
     }
   else if (event->type == DYNO_EVENT_FACTS)
-    r->rate = event->facts.rate;
+    {
+      r->rate = event->facts.rate;
+      if (r->session && !r->looked_up)
+        look_up_log (r);
+    }
   else if (is_kept (event->type))
     {
       g_queue_push_tail (&r->events, dyno_event_ref (event));

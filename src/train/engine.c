@@ -10,6 +10,7 @@
 #include "intl.h"
 #include "metrictable.h"
 #include "microbatch.h"
+#include "parts.h"
 #include "targets.h"
 #include "vet.h"
 #include "weightsfile.h"
@@ -148,8 +149,7 @@ dyno_engine_open_split (DynoDevice *device, const DynoJob *job, DynoDataset *dat
   g_autoptr (GArray) training = NULL, validation = NULL;
 
   if (!dyno_dataset_get_info (dataset)->schema.generated)
-    dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed,
-                        &training, &validation);
+    dyno_settings_divide (&job->settings, dataset, &training, &validation);
   return dyno_engine_open (device, job, dataset, training, validation, watch, error);
 }
 
@@ -404,11 +404,26 @@ build_figures (DynoEngine *engine, GError **error)
   return TRUE;
 }
 
+/* The same. */
+static gboolean
+build_watch (DynoEngine *engine, GError **error)
+{
+  DynoBuild *build = engine->validation.build;
+
+  if (!build || !dyno_job_watches_masks (engine->job)
+      || !dyno_network_get_watched (dyno_build_get_graph (build)))
+    return TRUE;
+  engine->watch =
+      dyno_mask_watch_new (engine->device, build, engine->dataset, DYNO_WATCHED_SIDE, error);
+  return engine->watch != NULL;
+}
+
 static gboolean
 build_pipes (DynoEngine *engine, GError **error)
 {
   if (!build_pipe (engine, &engine->training, error)
-      || !build_pipe (engine, &engine->validation, error) || !build_figures (engine, error))
+      || !build_pipe (engine, &engine->validation, error) || !build_figures (engine, error)
+      || !build_watch (engine, error))
     return FALSE;
   engine->stepper = dyno_stepper_new (engine->training.pipe);
   return !engine->comm || build_exchange (engine, error);
@@ -559,6 +574,7 @@ clear_build (DynoEngine *engine)
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)
     g_clear_pointer (&parts[i]->pipe, dyno_pipe_free);
   g_clear_pointer (&engine->figures, dyno_figures_free);
+  g_clear_pointer (&engine->watch, dyno_mask_watch_free);
   g_clear_pointer (&engine->readback, dyno_readback_free);
   g_clear_pointer (&engine->exchange, dyno_exchange_free);
   for (guint i = 0; i < G_N_ELEMENTS (parts); i++)

@@ -44,6 +44,7 @@ struct _DynoEngine {
   /* Of the validation, where best_metric asks for what only its predictions tell; else NULL. */
   DynoReadback *readback;
   DynoFigures *figures;
+  DynoMaskWatch *watch; /* of the validation, where the job watches its masks; else NULL */
 };
 
 /* Told what goes on while an engine is built; the session's thread. */

@@ -18,6 +18,8 @@ retire (const DynoEvaluateParams *params, DynoEvaluation *sum, GError **error)
     sum->metrics[i] += done.output.metric_sums[i];
   if (params->figures)
     dyno_figures_add (params->figures, done.slot, done.n_taken);
+  if (params->watch)
+    dyno_mask_watch_take (params->watch, params->loader, done.slot, done.n_taken);
   return TRUE;
 }
 
@@ -56,6 +58,9 @@ sum_batches (const DynoEvaluateParams *params, GCancellable *cancellable, DynoEv
       else if (!dyno_pipe_submit (params->pipe, DYNO_COMMAND_FORWARD, &input, cancellable, &n_valid,
                                   &wait_us, error))
         return FALSE;
+      if (n_valid > 0 && params->watch
+          && !dyno_mask_watch_follow (params->watch, params->pipe, n_valid, error))
+        return FALSE;
       n_queued++;
       while (dyno_pipe_get_pending (params->pipe) >= (n_valid > 0 ? DYNO_PIPE_SLOTS : 1))
         if (!retire (params, all, error))
@@ -71,9 +76,12 @@ dyno_evaluate (const DynoEvaluateParams *params, GCancellable *cancellable,
   DynoFigures *figures = params->figures;
   DynoEvaluation sum = { 0 };
   DynoPipeResult unused;
+  double scale = 1;
 
   if (figures)
     dyno_figures_reset (figures);
+  if (params->watch)
+    dyno_mask_watch_begin (params->watch);
   if (!sum_batches (params, cancellable, &sum, error))
     {
       while (dyno_pipe_get_pending (params->pipe) > 0
@@ -85,10 +93,12 @@ dyno_evaluate (const DynoEvaluateParams *params, GCancellable *cancellable,
       && (!dyno_ranks_sum_evaluation (params->comm, &sum, error)
           || (figures && !dyno_figures_sum (figures, params->comm, error))))
     return FALSE;
+  if (figures)
+    scale = dyno_figures_get_scale (figures, sum.n_samples);
   evaluation->n_samples = sum.n_samples;
-  evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples : NAN;
+  evaluation->loss = sum.n_samples ? sum.loss / (double) sum.n_samples * scale : NAN;
   for (guint i = 0; i < DYNO_MAX_RUN_METRICS; i++)
-    evaluation->metrics[i] = sum.n_samples ? sum.metrics[i] / (double) sum.n_samples : NAN;
+    evaluation->metrics[i] = sum.n_samples ? sum.metrics[i] / (double) sum.n_samples * scale : NAN;
   if (figures)
     dyno_figures_get (figures, evaluation->metrics);
   return TRUE;

@@ -2,6 +2,7 @@
 /* The validation pass.  Private to the train layer. */
 #pragma once
 #include "figures.h"
+#include "maskwatch.h"
 #include "metric.h"
 #include "pipe.h"
 
@@ -22,6 +23,7 @@ typedef struct {
   DynoPipe *pipe;
   DynoLoader *loader;   /* the pipe's, whose epoch was started */
   DynoFigures *figures; /* of the pipe's readback; NULL: none are asked for */
+  DynoMaskWatch *watch; /* NULL: nobody watches */
   /* The sums are those of all ranks, each of which evaluates its share; NULL: there is one. */
   DynoComm *comm;
   guint64 seed;

@@ -10,6 +10,7 @@ struct _DynoFigures {
   guint n_of_loss; /* metrics that come before */
   guint32 n_outputs;
   gboolean is_values;
+  guint64 n_pixels; /* of a sample that has a class for each; 0: a sample has one answer */
   DynoClassCounts counts;
   DynoValueSums sums;
   float *outputs; /* of one sample */
@@ -19,13 +20,16 @@ DynoFigures *
 dyno_figures_new (DynoGraph *graph, DynoGraph *trained, DynoReadback *readback)
 {
   DynoFigures *figures = g_new0 (DynoFigures, 1);
-  const DynoMetricInfo *unused;
+  const DynoTensor *logits = dyno_network_get_logits (graph);
+  const DynoMetricInfo *unused, *metrics = dyno_network_get_validation_metrics (graph);
 
   figures->readback = readback;
   figures->trained = trained;
   figures->n_of_loss = dyno_network_get_metrics (graph, &unused);
-  figures->n_outputs = dyno_network_get_logits (graph)->c;
-  figures->is_values = dyno_network_get_validation_metrics (graph) == dyno_value_validation_metrics;
+  figures->n_outputs = logits->c;
+  figures->is_values = metrics == dyno_value_validation_metrics;
+  if (metrics == dyno_pixel_validation_metrics)
+    figures->n_pixels = (guint64) logits->h * logits->w;
   figures->outputs = g_new0 (float, figures->n_outputs);
   if (figures->is_values)
     dyno_value_sums_init (&figures->sums, figures->n_outputs);
@@ -82,6 +86,12 @@ add_values (DynoFigures *figures, guint slot, guint32 row)
 void
 dyno_figures_add (DynoFigures *figures, guint slot, guint32 n_samples)
 {
+  if (figures->n_pixels > 0)
+    {
+      dyno_class_counts_add_table (&figures->counts,
+                                   dyno_readback_get_counts (figures->readback, slot));
+      return;
+    }
   for (guint32 row = 0; row < n_samples; row++)
     {
       dyno_readback_get_outputs (figures->readback, slot, row, figures->outputs);
@@ -104,6 +114,18 @@ dyno_figures_sum (DynoFigures *figures, DynoComm *comm, GError **error)
          && dyno_comm_sum (comm, sums->absolute, 4 * (gsize) sums->n, DYNO_COMM_FLOAT64, error);
 }
 
+double
+dyno_figures_get_scale (const DynoFigures *figures, guint64 n_samples)
+{
+  guint64 counted = 0;
+
+  if (figures->n_pixels == 0)
+    return 1;
+  for (guint32 i = 0; i < figures->n_outputs; i++)
+    counted += figures->counts.there[i];
+  return (double) n_samples * (double) figures->n_pixels / (double) counted;
+}
+
 void
 dyno_figures_get (const DynoFigures *figures, double *metrics)
 {
@@ -117,6 +139,12 @@ dyno_figures_get (const DynoFigures *figures, double *metrics)
       return;
     }
   dyno_class_counts_get_means (&figures->counts, &means);
+  if (figures->n_pixels > 0)
+    {
+      metrics[0] = means.iou;
+      metrics[1] = means.f1;
+      return;
+    }
   metrics[0] = means.balanced_accuracy;
   metrics[1] = means.f1;
 }

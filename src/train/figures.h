@@ -23,6 +23,9 @@ void dyno_figures_add (DynoFigures *figures, guint slot, guint32 n_samples);
 /* The sums become those of all ranks, added up in the order of the ranks; counts are exact.
  * Collective.  Errors: the communicator's. */
 gboolean dyno_figures_sum (DynoFigures *figures, DynoComm *comm, GError **error);
+/* The factor that makes means over all pixels of n_samples samples, as the loss of pixels has them in
+ * evaluation, means over those that count; 1 where a sample has one answer. */
+double dyno_figures_get_scale (const DynoFigures *figures, guint64 n_samples);
 /* Writes their values to the places of a run's metrics, after those of the loss; NaN where nothing
  * defines one. */
 void dyno_figures_get (const DynoFigures *figures, double *metrics);

@@ -57,6 +57,18 @@ dyno_pipe_set_readback (DynoPipe *pipe, DynoReadback *readback)
   pipe->readback = readback;
 }
 
+gboolean
+dyno_pipe_read_back (DynoPipe *pipe, DynoReadback *readback, GError **error)
+{
+  guint slot = (guint) ((pipe->submitted + DYNO_PIPE_SLOTS - 1) % DYNO_PIPE_SLOTS);
+
+  g_return_val_if_fail (dyno_pipe_get_pending (pipe) > 0, FALSE);
+  if (!dyno_readback_submit (readback, slot, &pipe->timeline_values[slot], error))
+    return FALSE;
+  pipe->last_use[slot] = pipe->timeline_values[slot];
+  return TRUE;
+}
+
 guint
 dyno_pipe_get_pending (DynoPipe *pipe)
 {

@@ -43,6 +43,11 @@ void dyno_pipe_set_exchange (DynoPipe *pipe, DynoExchange *exchange);
  * submission.  NULL: nothing is copied.  Called while nothing is in flight; it outlives the pipe. */
 void dyno_pipe_set_readback (DynoPipe *pipe, DynoReadback *readback);
 
+/* Copies what another readback of the pipe's program reads, out of the last submission, before the
+ * next one: it is there from that submission's retirement until the next submission of its slot.
+ * Errors: those of submitting; the submission is in flight all the same. */
+gboolean dyno_pipe_read_back (DynoPipe *pipe, DynoReadback *readback, GError **error);
+
 /* Finishes the step that is being exchanged, if one is: what is submitted from now on sees its
  * update.  Errors: those of dyno_exchange_finish. */
 gboolean dyno_pipe_settle (DynoPipe *pipe, GCancellable *cancellable, GError **error);

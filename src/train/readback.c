@@ -7,22 +7,21 @@
 #include <string.h>
 
 struct _DynoReadback {
-  const DynoTensor *logits, *target; /* target NULL: the network reads none */
+  const DynoTensor *result, *target; /* target NULL: the network reads none */
   guint64 target_offset;             /* in a slot's buffer */
   DynoBuffer *buffers[DYNO_JOB_SLOTS];
   DynoCommand *copies[DYNO_JOB_SLOTS];
 };
 
 static gboolean
-record (DynoReadback *readback, DynoDevice *device, DynoBuild *build, guint slot, GError **error)
+record (DynoReadback *readback, DynoDevice *device, DynoBuild *build, const DynoHostBuffer *host,
+        guint slot, GError **error)
 {
   DynoMemory *memory = dyno_build_get_memory (build);
-  DynoHostBuffer host =
-      dyno_predictions_plan_buffer (dyno_predictions_slot_bytes (dyno_build_get_graph (build)));
-  const DynoTensor *parts[] = { readback->logits, readback->target };
+  const DynoTensor *parts[] = { readback->result, readback->target };
   guint64 to = 0;
 
-  readback->buffers[slot] = dyno_host_buffer_allocate (&host, device, error);
+  readback->buffers[slot] = dyno_host_buffer_allocate (host, device, error);
   readback->copies[slot] =
       readback->buffers[slot] ? dyno_command_new (device, DYNO_QUEUE_COMPUTE, error) : NULL;
   if (!readback->copies[slot])
@@ -40,19 +39,38 @@ record (DynoReadback *readback, DynoDevice *device, DynoBuild *build, guint slot
   return dyno_command_end (readback->copies[slot], error);
 }
 
+static DynoReadback *
+new_of (DynoDevice *device, DynoBuild *build, const DynoTensor *result, const DynoTensor *target,
+        const DynoHostBuffer *host, GError **error)
+{
+  g_autoptr (DynoReadback) readback = g_new0 (DynoReadback, 1);
+
+  readback->result = result;
+  readback->target = target;
+  readback->target_offset = dyno_predictions_part_bytes (result);
+  for (guint slot = 0; slot < DYNO_JOB_SLOTS; slot++)
+    if (!record (readback, device, build, host, slot, error))
+      return NULL;
+  return g_steal_pointer (&readback);
+}
+
 DynoReadback *
 dyno_readback_new (DynoDevice *device, DynoBuild *build, GError **error)
 {
-  g_autoptr (DynoReadback) readback = g_new0 (DynoReadback, 1);
   DynoGraph *graph = dyno_build_get_graph (build);
+  DynoHostBuffer host = dyno_predictions_plan_buffer (dyno_predictions_slot_bytes (graph));
 
-  readback->logits = dyno_network_get_logits (graph);
-  readback->target = dyno_network_find_input (graph, DYNO_FIELD_TARGET);
-  readback->target_offset = dyno_predictions_part_bytes (readback->logits);
-  for (guint slot = 0; slot < DYNO_JOB_SLOTS; slot++)
-    if (!record (readback, device, build, slot, error))
-      return NULL;
-  return g_steal_pointer (&readback);
+  return new_of (device, build, dyno_network_get_result (graph),
+                 dyno_predictions_find_truth (graph), &host, error);
+}
+
+DynoReadback *
+dyno_readback_new_watched (DynoDevice *device, DynoBuild *build, GError **error)
+{
+  DynoGraph *graph = dyno_build_get_graph (build);
+  DynoHostBuffer host = dyno_watched_plan_buffer (dyno_watched_slot_bytes (graph));
+
+  return new_of (device, build, dyno_network_get_watched (graph), NULL, &host, error);
 }
 
 void
@@ -77,7 +95,7 @@ dyno_readback_submit (DynoReadback *readback, guint slot, guint64 *timeline_valu
 void
 dyno_readback_get_outputs (DynoReadback *readback, guint slot, guint32 row, float *outputs)
 {
-  const DynoTensor *tensor = readback->logits;
+  const DynoTensor *tensor = readback->result;
   const guint8 *source = dyno_buffer_get_mapped (readback->buffers[slot]);
   gboolean halves = tensor->dtype == DYNO_DTYPE_F16;
   guint16 half;
@@ -109,5 +127,20 @@ dyno_readback_get_class (DynoReadback *readback, guint slot, guint32 row)
 const float *
 dyno_readback_get_values (DynoReadback *readback, guint slot, guint32 row)
 {
-  return get_truth (readback, slot, (gsize) row * readback->logits->c * sizeof (float));
+  return get_truth (readback, slot, (gsize) row * readback->result->c * sizeof (float));
+}
+
+const guint32 *
+dyno_readback_get_counts (DynoReadback *readback, guint slot)
+{
+  return dyno_buffer_get_mapped (readback->buffers[slot]);
+}
+
+const guint8 *
+dyno_readback_get_mask (DynoReadback *readback, guint slot, guint32 row)
+{
+  const DynoTensor *result = readback->result;
+  const guint8 *masks = dyno_buffer_get_mapped (readback->buffers[slot]);
+
+  return masks + (gsize) row * result->h * result->w;
 }

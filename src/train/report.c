@@ -473,6 +473,15 @@ dyno_run_report_step (DynoRun *run, const DynoStepResult *r)
   dyno_run_take_ranks (run, r, metrics.step_ms);
 }
 
+static void
+report_masks (DynoRun *run, guint64 epoch)
+{
+  DynoEvent *event = run->engine->watch ? dyno_mask_watch_report (run->engine->watch, epoch) : NULL;
+
+  if (event)
+    dyno_session_emit (run->session, event);
+}
+
 void
 dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
 {
@@ -486,6 +495,7 @@ dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch)
   event = dyno_event_new (DYNO_EVENT_EPOCH);
   event->epoch = *epoch;
   dyno_session_emit (run->session, event);
+  report_masks (run, epoch->epoch);
   dyno_run_report_epoch_facts (run);
   bring_up_logs (run);
 }

@@ -118,7 +118,8 @@ void dyno_run_recall_log (DynoRun *run, const char *checkpoint);
 void dyno_run_skip_logged (DynoRun *run);
 /* settings.ini anew, where the folder has begun; a failure is a warning, and the end tries again. */
 void dyno_run_write_settings (DynoRun *run);
-/* Log and event of a step and of an epoch. */
+/* Log and event of a step and of an epoch, which the masks of its validation follow where they are
+ * watched. */
 void dyno_run_report_step (DynoRun *run, const DynoStepResult *result);
 void dyno_run_report_epoch (DynoRun *run, const DynoEpochMetrics *epoch);
 

@@ -449,6 +449,7 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   DynoEngine *engine = run->engine;
   DynoEvaluateParams params = { .pipe = engine->validation.pipe,
                                 .figures = engine->figures,
+                                .watch = engine->watch,
                                 .comm = session->comm,
                                 .seed = (guint64) engine->job->settings.seed,
                                 .most_batches = loop->validation_batches,

@@ -4,6 +4,7 @@
 #include "gpu-error.h"
 #include "network.h"
 #include <math.h>
+#include <string.h>
 
 float *
 dyno_targets_measure (DynoDataset *dataset, const GArray *train)
@@ -42,16 +43,24 @@ dyno_targets_measure (DynoDataset *dataset, const GArray *train)
 float *
 dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train)
 {
-  guint32 n = dyno_dataset_get_info (dataset)->n_classes, present = 0;
-  g_autofree guint32 *counts = g_new0 (guint32, (gsize) n + 1);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  guint32 n = info->n_classes, present = 0;
+  g_autofree guint64 *counts = g_new0 (guint64, (gsize) n + 1);
+  guint64 all = 0;
   float *weights = g_new (float, (gsize) n + 1);
 
-  for (guint i = 0; train && i < train->len; i++)
-    counts[dyno_dataset_get_label (dataset, g_array_index (train, guint32, i))]++;
+  if (train && dyno_schema_find_mask (&info->schema))
+    memcpy (counts, info->class_counts, n * sizeof *counts);
+  else
+    for (guint i = 0; train && i < train->len; i++)
+      counts[dyno_dataset_get_label (dataset, g_array_index (train, guint32, i))]++;
   for (guint32 c = 0; c < n; c++)
-    present += counts[c] > 0;
+    {
+      present += counts[c] > 0;
+      all += counts[c];
+    }
   for (guint32 c = 0; c < n; c++)
-    weights[c] = counts[c] > 0 ? (float) ((double) train->len / present / counts[c]) : 1.0f;
+    weights[c] = counts[c] > 0 ? (float) ((double) all / present / (double) counts[c]) : 1.0f;
   return weights;
 }
 

@@ -19,7 +19,8 @@ float *dyno_targets_measure (DynoDataset *dataset, const GArray *train);
 
 /* Weights of the classes (n_classes floats) by which each class of the training part counts the same
  * in the loss: n samples / (classes that have any * samples of the class), so that their mean over
- * the samples is 1; 1 for a class without a sample.  train NULL: all 1.  g_free. */
+ * the samples is 1; 1 for a class without a sample.  Of masks the pixels count, those of all samples.
+ * train NULL: all 1.  g_free. */
 float *dyno_targets_weigh_classes (DynoDataset *dataset, const GArray *train);
 
 /* A copy of weights that predicts in the data's unit; shares all but the last layer's values, so

@@ -31,9 +31,10 @@ typedef enum {
 /* From somebody's weights file.  Names may have something before them ("model.", "module.",
  * "state_dict."), the same before each, and be timm's.  The last linear layer, with MAY_DIFFER,
  * may be missing, or be of another number of outputs: its values in weights stay then, and
- * *head_is_new is TRUE (may be NULL); with LEFT_OUT they stay in any case.  Every other
- * parameter must be there in its shape; tensors that the model has no place for are left unused.
- * Notes (char*, sentences) say which were left out or replaced.  Errors: CHECKPOINT, naming
+ * *head_is_new is TRUE (may be NULL); with LEFT_OUT they stay in any case.  With MAY_DIFFER the file
+ * may also be of a classifier, such as torchvision's ResNet, that is the backbone of a model of
+ * pixels: all values but the backbone's stay.  Every other parameter must be there in its shape;
+ * tensors that the model has no place for are left unused.  Notes (char*, sentences) say which were left out or replaced.  Errors: CHECKPOINT, naming
  * shown and what is missing or does not match. */
 gboolean dyno_weights_load (DynoWeights *weights, DynoGraph *graph, DynoSafetensors *file,
                             const char *shown, DynoWeightsHead head, gboolean *head_is_new,

@@ -38,6 +38,7 @@ dyno_weights_info_new (const DynoJob *job, const DynoDatasetInfo *data, GError *
   info->model_width = job->settings.model_width;
   info->n_outputs = network.n_outputs;
   info->is_values = network.loss != DYNO_LOSS_CROSS_ENTROPY;
+  info->of_pixels = dyno_schema_find_mask (&network.schema) != NULL;
   if (!info->is_values)
     info->class_names = g_strdupv (data->class_names);
   else if (data->target_names)
@@ -172,7 +173,10 @@ dyno_weights_info_append (const DynoWeightsInfo *info, GPtrArray *pairs)
   add (pairs, "model", g_utf8_make_valid (info->model, -1));
   dyno_embedded_append (info->model, pairs);
   add (pairs, "model.width", number (info->model_width));
-  add (pairs, "task", g_strdup (info->is_values ? "values" : "classes"));
+  add (pairs, "task",
+       g_strdup (info->is_values   ? "values"
+                 : info->of_pixels ? "pixels"
+                                   : "classes"));
   add (pairs, "outputs", g_strdup_printf ("%u", info->n_outputs));
   add_names (pairs, "classes", info->class_names);
   add_names (pairs, "targets", info->target_names);
@@ -380,9 +384,11 @@ read_outputs (DynoSafetensors *file, DynoWeightsInfo *info, GError **error)
     info->model_width = g_ascii_strtod (width, NULL);
   if (!(info->model_width >= 0 && info->model_width <= 16))
     return refuse (error, "model.width", width);
-  if (task && strcmp (task, "classes") != 0 && strcmp (task, "values") != 0)
+  if (task && strcmp (task, "classes") != 0 && strcmp (task, "values") != 0
+      && strcmp (task, "pixels") != 0)
     return refuse (error, "task", task);
   info->is_values = g_strcmp0 (task, "values") == 0;
+  info->of_pixels = g_strcmp0 (task, "pixels") == 0;
   if (!outputs)
     return TRUE;
   if (!g_ascii_string_to_unsigned (outputs, 10, 1, MAX_OUTPUTS, &n, NULL))

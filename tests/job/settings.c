@@ -75,6 +75,8 @@ test_keys (void)
                                       "data.shuffle",
                                       "data.balance",
                                       "data.val_split",
+                                      "data.folds",
+                                      "data.fold",
                                       "data.normalise",
                                       "data.task",
                                       "data.layout",
@@ -86,6 +88,8 @@ test_keys (void)
                                       "model.stochastic_depth",
                                       "model.freeze",
                                       "loss.smooth_l1",
+                                      "loss.focal",
+                                      "loss.dice",
                                       "loss.class_weights",
                                       "loss.weights" };
   guint n;
@@ -484,6 +488,9 @@ test_idle (void)
       "label_smoothing=0.1 has no effect: the data set has val" },
     { "loss.smooth_l1=true", 10, 0, FALSE,
       "loss.smooth_l1=true has no effect: the data set has cl" },
+    { "loss.focal=2", 10, 0, FALSE, "" },
+    { "loss.focal=2", 10, 0, TRUE, "loss.focal=2 has no effect: the data set has val" },
+    { "loss.dice=0.5", 10, 0, FALSE, "loss.dice=0.5 has no effect: the data set has no masks" },
     { "model.dropout=0.5", 10, 0, FALSE, "model.dropout=0.5 has no effect: the model has no" },
     { "model.stochastic_depth=0.5", 10, 0, FALSE,
       "model.stochastic_depth=0.5 has no effect: the model has no stochastic depth" },
@@ -498,6 +505,10 @@ test_idle (void)
     { "workers=0 loader.nice=5", 10, 0, FALSE, "loader.nice=5 has no effect: workers is 0" },
     { "batch_size=1 loss.class_weights=balanced", 10, 0, FALSE,
       "loss.class_weights has no effect: the loss of a batch" },
+    { "data.fold=2", 10, 0, FALSE, "data.fold=2 has no effect: data.folds is 0" },
+    { "data.fold=2 data.folds=3", 10, 0, FALSE, "" },
+    { "data.val_split=0.2 data.folds=3", 10, 0, FALSE,
+      "data.val_split=0.2 has no effect: the folds say" },
     { "batch_size=2 loss.class_weights=balanced", 10, 0, FALSE, "" },
   };
 
@@ -1150,10 +1161,98 @@ test_parts (void)
         g_assert_nonnull (dataset);
         job->settings.data_val_split = fractions[i];
         dyno_job_count_parts (job, dyno_dataset_get_info (dataset), &n_train, &n_validation);
-        dyno_dataset_split (dataset, fractions[i], 1, &train, &validation);
+        dyno_settings_divide (&job->settings, dataset, &train, &validation);
         g_assert_cmpuint (n_train, ==, train->len);
         g_assert_cmpuint (n_validation, ==, validation->len);
       }
+}
+
+/* Each fold is counted as it is divided; together they are all samples, whatever the share is. */
+static void
+test_parts_of_folds (void)
+{
+  g_autoptr (DynoJob) job = resnet_job ();
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (
+      "builtin:shapes?size=16&samples=47&classes=3", NULL, NULL, NULL, NULL, NULL);
+  const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
+  guint64 n_train, n_validation, all = 0;
+  DynoSettings other = job->settings;
+
+  job->settings.data_folds = 5;
+  for (gint64 fold = 1; fold <= 5; fold++)
+    {
+      g_autoptr (GArray) train = NULL, validation = NULL;
+
+      job->settings.data_fold = fold;
+      g_assert_true (dyno_job_check_parts (job, info, NULL));
+      dyno_job_count_parts (job, info, &n_train, &n_validation);
+      dyno_settings_divide (&job->settings, dataset, &train, &validation);
+      g_assert_cmpuint (n_validation, ==, fold <= 2 ? 10 : 9); /* 47 by 5 */
+      g_assert_cmpuint (n_train, ==, train->len);
+      g_assert_cmpuint (n_validation, ==, validation->len);
+      all += n_validation;
+    }
+  g_assert_cmpuint (all, ==, 47);
+  g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
+  other = job->settings;
+  g_assert_true (dyno_settings_divide_alike (&job->settings, &other));
+  other.data_fold = 1;
+  g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
+  other = job->settings;
+  other.seed++;
+  g_assert_false (dyno_settings_divide_alike (&job->settings, &other));
+}
+
+/* Before anything is trained: no such fold, and folds that some class is missing from. */
+static void
+test_parts_refused (void)
+{
+  const struct {
+    gint64 folds, fold;
+    const char *words; /* of the error, by '|'; NULL: none */
+  } cases[] = {
+    { 0, 7, NULL },
+    { 1, 1, "data.folds=1|nothing to train on" },
+    { 2, 3, "data.fold=3|no such fold" },
+    { 6, 1, "only 5 samples of the class “third”|set data.folds=5" },
+    { 5, 5, NULL },
+  };
+  guint64 of_class[] = { 9, 0, 5, 8 };
+  g_auto (GStrv) names = g_strsplit ("first none third fourth", " ", -1);
+  g_autoptr (DynoJob) job = resnet_job ();
+  DynoDatasetInfo info = images;
+
+  info.name = (char *) "few";
+  info.n_classes = 4;
+  info.class_names = names;
+  info.class_counts = of_class;
+  info.n_samples = 22;
+  for (guint i = 0; i < G_N_ELEMENTS (cases); i++)
+    {
+      g_autoptr (GError) error = NULL;
+      g_auto (GStrv) words = g_strsplit (cases[i].words ? cases[i].words : "", "|", -1);
+
+      job->settings.data_folds = cases[i].folds;
+      job->settings.data_fold = cases[i].fold;
+      g_assert_cmpint (dyno_job_check_parts (job, &info, &error), ==, cases[i].words == NULL);
+      for (guint w = 0; words[w]; w++)
+        g_assert_nonnull (strstr (error->message, words[w]));
+    }
+  job->settings.data_fold = 1;
+  of_class[2] = 1;
+  for (guint i = 0; i < 3; i++)
+    {
+      static const char *const words[] = { "only 1 sample of the class “third”, too few for 5",
+                                           "its own validation part", "made by the device" };
+      g_autoptr (GError) error = NULL;
+
+      info.has_split = i == 1;
+      info.schema.generated = i == 2;
+      g_assert_false (dyno_job_check_parts (job, &info, &error));
+      g_assert_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA);
+      g_assert_nonnull (strstr (error->message, words[i]));
+      g_assert_nonnull (strstr (error->message, "set data.folds=0"));
+    }
 }
 
 int
@@ -1193,5 +1292,7 @@ main (int argc, char **argv)
   g_test_add_func ("/job/one-class-is-refused", test_one_class_is_refused);
   g_test_add_func ("/job/refused-samples-are-of-the-share", test_refused_samples_are_of_the_share);
   g_test_add_func ("/job/parts", test_parts);
+  g_test_add_func ("/job/parts-of-folds", test_parts_of_folds);
+  g_test_add_func ("/job/parts-that-cannot-be", test_parts_refused);
   return g_test_run ();
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The log of a run and metrics.csv, which follow the table of metrics. */
 #include "base-error.h"
+#include "foldtable.h"
 #include "metrics.h"
 #include "metricscsv.h"
 #include <glib/gstdio.h>
@@ -391,6 +392,49 @@ test_label (void)
   g_assert_cmpstr (part, ==, "Mean error (yaw)");
 }
 
+/* The best epoch of each fold, whichever it is; deviations are of a sample. */
+static void
+test_folds (void)
+{
+  const double losses[2][3] = { { 0.9, 0.5, 0.7 }, { 0.4, 0.3, 0.2 } };
+  const guint64 best[2] = { 2, 3 };
+  g_autoptr (DynoFoldTable) table = dyno_fold_table_new ();
+  DynoMetricTable metrics = { .n = 1, .infos = { { .name = "accuracy" } } };
+  g_autoptr (GError) error = NULL;
+  g_autofree char *folder = g_dir_make_tmp ("dyno-folds-XXXXXX", &error),
+                  *path = g_build_filename (folder, "folds.csv", NULL), *text = NULL;
+  double mean, deviation;
+
+  dyno_fold_table_get (table, 0, &mean, &deviation);
+  g_assert_true (isnan (mean) && isnan (deviation));
+  for (guint f = 0; f < 2; f++)
+    {
+      g_autoptr (DynoMetrics) log = dyno_metrics_new ();
+
+      dyno_metrics_set_table (log, &metrics);
+      for (guint e = 0; e < 3; e++)
+        {
+          DynoEpochMetrics epoch = { .epoch = e + 1, .val_loss = losses[f][e] };
+
+          epoch.val_metrics[0] = 1 - losses[f][e];
+          dyno_metrics_add_epoch (log, &epoch);
+        }
+      g_assert_false (dyno_fold_table_take (table, f + 1, log, 4));
+      g_assert_true (dyno_fold_table_take (table, f + 1, log, best[f]));
+      dyno_fold_table_get (table, 0, &mean, &deviation);
+      g_assert_true (isnan (deviation) == (f == 0));
+    }
+  g_assert_cmpfloat_with_epsilon (mean, 0.35, 1e-12);
+  g_assert_cmpfloat_with_epsilon (deviation, 0.15 * sqrt (2), 1e-12);
+  dyno_fold_table_get (table, 1, &mean, &deviation);
+  g_assert_cmpfloat_with_epsilon (mean, 0.65, 1e-12);
+  g_assert_true (dyno_fold_table_write (table, path, &error));
+  g_assert_true (g_file_get_contents (path, &text, NULL, &error));
+  g_assert_cmpstr (text, ==, "fold,epoch,val_loss,val_accuracy\n1,2,0.5,0.5\n2,3,0.2,0.8\n");
+  g_unlink (path);
+  g_rmdir (folder);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -402,6 +446,7 @@ main (int argc, char **argv)
   g_test_add_func ("/record/metrics/read-up-to-a-line-that-is-not-whole", test_read_broken);
   g_test_add_func ("/record/metrics/better-follows-the-table", test_better);
   g_test_add_func ("/record/metrics/label-names-the-output", test_label);
+  g_test_add_func ("/record/metrics/folds", test_folds);
   g_test_add_func ("/record/metrics/bounded-whatever-the-length", test_bounded_whatever_the_length);
   return g_test_run ();
 }

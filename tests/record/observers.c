@@ -229,6 +229,54 @@ test_full_twice (void)
     }
 }
 
+/* Masks that were not taken make room for newer ones, and for those only; with every_event, all
+ * stay. */
+static void
+test_masks_take_the_place_of_older_ones (void)
+{
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  g_autoptr (DynoSession) session = dyno_session_new (job);
+  DynoEventQueue *queue = dyno_session_add_queue (session, 2, FALSE),
+                 *whole = dyno_session_add_queue (session, 2, TRUE);
+  guint64 epoch = 0;
+
+  for (guint round = 0; round < 3; round++)
+    {
+      static const DynoEventType types[] = { DYNO_EVENT_WARNING, DYNO_EVENT_WARNING,
+                                             DYNO_EVENT_MASKS };
+
+      for (guint i = 0; i < 2 + round; i++)
+        {
+          DynoEvent *event = dyno_event_new (DYNO_EVENT_MASKS);
+
+          event->masks.epoch = ++epoch;
+          event->masks.ids = g_malloc (1);
+          dyno_session_emit (session, event);
+          if (i < 2)
+            emit_text (session->observers, DYNO_EVENT_WARNING);
+        }
+      /* The last ones: after two texts, or between them. */
+      for (guint i = 0; i < 3; i++)
+        {
+          g_autoptr (DynoEvent) event = dyno_event_queue_pop (queue, 0);
+
+          g_assert_nonnull (event);
+          g_assert_cmpint (event->type, ==, round > 0 ? types[i] : types[(i + 1) % 3]);
+          if (event->type == DYNO_EVENT_MASKS)
+            g_assert_cmpuint (event->masks.epoch, ==, epoch);
+        }
+      g_assert_null (dyno_event_queue_pop (queue, 0));
+    }
+  for (guint64 expected = 1; expected <= epoch;)
+    {
+      g_autoptr (DynoEvent) event = dyno_event_queue_pop (whole, 0);
+
+      g_assert_nonnull (event);
+      if (event->type == DYNO_EVENT_MASKS)
+        g_assert_cmpuint (event->masks.epoch, ==, expected++);
+    }
+}
+
 #define ROOM 4
 
 static gint emitting; /* atomic: the step that is emitted, or waits for room */
@@ -457,6 +505,8 @@ main (int argc, char **argv)
   g_test_add_func ("/record/observers/what-one-emits-follows", test_emit_inside);
   g_test_add_func ("/record/observers/slow-queue-drops-steps-alone", test_slow_drops_steps);
   g_test_add_func ("/record/observers/queue-is-full-more-than-once", test_full_twice);
+  g_test_add_func ("/record/observers/masks-take-the-place-of-older-ones",
+                   test_masks_take_the_place_of_older_ones);
   g_test_add_func ("/record/observers/queue-of-every-event-waits", test_every_event);
   g_test_add_func ("/record/observers/abandoned-queue-holds-nobody-up", test_abandoned);
   g_test_add_func ("/record/observers/removed-sees-nothing-more", test_removed);

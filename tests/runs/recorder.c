@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A session in the history: as it begins, as it goes on, as it ends, and how it died. */
+#include "checkpoint.h"
 #include "process.h"
 #include "runrecorder.h"
+#include "safetensors.h"
 #include "train-test.h"
 #include <math.h>
 #include <signal.h>
@@ -170,6 +172,36 @@ test_resumed (Fixture *f, gconstpointer data)
   g_assert_null (run->folder);
 }
 
+/* Epochs that a part has logged and not recorded, as one that was killed may leave them, are
+ * recorded by the next part, once. */
+static void
+test_resumed_after_epochs_that_only_the_log_has (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = small_job (f, "run");
+  guint64 epochs = 2;
+
+  run_it (f->store, job, FALSE);
+  job->resume = g_strdup (job->out_dir);
+  for (guint part = 0; part < 2; part++)
+    {
+      g_auto (TestRun) unrecorded = { 0 };
+      g_autoptr (DynoStoredRun) run = NULL;
+      g_autoptr (GArray) list = NULL;
+
+      job->settings.epochs = (int) (epochs += 2);
+      test_run_good (&unrecorded, job);
+      job->settings.epochs = (int) (epochs += 1);
+      run_it (f->store, job, FALSE);
+      run = only_run (f->store, 1);
+      g_assert_cmpuint (run->epochs, ==, epochs);
+      g_assert_cmpuint (run->steps, ==, 4 * epochs);
+      list = dyno_store_list_epochs (f->store, run->id, NULL);
+      g_assert_cmpuint (list->len, ==, epochs);
+      for (guint i = 0; i < list->len; i++)
+        g_assert_cmpuint (g_array_index (list, DynoEpochMetrics, i).step, ==, 4 * (i + 1));
+    }
+}
+
 /* A run that failed and one that was stopped are resumed: the entry has neither the error nor the end
  * of the part before, and the second part's own. */
 static void
@@ -255,6 +287,17 @@ test_killed (Fixture *f, gconstpointer data)
   g_assert_cmpuint (epochs->len, >=, 2);
 }
 
+/* Of the checkpoint in a folder. */
+static guint64
+saved_epochs (const char *folder)
+{
+  g_autofree char *path = g_build_filename (folder, DYNO_CHECKPOINT_NAME, NULL);
+  g_autoptr (DynoSafetensors) file = dyno_safetensors_open (path, 0, NULL);
+
+  g_assert_nonnull (file);
+  return g_ascii_strtoull (dyno_safetensors_get_metadata (file, "epoch"), NULL, 10);
+}
+
 /* The test once more in a process whose data folder this is: GLib looks it up one time only. */
 static void
 trap_with_data_home (const char *folder)
@@ -315,7 +358,8 @@ test_killed_twice (Fixture *f, gconstpointer data)
       g_free (process);
       process = g_strdup (run->process);
     }
-  /* what ends it is the first epoch that the history does not have */
+  /* The first epoch that neither has: what was saved may be ahead of what was recorded. */
+  reached = MAX (reached, saved_epochs (folder));
   last = g_strdup_printf ("epochs=%" G_GUINT64_FORMAT, reached + 1);
   test_job_set (job, last, NULL);
   job->resume = g_strdup (folder);
@@ -453,6 +497,8 @@ main (int argc, char **argv)
   g_test_add ("/runs/recorder/failed-run", Fixture, NULL, set_up, test_failed, tear_down);
   g_test_add ("/runs/recorder/resumed-run-goes-on-in-its-entry", Fixture, NULL, set_up,
               test_resumed, tear_down);
+  g_test_add ("/runs/recorder/resumed-run-has-the-epochs-of-its-log", Fixture, NULL, set_up,
+              test_resumed_after_epochs_that_only_the_log_has, tear_down);
   g_test_add ("/runs/recorder/resumed-run-has-no-end-of-before", Fixture, NULL, set_up,
               test_resumed_after_failures, tear_down);
   g_test_add ("/runs/recorder/killed-run-is-seen-as-such", Fixture, NULL, set_up, test_killed,

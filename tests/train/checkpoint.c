@@ -689,9 +689,13 @@ test_one_bit_is_seen (void)
   g_autofree char *previous = in_folder (folder, DYNO_CHECKPOINT_NAME_PREVIOUS);
   g_autoptr (DynoJob) job = job_in ("mlp", folder);
 
+  /* A run leaves the checkpoint of its end, but of the epochs before it only those that the saver
+   * had time for: the one of another part is there in any case. */
+  run_once (job);
+  job->resume = g_strdup (folder);
+  test_job_set (job, "epochs=4", NULL);
   run_once (job);
   flip_bit (path, 1000);
-  job->resume = g_strdup (folder);
   expect_error (job, "previous");
   g_free (job->resume);
   job->resume = g_strdup (previous);
@@ -1016,13 +1020,17 @@ count_leftovers (const char *folder)
   return n;
 }
 
+/* From the end of the first save to that of the second: five steps are an epoch, and a pause comes
+ * after the two steps that may be in flight. */
 static void
 limit_files (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
   struct rlimit limit;
 
+  if (step->step == 6 || step->step == 12)
+    test_pause_for_saves (step->step == 6 ? 1 : 2);
   getrlimit (RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = step->step >= 7 && step->step < 14 ? 20000 : limit.rlim_max;
+  limit.rlim_cur = step->step >= 9 && step->step < 15 ? 20000 : limit.rlim_max;
   setrlimit (RLIMIT_FSIZE, &limit);
 }
 
@@ -1075,21 +1083,23 @@ test_full_disk (void)
 {
   g_autofree char *folder = test_folder (), *path = in_folder (folder, DYNO_CHECKPOINT_NAME);
   g_autoptr (DynoJob) job = job_in ("simplecnn", folder);
-  g_auto (TestRun) run = { 0 };
+  g_auto (TestRun) run = { 0 }, resumed = { 0 };
 
   test_job_set (job, "epochs=4", NULL);
   test_run (&run, job, limit_files, NULL);
   g_assert_no_error (run.error);
   g_assert_cmpint (run.state, ==, DYNO_SESSION_FINISHED);
   g_assert_cmpuint (run.losses->len, ==, 20);
-  g_assert_true (test_has_warning (&run, "checkpoint was not saved"));
-  g_assert_cmpuint (run.checkpoints, >=, 1);
+  g_assert_cmpuint (count_warnings (&run, "checkpoint was not saved"), ==, 1);
+  /* The third may be overtaken by the fourth, while it waits for its turn. */
+  g_assert_cmpuint (run.checkpoints, >=, 2);
   g_assert_cmpuint (run.checkpoints, <, 4);
   g_assert_cmpuint (file_size (path), >, 20000);
   g_assert_cmpuint (count_leftovers (folder), ==, 0);
   job->resume = g_strdup (folder);
   test_job_set (job, "epochs=5", NULL);
-  run_once (job);
+  test_run_good (&resumed, job);
+  g_assert_cmpuint (resumed.losses->len, ==, 5); /* it was the state of the end */
   test_remove_tree (folder);
 }
 
@@ -1146,9 +1156,13 @@ step_of (const char *checkpoint, guint64 *epoch_step)
   return g_ascii_strtoull (dyno_safetensors_get_metadata (file, "step"), NULL, 10);
 }
 
+/* A checkpoint that was due at one of the first steps is with the saver's thread by the twentieth,
+ * and no later step is made before it is there. */
 static void
 end_when_saved (DynoSession *session, const DynoStepMetrics *step, gpointer data)
 {
+  while (step->step >= 20 && !g_file_test (data, G_FILE_TEST_EXISTS))
+    g_usleep (1000);
   if (g_file_test (data, G_FILE_TEST_EXISTS))
     dyno_session_stop (session, TRUE); /* saves no more */
 }

@@ -796,6 +796,43 @@ test_unreadable_samples_are_all_ranks (void)
     }
 }
 
+/* Rank 0 shows the first samples of its own batches, the other nothing, and nothing else changes. */
+static void
+test_masks_are_watched_by_rank_0 (void)
+{
+  const char *data = "builtin:masks?size=32&samples=26&classes=4&seed=3";
+  static const guint places[] = { 0, 1, 4, 5 };
+  g_autoptr (DynoJob) job = test_job ("unet_small", data), unwatched = NULL;
+  g_auto (Group) group = { 0 }, other = { 0 };
+  g_autoptr (DynoDataset) dataset = dyno_dataset_open (data, NULL, NULL, NULL, NULL, NULL);
+  g_autoptr (GArray) training = NULL, validation = NULL;
+
+  test_job_set (job, "data.val_split=0.25", "batch_size=2", "workers=1", "epochs=2",
+                "deterministic=true", NULL);
+  unwatched = dyno_job_copy (job);
+  job->watch_masks = TRUE;
+  group.job = job;
+  other.job = unwatched;
+  run_group (&group, 2);
+  run_group (&other, 2);
+  assert_good (&group, 2, DYNO_SESSION_FINISHED);
+  g_assert_cmpmem (group.runs[0].losses->data, group.runs[0].losses->len * sizeof (double),
+                   other.runs[0].losses->data, other.runs[0].losses->len * sizeof (double));
+  g_assert_cmpfloat (group.runs[0].epoch.val_loss, ==, other.runs[0].epoch.val_loss);
+  g_assert_cmpuint (group.runs[1].masks->len + other.runs[0].masks->len, ==, 0);
+  g_assert_cmpuint (group.runs[0].masks->len, ==, 2);
+  dyno_dataset_split (dataset, 0.25, (guint64) job->settings.seed, &training, &validation);
+  for (guint i = 0; i < 2; i++)
+    {
+      const DynoEvent *event = group.runs[0].masks->pdata[i];
+
+      g_assert_cmpuint (event->masks.n, ==, G_N_ELEMENTS (places));
+      for (guint k = 0; k < event->masks.n; k++)
+        g_assert_cmpuint (event->masks.samples[k], ==,
+                          g_array_index (validation, guint32, places[k]));
+    }
+}
+
 int
 main (int argc, char **argv)
 {
@@ -822,5 +859,6 @@ main (int argc, char **argv)
   g_test_add_func ("/train/ranks/unreadable-samples-are-those-of-all",
                    test_unreadable_samples_are_all_ranks);
   g_test_add_func ("/train/ranks/rank-0-tells-what-each-does", test_rates);
+  g_test_add_func ("/train/ranks/masks-are-watched-by-rank-0", test_masks_are_watched_by_rank_0);
   return g_test_run ();
 }

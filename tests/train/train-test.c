@@ -44,6 +44,7 @@ test_run_clear (TestRun *run)
   g_clear_pointer (&run->warnings, g_ptr_array_unref);
   g_clear_pointer (&run->losses, g_array_unref);
   g_clear_pointer (&run->ranks, g_free);
+  g_clear_pointer (&run->masks, g_ptr_array_unref);
 }
 
 static void
@@ -82,6 +83,10 @@ take_event (TestRun *run, DynoEvent *event)
     case DYNO_EVENT_EPOCH:
       run->epochs++;
       run->epoch = event->epoch;
+      break;
+    case DYNO_EVENT_MASKS:
+      g_assert_cmpuint (event->masks.epoch, ==, run->epoch.epoch);
+      g_ptr_array_add (run->masks, dyno_event_ref (event));
       break;
     case DYNO_EVENT_CHECKPOINT:
       run->checkpoints++;
@@ -123,15 +128,41 @@ typedef struct {
   DynoSession *session;
   TestHook hook;
   gpointer data;
+  guint n_saves, awaited_saves; /* checkpoints that were written or have failed */
 } Hooked;
 
+static Hooked *hooked_now; /* that of the event which is delivered */
+
+/* Events are delivered one at a time, whichever thread emits them, so that all of this needs no
+ * lock. */
 static void
 call_hook (DynoEvent *event, gpointer data)
 {
-  const Hooked *hooked = data;
+  Hooked *hooked = data;
 
   if (event->type == DYNO_EVENT_STEP)
-    hooked->hook (hooked->session, &event->step, hooked->data);
+    {
+      hooked_now = hooked;
+      hooked->hook (hooked->session, &event->step, hooked->data);
+      hooked_now = NULL;
+      return;
+    }
+  if (event->type != DYNO_EVENT_CHECKPOINT
+      && (event->type != DYNO_EVENT_WARNING || !strstr (event->text, "checkpoint was not saved")))
+    return;
+  hooked->n_saves++;
+  if (hooked->n_saves == hooked->awaited_saves)
+    dyno_session_resume (hooked->session);
+}
+
+void
+test_pause_for_saves (guint n)
+{
+  g_assert_nonnull (hooked_now);
+  if (hooked_now->n_saves >= n)
+    return;
+  hooked_now->awaited_saves = n;
+  dyno_session_pause (hooked_now->session);
 }
 
 void
@@ -176,7 +207,7 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
   g_autoptr (DynoSession) session = dyno_session_new (job);
   DynoEventQueue *events = dyno_session_add_queue (session, 0, TRUE);
   static const DynoObserver observer = { .event = call_hook };
-  Hooked hooked = { session, hook, data };
+  Hooked hooked = { session, hook, data, 0, 0 };
   gboolean done = FALSE;
   guint64 last_step = 0;
 
@@ -185,6 +216,7 @@ test_run_rank (TestRun *run, const DynoJob *job, DynoComm *comm, TestHook hook, 
   memset (run, 0, sizeof *run);
   run->warnings = g_ptr_array_new_with_free_func (g_free);
   run->losses = g_array_new (FALSE, FALSE, sizeof (double));
+  run->masks = g_ptr_array_new_with_free_func ((GDestroyNotify) dyno_event_unref);
   if (comm)
     dyno_session_set_comm (session, comm);
   if (device)

@@ -33,6 +33,7 @@ typedef struct {
   guint64 n_unreadable;
   guint n_ranks;
   DynoRankReport *ranks; /* of its DONE event */
+  GPtrArray *masks;      /* DynoEvent*: its MASKS events */
 } TestRun;
 
 void test_run_clear (TestRun *run);
@@ -42,6 +43,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TestRun, test_run_clear)
  * commands is obeyed before another step begins, and what it finds is of that step.  Not for what
  * waits for the session. */
 typedef void (*TestHook) (DynoSession *session, const DynoStepMetrics *step, gpointer data);
+
+/* In a hook: the session pauses until n checkpoints of this run were written or have failed, which
+ * the thread that writes them does beside the training, at a time of its own.  The pause begins
+ * after the steps in flight, at most DYNO_JOB_SLOTS, whose hooks are called before it; the save of
+ * an epoch which has ended was ordered by then.  n must be reached without another step. */
+void test_pause_for_saves (guint n);
 
 /* Runs the job to its end and checks what always holds: DONE is last and once, steps count up, the
  * log agrees with the events. */

@@ -160,23 +160,43 @@ dyno_feeder_submit (DynoFeeder *f, gconstpointer const *samples, const gint32 *l
   return TRUE;
 }
 
+gsize
+dyno_feeder_get_output_bytes (DynoFeeder *f)
+{
+  DynoPredictor *p = f->predictor;
+
+  return p->info->of_pixels ? (gsize) p->width * p->height : p->info->n_outputs * sizeof (float);
+}
+
+static void
+take_output (DynoFeeder *f, guint slot, guint32 row, guint8 *output)
+{
+  DynoPredictor *p = f->predictor;
+  guint build = f->build[slot];
+  gconstpointer from;
+
+  if (p->info->of_pixels)
+    from = dyno_readback_get_mask (p->readbacks[build], slot, row);
+  else
+    {
+      dyno_predictor_take_row (p, build, slot, row);
+      from = p->info->is_values ? p->logits : p->shares;
+    }
+  memcpy (output, from, dyno_feeder_get_output_bytes (f));
+}
+
 gboolean
-dyno_feeder_collect (DynoFeeder *f, float *outputs, GError **error)
+dyno_feeder_collect (DynoFeeder *f, gpointer outputs, GError **error)
 {
   DynoPredictor *p = f->predictor;
   guint slot = (guint) (f->collected % DYNO_FEEDER_SLOTS);
-  guint32 n_outputs = p->info->n_outputs;
 
   g_return_val_if_fail (dyno_feeder_get_pending (f) > 0, FALSE);
   f->collected++;
   if (!dyno_queue_wait (p->device, DYNO_QUEUE_COMPUTE, f->ends[slot], 0, error))
     return FALSE;
   for (guint32 row = 0; row < f->n[slot]; row++)
-    {
-      dyno_predictor_take_row (p, f->build[slot], slot, row);
-      memcpy (outputs + (gsize) row * n_outputs, p->info->is_values ? p->logits : p->shares,
-              n_outputs * sizeof *outputs);
-    }
+    take_output (f, slot, row, (guint8 *) outputs + row * dyno_feeder_get_output_bytes (f));
   return TRUE;
 }
 
@@ -189,7 +209,7 @@ warm (DynoFeeder *f, GError **error)
   g_autofree guint8 *blank = g_malloc0 (f->plans[0].layout.sample_bytes[f->input]);
   g_autofree gconstpointer *samples = g_new (gconstpointer, batch);
   g_autofree gint32 *lengths = g_new (gint32, batch);
-  g_autofree float *outputs = g_new (float, (gsize) batch * p->info->n_outputs);
+  g_autofree guint8 *outputs = g_malloc_n (batch, dyno_feeder_get_output_bytes (f));
 
   for (guint32 i = 0; i < batch; i++)
     {

@@ -32,9 +32,14 @@ const DynoBatchField *dyno_feeder_get_input (DynoFeeder *feeder);
 gboolean dyno_feeder_submit (DynoFeeder *feeder, gconstpointer const *samples,
                              const gint32 *lengths, guint32 n, GError **error);
 
-/* Waits for the oldest batch in flight and writes (n, n_outputs): probabilities of classes, or
- * values in the data's unit.  Errors: DEVICE_LOST, TIMEOUT; the batch is no longer in flight. */
-gboolean dyno_feeder_collect (DynoFeeder *feeder, float *outputs, GError **error);
+/* Of one sample: those of n_outputs floats, or those of a mask. */
+gsize dyno_feeder_get_output_bytes (DynoFeeder *feeder);
+
+/* Waits for the oldest batch in flight and writes n samples of dyno_feeder_get_output_bytes:
+ * n_outputs floats, which are probabilities of classes or values in the data's unit, or, of weights
+ * with a class for each pixel, the class ids (H, W) of the input's size, a byte each.  Errors:
+ * DEVICE_LOST, TIMEOUT; the batch is no longer in flight. */
+gboolean dyno_feeder_collect (DynoFeeder *feeder, gpointer outputs, GError **error);
 
 guint dyno_feeder_get_pending (DynoFeeder *feeder);
 

@@ -49,6 +49,13 @@ dyno_scores_measure (DynoPredictor *predictor, DynoDataset *dataset, const GArra
   g_autoptr (DynoScores) scores = NULL;
   Measuring m = { .dataset = dataset, .n_done = n_done };
 
+  if (info->of_pixels)
+    {
+      g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
+                   "%s has a class for each pixel, which is measured by the pixels of masks",
+                   info->model);
+      return NULL;
+    }
   if (info->is_values ? !check_values (info, data, error)
                       : !(classes = dyno_scores_match_classes (info, data, error)))
     return NULL;

@@ -79,6 +79,8 @@ complete_model (DynoPredictor *p, const char *shown, GError **error)
   model = dyno_model_find (info->model, error);
   if (model && model->n_values)
     complete_values (info, model);
+  if (model)
+    info->of_pixels = model->of_pixels;
   return model != NULL;
 }
 
@@ -366,7 +368,7 @@ build_readbacks (DynoPredictor *p, GError **error)
 {
   const DynoTensor *logits = dyno_network_get_logits (dyno_build_get_graph (p->builds[0]));
 
-  if (logits->h != 1 || logits->w != 1 || logits->c != p->info->n_outputs)
+  if (!p->info->of_pixels && (logits->h != 1 || logits->w != 1 || logits->c != p->info->n_outputs))
     return refuse (error, DYNO_TRAIN_ERROR_DATA,
                    "%s gives %u x %u x %u values per sample; what is predicted is one row",
                    p->info->model, logits->h, logits->w, logits->c);
@@ -541,6 +543,13 @@ dyno_predictor_get_batch (DynoPredictor *p)
   return p->params.batch;
 }
 
+void
+dyno_predictor_get_mask_size (DynoPredictor *p, guint32 *width, guint32 *height)
+{
+  *width = p->info->of_pixels ? p->width : 0;
+  *height = p->info->of_pixels ? p->height : 0;
+}
+
 const char *
 dyno_predictor_get_device (DynoPredictor *p)
 {
@@ -588,7 +597,9 @@ tell_batch (Run *run, const DynoPipeResult *done)
       g_autofree char *problem = dyno_loader_find_bad (run->loader, (guint32) run->told);
       DynoPrediction prediction = { .index = g_array_index (run->indices, guint32, run->told),
                                     .problem = problem };
-      if (!problem)
+      if (!problem && p->info->of_pixels)
+        prediction.mask = dyno_readback_get_mask (p->readbacks[0], done->slot, row);
+      else if (!problem)
         {
           dyno_predictor_take_row (p, 0, done->slot, row);
           prediction.logits = p->logits;

@@ -49,12 +49,18 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPredictor, dyno_predictor_free)
 const DynoWeightsInfo *dyno_predictor_get_info (DynoPredictor *predictor);
 guint32 dyno_predictor_get_batch (DynoPredictor *predictor); /* samples at once */
 const char *dyno_predictor_get_device (DynoPredictor *predictor);
+/* Of the masks of weights with a class for each pixel, which is that of the images as the network
+ * reads them; 0: the weights have one answer for a sample. */
+void dyno_predictor_get_mask_size (DynoPredictor *predictor, guint32 *width, guint32 *height);
 
 typedef struct {
   guint64 index;       /* of the sample in the data set */
   const char *problem; /* it could not be read: why; NULL: the next are there */
   const float *logits; /* n_outputs: what the network gave; values are in the data's unit */
-  const float *shares; /* n_outputs probabilities; NULL: the outputs are values */
+  const float *shares; /* n_outputs probabilities; NULL: the outputs are values, or of pixels */
+  /* the class of each pixel, of dyno_predictor_get_mask_size; NULL: weights have one answer for a
+   * sample; then logits is NULL */
+  const guint8 *mask;
 } DynoPrediction;
 
 /* Told of each sample, in the order of indices; FALSE ends the run without an error. */

@@ -12,6 +12,7 @@ typedef struct {
   DynoGraph *graph;
   DynoBuild *build;
   DynoTensor *raw, *seeds, *x;
+  DynoTensor *raw_masks, *masks; /* NULL: the samples have none */
 } Work;
 
 static void
@@ -50,6 +51,16 @@ make_loader (Work *w, const DynoJob *job, DynoDataset *dataset, const GArray *in
 }
 
 static DynoTensor *
+add_masks (Work *w, guint32 batch)
+{
+  const DynoBatchField *field = dyno_schema_find_mask (&w->network.schema);
+
+  return field ? dyno_graph_tensor (w->graph, field->name, DYNO_DTYPE_U8, DYNO_SPACE_INPUT, batch,
+                                    field->shape[0], field->shape[1], 1, 1)
+               : NULL;
+}
+
+static DynoTensor *
 add_field (Work *w, DynoFieldRole role, DynoDtype dtype, guint32 batch)
 {
   const DynoBatchField *field = dyno_schema_find_role (&w->network.schema, role);
@@ -76,6 +87,12 @@ make_program (Work *w, DynoDevice *device, guint32 batch, GCancellable *cancella
   w->x = dyno_prepare (w->graph, w->raw, w->seeds, input, &w->network.augmentation);
   if (w->x)
     w->x->keep = TRUE;
+  w->raw_masks = add_masks (w, batch);
+  if (w->raw_masks)
+    w->masks = dyno_prepare_mask (w->graph, w->raw_masks, w->seeds, input->shape[2],
+                                  &w->network.augmentation);
+  if (w->masks)
+    w->masks->keep = TRUE;
   if (!dyno_graph_check (w->graph, error))
     return FALSE;
   w->build = dyno_build_new_graph (w->graph);
@@ -95,33 +112,56 @@ write_field (Work *w, const DynoBatch *batch, DynoFieldRole role, DynoTensor *te
                                        batch->fields[i], tensor->size_bytes, error);
 }
 
-/* The values of one batch, (N, H, W, C padded); g_free. */
-static float *
-run (Work *w, DynoDevice *device, guint64 epoch, GCancellable *cancellable, GError **error)
+/* A batch as the device prepared it. */
+typedef struct {
+  float *values; /* (N, H, W, C padded) */
+  gint32 *ids;   /* (N, H, W): classes of pixels; NULL: the samples have no masks */
+} Made;
+
+static void
+made_clear (Made *made)
+{
+  g_free (made->values);
+  g_free (made->ids);
+}
+
+static gboolean
+write_batch (Work *w, const DynoBatch *batch, GError **error)
+{
+  return write_field (w, batch, DYNO_FIELD_INPUT, w->raw, error)
+         && write_field (w, batch, DYNO_FIELD_SEED, w->seeds, error)
+         && write_field (w, batch, DYNO_FIELD_TARGET, w->raw_masks, error);
+}
+
+static gboolean
+run (Work *w, DynoDevice *device, guint64 epoch, Made *made, GCancellable *cancellable,
+     GError **error)
 {
   DynoProgram *program = dyno_build_get_program (w->build);
-  g_autofree float *values = g_try_malloc (w->x->size_bytes);
   guint64 timeline_value;
   DynoBatch *batch;
-  gboolean ok;
+  gboolean known, ok;
 
   dyno_loader_start_epoch (w->loader, epoch, 0);
   batch = dyno_loader_next (w->loader, NULL, cancellable, error);
   if (!batch)
-    return NULL;
+    return FALSE;
+  made->values = g_try_malloc (w->x->size_bytes);
+  made->ids = w->masks ? g_try_malloc (w->masks->size_bytes) : NULL;
   *dyno_program_step_input (program, 0) = (struct DynoStepInput){ .n_valid = batch->n_valid };
-  ok = values && write_field (w, batch, DYNO_FIELD_INPUT, w->raw, error)
-       && write_field (w, batch, DYNO_FIELD_SEED, w->seeds, error);
+  known = made->values && (made->ids || !w->masks);
+  ok = known && write_batch (w, batch, error);
   dyno_loader_release (w->loader, batch);
-  if (!values)
+  if (!known)
     g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
                  "No memory for a preview of %u samples; take fewer", w->x->n);
-  if (!ok
-      || !dyno_program_submit (program, DYNO_COMMAND_FORWARD, 0, NULL, 0, &timeline_value, error)
-      || !dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
-      || !dyno_program_read_tensor (program, w->x, 0, values, w->x->size_bytes, error))
-    return NULL;
-  return g_steal_pointer (&values);
+  return ok
+         && dyno_program_submit (program, DYNO_COMMAND_FORWARD, 0, NULL, 0, &timeline_value, error)
+         && dyno_queue_wait (device, DYNO_QUEUE_COMPUTE, timeline_value, 0, error)
+         && dyno_program_read_tensor (program, w->x, 0, made->values, w->x->size_bytes, error)
+         && (!w->masks
+             || dyno_program_read_tensor (program, w->masks, 0, made->ids, w->masks->size_bytes,
+                                          error));
 }
 
 /* One value as a byte: what normalisation did is undone. */
@@ -139,7 +179,7 @@ to_byte (const DynoBatchField *field, float value, guint c)
 }
 
 static DynoPreview *
-draw (const Work *w, const float *values)
+draw (const Work *w, const Made *made)
 {
   const DynoBatchField *input = dyno_schema_find_role (&w->network.schema, DYNO_FIELD_INPUT);
   gsize pixels = (gsize) w->x->n * w->x->h * w->x->w;
@@ -151,8 +191,11 @@ draw (const Work *w, const float *values)
     for (guint k = 0; k < 3; k++)
       {
         guint c = w->x->c >= 3 ? k : 0;
-        preview->pixels[i * 3 + k] = to_byte (input, values[i * w->x->cp + c], c);
+        preview->pixels[i * 3 + k] = to_byte (input, made->values[i * w->x->cp + c], c);
       }
+  preview->masks = made->ids ? g_malloc (pixels) : NULL;
+  for (gsize i = 0; made->ids && i < pixels; i++)
+    preview->masks[i] = (guint8) made->ids[i];
   return preview;
 }
 
@@ -161,15 +204,15 @@ dyno_preview_new (DynoDevice *device, const DynoJob *job, DynoDataset *dataset,
                   const GArray *indices, guint64 epoch, GCancellable *cancellable, GError **error)
 {
   Work w = { 0 };
-  g_autofree float *values = NULL;
+  Made made = { 0 };
   DynoPreview *preview = NULL;
 
   g_return_val_if_fail (indices->len > 0, NULL);
   if (make_loader (&w, job, dataset, indices, error)
-      && make_program (&w, device, indices->len, cancellable, error))
-    values = run (&w, device, epoch, cancellable, error);
-  if (values)
-    preview = draw (&w, values);
+      && make_program (&w, device, indices->len, cancellable, error)
+      && run (&w, device, epoch, &made, cancellable, error))
+    preview = draw (&w, &made);
+  made_clear (&made);
   work_clear (&w);
   return preview;
 }
@@ -180,5 +223,6 @@ dyno_preview_free (DynoPreview *preview)
   if (!preview)
     return;
   g_free (preview->pixels);
+  g_free (preview->masks);
   g_free (preview);
 }

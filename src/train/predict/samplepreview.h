@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The input that the training network gets of some samples: decoded, changed and normalised on
- * the device as in a run, then drawn with the normalisation taken back. */
+ * the device as in a run, then drawn with the normalisation taken back; and the masks, where the
+ * samples have them. */
 #pragma once
 #include "job.h"
 
@@ -9,6 +10,7 @@ G_BEGIN_DECLS
 typedef struct {
   guint32 n, width, height;
   guint8 *pixels; /* (n, height, width, 3) */
+  guint8 *masks;  /* (n, height, width): class ids, moved as the pixels; NULL: there are none */
 } DynoPreview;
 
 /* The samples of indices (array of guint32) at these places of an epoch that is not shuffled.

@@ -47,6 +47,20 @@ dyno_class_counts_add (DynoClassCounts *counts, guint32 truth, guint32 predicted
   counts->right[truth] += truth == predicted;
 }
 
+void
+dyno_class_counts_add_table (DynoClassCounts *counts, const guint32 *table)
+{
+  for (guint32 truth = 0; truth < counts->n; truth++)
+    for (guint32 predicted = 0; predicted < counts->n; predicted++)
+      {
+        guint32 n = table[(gsize) truth * counts->n + predicted];
+
+        counts->there[truth] += n;
+        counts->predicted[predicted] += n;
+        counts->right[truth] += truth == predicted ? n : 0;
+      }
+}
+
 /* The samples of a class that were predicted as it, over a number of samples. */
 static double
 share_of_right (const DynoClassCounts *counts, guint32 class_id, double n)
@@ -72,6 +86,14 @@ dyno_class_counts_get_f1 (const DynoClassCounts *counts, guint32 class_id)
   return share_of_right (counts, class_id,
                          ((double) counts->predicted[class_id] + (double) counts->there[class_id])
                              / 2);
+}
+
+double
+dyno_class_counts_get_iou (const DynoClassCounts *counts, guint32 class_id)
+{
+  return share_of_right (counts, class_id,
+                         (double) counts->predicted[class_id] + (double) counts->there[class_id]
+                             - (double) counts->right[class_id]);
 }
 
 static double
@@ -100,12 +122,14 @@ dyno_class_counts_get_means (const DynoClassCounts *counts, DynoClassMeans *mean
       means->precision += or_zero (dyno_class_counts_get_precision (counts, i));
       means->recall += or_zero (dyno_class_counts_get_recall (counts, i));
       means->f1 += f1;
+      means->iou += dyno_class_counts_get_iou (counts, i);
       means->weighted_f1 += f1 * (double) counts->there[i] / (double) n_samples;
     }
   means->balanced_accuracy = means->recall / n_there;
   means->precision /= n;
   means->recall /= n;
   means->f1 /= n;
+  means->iou /= n;
 }
 
 /* --- values ----------------------------------------------------------------------------------- */

@@ -28,16 +28,21 @@ void dyno_class_counts_clear (DynoClassCounts *counts);
 void dyno_class_counts_reset (DynoClassCounts *counts); /* no samples */
 /* truth, predicted: below n */
 void dyno_class_counts_add (DynoClassCounts *counts, guint32 truth, guint32 predicted);
+/* Adds n x n counts, [truth][predicted]. */
+void dyno_class_counts_add_table (DynoClassCounts *counts, const guint32 *table);
 
 double dyno_class_counts_get_precision (const DynoClassCounts *counts, guint32 class_id);
 double dyno_class_counts_get_recall (const DynoClassCounts *counts, guint32 class_id);
 /* 2 right / (2 right + wrong + missed) */
 double dyno_class_counts_get_f1 (const DynoClassCounts *counts, guint32 class_id);
+/* right / (there + predicted - right): Jaccard's index, of pixels the intersection over the union;
+ * NaN where the class is neither there nor predicted. */
+double dyno_class_counts_get_iou (const DynoClassCounts *counts, guint32 class_id);
 
 /* Means over the classes that are there or were predicted, where an undefined share counts as 0;
  * weighted: each class by its samples.  NaN without a sample. */
 typedef struct {
-  double precision, recall, f1, weighted_f1;
+  double precision, recall, f1, weighted_f1, iou;
   double balanced_accuracy; /* mean recall of the classes that are there */
 } DynoClassMeans;
 
