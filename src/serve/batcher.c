@@ -38,7 +38,7 @@ struct _DynoBatcher {
   guint64 submitted, collected;
   gconstpointer *rows;
   gint32 *lengths;
-  float *outputs;
+  guint8 *outputs;
 };
 
 /* --- the queue -------------------------------------------------------------------------------- */
@@ -161,7 +161,7 @@ fill (DynoBatcher *b, Flight *flight)
 static void
 land (DynoBatcher *b, Flight *flight, const GError *problem)
 {
-  gsize width = b->params.n_outputs, row = 0;
+  gsize size = b->params.output_bytes, row = 0;
 
   for (guint i = 0; i < flight->parts->len; i++)
     {
@@ -170,8 +170,8 @@ land (DynoBatcher *b, Flight *flight, const GError *problem)
       gboolean over;
 
       if (!problem)
-        memcpy (job->outputs + part->first * width, b->outputs + row * width,
-                part->n * width * sizeof (float));
+        memcpy ((guint8 *) job->outputs + part->first * size, b->outputs + row * size,
+                part->n * size);
       row += part->n;
       g_mutex_lock (&b->mutex);
       if (problem && !job->error)
@@ -318,7 +318,7 @@ dyno_batcher_new (const DynoBatcherParams *params, const DynoBatchEngine *klass,
   g_queue_init (&b->queue);
   b->rows = g_new (gconstpointer, params->max_batch);
   b->lengths = g_new0 (gint32, params->max_batch);
-  b->outputs = g_new0 (float, (gsize) params->max_batch * params->n_outputs);
+  b->outputs = g_malloc0_n (params->max_batch, params->output_bytes);
   b->flights = g_new0 (Flight, klass->slots);
   for (guint i = 0; i < klass->slots; i++)
     b->flights[i].parts = g_array_sized_new (FALSE, FALSE, sizeof (Part), params->max_batch);

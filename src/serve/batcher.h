@@ -19,8 +19,8 @@ typedef struct {
   /* Copies n samples (and their lengths, NULL: there are none) and begins to compute them. */
   gboolean (*submit) (gpointer engine, gconstpointer const *samples, const gint32 *lengths,
                       guint32 n, GError **error);
-  /* Waits for the oldest batch in flight; outputs: (n, n_outputs).  It is over in any case. */
-  gboolean (*collect) (gpointer engine, float *outputs, GError **error);
+  /* Waits for the oldest batch in flight; outputs: n x output_bytes.  It is over in any case. */
+  gboolean (*collect) (gpointer engine, gpointer outputs, GError **error);
   /* TRUE: after such an error the engine is of no more use. */
   gboolean (*is_lost) (const GError *error);
 } DynoBatchEngine;
@@ -32,7 +32,7 @@ struct _DynoBatchJob {
   const guint8 *samples; /* n x sample_bytes */
   const gint32 *lengths; /* n, or NULL */
   guint32 n;             /* 1 or more */
-  float *outputs;        /* (n, n_outputs), to be filled */
+  gpointer outputs;      /* n x output_bytes, to be filled */
   GError *error;         /* NULL: outputs are there; the caller frees it */
   void (*done) (DynoBatchJob *job, gpointer data);
   gpointer data;
@@ -45,9 +45,8 @@ struct _DynoBatchJob {
 typedef struct {
   guint32 max_batch;
   gint64 max_delay_us;
-  guint max_queue; /* requests between _reserve and done */
-  gsize sample_bytes;
-  guint32 n_outputs;
+  guint max_queue;                  /* requests between _reserve and done */
+  gsize sample_bytes, output_bytes; /* of a sample */
   /* A batch of n samples is over; and: the engine is lost, all requests fail.  Each may be NULL. */
   void (*on_batch) (guint32 n, gpointer data);
   void (*on_lost) (const GError *error, gpointer data);

@@ -28,6 +28,7 @@ struct _DynoExchange {
   gboolean active, gone;        /* accepted and not answered; the client is gone */
   /* in the pool and the batcher */
   char *content_type;
+  gboolean wants_png; /* a mask as an image, where the body is one */
   gint64 header_length;
   DynoInferRequest *request;
   DynoBatchJob job;
@@ -223,6 +224,26 @@ read_header_length (DynoExchange *e, SoupMessageHeaders *headers, GError **error
   return TRUE;
 }
 
+/* Whether a PNG is wanted rather than JSON; where both are, it depends on their order. */
+static gboolean
+prefers_png (SoupMessageHeaders *headers)
+{
+  static const char *const json[] = { "application/json", "application/*", "*/*" };
+  const char *accept = soup_message_headers_get_list (headers, "Accept");
+  GSList *types = accept ? soup_header_parse_quality_list (accept, NULL) : NULL;
+  gboolean png = FALSE, over = FALSE;
+
+  for (GSList *at = types; at && !over; at = at->next)
+    {
+      png = g_ascii_strcasecmp (at->data, "image/png") == 0;
+      over = png;
+      for (guint i = 0; i < G_N_ELEMENTS (json) && !over; i++)
+        over = g_ascii_strcasecmp (at->data, json[i]) == 0;
+    }
+  soup_header_free_list (types);
+  return png;
+}
+
 static gboolean
 check_inference (DynoExchange *e, SoupMessageHeaders *headers, GError **error)
 {
@@ -240,6 +261,7 @@ check_inference (DynoExchange *e, SoupMessageHeaders *headers, GError **error)
                               "the body is larger than %" G_GUINT64_FORMAT " MiB (--max-body)",
                               most >> 20);
   e->content_type = g_strdup (soup_message_headers_get_one (headers, "Content-Type"));
+  e->wants_png = e->model->signature.info->of_pixels && prefers_png (headers);
   return read_header_length (e, headers, error);
 }
 
@@ -369,11 +391,15 @@ complete (gpointer data)
     {
       SoupMessageHeaders *headers = soup_server_message_get_response_headers (message);
       g_autofree char *length = g_strdup_printf ("%" G_GINT64_FORMAT, e->answer_header_length);
-      gboolean binary = e->answer_header_length >= 0;
+      gboolean binary = e->answer_header_length >= 0, png = e->wants_png && e->request->is_file;
 
       if (binary)
         soup_message_headers_replace (headers, "Inference-Header-Content-Length", length);
-      answer (e, 200, binary ? "application/octet-stream" : "application/json", e->answer);
+      answer (e, 200,
+              png      ? "image/png"
+              : binary ? "application/octet-stream"
+                       : "application/json",
+              e->answer);
     }
   if (!e->gone)
     soup_server_message_unpause (message);
@@ -404,6 +430,7 @@ prepare (DynoExchange *e)
   const DynoSignature *signature = &e->model->signature;
   GByteArray *scratch = g_private_get (&own);
   gsize bytes;
+  guint64 work = 0;
 
   if (!scratch)
     {
@@ -416,11 +443,19 @@ prepare (DynoExchange *e)
   drop_body (e);
   if (!e->request)
     return FALSE;
-  bytes = (gsize) e->request->n * signature->info->n_outputs * sizeof (float);
-  if (!dyno_server_hold (e->server, e->request->size_bytes + bytes))
+  bytes = e->request->n * signature->output_bytes;
+  if (e->wants_png && e->request->is_file)
+    work = dyno_infer_response_png_bytes (e->request);
+  if (work > e->server->params.max_body)
+    return dyno_serve_refuse (
+        &e->error, DYNO_SERVE_ERROR_TOO_LARGE,
+        "the mask of a picture of %u x %u pixels takes more than --max-body; without Accept: "
+        "image/png it has the size of the network's input",
+        e->request->picture_width, e->request->picture_height);
+  if (!dyno_server_hold (e->server, e->request->size_bytes + bytes + work))
     return dyno_serve_refuse (&e->error, DYNO_SERVE_ERROR_BUSY,
                               "the server holds as much as it may; try again later");
-  e->held_bytes += e->request->size_bytes + bytes;
+  e->held_bytes += e->request->size_bytes + bytes + work;
   e->job = (DynoBatchJob){ .samples = e->request->samples,
                            .lengths = e->request->lengths,
                            .n = e->request->n,
@@ -437,6 +472,12 @@ finish (DynoExchange *e)
 {
   if (e->job.error)
     e->error = g_steal_pointer (&e->job.error);
+  else if (!e->error && e->wants_png && e->request->is_file)
+    {
+      e->answer =
+          dyno_infer_response_new_png (&e->model->signature, e->request, e->job.outputs, &e->error);
+      e->answer_header_length = -1;
+    }
   else if (!e->error)
     e->answer = dyno_infer_response_new (&e->model->signature, e->request, e->job.outputs,
                                          &e->answer_header_length);

@@ -11,7 +11,7 @@ feeder_submit (gpointer engine, gconstpointer const *samples, const gint32 *leng
 }
 
 static gboolean
-feeder_collect (gpointer engine, float *outputs, GError **error)
+feeder_collect (gpointer engine, gpointer outputs, GError **error)
 {
   return dyno_feeder_collect (engine, outputs, error);
 }

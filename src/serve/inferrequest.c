@@ -9,6 +9,7 @@
 #define WHAT         "inputs[0]"
 #define MAX_ID       1024
 #define NUMBER_BYTES 32 /* of a number or label of an output in JSON, about */
+#define ID_BYTES     5  /* of a class id in JSON, with what is between two */
 
 /* One request on its way. */
 typedef struct {
@@ -105,27 +106,43 @@ read_output_member (DynoJsonReader *r, const char *key, gpointer data, GError **
 }
 
 static gboolean
+find_output (Intake *in, const Output *output, DynoOutputKind *kind, GError **error)
+{
+  const DynoSignature *s = in->signature;
+  DynoOutputKind kinds[2];
+  guint n = dyno_signature_list_outputs (s, kinds);
+
+  for (guint i = 0; i < n && output->name; i++)
+    if (strcmp (output->name, dyno_signature_name_output (s, kinds[i])) == 0)
+      {
+        *kind = kinds[i];
+        return TRUE;
+      }
+  return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
+                            n > 1 ? "outputs[%u].name: the model's outputs are “%s” and “%s”"
+                                  : "outputs[%u].name: the model's output is “%s”",
+                            in->request->n_outputs, dyno_signature_name_output (s, kinds[0]),
+                            dyno_signature_name_output (s, kinds[n - 1]));
+}
+
+static gboolean
 add_output (Intake *in, const Output *output, GError **error)
 {
   const DynoWeightsInfo *info = in->signature->info;
-  const char *numbers = info->is_values ? "values" : "probabilities";
   guint at = in->request->n_outputs;
   DynoWantedOutput *wanted;
-  DynoOutputKind kind;
-  gboolean is_class = !info->is_values && output->name && strcmp (output->name, "class") == 0;
+  DynoOutputKind kind = DYNO_OUTPUT_NUMBERS;
 
-  if (!is_class && (!output->name || strcmp (output->name, numbers) != 0))
-    return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
-                              "outputs[%u].name: the model's outputs are “%s”%s", at, numbers,
-                              info->is_values ? "" : " and “class”");
-  if (output->classification < 0 || (output->classification > 0 && (info->is_values || is_class)))
+  if (!find_output (in, output, &kind, error))
+    return FALSE;
+  if (output->classification < 0
+      || (output->classification > 0 && (info->is_values || kind != DYNO_OUTPUT_NUMBERS)))
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
                               "outputs[%u].parameters.classification: it is 1 or more, of the "
                               "output “probabilities” only",
                               at);
-  kind = is_class                     ? DYNO_OUTPUT_CLASS
-         : output->classification > 0 ? DYNO_OUTPUT_RANKED
-                                      : DYNO_OUTPUT_NUMBERS;
+  if (output->classification > 0)
+    kind = DYNO_OUTPUT_RANKED;
   for (guint i = 0; i < at; i++)
     if (in->request->outputs[i].kind == kind)
       return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
@@ -208,7 +225,7 @@ read_json (Intake *in, const char *text, gsize size, GError **error)
 {
   DynoJsonReader r;
 
-  dyno_json_reader_init (&r, text, size);
+  dyno_json_reader_init (&r, text, size, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
   if (!dyno_json_read_members (&r, DYNO_JSON_OBJECT, read_member, in, error)
       || !dyno_json_read_end (&r, error))
     return FALSE;
@@ -223,11 +240,13 @@ static gboolean
 make_room (Intake *in, guint64 n, GError **error)
 {
   DynoInferRequest *request = in->request;
-  guint64 size, results;
+  const DynoSignature *s = in->signature;
+  guint64 each = (guint64) s->info->n_outputs * NUMBER_BYTES, size, results;
 
-  if (n > G_MAXINT32 || !dyno_size_mul (n, in->signature->sample_bytes, &size)
-      || !dyno_size_mul (n, (guint64) in->signature->info->n_outputs * NUMBER_BYTES, &results)
-      || size > in->most_bytes || results > in->most_bytes)
+  if (s->info->of_pixels)
+    each += (guint64) s->mask_width * s->mask_height * ID_BYTES;
+  if (n > G_MAXINT32 || !dyno_size_mul (n, s->sample_bytes, &size)
+      || !dyno_size_mul (n, each, &results) || size > in->most_bytes || results > in->most_bytes)
     return dyno_serve_refuse (
         error, DYNO_SERVE_ERROR_TOO_LARGE,
         "N is %" G_GUINT64_FORMAT
@@ -254,9 +273,9 @@ take_files (Intake *in, GPtrArray *files, GError **error)
       gsize size;
       const guint8 *file = g_bytes_get_data (g_ptr_array_index (files, i), &size);
 
-      if (!dyno_prepare_file (in->signature, file, size,
-                              in->request->samples + i * in->signature->sample_bytes, in->scratch,
-                              error))
+      if (!dyno_prepare_file (
+              in->signature, file, size, in->request->samples + i * in->signature->sample_bytes,
+              &in->request->picture_width, &in->request->picture_height, in->scratch, error))
         {
           g_prefix_error (error, "%s.data: element %u: ", WHAT, i);
           return FALSE;
@@ -340,19 +359,20 @@ take_input (Intake *in, GError **error)
                             own, in->signature->is_image ? " or BYTES" : "");
 }
 
-/* All outputs, where none was named. */
+/* All outputs, where none was named; but the answer to an image file is no long list of ids. */
 static void
 complete_outputs (Intake *in)
 {
   DynoInferRequest *request = in->request;
+  DynoOutputKind kinds[2];
+  guint n = dyno_signature_list_outputs (in->signature, kinds);
 
   if (request->n_outputs > 0)
     return;
-  request->outputs[request->n_outputs++] =
-      (DynoWantedOutput){ .kind = DYNO_OUTPUT_NUMBERS, .binary = in->all_binary };
-  if (!in->signature->info->is_values)
-    request->outputs[request->n_outputs++] =
-        (DynoWantedOutput){ .kind = DYNO_OUTPUT_CLASS, .binary = in->all_binary };
+  for (guint i = 0; i < n; i++)
+    if (kinds[i] != DYNO_OUTPUT_MASK || !request->is_file)
+      request->outputs[request->n_outputs++] =
+          (DynoWantedOutput){ .kind = kinds[i], .binary = in->all_binary };
 }
 
 /* Whether the media type without its parameters begins with a word. */
@@ -375,6 +395,7 @@ read_body (Intake *in, const char *content_type, gint64 header_length, const gui
                                   "the model takes no images; its input is %s",
                                   dyno_signature_get_datatype (in->signature));
       g_ptr_array_add (files, g_bytes_new_static (body, size));
+      in->request->is_file = TRUE;
       return take_files (in, files, error);
     }
   if (header_length > 0 && (guint64) header_length > size)

@@ -8,12 +8,6 @@
 
 G_BEGIN_DECLS
 
-typedef enum {
-  DYNO_OUTPUT_NUMBERS, /* "probabilities" or "values" */
-  DYNO_OUTPUT_CLASS,   /* "class" */
-  DYNO_OUTPUT_RANKED,  /* "probabilities" with classification: BYTES "probability:index:label" */
-} DynoOutputKind;
-
 typedef struct {
   DynoOutputKind kind;
   guint32 top; /* RANKED: classes of each sample, 1 to n_outputs */
@@ -28,7 +22,9 @@ typedef struct {
   guint8 *samples;  /* n x signature->sample_bytes */
   gint32 *lengths;  /* n, where the input is variable, else NULL */
   gsize size_bytes; /* of samples */
-  guint n_outputs;  /* wanted ones, 1 or more */
+  gboolean is_file; /* the body was an image file, whose picture has this size as it is shown */
+  guint32 picture_width, picture_height;
+  guint n_outputs; /* wanted ones, 1 or more */
   DynoWantedOutput outputs[DYNO_INFER_MAX_OUTPUTS];
 } DynoInferRequest;
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "inferresponse.h"
+#include "mask.h"
+#include "maskwriter.h"
 #include "predictiontable.h"
 #include <string.h>
 
@@ -7,7 +9,7 @@
 typedef struct {
   const DynoSignature *signature;
   const DynoInferRequest *request;
-  const float *outputs;
+  const guint8 *outputs; /* n x signature->output_bytes */
   DynoJson json;
   GByteArray *binary;
 } Answer;
@@ -56,61 +58,137 @@ put_class (Answer *a, const DynoWantedOutput *wanted, const float *row)
 }
 
 static void
+put_numbers (Answer *a, const DynoWantedOutput *wanted, const float *row)
+{
+  gsize n = a->signature->info->n_outputs;
+
+  if (wanted->binary)
+    g_byte_array_append (a->binary, (const guint8 *) row, (guint) (n * sizeof *row));
+  else
+    for (gsize k = 0; k < n; k++)
+      dyno_json_double (&a->json, NULL, (double) row[k]);
+}
+
+static void
+put_mask (Answer *a, const DynoWantedOutput *wanted, const guint8 *mask)
+{
+  gsize n = a->signature->output_bytes;
+
+  if (wanted->binary)
+    g_byte_array_append (a->binary, mask, (guint) n);
+  else
+    for (gsize k = 0; k < n; k++)
+      dyno_json_uint (&a->json, NULL, mask[k]);
+}
+
+static void
+put_shares (Answer *a, const DynoWantedOutput *wanted, const guint8 *mask)
+{
+  gsize n_pixels = a->signature->output_bytes;
+  guint32 n = a->signature->info->n_outputs;
+  g_autofree guint64 *counts = dyno_mask_count_classes (mask, n_pixels, n);
+  g_autofree float *shares = g_new (float, n);
+
+  for (guint32 i = 0; i < n; i++)
+    shares[i] = (float) ((double) counts[i] / (double) n_pixels);
+  put_numbers (a, wanted, shares);
+}
+
+static void
 put_data (Answer *a, const DynoWantedOutput *wanted)
 {
-  gsize width = a->signature->info->n_outputs;
-
   for (guint32 i = 0; i < a->request->n; i++)
     {
-      const float *row = a->outputs + i * width;
+      const guint8 *output = a->outputs + i * a->signature->output_bytes;
+      const float *row = (const float *) (gconstpointer) output;
 
-      if (wanted->kind == DYNO_OUTPUT_CLASS)
-        put_class (a, wanted, row);
-      else if (wanted->kind == DYNO_OUTPUT_RANKED)
-        put_ranked (a, wanted, row);
-      else if (wanted->binary)
-        g_byte_array_append (a->binary, (const guint8 *) row, (guint) (width * sizeof *row));
-      else
-        for (gsize k = 0; k < width; k++)
-          dyno_json_double (&a->json, NULL, (double) row[k]);
+      switch (wanted->kind)
+        {
+        case DYNO_OUTPUT_MASK:
+          put_mask (a, wanted, output);
+          break;
+        case DYNO_OUTPUT_SHARES:
+          put_shares (a, wanted, output);
+          break;
+        case DYNO_OUTPUT_CLASS:
+          put_class (a, wanted, row);
+          break;
+        case DYNO_OUTPUT_RANKED:
+          put_ranked (a, wanted, row);
+          break;
+        case DYNO_OUTPUT_NUMBERS:
+        default:
+          put_numbers (a, wanted, row);
+        }
     }
+}
+
+static const char *
+datatype_of (DynoOutputKind kind)
+{
+  return kind == DYNO_OUTPUT_MASK                                  ? "UINT8"
+         : kind == DYNO_OUTPUT_CLASS || kind == DYNO_OUTPUT_RANKED ? "BYTES"
+                                                                   : "FP32";
+}
+
+static void
+put_shape (Answer *a, const DynoWantedOutput *wanted)
+{
+  const DynoSignature *s = a->signature;
+
+  dyno_json_begin_array (&a->json, "shape");
+  dyno_json_uint (&a->json, NULL, a->request->n);
+  if (wanted->kind == DYNO_OUTPUT_MASK)
+    {
+      dyno_json_uint (&a->json, NULL, s->mask_height);
+      dyno_json_uint (&a->json, NULL, s->mask_width);
+    }
+  else if (wanted->kind == DYNO_OUTPUT_RANKED)
+    dyno_json_uint (&a->json, NULL, wanted->top);
+  else if (wanted->kind != DYNO_OUTPUT_CLASS)
+    dyno_json_uint (&a->json, NULL, s->info->n_outputs);
+  dyno_json_end_array (&a->json);
+}
+
+/* The names of the classes go with their shares, and after an image file the way to its mask. */
+static void
+put_parameters (Answer *a, const DynoWantedOutput *wanted, guint binary_bytes)
+{
+  gboolean labelled = wanted->kind == DYNO_OUTPUT_SHARES;
+
+  if (!wanted->binary && !labelled)
+    return;
+  dyno_json_begin_object (&a->json, "parameters");
+  if (wanted->binary)
+    dyno_json_uint (&a->json, "binary_data_size", binary_bytes);
+  if (labelled)
+    dyno_signature_write_labels (a->signature, &a->json);
+  if (labelled && a->request->is_file)
+    dyno_json_string (&a->json, "mask", DYNO_SERVE_MASK_WAY);
+  dyno_json_end_object (&a->json);
 }
 
 static void
 put_output (Answer *a, const DynoWantedOutput *wanted)
 {
-  const DynoWeightsInfo *info = a->signature->info;
-  gboolean numbers = wanted->kind == DYNO_OUTPUT_NUMBERS;
   guint before = a->binary->len;
 
   dyno_json_begin_object (&a->json, NULL);
-  dyno_json_string (&a->json, "name",
-                    wanted->kind == DYNO_OUTPUT_CLASS ? "class"
-                    : info->is_values                 ? "values"
-                                                      : "probabilities");
-  dyno_json_string (&a->json, "datatype", numbers ? "FP32" : "BYTES");
-  dyno_json_begin_array (&a->json, "shape");
-  dyno_json_uint (&a->json, NULL, a->request->n);
-  if (wanted->kind != DYNO_OUTPUT_CLASS)
-    dyno_json_uint (&a->json, NULL, numbers ? info->n_outputs : wanted->top);
-  dyno_json_end_array (&a->json);
+  dyno_json_string (&a->json, "name", dyno_signature_name_output (a->signature, wanted->kind));
+  dyno_json_string (&a->json, "datatype", datatype_of (wanted->kind));
+  put_shape (a, wanted);
   if (!wanted->binary)
     dyno_json_begin_array (&a->json, "data");
   put_data (a, wanted);
   if (!wanted->binary)
     dyno_json_end_array (&a->json);
-  else
-    {
-      dyno_json_begin_object (&a->json, "parameters");
-      dyno_json_uint (&a->json, "binary_data_size", a->binary->len - before);
-      dyno_json_end_object (&a->json);
-    }
+  put_parameters (a, wanted, a->binary->len - before);
   dyno_json_end_object (&a->json);
 }
 
 GBytes *
 dyno_infer_response_new (const DynoSignature *signature, const DynoInferRequest *request,
-                         const float *outputs, gint64 *header_length)
+                         gconstpointer outputs, gint64 *header_length)
 {
   Answer a = {
     .signature = signature, .request = request, .outputs = outputs, .binary = g_byte_array_new ()
@@ -141,6 +219,31 @@ dyno_infer_response_new (const DynoSignature *signature, const DynoInferRequest 
   g_byte_array_prepend (a.binary, (const guint8 *) text, (guint) length);
   g_free (text);
   return g_byte_array_free_to_bytes (a.binary);
+}
+
+guint64
+dyno_infer_response_png_bytes (const DynoInferRequest *request)
+{
+  return 2 * (guint64) request->picture_width * request->picture_height;
+}
+
+GBytes *
+dyno_infer_response_new_png (const DynoSignature *s, const DynoInferRequest *request,
+                             gconstpointer mask, GError **error)
+{
+  guint32 width = request->picture_width, height = request->picture_height;
+  g_autofree guint8 *ids = g_try_malloc_n (width, height);
+  g_autoptr (GError) problem = NULL;
+  GBytes *png = NULL;
+
+  if (ids)
+    {
+      dyno_mask_restore (mask, s->mask_width, s->mask_height, width, height, ids);
+      png = dyno_image_encode_mask_png (ids, width, height, &problem);
+    }
+  if (!png)
+    dyno_serve_refuse (error, DYNO_SERVE_ERROR_TOO_LARGE, "there is no memory for the mask");
+  return png;
 }
 
 char *

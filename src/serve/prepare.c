@@ -46,7 +46,8 @@ trim (GByteArray *scratch)
 
 gboolean
 dyno_prepare_file (const DynoSignature *s, const guint8 *file, gsize size, guint8 *out,
-                   GByteArray *scratch, GError **error)
+                   guint32 *picture_width, guint32 *picture_height, GByteArray *scratch,
+                   GError **error)
 {
   g_autofree guint8 *rgb = NULL;
   DynoImageFacts facts;
@@ -56,6 +57,7 @@ dyno_prepare_file (const DynoSignature *s, const guint8 *file, gsize size, guint
   if (!dyno_image_probe (file, size, &facts, &problem)
       || !dyno_datafile_reserve (scratch, size, &problem))
     return refuse_picture (problem, error);
+  dyno_image_get_shown (&facts, picture_width, picture_height);
   rgb = g_try_malloc_n ((gsize) s->input.shape[0] * s->input.shape[1], 3);
   if (!rgb)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_TOO_LARGE, "there is no memory for an image");

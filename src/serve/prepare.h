@@ -9,11 +9,13 @@
 
 G_BEGIN_DECLS
 
-/* An image file to a sample of signature->sample_bytes at out.  scratch is reused between calls; it
+/* An image file to a sample of signature->sample_bytes at out; *picture_width and *picture_height
+ * become the size of the picture as it is shown.  scratch is reused between calls; it
  * is empty afterwards where it grew large.  A picture that takes much memory is decoded while no
  * other one is.  Errors: BAD_REQUEST (no image, or broken), TOO_LARGE (past DYNO_IMAGE_MAX_*). */
 gboolean dyno_prepare_file (const DynoSignature *signature, const guint8 *file, gsize size,
-                            guint8 *out, GByteArray *scratch, GError **error);
+                            guint8 *out, guint32 *picture_width, guint32 *picture_height,
+                            GByteArray *scratch, GError **error);
 
 /* Whether samples of this shape (with N first) can be brought to the network's: n axes and their
  * sizes.  *elements becomes the number of elements of one sample as it is sent.  Errors:

@@ -174,7 +174,6 @@ add_model (DynoServer *s, DynoServerModel *model, const DynoServedModel *served)
   DynoBatcherParams params = { .max_batch = s->params.max_batch,
                                .max_delay_us = s->params.max_delay_us,
                                .max_queue = s->params.max_queue,
-                               .n_outputs = served->info->n_outputs,
                                .on_batch = on_batch,
                                .on_lost = on_lost,
                                .data = model };
@@ -183,6 +182,7 @@ add_model (DynoServer *s, DynoServerModel *model, const DynoServedModel *served)
   model->server = s;
   dyno_signature_init (&model->signature, served->name, served->info, served->input);
   params.sample_bytes = model->signature.sample_bytes;
+  params.output_bytes = model->signature.output_bytes;
   model->metrics = dyno_serve_metrics_new (s->params.max_batch);
   dyno_json_init (&json, 0);
   dyno_signature_write (&model->signature, &json);

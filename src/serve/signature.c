@@ -10,6 +10,12 @@ dyno_signature_init (DynoSignature *s, const char *name, const DynoWeightsInfo *
 
   *s = (DynoSignature){ .name = name, .info = info, .input = *input };
   s->sample_bytes = dyno_field_count (input) * dyno_element_size (input->element);
+  s->output_bytes = info->n_outputs * sizeof (float);
+  if (info->of_pixels)
+    {
+      dyno_field_get_image (input, &s->mask_height, &s->mask_width, &channels);
+      s->output_bytes = (gsize) s->mask_width * s->mask_height;
+    }
   s->is_image = strcmp (input->axes, "HWC") == 0 && input->element == DYNO_ELEMENT_U8
                 && (channels == 3 || channels == 1);
 }
@@ -79,14 +85,66 @@ write_names (DynoJson *json, const char *key, char *const *names)
   dyno_json_end_array (json);
 }
 
+guint
+dyno_signature_list_outputs (const DynoSignature *s, DynoOutputKind kinds[2])
+{
+  kinds[0] = s->info->of_pixels ? DYNO_OUTPUT_MASK : DYNO_OUTPUT_NUMBERS;
+  kinds[1] = s->info->of_pixels ? DYNO_OUTPUT_SHARES : DYNO_OUTPUT_CLASS;
+  return s->info->is_values ? 1 : 2;
+}
+
+const char *
+dyno_signature_name_output (const DynoSignature *s, DynoOutputKind kind)
+{
+  static const char *const names[] = {
+    [DYNO_OUTPUT_NUMBERS] = "probabilities", [DYNO_OUTPUT_CLASS] = "class",
+    [DYNO_OUTPUT_RANKED] = "probabilities",  [DYNO_OUTPUT_MASK] = "mask",
+    [DYNO_OUTPUT_SHARES] = "shares",
+  };
+
+  return s->info->is_values ? "values" : names[kind];
+}
+
+void
+dyno_signature_write_labels (const DynoSignature *s, DynoJson *json)
+{
+  write_names (json, "labels", s->info->is_values ? NULL : s->info->class_names);
+}
+
+static void
+write_mask_outputs (const DynoSignature *s, DynoJson *json)
+{
+  gint64 mask[3] = { -1, s->mask_height, s->mask_width }, shares[2] = { -1, s->info->n_outputs };
+
+  write_tensor (json, "mask", "UINT8", mask, 3);
+  dyno_json_begin_object (json, "parameters");
+  dyno_signature_write_labels (s, json);
+  dyno_json_string (json, "of", "the class id of each pixel of the prepared picture");
+  if (s->is_image)
+    dyno_json_string (json, "also", DYNO_SERVE_MASK_WAY);
+  dyno_json_end_object (json);
+  dyno_json_end_object (json);
+  write_tensor (json, "shares", "FP32", shares, 2);
+  dyno_json_begin_object (json, "parameters");
+  dyno_signature_write_labels (s, json);
+  dyno_json_string (json, "of", "each class's share of the pixels of the mask");
+  dyno_json_end_object (json);
+  dyno_json_end_object (json);
+}
+
 static void
 write_outputs (const DynoSignature *s, DynoJson *json)
 {
   gint64 shape[2] = { -1, s->info->n_outputs };
 
-  write_tensor (json, s->info->is_values ? "values" : "probabilities", "FP32", shape, 2);
+  if (s->info->of_pixels)
+    {
+      write_mask_outputs (s, json);
+      return;
+    }
+  write_tensor (json, dyno_signature_name_output (s, DYNO_OUTPUT_NUMBERS), "FP32", shape, 2);
   dyno_json_begin_object (json, "parameters");
-  write_names (json, "labels", s->info->is_values ? NULL : s->info->class_names);
+  dyno_signature_write_labels (s, json);
   write_names (json, "names", s->info->is_values ? s->info->target_names : NULL);
   write_names (json, "units", s->info->is_values ? s->info->target_units : NULL);
   dyno_json_end_object (json);

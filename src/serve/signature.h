@@ -9,27 +9,50 @@
  * - Any other network: samples as its data had them, UINT8, INT32 or FP32, before normalisation,
  *   which the network does itself; sequences may be shorter where the data's were.
  * The outputs are "probabilities" FP32 (N, classes) and "class" BYTES (N), the name of the most
- * likely class, or "values" FP32 (N, values) in the data's units. */
+ * likely class; or "values" FP32 (N, values) in the data's units; or "mask" UINT8 (N, H, W), the
+ * class id of each pixel of the prepared picture, and "shares" FP32 (N, classes), the classes' shares
+ * of these pixels. */
 #pragma once
 #include "jsontext.h"
 #include "weightsinfo.h"
 
 G_BEGIN_DECLS
 
-#define DYNO_SERVE_INPUT   "input"
+#define DYNO_SERVE_INPUT "input"
+/* How a client gets the mask of an image file as an image. */
+#define DYNO_SERVE_MASK_WAY                                                                       \
+  "send the image file with Accept: image/png; the answer is a PNG of the picture's size, whose " \
+  "pixels that were cut off are 255"
 #define DYNO_SERVE_VERSION "1" /* the only version of each model */
+
+typedef enum {
+  DYNO_OUTPUT_NUMBERS, /* "probabilities" or "values" */
+  DYNO_OUTPUT_CLASS,   /* "class" */
+  DYNO_OUTPUT_RANKED,  /* "probabilities" with classification: BYTES "probability:index:label" */
+  DYNO_OUTPUT_MASK,    /* "mask" */
+  DYNO_OUTPUT_SHARES,  /* "shares" */
+} DynoOutputKind;
 
 typedef struct {
   const char *name;
   const DynoWeightsInfo *info;
   DynoBatchField input; /* of the network; the size of images is the one that they are brought to */
   gsize sample_bytes;   /* of a prepared sample */
-  gboolean is_image;    /* pictures and image files are accepted */
+  gsize output_bytes;   /* of a sample: n_outputs floats, or a mask */
+  guint32 mask_width, mask_height; /* 0: the model has no masks */
+  gboolean is_image;               /* pictures and image files are accepted */
 } DynoSignature;
 
 /* name, info and input outlive the signature. */
 void dyno_signature_init (DynoSignature *signature, const char *name, const DynoWeightsInfo *info,
                           const DynoBatchField *input);
+
+/* The outputs that a model has, the main one first; RANKED is a form of NUMBERS and is not listed.
+ * Returns how many. */
+guint dyno_signature_list_outputs (const DynoSignature *signature, DynoOutputKind kinds[2]);
+const char *dyno_signature_name_output (const DynoSignature *signature, DynoOutputKind kind);
+/* Writes the member "labels", where the model's classes have names. */
+void dyno_signature_write_labels (const DynoSignature *signature, DynoJson *json);
 
 /* "UINT8", "INT32", "FP32": of the input, where it is no BYTES. */
 const char *dyno_signature_get_datatype (const DynoSignature *signature);

@@ -120,7 +120,7 @@ dyno_tensor_in_read (DynoTensorIn *t, const char *what, DynoJsonReader *r, GErro
 static void
 read_data (const DynoTensorIn *t, DynoJsonReader *r)
 {
-  dyno_json_reader_init (r, t->data, t->data_size);
+  dyno_json_reader_init (r, t->data, t->data_size, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
   r->begin = t->text;
 }
 
@@ -141,7 +141,8 @@ put_integer (Numbers *n, const char *text, gsize length, gint64 least, gint64 mo
   DynoJsonReader r;
   gint64 value;
 
-  dyno_json_reader_init (&r, text, length + 1); /* a number is followed by another character */
+  /* A number is followed by another character. */
+  dyno_json_reader_init (&r, text, length + 1, DYNO_SERVE_ERROR, DYNO_SERVE_ERROR_BAD_REQUEST);
   if (!dyno_json_read_integer (&r, &value, NULL) || value < least || value > most)
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
                               "%s.data: element %" G_GUINT64_FORMAT

@@ -2,6 +2,7 @@
 /* The input tensor of a request: its description in JSON, and its elements from JSON or bytes. */
 #pragma once
 #include "jsonread.h"
+#include "serve-error.h"
 #include "signature.h"
 
 G_BEGIN_DECLS

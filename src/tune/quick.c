@@ -10,6 +10,7 @@
 #include "loader.h"
 #include "meter.h"
 #include "outsidecpu.h"
+#include "parts.h"
 #include <math.h>
 #include <string.h>
 
@@ -174,8 +175,7 @@ measure_training (Quick *q, const DynoDeviceInfo *info, guint workload, gboolean
   dataset = dyno_dataset_open (job->data, NULL, NULL, NULL, q->cancellable, error);
   if (!dataset)
     return FALSE;
-  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, &train,
-                      &validation);
+  dyno_settings_divide (&job->settings, dataset, &train, &validation);
   *n_train = train->len;
   meter = dyno_async_meter_new (dyno_meter_new (job, dataset, info), STOP_S);
   dyno_async_meter_set_end (meter, deadline_us + (gint64) (STOP_S * G_USEC_PER_SEC));

@@ -29,7 +29,8 @@ CASES = {
     'lstm': (SHAPES, {'MODEL': 'cnnlstm', 'workers': 1, 'batch_size': 16, 'amp': False, 'augment.flip': True, 'clip_norm': 0.5}),
     'mobile': (SHAPES, {'MODEL': 'mobilenetv2', 'workers': 1, 'batch_size': 16, 'amp': False, 'model.dropout': 0.375}),
     'adam': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'adam', 'lr': 0.002, 'weight_decay': 0.01}),
-    'rmsprop': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'rmsprop', 'lr': 0.002, 'momentum': 0.75}),
+    'rmsprop': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'rmsprop', 'lr': 0.002, 'momentum': 0.75,
+                         'loss.focal': 1.5, 'loss.dice': 0.25}),
     'lion': (SHAPES, {'workers': 1, 'batch_size': 16, 'epochs': 1, 'amp': False, 'optimizer': 'lion', 'lr': 0.0002, 'weight_decay': 0.1,
                       'weight_decay.norms': False}),
     'gone': ('/nowhere/photos', {'workers': 3, 'batch_size': 8, 'image_size': 24, 'amp': False,
@@ -39,7 +40,7 @@ CASES = {
 OTHER_WORDS = {'optimizer': 'adamw', 'schedule': 'step', 'best_metric': 'loss', 'model.freeze': 'layer1', 'loss.class_weights': 'balanced',
                'loss.weights': '1,2,0.5,1,0,4,1,1,1,0.25', 'augment.crop_from': 'source', 'augment.pad': 'reflect',
                'data.balance': 'sampling', 'data.layout': 'nchw', 'data.task': 'classes'}
-COUNTS = ('threads', 'loader.nice', 'schedule_epochs', 'early_stop.patience', 'image_size', 'augment.shift', 'vram_budget', 'exchange.bucket')
+COUNTS = ('data.folds', 'threads', 'loader.nice', 'schedule_epochs', 'early_stop.patience', 'image_size', 'augment.shift', 'vram_budget', 'exchange.bucket')
 NAMES = ['it\'s "quoted"', 'a\nb\tc\\d', '# no: comment', '$(touch evil) `touch evil` ; touch evil', '{{[*&!%@', 'ä 漢 😀 \u2028 \x85 \u202e',
          '-x --y', "'''", '"""', 'yes', '1e5', '~', '\\\\', '\x01\x7f', b'raw \xff\xfe'.decode('utf-8', 'surrogateescape')]
 
@@ -179,16 +180,17 @@ class Exports(unittest.TestCase):
     def test_shapes_are_the_data_sets(self):
         write_npy(self.path('X.npy'), (40, 5))
         write_npy(self.path('y.npy'), (40, 3))
-        for data, pytorch, tensorflow, outputs, values in (
-                (self.path('X.npy'), (5,), (5,), 3, True),
-                ('builtin:waves?length=20&channels=3&samples=60&classes=4', (3, 20), (20, 3), 4, False),
-                ('synthetic:24x16x1?classes=6&samples=100', (1, 24, 16), (24, 16, 1), 6, False)):
+        for data, pytorch, tensorflow, outputs, task in (
+                (self.path('X.npy'), (5,), (5,), 3, (True, False)),
+                ('builtin:waves?length=20&channels=3&samples=60&classes=4', (3, 20), (20, 3), 4, (False, False)),
+                ('builtin:masks?size=32&samples=60&classes=3', (3, 32, 32), (32, 32, 3), 3, (False, True)),
+                ('synthetic:24x16x1?classes=6&samples=100', (1, 24, 16), (24, 16, 1), 6, (False, False))):
             write_settings(self.path('a.ini'), data, {'batch_size': 8})
             for name, shape in (('pytorch', pytorch), ('tensorflow', tensorflow)):
                 self.run_it('export', '--settings', 'a.ini', '--to', name, '-o', 'a.py', '-f')
                 constants, _tree = readers.read_python(self.path('a.py'))
-                self.assertEqual((constants['SAMPLE_SHAPE'], constants['N_OUTPUTS'], constants['PREDICTS_VALUES']),
-                                 (shape, outputs, values), data)
+                self.assertEqual((constants['SAMPLE_SHAPE'], constants['N_OUTPUTS'],
+                                  (constants['PREDICTS_VALUES'], constants['PREDICTS_PIXELS'])), (shape, outputs, task), data)
 
     def test_key_file_and_json_come_round(self):
         data, values = CASES['other']

@@ -3,6 +3,7 @@
  * more the same bytes. */
 #include "exporter.h"
 #include "file.h"
+#include "model.h"
 #include "network.h"
 #include "onnx-test.h"
 #include "onnx.h"
@@ -225,6 +226,12 @@ test_operators (void)
             "group=2 strides=2,1 dilations=2,1 pads=1,0,1,0"),
     AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h pads=0,1,1,2 strides=2,1"),
     AROUND ("w c.weight 4,4,3,3;Conv c x,c.weight h auto_pad=SAME_LOWER strides=2,2"),
+    AROUND ("w c.weight 4,4,2,2;w c.bias 4;ConvTranspose c x,c.weight,c.bias h strides=2,2"),
+    AROUND ("w onnx::C_1 4,4,3,4;ConvTranspose /c/C x,onnx::C_1 h strides=2,3 pads=1,0,1,0 "
+            "output_padding=1,2"),
+    AROUND ("w c.weight 4,2,3,3;ConvTranspose c x,c.weight h group=2 dilations=2,1 pads=0,1,1,2"),
+    AROUND ("w c.weight 4,4,3,3;ConvTranspose c x,c.weight h strides=2,2 auto_pad=SAME_UPPER"),
+    AROUND ("w c.weight 4,4,3,3;ConvTranspose c x,c.weight h strides=2,2 output_padding=0,1"),
     AROUND ("i z 0,0,1,-1,0,0,2,0;f v -1.5;Pad p x,z,v h"),
     AROUND ("i z 1,2;i a 1,;Pad p x,z,,a u;w c.weight 4,7,1,1;Conv c u,c.weight h"),
     AROUND ("f v -inf;i z 0,0,1,1,0,0,0,0;Pad p x,z,v b;MaxPool m b h kernel_shape=3,3"),
@@ -311,6 +318,47 @@ test_operators (void)
   const DynoBatchField field = image (8, 8, 4);
 
   assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
+}
+
+/* A class for each pixel: by a convolution, by the sum of two, by a transposed one, and resized. */
+static void
+test_pixels (void)
+{
+  static const char *const texts[] = {
+    "in x N,4,8,8;w c.weight 3,4,1,1;w c.bias 3;Conv c x,c.weight,c.bias y;out y N,3,8,8",
+    "in x N,4,8,8;MaxPool p x a kernel_shape=2,2 strides=2,2;w c.weight 4,3,2,2;w c.bias 3;"
+    "ConvTranspose c a,c.weight,c.bias y strides=2,2;out y N,3,8,8",
+    "in x N,4,8,8;MaxPool p x a kernel_shape=2,2 strides=2,2;w c.weight 3,4,3,3;"
+    "Conv c a,c.weight b pads=1,1,1,1;f s 1,1,2,2;Resize r b,,s y mode=linear;out y N,3,8,8",
+    "in x N,4,8,8;w c.weight 3,4,1,1;Conv c x,c.weight a;w d.weight 3,4,3,3;"
+    "Conv d x,d.weight b pads=1,1,1,1;Add e a,b y;out y N,3,8,8",
+  };
+  const DynoBatchField field = image (8, 8, 4);
+
+  assert_all_come_back (texts, G_N_ELEMENTS (texts), &field);
+}
+
+/* The file's output has the axes (N, C, H, W), in their names and numbers. */
+static void
+test_output_of_pixels (void)
+{
+  const DynoBatchField field = image (24, 40, 3);
+  g_auto (Made) made = { 0 };
+  g_autoptr (GError) error = NULL;
+
+  build (&made, dyno_model_find ("unet_small", NULL), 0.25, &field, 5);
+  g_autoptr (GByteArray) file = write_file (&made);
+  g_autoptr (GBytes) bytes = g_bytes_new (file->data, file->len);
+  g_autoptr (DynoOnnxModel) onnx =
+      dyno_onnx_model_parse (bytes, NULL, DYNO_ONNX_READ_NETWORK, &error);
+  g_assert_no_error (error);
+  const DynoOnnxValue *output = &onnx->outputs[0];
+  g_assert_cmpstr (output->name, ==, "output");
+  g_assert_cmpuint (output->n_dims, ==, 4);
+  g_assert_cmpstr (output->dims[0].name, ==, "batch");
+  g_assert_cmpint (output->dims[1].value, ==, 5);
+  g_assert_cmpint (output->dims[2].value, ==, 24);
+  g_assert_cmpint (output->dims[3].value, ==, 40);
 }
 
 /* Rows of channels: layers of transformers and of ConvNeXt. */
@@ -532,7 +580,7 @@ append_group_norm (DynoGraph *graph, DynoTensor *x)
   return dyno_group_norm (graph, x, "a", 5, 0.5);
 }
 
-/* The file of one op over (N, H, W, C), which ends in Flatten and Identity. */
+/* The file of one op over (N, H, W, C), which ends in Identity. */
 static DynoOnnxModel *
 write_op (Append append)
 {
@@ -558,13 +606,13 @@ test_other_ops (void)
     Append append;
     const char *ops;
   } rows[] = {
-    { append_gelu_tanh, "Mul Mul Mul Add Mul Tanh Add Mul Mul Flatten Identity" },
-    { append_affine, "Mul Add Flatten Identity" },
-    { append_divided, "AveragePool Flatten Identity" },
-    { append_uneven, "MatMul MatMul Flatten Identity" },
-    { append_linear, "Transpose Transpose MatMul Add Transpose Flatten Identity" },
-    { append_group_norm, "Expand Expand Reshape InstanceNormalization Reshape Flatten Identity" },
-    { append_flat_pool, "MaxPool Flatten Identity" },
+    { append_gelu_tanh, "Mul Mul Mul Add Mul Tanh Add Mul Mul Identity" },
+    { append_affine, "Mul Add Identity" },
+    { append_divided, "AveragePool Identity" },
+    { append_uneven, "MatMul MatMul Identity" },
+    { append_linear, "Transpose Transpose MatMul Add Transpose Identity" },
+    { append_group_norm, "Expand Expand Reshape InstanceNormalization Reshape Identity" },
+    { append_flat_pool, "MaxPool Identity" },
   };
 
   for (guint i = 0; i < G_N_ELEMENTS (rows); i++)
@@ -626,6 +674,8 @@ main (int argc, char **argv)
   g_assert_true (dyno_state_dir_set (folder, NULL));
   g_test_add_func ("/export/onnx/models-come-back", test_models);
   g_test_add_func ("/export/onnx/operators-come-back", test_operators);
+  g_test_add_func ("/export/onnx/pixels-come-back", test_pixels);
+  g_test_add_func ("/export/onnx/output-of-pixels-is-an-image", test_output_of_pixels);
   g_test_add_func ("/export/onnx/last-axes-come-back", test_last_axes);
   g_test_add_func ("/export/onnx/copies-come-back", test_copies);
   g_test_add_func ("/export/onnx/sequences-come-back", test_sequences);

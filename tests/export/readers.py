@@ -207,6 +207,8 @@ class Settings:
             n = min(max(int(max(due + 0.5e-6, 0)), 1), count - 1)
             due -= n
             taken += n
+        if self.data_folds > 0:  # of as equal a size as can be, the larger ones first
+            taken = samples // self.data_folds + (self.data_fold <= samples % self.data_folds)
         self.n_train = samples - taken
         batches = self.n_train // min(self.batch_size, self.n_train)
         self.steps = -(-batches // self.accumulate)
@@ -545,7 +547,7 @@ def python_expected(s):
         'CLIP_NORM': float(s.clip_norm), 'AUGMENT_FLIP': s.augment_flip,
         'AUGMENT_BRIGHTNESS': float(s.augment_brightness), 'SHUFFLE': s.data_shuffle, 'VAL_SPLIT': float(s.data_val_split),
         'VRAM_BUDGET': s.vram_budget, 'DETERMINISTIC': s.deterministic, 'N_OUTPUTS': s.classes if s.known else 10,
-        'PREDICTS_VALUES': False,
+        'PREDICTS_VALUES': False, 'PREDICTS_PIXELS': False,
     }
 
 
@@ -576,6 +578,7 @@ def check_pytorch(path, s):
     same_all(constants, {**python_expected(s), 'SAMPLE_SHAPE': (3, size, size), 'PINNED': s.pinned, 'SEED': s.seed,
                          'PERSISTENT_WORKERS': s.persistent_workers, 'CHECKPOINTING': s.checkpointing,
                          'CUDNN_BENCHMARK': s.autotune and not s.deterministic, 'TF32': False, 'COMPILE': False, 'CLASS_WEIGHTS': s.class_weights(),
+                         'FOCAL': float(s.loss_focal), 'DICE': float(s.loss_dice),
                          'AUGMENT_FLIP_VERTICAL': s.augment_flip_vertical, 'AUGMENT_PAD': s.augment_pad,
                          'AUGMENT_SHIFT': s.augment_shift, **{f'AUGMENT_{name.upper()}': float(getattr(s, f'augment_{name}')) for name in (
                              'crop', 'crop_ratio', 'rotate', 'contrast', 'saturation', 'hue', 'noise', 'erase', 'mixup', 'cutmix')}})

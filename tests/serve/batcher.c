@@ -65,7 +65,7 @@ engine_submit (gpointer data, gconstpointer const *samples, const gint32 *length
 }
 
 static gboolean
-engine_collect (gpointer data, float *outputs, GError **error)
+engine_collect (gpointer data, gpointer outputs, GError **error)
 {
   Engine *e = data;
   guint slot = e->collected % 2;
@@ -77,7 +77,7 @@ engine_collect (gpointer data, float *outputs, GError **error)
     g_cond_wait (&e->cond, &e->mutex);
   g_mutex_unlock (&e->mutex);
   e->collected++;
-  memcpy (outputs, e->flights[slot], e->n[slot] * sizeof *outputs);
+  memcpy (outputs, e->flights[slot], e->n[slot] * sizeof (float));
   if (e->lose > 0 && e->collected >= e->lose)
     g_set_error_literal (error, G_OPTION_ERROR, LOST_CODE, "lost");
   else if (e->fail_collect == e->collected)
@@ -174,7 +174,7 @@ make (Engine *e, const DynoBatchEngine *klass, guint32 max_batch, gint64 delay_u
                                .max_delay_us = delay_us,
                                .max_queue = max_queue,
                                .sample_bytes = 1,
-                               .n_outputs = 1,
+                               .output_bytes = sizeof (float),
                                .on_batch = on_batch,
                                .on_lost = on_lost,
                                .data = e };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests and answers of the protocol: valid ones in all their forms, and hostile ones, each of
  * which is refused by a message that names the field. */
-#include "image.h"
 #include "serve-test.h"
 #include <math.h>
 #include <string.h>
@@ -60,22 +59,11 @@ test_binary (void)
     }
 }
 
-static GByteArray *
-make_png (const guint8 *rgb, guint32 width, guint32 height, guint32 channels)
-{
-  GByteArray *file = g_byte_array_new ();
-  g_autoptr (GError) error = NULL;
-
-  dyno_image_encode_png (rgb, width, height, channels, file, &error);
-  g_assert_no_error (error);
-  return file;
-}
-
 /* A file by itself, in base64, and as binary data, of which two make two samples. */
 static void
 test_image_files (void)
 {
-  g_autoptr (GByteArray) file = make_png (pixels, 2, 2, 3), scratch = g_byte_array_new (),
+  g_autoptr (GByteArray) file = test_png (pixels, 2, 2, 3), scratch = g_byte_array_new (),
                          twice = g_byte_array_new ();
   g_autofree char *base64 = g_base64_encode (file->data, file->len), *json = NULL, *header = NULL;
   g_autoptr (GError) error = NULL;
@@ -116,7 +104,7 @@ test_pictures_are_prepared_as_files (void)
   for (guint channels = 1; channels <= 3; channels += 2)
     for (guint own = 1; own <= 3; own += 2)
       {
-        g_autoptr (GByteArray) file = make_png (large, 7, 5, channels),
+        g_autoptr (GByteArray) file = test_png (large, 7, 5, channels),
                                scratch = g_byte_array_new ();
         g_autofree char *json =
             g_strdup_printf ("{\"inputs\": [{\"name\": \"input\", \"datatype\": \"UINT8\", "
@@ -374,7 +362,7 @@ test_hostile_headers (void)
 static void
 test_picture_bomb (void)
 {
-  g_autoptr (GByteArray) file = make_png (pixels, 2, 2, 3), scratch = g_byte_array_new ();
+  g_autoptr (GByteArray) file = test_png (pixels, 2, 2, 3), scratch = g_byte_array_new ();
   g_autoptr (GError) error = NULL;
   DynoSignature signature;
 
@@ -506,13 +494,14 @@ describe (const DynoSignature *signature)
 static void
 test_metadata (void)
 {
-  DynoSignature image, values, sequence;
+  DynoSignature image, values, sequence, masks;
 
   test_signature_image (&image, 1);
   test_signature_values (&values);
   test_signature_sequence (&sequence);
+  test_signature_masks (&masks);
   g_autofree char *of_image = describe (&image), *of_values = describe (&values),
-                  *of_sequence = describe (&sequence);
+                  *of_sequence = describe (&sequence), *of_masks = describe (&masks);
   g_assert_nonnull (strstr (of_image, "\"datatype\": \"UINT8\", \"shape\": [-1, -1, -1, 1]"));
   g_assert_nonnull (strstr (of_image, "\"labels\": [\"ant\", \"bee \\\"b\\\"\", \"cat\"]"));
   g_assert_nonnull (strstr (of_image, "\"colour\": \"grey\""));
@@ -521,6 +510,12 @@ test_metadata (void)
   g_assert_nonnull (strstr (of_values, "\"units\": [\"degrees\", \"\"]"));
   g_assert_nonnull (strstr (of_sequence, "\"shape\": [-1, -1, 2]"));
   g_assert_nonnull (strstr (of_sequence, "\"longest\": 3"));
+  g_assert_nonnull (strstr (of_masks,
+                            "\"outputs\": [{\"name\": \"mask\", \"datatype\": \"UINT8\", "
+                            "\"shape\": [-1, 2, 3], \"parameters\": {\"labels\": [\"ant\""));
+  g_assert_nonnull (strstr (of_masks, "\"also\": \"send the image file with Accept: image/png"));
+  g_assert_nonnull (strstr (of_masks, "{\"name\": \"shares\", \"datatype\": \"FP32\", \"shape\": "
+                                      "[-1, 3]"));
 }
 
 int

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "serve-test.h"
+#include "image.h"
 #include <string.h>
 
 static char *classes[] = { (char *) "ant", (char *) "bee \"b\"", (char *) "cat", NULL };
@@ -7,6 +8,7 @@ static char *names[] = { (char *) "yaw", (char *) "pitch", NULL };
 static char *units[] = { (char *) "degrees", (char *) "", NULL };
 
 static DynoWeightsInfo of_classes = { .n_outputs = 3, .class_names = classes };
+static DynoWeightsInfo of_pixels = { .n_outputs = 3, .of_pixels = TRUE, .class_names = classes };
 static DynoWeightsInfo of_values = {
   .n_outputs = 2, .is_values = TRUE, .target_names = names, .target_units = units
 };
@@ -23,6 +25,20 @@ test_signature_image (DynoSignature *signature, guint32 channels)
                            .normalisation = { .scale_255 = TRUE } };
 
   dyno_signature_init (signature, "zoo", &of_classes, &input);
+}
+
+void
+test_signature_masks (DynoSignature *signature)
+{
+  DynoBatchField input = { .name = "image",
+                           .role = DYNO_FIELD_INPUT,
+                           .element = DYNO_ELEMENT_U8,
+                           .n_axes = 3,
+                           .shape = { 2, 3, 3 },
+                           .axes = "HWC",
+                           .normalisation = { .scale_255 = TRUE } };
+
+  dyno_signature_init (signature, "road", &of_pixels, &input);
 }
 
 void
@@ -80,4 +96,15 @@ test_request (const DynoSignature *signature, const char *json, const void *bina
     memcpy (body + length, binary, binary_size);
   return dyno_infer_request_new (signature, "application/json", binary ? (gint64) length : -1, body,
                                  length + binary_size, 4096, scratch, error);
+}
+
+GByteArray *
+test_png (const guint8 *rgb, guint32 width, guint32 height, guint32 channels)
+{
+  GByteArray *file = g_byte_array_new ();
+  g_autoptr (GError) error = NULL;
+
+  dyno_image_encode_png (rgb, width, height, channels, file, &error);
+  g_assert_no_error (error);
+  return file;
 }

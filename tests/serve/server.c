@@ -37,7 +37,7 @@ engine_submit (gpointer data, gconstpointer const *samples, const gint32 *length
 }
 
 static gboolean
-engine_collect (gpointer data, float *outputs, GError **error)
+engine_collect (gpointer data, gpointer outputs, GError **error)
 {
   Engine *e = data;
 

@@ -147,6 +147,13 @@ test_long_epoch (void)
   g_assert_cmpfloat (m.validation_rate, >, 0);
   g_assert_cmpfloat (m.epoch_overhead_s, >=, 0);
   g_assert_cmpfloat (m.run_rate.median, <, m.rate.median);
+  /* A caller that knows the end already has the time for steps. */
+  meter->steps_only = TRUE;
+  g_assert_true (meter->class->trial (meter, &job->settings, 0, FAR, NULL, &m, &error));
+  check_rate (&m.rate);
+  g_assert_true (isnan (m.validation_rate));
+  g_assert_true (isnan (m.epoch_overhead_s));
+  g_assert_cmpfloat (m.run_rate.median, ==, m.rate.median);
 }
 
 /* Each counts once, however often its turn came. */

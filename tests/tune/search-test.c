@@ -126,6 +126,26 @@ const DynoMachine small_on_a_slow_disk = { .name = "slow-disk-small",
                                            .n_train = 1800,
                                            .n_validation = 200 };
 
+const DynoMachine two_cores = { .name = "two-cores",
+                                USUAL,
+                                .cores = 2,
+                                .software = TRUE,
+                                .no_fp16 = TRUE,
+                                .sample_s = { 2.2e-3, 2.2e-3 },
+                                .step_s = 8e-3,
+                                .decode_s = 1e-6,
+                                .cached_s = 1e-6,
+                                .overlap_cost = { 1, 0.5 },
+                                .host_s = 0,
+                                .n_train = 6800,
+                                .n_validation = 760,
+                                .ends = 24,
+                                .prepare_s = 0.15,
+                                .compile_s = 9.6,
+                                .noise = 0.04,
+                                .wander = 0.04,
+                                .wander_s = 17 };
+
 /* Machines that are not the same from one measurement to the next. */
 const DynoMachine unsteady[] = {
   { .name = "noisy", USUAL, .noise = 0.08 },

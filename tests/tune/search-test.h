@@ -19,6 +19,9 @@ extern const guint n_unsteady;
 /* A small set on a disk that a worker waits for. */
 extern const DynoMachine small_on_a_slow_disk;
 
+/* Two cores that compute the network in software: its kernels take longest. */
+extern const DynoMachine two_cores;
+
 const DynoMachine *find_machine (const char *name);
 
 typedef struct {

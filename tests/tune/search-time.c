@@ -339,6 +339,84 @@ test_foresight_comes_true (void)
     }
 }
 
+/* Two quiet cores, whose rate wanders by a few per cent while a search of 72 s spends more than half
+ * of its time on compiling: nearly all searches are proven, and what is proven is right. */
+static void
+test_short_search_is_proven (void)
+{
+  enum { SEARCHES = 100 };
+  DynoMachine m = two_cores;
+  DynoSettings settings;
+  double shares = 0;
+  guint proven = 0;
+
+  dyno_settings_init (&settings);
+  settings.amp = FALSE;
+  settings.batch_size = 32;
+  settings.workers = 2;
+  for (guint seed = 1; seed <= SEARCHES; seed++)
+    {
+      double seconds, grid_s;
+
+      m.compile_s = seed % 2 ? 9.6 : 5;
+      g_autoptr (DynoTuneResult) r =
+          search (&m, seed, (Wanted){ .minutes = 1.2, .settings = &settings }, &seconds, NULL);
+      double rate = dyno_machine_rate (&m, &r->best.settings);
+
+      g_assert_cmpfloat (seconds, <=, 1.1 * 72);
+      proven += r->proven;
+      shares += rate / dyno_machine_best (&m, &settings, 1, &grid_s) / SEARCHES;
+      g_assert_true (!r->proven || rate > dyno_machine_rate (&m, &r->baseline.settings));
+      /* None is spent on smaller batches, which nothing is known to be better with. */
+      for (guint i = 0; i < r->ceilings->len; i++)
+        {
+          const DynoCeiling *c = r->ceilings->pdata[i];
+
+          g_assert_true (c->of != DYNO_CEILING_GPU || c->settings.batch_size >= 16);
+        }
+    }
+  g_test_message ("%u of %d are proven, at %.3f of the best rate", proven, SEARCHES, shares);
+  g_assert_cmpuint (proven, >=, SEARCHES * 95 / 100);
+  g_assert_cmpfloat (shares, >=, 0.96);
+  /* Where there is no time for a larger batch at all, nothing is known of any. */
+  m.compile_s = 18;
+  for (guint seed = 1; seed <= 10; seed++)
+    {
+      g_autoptr (DynoTuneResult) r =
+          search (&m, seed, (Wanted){ .minutes = 1.2, .settings = &settings }, NULL, NULL);
+
+      g_assert_true (r->keep_today);
+      g_assert_cmpint (r->batches_to, ==, 32);
+      g_assert_true ((r->missing & DYNO_PROOF_BATCHES) != 0);
+    }
+}
+
+/* An epoch's end is measured in the first turn of the proof; the other turns are steps alone. */
+static void
+test_proof_measures_the_end_once (void)
+{
+  DynoSimulation *sim = dyno_simulation_new (&two_cores, 1);
+  g_autoptr (DynoTuneResult) r = search (&two_cores, 1, (Wanted){ .sim = sim }, NULL, NULL);
+  guint repeated = 0, first = 0;
+
+  for (guint i = 0; i < r->trials->len; i++)
+    {
+      gboolean again = FALSE;
+
+      if (strcmp (trial_of (r, i)->stage, "proof") != 0)
+        continue;
+      for (guint k = 0; k < i; k++)
+        again |= strcmp (trial_of (r, k)->stage, "proof") == 0
+                 && dyno_settings_equal (&trial_of (r, k)->settings, &trial_of (r, i)->settings);
+      repeated += again;
+      first += !again;
+    }
+  g_assert_cmpuint (first, >=, 2);
+  g_assert_cmpuint (repeated, >, first);
+  g_assert_cmpuint (sim->n_steps_only, ==, repeated);
+  dyno_simulation_free (sim);
+}
+
 static guint waits;
 
 static void
@@ -382,6 +460,8 @@ main (int argc, char **argv)
                    test_software_device_begins_with_what_is_cheap);
   g_test_add_func ("/tune/search/short-time-is-foreseen", test_short_time_is_foreseen);
   g_test_add_func ("/tune/search/foresight-comes-true", test_foresight_comes_true);
+  g_test_add_func ("/tune/search/short-search-is-proven", test_short_search_is_proven);
+  g_test_add_func ("/tune/search/proof-measures-the-end-once", test_proof_measures_the_end_once);
   g_test_add_func ("/tune/search/pause-does-not-count", test_pause_does_not_count);
   return g_test_run ();
 }

@@ -370,7 +370,8 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
                    seconds, deadline_us, FALSE, &measurement->rate, error))
     return FALSE;
   measurement->prepare_s = sim->prepared_s;
-  sim->clock_s += validate (m, &seen, seconds);
+  if (!meter->steps_only)
+    sim->clock_s += validate (m, &seen, seconds);
   const DynoMachine settled = settle (m);
   share = dyno_machine_rate (m, s) / dyno_machine_train_rate (&settled, s);
   measurement->run_rate = measurement->rate;
@@ -379,6 +380,12 @@ trial (DynoMeter *meter, const DynoSettings *s, double seconds, gint64 deadline_
   measurement->run_rate.high *= share;
   measurement->epoch_overhead_s = m->end_s;
   measurement->validation_rate = validation_rate (m, s);
+  if (meter->steps_only)
+    {
+      sim->n_steps_only++;
+      measurement->run_rate = measurement->rate;
+      measurement->epoch_overhead_s = measurement->validation_rate = (double) NAN;
+    }
   measurement->outside_cpu = m->outside_cpu;
   measurement->n_unreadable = m->n_unreadable;
   measurement->step_ms = 1e3 * (double) s->batch_size / dyno_machine_train_rate (&now, s);

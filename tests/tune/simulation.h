@@ -73,6 +73,7 @@ typedef struct {
   double n_read;             /* samples that were read from the disk */
   double phases[2], *visits; /* of what drifts; when visits begin and end, by turns */
   guint n, n_late;           /* measurements; those that the deadline ended */
+  guint n_steps_only;        /* trials without the end of an epoch */
   double prepared_s;         /* of the last: what it took to prepare */
   guint n_planned;
   GHashTable *compiled, *tuned; /* networks, as text: seconds that are left of it */

@@ -55,7 +55,7 @@ run (DynoTune *tune, GPtrArray *events)
   dyno_tune_start (tune);
   while (!done)
     {
-      DynoTuneEvent *event = dyno_tune_pop (tune, 10 * G_USEC_PER_SEC);
+      DynoTuneEvent *event = dyno_tune_pop (tune, 600 * G_USEC_PER_SEC);
 
       g_assert_nonnull (event);
       done = event->type == DYNO_TUNE_EVENT_DONE;
@@ -152,7 +152,7 @@ test_snapshot_and_stop (void)
   dyno_tune_stop (tune);
   for (gboolean done = FALSE; !done;)
     {
-      DynoTuneEvent *event = dyno_tune_pop (tune, 10 * G_USEC_PER_SEC);
+      DynoTuneEvent *event = dyno_tune_pop (tune, 600 * G_USEC_PER_SEC);
 
       g_assert_nonnull (event);
       done = event->type == DYNO_TUNE_EVENT_DONE;

@@ -127,6 +127,46 @@ dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, node->outputs[0], output, form);
 }
 
+/* output_padding is what the size of the output has more than follows from the window. */
+gboolean
+dyno_onnx_emit_conv_transpose (DynoOnnxWriter *o, const DynoNode *node)
+{
+  const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
+  const gint64 kernel[] = { dyno_onnx_attribute (o, node, "kernel_h"),
+                            dyno_onnx_attribute (o, node, "kernel_w") },
+               stride[] = { dyno_onnx_attribute (o, node, "stride_h"),
+                            dyno_onnx_attribute (o, node, "stride_w") },
+               dilation[] = { MAX (1, dyno_onnx_attribute (o, node, "dilation_h")),
+                              MAX (1, dyno_onnx_attribute (o, node, "dilation_w")) },
+               pad[] = { dyno_onnx_attribute (o, node, "pad_h"),
+                         dyno_onnx_attribute (o, node, "pad_w") },
+               pads[] = { pad[0], pad[1], pad[0], pad[1] }, extent[] = { x->h, x->w },
+               size[] = { y->h, y->w };
+  gint64 more[2];
+
+  for (guint i = 0; i < 2; i++)
+    more[i] =
+        size[i] - ((extent[i] - 1) * stride[i] - 2 * pad[i] + dilation[i] * (kernel[i] - 1) + 1);
+  const char *value = dyno_onnx_value (o, x, DYNO_ONNX_IMAGE), *output = dyno_onnx_name (o, "out"),
+             *weight = dyno_onnx_write_parameter (o, node->inputs[WEIGHT]),
+             *bias = bias_of (node) ? dyno_onnx_write_parameter (o, bias_of (node)) : NULL;
+  dyno_onnx_begin (o, "ConvTranspose", o->stem);
+  dyno_onnx_input (o, value);
+  dyno_onnx_input (o, weight);
+  if (bias)
+    dyno_onnx_input (o, bias);
+  dyno_onnx_ints (o, "kernel_shape", kernel, 2);
+  dyno_onnx_ints (o, "strides", stride, 2);
+  dyno_onnx_ints (o, "pads", pads, 4);
+  dyno_onnx_int (o, "group", MAX (1, dyno_onnx_attribute (o, node, "groups")));
+  if (dilation[0] > 1 || dilation[1] > 1)
+    dyno_onnx_ints (o, "dilations", dilation, 2);
+  if (more[0] || more[1])
+    dyno_onnx_ints (o, "output_padding", more, 2);
+  dyno_onnx_end (o, output);
+  return dyno_onnx_set_value (o, y, output, DYNO_ONNX_IMAGE);
+}
+
 /* One row a sample, which may be a flattened image. */
 static gboolean
 emit_gemm (DynoOnnxWriter *o, const DynoNode *node, gboolean in_first)

@@ -97,6 +97,7 @@ typedef gboolean (*DynoOnnxEmit) (DynoOnnxWriter *o, const DynoNode *node);
 
 /* layers: ops with parameters (onnx-layers.c) */
 gboolean dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node);
+gboolean dyno_onnx_emit_conv_transpose (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_linear (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_batch_norm (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node);

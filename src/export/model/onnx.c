@@ -21,6 +21,7 @@ static const struct {
 } emitters[] = {
   { "conv2d", dyno_onnx_emit_conv },
   { "depthwise", dyno_onnx_emit_conv },
+  { "conv_transpose", dyno_onnx_emit_conv_transpose },
   { "linear", dyno_onnx_emit_linear },
   { "batch_norm", dyno_onnx_emit_batch_norm },
   { "layer_norm", dyno_onnx_emit_layer_norm },
@@ -152,7 +153,8 @@ emit_node (DynoOnnxWriter *o, const DynoNode *node)
       emit_input (o, node);
       return TRUE;
     }
-  if (g_hash_table_contains (o->inside, node))
+  /* The file ends in the logits: who reads it wants their largest, or their probabilities. */
+  if (g_hash_table_contains (o->inside, node) || x == o->model->logits)
     return TRUE;
   if (x && x->producer && g_hash_table_lookup (o->folded, x->producer) == node)
     {
@@ -193,19 +195,28 @@ add_value (GByteArray *graph, guint field, const char *name, guint element, cons
   dyno_proto_message (graph, field, value);
 }
 
+/* (N, C), or (N, C, H, W) of a model of pixels. */
+static DynoOnnxForm
+logits_form (const DynoOnnxWriter *o)
+{
+  return dyno_onnx_is_pixel (o->model->logits) ? DYNO_ONNX_ROW : DYNO_ONNX_IMAGE;
+}
+
 static void
 add_values (DynoOnnxWriter *o, GByteArray *graph)
 {
   const DynoBatchField *field = &o->model->info->input;
   const guint32 *s = field->shape;
-  const guint32 image[] = { s[2], s[0], s[1] };
+  const DynoTensor *logits = o->model->logits;
+  const guint32 image[] = { s[2], s[0], s[1] },
+                outputs[] = { o->model->info->n_outputs, logits->h, logits->w };
 
   add_value (graph, DYNO_ONNX_GRAPH_INPUT, "input", DYNO_ONNX_FLOAT, field->n_axes == 3 ? image : s,
              field->n_axes);
   if (dyno_onnx_has_lengths (o))
     add_value (graph, DYNO_ONNX_GRAPH_INPUT, "length", DYNO_ONNX_INT32, NULL, 0);
-  add_value (graph, DYNO_ONNX_GRAPH_OUTPUT, "output", DYNO_ONNX_FLOAT, &o->model->info->n_outputs,
-             1);
+  add_value (graph, DYNO_ONNX_GRAPH_OUTPUT, "output", DYNO_ONNX_FLOAT, outputs,
+             logits_form (o) == DYNO_ONNX_IMAGE ? 3 : 1);
 }
 
 /* The names of the file's values, and those of all parameters, which they keep. */
@@ -239,7 +250,7 @@ emit_graph (DynoOnnxWriter *o)
   if (o->error)
     return FALSE;
   /* The last value under the name of the output, in its type. */
-  const char *logits = dyno_onnx_value (o, o->model->logits, DYNO_ONNX_ROW);
+  const char *logits = dyno_onnx_value (o, o->model->logits, logits_form (o));
   dyno_onnx_begin (o, o->params->half ? "Cast" : "Identity", "output");
   dyno_onnx_input (o, logits);
   if (o->params->half)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes the report's frame and its upper part: the verdict, before and after, the gain of each
  * setting, reasons and advice. */
+#include "parts.h"
 #include "reporthtml-private.h"
 #include "amount.h"
 #include "formats.h"
@@ -209,12 +210,12 @@ static guint64
 count_training (const DynoReport *report)
 {
   const DynoDatasetInfo *data = report->context->data;
-  double share = 1 - report->result->job->settings.data_val_split;
+  guint64 n_train, n_validation;
 
   if (!data)
     return 0;
-  return data->has_split ? data->n_samples - data->n_validation
-                         : (guint64) ((double) data->n_samples * share);
+  dyno_job_count_parts (report->result->job, data, &n_train, &n_validation);
+  return n_train;
 }
 
 /* A row about the consequences of the rates: whether the device had work, and the time of a

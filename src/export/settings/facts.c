@@ -43,6 +43,7 @@ dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts)
   facts->warmup_steps = (guint64) floor (settings.warmup_epochs * (double) facts->steps_per_epoch);
   facts->n_outputs = dyno_schema_count_values (&info->schema);
   facts->values = facts->n_outputs > 0;
+  facts->pixels = dyno_schema_find_mask (&info->schema) != NULL;
   if (!facts->values)
     facts->n_outputs = info->n_classes;
   find_shape (job, info, facts);

@@ -16,6 +16,7 @@ typedef struct {
   guint32 shape[3];        /* channels first: (C, H, W), (F, T), (F) */
   guint32 n_outputs;       /* classes, or values to predict */
   gboolean values;         /* values are predicted, not classes */
+  gboolean pixels;         /* a class for each pixel of an image */
 } DynoExportFacts;
 
 void dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts);

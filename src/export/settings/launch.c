@@ -2,7 +2,7 @@
 /* The line that trains with torchrun, for its script and for Slurm's.  torchrun has no settings of
  * training: where the user names no script, torchvision's reference (references/classification) is
  * run with its flags; for a model or an optimizer that torchvision does not have, or for data that
- * are not images with classes, the script of the PyTorch exporter is run, which stands in the
+ * are not images with a class each, the script of the PyTorch exporter is run, which stands in the
  * file. */
 #include "formats.h"
 #include "facts.h"
@@ -70,7 +70,7 @@ find_reference_model (const DynoExportContext *context)
   dyno_export_facts (context, &facts);
   if (!dyno_export_get_optimizer (&context->job->settings)->torchvision)
     return NULL;
-  if (facts.n_axes > 0 && (facts.n_axes != 3 || facts.values))
+  if (facts.n_axes > 0 && (facts.n_axes != 3 || facts.values || facts.pixels))
     return NULL;
   for (guint i = 0; i < G_N_ELEMENTS (models); i++)
     if (g_strcmp0 (models[i][0], context->job->model) == 0)

@@ -55,6 +55,8 @@ static const DynoExportRow rows[] = {
   CONSTANT ("schedule_epochs", "SCHEDULE_EPOCHS"),
   CONSTANT ("warmup_epochs", "WARMUP_EPOCHS"),
   CONSTANT ("label_smoothing", "LABEL_SMOOTHING"),
+  CONSTANT ("loss.focal", "FOCAL"),
+  CONSTANT ("loss.dice", "DICE"),
   { "loss.weights", "CLASS_WEIGHTS", "", knows_weights },
   CONSTANT ("clip_norm", "CLIP_NORM"),
   { "image_size", "SAMPLE_SHAPE" },

@@ -186,7 +186,7 @@ append_data (GString *text, const DynoExportContext *context)
     dyno_yaml_string (text, 0, "model", context->job->model);
   else
     g_string_append (text, "# timm has no such model as the one measured: name another here.\n");
-  if (facts.n_outputs && !facts.values)
+  if (facts.n_outputs && !facts.values && !facts.pixels)
     dyno_yaml_int (text, 0, "num_classes", facts.n_outputs);
   if (dyno_export_knows_size (context))
     dyno_yaml_int (text, 0, "img_size", dyno_export_get_size (context));

@@ -7,6 +7,7 @@
 #include "intl.h"
 #include "kernel.h"
 #include "loaderceiling.h"
+#include "parts.h"
 #include "runmeter.h"
 #include "sample-cache.h"
 #include <math.h>
@@ -232,8 +233,7 @@ divide (RealMeter *real)
       real->meter.n_train = facts->n_samples;
       return;
     }
-  dyno_dataset_split (real->dataset, real->job->settings.data_val_split,
-                      (guint64) real->job->settings.seed, &real->indices, &validation);
+  dyno_settings_divide (&real->job->settings, real->dataset, &real->indices, &validation);
   real->meter.n_train = real->indices->len;
   real->meter.n_validation = validation->len;
   if (!dyno_job_get_size (real->job, facts, &width, &height, NULL))

@@ -92,6 +92,10 @@ struct _DynoMeter {
   /* Seconds for which a trial should wait until its cache holds all samples, in addition to the
    * time to be measured.  0: it measures at once. */
   double fill_s;
+  /* A trial ends with its steps where its epoch takes longer: the caller knows the time of an
+   * epoch's end already.  validation_rate and epoch_overhead_s may be NaN, and run_rate is rate
+   * then. */
+  gboolean steps_only;
   DynoMeterPreparing preparing; /* called in the measurement's thread; or NULL */
   gpointer preparing_user;
 };

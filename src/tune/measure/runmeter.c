@@ -246,7 +246,7 @@ is_enough (const Follow *f)
   return m->nonfinite
          || (!waits_for_cache (f) && m->steps.n >= LEAST_WINDOWS
              && dyno_windows_get_seconds (&m->steps) >= f->seconds
-             && (m->n_begun > 0 || m->n_validation == 0 || is_held_up (f)));
+             && (m->n_begun > 0 || m->n_validation == 0 || f->meter->steps_only || is_held_up (f)));
 }
 
 /* The number of batches with which the validation takes its share of the time if it is twice as
@@ -316,7 +316,7 @@ take_event (Follow *f, const DynoEvent *event)
           tell_preparing (f, NULL, 0, 0);
         }
       if (!waits_for_cache (f) && m->n_epochs == 0 && f->most_validated == 0 && m->n_validation > 0
-          && m->steps.n >= ENOUGH
+          && !f->meter->steps_only && m->steps.n >= ENOUGH
           && dyno_windows_get_seconds (&m->steps) >= EARLY_SHARE * f->seconds && !is_held_up (f))
         end_epoch (f);
     }

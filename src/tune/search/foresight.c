@@ -3,6 +3,7 @@
 #include "ceilings.h"
 #include "cores.h"
 #include "intl.h"
+#include "parts.h"
 #include "space.h"
 #include <math.h>
 

@@ -401,18 +401,56 @@ compare_precisions (DynoSearch *search)
     }
 }
 
+/* The device's last measured rate at this batch with the present precision; 0: there is none. */
+static double
+last_ceiling (DynoSearch *search, gint64 batch)
+{
+  const DynoSettings *present = &search->job->settings;
+
+  for (guint i = search->result->ceilings->len; i-- > 0;)
+    {
+      const DynoCeiling *c = search->result->ceilings->pdata[i];
+
+      if (c->of == DYNO_CEILING_GPU && c->outcome == DYNO_TRIAL_OK
+          && c->settings.batch_size == batch && c->settings.amp == present->amp
+          && c->settings.checkpointing == present->checkpointing
+          && c->settings.accumulate == present->accumulate)
+        return c->samples_per_s;
+    }
+  return 0;
+}
+
+/* TRUE where half of the batch, or less, is as fast on the device: twice the batch brings even
+ * less. */
+static gboolean
+is_past_the_knee (DynoSearch *search, gint64 batch)
+{
+  for (guint i = 0; i < search->result->ceilings->len; i++)
+    {
+      const DynoCeiling *c = search->result->ceilings->pdata[i];
+
+      if (c->settings.batch_size <= batch / 2
+          && last_ceiling (search, c->settings.batch_size) * DYNO_SEARCH_PAYS
+                 > last_ceiling (search, batch))
+        return last_ceiling (search, batch) > 0;
+    }
+  return FALSE;
+}
+
 /* Batches that the scan had no time for may have been tried end to end. */
 static gboolean
 are_batches_missing (DynoSearch *search)
 {
+  gint64 to = search->result->batches_to;
+
   for (guint i = 0; i < search->arms->len; i++)
     {
       const DynoArm *arm = search->arms->pdata[i];
 
-      if (arm->rates->len > 0 && arm->settings.batch_size > search->result->batches_to)
+      if (arm->rates->len > 0 && arm->settings.batch_size > to)
         return FALSE;
     }
-  return search->result->batches_to > 0;
+  return to > 0 && !is_past_the_knee (search, to);
 }
 
 void

@@ -10,7 +10,8 @@
 #define LEADERS      3 /* arms that may be proven beside the two that they are compared with */
 #define REPLACEMENTS 3 /* for arms that fail */
 #define TURNS        3
-#define MOST_TURNS   8    /* where it is still open whether the best is faster */
+#define SLOTS        6 /* the time is shared by: more turns close an interval before longer ones do */
+#define MOST_TURNS   16   /* where it is still open whether the best is faster */
 #define CLOSE        0.95 /* of the fastest: worth a proof */
 #define KERNELS_S    5.0  /* at most, to measure the kernels of a new network */
 #define LONGER       3.0  /* times a trial, at the most */
@@ -57,10 +58,11 @@ next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
 static gboolean
 has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
 {
-  double seconds = dyno_search_elapsed (search) + dyno_search_proof_cost (search, &more->settings);
+  double seconds =
+      dyno_search_elapsed (search) + dyno_search_proof_cost (search, &more->settings, TRUE);
 
   for (guint i = 0; i < list->len; i++)
-    seconds += dyno_search_proof_cost (search, &((const DynoArm *) list->pdata[i])->settings);
+    seconds += dyno_search_proof_cost (search, &((const DynoArm *) list->pdata[i])->settings, TRUE);
   return seconds <= search->seconds;
 }
 
@@ -110,26 +112,27 @@ is_settled (DynoSearch *search, const GPtrArray *list, const DynoArm *arm)
   return FALSE;
 }
 
-/* Seconds that each arm has for the turns that are left. */
+/* Seconds that each arm measures in this turn, where n turns are left. */
 static double
-slot_seconds (DynoSearch *search, const GPtrArray *list, guint turn)
+slot_seconds (DynoSearch *search, const GPtrArray *list, guint n)
 {
-  double left = search->seconds - dyno_search_elapsed (search), each;
+  double left = search->seconds - dyno_search_elapsed (search);
 
   for (guint i = 0; i < list->len; i++)
-    left -= (TURNS - turn)
-                * dyno_search_fill_seconds (search, &((const DynoArm *) list->pdata[i])->settings)
-            + dyno_search_prepare (search, &((const DynoArm *) list->pdata[i])->settings)
-            + search->again_prepare_s * (TURNS - 1 - turn);
-  each = left / ((double) list->len * (TURNS - turn));
-  return CLAMP (each, search->trial_s, LONGER * search->trial_s);
+    {
+      const DynoSettings *s = &((const DynoArm *) list->pdata[i])->settings;
+
+      left -= n * dyno_search_fill_seconds (search, s) + dyno_search_prepare (search, s)
+              + search->again_prepare_s * (n - 1);
+    }
+  return CLAMP (left / (list->len * n), search->trial_s, LONGER * search->trial_s);
 }
 
 /* FALSE: the time is over, or the search was stopped. */
 static gboolean
 take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
 {
-  double seconds = slot_seconds (search, list, turn);
+  double seconds = slot_seconds (search, list, turn < SLOTS ? SLOTS - turn : 1);
 
   for (guint i = 0; i < list->len; i++)
     {
@@ -141,10 +144,9 @@ take_turn (DynoSearch *search, GPtrArray *list, guint turn, guint *replacements)
       if (dyno_search_stopped (search))
         return FALSE;
       left -= dyno_search_fill_seconds (search, &arm->settings);
-      if (dyno_search_cost (search, &arm->settings, seconds) > left)
+      if (dyno_search_turn_cost (search, arm, seconds) > left)
         seconds = MAX (left - dyno_search_prepare (search, &arm->settings), 0);
-      if (dyno_search_cost (search, &arm->settings, seconds) > left
-          || seconds < 0.5 * search->trial_s)
+      if (dyno_search_turn_cost (search, arm, seconds) > left || seconds < 0.5 * search->trial_s)
         return FALSE;
       if (!dyno_search_try (search, "proof", &arm->settings, seconds, 0, 0))
         return FALSE;
@@ -176,8 +178,8 @@ tune_if_there_is_time (DynoSearch *search, const GPtrArray *list)
   double left = search->seconds - dyno_search_elapsed (search);
 
   for (guint i = 0; i < list->len; i++)
-    left -=
-        KERNELS_S + dyno_search_proof_cost (search, &((const DynoArm *) list->pdata[i])->settings);
+    left -= KERNELS_S
+            + dyno_search_proof_cost (search, &((const DynoArm *) list->pdata[i])->settings, TRUE);
   if (left > 0)
     dyno_search_tune_kernels (search);
 }
@@ -195,7 +197,7 @@ dyno_search_prove (DynoSearch *search)
   tune_if_there_is_time (search, list);
   for (guint turn = 0; turn < MOST_TURNS && list->len > 0; turn++)
     if ((turn >= TURNS && !dyno_search_is_open (search))
-        || !take_turn (search, list, MIN (turn, TURNS - 1), &replacements))
+        || !take_turn (search, list, turn, &replacements))
       return;
 }
 

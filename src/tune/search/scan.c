@@ -17,6 +17,7 @@
 #define PLENTY      1.3  /* times the other ceiling: it is no limit */
 #define PAST_CORES  1.5  /* gain of twice the workers where workers wait */
 #define CHANGED     0.05 /* of the device's rate since the first point: the curve is not reliable */
+#define DEAR        0.05 /* of the time, to prepare one network: points only for the curve are left out */
 
 static double
 gpu_at (DynoSearch *search, DynoSettings s, gint64 batch)
@@ -109,12 +110,15 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
 }
 
 /* Halves the batch while a smaller one is still possible: for the curve, and because a loader may
- * be the limit already there. */
+ * be the limit already there.  Where it is no limit, and kernels take long, the time is for larger
+ * batches and the proof. */
 static void
 scan_down (DynoSearch *search, const DynoSettings *s, gint64 batch, double best)
 {
   double rate = best;
 
+  if (search->new_prepare_s > DEAR * search->seconds && search->loader_rate > PLENTY * best)
+    return;
   for (batch /= 2; batch >= 8 && rate > 0.4 * best; batch /= 2)
     {
       rate = gpu_at (search, *s, batch);
@@ -142,11 +146,25 @@ refine_knee (DynoSearch *search, const DynoSettings *s, gint64 best_batch)
     }
 }
 
+/* The base line's batch, whose kernels are there, takes next to no time: with it the time of a batch
+ * is known as a line from the first two points on. */
+static void
+scan_base (DynoSearch *search, const DynoSettings *s)
+{
+  DynoSettings at = *s;
+
+  at.batch_size = search->baseline->settings.batch_size;
+  if (!search->baseline->out && dyno_search_prepare (search, &at) < search->new_prepare_s)
+    gpu_at (search, *s, at.batch_size);
+}
+
 static void
 scan_precision (DynoSearch *search, DynoSettings *s, gint64 start)
 {
-  gint64 best_batch = scan_up (search, s, start);
+  gint64 best_batch;
 
+  scan_base (search, s);
+  best_batch = scan_up (search, s, start);
   scan_down (search, s, start, gpu_at (search, *s, best_batch));
   refine_knee (search, s, best_batch);
   s->batch_size = best_batch;

@@ -33,15 +33,34 @@
 /* For two turns of the proof: the choice, arms that are nearly as fast, and the two that they are
  * compared with. */
 static double
-reserved_seconds (DynoSearch *search, const DynoSettings *settings)
+proof_seconds (DynoSearch *search, const DynoSettings *settings, gboolean measured)
 {
-  double seconds = 2 * dyno_search_proof_cost (search, settings);
+  double seconds = 2 * dyno_search_proof_cost (search, settings, measured);
 
   if (search->today)
-    seconds += dyno_search_proof_cost (search, &search->today->settings);
+    seconds += dyno_search_proof_cost (search, &search->today->settings, measured);
   if (search->baseline && search->baseline != search->today)
-    seconds += dyno_search_proof_cost (search, &search->baseline->settings);
-  return MIN (seconds, PROOF_SHARE * search->seconds);
+    seconds += dyno_search_proof_cost (search, &search->baseline->settings, measured);
+  return seconds;
+}
+
+/* With measured kernels, as far as the share of the proof goes. */
+static double
+reserved_seconds (DynoSearch *search, const DynoSettings *settings)
+{
+  return MIN (proof_seconds (search, settings, TRUE), PROOF_SHARE * search->seconds);
+}
+
+/* The same where the settings promise more than any measured kernels bring: where these would take
+ * more than the share, the proof may have the likely ones. */
+static double
+least_reserved_seconds (DynoSearch *search, const DynoSettings *settings)
+{
+  double reserved = reserved_seconds (search, settings);
+
+  return reserved < PROOF_SHARE * search->seconds
+             ? reserved
+             : MIN (proof_seconds (search, settings, FALSE), reserved);
 }
 
 static gboolean
@@ -236,9 +255,9 @@ trial_seconds (DynoSearch *search, const DynoSettings *s)
 }
 
 /* The untried point with the highest promise; FALSE: no point that there is time for promises more
- * than the noise. */
+ * than the noise.  *next_reserved: seconds that its trial leaves to the proof. */
 static gboolean
-next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
+next_point (DynoSearch *search, const GArray *points, DynoSettings *next, double *next_reserved)
 {
   double rate, leader, most = 0, expected = 0;
   gboolean found = FALSE, measured = find_leader (search, &rate, &leader) != NULL;
@@ -246,7 +265,7 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
   for (guint i = 0; i < points->len; i++)
     {
       const DynoSettings *s = &g_array_index (points, DynoSettings, i);
-      double sd, predicted = dyno_rate_model_predict (search->model, s, &sd), promise;
+      double sd, predicted = dyno_rate_model_predict (search->model, s, &sd), promise, reserved;
 
       if (!(predicted > 0))
         continue;
@@ -256,16 +275,19 @@ next_point (DynoSearch *search, const GArray *points, DynoSettings *next)
       promise = measured ? expected_improvement (promise, sd, leader) : exp (promise);
       if (promise <= (measured ? LEAST_PROMISE : 0))
         continue;
+      reserved = measured && promise < DYNO_SEARCH_PAYS - 1 ? reserved_seconds (search, s)
+                                                            : least_reserved_seconds (search, s);
       /* Of two points with the same promise the one that takes less time to measure is taken. */
       promise *= sqrt (
           (search->again_prepare_s + search->trial_s)
           / (dyno_search_cost (search, s, search->trial_s) + dyno_search_fill_seconds (search, s)));
       if (promise <= most || dyno_search_find (search, s) || !dyno_search_updates (search, s)
           || !dyno_search_fits (search, s) || is_broken (search, s)
-          || !has_time (search, s, trial_seconds (search, s)))
+          || !has_time_beside (search, s, trial_seconds (search, s), reserved))
         continue;
       most = promise;
       *next = *s;
+      *next_reserved = reserved;
       found = TRUE;
     }
   search->expected = expected;
@@ -342,11 +364,11 @@ open_knobs (DynoSearch *search, const DynoSettings *best)
 
 /* FALSE: there is no time for it, or the search was stopped. */
 static gboolean
-try_point (DynoSearch *search, const DynoSettings *s, double hopeless_below)
+try_point (DynoSearch *search, const DynoSettings *s, double reserved, double hopeless_below)
 {
-  return !dyno_search_stopped (search) && has_time (search, s, trial_seconds (search, s))
-         && dyno_search_try (search, "search", s, search->trial_s, reserved_seconds (search, s),
-                             hopeless_below)
+  return !dyno_search_stopped (search)
+         && has_time_beside (search, s, trial_seconds (search, s), reserved)
+         && dyno_search_try (search, "search", s, search->trial_s, reserved, hopeless_below)
          && search->failures < DYNO_SEARCH_FAILURES;
 }
 
@@ -379,7 +401,7 @@ search_smaller (DynoSearch *search)
             continue;
           if (dyno_search_find (search, &s))
             return; /* it was measured, and is as good as expected */
-          if (!try_point (search, &s, 0))
+          if (!try_point (search, &s, reserved_seconds (search, &s), 0))
             return;
           found = TRUE;
         }
@@ -394,7 +416,7 @@ search_jointly (DynoSearch *search)
 
   for (guint n = 0; !dyno_search_stopped (search) && n < MOST_TRIALS; n++)
     {
-      double rate, utility;
+      double rate, utility, reserved;
       const DynoArm *leader = find_leader (search, &rate, &utility);
       DynoSettings next;
       guint open;
@@ -407,7 +429,8 @@ search_jointly (DynoSearch *search)
           points = dyno_space_list (&search->space, &search->job->settings);
           knobs = open;
         }
-      if (!next_point (search, points, &next) || !try_point (search, &next, HOPELESS * rate))
+      if (!next_point (search, points, &next, &reserved)
+          || !try_point (search, &next, reserved, HOPELESS * rate))
         break;
     }
   search_smaller (search);

@@ -67,14 +67,20 @@ least_seconds (const DynoSettings *settings, double rate)
   return rate > 0 ? samples / rate : 0;
 }
 
-/* Seconds of measuring: the requested ones, or those of the least number of steps; in a trial with
- * the time that comes in addition. */
+/* Seconds of measuring: the requested ones, or those of the least number of steps. */
 static double
-measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
+measuring_steps (DynoSearch *search, const DynoSettings *settings, double seconds)
 {
   double rate = dyno_rate_model_predict (search->model, settings, NULL);
 
-  return MAX (seconds, least_seconds (settings, rate)) * MAX (search->trial_share, 1);
+  return MAX (seconds, least_seconds (settings, rate));
+}
+
+/* The same in a trial with the end of an epoch. */
+static double
+measuring (DynoSearch *search, const DynoSettings *settings, double seconds)
+{
+  return measuring_steps (search, settings, seconds) * MAX (search->trial_share, 1);
 }
 
 double
@@ -108,15 +114,31 @@ dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings)
 }
 
 double
-dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings)
+dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings, gboolean measured)
 {
-  gboolean proof = search->meter->tune_kernels;
+  gboolean is_new = measured && !search->meter->tune_kernels;
   double again = search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
 
-  return (proof ? dyno_search_prepare (search, settings) : search->new_prepare_s) + again
-         + 2
-               * (measuring (search, settings, search->trial_s)
-                  + dyno_search_fill_seconds (search, settings));
+  return (is_new ? search->new_prepare_s : dyno_search_prepare (search, settings))
+         + measuring (search, settings, search->trial_s) + again
+         + measuring_steps (search, settings, search->trial_s)
+         + 2 * dyno_search_fill_seconds (search, settings);
+}
+
+/* The first turn of the proof measures the end of an epoch as well; the time of the others is for
+ * steps, whose rate is what differs from turn to turn. */
+static gboolean
+is_steps_only (const DynoArm *arm)
+{
+  return arm->proofs->len > 0 && isfinite (arm->epoch_end_s);
+}
+
+double
+dyno_search_turn_cost (DynoSearch *search, const DynoArm *arm, double seconds)
+{
+  return dyno_search_prepare (search, &arm->settings)
+         + (is_steps_only (arm) ? measuring_steps (search, &arm->settings, seconds)
+                                : measuring (search, &arm->settings, seconds));
 }
 
 void
@@ -292,7 +314,8 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
       whole_s = MAX (seconds, least_seconds (settings, m->rate.median));
       if (isfinite (m->prepare_s) && whole_s > 0)
         {
-          learn (&search->trial_share, CLAMP ((took - m->prepare_s) / whole_s, 1, MOST_SHARE));
+          if (!search->meter->steps_only)
+            learn (&search->trial_share, CLAMP ((took - m->prepare_s) / whole_s, 1, MOST_SHARE));
           took = m->prepare_s;
         }
       else
@@ -640,6 +663,7 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
 
   dyno_search_tell (search, stage, settings);
   search->meter->fill_s = dyno_search_fill_seconds (search, settings);
+  search->meter->steps_only = is_proof && is_steps_only (arm);
   arm->predicted =
       can_predict (search, settings) ? dyno_rate_model_predict (search->model, settings, NULL) : 0;
   arm->predicted = arm->predicted > 0 ? dyno_search_run_rate (search, NULL, arm->predicted) : 0;

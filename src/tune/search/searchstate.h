@@ -81,8 +81,10 @@ double dyno_search_gpu_cost (DynoSearch *search, const DynoSettings *settings);
 /* The time until the cache holds all samples, at the rate without it; 0 where there is no cache, or
  * where it brings nothing: a measurement before that time says little. */
 double dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings);
-/* The time of two turns of the proof. */
-double dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings);
+/* The time of the arm's next turn in the proof, without its fill_seconds (). */
+double dyno_search_turn_cost (DynoSearch *search, const DynoArm *arm, double seconds);
+/* The time of two turns of the proof.  measured: with kernels that are measured first. */
+double dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings, gboolean measured);
 /* From now on kernels are measured: each network counts as new once more. */
 void dyno_search_tune_kernels (DynoSearch *search);
 

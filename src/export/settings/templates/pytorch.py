@@ -5,6 +5,30 @@ def count_ranks():
     return int(os.environ.get('WORLD_SIZE', '1'))
 
 
+def ignored_target():
+    """A target that does not count."""
+    return 255 if PREDICTS_PIXELS else -100
+
+
+def focal_loss(output, targets, weights):
+    """The cross entropy of each sample or pixel times (1 - p)^FOCAL, over the weights of their classes."""
+    losses = nn.functional.cross_entropy(output, targets, reduction='none', ignore_index=ignored_target())
+    counted = targets != ignored_target()
+    weights = counted.float() if weights is None else weights[targets.where(counted, 0)] * counted
+    factors = (-torch.expm1(-losses)).clamp(min=1e-12) ** FOCAL
+    return (weights * factors * losses).sum() / weights.sum().clamp(min=1e-12)
+
+
+def dice_loss(output, targets):
+    """1 less the Dice coefficient of each class over the batch, 0 where no pixel has the class; the mean of them."""
+    counted = (targets != ignored_target()).unsqueeze(1)
+    truth = nn.functional.one_hot(targets.where(targets != ignored_target(), 0), output.shape[1]).movedim(-1, 1) * counted
+    shares = output.softmax(1) * counted
+    axes = [0, *range(2, output.dim())]
+    both, whole, there = (shares * truth).sum(axes), (shares + truth).sum(axes), truth.sum(axes) > 0
+    return ((1 - 2 * both / whole.clamp(min=1e-7)) * there).mean()
+
+
 class RandomData(Dataset):
     """Noise of the shape above, in the place of DATA."""
 
@@ -19,6 +43,8 @@ class RandomData(Dataset):
         sample = torch.rand(SAMPLE_SHAPE, generator=generator)
         if PREDICTS_VALUES:
             return sample, torch.rand(N_OUTPUTS, generator=generator)
+        if PREDICTS_PIXELS:  # a class for each pixel; 255 does not count
+            return sample, torch.randint(N_OUTPUTS, SAMPLE_SHAPE[1:], generator=generator)
         return sample, torch.randint(N_OUTPUTS, (), generator=generator)
 
 
@@ -28,7 +54,12 @@ def make_dataset():
 
 
 def make_model():
-    """Yours goes here: for the MODEL above, torchvision.models has the same names."""
+    """Yours goes here: for the MODEL above, torchvision.models has the same names, torchvision.models.segmentation where
+    pixels have classes (its result is a dict, with them in ['out'])."""
+    if PREDICTS_PIXELS:
+        return nn.Sequential(
+            nn.Conv2d(SAMPLE_SHAPE[0], 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(),
+            nn.Conv2d(16, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.Conv2d(16, N_OUTPUTS, 1))
     if len(SAMPLE_SHAPE) != 3:
         return nn.Sequential(nn.Flatten(), nn.Linear(math.prod(SAMPLE_SHAPE), 32), nn.ReLU(), nn.Linear(32, N_OUTPUTS))
     return nn.Sequential(
@@ -100,17 +131,19 @@ def make_augmentation():
          AUGMENT_HUE, AUGMENT_ERASE))
     if len(SAMPLE_SHAPE) != 3 or not changed:
         return None
+    from torchvision import tv_tensors
     from torchvision.transforms import v2
     size, bilinear = list(SAMPLE_SHAPE[1:]), v2.InterpolationMode.BILINEAR
+    outside = {tv_tensors.Image: 0, tv_tensors.Mask: ignored_target()} if PREDICTS_PIXELS else 0
     padding = {'zero': 'constant', 'reflect': 'reflect'}[AUGMENT_PAD]
     steps = []
     if AUGMENT_CROP > 0:
         ratio = (1 / AUGMENT_CROP_RATIO, AUGMENT_CROP_RATIO)
         steps.append(v2.RandomResizedCrop(size, scale=(AUGMENT_CROP, 1.0), ratio=ratio, antialias=True))
     if AUGMENT_SHIFT > 0:
-        steps.append(v2.RandomCrop(size, padding=AUGMENT_SHIFT, padding_mode=padding))
+        steps.append(v2.RandomCrop(size, padding=AUGMENT_SHIFT, padding_mode=padding, fill=outside))
     if AUGMENT_ROTATE > 0:  # what it brings in is black
-        steps.append(v2.RandomRotation(AUGMENT_ROTATE, interpolation=bilinear))
+        steps.append(v2.RandomRotation(AUGMENT_ROTATE, interpolation=bilinear, fill=outside))
     if AUGMENT_FLIP:
         steps.append(v2.RandomHorizontalFlip())
     if AUGMENT_FLIP_VERTICAL:
@@ -132,7 +165,7 @@ def make_augmentation():
 
 def make_mix():
     """Images of a batch and their classes mixed with each other, after all other changes."""
-    if PREDICTS_VALUES or len(SAMPLE_SHAPE) != 3 or not (AUGMENT_MIXUP or AUGMENT_CUTMIX):
+    if PREDICTS_VALUES or PREDICTS_PIXELS or len(SAMPLE_SHAPE) != 3 or not (AUGMENT_MIXUP or AUGMENT_CUTMIX):
         return None
     from torchvision.transforms import v2
     mixes = []
@@ -143,12 +176,16 @@ def make_mix():
     return v2.RandomChoice(mixes)
 
 
-def augment(samples, transform):
-    if transform is not None:  # each sample draws its own changes
+def augment(samples, targets, transform):
+    if transform is not None and PREDICTS_PIXELS:  # a mask moves with its image
+        from torchvision import tv_tensors
+        pairs = [transform(tv_tensors.Image(sample), tv_tensors.Mask(target)) for sample, target in zip(samples, targets)]
+        samples, targets = (torch.stack([torch.as_tensor(pair[i]) for pair in pairs]) for i in range(2))
+    elif transform is not None:  # each sample draws its own changes
         samples = torch.stack([transform(sample) for sample in samples])
     if AUGMENT_NOISE > 0:  # of normalised values
         samples = samples + AUGMENT_NOISE * torch.randn_like(samples)
-    return samples
+    return samples, targets
 
 
 class Checkpointed(nn.Sequential):
@@ -176,7 +213,7 @@ class Training:
         self.optimizer = make_optimizer(self.model)
         self.scaler = torch.amp.GradScaler(device.type, enabled=self.amp)
         self.class_weights = CLASS_WEIGHTS and torch.tensor(CLASS_WEIGHTS, dtype=torch.float32, device=device)
-        self.loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss()
+        self.loss = nn.MSELoss() if PREDICTS_VALUES else nn.CrossEntropyLoss(ignore_index=ignored_target())
         self.augmentation = make_augmentation()
         self.mix = make_mix()
         self.updates = 0
@@ -191,7 +228,14 @@ class Training:
     def train_loss(self, output, targets):
         if PREDICTS_VALUES:
             return self.loss(output, targets)
-        loss = nn.functional.cross_entropy(output, targets, self.class_weights, label_smoothing=LABEL_SMOOTHING)
+        if FOCAL or (DICE and PREDICTS_PIXELS):
+            output = output.float()
+        if FOCAL:
+            loss = focal_loss(output, targets, self.class_weights)
+        else:
+            loss = nn.functional.cross_entropy(output, targets, self.class_weights, ignore_index=ignored_target(), label_smoothing=LABEL_SMOOTHING)
+        if DICE and PREDICTS_PIXELS:
+            loss = (1 - DICE) * loss + DICE * dice_loss(output, targets)
         if self.class_weights is None or not targets.is_floating_point():
             return loss
         # of mixed targets it is the mean over the samples, not over their weights
@@ -204,7 +248,7 @@ class Training:
             group['lr'] = lr
         for samples, targets in batches:
             samples, targets = self.move((samples, targets))
-            samples = augment(samples, self.augmentation)
+            samples, targets = augment(samples, targets, self.augmentation)
             if self.mix is not None:  # targets become probabilities
                 samples, targets = self.mix(samples, targets)
             output = self.forward(self.model, samples)
@@ -248,7 +292,8 @@ class Training:
             output = self.forward(self.network, samples).float()
             loss += float(self.loss(output, targets)) * len(samples)
             if not PREDICTS_VALUES:
-                right += int((output.argmax(1) == targets).sum())
+                counted = targets != ignored_target()
+                right += len(samples) * float((output.argmax(1) == targets)[counted].float().mean())
             n_samples += len(samples)
         return loss / max(n_samples, 1), right / max(n_samples, 1)
 

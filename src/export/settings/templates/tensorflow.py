@@ -6,13 +6,18 @@ def make_sample(index):
     sample = tf.random.stateless_uniform(SAMPLE_SHAPE, seed)
     if PREDICTS_VALUES:
         return sample, tf.random.stateless_uniform([N_OUTPUTS], seed)
+    if PREDICTS_PIXELS:
+        return sample, tf.one_hot(tf.random.stateless_uniform(SAMPLE_SHAPE[:2], seed, 0, N_OUTPUTS, tf.int64), N_OUTPUTS)
     return sample, tf.one_hot(tf.random.stateless_uniform([], seed, 0, N_OUTPUTS, tf.int64), N_OUTPUTS)
 
 
 def augment(sample, target):
     """Of images from 0 to 1, before they are normalised."""
     if len(SAMPLE_SHAPE) == 3 and AUGMENT_FLIP:
-        sample = tf.image.random_flip_left_right(sample)
+        mirror = tf.random.uniform([]) < 0.5
+        sample = tf.cond(mirror, lambda: tf.reverse(sample, [1]), lambda: sample)
+        if PREDICTS_PIXELS:  # a mask moves with its image
+            target = tf.cond(mirror, lambda: tf.reverse(target, [1]), lambda: target)
     if len(SAMPLE_SHAPE) == 3 and AUGMENT_BRIGHTNESS > 0:
         factor = tf.random.uniform([], 1 - AUGMENT_BRIGHTNESS, 1 + AUGMENT_BRIGHTNESS)
         sample = tf.minimum(sample * tf.maximum(factor, 0), 1)
@@ -37,6 +42,9 @@ def make_dataset(first, count, training):
 def make_model():
     """Yours goes here: tf.keras.applications has some."""
     layers = [tf.keras.layers.Input(SAMPLE_SHAPE)]
+    if PREDICTS_PIXELS:
+        return tf.keras.Sequential(layers + [tf.keras.layers.Conv2D(16, 3, padding='same', activation='relu'),
+                                             tf.keras.layers.Conv2D(N_OUTPUTS, 1, dtype='float32')])
     if len(SAMPLE_SHAPE) == 3:
         layers += [tf.keras.layers.Conv2D(16, 3, strides=2, padding='same', activation='relu'),
                    tf.keras.layers.Conv2D(32, 3, strides=2, padding='same', activation='relu'),
