@@ -6,7 +6,7 @@ function __dynoctl_settings
 end
 
 function __dynoctl_data
-    printf '%s\t%s\n' builtin:shapes 'drawn shapes' builtin:waves 'sequences of differing length' builtin:poses 'drawn heads: yaw, pitch, roll' synthetic: 'noise made on the device: HxWxC'
+    printf '%s\t%s\n' builtin:shapes 'drawn shapes' builtin:masks 'drawn shapes with the class of each pixel' builtin:waves 'sequences of differing length' builtin:poses 'drawn heads: yaw, pitch, roll' synthetic: 'noise made on the device: HxWxC'
     __fish_complete_path (commandline -ct)
 end
 
@@ -19,11 +19,11 @@ set -l job 'plan profile train tune lr queue'
 complete -c dynoctl -f
 # Lists of words, written by tests/dist/completions --update.
 set -g __dynoctl_verbs devices sensors watch presets inspect convert model plan profile train tune lr quick predict evaluate save serve diagnose runs queue export bench kernels
-set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 headpose_resnet18 headpose_resnet50 mlp cnnlstm lstm_stack cnn1d cnn1d_dilated wavenet
+set -g __dynoctl_models simplecnn resnet18 resnet34 resnet50 resnet101 resnext50_32x4d mobilenetv2 mobilenet_v3_small mobilenet_v3_large efficientnet_b0 efficientnet_v2_s densenet121 regnet_x_400mf regnet_y_400mf convnext_tiny vit_tiny_patch16_224 vit_small_patch16_224 vit_b_16 unet_small unet_resnet18 unet_resnet34 fcn_resnet50 deeplabv3_resnet50 lraspp_mobilenet_v3_large headpose_resnet18 headpose_resnet50 mlp cnnlstm lstm_stack cnn1d cnn1d_dilated wavenet
 set -g __dynoctl_presets this-gpu rtx3060 rtx3080 rtx3090 rtx4060 rtx4090 t4 v100 a100
 set -g __dynoctl_formats keyfile json pytorch lightning accelerate trainingarguments timm ultralytics deepspeed tensorflow torchrun slurm csv png svg pdf tensorboard trace trackio mlflow
-set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 densenet121 convnext_tiny vit_small vit_b_16 cnnlstm
-set -g __dynoctl_keys epochs= batch_size= accumulate= workers= threads= loader.nice= prefetch= lr= head_lr_factor= momentum= weight_decay= warmup_epochs= schedule_epochs= label_smoothing= clip_norm= ema_decay= early_stop.patience= early_stop.min_delta= best_metric= model.width= model.dropout= model.stochastic_depth= model.freeze= loss.weights= image_size= augment.crop= augment.crop_ratio= augment.shift= augment.rotate= augment.brightness= augment.contrast= augment.saturation= augment.hue= augment.noise= augment.erase= augment.time_mask= augment.time_shift= augment.mixup= augment.cutmix= data.val_split= data.max_bad= vram_budget= exchange.bucket= seed= checkpoint_minutes=
+set -g __dynoctl_workloads simplecnn32 simplecnn224 resnet18 resnet50 mobilenetv2 efficientnet_b0 densenet121 convnext_tiny vit_small vit_b_16 unet_resnet34 deeplabv3_resnet50 cnnlstm
+set -g __dynoctl_keys epochs= batch_size= accumulate= workers= threads= loader.nice= prefetch= lr= head_lr_factor= momentum= weight_decay= warmup_epochs= schedule_epochs= label_smoothing= clip_norm= ema_decay= early_stop.patience= early_stop.min_delta= best_metric= model.width= model.dropout= model.stochastic_depth= model.freeze= loss.focal= loss.dice= loss.weights= image_size= augment.crop= augment.crop_ratio= augment.shift= augment.rotate= augment.brightness= augment.contrast= augment.saturation= augment.hue= augment.noise= augment.erase= augment.time_mask= augment.time_shift= augment.mixup= augment.cutmix= data.val_split= data.folds= data.fold= data.max_bad= vram_budget= exchange.bucket= seed= checkpoint_minutes=
 set -g __dynoctl_values amp=true amp=false \
     pinned=true pinned=false \
     cache=true cache=false \
@@ -42,7 +42,7 @@ set -g __dynoctl_values amp=true amp=false \
     data.normalise=false data.normalise=true data.normalise=weights \
     data.links=true data.links=false \
     data.one_class=true data.one_class=false \
-    data.task=auto data.task=classes data.task=values data.task=labels \
+    data.task=auto data.task=classes data.task=values data.task=labels data.task=pixels \
     data.layout=auto data.layout=nhwc data.layout=nchw \
     checkpointing=true checkpointing=false \
     memory.shrink=true memory.shrink=false \
@@ -120,6 +120,8 @@ __dynoctl_option save -l normalise -d "The input's normalisation inside"
 __dynoctl_option save -s f -l force -d 'Write over what is there'
 __dynoctl_option predict -s k -l top -x -d 'Classes per sample'
 __dynoctl_option predict -l csv -d 'A table as CSV'
+__dynoctl_option predict -l masks -r -d 'Folder for masks of class ids'
+__dynoctl_option predict -l mask-size -x -a 'image network' -d 'Size of the masks'
 __dynoctl_option evaluate -l part -x -a 'all training validation' -d 'Samples of this part'
 __dynoctl_option evaluate -l worst -x -d 'Worst samples to list'
 __dynoctl_option evaluate -l table -r -F -d 'Write truth, prediction and loss of each sample'
@@ -158,6 +160,7 @@ __dynoctl_option 'train tune lr queue' -s o -l out -x -a '(__fish_complete_direc
 __dynoctl_option 'train tune lr export' -s f -l force -d 'Write over what is there'
 __dynoctl_option 'train tune lr queue' -s q -l quiet -d 'Only errors and warnings'
 __dynoctl_option train -l devices -x -a all -d 'Train on several devices, a process each'
+__dynoctl_option train -l folds -x -d 'Cross-validate, in N runs'
 __dynoctl_option train -l no-out -d 'Keep nothing'
 __dynoctl_option 'train lr queue' -l weights -r -F -d 'Start from these weights'
 __dynoctl_option train -l save-weights -r -F -d 'Write the weights here at the end'

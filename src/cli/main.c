@@ -66,6 +66,7 @@ print_help (void)
                  "  --version  show the version (-V)\n\n"
                  "DATA is a path (folder of images, IDX files, X.npy, .npz), "
                  "builtin:shapes[?size=64&samples=2000&classes=10&seed=1],\n"
+                 "builtin:masks[?size=64&samples=2000&classes=4&seed=1],\n"
                  "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1],\n"
                  "builtin:poses[?size=64&samples=2000&seed=1]\n"
                  "or synthetic:HxWxC[?classes=1000&samples=N].  To try it: dynoctl train --data "

@@ -12,6 +12,7 @@
 #define DEFAULT_STEPS    256 /* of a sequence */
 #define DEFAULT_FEATURES 64
 #define DEFAULT_CLASSES  1000
+#define DEFAULT_PIXELS   21 /* classes of pixels, as in Pascal VOC */
 #define UNSET            (-1)
 
 typedef struct {
@@ -46,6 +47,7 @@ list_models (gboolean as_json)
       dyno_json_string (&json, "title", (*model)->title);
       dyno_json_string (&json, "summary", (*model)->summary);
       dyno_json_uint (&json, "min_size", (*model)->min_size);
+      dyno_json_bool (&json, "of_pixels", (*model)->of_pixels);
       dyno_json_end_object (&json);
       dyno_out_json (&json);
       dyno_json_clear (&json);
@@ -178,6 +180,7 @@ describe (const DynoModel *model, const Options *options, const guint32 size[3],
   if (options->classes == UNSET)
     params.n_outputs = values                  ? values
                        : model->n_file_outputs ? model->n_file_outputs
+                       : model->of_pixels      ? DEFAULT_PIXELS
                                                : DEFAULT_CLASSES;
   params.schema = dyno_schema_image (DYNO_ELEMENT_U8, size[0], size[1], size[2], values);
   g_autoptr (DynoGraph) graph = dyno_network_build (&params, error);
@@ -205,8 +208,8 @@ dyno_verb_model (int argc, char **argv)
       "Input, height x width x channels (224x224x3, or that of the file), of a model for sequences "
       "steps x features x 1 (256x64x1)",
       "SIZE" },
-    { "classes", 0, 0, G_OPTION_ARG_INT, &options.classes, "Outputs (1000, or those of the file)",
-      "N" },
+    { "classes", 0, 0, G_OPTION_ARG_INT, &options.classes,
+      "Outputs (1000, of pixels 21, or those of the file)", "N" },
     { "batch", 'b', 0, G_OPTION_ARG_INT, &options.batch, "Batch size (1)", "N" },
     { "width", 0, 0, G_OPTION_ARG_DOUBLE, &options.width, "Scales the channels (1)", "FACTOR" },
     { "amp", 0, 0, G_OPTION_ARG_NONE, &options.amp, "Sizes with mixed precision", NULL },

@@ -4,6 +4,7 @@
 #include "amount.h"
 #include "diagnose.h"
 #include "output.h"
+#include "parts.h"
 #include "text.h"
 #include <math.h>
 
@@ -313,7 +314,7 @@ estimate_run (const DynoCliJob *cli_job, const DynoJobPlan *plan, DynoRunEstimat
   else if (!dyno_store_find_rates (store, cli_job->job, &cli_job->device, fingerprint, &rate))
     dyno_store_find_ceilings (store, cli_job->job->model, fingerprint, cli_job->device.name, s,
                               &loader, &gpu);
-  dyno_dataset_split (cli_job->dataset, s->data_val_split, (guint64) s->seed, &train, &validation);
+  dyno_settings_divide (s, cli_job->dataset, &train, &validation);
   dyno_run_estimate (estimate, cli_job->job, plan, train->len, validation->len, &rate);
   dyno_run_estimate_bound (estimate, cli_job->job, train->len, loader, gpu);
 }

@@ -253,8 +253,8 @@ dyno_progress_step (DynoProgress *progress)
     }
 }
 
-static char *
-text_value (const DynoMetricInfo *metric, double value)
+char *
+dyno_text_metric_number (const DynoMetricInfo *metric, double value)
 {
   if (metric->format == DYNO_METRIC_FRACTION)
     return g_strdup_printf ("%.2f %%", value * 100);
@@ -265,19 +265,19 @@ char *
 dyno_text_metric (const DynoMetricInfo *metric, double value)
 {
   g_autofree char *title = g_ascii_strdown (metric->title, -1),
-                  *number = text_value (metric, value);
+                  *number = dyno_text_metric_number (metric, value);
 
   return g_strconcat (title, " ", number, NULL);
 }
 
 /* Appends the first metric, followed by its parts: "  mean error 2.1000 degrees (yaw 1.5000
- * degrees, pitch 2.7000 degrees)"; and the metric that best_metric (may be NULL) chooses, where that
- * is another one. */
+ * degrees, pitch 2.7000 degrees)"; and the metric that chooses the best epoch, by best_metric
+ * (may be NULL), where that is another one. */
 static void
 append_metrics (GString *line, const DynoMetricTable *table, const char *best_metric,
                 gboolean validated, const double *values)
 {
-  int chosen = best_metric ? dyno_metric_table_find_best (table, best_metric) : -1;
+  int chosen = dyno_metric_table_find_best (table, best_metric);
   const char *before = " (";
 
   for (guint i = 0; i < table->n; i++)
@@ -288,7 +288,7 @@ append_metrics (GString *line, const DynoMetricTable *table, const char *best_me
       }
     else if (table->infos[i].part)
       {
-        g_autofree char *number = text_value (&table->infos[i], values[i]);
+        g_autofree char *number = dyno_text_metric_number (&table->infos[i], values[i]);
         g_string_append_printf (line, "%s%s %s", before, table->infos[i].part, number);
         before = ", ";
       }

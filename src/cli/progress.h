@@ -28,6 +28,7 @@ void dyno_progress_step (DynoProgress *progress);
 void dyno_progress_epoch (DynoProgress *progress);
 /* "accuracy 98.50 %", "mean error 2.3100 degrees".  g_free. */
 char *dyno_text_metric (const DynoMetricInfo *metric, double value);
+char *dyno_text_metric_number (const DynoMetricInfo *metric, double value); /* "98.50 %"; g_free */
 /* Shows a bar of any head, fraction and tail. */
 void dyno_progress_show (DynoProgress *progress, const char *head, double fraction,
                          const char *tail);

@@ -2,6 +2,7 @@
 /* dynoctl train: a session, its events as lines, its files in a folder. */
 #include "diagnose.h"
 #include "expected.h"
+#include "folds.h"
 #include "job-options.h"
 #include "joinranks.h"
 #include "output.h"
@@ -9,6 +10,7 @@
 #include "runrecorder.h"
 #include "runwriter.h"
 #include "signals.h"
+#include "train-json.h"
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
@@ -21,7 +23,7 @@
 
 typedef struct {
   DynoJobOptions options;
-  gint64 steps;
+  gint64 steps, folds; /* DYNO_OPTION_UNSET: not given */
   char *out, *weights, *save_weights, *devices;
   gboolean quiet, force, no_out;
 } TrainOptions;
@@ -44,6 +46,8 @@ typedef struct {
   const DynoCliJob *cli_job;
   DynoComm *comm;     /* NULL: this process trains by itself */
   const char *folder; /* of the run, with several ranks written by rank 0; or NULL */
+  const char *whole;  /* folder or checkpoint to go on from: that of all folds, or the run's own */
+  guint64 best_epoch;
   DynoSession *session;
   DynoEventQueue *events;
   DynoProgress progress;
@@ -57,164 +61,6 @@ typedef struct {
   gboolean is_idle; /* there was nothing left to do */
   DynoSessionState end;
 } Run;
-
-/* Prints each metric under a prefix and its name; those of a validation only under val_. */
-static void
-print_metrics (DynoJson *json, const DynoMetricTable *table, const char *prefix,
-               const double *values)
-{
-  for (guint i = 0; i < table->n; i++)
-    {
-      g_autofree char *key = g_strconcat (prefix, table->infos[i].name, NULL);
-
-      if (!table->infos[i].of_validation || g_str_equal (prefix, "val_"))
-        dyno_json_double (json, key, values[i]);
-    }
-}
-
-static void
-print_step (const DynoMetricTable *table, const DynoStepMetrics *step)
-{
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "step");
-  dyno_json_uint (&json, "step", step->step);
-  dyno_json_uint (&json, "epoch", step->epoch);
-  dyno_json_double (&json, "loss", step->loss);
-  dyno_json_double (&json, "samples_per_s", step->samples_per_s);
-  dyno_json_uint (&json, "vram_bytes", step->vram_bytes);
-  dyno_json_double (&json, "wait_data_ms", step->wait_data_ms);
-  dyno_json_double (&json, "step_ms", step->step_ms);
-  print_metrics (&json, table, "", step->metrics);
-  dyno_json_double (&json, "lr", step->lr);
-  dyno_json_double (&json, "grad_norm", step->grad_norm);
-  dyno_json_double (&json, "loss_scale", step->loss_scale);
-  dyno_json_bool (&json, "skipped", step->skipped);
-  dyno_json_double (&json, "upload_ms", step->upload_ms);
-  dyno_json_double (&json, "forward_ms", step->forward_ms);
-  dyno_json_double (&json, "backward_ms", step->backward_ms);
-  dyno_json_double (&json, "optimizer_ms", step->optimizer_ms);
-  dyno_json_double (&json, "seconds", step->seconds);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
-
-static void
-print_epoch (const DynoMetricTable *table, const DynoEpochMetrics *epoch)
-{
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "epoch");
-  dyno_json_uint (&json, "epoch", epoch->epoch);
-  dyno_json_uint (&json, "step", epoch->step);
-  dyno_json_double (&json, "train_loss", epoch->train_loss);
-  dyno_json_double (&json, "val_loss", epoch->val_loss);
-  print_metrics (&json, table, "train_", epoch->train_metrics);
-  print_metrics (&json, table, "val_", epoch->val_metrics);
-  dyno_json_double (&json, "samples_per_s", epoch->samples_per_s);
-  dyno_json_double (&json, "seconds", epoch->seconds);
-  dyno_json_double (&json, "validation_seconds", epoch->validation_seconds);
-  dyno_json_double (&json, "saving_seconds", epoch->saving_seconds);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
-
-static void
-print_ranks (const DynoEvent *event)
-{
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "ranks");
-  dyno_json_uint (&json, "step", event->ranks.step);
-  dyno_ranks_add_json (&json, event->ranks.reports, event->ranks.n);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
-
-/* {"event": name, key: text} */
-static void
-print_text_event (const char *name, const char *key, const char *text)
-{
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", name);
-  dyno_json_string (&json, key, text);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
-
-static void
-print_preparing (const DynoEvent *event)
-{
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "progress");
-  dyno_json_string (&json, "what", event->progress.what);
-  dyno_json_uint (&json, "done", event->progress.done);
-  dyno_json_uint (&json, "total", event->progress.total);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
-
-static const char *
-state_name (DynoSessionState state)
-{
-  return state == DYNO_SESSION_FINISHED  ? "finished"
-         : state == DYNO_SESSION_STOPPED ? "stopped"
-                                         : "failed";
-}
-
-static void
-print_done (const DynoMetricTable *table, int selecting, double rate, const DynoEvent *event)
-{
-  g_autofree char *best =
-      g_strconcat ("best_val_", selecting >= 0 ? table->infos[selecting].name : "accuracy", NULL);
-  DynoJson json;
-
-  dyno_json_init (&json, 0);
-  dyno_json_begin_object (&json, NULL);
-  dyno_json_string (&json, "event", "done");
-  dyno_json_double (&json, "seconds", event->done.seconds);
-  dyno_json_uint (&json, "steps", event->done.steps);
-  dyno_json_uint (&json, "steps_before", event->done.begin_steps);
-  dyno_json_double (&json, "seconds_before", event->done.begin_seconds);
-  if (event->done.whole_steps > 0)
-    dyno_json_uint (&json, "steps_of_epochs", event->done.whole_steps);
-  else
-    dyno_json_null (&json, "steps_of_epochs");
-  dyno_json_double (&json, "samples_per_s", rate);
-  dyno_json_bool (&json, "nothing_left", event->done.is_idle);
-  dyno_json_double (&json, best, event->done.best_val_metric);
-  dyno_json_uint (&json, "best_epoch", event->done.best_epoch);
-  dyno_json_string (&json, "out", event->done.out_dir);
-  dyno_json_string (&json, "state", state_name (event->done.state));
-  dyno_json_uint (&json, "micro_batches", event->done.parts);
-  dyno_json_uint (&json, "unreadable", event->done.n_unreadable);
-  dyno_json_begin_array (&json, "unreadable_samples");
-  for (guint i = 0; event->done.unreadable[i]; i++)
-    dyno_json_string (&json, NULL, event->done.unreadable[i]);
-  dyno_json_end_array (&json);
-  if (event->done.n_ranks > 0)
-    dyno_ranks_add_json (&json, event->done.ranks, event->done.n_ranks);
-  dyno_json_end_object (&json);
-  dyno_out_json (&json);
-  dyno_json_clear (&json);
-}
 
 static void
 on_plan (Run *run, const DynoEvent *event)
@@ -240,7 +86,7 @@ static void
 on_warning (Run *run, const char *text)
 {
   if (run->options->options.json)
-    print_text_event ("warning", "text", text);
+    dyno_train_print_text ("warning", "text", text);
   dyno_progress_clear (&run->progress);
   dyno_error_line ("%s: warning: %s", run->command, text);
 }
@@ -251,7 +97,7 @@ on_checkpoint (Run *run, const char *path)
   g_free (run->checkpoint);
   run->checkpoint = g_strdup (path);
   if (run->options->options.json)
-    print_text_event ("checkpoint", "path", path);
+    dyno_train_print_text ("checkpoint", "path", path);
 }
 
 static void
@@ -316,9 +162,9 @@ describe_end (const Run *run, const DynoEvent *event, const char *best, double r
   if (best)
     g_string_append_printf (text, ", best validation %s (epoch %" G_GUINT64_FORMAT ")", best,
                             event->done.best_epoch);
-  if (event->done.whole_steps > 0 && run->folder)
+  if (event->done.whole_steps > 0 && run->whole)
     {
-      shown = g_filename_display_name (run->folder);
+      shown = g_filename_display_name (run->whole);
       g_string_append_printf (text, "; go on with: dynoctl train --resume %s", shown);
     }
   return g_string_free (text, FALSE);
@@ -335,8 +181,9 @@ on_done (Run *run, const DynoEvent *event)
   list_unreadable (run, event);
   run->end = event->done.state;
   run->is_idle = event->done.is_idle;
+  run->best_epoch = event->done.best_epoch;
   if (run->options->options.json)
-    print_done (table, selecting, status->run_rate, event);
+    dyno_train_print_done (table, selecting, status->run_rate, event);
   else if (run->is_idle)
     dyno_progress_say (&run->progress, "done before: nothing was changed");
   else if (event->done.state == DYNO_SESSION_FINISHED)
@@ -411,27 +258,27 @@ on_event (Run *run, DynoEvent *event)
       break;
     case DYNO_EVENT_PROGRESS:
       if (as_json)
-        print_preparing (event);
+        dyno_train_print_preparing (event);
       else
         dyno_progress_preparing (&run->progress, event);
       break;
     case DYNO_EVENT_STEP:
       dyno_run_view_take_step (run->view, &event->step);
       if (as_json)
-        print_step (&status->metrics, &event->step);
+        dyno_train_print_step (&status->metrics, &event->step);
       else
         dyno_progress_step (&run->progress);
       break;
     case DYNO_EVENT_EPOCH:
       dyno_run_view_take_epoch (run->view, &event->epoch);
       if (as_json)
-        print_epoch (&status->metrics, &event->epoch);
+        dyno_train_print_epoch (&status->metrics, &event->epoch);
       else
         dyno_progress_epoch (&run->progress);
       break;
     case DYNO_EVENT_RANKS:
       if (as_json)
-        print_ranks (event);
+        dyno_train_print_ranks (event);
       break;
     case DYNO_EVENT_CHECKPOINT:
       on_checkpoint (run, event->text);
@@ -527,7 +374,7 @@ finish (Run *run)
     {
       if (run->checkpoint)
         dyno_error_line ("%s: stopped; saved in “%s”, go on with: dynoctl train --resume %s",
-                         run->command, run->checkpoint, folder ? folder : run->checkpoint);
+                         run->command, run->checkpoint, run->whole ? run->whole : run->checkpoint);
       else
         dyno_error_line ("%s: stopped; nothing was saved%s", run->command,
                          folder ? "" : " (--no-out)");
@@ -558,14 +405,18 @@ is_worth_a_line (const DynoDiagnosisInput *input, const DynoDiagnosis *d)
   return input->log.n_steps > LEAST_STEPS || dyno_diagnosis_find (d, "not-a-number");
 }
 
+/* results: of folds, of which this run is one; NULL: it is a run by itself. */
 static int
-train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, DynoComm *comm,
-       const char *folder)
+train (const char *command, const TrainOptions *options, const DynoCliJob *cli_job, DynoComm *comm,
+       const char *folder, const char *whole, DynoFoldTable *results)
 {
   DynoJob *job = cli_job->job;
-  Run run = {
-    .command = command, .options = options, .cli_job = cli_job, .comm = comm, .folder = folder
-  };
+  Run run = { .command = command,
+              .options = options,
+              .cli_job = cli_job,
+              .comm = comm,
+              .folder = folder,
+              .whole = whole };
   g_autoptr (DynoSession) session = NULL;
   g_autoptr (DynoRunRecorder) recorder = NULL;
   g_autoptr (DynoDiagnosis) diagnosis = NULL;
@@ -597,6 +448,9 @@ train (const char *command, const TrainOptions *options, DynoCliJob *cli_job, Dy
       dyno_expected_print_event (cli_job, dyno_run_view_get_status (run.view), input);
     }
   code = finish (&run);
+  if (results && code == DYNO_EXIT_OK)
+    dyno_fold_table_take (results, (guint) job->settings.data_fold,
+                          dyno_session_get_metrics (session), run.best_epoch);
   if (diagnosis && !options->options.json && !options->quiet)
     dyno_expected_say (cli_job, dyno_run_view_get_status (run.view), input);
   if (diagnosis && !options->options.json && !options->quiet && is_worth_a_line (input, diagnosis))
@@ -706,10 +560,47 @@ choose_devices (const char *command, TrainOptions *o, DynoComm *comm)
   return error ? dyno_cli_fail (g_steal_pointer (&error), o->options.json) : DYNO_EXIT_OK;
 }
 
+typedef struct {
+  const char *command;
+  const TrainOptions *options;
+  const char *whole;
+} Folds;
+
+static int
+train_fold (const DynoCliJob *cli_job, DynoFoldTable *results, gpointer data)
+{
+  const Folds *folds = data;
+
+  return train (folds->command, folds->options, cli_job, NULL, cli_job->job->out_dir, folds->whole,
+                results);
+}
+
+/* Whether each fold trains, in one of which the settings are; FALSE with *code: an error was
+ * printed. */
+static gboolean
+asks_folds (const char *command, const TrainOptions *o, DynoSettings *settings, int *code)
+{
+  gboolean resumed = o->options.resume && dyno_folds_are_in (o->options.resume);
+
+  *code = DYNO_EXIT_OK;
+  if (o->folds == DYNO_OPTION_UNSET)
+    return resumed;
+  if (o->options.resume && !resumed)
+    *code = dyno_cli_usage (command, "--folds: “%s” is one run, and has no folds to go on with",
+                            o->options.resume);
+  else if (resumed && o->folds != settings->data_folds)
+    *code = dyno_cli_usage (command,
+                            "--folds %" G_GINT64_FORMAT ": “%s” has %" G_GINT64_FORMAT " folds",
+                            o->folds, o->options.resume, settings->data_folds);
+  settings->data_folds = o->folds;
+  return *code == DYNO_EXIT_OK;
+}
+
 static int
 train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
 {
   g_auto (DynoCliJob) cli_job = { 0 };
+  gboolean folds;
   g_autofree char *folder = NULL;
   gboolean claimed = FALSE;
   int code;
@@ -720,14 +611,39 @@ train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
         dyno_comm_stop (comm);
       return code;
     }
-  code = prepare (command, o, &cli_job, comm, &claimed, &folder);
+  folds = asks_folds (command, o, &cli_job.job->settings, &code);
+  if (code == DYNO_EXIT_OK)
+    code = prepare (command, o, &cli_job, comm, &claimed, &folder);
   if (comm && code >= DYNO_EXIT_RESUMABLE)
     dyno_comm_stop (comm);
-  if (code == DYNO_EXIT_OK)
-    code = train (command, o, &cli_job, comm, folder);
+  if (code == DYNO_EXIT_OK && folds)
+    code = dyno_folds_train (command, &cli_job, o->options.json, o->quiet, train_fold,
+                             &(Folds){ command, o, folder });
+  else if (code == DYNO_EXIT_OK)
+    code = train (command, o, &cli_job, comm, folder, folder, NULL);
   if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* succeeds if nothing was written */
     g_rmdir (RUNS_FOLDER);
   return code;
+}
+
+static gboolean
+check_folds (const char *command, const TrainOptions *o, DynoComm *comm, int *code)
+{
+  gboolean resumed = o->options.resume && dyno_folds_are_in (o->options.resume);
+
+  if (o->folds == DYNO_OPTION_UNSET && !resumed)
+    return TRUE;
+  if (o->folds != DYNO_OPTION_UNSET && (o->folds < 2 || o->folds > DYNO_MOST_FOLDS))
+    *code = dyno_cli_usage (command, "--folds %" G_GINT64_FORMAT ": it is 2 to %d", o->folds,
+                            DYNO_MOST_FOLDS);
+  else if (comm || o->devices)
+    *code = dyno_cli_usage (command, "folds are trained by one process on one device");
+  else if (o->save_weights)
+    *code = dyno_cli_usage (command, "--save-weights: each fold has weights of its own, which are "
+                                     "in its folder");
+  else
+    return TRUE;
+  return FALSE;
 }
 
 static int
@@ -746,6 +662,9 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     { "no-out", 0, 0, G_OPTION_ARG_NONE, &o.no_out, "Keep nothing", NULL },
     { "force", 'f', 0, G_OPTION_ARG_NONE, &o.force,
       "Write over an earlier run in --out, or the file of --save-weights", NULL },
+    { "folds", 0, 0, G_OPTION_ARG_INT64, &o.folds,
+      "Cross-validate: train N times, each time validating on another of N parts of the data",
+      "N" },
     { "weights", 0, 0, G_OPTION_ARG_FILENAME, &o.weights,
       "Start from these weights (safetensors, .pth or .onnx, torchvision's names), or from none",
       "FILE" },
@@ -761,7 +680,7 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
   };
 
   dyno_job_options_init (&o.options);
-  o.steps = DYNO_OPTION_UNSET;
+  o.steps = o.folds = DYNO_OPTION_UNSET;
   entries = dyno_job_options_entries (&o.options, own);
   if (!dyno_cli_parse (
           argc, argv, "--data DATA --model MODEL", "Trains a model on a data set.", entries,
@@ -773,6 +692,8 @@ train_as_rank (int argc, char **argv, DynoComm *comm)
     return code;
   if (o.steps != DYNO_OPTION_UNSET && o.steps < 1)
     return dyno_cli_usage (argv[0], "--steps %" G_GINT64_FORMAT ": it is 1 or more", o.steps);
+  if (!check_folds (argv[0], &o, comm, &code))
+    return code;
   if (o.out && o.no_out)
     return dyno_cli_usage (argv[0], "--out and --no-out exclude each other");
   if (o.devices && o.options.device >= 0)

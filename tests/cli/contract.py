@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Verbs that do not train: their JSON, their words and their exit codes."""
-import json, os, shutil, struct, subprocess, sys
+import json, os, shutil, struct, subprocess, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -123,6 +123,8 @@ class Lists(Case):
         self.assertIn('prefetch=-1', done.stderr.decode())
 
     def test_kernels(self):
+        of_pixels = self.events(self.lines('kernels', '--model', 'unet_small', '--batch', '2', '--json'), 'choice')
+        self.assertTrue(any(' w224 ' in choice['key'] for choice in of_pixels), of_pixels)
         choices = self.events(self.lines('kernels', '--batch', '2', '--json'), 'choice')
         self.assertGreater(len(choices), 0)
         for choice in choices:
@@ -171,6 +173,40 @@ class Data(Case):
             self.assertNotEqual(plain.read(), changed.read())
         self.run_it('inspect', TINY, '--set', 'augment.rotate=45', expect=2)
         self.run_it('inspect', TINY, '--preview', self.path('none.png'), '--set', 'augment.time_mask=0.5', expect=3)
+
+    def test_inspect_of_masks(self):
+        """Classes by their pixels; a folder of images and masks is a guess that data.task decides."""
+        def png(name, width, height, pixels):
+            def chunk(kind, data):
+                return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
+            os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+            raw = b''.join(b'\0' + pixels[width * y:width * (y + 1)] for y in range(height))
+            with open(self.path(name), 'wb') as file:
+                file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', width, height, 8, 0, 0, 0, 0))
+                           + chunk(b'IDAT', zlib.compress(raw)) + chunk(b'IEND', b''))
+
+        facts, = self.lines('inspect', 'builtin:masks?size=32&samples=20', '--json')
+        self.assertEqual((facts['kind'], facts['task'], facts['target'], facts['classes']), ('drawn-masks', 'pixels', 'mask', 4))
+        self.assertEqual([field['shape'] for field in facts['fields']], [[32, 32, 3], [32, 32], []])
+        self.assertTrue(0 <= 20 * 32 * 32 - sum(facts['class_counts']) < 4)
+        self.assertTrue(all('background' in example['target'] for example in facts['examples']))
+        for name in 'abc':
+            png(f'set/images/{name}.png', 4, 4, bytes([200] * 16))
+            png(f'set/masks/{name}.png', 4, 4, bytes([0] * 8 + [1] * 4 + [255] * 4))
+        data = self.path('set')
+        facts, = self.lines('inspect', data, '--json')
+        self.assertEqual((facts['kind'], facts['class_counts'], facts['ignored_pixels']), ('masks', [24, 12], 12))
+        self.assertEqual((facts['task_guessed'], facts['examples'][1]['name'], facts['examples'][1]['target']), (True, 'images/b.png', '0 50 %, 1 25 %'))
+        text = self.run_it('inspect', data).stdout.decode()
+        for words in ('task        pixels, a guess: “images” and “masks”', 'one for each pixel', '    0      24  50.0 %',
+                      '25.0 % of the pixels are ignored', 'data.task=classes'):
+            self.assertIn(words, text)
+        facts, = self.lines('inspect', data, '--set', 'data.task=classes', '--json')
+        self.assertEqual((facts['task'], facts['class_names']), ('classes', ['images', 'masks']))
+        self.run_it('inspect', TINY, '--set', 'data.task=pixels', expect=3)
+        self.run_it('convert', data, self.path('set.tar'), expect=3)
+        self.run_it('inspect', data, '--preview', self.path('masks.png'))
+        self.assertTrue(os.path.getsize(self.path('masks.png')) > 1000)
 
     def write_array(self, name, kind, shape, data):
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()

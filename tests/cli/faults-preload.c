@@ -16,6 +16,9 @@
  * DYNO_TEST_ALLOC=N         the N-th allocation of DYNO_TEST_ALLOC_BYTES or more that dynoctl or GLib
  *                            asks for fails, and DYNO_TEST_ALLOC_FILE is made
  * DYNO_TEST_NO_LOCKS         no file can be locked
+ * DYNO_TEST_NO_KILL=FILE     while FILE is there, whoever sends SIGKILL waits
+ * DYNO_TEST_PATIENCE=SECONDS whoever sends SIGKILL to a process, or to the group of one, first waits
+ *                            so long for it to end by itself
  * DYNO_TEST_CLOCK=FILE       the monotonic clock is ahead by so many nanoseconds as the eight bytes
  *                            of FILE say
  * DYNO_TEST_SIGNAL_CLOCK=FD  for the program itself, whose handler of signals alone reads that
@@ -32,6 +35,7 @@
 #include <link.h>
 #include <locale.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +43,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -165,6 +170,40 @@ pthread_create (pthread_t *thread, const pthread_attr_t *attributes, void *(*sta
       && __atomic_add_fetch (&made, 1, __ATOMIC_RELAXED) > atoi (most))
     return EAGAIN;
   return real (thread, attributes, start, data);
+}
+
+/* A process that has ended stays, as a zombie, until its parent asks for its exit code. */
+static int
+has_ended (pid_t process)
+{
+  char path[64], text[256];
+  const char *name_end;
+  int fd;
+  ssize_t n;
+
+  snprintf (path, sizeof path, "/proc/%d/stat", (int) process);
+  fd = (int) syscall (SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
+  n = fd < 0 ? 0 : read (fd, text, sizeof text - 1);
+  if (fd >= 0)
+    close (fd);
+  text[n > 0 ? n : 0] = '\0';
+  name_end = strrchr (text, ')');
+  return !name_end || strncmp (name_end, ") Z", 3) == 0 || strncmp (name_end, ") X", 3) == 0;
+}
+
+int
+kill (pid_t process, int number)
+{
+  int (*real) (pid_t, int) = (int (*) (pid_t, int)) dlsym (RTLD_NEXT, "kill");
+  const char *held = getenv ("DYNO_TEST_NO_KILL"), *patience = getenv ("DYNO_TEST_PATIENCE");
+  pid_t one = process < 0 ? -process : process;
+  long left = number == SIGKILL && patience && one > 1 ? atol (patience) * 100 : 0;
+
+  while (number == SIGKILL && held && access (held, F_OK) == 0)
+    usleep (10000);
+  while (left-- > 0 && !has_ended (one))
+    usleep (10000);
+  return real (process, number);
 }
 
 static int

@@ -87,7 +87,7 @@ MANY_KERNELS = '--model', 'resnet18', '--set', 'model.width=0.125'  # they are s
 
 def dies_at_start():
     """Kernels are not in a cache: mpirun's SIGTERM comes while the other rank compiles."""
-    process = start('early', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache', OMPI_MCA_odls_base_sigkill_timeout='3')
+    process = start('early', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache')
     os.kill(children(process.pid)[1], signal.SIGKILL)
     _, out, err = end(process)
     check('a rank that dies at the start is named', len(re.findall(r'(?m)^dynoctl: .*rank 1 on \S+: its process has ended unexpectedly', err)) == 1, err)
@@ -97,7 +97,7 @@ def dies_at_start():
 def stops_at_start():
     """As one process does, whichever rank is told to."""
     for one in None, 1:
-        process = start('started', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache-{one}', OMPI_MCA_odls_base_sigkill_timeout='3')
+        process = start('started', *MANY_KERNELS, until=COMPILING, XDG_CACHE_HOME=f'{folder}/cache-{one}')
         if one is None:
             process.send_signal(signal.SIGUSR1)
         else:

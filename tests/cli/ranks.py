@@ -3,7 +3,7 @@
 """ranks.py DYNOCTL CUDA: several processes that train together, started by mpirun and by dynoctl itself:
 one that speaks, what they refuse, how they are stopped, what comes of a rank that dies or
 hangs, and gradients that go from device to device by the CUDA in small that lies in the folder CUDA."""
-import json, os, re, signal, struct, subprocess
+import json, os, re, signal, struct, subprocess, threading, time
 from severalranks import *
 
 
@@ -166,9 +166,20 @@ def other_numbers():
 
 
 def ends_by_mpirun():
-    """mpirun, told to end, hands on nothing that is said then."""
-    process = start('terminated', OMPI_MCA_odls_base_sigkill_timeout='2')
+    """mpirun, told to end, hands on nothing that is said then.  It kills after a while, which here is once all is saved."""
+    preload, held = os.environ.get('DYNO_TEST_PRELOAD'), f'{folder}/kill'
+    open(held, 'w').close()
+    # The ranks themselves may not end before: mpirun does not read what they say any more.
+    patient = {'DYNO_TEST_PATIENCE': '0', 'DYNO_TEST_NO_KILL': held} if preload else {'OMPI_MCA_odls_base_sigkill_timeout': '2'}
+    process = start('terminated', **patient)
     process.send_signal(signal.SIGTERM)
+    timer = threading.Timer(600, os.unlink, [held])
+    timer.start()
+    while preload and os.path.exists(held) and '\nstate=6\n' not in open(f'{folder}/terminated/facts.ini').read():
+        time.sleep(0.01)
+    timer.cancel()
+    if os.path.exists(held):
+        os.unlink(held)
     _, out, err = end(process)
     facts = open(f'{folder}/terminated/facts.ini').read()
     check('SIGTERM of mpirun stops and saves', process.returncode != 0 and '\nstate=6\n' in facts and '\nproblem=\n' in facts, facts + err)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
 """serve.py DYNOCTL LAYER: dynoctl serve, over HTTP: its answers are those of dynoctl predict, broken requests disturb no
 other one, and its limits, token, counters and end.  LAYER: where the layer is that makes devices fail."""
-import http.client, json, os, re, resource, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, zlib
+import http.client, json, os, re, resource, select, shutil, signal, socket, struct, subprocess, sys, tempfile, threading, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 LAYER = sys.argv.pop(2)
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
 
 POSES = 'builtin:poses?size=16&samples=40'
+PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
 TOKEN = 'correct-horse-battery-staple'
 WAIT_S = 300
 
@@ -275,19 +276,38 @@ class Serve(Case):
             told = self.run_it('serve', '--run', run, '--listen', f'127.0.0.1:{used.getsockname()[1]}', expect=2).stderr.decode()
         self.assertIn('cannot be used', told)
 
+    @unittest.skipUnless(PRELOAD, 'a sanitizer is the first library')
     def test_slow_clients_are_let_go(self):
-        """A connection that sends nothing, a request that stops in its headers, and one that goes on for ever are ended."""
-        server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--timeout', '1')
+        """A connection that sends nothing, a request that stops in its headers, one that goes on for ever, and one that
+        was answered are ended, by the server's clock, which is moved on for it."""
+        with open(self.path('clock'), 'wb') as file:
+            file.write(bytes(8))
+        hours = 0
+
+        def wait_for_end(client):
+            nonlocal hours
+            while not select.select([client], [], [], 0)[0]:
+                hours += 1
+                self.assertLess(hours, 50000, 'it is not ended')
+                with open(self.path('clock'), 'r+b') as file:
+                    file.write(struct.pack('q', hours * 3600 * 10**9))
+                time.sleep(0.01)
+            return client.recv(1)
+
+        server = Server(self, '--run', 'demo=' + self.run_of('shapes'), '--timeout', '3000',
+                        environment=dict(self.environment, LD_PRELOAD=PRELOAD, DYNO_TEST_CLOCK=self.path('clock')))
         for text in b'', b'POST /v2/models/demo/infer HT', b'POST /v2/models/demo/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{':
             with socket.create_connection(('127.0.0.1', server.port), timeout=WAIT_S) as client:
                 client.sendall(text)
-                self.assertEqual(client.recv(1), b'', text)
+                self.assertEqual(wait_for_end(client), b'', text)
         with socket.create_connection(('127.0.0.1', server.port), timeout=WAIT_S) as client:
             client.sendall(b'GET /v2/health/live HTTP/1.1\r\nHost: x\r\n\r\n')
             answer = b''
             while b'true}' not in answer:
-                answer += client.recv(1000)
-            self.assertEqual(client.recv(1), b'')  # an idle connection
+                part = client.recv(1000)
+                self.assertTrue(part, answer)
+                answer += part
+            self.assertEqual(wait_for_end(client), b'')  # an idle connection
         self.assertEqual(server.ask('/v2/health/live')[0], 200)
         server.stop()
 

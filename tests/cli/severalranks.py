@@ -13,6 +13,10 @@ environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_p
                    PRTE_MCA_rmaps_default_mapping_policy=':oversubscribe', PRTE_MCA_hwloc_default_binding_policy='none',
                    PRTE_MCA_odls_base_sigkill_timeout='1', PRTE_ALLOW_RUN_AS_ROOT='1', PRTE_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                    DYNO_VALIDATION='0', XDG_DATA_HOME=os.path.join(folder, 'data'))  # a history of its own
+# mpirun kills ranks a second after it has told them to end, which on a busy machine is too soon to save and to say why.
+PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
+if PRELOAD:
+    environment.update(LD_PRELOAD=PRELOAD, DYNO_TEST_PATIENCE='200')
 environment.pop('DYNO_MODULE_DIR', None)
 # Open MPI and what it loads leave memory behind, from libraries that are gone when it is told.
 environment['ASAN_OPTIONS'] = environment.get('ASAN_OPTIONS', '') + ':detect_leaks=0'

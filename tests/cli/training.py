@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """dynoctl train and tune: events, files, signals, resuming, and the same bytes again."""
-import csv, fcntl, json, os, pty, re, signal, struct, subprocess, sys, termios, time, unittest, zlib
+import csv, fcntl, json, os, pty, re, shutil, signal, statistics, struct, subprocess, sys, termios, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from dynoctl import Case, PROGRAM, SMALL, TINY, main
@@ -143,6 +143,50 @@ class Train(Case):
             if name != 'dyno-loader':
                 self.assertEqual(nice, own, name)
         self.assertLessEqual(len([t for t in threads if t[0].startswith('llvmpipe-')]), 1)
+
+    def test_folds(self):
+        """Each part of the data validates once; the end names mean and deviation; a stop in the second fold is gone on from."""
+        lines = self.train('--epochs', '2', '--folds', '3', '--out', self.path('whole'))
+        self.assertEqual([(e['fold'], e['folds']) for e in self.events(lines, 'fold')], [(1, 3), (2, 3), (3, 3)])
+        dones, (folds,) = self.events(lines, 'done'), self.events(lines, 'folds')
+        accuracies = [d['best_val_accuracy'] for d in dones]
+        self.assertEqual(folds['val_accuracy']['values'], accuracies)
+        self.assertAlmostEqual(folds['val_accuracy']['mean'], statistics.mean(accuracies))
+        self.assertAlmostEqual(folds['val_accuracy']['deviation'], statistics.stdev(accuracies))
+        table = self.read('whole', 'folds.csv')
+        rows = list(csv.DictReader(table.decode().splitlines()))
+        self.assertEqual([(int(r['fold']), int(r['epoch'])) for r in rows], [(n + 1, d['best_epoch']) for n, d in enumerate(dones)])
+        self.assertEqual([d['out'] for d in dones], [self.path(f'whole/fold-{n}') for n in (1, 2, 3)])
+        for n, size in enumerate((27, 27, 26)):
+            found, = self.lines('evaluate', '--run', f'whole/fold-{n + 1}', '--data', TINY, '--part', 'validation', '--json')
+            self.assertEqual(found['samples'], size)
+            self.assertAlmostEqual(found['accuracy'], accuracies[n], places=6)
+
+        # Stopped in the second fold, as a full disk or a signal would: what is there is not trained again.
+        shutil.copytree(self.path('whole'), self.path('part'))
+        shutil.rmtree(self.path('part/fold-3'))
+        for name in os.listdir(self.path('part/fold-2')):
+            os.unlink(self.path('part/fold-2/' + name))
+        again = self.lines('train', '--resume', 'part', '--json')
+        self.assertEqual([d['nothing_left'] for d in self.events(again, 'done')], [True, False, False])
+        self.assertEqual(self.read('part', 'folds.csv'), table)
+        words = self.run_it('train', '--resume', 'whole').stdout.decode()
+        self.assertRegex(words, r'\naccuracy +[0-9.]+ % +[0-9.]+ % +[0-9.]+ % +[0-9.]+ %\n')
+        self.assertEqual(self.read('whole', 'folds.csv'), table)
+
+    def test_folds_that_cannot_be(self):
+        for arguments, words in ((('--folds', '1'), 'it is 2 to 100'), (('--folds', '2', '--save-weights', 'w'), '--save-weights'),
+                                 (('--folds', '2', '--devices', '0,1'), 'one device'), (('--folds', '30'), 'too few for 30 folds: set data.folds=20')):
+            told = self.run_it('train', '--data', TINY, *SMALL, '--out', self.path('run'), *arguments, expect=3 if '30' in arguments else 2)
+            self.assertIn(words, told.stderr.decode())
+            self.assertFalse(os.path.exists(self.path('run')))
+        self.train('--steps', '1', '--out', self.path('run'))
+        told = self.run_it('train', '--resume', 'run', '--folds', '2', expect=2).stderr.decode()
+        self.assertIn('is one run, and has no folds', told)
+        # Nothing of the first fold is there yet.
+        self.run_it('train', '--data', TINY, *SMALL, '--folds', '2', '--set', 'vram_budget=1KB', '--out', self.path('early'), expect=6)
+        again = self.lines('train', '--resume', 'early', '--set', 'vram_budget=0', '--epochs', '1', '--json')
+        self.assertEqual([fold['folds'] for fold in self.events(again, 'folds')], [2])
 
     def test_an_earlier_run_is_not_written_over(self):
         self.train('--steps', '1', '--out', self.path('run'))

@@ -4,6 +4,7 @@
 #include "cores.h"
 #include "loaderceiling.h"
 #include "output.h"
+#include "parts.h"
 #include "signals.h"
 #include <math.h>
 
@@ -108,7 +109,6 @@ static gboolean
 measure_rows (const DynoCliJob *cli_job, const GArray *batches, const GArray *workers,
               DynoTable *table, GError **error)
 {
-  const DynoSettings *s = &cli_job->job->settings;
   g_autoptr (GArray) training = NULL, validation = NULL;
 
   if (dyno_dataset_get_info (cli_job->dataset)->schema.generated)
@@ -119,8 +119,7 @@ measure_rows (const DynoCliJob *cli_job, const GArray *batches, const GArray *wo
                    cli_job->job->data);
       return FALSE;
     }
-  dyno_dataset_split (cli_job->dataset, s->data_val_split, (guint64) s->seed, &training,
-                      &validation);
+  dyno_settings_divide (&cli_job->job->settings, cli_job->dataset, &training, &validation);
   for (guint b = 0; b < batches->len; b++)
     for (guint w = 0; w < workers->len; w++)
       if (!measure_row (cli_job, training, g_array_index (batches, guint32, b),

@@ -31,6 +31,8 @@ static const DynoBenchWorkload workloads[] = {
   { "convnext_tiny", "convnext_tiny", 224, 1000, { 32, 64, 0 } },
   { "vit_small", "vit_small_patch16_224", 224, 1000, { 32, 128, 0 } },
   { "vit_b_16", "vit_b_16", 224, 1000, { 16, 64, 0 } },
+  { "unet_resnet34", "unet_resnet34", 512, 21, { 4, 16, 0 } },
+  { "deeplabv3_resnet50", "deeplabv3_resnet50", 512, 21, { 4, 16, 0 } },
   { "cnnlstm", "cnnlstm", 256, 10, { 64, 256, 0 }, .features = 64 },
 };
 
@@ -150,6 +152,25 @@ finish_noise (DynoBench *bench)
     g_thread_join (g_steal_pointer (&bench->noise_thread));
 }
 
+/* A random class for each target, of int32 or, in masks, bytes; g_free.  NULL: there are none. */
+static gpointer
+make_classes (const DynoBench *bench, const DynoTensor *targets)
+{
+  DynoRng rng = dyno_rng_init (1, 0);
+  gpointer classes = targets ? g_malloc (targets->size_bytes) : NULL;
+  guint64 n = targets ? targets->size_bytes / dyno_dtype_size (targets->dtype) : 0;
+
+  for (guint64 i = 0; i < n; i++)
+    {
+      guint32 one = (guint32) dyno_rng_below (&rng, bench->workload->classes);
+      if (targets->dtype == DYNO_DTYPE_U8)
+        ((guint8 *) classes)[i] = (guint8) one;
+      else
+        ((gint32 *) classes)[i] = (gint32) one;
+    }
+  return classes;
+}
+
 /* Uploads normal noise and random classes into every slot, once. */
 static gboolean
 upload_data (DynoBench *bench, GError **error)
@@ -158,8 +179,7 @@ upload_data (DynoBench *bench, GError **error)
   DynoGraph *graph = dyno_build_get_graph (bench->build);
   DynoTensor *pixels = dyno_network_find_input (graph, DYNO_FIELD_INPUT),
              *targets = dyno_network_find_input (graph, DYNO_FIELD_TARGET);
-  DynoRng rng = dyno_rng_init (1, 0);
-  g_autofree gint32 *classes = g_new (gint32, bench->batch);
+  g_autofree gpointer classes = make_classes (bench, targets);
 
   finish_noise (bench);
   if (!bench->noise.values)
@@ -169,14 +189,12 @@ upload_data (DynoBench *bench, GError **error)
                    bench->batch);
       return FALSE;
     }
-  for (guint32 i = 0; i < bench->batch; i++)
-    classes[i] = (gint32) dyno_rng_below (&rng, bench->workload->classes);
   for (guint slot = 0; slot < dyno_build_get_plan (bench->build)->n_input_slots; slot++)
     if (!dyno_program_write_tensor (program, pixels, slot, bench->noise.values, pixels->size_bytes,
                                     error)
         || (targets
-            && !dyno_program_write_tensor (program, targets, slot, classes,
-                                           bench->batch * sizeof (gint32), error)))
+            && !dyno_program_write_tensor (program, targets, slot, classes, targets->size_bytes,
+                                           error)))
       return FALSE;
   g_clear_pointer (&bench->noise.values, g_free);
   return TRUE;
@@ -236,10 +254,18 @@ make_schema (const DynoBenchWorkload *workload)
                                     .n_axes = 2,
                                     .shape = { workload->size, workload->features },
                                     .axes = "TF" };
+  const DynoModel *model = dyno_model_find (workload->model, NULL);
   DynoBatchSchema schema = { 0 };
 
-  if (!workload->features)
+  if (!workload->features && !model->of_pixels)
     return dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0);
+  if (!workload->features)
+    {
+      schema = dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0);
+      schema.n_fields = 1; /* the image */
+      dyno_schema_add_mask (&schema, workload->size, workload->size);
+      return schema;
+    }
   dyno_schema_add (&schema, &sequence);
   dyno_schema_add_target (&schema, 0);
   return schema;

@@ -128,6 +128,8 @@ list_kernels (DynoDevice *device, const KernelOptions *o, DynoLowering *lowering
   return TRUE;
 }
 
+#define PIXEL_CLASSES 21 /* as in Pascal VOC */
+
 /* Lists every choice of one network, equal keys only once. */
 static gboolean
 list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolean amp,
@@ -141,8 +143,9 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
   DynoNetworkParams params = {
     .model = o->model,
     .batch = batch,
-    .n_outputs = 1000,
-    .schema = dyno_schema_image (DYNO_ELEMENT_U8, side, side, 3, 0),
+    .n_outputs = model->of_pixels ? PIXEL_CLASSES : 1000,
+    .schema = model->of_pixels ? dyno_schema_image_with_mask (DYNO_ELEMENT_U8, side, side, 3)
+                               : dyno_schema_image (DYNO_ELEMENT_U8, side, side, 3, 0),
     .precision = dyno_precision_of_amp (amp),
     .mode = DYNO_MODE_TRAIN,
   };

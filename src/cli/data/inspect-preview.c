@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples as they leave the loader, before the device normalises them, as pictures. */
+/* Samples as they leave the loader, before the device normalises them, as pictures; a mask lies over
+ * its picture in the colours of the classes. */
 #include "inspect-preview.h"
+#include "palette.h"
 #include "plotmodule.h"
 #include <math.h>
 
@@ -10,7 +12,7 @@
 typedef struct {
   DynoBatchSchema schema;
   DynoBatchLayout layout;
-  const DynoBatchField *input;
+  const DynoBatchField *input, *mask; /* mask: NULL where there is none */
   guint32 width, height, channels;
 } Shape;
 
@@ -26,6 +28,7 @@ find_shape (DynoDataset *dataset, Shape *shape, GError **error)
     shape->width = shape->height = MIN (MAX (info->max_width, info->max_height), MOST_SIDE);
   dyno_dataset_get_schema (info, shape->width, shape->height, &shape->schema);
   shape->input = dyno_schema_find_role (&shape->schema, DYNO_FIELD_INPUT);
+  shape->mask = dyno_schema_find_mask (&shape->schema);
   shape->channels = dyno_schema_count_channels (&shape->schema);
   if (info->schema.generated || shape->input->n_axes != 3 || shape->input->variable
       || shape->width > MOST_DRAWN || shape->height > MOST_DRAWN
@@ -106,6 +109,9 @@ dyno_inspect_preview (DynoDataset *dataset, const guint64 *indices, guint n, cha
                                 error))
         return FALSE;
       to_rgb (&shape, fields[shape.input - shape.schema.fields], pixels + i * bytes);
+      if (shape.mask)
+        dyno_palette_blend (pixels + i * bytes, fields[shape.mask - shape.schema.fields],
+                            bytes / 3);
       tiles[i] = (DynoSheetTile){ pixels + i * bytes, shape.width, shape.height, captions[i] };
     }
   return write_sheet (DYNO_SHEET_VERSION, dyno_dataset_get_info (dataset)->name, tiles, n, path,

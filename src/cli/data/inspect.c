@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "dataset.h"
 #include "inspect-augmented.h"
+#include "inspect-mask.h"
 #include "inspect-preview.h"
 #include "amount.h"
 #include "output.h"
@@ -90,7 +91,7 @@ print_schema (DynoJson *json, const DynoBatchSchema *schema)
   dyno_json_end_array (json);
 }
 
-/* Class or values of a sample; NULL: not known before it is decoded. */
+/* Class, values or classes of the pixels of a sample; NULL: not known before it is decoded. */
 static char *
 describe_target (DynoDataset *dataset, guint64 index)
 {
@@ -99,6 +100,8 @@ describe_target (DynoDataset *dataset, guint64 index)
   const float *values;
   GString *text;
 
+  if (dyno_schema_find_mask (&info->schema))
+    return dyno_inspect_describe_mask (dataset, index);
   if (n == 0)
     return info->n_classes == 0 || info->schema.generated
                ? NULL
@@ -149,11 +152,26 @@ print_examples (DynoDataset *dataset, const Facts *facts)
   dyno_table_print (table);
 }
 
+static const struct {
+  const char *name, *target;
+} tasks[] = { [DYNO_TASK_CLASSES] = { "classes", "class" },
+              [DYNO_TASK_VALUES] = { "values", "values" },
+              [DYNO_TASK_PIXELS] = { "pixels", "mask" } };
+
+static DynoTask
+task_of (const DynoDatasetInfo *info)
+{
+  if (dyno_schema_find_mask (&info->schema))
+    return DYNO_TASK_PIXELS;
+  return dyno_schema_count_values (&info->schema) == 0 ? DYNO_TASK_CLASSES : DYNO_TASK_VALUES;
+}
+
 static void
 print_json (DynoDataset *dataset, const Facts *facts)
 {
   const DynoDatasetInfo *info = facts->info;
   const DynoBatchField *input = dyno_schema_find_role (&info->schema, DYNO_FIELD_INPUT);
+  const DynoTask task = task_of (info);
   g_autofree char *fed = describe_fed (info);
   DynoJson json;
 
@@ -177,10 +195,8 @@ print_json (DynoDataset *dataset, const Facts *facts)
   dyno_json_uint (&json, "min_height", info->min_height);
   dyno_json_uint (&json, "max_height", info->max_height);
   dyno_json_bool (&json, "resizable", info->resizable);
-  dyno_json_string (&json, "target",
-                    dyno_schema_count_values (&info->schema) == 0 ? "class" : "values");
-  dyno_json_string (&json, "task",
-                    dyno_schema_count_values (&info->schema) == 0 ? "classes" : "values");
+  dyno_json_string (&json, "target", tasks[task].target);
+  dyno_json_string (&json, "task", tasks[task].name);
   dyno_json_bool (&json, "task_guessed", info->task_reason != NULL);
   if (info->task_reason)
     dyno_json_string (&json, "task_reason", info->task_reason);
@@ -195,6 +211,8 @@ print_json (DynoDataset *dataset, const Facts *facts)
       for (guint i = 0; info->class_counts && i < info->n_classes; i++)
         dyno_json_uint (&json, NULL, info->class_counts[i]);
       dyno_json_end_array (&json);
+      if (task == DYNO_TASK_PIXELS)
+        dyno_json_uint (&json, "ignored_pixels", info->n_ignored);
     }
   else
     {
@@ -235,22 +253,32 @@ print_targets (const DynoDatasetInfo *info)
                  names->str);
 }
 
+/* Of samples, or of the pixels of their masks. */
 static void
 print_classes (const DynoDatasetInfo *info)
 {
-  g_autoptr (DynoTable) table = dyno_table_new ("class", "samples", "share", NULL);
+  gboolean pixels = task_of (info) == DYNO_TASK_PIXELS;
+  g_autoptr (DynoTable) table =
+      dyno_table_new ("class", pixels ? "pixels" : "samples", "share", NULL);
   guint shown = MIN (info->n_classes, 100);
+  guint64 total = pixels ? info->n_ignored : info->n_samples;
+
+  for (guint i = 0; pixels && i < info->n_classes; i++)
+    total += info->class_counts[i];
 
   for (guint i = 0; i < shown; i++)
     dyno_table_add (table, g_strdup (info->class_names[i]),
                     g_strdup_printf ("%" G_GUINT64_FORMAT, info->class_counts[i]),
                     g_strdup_printf ("%.1f %%", 100.0 * (double) info->class_counts[i]
-                                                    / (double) MAX (1, info->n_samples)),
+                                                    / (double) MAX (1, total)),
                     NULL);
   dyno_out_line ("%s", "");
   dyno_table_print (table);
   if (shown < info->n_classes)
     dyno_out_line ("and %u more", info->n_classes - shown);
+  if (info->n_ignored > 0)
+    dyno_out_line ("%.1f %% of the pixels are ignored",
+                   100.0 * (double) info->n_ignored / (double) MAX (1, total));
 }
 
 static void
@@ -317,13 +345,13 @@ print_text (DynoDataset *dataset, const Facts *facts)
   if (!info->generated)
     dyno_out_line ("on disk     %s", bytes);
   if (info->task_reason)
-    dyno_out_line ("task        %s, a guess: %s (data.task sets it)",
-                   dyno_schema_count_values (&info->schema) == 0 ? "classes" : "values",
+    dyno_out_line ("task        %s, a guess: %s (data.task sets it)", tasks[task_of (info)].name,
                    info->task_reason);
   if (dyno_schema_count_values (&info->schema) > 0)
     print_targets (info);
   else
-    dyno_out_line ("classes     %u", info->n_classes);
+    dyno_out_line ("classes     %u%s", info->n_classes,
+                   task_of (info) == DYNO_TASK_PIXELS ? ", one for each pixel" : "");
   if (dyno_schema_count_values (&info->schema) == 0 && info->class_names && info->class_counts)
     print_classes (info);
   print_examples (dataset, facts);
@@ -389,7 +417,10 @@ write_preview (DynoDataset *dataset, const Facts *facts, const char *path, const
 
   for (guint i = 0; i < facts->n_examples; i++)
     {
-      char *target = describe_target (dataset, facts->examples[i]);
+      /* The classes of many pixels are more than a caption has room for. */
+      char *target = task_of (facts->info) == DYNO_TASK_PIXELS
+                         ? NULL
+                         : describe_target (dataset, facts->examples[i]);
 
       g_ptr_array_add (
           captions, target ? target : dyno_dataset_describe_sample (dataset, facts->examples[i]));

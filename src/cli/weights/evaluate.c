@@ -2,6 +2,7 @@
 /* dynoctl evaluate: measures trained weights on data whose truth is known. */
 #include "classfigures.h"
 #include "file.h"
+#include "masks.h"
 #include "measure.h"
 #include "output.h"
 #include "predict-options.h"
@@ -273,6 +274,22 @@ print_text (const Evaluation *e, double seconds)
 /* --- the verb --------------------------------------------------------------------------------- */
 
 static gboolean
+evaluate_masks (DynoPredictor *predictor, const Evaluation *e, const GArray *indices,
+                gint64 n_worst, const char *table, gboolean json, GError **error)
+{
+  gint64 began_us = g_get_monotonic_time ();
+  g_autoptr (DynoMaskScores) scores =
+      dyno_mask_scores_measure (predictor, e->dataset, indices, (guint) n_worst, NULL,
+                                dyno_signals_get_cancellable (), error);
+
+  if (!scores)
+    return FALSE;
+  dyno_mask_scores_print (scores, e->info, e->dataset, e->part,
+                          (double) (g_get_monotonic_time () - began_us) / G_USEC_PER_SEC, json);
+  return !table || dyno_mask_scores_write_table (scores, e->info, e->dataset, table, error);
+}
+
+static gboolean
 evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e, const char *part,
           gint64 n_worst, const char *table, GError **error)
 {
@@ -289,6 +306,8 @@ evaluate (const char *command, const DynoPredictOptions *options, Evaluation *e,
     return FALSE;
   e->info = dyno_predictor_get_info (predictor);
   e->part = part;
+  if (e->info->of_pixels)
+    return evaluate_masks (predictor, e, indices, n_worst, table, options->json, error);
   began_us = g_get_monotonic_time ();
   e->scores = dyno_scores_measure (predictor, e->dataset, indices, (guint) n_worst, NULL,
                                    dyno_signals_get_cancellable (), error);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl predict: classes with their probabilities, or values with their units, for files, folders
  * and arrays. */
+#include "file.h"
+#include "masks.h"
 #include "output.h"
 #include "predict-options.h"
 #include "predictiontable.h"
 #include "signals.h"
 #include "text.h"
+#include <errno.h>
 #include <string.h>
 
 typedef struct {
@@ -17,6 +20,11 @@ typedef struct {
   guint64 n_first; /* samples of the first batch, which waits for the kernels */
   gint64 warm_us;  /* when the first batch was reported; 0: not yet */
   guint32 *ranked; /* top: class ids */
+  /* of weights with a class for each pixel */
+  DynoMaskWriter *masks;
+  gboolean of_network; /* masks are written at the network's size, not at their images' */
+  guint64 n_pixels;    /* of a mask as it is predicted */
+  GError *problem;     /* a mask could not be written */
 } Printer;
 
 static void
@@ -106,6 +114,65 @@ print_text (const Printer *printer, const char *sample, const DynoPrediction *pr
   dyno_out_line ("%s", line->str);
 }
 
+/* A mask's file, and the shares of the classes in it. */
+static void
+print_mask (Printer *printer, const char *sample, const char *path,
+            const DynoPrediction *prediction)
+{
+  const DynoWeightsInfo *info = printer->info;
+  g_autofree guint64 *counts =
+      dyno_mask_count_classes (prediction->mask, printer->n_pixels, info->n_outputs);
+  g_autoptr (GString) line = g_string_new (sample);
+  double all = (double) printer->n_pixels;
+  const char *before = ": ";
+  DynoJson json;
+
+  if (!printer->json)
+    {
+      for (guint32 i = 0; i < info->n_outputs; i++)
+        if (counts[i] > 0)
+          {
+            g_autofree char *name = dyno_weights_info_name_class (info, i);
+            g_string_append_printf (line, "%s%s %.1f %%", before, name,
+                                    100 * (double) counts[i] / all);
+            before = ", ";
+          }
+      dyno_out_line ("%s; %s", line->str, path);
+      return;
+    }
+  dyno_json_init (&json, 0);
+  dyno_json_begin_object (&json, NULL);
+  dyno_json_string (&json, "event", "prediction");
+  dyno_json_string (&json, "sample", sample);
+  dyno_json_uint (&json, "index", prediction->index);
+  dyno_json_string (&json, "mask", path);
+  dyno_json_begin_array (&json, "classes");
+  for (guint32 i = 0; i < info->n_outputs; i++)
+    {
+      dyno_json_begin_object (&json, NULL);
+      dyno_json_uint (&json, "id", i);
+      dyno_json_string (&json, "class", info->class_names ? info->class_names[i] : NULL);
+      dyno_json_double (&json, "share", (double) counts[i] / all);
+      dyno_json_end_object (&json);
+    }
+  dyno_json_end_array (&json);
+  dyno_json_end_object (&json);
+  dyno_out_json (&json);
+  dyno_json_clear (&json);
+}
+
+static gboolean
+on_mask (Printer *printer, const char *sample, const DynoPrediction *prediction)
+{
+  g_autofree char *path = dyno_mask_writer_write (printer->masks, sample, prediction->index,
+                                                  prediction->mask, &printer->problem);
+
+  if (!path)
+    return FALSE;
+  print_mask (printer, sample, path, prediction);
+  return dyno_out_has_reader ();
+}
+
 static gboolean
 on_prediction (const DynoPrediction *prediction, gpointer data)
 {
@@ -116,6 +183,8 @@ on_prediction (const DynoPrediction *prediction, gpointer data)
   if (printer->n_told == printer->n_first)
     printer->warm_us = g_get_monotonic_time ();
   printer->n_unreadable += prediction->problem != NULL;
+  if (prediction->mask)
+    return on_mask (printer, sample, prediction);
   if (prediction->shares)
     dyno_prediction_rank (prediction->shares, printer->info->n_outputs, printer->top,
                           printer->ranked);
@@ -199,8 +268,37 @@ print_end (const Printer *printer, const char *device, gint64 began_us)
   dyno_json_clear (&json);
 }
 
+/* Weights with a class for each pixel need a folder for their masks, and others have none. */
+static gboolean
+open_masks (Printer *printer, DynoPredictor *predictor, const char *folder, GError **error)
+{
+  guint32 width, height;
+
+  dyno_predictor_get_mask_size (predictor, &width, &height);
+  printer->n_pixels = (guint64) width * height;
+  if (printer->n_pixels > 0 && (!folder || printer->csv))
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                 "The weights have a class for each pixel: %s",
+                 folder ? "--csv has a line for a sample; leave it out, or take --json"
+                        : "name a folder for the masks with --masks");
+  else if (printer->n_pixels == 0 && folder)
+    g_set_error (error, G_OPTION_ERROR, G_OPTION_ERROR_BAD_VALUE,
+                 "--masks: the weights have one answer for a sample, and no masks");
+  else if (folder && (!dyno_dir_make (folder) || !dyno_dir_test_writable (folder)))
+    dyno_file_set_error (error, errno, folder);
+  else
+    {
+      printer->masks = folder ? dyno_mask_writer_new (
+                           folder, printer->of_network ? NULL : printer->dataset, width, height)
+                              : NULL;
+      return TRUE;
+    }
+  return FALSE;
+}
+
 static int
-predict (const char *command, const DynoPredictOptions *options, Printer *printer, gint64 top)
+predict (const char *command, const DynoPredictOptions *options, Printer *printer, gint64 top,
+         const char *masks)
 {
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoPredictor) predictor = NULL;
@@ -211,6 +309,10 @@ predict (const char *command, const DynoPredictOptions *options, Printer *printe
   if (!predictor)
     return dyno_predict_fail (g_steal_pointer (&error), command, options->json);
   printer->info = dyno_predictor_get_info (predictor);
+  if (!open_masks (printer, predictor, masks, &error))
+    return error->domain == G_OPTION_ERROR && !options->json
+               ? dyno_cli_usage (command, "%s", error->message)
+               : dyno_predict_fail (g_steal_pointer (&error), command, options->json);
   printer->top = (guint) CLAMP (top, 1, (gint64) printer->info->n_outputs);
   printer->ranked = g_new0 (guint32, printer->top);
   if (printer->csv)
@@ -222,8 +324,30 @@ predict (const char *command, const DynoPredictOptions *options, Printer *printe
                               dyno_signals_get_cancellable (), &error);
   print_end (printer, dyno_predictor_get_device (predictor), began_us);
   g_free (printer->ranked);
+  g_clear_pointer (&printer->masks, dyno_mask_writer_free);
+  if (printer->problem)
+    {
+      g_clear_error (&error);
+      error = g_steal_pointer (&printer->problem);
+      whole = FALSE;
+    }
   return whole ? DYNO_EXIT_OK
                : dyno_predict_fail (g_steal_pointer (&error), command, options->json);
+}
+
+static gboolean
+read_mask_size (const char *command, const char *text, const char *masks, Printer *printer)
+{
+  if (!text)
+    return TRUE;
+  printer->of_network = strcmp (text, "network") == 0;
+  if (!printer->of_network && strcmp (text, "image") != 0)
+    dyno_cli_usage (command, "--mask-size %s: it is image or network", text);
+  else if (!masks)
+    dyno_cli_usage (command, "--mask-size is of the masks that --masks writes; name a folder");
+  else
+    return TRUE;
+  return FALSE;
 }
 
 int
@@ -233,6 +357,7 @@ dyno_verb_predict (int argc, char **argv)
   g_autofree GOptionEntry *entries = NULL;
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoDataset) dataset = NULL;
+  g_autofree char *masks = NULL, *mask_size = NULL;
   Printer printer = { 0 };
   gint64 top = 1;
   int code;
@@ -240,6 +365,12 @@ dyno_verb_predict (int argc, char **argv)
     { "top", 'k', 0, G_OPTION_ARG_INT64, &top, "Classes per sample, most likely first (default 1)",
       "K" },
     { "csv", 0, 0, G_OPTION_ARG_NONE, &printer.csv, "A table as CSV on standard output", NULL },
+    { "masks", 0, 0, G_OPTION_ARG_FILENAME, &masks,
+      "Folder for the masks of weights with a class for each pixel, PNG files of class ids",
+      "DIR" },
+    { "mask-size", 0, 0, G_OPTION_ARG_STRING, &mask_size,
+      "Size of these: image (default), as each image has it, or network, as it is read",
+      "image|network" },
     { NULL },
   };
 
@@ -247,13 +378,15 @@ dyno_verb_predict (int argc, char **argv)
   entries = dyno_predict_options_entries (&options, own);
   if (!dyno_predict_options_parse (&options, argc, argv, "--run DIR --data DATA|FILE...",
                                    "Says what trained weights make of samples: classes with their "
-                                   "probabilities, or values.",
+                                   "probabilities, values, or masks.",
                                    entries, &code))
     return code;
   if (top < 1)
     return dyno_cli_usage (argv[0], "--top %" G_GINT64_FORMAT ": it is 1 or more", top);
   if (options.json && printer.csv)
     return dyno_cli_usage (argv[0], "--json and --csv are two forms of one output: name one");
+  if (!read_mask_size (argv[0], mask_size, masks, &printer))
+    return DYNO_EXIT_USAGE;
   printer.json = options.json;
   dyno_signals_catch ();
   dataset = dyno_predictor_open_data (options.weights, (const char *const *) options.data,
@@ -261,5 +394,5 @@ dyno_verb_predict (int argc, char **argv)
   if (!dataset)
     return dyno_predict_fail (g_steal_pointer (&error), argv[0], options.json);
   printer.dataset = dataset;
-  return predict (argv[0], &options, &printer, top);
+  return predict (argv[0], &options, &printer, top, masks);
 }

@@ -4,6 +4,7 @@
 #include "runpart.h"
 #include "job.h"
 #include "output.h"
+#include "parts.h"
 #include "runfacts.h"
 #include "settings-sources.h"
 #include "text.h"
@@ -101,8 +102,7 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
                    part, run);
   if (!check_data (command, run, data, error))
     return FALSE;
-  dyno_dataset_split (dataset, job->settings.data_val_split, (guint64) job->settings.seed, train,
-                      validation);
+  dyno_settings_divide (&job->settings, dataset, train, validation);
   return TRUE;
 }
 

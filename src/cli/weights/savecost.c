@@ -10,9 +10,10 @@
 
 #define MOST 0.01 /* more than a point of accuracy, or a hundredth of the error, is much */
 
-static DynoScores *
+/* Sets the scores of one file: masks where each pixel has a class. */
+static gboolean
 measure (const char *command, const char *weights, DynoDataset *dataset, char ***names,
-         GError **error)
+         DynoScores **scores, DynoMaskScores **masks, GError **error)
 {
   DynoPredictOptions options = { .weights = (char *) weights, .device = -1 };
   g_autoptr (DynoPredictor) predictor =
@@ -20,15 +21,22 @@ measure (const char *command, const char *weights, DynoDataset *dataset, char **
   const DynoWeightsInfo *info = predictor ? dyno_predictor_get_info (predictor) : NULL;
 
   if (!info)
-    return NULL;
+    return FALSE;
+  if (info->of_pixels)
+    {
+      *masks = dyno_mask_scores_measure (predictor, dataset, NULL, 0, NULL,
+                                         dyno_signals_get_cancellable (), error);
+      return *masks != NULL;
+    }
   if (info->is_values && !*names)
     {
       *names = g_new0 (char *, info->n_outputs + 1);
       for (guint32 i = 0; i < info->n_outputs; i++)
         (*names)[i] = dyno_weights_info_name_value (info, i);
     }
-  return dyno_scores_measure (predictor, dataset, NULL, 0, NULL, dyno_signals_get_cancellable (),
-                              error);
+  *scores = dyno_scores_measure (predictor, dataset, NULL, 0, NULL, dyno_signals_get_cancellable (),
+                                 error);
+  return *scores != NULL;
 }
 
 gboolean
@@ -39,9 +47,9 @@ dyno_save_cost_measure (DynoSaveCost *cost, const char *command, const char *fp3
   g_autoptr (DynoDataset) dataset =
       dyno_predictor_open_labelled (fp32, data, &params, dyno_signals_get_cancellable (), error);
 
-  cost->fp32 = dataset ? measure (command, fp32, dataset, &cost->names, error) : NULL;
-  cost->int8 = cost->fp32 ? measure (command, int8, dataset, &cost->names, error) : NULL;
-  return cost->int8 != NULL;
+  return dataset
+         && measure (command, fp32, dataset, &cost->names, &cost->fp32, &cost->fp32_masks, error)
+         && measure (command, int8, dataset, &cost->names, &cost->int8, &cost->int8_masks, error);
 }
 
 void
@@ -49,6 +57,8 @@ dyno_save_cost_clear (DynoSaveCost *cost)
 {
   dyno_scores_free (cost->fp32);
   dyno_scores_free (cost->int8);
+  dyno_mask_scores_free (cost->fp32_masks);
+  dyno_mask_scores_free (cost->int8_masks);
   g_strfreev (cost->names);
   memset (cost, 0, sizeof *cost);
 }
@@ -71,10 +81,47 @@ get_verdict (double cost)
   return cost > MOST ? "more than a point" : "";
 }
 
+static double
+get_iou (const DynoMaskScores *scores)
+{
+  DynoClassMeans means;
+
+  dyno_class_counts_get_means (&scores->counts, &means);
+  return means.iou;
+}
+
+/* Of a share of all, in percent. */
+static void
+add_share (DynoTable *table, const char *name, double own, double rounded)
+{
+  dyno_table_add (table, g_strdup (name), g_strdup_printf ("%.2f %%", 100 * own),
+                  g_strdup_printf ("%.2f %%", 100 * rounded),
+                  g_strdup_printf ("%+.2f", 100 * (own - rounded)),
+                  g_strdup (get_verdict (own - rounded)), NULL);
+}
+
+static void
+print_table (DynoTable *table, guint64 n_samples)
+{
+  dyno_out_line ("on %" G_GUINT64_FORMAT " %s:", n_samples,
+                 dyno_plural (n_samples, "sample", "samples"));
+  dyno_table_print (table);
+}
+
 void
 dyno_save_cost_print (const DynoSaveCost *cost)
 {
   g_autoptr (DynoTable) table = dyno_table_new ("", "fp32", "int8", "cost", "", NULL);
+
+  if (cost->fp32_masks)
+    {
+      add_share (table, "mean IoU", get_iou (cost->fp32_masks), get_iou (cost->int8_masks));
+      add_share (table, "pixel accuracy", dyno_mask_scores_get_accuracy (cost->fp32_masks),
+                 dyno_mask_scores_get_accuracy (cost->int8_masks));
+      print_table (table, cost->fp32_masks->n_samples);
+      return;
+    }
+
   double before = dyno_scores_get_loss (cost->fp32), after = dyno_scores_get_loss (cost->int8);
 
   if (cost->names)
@@ -87,19 +134,21 @@ dyno_save_cost_print (const DynoSaveCost *cost)
                         g_strdup (get_verdict (own > 0 ? rounded / own - 1 : rounded)), NULL);
       }
   else
-    {
-      double own = get_accuracy (cost->fp32), rounded = get_accuracy (cost->int8);
-      dyno_table_add (table, g_strdup ("accuracy"), g_strdup_printf ("%.2f %%", 100 * own),
-                      g_strdup_printf ("%.2f %%", 100 * rounded),
-                      g_strdup_printf ("%+.2f", 100 * (own - rounded)),
-                      g_strdup (get_verdict (own - rounded)), NULL);
-    }
+    add_share (table, "accuracy", get_accuracy (cost->fp32), get_accuracy (cost->int8));
   dyno_table_add (table, g_strdup ("loss"), g_strdup_printf ("%.4f", before),
                   g_strdup_printf ("%.4f", after), g_strdup_printf ("%+.4f", after - before),
                   g_strdup (""), NULL);
-  dyno_out_line ("on %" G_GUINT64_FORMAT " %s:", cost->fp32->n_samples,
-                 dyno_plural (cost->fp32->n_samples, "sample", "samples"));
-  dyno_table_print (table);
+  print_table (table, cost->fp32->n_samples);
+}
+
+static void
+print_masks_json (const DynoMaskScores *scores, DynoJson *json, const char *name)
+{
+  dyno_json_begin_object (json, name);
+  dyno_json_uint (json, "samples", scores->n_samples);
+  dyno_json_double (json, "mean_iou", get_iou (scores));
+  dyno_json_double (json, "pixel_accuracy", dyno_mask_scores_get_accuracy (scores));
+  dyno_json_end_object (json);
 }
 
 static void
@@ -126,6 +175,21 @@ dyno_save_cost_print_json (const DynoSaveCost *cost, DynoJson *json)
 {
   gboolean much = FALSE;
 
+  if (cost->fp32_masks)
+    {
+      double lost = get_iou (cost->fp32_masks) - get_iou (cost->int8_masks);
+
+      print_masks_json (cost->fp32_masks, json, "fp32");
+      print_masks_json (cost->int8_masks, json, "int8");
+      dyno_json_begin_object (json, "cost");
+      dyno_json_double (json, "mean_iou", lost);
+      dyno_json_double (json, "pixel_accuracy",
+                        dyno_mask_scores_get_accuracy (cost->fp32_masks)
+                            - dyno_mask_scores_get_accuracy (cost->int8_masks));
+      dyno_json_bool (json, "more_than_a_point", lost > MOST);
+      dyno_json_end_object (json);
+      return;
+    }
   print_scores_json (cost, cost->fp32, json, "fp32");
   print_scores_json (cost, cost->int8, json, "int8");
   dyno_json_begin_object (json, "cost");
