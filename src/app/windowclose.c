@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The end of the window.  During a run it asks, then stops the run, and closes when the run is
- * saved and freed. */
+ * saved and freed.  About a run that is over, and only being freed, it does not ask. */
 #include "window-private.h"
 #include "home.h"
 #include "tunepage.h"
@@ -66,6 +66,13 @@ ask_to_close (DynoWindow *self)
   gtk_widget_show (dialog);
 }
 
+static gboolean
+run_is_over (DynoWindow *self)
+{
+  return dyno_run_monitor_is_active (self->monitor)
+         && dyno_run_monitor_get_status (self->monitor)->state >= DYNO_SESSION_FINISHED;
+}
+
 gboolean
 dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
 {
@@ -73,7 +80,7 @@ dyno_window_delete_event (GtkWidget *widget, GdkEventAny *event)
   keep_form (self);
   if (!dyno_window_is_working (self))
     return GDK_EVENT_PROPAGATE;
-  if (!self->closing && dyno_home_is_testing (DYNO_HOME (self->home)))
+  if (!self->closing && (dyno_home_is_testing (DYNO_HOME (self->home)) || run_is_over (self)))
     dyno_window_stop_and_close (self);
   else if (!self->closing)
     ask_to_close (self);

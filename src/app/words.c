@@ -8,6 +8,7 @@
 #include "networklist.h"
 #include <gio/gio.h>
 #include <glib/gi18n.h>
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -46,6 +47,8 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
     { "webdataset", N_ ("WebDataset") },
     { "packed-arrays", N_ ("Packed arrays (WebDataset)") },
     { "pixel-rows", N_ ("Pixels in rows of text") },
+    { "masks", N_ ("Images and masks") },
+    { "drawn-masks", N_ ("Built in, drawn shapes with masks") },
   };
   for (gsize i = 0; i < G_N_ELEMENTS (words); i++)
     {
@@ -53,6 +56,25 @@ dyno_words_dataset_kind (const DynoDatasetInfo *info)
         return _ (words[i].words);
     }
   return info->title ? info->title : info->kind;
+}
+
+char *
+dyno_words_class_share (const DynoDatasetInfo *info, guint class_id)
+{
+  guint64 all = 0;
+  for (guint i = 0; i < info->n_classes; i++)
+    all += info->class_counts[i];
+  return dyno_format_percent (all > 0 ? (double) info->class_counts[class_id] / (double) all : NAN);
+}
+
+char *
+dyno_words_class_count (const DynoDatasetInfo *info, guint class_id)
+{
+  if (!dyno_schema_find_mask (&info->schema))
+    return dyno_format_count (info->class_counts[class_id]);
+  g_autofree char *share = dyno_words_class_share (info, class_id);
+  /* Translators: a share: "68.1 % of the pixels" */
+  return g_strdup_printf (_ ("%s of the pixels"), share);
 }
 
 const char *
@@ -80,9 +102,8 @@ char *
 dyno_words_data (const char *location)
 {
   static const Word generated[] = {
-    { "builtin:shapes", N_ ("Shapes") },
-    { "builtin:waves", N_ ("Waves") },
-    { "builtin:poses", N_ ("Poses") },
+    { "builtin:shapes", N_ ("Shapes") }, { "builtin:waves", N_ ("Waves") },
+    { "builtin:poses", N_ ("Poses") },   { "builtin:masks", N_ ("Masks") },
     { "synthetic", N_ ("Noise") },
   };
   g_autofree char *kind = g_strdup (location);
@@ -215,6 +236,13 @@ is_preparing (const DynoRunStatus *s)
 {
   return (s->state == DYNO_SESSION_PREPARING || s->state == DYNO_SESSION_RUNNING)
          && (s->progress || s->n_steps == 0);
+}
+
+guint
+dyno_words_find_metric (const DynoRunStatus *status)
+{
+  const char *named = status->job ? g_quark_to_string (status->job->settings.best_metric) : NULL;
+  return (guint) MAX (dyno_metric_table_find_best (&status->metrics, named), 0);
 }
 
 double

@@ -22,6 +22,10 @@ char *dyno_words_run_short (const DynoStoredRun *run);       /* without the time
 const char *dyno_words_run_state (const DynoStoredRun *run); /* "Finished", "Interrupted" */
 /* How far an interrupted run came: "Interrupted: epoch 3 of 10"; g_free. */
 char *dyno_words_interruption (const DynoStoredRun *run);
+/* The share of a class in the pixels of all masks that count: "68.1 %"; g_free. */
+char *dyno_words_class_share (const DynoDatasetInfo *info, guint class_id);
+/* The samples of a class, or its pixels: "1,200", "68.1 % of the pixels"; g_free. */
+char *dyno_words_class_count (const DynoDatasetInfo *info, guint class_id);
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
 const char *dyno_words_progress (const char *what); /* of a PROGRESS event */
@@ -29,6 +33,9 @@ const char *dyno_words_progress (const char *what); /* of a PROGRESS event */
 char *dyno_words_run_progress (const DynoRunStatus *status);
 /* The share of the run that is done, 0 to 1.  A preparation is no part of it. */
 double dyno_words_run_fraction (const DynoRunStatus *status);
+/* The metric that chooses the best epoch of the run; the first one where the loss does.  An index of
+ * status->metrics, which may have none yet. */
+guint dyno_words_find_metric (const DynoRunStatus *status);
 const char *dyno_words_stage (const char *stage); /* of a trial */
 const char *dyno_words_outcome (DynoTrialOutcome outcome);
 const char *dyno_words_level (DynoLevel level);

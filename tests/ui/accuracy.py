@@ -80,8 +80,8 @@ def test_a_search_gives_settings_to_train_with(home):
     window.wait_for('the best', lambda: chart(window) == said)
     window.key('Down')
     window.wait_for('the second', lambda: chart(window) == second)
-    selected = [n.name for n in window.nodes(Role.TABLE_CELL, states=(State.SELECTED,))]
-    assert selected and second.startswith(f'6 trials. Trial {selected[0]}:'), (selected, second)
+    selected = window.wait_for('its row to be selected', lambda: [n.name for n in window.nodes(Role.TABLE_CELL, states=(State.SELECTED,))])
+    assert second.startswith(f'6 trials. Trial {selected[0]}:'), (selected, second)
 
     # Every run of it is in the history.
     runs = home.run(os.environ['DYNO_UI_DYNOCTL'], 'runs', '--json')

@@ -44,6 +44,27 @@ def test_closes_in_mid_run(home):
     assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
 
 
+def test_nobody_asks_about_a_run_that_is_over(home):
+    """Which has an end, but is not in the history yet, since this cannot be written to."""
+    if not os.environ.get('DYNO_UI_HOLD'):
+        raise harness.Skip('a sanitizer wants to be loaded before all else')
+    gate = home.file('gate')
+    window = home.window(LD_PRELOAD=os.environ['DYNO_UI_HOLD'], DYNO_TEST_HOLD=gate)
+    window.start_long_run()
+    window.set_number('Batch size', 24)  # of the next run
+    window.press('Stop')
+    with open(gate, 'w'):
+        window.press('Save')
+    window.text('Stopped after ')
+    assert not window.has('Start', Role.PUSH_BUTTON), 'the run has let go already'
+    window.close()
+    window.wait_for('the form to be kept, as at the end', lambda: 'batch_size=24' in home.kept_settings())
+    assert not window.has_text('Stop the run and close?'), 'it asks whether to stop what is over'
+    os.remove(gate)
+    window.end()
+    assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
+
+
 def test_ends_on_sigterm_with_everything_kept(home):
     """A logout, or kill: no question, but the run is saved."""
     window = home.window()
@@ -92,7 +113,7 @@ def test_quits_in_mid_run(home):
     assert 'checkpoint' in ' '.join(assert_whole(home.newest_run()))
 
 
-TESTS = [test_what_is_being_written_is_written_before_the_end, test_closes_in_mid_run, test_ends_on_sigterm_with_everything_kept,
+TESTS = [test_what_is_being_written_is_written_before_the_end, test_closes_in_mid_run, test_nobody_asks_about_a_run_that_is_over, test_ends_on_sigterm_with_everything_kept,
          test_an_interrupted_run_is_offered_again, test_a_sigterm_keeps_the_form, test_quits_in_mid_run]
 
 if __name__ == '__main__':

@@ -26,7 +26,8 @@ def test_opening_what_is_not_there_is_an_error(home):
 def test_limit_is_the_smaller_of_budget_and_device(window):
     """A budget above the device's memory, as a larger card's preset has: the bar and the advice
     speak of what there is.  Newer software devices have all of the RAM, so the samples are large."""
-    window.open_settings(data='builtin:shapes?size=224&samples=20000', batch_size=64, vram_budget=1 << 40)
+    window.open_settings({'Size': 224, 'Samples': 20000}, data='builtin:shapes?size=224&samples=20000', batch_size=64, vram_budget=1 << 40)
+    window.ready()  # what is said of the memory is of these data
     window.page('Train')
     window.text('1.00\u00a0TiB allowed, but this device has')
     own = window.text('1.00\u00a0TiB allowed').split('has ')[1]
@@ -74,9 +75,11 @@ def test_data_shows_split_classes_and_pictures(window):
     window.page('Data')
     window.text('48 train, 12 validate')
     assert window.number('Samples') == 60  # fewer than the window offers by itself
-    row = window.find(Role.LIST_ITEM, 'square: 15', states=THERE)
-    assert row.inside(Role.LEVEL_BAR)
-    window.wait_for('four pictures of it', lambda: sum(n.name == 'A sample' for n in row.inside()) == 4)
+    def row():
+        """As it is now: the list may be made anew while notes on the data come in."""
+        return window.find(Role.LIST_ITEM, 'square: 15', states=THERE)
+    window.wait_for('its bar', lambda: row().inside(Role.LEVEL_BAR))
+    window.wait_for('four pictures of it', lambda: sum(n.name == 'A sample' for n in row().inside()) == 4)
     window.press('Use for Training')
     window.wait_for('the page Train', lambda: window.find(Role.RADIO_BUTTON, 'Train').has(State.CHECKED))
 
@@ -173,8 +176,8 @@ def test_another_data_set_leaves_nothing_of_the_one_before(home):
     window.find_where('a note on its classes', lambda n: '“car”' in n.name, Role.LIST_ITEM, states=THERE)
     window.open_settings(data=folder, data__val_split=0.5)  # the same data, and its notes anew
     window.text('22 train, 20 validate')
-    notes = [n.name for n in window.nodes(Role.LIST_ITEM, states=THERE) if '“car”' in n.name]
-    assert notes and len(notes) == len(set(notes)), f'notes from before are still there: {notes}'
+    notes = window.wait_for('its notes', lambda: [n.name for n in window.nodes(Role.LIST_ITEM, states=THERE) if '“car”' in n.name])
+    assert len(notes) == len(set(notes)), f'notes from before are still there: {notes}'
     open_shapes(60)
     assert not window.has('Cannot be read', Role.LIST_ITEM, states=THERE), 'samples of other data cannot be read'
     window.wait_for('two full bars again', full_bars)

@@ -52,7 +52,7 @@ def test_exports_for_other_programs(home):
     window.text_with('have no counterpart in this format')
     window.press('Save…')
     window.save_as('Export Settings', path, 'Export')
-    window.text('“for-lightning.yaml” exported')
+    window.exported('for-lightning.yaml')
     with open(path) as file:
         assert file.read() == shown
     assert 'batch_size: 48' in shown, shown
@@ -96,7 +96,7 @@ def test_a_dyno_file_is_exported_and_opened(home):
     path = home.file('my run.dyno')
     window.set_number('Epochs', 21)
     export(window, path)
-    window.text('“my run.dyno” exported')
+    window.exported('my run.dyno')
     window.set_number('Epochs', 4)
     window.open(path)
     window.wait_for_numbers({'Epochs': 21})

@@ -28,7 +28,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 import commalocale
 
-LIMIT_S = 240  # for one step that waits; never reached when things work
+LIMIT_S = 600  # for one step that waits, of a busy machine with cold kernels; never reached when things work
 LIMITS_AT_MOST = 3  # that may be reached in a file
 
 
@@ -103,13 +103,19 @@ class Buses:
         self.bus = Gio.DBusConnection.new_for_address_sync(
             address, Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION, None, None)
         self.focused = []  # (bus name, path), in their order
-        self.bus.signal_subscribe(None, A11Y + 'Event.Object', 'StateChanged', None, 'focused', Gio.DBusSignalFlags.NONE, self.focus_moved)
-        self.call(A11Y + 'Registry', '/org/a11y/atspi/registry', A11Y + 'Registry', 'RegisterEvent',
-                  GLib.Variant('(sass)', ('object:state-changed:focused', [], '')))
+        self.seen = set()  # of these: what was shown, if only for a moment
+        for state, happened in ('focused', self.focus_moved), ('showing', self.was_shown):
+            self.bus.signal_subscribe(None, A11Y + 'Event.Object', 'StateChanged', None, state, Gio.DBusSignalFlags.NONE, happened)
+            self.call(A11Y + 'Registry', '/org/a11y/atspi/registry', A11Y + 'Registry', 'RegisterEvent',
+                      GLib.Variant('(sass)', ('object:state-changed:' + state, [], '')))
 
     def focus_moved(self, bus, sender, path, interface, signal, arguments):
         if arguments.get_child_value(1).get_int32():
             self.focused.append((sender, path))
+
+    def was_shown(self, bus, sender, path, interface, signal, arguments):
+        if arguments.get_child_value(1).get_int32():
+            self.seen.add((sender, path))
 
     @staticmethod
     def call_on(bus, name, path, interface, method, arguments=None):
@@ -223,7 +229,8 @@ class Node:
         return self.known(self.call('Collection', 'GetMatches', '((aiia{ss}iaiiasib)uib)', rule, 1, 0, True)[0])
 
     def act(self):
-        self.call('Action', 'DoAction', '(i)', 0)
+        """Whether it was done: what is not sensitive, or hidden, does nothing."""
+        return self.call('Action', 'DoAction', '(i)', 0)[0]
 
     def select_child(self, i):
         self.call('Selection', 'SelectChild', '(i)', i)
@@ -406,6 +413,11 @@ class Window:
     def wait_without_text(self, part):
         self.wait_for(f'"{part}" to go', lambda: not self.has_text(part))
 
+    def exported(self, name):
+        """The message that says so was shown: it goes again after some seconds, but keeps its words."""
+        self.wait_for(f'“{name}” to be exported', lambda: any(
+            n.name == f'“{name}” exported' and (n.owner, n.path) in self.buses.seen for n in self.nodes(Role.LABEL, states=())))
+
     def button_name(self, start):
         return self.find_where(f'a button "{start}…"', lambda n: n.name.startswith(start), Role.PUSH_BUTTON).name
 
@@ -490,8 +502,11 @@ class Window:
                            GLib.Variant('(sva{sv})', (action, value, {})))
 
     def press(self, name, role=Role.PUSH_BUTTON):
-        node = self.wait_for(f'"{name}" to be sensitive', lambda: self.look(role, name, (*SHOWING, State.SENSITIVE)))
-        node.act()
+        """Once it can be pressed.  A button that was made anew between two questions, or is not sensitive any more, is looked up again."""
+        def pressed():
+            node = self.look(role, name, (*SHOWING, State.SENSITIVE))
+            return node and node.act()
+        self.wait_for(f'"{name}" to be sensitive', pressed)
 
     def page(self, name):
         """A page of the rail; only the one that is shown is there for screen readers."""
@@ -545,8 +560,14 @@ class Window:
     def ready(self):
         self.wait_for('Start to be sensitive', lambda: self.look(Role.PUSH_BUTTON, 'Start', (*SHOWING, State.SENSITIVE)))
 
+    def is_enabled(self, action):
+        return self.buses.call_on(self.buses.session, ID, '/io/github/gpudyno/Dyno/window/1', 'org.gtk.Actions', 'Describe',
+                                  GLib.Variant('(s)', (action,)))[0][0]
+
     def open_settings(self, numbers=None, data='builtin:shapes?size=32&samples=100', model='simplecnn', **settings):
-        """A settings file, and waits for the numbers that the form then has; model__width stands for model.width."""
+        """A settings file, and waits for the numbers that the form then has; model__width stands for model.width.  A run whose end is
+        said already keeps the form locked until it has let go of the device."""
+        self.wait_for('the form to be free', lambda: self.is_enabled('open-settings'))
         lines = ''.join(f'{key.replace("__", ".")}={value}\n' for key, value in settings.items())
         self.open(self.home.write('opened.ini', f'[run]\ndata={data}\nmodel={model}\n[settings]\n{lines}'))
         self.wait_for_numbers(numbers or {})

@@ -67,6 +67,7 @@ def test_a_network_is_opened_and_trained(home):
     window.ready()
     window.press('Start')
     window.finished()
+    window.ready()  # its log is whole
     window.text_with('small on Shapes')
     window.page('Runs')
     window.wait_for('the run by its title', lambda: any(n.name == 'small' for n in window.nodes(Role.TABLE_CELL)))
@@ -84,7 +85,7 @@ def test_what_cannot_be_trained_is_refused(home):
     open_small(window)
     window.open(onnxwriter.write_gaps(home.file('odd.onnx'), 3))
     dialog = window.find(Role.DIALOG, '“odd.onnx” cannot be trained as it is')
-    rows = [n.name for n in dialog.inside(Role.LIST_ITEM, states=SHOWING)]
+    rows = window.wait_for('all reasons', lambda: len(rows := [n.name for n in dialog.inside(Role.LIST_ITEM, states=SHOWING)]) == 3 and rows)
     assert [row.split(':')[0] for row in rows] == ['MaxPool “pool0”', 'MaxPool “pool1”', 'MaxPool “pool2”'], rows
     assert not window.nameless(), window.nameless()
     text = next(n for n in dialog.inside(Role.LABEL, states=SHOWING) if n.name == rows[0])
@@ -94,8 +95,9 @@ def test_what_cannot_be_trained_is_refused(home):
     assert chosen(window) == 'small' and weights(window) == 'small.onnx'
     assert 'odd' not in models(window)
     window.open(home.write('torn.onnx', 'no network'))
-    window.find(Role.DIALOG, '“torn.onnx” cannot be trained as it is')
+    torn = window.find(Role.DIALOG, '“torn.onnx” cannot be trained as it is')
     window.key('Escape')
+    window.wait_for('the dialog to go', lambda: not window.has(torn.name, Role.DIALOG))
     window.ready()
     window.press('Show the layers')
     layers = window.find(Role.DIALOG, 'Layers')
@@ -141,6 +143,7 @@ def test_networks_are_offered_again(home):
     window.ready()
     window.press('Start')  # keeps the form
     window.finished()
+    window.ready()
     window.close()
     window.end()
     again = home.window()

@@ -105,7 +105,7 @@ def test_a_preset_follows_the_job_and_leaves_off_what_the_device_does_badly(wind
     if not any('software' in t for t in window.shown()):
         raise harness.Skip('the device is no CPU')
     window.text_with('AMP is left off')
-    assert amp().sensitive and not amp().has(State.CHECKED)
+    assert amp().sensitive() and not amp().has(State.CHECKED)
     amp().act()
     window.wait_for('AMP', lambda: amp().has(State.CHECKED))
     window.wait_without_text('AMP is left off')

@@ -10,11 +10,11 @@ from harness import Role, State, THERE
 
 
 def small_search(window, **settings):
-    """Ready for a search whose trials are as short as can be."""
+    """Ready for a search whose trials are as short as can be, and which does not end before it is stopped."""
     window.open_settings({'Samples': 200, 'Batch size': 16}, data='builtin:shapes?size=16&samples=200', model='mlp', amp='false', batch_size=16,
                          prefetch=2, **settings)
     window.ready()
-    window.page('Tune')
+    window.set_number('Minutes', 60)
 
 
 def batches_measured(window):
@@ -51,7 +51,6 @@ def test_a_search_shows_what_it_found(home):
         os.makedirs(old)
         for name in ('trials.csv', 'mine.txt')[:1 + (i == 0)]:
             open(os.path.join(old, name), 'w').close()
-    window.set_number('Minutes', 60)
     window.press('Start Tuning')
     window.find_where('a stage at work', lambda n: n.name.startswith('\u25cf '), Role.LABEL)
     window.press('Pause')

@@ -326,6 +326,7 @@ test_data_is_named_without_its_sizes (void)
 {
   check (dyno_words_data ("builtin:shapes?size=16&samples=100"), "Shapes");
   check (dyno_words_data ("builtin:waves"), "Waves");
+  check (dyno_words_data ("builtin:masks?size=32"), "Masks");
   check (dyno_words_data ("synthetic:64x64x3"), "Noise");
   check (dyno_words_data ("/data/is it?"), "is it?"); /* a path has no sizes */
   check (dyno_words_data (""), "");

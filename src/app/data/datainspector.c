@@ -3,14 +3,14 @@
  * cancellable while it is under way; an answer to a cancelled question is not taken. */
 #include "datainspector.h"
 #include "format.h"
+#include "parts.h"
 #include "settingtitles.h"
 #include "survey.h"
 #include <glib/gi18n.h>
 
 typedef struct {
   DynoDataset *dataset;
-  double val_split;
-  guint64 seed;
+  DynoSettings settings;
   guint64 most_bytes;
 } Question;
 
@@ -23,8 +23,7 @@ struct _DynoDataInspector {
   GObject parent_instance;
   DynoSetup *setup;
   DynoDataset *dataset;
-  double val_split;
-  gint64 seed;
+  DynoSettings settings;              /* that the data are divided by */
   guint64 most_bytes;                 /* 0: whatever it is, as the user wants */
   GCancellable *dividing, *comparing; /* NULL: not under way */
   Division *division;                 /* NULL: not known */
@@ -62,7 +61,7 @@ divide_in_thread (GTask *task, gpointer source, gpointer data, GCancellable *can
   const Question *q = data;
   Division *division = g_new0 (Division, 1);
   g_autoptr (GArray) train = NULL, validation = NULL;
-  dyno_dataset_split (q->dataset, q->val_split, q->seed, &train, &validation);
+  dyno_settings_divide (&q->settings, q->dataset, &train, &validation);
   division->n_train = train->len;
   division->n_validation = validation->len;
   division->notes = dyno_dataset_list_notes (q->dataset, train, validation);
@@ -138,8 +137,7 @@ ask (DynoDataInspector *self, GCancellable **cancellable, GTaskThreadFunc work,
   *cancellable = g_cancellable_new ();
   g_autoptr (GTask) task = g_task_new (NULL, *cancellable, done, self);
   q->dataset = dyno_dataset_ref (self->dataset);
-  q->val_split = self->val_split;
-  q->seed = (guint64) self->seed;
+  q->settings = self->settings;
   q->most_bytes = self->most_bytes;
   g_task_set_task_data (task, q, question_free);
   g_task_run_in_thread (task, work);
@@ -211,11 +209,9 @@ setup_changed (DynoSetup *setup, guint flags, DynoDataInspector *self)
       self->dataset = dataset ? dyno_dataset_ref (dataset) : NULL;
       changed (self);
     }
-  if (dataset
-      && (!same || settings->data_val_split != self->val_split || settings->seed != self->seed))
+  if (dataset && (!same || !dyno_settings_divide_alike (settings, &self->settings)))
     {
-      self->val_split = settings->data_val_split;
-      self->seed = settings->seed;
+      self->settings = *settings;
       ask (self, &self->dividing, divide_in_thread, divided);
     }
   compare_if_idle (self);

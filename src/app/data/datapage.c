@@ -6,10 +6,13 @@
 #include "datapanel.h"
 #include "datasampler.h"
 #include "format.h"
+#include "maskpicture.h"
 #include "row.h"
 #include "settingtitles.h"
+#include "words.h"
 #include <glib/gi18n.h>
 #include <handy.h>
+#include <math.h>
 
 #define PIXELS   40
 #define DELAY_MS 250
@@ -19,7 +22,6 @@ struct _DynoDataPage {
   GtkWidget *panel, *split_row, *split, *size_row, *size, *use_group, *notes, *notes_group;
   GtkWidget *classes, *classes_group, *more;
   GtkWidget *seen_list, *seen_row, *seen_spinner, *seen;
-  GtkSizeGroup *names;
   DynoSetup *setup;
   DynoDataset *dataset; /* the shown one */
   DynoDataInspector *inspector;
@@ -37,41 +39,90 @@ G_DEFINE_FINAL_TYPE (DynoDataPage, dyno_data_page, GTK_TYPE_BOX)
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
+/* spoken: the count in words, where text needs its surroundings; NULL: text.  swatch: before the
+ * name; NULL: none. */
 static void
-add_class (DynoDataPage *self, const char *name, guint64 count, guint64 most)
+add_class (DynoDataPage *self, const char *name, const char *text, const char *spoken, double share,
+           GtkWidget *swatch)
 {
   GtkWidget *row = gtk_list_box_row_new (), *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
-            *label = gtk_label_new (name), *level = gtk_level_bar_new (),
-            *strip = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 4), *number;
-  g_autofree char *text = dyno_format_count (count);
+            *left = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4),
+            *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 6), *label = gtk_label_new (name),
+            *level = gtk_level_bar_new (), *strip = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 4),
+            *number;
   number = gtk_label_new (text);
   gtk_label_set_xalign (GTK_LABEL (label), 0);
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
-  gtk_label_set_max_width_chars (GTK_LABEL (label), 24);
   gtk_widget_set_tooltip_text (label, name);
-  gtk_size_group_add_widget (self->names, label);
+  gtk_widget_set_hexpand (label, TRUE);
   gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (level), GTK_LEVEL_BAR_OFFSET_LOW, 0);
   gtk_level_bar_add_offset_value (GTK_LEVEL_BAR (level), GTK_LEVEL_BAR_OFFSET_HIGH, 1);
-  gtk_level_bar_set_value (GTK_LEVEL_BAR (level), most > 0 ? (double) count / (double) most : 0);
-  gtk_widget_set_valign (level, GTK_ALIGN_CENTER);
-  gtk_widget_set_hexpand (level, TRUE);
+  gtk_level_bar_set_value (GTK_LEVEL_BAR (level), share);
   dyno_widget_add_class (level, "slim", TRUE);
   dyno_widget_set_accessible_name (level, name);
   gtk_label_set_xalign (GTK_LABEL (number), 1);
-  gtk_label_set_width_chars (GTK_LABEL (number), 7);
   dyno_widget_add_class (number, "numeric", TRUE);
   gtk_widget_set_size_request (strip, DYNO_SAMPLER_EACH * (PIXELS + 4) - 4, PIXELS);
   g_object_set (box, "margin", 8, "margin-start", 12, "margin-end", 12, NULL);
-  gtk_container_add (GTK_CONTAINER (box), label);
-  gtk_container_add (GTK_CONTAINER (box), level);
-  gtk_container_add (GTK_CONTAINER (box), number);
+  gtk_widget_set_valign (left, GTK_ALIGN_CENTER);
+  if (swatch)
+    gtk_container_add (GTK_CONTAINER (head), swatch);
+  gtk_container_add (GTK_CONTAINER (head), label);
+  gtk_container_add (GTK_CONTAINER (head), number);
+  gtk_container_add (GTK_CONTAINER (left), head);
+  gtk_container_add (GTK_CONTAINER (left), level);
+  gtk_container_add (GTK_CONTAINER (box), left);
   gtk_container_add (GTK_CONTAINER (box), strip);
   gtk_container_add (GTK_CONTAINER (row), box);
   gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
-  g_autofree char *spoken = g_strdup_printf ("%s: %s", name, text);
-  dyno_widget_set_accessible_name (row, spoken);
+  g_autofree char *words = g_strdup_printf ("%s: %s", name, spoken ? spoken : text);
+  dyno_widget_set_accessible_name (row, words);
   gtk_container_add (GTK_CONTAINER (self->classes), row);
   g_ptr_array_add (self->strips, strip);
+}
+
+/* The first n of them: counts of samples, or shares of the pixels beside the colours in which the
+ * masks are shown. */
+static void
+add_classes (DynoDataPage *self, const DynoDatasetInfo *info, guint n)
+{
+  gboolean masks = dyno_schema_find_mask (&info->schema) != NULL;
+  guint64 most = 1;
+  for (guint i = 0; i < info->n_classes; i++)
+    most = MAX (most, info->class_counts[i]);
+  for (guint i = 0; i < n; i++)
+    {
+      g_autofree char *text = masks ? dyno_words_class_share (info, i)
+                                    : dyno_format_count (info->class_counts[i]),
+                      *spoken = dyno_words_class_count (info, i);
+      add_class (self, info->class_names[i], text, spoken,
+                 (double) info->class_counts[i] / (double) most,
+                 masks ? dyno_mask_swatch_new ((guint8) i) : NULL);
+    }
+}
+
+/* The meaning of the numbers beside classes of pixels. */
+static void
+describe_shares (DynoDataPage *self, const DynoDatasetInfo *info)
+{
+  g_autofree char *text = NULL;
+  if (info && dyno_schema_find_mask (&info->schema))
+    {
+      guint64 all = info->n_ignored;
+      for (guint i = 0; i < info->n_classes; i++)
+        all += info->class_counts[i];
+      g_autofree char *ignored =
+          dyno_format_percent (all > 0 ? (double) info->n_ignored / (double) all : NAN);
+      text = info->n_ignored == 0
+                 ? g_strdup (_ ("Shares of the pixels of all masks, and samples with the class."))
+                 /* Translators: a share */
+                 : g_strdup_printf (_ ("Shares of the pixels that count, and samples with the "
+                                       "class.  %s of all pixels count for no class; they are "
+                                       "hatched."),
+                                    ignored);
+    }
+  hdy_preferences_group_set_description (HDY_PREFERENCES_GROUP (self->classes_group), text);
+  atk_object_set_description (gtk_widget_get_accessible (self->classes), text ? text : "");
 }
 
 static void
@@ -79,17 +130,19 @@ show_classes (DynoDataPage *self, const DynoDatasetInfo *info)
 {
   gboolean classes = info && dyno_schema_count_values (&info->schema) == 0 && info->n_classes > 0;
   guint n = classes ? MIN (info->n_classes, DYNO_SAMPLER_CLASSES) : info ? 1 : 0;
-  guint64 most = 0;
   dyno_widget_clear (self->classes);
   g_ptr_array_set_size (self->strips, 0);
-  for (guint i = 0; classes && i < info->n_classes; i++)
-    most = MAX (most, info->class_counts[i]);
-  for (guint i = 0; i < n; i++)
-    add_class (self, classes ? info->class_names[i] : _ ("All"),
-               classes ? info->class_counts[i] : info->n_samples, classes ? most : info->n_samples);
+  if (classes)
+    add_classes (self, info, n);
+  else if (info)
+    {
+      g_autofree char *count = dyno_format_count (info->n_samples);
+      add_class (self, _ ("All"), count, NULL, info->n_samples > 0, NULL);
+    }
   gtk_widget_show_all (self->classes);
   hdy_preferences_group_set_title (HDY_PREFERENCES_GROUP (self->classes_group),
                                    classes ? _ ("Classes") : _ ("Samples"));
+  describe_shares (self, info);
   guint left_out = classes ? info->n_classes - n : 0;
   g_autofree char *text = g_strdup_printf (
       ngettext ("… and %u more class", "… and %u more classes", left_out), left_out);
@@ -179,8 +232,10 @@ see (gpointer data)
 {
   DynoDataPage *self = data;
   const DynoJob *job = dyno_setup_get_job (self->setup);
-  g_autofree char *changes = describe_changes (&job->settings);
   self->timer = 0;
+  if (!job) /* the window is closing */
+    return G_SOURCE_REMOVE;
+  g_autofree char *changes = describe_changes (&job->settings);
   end_seeing (self);
   dyno_row_set_subtitle (DYNO_ROW (self->seen_row), changes);
   if (!self->samples || self->images->len == 0 || !gtk_switch_get_active (GTK_SWITCH (self->seen)))
@@ -193,13 +248,13 @@ see (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Pictures are made only while the page is on the screen. */
+/* Pictures are made only while the page is on the screen, and not once it is disposed of. */
 static void
 see_later (DynoDataPage *self)
 {
   g_clear_handle_id (&self->timer, g_source_remove);
   self->stale = TRUE;
-  if (gtk_widget_get_mapped (GTK_WIDGET (self)))
+  if (self->images && dyno_setup_get_job (self->setup) && gtk_widget_get_mapped (GTK_WIDGET (self)))
     self->timer = g_timeout_add (DELAY_MS, see, self);
 }
 
@@ -401,7 +456,6 @@ dyno_data_page_dispose (GObject *object)
     forget (self);
   g_clear_pointer (&self->images, g_ptr_array_unref);
   g_clear_pointer (&self->strips, g_ptr_array_unref);
-  g_clear_object (&self->names);
   G_OBJECT_CLASS (dyno_data_page_parent_class)->dispose (object);
 }
 
@@ -443,5 +497,4 @@ dyno_data_page_init (DynoDataPage *self)
   self->images = g_ptr_array_new ();
   hdy_action_row_set_activatable_widget (HDY_ACTION_ROW (self->seen_row), self->seen);
   g_signal_connect (self, "map", G_CALLBACK (mapped), NULL);
-  self->names = gtk_size_group_new (GTK_SIZE_GROUP_HORIZONTAL);
 }

@@ -2,9 +2,13 @@
 /* Samples of a class are found by their labels, without decoding.  In a large data set only some
  * labels are read, evenly spread, since folders lie class by class. */
 #include "datasampler.h"
+#include "heldtask.h"
+#include "maskpicture.h"
 #include "samplepreview.h"
 
 #define MOST_LABELS 50000
+#define MOST_MASKS  300       /* that are decoded to find those with a class in them */
+#define LEAST_SEEN  200       /* a class that takes a smaller part of a mask is not seen in it */
 #define MOST_BYTES  (1 << 25) /* of a sample of fixed size */
 /* The size of a batch on the device: values of 4 bytes, channels padded to 8. */
 #define BATCH_BYTES (1 << 25)
@@ -97,32 +101,108 @@ scale_to (GdkPixbuf *whole, guint pixels)
                                   scale < 1 ? GDK_INTERP_BILINEAR : GDK_INTERP_NEAREST);
 }
 
-GdkPixbuf *
-dyno_sampler_decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
+/* A sample as it is decoded: the picture, and the mask in the block that holds all fields. */
+typedef struct {
+  GdkPixbuf *whole; /* NULL: it could not be decoded, or is no picture */
+  char *block;
+  guint8 *mask; /* of the picture's size; NULL: it has none */
+} Decoded;
+
+static void
+decoded_clear (Decoded *decoded)
+{
+  g_clear_object (&decoded->whole);
+  g_free (decoded->block);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Decoded, decoded_clear)
+
+/* width, height: of a data set that can be resized. */
+static void
+decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, GByteArray *scratch,
+        Decoded *to)
 {
   const DynoDatasetInfo *info = dyno_dataset_get_info (dataset);
-  guint32 width = info->resizable ? pixels : info->max_width,
-          height = info->resizable ? pixels : info->max_height;
   DynoBatchSchema schema;
   DynoBatchLayout layout;
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS] = { NULL };
+  width = info->resizable ? width : info->max_width;
+  height = info->resizable ? height : info->max_height;
   dyno_dataset_get_schema (info, width, height, &schema);
   int input = dyno_schema_find_index (&schema, DYNO_FIELD_INPUT);
   if (input < 0 || schema.fields[input].n_axes != 3 || schema.fields[input].shape[2] == 0
       || (schema.fields[input].element != DYNO_ELEMENT_U8
           && schema.fields[input].element != DYNO_ELEMENT_F32)
       || !dyno_batch_layout_init (&layout, &schema, 1, NULL) || layout.total_bytes > MOST_BYTES)
-    return NULL;
-  g_autofree char *block = g_malloc0 (layout.total_bytes);
+    return;
+  to->block = g_malloc0 (layout.total_bytes);
   for (guint i = 0; i < schema.n_fields; i++)
-    fields[i] = block + layout.offset[i];
+    fields[i] = to->block + layout.offset[i];
   if (!dyno_dataset_decode (dataset, index, width, height, fields, scratch, NULL))
+    return;
+  to->whole = make_pixbuf (&schema.fields[input], fields[input]);
+  if (dyno_schema_find_mask (&schema))
+    to->mask = fields[dyno_schema_find_index (&schema, DYNO_FIELD_TARGET)];
+}
+
+static GdkPixbuf *
+finish (Decoded *decoded, const guint8 *mask, guint pixels)
+{
+  if (!decoded->whole)
     return NULL;
-  g_autoptr (GdkPixbuf) whole = make_pixbuf (&schema.fields[input], fields[input]);
-  return whole ? scale_to (whole, pixels) : NULL;
+  if (mask)
+    dyno_mask_picture_cover (decoded->whole, mask);
+  return scale_to (decoded->whole, pixels);
+}
+
+static gboolean
+has_size (const Decoded *decoded, guint32 width, guint32 height)
+{
+  return decoded->whole && gdk_pixbuf_get_width (decoded->whole) == (int) width
+         && gdk_pixbuf_get_height (decoded->whole) == (int) height;
+}
+
+GdkPixbuf *
+dyno_sampler_decode (DynoDataset *dataset, guint64 index, guint pixels, GByteArray *scratch)
+{
+  g_auto (Decoded) decoded = { 0 };
+  decode (dataset, index, pixels, pixels, scratch, &decoded);
+  return finish (&decoded, decoded.mask, pixels);
+}
+
+GdkPixbuf *
+dyno_sampler_decode_masked (DynoDataset *dataset, guint64 index, const guint8 *mask, guint32 width,
+                            guint32 height, guint pixels, GByteArray *scratch)
+{
+  g_auto (Decoded) decoded = { 0 };
+  decode (dataset, index, width, height, scratch, &decoded);
+  return finish (&decoded, has_size (&decoded, width, height) ? mask : NULL, pixels);
+}
+
+GdkPixbuf *
+dyno_sampler_decode_apart (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
+                           guint8 **mask, GByteArray *scratch)
+{
+  g_auto (Decoded) decoded = { 0 };
+  decode (dataset, index, width, height, scratch, &decoded);
+  *mask = NULL;
+  if (!has_size (&decoded, width, height))
+    return NULL;
+  if (decoded.mask)
+    *mask = g_memdup2 (decoded.mask, (gsize) width * height);
+  return g_steal_pointer (&decoded.whole);
 }
 
 /* --- the thread ------------------------------------------------------------------------------- */
+
+/* Makes room for DYNO_SAMPLER_EACH samples of each of n classes. */
+static void
+make_room (DynoSamples *samples, guint n)
+{
+  samples->shots = g_ptr_array_new_with_free_func (unref_shot);
+  g_ptr_array_set_size (samples->shots, (int) (n * DYNO_SAMPLER_EACH));
+  samples->indices = g_array_new (FALSE, TRUE, sizeof (guint32));
+  g_array_set_size (samples->indices, n * DYNO_SAMPLER_EACH);
+}
 
 static void
 look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
@@ -133,10 +213,7 @@ look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
   guint64 step = MAX (info->n_samples / MOST_LABELS, 1);
   g_autofree guint *counts = g_new0 (guint, n);
   g_autoptr (GByteArray) scratch = g_byte_array_new ();
-  samples->shots = g_ptr_array_new_with_free_func (unref_shot);
-  g_ptr_array_set_size (samples->shots, (int) (n * DYNO_SAMPLER_EACH));
-  samples->indices = g_array_new (FALSE, TRUE, sizeof (guint32));
-  g_array_set_size (samples->indices, n * DYNO_SAMPLER_EACH);
+  make_room (samples, n);
   for (guint64 i = 0; i < info->n_samples && found < n * DYNO_SAMPLER_EACH; i += step)
     {
       gint32 label = classes ? dyno_dataset_get_label (r->dataset, i) : 0;
@@ -148,6 +225,51 @@ look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
       samples->shots->pdata[place] = dyno_sampler_decode (r->dataset, i, r->pixels, scratch);
       g_array_index (samples->indices, guint32, place) = (guint32) i;
       found++;
+    }
+}
+
+/* Enters a sample for each class that has room and takes a part of its mask that can be seen; the
+ * number of these classes. */
+static guint
+enter (DynoSamples *samples, guint64 index, Decoded *decoded, guint pixels, guint n, guint *counts)
+{
+  gsize all = (gsize) gdk_pixbuf_get_width (decoded->whole)
+              * (gsize) gdk_pixbuf_get_height (decoded->whole);
+  gsize there[256] = { 0 };
+  guint entered = 0;
+  for (gsize i = 0; i < all; i++)
+    there[decoded->mask[i]]++;
+  g_autoptr (GdkPixbuf) shot = finish (decoded, decoded->mask, pixels);
+  for (guint k = 0; k < n; k++)
+    {
+      if (there[k] * LEAST_SEEN < all || counts[k] == DYNO_SAMPLER_EACH)
+        continue;
+      guint place = k * DYNO_SAMPLER_EACH + counts[k]++;
+      samples->shots->pdata[place] = g_object_ref (shot);
+      g_array_index (samples->indices, guint32, place) = (guint32) index;
+      entered++;
+    }
+  return entered;
+}
+
+/* The classes of a mask are not known before it is decoded. */
+static void
+look_at_masks (const Request *r, DynoSamples *samples, GCancellable *cancellable)
+{
+  const DynoDatasetInfo *info = dyno_dataset_get_info (r->dataset);
+  guint n = MIN (info->n_classes, DYNO_SAMPLER_CLASSES), found = 0;
+  guint64 step = MAX (info->n_samples / MOST_MASKS, 1);
+  g_autofree guint *counts = g_new0 (guint, n);
+  g_autoptr (GByteArray) scratch = g_byte_array_new ();
+  make_room (samples, n);
+  for (guint64 i = 0; i < info->n_samples && found < n * DYNO_SAMPLER_EACH
+                      && !g_cancellable_is_cancelled (cancellable);
+       i += step)
+    {
+      g_auto (Decoded) decoded = { 0 };
+      decode (r->dataset, i, r->pixels, r->pixels, scratch, &decoded);
+      if (decoded.whole && decoded.mask)
+        found += enter (samples, i, &decoded, r->pixels, n, counts);
     }
 }
 
@@ -171,6 +293,8 @@ take_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
       g_autoptr (GdkPixbuf) whole = gdk_pixbuf_new_from_data (
           preview->pixels + i * each, GDK_COLORSPACE_RGB, FALSE, 8, (int) preview->width,
           (int) preview->height, (int) preview->width * 3, NULL, NULL);
+      if (preview->masks)
+        dyno_mask_picture_cover (whole, preview->masks + i * each / 3);
       g_ptr_array_add (shots, scale_to (whole, pixels));
     }
 }
@@ -217,6 +341,8 @@ work (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
     }
   if (!r->job && r->indices)
     show (r, samples, cancellable);
+  else if (!r->job && dyno_schema_find_mask (&dyno_dataset_get_info (r->dataset)->schema))
+    look_at_masks (r, samples, cancellable);
   else if (!r->job)
     look (r, samples, cancellable);
   g_task_return_pointer (task, samples, (GDestroyNotify) dyno_samples_free);
@@ -227,7 +353,10 @@ begin (Request *request, GCancellable *cancellable, GAsyncReadyCallback done, gp
 {
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
   g_task_set_task_data (task, request, request_free);
-  g_task_run_in_thread (task, work);
+  if (request->job)
+    dyno_task_run_held (task, work); /* a driver does not bear that the process ends beside it */
+  else
+    g_task_run_in_thread (task, work);
 }
 
 void

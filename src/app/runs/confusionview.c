@@ -11,12 +11,15 @@
 #define MOST_NAME 120 /* pixels of a name */
 #define PAD       6
 #define LEAST     14.0 /* cells smaller than this many pixels hold no number */
+#define WIDE      34   /* and from here on percentages have a decimal */
 #define RIGHT     0    /* of the theme's lines */
 #define WRONG     1
 
 struct _DynoConfusionView {
   GtkDrawingArea parent_instance;
-  const DynoScores *scores;
+  const guint64 *counts; /* NULL: nothing is drawn */
+  guint n;               /* classes */
+  gboolean of_pixels;
   char **names;
   int cell, names_width; /* pixels */
   int row, column;       /* where the keys are */
@@ -30,22 +33,48 @@ static guint chosen_signal;
 static guint64
 count_of (DynoConfusionView *self, int row, int column)
 {
-  return self->scores->confusion[(gsize) row * self->scores->n_outputs + (gsize) column];
+  return self->counts[(gsize) row * self->n + (gsize) column];
+}
+
+static guint64
+sum_row (DynoConfusionView *self, int row)
+{
+  guint64 sum = 0;
+  for (guint i = 0; i < self->n; i++)
+    sum += count_of (self, row, (int) i);
+  return sum;
 }
 
 /* A cell's part of its row. */
 static double
 share_of (DynoConfusionView *self, int row, int column)
 {
-  guint64 all = dyno_scores_get_support (self->scores, (guint32) row);
+  guint64 all = sum_row (self, row);
   return all > 0 ? (double) count_of (self, row, column) / (double) all : 0;
+}
+
+static char *
+describe_pixels (DynoConfusionView *self, int row, int column)
+{
+  if (sum_row (self, row) == 0)
+    /* Translators: a class */
+    return g_strdup_printf (_ ("No pixel is of “%s”"), self->names[row]);
+  g_autofree char *share = dyno_format_percent (share_of (self, row, column));
+  if (row == column)
+    /* Translators: a share, a class */
+    return g_strdup_printf (_ ("%s of the pixels of “%s” are right"), share, self->names[row]);
+  /* Translators: a share, a class, another class */
+  return g_strdup_printf (_ ("%s of the pixels of “%s” were taken for “%s”"), share,
+                          self->names[row], self->names[column]);
 }
 
 static char *
 describe (DynoConfusionView *self, int row, int column)
 {
+  if (self->of_pixels)
+    return describe_pixels (self, row, column);
   g_autofree char *count = dyno_format_count (count_of (self, row, column)),
-                  *all = dyno_format_count (dyno_scores_get_support (self->scores, (guint32) row));
+                  *all = dyno_format_count (sum_row (self, row));
   if (row == column)
     /* Translators: samples, samples of a class, the class */
     return g_strdup_printf (_ ("%s of %s of “%s” are right"), count, all, self->names[row]);
@@ -93,7 +122,7 @@ draw_names (DynoConfusionView *self, cairo_t *cr, PangoLayout *layout, DynoColou
 {
   double first = self->names_width + PAD;
   set_colour (cr, colour, 1);
-  for (guint i = 0; i < self->scores->n_outputs; i++)
+  for (guint i = 0; i < self->n; i++)
     {
       double middle = first + (i + 0.5) * self->cell;
       show_name (self, cr, layout, self->names[i], middle);
@@ -107,9 +136,8 @@ draw_names (DynoConfusionView *self, cairo_t *cr, PangoLayout *layout, DynoColou
 }
 
 static void
-draw_number (cairo_t *cr, PangoLayout *layout, guint64 count, double x, double y, double size)
+draw_number (cairo_t *cr, PangoLayout *layout, const char *text, double x, double y, double size)
 {
-  g_autofree char *text = dyno_format_count (count);
   int width, height;
   pango_layout_set_width (layout, -1);
   pango_layout_set_text (layout, text, -1);
@@ -142,7 +170,10 @@ draw_cell (DynoConfusionView *self, cairo_t *cr, PangoLayout *layout, const Dyno
   if (count == 0 || size < LEAST)
     return;
   set_colour (cr, theme->foreground, 1);
-  draw_number (cr, layout, count, x, y, size);
+  g_autofree char *text = self->of_pixels ? g_strdup_printf (size >= WIDE ? "%.1f" : "%.0f",
+                                                             100 * share_of (self, row, column))
+                                          : dyno_format_count (count);
+  draw_number (cr, layout, text, x, y, size);
 }
 
 static gboolean
@@ -150,10 +181,10 @@ dyno_confusion_view_draw (GtkWidget *widget, cairo_t *cr)
 {
   DynoConfusionView *self = DYNO_CONFUSION_VIEW (widget);
   const DynoPlotTheme *theme = dyno_plot_theme_for_widget (widget);
-  if (!self->scores)
+  if (!self->counts)
     return GDK_EVENT_PROPAGATE;
   g_autoptr (PangoLayout) layout = new_layout (widget);
-  int n = (int) self->scores->n_outputs;
+  int n = (int) self->n;
   draw_names (self, cr, layout, theme->muted);
   for (int row = 0; row < n; row++)
     for (int column = 0; column < n; column++)
@@ -179,17 +210,17 @@ static gboolean
 find_cell (DynoConfusionView *self, double x, double y, int *row, int *column)
 {
   double first = self->names_width + PAD;
-  if (!self->scores || x < first || y < first)
+  if (!self->counts || x < first || y < first)
     return FALSE;
   *column = (int) ((x - first) / self->cell);
   *row = (int) ((y - first) / self->cell);
-  return *column < (int) self->scores->n_outputs && *row < (int) self->scores->n_outputs;
+  return *column < (int) self->n && *row < (int) self->n;
 }
 
 static void
 tell_place (DynoConfusionView *self)
 {
-  g_autofree char *text = self->scores ? describe (self, self->row, self->column) : g_strdup ("");
+  g_autofree char *text = self->counts ? describe (self, self->row, self->column) : g_strdup ("");
   atk_object_set_description (gtk_widget_get_accessible (GTK_WIDGET (self)), text);
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
@@ -221,8 +252,7 @@ static gboolean
 dyno_confusion_view_key_press (GtkWidget *widget, GdkEventKey *event)
 {
   DynoConfusionView *self = DYNO_CONFUSION_VIEW (widget);
-  int last = self->scores ? (int) self->scores->n_outputs - 1 : -1, row = self->row,
-      column = self->column;
+  int last = self->counts ? (int) self->n - 1 : -1, row = self->row, column = self->column;
   switch (last < 0 ? 0 : event->keyval)
     {
     case GDK_KEY_Up:
@@ -264,7 +294,7 @@ static gboolean
 query_tooltip (DynoConfusionView *self, int x, int y, gboolean keyboard, GtkTooltip *tooltip)
 {
   int row = self->row, column = self->column;
-  if (!self->scores || (!keyboard && !find_cell (self, x, y, &row, &column)))
+  if (!self->counts || (!keyboard && !find_cell (self, x, y, &row, &column)))
     return FALSE;
   g_autofree char *text = describe (self, row, column);
   gtk_tooltip_set_text (tooltip, text);
@@ -277,7 +307,7 @@ static void
 measure (DynoConfusionView *self)
 {
   g_autoptr (PangoLayout) layout = new_layout (GTK_WIDGET (self));
-  guint n = self->scores ? self->scores->n_outputs : 0;
+  guint n = self->counts ? self->n : 0;
   self->cell = n <= 6 ? 46 : n <= 12 ? 34 : n <= 24 ? 26 : n <= 60 ? 18 : 8;
   self->names_width = 0;
   for (guint i = 0; i < n; i++)
@@ -292,19 +322,18 @@ measure (DynoConfusionView *self)
 }
 
 void
-dyno_confusion_view_set_scores (DynoConfusionView *self, const DynoScores *scores,
-                                const DynoWeightsInfo *info)
+dyno_confusion_view_set_counts (DynoConfusionView *self, const guint64 *counts,
+                                const DynoWeightsInfo *info, gboolean of_pixels)
 {
   g_clear_pointer (&self->names, g_strfreev);
-  self->scores = scores;
+  self->counts = counts;
+  self->n = counts ? info->n_outputs : 0;
+  self->of_pixels = of_pixels;
   self->row = self->column = 0;
   self->chosen = FALSE;
-  if (scores)
-    {
-      self->names = g_new0 (char *, scores->n_outputs + 1);
-      for (guint32 i = 0; i < scores->n_outputs; i++)
-        self->names[i] = dyno_weights_info_name_class (info, i);
-    }
+  self->names = g_new0 (char *, self->n + 1);
+  for (guint32 i = 0; i < self->n; i++)
+    self->names[i] = dyno_weights_info_name_class (info, i);
   measure (self);
   tell_place (self);
 }

@@ -3,7 +3,7 @@
  * one, cells tinted by their share of the row.  A cell is chosen by a click, or with the arrow keys
  * and Return.  Emits chosen (truth, predicted: guint). */
 #pragma once
-#include "scores.h"
+#include "weightsinfo.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
@@ -12,10 +12,11 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoConfusionView, dyno_confusion_view, DYNO, CONFUSION_VIEW, GtkDrawingArea)
 
 GtkWidget *dyno_confusion_view_new (void);
-/* scores: of classes, at least one; both are borrowed until the next call. NULL: nothing is
- * drawn. */
-void dyno_confusion_view_set_scores (DynoConfusionView *self, const DynoScores *scores,
-                                     const DynoWeightsInfo *info);
+/* counts: [truth][predicted] of the info's classes, at least one; borrowed until the next call.
+ * NULL: nothing is drawn.  of_pixels: counts are pixels, and are shown as percentages of their
+ * row. */
+void dyno_confusion_view_set_counts (DynoConfusionView *self, const guint64 *counts,
+                                     const DynoWeightsInfo *info, gboolean of_pixels);
 /* Takes the mark from the chosen cell. */
 void dyno_confusion_view_unchoose (DynoConfusionView *self);
 

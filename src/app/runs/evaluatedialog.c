@@ -5,20 +5,20 @@
 #include "confusionview.h"
 #include "datasampler.h"
 #include "evaluatefigures.h"
+#include "evaluatemasks.h"
 #include "export-dialog.h"
 #include "format.h"
 #include "row.h"
 #include "scorestable.h"
 #include <glib/gi18n.h>
 
-#define PICTURE      88 /* pixels */
-#define MOST_SHOWN   DYNO_EVALUATE_WORST
-#define MOST_CLASSES 60 /* of a matrix that can be drawn */
-#define TICK_MS      150
+#define PICTURE    88 /* pixels */
+#define MOST_SHOWN DYNO_EVALUATE_WORST
+#define TICK_MS    150
 
 typedef struct {
-  GtkWidget *dialog, *state, *spinner, *progress, *save, *results, *stats, *matrix_box, *matrix,
-      *table, *samples_title, *worst, *flow;
+  GtkWidget *dialog, *state, *spinner, *progress, *save, *results, *stats, *matrix_box,
+      *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
   DynoEvaluateRequest *request;
   DynoEvaluation *evaluation;        /* NULL: none yet */
   GCancellable *measuring, *loading; /* of the work under way, and of the pictures */
@@ -78,56 +78,17 @@ pictures_loaded (GObject *source, GAsyncResult *result, gpointer data)
       }
 }
 
-/* "yaw 12.3, predicted 10.1" of the first values, a line each. */
-static char *
-describe_values (const DynoEvaluation *e, const DynoScored *one)
-{
-  const float *truth = dyno_dataset_get_values (e->dataset, one->index);
-  GString *text = g_string_new (NULL);
-  for (guint32 i = 0; i < MIN (e->scores->n_outputs, 3); i++)
-    {
-      g_autofree char *name = dyno_weights_info_name_value (&e->info, i),
-                      *value = dyno_format_value ((double) truth[i]);
-      g_string_append_printf (text, "%s%s %s", i ? "\n" : "", name, value);
-    }
-  return g_string_free (text, FALSE);
-}
-
-/* Of a picture: what it is, and what it was taken for. */
-static char *
-describe_sample (const DynoEvaluation *e, const DynoScored *one)
-{
-  g_autofree char *share = dyno_format_share ((double) one->share), *loss = NULL;
-  if (e->info.is_values)
-    {
-      loss = dyno_format_value (one->loss);
-      g_autofree char *values = describe_values (e, one);
-      /* Translators: values of a sample, its squared error */
-      return g_strdup_printf (_ ("%s\nsquared error %s"), values, loss);
-    }
-  g_autofree char *truth = dyno_weights_info_name_class (&e->info, one->truth),
-                  *predicted = dyno_weights_info_name_class (&e->info, one->predicted);
-  if (one->truth == one->predicted)
-    /* Translators: a class, a probability */
-    return g_strdup_printf (_ ("%s\n%s sure"), truth, share);
-  /* Translators: the true class, the predicted class, a probability */
-  return g_strdup_printf (_ ("%s\nnot %s (%s)"), truth, predicted, share);
-}
-
 static void
-add_sample (Dialog *self, const DynoScored *one)
+add_box (Dialog *self, guint64 index, const char *words, GtkWidget *image, int width)
 {
-  const DynoEvaluation *e = self->evaluation;
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4), *image = gtk_image_new ();
-  g_autofree char *sample = dyno_dataset_describe_sample (e->dataset, one->index),
-                  *words = describe_sample (e, one),
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 4);
+  g_autofree char *sample = dyno_dataset_describe_sample (self->evaluation->dataset, index),
                   *spoken = g_strdup_printf ("%s: %s", sample, words);
   GtkWidget *label = new_label (words, 0.5, "caption");
   gtk_label_set_justify (GTK_LABEL (label), GTK_JUSTIFY_CENTER);
   gtk_label_set_ellipsize (GTK_LABEL (label), PANGO_ELLIPSIZE_END);
   gtk_label_set_max_width_chars (GTK_LABEL (label), 18);
-  gtk_widget_set_size_request (box, PICTURE + 12, -1);
-  gtk_widget_set_no_show_all (image, TRUE);
+  gtk_widget_set_size_request (box, width + 12, -1);
   gtk_container_add (GTK_CONTAINER (box), image);
   gtk_container_add (GTK_CONTAINER (box), label);
   gtk_widget_set_tooltip_text (box, spoken);
@@ -135,7 +96,45 @@ add_sample (Dialog *self, const DynoScored *one)
   GtkWidget *child = gtk_widget_get_parent (box);
   dyno_widget_set_accessible_name (child, spoken);
   gtk_widget_show_all (child);
+}
+
+static void
+add_sample (Dialog *self, const DynoScored *one)
+{
+  GtkWidget *image = gtk_image_new ();
+  g_autofree char *words = dyno_evaluate_describe_sample (self->evaluation, one);
+  gtk_widget_set_no_show_all (image, TRUE);
+  add_box (self, one->index, words, image, PICTURE);
   g_ptr_array_add (self->images, image);
+}
+
+static void
+forget_samples (Dialog *self, const char *title)
+{
+  stop (&self->loading);
+  g_ptr_array_set_size (self->images, 0);
+  dyno_widget_clear (self->flow);
+  gtk_label_set_text (GTK_LABEL (self->samples_title), title);
+}
+
+/* samples: DynoMaskScored; all have pictures. */
+static void
+show_masks (Dialog *self, const GArray *samples, const char *title)
+{
+  forget_samples (self, title);
+  for (guint i = 0; i < samples->len; i++)
+    {
+      const DynoMaskScored *one = &g_array_index (samples, DynoMaskScored, i);
+      g_autofree char *iou = dyno_format_percent (one->iou),
+                      *right = dyno_format_percent (one->accuracy),
+                      /* Translators: shares */
+                          *words =
+                              g_strdup_printf (_ ("IoU %s\n%s of the pixels right"), iou, right);
+      GtkWidget *pair = dyno_mask_pair_new (
+          g_hash_table_lookup (self->evaluation->pairs, GUINT_TO_POINTER ((guint) one->index)),
+          gtk_widget_get_scale_factor (self->dialog));
+      add_box (self, one->index, words, pair, 2 * PICTURE);
+    }
 }
 
 /* samples: DynoScored, of which the first are shown. */
@@ -143,10 +142,7 @@ static void
 show_samples (Dialog *self, const GArray *samples, const char *title)
 {
   g_autoptr (GArray) indices = g_array_new (FALSE, FALSE, sizeof (guint32));
-  stop (&self->loading);
-  g_ptr_array_set_size (self->images, 0);
-  dyno_widget_clear (self->flow);
-  gtk_label_set_text (GTK_LABEL (self->samples_title), title);
+  forget_samples (self, title);
   for (guint i = 0; i < MIN (samples->len, MOST_SHOWN); i++)
     {
       const DynoScored *one = &g_array_index (samples, DynoScored, i);
@@ -165,7 +161,11 @@ show_worst (Dialog *self)
 {
   dyno_confusion_view_unchoose (DYNO_CONFUSION_VIEW (self->matrix));
   gtk_widget_hide (self->worst);
-  show_samples (self, self->evaluation->scores->worst, _ ("Samples with the Largest Loss"));
+  if (self->evaluation->masks)
+    show_masks (self, self->evaluation->masks->worst,
+                _ ("Samples with the Lowest Mean IoU: Truth, Prediction"));
+  else
+    show_samples (self, self->evaluation->scores->worst, _ ("Samples with the Largest Loss"));
 }
 
 static int
@@ -175,10 +175,29 @@ compare_loss (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
+/* Which samples have the pixels of a cell is not known; those of its row are known. */
+static void
+show_worst_of_class (Dialog *self, guint truth)
+{
+  const DynoEvaluation *e = self->evaluation;
+  g_autoptr (GArray) samples = dyno_mask_pairs_list_worst (e->masks, truth);
+  g_autofree char *name = dyno_weights_info_name_class (&e->info, truth),
+                  *title = g_strdup_printf (
+                      /* Translators: a class */
+                      _ ("Samples with the Lowest IoU of “%s”: Truth, Prediction"), name);
+  gtk_widget_show (self->worst);
+  show_masks (self, samples, title);
+}
+
 static void
 cell_chosen (Dialog *self, guint truth, guint predicted)
 {
   const DynoEvaluation *e = self->evaluation;
+  if (e->masks)
+    {
+      show_worst_of_class (self, truth);
+      return;
+    }
   g_autoptr (GArray) samples = g_array_new (FALSE, FALSE, sizeof (DynoScored));
   for (guint i = 0; i < e->scores->samples->len; i++)
     {
@@ -206,45 +225,60 @@ cell_chosen (Dialog *self, guint truth, guint predicted)
 /* --- measuring -------------------------------------------------------------------------------- */
 
 static void
+show_matrix (Dialog *self)
+{
+  const DynoEvaluation *e = self->evaluation;
+  gboolean shown = !e->info.is_values && e->info.n_outputs <= DYNO_EVALUATE_CLASSES;
+  const guint64 *counts = e->masks ? e->masks->confusion : e->scores->confusion;
+  dyno_confusion_view_set_counts (DYNO_CONFUSION_VIEW (self->matrix), shown ? counts : NULL,
+                                  &e->info, e->masks != NULL);
+  gtk_label_set_text (GTK_LABEL (self->matrix_title),
+                      e->masks ? _ ("Percent of the Pixels, by True Class")
+                               : _ ("Predicted, by True Class"));
+  gtk_widget_set_visible (self->matrix_box, shown);
+}
+
+static void
 show_evaluation (Dialog *self)
 {
   const DynoEvaluation *e = self->evaluation;
   const DynoDatasetInfo *data = dyno_dataset_get_info (e->dataset);
-  gboolean has_matrix = !e->info.is_values && e->scores->n_outputs <= MOST_CLASSES;
-  g_autofree char *count = dyno_format_count (e->scores->n_samples),
-                  *rate = dyno_format_rate (
-                      e->seconds > 0 ? (double) e->scores->n_samples / e->seconds : 0);
+  g_autofree char *count = dyno_format_count (e->n_samples),
+                  *rate =
+                      dyno_format_rate (e->seconds > 0 ? (double) e->n_samples / e->seconds : 0);
   g_autoptr (GString) text = g_string_new (NULL);
   if (self->request->data)
     g_string_append_printf (text,
                             /* Translators: samples, data set, samples per second, device */
                             ngettext ("%s sample of “%s”, %s samples/s on %s",
                                       "%s samples of “%s”, %s samples/s on %s",
-                                      (gulong) e->scores->n_samples),
+                                      (gulong) e->n_samples),
                             count, data->name, rate, e->device);
   else
     g_string_append_printf (text,
                             ngettext ("%s validation sample of “%s”, %s samples/s on %s",
                                       "%s validation samples of “%s”, %s samples/s on %s",
-                                      (gulong) e->scores->n_samples),
+                                      (gulong) e->n_samples),
                             count, data->name, rate, e->device);
-  if (e->scores->n_unreadable > 0)
+  if (e->n_unreadable > 0)
     {
-      g_autofree char *bad = dyno_format_count (e->scores->n_unreadable);
+      g_autofree char *bad = dyno_format_count (e->n_unreadable);
       g_string_append (text, "; ");
-      g_string_append_printf (text,
-                              ngettext ("%s could not be read", "%s could not be read",
-                                        (gulong) e->scores->n_unreadable),
-                              bad);
+      g_string_append_printf (
+          text, ngettext ("%s could not be read", "%s could not be read", (gulong) e->n_unreadable),
+          bad);
     }
   if (e->notes)
     g_string_append_printf (text, "\n%s", e->notes);
   gtk_label_set_text (GTK_LABEL (self->state), text->str);
   dyno_evaluate_figures_show (self->stats, e);
   dyno_evaluate_table_show (GTK_TREE_VIEW (self->table), e);
-  dyno_confusion_view_set_scores (DYNO_CONFUSION_VIEW (self->matrix), has_matrix ? e->scores : NULL,
-                                  &e->info);
-  gtk_widget_set_visible (self->matrix_box, has_matrix);
+  show_matrix (self);
+  gtk_widget_set_tooltip_text (
+      self->save, e->masks
+                      ? _ ("Mean IoU, pixel accuracy and the IoU of each class of each sample, "
+                           "as CSV")
+                      : _ ("Truth, prediction and loss of each sample, as CSV"));
   gtk_widget_show (self->results);
   show_worst (self);
 }
@@ -273,8 +307,7 @@ set_busy (Dialog *self, gboolean busy)
     self->ticks = g_timeout_add (TICK_MS, tick, self);
   g_object_set (self->spinner, "active", busy, NULL);
   gtk_widget_set_visible (self->progress, busy);
-  gtk_widget_set_sensitive (self->save,
-                            self->evaluation && self->evaluation->scores->n_samples > 0);
+  gtk_widget_set_sensitive (self->save, self->evaluation && self->evaluation->n_samples > 0);
 }
 
 static void
@@ -291,7 +324,7 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
   dyno_widget_add_class (self->state, "bad-text", error != NULL);
   if (error)
     gtk_label_set_text (GTK_LABEL (self->state), error->message);
-  else if (evaluation->scores->n_samples == 0)
+  else if (evaluation->n_samples == 0)
     gtk_label_set_text (GTK_LABEL (self->state), _ ("None of the samples could be read."));
   else
     show_evaluation (self);
@@ -304,10 +337,11 @@ start (Dialog *self, const char *data)
   DynoEvaluateRequest *request =
       dyno_evaluate_request_new (self->request->folder, self->request->job, self->request->device);
   request->data = g_strdup (data);
+  request->pixels = (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog));
   stop (&self->measuring);
   stop (&self->loading);
   gtk_widget_hide (self->results);
-  dyno_confusion_view_set_scores (DYNO_CONFUSION_VIEW (self->matrix), NULL, NULL);
+  dyno_confusion_view_set_counts (DYNO_CONFUSION_VIEW (self->matrix), NULL, NULL, FALSE);
   g_clear_pointer (&self->evaluation, dyno_evaluation_unref);
   dyno_evaluate_request_unref (self->request);
   self->request = request;
@@ -361,6 +395,8 @@ static gboolean
 write_table (gpointer data, const char *path, GError **error)
 {
   const DynoEvaluation *e = data;
+  if (e->masks)
+    return dyno_mask_scores_write_table (e->masks, &e->info, e->dataset, path, error);
   return dyno_scores_write_table (e->scores, &e->info, e->dataset, path, error);
 }
 
@@ -402,7 +438,6 @@ add_head (Dialog *self)
   gtk_widget_show_all (data);
   gtk_header_bar_pack_start (bar, data);
   self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
-  gtk_widget_set_tooltip_text (self->save, _ ("Truth, prediction and loss of each sample, as CSV"));
   g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
   gtk_widget_show (self->save);
   gtk_header_bar_pack_end (bar, self->save);
@@ -428,8 +463,8 @@ add_matrix_and_table (Dialog *self)
   g_object_set (self->matrix, "halign", GTK_ALIGN_START, "valign", GTK_ALIGN_START, NULL);
   g_signal_connect_swapped (self->matrix, "chosen", G_CALLBACK (cell_chosen), self);
   self->matrix_box = gtk_box_new (GTK_ORIENTATION_VERTICAL, 6);
-  gtk_container_add (GTK_CONTAINER (self->matrix_box),
-                     new_label (_ ("Predicted, by True Class"), 0, "bar-title"));
+  self->matrix_title = new_label ("", 0, "bar-title");
+  gtk_container_add (GTK_CONTAINER (self->matrix_box), self->matrix_title);
   table =
       new_scrolled (self->matrix, _ ("Confusion matrix"), GTK_POLICY_AUTOMATIC, GTK_POLICY_NEVER);
   g_object_set (table, "propagate-natural-width", TRUE, "min-content-width", 260, NULL);

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "evaluatefigures.h"
 #include "format.h"
+#include "maskpicture.h"
 #include "row.h"
 #include <glib/gi18n.h>
 #include <math.h>
+
+#define SWATCH     12  /* pixels */
+#define LEAST_NAME 110 /* pixels of the column; the table scrolls where there is less room */
 
 static GtkWidget *
 new_label (const char *text, const char *class)
@@ -68,11 +72,28 @@ show_value_figures (GtkWidget *flow, const DynoEvaluation *e)
   add_figure (flow, _ ("Loss"), dyno_format_value (dyno_scores_get_loss (s)), NULL);
 }
 
+static void
+show_mask_figures (GtkWidget *flow, const DynoEvaluation *e)
+{
+  DynoClassMeans means;
+  dyno_class_counts_get_means (&e->masks->counts, &means);
+  add_figure (flow, _ ("Mean IoU"), dyno_format_percent (means.iou),
+              _ ("The mean over the classes of the pixels that truth and prediction share, of all "
+                 "that one of them has"));
+  add_figure (flow, _ ("Mean Dice"), dyno_format_percent (means.f1),
+              _ ("The mean over the classes of the harmonic mean of precision and recall"));
+  add_figure (flow, _ ("Pixel Accuracy"),
+              dyno_format_percent (dyno_mask_scores_get_accuracy (e->masks)),
+              _ ("The share of the pixels whose class is right"));
+}
+
 void
 dyno_evaluate_figures_show (GtkWidget *flow, const DynoEvaluation *e)
 {
   dyno_widget_clear (flow);
-  if (e->info.is_values)
+  if (e->masks)
+    show_mask_figures (flow, e);
+  else if (e->info.is_values)
     show_value_figures (flow, e);
   else
     show_class_figures (flow, e);
@@ -81,21 +102,56 @@ dyno_evaluate_figures_show (GtkWidget *flow, const DynoEvaluation *e)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
+#define MOST 5 /* numbers of a row */
+
 enum {
   COLUMN_NAME,
-  COLUMN_NUMBER, /* four numbers, and their texts */
-  COLUMN_TEXT = COLUMN_NUMBER + 4,
-  N_COLUMNS = COLUMN_TEXT + 4
+  COLUMN_SWATCH,
+  COLUMN_NUMBER, /* numbers, and their texts */
+  COLUMN_TEXT = COLUMN_NUMBER + MOST,
+  N_COLUMNS = COLUMN_TEXT + MOST
 };
 
 static void
-add_row (GtkListStore *rows, const char *name, const double numbers[4], char *const texts[4])
+add_row (GtkListStore *rows, const char *name, GdkPixbuf *swatch, const double numbers[MOST],
+         char *const texts[MOST])
 {
   GtkTreeIter iter;
-  gtk_list_store_insert_with_values (
-      rows, &iter, -1, COLUMN_NAME, name, COLUMN_NUMBER, numbers[0], COLUMN_NUMBER + 1, numbers[1],
-      COLUMN_NUMBER + 2, numbers[2], COLUMN_NUMBER + 3, numbers[3], COLUMN_TEXT, texts[0],
-      COLUMN_TEXT + 1, texts[1], COLUMN_TEXT + 2, texts[2], COLUMN_TEXT + 3, texts[3], -1);
+  gtk_list_store_insert_with_values (rows, &iter, -1, COLUMN_NAME, name, COLUMN_SWATCH, swatch, -1);
+  for (int k = 0; k < MOST; k++)
+    gtk_list_store_set (rows, &iter, COLUMN_NUMBER + k, numbers[k], COLUMN_TEXT + k, texts[k], -1);
+}
+
+/* Of a class of pixels. */
+static void
+add_mask_row (const DynoEvaluation *e, guint32 i, double all, GtkListStore *rows)
+{
+  const DynoClassCounts *counts = &e->masks->counts;
+  g_autofree char *name = dyno_weights_info_name_class (&e->info, i);
+  g_autoptr (GdkPixbuf) swatch = dyno_mask_swatch_draw ((guint8) i, SWATCH);
+  double numbers[MOST] = { (double) counts->there[i] / all, dyno_class_counts_get_iou (counts, i),
+                           dyno_class_counts_get_f1 (counts, i),
+                           dyno_class_counts_get_precision (counts, i),
+                           dyno_class_counts_get_recall (counts, i) };
+  char *texts[MOST];
+  for (guint k = 0; k < MOST; k++)
+    {
+      texts[k] = dyno_format_percent (numbers[k]);
+      numbers[k] = isnan (numbers[k]) ? -1 : numbers[k];
+    }
+  add_row (rows, name, swatch, numbers, texts);
+  for (guint k = 0; k < MOST; k++)
+    g_free (texts[k]);
+}
+
+static void
+fill_masks (const DynoEvaluation *e, GtkListStore *rows)
+{
+  double all = 0;
+  for (guint32 i = 0; i < e->masks->n_outputs; i++)
+    all += (double) e->masks->counts.there[i];
+  for (guint32 i = 0; i < e->masks->n_outputs; i++)
+    add_mask_row (e, i, all, rows);
 }
 
 static void
@@ -105,18 +161,18 @@ fill_classes (const DynoEvaluation *e, GtkListStore *rows)
     {
       g_autofree char *name = dyno_weights_info_name_class (&e->info, i),
                       *count = dyno_format_count (dyno_scores_get_support (e->scores, i));
-      double numbers[4] = { (double) dyno_scores_get_support (e->scores, i),
-                            dyno_scores_get_precision (e->scores, i),
-                            dyno_scores_get_recall (e->scores, i),
-                            dyno_scores_get_f1 (e->scores, i) };
+      double numbers[MOST] = { (double) dyno_scores_get_support (e->scores, i),
+                               dyno_scores_get_precision (e->scores, i),
+                               dyno_scores_get_recall (e->scores, i),
+                               dyno_scores_get_f1 (e->scores, i) };
       g_autofree char *precision = dyno_format_percent (numbers[1]),
                       *recall = dyno_format_percent (numbers[2]),
                       *f1 = dyno_format_percent (numbers[3]);
-      char *texts[4] = { count, precision, recall, f1 };
+      char *texts[MOST] = { count, precision, recall, f1 };
       for (guint k = 1; k < 4; k++)
         numbers[k] =
             isnan (numbers[k]) ? -1 : numbers[k]; /* a share that is not known is the least */
-      add_row (rows, name, numbers, texts);
+      add_row (rows, name, NULL, numbers, texts);
     }
 }
 
@@ -127,13 +183,13 @@ fill_values (const DynoEvaluation *e, GtkListStore *rows)
   for (guint32 i = 0; i < e->scores->n_outputs; i++)
     {
       g_autofree char *name = dyno_weights_info_name_value (&e->info, i);
-      double numbers[4] = { e->scores->values.absolute[i] / n,
-                            dyno_value_sums_get_rms_error (&e->scores->values, i),
-                            dyno_scores_get_r2 (e->scores, i) };
+      double numbers[MOST] = { e->scores->values.absolute[i] / n,
+                               dyno_value_sums_get_rms_error (&e->scores->values, i),
+                               dyno_scores_get_r2 (e->scores, i) };
       g_autofree char *absolute = dyno_format_value (numbers[0]),
                       *rms = dyno_format_value (numbers[1]), *r2 = dyno_format_value (numbers[2]);
-      char *texts[4] = { absolute, rms, r2, NULL };
-      add_row (rows, name, numbers, texts);
+      char *texts[MOST] = { absolute, rms, r2 };
+      add_row (rows, name, NULL, numbers, texts);
     }
 }
 
@@ -147,30 +203,98 @@ add_column (GtkTreeView *table, const char *title, int text, int sort, gboolean 
                 is_number ? PANGO_ELLIPSIZE_NONE : PANGO_ELLIPSIZE_END, NULL);
   gtk_tree_view_column_set_alignment (column, is_number ? 1 : 0);
   gtk_tree_view_column_set_expand (column, !is_number);
+  if (!is_number)
+    gtk_tree_view_column_set_min_width (column, LEAST_NAME);
   gtk_tree_view_column_set_sort_column_id (column, sort);
   gtk_tree_view_append_column (table, column);
+}
+
+/* The class's colour beside its name. */
+static void
+add_swatch (GtkTreeView *table)
+{
+  GtkTreeViewColumn *column = gtk_tree_view_get_column (table, 0);
+  GtkCellRenderer *cell = gtk_cell_renderer_pixbuf_new ();
+  g_object_set (cell, "xpad", 4, NULL);
+  gtk_tree_view_column_pack_start (column, cell, FALSE);
+  gtk_cell_layout_reorder (GTK_CELL_LAYOUT (column), cell, 0);
+  gtk_tree_view_column_add_attribute (column, cell, "pixbuf", COLUMN_SWATCH);
+}
+
+static GtkListStore *
+new_rows (void)
+{
+  GType types[N_COLUMNS] = { [COLUMN_NAME] = G_TYPE_STRING, [COLUMN_SWATCH] = GDK_TYPE_PIXBUF };
+  for (int k = 0; k < MOST; k++)
+    {
+      types[COLUMN_NUMBER + k] = G_TYPE_DOUBLE;
+      types[COLUMN_TEXT + k] = G_TYPE_STRING;
+    }
+  return gtk_list_store_newv (N_COLUMNS, types);
 }
 
 void
 dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *e)
 {
-  const char *const titles[2][4] = {
+  const char *const titles[3][MOST] = {
     { _ ("Samples"), _ ("Precision"), _ ("Recall"), _ ("F1") },
-    { _ ("Mean Absolute Error"), _ ("RMS Error"), _ ("R²"), NULL },
+    { _ ("Mean Absolute Error"), _ ("RMS Error"), _ ("R²") },
+    { _ ("Pixels"), _ ("IoU"), _ ("Dice"), _ ("Precision"), _ ("Recall") },
   };
-  g_autoptr (GtkListStore) rows = gtk_list_store_new (
-      N_COLUMNS, G_TYPE_STRING, G_TYPE_DOUBLE, G_TYPE_DOUBLE, G_TYPE_DOUBLE, G_TYPE_DOUBLE,
-      G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING, G_TYPE_STRING);
+  const char *const *own = titles[e->masks ? 2 : e->info.is_values ? 1 : 0];
+  g_autoptr (GtkListStore) rows = new_rows ();
   while (gtk_tree_view_get_n_columns (table) > 0)
     gtk_tree_view_remove_column (table, gtk_tree_view_get_column (table, 0));
   add_column (table, e->info.is_values ? _ ("Value") : _ ("Class"), COLUMN_NAME, COLUMN_NAME,
               FALSE);
-  for (int k = 0; k < 4; k++)
-    if (titles[e->info.is_values][k])
-      add_column (table, titles[e->info.is_values][k], COLUMN_TEXT + k, COLUMN_NUMBER + k, TRUE);
-  if (e->info.is_values)
+  for (int k = 0; k < MOST; k++)
+    if (own[k])
+      add_column (table, own[k], COLUMN_TEXT + k, COLUMN_NUMBER + k, TRUE);
+  if (e->masks)
+    {
+      add_swatch (table);
+      fill_masks (e, rows);
+    }
+  else if (e->info.is_values)
     fill_values (e, rows);
   else
     fill_classes (e, rows);
   gtk_tree_view_set_model (table, GTK_TREE_MODEL (rows));
+}
+
+/* --- a sample ---------------------------------------------------------------------------------- */
+
+/* "yaw 12.3, predicted 10.1" of the first values, a line each. */
+static char *
+describe_values (const DynoEvaluation *e, const DynoScored *one)
+{
+  const float *truth = dyno_dataset_get_values (e->dataset, one->index);
+  GString *text = g_string_new (NULL);
+  for (guint32 i = 0; i < MIN (e->scores->n_outputs, 3); i++)
+    {
+      g_autofree char *name = dyno_weights_info_name_value (&e->info, i),
+                      *value = dyno_format_value ((double) truth[i]);
+      g_string_append_printf (text, "%s%s %s", i ? "\n" : "", name, value);
+    }
+  return g_string_free (text, FALSE);
+}
+
+char *
+dyno_evaluate_describe_sample (const DynoEvaluation *e, const DynoScored *one)
+{
+  g_autofree char *share = dyno_format_share ((double) one->share), *loss = NULL;
+  if (e->info.is_values)
+    {
+      loss = dyno_format_value (one->loss);
+      g_autofree char *values = describe_values (e, one);
+      /* Translators: values of a sample, its squared error */
+      return g_strdup_printf (_ ("%s\nsquared error %s"), values, loss);
+    }
+  g_autofree char *truth = dyno_weights_info_name_class (&e->info, one->truth),
+                  *predicted = dyno_weights_info_name_class (&e->info, one->predicted);
+  if (one->truth == one->predicted)
+    /* Translators: a class, a probability */
+    return g_strdup_printf (_ ("%s\n%s sure"), truth, share);
+  /* Translators: the true class, the predicted class, a probability */
+  return g_strdup_printf (_ ("%s\nnot %s (%s)"), truth, predicted, share);
 }

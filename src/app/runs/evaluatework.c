@@ -2,7 +2,10 @@
 /* The thread of an evaluation.  The predictor, with its device, ends with the thread; what the
  * dialog shows is copied. */
 #include "evaluatework.h"
+#include "heldtask.h"
+#include "evaluatemasks.h"
 #include "measure.h"
+#include "parts.h"
 #include "runfacts.h"
 #include <glib/gi18n.h>
 
@@ -49,6 +52,8 @@ evaluation_clear (gpointer data)
   DynoEvaluation *self = data;
   dyno_dataset_unref (self->dataset);
   dyno_scores_free (self->scores);
+  dyno_mask_scores_free (self->masks);
+  g_clear_pointer (&self->pairs, g_hash_table_unref);
   g_strfreev (self->info.class_names);
   g_strfreev (self->info.target_names);
   g_strfreev (self->info.target_units);
@@ -104,8 +109,7 @@ find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **er
                    data->name);
       return NULL;
     }
-  dyno_dataset_split (dataset, r->job->settings.data_val_split, (guint64) r->job->settings.seed,
-                      &train, &validation);
+  dyno_settings_divide (&r->job->settings, dataset, &train, &validation);
   if (validation->len > 0)
     return g_steal_pointer (&validation);
   g_set_error (error, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DATA,
@@ -133,6 +137,33 @@ copy_info (const DynoWeightsInfo *from, DynoWeightsInfo *to)
   to->target_units = g_strdupv (from->target_units);
 }
 
+/* Measures, and draws the samples with masks. */
+static gboolean
+measure (DynoEvaluateRequest *r, DynoPredictor *predictor, const GArray *indices, DynoEvaluation *e,
+         GCancellable *cancellable, GError **error)
+{
+  gint64 began = g_get_monotonic_time ();
+  guint32 width, height;
+  dyno_predictor_get_mask_size (predictor, &width, &height);
+  if (width > 0)
+    e->masks = dyno_mask_scores_measure (predictor, e->dataset, indices, DYNO_EVALUATE_WORST,
+                                         &r->n_done, cancellable, error);
+  else
+    e->scores = dyno_scores_measure (predictor, e->dataset, indices, DYNO_EVALUATE_WORST,
+                                     &r->n_done, cancellable, error);
+  e->seconds = (double) (g_get_monotonic_time () - began) / G_USEC_PER_SEC;
+  if (!e->masks && !e->scores)
+    return FALSE;
+  e->n_samples = e->masks ? e->masks->n_samples : e->scores->n_samples;
+  e->n_unreadable = e->masks ? e->masks->n_unreadable : e->scores->n_unreadable;
+  if (e->scores && !e->info.is_values)
+    dyno_class_figures_get (e->scores, &e->figures);
+  if (e->masks)
+    e->pairs = dyno_mask_pairs_draw (predictor, e->dataset, e->masks, DYNO_EVALUATE_CLASSES,
+                                     r->pixels, cancellable, error);
+  return e->scores || e->pairs;
+}
+
 static gboolean
 evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, GError **error)
 {
@@ -156,14 +187,8 @@ evaluate (DynoEvaluateRequest *r, DynoEvaluation *e, GCancellable *cancellable, 
     g_ptr_array_add (
         notes, g_strdup (_ ("Samples that trained the run are among these: the figures are better "
                             "than those of new samples.")));
-  gint64 began = g_get_monotonic_time ();
-  e->scores = dyno_scores_measure (predictor, e->dataset, indices, DYNO_EVALUATE_WORST, &r->n_done,
-                                   cancellable, error);
-  if (!e->scores)
+  if (!measure (r, predictor, indices, e, cancellable, error))
     return FALSE;
-  e->seconds = (double) (g_get_monotonic_time () - began) / G_USEC_PER_SEC;
-  if (!e->info.is_values)
-    dyno_class_figures_get (e->scores, &e->figures);
   g_ptr_array_add (notes, NULL);
   e->notes = notes->len > 1 ? g_strjoinv ("\n", (char **) notes->pdata) : NULL;
   return TRUE;
@@ -188,7 +213,7 @@ dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
   g_task_set_task_data (task, dyno_evaluate_request_ref (request),
                         (GDestroyNotify) dyno_evaluate_request_unref);
-  g_task_run_in_thread (task, work);
+  dyno_task_run_held (task, work); /* a driver does not bear that the process ends beside it */
 }
 
 DynoEvaluation *

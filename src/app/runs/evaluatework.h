@@ -3,17 +3,20 @@
  * its scores. */
 #pragma once
 #include "classfigures.h"
+#include "maskscores.h"
 #include <gio/gio.h>
 
 G_BEGIN_DECLS
 
-#define DYNO_EVALUATE_WORST 48 /* samples that scores keep as the worst */
+#define DYNO_EVALUATE_WORST   48 /* samples that scores keep as the worst */
+#define DYNO_EVALUATE_CLASSES 60 /* of a matrix that can be drawn */
 
 typedef struct {
   char *folder;  /* of the run */
   DynoJob *job;  /* of the run: its data, and how they were divided */
   char *data;    /* another data set, of which all samples count; NULL: the run's validation part */
   int device;    /* index, -1: the best */
+  guint pixels;  /* a side of pictures with masks */
   int n_done;    /* atomic: samples so far */
   int n_samples; /* atomic; 0: not known yet */
 } DynoEvaluateRequest;
@@ -25,11 +28,14 @@ void dyno_evaluate_request_unref (DynoEvaluateRequest *request);
 /* Nothing in it changes any more: any thread may read it. */
 typedef struct {
   DynoDataset *dataset;
-  DynoWeightsInfo info; /* only what is said of the outputs */
-  DynoScores *scores;
+  DynoWeightsInfo info;     /* only what is said of the outputs */
+  DynoScores *scores;       /* NULL: there are masks */
   DynoClassFigures figures; /* where the outputs are classes */
-  char *device, *notes;     /* notes: sentences, a line each; NULL: none */
-  double seconds;           /* of predictions, without opening the weights */
+  DynoMaskScores *masks;    /* of weights with a class for each pixel; else NULL */
+  GHashTable *pairs;        /* pictures of their samples: evaluatemasks.h */
+  guint64 n_samples, n_unreadable;
+  char *device, *notes; /* notes: sentences, a line each; NULL: none */
+  double seconds;       /* of predictions, without opening the weights */
 } DynoEvaluation;
 
 DynoEvaluation *dyno_evaluation_ref (DynoEvaluation *evaluation);
@@ -39,7 +45,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvaluation, dyno_evaluation_unref)
 /* The request must not change until the end. */
 void dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
                           GAsyncReadyCallback done, gpointer data);
-/* Errors: those of opening the data, dyno_predictor_new and dyno_scores_measure;
+/* Errors: those of opening the data, dyno_predictor_new, dyno_scores_measure and
+ * dyno_mask_scores_measure;
  * DYNO_TRAIN_ERROR_DATA: the run has no validation part, or its data have changed;
  * G_IO_ERROR_CANCELLED. */
 DynoEvaluation *dyno_evaluate_finish (GAsyncResult *result, GError **error);

@@ -5,6 +5,7 @@
 #include "export-dialog.h"
 #include "file.h"
 #include "format.h"
+#include "maskpicture.h"
 #include "predictwork.h"
 #include "row.h"
 #include <glib/gi18n.h>
@@ -12,11 +13,14 @@
 #define PICTURE 72 /* pixels */
 
 typedef struct {
-  GtkWidget *dialog, *save, *list, *scrolled, *hint, *state, *spinner;
+  GtkWidget *dialog, *save, *save_masks, *list, *scrolled, *hint, *state, *spinner;
   char *weights;
   int device;
   DynoPredictWork *work; /* NULL: not started yet */
+  GtkSizeGroup *names;   /* of outputs, which have the same width in all rows */
   GBytes *table;         /* the work's; NULL: it is not done */
+  char **paths;          /* that it predicts */
+  char *masks_folder;    /* that it writes masks into; NULL: none */
 } Dialog;
 
 static void
@@ -25,6 +29,9 @@ dialog_free (gpointer data)
   Dialog *self = data;
   dyno_predict_work_cancel (self->work);
   g_free (self->weights);
+  g_free (self->masks_folder);
+  g_strfreev (self->paths);
+  g_object_unref (self->names);
   g_free (self);
 }
 
@@ -49,21 +56,27 @@ format_output (const DynoPredictedSample *sample, guint i)
 }
 
 static GtkWidget *
-new_outputs (const DynoPredictedSample *sample)
+new_outputs (const DynoPredictedSample *sample, GtkSizeGroup *names)
 {
   GtkWidget *grid = gtk_grid_new ();
-  gtk_grid_set_column_spacing (GTK_GRID (grid), 12);
+  gtk_grid_set_column_spacing (GTK_GRID (grid), sample->has_mask ? 8 : 12);
   gtk_widget_set_hexpand (grid, TRUE);
   for (guint i = 0; i < sample->n; i++)
     {
       g_autofree char *text = format_output (sample, i);
       GtkWidget *name = new_label (sample->outputs[i].name, 0, NULL),
                 *number = new_label (text, 1, "numeric");
-      gtk_label_set_width_chars (GTK_LABEL (name), 12);
+      gtk_label_set_width_chars (GTK_LABEL (name), sample->has_mask ? 6 : 12);
+      gtk_size_group_add_widget (names, name);
+      gtk_widget_set_tooltip_text (name, sample->outputs[i].name);
       gtk_widget_set_hexpand (name, sample->is_values);
       gtk_label_set_ellipsize (GTK_LABEL (number), PANGO_ELLIPSIZE_NONE);
-      gtk_grid_attach (GTK_GRID (grid), name, 0, (int) i, 1, 1);
-      gtk_grid_attach (GTK_GRID (grid), number, 2, (int) i, 1, 1);
+      if (sample->has_mask)
+        gtk_grid_attach (GTK_GRID (grid),
+                         dyno_mask_swatch_new ((guint8) sample->outputs[i].class_id), 0, (int) i, 1,
+                         1);
+      gtk_grid_attach (GTK_GRID (grid), name, 1, (int) i, 1, 1);
+      gtk_grid_attach (GTK_GRID (grid), number, 3, (int) i, 1, 1);
       if (sample->is_values)
         continue;
       GtkWidget *bar = gtk_level_bar_new ();
@@ -72,7 +85,7 @@ new_outputs (const DynoPredictedSample *sample)
       dyno_widget_set_accessible_name (bar, sample->outputs[i].name);
       gtk_widget_set_valign (bar, GTK_ALIGN_CENTER);
       gtk_widget_set_hexpand (bar, TRUE);
-      gtk_grid_attach (GTK_GRID (grid), bar, 1, (int) i, 1, 1);
+      gtk_grid_attach (GTK_GRID (grid), bar, 2, (int) i, 1, 1);
     }
   return grid;
 }
@@ -126,7 +139,7 @@ take_sample (const DynoPredictedSample *sample, gpointer data)
       gtk_container_add (GTK_CONTAINER (box), problem);
     }
   else
-    gtk_container_add (GTK_CONTAINER (box), new_outputs (sample));
+    gtk_container_add (GTK_CONTAINER (box), new_outputs (sample, self->names));
   gtk_widget_set_hexpand (box, TRUE);
   gtk_container_add (GTK_CONTAINER (both), new_picture (self, sample->picture));
   gtk_container_add (GTK_CONTAINER (both), box);
@@ -138,6 +151,16 @@ take_sample (const DynoPredictedSample *sample, gpointer data)
 }
 
 /* --- the work --------------------------------------------------------------------------------- */
+
+static void
+describe_masks (GString *text, guint64 n, const char *folder)
+{
+  g_autofree char *count = dyno_format_count (n), *name = g_filename_display_name (folder);
+  g_string_append (text, "; ");
+  /* Translators: number of masks, a folder */
+  g_string_append_printf (
+      text, ngettext ("%s mask saved in %s", "%s masks saved in %s", (gulong) n), count, name);
+}
 
 static void
 take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
@@ -166,20 +189,31 @@ take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
               bad);
         }
     }
+  if (!error && self->masks_folder)
+    describe_masks (text, s->n_masks, self->masks_folder);
   self->table = s->n > 0 ? s->table : NULL;
   gtk_widget_set_sensitive (self->save, self->table != NULL);
+  gtk_widget_set_visible (self->save_masks, s->has_masks);
+  gtk_widget_set_sensitive (self->save_masks, s->n > s->n_unreadable);
   gtk_label_set_text (GTK_LABEL (self->state), text->str);
   dyno_widget_add_class (self->state, "bad-text", error != NULL);
   gtk_widget_set_tooltip_text (self->state, s->notes);
 }
 
+/* folder: for the masks; NULL: they are not written. */
 static void
-start (Dialog *self, const char *const *paths)
+predict (Dialog *self, const char *const *paths, const char *folder)
 {
   static const DynoPredictFuncs funcs = { take_sample, take_end };
+  char **copy = g_strdupv ((char **) paths); /* may be the dialog's own */
   dyno_predict_work_cancel (self->work);
+  g_strfreev (self->paths);
+  g_free (self->masks_folder);
+  self->paths = copy;
+  self->masks_folder = g_strdup (folder);
   self->table = NULL;
   gtk_widget_set_sensitive (self->save, FALSE);
+  gtk_widget_set_sensitive (self->save_masks, FALSE);
   dyno_widget_clear (self->list);
   gtk_widget_hide (self->hint);
   gtk_widget_show (self->scrolled);
@@ -187,8 +221,31 @@ start (Dialog *self, const char *const *paths)
   dyno_widget_add_class (self->state, "bad-text", FALSE);
   gtk_spinner_start (GTK_SPINNER (self->spinner));
   self->work = dyno_predict_work_start (
-      self->weights, self->device, paths,
-      (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)), &funcs, self);
+      self->weights, self->device, (const char *const *) copy,
+      (guint) (PICTURE * gtk_widget_get_scale_factor (self->dialog)), folder, &funcs, self);
+}
+
+static void
+start (Dialog *self, const char *const *paths)
+{
+  predict (self, paths, NULL);
+}
+
+/* --- the masks -------------------------------------------------------------------------------- */
+
+/* Masks are not kept: they are predicted once more, and written as they come. */
+static void
+folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
+{
+  Dialog *self = data;
+  predict (self, (const char *const *) self->paths, path);
+}
+
+static void
+choose_masks_folder (Dialog *self)
+{
+  dyno_dialog_open (GTK_WINDOW (self->dialog), _ ("Folder for the Masks"), TRUE, NULL, NULL,
+                    folder_chosen, self);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -309,16 +366,42 @@ add_list (Dialog *self, GtkWidget *content)
   gtk_widget_hide (self->scrolled);
 }
 
+/* They flow into as many lines as the width needs. */
 static void
-add_foot (Dialog *self, GtkWidget *content)
+add_buttons (Dialog *self, GtkWidget *content)
 {
-  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8),
+  GtkWidget *flow = gtk_flow_box_new (),
             *choose = gtk_button_new_with_mnemonic (_ ("C_hoose Images…"));
+  g_object_set (flow, "selection-mode", GTK_SELECTION_NONE, "max-children-per-line", 3,
+                "homogeneous", TRUE, "column-spacing", 8, "row-spacing", 8, "can-focus", FALSE,
+                NULL);
   self->save = gtk_button_new_with_mnemonic (_ ("_Save Table…"));
   gtk_widget_set_sensitive (self->save, FALSE);
   gtk_widget_set_tooltip_text (self->save,
                                _ ("The most likely classes, or the values, of each image, as CSV"));
   g_signal_connect_swapped (self->save, "clicked", G_CALLBACK (save_table), self);
+  self->save_masks = gtk_button_new_with_mnemonic (_ ("Save _Masks…"));
+  gtk_widget_set_tooltip_text (self->save_masks,
+                               _ ("The class of each pixel of each image, as PNG files"));
+  g_signal_connect_swapped (self->save_masks, "clicked", G_CALLBACK (choose_masks_folder), self);
+  g_signal_connect_swapped (choose, "clicked", G_CALLBACK (choose_images), self);
+  GtkWidget *buttons[] = { self->save_masks, self->save, choose };
+  for (guint i = 0; i < G_N_ELEMENTS (buttons); i++)
+    {
+      gtk_container_add (GTK_CONTAINER (flow), buttons[i]);
+      gtk_widget_set_can_focus (gtk_widget_get_parent (buttons[i]), FALSE);
+      gtk_widget_set_visible (buttons[i], buttons[i] != self->save_masks);
+      g_object_bind_property (buttons[i], "visible", gtk_widget_get_parent (buttons[i]), "visible",
+                              G_BINDING_SYNC_CREATE);
+    }
+  gtk_container_add (GTK_CONTAINER (content), flow);
+  gtk_widget_show (flow);
+}
+
+static void
+add_foot (Dialog *self, GtkWidget *content)
+{
+  GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 8);
   self->spinner = gtk_spinner_new ();
   gtk_widget_set_no_show_all (self->spinner, TRUE);
   g_object_bind_property (self->spinner, "active", self->spinner, "visible", G_BINDING_SYNC_CREATE);
@@ -326,13 +409,11 @@ add_foot (Dialog *self, GtkWidget *content)
   gtk_label_set_xalign (GTK_LABEL (self->state), 0);
   gtk_label_set_line_wrap (GTK_LABEL (self->state), TRUE);
   gtk_widget_set_hexpand (self->state, TRUE);
-  g_signal_connect_swapped (choose, "clicked", G_CALLBACK (choose_images), self);
   gtk_container_add (GTK_CONTAINER (box), self->spinner);
   gtk_container_add (GTK_CONTAINER (box), self->state);
-  gtk_container_add (GTK_CONTAINER (box), self->save);
-  gtk_container_add (GTK_CONTAINER (box), choose);
   gtk_container_add (GTK_CONTAINER (content), box);
   gtk_widget_show_all (box);
+  add_buttons (self, content);
 }
 
 void
@@ -345,6 +426,7 @@ dyno_predict_dialog_show (GtkWindow *parent, const char *folder, const char *tit
   int width, height;
   self->weights = g_build_filename (folder, "weights.safetensors", NULL);
   self->device = device;
+  self->names = gtk_size_group_new (GTK_SIZE_GROUP_HORIZONTAL);
   self->dialog = gtk_dialog_new_with_buttons (
       whole, parent, GTK_DIALOG_DESTROY_WITH_PARENT | GTK_DIALOG_USE_HEADER_BAR, NULL, NULL);
   g_object_set_data_full (G_OBJECT (self->dialog), "dyno-predict", self, dialog_free);

@@ -3,6 +3,7 @@
  * the rest is counted. */
 #include "predictwork.h"
 #include "datasampler.h"
+#include "maskwriter.h"
 #include "predictiontable.h"
 #include <glib/gi18n.h>
 
@@ -13,7 +14,7 @@ struct _DynoPredictWork {
   char *weights;
   int device;
   guint pixels;
-  char **paths;
+  char **paths, *masks_folder;
   GCancellable *cancellable;
   const DynoPredictFuncs *funcs;
   gpointer data;
@@ -25,6 +26,8 @@ struct _DynoPredictWork {
   GByteArray *scratch;
   GString *table;
   guint n_told, top;
+  guint32 width, height; /* of masks; 0: there are none */
+  DynoMaskWriter *masks; /* NULL: they are not written */
   GError *error;
 };
 
@@ -47,6 +50,8 @@ work_unref (gpointer data)
     return;
   g_free (work->weights);
   g_strfreev (work->paths);
+  g_free (work->masks_folder);
+  g_clear_pointer (&work->masks, dyno_mask_writer_free);
   g_object_unref (work->cancellable);
   dyno_dataset_unref (work->dataset);
   g_free (work->summary.device);
@@ -107,6 +112,8 @@ tell_done (gpointer data)
   DynoPredictWork *work = data;
   if (!work->over)
     work->funcs->done (&work->summary, work->error, work->data);
+  if (g_application_get_default ())
+    g_application_release (g_application_get_default ());
   return G_SOURCE_REMOVE;
 }
 
@@ -121,6 +128,7 @@ take_classes (DynoPredictedSample *sample, const DynoWeightsInfo *info, const fl
   for (guint i = 0; i < sample->n; i++)
     {
       sample->outputs[i].name = dyno_weights_info_name_class (info, ranked[i]);
+      sample->outputs[i].class_id = ranked[i];
       sample->outputs[i].number = (double) shares[ranked[i]];
     }
 }
@@ -139,6 +147,51 @@ take_values (DynoPredictedSample *sample, const DynoWeightsInfo *info, const flo
     }
 }
 
+/* Takes the classes that are in the mask, the largest first. */
+static void
+take_mask (DynoPredictWork *work, DynoPredictedSample *sample, const guint8 *mask)
+{
+  gsize n_pixels = (gsize) work->width * work->height;
+  guint32 n = work->info->n_outputs;
+  g_autofree guint64 *counts = dyno_mask_count_classes (mask, n_pixels, n);
+  g_autofree float *shares = g_new (float, n);
+  for (guint32 i = 0; i < n; i++)
+    shares[i] = (float) ((double) counts[i] / (double) n_pixels);
+  sample->has_mask = TRUE;
+  take_classes (sample, work->info, shares);
+  while (sample->n > 0 && sample->outputs[sample->n - 1].number <= 0)
+    g_clear_pointer (&sample->outputs[--sample->n].name, g_free);
+}
+
+/* FALSE: the mask could not be written. */
+static gboolean
+write_mask (DynoPredictWork *work, const char *sample, const DynoPrediction *prediction)
+{
+  g_autofree char *path = dyno_mask_writer_write (work->masks, sample, prediction->index,
+                                                  prediction->mask, &work->error);
+  work->summary.n_masks += path != NULL;
+  return path != NULL;
+}
+
+static void
+append_to_table (DynoPredictWork *work, const char *sample, const DynoPrediction *prediction)
+{
+  if (work->width > 0)
+    dyno_mask_table_append (work->table, work->info, sample, prediction,
+                            (gsize) work->width * work->height);
+  else
+    dyno_prediction_table_append (work->table, work->info, work->top, sample, prediction);
+}
+
+static GdkPixbuf *
+draw (DynoPredictWork *work, const DynoPrediction *prediction)
+{
+  if (prediction->mask)
+    return dyno_sampler_decode_masked (work->dataset, prediction->index, prediction->mask,
+                                       work->width, work->height, 2 * work->pixels, work->scratch);
+  return dyno_sampler_decode (work->dataset, prediction->index, work->pixels, work->scratch);
+}
+
 static gboolean
 take_prediction (const DynoPrediction *prediction, gpointer data)
 {
@@ -150,16 +203,19 @@ take_prediction (const DynoPrediction *prediction, gpointer data)
   work->summary.n++;
   if (prediction->problem)
     work->summary.n_unreadable++;
+  else if (prediction->mask)
+    take_mask (work, sample, prediction->mask);
   else if (sample->is_values)
     take_values (sample, work->info, prediction->logits);
   else
     take_classes (sample, work->info, prediction->shares);
-  dyno_prediction_table_append (work->table, work->info, work->top, sample->sample, prediction);
+  append_to_table (work, sample->sample, prediction);
+  gboolean goes_on =
+      !work->masks || prediction->problem || write_mask (work, sample->sample, prediction);
   if (!prediction->problem && work->n_told < MOST_TOLD)
-    sample->picture =
-        dyno_sampler_decode (work->dataset, prediction->index, work->pixels, work->scratch);
+    sample->picture = draw (work, prediction);
   send (work, sample);
-  return TRUE;
+  return goes_on;
 }
 
 /* Reports the files that the scan refused; the text of each begins with the file's name. */
@@ -176,6 +232,16 @@ tell_refused (DynoPredictWork *work)
       sample->problem = g_strdup (colon ? colon + 2 : *list);
       send (work, sample);
     }
+}
+
+static void
+begin_masks (DynoPredictWork *work, DynoPredictor *predictor)
+{
+  dyno_predictor_get_mask_size (predictor, &work->width, &work->height);
+  work->summary.has_masks = work->width > 0;
+  if (work->width > 0 && work->masks_folder)
+    work->masks =
+        dyno_mask_writer_new (work->masks_folder, work->dataset, work->width, work->height);
 }
 
 static gboolean
@@ -199,7 +265,11 @@ predict (DynoPredictWork *work, GError **error)
   work->top = MIN (work->info->n_outputs, DYNO_PREDICT_MOST_OUTPUTS);
   work->scratch = g_byte_array_new ();
   work->table = g_string_new (NULL);
-  dyno_prediction_table_append_head (work->table, work->info, work->top);
+  begin_masks (work, predictor);
+  if (work->width > 0)
+    dyno_mask_table_append_head (work->table, work->info);
+  else
+    dyno_prediction_table_append_head (work->table, work->info, work->top);
   tell_refused (work);
   gint64 began = g_get_monotonic_time ();
   gboolean whole =
@@ -223,7 +293,7 @@ run (gpointer data)
 
 DynoPredictWork *
 dyno_predict_work_start (const char *weights, int device, const char *const *paths, guint pixels,
-                         const DynoPredictFuncs *funcs, gpointer data)
+                         const char *masks_folder, const DynoPredictFuncs *funcs, gpointer data)
 {
   DynoPredictWork *work = g_new0 (DynoPredictWork, 1);
   g_atomic_ref_count_init (&work->references);
@@ -231,10 +301,14 @@ dyno_predict_work_start (const char *weights, int device, const char *const *pat
   work->device = device;
   work->pixels = pixels;
   work->paths = g_strdupv ((char **) paths);
+  work->masks_folder = g_strdup (masks_folder);
   work->cancellable = g_cancellable_new ();
   work->funcs = funcs;
   work->data = data;
   g_atomic_ref_count_inc (&work->references);
+  /* A driver does not bear that the process ends beside it. */
+  if (g_application_get_default ())
+    g_application_hold (g_application_get_default ());
   GThread *thread = g_thread_try_new ("dyno-predict", run, work, &work->error);
   if (thread)
     g_thread_unref (thread);

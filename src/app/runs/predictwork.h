@@ -14,17 +14,21 @@ typedef struct {
   char *sample;  /* a file's name, as people read it */
   char *problem; /* why the file could not be read; NULL: the members below are set */
   gboolean is_values;
-  guint n; /* classes, most likely first; or values, in their order */
+  gboolean has_mask; /* the picture has it over it; outputs are the classes in it */
+  guint n;           /* classes, most likely, or largest, first; or values, in their order */
   struct {
-    char *name;    /* of a class; of a value, with its unit */
-    double number; /* probability, or value */
+    char *name; /* of a class; of a value, with its unit */
+    guint32 class_id;
+    double number; /* probability, share of the pixels, or value */
   } outputs[DYNO_PREDICT_MOST_OUTPUTS];
   GdkPixbuf *picture; /* NULL: it is none */
 } DynoPredictedSample;
 
 typedef struct {
   guint64 n, n_unreadable;
-  double seconds; /* spent on predictions, without opening the weights */
+  gboolean has_masks; /* the weights have a class for each pixel */
+  guint64 n_masks;    /* written into the folder */
+  double seconds;     /* spent on predictions, without opening the weights */
   char *device;
   char *notes;   /* assumptions about the weights; or NULL */
   GBytes *table; /* of all samples, as CSV; NULL: none was predicted */
@@ -39,10 +43,12 @@ typedef struct {
 typedef struct _DynoPredictWork DynoPredictWork;
 
 /* paths: image files and folders, NULL at the end; device: index, -1: the best; pixels: the longer
- * side of a picture.  Freed by _cancel, also after the end. */
+ * side of a picture, of which one with a mask has twice as many; masks_folder: a folder for the
+ * masks, as PNG files of their images' sizes, none of which may be there already; NULL: they are
+ * not written.  Freed by _cancel, also after the end. */
 DynoPredictWork *dyno_predict_work_start (const char *weights, int device, const char *const *paths,
-                                          guint pixels, const DynoPredictFuncs *funcs,
-                                          gpointer data);
+                                          guint pixels, const char *masks_folder,
+                                          const DynoPredictFuncs *funcs, gpointer data);
 void dyno_predict_work_cancel (DynoPredictWork *work);
 
 G_END_DECLS

@@ -4,13 +4,10 @@
 #include "words.h"
 #include <glib/gi18n.h>
 
-#define UNDO_S 10
-
 struct _DynoUndoBar {
   GtkBin parent_instance;
   GtkWidget *revealer, *label;
   GPtrArray *deleted; /* or NULL */
-  guint timeout;
 };
 
 enum { UNDO, N_SIGNALS };
@@ -21,7 +18,6 @@ G_DEFINE_FINAL_TYPE (DynoUndoBar, dyno_undo_bar, GTK_TYPE_BIN)
 GPtrArray *
 dyno_undo_bar_take (DynoUndoBar *self)
 {
-  g_clear_handle_id (&self->timeout, g_source_remove);
   gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), FALSE);
   return g_steal_pointer (&self->deleted);
 }
@@ -32,15 +28,6 @@ forget (DynoUndoBar *self)
   GPtrArray *deleted = dyno_undo_bar_take (self);
   if (deleted)
     g_ptr_array_unref (deleted);
-}
-
-static gboolean
-time_over (gpointer data)
-{
-  DynoUndoBar *self = data;
-  self->timeout = 0;
-  forget (self);
-  return G_SOURCE_REMOVE;
 }
 
 gboolean
@@ -66,7 +53,6 @@ dyno_undo_bar_offer (DynoUndoBar *self, GPtrArray *deleted)
                             deleted->len);
   gtk_label_set_text (GTK_LABEL (self->label), text);
   gtk_revealer_set_reveal_child (GTK_REVEALER (self->revealer), TRUE);
-  self->timeout = g_timeout_add_seconds (UNDO_S, time_over, self);
 }
 
 static void
@@ -85,15 +71,22 @@ static void
 dyno_undo_bar_dispose (GObject *object)
 {
   DynoUndoBar *self = DYNO_UNDO_BAR (object);
-  g_clear_handle_id (&self->timeout, g_source_remove);
   g_clear_pointer (&self->deleted, g_ptr_array_unref);
   G_OBJECT_CLASS (dyno_undo_bar_parent_class)->dispose (object);
+}
+
+static void
+dyno_undo_bar_unmap (GtkWidget *widget)
+{
+  forget (DYNO_UNDO_BAR (widget));
+  GTK_WIDGET_CLASS (dyno_undo_bar_parent_class)->unmap (widget);
 }
 
 static void
 dyno_undo_bar_class_init (DynoUndoBarClass *class)
 {
   G_OBJECT_CLASS (class)->dispose = dyno_undo_bar_dispose;
+  GTK_WIDGET_CLASS (class)->unmap = dyno_undo_bar_unmap;
   signals[UNDO] = g_signal_new ("undo", DYNO_TYPE_UNDO_BAR, G_SIGNAL_RUN_LAST, 0, NULL, NULL, NULL,
                                 G_TYPE_NONE, 0);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the runs that were deleted last for some seconds, to be restored.  Signal "undo": the
- * button. */
+/* Keeps the runs that were deleted last, to be restored, until its page is left.  Signal "undo":
+ * the button. */
 #pragma once
 #include <gtk/gtk.h>
 

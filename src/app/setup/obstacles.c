@@ -32,6 +32,8 @@ describe_need (const DynoSettingInfo *info)
       info->needs == DYNO_SETTING_NEEDS_DROPOUT ? _ ("This model has no dropout layer.")
       : info->needs == DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH
           ? _ ("This model has no stochastic depth.")
+      : info->needs == DYNO_SETTING_NEEDS_MASKS
+          ? _ ("Has an effect only where each pixel has a class, and this data set has no masks.")
       : info->needs == DYNO_SETTING_NEEDS_CLASSES
           ? _ ("Has an effect only where classes are told apart, and this data set has "
                "values.")
@@ -46,6 +48,14 @@ is_network (DynoSetup *setup)
   return model && model->network;
 }
 
+/* One of the settings that divide the data. */
+static gboolean
+is_of_split (const DynoSettingInfo *info)
+{
+  return g_str_equal (info->key, "data.val_split") || g_str_equal (info->key, "data.folds")
+         || g_str_equal (info->key, "data.fold");
+}
+
 char *
 dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
 {
@@ -57,8 +67,11 @@ dyno_obstacle_to_change (DynoSetup *setup, const DynoSettingInfo *info)
     return g_strdup (_ ("A network from a file has the width that it has there."));
   if (g_str_equal (info->key, "image_size") && data && !data->resizable)
     return g_strdup (_ ("Samples of this data set have one fixed size."));
-  if (g_str_equal (info->key, "data.val_split") && data && data->has_split)
+  if (is_of_split (info) && data && data->has_split)
     return g_strdup (_ ("This data set brings its own validation part."));
+  if (g_str_equal (info->key, "data.val_split")
+      && dyno_setup_get_job (setup)->settings.data_folds > 0)
+    return g_strdup (_ ("The folds say which samples validate."));
   if (!dyno_job_meets (info, dyno_setup_get_job (setup)->model, data))
     return describe_need (info);
   if (!dyno_setting_counts (info, &dyno_setup_get_job (setup)->settings))

@@ -2,6 +2,7 @@
 /* Plans in a thread.  A question waits until its delay is over, then its task owns it; the planner
  * knows only the newest, and a question that it has dropped is not answered. */
 #include "planner.h"
+#include "parts.h"
 #include <gio/gio.h>
 #include <math.h>
 
@@ -36,14 +37,13 @@ question_free (Question *q)
 static void
 estimate (Question *q)
 {
-  const DynoSettings *s = &q->job->settings;
   DynoStoredRate rate = { .samples_per_s = (double) NAN };
   g_autoptr (GArray) train = NULL, validation = NULL;
   g_autoptr (DynoStore) store = dyno_store_open (NULL, NULL);
   if (store)
     dyno_store_find_rates (store, q->job, &q->device,
                            dyno_dataset_get_info (q->dataset)->content_hash, &rate);
-  dyno_dataset_split (q->dataset, s->data_val_split, (guint64) s->seed, &train, &validation);
+  dyno_settings_divide (&q->job->settings, q->dataset, &train, &validation);
   dyno_run_estimate (&q->estimate, q->job, &q->plan, train->len, validation->len, &rate);
 }
 

@@ -20,6 +20,7 @@ typedef enum {
   DYNO_STEP_MEND_BATCH,   /* the better batch size (dyno_words_better_batch) */
   DYNO_STEP_MEND_WEIGHTS, /* none of them: random values */
   DYNO_STEP_MEND_FOLDER,  /* another one */
+  DYNO_STEP_MEND_MODEL,   /* one that suits the data (fittingmodel.h) */
 } DynoStepMend;
 
 typedef struct {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "setupsteps.h"
+#include "fittingmodel.h"
 #include "format.h"
 #include "obstacles.h"
 #include "words.h"
@@ -75,7 +76,8 @@ look_at_model (DynoSetup *setup)
 {
   DynoSetupStep *step =
       dyno_setup_step_new (dyno_words_model (dyno_setup_get_job (setup)->model), NULL);
-  add_obstacle (step, setup, DYNO_OBSTACLE_MODEL, DYNO_STEP_MEND_NONE);
+  add_obstacle (step, setup, DYNO_OBSTACLE_MODEL,
+                dyno_fitting_model_find (setup) ? DYNO_STEP_MEND_MODEL : DYNO_STEP_MEND_NONE);
   return step;
 }
 
@@ -89,6 +91,9 @@ look_at_weights (DynoSetup *setup, DynoPathCheck *paths)
   if (path)
     dyno_setup_step_add (step, DYNO_STEP_WARNING, dyno_path_check_get_weights_problem (paths),
                          DYNO_STEP_MEND_WEIGHTS);
+  if (path && !dyno_path_check_is_known (paths))
+    dyno_setup_step_add (step, DYNO_STEP_PENDING, _ ("The file is being looked at"),
+                         DYNO_STEP_MEND_NONE);
   return step;
 }
 

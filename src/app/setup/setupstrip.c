@@ -2,6 +2,7 @@
 /* The steps flow into as many lines as the width needs.  The flow box and its children take no
  * focus, so that Tab goes from button to button. */
 #include "setupstrip.h"
+#include "fittingmodel.h"
 #include "format.h"
 #include "row.h"
 #include "words.h"
@@ -71,12 +72,15 @@ mend_clicked (GtkWidget *button, DynoSetupStrip *self)
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   gint64 batch =
       plan ? dyno_words_better_batch (&dyno_setup_get_job (self->setup)->settings, plan) : 0;
+  const DynoModel *model = dyno_fitting_model_find (self->setup);
   if (mend == DYNO_STEP_MEND_FOLDER)
     gtk_popover_popdown (GTK_POPOVER (self->popover)); /* the button's action opens a dialog */
   else if (mend == DYNO_STEP_MEND_AMP_OFF)
     dyno_setup_set_number (self->setup, "amp", 0, NULL);
   else if (mend == DYNO_STEP_MEND_WEIGHTS)
     dyno_setup_set_weights (self->setup, NULL);
+  else if (mend == DYNO_STEP_MEND_MODEL && model)
+    dyno_setup_set_model (self->setup, model->name);
   else if (mend == DYNO_STEP_MEND_BATCH && batch > 0)
     dyno_setup_set_number (self->setup, "batch_size", (double) batch, NULL);
 }
@@ -85,6 +89,10 @@ static char *
 name_mend (DynoSetupStrip *self, DynoStepMend mend)
 {
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
+  const DynoModel *model = dyno_fitting_model_find (self->setup);
+  if (mend == DYNO_STEP_MEND_MODEL)
+    /* Translators: a model: "Use U-Net" */
+    return model ? g_strdup_printf (_ ("_Use %s"), model->title) : NULL;
   if (mend == DYNO_STEP_MEND_AMP_OFF)
     return g_strdup (_ ("Switch AMP Off"));
   if (mend == DYNO_STEP_MEND_WEIGHTS)

@@ -25,6 +25,7 @@ struct _DynoRunMonitor {
   gboolean freeing;         /* the session is being freed in a thread */
   gint64 begin_us, shown_s; /* of the run; elapsed seconds at the last change */
   DynoMetrics *log;         /* of the last run; NULL: none yet */
+  DynoEvent *masks;         /* the newest of the run; NULL: none yet */
   char *runs;               /* the folder that runs are kept in; NULL: Dyno's own */
 };
 
@@ -81,6 +82,8 @@ dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoDataset *d
   self->over = FALSE;
   self->begin_us = g_get_monotonic_time ();
   self->shown_s = 0;
+  kept->watch_masks = TRUE;
+  g_clear_pointer (&self->masks, dyno_event_unref);
   self->session = dyno_session_new (kept);
   g_clear_pointer (&self->log, dyno_metrics_unref);
   self->log = dyno_metrics_ref (dyno_session_get_metrics (self->session));
@@ -198,6 +201,12 @@ dyno_run_monitor_get_series (DynoRunMonitor *self)
   return dyno_run_view_get_series (self->view);
 }
 
+DynoEvent *
+dyno_run_monitor_get_masks (DynoRunMonitor *self)
+{
+  return self->masks;
+}
+
 static void
 write_csv (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {
@@ -251,11 +260,15 @@ tell_unreadable (DynoRunMonitor *self, const DynoEvent *event)
 }
 
 static void
-handle (DynoRunMonitor *self, const DynoEvent *event)
+handle (DynoRunMonitor *self, DynoEvent *event)
 {
   dyno_run_view_take_event (self->view, event);
   switch (event->type)
     {
+    case DYNO_EVENT_MASKS:
+      g_clear_pointer (&self->masks, dyno_event_unref);
+      self->masks = dyno_event_ref (event);
+      break;
     case DYNO_EVENT_WARNING:
       g_signal_emit (self, signals[WARNING], 0, event->text);
       break;
@@ -333,6 +346,7 @@ dyno_run_monitor_finalize (GObject *object)
   g_clear_pointer (&self->recorder, dyno_run_recorder_free);
   dyno_run_view_free (self->view);
   dyno_metrics_unref (self->log);
+  dyno_event_unref (self->masks);
   g_free (self->runs);
   G_OBJECT_CLASS (dyno_run_monitor_parent_class)->finalize (object);
 }

@@ -44,6 +44,8 @@ double dyno_run_monitor_get_elapsed (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
 DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
 const DynoRunSeries *dyno_run_monitor_get_series (DynoRunMonitor *self);
+/* The newest MASKS event of the run; NULL: there was none.  Owned by the monitor. */
+DynoEvent *dyno_run_monitor_get_masks (DynoRunMonitor *self);
 /* Writes every step so far of the current or last run, in a thread; before the first run, an empty
  * file. */
 void dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path,

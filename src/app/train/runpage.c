@@ -2,6 +2,7 @@
 /* The page of a run. */
 #include "runpage.h"
 #include "format.h"
+#include "maskcard.h"
 #include "predictdialog.h"
 #include "row.h"
 #include "runplots.h"
@@ -16,7 +17,8 @@
 
 struct _DynoRunPage {
   GtkBox parent_instance;
-  GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *plots;
+  GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *masks,
+      *plots;
   DynoRunMonitor *monitor;
   DynoSessionState said; /* the state of the sentence, and its time */
   gboolean said_released;
@@ -148,6 +150,7 @@ open_folder (GtkButton *button, DynoRunPage *self)
 void
 dyno_run_page_set_state (DynoRunPage *self, DynoState *state)
 {
+  dyno_mask_card_set_state (DYNO_MASK_CARD (self->masks), state);
   dyno_run_plots_set_state (DYNO_RUN_PLOTS (self->plots), state);
 }
 
@@ -174,6 +177,7 @@ dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetup *se
 {
   self->monitor = monitor;
   dyno_watchdog_set_run (DYNO_WATCHDOG (self->watchdog), monitor, setup);
+  dyno_mask_card_set_run (DYNO_MASK_CARD (self->masks), monitor);
   dyno_run_plots_set_run (DYNO_RUN_PLOTS (self->plots), monitor);
   g_signal_connect_object (monitor, "changed", G_CALLBACK (show_run), self, G_CONNECT_SWAPPED);
 }
@@ -184,6 +188,7 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   GtkWidgetClass *widget_class = GTK_WIDGET_CLASS (class);
   g_type_ensure (DYNO_TYPE_STATS_BAR);
   g_type_ensure (DYNO_TYPE_WATCHDOG);
+  g_type_ensure (DYNO_TYPE_MASK_CARD);
   g_type_ensure (DYNO_TYPE_RUN_PLOTS);
   gtk_widget_class_set_template_from_resource (widget_class,
                                                "/io/github/gpudyno/Dyno/ui/runpage.ui");
@@ -195,6 +200,7 @@ dyno_run_page_class_init (DynoRunPageClass *class)
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, folder);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, predict);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, stats);
+  gtk_widget_class_bind_template_child (widget_class, DynoRunPage, masks);
   gtk_widget_class_bind_template_child (widget_class, DynoRunPage, plots);
   gtk_widget_class_bind_template_callback (widget_class, open_folder);
   gtk_widget_class_bind_template_callback (widget_class, predict_clicked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of a run: its state, its numbers, and three live plots. */
+/* The page of a run: its state, its numbers, the masks of some samples, and live plots. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"

@@ -6,6 +6,7 @@
 #include "metrictable.h"
 #include "range.h"
 #include "row.h"
+#include "words.h"
 #include "plot/grid.h"
 #include "plot/plotmenu.h"
 #include "plot/theme.h"
@@ -52,6 +53,15 @@ get_map (DynoRunPlots *self)
   return self->x == EPOCHS ? series->epochs : self->x == TIME ? series->seconds : NULL;
 }
 
+/* The metric of a plot: the first one's is that which chooses the best epoch, the others follow in
+ * their order. */
+static guint
+get_metric (const DynoRunStatus *s, guint plot)
+{
+  guint first = dyno_words_find_metric (s), n = plot - METRIC;
+  return n == 0 ? first : n <= first ? n - 1 : n;
+}
+
 /* A metric that the training does not have. */
 static guint
 list_validation (DynoRunPlots *self, DynoSeries *series, gboolean always, DynoPlotLine lines[2])
@@ -72,6 +82,7 @@ list_lines (DynoRunPlots *self, guint plot, DynoPlotLine lines[2])
   const DynoRunStatus *status = dyno_run_monitor_get_status (self->monitor);
   DynoSeries *first = NULL, *second = NULL;
   gboolean always = FALSE, points = FALSE;
+  guint metric;
   switch (plot)
     {
     case LOSS:
@@ -109,10 +120,11 @@ list_lines (DynoRunPlots *self, guint plot, DynoPlotLine lines[2])
     default:
       if (plot - METRIC >= status->metrics.n)
         return 0;
-      if (status->metrics.infos[plot - METRIC].of_validation)
-        return list_validation (self, s->val[plot - METRIC], always, lines);
-      first = s->step[plot - METRIC];
-      second = s->val[plot - METRIC];
+      metric = get_metric (status, plot);
+      if (status->metrics.infos[metric].of_validation)
+        return list_validation (self, s->val[metric], always, lines);
+      first = s->step[metric];
+      second = s->val[metric];
       points = TRUE;
       break;
     }
@@ -153,11 +165,11 @@ name_plot (DynoRunPlots *self, guint plot, const char *title, const char *unit, 
 }
 
 static void
-name_metrics (DynoRunPlots *self, const DynoMetricTable *table)
+name_metrics (DynoRunPlots *self, const DynoRunStatus *s)
 {
-  for (guint i = 0; i < table->n; i++)
+  for (guint i = 0; i < s->metrics.n; i++)
     {
-      const DynoMetricInfo *metric = &table->infos[i];
+      const DynoMetricInfo *metric = &s->metrics.infos[get_metric (s, METRIC + i)];
       g_autofree char *label = dyno_metric_get_label (metric);
       const char *shown = dyno_plot_view_get_plot (self->views[METRIC + i])->title;
       if (g_strcmp0 (shown, label) != 0)
@@ -196,7 +208,7 @@ show_run (DynoRunPlots *self)
   if (s->n_steps < self->n_steps) /* another run */
     set_span (self, (DynoPlotSpan){ 0, 0 });
   self->n_steps = s->n_steps;
-  name_metrics (self, &s->metrics);
+  name_metrics (self, s);
   if (s->job)
     show_memory_axis (self, s);
   for (guint i = 0; i < N_PLOTS; i++)

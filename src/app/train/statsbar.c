@@ -5,6 +5,7 @@
 #include "statsbar.h"
 #include "format.h"
 #include "row.h"
+#include "words.h"
 #include <glib/gi18n.h>
 #include <math.h>
 
@@ -66,13 +67,16 @@ show_metric_help (DynoStatsBar *self, const DynoRunStatus *s, gboolean validated
   gtk_widget_set_tooltip_text (self->tiles[METRIC], help->str);
 }
 
-/* Shows the first metric: of the validation where there is one, with the best so far below. */
+/* Shows the metric that chooses the best epoch: of the validation where there is one, with the best
+ * so far below. */
 static void
 show_metric (DynoStatsBar *self, const DynoRunStatus *s)
 {
-  const DynoMetricInfo *metric = &s->metrics.infos[0];
-  gboolean known = s->n_epochs > 0 && s->metrics.n > 0;
-  gboolean validated = known && isfinite (s->epoch.val_metrics[0]);
+  guint shown = dyno_words_find_metric (s);
+  const DynoMetricInfo *metric = &s->metrics.infos[shown];
+  gboolean validated =
+      s->n_epochs > 0 && shown < s->metrics.n && isfinite (s->epoch.val_metrics[shown]);
+  gboolean known = s->n_epochs > 0 && s->metrics.n > 0 && (validated || !metric->of_validation);
   g_autofree char *title =
       s->metrics.n > 0 ? dyno_metric_get_label (metric) : g_strdup (_ ("Accuracy"));
   gtk_label_set_text (GTK_LABEL (self->titles[METRIC]), title);
@@ -83,16 +87,16 @@ show_metric (DynoStatsBar *self, const DynoRunStatus *s)
       return;
     }
   g_autofree char *below = g_strdup (validated ? "" : _ ("training"));
-  if (validated && isfinite (s->best[0]))
+  if (validated && isfinite (s->best[shown]))
     {
-      g_autofree char *best = dyno_format_metric (metric, s->best[0]);
+      g_autofree char *best = dyno_format_metric (metric, s->best[shown]);
       g_free (below);
       below = g_strdup_printf (_ ("best %s"), best);
     }
-  set_tile (
-      self, METRIC,
-      dyno_format_metric (metric, validated ? s->epoch.val_metrics[0] : s->epoch.train_metrics[0]),
-      below);
+  set_tile (self, METRIC,
+            dyno_format_metric (metric, validated ? s->epoch.val_metrics[shown]
+                                                  : s->epoch.train_metrics[shown]),
+            below);
 }
 
 void
