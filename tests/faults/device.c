@@ -5,6 +5,7 @@
  * A fault is put at the N-th call for N = 1, 2, ... and, so that this ends soon, from the sixth on
  * only at some in the middle, where calls are steps that are all alike; then at the last ones. */
 #include "../train/train-test.h"
+#include "checkpoint.h"
 #include "engine.h"
 #include <glib/gstdio.h>
 #include <gmodule.h>
@@ -65,13 +66,19 @@ assert_same_weights (const Trial *a, const Trial *b)
 }
 
 static void
-trial_run (Trial *trial, guint epochs)
+trial_run_with (Trial *trial, guint epochs, TestHook hook)
 {
   trial->folder = test_folder ();
   trial->weights = g_build_filename (trial->folder, "weights.safetensors", NULL);
   trial->last = g_build_filename (trial->folder, "weights-last.safetensors", NULL);
   g_autoptr (DynoJob) job = tiny_job (trial->folder, epochs);
-  test_run (&trial->run, job, NULL, NULL);
+  test_run (&trial->run, job, hook, trial->folder);
+}
+
+static void
+trial_run (Trial *trial, guint epochs)
+{
+  trial_run_with (trial, epochs, NULL);
 }
 
 /* The next N; `all` calls there are when nothing fails. */
@@ -164,6 +171,16 @@ test_gone_while_read_back (gconstpointer word)
   g_assert_cmpuint (n_hit, >=, 1);
 }
 
+/* In the second epoch: the checkpoint of the first is written by another thread. */
+static void
+wait_for_checkpoint (DynoSession *session, const DynoStepMetrics *step, gpointer folder)
+{
+  g_autofree char *path = g_build_filename (folder, DYNO_CHECKPOINT_NAME, NULL);
+
+  while (step->step >= 8 && !g_file_test (path, G_FILE_TEST_EXISTS))
+    g_usleep (1000);
+}
+
 /* A second loss ends the run; what it had saved can be resumed, and gives the same bits. */
 static void
 test_second_loss (gconstpointer word)
@@ -173,10 +190,10 @@ test_second_loss (gconstpointer word)
   g_auto (Trial) trial = { 0 };
   const int code = g_str_equal (word, "hang") ? DYNO_GPU_ERROR_TIMEOUT : DYNO_GPU_ERROR_DEVICE_LOST;
 
-  /* Late enough that the first part has saved something, early enough that the second gets there
-   * too. */
+  /* In the third epoch, after the first part has saved something, early enough that the second gets
+   * there too. */
   fault ("%s=%" G_GUINT64_FORMAT ",devices=2", (const char *) word, all * 9 / 20);
-  trial_run (&trial, 6);
+  trial_run_with (&trial, 6, wait_for_checkpoint);
   g_assert_cmpint (trial.run.state, ==, DYNO_SESSION_FAILED);
   g_assert_error (trial.run.error, DYNO_GPU_ERROR, code);
   g_assert_cmpuint (count_calls ("devices"), ==, 2);
