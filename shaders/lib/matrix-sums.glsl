@@ -9,7 +9,9 @@
  * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves, and
  * with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in gemm-run.glsl),
  * and TILE_SIZE, the shared memory of the loop in units of 16 bytes; the edges of stores lie over
- * this memory, or from EDGE_AT on if that is defined. */
+ * this memory, or from EDGE_AT on if that is defined: over EDGE_ROOM of the loop's memory, or with 0
+ * (the default) after it.  SUMS_KEPT: a workgroup makes several tiles, the sums of whose columns are
+ * added up; it calls norm_clear once. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
@@ -36,9 +38,15 @@
 #define EDGE_STRIDE (SN / 8 + 1)
 #endif
 #define EDGE_SIZE   (16 * EDGE_STRIDE * SUBGROUPS)
+#ifndef EDGE_ROOM
+#define EDGE_ROOM 0
+#endif
+#ifndef SUMS_KEPT
+#define SUMS_KEPT 0
+#endif
 #ifdef EDGE_AT
-#define SHARED_SIZE (EDGE_AT + EDGE_SIZE)
-#define EDGE_FIT    1
+#define SHARED_SIZE (EDGE_AT + (EDGE_ROOM > EDGE_SIZE ? EDGE_ROOM : EDGE_SIZE))
+#define EDGE_FIT    (EDGE_ROOM > EDGE_SIZE ? EDGE_ROOM / EDGE_SIZE : 1)
 #else
 #define EDGE_AT     0
 #define LOOP_SIZE   (TILE_SIZE > SLICES_SIZE ? TILE_SIZE : SLICES_SIZE)
@@ -48,8 +56,8 @@
 /* The number of fragments, one below the other, that a subgroup stores at a time. */
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
 #if NORM
-/* fewer, since the additional reads take registers; with 64x32 sums registers suffice */
-#define EDGE_SPARE (SM == 64 && SN == 32)
+/* fewer, since the additional reads take registers; with 64x32 sums and fewer registers suffice */
+#define EDGE_SPARE ((SM == 64 && SN == 32) || SN == 16)
 #define EDGE_FRAGMENTS \
   (EDGE_SPARE && EDGE_FIT >= 4                    ? 4 \
    : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 \
@@ -180,10 +188,17 @@ norm_clear ()
 {
   [[unroll]] for (uint i = 0; i < 2; i++)
     {
-      column_norm[i] = gemm_norm_columns (statistics_column () + i * 4);
       column_sum[i] = vec4 (0.0);
       column_square[i] = vec4 (0.0);
     }
+}
+
+/* The batch norm's values take registers, and are loaded for each tile. */
+void
+norm_fetch ()
+{
+  [[unroll]] for (uint i = 0; i < 2; i++)
+    column_norm[i] = gemm_norm_columns (statistics_column () + i * 4);
 }
 
 /* Eight columns of dy, rounded, with the slope applied. */
@@ -260,7 +275,10 @@ sums_store ()
 #else
   uint edge = EDGE_AT + gl_SubgroupID * 16 * EDGE_FRAGMENTS * EDGE_STRIDE;
 #if NORM
+  norm_fetch ();
+#if !SUMS_KEPT
   norm_clear ();
+#endif
 #endif
 #if AFFINE
   AffineColumns columns[2]; /* for all stores of this invocation */

@@ -264,6 +264,7 @@ test_variants_print_and_parse (void)
       { DYNO_PATH_NV, DYNO_SCHEME_PATCH_AHEAD, 256, 64, 32, 64, 64, 2 } },
     { "f16-first 128x32x16/32x32 k1",
       { DYNO_PATH_F16, DYNO_SCHEME_FIRST, 128, 32, 16, 32, 32, 1 } },
+    { "nv-strip 256x64x16/64x32 k3", { DYNO_PATH_NV, DYNO_SCHEME_STRIP, 256, 64, 16, 64, 32, 3 } },
     { "khr-images 128x128x32/64x64",
       { DYNO_PATH_KHR, DYNO_SCHEME_IMAGES, 128, 128, 32, 64, 64, 0 } },
     { "lanes 32x64x32", { DYNO_PATH_LANES, DYNO_SCHEME_PLAIN, 32, 64, 32, 0, 0, 0 } },

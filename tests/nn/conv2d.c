@@ -43,7 +43,9 @@ static const ReferenceConv2d sparse_cases[] = {
 static const ReferenceConv2d variant_cases[] = {
   { 2, 11, 7, 130, 140, 3, 3, 2, 2, 1, 1 }, { 1, 6, 7, 72, 40, 3, 3, 1, 1, 1, 1 },
   { 256, 2, 3, 128, 64, 3, 3, 1, 1, 1, 1 }, { 128, 4, 5, 32, 32, 2, 5, 2, 1, 1, 4 },
-  { 2, 16, 16, 64, 256, 1, 1, 1, 1, 0, 0 },
+  { 2, 16, 16, 64, 256, 1, 1, 1, 1, 0, 0 }, { 2, 19, 40, 20, 28, 3, 3, 1, 1, 1, 1 },
+  { 1, 34, 33, 16, 12, 3, 5, 1, 1, 1, 2 },  { 1, 18, 35, 72, 28, 3, 3, 1, 1, 1, 1 },
+  { 1, 26, 33, 40, 56, 3, 3, 1, 1, 1, 1 },  { 5, 7, 7, 40, 72, 3, 3, 1, 1, 1, 1 },
 };
 
 typedef struct {
@@ -817,13 +819,13 @@ test_tiles_serve (void)
 {
   static const struct {
     ReferenceConv2d s;
-    gboolean patch, first, images;
+    gboolean patch, first, images, strip;
   } wanted[] = {
-    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE },
+    { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
     { { 8, 56, 56, 64, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE },
     { { 8, 56, 56, 64, 64, 1, 1, 1, 1, 0, 0 }, FALSE, FALSE },
     { { 8, 56, 56, 64, 64, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
-    { { 8, 999, 999, 8, 64, 3, 3, 1, 1, 1, 1 }, FALSE, FALSE },
+    { { 8, 999, 999, 8, 64, 3, 3, 1, 1, 1, 1 }, FALSE, FALSE, FALSE, TRUE },
     { { 8, 224, 224, 3, 64, 7, 7, 2, 2, 3, 3 }, FALSE, TRUE },
     { { 8, 224, 224, 4, 32, 3, 3, 1, 1, 0, 0 }, FALSE, TRUE },
     { { 8, 224, 224, 5, 32, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE },
@@ -836,17 +838,31 @@ test_tiles_serve (void)
     { { 128, 7, 7, 64, 64, 3, 3, 1, 1, 1, 1, 1, 2, 2 }, FALSE, FALSE, FALSE },
     { { 96, 7, 7, 64, 64, 5, 3, 2, 1, 1, 1 }, FALSE, FALSE, FALSE },
     { { 128, 7, 7, 40, 64, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE, FALSE },
+    { { 8, 56, 56, 16, 16, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 32, 24, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 40, 16, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 128, 32, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 512, 32, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 16, 40, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 16, 72, 3, 3, 1, 1, 1, 1 }, TRUE, FALSE, FALSE, TRUE },
+    { { 8, 56, 56, 16, 16, 3, 3, 2, 2, 1, 1 }, FALSE, FALSE, FALSE, FALSE },
+    { { 8, 56, 56, 16, 16, 3, 3, 1, 1, 0, 0 }, FALSE, FALSE, FALSE, FALSE },
+    { { 8, 56, 56, 16, 16, 1, 1, 1, 1, 0, 0 }, FALSE, FALSE, FALSE, FALSE },
+    { { 8, 56, 56, 16, 16, 3, 3, 1, 1, 1, 1, 1, 2, 2 }, FALSE, FALSE, FALSE, FALSE },
+    { { 8, 56, 56, 16, 16, 9, 9, 1, 1, 4, 4 }, FALSE, FALSE, FALSE, FALSE },
   };
   const DynoDeviceInfo info = { .shared_bytes = 49152, .max_invocations = 1024 };
   for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
     {
       DynoConv2dShape shape = shape_of (&wanted[i].s, TRUE);
-      gboolean patch = FALSE, first = FALSE, images = FALSE;
+      gboolean patch = FALSE, first = FALSE, images = FALSE, strip = FALSE;
       for (guint t = 0; t < dyno_n_tiles; t++)
         {
           patch |= dyno_tiles[t].kind == DYNO_TILE_PATCH
                    && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
           first |= dyno_tiles[t].kind == DYNO_TILE_FIRST
+                   && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
+          strip |= dyno_tiles[t].kind == DYNO_TILE_STRIP
                    && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
           images |= dyno_tiles[t].images && dyno_tiles[t].m > 32
                     && dyno_tile_serves (&dyno_tiles[t], &info, &shape, DYNO_CONV2D_FORWARD);
@@ -858,6 +874,51 @@ test_tiles_serve (void)
       g_assert_true (patch == wanted[i].patch || wanted[i].first);
       g_assert_true (first == wanted[i].first);
       g_assert_true (images == wanted[i].images);
+      g_assert_true (strip == wanted[i].strip);
+    }
+}
+
+/* Tiles of 256 pixels: each image by itself, or several on a sheet where that takes fewer. */
+static void
+test_strips_cover_images (void)
+{
+  static const struct {
+    guint32 n, h, w, pad_h, pad_w, across, tile_h, tile_w, n_tiles;
+  } wanted[] = {
+    { 1, 512, 512, 1, 1, 0, 8, 32, 1024 }, { 8, 56, 56, 1, 1, 0, 8, 32, 112 },
+    { 16, 28, 28, 1, 1, 1, 8, 32, 58 },    { 128, 7, 7, 1, 1, 4, 8, 32, 32 },
+    { 6, 10, 10, 1, 1, 3, 8, 32, 3 },      { 5, 10, 10, 1, 1, 3, 8, 32, 3 },
+    { 9, 17, 11, 3, 2, 1, 16, 16, 12 },    { 2, 16, 16, 1, 1, 0, 16, 16, 2 },
+    { 1, 7, 7, 1, 1, 0, 8, 32, 1 },
+  };
+  const DynoTile tile = { DYNO_TILE_STRIP, 256, 64, 16, 0, 64, 32, 1, 1.0 };
+
+  for (guint i = 0; i < G_N_ELEMENTS (wanted); i++)
+    {
+      const ReferenceConv2d s = { wanted[i].n,
+                                  wanted[i].h,
+                                  wanted[i].w,
+                                  40,
+                                  72,
+                                  2 * wanted[i].pad_h + 1,
+                                  2 * wanted[i].pad_w + 1,
+                                  1,
+                                  1,
+                                  wanted[i].pad_h,
+                                  wanted[i].pad_w };
+      const DynoConv2dShape shape = shape_of (&s, TRUE);
+      const DynoStripTile forward = dyno_strip_tile (&tile, &shape, DYNO_CONV2D_FORWARD),
+                          dgrad = dyno_strip_tile (&tile, &shape, DYNO_CONV2D_DGRAD);
+
+      g_assert_cmpuint (forward.across, ==, wanted[i].across);
+      g_assert_cmpuint (forward.tile_h, ==, wanted[i].tile_h);
+      g_assert_cmpuint (forward.tile_w, ==, wanted[i].tile_w);
+      g_assert_cmpuint (forward.n_tiles, ==, wanted[i].n_tiles);
+      g_assert_cmpuint (dyno_tile_count_rectangles (&tile, &shape, DYNO_CONV2D_FORWARD), ==,
+                        wanted[i].n_tiles);
+      /* Of 40 and of 72 channels, the last slab is half empty. */
+      g_assert_cmpuint (forward.slabs, ==, 3);
+      g_assert_cmpuint (dgrad.slabs, ==, 5);
     }
 }
 
@@ -889,6 +950,7 @@ test_matrix_kernels_compile (void)
   static const ReferenceConv2d shapes[] = { { 2304, 16, 16, 512, 512, 3, 3, 1, 1, 1, 1 },
                                             { 3, 9, 7, 10, 20, 3, 3, 2, 2, 1, 1 },
                                             { 3, 9, 7, 3, 20, 5, 5, 1, 1, 2, 2 },
+                                            { 3, 9, 40, 72, 28, 3, 3, 1, 1, 1, 1 },
                                             { 3, 9, 7, 256, 256, 3, 3, 2, 2, 2, 2, 8, 2, 2 } };
   DynoDeviceInfo info = { .shared_bytes = 1 << 20,
                           .max_invocations = 1024,
@@ -900,7 +962,7 @@ test_matrix_kernels_compile (void)
                           .fp16 = TRUE,
                           .matrix = dyno_shader_compiler_matrix () };
   static const guint32 loads[] = { DYNO_ACTIVATION_RELU, DYNO_ACTIVATION_RELU6, 0,
-                                   DYNO_CONV2D_LOAD_PLAIN };
+                                   DYNO_ACTIVATION_RELU, DYNO_CONV2D_LOAD_PLAIN };
   /* As NVIDIA's drivers get them; some as AMD's do, which takes three times as long. */
   DynoShaderCompiler *compilers[] = {
     dyno_shader_compiler_new ((1 << 22) | (2 << 12), DYNO_OPTIMISE_ALL),
@@ -916,7 +978,8 @@ test_matrix_kernels_compile (void)
           guint i = k / 2, load = k % 2;
           DynoConv2dShape shape = shape_of (&shapes[i], TRUE);
           DynoConv2dVariant variant = { .tile = &dyno_tiles[t], .splits = 1, .split_len = 32 };
-          if (i == 2 && dyno_tiles[t].kind != DYNO_TILE_FIRST)
+          if (i == 2 && dyno_tiles[t].kind != DYNO_TILE_FIRST
+              && (dyno_tiles[t].kind != DYNO_TILE_STRIP || pass == DYNO_CONV2D_WGRAD))
             variant.splits = 2;
           shape.fused.statistics = i > 0;
           shape.accumulate = i > 1;
@@ -1018,6 +1081,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/conv2d/matrix-workgroups-are-whole-subgroups",
                    test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
+  g_test_add_func ("/nn/conv2d/strips-cover-images", test_strips_cover_images);
   g_test_add_func ("/nn/conv2d/images-leave-taps-out", test_images_leave_taps_out);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/conv1d/matches-reference-with-torchs-weight", test_conv1d);

@@ -272,7 +272,7 @@ test_variants_agree (void)
       guint n = dyno_conv2d_variants (info, &shape, DYNO_CONV2D_DGRAD, variants), made = 0;
       g_assert_cmpuint (n, >, 1);
       for (guint v = 0; v < n; v++)
-        made += dyno_conv2d_norm_groups (&shape, &variants[v]) > 0;
+        made += dyno_conv2d_norm_groups (info, &shape, &variants[v]) > 0;
       g_assert_true (made == 0 || made == n);
       with += made > 0;
       without += made == 0;

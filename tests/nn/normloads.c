@@ -50,6 +50,7 @@ static const Case variant_cases[] = {
   { 2, 16, 16, 64, 1, 1, 0, DYNO_ACTIVATION_RELU, 256 },
   { 256, 2, 3, 128, 3, 1, 1, DYNO_ACTIVATION_RELU, 64 },
   { 128, 4, 5, 32, 3, 2, 1, DYNO_ACTIVATION_RELU6, 32 },
+  { 2, 19, 40, 72, 3, 1, 1, DYNO_ACTIVATION_RELU, 28 },
 };
 
 typedef struct {

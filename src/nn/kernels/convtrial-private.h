@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_CONV_MAX_CASES 10
+#define DYNO_CONV_MAX_CASES 15
 
 typedef struct {
   guint32 n, h, w, c, k, kernel, stride, pad;

@@ -7,7 +7,7 @@
 
 const DynoConvKind dyno_conv_kinds[DYNO_CONV_N_KINDS] = {
   { NULL,
-    10,
+    15,
     { { 2, 16, 16, 64, 256, 1, 1, 0, 1 },
       { 2, 9, 11, 24, 40, 3, 1, 1, 1 },
       { 1, 13, 10, 10, 33, 3, 2, 1, 1 },
@@ -17,7 +17,12 @@ const DynoConvKind dyno_conv_kinds[DYNO_CONV_N_KINDS] = {
       { 256, 3, 2, 32, 32, 3, 2, 1, 1 },
       { 2, 9, 11, 24, 40, 3, 1, 1, 1, DYNO_ACTIVATION_RELU },
       { 2, 8, 8, 64, 256, 1, 1, 0, 1, DYNO_ACTIVATION_RELU6 },
-      { 256, 2, 2, 128, 32, 3, 1, 1, 1, DYNO_ACTIVATION_RELU } } },
+      { 256, 2, 2, 128, 32, 3, 1, 1, 1, DYNO_ACTIVATION_RELU },
+      { 2, 19, 40, 20, 10, 3, 1, 1, 1 },
+      { 2, 35, 18, 12, 28, 3, 1, 1, 1 },
+      { 2, 26, 33, 40, 56, 3, 1, 1, 1 },
+      { 2, 7, 7, 40, 72, 3, 1, 1, 1 },
+      { 1, 19, 40, 40, 28, 3, 1, 1, 1, DYNO_ACTIVATION_RELU } } },
   { "depthwise",
     3,
     { { 2, 9, 11, 24, 24, 3, 1, 1, 24 },

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const char *const paths[] = { "f32", "f16", "khr", "nv", "lanes" };
-static const char *const schemes[] = { "", "-patch", "-patch2", "-first", "-images" };
+static const char *const schemes[] = { "", "-patch", "-patch2", "-first", "-images", "-strip" };
 
 void
 dyno_variant_print (const DynoVariant *v, char *label)

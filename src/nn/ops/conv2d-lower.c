@@ -353,7 +353,7 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
     dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), bias, DYNO_ACCESS_READ);
   if (shape->fused.add_h)
     bind_added (node, dispatch, offsetof (DynoConv2dPush, added));
-  guint32 groups = dyno_conv2d_norm_groups (shape, &variant);
+  guint32 groups = dyno_conv2d_norm_groups (dyno_lowering_get_info (lowering), shape, &variant);
   if (groups > 0)
     bind_norm (lowering, node, dispatch, groups);
 }

@@ -128,6 +128,9 @@ typedef enum {
   DYNO_TILE_PATCH,
   /* matrix units, at most four channels, windows that overlap in shared memory; no dgrad */
   DYNO_TILE_FIRST,
+  /* matrix units, rectangles of pixels in shared memory, of whose rows each is loaded once for all
+   * taps of a column: stride 1, output as large as input */
+  DYNO_TILE_STRIP,
   DYNO_TILE_LANES, /* one subgroup of 8 without shared memory: for CPUs */
 } DynoTileKind;
 
@@ -136,7 +139,7 @@ typedef struct {
   DynoTileKind kind;
   guint32 m, n, k;        /* of a workgroup; k is for types of 2 bytes, fp32 takes `k_single` */
   guint32 k_single;       /* 0: not for fp32 */
-  guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX, PATCH) */
+  guint32 part_m, part_n; /* of an invocation (FMA) or a subgroup (MATRIX, PATCH, STRIP) */
   /* FMA: 2 keeps two tiles in shared memory; PATCH: 2 loads the next patch ahead into registers;
    * MATRIX: number of slices of a K tile, each with subgroups of its own */
   guint32 stages;
@@ -207,6 +210,23 @@ typedef struct {
 DynoFirstTile dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *shape,
                                DynoConv2dPass pass);
 
+/* STRIP: the macros of conv2d/strip.glsl, and the values that follow from them. */
+typedef struct {
+  guint32 slices, slabs, rows, tile_h, tile_w, across;
+  guint32 part_m; /* of a subgroup */
+  guint64 n_tiles, shared_bytes;
+} DynoStripTile;
+
+DynoStripTile dyno_strip_tile (const DynoTile *tile, const DynoConv2dShape *shape,
+                               DynoConv2dPass pass);
+
+/* TRUE (FIRST and STRIP): a tile is a rectangle of pixels, `m` together, of which a workgroup makes
+ * several one after the other; and in wgrad the K axis is whole rectangles. */
+gboolean dyno_tile_is_rectangle (const DynoTile *tile);
+/* The rectangles that cover y. */
+guint64 dyno_tile_count_rectangles (const DynoTile *tile, const DynoConv2dShape *shape,
+                                    DynoConv2dPass pass);
+
 /* Fills variants, best guess first; returns their number (at least one on any device). */
 guint dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                             DynoConv2dPass pass, DynoConv2dVariant *variants);
@@ -217,7 +237,8 @@ guint32 dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoCon
                                        const DynoConv2dVariant *variant);
 
 /* The same for dgrad, where the shape has sums for a batch norm. */
-guint32 dyno_conv2d_norm_groups (const DynoConv2dShape *shape, const DynoConv2dVariant *variant);
+guint32 dyno_conv2d_norm_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                                 const DynoConv2dVariant *variant);
 
 /* The sizes of a product: constants of its kernel, or with LANES the end of DynoConv2dLanesPush. */
 typedef struct {

@@ -34,6 +34,14 @@ const DynoTile dyno_tiles[] = {
   { DYNO_TILE_FIRST, 256, 64, 16, 0, 64, 64, 1, 1.15 },
   { DYNO_TILE_FIRST, 256, 32, 16, 0, 64, 32, 1, 1.10 },
   { DYNO_TILE_FIRST, 128, 32, 16, 0, 32, 32, 1, 1.10 },
+  { DYNO_TILE_STRIP, 512, 16, 16, 0, 64, 16, 1, 0.60 },
+  { DYNO_TILE_STRIP, 256, 16, 16, 0, 32, 16, 1, 0.55 },
+  { DYNO_TILE_STRIP, 128, 16, 16, 0, 32, 16, 1, 0.50 },
+  { DYNO_TILE_STRIP, 512, 32, 16, 0, 64, 32, 1, 0.90 },
+  { DYNO_TILE_STRIP, 256, 32, 16, 0, 32, 32, 1, 0.70 },
+  { DYNO_TILE_STRIP, 128, 32, 16, 0, 32, 32, 1, 0.65 },
+  { DYNO_TILE_STRIP, 256, 64, 16, 0, 64, 32, 1, 1.30 },
+  { DYNO_TILE_STRIP, 384, 64, 16, 0, 64, 32, 1, 1.25 },
   { DYNO_TILE_FMA, 128, 128, 16, 16, 8, 8, 2, 0.160 },
   { DYNO_TILE_FMA, 128, 64, 16, 16, 8, 8, 1, 0.155 },
   { DYNO_TILE_FMA, 256, 64, 16, 16, 8, 8, 2, 0.140 },
@@ -91,7 +99,7 @@ gboolean
 dyno_tile_uses_matrix (const DynoTile *tile)
 {
   return tile->kind == DYNO_TILE_MATRIX || tile->kind == DYNO_TILE_PATCH
-         || tile->kind == DYNO_TILE_FIRST;
+         || tile->kind == DYNO_TILE_FIRST || tile->kind == DYNO_TILE_STRIP;
 }
 
 static guint32
@@ -177,6 +185,24 @@ patch_shared_bytes (const DynoTile *tile, const DynoConv2dShape *s)
 /* The values of a batch norm in the loads that an invocation holds for its channels. */
 #define REGISTERS_LOAD 13
 
+/* The registers of an invocation for sums, fragments, and chunks on the way to shared memory. */
+static guint32
+count_strip_registers (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass)
+{
+  const DynoStripTile strip = dyno_strip_tile (tile, shape, pass);
+  guint32 invocations = tile_invocations (tile), taps = shape->kernel_h * shape->kernel_w,
+          patch = (strip.tile_h + shape->kernel_h - 1) * (strip.tile_w + shape->kernel_w - 1)
+                  * strip.slices * 2,
+          beside = pass == DYNO_CONV2D_WGRAD ? tile->m * tile->n / 8
+                   : strip.slabs > 1         ? taps * strip.slices * 2 * tile->n
+                                             : 0,
+          fragments = pass == DYNO_CONV2D_WGRAD ? strip.rows * (tile->n / 16) + 1
+                                                : strip.rows + shape->kernel_h;
+
+  return strip.part_m * tile->part_n / 32 + 2 * 4 * fragments
+         + 4 * (ceil_div (patch, invocations) + ceil_div (beside, invocations));
+}
+
 /* Where subgroups may have 64 lanes, a fragment of 16 rows or columns lies in 16 lanes, and is
  * repeated in every other 16 lanes: operands take twice the registers that they take on the card
  * where the rates were measured, and only for that card do the rates show which tiles spill.  With
@@ -187,6 +213,9 @@ gboolean
 dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *shape,
                   DynoConv2dPass pass)
 {
+  guint32 norm = shape->fused.load && pass != DYNO_CONV2D_DGRAD ? REGISTERS_LOAD : 0;
+  if (info->subgroup_max > 32 && tile->kind == DYNO_TILE_STRIP)
+    return count_strip_registers (tile, shape, pass) + norm > REGISTERS_SPILL;
   if (info->subgroup_max <= 32 || (tile->kind != DYNO_TILE_MATRIX && tile->kind != DYNO_TILE_PATCH))
     return FALSE;
   guint32 invocations = tile_invocations (tile), taps = tile->kind == DYNO_TILE_PATCH ? 3 : 1;
@@ -194,8 +223,14 @@ dyno_tile_spills (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
   /* Chunks on the way to shared memory, 4 registers each, and one more for the validity of A's
    * chunks. */
   guint32 loads = (5 * tile->m + 4 * taps * tile->n) * (tile->k / 8) / invocations;
-  guint32 norm = shape->fused.load && pass != DYNO_CONV2D_DGRAD ? REGISTERS_LOAD : 0;
   return sums + operands + loads + norm > REGISTERS_SPILL;
+}
+
+/* The width of a rectangle of pixels that wastes least. */
+static guint32
+rectangle_width (guint32 width)
+{
+  return ceil_div (width, 32) * 32 <= ceil_div (width, 16) * 16 ? 32 : 16;
 }
 
 DynoFirstTile
@@ -203,8 +238,7 @@ dyno_first_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass 
 {
   DynoFirstTile f = { .channels = 8 / MAX (s->stride_w, 1) };
   f.slices = ceil_div ((guint64) s->kernel_w * f.channels, 16);
-  /* The width that wastes least. */
-  f.tile_w = ceil_div (s->ow, 32) * 32 <= ceil_div (s->ow, 16) * 16 ? 32 : 16;
+  f.tile_w = rectangle_width (s->ow);
   f.tile_h = tile->m / f.tile_w;
   f.patch_chunks = (guint64) ((f.tile_h - 1) * s->stride_h + s->kernel_h)
                    * ((f.tile_w - 1) * s->stride_w + f.slices * 16 / f.channels) * f.channels / 8;
@@ -247,6 +281,100 @@ first_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2d
     return FALSE;
   return f.shared_bytes <= info->shared_bytes && 32 * f.subgroups <= info->max_invocations
          && f.slices <= 4;
+}
+
+/* Rows of a kernel and sums of a wgrad's subgroup, in fragments, for which the registers suffice. */
+#define STRIP_MOST_TAPS_H 7
+#define STRIP_MOST_SUMS   18
+/* Sums of a workgroup from which on 32 KiB, and half of them again, hold the patch of one slice only. */
+#define STRIP_LARGE 4096
+
+/* Tiles of so many pixels across, and the images that then lie side by side on a sheet; 0: each
+ * image has tiles of its own, which are fewer. */
+static guint64
+count_strip_tiles (const DynoConv2dShape *s, guint32 height, guint32 width, guint32 *across)
+{
+  guint32 pitch = s->w + s->pad_w, beside = MAX ((width + s->pad_w) / pitch, 1);
+  guint64 apart = (guint64) s->n * ceil_div (s->h, height) * ceil_div (s->w, width),
+          sheet = (guint64) ceil_div ((guint64) ceil_div (s->n, beside) * (s->h + s->pad_h), height)
+                  * ceil_div ((guint64) beside * pitch - s->pad_w, width);
+
+  *across = sheet < apart ? beside : 0;
+  return MIN (sheet, apart);
+}
+
+DynoStripTile
+dyno_strip_tile (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  guint32 taps = s->kernel_h * s->kernel_w,
+          fragments = ceil_div (pass == DYNO_CONV2D_DGRAD ? s->kp : s->cp, 16),
+          most = pass != DYNO_CONV2D_WGRAD && tile->m * tile->n > STRIP_LARGE ? 1 : 2;
+  DynoStripTile n = { .slices = MIN (fragments, most), .rows = tile->part_m / 16 };
+  n.slabs = ceil_div (fragments, n.slices);
+  for (guint32 width = 32; width >= 16; width /= 2)
+    {
+      guint32 across;
+      guint64 tiles = count_strip_tiles (s, tile->m / width, width, &across);
+      if (n.n_tiles > 0 && tiles >= n.n_tiles)
+        continue;
+      n.n_tiles = tiles;
+      n.across = across;
+      n.tile_w = width;
+      n.tile_h = tile->m / width;
+    }
+  n.part_m = pass == DYNO_CONV2D_WGRAD ? taps * 16 : tile->part_m;
+  /* Rows in shared memory have one chunk more than they need. */
+  guint64 row = n.slices * 2 + 1, column = tile->n / 8 + 1,
+          patch = (guint64) (n.tile_h + s->kernel_h - 1) * (n.tile_w + s->kernel_w - 1) * row;
+  if (pass == DYNO_CONV2D_WGRAD)
+    n.shared_bytes =
+        16 * MAX (patch + tile->m * column, (guint64) n.slices * taps * (tile->n / 16) * 16 * 5);
+  else
+    n.shared_bytes = 16
+                     * (taps * (pass == DYNO_CONV2D_DGRAD ? tile->n * row : n.slices * 16 * column)
+                        + MAX (patch, 16 * (guint64) (tile->part_n / 8 + 1)
+                                          * (tile->m / tile->part_m) * (tile->n / tile->part_n)));
+  return n;
+}
+
+static gboolean
+strip_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoConv2dShape *s,
+              DynoConv2dPass pass)
+{
+  guint32 taps = s->kernel_h * s->kernel_w, columns = pass == DYNO_CONV2D_DGRAD ? s->cp : s->kp;
+
+  if (s->groups > 1 || s->dilation_h > 1 || s->dilation_w > 1 || s->stride_h != 1
+      || s->stride_w != 1 || s->kernel_h != 2 * s->pad_h + 1 || s->kernel_w != 2 * s->pad_w + 1
+      || taps == 1 || s->kernel_h > STRIP_MOST_TAPS_H || s->kernel_w > STRIP_MOST_TAPS_H)
+    return FALSE;
+  /* Few columns are one tile's, and more than half of it. */
+  if ((tile->n < 64 && columns > tile->n) || (tile->n > 16 && columns <= tile->n / 2)
+      || (guint64) s->n * (s->h + s->pad_h) * (s->w + s->pad_w) >= 1u << 28)
+    return FALSE;
+  /* A subgroup has the sums of all columns. */
+  if (pass == DYNO_CONV2D_WGRAD
+      && (taps * (tile->n / 16) > STRIP_MOST_SUMS || tile->part_n != tile->n))
+    return FALSE;
+  DynoStripTile n = dyno_strip_tile (tile, s, pass);
+  guint32 subgroups = tile->m / tile->part_m * (tile->n / tile->part_n);
+  return n.tile_h % n.rows == 0 && 32 * subgroups % (n.slices * 2) == 0
+         && (pass != DYNO_CONV2D_WGRAD || subgroups % n.slices == 0)
+         && n.shared_bytes <= info->shared_bytes;
+}
+
+gboolean
+dyno_tile_is_rectangle (const DynoTile *tile)
+{
+  return tile->kind == DYNO_TILE_FIRST || tile->kind == DYNO_TILE_STRIP;
+}
+
+guint64
+dyno_tile_count_rectangles (const DynoTile *tile, const DynoConv2dShape *s, DynoConv2dPass pass)
+{
+  guint32 width = rectangle_width (s->ow);
+  if (tile->kind == DYNO_TILE_STRIP)
+    return dyno_strip_tile (tile, s, pass).n_tiles;
+  return (guint64) s->n * ceil_div (s->oh, tile->m / width) * ceil_div (s->ow, width);
 }
 
 guint32
@@ -296,6 +424,8 @@ dyno_tile_serves (const DynoTile *tile, const DynoDeviceInfo *info, const DynoCo
 {
   if (tile->kind == DYNO_TILE_FIRST)
     return first_serves (tile, info, s, pass);
+  if (tile->kind == DYNO_TILE_STRIP)
+    return strip_serves (tile, info, s, pass);
   const DynoConv2dBlock block = dyno_conv2d_block (s);
   guint32 columns = pass == DYNO_CONV2D_DGRAD ? block.c : block.k;
   if (!block.single && columns % dyno_tile_pass_n (tile, pass) != 0)
@@ -363,6 +493,8 @@ dyno_tile_variant (const DynoTile *tile, const DynoDeviceInfo *info, DynoDtype d
     variant.scheme = tile->stages == 2 ? DYNO_SCHEME_PATCH_AHEAD : DYNO_SCHEME_PATCH;
   else if (tile->kind == DYNO_TILE_FIRST)
     variant.scheme = DYNO_SCHEME_FIRST;
+  else if (tile->kind == DYNO_TILE_STRIP)
+    variant.scheme = DYNO_SCHEME_STRIP;
   else if (tile->images)
     variant.scheme = DYNO_SCHEME_IMAGES;
   return variant;

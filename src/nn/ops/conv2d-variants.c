@@ -157,25 +157,29 @@ product_of (const DynoConv2dShape *s, DynoConv2dPass pass, const DynoTile *tile)
     product.useful = (double) product.rows * (double) product.columns * (double) product.depth;
   if (tile->kind == DYNO_TILE_PATCH)
     product.rows = (guint64) s->n * (s->h + s->pad_h) * dyno_patch_pitch (s);
-  else if (tile->kind == DYNO_TILE_FIRST)
+  if (dyno_tile_is_rectangle (tile))
     {
-      DynoFirstTile first = dyno_first_tile (tile, s, pass);
-      guint64 padded = (guint64) s->n * ceil_div (s->oh, first.tile_h)
-                       * ceil_div (s->ow, first.tile_w) * tile->m;
-      product.rows = pass == DYNO_CONV2D_WGRAD ? tile->m : padded;
-      product.depth =
-          pass == DYNO_CONV2D_WGRAD ? padded : (guint64) s->kernel_h * first.slices * 16;
+      guint64 padded = dyno_tile_count_rectangles (tile, s, pass) * tile->m;
+      guint32 in = pass == DYNO_CONV2D_DGRAD ? s->kp : s->cp;
+      product.rows = pass != DYNO_CONV2D_WGRAD ? padded
+                     : tile->kind == DYNO_TILE_STRIP
+                         ? dyno_strip_tile (tile, s, pass).slabs * tile->m
+                         : tile->m;
+      product.depth = pass == DYNO_CONV2D_WGRAD ? padded
+                      : tile->kind == DYNO_TILE_FIRST
+                          ? (guint64) s->kernel_h * dyno_first_tile (tile, s, pass).slices * 16
+                          : (guint64) s->kernel_h * s->kernel_w * ceil_div (in, 16) * 16;
     }
   return product;
 }
 
-/* The units that the sum is cut into: K tiles, or the pixels of a tile for FIRST in wgrad. */
+/* The units that the sum is cut into: K tiles, or in wgrad the pixels of a rectangle. */
 static guint32
-split_unit (const DynoTile *tile, DynoDtype dtype, DynoConv2dPass pass)
+split_unit (const DynoTile *tile, const DynoConv2dShape *shape, DynoConv2dPass pass)
 {
-  return tile->kind == DYNO_TILE_FIRST && pass == DYNO_CONV2D_WGRAD
+  return pass == DYNO_CONV2D_WGRAD && dyno_tile_is_rectangle (tile)
              ? tile->m
-             : dyno_tile_pass_depth (tile, dtype, pass);
+             : dyno_tile_pass_depth (tile, shape->dtype, pass);
 }
 
 static double
@@ -209,6 +213,9 @@ score_of (const DynoDeviceInfo *info, const DynoTile *tile, const DynoConv2dShap
       && dyno_patch_rows (tile, shape) * (tile->k / 8)
              > PATCH_AHEAD * dyno_tile_invocations (tile, shape, pass))
     rate *= 0.7;
+  /* Each tile of columns loads the same rectangles. */
+  if (tile->kind == DYNO_TILE_STRIP && product->columns > tile->n)
+    rate *= 0.75;
   if (dyno_tile_spills (tile, info, shape, pass))
     rate *= 0.45;
   return rate * useful * (info->type == DYNO_DEVICE_TYPE_SOFTWARE ? 1.0 : last);
@@ -317,7 +324,7 @@ activation_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, D
   if (pass == DYNO_CONV2D_DGRAD && shape->fused.norm && tiles >= processors)
     return n;
   /* On a CPU only the smallest tile, for the tests. */
-  if ((software && tile->m * tile->n > 32 * 32) || tile->images || tile->kind == DYNO_TILE_FIRST
+  if ((software && tile->m * tile->n > 32 * 32) || tile->images || dyno_tile_is_rectangle (tile)
       || tile->kind == DYNO_TILE_LANES
       || (pass == DYNO_CONV2D_DGRAD && shape->stride_h * shape->stride_w > 1)
       || tiles >= 2 * processors)
@@ -373,11 +380,12 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
   for (guint i = 0; i < dyno_n_tiles; i++)
     {
       const DynoTile *tile = &dyno_tiles[i];
-      guint32 depth = split_unit (tile, shape->dtype, pass), last = 0;
+      guint32 depth, last = 0;
 
       if (dyno_tile_unusable (tile, info, shape->dtype)
           || !dyno_tile_serves (tile, info, shape, pass))
         continue;
+      depth = split_unit (tile, shape, pass);
       Product product = product_of (shape, pass, tile);
       if (pass != DYNO_CONV2D_WGRAD)
         {
@@ -391,8 +399,10 @@ dyno_conv2d_variants (const DynoDeviceInfo *info, const DynoConv2dShape *shape, 
       guint32 wanted = software ? 1 : MAX (1, (2 * processors + tiles / 2) / MAX (tiles, 1));
       /* Whole rounds of workgroups: one workgroup more than there are processors takes as long as a
        * whole round. */
-      if (tile->kind == DYNO_TILE_FIRST)
+      if (dyno_tile_is_rectangle (tile))
         wanted = processors * MAX (2, 512 / dyno_tile_invocations (tile, shape, pass));
+      if (tile->kind == DYNO_TILE_STRIP)
+        wanted = MAX (1, wanted / tiles);
       static const double factors[] = { 1.0, 0.5, 2.0 };
       for (guint f = 0; f < G_N_ELEMENTS (factors) && n < DYNO_CONV2D_MAX_VARIANTS; f++)
         {
@@ -476,9 +486,10 @@ add_constants (const DynoConv2dShape *s, const DynoConv2dSizes *sizes, guint32 a
     dyno_kernel_spec_set (spec, i, values[i]);
 }
 
-/* Tiles that a workgroup of FIRST makes one after the other, where tiles are enough for that: it
- * loads the weights once. */
+/* Tiles that a workgroup of FIRST or STRIP makes one after the other, where tiles are enough for
+ * that: it loads the weights once. */
 #define FIRST_TILES 8
+#define STRIP_TILES 32
 
 static const char *
 shader_of (const DynoTile *tile, DynoConv2dPass pass)
@@ -490,6 +501,8 @@ shader_of (const DynoTile *tile, DynoConv2dPass pass)
     return "conv2d/patch.comp";
   if (tile->kind == DYNO_TILE_FIRST)
     return pass == DYNO_CONV2D_WGRAD ? "conv2d/first_wgrad.comp" : "conv2d/first_forward.comp";
+  if (tile->kind == DYNO_TILE_STRIP)
+    return pass == DYNO_CONV2D_WGRAD ? "conv2d/strip_wgrad.comp" : "conv2d/strip.comp";
   return shaders[pass];
 }
 
@@ -499,6 +512,7 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
           gboolean apart, DynoKernelSpec *spec)
 {
   DynoFirstTile first;
+  DynoStripTile strip;
   switch (tile->kind)
     {
     case DYNO_TILE_FMA:
@@ -528,6 +542,16 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
           shape->kernel_w, shape->stride_h, shape->stride_w);
       dyno_kernel_spec_macro (spec, "TILE_H=%u TILE_W=%u", first.tile_h, first.tile_w);
       break;
+    case DYNO_TILE_STRIP:
+      strip = dyno_strip_tile (tile, shape, pass);
+      dyno_kernel_spec_macro (spec, "SM=%u SN=%u SLICES=%u SLABS=%u TAPS_H=%u TAPS_W=%u",
+                              strip.part_m, tile->part_n, strip.slices, strip.slabs,
+                              shape->kernel_h, shape->kernel_w);
+      dyno_kernel_spec_macro (spec, "ROWS=%u TILE_H=%u TILE_W=%u ACROSS=%u", strip.rows,
+                              strip.tile_h, strip.tile_w, strip.across);
+      if (pass != DYNO_CONV2D_WGRAD)
+        dyno_kernel_spec_macro (spec, "FLIP=%d", pass == DYNO_CONV2D_DGRAD);
+      break;
     case DYNO_TILE_LANES:
     default:
       dyno_kernel_spec_macro (spec, "LANES=1");
@@ -536,7 +560,7 @@ add_kind (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoTile *til
   if (tile->images)
     dyno_kernel_spec_macro (spec, "IMAGES=1");
   if (has_few_channels (shape, pass) && tile->kind != DYNO_TILE_FIRST
-      && tile->kind != DYNO_TILE_PATCH)
+      && tile->kind != DYNO_TILE_PATCH && tile->kind != DYNO_TILE_STRIP)
     dyno_kernel_spec_macro (spec, "FEW=1");
   if (pass == DYNO_CONV2D_DGRAD && phases > 1)
     dyno_kernel_spec_macro (spec, "PHASES=%u PHASES_APART=%d", phases, apart);
@@ -553,11 +577,12 @@ set_grid (const DynoDeviceInfo *info, const DynoTile *tile, DynoConv2dPass pass,
           guint32 tiles_n, guint32 phases, guint32 splits, guint32 groups[3])
 {
   groups[2] = splits;
-  if (tile->kind == DYNO_TILE_FIRST)
+  if (tile->kind == DYNO_TILE_FIRST || tile->kind == DYNO_TILE_STRIP)
     {
-      guint32 each = CLAMP (tiles_m / (4 * dyno_device_info_processors (info)), 1, FIRST_TILES);
+      guint32 each = CLAMP (tiles_m / (4 * dyno_device_info_processors (info)), 1,
+                            tile->kind == DYNO_TILE_FIRST ? FIRST_TILES : STRIP_TILES);
       groups[0] = pass == DYNO_CONV2D_WGRAD
-                      ? tiles_n
+                      ? tiles_m * tiles_n
                       : MIN (ceil_div (tiles_m, each), MAX (info->max_groups_x, 1));
       groups[1] = pass == DYNO_CONV2D_WGRAD ? 1 : tiles_n;
       return;
@@ -573,30 +598,35 @@ gives_statistics (const DynoConv2dShape *shape, DynoConv2dPass pass, const DynoT
   return shape->fused.statistics && pass == DYNO_CONV2D_FORWARD && tile->kind != DYNO_TILE_LANES;
 }
 
-guint32
-dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
-                               const DynoConv2dVariant *variant)
+/* The workgroups of a pass that each make column sums of their own. */
+static guint32
+count_sums (const DynoDeviceInfo *info, const DynoConv2dShape *shape, DynoConv2dPass pass,
+            const DynoTile *tile)
 {
-  const DynoTile *tile = variant->tile;
-  guint32 groups[3], tiles_m;
-  if (variant->splits > 1 || !gives_statistics (shape, DYNO_CONV2D_FORWARD, tile))
-    return 0;
-  tiles_m = ceil_div (product_of (shape, DYNO_CONV2D_FORWARD, tile).rows,
-                      dyno_tile_pass_m (tile, DYNO_CONV2D_FORWARD));
-  if (tile->kind != DYNO_TILE_FIRST)
-    return tiles_m;
-  set_grid (info, tile, DYNO_CONV2D_FORWARD, tiles_m, 1, 1, 1, groups);
+  guint32 groups[3];
+  Product product = product_of (shape, pass, tile);
+  guint32 tiles_m = ceil_div (product.rows, dyno_tile_pass_m (tile, pass));
+
+  if (!dyno_tile_is_rectangle (tile))
+    return tiles_m * product.phases;
+  set_grid (info, tile, pass, tiles_m, 1, 1, 1, groups);
   return groups[0];
 }
 
 guint32
-dyno_conv2d_norm_groups (const DynoConv2dShape *shape, const DynoConv2dVariant *variant)
+dyno_conv2d_statistics_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                               const DynoConv2dVariant *variant)
 {
-  const DynoTile *tile = variant->tile;
-  if (!variant->norm)
+  if (variant->splits > 1 || !gives_statistics (shape, DYNO_CONV2D_FORWARD, variant->tile))
     return 0;
-  Product product = product_of (shape, DYNO_CONV2D_DGRAD, tile);
-  return ceil_div (product.rows, dyno_tile_pass_m (tile, DYNO_CONV2D_DGRAD)) * product.phases;
+  return count_sums (info, shape, DYNO_CONV2D_FORWARD, variant->tile);
+}
+
+guint32
+dyno_conv2d_norm_groups (const DynoDeviceInfo *info, const DynoConv2dShape *shape,
+                         const DynoConv2dVariant *variant)
+{
+  return variant->norm ? count_sums (info, shape, DYNO_CONV2D_DGRAD, variant->tile) : 0;
 }
 
 void
@@ -650,7 +680,7 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     .oh = shape->oh,
     .ow = shape->ow,
     .k = shape->kp,
-    .k_split = MAX (variant->split_len / (tile->kind == DYNO_TILE_FIRST ? tile->m : 1), 1),
+    .k_split = MAX (variant->split_len / (dyno_tile_is_rectangle (tile) ? tile->m : 1), 1),
     .tiles = tiles_m * tiles_n,
     .tiles_n = tiles_n,
   };
@@ -682,7 +712,7 @@ dyno_conv2d_spec (const DynoDeviceInfo *info, const DynoConv2dShape *shape, Dyno
     dyno_kernel_spec_macro (spec, "SPLIT=1");
   else if (gives_statistics (shape, pass, tile))
     dyno_kernel_spec_macro (spec, "STATISTICS=1");
-  else if (pass == DYNO_CONV2D_DGRAD && dyno_conv2d_norm_groups (shape, variant) > 0)
+  else if (pass == DYNO_CONV2D_DGRAD && dyno_conv2d_norm_groups (info, shape, variant) > 0)
     dyno_conv2d_norm_macros (shape, spec);
   else if (pass == DYNO_CONV2D_FORWARD && shape->fused.affine)
     dyno_conv2d_affine_macros (shape, spec);
