@@ -203,7 +203,7 @@ test_curve_shows_the_choice (void)
   g_assert_true (large->keep_today);
   g_assert_cmpint (large->curve.smallest, ==, 400);
   for (guint k = 0; k <= n_unsteady; k++)
-    for (guint seed = 1; seed <= 20; seed++)
+    for (guint seed = 1; seed <= searches (20); seed++)
       {
         const DynoMachine *any = k < n_unsteady ? &unsteady[k] : find_machine ("amp-slower");
         g_autoptr (DynoTuneResult) r =

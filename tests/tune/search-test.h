@@ -24,6 +24,10 @@ extern const DynoMachine two_cores;
 
 const DynoMachine *find_machine (const char *name);
 
+/* Searches for a statement about many of them.  Under AddressSanitizer, which takes ten times as long
+ * for each and looks for another kind of errors, a tenth. */
+guint searches (guint n);
+
 typedef struct {
   double minutes;
   const DynoSettings *settings, *preset;

@@ -344,7 +344,7 @@ test_foresight_comes_true (void)
 static void
 test_short_search_is_proven (void)
 {
-  enum { SEARCHES = 100 };
+  const guint n = searches (100);
   DynoMachine m = two_cores;
   DynoSettings settings;
   double shares = 0;
@@ -354,7 +354,7 @@ test_short_search_is_proven (void)
   settings.amp = FALSE;
   settings.batch_size = 32;
   settings.workers = 2;
-  for (guint seed = 1; seed <= SEARCHES; seed++)
+  for (guint seed = 1; seed <= n; seed++)
     {
       double seconds, grid_s;
 
@@ -365,7 +365,7 @@ test_short_search_is_proven (void)
 
       g_assert_cmpfloat (seconds, <=, 1.1 * 72);
       proven += r->proven;
-      shares += rate / dyno_machine_best (&m, &settings, 1, &grid_s) / SEARCHES;
+      shares += rate / dyno_machine_best (&m, &settings, 1, &grid_s) / n;
       g_assert_true (!r->proven || rate > dyno_machine_rate (&m, &r->baseline.settings));
       /* None is spent on smaller batches, which nothing is known to be better with. */
       for (guint i = 0; i < r->ceilings->len; i++)
@@ -375,8 +375,8 @@ test_short_search_is_proven (void)
           g_assert_true (c->of != DYNO_CEILING_GPU || c->settings.batch_size >= 16);
         }
     }
-  g_test_message ("%u of %d are proven, at %.3f of the best rate", proven, SEARCHES, shares);
-  g_assert_cmpuint (proven, >=, SEARCHES * 95 / 100);
+  g_test_message ("%u of %u are proven, at %.3f of the best rate", proven, n, shares);
+  g_assert_cmpuint (proven, >=, n * 95 / 100);
   g_assert_cmpfloat (shares, >=, 0.96);
   /* Where there is no time for a larger batch at all, nothing is known of any. */
   m.compile_s = 18;

@@ -99,7 +99,7 @@ test_never_worse (void)
 
   noisy.noise = 0.08;
   for (guint k = 0; k < G_N_ELEMENTS (all); k++)
-    for (guint seed = 1; seed <= 50; seed++)
+    for (guint seed = 1; seed <= searches (50); seed++)
       {
         g_autoptr (DynoTuneResult) r =
             search (all[k], seed, (Wanted){ .minutes = seed % 2 ? 1 : 2.5 }, NULL, NULL);
@@ -137,10 +137,11 @@ test_unsteady (gconstpointer data)
   const DynoMachine *m = data;
   DynoSettings settings, good = find_good (m);
   double grid_s, best, mean = 0;
+  const guint n = searches (50);
 
   dyno_settings_init (&settings);
   best = dyno_machine_best (m, &settings, 3, &grid_s);
-  for (guint seed = 1; seed <= 50; seed++)
+  for (guint seed = 1; seed <= n; seed++)
     for (guint k = 0; k < 2; k++)
       {
         double minutes = seed % 2 ? 1 : 2.5;
@@ -157,7 +158,7 @@ test_unsteady (gconstpointer data)
                        || dyno_settings_equal (&r->best.settings, &r->job->settings));
         g_assert_true (!r->inside_noise || !r->keep_today || says (r, "so they stay")
                        || says (r, "the fastest that were tried"));
-        mean += k == 0 ? rate / best / 50 : 0;
+        mean += k == 0 ? rate / best / n : 0;
       }
   g_test_message ("%.3f of the grid's best, on average", mean);
   g_assert_cmpfloat (mean, >=, m->visit > 0 ? 0.8 : 0.93);
