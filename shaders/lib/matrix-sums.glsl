@@ -57,7 +57,7 @@
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
 #if NORM
 /* fewer, since the additional reads take registers; with 64x32 sums and fewer registers suffice */
-#define EDGE_SPARE ((SM == 64 && SN == 32) || SN == 16)
+#define EDGE_SPARE (SM == 64 && SN <= 32)
 #define EDGE_FRAGMENTS \
   (EDGE_SPARE && EDGE_FIT >= 4                    ? 4 \
    : EDGE_FIT >= 2 && FRAGMENTS_M % 2 == 0 ? 2 \
@@ -85,6 +85,11 @@ AffineColumns gemm_affine_columns (uint column);
 u32vec4 gemm_beside (uint64_t address, uint column);
 void gemm_put_halves (uint column, u32vec4 chunk);
 #endif
+
+/* Does not compile where a turn would have more fragments than there are. */
+struct EdgeTurns {
+  uint turns[FRAGMENTS_M / EDGE_FRAGMENTS];
+};
 
 shared u32vec4 tile[SHARED_SIZE];
 

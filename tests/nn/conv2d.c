@@ -983,6 +983,11 @@ test_matrix_kernels_compile (void)
             variant.splits = 2;
           shape.fused.statistics = i > 0;
           shape.accumulate = i > 1;
+          /* dgrad with the sums of a batch norm, in its forms of the slope and without one. */
+          variant.norm = pass == DYNO_CONV2D_DGRAD && variant.splits == 1 && t % 2 == 0;
+          shape.fused.norm = variant.norm ? 1 + (t / 2 + i) % 3 : 0;
+          shape.fused.norm_activation =
+              shape.fused.norm > DYNO_CONV2D_NORM_PLAIN ? DYNO_ACTIVATION_RELU : 0;
           shape.fused.load = load == 0 || shape.c <= 4 ? 0 : loads[i];
           if (load == 1 && (shape.fused.load == 0 || pass == DYNO_CONV2D_DGRAD))
             continue;
