@@ -207,6 +207,14 @@ class Data(Case):
         self.run_it('convert', data, self.path('set.tar'), expect=3)
         self.run_it('inspect', data, '--preview', self.path('masks.png'))
         self.assertTrue(os.path.getsize(self.path('masks.png')) > 1000)
+        sheets = []
+        for setting in None, 'augment.flip=false', 'augment.rotate=45':
+            self.run_it('inspect', 'builtin:masks?size=32&samples=20', '--preview', self.path('sheet.png'),
+                        *(['--set', setting] if setting else []))
+            with open(self.path('sheet.png'), 'rb') as file:
+                sheets.append(file.read())
+        self.assertEqual(sheets[0], sheets[1])  # the device draws the masks as the loader does
+        self.assertNotEqual(sheets[0], sheets[2])
 
     def write_array(self, name, kind, shape, data):
         header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}\n".encode()

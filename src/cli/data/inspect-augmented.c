@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples as the first layer of a training network reads them, as pictures. */
+/* Samples as the first layer of a training network reads them, as pictures; a mask, moved with its
+ * picture, lies over it in the colours of the classes. */
 #include "inspect-augmented.h"
+#include "palette.h"
 #include "plotmodule.h"
 #include "samplepreview.h"
 #include "signals.h"
@@ -48,6 +50,9 @@ dyno_inspect_augmented (DynoDataset *dataset, const guint64 *indices, guint n,
       dyno_preview_new (device, job, dataset, samples, 0, dyno_signals_get_cancellable (), error);
   if (!preview)
     return FALSE;
+  if (preview->masks)
+    dyno_palette_blend (preview->pixels, preview->masks,
+                        (gsize) preview->n * preview->width * preview->height);
   for (guint i = 0; i < preview->n; i++)
     tiles[i] = (DynoSheetTile){ preview->pixels + (gsize) i * preview->width * preview->height * 3,
                                 preview->width, preview->height, captions[i] };
