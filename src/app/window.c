@@ -32,6 +32,10 @@
 
 #define SLOW_DRAIN_MS 400
 #define FRAME_US      30000
+/* Up to this width, towards a telephone's, the header has no pill, and the numbers of a run and the
+ * settings take as little as they can. */
+#define TIGHT_PIXELS 500
+#define SIDE_PIXELS  364 /* of the settings, else */
 /* Below these widths the rail becomes a bar at the bottom, and the settings lie over the run. */
 #define NARROW_PIXELS 700
 #define FOLD_PIXELS   960
@@ -338,7 +342,8 @@ static gboolean
 fit_to_width (gpointer data)
 {
   DynoWindow *self = data;
-  gboolean narrow = self->width < NARROW_PIXELS, fold = self->width < FOLD_PIXELS;
+  gboolean tight = self->width <= TIGHT_PIXELS, narrow = self->width < NARROW_PIXELS,
+           fold = self->width < FOLD_PIXELS;
   HdyFlap *flap = HDY_FLAP (self->train_flap);
   gboolean folded = hdy_flap_get_fold_policy (flap) == HDY_FLAP_FOLD_POLICY_ALWAYS;
   self->fit = 0;
@@ -347,6 +352,10 @@ fit_to_width (gpointer data)
   gtk_widget_set_visible (self->export_button, !narrow); /* and that */
   gtk_widget_set_visible (self->pause_label, !narrow);
   gtk_widget_set_visible (self->stop_label, !narrow);
+  gtk_widget_set_visible (self->pill, !tight);
+  dyno_widget_add_class (self->pages, "tight", tight);
+  dyno_run_page_set_tight (DYNO_RUN_PAGE (self->run_page), tight);
+  gtk_widget_set_size_request (self->side, tight ? -1 : SIDE_PIXELS, -1);
   dyno_home_set_narrow (DYNO_HOME (self->home), fold);
   dyno_tune_page_set_narrow (DYNO_TUNE_PAGE (self->tune_page), fold);
   hdy_view_switcher_bar_set_reveal (HDY_VIEW_SWITCHER_BAR (self->bottom_bar), narrow);

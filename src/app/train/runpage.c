@@ -161,6 +161,12 @@ dyno_run_page_set_log (DynoRunPage *self, gboolean log)
 }
 
 void
+dyno_run_page_set_tight (DynoRunPage *self, gboolean tight)
+{
+  dyno_stats_bar_set_tight (DYNO_STATS_BAR (self->stats), tight);
+}
+
+void
 dyno_run_page_set_held (DynoRunPage *self, gboolean held)
 {
   dyno_run_plots_set_held (DYNO_RUN_PLOTS (self->plots), held);

@@ -15,6 +15,8 @@ void dyno_run_page_set_run (DynoRunPage *self, DynoRunMonitor *monitor, DynoSetu
 /* See dyno_run_plots_set_state. */
 void dyno_run_page_set_state (DynoRunPage *self, DynoState *state);
 void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
+/* See dyno_stats_bar_set_tight. */
+void dyno_run_page_set_tight (DynoRunPage *self, gboolean tight);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
 /* Writes the plots as they are shown into a file: .png, .svg, .pdf by the name's ending. */
 gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **error);

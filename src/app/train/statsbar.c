@@ -137,6 +137,13 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
   show_memory (self, s);
 }
 
+void
+dyno_stats_bar_set_tight (DynoStatsBar *self, gboolean tight)
+{
+  for (guint i = 0; i < G_N_ELEMENTS (self->rows); i++)
+    gtk_box_set_homogeneous (GTK_BOX (self->rows[i]), !tight);
+}
+
 static void
 dyno_stats_bar_class_init (DynoStatsBarClass *class)
 {

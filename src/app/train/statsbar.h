@@ -10,6 +10,8 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_STATS_BAR (dyno_stats_bar_get_type ())
 G_DECLARE_FINAL_TYPE (DynoStatsBar, dyno_stats_bar, DYNO, STATS_BAR, GtkBox)
 
+/* For a window as narrow as a telephone: a tile takes only the width of its words. */
+void dyno_stats_bar_set_tight (DynoStatsBar *self, gboolean tight);
 void dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *status);
 
 G_END_DECLS
