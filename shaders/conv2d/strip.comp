@@ -1,12 +1,12 @@
 #version 460
 /* SPDX-License-Identifier: MIT */
-/* Forward and data gradient of a convolution by strips; see strip.glsl.  A workgroup makes
- * one tile after the other; the weights of a patch's channels lie beside it in shared memory, where
+/* Forward and data gradient of a convolution by strips; see strip.glsl.  A workgroup makes one
+ * tile after the other; the weights of a patch's channels lie beside it in shared memory, where
  * they stay if there is one slab.
  *
- * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.  FLIP
- * 1: target = dx (+)= the product of dy and the weight with its taps turned round, with BIAS plus a
- * bias, as in dgrad.comp. */
+ * FLIP 0: target = y, the product of x (with LOAD the output of a batch norm) and the weight.
+ * FLIP 1: target = dx (+)= the product of dy and the weight with its taps turned round, with BIAS
+ * plus a bias, as in dgrad.comp. */
 #include "types.glsl"
 #define A_ALONG_K 1
 #define B_ALONG_K FLIP
@@ -122,7 +122,8 @@ gemm_store_halves (uint column, u32vec4 chunk, u32vec4 old)
 {
   column += tile_column;
   if (has_column (column))
-    store_halves (store_row + column / 4, chunk, old, BIASED, bias_at (column), bias_at (column + 4));
+    store_halves (store_row + column / 4, chunk, old, BIASED, bias_at (column),
+                  bias_at (column + 4));
 }
 
 #if NORM

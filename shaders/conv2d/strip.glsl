@@ -4,12 +4,12 @@
  *
  * A tile is TILE_H x TILE_W pixels, and its patch of the image lies in shared memory, SLICES * 16
  * channels at a time, so that each pixel is read from memory about once instead of once for each
- * tap.  A strip is ROWS rows of 16 pixels: a fragment of the patch that meets a tap in one row of the
- * strip meets the tap above it in the next row, and is loaded once for all of them.
+ * tap.  A strip is ROWS rows of 16 pixels: a fragment of the patch that meets a tap in one row of
+ * the strip meets the tap above it in the next row, and is loaded once for all of them.
  *
- * Tiles cover each image by itself, or with ACROSS a sheet, on which so many images lie side by side
- * with PAD_W columns of zeros between them, and the next ones below them after PAD_H rows of zeros:
- * small images, and those that are no whole tiles, leave less of the tiles empty there.
+ * Tiles cover each image by itself, or with ACROSS a sheet, on which so many images lie side by
+ * side with PAD_W columns of zeros between them, and the next ones below them after PAD_H rows of
+ * zeros: small images, and those that are no whole tiles, leave less of the tiles empty there.
  *
  * Macros by the kernel's spec:
  *   TAPS_H, TAPS_W   of the kernel, for the sizes of shared memory
@@ -26,7 +26,7 @@
 #define PATCH_H      (TILE_H + TAPS_H - 1)
 #define PATCH_W      (TILE_W + TAPS_W - 1)
 #define PATCH_CHUNKS (SLICES * 2)
-/* Of pixels, in 16 bytes: odd, so that the rows of a fragment lie in different banks. */
+/* From pixel to pixel, in 16 bytes: odd, so that the rows of a fragment lie in different banks. */
 #define PATCH_PITCH  (PATCH_CHUNKS + 1)
 #define PATCH_SIZE   (PATCH_H * PATCH_W * PATCH_PITCH)
 #define PATCH_PIXELS (PATCH_H * PATCH_W)
@@ -42,8 +42,8 @@
 #define TILES_Y   ((H + TILE_H - 1) / TILE_H)
 #define TILES_ALL (N * TILES_Y * TILES_X)
 #endif
-#define STRIPS_X     (TILE_W / 16)
-#define STRIPS       (STRIPS_X * (TILE_H / ROWS))
+#define STRIPS_X (TILE_W / 16)
+#define STRIPS   (STRIPS_X * (TILE_H / ROWS))
 
 GemmChunk patch_next[PATCH_LOADS];
 uint patch_valid; /* by load: it is of a pixel of the image */
@@ -113,7 +113,8 @@ patch_fetch (uint tile, uint slab)
   if (other_channels)
     load_fetch ();
 #endif
-  const uvec3 place = tile_place (tile) - uvec3 (0, PAD_H, PAD_W); /* above and left: past the end */
+  /* Rows and columns before the first one wrap round, and lie past the end. */
+  const uvec3 place = tile_place (tile) - uvec3 (0, PAD_H, PAD_W);
   patch_valid = 0;
   [[unroll]] for (uint i = 0; i < PATCH_LOADS; i++)
     {
@@ -127,7 +128,7 @@ patch_fetch (uint tile, uint slab)
     }
 }
 
-/* The place of the patch in shared memory is `first`. */
+/* Writes the patch fetched last to shared memory, from `first` on. */
 #define PATCH_PUT(first)                                                                 \
   [[unroll]] for (uint i = 0; i < PATCH_LOADS; i++)                                      \
     {                                                                                    \

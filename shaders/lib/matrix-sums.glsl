@@ -6,12 +6,12 @@
  * fp32, and the result is rounded again); with SUMS_OUT the fp32 sums themselves are stored, EDGE
  * columns at a time.
  *
- * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves, and
- * with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in gemm-run.glsl),
- * and TILE_SIZE, the shared memory of the loop in units of 16 bytes; the edges of stores lie over
- * this memory, or from EDGE_AT on if that is defined: over EDGE_ROOM of the loop's memory, or with 0
- * (the default) after it.  SUMS_KEPT: a workgroup makes several tiles, the sums of whose columns are
- * added up; it calls norm_clear once. */
+ * The file that includes this defines gemm_row and gemm_store2, or gemm_old and gemm_store_halves,
+ * and with AFFINE gemm_affine_columns, gemm_beside and gemm_put_halves (described in gemm-run.glsl),
+ * and TILE_SIZE, the shared memory of the loop in units of 16 bytes.  The edges of stores lie over
+ * this memory, or from EDGE_AT on if that is defined: over EDGE_ROOM units of the loop's memory, or
+ * with 0 (the default) after it.  SUMS_KEPT 1: a workgroup makes several tiles, and the sums of
+ * their columns are added up; it calls norm_clear once. */
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
@@ -56,7 +56,7 @@
 /* The number of fragments, one below the other, that a subgroup stores at a time. */
 #define EDGE_TURNS     (EDGE_FRAGMENTS * SN / 16) /* stores of an invocation at a time */
 #if NORM
-/* fewer, since the additional reads take registers; with 64x32 sums and fewer registers suffice */
+/* fewer, since the additional reads take registers; with 64x32 sums or less registers suffice */
 #define EDGE_SPARE (SM == 64 && SN <= 32)
 #define EDGE_FRAGMENTS \
   (EDGE_SPARE && EDGE_FIT >= 4                    ? 4 \
