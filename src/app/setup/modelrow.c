@@ -187,7 +187,7 @@ setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
   show_active (self);
   if ((flags & DYNO_SETUP_MODEL) && (!is_offered (self, name) || (model && model->network)))
     dyno_network_list_ask (MOST_NETWORKS, G_OBJECT (row), networks_listed);
-  gtk_widget_set_tooltip_text (row, model ? model->summary : NULL);
+  gtk_widget_set_tooltip_text (row, model ? _ (model->summary) : NULL);
   show_reading (self, dyno_setup_get_reading (setup));
 }
 

@@ -100,11 +100,11 @@ typedef struct {
 } DynoModelParams;
 
 struct _DynoModel {
-  const char *name;  /* "resnet18" */
-  const char *title; /* "ResNet-18" */
-  const char *summary;
-  guint32 min_size;              /* least height and width */
-  gboolean has_dropout;          /* the dropout of DynoModelParams has an effect */
+  const char *name;     /* "resnet18" */
+  const char *title;    /* "ResNet-18" */
+  const char *summary;  /* what it is and is for, in English; translated where it is shown */
+  guint32 min_size;     /* least height and width */
+  gboolean has_dropout; /* the dropout of DynoModelParams has an effect */
   gboolean has_stochastic_depth; /* likewise */
   /* For a model that is made for certain values: their number, the name of each (for its metric)
    * and their unit.  0: the model takes the values of the data set. */

@@ -6,6 +6,7 @@
  * 0, 3, 6, 9, 12, then AdaptiveAvgPool1d, Flatten, and the linear layer at 17; the width scales
  * channels.
  * Yu and Koltun, "Multi-Scale Context Aggregation by Dilated Convolutions" (2015). */
+#include "intl.h"
 #include "models.h"
 
 #define BLOCKS 5
@@ -38,7 +39,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_cnn1d_dilated = {
   .name = "cnn1d_dilated",
   .title = "Dilated 1-D CNN",
-  .summary = "Convolutions over time that see far at full rate: sequences",
+  .summary = N_ ("Convolutions over time that see far at full rate: sequences"),
   .min_size = 1,
   .reads_lengths = TRUE,
   .build = build

@@ -4,6 +4,7 @@
  * layer.  An image is read as the sequence of its rows.  Parameter names are those of one
  * nn.Sequential: blocks begin at 0, 4, 8, then AdaptiveAvgPool1d, Flatten, and the linear layer
  * at 14; the width scales channels. */
+#include "intl.h"
 #include "models.h"
 
 static DynoTensor *
@@ -22,7 +23,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 
 const DynoModel dyno_model_cnn1d = { .name = "cnn1d",
                                      .title = "1-D CNN",
-                                     .summary = "Convolutions over time: sequences",
+                                     .summary = N_ ("Convolutions over time: sequences"),
                                      .min_size = 1,
                                      .reads_lengths = TRUE,
                                      .build = build };

@@ -3,6 +3,7 @@
  * max pooling over two, with 64 and 128 channels; an LSTM with 128 units; a linear layer on its last
  * step that counts.  An image is read as the sequence of its rows.  Parameter names are those of the
  * PyTorch module (conv: nn.Sequential, lstm, fc); the width scales channels and units. */
+#include "intl.h"
 #include "models.h"
 
 static DynoTensor *
@@ -22,7 +23,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 
 const DynoModel dyno_model_cnnlstm = { .name = "cnnlstm",
                                        .title = "CNN-LSTM",
-                                       .summary = "Convolutions over time and an LSTM: sequences",
+                                       .summary =
+                                           N_ ("Convolutions over time and an LSTM: sequences"),
                                        .min_size = 1,
                                        .reads_lengths = TRUE,
                                        .build = build };

@@ -5,6 +5,7 @@
  * a convolution with stride 2 lie between the stages.  In training a share of the samples skips a
  * block, which grows from 0 in the first block to the setting's in the last one.  The width scales
  * channels to multiples of 8. */
+#include "intl.h"
 #include "models.h"
 
 #define EPS 1e-6
@@ -98,7 +99,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_convnext_tiny = {
   .name = "convnext_tiny",
   .title = "ConvNeXt-Tiny",
-  .summary = "Large depthwise convolutions and layer norms: large sets of photographs",
+  .summary = N_ ("Large depthwise convolutions and layer norms: large sets of photographs"),
   .min_size = 32,
   .has_stochastic_depth = TRUE,
   .build = build

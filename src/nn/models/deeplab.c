@@ -3,6 +3,7 @@
  * Chen et al., "Rethinking Atrous Convolution for Semantic Image Segmentation" (2017), as torchvision
  * has it, with its names.  Its auxiliary classifier, which only adds a loss in training, is not
  * built: tensors "aux_classifier.*" of a weights file are left unused. */
+#include "intl.h"
 #include "models.h"
 
 #define N_RATES 3
@@ -64,8 +65,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_deeplabv3_resnet50 = {
   .name = "deeplabv3_resnet50",
   .title = "DeepLabV3, ResNet-50",
-  .summary = "A class for each pixel: photographs with large and small things; without "
-             "torchvision's second loss",
+  .summary = N_ ("A class for each pixel: photographs with large and small things; without "
+                 "torchvision's second loss"),
   .min_size = 32,
   .has_dropout = TRUE,
   .of_pixels = TRUE,

@@ -5,6 +5,7 @@
  * blocks halves channels and sides.  The width scales the channels that a layer adds, and with them
  * all others.  torchvision begins the last layer's bias with 0, this file with PyTorch's start
  * values. */
+#include "intl.h"
 #include "models.h"
 
 #define GROWTH     32 /* channels that a layer adds */
@@ -101,7 +102,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_densenet121 = {
   .name = "densenet121",
   .title = "DenseNet-121",
-  .summary = "Layers that read all layers before them: medical pictures, much memory",
+  .summary = N_ ("Layers that read all layers before them: medical pictures, much memory"),
   .min_size = 32,
   .build = build
 };

@@ -6,6 +6,7 @@
  * The width scales channels to multiples of 8.  Blocks of V2 are skipped by a share of the samples in
  * training, which grows with their number; B0's, in torchvision by up to 0.2, always run.  The
  * classifier has the start values of PyTorch's linear layers. */
+#include "intl.h"
 #include "models.h"
 
 /* Blocks of one size; the stride is that of the first of them. */
@@ -137,7 +138,7 @@ build_v2_s (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_efficientnet_b0 = {
   .name = "efficientnet_b0",
   .title = "EfficientNet-B0",
-  .summary = "Inverted residuals that weigh their channels: photographs, few parameters",
+  .summary = N_ ("Inverted residuals that weigh their channels: photographs, few parameters"),
   .min_size = 32,
   .has_dropout = TRUE,
   .build = build_b0
@@ -145,7 +146,7 @@ const DynoModel dyno_model_efficientnet_b0 = {
 const DynoModel dyno_model_efficientnet_v2_s = {
   .name = "efficientnet_v2_s",
   .title = "EfficientNetV2-S",
-  .summary = "Dense convolutions first, then inverted residuals: large sets of photographs",
+  .summary = N_ ("Dense convolutions first, then inverted residuals: large sets of photographs"),
   .min_size = 32,
   .has_dropout = TRUE,
   .has_stochastic_depth = TRUE,

@@ -3,6 +3,7 @@
  * Long et al., "Fully Convolutional Networks for Semantic Segmentation" (2015), as torchvision has
  * it, with its names.  Its auxiliary classifier, which only adds a loss in training, is not built:
  * tensors "aux_classifier.*" of a weights file are left unused. */
+#include "intl.h"
 #include "models.h"
 
 static DynoTensor *
@@ -35,7 +36,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_fcn_resnet50 = {
   .name = "fcn_resnet50",
   .title = "FCN, ResNet-50",
-  .summary = "A class for each pixel: large sets of photographs; without torchvision's second loss",
+  .summary =
+      N_ ("A class for each pixel: large sets of photographs; without torchvision's second loss"),
   .min_size = 32,
   .has_dropout = TRUE,
   .of_pixels = TRUE,

@@ -3,6 +3,7 @@
  * Howard et al., "Searching for MobileNetV3" (2019), as torchvision has it, with its names.  The
  * logits are the sum of two layers, of the backbone's output and of an earlier one with finer
  * pixels. */
+#include "intl.h"
 #include "models.h"
 
 static DynoTensor *
@@ -51,7 +52,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_lraspp_mobilenet_v3_large = {
   .name = "lraspp_mobilenet_v3_large",
   .title = "LR-ASPP, MobileNetV3-Large",
-  .summary = "A class for each pixel: photographs on weak processors",
+  .summary = N_ ("A class for each pixel: photographs on weak processors"),
   .min_size = 32,
   .of_pixels = TRUE,
   .build = build

@@ -2,6 +2,7 @@
 /* A stack of LSTMs, for sequences (T, F): two layers with 128 units, and a linear layer on the last
  * step that counts.  An image is read as the sequence of its rows.  Parameter names are those of the
  * PyTorch module (lstm: nn.LSTM with num_layers=2, fc); the width scales units. */
+#include "intl.h"
 #include "models.h"
 
 #define LAYERS 2
@@ -22,7 +23,8 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 
 const DynoModel dyno_model_lstm_stack = { .name = "lstm_stack",
                                           .title = "LSTM stack",
-                                          .summary = "Two layers of LSTM: sequences at full rate",
+                                          .summary =
+                                              N_ ("Two layers of LSTM: sequences at full rate"),
                                           .min_size = 1,
                                           .reads_lengths = TRUE,
                                           .build = build };

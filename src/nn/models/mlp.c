@@ -2,6 +2,7 @@
 /* MLP: flatten, linear 256, ReLU, linear 128, ReLU, linear.  Parameter names are those of
  * nn.Sequential (Flatten, Linear, ReLU, Linear, ReLU, Linear); the first layer's columns are in
  * PyTorch's order C, H, W. */
+#include "intl.h"
 #include "models.h"
 
 static DynoTensor *
@@ -19,6 +20,6 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_mlp = { .name = "mlp",
                                    .title = "MLP",
                                    .summary =
-                                       "Three linear layers: vectors, tables and tiny images",
+                                       N_ ("Three linear layers: vectors, tables and tiny images"),
                                    .min_size = 1,
                                    .build = build };

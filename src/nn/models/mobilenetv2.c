@@ -3,6 +3,7 @@
  * Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks" (2018).  The width
  * scales channels as torchvision's width_mult: to multiples of 8, the last convolution only
  * upwards. */
+#include "intl.h"
 #include "models.h"
 
 /* Inverted residual blocks of one size: their expansion, channels, number, and the stride of the
@@ -71,7 +72,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_mobilenetv2 = {
   .name = "mobilenetv2",
   .title = "MobileNetV2",
-  .summary = "Depthwise convolutions in inverted residuals: small and quick at prediction",
+  .summary = N_ ("Depthwise convolutions in inverted residuals: small and quick at prediction"),
   .min_size = 32,
   .has_dropout = TRUE,
   .build = build

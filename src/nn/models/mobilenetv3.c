@@ -4,6 +4,7 @@
  * width_mult: to multiples of 8.  A block's channels are given for each, since the paper searched
  * them.  Batch norms are torchvision's for this network: eps 0.001, momentum 0.01.
  * LR-ASPP has the convolutions of MobileNetV3-Large as its backbone, the last ones dilated. */
+#include "intl.h"
 #include "models.h"
 
 static const DynoBatchNormParams norm = { .eps = 0.001, .momentum = 0.01 };
@@ -168,7 +169,7 @@ build_large (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_mobilenet_v3_small = {
   .name = "mobilenet_v3_small",
   .title = "MobileNetV3-Small",
-  .summary = "Inverted residuals for weak processors: the quickest at prediction",
+  .summary = N_ ("Inverted residuals for weak processors: the quickest at prediction"),
   .min_size = 32,
   .has_dropout = TRUE,
   .build = build_small
@@ -176,7 +177,7 @@ const DynoModel dyno_model_mobilenet_v3_small = {
 const DynoModel dyno_model_mobilenet_v3_large = {
   .name = "mobilenet_v3_large",
   .title = "MobileNetV3-Large",
-  .summary = "Inverted residuals that weigh their channels: quick at prediction",
+  .summary = N_ ("Inverted residuals that weigh their channels: quick at prediction"),
   .min_size = 32,
   .has_dropout = TRUE,
   .build = build_large

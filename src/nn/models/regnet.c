@@ -5,6 +5,7 @@
  * are those of the paper's rule (w_a, w_0, w_m), which is evaluated here once and for all.  The width
  * scales channels to multiples of a group's.  torchvision gives the biases of the excitation PyTorch's
  * uniform start values, this file 0. */
+#include "intl.h"
 #include "models.h"
 
 typedef struct {
@@ -102,14 +103,14 @@ build_y (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_regnet_x_400mf = {
   .name = "regnet_x_400mf",
   .title = "RegNetX-400MF",
-  .summary = "Residual network of one simple rule, 5 million parameters: photographs",
+  .summary = N_ ("Residual network of one simple rule, 5 million parameters: photographs"),
   .min_size = 32,
   .build = build_x
 };
 const DynoModel dyno_model_regnet_y_400mf = {
   .name = "regnet_y_400mf",
   .title = "RegNetY-400MF",
-  .summary = "RegNet whose blocks weigh their channels: photographs, few parameters",
+  .summary = N_ ("RegNet whose blocks weigh their channels: photographs, few parameters"),
   .min_size = 32,
   .build = build_y
 };

@@ -7,6 +7,7 @@
  * The head pose models are ResNet-18 and -50 with three outputs, the angles of a head in degrees:
  * torchvision's resnet18 (num_classes=3) has the same parameters.
  * Models of pixels have the part before the pooling, their backbone or encoder. */
+#include "intl.h"
 #include "models.h"
 
 typedef struct {
@@ -194,34 +195,35 @@ build_next_50 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 
 const DynoModel dyno_model_resnet18 = { .name = "resnet18",
                                         .title = "ResNet-18",
-                                        .summary = "Residual network of 18 layers: photographs",
+                                        .summary =
+                                            N_ ("Residual network of 18 layers: photographs"),
                                         .min_size = 32,
                                         .build = build_18 };
 const DynoModel dyno_model_resnet34 = {
   .name = "resnet34",
   .title = "ResNet-34",
-  .summary = "Residual network of 34 layers: photographs, more of them",
+  .summary = N_ ("Residual network of 34 layers: photographs, more of them"),
   .min_size = 32,
   .build = build_34
 };
 const DynoModel dyno_model_resnet50 = {
   .name = "resnet50",
   .title = "ResNet-50",
-  .summary = "Residual network of 50 layers with bottlenecks: large sets of photographs",
+  .summary = N_ ("Residual network of 50 layers with bottlenecks: large sets of photographs"),
   .min_size = 32,
   .build = build_50
 };
 const DynoModel dyno_model_resnet101 = {
   .name = "resnet101",
   .title = "ResNet-101",
-  .summary = "Residual network of 101 layers with bottlenecks: large sets, much memory",
+  .summary = N_ ("Residual network of 101 layers with bottlenecks: large sets, much memory"),
   .min_size = 32,
   .build = build_101
 };
 const DynoModel dyno_model_resnext50 = {
   .name = "resnext50_32x4d",
   .title = "ResNeXt-50 32x4d",
-  .summary = "ResNet-50 with 32 groups a bottleneck: large sets, better than its size",
+  .summary = N_ ("ResNet-50 with 32 groups a bottleneck: large sets, better than its size"),
   .min_size = 32,
   .build = build_next_50
 };
@@ -233,7 +235,7 @@ static const char *const angles[] = { "yaw", "pitch", "roll" };
 const DynoModel dyno_model_headpose_resnet18 = {
   .name = "headpose_resnet18",
   .title = "Head pose, ResNet-18",
-  .summary = "Yaw, pitch and roll of a head in degrees, from its picture",
+  .summary = N_ ("Yaw, pitch and roll of a head in degrees, from its picture"),
   .min_size = 32,
   .n_values = G_N_ELEMENTS (angles),
   .value_names = angles,
@@ -243,7 +245,7 @@ const DynoModel dyno_model_headpose_resnet18 = {
 const DynoModel dyno_model_headpose_resnet50 = {
   .name = "headpose_resnet50",
   .title = "Head pose, ResNet-50",
-  .summary = "Yaw, pitch and roll of a head in degrees, from many pictures",
+  .summary = N_ ("Yaw, pitch and roll of a head in degrees, from many pictures"),
   .min_size = 32,
   .n_values = G_N_ELEMENTS (angles),
   .value_names = angles,

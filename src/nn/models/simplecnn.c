@@ -2,6 +2,7 @@
 /* SimpleCNN: four blocks of 3x3 convolution, batch norm, ReLU and 2x2 max pooling with 32, 64, 128
  * and 256 channels, global average pool, linear.  Parameter names are those of one nn.Sequential:
  * blocks begin at 0, 4, 8, 12; the linear layer is 18. */
+#include "intl.h"
 #include "models.h"
 
 static DynoTensor *
@@ -35,7 +36,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_simplecnn = {
   .name = "simplecnn",
   .title = "SimpleCNN",
-  .summary = "Four convolution blocks and a linear layer: small images, first steps",
+  .summary = N_ ("Four convolution blocks and a linear layer: small images, first steps"),
   .min_size = 16,
   .build = build
 };

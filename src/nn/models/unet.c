@@ -8,6 +8,7 @@
  * A block of the decoder enlarges its input by the nearest pixel to the size of the encoder's output
  * that it reads beside it, and the last one to the size of the picture.  That is twice the size where
  * the picture's sides are multiples of 32, as that package asks for; here other sides work too. */
+#include "intl.h"
 #include "models.h"
 
 #define N_BLOCKS 5
@@ -85,7 +86,7 @@ build_34 (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_unet_resnet18 = {
   .name = "unet_resnet18",
   .title = "U-Net, ResNet-18",
-  .summary = "A class for each pixel: fine outlines, few pictures",
+  .summary = N_ ("A class for each pixel: fine outlines, few pictures"),
   .min_size = 32,
   .of_pixels = TRUE,
   .build = build_18
@@ -93,7 +94,7 @@ const DynoModel dyno_model_unet_resnet18 = {
 const DynoModel dyno_model_unet_resnet34 = {
   .name = "unet_resnet34",
   .title = "U-Net, ResNet-34",
-  .summary = "A class for each pixel: fine outlines, more pictures",
+  .summary = N_ ("A class for each pixel: fine outlines, more pictures"),
   .min_size = 32,
   .of_pixels = TRUE,
   .build = build_34

@@ -4,6 +4,7 @@
  * pooling on the way down, the nearest pixel on the way up, where a level reads what it made on the
  * way down beside its input.  The level of the whole picture, which takes most of the work, is the
  * narrowest.  Names: "down.<level>.<unit>.0" and ".1", "up.<level>.<unit>.0", "head". */
+#include "intl.h"
 #include "models.h"
 
 #define N_LEVELS 4
@@ -55,7 +56,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_unet_small = {
   .name = "unet_small",
   .title = "Small U-Net",
-  .summary = "A class for each pixel: small pictures, CPUs, first steps",
+  .summary = N_ ("A class for each pixel: small pictures, CPUs, first steps"),
   .min_size = 16,
   .of_pixels = TRUE,
   .build = build

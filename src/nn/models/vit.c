@@ -7,6 +7,7 @@
  * so the number of positions follows from the size of the images.  The width scales channels to
  * multiples of 8 for each head, and keeps the heads.  Start values are timm's.  The last norm takes
  * only the class token, which gives the same logits as a norm of all tokens. */
+#include "intl.h"
 #include "models.h"
 
 #define PATCH  16
@@ -171,18 +172,21 @@ build_base (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 
 const DynoModel dyno_model_vit_tiny = { .name = "vit_tiny_patch16_224",
                                         .title = "ViT-Tiny/16",
-                                        .summary = "Vision transformer of 6 million parameters",
+                                        .summary =
+                                            N_ ("Vision transformer of 6 million parameters"),
                                         .min_size = PATCH,
                                         .build = build_tiny };
 
 const DynoModel dyno_model_vit_small = { .name = "vit_small_patch16_224",
                                          .title = "ViT-Small/16",
-                                         .summary = "Vision transformer of 22 million parameters",
+                                         .summary =
+                                             N_ ("Vision transformer of 22 million parameters"),
                                          .min_size = PATCH,
                                          .build = build_small };
 
 const DynoModel dyno_model_vit_b_16 = { .name = "vit_b_16",
                                         .title = "ViT-B/16",
-                                        .summary = "Vision transformer of 87 million parameters",
+                                        .summary =
+                                            N_ ("Vision transformer of 87 million parameters"),
                                         .min_size = PATCH,
                                         .build = build_base };

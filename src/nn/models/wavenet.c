@@ -9,6 +9,7 @@
  * Parameter names are those of the PyTorch module: input, layers.0.conv, layers.0.skip,
  * layers.0.residual (not in the last layer, which has no next one), output, fc.  The width scales
  * channels. */
+#include "intl.h"
 #include "models.h"
 
 #define LAYERS        10
@@ -92,7 +93,7 @@ build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 const DynoModel dyno_model_wavenet = {
   .name = "wavenet",
   .title = "WaveNet",
-  .summary = "Gated convolutions over time that see 1024 steps back: long sequences, sound",
+  .summary = N_ ("Gated convolutions over time that see 1024 steps back: long sequences, sound"),
   .min_size = 1,
   .reads_lengths = TRUE,
   .build = build
