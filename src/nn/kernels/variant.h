@@ -21,7 +21,7 @@ typedef enum {
   DYNO_SCHEME_PATCH_AHEAD, /* the same, with the next patch loaded ahead */
   DYNO_SCHEME_FIRST,       /* few channels */
   DYNO_SCHEME_IMAGES,      /* a tile's rows are images at one pixel */
-  DYNO_SCHEME_STRIP,      /* all channels in shared memory */
+  DYNO_SCHEME_STRIP,       /* rows of pixels, loaded once for all taps of a column */
 } DynoVariantScheme;
 
 typedef struct {
