@@ -39,27 +39,14 @@ static DynoTensor *
 build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params)
 {
   const guint32 channels = dyno_model_channels (256, params->width);
-  DynoTensor *stages[DYNO_MODEL_RESNET_STAGES], *y;
-  const DynoConv2dParams last = { .out_channels = params->n_outputs,
-                                  .kernel_h = 1,
-                                  .kernel_w = 1,
-                                  .bias = TRUE,
-                                  .init = DYNO_INIT_KAIMING_UNIFORM };
-  dyno_model_resnet_stages (graph, x,
-                            &(DynoModelResnet){ .kind = DYNO_MODEL_RESNET_50,
-                                                .width = params->width,
-                                                .prefix = "backbone.",
-                                                .dilated = TRUE },
-                            stages);
-  y = stages[DYNO_MODEL_RESNET_STAGES - 1];
+  DynoTensor *y = dyno_model_dilated_resnet50 (graph, x, params->width);
   if (!y)
     return NULL;
   y = pyramid (graph, y, channels, params->dropout);
   y = dyno_model_conv_norm (graph, y, "classifier.1", "classifier.2",
                             &(DynoModelUnit){ .channels = channels, .kernel = 3 });
   y = dyno_relu (graph, y, "classifier.3");
-  y = dyno_conv2d (graph, y, "classifier.4", &last);
-  return dyno_model_resize_linear (graph, y, "resize", x->h, x->w);
+  return dyno_model_classify_pixels (graph, y, params->n_outputs, x);
 }
 
 const DynoModel dyno_model_deeplabv3_resnet50 = {

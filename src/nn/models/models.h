@@ -108,6 +108,13 @@ typedef struct {
 void dyno_model_resnet_stages (DynoGraph *graph, DynoTensor *x, const DynoModelResnet *params,
                                DynoTensor *stages[DYNO_MODEL_RESNET_STAGES]);
 
+/* The last of these outputs, of a dilated ResNet-50 with the names "backbone."; NULL: making it failed. */
+DynoTensor *dyno_model_dilated_resnet50 (DynoGraph *graph, DynoTensor *x, double width);
+
+/* torchvision's "classifier.4", a 1x1 convolution to n outputs, resized to the size of `input`. */
+DynoTensor *dyno_model_classify_pixels (DynoGraph *graph, DynoTensor *x, guint32 n_outputs,
+                                        const DynoTensor *input);
+
 /* MobileNetV3-Large up to its last convolution, as torchvision's dilated=True has it: the last blocks
  * have a sixteenth of the picture's side.  Names are "<prefix>0.0.weight".  *low: the output at an
  * eighth of the side. */

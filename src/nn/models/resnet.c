@@ -153,6 +153,18 @@ dyno_model_resnet_stages (DynoGraph *graph, DynoTensor *x, const DynoModelResnet
     }
 }
 
+DynoTensor *
+dyno_model_dilated_resnet50 (DynoGraph *graph, DynoTensor *x, double width)
+{
+  DynoTensor *stages[DYNO_MODEL_RESNET_STAGES];
+  const DynoModelResnet params = {
+    .kind = DYNO_MODEL_RESNET_50, .width = width, .prefix = "backbone.", .dilated = TRUE
+  };
+
+  dyno_model_resnet_stages (graph, x, &params, stages);
+  return stages[DYNO_MODEL_RESNET_STAGES - 1];
+}
+
 static DynoTensor *
 build (DynoGraph *graph, DynoTensor *x, const DynoModelParams *params, DynoModelResnetKind kind)
 {

@@ -113,6 +113,20 @@ dyno_model_resize_linear (DynoGraph *graph, DynoTensor *x, const char *name, gui
 }
 
 DynoTensor *
+dyno_model_classify_pixels (DynoGraph *graph, DynoTensor *x, guint32 n_outputs,
+                            const DynoTensor *input)
+{
+  const DynoConv2dParams params = { .out_channels = n_outputs,
+                                    .kernel_h = 1,
+                                    .kernel_w = 1,
+                                    .bias = TRUE,
+                                    .init = DYNO_INIT_KAIMING_UNIFORM };
+
+  x = dyno_conv2d (graph, x, "classifier.4", &params);
+  return dyno_model_resize_linear (graph, x, "resize", input->h, input->w);
+}
+
+DynoTensor *
 dyno_model_resize_nearest (DynoGraph *graph, DynoTensor *x, const char *name, guint32 height,
                            guint32 width)
 {
