@@ -922,6 +922,45 @@ test_strips_cover_images (void)
     }
 }
 
+/* Each workgroup writes its sums for a batch norm: as many as are counted, also with several tiles of
+ * columns. */
+static void
+test_strips_count_their_sums (void)
+{
+  static const ReferenceConv2d shapes[] = { { 4, 512, 512, 32, 16, 3, 3, 1, 1, 1, 1 },
+                                            { 16, 28, 28, 72, 136, 3, 3, 1, 1, 1, 1 },
+                                            { 1, 8, 8, 16, 24, 3, 3, 1, 1, 1, 1 } };
+  const DynoDeviceInfo info = { .shared_bytes = 49152,
+                                .max_invocations = 1024,
+                                .max_groups_x = 1 << 30,
+                                .processors = 132,
+                                .fp16 = TRUE,
+                                .matrix = DYNO_MATRIX_KHR };
+  guint counted = 0;
+
+  for (guint i = 0; i < G_N_ELEMENTS (shapes) * 2 * dyno_n_tiles; i++)
+    {
+      const DynoTile *tile = &dyno_tiles[i / 2 % dyno_n_tiles];
+      const DynoConv2dPass pass = i % 2 ? DYNO_CONV2D_DGRAD : DYNO_CONV2D_FORWARD;
+      DynoConv2dShape shape = shape_of (&shapes[i / 2 / dyno_n_tiles], TRUE);
+      DynoConv2dVariant variant = { .tile = tile, .splits = 1, .norm = i % 2 };
+      DynoConv2dSizes sizes;
+      DynoKernelSpec spec;
+      guint32 groups[3];
+
+      shape.fused.statistics = TRUE;
+      shape.fused.norm = DYNO_CONV2D_NORM_PLAIN;
+      if (tile->kind != DYNO_TILE_STRIP || !dyno_tile_serves (tile, &info, &shape, pass))
+        continue;
+      dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups, &sizes);
+      g_assert_cmpuint (i % 2 ? dyno_conv2d_norm_groups (&info, &shape, &variant)
+                              : dyno_conv2d_statistics_groups (&info, &shape, &variant),
+                        ==, groups[0]);
+      counted++;
+    }
+  g_assert_cmpuint (counted, >, 8);
+}
+
 /* What a tile of images multiplies: of 7 taps 3 along one side 19 of 21, of every second pixel's 10 of
  * 12.  Two taps that step by two with a pad of 1 are inside 4 times in 4 pixels. */
 static void
@@ -1087,6 +1126,7 @@ main (int argc, char **argv)
                    test_matrix_workgroups_are_whole);
   g_test_add_func ("/nn/conv2d/tiles-serve", test_tiles_serve);
   g_test_add_func ("/nn/conv2d/strips-cover-images", test_strips_cover_images);
+  g_test_add_func ("/nn/conv2d/strips-count-their-sums", test_strips_count_their_sums);
   g_test_add_func ("/nn/conv2d/images-leave-taps-out", test_images_leave_taps_out);
   g_test_add_func ("/nn/conv2d/matrix-kernels-compile", test_matrix_kernels_compile);
   g_test_add_func ("/nn/conv1d/matches-reference-with-torchs-weight", test_conv1d);
