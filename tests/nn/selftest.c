@@ -86,7 +86,9 @@ count_names (const DynoVariantReport *report, gpointer data)
     g_assert_true (g_hash_table_add (data, g_steal_pointer (&name)));
 }
 
-/* Every usable variant of the list is compiled, once, those without tiles too. */
+/* The usable variants of the list are compiled, each once, those without tiles too.  `dynoctl kernels
+ * --self-test`, of which the suite cli has a test, compiles all; on a software device every third is
+ * compiled here. */
 static void
 test_compiles_the_list (void)
 {
@@ -97,17 +99,22 @@ test_compiles_the_list (void)
                          compiled = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   GHashTableIter iter;
   gpointer name;
-  guint failed = 1;
+  guint failed = 1, one_of = harness_takes (1, 3) ? 1 : 3, left_out = 0;
   dyno_selftest_list (dyno_device_get_info (device), count_names, listed);
-  g_assert_true (dyno_selftest_compile (device, count_names, compiled, &failed, &error));
+  g_assert_true (dyno_selftest_compile (device, one_of, count_names, compiled, &failed, &error));
   g_assert_no_error (error);
   g_assert_cmpuint (failed, ==, 0);
   g_assert_true (g_hash_table_contains (compiled, "depthwise wgrad fp32"));
   g_hash_table_iter_init (&iter, listed);
   while (g_hash_table_iter_next (&iter, &name, NULL))
     if (!g_hash_table_contains (compiled, name))
-      g_error ("%s is not compiled", (char *) name);
-  g_assert_cmpuint (g_hash_table_size (compiled), ==, g_hash_table_size (listed));
+      {
+        if (one_of == 1)
+          g_error ("%s is not compiled", (char *) name);
+        left_out++;
+      }
+  g_assert_cmpuint (g_hash_table_size (compiled) + left_out, ==, g_hash_table_size (listed));
+  g_assert_cmpuint (g_hash_table_size (compiled) * one_of, >=, g_hash_table_size (listed));
 }
 
 int

@@ -277,7 +277,7 @@ list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GE
   g_autoptr (DynoChoices) choices = dyno_choices_load (dyno_device_get_key (device));
   Variants variants = { .table = table, .choices = choices, .stats = TRUE, .json = o->json };
 
-  if (!dyno_selftest_compile (device, on_variant, &variants, n_failed, error))
+  if (!dyno_selftest_compile (device, 1, on_variant, &variants, n_failed, error))
     return FALSE;
   if (!o->json)
     {

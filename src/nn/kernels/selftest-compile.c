@@ -149,14 +149,15 @@ tell_compiled (DynoVariantReport *report, DynoVariantFunc func, gpointer data, g
   g_free ((char *) report->fault);
 }
 
-/* All kinds in one precision. */
+/* All kinds in one precision, of their tiles every one_of-th. */
 static gboolean
-compile_precision (DynoDevice *device, const DynoPrecision *precision, DynoVariantFunc func,
-                   gpointer data, guint *n_failed, GError **error)
+compile_precision (DynoDevice *device, const DynoPrecision *precision, guint one_of,
+                   DynoVariantFunc func, gpointer data, guint *n_failed, GError **error)
 {
   const DynoDeviceInfo *info = dyno_device_get_info (device);
   char label[DYNO_VARIANT_LABEL];
   DynoVariant variant;
+  guint usable = 0;
 
   for (guint i = 0; i < dyno_n_tiles * DYNO_CONV2D_N_PASSES; i++)
     {
@@ -168,7 +169,8 @@ compile_precision (DynoDevice *device, const DynoPrecision *precision, DynoVaria
                                    .precision = precision,
                                    .usable = TRUE };
 
-      if (dyno_tile_unusable (tile, info, precision->compute))
+      if (dyno_tile_unusable (tile, info, precision->compute)
+          || usable++ / DYNO_CONV2D_N_PASSES % one_of != 0)
         continue;
       variant = dyno_tile_variant (tile, info, precision->compute);
       dyno_variant_print (&variant, label);
@@ -195,15 +197,16 @@ compile_precision (DynoDevice *device, const DynoPrecision *precision, DynoVaria
 }
 
 gboolean
-dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data, guint *n_failed,
-                       GError **error)
+dyno_selftest_compile (DynoDevice *device, guint one_of, DynoVariantFunc func, gpointer data,
+                       guint *n_failed, GError **error)
 {
   guint failed = 0, n;
   const DynoPrecision *list = dyno_precision_list (&n);
 
+  g_return_val_if_fail (one_of > 0, FALSE);
   for (guint i = 0; i < n; i++)
     if (!dyno_precision_unusable (&list[i], dyno_device_get_info (device))
-        && !compile_precision (device, &list[i], func, data, &failed, error))
+        && !compile_precision (device, &list[i], one_of, func, data, &failed, error))
       return FALSE;
   if (n_failed)
     *n_failed = failed;

@@ -28,11 +28,12 @@ typedef void (*DynoVariantFunc) (const DynoVariantReport *report, gpointer data)
 /* Every variant, usable or not.  Needs no device. */
 void dyno_selftest_list (const DynoDeviceInfo *info, DynoVariantFunc func, gpointer data);
 
-/* Compiles every usable variant at the shapes of the self-test, whole and split, and makes a report
- * with statistics for each.  n_failed (may be NULL) counts the variants that do not compile, which
- * is no error.  Errors: failures of the device. */
-gboolean dyno_selftest_compile (DynoDevice *device, DynoVariantFunc func, gpointer data,
-                                guint *n_failed, GError **error);
+/* Compiles the usable variants at the shapes of the self-test, whole and split: those of every
+ * one_of-th tile (1: all), and all kinds without tiles.  Makes a report with statistics for each.
+ * n_failed (may be NULL) counts the variants that do not compile, which is no error.  Errors:
+ * failures of the device. */
+gboolean dyno_selftest_compile (DynoDevice *device, guint one_of, DynoVariantFunc func,
+                                gpointer data, guint *n_failed, GError **error);
 
 /* Computes small convolutions with the usable variants, forward and both gradients, and compares
  * them with plain ones in double: every one_of-th tile (1: all), and all kinds without tiles.  func
