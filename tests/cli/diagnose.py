@@ -4,7 +4,7 @@ on the real program."""
 import contextlib, glob, json, os, random, sqlite3, struct, sys, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from dynoctl import Case, SMALL, TINY, main
+from dynoctl import CONVNET, Case, SMALL, TINY, main
 
 PHASES = ['wait_data', 'copy', 'forward', 'backward', 'optimizer', 'validation', 'saving', 'idle', 'step']
 
@@ -151,7 +151,7 @@ class Diagnose(Case):
 
     def test_the_first_bad_layer_is_named(self):
         """A weight so large that its layer overflows, between layers that do not."""
-        self.train('--steps', '1', '--save-weights', 'w.safetensors')
+        self.train(*CONVNET, '--steps', '1', '--save-weights', 'w.safetensors')
         with open(self.path('w.safetensors'), 'rb') as file:
             data = bytearray(file.read())
         size, = struct.unpack_from('<Q', data)
@@ -163,7 +163,7 @@ class Diagnose(Case):
             struct.pack_into('<f', data, at, 3e38)
         with open(self.path('w.safetensors'), 'wb') as file:
             file.write(data)
-        self.train('--force', '--weights', 'w.safetensors', '--epochs', '3', expect=8)
+        self.train(*CONVNET, '--force', '--weights', 'w.safetensors', '--epochs', '3', expect=8)
         finding, = [f for f in self.diagnose()['findings'] if f['id'] == 'not-a-number']
         self.assertIn(f"first layer whose output is not finite is “{name.rsplit('.', 1)[0]}”", finding['text'])
 

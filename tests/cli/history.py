@@ -3,7 +3,7 @@
 import contextlib, glob, json, os, re, shutil, signal, sqlite3, subprocess, sys, unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from dynoctl import Case, PROGRAM, SMALL, TINY, main
+from dynoctl import CONVNET, Case, PROGRAM, SMALL, TINY, main
 
 
 class History(Case):
@@ -51,10 +51,10 @@ class History(Case):
     def test_list_and_show(self):
         self.assertEqual(self.runs(), [])
         self.train('--out', 'a', '--set', 'lr=0.01')
-        self.train('--no-out', '--model', 'mlp')
+        self.train('--no-out', *CONVNET)
         newest, first = self.runs()
         self.assertEqual([first['id'], newest['id']], [1, 2])
-        self.assertEqual((first['name'], first['model'], first['data'], first['state']), ('a', 'simplecnn', TINY, 'finished'))
+        self.assertEqual((first['name'], first['model'], first['data'], first['state']), ('a', 'mlp', TINY, 'finished'))
         self.assertEqual((first['steps'], first['epochs'], first['folder']), (18, 2, self.path('a')))
         self.assertIsNone(newest['folder'])
         for key in 'samples_per_s', 'seconds', 'planned_bytes', 'vram_bytes', 'n_train', 'parameters':
@@ -62,7 +62,7 @@ class History(Case):
         shown, = self.runs('show', '1')
         self.assertEqual(shown['settings']['lr'], 0.01)
         self.assertEqual([epoch['epoch'] for epoch in shown['epoch_list']], [1, 2])
-        self.assertEqual([run['id'] for run in self.runs('--model', 'mlp')], [2])
+        self.assertEqual([run['id'] for run in self.runs('--model', 'simplecnn')], [2])
         self.assertEqual([run['id'] for run in self.runs('list', '--data', 'shapes', '--limit', '1')], [2])
         self.assertEqual(self.runs('--data', 'no such'), [])
         words = self.run_it('runs').stdout.decode()

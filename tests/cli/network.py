@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Networks of ONNX files: they train as the model that they were written from, and a run is all that
 is needed to go on, also where neither the file nor Dyno's copy of it is there."""
-import csv, json, math, os, random, shutil, struct, sys
+import csv, json, math, os, random, shutil, struct, sys, tempfile
 from unittest import mock
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from dynoctl import Case, SMALL, TINY, main
+from dynoctl import CONVNET, Case, SMALL, TINY, main
 from onnxgraph import SCHEMA, Graph, model_of, png, read, softmax, values_of, write
 
 SETTINGS = SMALL[SMALL.index('--set'):]
@@ -140,10 +140,20 @@ def random_values(shapes):
 
 
 class Network(Case):
+    made = None  # a run and its network, of which each test has a copy
+
     def setUp(self):
         super().setUp()
-        self.run_it('train', *SMALL, '--data', TINY, '--steps', '2', '--out', 'first')
-        self.run_it('save', '--run', 'first', '--to', 'onnx', '--keep-batchnorm', '--out', 'net.onnx')
+        if not Network.made:
+            self.run_it('train', *CONVNET, '--data', TINY, '--steps', '2', '--out', 'first')
+            self.run_it('save', '--run', 'first', '--to', 'onnx', '--keep-batchnorm', '--out', 'net.onnx')
+            Network.made = tempfile.mkdtemp(prefix='dynoctl-made-')
+            shutil.copytree(self.folder, Network.made, dirs_exist_ok=True)
+        shutil.copytree(Network.made, self.folder, dirs_exist_ok=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.made or '', ignore_errors=True)
 
     def train(self, out, *arguments, data=TINY):
         return self.run_it('train', '--data', data, *SETTINGS, '--out', out, *arguments).stdout.decode()

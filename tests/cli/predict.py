@@ -3,7 +3,7 @@
 import array, csv, io, json, math, os, struct, sys, zipfile, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from dynoctl import Case, SMALL, TINY, main
+from dynoctl import CONVNET, Case, SMALL, TINY, main
 
 
 def png(size, grey, cut=0):
@@ -26,7 +26,7 @@ def wave(steps, rate):
 
 class Predict(Case):
     def test_a_run_predicts_and_is_evaluated(self):
-        self.run_it('train', '--data', TINY, *SMALL, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
+        self.run_it('train', '--data', TINY, *CONVNET, '--steps', '2', '--set', 'data.val_split=0', '--out', 'run')
         self.check_files_folders_and_what_cannot_be_read()
         self.check_evaluation_adds_up()
         self.check_int8_weights()
@@ -53,7 +53,7 @@ class Predict(Case):
     def check_fine_tuning(self):
         """From the run's weights: what is frozen stays bit for bit, the head moves by its own rate."""
         def tune(name, *options):
-            self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--set', 'data.val_split=0', '--set', 'weight_decay=0',
+            self.run_it('train', '--data', TINY, *CONVNET, '--steps', '1', '--set', 'data.val_split=0', '--set', 'weight_decay=0',
                         '--set', 'warmup_epochs=0', '--set', 'schedule=constant', '--set', 'lr=0.01', '--no-out', '--weights',
                         'run/weights.safetensors', '--save-weights', name, *options)
             return {key: array.array('f', data) for key, (kind, _, data) in self.tensors(name)[1].items() if kind == 'F32'}
@@ -248,7 +248,7 @@ class Predict(Case):
 
     def test_what_is_assumed_of_the_input_is_said(self):
         """A weights file that says nothing of its input, and arrays of another size than it was made at."""
-        self.run_it('train', '--data', TINY, *SMALL, '--steps', '1', '--set', 'data.val_split=0', '--out', 'run')
+        self.run_it('train', '--data', TINY, *CONVNET, '--steps', '1', '--set', 'data.val_split=0', '--out', 'run')
         metadata, tensors = self.tensors('run/weights.safetensors')
         self.write_tensors('bare.safetensors', {'model': 'simplecnn', 'model.width': '0.125'}, tensors)
         self.write('a.png', png(16, 99))

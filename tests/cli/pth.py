@@ -4,7 +4,7 @@ that are called as PyTorch's are."""
 import collections, io, json, os, pickle, struct, sys, types, zipfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from dynoctl import Case, SMALL, TINY, main
+from dynoctl import CONVNET, Case, TINY, main
 
 torch, utils = types.ModuleType('torch'), types.ModuleType('torch._utils')
 sys.modules.update({'torch': torch, 'torch._utils': utils})
@@ -129,7 +129,7 @@ class Pth(Case):
 
     def test_pth(self):
         # a width of 1 and sixteen pixels, which the file does not say
-        self.run_it('train', '--data', TINY, *SMALL, '--set', 'model.width=1', '--steps', '1', '--set', 'data.val_split=0',
+        self.run_it('train', '--data', TINY, *CONVNET, '--set', 'model.width=1', '--steps', '1', '--set', 'data.val_split=0',
                     '--out', 'run')
         self.check_tensors()
         self.check_refusals()

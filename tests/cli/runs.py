@@ -44,11 +44,11 @@ class Folder(Runs):
 
     def test_without_out_a_new_one_is_made_and_named(self):
         first = self.train('--steps', '1').stdout.decode()
-        self.assertEqual(first.count('runs/simplecnn-shapes-1'), 3, first)  # at the start, at the end, and to go on with
+        self.assertEqual(first.count('runs/mlp-shapes-1'), 3, first)  # at the start, at the end, and to go on with
         self.train('--steps', '1')
-        self.assertEqual(sorted(os.listdir(self.path('runs'))), ['simplecnn-shapes-1', 'simplecnn-shapes-2'])
+        self.assertEqual(sorted(os.listdir(self.path('runs'))), ['mlp-shapes-1', 'mlp-shapes-2'])
         done, = self.events(self.lines('train', '--data', TINY, *SMALL, '--steps', '1', '--json'), 'done')
-        self.assertEqual(done['out'], 'runs/simplecnn-shapes-3')
+        self.assertEqual(done['out'], 'runs/mlp-shapes-3')
 
     def test_no_out_keeps_nothing(self):
         self.train('--steps', '1', '--no-out')
@@ -127,7 +127,7 @@ class Folder(Runs):
         self.assertIn('There is no settings.ini beside', done.stderr.decode())
         self.assertNotIn(' was ', done.stderr.decode())  # of a setting that differs
         kept = self.contents(self.path('run'))['settings.ini'].decode().splitlines()
-        for line in 'lr=0.0125', 'momentum=0.75', 'schedule=constant', 'seed=7', 'model=simplecnn':
+        for line in 'lr=0.0125', 'momentum=0.75', 'schedule=constant', 'seed=7', 'model=mlp':
             self.assertIn(line, kept)
         self.assertEqual(len(self.contents(self.path('run'))['metrics.csv'].splitlines()), 4)
 
@@ -167,7 +167,7 @@ class Refused(Runs):
     def test_a_refused_resume_changes_nothing(self):
         self.train('--steps', '2', '--out', 'run')
         before = self.contents(self.path('run'))
-        self.run_it('train', '--resume', 'run', '--model', 'mlp', expect=3)
+        self.run_it('train', '--resume', 'run', '--model', 'simplecnn', expect=3)
         self.run_it('train', '--resume', 'run', '--set', 'optimizer=adamw', expect=3)
         self.run_it('train', '--resume', 'run', '--set', 'vram_budget=100000', expect=6)
         self.assertEqual(self.contents(self.path('run')), before)

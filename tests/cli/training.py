@@ -3,7 +3,7 @@
 import csv, fcntl, json, os, pty, re, shutil, signal, statistics, struct, subprocess, sys, termios, time, unittest, zlib
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from dynoctl import Case, PROGRAM, SMALL, TINY, main
+from dynoctl import CONVNET, Case, PROGRAM, SMALL, TINY, main
 
 
 class Train(Case):
@@ -217,7 +217,7 @@ class Train(Case):
 
     def test_weights_of_another_model_are_exit_3(self):
         self.train('--steps', '1', '--save-weights', self.path('w.safetensors'))
-        self.run_it('train', '--data', TINY, *SMALL, '--model', 'mlp', '--weights', self.path('w.safetensors'), '--steps', '1', expect=3)
+        self.run_it('train', '--data', TINY, *CONVNET, '--weights', self.path('w.safetensors'), '--steps', '1', expect=3)
         self.train('--steps', '1', '--weights', self.path('w.safetensors'))
 
     def write_png(self, name, value, keep=1.0):
