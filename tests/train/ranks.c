@@ -303,7 +303,7 @@ test_equal_twice (void)
 static void
 test_halves_are_planned (void)
 {
-  g_autoptr (DynoJob) job = new_job ("simplecnn", 2);
+  g_autoptr (DynoJob) job = new_job ("mlp", 2);
   g_autofree char *change = NULL;
   g_auto (Group) whole = { .job = job }, half = { .job = job }, tight = { .job = job };
   const DynoPlan *plans[] = { &whole.runs[0].plan.plan, &half.runs[0].plan.plan,
@@ -460,7 +460,7 @@ static void
 test_saves_without_snapshot (void)
 {
   g_autofree char *folder = test_folder (), *change = NULL;
-  g_autoptr (DynoJob) job = new_job ("simplecnn", 2);
+  g_autoptr (DynoJob) job = new_job ("mlp", 2);
   g_auto (Group) roomy = { .job = job }, tight = { .job = job };
   const DynoJobPlan *plan = &tight.runs[0].plan;
 
