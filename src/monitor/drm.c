@@ -53,13 +53,14 @@ first_number (const char *folder, const char *const *names)
 static void
 read_clients (Card *card, gint64 now_us, DynoSensorReading *reading)
 {
-  DynoDrmUsage usage;
+  g_autofree DynoDrmUsage *usage = g_new0 (DynoDrmUsage, 1);
 
-  dyno_drm_clients_read (card->clients, now_us, &usage);
-  set (card, reading, DYNO_SENSOR_VRAM_OWN, usage.own_bytes);
-  set (card, reading, DYNO_SENSOR_GPU_OTHERS, usage.others);
+  dyno_drm_clients_read (card->clients, now_us, usage);
+  reading->programs = usage->programs;
+  set (card, reading, DYNO_SENSOR_VRAM_OWN, usage->own_bytes);
+  set (card, reading, DYNO_SENSOR_GPU_OTHERS, usage->others);
   if (isnan (reading->values[DYNO_SENSOR_GPU_BUSY]))
-    set (card, reading, DYNO_SENSOR_GPU_BUSY, usage.busy_percent);
+    set (card, reading, DYNO_SENSOR_GPU_BUSY, usage->busy_percent);
 }
 
 /* --- amdgpu ----------------------------------------------------------------------------------- */

@@ -123,6 +123,7 @@ typedef struct {
   GHashTable *processes; /* others */
   GHashTable *engines;   /* of this reading */
   GHashTable *shares;    /* engine: double*, its busy share */
+  DynoSensorPrograms *programs;
   double own_bytes;
   gboolean own;
 } Sum;
@@ -276,13 +277,11 @@ add_file (DynoDrmClients *clients, Sum *sum, const File *file, double passed_ns)
   if (g_hash_table_size (sum->seen) >= MOST_CLIENTS
       || !g_hash_table_add (sum->seen, g_strdup (client)))
     return;
-  if (strcmp (file->pid, clients->own_pid) == 0)
-    {
-      double bytes = device_bytes (clients->text);
-
-      if (!isnan (bytes))
-        sum->own_bytes = (isnan (sum->own_bytes) ? 0 : sum->own_bytes) + bytes;
-    }
+  double bytes = device_bytes (clients->text);
+  dyno_sensor_programs_add (sum->programs, (guint32) g_ascii_strtoull (file->pid, NULL, 10), bytes,
+                            DYNO_PROGRAM_SUM);
+  if (sum->own && strcmp (file->pid, clients->own_pid) == 0 && !isnan (bytes))
+    sum->own_bytes = (isnan (sum->own_bytes) ? 0 : sum->own_bytes) + bytes;
   add_engines (clients, sum, client, passed_ns);
 }
 
@@ -305,7 +304,9 @@ dyno_drm_clients_read (DynoDrmClients *clients, gint64 now_us, DynoDrmUsage *usa
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) processes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) shares = new_engines ();
-  Sum sum = { seen, processes, new_engines (), shares, (double) NAN, FALSE };
+  Sum sum = {
+    seen, processes, new_engines (), shares, &usage->programs, (double) NAN, FALSE
+  };
   double passed_ns = clients->read_us ? (double) (now_us - clients->read_us) * 1000 : 0;
 
   if (clients->searched_us == 0 || now_us - clients->searched_us >= SEARCH_US)
@@ -314,11 +315,15 @@ dyno_drm_clients_read (DynoDrmClients *clients, gint64 now_us, DynoDrmUsage *usa
       search (clients);
     }
   clients->read_us = now_us;
+  usage->programs.n = 0;
   for (guint i = 0; i < clients->files->len; i++)
     add_file (clients, &sum, clients->files->pdata[i], passed_ns);
   g_hash_table_unref (clients->engines);
   clients->engines = sum.engines;
   usage->own_bytes = sum.own ? sum.own_bytes : (double) NAN;
   usage->busy_percent = busiest (shares);
+  usage->programs.known = *clients->own_pid != '\0';
+  dyno_sensor_programs_finish (&usage->programs, clients->root,
+                               (guint32) g_ascii_strtoull (clients->own_pid, NULL, 10));
   usage->others = *clients->own_pid ? g_hash_table_size (processes) : (double) NAN;
 }

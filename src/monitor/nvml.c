@@ -278,6 +278,11 @@ read_processes (Nvml *nvml, DynoSensorReading *reading)
         continue;
       asked = TRUE;
       for (guint i = 0; i < MIN (count, MOST_PROCESSES); i++)
+        dyno_sensor_programs_add (
+            &reading->programs, nvml->rows[i].pid,
+            nvml->rows[i].bytes != G_MAXUINT64 ? (double) nvml->rows[i].bytes : (double) NAN,
+            DYNO_PROGRAM_SAME);
+      for (guint i = 0; i < MIN (count, MOST_PROCESSES); i++)
         if (nvml->rows[i].pid == own)
           {
             found = TRUE;
@@ -290,6 +295,8 @@ read_processes (Nvml *nvml, DynoSensorReading *reading)
     }
   if (!asked)
     return;
+  reading->programs.known = TRUE;
+  dyno_sensor_programs_finish (&reading->programs, nvml->proc_root, own);
   n_others = g_hash_table_size (others);
   set (reading, DYNO_SENSOR_GPU_OTHERS, n_others - (nvml->in_use && !found && hidden > 0 ? 1 : 0));
 }

@@ -168,6 +168,8 @@ take_over (DynoSensorReading *reading, const DynoSensorReading *part)
       reading->n_cores = part->n_cores;
       memcpy (reading->core_busy, part->core_busy, sizeof reading->core_busy);
     }
+  if (!reading->programs.known)
+    reading->programs = part->programs;
 }
 
 /* With the lock. */

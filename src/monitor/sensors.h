@@ -76,7 +76,22 @@ typedef enum {
 /* "power, temperature", for display; 0: "none".  g_free. */
 char *dyno_throttle_words (guint reasons);
 
-#define DYNO_SENSORS_MAX_CORES 1024
+#define DYNO_SENSORS_MAX_CORES    1024
+#define DYNO_SENSORS_MAX_PROGRAMS 64
+
+/* A program that uses the GPU. */
+typedef struct {
+  guint32 pid;
+  gboolean own;  /* this process */
+  char name[32]; /* as the kernel has it; "": not known, as of a process outside of a container */
+  double bytes;  /* memory of the device; NaN: not known */
+} DynoSensorProgram;
+
+typedef struct {
+  gboolean known; /* FALSE: no source lists programs */
+  guint n;        /* those that can be seen; the first DYNO_SENSORS_MAX_PROGRAMS that were found */
+  DynoSensorProgram list[DYNO_SENSORS_MAX_PROGRAMS]; /* the one with the most memory first */
+} DynoSensorPrograms;
 
 typedef struct {
   gint64 time_us;                          /* monotonic time when the reading was assembled */
@@ -85,6 +100,7 @@ typedef struct {
   guint throttle_reasons;                  /* DynoThrottle */
   guint n_cores;                           /* 0: not known */
   float core_busy[DYNO_SENSORS_MAX_CORES]; /* percent; NaN: offline, or not known yet */
+  DynoSensorPrograms programs;
   /* Every source has answered twice, as rates need, or is absent: no further values will appear. */
   gboolean complete;
 } DynoSensorReading;

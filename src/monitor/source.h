@@ -46,6 +46,15 @@ typedef struct {
 /* NaN: the value is the first, is not a number, or is below the last one. */
 double dyno_sensor_counter_rate (DynoSensorCounter *counter, double value, gint64 now_us);
 
+/* programs.c.  Adds a process, with its memory (NaN: not known); one that is listed again has the sum
+ * of both, or, of lists of the same memory, the larger. */
+typedef enum { DYNO_PROGRAM_SUM, DYNO_PROGRAM_SAME } DynoProgramAgain;
+void dyno_sensor_programs_add (DynoSensorPrograms *programs, guint32 pid, double bytes,
+                               DynoProgramAgain again);
+/* Names the programs, marks this process, and sorts them. */
+void dyno_sensor_programs_finish (DynoSensorPrograms *programs, const char *proc_root,
+                                  guint32 own);
+
 /* sensorfile.c.  Reads at most size - 1 bytes of a file and ends them with 0; waits for no FIFO.
  * -1: it cannot be read. */
 gssize dyno_sensor_file_read (const char *path, char *buffer, gsize size);

@@ -142,7 +142,7 @@ class Watch(Case):
         self.assertGreaterEqual(len(line['core_busy_percent']), 1)
         self.assertIn('gpu_power_w', line)
         self.assertEqual(set(line['sources']) | {name for name in line if line[name] is None} | {'throttle_reasons', 'sources',
-                         'core_busy_percent', 'device', 'pci'}, set(line) | set(line['sources']))
+                         'core_busy_percent', 'programs', 'device', 'pci'}, set(line) | set(line['sources']))
 
     def test_sensors_of_a_device_that_is_not_there(self):
         self.assertIn('no device 77', self.run_it('sensors', '--device', '77', expect=4).stderr.decode())

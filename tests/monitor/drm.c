@@ -332,10 +332,21 @@ test_clients (void)
   write_client (root, "400", "3", "");
   test_tree_link (root, "500/fd/3", "/dev/null");
   test_tree_write (root, "500/fdinfo/3", own);
+  test_tree_write (root, "100/comm", "trainer\n");
   source = open_card (root, PCI);
   read_at (source, SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_VRAM_OWN], 110 * 1024.0);
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 1);
+  /* The clients of a program add up; the name ends with the line. */
+  g_assert_true (r.programs.known);
+  g_assert_cmpuint (r.programs.n, ==, 2);
+  g_assert_cmpuint (r.programs.list[0].pid, ==, 100);
+  g_assert_true (r.programs.list[0].own);
+  g_assert_cmpstr (r.programs.list[0].name, ==, "trainer");
+  test_assert_near (r.programs.list[0].bytes, 110 * 1024.0);
+  g_assert_cmpuint (r.programs.list[1].pid, ==, 200);
+  g_assert_cmpstr (r.programs.list[1].name, ==, "");
+  test_assert_missing (r.programs.list[1].bytes);
 
   /* The processes are searched through only now and then. */
   write_client (root, "600", "3", "drm-pdev:\t" PCI "\ndrm-client-id:\t12\n");
@@ -343,6 +354,8 @@ test_clients (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 1);
   read_at (source, 7 * SECOND, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_OTHERS], 2);
+  g_assert_cmpuint (r.programs.n, ==, 3); /* nothing is kept from before */
+  test_assert_near (r.programs.list[0].bytes, 110 * 1024.0);
   dyno_source_drm.close (source);
   test_tree_free (root);
 }

@@ -80,6 +80,17 @@ test_whole (void)
   test_assert_near (r.values[DYNO_SENSOR_GPU_THROTTLE], 0);
   g_assert_cmpuint (r.sources[DYNO_SENSOR_GPU_BUSY], ==, DYNO_SENSOR_SOURCE_NVML);
   test_assert_missing (r.values[DYNO_SENSOR_CPU_BUSY]);
+  /* The memory of one that computes and draws is listed twice, and the larger value is the newer. */
+  g_assert_true (r.programs.known);
+  g_assert_cmpuint (r.programs.n, ==, 3);
+  g_assert_cmpuint (r.programs.list[0].pid, ==, (guint) getpid ());
+  g_assert_true (r.programs.list[0].own);
+  test_assert_near (r.programs.list[0].bytes, 5e9);
+  g_assert_cmpuint (r.programs.list[1].pid, ==, 1);
+  g_assert_false (r.programs.list[1].own);
+  test_assert_near (r.programs.list[1].bytes, 2000);
+  test_assert_missing (r.programs.list[2].bytes);
+  g_assert_cmpstr (r.programs.list[2].name, ==, "");
   dyno_source_nvml.close (source);
   g_assert_cmpint (fake->inits, ==, 1);
   g_assert_cmpint (fake->shutdowns, ==, 1);
@@ -233,6 +244,7 @@ test_errors (void)
   for (guint i = 0; i < DYNO_N_SENSORS; i++)
     test_assert_missing (r.values[i]);
   g_assert_cmpuint (r.throttle_reasons, ==, 0);
+  g_assert_false (r.programs.known);
   fake->error = 0;
   read_now (source, &r);
   test_assert_near (r.values[DYNO_SENSOR_GPU_BUSY], 87);

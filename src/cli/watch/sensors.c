@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl sensors: one reading of the sensors of a GPU and the machine. */
+#include "amount.h"
 #include "cli.h"
 #include "output.h"
 #include "sensortext.h"
+#include <math.h>
 
 /* Rates are measured over this time; a source that has not answered by then is left out. */
 #define INTERVAL_MS 500
@@ -25,6 +27,16 @@ read_all (const DynoDeviceInfo *device, DynoSensorReading *reading)
 }
 
 static void
+print_program (DynoJson *json, const DynoSensorProgram *program)
+{
+  dyno_json_begin_object (json, NULL);
+  dyno_json_uint (json, "pid", program->pid);
+  dyno_json_string (json, "name", *program->name ? program->name : NULL);
+  dyno_json_double (json, "bytes", program->bytes);
+  dyno_json_end_object (json);
+}
+
+static void
 print_json (const DynoDeviceInfo *device, const DynoSensorReading *reading)
 {
   DynoJson json;
@@ -38,6 +50,15 @@ print_json (const DynoDeviceInfo *device, const DynoSensorReading *reading)
   for (guint i = 0; i < reading->n_cores; i++)
     dyno_json_double (&json, NULL, (double) reading->core_busy[i]);
   dyno_json_end_array (&json);
+  if (reading->programs.known)
+    {
+      dyno_json_begin_array (&json, "programs");
+      for (guint i = 0; i < reading->programs.n; i++)
+        print_program (&json, &reading->programs.list[i]);
+      dyno_json_end_array (&json);
+    }
+  else
+    dyno_json_string (&json, "programs", NULL);
   dyno_json_begin_object (&json, "sources");
   for (guint i = 0; i < DYNO_N_SENSORS; i++)
     if (reading->sources[i] != DYNO_SENSOR_SOURCE_NONE)
@@ -47,6 +68,25 @@ print_json (const DynoDeviceInfo *device, const DynoSensorReading *reading)
   dyno_json_end_object (&json);
   dyno_out_json (&json);
   dyno_json_clear (&json);
+}
+
+static void
+print_programs (const DynoSensorPrograms *programs)
+{
+  g_autoptr (DynoTable) table = dyno_table_new ("program", "process", "device memory", NULL);
+
+  for (guint i = 0; i < programs->n; i++)
+    {
+      const DynoSensorProgram *program = &programs->list[i];
+
+      dyno_table_add (table, g_strdup (*program->name ? program->name : "?"),
+                      g_strdup_printf ("%u", program->pid),
+                      isnan (program->bytes) ? g_strdup ("")
+                                             : dyno_amount_bytes ((guint64) CLAMP (program->bytes, 0, 1e18), " "),
+                      NULL);
+    }
+  if (programs->n > 0)
+    dyno_table_print (table);
 }
 
 static void
@@ -72,6 +112,7 @@ print_table (const DynoDeviceInfo *device, const DynoSensorReading *reading)
           NULL);
     }
   dyno_table_print (table);
+  print_programs (&reading->programs);
 }
 
 int
