@@ -46,6 +46,7 @@ static const Shortcut shortcuts[] = {
   { "win.page::tune", { "<Primary>4", "<Alt>4" } },
   { "win.page::diagnose", { "<Primary>5", "<Alt>5" } },
   { "win.page::runs", { "<Primary>6", "<Alt>6" } },
+  { "win.page::device", { "<Primary>7", "<Alt>7" } },
   { "win.show-settings", { "F9" } },
   { "win.preferences", { "<Primary>comma" } },
   { "win.undo", { "<Primary>z" } },

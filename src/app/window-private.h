@@ -20,7 +20,7 @@ struct _DynoWindow {
   GtkWidget *settings_button, *rail, *bottom_bar, *status_bar, *error_bar, *stop_bar, *toast,
       *pages;
   GtkWidget *home, *data_page, *strip, *train_flap, *train_stack, *train_empty, *run_page,
-      *tune_page, *diagnose_page, *runs_page;
+      *tune_page, *diagnose_page, *runs_page, *device_page;
   GtkWidget *side, *side_scroll, *settings_panel, *vram_bar;
   DynoState *state;
   DynoSetup *setup;

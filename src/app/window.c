@@ -7,6 +7,7 @@
  * by a slow timer in any case. */
 #include "window-private.h"
 #include "datapage.h"
+#include "devicepage.h"
 #include "diagnosepage.h"
 #include "errorbar.h"
 #include "export-dialog.h"
@@ -354,10 +355,12 @@ fit_to_width (gpointer data)
   gtk_widget_set_visible (self->stop_label, !narrow);
   gtk_widget_set_visible (self->pill, !tight);
   dyno_widget_add_class (self->pages, "tight", tight);
+  dyno_widget_add_class (self->bottom_bar, "tight", tight);
   dyno_run_page_set_tight (DYNO_RUN_PAGE (self->run_page), tight);
   gtk_widget_set_size_request (self->side, tight ? -1 : SIDE_PIXELS, -1);
   dyno_home_set_narrow (DYNO_HOME (self->home), fold);
   dyno_tune_page_set_narrow (DYNO_TUNE_PAGE (self->tune_page), fold);
+  dyno_device_page_set_narrow (DYNO_DEVICE_PAGE (self->device_page), fold);
   hdy_view_switcher_bar_set_reveal (HDY_VIEW_SWITCHER_BAR (self->bottom_bar), narrow);
   if (fold != folded)
     {
@@ -526,6 +529,7 @@ dyno_window_class_init (DynoWindowClass *class)
   BIND (tune_page);
   BIND (diagnose_page);
   BIND (runs_page);
+  BIND (device_page);
   BIND (side);
   BIND (side_scroll);
   BIND (settings_panel);
@@ -555,6 +559,7 @@ dyno_window_init (DynoWindow *self)
   dyno_diagnose_page_set_run (DYNO_DIAGNOSE_PAGE (self->diagnose_page), self->monitor, self->setup);
   dyno_tune_page_set_setup (DYNO_TUNE_PAGE (self->tune_page), self->setup);
   dyno_runs_page_set_setup (DYNO_RUNS_PAGE (self->runs_page), self->setup);
+  dyno_device_page_set_setup (DYNO_DEVICE_PAGE (self->device_page), self->setup);
   g_signal_connect_object (self->setup, "changed", G_CALLBACK (setup_changed), self, 0);
   g_signal_connect_object (self->setup, "failed", G_CALLBACK (setup_failed), self, 0);
   g_signal_connect_object (self->setup, "refused", G_CALLBACK (network_refused), self, 0);

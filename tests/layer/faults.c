@@ -33,6 +33,7 @@
  *   budget          the device has VK_EXT_memory_budget: of each heap
  *   budget-bytes=B  is B (default 0)
  *   usage-bytes=B   and B is in use (default 0)
+ *   card            the device is said to be a card of NVIDIA at 0000:65:00.0, for its sensors
  *   no-fp16, no-16bit, no-matrix, no-address   masked features
  *   late-upload     a second queue family, for transfers alone, whose work is done as late as the
  *                   waits allow;

@@ -13,7 +13,7 @@
 typedef struct {
   uint64_t lost, hang, memory, memory_limit, limit_from, submit_memory, host, pipeline, pipelines,
       idle_size, idle_constant, devices, buffer, shared, invocations, budget_bytes, usage_bytes;
-  bool budget, no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
+  bool budget, card, no_fp16, no_16bit, no_matrix, no_address, late_upload, late_compute;
   char fail[64];   /* a call; empty: none */
   char thread[16]; /* empty: any */
   char gate[256];  /* a path; empty: none */

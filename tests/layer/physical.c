@@ -54,6 +54,7 @@ take_word (LayerFaults *f, const char *word)
     { "shared", &f->shared, NULL },
     { "invocations", &f->invocations, NULL },
     { "budget", NULL, &f->budget },
+    { "card", NULL, &f->card },
     { "budget-bytes", &f->budget_bytes, NULL },
     { "usage-bytes", &f->usage_bytes, NULL },
     { "no-fp16", NULL, &f->no_fp16 },
@@ -257,6 +258,11 @@ get_properties2 (VkPhysicalDevice handle, VkPhysicalDeviceProperties2 *propertie
   LOWER (properties->properties.limits.maxComputeSharedMemorySize, (uint32_t) layer_faults.shared);
   LOWER (properties->properties.limits.maxComputeWorkGroupInvocations,
          (uint32_t) layer_faults.invocations);
+  if (layer_faults.card)
+    {
+      properties->properties.vendorID = 0x10de;
+      properties->properties.deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+    }
   for (VkBaseOutStructure *s = properties->pNext; s; s = s->pNext)
     if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
       {
@@ -267,6 +273,14 @@ get_properties2 (VkPhysicalDevice handle, VkPhysicalDeviceProperties2 *propertie
       {
         LOWER (((VkPhysicalDeviceMaintenance4Properties *) (void *) s)->maxBufferSize,
                layer_faults.buffer);
+      }
+    else if (layer_faults.card
+             && s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PCI_BUS_INFO_PROPERTIES_EXT)
+      {
+        VkPhysicalDevicePCIBusInfoPropertiesEXT *pci = (void *) s;
+
+        pci->pciDomain = pci->pciDevice = pci->pciFunction = 0;
+        pci->pciBus = 0x65;
       }
 }
 
@@ -346,9 +360,18 @@ get_queue_families (VkPhysicalDevice handle, uint32_t *count, VkQueueFamilyPrope
     }
 }
 
+/* The one that a word adds; NULL: none does. */
+static const char *
+own_extension (void)
+{
+  return layer_has_budget () ? VK_EXT_MEMORY_BUDGET_EXTENSION_NAME
+         : layer_faults.card ? VK_EXT_PCI_BUS_INFO_EXTENSION_NAME
+                             : NULL;
+}
+
 /* The driver's own, and that one after them. */
 static VkResult
-add_budget (VkPhysicalDevice handle, uint32_t *count, VkExtensionProperties *extensions)
+add_extension (VkPhysicalDevice handle, uint32_t *count, VkExtensionProperties *extensions)
 {
   LayerInstance instance = layer_instance (handle);
   uint32_t room = *count;
@@ -359,9 +382,10 @@ add_budget (VkPhysicalDevice handle, uint32_t *count, VkExtensionProperties *ext
   if (extensions && *count >= room)
     return VK_INCOMPLETE;
   if (extensions)
-    extensions[*count] =
-        (VkExtensionProperties){ .extensionName = VK_EXT_MEMORY_BUDGET_EXTENSION_NAME,
-                                 .specVersion = VK_EXT_MEMORY_BUDGET_SPEC_VERSION };
+    {
+      extensions[*count] = (VkExtensionProperties){ .specVersion = 1 };
+      strcpy (extensions[*count].extensionName, own_extension ());
+    }
   ++*count;
   return VK_SUCCESS;
 }
@@ -375,10 +399,9 @@ get_extensions (VkPhysicalDevice handle, const char *layer, uint32_t *count,
       *count = 0; /* Mesa's own layer uses it whatever the result */
       return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-  return layer_has_budget () && !layer
-             ? add_budget (handle, count, extensions)
-             : layer_instance (handle).EnumerateDeviceExtensionProperties (handle, layer, count,
-                                                                           extensions);
+  return own_extension () && !layer ? add_extension (handle, count, extensions)
+                                    : layer_instance (handle).EnumerateDeviceExtensionProperties (
+                                        handle, layer, count, extensions);
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -30,7 +30,7 @@ def test_every_control_has_a_name(window):
     """The focus can reach nothing that has no name for screen readers, on any page, the error bar included."""
     window.open('/nowhere')
     window.text_with('/nowhere')
-    for page in 'Home', 'Data', 'Tune', 'Diagnose', 'Runs', 'Train':
+    for page in 'Home', 'Data', 'Tune', 'Diagnose', 'Runs', 'Device', 'Train':
         window.page(page)
         assert not window.nameless(), f'on the page {page}: {window.nameless()}'
     window.press('Export settings')
@@ -152,7 +152,7 @@ def test_a_window_can_be_as_narrow_as_a_phone(window):
     def narrow():
         window.home.run('xdotool', 'windowsize', xid, '360', '700')
         return width_of(window.frame) == 360
-    for page in 'home', 'data', 'train', 'tune', 'diagnose', 'runs':
+    for page in 'home', 'data', 'train', 'tune', 'diagnose', 'runs', 'device':
         window.set_state('page', harness.GLib.Variant('s', page))
         window.wait_for(f'360 pixels on the page {page}', narrow)
     window.start_long_run()

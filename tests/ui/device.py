@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The page of the devices.  Usage: see harness.py."""
+import os
+import re
+import sys
+
+import harness
+from harness import Role, THERE
+
+
+def plain(text):
+    """Without the characters that keep a number and its unit together."""
+    return re.sub('[\u2068\u2069]', '', text.replace('\xa0', ' '))
+
+
+def figures(window):
+    """The words of each tile, by its title."""
+    found = {}
+    for child in window.nodes(Role.LIST_ITEM):
+        labels = [plain(n.name) for n in child.inside(Role.LABEL)]
+        if len(labels) == 3:
+            found[labels[0]] = labels[1:]
+    return found
+
+
+def wait_for_figure(window, title, pattern):
+    return window.wait_for(f'{title} as {pattern}', lambda: title in figures(window) and re.fullmatch(pattern, figures(window)[title][0])
+                           and figures(window))
+
+
+def plots(window, **states):
+    return {n.name for n in window.nodes(Role.CHART, **states)}
+
+
+def test_without_a_gpu_the_machine_is_watched(home):
+    """Whose values are there; of the device that computes on it there are none."""
+    window = home.window()
+    window.ready()
+    window.page('Device')
+    found = wait_for_figure(window, 'Processor', r'\d+ %')
+    assert set(found) <= {'Processor', 'Machine memory', 'Reading'}, found
+    assert re.fullmatch(r'of [\d.,]+ .iB', found['Machine memory'][1]), found
+    window.text('It computes on the processor')
+    window.wait_for('plots', lambda: {'Load', 'Machine memory', 'Load of each core'} <= plots(window))
+    assert not {'Power', 'Temperature', 'Device memory', 'Clock'} & plots(window), plots(window)
+    assert not window.has_text('Memory by Program')
+    core = window.find(Role.CHART, 'Load of each core')
+    window.wait_for('the busiest core', lambda: re.match(r'The busiest is core \d+, \d+ %', core.description))
+    assert not window.nameless(), window.nameless()
+
+
+def test_a_card_shows_what_its_driver_says(home):
+    """Load, memory of each program, power, temperature and clocks, also after a look at another page and with a run."""
+    os.makedirs(home.file('lib'))
+    os.symlink(os.environ['DYNO_UI_NVML'], home.file('lib/libnvidia-ml.so.1'))
+    window = home.window(VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults', DYNO_FAULTS='card',
+                         LD_LIBRARY_PATH=home.file('lib') + ':' + os.environ.get('LD_LIBRARY_PATH', ''))
+    window.ready()
+    window.page('Device')
+    expected = {'Load': ['87 %', ''], 'Device memory': ['17.7 GiB', 'of 73.6 GiB'], 'Power': ['350 W', 'of 700 W'],
+                'Temperature': ['71 °C', ''], 'Clock': ['1,980 MHz', 'memory 2,619 MHz']}
+
+    def are_shown():
+        found = figures(window)
+        return all(found.get(name) == words for name, words in expected.items())
+    window.wait_for('what the driver says', are_shown)
+    window.text('Memory by Program')
+    # The process that draws and computes counts once, and the one with the most memory comes first.
+
+    def programs():
+        shown = [plain(t) for t in window.shown()]
+        return shown[shown.index('Memory by Program') + 1:][:6]
+    window.wait_for('programs', lambda: re.fullmatch(r'Process 4000000001\|4.66 GiB\|[^|]*1\)?\|1.95 KiB\|Process 4000000002\|–', '|'.join(programs())))
+    window.wait_for('its plots', lambda: {'Load', 'Device memory', 'Power', 'Temperature', 'Clock'} <= plots(window, states=THERE))
+    window.page('Home')
+    window.page('Device')
+    window.wait_for('the same', are_shown)
+
+
+TESTS = [test_without_a_gpu_the_machine_is_watched, test_a_card_shows_what_its_driver_says]
+
+if __name__ == '__main__':
+    sys.exit(harness.main(TESTS))
