@@ -6,6 +6,7 @@
 #include "text.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -174,6 +175,8 @@ dyno_text_duration (double seconds)
 char *
 dyno_text_rate (double rate)
 {
+  if (isnan (rate))
+    return g_strdup ("-");
   return rate >= 99.95 ? dyno_amount_rate (rate)
                        : g_strdup_printf (rate >= 9.995 ? "%.1f" : "%.3g", rate);
 }

@@ -36,8 +36,8 @@ gboolean dyno_out_has_colour (void); /* a terminal that is not dumb, and no NO_C
 
 /* "4.2 s", "12:05", "1:02:03", "-" where it is not known.  g_free, as below. */
 char *dyno_text_duration (double seconds);
-char *dyno_text_rate (
-    double rate); /* three digits, and no exponent for large numbers: "4311", "61.3", "0.0204" */
+/* Three digits, and no exponent for large numbers: "4311", "61.3", "0.0204"; "-" of a NaN. */
+char *dyno_text_rate (double rate);
 
 /* A table: the first row is the heading.  Cells that look like numbers are aligned to the right. */
 typedef struct _DynoTable DynoTable;

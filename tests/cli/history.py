@@ -78,6 +78,10 @@ class History(Case):
         words = self.run_it('runs', 'compare', '1', '2').stdout.decode()
         self.assertRegex(words, r'lr +0.01 +0.02')
         self.assertNotIn('momentum', words)
+        self.train('--no-out', '--set', 'data.val_split=0', '--steps', '1')  # neither a validation nor a rate
+        words = self.run_it('runs', 'compare', '1', '3').stdout.decode()
+        self.assertRegex(words, r'validation loss +[0-9.]+ +-\n')
+        self.assertRegex(words, r'samples/s +[0-9.,]+ +-\n')
         self.run_it('runs', 'rename', '1', 'slow one')
         self.assertEqual(self.runs('show', '1')[0]['name'], 'slow one')
 

@@ -64,19 +64,24 @@ list (RunsOptions *o, GError **error)
     {
       const DynoStoredRun *run = g_ptr_array_index (runs, i);
 
-      dyno_table_add (
-          table, g_strdup_printf ("%" G_GINT64_FORMAT, run->id), dyno_text_when (run->begin_us),
-          dyno_stored_run_get_title (run), g_strdup (run->model), dyno_text_data (run->data),
-          g_strdup (dyno_text_run_state (run)), g_strdup_printf ("%" G_GUINT64_FORMAT, run->epochs),
-          dyno_text_best (run),
-          isnan (run->samples_per_s) ? g_strdup ("-") : dyno_text_rate (run->samples_per_s),
-          dyno_text_duration (run->seconds), NULL);
+      dyno_table_add (table, g_strdup_printf ("%" G_GINT64_FORMAT, run->id),
+                      dyno_text_when (run->begin_us), dyno_stored_run_get_title (run),
+                      g_strdup (run->model), dyno_text_data (run->data),
+                      g_strdup (dyno_text_run_state (run)),
+                      g_strdup_printf ("%" G_GUINT64_FORMAT, run->epochs), dyno_text_best (run),
+                      dyno_text_rate (run->samples_per_s), dyno_text_duration (run->seconds), NULL);
     }
   dyno_table_print (table);
   return DYNO_EXIT_OK;
 }
 
 /* --- show ------------------------------------------------------------------------------------- */
+
+static char *
+describe_loss (double loss)
+{
+  return isnan (loss) ? g_strdup ("-") : g_strdup_printf ("%.4f", loss);
+}
 
 static void
 print_epochs (const DynoStoredRun *run, const GArray *epochs)
@@ -93,8 +98,7 @@ print_epochs (const DynoStoredRun *run, const GArray *epochs)
 
       dyno_table_add (table, g_strdup_printf ("%" G_GUINT64_FORMAT, e->epoch),
                       g_strdup_printf ("%" G_GUINT64_FORMAT, e->step),
-                      g_strdup_printf ("%.4f", e->train_loss),
-                      isnan (e->val_loss) ? g_strdup ("-") : g_strdup_printf ("%.4f", e->val_loss),
+                      g_strdup_printf ("%.4f", e->train_loss), describe_loss (e->val_loss),
                       dyno_text_metric_value (run, e->val_metrics[0]),
                       dyno_text_rate (e->samples_per_s), dyno_text_duration (e->seconds), NULL);
     }
@@ -131,8 +135,7 @@ print_run (const DynoStoredRun *run, const GArray *epochs)
                   *before = dyno_text_duration (run->preparation_seconds),
                   *planned = dyno_amount_bytes (run->planned_bytes, " "),
                   *used = dyno_amount_bytes (run->vram_bytes, " "),
-                  *rate = isnan (run->samples_per_s) ? g_strdup ("-")
-                                                     : dyno_text_rate (run->samples_per_s);
+                  *rate = dyno_text_rate (run->samples_per_s);
 
   dyno_out_line ("run %" G_GINT64_FORMAT "  %s, %s, begun %s", run->id, title,
                  dyno_text_run_state (run), begun);
@@ -265,8 +268,8 @@ compare_text (const DynoStoredRun *a, const DynoStoredRun *b, const DynoSettingI
   add_row (table, "epochs", g_strdup_printf ("%" G_GUINT64_FORMAT, a->epochs),
            g_strdup_printf ("%" G_GUINT64_FORMAT, b->epochs), TRUE);
   add_row (table, "best", dyno_text_best (a), dyno_text_best (b), TRUE);
-  add_row (table, "validation loss", g_strdup_printf ("%.4f", a->best_val_loss),
-           g_strdup_printf ("%.4f", b->best_val_loss), TRUE);
+  add_row (table, "validation loss", describe_loss (a->best_val_loss),
+           describe_loss (b->best_val_loss), TRUE);
   add_row (table, "samples/s", dyno_text_rate (a->samples_per_s), dyno_text_rate (b->samples_per_s),
            TRUE);
   add_row (table, "time", dyno_text_duration (a->seconds), dyno_text_duration (b->seconds), TRUE);
