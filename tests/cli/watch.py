@@ -170,6 +170,13 @@ class Watch(Case):
         self.write(f'{name}/facts.ini', '[run]\nsteps_per_epoch=7\nmax_steps=0\n')
         self.assertIn('epoch 1 of 4, step 30 of 28', self.run_it('watch', '--once').stdout.decode())
 
+    def test_steps_after_an_epoch_keep_its_validation(self):
+        name = self.make_run()
+        self.write(f'{name}/metrics.csv', ROW.format(31, 0.05, 160, 16), 'a')
+        run = self.lines('watch', '--json', '--once')[0]['run']
+        self.assertEqual((run['step'], run['loss'], run['val_loss']), (31, 0.05, 1.25))
+        self.assertIn('loss 0.0500  validation 1.2500  accuracy 0.625', self.run_it('watch', '--once').stdout.decode())
+
     @WITH_PRELOAD
     def test_json_of_a_run_and_its_sensors(self):
         name = self.make_run()
