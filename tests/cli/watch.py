@@ -298,6 +298,35 @@ class Watch(Case):
         last = live[live.rindex('\033[1;1H'):]
         self.assertLessEqual(self.screen_of(last, 60, 12).most, 60)
 
+    def test_a_run_that_is_resumed_has_its_new_settings(self):
+        """Twice: with fewer epochs of which steps are asked for, then with more and without a limit of steps."""
+        name = self.make_run()
+        resumes = (3, 25, 31), (9, 0, 32)
+        shown = []
+
+        def resume(*_):
+            epochs, max_steps, step = resumes[len(shown)]
+            self.write(f'{name}/facts.ini', f'[run]\nsteps_per_epoch=10\nmax_steps={max_steps}\n')
+            self.write(f'{name}/settings.new', SETTINGS.format('shapes').replace('epochs=4', f'epochs={epochs}').replace('=32', f'={epochs}'))
+            os.replace(self.path(f'{name}/settings.new'), self.path(f'{name}/settings.ini'))
+            self.write(f'{name}/metrics.csv', ROW.format(step, 0.05, 160, step / 2), 'a')
+
+        def find_all(text):
+            """The second frame with the row that came last: what it shows was read after all of it was written."""
+            frames = [found for found in re.finditer('\033\\[1;1H.*?(?=\033\\[1;1H)', text, re.S) if f'step {resumes[len(shown)][2]}' in found.group()]
+            if len(frames) < 2:
+                return None
+            shown.append(frames[1].group())
+            if len(shown) == len(resumes):
+                return frames[1].end()
+            resume()
+            return None
+
+        self.in_terminal(100, 30, 'watch', act=resume, later=find_all)
+        for (epochs, _, step), frame in zip(resumes, shown):
+            self.assertIn(f'batch {epochs},', frame)
+            self.assertIn(f'1 of {epochs}  step {step}', frame)
+
     def test_signals_give_the_terminal_back(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
             live, text, ended = self.in_terminal(80, 24, 'watch', keys=None, act=lambda process, *_: process.send_signal(number), later='\033[?1049l')

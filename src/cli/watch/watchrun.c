@@ -45,7 +45,8 @@ struct _DynoWatchRun {
   DynoFollower *metrics, *sensors;
   GArray *places; /* int, offset in Row of each column of metrics.csv, or NO_COLUMN */
   DynoSensorsCsv *csv;
-  gboolean has_settings, has_facts;
+  GStatBuf settings; /* of settings.ini as it was read; a run that goes on writes it anew */
+  gboolean has_facts;
   guint64 epochs; /* of the settings; status.epochs: those that the steps asked for take */
   DynoRunFacts facts;
   double first_step, first_seconds;
@@ -118,6 +119,13 @@ dyno_watch_run_free (DynoWatchRun *run)
 
 /* --- what it is ------------------------------------------------------------------------------- */
 
+static gboolean
+is_same (const GStatBuf *a, const GStatBuf *b)
+{
+  return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size
+         && a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
 static void
 read_settings (DynoWatchRun *run)
 {
@@ -125,12 +133,14 @@ read_settings (DynoWatchRun *run)
   g_autoptr (GPtrArray) warnings = g_ptr_array_new_with_free_func (g_free);
   g_autoptr (DynoJob) job = dyno_job_new ();
   DynoWatchStatus *s = &run->status;
+  GStatBuf now;
 
-  if (run->has_settings || !g_file_test (path, G_FILE_TEST_IS_REGULAR)
+  if (g_stat (path, &now) != 0 || !S_ISREG (now.st_mode) || is_same (&now, &run->settings)
       || !dyno_settings_file_read (path, job, warnings, NULL))
     return;
-  run->has_settings = TRUE;
-  s->epochs = run->epochs = (guint64) MAX (job->settings.epochs, 0);
+  run->settings = now;
+  run->epochs = (guint64) MAX (job->settings.epochs, 0);
+  g_free (s->what);
   s->what = g_strdup_printf ("%s on %s, batch %" G_GINT64_FORMAT ", %s, %" G_GINT64_FORMAT " %s",
                              job->model ? job->model : "a model", job->data ? job->data : "data",
                              job->settings.batch_size, job->settings.amp ? "AMP" : "fp32",
@@ -143,6 +153,7 @@ read_facts (DynoWatchRun *run)
 {
   DynoWatchStatus *s = &run->status;
 
+  s->epochs = run->epochs;
   run->has_facts = dyno_run_facts_read (run->folder, &run->facts);
   if (!run->has_facts)
     return;
