@@ -219,6 +219,7 @@ test_broken_names (void)
     const char *text, *words;
   } cases[] = {
     { "sky:128,0,0::\ngrass:0,128\nsea:0,0,1::", "Line 2|classes.txt|r,g,b" },
+    { "# of the camera\n\nsky:128,0,0::\ngrass:0,128\nsea:0,0,1::", "Line 4|classes.txt|r,g,b" },
     { "sky:128,0,0::\nsea:0,0,1::\ngrass:0,128,300::", "Line 3|255" },
     { "sky:128,0,0::\n\ngrass:128,0,0::", "Line 3|another class" },
     { "0 sky\n1 sea\n1 land", "Line 3|another class" },
