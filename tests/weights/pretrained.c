@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Weights that others trained, as training and prediction take them: their names, their types, what
  * they say of themselves. */
+#include "classrows.h"
 #include "network.h"
 #include "timmnames.h"
 #include "train-test.h"
@@ -570,6 +571,34 @@ check_rows (const char *data, guint n_here, gboolean lacks)
   test_remove_tree (folder);
 }
 
+/* The first twenty are named, and the rest counted, where there is a rest. */
+static void
+test_many_classes_are_counted (void)
+{
+  for (guint n = 20; n <= 21; n++)
+    {
+      g_auto (GStrv) there = g_new0 (char *, n + 2), here = g_new0 (char *, n + 2);
+      g_autofree guint32 *rows = NULL;
+      g_autofree char *text = NULL;
+
+      there[0] = g_strdup ("both");
+      here[0] = g_strdup ("both");
+      for (guint i = 1; i <= n; i++)
+        {
+          there[i] = g_strdup_printf ("old %u", i);
+          here[i] = g_strdup_printf ("new %u", i);
+        }
+      rows = dyno_class_rows_match ((const char *const *) there, (const char *const *) here);
+      g_assert_nonnull (rows);
+      text = dyno_class_rows_describe ("file", (const char *const *) there,
+                                       (const char *const *) here, rows);
+      g_assert_nonnull (strstr (text, "kept: “both”; start anew: “new 1”, “new 2”, "));
+      g_assert_nonnull (strstr (text, n == 20 ? "“new 20”; not used: “old 1”, "
+                                              : "“new 20” and 1 more; not used: “old 1”, "));
+      g_assert_true (g_str_has_suffix (text, n == 20 ? "“old 20”" : "“old 20” and 1 more"));
+    }
+}
+
 static void
 test_classes_by_name (void)
 {
@@ -613,6 +642,8 @@ main (int argc, char **argv)
   g_test_add_func ("/weights/pretrained/numbers-that-are-none", test_numbers_that_are_none);
   g_test_add_func ("/weights/pretrained/says-what-is-fed", test_says_what_is_fed);
   g_test_add_func ("/weights/pretrained/classes-are-matched-by-name", test_classes_by_name);
+  g_test_add_func ("/weights/pretrained/classes-past-twenty-are-counted",
+                   test_many_classes_are_counted);
   g_test_add_func ("/weights/pretrained/says-that-classes-are-others",
                    test_says_that_classes_are_others);
   return g_test_run ();
