@@ -4,6 +4,7 @@
 #include "process.h"
 #include "runrecorder.h"
 #include "safetensors.h"
+#include "session-private.h"
 #include "train-test.h"
 #include <math.h>
 #include <signal.h>
@@ -121,6 +122,42 @@ test_regression (Fixture *f, gconstpointer data)
   g_assert_cmpfloat (run->best_metric, ==,
                      g_array_index (epochs, DynoEpochMetrics, run->best_epoch - 1).val_metrics[0]);
   g_assert_true (run->best_metric > 0 && run->best_metric < 180);
+}
+
+/* An epoch of 80 samples takes 1 s for its steps and 1.5 s besides; the first one, which compiles,
+ * longer. */
+static void
+test_time_besides_the_steps (Fixture *f, gconstpointer data)
+{
+  g_autoptr (DynoJob) job = small_job (f, NULL);
+  g_autoptr (DynoStoredRun) run = NULL;
+  DynoSession *session;
+  DynoRunRecorder *recorder;
+  DynoEvent *event = dyno_event_new (DYNO_EVENT_PLAN);
+
+  test_job_set (job, "batch_size=8", NULL);
+  session = dyno_session_new (job);
+  recorder = dyno_run_recorder_new (f->store, session);
+  g_assert_nonnull (recorder);
+  event->plan.n_train = 80;
+  dyno_session_emit (session, event);
+  for (guint i = 1; i <= 4; i++)
+    {
+      event = dyno_event_new (DYNO_EVENT_STEP);
+      event->step.step = 10 * i;
+      event->step.seconds = 7.5 + 2.5 * i;
+      dyno_session_emit (session, event);
+      event = dyno_event_new (DYNO_EVENT_EPOCH);
+      event->epoch.epoch = i;
+      event->epoch.step = 10 * i;
+      event->epoch.samples_per_s = 80;
+      dyno_session_emit (session, event);
+    }
+  dyno_run_recorder_free (recorder);
+  dyno_session_free (session);
+  run = only_run (f->store, 1);
+  g_assert_cmpuint (run->epochs, ==, 4);
+  g_assert_cmpfloat (run->epoch_overhead_seconds, ==, 1.5);
 }
 
 static void
@@ -494,6 +531,8 @@ main (int argc, char **argv)
   g_test_add ("/runs/recorder/session-that-is-freed-first", Fixture, "", set_up, test_finished,
               tear_down);
   g_test_add ("/runs/recorder/regression", Fixture, NULL, set_up, test_regression, tear_down);
+  g_test_add ("/runs/recorder/time-besides-the-steps", Fixture, NULL, set_up,
+              test_time_besides_the_steps, tear_down);
   g_test_add ("/runs/recorder/failed-run", Fixture, NULL, set_up, test_failed, tear_down);
   g_test_add ("/runs/recorder/resumed-run-goes-on-in-its-entry", Fixture, NULL, set_up,
               test_resumed, tear_down);
