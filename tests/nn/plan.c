@@ -251,6 +251,23 @@ test_random_live_ranges (void)
   g_assert_cmpfloat (worst, <, 1.01);
 }
 
+/* Ranges that fill two buffers to the last byte: there is no third one. */
+static void
+test_ranges_fill_buffers (void)
+{
+  DynoLiveRange ranges[] = { { 4096, 0, 1, 0 }, { 8192, 0, 1, 0 }, { 4096, 1, 2, 0 } };
+  guint64 in_buffer[2] = { 0 };
+  g_assert_cmpuint (dyno_live_ranges_place (ranges, G_N_ELEMENTS (ranges), 8192), ==, 16384);
+  for (guint i = 0; i < G_N_ELEMENTS (ranges); i++)
+    {
+      guint64 buffer = ranges[i].offset / 8192;
+      g_assert_cmpuint (buffer, <, 2);
+      g_assert_cmpuint (ranges[i].offset + ranges[i].size_bytes, <=, (buffer + 1) * 8192);
+      in_buffer[buffer] += ranges[i].size_bytes;
+    }
+  g_assert_true (in_buffer[0] == 8192 && in_buffer[1] == 8192);
+}
+
 static void
 test_aliasing_saves (void)
 {
@@ -746,6 +763,7 @@ main (int argc, char **argv)
   g_test_add_func ("/nn/plan/unreached-limit-moves-nothing", test_unreached_limit_moves_nothing);
   g_test_add_func ("/nn/plan/larger-than-a-buffer", test_larger_than_a_buffer);
   g_test_add_func ("/nn/plan/random-live-ranges-never-overlap", test_random_live_ranges);
+  g_test_add_func ("/nn/plan/live-ranges-fill-buffers-to-the-end", test_ranges_fill_buffers);
   g_test_add_func ("/nn/plan/aliasing-saves-memory", test_aliasing_saves);
   g_test_add_func ("/nn/plan/checkpointing-saves-memory", test_checkpointing_saves);
   g_test_add_func ("/nn/plan/layers-take-all-of-a-step", test_layer_times);
