@@ -206,6 +206,8 @@ test_indices (void)
     { VALUES "i k 1,2,;i s 2,1,;Reshape - k,s l;GatherND - a,l y batch_dims=1", "i(2) 2 6" },
     { VALUES "i k 2,0,;i s 2,1,;Reshape - k,s l;GatherElements - a,l y axis=1", "i(2,1) 3 4" },
     { VALUES "i k 1,0,-1;i s 1,3,;Reshape - k,s l;GatherElements - a,l y axis=0", "i(1,3) 4 2 6" },
+    { VALUES "i k 2,0,1,2,0,0,-1,1;i s 2,4,;Reshape - k,s l;GatherElements - a,l y axis=1",
+      "i(2,4) 3 1 2 3 4 4 6 5" },
     { VALUES "i k 1,;i s 1,1,;Reshape - k,s l;i u 7,8,9;i v 1,3,;Reshape - u,v w;"
              "ScatterND - a,l,w y",
       "i(2,3) 1 2 3 7 8 9" },
