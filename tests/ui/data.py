@@ -133,14 +133,45 @@ def test_data_shows_samples_as_the_network_sees_them(window):
     shown('A sample', lambda now: now == plain)
 
 
-def write_png(path, side):
-    """Black."""
+def write_png(path, side, colour=(0, 0, 0), pixels=None):
+    """Of one colour; pixels: what stands in their place."""
     def chunk(kind, data):
         return len(data).to_bytes(4, 'big') + kind + data + zlib.crc32(kind + data).to_bytes(4, 'big')
     head = side.to_bytes(4, 'big') * 2 + bytes([8, 2, 0, 0, 0])
-    rows = zlib.compress(bytes(side * (1 + 3 * side)))
+    rows = zlib.compress((b'\0' + bytes(colour) * side) * side)
     with open(path, 'wb') as file:
-        file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', rows) + chunk(b'IEND', b''))
+        file.write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', head) + chunk(b'IDAT', pixels or rows) + chunk(b'IEND', b''))
+
+
+def test_a_picture_that_is_missing_moves_no_other(home):
+    """What the network sees stands where its sample stood, also after one that cannot be decoded."""
+    window = home.window()
+    screen = harness.Screen()
+    folder = home.file('photos')
+    for name, at in ('green', 1), ('red', 0):
+        os.makedirs(os.path.join(folder, name))
+        for i in range(6):
+            colour = [0, 0, 0]
+            colour[at] = 180 + 10 * i
+            write_png(os.path.join(folder, name, f'{i}.png'), 16, colour, b'no pixels' if (name, i) == ('green', 0) else None)
+    window.open_settings(data=folder, model='mlp', image_size=16, batch_size=4, amp='false', data__val_split=0)
+    window.page('Data')
+
+    def colours(label, name):
+        """Of the middle of each picture of that name, once they are painted: the place of the largest of red, green and blue."""
+        row = window.find_where(f'the row of {label}', lambda n: n.name.startswith(label + ': '), Role.LIST_ITEM, states=THERE)
+        if not row.has(State.FOCUSED):
+            row.call('Component', 'GrabFocus')  # scrolls to it
+        places = [n.extents() for n in row.inside(states=SHOWING) if n.name == name]
+        now = screen.pixels([(x + width // 2, y + height // 2, 1, 1) for x, y, width, height in places])
+        return [2 - pixel.index(max(pixel[:3])) for pixel in now] if now and all(max(pixel[:3]) > 120 > min(pixel[:3]) for pixel in now) else None
+    window.wait_for('three green pictures', lambda: colours('green', 'A sample') == [1] * 3)
+    window.wait_for('four red pictures', lambda: colours('red', 'A sample') == [0] * 4)
+    window.find(Role.TOGGLE_BUTTON, 'As the Network Sees Them', states=THERE).act()
+    seen = 'A sample as the network sees it'
+    for label, n, place in ('green', 3, 1), ('red', 4, 0):
+        shown = window.wait_for(f'{n} pictures of {label}', lambda: (found := colours(label, seen)) and len(found) == n and found)
+        assert shown == [place] * n, f'{label} has the colours {shown}'
 
 
 def test_another_data_set_leaves_nothing_of_the_one_before(home):
@@ -256,7 +287,7 @@ def test_names_are_no_markup(home):
 
 TESTS = [test_opening_what_is_not_there_is_an_error, test_limit_is_the_smaller_of_budget_and_device,
          test_opens_a_folder_of_arrays_and_shows_their_axes, test_data_shows_split_classes_and_pictures,
-         test_data_shows_samples_as_the_network_sees_them,
+         test_data_shows_samples_as_the_network_sees_them, test_a_picture_that_is_missing_moves_no_other,
          test_another_data_set_leaves_nothing_of_the_one_before, test_one_class_is_taken_on_request,
          test_the_window_lives_while_a_scan_waits, test_names_are_no_markup]
 
