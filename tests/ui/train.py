@@ -7,7 +7,7 @@ import re
 import sys
 
 import harness
-from harness import GLib, Role, SHOWING, THERE, assert_whole
+from harness import GLib, Role, SHOWING, State, THERE, assert_whole
 
 
 def read_metrics(folder):
@@ -217,10 +217,12 @@ def test_stopping_asks_and_holds_nothing_up(home):
     window.text('Stop the run?')
     before = window.text('Training, step')
     window.wait_for('the run to go on', lambda: window.text('Training, step') != before)
+    window.press('Do the same from now on', Role.CHECK_BOX)
     window.key('Escape')
     window.wait_without_text('Stop the run?')
     window.text('Training, step')
     window.press('Stop')
+    assert not window.find(Role.CHECK_BOX, 'Do the same from now on').has(State.CHECKED), 'an answer that was not given is to be kept'
     window.press('Do the same from now on', Role.CHECK_BOX)
     window.press('Save')
     window.text('Stopped after ')
