@@ -344,6 +344,17 @@ def test_what_cannot_be_kept_does_not_begin(home):
     assert window.has_text(home.runs) and not window.has_text('--'), window.shown()
     assert not window.has_text('Everything is ready'), window.shown()
     window.ready()
+
+    def offered(title):
+        """The buttons of the bar that says so."""
+        bar = window.find_where(title, lambda n: any(label.name.startswith(title) for label in n.inside(Role.LABEL, states=SHOWING)), Role.INFO_BAR)
+        return {n.name for n in bar.inside(Role.PUSH_BUTTON, states=SHOWING)}
+    assert 'Choose Another Folder…' in offered('The run was not started')
+    window.open(home.file('no such folder'))
+    assert offered('The data set cannot be used') == {'Close message'}, 'another folder for runs is offered for data that are not there'
+    window.ready()
+    window.press('Start')
+    window.text('The run was not started')
     window.press('Choose Another Folder…')
     window.find(Role.FILE_CHOOSER, 'Choose the folder for runs')
     before = set(os.listdir(home.path))
