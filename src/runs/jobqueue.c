@@ -303,6 +303,19 @@ dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error)
   return NULL;
 }
 
+/* FALSE: the last statement has changed no row: somebody has removed the job. */
+static gboolean
+check_changed (DynoStore *store, gint64 id, GError **error)
+{
+  if (dyno_database_get_changes (store->db) > 0)
+    return TRUE;
+  g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND,
+               "Job %" G_GINT64_FORMAT " is not in the queue any more; 'dynoctl queue list' lists "
+               "the jobs",
+               id);
+  return FALSE;
+}
+
 gboolean
 dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError **error)
 {
@@ -314,7 +327,8 @@ dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError *
                             "UPDATE jobs SET state = 'running', attempts = attempts + 1, "
                             "process = ?, begin_us = ?, end_us = NULL, exit_code = NULL "
                             "WHERE id = ?",
-                            "sii", process, g_get_real_time (), id);
+                            "sii", process, g_get_real_time (), id)
+         && check_changed (store, id, error);
   return dyno_database_end (store->db, good, error);
 }
 
@@ -327,7 +341,8 @@ dyno_store_end_job (DynoStore *store, gint64 id, DynoQueuedState state, int exit
   if (!dyno_database_begin (store->db, error))
     return FALSE;
   good = dyno_database_run (
-      store->db, error, "UPDATE jobs SET state = ?, exit_code = ?, end_us = ? WHERE id = ?", "siii",
-      dyno_queued_state_name (state), (gint64) exit_code, g_get_real_time (), id);
+             store->db, error, "UPDATE jobs SET state = ?, exit_code = ?, end_us = ? WHERE id = ?",
+             "siii", dyno_queued_state_name (state), (gint64) exit_code, g_get_real_time (), id)
+         && check_changed (store, id, error);
   return dyno_database_end (store->db, good, error);
 }

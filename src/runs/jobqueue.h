@@ -51,7 +51,7 @@ void dyno_store_release_queue (DynoStore *store);
 /* The first job that is not done: it waits, was stopped, or its runner died.  The ids in tried
  * (gint64; NULL: none) are left out.  NULL without an error: none is left. */
 DynoQueuedJob *dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error);
-/* process: the result of dyno_process_describe. */
+/* process: the result of dyno_process_describe.  Errors of both: NOT_FOUND: the job was removed. */
 gboolean dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError **error);
 gboolean dyno_store_end_job (DynoStore *store, gint64 id, DynoQueuedState state, int exit_code,
                              GError **error);

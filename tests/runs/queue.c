@@ -139,11 +139,17 @@ test_tries (void)
                 { 0, DYNO_QUEUED_FINISHED, "3 1 boot 1 here" } };
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (GError) error = NULL;
   gint64 a = add (store, "a"), b = add (store, "b");
 
   assert_job (store, a, DYNO_QUEUED_WAITING, 0, -1, NULL);
   g_assert_true (dyno_store_begin_job (store, b, "9 1 boot 1 here", NULL));
   g_assert_true (dyno_store_end_job (store, b, DYNO_QUEUED_FAILED, 7, NULL));
+  g_assert_false (dyno_store_begin_job (store, 99, "9 1 boot 1 here", &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
+  g_clear_error (&error);
+  g_assert_false (dyno_store_end_job (store, 99, DYNO_QUEUED_FINISHED, 0, &error));
+  g_assert_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND);
   for (guint i = 0; i < G_N_ELEMENTS (tries); i++)
     {
       g_autoptr (DynoQueuedJob) next = dyno_store_next_job (store, NULL, NULL);

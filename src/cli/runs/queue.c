@@ -407,6 +407,13 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
   queued->end_us = 0;
   if (spawn (o, queued, &child, &error))
     queued->exit_code = wait_for (o, child, &asked);
+  else if (g_error_matches (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_NOT_FOUND))
+    {
+      dyno_error_line ("%s: job %" G_GINT64_FORMAT " was removed before it began", o->command,
+                       queued->id);
+      g_unlink (settings);
+      return queued->state;
+    }
   else
     queued->exit_code = fail (o, g_steal_pointer (&error));
   queued->state = find_outcome (queued->exit_code);
