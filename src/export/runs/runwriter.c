@@ -18,12 +18,9 @@ static const char *const run_files[] = { "settings.ini",
                                          "curves.png",
                                          "checkpoint.safetensors",
                                          "checkpoint.previous.safetensors",
-                                         "sensors.csv",
                                          "diagnosis.json",
                                          "facts.ini",
                                          "log",
-                                         "facts.ini",
-                                         "diagnosis.json",
                                          NULL };
 
 const DynoRunWriter dyno_run_writer = {
