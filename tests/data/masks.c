@@ -273,8 +273,9 @@ test_parts (void)
 static void
 test_voc (void)
 {
-  g_autofree char *folder = test_folder_new ();
+  g_autofree char *folder = test_folder_new (), *all = NULL;
   g_autoptr (DynoDataset) dataset = NULL;
+  g_auto (GStrv) notes = NULL;
   const DynoDatasetInfo *info;
 
   for (guint i = 0; i < 5; i++)
@@ -287,7 +288,7 @@ test_voc (void)
         masks_put (folder, mask, 4, 2, PNG_COLOR_TYPE_PALETTE, 8, rows (15, i == 0 ? 255 : 0));
     }
   masks_put_text (folder, "ImageSets/Segmentation/train.txt", "2007_0\r\n2007_1\n2007_9\n");
-  masks_put_text (folder, "ImageSets/Segmentation/val.txt", "2007_3\n");
+  masks_put_text (folder, "ImageSets/Segmentation/val.txt", "2007_3\n2007_1\n");
   masks_put_text (folder, "Annotations/2007_0.xml", "<annotation/>");
   dataset = test_open (folder);
   info = dyno_dataset_get_info (dataset);
@@ -296,10 +297,15 @@ test_voc (void)
   g_assert_cmpstr (info->class_names[15], ==, "person");
   g_assert_cmpuint (info->class_counts[15], ==, 12);
   g_assert_cmpuint (info->n_ignored, ==, 4);
-  g_assert_cmpuint (info->n_validation, ==, 1);
+  g_assert_cmpuint (info->n_validation, ==,
+                    2); /* 2007_1, which both lists have, is not trained on */
   g_assert_null (info->task_reason);
   masks_check (dataset, 0, 4, 2, rows (15, DYNO_MASK_IGNORED));
   masks_has_refused (dataset, "2007_9|ImageSets");
+  notes = dyno_dataset_list_notes (dataset, NULL, NULL);
+  all = g_strjoinv ("\n", notes);
+  g_assert_nonnull (
+      strstr (all, "1 image is in train.txt and in val.txt, and is not trained on: 2007_1"));
   test_folder_remove (folder);
 }
 

@@ -21,8 +21,9 @@ typedef struct {
   DynoMaskPairs *pairs;
   GHashTable *listed; /* of VOC: stem to its DynoPart; NULL: there are no lists */
   GArray *parts;      /* guint8: DynoPart of each item */
-  guint64 n_without;
+  guint64 n_without, n_both;
   const char *first_without;
+  char *first_both; /* of the images that are listed for both parts */
 } Masks;
 
 /* A folder with a folder of images and one of masks, whatever the names of their files. */
@@ -82,7 +83,14 @@ read_list (Masks *m, const char *name, DynoPart part, GError **error)
     m->listed = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   for (guint i = 0; lines[i]; i++)
     if (*g_strstrip (lines[i]) != '\0')
-      g_hash_table_insert (m->listed, g_strdup (lines[i]), GINT_TO_POINTER (part));
+      {
+        gpointer before;
+
+        if (g_hash_table_lookup_extended (m->listed, lines[i], NULL, &before)
+            && GPOINTER_TO_INT (before) != (int) part && m->n_both++ == 0)
+          m->first_both = g_strdup (lines[i]);
+        g_hash_table_insert (m->listed, g_strdup (lines[i]), GINT_TO_POINTER (part));
+      }
   return TRUE;
 }
 
@@ -160,6 +168,15 @@ note_left (Masks *m)
                                      (gulong) m->n_without),
                            m->n_without, shown));
     }
+  if (m->n_both > 0)
+    g_ptr_array_add (
+        m->dataset->notes,
+        g_strdup_printf (ngettext ("%" PRIu64 " image is in train.txt and in val.txt, and is not "
+                                   "trained on: %s",
+                                   "%" PRIu64 " images are in train.txt and in val.txt, and are "
+                                   "not trained on, the first: %s",
+                                   (gulong) m->n_both),
+                         m->n_both, m->first_both));
   if (m->listed)
     {
       g_autoptr (GList) stems = g_list_sort (g_hash_table_get_keys (m->listed), compare_stems);
@@ -237,6 +254,7 @@ masks_open (DynoDataset *dataset, const DynoOpenContext *context, GError **error
     }
   dyno_mask_pairs_free (m.pairs);
   g_clear_pointer (&m.listed, g_hash_table_unref);
+  g_free (m.first_both);
   g_array_unref (m.folders);
   g_array_unref (m.parts);
   return ok && dyno_mask_list_finish (list, dataset, context, error);
