@@ -144,6 +144,17 @@ class Watch(Case):
         self.assertEqual(set(line['sources']) | {name for name in line if line[name] is None} | {'throttle_reasons', 'sources',
                          'core_busy_percent', 'programs', 'device', 'pci'}, set(line) | set(line['sources']))
 
+    @unittest.skipUnless(os.environ.get('DYNO_FAULTS_FOLDER') and os.environ.get('DYNO_TEST_NVML'), 'no card')
+    def test_sensors_list_the_programs_of_a_card(self):
+        os.symlink(os.environ['DYNO_TEST_NVML'], self.path('libnvidia-ml.so.1'))
+        card = dict(self.environment, VK_ADD_LAYER_PATH=os.environ['DYNO_FAULTS_FOLDER'], VK_INSTANCE_LAYERS='VK_LAYER_DYNO_faults',
+                    DYNO_FAULTS='card', LD_LIBRARY_PATH=self.folder)
+        line = self.lines('sensors', '--json', environment=card)[0]
+        self.assertEqual([(p['pid'], p['bytes']) for p in line['programs']], [(4000000001, 5000000000), (1, 2000), (4000000002, None)])
+        self.assertEqual((line['gpu_power_w'], line['sources']['gpu_power_w']), (349.5, 'nvml'))
+        text = self.run_it('sensors', environment=card).stdout.decode()
+        self.assertRegex(text, r'\n[?] +4000000001 +4.66 GiB\n')
+
     def test_sensors_of_a_device_that_is_not_there(self):
         self.assertIn('no device 77', self.run_it('sensors', '--device', '77', expect=4).stderr.decode())
 

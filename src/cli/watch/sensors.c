@@ -32,7 +32,10 @@ print_program (DynoJson *json, const DynoSensorProgram *program)
   dyno_json_begin_object (json, NULL);
   dyno_json_uint (json, "pid", program->pid);
   dyno_json_string (json, "name", *program->name ? program->name : NULL);
-  dyno_json_double (json, "bytes", program->bytes);
+  if (isnan (program->bytes))
+    dyno_json_double (json, "bytes", program->bytes);
+  else
+    dyno_json_uint (json, "bytes", (guint64) CLAMP (program->bytes, 0, 1e18));
   dyno_json_end_object (json);
 }
 
@@ -81,8 +84,9 @@ print_programs (const DynoSensorPrograms *programs)
 
       dyno_table_add (table, g_strdup (*program->name ? program->name : "?"),
                       g_strdup_printf ("%u", program->pid),
-                      isnan (program->bytes) ? g_strdup ("")
-                                             : dyno_amount_bytes ((guint64) CLAMP (program->bytes, 0, 1e18), " "),
+                      isnan (program->bytes)
+                          ? g_strdup ("")
+                          : dyno_amount_bytes ((guint64) CLAMP (program->bytes, 0, 1e18), " "),
                       NULL);
     }
   if (programs->n > 0)
