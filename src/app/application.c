@@ -54,6 +54,7 @@ static const Shortcut shortcuts[] = {
   { "win.find-setting", { "<Primary>f" } },
   { "win.plot-log", { "<Primary>l" } },
   { "win.plot-hold", { "<Primary>h" } },
+  { "win.help", { "F1" } },
   { "win.show-help-overlay", { "<Primary>question", "<Primary>F1" } },
   { "window.close", { "<Primary>w" } },
   { "app.quit", { "<Primary>q" } },

@@ -2,6 +2,7 @@
 /* The window's commands except for those of files: the implementation of each action. */
 #include "window-private.h"
 #include "errorbar.h"
+#include "help.h"
 #include "home.h"
 #include "preferences.h"
 #include "runpage.h"
@@ -32,6 +33,14 @@ preferences_activated (GSimpleAction *action, GVariant *parameter, gpointer data
 {
   DynoWindow *self = data;
   dyno_preferences_show (GTK_WINDOW (self), self->state, self->setup, NULL);
+}
+
+/* Of the page that is shown. */
+static void
+help_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+  DynoWindow *self = data;
+  dyno_help_show (GTK_WINDOW (self), gtk_stack_get_visible_child_name (GTK_STACK (self->pages)));
 }
 
 static void
@@ -149,6 +158,7 @@ static const GActionEntry entries[] = {
   { "release", release_activated },
   { "stop", stop_activated },
   { "preferences", preferences_activated },
+  { "help", help_activated },
   { "discard", discard_activated },
   { "stop-tune", stop_tune_activated },
   { "use-best", use_best_activated },

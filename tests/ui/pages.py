@@ -5,7 +5,7 @@ import os
 import sys
 
 import harness
-from harness import Role, State, THERE
+from harness import Role, SHOWING, State, THERE
 
 
 def test_first_start_on_a_software_device_is_small(window):
@@ -57,6 +57,22 @@ def test_empty_pages_say_what_comes_there(home):
     empty.press('Start Training')
     empty.wait_for('the page Train', lambda: empty.find(Role.RADIO_BUTTON, 'Train').has(State.CHECKED))
     empty.finished()
+
+
+def test_help_is_of_the_page_that_is_shown(window):
+    """Its topics can be chosen by keys, and Escape closes it."""
+    def topic():
+        return [n.name for top in window.top_levels() if top.name == 'Help' for n in top.inside(Role.SCROLL_PANE, states=SHOWING) if n.name != 'Topics']
+    for page, title, after in ('Tune', 'Tuning', 'Diagnosis'), ('Device', 'Device', 'Command Line'), ('Home', 'First Steps', 'Data'):
+        window.page(page)
+        window.key('F1')
+        window.wait_for(f'the topic {title}', lambda: topic() == [title])
+        window.wait_for_focus(title)
+        assert not window.nameless(), window.nameless()
+        window.key('Down')
+        window.wait_for(f'the topic {after}', lambda: topic() == [after])
+        window.key('Escape')
+        window.wait_for('the help to go', lambda: topic() == [])
 
 
 def test_preferences_are_kept_and_obeyed(home):
@@ -174,7 +190,7 @@ def test_a_window_of_large_text_can_be_narrow(home):
 
 
 TESTS = [test_first_start_on_a_software_device_is_small, test_the_page_that_is_shown_stays_marked, test_every_control_has_a_name,
-         test_empty_pages_say_what_comes_there, test_a_window_can_be_as_narrow_as_a_phone, test_preferences_are_kept_and_obeyed,
+         test_empty_pages_say_what_comes_there, test_help_is_of_the_page_that_is_shown, test_a_window_can_be_as_narrow_as_a_phone, test_preferences_are_kept_and_obeyed,
          test_recent_data_that_are_gone_take_no_place, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_a_narrow_window_clips_nothing,
          test_a_window_of_large_text_can_be_narrow]
 

@@ -22,6 +22,13 @@ for path in sorted([*root.glob('src/**/*.c'), *root.glob('ui/*.ui')]):
         wrong.append(f'{name} has strings for people and is not in po/POTFILES.in')
 wrong += [f'{name} is in po/POTFILES.in and does not exist' for name in sorted(listed) if not (root / name).exists()]
 
+# The names that the help quotes stand in the window so.
+quoted = set(re.findall('“([^”]+)”', (root / 'src/app/help.c').read_text().replace('"\n          "', '')))
+strings = {text.replace('_', '') for path in [*root.glob('src/**/*.c'), *root.glob('ui/*.ui')] if path.name != 'help.c'
+           for text in re.findall(r'(?:\("|translatable="yes"[^>]*>)([^"<]+)', path.read_text())}
+wrong += [f'src/app/help.c names “{name}”, which no part of the window is called' for name in sorted(quoted - strings)
+          if not re.match(r'(dynoctl|man) ', name)]
+
 made = subprocess.run([sys.executable, root / 'po/presets.py', root], capture_output=True, encoding='utf-8', check=True).stdout
 if made != (root / 'po/presets.h').read_text(encoding='utf-8'):
     wrong.append('po/presets.h is not what the presets say: run po/presets.py . >po/presets.h')
