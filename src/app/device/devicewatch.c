@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sensors are asked by a timer of the main loop: asking blocks on no source. */
+/* The sensors are asked by a timer of the main loop: asking blocks on no source.  Their end waits for
+ * reads in progress, a second at most; it comes with that of the window, after which the program
+ * must not leave a reader inside of a driver's library. */
 #include "devicewatch.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -117,26 +119,12 @@ dyno_device_watch_get_seconds (DynoDeviceWatch *self)
   return self->seconds;
 }
 
-/* It may wait for a source that hangs, which the main loop does not. */
-static gpointer
-end_sensors (gpointer sensors)
-{
-  dyno_sensors_free (sensors);
-  return NULL;
-}
-
 static void
 dyno_device_watch_dispose (GObject *object)
 {
   DynoDeviceWatch *self = DYNO_DEVICE_WATCH (object);
   g_clear_handle_id (&self->timer, g_source_remove);
-  if (self->sensors)
-    {
-      GThread *thread = g_thread_try_new ("dyno-sensors-end", end_sensors, self->sensors, NULL);
-      if (thread)
-        g_thread_unref (thread);
-      self->sensors = NULL;
-    }
+  g_clear_pointer (&self->sensors, dyno_sensors_free);
   G_OBJECT_CLASS (dyno_device_watch_parent_class)->dispose (object);
 }
 
