@@ -304,9 +304,7 @@ dyno_drm_clients_read (DynoDrmClients *clients, gint64 now_us, DynoDrmUsage *usa
   g_autoptr (GHashTable) seen = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) processes = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
   g_autoptr (GHashTable) shares = new_engines ();
-  Sum sum = {
-    seen, processes, new_engines (), shares, &usage->programs, (double) NAN, FALSE
-  };
+  Sum sum = { seen, processes, new_engines (), shares, &usage->programs, (double) NAN, FALSE };
   double passed_ns = clients->read_us ? (double) (now_us - clients->read_us) * 1000 : 0;
 
   if (clients->searched_us == 0 || now_us - clients->searched_us >= SEARCH_US)

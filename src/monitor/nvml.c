@@ -278,10 +278,10 @@ read_processes (Nvml *nvml, DynoSensorReading *reading)
         continue;
       asked = TRUE;
       for (guint i = 0; i < MIN (count, MOST_PROCESSES); i++)
-        dyno_sensor_programs_add (
-            &reading->programs, nvml->rows[i].pid,
-            nvml->rows[i].bytes != G_MAXUINT64 ? (double) nvml->rows[i].bytes : (double) NAN,
-            DYNO_PROGRAM_SAME);
+        dyno_sensor_programs_add (&reading->programs, nvml->rows[i].pid,
+                                  nvml->rows[i].bytes != G_MAXUINT64 ? (double) nvml->rows[i].bytes
+                                                                     : (double) NAN,
+                                  DYNO_PROGRAM_SAME);
       for (guint i = 0; i < MIN (count, MOST_PROCESSES); i++)
         if (nvml->rows[i].pid == own)
           {

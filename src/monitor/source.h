@@ -52,8 +52,7 @@ typedef enum { DYNO_PROGRAM_SUM, DYNO_PROGRAM_SAME } DynoProgramAgain;
 void dyno_sensor_programs_add (DynoSensorPrograms *programs, guint32 pid, double bytes,
                                DynoProgramAgain again);
 /* Names the programs, marks this process, and sorts them. */
-void dyno_sensor_programs_finish (DynoSensorPrograms *programs, const char *proc_root,
-                                  guint32 own);
+void dyno_sensor_programs_finish (DynoSensorPrograms *programs, const char *proc_root, guint32 own);
 
 /* sensorfile.c.  Reads at most size - 1 bytes of a file and ends them with 0; waits for no FIFO.
  * -1: it cannot be read. */
