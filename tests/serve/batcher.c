@@ -443,6 +443,29 @@ test_failure_of_two_flights (void)
   engine_clear (&e);
 }
 
+/* A job of two flights that fail differently keeps the error that came first. */
+static void
+test_first_error_of_two_flights (void)
+{
+  Job job;
+  Engine e;
+
+  engine_init (&e);
+  e.open = TRUE;
+  e.fail_submit = 2;
+  e.fail_collect = 1;
+  g_autoptr (DynoBatcher) batcher = make (&e, &two_slots, 2, NEVER, MAX_JOBS);
+  push (batcher, &e, &job, 0, 4);
+  dyno_batcher_stop (batcher);
+  g_assert_cmpstr (e.done->str, ==, "a");
+  g_assert_cmpstr (e.batches->str, ==, "2 (2) ");
+  g_assert_cmpuint (e.collected, ==, 1);
+  g_assert_error (job.job.error, G_OPTION_ERROR, FAILED_CODE);
+  g_assert_cmpstr (job.job.error->message, ==, "submit");
+  g_clear_error (&job.job.error);
+  engine_clear (&e);
+}
+
 /* After a loss everything fails, now and later. */
 static void
 test_loss (void)
@@ -489,6 +512,7 @@ main (int argc, char **argv)
   g_test_add_func ("/serve/batcher/failing-submit", test_failing_submit);
   g_test_add_func ("/serve/batcher/failing-collect", test_failing_collect);
   g_test_add_func ("/serve/batcher/failure-of-two-flights", test_failure_of_two_flights);
+  g_test_add_func ("/serve/batcher/first-error-of-two-flights", test_first_error_of_two_flights);
   g_test_add_func ("/serve/batcher/loss", test_loss);
   return g_test_run ();
 }
