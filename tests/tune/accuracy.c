@@ -2,6 +2,7 @@
 /* The search for the best validation with trials that are made up: a value for each settings, number
  * of epochs and seed, and a clock that the trials move. */
 #include "accuracyfile.h"
+#include "accuracyverdict.h"
 #include "file.h"
 #include "preset.h"
 #include "rng.h"
@@ -459,6 +460,32 @@ test_stopped_proves_nothing (void)
   g_assert_true (g_str_has_prefix (r->text, "Not proven"));
 }
 
+/* Contenders that are equal in the final keep the order of the search. */
+static void
+test_tie_goes_to_the_first (void)
+{
+  DynoAccuracyResult r = { .n_contenders = 2, .metric = dyno_cross_entropy_metrics[0] };
+
+  for (guint i = 0; i < DYNO_ACCURACY_MOST_SEEDS; i++)
+    {
+      double noise = 0.01 * (i % 2);
+
+      r.own.values[i] = 0.5;
+      r.contenders[0].values[i] = r.contenders[1].values[i] = 0.7 + noise;
+    }
+  r.contenders[0].trial = 7;
+  r.contenders[1].trial = 3;
+  dyno_accuracy_judge (&r);
+  g_assert_cmpint (r.verdict, ==, DYNO_ACCURACY_PROVEN);
+  g_assert_cmpfloat (r.contenders[0].gain.mean, ==, r.contenders[1].gain.mean);
+  g_assert_cmpuint (r.best, ==, 7);
+  g_free (r.text);
+  r.contenders[1].values[0] += 0.01;
+  dyno_accuracy_judge (&r);
+  g_assert_cmpuint (r.best, ==, 3);
+  g_free (r.text);
+}
+
 static void
 test_error_ends (void)
 {
@@ -758,6 +785,7 @@ main (int argc, char **argv)
   g_test_add_func ("/tune/accuracy/failures-end-the-trials", test_failures_end_the_trials);
   g_test_add_func ("/tune/accuracy/proof-stays", test_proof_stays);
   g_test_add_func ("/tune/accuracy/stopped-proves-nothing", test_stopped_proves_nothing);
+  g_test_add_func ("/tune/accuracy/tie-goes-to-the-first", test_tie_goes_to_the_first);
   g_test_add_func ("/tune/accuracy/error-ends-it", test_error_ends);
   g_test_add_func ("/tune/accuracy/resumed-does-the-same", test_resume);
   g_test_add_func ("/tune/accuracy/file-reads-back", test_file);
