@@ -127,8 +127,9 @@ test_budget (void)
   g_assert_no_error (error);
   g_assert_false (dyno_device_set_budget (device, 4 * MIB - 1, &error));
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
-  dyno_buffer_free (a);
   g_clear_error (&error);
+  g_assert_true (dyno_device_set_budget (device, 4 * MIB, &error)); /* what is in use */
+  dyno_buffer_free (a);
   g_assert_true (dyno_device_set_budget (device, 2 * MIB, &error));
   g_assert_null (dyno_buffer_new (device, 2 * MIB, DYNO_MEMORY_OTHER, DYNO_BUFFER_DEVICE, &error));
   g_assert_error (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
