@@ -43,6 +43,20 @@ test_kept (void)
   g_assert_cmpfloat (found.bytes_per_s, ==, 3e9);
 }
 
+/* Those of ranks that each had a host of their own stand for the same ranks on fewer hosts. */
+static void
+test_kept_of_a_host_each (void)
+{
+  const DynoExchangeRate three = { 3, 3, 5e-6, 5e8 };
+  DynoExchangeRate found;
+
+  dyno_exchange_keep (&three);
+  g_assert_cmpint (dyno_exchange_load (3, 2, &found), ==, DYNO_EXCHANGE_EXTRAPOLATED);
+  g_assert_cmpuint (found.ranks, ==, 3);
+  g_assert_cmpuint (found.hosts, ==, 3);
+  g_assert_cmpfloat (found.bytes_per_s, ==, 5e8);
+}
+
 /* What the copies of a card to and from the host lengthen a step by. */
 static double
 host_copies (guint64 size_bytes)
@@ -170,6 +184,7 @@ main (int argc, char **argv)
   g_test_init (&argc, &argv, NULL);
   g_test_add_func ("/runs/ranks/seconds-of-a-sum", test_seconds);
   g_test_add_func ("/runs/ranks/measured-rates-are-kept", test_kept);
+  g_test_add_func ("/runs/ranks/rates-of-a-host-each", test_kept_of_a_host_each);
   g_test_add_func ("/runs/ranks/one-bucket-is-not-hidden", test_one_bucket);
   g_test_add_func ("/runs/ranks/step-of-several-ranks", test_step);
   g_test_add_func ("/runs/ranks/two-cards-as-measured", test_two_cards);
