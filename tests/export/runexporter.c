@@ -170,14 +170,14 @@ test_no_run (Place *place, gconstpointer data)
 }
 
 static void
-check_claimed (Place *place, const char *model, const char *expected)
+check_claimed (Place *place, const char *model, const char *data, const char *expected)
 {
   g_autoptr (DynoJob) job = dyno_job_new ();
   g_autoptr (GError) error = NULL;
 
   g_free (job->model);
   job->model = g_strdup (model);
-  job->data = g_strdup ("builtin:shapes?size=16");
+  job->data = g_strdup (data);
   g_autofree char *folder = dyno_run_writer_claim_folder (place->out, job, &error),
                   *name = folder ? g_path_get_basename (folder) : NULL;
   g_assert_no_error (error);
@@ -185,12 +185,15 @@ check_claimed (Place *place, const char *model, const char *expected)
   g_rmdir (folder);
 }
 
-/* A network by its title, without the digest of its name. */
+/* A network by its title, without the digest of its name; data without what stands behind the last
+ * dot, unless the name begins with it. */
 static void
 test_claimed (Place *place, gconstpointer data)
 {
-  check_claimed (place, "mlp", "mlp-shapes-1");
-  check_claimed (place, "net@0123456789abcdef", "net-shapes-1");
+  check_claimed (place, "mlp", "builtin:shapes?size=16", "mlp-shapes-1");
+  check_claimed (place, "net@0123456789abcdef", "builtin:shapes?size=16", "net-shapes-1");
+  check_claimed (place, "mlp", "/data/birds.v2.csv", "mlp-birds_v2-1");
+  check_claimed (place, "mlp", "/data/.birds/", "mlp-_birds-1");
 }
 
 int
