@@ -269,7 +269,8 @@ class Watch(Case):
             if width >= 40:
                 self.assertIn('runs/one', screen.lines[0])
                 self.assertIn('running', screen.lines[0])
-                self.assertRegex(whole, r'GPU +█.* 92 %')
+                bar, = re.findall(r'GPU +([█▏▎▍▌▋▊▉·]+)  92 %', whole)
+                self.assertEqual(len(bar), width // (4 if width >= 60 else 5), 'a part of a column takes one')
                 self.assertRegex(whole, r'epoch.*1 of 4  step 30')
                 self.assertIn('q: quit', screen.lines[-1])
             if width >= 80:
