@@ -220,6 +220,20 @@ class History(Case):
         self.assertFalse(os.path.exists(self.path('tuned')))
         self.assertEqual(self.runs('--searches'), [])
 
+    def test_a_search_that_goes_on_keeps_its_files(self):
+        """It is refused to be deleted before a file of it is."""
+        self.runs()
+        os.mkdir(self.path('tuned'))
+        open(self.path('tuned/trials.csv'), 'w').close()
+        with contextlib.closing(sqlite3.connect(self.file())) as file, file:  # seen in a future that no clock has reached
+            file.execute("INSERT INTO searches (id, model, settings, begin_us, seen_us, state, folder) VALUES (1, 'mlp', '', 1, ?, 'running', ?)",
+                         (1 << 60, self.path('tuned').encode()))
+        self.assertEqual(self.runs('show', 's1')[0]['state'], 'running')
+        said = self.run_it('runs', 'delete', 's1', '--files', expect=2).stderr.decode()
+        self.assertIn('is going on', said)
+        self.assertEqual(os.listdir(self.path('tuned')), ['trials.csv'])
+        self.assertEqual(self.runs('show', 's1')[0]['folder'], self.path('tuned'))
+
     # --- without it
 
     def test_lost_file_is_made_from_folders(self):
