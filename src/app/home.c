@@ -37,7 +37,7 @@ G_DEFINE_FINAL_TYPE (DynoHome, dyno_home, GTK_TYPE_BOX)
 typedef struct {
   GPtrArray *runs;            /* DynoStoredRun */
   DynoStoredRun *interrupted; /* NULL: none */
-  guint n_waiting;
+  guint n_open;
 } History;
 
 static void
@@ -72,7 +72,7 @@ read_history (GTask *task, gpointer source, gpointer data, GCancellable *cancell
       jobs = dyno_store_list_jobs (store, &error);
     }
   for (guint i = 0; jobs && i < jobs->len; i++)
-    history->n_waiting += ((DynoQueuedJob *) jobs->pdata[i])->state == DYNO_QUEUED_WAITING;
+    history->n_open += dyno_queued_job_is_open (jobs->pdata[i]);
   if (jobs)
     {
       g_task_return_pointer (task, history, history_free);
@@ -145,7 +145,7 @@ history_read (GObject *source, GAsyncResult *result, gpointer data)
       gtk_widget_set_visible (self->runs_group, history->runs->len > 0);
       dyno_resume_card_show (DYNO_RESUME_CARD (self->resume),
                              g_steal_pointer (&history->interrupted));
-      g_signal_emit (self, signals[QUEUE], 0, history->n_waiting);
+      g_signal_emit (self, signals[QUEUE], 0, history->n_open);
       g_signal_emit (self, signals[INTERRUPTED_CHANGED], 0);
     }
   if (history)

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_HOME (dyno_home_get_type ())
 G_DECLARE_FINAL_TYPE (DynoHome, dyno_home, DYNO, HOME, GtkBox)
 
-/* Signals: "queue" (guint): the number of jobs that wait in the queue, by the history;
+/* Signals: "queue" (guint): the number of jobs that the queue has yet to do, by the history;
  * "testing-changed"; "failed" (GError): the quick test failed; "interrupted-changed". */
 void dyno_home_set_setup (DynoHome *self, DynoSetup *setup);
 void dyno_home_set_state (DynoHome *self, DynoState *state); /* may be NULL */

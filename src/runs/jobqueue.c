@@ -38,6 +38,12 @@ dyno_queued_job_free (DynoQueuedJob *job)
   g_free (job);
 }
 
+gboolean
+dyno_queued_job_is_open (const DynoQueuedJob *job)
+{
+  return job->state != DYNO_QUEUED_FINISHED && job->state != DYNO_QUEUED_FAILED;
+}
+
 static DynoQueuedJob *
 read_job (sqlite3_stmt *s)
 {
@@ -66,6 +72,14 @@ read_job (sqlite3_stmt *s)
   return queued;
 }
 
+/* Nobody has said that the job is over, and nobody will. */
+static gboolean
+has_died (const DynoQueuedJob *job)
+{
+  return job->state == DYNO_QUEUED_RUNNING && dyno_process_find (job->process) == DYNO_PROCESS_GONE
+         && !dyno_process_locks_folder (job->job->out_dir);
+}
+
 GPtrArray *
 dyno_store_list_jobs (DynoStore *store, GError **error)
 {
@@ -81,6 +95,13 @@ dyno_store_list_jobs (DynoStore *store, GError **error)
   while (good && (good = dyno_database_step (store->db, s, &row, error)) && row)
     g_ptr_array_add (jobs, read_job (s));
   dyno_database_unlock (store->db);
+  for (guint i = 0; i < jobs->len; i++)
+    {
+      DynoQueuedJob *job = jobs->pdata[i];
+
+      if (has_died (job))
+        job->state = DYNO_QUEUED_STOPPED;
+    }
   return good ? g_steal_pointer (&jobs) : NULL;
 }
 
@@ -119,8 +140,7 @@ check_folder (DynoStore *store, const char *folder, GError **error)
     {
       const DynoQueuedJob *job = g_ptr_array_index (jobs, i);
 
-      if (job->state == DYNO_QUEUED_FINISHED || job->state == DYNO_QUEUED_FAILED
-          || g_strcmp0 (job->job->out_dir, folder) != 0)
+      if (!dyno_queued_job_is_open (job) || g_strcmp0 (job->job->out_dir, folder) != 0)
         continue;
       g_set_error (error, DYNO_RUNS_ERROR, DYNO_RUNS_ERROR_ACTIVE,
                    "Job %" G_GINT64_FORMAT " of the queue has the folder “%s”; choose another one",
@@ -296,8 +316,7 @@ dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error)
     {
       const DynoQueuedJob *job = g_ptr_array_index (jobs, i);
 
-      if (!was_tried (tried, job->id) && job->state != DYNO_QUEUED_FINISHED
-          && job->state != DYNO_QUEUED_FAILED)
+      if (!was_tried (tried, job->id) && dyno_queued_job_is_open (job))
         return g_ptr_array_steal_index (jobs, i);
     }
   return NULL;

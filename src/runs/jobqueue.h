@@ -10,7 +10,7 @@ typedef enum {
   DYNO_QUEUED_WAITING,
   DYNO_QUEUED_RUNNING,
   DYNO_QUEUED_FINISHED,
-  DYNO_QUEUED_STOPPED, /* by request; the next start takes it up */
+  DYNO_QUEUED_STOPPED, /* by request, or its runner died; the next start takes it up */
   DYNO_QUEUED_FAILED,
 } DynoQueuedState;
 const char *dyno_queued_state_name (DynoQueuedState state);
@@ -34,6 +34,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQueuedJob, dyno_queued_job_free)
 /* Adds a job after the existing ones; it has an out_dir of its own.  0 with the error; ACTIVE: a
  * job that waits or runs has that folder. */
 gint64 dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error);
+/* TRUE: a start of the queue would begin it, or has begun it. */
+gboolean dyno_queued_job_is_open (const DynoQueuedJob *job);
 /* All jobs in their order, DynoQueuedJob*. */
 GPtrArray *dyno_store_list_jobs (DynoStore *store, GError **error);
 /* Moves a job right before that job; 0: to the end.  A running job may be moved, too, and goes on.

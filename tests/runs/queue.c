@@ -3,7 +3,10 @@
 #include "jobqueue.h"
 #include "process.h"
 #include "train-test.h"
+#include <fcntl.h>
 #include <sqlite3.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 static DynoStore *
 open_store (const char *folder)
@@ -236,6 +239,37 @@ test_order_after_restart (void)
   test_remove_tree (folder);
 }
 
+/* A job whose runner died was stopped, but for a run that still ends. */
+static void
+test_dead_runner (void)
+{
+  g_autofree char *folder = test_folder (), *own = dyno_process_describe (), *dead = NULL;
+  g_auto (GStrv) parts = g_strsplit (own, " ", 5);
+  g_autoptr (DynoStore) store = open_store (folder);
+  g_autoptr (DynoJob) job = dyno_job_new ();
+  gint64 id;
+  int fd = open (folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+  g_assert_cmpint (fd, >=, 0);
+  dead = g_strdup_printf ("%s 1 %s %s %s", parts[0], parts[2], parts[3], parts[4]);
+  job->data = g_strdup ("builtin:shapes");
+  job->out_dir = g_strdup (folder);
+  id = dyno_store_add_job (store, job, NULL);
+  for (guint i = 0; i < 2; i++)
+    {
+      g_assert_true (dyno_store_begin_job (store, id, own, NULL));
+      assert_job (store, id, DYNO_QUEUED_RUNNING, 2 * i + 1, -1, own);
+      g_assert_true (dyno_store_begin_job (store, id, dead, NULL));
+      g_assert_cmpint (flock (fd, LOCK_EX), ==, 0);
+      assert_job (store, id, DYNO_QUEUED_RUNNING, 2 * i + 2, -1, dead);
+      g_assert_cmpint (flock (fd, LOCK_UN), ==, 0);
+      assert_job (store, id, DYNO_QUEUED_STOPPED, 2 * i + 2, -1, dead);
+    }
+  close (fd);
+  g_clear_pointer (&store, dyno_store_free);
+  test_remove_tree (folder);
+}
+
 /* The queue is worked off by one process; once it has let go, or has died, by the next. */
 static void
 test_claims (void)
@@ -282,6 +316,7 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/queue/each-try-has-its-own-end", test_tries);
   g_test_add_func ("/runs/queue/folder-is-free-once-its-job-is-done", test_folders);
   g_test_add_func ("/runs/queue/order-outlives-a-restart", test_order_after_restart);
+  g_test_add_func ("/runs/queue/job-of-a-dead-runner-was-stopped", test_dead_runner);
   g_test_add_func ("/runs/queue/one-process-works-it-off", test_claims);
   return g_test_run ();
 }

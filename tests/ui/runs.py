@@ -4,6 +4,8 @@
 import csv
 import os
 import re
+import signal
+import subprocess
 import sys
 
 import data
@@ -343,8 +345,32 @@ def test_a_queue_that_is_worked_off_shows_its_job_at_work(window):
     window.wait_for('its job not to run', lambda: not window.has('MLP on Shapes, Running', Role.LIST_ITEM))
 
 
+def test_a_queue_that_goes_on_elsewhere_is_not_started_again(home):
+    """Until dynoctl has left it, or was killed; its job, which was stopped, is still one of the queue."""
+    window = home.window()
+    window.small_shapes(epochs=20000)
+    window.press('Add to queue')
+    window.page('Runs')
+    window.find(Role.LIST_ITEM, 'MLP on Shapes, Waiting')
+    for end in signal.SIGTERM, signal.SIGKILL:
+        queue = subprocess.Popen([os.environ['DYNO_UI_DYNOCTL'], 'queue', 'start', '--quiet'], env=home.environment, stderr=subprocess.DEVNULL)
+        try:
+            window.find(Role.LIST_ITEM, 'MLP on Shapes, Running')
+            assert not window.find(Role.PUSH_BUTTON, 'Start the Queue').sensitive(), 'a queue that is worked off can be started'
+        finally:
+            queue.send_signal(end)
+            queue.wait()
+        window.find(Role.LIST_ITEM, 'MLP on Shapes, Stopped')
+        assert window.find(Role.PUSH_BUTTON, 'Start the Queue').sensitive(), 'a job that was stopped cannot go on'
+    window.close()
+    window.end()
+    again = home.window()
+    again.page('Home')
+    again.text('1 run in the queue')
+
+
 TESTS = [test_a_run_is_diagnosed, test_past_runs_are_compared_renamed_and_deleted, test_a_run_predicts_images, test_a_run_is_evaluated, test_a_run_of_one_class_is_evaluated, test_jobs_are_queued_moved_and_removed,
-         test_a_queue_that_is_worked_off_shows_its_job_at_work]
+         test_a_queue_that_is_worked_off_shows_its_job_at_work, test_a_queue_that_goes_on_elsewhere_is_not_started_again]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))

@@ -326,7 +326,7 @@ show_jobs (DynoQueueCard *self)
     {
       const DynoQueuedJob *job = self->jobs->pdata[i];
       GtkWidget *row = make_row (self, job);
-      active += job->state != DYNO_QUEUED_FAILED;
+      active += dyno_queued_job_is_open (job);
       running += job->state == DYNO_QUEUED_RUNNING;
       g_object_set_data (G_OBJECT (row), "dyno-job", GSIZE_TO_POINTER ((gsize) job->id));
       gtk_container_add (GTK_CONTAINER (self->list), row);
