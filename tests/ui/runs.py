@@ -262,6 +262,7 @@ def test_a_run_is_evaluated(home):
     window.press('Show the Worst')
     window.text('Samples with the Largest Loss')
     window.wait_for('all of them', lambda: n_samples() == 10)
+    assert not window.has('Show the Worst'), 'the worst are offered beside themselves'
     assert not window.nameless(), window.nameless()
     window.press('Data', Role.TOGGLE_BUTTON)
     window.find_where('the choice', lambda n: n.name == 'Folder…').act()
