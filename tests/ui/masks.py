@@ -239,13 +239,16 @@ def test_a_run_of_masks_predicts_and_saves_them(home):
     assert len(rows) == 3 and all(abs(sum(float(v) for k, v in r.items() if k.startswith('share of ')) - 1) < 1e-5 for r in rows), rows
     home.run(os.environ['DYNO_UI_DYNOCTL'], 'predict', '--run', home.newest_run(), '--data', *images, '--masks', home.file('same'))
 
-    def save_in(place):
-        window.press('Save Masks…')
-        chooser = window.find(Role.FILE_CHOOSER, 'Folder for the Masks')
+    def type_in(dialog, place):
+        chooser = window.find(Role.FILE_CHOOSER, dialog)
         window.key('ctrl+l')
         field = window.wait_for('the place to type in', lambda: next((n for n in chooser.inside(Role.TEXT, states=harness.SHOWING)), None))
         field.text = place
         window.press('Open')
+
+    def save_in(place):
+        window.press('Save Masks…')
+        type_in('Folder for the Masks', place)
     os.makedirs(home.file('out'))
     save_in(home.file('out'))
     window.text_with('3 masks saved in ' + home.file('out'))
@@ -259,6 +262,10 @@ def test_a_run_of_masks_predicts_and_saves_them(home):
     window.find_where('the button again', lambda n: n.name == 'Save Masks…' and n.sensitive(), Role.PUSH_BUTTON)
     save_in(folder + '/images')
     window.text_with('the file exists already')
+    window.press('Choose Images…')  # other images, whose masks are not asked for
+    type_in('Images to Predict', wide)
+    said = window.text_with('1 image, ')
+    assert 'saved in' not in said, said
     with open(images[0], 'rb') as file:
         assert file.read() == before, 'an image was written over by its mask'
     assert not window.nameless(), window.nameless()
