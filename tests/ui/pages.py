@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The window as it starts, its pages, and its width.  Usage: see harness.py."""
+import contextlib
 import os
+import sqlite3
 import sys
 
+import data
 import harness
 from harness import Role, SHOWING, State, THERE
 
@@ -116,7 +119,7 @@ def test_the_quick_test_of_the_menu_entry_can_be_stopped(home):
 
 
 def test_recent_data_that_are_gone_take_no_place(home):
-    """The page Home has the newest that are still there."""
+    """The page Home has the newest that are still there, and what is opened after it was made."""
     kept = home.file('photos')
     os.makedirs(kept)
     entries = ''.join(f'<bookmark href="file://{path}" added="{day}" modified="{day}" visited="{day}"><info><metadata owner="http://freedesktop.org">'
@@ -131,6 +134,25 @@ def test_recent_data_that_are_gone_take_no_place(home):
     row = window.find(Role.LIST_ITEM, 'photos', states=THERE)
     assert row.description == home.path, row.description
     assert not any(n.name.startswith('gone') for n in window.nodes(Role.LIST_ITEM, states=THERE)), 'data are offered that are gone'
+    for name in 'bus', 'car':
+        os.makedirs(home.file('traffic/' + name))
+        data.write_png(home.file(f'traffic/{name}/1.png'), 16)
+    window.open(home.file('traffic'))
+    window.page('Home')
+    row = window.find(Role.LIST_ITEM, 'traffic', states=THERE)
+    assert row.description == home.path, row.description
+
+
+def test_home_has_the_newest_five_runs(home):
+    """Of six."""
+    home.run(os.environ['DYNO_UI_DYNOCTL'], 'runs')  # makes the file
+    with contextlib.closing(sqlite3.connect(home.file('data/dyno/history.sqlite'))) as file, file:
+        file.executemany('INSERT INTO runs (uid, name, model, settings, begin_us, seen_us, state) '
+                         "VALUES (?, ?, 'mlp', '', ?, ?, 'finished')", [(i, f'night {i}', i * 1000000, i * 1000000) for i in range(1, 7)])
+    window = home.window()
+    window.page('Home')
+    window.find(Role.LIST_ITEM, 'night 2', states=THERE)
+    assert [n.name for n in window.nodes(Role.LIST_ITEM, states=THERE) if n.name.startswith('night')] == [f'night {i}' for i in range(6, 1, -1)]
 
 
 def width_of(node):
@@ -191,7 +213,8 @@ def test_a_window_of_large_text_can_be_narrow(home):
 
 TESTS = [test_first_start_on_a_software_device_is_small, test_the_page_that_is_shown_stays_marked, test_every_control_has_a_name,
          test_empty_pages_say_what_comes_there, test_help_is_of_the_page_that_is_shown, test_a_window_can_be_as_narrow_as_a_phone, test_preferences_are_kept_and_obeyed,
-         test_recent_data_that_are_gone_take_no_place, test_the_quick_test_of_the_menu_entry_can_be_stopped, test_a_narrow_window_clips_nothing,
+         test_recent_data_that_are_gone_take_no_place, test_home_has_the_newest_five_runs, test_the_quick_test_of_the_menu_entry_can_be_stopped,
+         test_a_narrow_window_clips_nothing,
          test_a_window_of_large_text_can_be_narrow]
 
 if __name__ == '__main__':
