@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The page of the devices.  Usage: see harness.py."""
+import glob
 import os
 import re
+import shutil
 import sys
 
 import harness
@@ -78,7 +80,31 @@ def test_a_card_shows_what_its_driver_says(home):
     window.wait_for('the same', are_shown)
 
 
-TESTS = [test_without_a_gpu_the_machine_is_watched, test_a_card_shows_what_its_driver_says]
+def test_the_device_that_was_chosen_stays(home):
+    """Whichever device computes after that.  There are two, since the driver has two manifests."""
+    named = os.environ.get('VK_DRIVER_FILES') or os.environ.get('VK_ICD_FILENAMES')
+    drivers = named.split(':') if named else glob.glob('/usr/share/vulkan/icd.d/lvp_icd*.json')
+    if not drivers:
+        raise harness.Skip('it is not known where the manifest of the software driver is')
+    twice = ':'.join(shutil.copy(drivers[0], home.file(f'{i}.json')) for i in range(2))
+    window = home.window(VK_DRIVER_FILES=twice, VK_ICD_FILENAMES=twice)
+
+    def chosen(name):
+        combo = window.find(Role.COMBO_BOX, name, states=THERE)
+        return combo, harness.Node(combo.buses, *combo.call('Selection', 'GetSelectedChild', '(i)', 0)[0]).index()
+    window.ready()
+    window.page('Device')
+    combo, first = chosen('Device that is shown')
+    combo.select_child(1 - first)
+    window.page('Train')
+    for i in 1 - first, first:
+        chosen('Device')[0].select_child(i)
+        window.wait_for('the device to compute on', lambda i=i: chosen('Device')[1] == i)
+    window.page('Device')
+    assert chosen('Device that is shown')[1] == 1 - first, 'the page shows a device that nobody chose there'
+
+
+TESTS = [test_without_a_gpu_the_machine_is_watched, test_a_card_shows_what_its_driver_says, test_the_device_that_was_chosen_stays]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))
