@@ -225,6 +225,22 @@ def test_amp_that_is_slow_is_switched_off(window):
     window.ready()
 
 
+def test_reasons_stay_while_another_step_changes(home):
+    """Which has been ready, and is again."""
+    folder = write_images(home, 'good', cat=10, dog=10)
+    window = home.window()
+    window.open_settings({'Size': 16}, data='builtin:shapes?size=16&samples=100', model='mlp', amp='true', batch_size=16)
+    window.page('Train')
+    says(window, 'Device and Preset', 'Please note', 'AMP is on').act()
+    window.find(Role.PUSH_BUTTON, 'Switch AMP Off')
+    window.open(folder)
+    window.wait_for('other data', lambda: step(window, 'Data').name.startswith('Data: good'))
+    assert says(window, 'Data', 'Ready').description == 'Ready'
+    assert window.has('Switch AMP Off'), 'the reasons have gone with those of another step'
+    window.key('Escape')
+    window.wait_for('the reasons to go', lambda: not window.has('Switch AMP Off'))
+
+
 def test_start_weights_that_are_gone(home):
     """Are said before the run fails."""
     weights = home.write('first.safetensors', 'nothing yet')
@@ -298,7 +314,8 @@ def test_a_narrow_window_has_all_steps(window):
 
 TESTS = [test_the_steps_of_a_run_that_is_ready, test_a_step_unfolds_the_form, test_warnings_are_those_of_the_data,
          test_a_warning_shows_its_reasons_and_leads_on, test_large_data_are_compared_on_request,
-         test_no_warning_of_earlier_data_while_others_are_opened, test_amp_that_is_slow_is_switched_off, test_start_weights_that_are_gone,
+         test_no_warning_of_earlier_data_while_others_are_opened, test_amp_that_is_slow_is_switched_off,
+         test_reasons_stay_while_another_step_changes, test_start_weights_that_are_gone,
          test_start_weights_are_not_called_ready_unseen,
          test_a_folder_that_cannot_be_written_is_said_before_start, test_a_narrow_window_has_all_steps]
 
