@@ -73,6 +73,11 @@ def test_changed_settings_are_marked_and_taken_back(window):
     button = window.wait_for('a way back', lambda: next(iter(offered('Batch size')), None))
     advised = int(button.name.split()[-1])
     window.wait_for('a level that is custom', custom)
+    seed = window.number('Seed')
+    window.set_number('Seed', seed + 3)
+    assert window.find(Role.LIST_ITEM, 'Level', states=THERE).description == 'Batch size', 'a setting that no preset sets makes it custom'
+    window.key('ctrl+z')
+    window.wait_for_numbers({'Seed': seed})
     window.set_number('Learning rate', 0.25)
     window.key('ctrl+z')
     window.wait_for_numbers({'Learning rate': lr, 'Batch size': 24})
