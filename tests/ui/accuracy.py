@@ -173,8 +173,24 @@ def test_a_refused_search_is_forgotten_with_its_settings(home):
     window.wait_without_text('More samples than allowed')
 
 
+def test_a_second_search_has_its_own_space(home):
+    """With other settings to begin with, and others besides them."""
+    window = home.window()
+    open_search(window, epochs=3, lr=0.002)
+    limit(window, 1, 1)
+    window.press('Start Tuning')
+    over(window)
+    window.text_with('Learning rate\u00a00.002')
+    open_search(window, epochs=3, lr=0.005)
+    over(window)
+    window.press('Start Tuning')
+    window.text_with('Learning rate\u00a00.005')
+    over(window)
+    assert not window.has_text('Learning rate\u00a00.002'), window.shown()
+
+
 TESTS = [test_a_search_gives_settings_to_train_with, test_a_search_that_was_stopped_goes_on, test_a_search_without_validation_is_refused_in_words,
-         test_a_refused_search_is_forgotten_with_its_settings]
+         test_a_refused_search_is_forgotten_with_its_settings, test_a_second_search_has_its_own_space]
 
 if __name__ == '__main__':
     sys.exit(harness.main(TESTS))
