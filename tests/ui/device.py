@@ -75,6 +75,9 @@ def test_a_card_shows_what_its_driver_says(home):
         return shown[shown.index('Memory by Program') + 1:][:6]
     window.wait_for('programs', lambda: re.fullmatch(r'Process 4000000001\|4.66 GiB\|[^|]*1\)?\|1.95 KiB\|Process 4000000002\|–', '|'.join(programs())))
     window.wait_for('its plots', lambda: {'Load', 'Device memory', 'Power', 'Temperature', 'Clock'} <= plots(window, states=THERE))
+    for name, value in ('Device memory', '17.7'), ('Power', '349'), ('Temperature', '71'):
+        chart = window.find(Role.CHART, name, states=THERE)
+        window.wait_for(f'{value} in the plot {name}', lambda: value in chart.description)
     window.page('Home')
     window.page('Device')
     window.wait_for('the same', are_shown)

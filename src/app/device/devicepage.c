@@ -134,7 +134,6 @@ show_plots (DynoDevicePage *self, DynoDeviceWatch *watch)
       dyno_plot_view_set_limit (self->views[i], find_limit (watch, &plots[i]), _ ("Limit"));
       dyno_plot_view_set_lines (self->views[i], lines, n);
       dyno_plot_view_set_span (self->views[i], span);
-      dyno_plot_view_refresh (self->views[i]);
     }
 }
 
@@ -296,23 +295,12 @@ dyno_device_page_class_init (DynoDevicePageClass *class)
 }
 
 static GtkWidget *
-new_label (const char *text, const char *class)
-{
-  GtkWidget *label = gtk_label_new (text);
-  gtk_label_set_xalign (GTK_LABEL (label), 0);
-  gtk_label_set_line_wrap (GTK_LABEL (label), TRUE);
-  dyno_widget_add_class (label, class, TRUE);
-  gtk_widget_show (label);
-  return label;
-}
-
-static GtkWidget *
 new_head (DynoDevicePage *self)
 {
   GtkWidget *head = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 12),
             *texts = gtk_box_new (GTK_ORIENTATION_VERTICAL, 2);
-  self->title = new_label ("", "run-title");
-  self->subtitle = new_label ("", "dim-label");
+  self->title = dyno_bar_label_new ("", "run-title");
+  self->subtitle = dyno_bar_label_new ("", "dim-label");
   self->choice = gtk_combo_box_text_new ();
   dyno_widget_set_accessible_name (self->choice, _ ("Device that is shown"));
   dyno_widget_limit_combo (self->choice, 20);
@@ -322,6 +310,7 @@ new_head (DynoDevicePage *self)
   gtk_container_add (GTK_CONTAINER (texts), self->subtitle);
   gtk_box_pack_start (GTK_BOX (head), texts, TRUE, TRUE, 0);
   gtk_container_add (GTK_CONTAINER (head), self->choice);
+  gtk_widget_show (self->title);
   gtk_widget_show (texts);
   gtk_widget_show (head);
   return head;
@@ -332,11 +321,12 @@ static GtkWidget *
 new_card (const char *heading, GtkWidget *content)
 {
   GtkWidget *card = gtk_box_new (GTK_ORIENTATION_VERTICAL, 9),
-            *title = new_label (heading, "bar-title");
+            *title = dyno_bar_label_new (heading, "bar-title");
   dyno_widget_add_class (card, "card", TRUE);
   dyno_widget_add_class (card, "step-card", TRUE);
   gtk_container_add (GTK_CONTAINER (card), title);
   gtk_container_add (GTK_CONTAINER (card), content);
+  gtk_widget_show (title);
   gtk_widget_show (content);
   return card;
 }
