@@ -12,6 +12,7 @@ environment = dict(os.environ, OMPI_MCA_rmaps_base_oversubscribe='1', OMPI_MCA_p
                    OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                    PRTE_MCA_rmaps_default_mapping_policy=':oversubscribe', PRTE_MCA_hwloc_default_binding_policy='none',
                    PRTE_MCA_odls_base_sigkill_timeout='1', PRTE_ALLOW_RUN_AS_ROOT='1', PRTE_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                   HWLOC_COMPONENTS='-gl',  # see tests/comm/mpi-env
                    DYNO_VALIDATION='0', XDG_DATA_HOME=os.path.join(folder, 'data'))  # a history of its own
 # mpirun kills ranks a second after it has told them to end, which on a busy machine is too soon to save and to say why.
 PRELOAD = os.environ.get('DYNO_TEST_PRELOAD')
