@@ -205,10 +205,10 @@ lower_pass (DynoLowering *lowering, DynoNode *node, Pass pass, DynoTensor *delta
       dispatch->bytes += tensor->size_bytes;
       dyno_dispatch_bind (dispatch, reads[i].offset, tensor, DYNO_ACCESS_READ);
     }
-  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionBackwardPush, deltas), deltas,
-                      pass == DYNO_ATTENTION_KEYS ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionBackwardPush, dqkv), dqkv,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoAttentionBackwardPush, deltas, deltas,
+             pass == DYNO_ATTENTION_KEYS ? DYNO_ACCESS_READ : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoAttentionBackwardPush, dqkv, dqkv,
+             dyno_access_sum (attributes->accumulate));
 }
 
 static void
@@ -271,12 +271,12 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   DynoDispatch *dispatch =
       add_dispatch (lowering, node, DYNO_ATTENTION_FORWARD, attributes, sums != NULL);
   dispatch->bytes = qkv->size_bytes + y->size_bytes + (sums ? sums->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, qkv), qkv, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, y), y, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoAttentionPush, qkv, qkv, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoAttentionPush, y, y, DYNO_ACCESS_WRITE);
   if (sums)
-    dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, sums), sums, DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoAttentionPush, sums, sums, DYNO_ACCESS_WRITE);
   if (lengths)
-    dyno_dispatch_bind (dispatch, offsetof (DynoAttentionPush, lengths), lengths, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoAttentionPush, lengths, lengths, DYNO_ACCESS_READ);
 }
 
 static const DynoAttribute attention_attributes[] = { DYNO_ATTRIBUTE (Attention, heads),

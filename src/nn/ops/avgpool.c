@@ -8,7 +8,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
-#include <stddef.h>
 
 typedef struct {
   gboolean accumulate;
@@ -36,9 +35,8 @@ avg_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->flops = dyno_tensor_elements (dx);
   dispatch->bytes = dy->size_bytes + dx->size_bytes * (attributes->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, source), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, target), dx,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoAvgPoolPush, source, dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoAvgPoolPush, target, dx, dyno_access_sum (attributes->accumulate));
 }
 
 static const DynoAttribute avg_pool_backward_attributes[] = { DYNO_ATTRIBUTE (AvgPoolBackward,
@@ -93,9 +91,8 @@ avg_pool_lower (DynoLowering *lowering, DynoNode *node)
                                                    MIN (x->n, 65535), sums.splits);
   dispatch->flops = dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + (partials ? partials : y)->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, source), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, target), partials ? partials : y,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoAvgPoolPush, source, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoAvgPoolPush, target, partials ? partials : y, DYNO_ACCESS_WRITE);
   if (partials)
     dyno_conv2d_lower_join (lowering, node, partials, y, NULL, sums.splits, FALSE);
 }

@@ -9,7 +9,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
-#include <stddef.h>
 
 /* The software driver ends an invocation's loops after 65535 iterations. */
 #define MAX_SIDE 255
@@ -73,9 +72,8 @@ dispatch_windows (DynoLowering *lowering, DynoNode *node, const char *pass, cons
   if (!attributes->adaptive)
     dispatch->flops = dyno_tensor_elements (y) * attributes->kernel_h * attributes->kernel_w;
   dispatch->bytes = source->size_bytes + target->size_bytes * (attributes->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, source), source, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoAvgPoolPush, target), target,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoAvgPoolPush, source, source, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoAvgPoolPush, target, target, dyno_access_sum (attributes->accumulate));
   return dispatch;
 }
 

@@ -120,18 +120,15 @@ backward_lower_reduce (DynoLowering *lowering, DynoNode *node, const DynoBatchNo
                     + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
   bind_norm (dispatch, node, DYNO_NORM_BACKWARD_X, x, 0);
   if (mask)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, mask), mask, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoBatchNormReducePush, mask, mask, DYNO_ACCESS_READ);
   if (rematerialised)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, y), rematerialised,
-                        DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoBatchNormReducePush, y, rematerialised, DYNO_ACCESS_WRITE);
   if (rematerialised)
     bind_norm (dispatch, node, DYNO_NORM_BACKWARD_ADDED, node->inputs[DYNO_NORM_BACKWARD_ADDED],
                offsetof (DynoBatchNormReducePush, added));
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, dy),
-                      node->inputs[DYNO_NORM_BACKWARD_DY],
-                      attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormReducePush, partials), partials,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormReducePush, dy, node->inputs[DYNO_NORM_BACKWARD_DY],
+             attributes->mask_store ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormReducePush, partials, partials, DYNO_ACCESS_WRITE);
 }
 
 /* A parameter's gradient; scratch for a frozen parameter. */
@@ -157,9 +154,8 @@ backward_lower_collect (DynoLowering *lowering, DynoNode *node, const DynoBatchN
                                                    x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r->groups * 2 * x->c;
   dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r->groups + 6);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, partials), partials,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormCollectPush, sums), sums, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormCollectPush, partials, partials, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormCollectPush, sums, sums, DYNO_ACCESS_WRITE);
   bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dgamma),
             node->outputs[DYNO_NORM_BACKWARD_DGAMMA], x->cp);
   bind_sum (lowering, dispatch, offsetof (DynoBatchNormCollectPush, dbeta),
@@ -208,26 +204,22 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
                     + rematerialise_bytes (node, rematerialised) + (mask ? mask->size_bytes : 0);
   bind_norm (dispatch, node, DYNO_NORM_BACKWARD_X, x, 0);
   if (mask)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, mask), mask,
-                        DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoBatchNormGradientPush, mask, mask, DYNO_ACCESS_READ);
   if (rematerialised)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, y), rematerialised,
-                        DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoBatchNormGradientPush, y, rematerialised, DYNO_ACCESS_WRITE);
   if (rematerialised)
     bind_norm (dispatch, node, DYNO_NORM_BACKWARD_ADDED, node->inputs[DYNO_NORM_BACKWARD_ADDED],
                offsetof (DynoBatchNormGradientPush, added));
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dy),
-                      node->inputs[DYNO_NORM_BACKWARD_DY], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormGradientPush, dy, node->inputs[DYNO_NORM_BACKWARD_DY],
+             DYNO_ACCESS_READ);
   if (sums)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, sums), sums,
-                        DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoBatchNormGradientPush, sums, sums, DYNO_ACCESS_READ);
   if (dx)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dx), dx,
-                        attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoBatchNormGradientPush, dx, dx,
+               dyno_access_sum (attributes->accumulate));
   if (dresidual)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormGradientPush, dresidual), dresidual,
-                        attributes->accumulate_residual ? DYNO_ACCESS_READ_WRITE
-                                                        : DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoBatchNormGradientPush, dresidual, dresidual,
+               dyno_access_sum (attributes->accumulate_residual));
 }
 
 /* The batch norm's own dx, and dx of the earlier batch norm whose output was added to its
@@ -262,11 +254,10 @@ backward_lower_pair (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
                       DYNO_ACCESS_WRITE);
   dyno_dispatch_bind (dispatch, (guint16) (b + at_dx), node->outputs[DYNO_NORM_BACKWARD_DX],
                       DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, dy),
-                      node->inputs[DYNO_NORM_BACKWARD_DY], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormPairPush, dy, node->inputs[DYNO_NORM_BACKWARD_DY],
+             DYNO_ACCESS_READ);
   if (rematerialised)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPairPush, y), rematerialised,
-                        DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoBatchNormPairPush, y, rematerialised, DYNO_ACCESS_WRITE);
 }
 
 /* floor (a / b) for b > 0 */
@@ -307,19 +298,17 @@ backward_lower_unpool (DynoLowering *lowering, DynoNode *node, DynoTensor *sums)
   dispatch->flops = 5 * dyno_tensor_elements (x);
   dispatch->bytes =
       x->size_bytes * (attributes->accumulate ? 3 : 2) + dy->size_bytes + argmax->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, gamma),
-                      node->inputs[DYNO_NORM_BACKWARD_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, mean),
-                      node->inputs[DYNO_NORM_BACKWARD_MEAN], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, invstd),
-                      node->inputs[DYNO_NORM_BACKWARD_INVSTD], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dy), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, argmax), argmax,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, sums), sums, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormUnpoolPush, dx), dx,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, gamma, node->inputs[DYNO_NORM_BACKWARD_GAMMA],
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, mean, node->inputs[DYNO_NORM_BACKWARD_MEAN],
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, invstd, node->inputs[DYNO_NORM_BACKWARD_INVSTD],
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, dy, dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, argmax, argmax, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, sums, sums, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormUnpoolPush, dx, dx, dyno_access_sum (attributes->accumulate));
 }
 
 static void

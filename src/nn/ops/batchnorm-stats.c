@@ -18,7 +18,6 @@
 #include "batchnorm-push.h"
 #include "elementwise.h"
 #include <math.h>
-#include <stddef.h>
 
 /* The momentum of the running statistics.  With several ranks, whose statistics are averaged, it is
  * that of as many updates: the kept share of the old statistics is the same as in one process that
@@ -119,10 +118,8 @@ dyno_batch_norm_join (DynoLowering *lowering, DynoNode *node, guint32 channels,
                                                    (vectors + width - 1) / width, 1);
   dispatch->flops = (guint64) sums->groups * 2 * channels;
   dispatch->bytes = sums->partials->size_bytes + joined->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, partials), sums->partials,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormJoinPush, joined), joined,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormJoinPush, partials, sums->partials, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormJoinPush, joined, joined, DYNO_ACCESS_WRITE);
   *sums = (DynoColumnSums){ .partials = joined, .groups = groups };
 }
 
@@ -147,9 +144,8 @@ statistics_partials (DynoLowering *lowering, DynoNode *node, DynoBatchNormReduct
       dyno_lowering_dispatch (lowering, node, "statistics", &spec, r->groups, r->blocks, 1);
   dispatch->flops = 3 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormStatisticsPush, partials), partials,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormStatisticsPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormStatisticsPush, partials, partials, DYNO_ACCESS_WRITE);
   return partials;
 }
 
@@ -187,24 +183,20 @@ stats_lower (DynoLowering *lowering, DynoNode *node)
                                                    x->cp / DYNO_BATCH_NORM_FINISH_CHANNELS, 1, 1);
   dispatch->flops = (guint64) r.groups * 5 * x->c;
   dispatch->bytes = (guint64) x->cp * sizeof (float) * (2 * r.groups + 6);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, partials), partials,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, mean), node->outputs[0],
-                      DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, invstd), node->outputs[1],
-                      DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_mean), node->inputs[1],
-                      DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, running_variance),
-                      node->inputs[2], DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, partials, partials, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, mean, node->outputs[0], DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, invstd, node->outputs[1], DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, running_mean, node->inputs[1],
+             DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, running_variance, node->inputs[2],
+             DYNO_ACCESS_READ_WRITE);
   if (!table)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, gamma),
-                      node->inputs[DYNO_BATCH_NORM_STATS_GAMMA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, beta),
-                      node->inputs[DYNO_BATCH_NORM_STATS_BETA], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormFinishPush, table), table,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, gamma, node->inputs[DYNO_BATCH_NORM_STATS_GAMMA],
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, beta, node->inputs[DYNO_BATCH_NORM_STATS_BETA],
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoBatchNormFinishPush, table, table, DYNO_ACCESS_WRITE);
 }
 
 static const DynoAttribute stats_attributes[] = {

@@ -127,13 +127,11 @@ batch_norm_lower_pool (DynoLowering *lowering, DynoNode *node)
   };
   for (guint i = 0; i < G_N_ELEMENTS (offsets); i++)
     dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, y), y, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormPoolPush, y, y, DYNO_ACCESS_WRITE);
   if (!argmax)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, argmax), argmax,
-                      DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormPoolPush, winners), winners,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormPoolPush, argmax, argmax, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormPoolPush, winners, winners, DYNO_ACCESS_WRITE);
 }
 
 /* The mask that this pass writes; none when y is computed again. */
@@ -194,10 +192,9 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   for (guint i = 0; i < DYNO_BATCH_NORM_N_INPUTS; i++)
     if (node->inputs[i])
       dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, y), node->outputs[0],
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoBatchNormApplyPush, y, node->outputs[0], DYNO_ACCESS_WRITE);
   if (mask)
-    dyno_dispatch_bind (dispatch, offsetof (DynoBatchNormApplyPush, mask), mask, DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoBatchNormApplyPush, mask, mask, DYNO_ACCESS_WRITE);
 }
 
 static const DynoAttribute batch_norm_attributes[] = {

@@ -66,8 +66,7 @@ lower_range (DynoLowering *lowering, DynoNode *node, const char *pass, const Dyn
                           (guint16) (offsetof (DynoChannelsPush, sources) + i * sizeof (guint64)),
                           runs[i].source, DYNO_ACCESS_READ);
     }
-  dyno_dispatch_bind (dispatch, offsetof (DynoChannelsPush, target), target,
-                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoChannelsPush, target, target, dyno_access_sum (accumulate));
 }
 
 void

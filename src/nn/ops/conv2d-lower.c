@@ -79,8 +79,8 @@ bind_load (DynoNode *node, DynoDispatch *dispatch)
   const DynoConv2dShape *shape = node->attributes;
   if (!shape->fused.load)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, norm_y),
-                      node->inputs[DYNO_CONV2D_LOAD_TABLE], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, norm_y, node->inputs[DYNO_CONV2D_LOAD_TABLE],
+             DYNO_ACCESS_READ);
   dispatch->flops += 2 * (guint64) shape->n * shape->h * shape->w * shape->c;
 }
 
@@ -142,11 +142,10 @@ dyno_conv2d_lower_reduce (DynoLowering *lowering, DynoNode *node, DynoTensor *pa
   dyno_kernel_spec_macro (&spec, "SPLIT_LANES=%u", lanes);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "reduce", &spec,
                                                    MIN (groups, REDUCE_MAX_GROUPS), 1, 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, source), partial, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dReducePush, target), target,
-                      DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dReducePush, count), &count, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dReducePush, n_splits), &splits, 4);
+  DYNO_BIND (dispatch, DynoConv2dReducePush, source, partial, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dReducePush, target, target, DYNO_ACCESS_READ_WRITE);
+  DYNO_PUSH (dispatch, DynoConv2dReducePush, count, count);
+  DYNO_PUSH (dispatch, DynoConv2dReducePush, n_splits, splits);
   dispatch->flops = (guint64) count * splits;
   dispatch->bytes = (guint64) count * 4 * (splits + 2);
 }
@@ -210,15 +209,14 @@ join (DynoLowering *lowering, DynoNode *node, DynoTensor *parts, DynoTensor *tar
   guint32 groups = (count / lanes + spec.local_size[0] - 1) / spec.local_size[0];
   DynoDispatch *dispatch =
       dyno_lowering_dispatch (lowering, node, "join", &spec, MIN (groups, JOIN_MAX_GROUPS), 1, 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, source), parts, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, target), target,
-                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoConv2dJoinPush, source, parts, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dJoinPush, target, target, dyno_access_sum (accumulate));
   if (bias)
-    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dJoinPush, bias), bias, DYNO_ACCESS_READ);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, count), &count, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, columns), &target->cp, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, n_splits), &splits, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dJoinPush, accumulate), &accumulate, 4);
+    DYNO_BIND (dispatch, DynoConv2dJoinPush, bias, bias, DYNO_ACCESS_READ);
+  DYNO_PUSH (dispatch, DynoConv2dJoinPush, count, count);
+  DYNO_PUSH (dispatch, DynoConv2dJoinPush, columns, target->cp);
+  DYNO_PUSH (dispatch, DynoConv2dJoinPush, n_splits, splits);
+  DYNO_PUSH (dispatch, DynoConv2dJoinPush, accumulate, accumulate);
   dispatch->flops = (guint64) count * splits;
   dispatch->bytes = parts->size_bytes + target->size_bytes * (accumulate ? 2 : 1);
   if (special && special->fused.affine)
@@ -254,10 +252,9 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
     return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_FORWARD, &variant);
   bind_load (node, dispatch);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts ? parts : y,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoConv2dPush, a, node->inputs[0], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, b, node->inputs[1], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, target, parts ? parts : y, DYNO_ACCESS_WRITE);
   if (parts)
     {
       dispatch->bytes = bytes_x (shape) + parts->size_bytes
@@ -267,8 +264,7 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
       return;
     }
   if (node->inputs[2])
-    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), node->inputs[2],
-                        DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoConv2dPush, bias, node->inputs[2], DYNO_ACCESS_READ);
   dispatch->bytes =
       bytes_x (shape) + bytes_y (shape) + count_weight (shape) * dyno_dtype_size (shape->dtype);
   if (shape->fused.affine)
@@ -282,10 +278,8 @@ dyno_conv2d_lower_forward (DynoLowering *lowering, DynoNode *node)
                                            (guint64) sums.groups * 2 * shape->kp * sizeof (float));
   if (!sums.partials)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, pivot), node->inputs[DYNO_CONV2D_PIVOT],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoConv2dPush, pivot, node->inputs[DYNO_CONV2D_PIVOT], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, partials, sums.partials, DYNO_ACCESS_WRITE);
   dispatch->flops += 3 * (guint64) shape->n * shape->oh * shape->ow * shape->k;
   dispatch->bytes += sums.partials->size_bytes;
   dyno_lowering_set_column_sums (lowering, node->outputs[0], &sums);
@@ -312,8 +306,7 @@ bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint
   for (guint i = DYNO_CONV2D_NORM_X; i < MIN (node->n_inputs, DYNO_CONV2D_NORM_END); i++)
     if (node->inputs[i])
       dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, partials), sums.partials,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoConv2dPush, partials, sums.partials, DYNO_ACCESS_WRITE);
   dispatch->flops += 4 * (guint64) shape->n * shape->h * shape->w * shape->c;
   dispatch->bytes += bytes_x (shape) + sums.partials->size_bytes;
   if (shape->fused.norm == DYNO_CONV2D_NORM_SLOPE_MASK)
@@ -334,23 +327,22 @@ dyno_conv2d_lower_dgrad (DynoLowering *lowering, DynoNode *node)
   if (variant.splits > 1 && !parts)
     return;
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_DGRAD, &variant);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, a, node->inputs[0], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, b, node->inputs[1], DYNO_ACCESS_READ);
   if (parts)
     {
-      dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), parts, DYNO_ACCESS_WRITE);
+      DYNO_BIND (dispatch, DynoConv2dPush, target, parts, DYNO_ACCESS_WRITE);
       dispatch->bytes = bytes_y (shape) + parts->size_bytes
                         + count_weight (shape) * dyno_dtype_size (shape->dtype);
       join (lowering, node, parts, dx, bias, variant.splits, shape->accumulate,
             shape->fused.add_h ? shape : NULL);
       return;
     }
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), dx,
-                      shape->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoConv2dPush, target, dx, dyno_access_sum (shape->accumulate));
   dispatch->bytes = bytes_x (shape) * (shape->accumulate ? 2 : 1) + bytes_y (shape)
                     + count_weight (shape) * dyno_dtype_size (shape->dtype);
   if (bias)
-    dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, bias), bias, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoConv2dPush, bias, bias, DYNO_ACCESS_READ);
   if (shape->fused.add_h)
     bind_added (node, dispatch, offsetof (DynoConv2dPush, added));
   guint32 groups = dyno_conv2d_norm_groups (dyno_lowering_get_info (lowering), shape, &variant);
@@ -375,10 +367,10 @@ dyno_conv2d_lower_wgrad (DynoLowering *lowering, DynoNode *node)
     }
   DynoDispatch *dispatch = product (lowering, node, DYNO_CONV2D_WGRAD, &variant);
   bind_load (node, dispatch);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, a), node->inputs[0], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, b), node->inputs[1], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dPush, target), partial ? partial : gradient,
-                      partial ? DYNO_ACCESS_WRITE : DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoConv2dPush, a, node->inputs[0], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, b, node->inputs[1], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dPush, target, partial ? partial : gradient,
+             partial ? DYNO_ACCESS_WRITE : DYNO_ACCESS_READ_WRITE);
   dispatch->bytes =
       bytes_x (shape) + bytes_y (shape) + count_weight (shape) * 4 * (partial ? variant.splits : 2);
   if (partial)
@@ -411,14 +403,12 @@ dyno_conv2d_lower_bias (DynoLowering *lowering, DynoNode *node)
   dyno_kernel_spec_macro (&spec, "LANES=%u", BIAS_INVOCATIONS / chunks);
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "bias", &spec, groups,
                                                    (shape->kp / chunk + chunks - 1) / chunks, 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, dy), node->inputs[0],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoConv2dBiasPush, target), target,
-                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, rows), &rows, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, channels), &shape->kp, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, rows_per_group), &each, 4);
-  dyno_dispatch_push (dispatch, offsetof (DynoConv2dBiasPush, accumulate), &accumulate, 4);
+  DYNO_BIND (dispatch, DynoConv2dBiasPush, dy, node->inputs[0], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoConv2dBiasPush, target, target, dyno_access_sum (accumulate));
+  DYNO_PUSH (dispatch, DynoConv2dBiasPush, rows, rows);
+  DYNO_PUSH (dispatch, DynoConv2dBiasPush, channels, shape->kp);
+  DYNO_PUSH (dispatch, DynoConv2dBiasPush, rows_per_group, each);
+  DYNO_PUSH (dispatch, DynoConv2dBiasPush, accumulate, accumulate);
   dispatch->flops = (guint64) rows * shape->k;
   dispatch->bytes = bytes_y (shape) + (guint64) shape->k * 4 * 2;
   if (groups > 1)

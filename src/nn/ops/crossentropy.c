@@ -28,7 +28,6 @@
 #include "loss-push.h"
 #include "metric.h"
 #include "ops.h"
-#include <stddef.h>
 
 #define TOP 5
 
@@ -63,11 +62,11 @@ lower_norm (DynoLowering *lowering, DynoNode *node, gboolean mix)
   dispatch->flops = n;
   dispatch->bytes = (guint64) n * 4;
   if (targets)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, targets), targets, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, step_input),
-                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, weights), weights, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossNormPush, norm), norm, DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoLossNormPush, targets, targets, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossNormPush, step_input, dyno_graph_step_input (graph),
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossNormPush, weights, weights, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossNormPush, norm, norm, DYNO_ACCESS_WRITE);
   return norm;
 }
 

@@ -225,8 +225,8 @@ slide (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoConv2
       dyno_lowering_dispatch (lowering, node, pass, &spec, cut->groups, cut->blocks, 1);
   dispatch->flops = dyno_conv2d_flops (node);
   dispatch->bytes = x->size_bytes + weight->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, a, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, b, weight, DYNO_ACCESS_READ);
   return dispatch;
 }
 
@@ -256,19 +256,17 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
                                                         : "",
                                   node->inputs[0], node->inputs[1]);
   dispatch->bytes += y->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), y, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoDepthwisePush, target, y, DYNO_ACCESS_WRITE);
   if (bias)
-    dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, bias), bias, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoDepthwisePush, bias, bias, DYNO_ACCESS_READ);
   if (s->fused.affine)
     dyno_conv2d_bind_affine (node, dispatch, affine_offsets);
   if (s->fused.load)
     bind_load (node, dispatch);
   if (!s->fused.statistics)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, pivot),
-                      node->inputs[DYNO_CONV2D_PIVOT], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, partials), sums.partials,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoDepthwisePush, pivot, node->inputs[DYNO_CONV2D_PIVOT], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, partials, sums.partials, DYNO_ACCESS_WRITE);
   dispatch->flops += 3 * dyno_tensor_elements (y);
   dispatch->bytes += sums.partials->size_bytes;
   dyno_lowering_set_column_sums (lowering, y, &sums);
@@ -318,8 +316,8 @@ gather (DynoLowering *lowering, DynoNode *node, DynoTensor *dy, DynoTensor *weig
       dyno_lowering_dispatch (lowering, node, "dgrad", &spec, cut.groups, cut.blocks, 1);
   dispatch->flops = dyno_conv2d_flops (node);
   dispatch->bytes = dy->size_bytes + weight->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), weight, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, a, dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, b, weight, DYNO_ACCESS_READ);
   return dispatch;
 }
 
@@ -343,8 +341,7 @@ bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint
     return;
   for (guint i = DYNO_CONV2D_NORM_X; i < node->n_inputs; i++)
     dyno_dispatch_bind (dispatch, offsets[i], node->inputs[i], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, partials), sums.partials,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoDepthwisePush, partials, sums.partials, DYNO_ACCESS_WRITE);
   dispatch->flops += 4 * dyno_tensor_elements (x);
   dispatch->bytes += x->size_bytes + sums.partials->size_bytes;
   dyno_lowering_set_column_sums (lowering, node->inputs[DYNO_CONV2D_NORM_MEAN], &sums);
@@ -368,8 +365,7 @@ lower_dgrad (DynoLowering *lowering, DynoNode *node)
   else
     dispatch = gather (lowering, node, dy, weight, &groups);
   dispatch->bytes += dx->size_bytes * (s->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), dx,
-                      s->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoDepthwisePush, target, dx, dyno_access_sum (s->accumulate));
   if (s->fused.norm)
     bind_norm (lowering, node, dispatch, groups);
 }
@@ -405,9 +401,9 @@ lower_wgrad (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_dispatch (lowering, node, "wgrad", &spec, cut.groups, cut.blocks, depth);
   dispatch->flops = dyno_conv2d_flops (node);
   dispatch->bytes = x->size_bytes + dy->size_bytes + partial->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, a), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, b), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoDepthwisePush, target), partial, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoDepthwisePush, a, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, b, dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoDepthwisePush, target, partial, DYNO_ACCESS_WRITE);
   if (s->fused.load)
     bind_load (node, dispatch);
   dyno_conv2d_lower_reduce (lowering, node, partial, gradient, count, cut.groups);

@@ -2,7 +2,6 @@
 /* Code shared by ops that go over elements. */
 #include "elementwise.h"
 #include "elementwise-push.h"
-#include <stddef.h>
 
 #define LOCAL           256
 #define GROUPS          4096
@@ -97,15 +96,13 @@ dyno_elementwise_lower_spec (DynoLowering *lowering, DynoNode *node, const char 
   dispatch->bytes =
       target->size_bytes * (accumulate ? 2 : 1) + (a ? a->size_bytes : 0) + (b ? b->size_bytes : 0);
   if (a)
-    dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, a), a, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoElementwisePush, a, a, DYNO_ACCESS_READ);
   if (b)
-    dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, b), b, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, target), target,
-                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoElementwisePush, b, b, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoElementwisePush, target, target, dyno_access_sum (accumulate));
   if (step)
-    dyno_dispatch_bind (dispatch, offsetof (DynoElementwisePush, step_input),
-                        dyno_graph_step_input (dyno_lowering_get_graph (lowering)),
-                        DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoElementwisePush, step_input,
+               dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
 DynoPixelSums

@@ -5,7 +5,6 @@
 #include "elementwise.h"
 #include "loss-push.h"
 #include "ops.h"
-#include <stddef.h>
 
 typedef struct {
   guint32 negated; /* a bit per output */
@@ -31,10 +30,9 @@ lower (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_dispatch (lowering, node, "flip", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = 2 * targets->size_bytes + seeds->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoFlipTargetsPush, targets), targets, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoFlipTargetsPush, seeds), seeds, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoFlipTargetsPush, flipped), flipped,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoFlipTargetsPush, targets, targets, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoFlipTargetsPush, seeds, seeds, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoFlipTargetsPush, flipped, flipped, DYNO_ACCESS_WRITE);
 }
 
 static const DynoAttribute attributes[] = { DYNO_ATTRIBUTE (FlipTargets, negated),

@@ -80,9 +80,9 @@ lower_sums (DynoLowering *lowering, DynoNode *node, DynoTensor *x, DynoTensor *d
                               MIN (x->n * attributes->groups, info->max_groups_x), 1, 1);
   dispatch->flops = 4 * dyno_tensor_elements (x);
   dispatch->bytes = 2 * x->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, x), x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoGroupNormPush, x, x, DYNO_ACCESS_READ);
   if (dy)
-    dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, dy), dy, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoGroupNormPush, dy, dy, DYNO_ACCESS_READ);
   dyno_dispatch_bind (dispatch,
                       dy ? offsetof (DynoGroupNormPush, sums) : offsetof (DynoGroupNormPush, rows),
                       target, DYNO_ACCESS_WRITE);
@@ -112,15 +112,14 @@ lower_apply (DynoLowering *lowering, DynoNode *node, DynoTensor *x, DynoTensor *
                               dyno_elementwise_groups (info, count, local), 1, 1);
   dispatch->flops = (dy ? 4 : 2) * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes * ((dy ? 3 : 2) + (guint) attributes->accumulate);
-  dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, rows), rows, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoGroupNormPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoGroupNormPush, rows, rows, DYNO_ACCESS_READ);
   if (dy)
     {
-      dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, dy), dy, DYNO_ACCESS_READ);
-      dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, sums), sums, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoGroupNormPush, dy, dy, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoGroupNormPush, sums, sums, DYNO_ACCESS_READ);
     }
-  dyno_dispatch_bind (dispatch, offsetof (DynoGroupNormPush, y), target,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoGroupNormPush, y, target, dyno_access_sum (attributes->accumulate));
 }
 
 /* Backward ------------------------------------------------------------------------------------- */

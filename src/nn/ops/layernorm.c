@@ -14,7 +14,6 @@
 #include "elementwise.h"
 #include "layernorm-push.h"
 #include "ops.h"
-#include <stddef.h>
 
 #define EPSILON              1e-5
 #define INVOCATIONS          256
@@ -79,15 +78,11 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
                                                    count_groups (lowering, &spec, x), 1, 1);
   dispatch->flops = 8 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes * (attributes->accumulate ? 4 : 3) + node->inputs[2]->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormBackwardPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormBackwardPush, dy), node->inputs[1],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormBackwardPush, rows), node->inputs[2],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormBackwardPush, gamma), node->inputs[3],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormBackwardPush, dx), dx,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLayerNormBackwardPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormBackwardPush, dy, node->inputs[1], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormBackwardPush, rows, node->inputs[2], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormBackwardPush, gamma, node->inputs[3], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormBackwardPush, dx, dx, dyno_access_sum (attributes->accumulate));
 }
 
 static void
@@ -115,15 +110,11 @@ lower_sums (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_dispatch (lowering, node, "sums", &spec, blocks, groups, 1);
   dispatch->flops = 5 * dyno_tensor_elements (x);
   dispatch->bytes = 2 * x->size_bytes + node->inputs[2]->size_bytes + 2 * parts[0]->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormSumsPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormSumsPush, dy), node->inputs[1],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormSumsPush, rows), node->inputs[2],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormSumsPush, gamma), parts[0],
-                      DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormSumsPush, beta), parts[1],
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLayerNormSumsPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormSumsPush, dy, node->inputs[1], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormSumsPush, rows, node->inputs[2], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormSumsPush, gamma, parts[0], DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLayerNormSumsPush, beta, parts[1], DYNO_ACCESS_WRITE);
   for (guint i = 0; i < 2; i++)
     if (node->outputs[i])
       dyno_conv2d_lower_reduce (lowering, node, parts[i], node->outputs[i], x->cp, groups);
@@ -172,14 +163,12 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
                                                    count_groups (lowering, &spec, x), 1, 1);
   dispatch->flops = 7 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + y->size_bytes + (rows ? rows->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormPush, gamma), node->inputs[1],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormPush, beta), node->inputs[2],
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormPush, y), y, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLayerNormPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormPush, gamma, node->inputs[1], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormPush, beta, node->inputs[2], DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLayerNormPush, y, y, DYNO_ACCESS_WRITE);
   if (rows)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLayerNormPush, rows), rows, DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoLayerNormPush, rows, rows, DYNO_ACCESS_WRITE);
 }
 
 static const DynoAttribute layer_norm_attributes[] = { DYNO_ATTRIBUTE (LayerNorm, eps) };

@@ -6,7 +6,6 @@
 #include "elementwise.h"
 #include "metric.h"
 #include "loss-push.h"
-#include <stddef.h>
 
 DynoTensor *
 dyno_loss_gradient (DynoGraph *graph, DynoTensor *logits)
@@ -92,13 +91,12 @@ lower_sum (DynoLowering *lowering, DynoNode *node, DynoTensor *rows, guint32 n, 
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "sum", &spec, 1, 1, 1);
   dispatch->flops = (1 + n_metrics) * (guint64) n;
   dispatch->bytes = rows->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, rows), rows, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_input),
-                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, scaler), dyno_graph_scaler (graph),
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossSumPush, step_output),
-                      dyno_graph_step_output (graph), DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLossSumPush, rows, rows, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossSumPush, step_input, dyno_graph_step_input (graph),
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossSumPush, scaler, dyno_graph_scaler (graph), DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossSumPush, step_output, dyno_graph_step_output (graph),
+             DYNO_ACCESS_WRITE);
 }
 
 void
@@ -140,21 +138,19 @@ dyno_loss_lower (DynoLowering *lowering, DynoNode *node, DynoKernelSpec *spec, f
       dyno_lowering_dispatch (lowering, node, "rows", spec, MIN (n, info->max_groups_x), 1, 1);
   dispatch->flops = 6 * dyno_tensor_elements (logits);
   dispatch->bytes = logits->size_bytes * (gradient ? 2 : 1) + (targets ? targets->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, logits), logits, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossRowsPush, logits, logits, DYNO_ACCESS_READ);
   if (targets)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, targets), targets, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoLossRowsPush, targets, targets, DYNO_ACCESS_READ);
   if (gradient)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, gradient), gradient,
-                        DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, rows), rows, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, step_input),
-                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scaler), dyno_graph_scaler (graph),
-                      DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoLossRowsPush, gradient, gradient, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLossRowsPush, rows, rows, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLossRowsPush, step_input, dyno_graph_step_input (graph),
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLossRowsPush, scaler, dyno_graph_scaler (graph), DYNO_ACCESS_READ);
   if (scale)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, scale), scale, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoLossRowsPush, scale, scale, DYNO_ACCESS_READ);
   if (norm)
-    dyno_dispatch_bind (dispatch, offsetof (DynoLossRowsPush, norm), norm, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoLossRowsPush, norm, norm, DYNO_ACCESS_READ);
   g_autofree char *samples = per_sample > 1 ? g_strdup_printf ("PER_SAMPLE=%u", per_sample) : NULL;
   lower_sum (lowering, node, rows, n, samples, n_metrics);
 }

@@ -182,22 +182,18 @@ lower_direction (DynoLowering *lowering, DynoNode *node, guint direction, gboole
       DynoDispatch *dispatch =
           dyno_lowering_dispatch (lowering, node, direction ? "reverse" : "forward", &spec,
                                   (gates->n + shape.samples - 1) / shape.samples, 1, 1);
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, gates), gates, DYNO_ACCESS_READ);
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, weight), inputs[FORWARD_WEIGHT],
-                          DYNO_ACCESS_READ);
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, bias), inputs[FORWARD_BIAS],
-                          DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoLstmPush, gates, gates, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoLstmPush, weight, inputs[FORWARD_WEIGHT], DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoLstmPush, bias, inputs[FORWARD_BIAS], DYNO_ACCESS_READ);
       if (lengths)
-        dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, lengths), lengths, DYNO_ACCESS_READ);
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, y), y,
-                          first > 0 ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+        DYNO_BIND (dispatch, DynoLstmPush, lengths, lengths, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoLstmPush, y, y, dyno_access_sum (first > 0));
       if (kept)
-        dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, kept), kept, DYNO_ACCESS_WRITE);
+        DYNO_BIND (dispatch, DynoLstmPush, kept, kept, DYNO_ACCESS_WRITE);
       if (cell)
-        dyno_dispatch_bind (dispatch, offsetof (DynoLstmPush, cell), cell,
-                            first > 0 ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
-      dyno_dispatch_push (dispatch, offsetof (DynoLstmPush, first), &first, 4);
-      dyno_dispatch_push (dispatch, offsetof (DynoLstmPush, count), &count, 4);
+        DYNO_BIND (dispatch, DynoLstmPush, cell, cell, dyno_access_sum (first > 0));
+      DYNO_PUSH (dispatch, DynoLstmPush, first, first);
+      DYNO_PUSH (dispatch, DynoLstmPush, count, count);
       dispatch->flops =
           2 * (guint64) gates->n * count * 4 * attributes->hidden * attributes->hidden;
       dispatch->bytes = (gates->size_bytes + y->size_bytes / (last ? direction + 1 : 2)
@@ -239,9 +235,8 @@ lower_transpose (DynoLowering *lowering, DynoNode *node, guint32 pitch)
       dyno_lowering_dispatch (lowering, node, "transpose", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = 2 * turned->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoLstmTransposePush, source), weight, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoLstmTransposePush, target), turned,
-                      DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoLstmTransposePush, source, weight, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoLstmTransposePush, target, turned, DYNO_ACCESS_WRITE);
   return turned;
 }
 
@@ -280,7 +275,7 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   for (guint32 first = 0; first < dgates->w; first += shape.steps)
     {
       guint32 count = MIN (shape.steps, dgates->w - first);
-      DynoAccess adds = first > 0 ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE;
+      DynoAccess adds = dyno_access_sum (first > 0);
       DynoDispatch *dispatch =
           dyno_lowering_dispatch (lowering, node, attributes->reverse ? "reverse" : "backward",
                                   &spec, (dgates->n + shape.samples - 1) / shape.samples, 1, 1);
@@ -292,15 +287,13 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
                                 DYNO_ACCESS_READ);
             bytes += node->inputs[reads[i].role]->size_bytes;
           }
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmBackwardPush, weight), weight,
-                          DYNO_ACCESS_READ);
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmBackwardPush, dgates), dgates, adds);
-      dyno_dispatch_bind (dispatch, offsetof (DynoLstmBackwardPush, previous), previous,
-                          DYNO_ACCESS_WRITE);
+      DYNO_BIND (dispatch, DynoLstmBackwardPush, weight, weight, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoLstmBackwardPush, dgates, dgates, adds);
+      DYNO_BIND (dispatch, DynoLstmBackwardPush, previous, previous, DYNO_ACCESS_WRITE);
       if (carry)
-        dyno_dispatch_bind (dispatch, offsetof (DynoLstmBackwardPush, dcell), carry, adds);
-      dyno_dispatch_push (dispatch, offsetof (DynoLstmBackwardPush, first), &first, 4);
-      dyno_dispatch_push (dispatch, offsetof (DynoLstmBackwardPush, count), &count, 4);
+        DYNO_BIND (dispatch, DynoLstmBackwardPush, dcell, carry, adds);
+      DYNO_PUSH (dispatch, DynoLstmBackwardPush, first, first);
+      DYNO_PUSH (dispatch, DynoLstmBackwardPush, count, count);
       dispatch->flops =
           2 * (guint64) dgates->n * count * 4 * attributes->hidden * attributes->hidden;
       dispatch->bytes = bytes / dgates->w * count + weight->size_bytes;

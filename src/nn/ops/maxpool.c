@@ -10,7 +10,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "pool-push.h"
-#include <stddef.h>
 
 #define MOST_PLACES 256 /* of a window, whose places are bytes */
 
@@ -62,11 +61,9 @@ max_pool_lower_backward (DynoLowering *lowering, DynoNode *node)
   dispatch->flops = dyno_tensor_elements (dy);
   dispatch->bytes =
       dy->size_bytes + argmax->size_bytes + dx->size_bytes * (attributes->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, dy), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, argmax), argmax,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolBackwardPush, dx), dx,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoMaxPoolBackwardPush, dy, dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoMaxPoolBackwardPush, argmax, argmax, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoMaxPoolBackwardPush, dx, dx, dyno_access_sum (attributes->accumulate));
 }
 
 static const DynoAttribute max_pool_attributes[] = {
@@ -108,10 +105,10 @@ max_pool_lower (DynoLowering *lowering, DynoNode *node)
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "forward", &spec, groups, 1, 1);
   dispatch->flops = dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + y->size_bytes + (argmax ? argmax->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolPush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolPush, y), y, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoMaxPoolPush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoMaxPoolPush, y, y, DYNO_ACCESS_WRITE);
   if (argmax)
-    dyno_dispatch_bind (dispatch, offsetof (DynoMaxPoolPush, argmax), argmax, DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoMaxPoolPush, argmax, argmax, DYNO_ACCESS_WRITE);
 }
 
 static const DynoOpClass max_pool_class = { .name = "max_pool",

@@ -26,7 +26,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "optimizer-push.h"
-#include <stddef.h>
 
 enum {
   MASTER,
@@ -64,12 +63,10 @@ lower_norm (DynoLowering *lowering, DynoNode *node, guint32 *groups)
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "norm", &spec, *groups, 1, 1);
   dispatch->flops = 2 * (gradient->size_bytes / 4);
   dispatch->bytes = gradient->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, gradient), gradient,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, partials), partials,
-                      DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerNormPush, scaler),
-                      dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoOptimizerNormPush, gradient, gradient, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoOptimizerNormPush, partials, partials, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerNormPush, scaler,
+             dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
   return partials;
 }
 
@@ -92,17 +89,15 @@ lower_decide (DynoLowering *lowering, DynoNode *node, DynoTensor *partials, guin
   DynoDispatch *dispatch = dyno_lowering_dispatch (lowering, node, "decide", &spec, 1, 1, 1);
   dispatch->flops = groups;
   dispatch->bytes = partials->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, partials), partials,
-                      DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, step_input),
-                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, scaler),
-                      dyno_graph_scaler (graph), DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, step_output),
-                      dyno_graph_step_output (graph), DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerDecidePush, partials, partials, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoOptimizerDecidePush, step_input, dyno_graph_step_input (graph),
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoOptimizerDecidePush, scaler, dyno_graph_scaler (graph),
+             DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerDecidePush, step_output, dyno_graph_step_output (graph),
+             DYNO_ACCESS_READ_WRITE);
   if (corrections)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerDecidePush, corrections), corrections,
-                        DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoOptimizerDecidePush, corrections, corrections, DYNO_ACCESS_WRITE);
 }
 
 static void
@@ -180,31 +175,27 @@ lower_update (DynoLowering *lowering, DynoNode *node, DynoTensor *corrections)
   dispatch->flops = elements * optimizer->flops;
   dispatch->bytes = master->size_bytes * ((moment2 ? 8 : 6) + (node->outputs[AVERAGE] ? 2 : 0))
                     + (half ? half->size_bytes * (node->outputs[AVERAGE] ? 2 : 1) : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, master), master,
-                      DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerUpdatePush, master, master, DYNO_ACCESS_READ_WRITE);
   if (half)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, half_copy), half,
-                        DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, gradient),
-                      node->outputs[GRADIENT], DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, moment1), node->outputs[MOMENT1],
-                      DYNO_ACCESS_READ_WRITE);
+    DYNO_BIND (dispatch, DynoOptimizerUpdatePush, half_copy, half, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerUpdatePush, gradient, node->outputs[GRADIENT],
+             DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerUpdatePush, moment1, node->outputs[MOMENT1],
+             DYNO_ACCESS_READ_WRITE);
   if (moment2)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, moment2), moment2,
-                        DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, step_input),
-                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, scaler),
-                      dyno_graph_scaler (graph), DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoOptimizerUpdatePush, moment2, moment2, DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerUpdatePush, step_input, dyno_graph_step_input (graph),
+             DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoOptimizerUpdatePush, scaler, dyno_graph_scaler (graph),
+             DYNO_ACCESS_READ);
   if (corrections)
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, corrections), corrections,
-                        DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoOptimizerUpdatePush, corrections, corrections, DYNO_ACCESS_READ);
   if (node->outputs[AVERAGE])
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, average),
-                        node->outputs[AVERAGE], DYNO_ACCESS_READ_WRITE);
+    DYNO_BIND (dispatch, DynoOptimizerUpdatePush, average, node->outputs[AVERAGE],
+               DYNO_ACCESS_READ_WRITE);
   if (node->outputs[AVERAGE_HALF])
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerUpdatePush, average_half),
-                        node->outputs[AVERAGE_HALF], DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoOptimizerUpdatePush, average_half, node->outputs[AVERAGE_HALF],
+               DYNO_ACCESS_WRITE);
 }
 
 static void
@@ -223,15 +214,13 @@ lower_states (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_dispatch (lowering, node, "states", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = 2 * states->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, states), states,
-                      DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, kept), kept,
-                      DYNO_ACCESS_READ_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, scaler),
-                      dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoOptimizerStatesPush, states, states, DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerStatesPush, kept, kept, DYNO_ACCESS_READ_WRITE);
+  DYNO_BIND (dispatch, DynoOptimizerStatesPush, scaler,
+             dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
   if (node->outputs[AVERAGE_STATES])
-    dyno_dispatch_bind (dispatch, offsetof (DynoOptimizerStatesPush, average),
-                        node->outputs[AVERAGE_STATES], DYNO_ACCESS_READ_WRITE);
+    DYNO_BIND (dispatch, DynoOptimizerStatesPush, average, node->outputs[AVERAGE_STATES],
+               DYNO_ACCESS_READ_WRITE);
 }
 
 static void

@@ -9,7 +9,6 @@
 #include "ops.h"
 #include "pad-push.h"
 #include <math.h>
-#include <stddef.h>
 
 #define LARGEST_HALF 65504.0
 
@@ -64,9 +63,8 @@ lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass)
       lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = MIN (source->size_bytes, target->size_bytes)
                     + target->size_bytes * (attributes->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPadPush, source), source, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPadPush, target), target,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPadPush, source, source, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPadPush, target, target, dyno_access_sum (attributes->accumulate));
 }
 
 static void

@@ -9,7 +9,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "permute-push.h"
-#include <stddef.h>
 
 G_STATIC_ASSERT (DYNO_PERMUTE_MAX_PARTS == DYNO_PERMUTE_MOST_PARTS);
 
@@ -94,9 +93,8 @@ lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass)
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, pass, &spec, dyno_elementwise_groups (info, work, spec.local_size[0]), 1, 1);
   dispatch->bytes = x->size_bytes + y->size_bytes * (order->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPermutePush, source), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPermutePush, target), y,
-                      order->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPermutePush, source, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPermutePush, target, y, dyno_access_sum (order->accumulate));
 }
 
 static void

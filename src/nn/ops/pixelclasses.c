@@ -5,7 +5,6 @@
 #include "elementwise.h"
 #include "loss-push.h"
 #include "ops.h"
-#include <stddef.h>
 
 #define MOST_TABLE   4096  /* counts in shared memory, 16 KiB: C <= 64 */
 #define MOST_LOOPS   32768 /* of an invocation: the software driver ends it after twice as many */
@@ -59,8 +58,8 @@ lower_classes (DynoLowering *lowering, DynoNode *node)
 
   dispatch->flops = dyno_tensor_elements (logits) / logits->n * classes->n;
   dispatch->bytes = logits->size_bytes / logits->n * classes->n + classes->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, logits), logits, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, result), classes, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPixelLossPush, logits, logits, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, result, classes, DYNO_ACCESS_WRITE);
 }
 
 static const DynoOpClass classes_class = { .name = "pixel_classes", .lower = lower_classes };
@@ -96,7 +95,7 @@ lower_counts (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_dispatch (lowering, node, "clear", &clear,
                               dyno_elementwise_groups (info, n_counts, clear.local_size[0]), 1, 1);
   dispatch->bytes = counts->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, result), counts, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPixelLossPush, result, counts, DYNO_ACCESS_WRITE);
 
   if (logits->h * logits->w > 1)
     dyno_kernel_spec_macro (&spec, "PER_SAMPLE=%u", logits->h * logits->w);
@@ -107,13 +106,12 @@ lower_counts (DynoLowering *lowering, DynoNode *node)
   dispatch = dyno_lowering_dispatch (lowering, node, "count", &spec, groups, 1, 1);
   dispatch->flops = dyno_tensor_elements (logits);
   dispatch->bytes = logits->size_bytes + (targets ? targets->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, logits), logits, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, logits, logits, DYNO_ACCESS_READ);
   if (targets)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, targets), targets, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, step_input),
-                      dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, result), counts,
-                      DYNO_ACCESS_READ_WRITE);
+    DYNO_BIND (dispatch, DynoPixelLossPush, targets, targets, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, step_input,
+             dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, result, counts, DYNO_ACCESS_READ_WRITE);
 }
 
 static const DynoOpClass counts_class = { .name = "pixel_counts", .lower = lower_counts };

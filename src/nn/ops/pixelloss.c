@@ -17,7 +17,6 @@
 #include "loss.h"
 #include "metric.h"
 #include "ops.h"
-#include <stddef.h>
 
 #define MOST_LOOPS   32768 /* of an invocation: the software driver ends it after twice as many */
 #define WORKGROUPS   1024
@@ -50,11 +49,11 @@ bind (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch)
   DynoTensor *targets = node->inputs[1], *weights = node->inputs[2];
 
   if (targets)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, targets), targets, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPixelLossPush, targets, targets, DYNO_ACCESS_READ);
   if (weights)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, weights), weights, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, step_input),
-                      dyno_graph_step_input (graph), DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPixelLossPush, weights, weights, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, step_input, dyno_graph_step_input (graph),
+             DYNO_ACCESS_READ);
 }
 
 /* Returns the table by class. */
@@ -75,8 +74,8 @@ lower_dice (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *base, 
   dispatch->flops = 4 * dyno_tensor_elements (logits);
   dispatch->bytes = logits->size_bytes + (node->inputs[1] ? node->inputs[1]->size_bytes : 0);
   bind (lowering, node, dispatch);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, logits), logits, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, dice_sums), sums, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPixelLossPush, logits, logits, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, dice_sums, sums, DYNO_ACCESS_WRITE);
 
   spec = (DynoKernelSpec){ .shader = "loss/dice_table.comp",
                            .push_bytes = sizeof (DynoPixelLossPush),
@@ -86,8 +85,8 @@ lower_dice (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *base, 
   dispatch = dyno_lowering_dispatch (lowering, node, "dice", &spec, logits->c, 1, 1);
   dispatch->flops = 3 * (guint64) groups * logits->c;
   dispatch->bytes = sums->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, dice_sums), sums, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, dice_table), table, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPixelLossPush, dice_sums, sums, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, dice_table, table, DYNO_ACCESS_WRITE);
   return table;
 }
 
@@ -119,18 +118,16 @@ lower_rows (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *base, 
   dispatch->flops = 6 * dyno_tensor_elements (logits);
   dispatch->bytes = logits->size_bytes * (gradient ? 2 : 1) + (targets ? targets->size_bytes : 0);
   bind (lowering, node, dispatch);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, logits), logits, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, logits, logits, DYNO_ACCESS_READ);
   if (gradient)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, gradient), gradient,
-                        DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoPixelLossPush, gradient, gradient, DYNO_ACCESS_WRITE);
   if (parts)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, parts), parts, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPixelLossPush, parts, parts, DYNO_ACCESS_READ);
   if (table)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, dice_table), table,
-                        DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, rows), rows, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, scaler),
-                      dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPixelLossPush, dice_table, table, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPixelLossPush, rows, rows, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPixelLossPush, scaler,
+             dyno_graph_scaler (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
 static void
@@ -169,7 +166,7 @@ lower (DynoLowering *lowering, DynoNode *node)
       dispatch->flops = n;
       dispatch->bytes = node->inputs[1] ? node->inputs[1]->size_bytes : 0;
       bind (lowering, node, dispatch);
-      dyno_dispatch_bind (dispatch, offsetof (DynoPixelLossPush, parts), parts, DYNO_ACCESS_WRITE);
+      DYNO_BIND (dispatch, DynoPixelLossPush, parts, parts, DYNO_ACCESS_WRITE);
     }
   lower_rows (lowering, node, &spec, groups, parts,
               dice ? lower_dice (lowering, node, &spec, groups) : NULL, rows);

@@ -8,7 +8,6 @@
  * greys. */
 #include "prepare-private.h"
 #include "prepare-push.h"
-#include <stddef.h>
 
 #define GREY_WORKGROUPS          1024 /* that keep a large card busy */
 #define GREY_WORKGROUPS_SOFTWARE 4
@@ -83,8 +82,8 @@ dyno_prepare_lower_draw (DynoLowering *lowering, DynoNode *node, const DynoPrepa
       dyno_lowering_dispatch (lowering, node, "draw", &spec,
                               dyno_elementwise_groups (info, x->n, spec.local_size[0]), 1, 1);
   dispatch->bytes = changes->size_bytes + seeds->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPreparePush, seeds, seeds, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, changes, changes, DYNO_ACCESS_WRITE);
 }
 
 /* The number of partial sums for the grey of a sample. */
@@ -112,11 +111,11 @@ lower_grey (DynoLowering *lowering, DynoNode *node, const DynoKernelSpec *with, 
       (guint32) MIN (greys->size_bytes / sizeof (float), info->max_groups_x), 1, 1);
   dispatch->flops = 8 * (guint64) x->n * x->h * x->w;
   dispatch->bytes = raw->size_bytes + greys->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, greys), greys, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
-                      dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, raw, raw, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, changes, changes, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, greys, greys, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPreparePush, step_input,
+             dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
 static void
@@ -168,16 +167,16 @@ prepare_lower (DynoLowering *lowering, DynoNode *node)
   dispatch->flops = 2 * dyno_tensor_elements (x);
   dispatch->bytes = x->size_bytes + (raw ? raw->size_bytes : 0);
   if (raw)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPreparePush, raw, raw, DYNO_ACCESS_READ);
   if (seeds)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPreparePush, seeds, seeds, DYNO_ACCESS_READ);
   if (changes)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPreparePush, changes, changes, DYNO_ACCESS_READ);
   if (greys)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, greys), greys, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, target), x, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
-                      dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPreparePush, greys, greys, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, target, x, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPreparePush, step_input,
+             dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
 static const DynoAttribute prepare_attributes[] = {

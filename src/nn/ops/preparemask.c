@@ -6,7 +6,6 @@
  * the ids. */
 #include "prepare-private.h"
 #include "prepare-push.h"
-#include <stddef.h>
 
 G_STATIC_ASSERT (DYNO_PREPARE_MASK_OUTSIDE == DYNO_MASK_IGNORED);
 
@@ -40,14 +39,14 @@ lower (DynoLowering *lowering, DynoNode *node)
       dyno_lowering_dispatch (lowering, node, "mask", &spec,
                               dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = raw->size_bytes + ids->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, raw), raw, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, raw, raw, DYNO_ACCESS_READ);
   if (seeds)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, seeds), seeds, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPreparePush, seeds, seeds, DYNO_ACCESS_READ);
   if (changes)
-    dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, changes), changes, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, target), ids, DYNO_ACCESS_WRITE);
-  dyno_dispatch_bind (dispatch, offsetof (DynoPreparePush, step_input),
-                      dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoPreparePush, changes, changes, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoPreparePush, target, ids, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoPreparePush, step_input,
+             dyno_graph_step_input (dyno_lowering_get_graph (lowering)), DYNO_ACCESS_READ);
 }
 
 static const DynoAttribute attributes[] = {

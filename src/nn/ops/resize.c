@@ -11,7 +11,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "resize-push.h"
-#include <stddef.h>
 
 /* The software driver ends an invocation's loops after 65535 iterations. */
 #define MOST_PIXELS 65535
@@ -116,9 +115,8 @@ lower_pass (DynoLowering *lowering, DynoNode *node, const char *pass, const char
       lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->flops = node->op->flops (node);
   dispatch->bytes = source->size_bytes + target->size_bytes * (attributes->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoResizePush, source), source, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoResizePush, target), target,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoResizePush, source, source, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoResizePush, target, target, dyno_access_sum (attributes->accumulate));
 }
 
 /* Of linear interpolation four products and sums for each pixel of y, on either way; else nothing is

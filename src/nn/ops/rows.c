@@ -5,7 +5,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "steps-push.h"
-#include <stddef.h>
 
 typedef struct {
   gboolean accumulate;
@@ -36,9 +35,8 @@ lower (DynoLowering *lowering, DynoNode *node, const char *pass, const DynoTenso
   DynoDispatch *dispatch = dyno_lowering_dispatch (
       lowering, node, pass, &spec, dyno_elementwise_groups (info, count, spec.local_size[0]), 1, 1);
   dispatch->bytes = source->size_bytes + target->size_bytes * (attributes->accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, offsetof (DynoRowsPush, source), source, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoRowsPush, target), target,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoRowsPush, source, source, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoRowsPush, target, target, dyno_access_sum (attributes->accumulate));
 }
 
 static void

@@ -25,8 +25,7 @@ static void
 bind (DynoDispatch *dispatch, gsize offset, DynoTensor *tensor, gboolean accumulate)
 {
   dispatch->bytes += tensor->size_bytes * (accumulate ? 2 : 1);
-  dyno_dispatch_bind (dispatch, (guint16) offset, tensor,
-                      accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  dyno_dispatch_bind (dispatch, (guint16) offset, tensor, dyno_access_sum (accumulate));
 }
 
 static void
@@ -65,12 +64,12 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
                                                    MIN (x->n, 65535), splits);
   dispatch->flops = dyno_tensor_elements (x) * ((dx != NULL) + 2 * (ds != NULL));
   dispatch->bytes = dy->size_bytes + (dx ? s->size_bytes : 0) + (ds ? x->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dy), dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoScalePush, dy, dy, DYNO_ACCESS_READ);
   if (ds)
-    dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, x), x, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoScalePush, x, x, DYNO_ACCESS_READ);
   if (dx)
     {
-      dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, s), s, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoScalePush, s, s, DYNO_ACCESS_READ);
       bind (dispatch, offsetof (DynoScalePush, dx), dx, attributes->accumulate);
     }
   if (ds)

@@ -12,7 +12,6 @@
 #include "elementwise-push.h"
 #include "ops.h"
 #include "scale-push.h"
-#include <stddef.h>
 
 /* rows that an invocation adds up, less than llvmpipe's limit of a loop */
 #define MOST_ROWS 16384
@@ -70,17 +69,16 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   dispatch->flops = dyno_tensor_elements (x) * ((dx != NULL) + 2 * (dweight != NULL));
   dispatch->bytes = dy->size_bytes + (dx ? dx->size_bytes * (attributes->accumulate ? 2 : 1) : 0)
                     + (dweight ? x->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dy), dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoScalePush, dy, dy, DYNO_ACCESS_READ);
   if (dx)
     {
-      dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, s), weight, DYNO_ACCESS_READ);
-      dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, dx), dx,
-                          attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+      DYNO_BIND (dispatch, DynoScalePush, s, weight, DYNO_ACCESS_READ);
+      DYNO_BIND (dispatch, DynoScalePush, dx, dx, dyno_access_sum (attributes->accumulate));
     }
   if (!dweight)
     return;
-  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, x), x, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoScalePush, ds), partials, DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoScalePush, x, x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoScalePush, ds, partials, DYNO_ACCESS_WRITE);
   dyno_conv2d_lower_reduce (lowering, node, partials, dweight, x->cp, sums.splits);
 }
 

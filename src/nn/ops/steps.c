@@ -10,7 +10,6 @@
 #include "elementwise.h"
 #include "steps.h"
 #include "steps-push.h"
-#include <stddef.h>
 
 typedef struct {
   gboolean mean, first, accumulate;
@@ -47,11 +46,10 @@ lower (DynoLowering *lowering, DynoNode *node, const char *pass, const char *sha
   dispatch->flops = attributes->mean ? dyno_tensor_elements (x) : 0;
   dispatch->bytes = target->size_bytes * (attributes->accumulate ? 2 : 1)
                     + (attributes->mean ? source : node->outputs[0])->size_bytes;
-  dyno_dispatch_bind (dispatch, offsetof (DynoStepsPush, source), source, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoStepsPush, target), target,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoStepsPush, source, source, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoStepsPush, target, target, dyno_access_sum (attributes->accumulate));
   if (lengths)
-    dyno_dispatch_bind (dispatch, offsetof (DynoStepsPush, lengths), lengths, DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoStepsPush, lengths, lengths, DYNO_ACCESS_READ);
 }
 
 static void

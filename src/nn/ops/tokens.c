@@ -11,7 +11,6 @@
 #include "elementwise.h"
 #include "ops.h"
 #include "tokens-push.h"
-#include <stddef.h>
 
 /* samples that an invocation adds up, four at a time, less than llvmpipe's limit of a loop */
 #define MOST_SAMPLES 200000
@@ -75,9 +74,8 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   DynoDispatch *dispatch = add_dispatch (lowering, node, "backward", &spec, count);
   dispatch->bytes = dx->size_bytes * (attributes->accumulate ? 3 : 2);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, source), dy, DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, target), dx,
-                      attributes->accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE);
+  DYNO_BIND (dispatch, DynoTokensPush, source, dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoTokensPush, target, dx, dyno_access_sum (attributes->accumulate));
 }
 
 static void
@@ -94,13 +92,11 @@ lower_sums (DynoLowering *lowering, DynoNode *node)
   DynoDispatch *dispatch = add_dispatch (lowering, node, "sums", &spec, count);
   dispatch->flops = dyno_tensor_elements (dy);
   dispatch->bytes = dy->size_bytes + (positions ? 2 * positions->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, source), dy, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoTokensPush, source, dy, DYNO_ACCESS_READ);
   if (class_token)
-    dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, class_token), class_token,
-                        DYNO_ACCESS_READ_WRITE);
+    DYNO_BIND (dispatch, DynoTokensPush, class_token, class_token, DYNO_ACCESS_READ_WRITE);
   if (positions)
-    dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, positions), positions,
-                        DYNO_ACCESS_READ_WRITE);
+    DYNO_BIND (dispatch, DynoTokensPush, positions, positions, DYNO_ACCESS_READ_WRITE);
 }
 
 static const DynoAttribute backward_attributes[] = { DYNO_ATTRIBUTE (TokensBackward, class_token),
@@ -148,14 +144,14 @@ lower_forward (DynoLowering *lowering, DynoNode *node)
   dispatch->bytes =
       x->size_bytes + y->size_bytes
       + (node->inputs[FORWARD_POSITIONS] ? node->inputs[FORWARD_POSITIONS]->size_bytes : 0);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, source), x, DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoTokensPush, source, x, DYNO_ACCESS_READ);
   if (node->inputs[FORWARD_CLASS])
-    dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, class_token),
-                        node->inputs[FORWARD_CLASS], DYNO_ACCESS_READ);
+    DYNO_BIND (dispatch, DynoTokensPush, class_token, node->inputs[FORWARD_CLASS],
+               DYNO_ACCESS_READ);
   if (node->inputs[FORWARD_POSITIONS])
-    dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, positions),
-                        node->inputs[FORWARD_POSITIONS], DYNO_ACCESS_READ);
-  dyno_dispatch_bind (dispatch, offsetof (DynoTokensPush, target), y, DYNO_ACCESS_WRITE);
+    DYNO_BIND (dispatch, DynoTokensPush, positions, node->inputs[FORWARD_POSITIONS],
+               DYNO_ACCESS_READ);
+  DYNO_BIND (dispatch, DynoTokensPush, target, y, DYNO_ACCESS_WRITE);
 }
 
 static const DynoOpClass tokens_class = {

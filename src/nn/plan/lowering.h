@@ -14,6 +14,7 @@
 #include "kernel.h"
 #include "op.h"
 #include "variant.h"
+#include <stddef.h>
 
 G_BEGIN_DECLS
 
@@ -90,6 +91,29 @@ void dyno_dispatch_bind_at (DynoDispatch *dispatch, guint16 push_offset, DynoTen
                             guint64 byte_offset, DynoAccess access);
 void dyno_dispatch_push (DynoDispatch *dispatch, guint16 push_offset, gconstpointer value,
                          gsize size_bytes);
+
+/* The same by the name of the member in the struct of the push constants, whose size is checked
+ * when the op is compiled: an address for a tensor, the variable's type for another value. */
+/* clang-format off */
+#define DYNO_BIND(dispatch, Push, member, tensor, access) \
+  dyno_dispatch_bind ((dispatch), DYNO_PUSH_OFFSET (Push, member, 8), (tensor), (access))
+#define DYNO_BIND_AT(dispatch, Push, member, tensor, byte_offset, access) \
+  dyno_dispatch_bind_at ((dispatch), DYNO_PUSH_OFFSET (Push, member, 8), (tensor), (byte_offset), \
+                         (access))
+#define DYNO_PUSH(dispatch, Push, member, variable) \
+  dyno_dispatch_push ((dispatch), DYNO_PUSH_OFFSET (Push, member, sizeof (variable)), &(variable), \
+                      sizeof (variable))
+#define DYNO_PUSH_OFFSET(Push, member, size_bytes) \
+  (G_STATIC_ASSERT_EXPR (sizeof (((Push *) NULL)->member) == (size_bytes)), \
+   (guint16) offsetof (Push, member))
+/* clang-format on */
+
+/* The access to a gradient that is added to what other nodes have written, or is the first. */
+static inline DynoAccess
+dyno_access_sum (gboolean accumulate)
+{
+  return accumulate ? DYNO_ACCESS_READ_WRITE : DYNO_ACCESS_WRITE;
+}
 
 /* TRUE while a forward node is lowered for rematerialisation in the backward stage. */
 gboolean dyno_lowering_is_rematerialising (DynoLowering *lowering);
