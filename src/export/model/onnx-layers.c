@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-/* inputs of a convolution and of a linear layer (ops/conv2d.c); BIAS is NULL where there is none */
+/* inputs of a convolution and of a linear layer (ops/conv/conv2d.c); BIAS is NULL where there is none */
 enum { WEIGHT = 1, BIAS };
-/* inputs of a batch norm by running statistics (ops/batchnorm-private.h), of a layer norm only the
+/* inputs of a batch norm by running statistics (ops/norm/batchnorm-private.h), of a layer norm only the
  * first two */
 enum { NORM_WEIGHT = 1, NORM_BIAS, NORM_MEAN, NORM_VARIANCE, NORM_END };
 
@@ -219,7 +219,7 @@ dyno_onnx_emit_linear (DynoOnnxWriter *o, const DynoNode *node)
 
   if (!dyno_saved_model_get (o->model, node->inputs[WEIGHT], &parameter))
     return dyno_onnx_refuse (o, "%s: a linear layer without its weight", node->name);
-  /* memory is [in][out]; see weight_layout_of in ops/linear.c */
+  /* memory is [in][out]; see weight_layout_of in ops/conv/linear.c */
   gboolean in_first = parameter->layout.order[3] == 1;
   return dyno_onnx_is_pixel (node->outputs[0]) ? emit_gemm (o, node, in_first)
                                                : emit_matmul (o, node, in_first);
