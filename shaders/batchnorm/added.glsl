@@ -4,8 +4,9 @@
  * lanes.glsl, batchnorm-push.h and the declaration of p. */
 #ifndef DYNO_BATCHNORM_ADDED_GLSL
 #define DYNO_BATCHNORM_ADDED_GLSL
+#include "modes.h"
 
-#if ADDED == 2
+#if ADDED == DYNO_ADDED_ID_NORM
 Lanes added_mean, added_factor, added_beta;
 #endif
 
@@ -13,7 +14,7 @@ Lanes added_mean, added_factor, added_beta;
 void
 added_start (uint column)
 {
-#if ADDED == 2
+#if ADDED == DYNO_ADDED_ID_NORM
   const Lanes invstd = lanes_load_floats (p.added.invstd, column);
   added_mean = lanes_load_floats (p.added.mean, column);
   added_beta = lanes_load_floats (p.added.beta, column);
@@ -33,7 +34,7 @@ Lanes
 added_unpack (uvec4 words)
 {
   Lanes lanes = words_unpack (words);
-#if ADDED == 2
+#if ADDED == DYNO_ADDED_ID_NORM
   [[unroll]] for (uint j = 0; j < QUADS; j++)
     lanes.q[j] = (lanes.q[j] - added_mean.q[j]) * added_factor.q[j] + added_beta.q[j];
 #endif

@@ -18,6 +18,7 @@
 #include "mask.glsl"
 #endif
 #include "batchnorm-push.h"
+#include "modes.h"
 
 layout (constant_id = DYNO_BATCH_NORM_APPLY_COUNT) const uint COUNT = 1;
 layout (constant_id = DYNO_BATCH_NORM_APPLY_CVECS) const uint CVECS = 1;
@@ -111,7 +112,7 @@ main ()
       lanes_store (p.dx, i, dx);
 #endif
 #ifdef RESIDUAL
-#if RESIDUAL == 2
+#if RESIDUAL == DYNO_STORE_ID_SUM
       lanes_store_sum (p.dresidual, i, dy);
 #else
       lanes_store (p.dresidual, i, dy);

@@ -4,6 +4,7 @@
 #ifndef DYNO_CONV2D_GEOMETRY_GLSL
 #define DYNO_CONV2D_GEOMETRY_GLSL
 #include "conv2d.h"
+#include "modes.h"
 #ifndef SPLIT
 #define SPLIT 0
 #endif
@@ -439,7 +440,7 @@ void
 store_affine4 (uint at, vec4 v, AffineColumns columns)
 {
   vec4 residual = vec4 (0.0);
-#if AFFINE == 2
+#if AFFINE == DYNO_AFFINE_ID_RESIDUAL
   residual = norm_load4 (p.norm_x, at);
 #endif
 #if HALF
@@ -457,7 +458,7 @@ store_affine4 (uint at, vec4 v, AffineColumns columns)
 uint
 norm_mask (uint at)
 {
-#if NORM == 3
+#if NORM == DYNO_NORM_ID_SLOPE_MASK
   const uint row = at / (C / 4), column = at % (C / 4);
 #if HALF
   return mask_load (p.norm_y, row, column / 2, C / 8) >> (column % 2 * 4);

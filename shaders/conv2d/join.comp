@@ -7,6 +7,7 @@
  * of the old y.  An invocation has 16 bytes of y. */
 #include "types.glsl"
 #include "conv2d.h"
+#include "modes.h"
 
 DYNO_PUSH (DynoConv2dJoinPush, p);
 #ifndef AFFINE
@@ -45,7 +46,7 @@ apply (uint i, inout vec4 sum[VECTORS])
   [[unroll]] for (uint v = 0; v < VECTORS; v++)
     residual[v] = vec4 (0.0);
 #if HALF
-#if AFFINE == 2
+#if AFFINE == DYNO_AFFINE_ID_RESIDUAL
   const u32vec4 words = Residual (p.norm_x).v[i];
   residual[0] = vec4 (unpackHalf2x16 (words.x), unpackHalf2x16 (words.y));
   residual[1] = vec4 (unpackHalf2x16 (words.z), unpackHalf2x16 (words.w));
@@ -53,7 +54,7 @@ apply (uint i, inout vec4 sum[VECTORS])
   [[unroll]] for (uint v = 0; v < VECTORS; v++)
     sum[v] = vec4 (unpackHalf2x16 (packHalf2x16 (sum[v].xy)),
                    unpackHalf2x16 (packHalf2x16 (sum[v].zw)));
-#elif AFFINE == 2
+#elif AFFINE == DYNO_AFFINE_ID_RESIDUAL
   residual[0] = Residual (p.norm_x).v[i];
 #endif
   [[unroll]] for (uint v = 0; v < VECTORS; v++)

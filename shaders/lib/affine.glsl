@@ -14,6 +14,7 @@
 #ifndef DYNO_AFFINE_GLSL
 #define DYNO_AFFINE_GLSL
 #include "batchnorm-push.h"
+#include "modes.h"
 #ifdef ACTIVATION
 #include "activation.glsl"
 #endif
@@ -43,7 +44,7 @@ vec4
 affine_take (AffineColumns columns, vec4 v, vec4 residual)
 {
   v = (v - columns.mean) * columns.factor + columns.beta;
-#if AFFINE == 2
+#if AFFINE == DYNO_AFFINE_ID_RESIDUAL
   v += residual;
 #endif
 #ifdef ACTIVATION

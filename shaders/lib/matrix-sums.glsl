@@ -15,6 +15,7 @@
 #ifndef DYNO_MATRIX_SUMS_GLSL
 #define DYNO_MATRIX_SUMS_GLSL
 #include "matrix.glsl"
+#include "modes.h"
 
 #define FRAGMENTS_M (SM / 16)
 #define FRAGMENTS_N (SN / 16)
@@ -306,7 +307,7 @@ sums_store ()
           old[turn] = u32vec4 (0);
           if (ADDS && gemm_row (row0 + i * 16 + piece / (SN / 8)))
             old[turn] = gemm_old (column0 + piece % (SN / 8) * 8);
-#if AFFINE == 2
+#if AFFINE == DYNO_AFFINE_ID_RESIDUAL
           if (gemm_row (row0 + i * 16 + piece / (SN / 8)))
             old[turn] = gemm_beside (p.norm_x, column0 + piece % (SN / 8) * 8);
 #endif

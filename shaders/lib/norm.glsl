@@ -13,9 +13,10 @@
  * of the stored values.  p has mean, invstd, gamma and beta, fp32 [C]. */
 #ifndef DYNO_NORM_GLSL
 #define DYNO_NORM_GLSL
-#if NORM == 2
+#include "modes.h"
+#if NORM == DYNO_NORM_ID_SLOPE_X
 #include "activation.glsl"
-#elif NORM == 3
+#elif NORM == DYNO_NORM_ID_SLOPE_MASK
 #include "mask.glsl"
 #endif
 
@@ -24,7 +25,7 @@ DYNO_BUFFER_IN (NormFloats, vec4, 16);
 /* The values of four channels. */
 struct NormColumns {
   vec4 mean;
-#if NORM == 2
+#if NORM == DYNO_NORM_ID_SLOPE_X
   vec4 factor, beta;
 #endif
 };
@@ -34,7 +35,7 @@ norm_columns (uint group)
 {
   NormColumns columns;
   columns.mean = NormFloats (p.mean).v[group];
-#if NORM == 2
+#if NORM == DYNO_NORM_ID_SLOPE_X
   columns.factor = NormFloats (p.gamma).v[group] * NormFloats (p.invstd).v[group];
   columns.beta = NormFloats (p.beta).v[group];
 #endif
@@ -47,9 +48,9 @@ vec4
 norm_take (NormColumns columns, vec4 dy, vec4 x, uint mask, inout vec4 sum, inout vec4 product)
 {
   const vec4 d = x - columns.mean;
-#if NORM == 2
+#if NORM == DYNO_NORM_ID_SLOPE_X
   dy = activation_slope_of_x (d * columns.factor + columns.beta, dy);
-#elif NORM == 3
+#elif NORM == DYNO_NORM_ID_SLOPE_MASK
   dy = mask_slope (mask, dy);
 #endif
   sum += dy;

@@ -8,6 +8,7 @@
 #include "types.glsl"
 #include "lanes.glsl"
 #include "scale-push.h"
+#include "modes.h"
 
 layout (constant_id = DYNO_SCALE_CVECS) const uint CVECS = 1;
 layout (constant_id = DYNO_SCALE_PIXELS) const uint PIXELS = 1;
@@ -52,7 +53,7 @@ main ()
 #endif
             }
 #ifdef DX
-#if DX == 2
+#if DX == DYNO_STORE_ID_SUM
           lanes_store_sum (p.dx, at, dy);
 #else
           lanes_store (p.dx, at, dy);
@@ -68,9 +69,9 @@ main ()
           for (uint i = 1; i < LOCAL_Y; i++)
             [[unroll]] for (uint j = 0; j < QUADS; j++)
               sum.q[j] += sums[(i * LOCAL_X + place) * QUADS + j];
-#if DS == 3
+#if DS == DYNO_STORE_ID_PARTS
           lanes_store_floats (p.ds, (gl_WorkGroupID.z * SAMPLES + n) * CVECS + column, sum);
-#elif DS == 2
+#elif DS == DYNO_STORE_ID_SUM
           lanes_store_sum (p.ds, n * CVECS + column, sum);
 #else
           lanes_store (p.ds, n * CVECS + column, sum);

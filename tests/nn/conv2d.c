@@ -949,7 +949,7 @@ test_strips_count_their_sums (void)
       guint32 groups[3];
 
       shape.fused.statistics = TRUE;
-      shape.fused.norm = DYNO_CONV2D_NORM_PLAIN;
+      shape.fused.norm = DYNO_NORM_ID_PLAIN;
       if (tile->kind != DYNO_TILE_STRIP || !dyno_tile_serves (tile, &info, &shape, pass))
         continue;
       dyno_conv2d_spec (&info, &shape, pass, &variant, &spec, groups, &sizes);
@@ -1026,7 +1026,7 @@ test_matrix_kernels_compile (void)
           variant.norm = pass == DYNO_CONV2D_DGRAD && variant.splits == 1 && t % 2 == 0;
           shape.fused.norm = variant.norm ? 1 + (t / 2 + i) % 3 : 0;
           shape.fused.norm_activation =
-              shape.fused.norm > DYNO_CONV2D_NORM_PLAIN ? DYNO_ACTIVATION_RELU : 0;
+              shape.fused.norm > DYNO_NORM_ID_PLAIN ? DYNO_ACTIVATION_RELU : 0;
           shape.fused.load = load == 0 || shape.c <= 4 ? 0 : loads[i];
           if (load == 1 && (shape.fused.load == 0 || pass == DYNO_CONV2D_DGRAD))
             continue;

@@ -266,7 +266,7 @@ test_variants_agree (void)
                                       .pad_w = kernel / 2,
                                       .groups = 1,
                                       .dtype = i / 2 % 2 ? DYNO_DTYPE_F16 : DYNO_DTYPE_F32,
-                                      .fused = { .norm = DYNO_CONV2D_NORM_SLOPE_MASK,
+                                      .fused = { .norm = DYNO_NORM_ID_SLOPE_MASK,
                                                  .norm_activation = DYNO_ACTIVATION_RELU } };
       DynoConv2dVariant variants[DYNO_CONV2D_MAX_VARIANTS];
       guint n = dyno_conv2d_variants (info, &shape, DYNO_CONV2D_DGRAD, variants), made = 0;

@@ -48,9 +48,9 @@ apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
   DynoConv2dFused *fused = &dyno_conv2d_get_shape (other, DYNO_CONV2D_DGRAD)->fused;
   DynoTensor *mask = node->inputs[DYNO_NORM_BACKWARD_MASK];
   (void) graph;
-  fused->norm = mask                     ? DYNO_CONV2D_NORM_SLOPE_MASK
-                : attributes->activation ? DYNO_CONV2D_NORM_SLOPE_X
-                                         : DYNO_CONV2D_NORM_PLAIN;
+  fused->norm = mask                     ? DYNO_NORM_ID_SLOPE_MASK
+                : attributes->activation ? DYNO_NORM_ID_SLOPE_X
+                                         : DYNO_NORM_ID_PLAIN;
   fused->norm_activation = attributes->activation;
   dyno_node_set_input (other, DYNO_CONV2D_NORM_X, node->inputs[DYNO_NORM_BACKWARD_X]);
   dyno_node_set_input (other, DYNO_CONV2D_NORM_MEAN, node->inputs[DYNO_NORM_BACKWARD_MEAN]);

@@ -31,7 +31,7 @@ apply (DynoGraph *graph, DynoNode *node, DynoNode *other)
   const DynoBatchNormAttributes *attributes = node->attributes;
   DynoConv2dFused *fused = &dyno_conv2d_get_shape (other, DYNO_CONV2D_FORWARD)->fused;
   DynoTensor *residual = node->inputs[DYNO_BATCH_NORM_RESIDUAL];
-  fused->affine = residual ? 2 : 1;
+  fused->affine = residual ? DYNO_AFFINE_ID_RESIDUAL : DYNO_AFFINE_ID_PLAIN;
   fused->affine_activation = attributes->activation;
   fused->affine_parameter = attributes->parameter;
   fused->affine_eps = attributes->eps;

@@ -10,6 +10,7 @@
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "elementwise-push.h"
+#include "modes.h"
 #include "ops.h"
 #include "scale-push.h"
 #include <stddef.h>
@@ -53,9 +54,13 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_words (&spec, info);
   dyno_elementwise_count (lowering, x);
   if (dx)
-    dyno_kernel_spec_macro (&spec, "DX=%d", attributes->accumulate ? 2 : 1);
+    dyno_kernel_spec_macro (&spec, "DX=%d",
+                            attributes->accumulate ? DYNO_STORE_ID_SUM : DYNO_STORE_ID_PLAIN);
   if (ds)
-    dyno_kernel_spec_macro (&spec, "DS=%d", partials ? 3 : attributes->accumulate_factor ? 2 : 1);
+    dyno_kernel_spec_macro (&spec, "DS=%d",
+                            partials                        ? DYNO_STORE_ID_PARTS
+                            : attributes->accumulate_factor ? DYNO_STORE_ID_SUM
+                                                            : DYNO_STORE_ID_PLAIN);
   dyno_kernel_spec_set (&spec, DYNO_SCALE_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
   dyno_kernel_spec_set (&spec, DYNO_SCALE_PIXELS, x->h * x->w);
   dyno_kernel_spec_set (&spec, DYNO_SCALE_SAMPLES, x->n);

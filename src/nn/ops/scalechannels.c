@@ -10,6 +10,7 @@
 #include "conv2d-private.h"
 #include "elementwise.h"
 #include "elementwise-push.h"
+#include "modes.h"
 #include "ops.h"
 #include "scale-push.h"
 
@@ -57,9 +58,10 @@ lower_backward (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_count (lowering, x);
   dyno_kernel_spec_macro (&spec, "FLOAT_FACTORS=1");
   if (dx)
-    dyno_kernel_spec_macro (&spec, "DX=%d", attributes->accumulate ? 2 : 1);
+    dyno_kernel_spec_macro (&spec, "DX=%d",
+                            attributes->accumulate ? DYNO_STORE_ID_SUM : DYNO_STORE_ID_PLAIN);
   if (dweight)
-    dyno_kernel_spec_macro (&spec, "DS=3");
+    dyno_kernel_spec_macro (&spec, "DS=%u", DYNO_STORE_ID_PARTS);
   dyno_kernel_spec_set (&spec, DYNO_SCALE_CVECS, x->cp / dyno_dtype_lanes (x->dtype));
   dyno_kernel_spec_set (&spec, DYNO_SCALE_PIXELS, rows);
   dyno_kernel_spec_set (&spec, DYNO_SCALE_SAMPLES, 1);

@@ -68,7 +68,7 @@ choice_key (const DynoConv2dShape *s, DynoConv2dPass pass)
                                                          : "",
       pass == DYNO_CONV2D_DGRAD && s->accumulate ? " add" : "",
       pass == DYNO_CONV2D_DGRAD && s->fused.norm
-          ? (s->fused.norm == DYNO_CONV2D_NORM_SLOPE_MASK ? " sums-mask" : " sums")
+          ? (s->fused.norm == DYNO_NORM_ID_SLOPE_MASK ? " sums-mask" : " sums")
           : "");
 }
 
@@ -309,7 +309,7 @@ bind_norm (DynoLowering *lowering, DynoNode *node, DynoDispatch *dispatch, guint
   DYNO_BIND (dispatch, DynoConv2dPush, partials, sums.partials, DYNO_ACCESS_WRITE);
   dispatch->flops += 4 * (guint64) shape->n * shape->h * shape->w * shape->c;
   dispatch->bytes += bytes_x (shape) + sums.partials->size_bytes;
-  if (shape->fused.norm == DYNO_CONV2D_NORM_SLOPE_MASK)
+  if (shape->fused.norm == DYNO_NORM_ID_SLOPE_MASK)
     dispatch->bytes += node->inputs[DYNO_CONV2D_NORM_MASK]->size_bytes;
   dyno_lowering_set_column_sums (lowering, node->inputs[DYNO_CONV2D_NORM_MEAN], &sums);
 }

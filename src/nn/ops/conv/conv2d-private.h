@@ -4,6 +4,7 @@
  * but its builder. */
 #pragma once
 #include "lowering.h"
+#include "modes.h"
 #include "variant.h"
 
 G_BEGIN_DECLS
@@ -13,11 +14,11 @@ G_BEGIN_DECLS
 typedef struct {
   /* forward: also make the sums for the batch norm that follows, where the kernel can */
   gboolean statistics;
-  /* dgrad: also make the sums of a batch norm's backward pass, where the kernel can, NORM and
-   * ACTIVATION of norm.glsl; 0: none */
+  /* dgrad: also make the sums of a batch norm's backward pass, where the kernel can, NORM
+   * (modes.h) and ACTIVATION of norm.glsl; 0: none */
   guint32 norm, norm_activation;
   /* forward: the product goes through a batch norm by running statistics before it is stored, AFFINE
-   * and ACTIVATION of affine.glsl; 0: none */
+   * (modes.h) and ACTIVATION of affine.glsl; 0: none */
   guint32 affine, affine_activation;
   double affine_parameter; /* of the activation */
   double affine_eps;       /* added to the batch norm's variance */
@@ -52,7 +53,7 @@ typedef struct {
 enum {
   DYNO_CONV2D_PIVOT = 3, /* with statistics: subtracted before the sums are made */
   /* with affine: tensors of the batch norm */
-  DYNO_CONV2D_AFFINE_RESIDUAL, /* where affine is 2 */
+  DYNO_CONV2D_AFFINE_RESIDUAL, /* with DYNO_AFFINE_ID_RESIDUAL */
   DYNO_CONV2D_AFFINE_MEAN,
   DYNO_CONV2D_AFFINE_VARIANCE,
   DYNO_CONV2D_AFFINE_GAMMA,
@@ -76,13 +77,12 @@ enum {
   DYNO_CONV2D_NORM_INVSTD,
   DYNO_CONV2D_NORM_GAMMA,
   DYNO_CONV2D_NORM_BETA,
-  DYNO_CONV2D_NORM_MASK, /* where norm is DYNO_CONV2D_NORM_SLOPE_MASK */
+  DYNO_CONV2D_NORM_MASK, /* where norm is DYNO_NORM_ID_SLOPE_MASK */
   DYNO_CONV2D_NORM_END,
   DYNO_CONV2D_ADDED = DYNO_CONV2D_NORM_END, /* with add_h: the gradient that is added */
 };
 /* Input of a forward node of a transposed convolution, after x and weight; NULL: it has no bias. */
 enum { DYNO_CONV2D_TRANSPOSED_BIAS = 2 };
-enum { DYNO_CONV2D_NORM_PLAIN = 1, DYNO_CONV2D_NORM_SLOPE_X, DYNO_CONV2D_NORM_SLOPE_MASK };
 
 #define DYNO_CONV2D_N_ATTRIBUTES 21
 extern const DynoAttribute dyno_conv2d_attributes[DYNO_CONV2D_N_ATTRIBUTES];

@@ -57,7 +57,9 @@ rematerialise_macros (DynoKernelSpec *spec, const DynoNode *node, const DynoTens
     return;
   dyno_kernel_spec_macro (spec, "REMATERIALISE=1");
   if (node->inputs[DYNO_NORM_BACKWARD_ADDED])
-    dyno_kernel_spec_macro (spec, "ADDED=%d", node->inputs[DYNO_NORM_BACKWARD_ADDED_MEAN] ? 2 : 1);
+    dyno_kernel_spec_macro (spec, "ADDED=%d",
+                            node->inputs[DYNO_NORM_BACKWARD_ADDED_MEAN] ? DYNO_ADDED_ID_NORM
+                                                                        : DYNO_ADDED_ID_TENSOR);
 }
 
 static guint64
@@ -185,7 +187,9 @@ backward_lower_gradient (DynoLowering *lowering, DynoNode *node, DynoTensor *sum
   if (attributes->accumulate)
     dyno_kernel_spec_macro (&spec, "ACCUMULATE=1");
   if (dresidual)
-    dyno_kernel_spec_macro (&spec, "RESIDUAL=%d", attributes->accumulate_residual ? 2 : 1);
+    dyno_kernel_spec_macro (&spec, "RESIDUAL=%d",
+                            attributes->accumulate_residual ? DYNO_STORE_ID_SUM
+                                                            : DYNO_STORE_ID_PLAIN);
   if (!dx)
     dyno_kernel_spec_macro (&spec, "NO_DX=1");
   guint32 groups = dyno_batch_norm_apply_geometry (

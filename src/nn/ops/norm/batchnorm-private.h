@@ -16,6 +16,7 @@
  * added to batch_norm, the table to batch_norm_stats. */
 #pragma once
 #include "lowering.h"
+#include "modes.h"
 #include "op.h"
 
 G_BEGIN_DECLS

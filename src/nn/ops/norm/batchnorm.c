@@ -161,7 +161,9 @@ batch_norm_lower (DynoLowering *lowering, DynoNode *node)
   dyno_elementwise_words (&spec, dyno_lowering_get_info (lowering));
   dyno_elementwise_activation (&spec, attributes->activation, attributes->parameter);
   if (residual)
-    dyno_kernel_spec_macro (&spec, "ADDED=%d", node->inputs[DYNO_BATCH_NORM_RESIDUAL_MEAN] ? 2 : 1);
+    dyno_kernel_spec_macro (&spec, "ADDED=%d",
+                            node->inputs[DYNO_BATCH_NORM_RESIDUAL_MEAN] ? DYNO_ADDED_ID_NORM
+                                                                        : DYNO_ADDED_ID_TENSOR);
   if (dyno_batch_norm_uses_running (node))
     dyno_kernel_spec_macro (&spec, "VARIANCE=1");
   if (mask)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The values of macros by which an op selects a mode of a kernel, for C and GLSL. */
+#ifndef DYNO_SHARED_MODES_H
+#define DYNO_SHARED_MODES_H
+
+/* NORM: the batch norm of which a kernel makes the sums of the backward pass (lib/norm.glsl) */
+#define DYNO_NORM_ID_PLAIN      1 /* no activation follows it */
+#define DYNO_NORM_ID_SLOPE_X    2 /* ACTIVATION follows; its slope is computed from x */
+#define DYNO_NORM_ID_SLOPE_MASK 3 /* the slope is in the mask of the output, as a residual was added */
+
+/* AFFINE: the batch norm by running statistics through which a product goes (lib/affine.glsl) */
+#define DYNO_AFFINE_ID_PLAIN    1
+#define DYNO_AFFINE_ID_RESIDUAL 2 /* with a residual added to it */
+
+/* ADDED: the residual that is added to a batch norm (batchnorm/added.glsl) */
+#define DYNO_ADDED_ID_TENSOR 1
+#define DYNO_ADDED_ID_NORM   2 /* the output of another batch norm, made from its input in the loads */
+
+/* RESIDUAL, DX, DS: how a gradient is stored */
+#define DYNO_STORE_ID_PLAIN 1
+#define DYNO_STORE_ID_SUM   2 /* added to the present values */
+#define DYNO_STORE_ID_PARTS 3 /* parts of it in fp32, which another kernel adds up */
+
+#endif
