@@ -35,9 +35,10 @@ static char default_workers[8];
 #define TEXT(member, name) FIELD (TEXT, member, name, ""), .maximum = G_MAXUINT32
 #define GROUP(name)        .group = DYNO_SETTING_GROUP_##name
 #define LIVE(name)         .live = DYNO_SETTING_LIVE_##name
+#define RATE(name)         .rate = DYNO_SETTING_RATE_##name
 
 static const DynoSettingInfo table[] = {
-  { NUMBER (INT, epochs, "epochs", "10", 1, 1000000), GROUP (TRAINING), LIVE (STEP),
+  { NUMBER (INT, epochs, "epochs", "10", 1, 1000000), GROUP (TRAINING), RATE (NONE), LIVE (STEP),
     .title = N_ ("Epochs"), .help = N_ ("How often the training goes through the data set.") },
   { NUMBER (INT, batch_size, "batch_size", "32", 1, 65536), GROUP (TRAINING), .by_preset = TRUE,
     .same_on_resume = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 8, 4096, .baseline = 16 },
@@ -52,7 +53,7 @@ static const DynoSettingInfo table[] = {
     .help = N_ (
         "Computes in fp16 with fp32 master weights and loss scaling; fp32 throughout when off.") },
 
-  { NUMBER (INT, workers, "workers", default_workers, 0, 256), GROUP (PIPELINE),
+  { NUMBER (INT, workers, "workers", default_workers, 0, 256), GROUP (PIPELINE), RATE (LOADER),
     .same_weights = TRUE, LIVE (LOADER), .by_preset = TRUE,
     .tunable = { DYNO_TUNABLE_DOUBLED, 0, 256, .baseline = 0 }, .title = N_ ("Workers"),
     .help = N_ ("Threads that decode samples; with 0 the training thread decodes itself.") },
@@ -65,52 +66,54 @@ static const DynoSettingInfo table[] = {
     .zero = N_ ("Off"), .title = N_ ("Nice workers"),
     .help = N_ ("Priority that the workers leave to other programs, as nice has it: with 10 a busy "
                 "desktop stays smooth, with 19 they take only what nobody else wants.") },
-  { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), .same_weights = TRUE,
-    LIVE (LOADER), .by_preset = TRUE, .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 },
-    .title = N_ ("Prefetch"), .help = N_ ("Batches that the workers prepare ahead of the step.") },
-  { FLAG (pinned, "pinned", "true"), GROUP (PIPELINE), .same_weights = TRUE, .by_preset = TRUE,
-    .title = N_ ("Pinned memory"),
+  { NUMBER (INT, prefetch, "prefetch", "2", 1, 64), GROUP (PIPELINE), RATE (LOADER),
+    .same_weights = TRUE, LIVE (LOADER), .by_preset = TRUE,
+    .tunable = { DYNO_TUNABLE_DOUBLED, 2, 16, .baseline = 2 }, .title = N_ ("Prefetch"),
+    .help = N_ ("Batches that the workers prepare ahead of the step.") },
+  { FLAG (pinned, "pinned", "true"), GROUP (PIPELINE), RATE (LOADER), .same_weights = TRUE,
+    .by_preset = TRUE, .title = N_ ("Pinned memory"),
     .help = N_ ("Decodes into page-locked memory that the device copies from by itself.") },
-  { FLAG (cache, "cache", "false"), GROUP (PIPELINE), .same_weights = TRUE,
+  { FLAG (cache, "cache", "false"), GROUP (PIPELINE), RATE (LOADER), .same_weights = TRUE,
     .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Cache samples"),
     .help =
         N_ ("Keeps decoded samples in main memory, as many as fit into half of what is free.") },
-  { FLAG (persistent_workers, "persistent_workers", "true"), GROUP (PIPELINE), .same_weights = TRUE,
-    .by_preset = TRUE, .title = N_ ("Persistent workers"),
+  { FLAG (persistent_workers, "persistent_workers", "true"), GROUP (PIPELINE), RATE (LOADER),
+    .same_weights = TRUE, .by_preset = TRUE, .title = N_ ("Persistent workers"),
     .help = N_ ("Keeps the worker threads from one epoch to the next.") },
 
   { CHOICE (optimizer, "optimizer", "sgd", optimizers), GROUP (TRAINING), .title = N_ ("Optimizer"),
     .help = N_ ("The rule by which gradients change the weights, as SGD with momentum or AdamW.") },
-  { NUMBER (DOUBLE, lr, "lr", "0.05", 0, 100), GROUP (TRAINING), LIVE (STEP),
+  { NUMBER (DOUBLE, lr, "lr", "0.05", 0, 100), GROUP (TRAINING), RATE (NONE), LIVE (STEP),
     .title = N_ ("Learning rate"),
     .help = N_ ("Size of the update at the height of the schedule; usual are 0.05 for SGD and "
                 "0.001 for AdamW.") },
-  { NUMBER (DOUBLE, head_lr_factor, "head_lr_factor", "1", 0, 1000), GROUP (ADVANCED),
+  { NUMBER (DOUBLE, head_lr_factor, "head_lr_factor", "1", 0, 1000), GROUP (ADVANCED), RATE (NONE),
     .title = N_ ("Head learning rate"),
     .help = N_ ("Times the learning rate is that of the last layer: 10 is usual where the others "
                 "begin with pretrained weights.") },
-  { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), LIVE (STEP),
-    .depends_on = "optimizer=sgd,rmsprop", .title = N_ ("Momentum"),
+  { NUMBER (DOUBLE, momentum, "momentum", "0.9", 0, 0.9999), GROUP (ADVANCED), RATE (NONE),
+    LIVE (STEP), .depends_on = "optimizer=sgd,rmsprop", .title = N_ ("Momentum"),
     .help = N_ ("Share of the last update that the next one carries on.") },
-  { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), LIVE (STEP),
-    .title = N_ ("Weight decay"),
+  { NUMBER (DOUBLE, weight_decay, "weight_decay", "0.0005", 0, 1), GROUP (ADVANCED), RATE (NONE),
+    LIVE (STEP), .title = N_ ("Weight decay"),
     .help = N_ ("Pulls the weights towards zero a little with each update.") },
-  { FLAG (weight_decay_norms, "weight_decay.norms", "true"), GROUP (ADVANCED),
+  { FLAG (weight_decay_norms, "weight_decay.norms", "true"), GROUP (ADVANCED), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Decay norms and biases"),
     .help =
         N_ ("Weight decay also pulls biases and the parameters of normalisations, as in PyTorch; "
             "off, it takes only the weights of layers, as usual for transformers and ConvNeXt.") },
-  { CHOICE (schedule, "schedule", "cosine", schedules), GROUP (TRAINING), .title = N_ ("Schedule"),
+  { CHOICE (schedule, "schedule", "cosine", schedules), GROUP (TRAINING), RATE (NONE),
+    .title = N_ ("Schedule"),
     .help = N_ ("How the learning rate falls: not at all, along a cosine, or to a tenth after each "
                 "third of the run.") },
-  { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (TRAINING),
+  { NUMBER (DOUBLE, warmup_epochs, "warmup_epochs", "0.2", 0, 1000), GROUP (TRAINING), RATE (NONE),
     .title = N_ ("Warm-up"),
     .help = N_ ("Epochs over which the learning rate rises to its height.") },
   { NUMBER (INT, schedule_epochs, "schedule_epochs", "0", 0, 1000000), GROUP (ADVANCED),
-    LIVE (STEP), .zero = N_ ("All"), .title = N_ ("Epochs of the schedule"),
+    RATE (NONE), LIVE (STEP), .zero = N_ ("All"), .title = N_ ("Epochs of the schedule"),
     .help = N_ ("Epochs over which the schedule spans, after which its last rate holds; 0 is the "
                 "whole run.") },
-  { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED),
+  { NUMBER (DOUBLE, label_smoothing, "label_smoothing", "0", 0, 0.9), GROUP (ADVANCED), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .title = N_ ("Label smoothing"),
     .help = N_ ("Share of the target that is spread over all classes.") },
   { NUMBER (DOUBLE, clip_norm, "clip_norm", "0", 0, 1e6), GROUP (ADVANCED), LIVE (STEP),
@@ -121,14 +124,14 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Share that an average of the weights keeps with each update, as 0.999: validation "
                 "and saved weights are of the average.") },
   { NUMBER (INT, early_stop_patience, "early_stop.patience", "0", 0, 1000000), GROUP (TRAINING),
-    .same_weights = TRUE, LIVE (STEP), .zero = N_ ("Off"), .title = N_ ("Early stop"),
+    RATE (NONE), .same_weights = TRUE, LIVE (STEP), .zero = N_ ("Off"), .title = N_ ("Early stop"),
     .help = N_ ("Epochs without a better validation after which the run ends; 0 never ends it "
                 "early.") },
   { NUMBER (DOUBLE, early_stop_delta, "early_stop.min_delta", "0", 0, 1e6), GROUP (ADVANCED),
-    .same_weights = TRUE, LIVE (STEP), .title = N_ ("Least gain"),
+    RATE (NONE), .same_weights = TRUE, LIVE (STEP), .title = N_ ("Least gain"),
     .help = N_ ("By how much a validation must be better to count for the early stop, in the "
                 "metric's own unit.") },
-  { TEXT (best_metric, "best_metric"), GROUP (ADVANCED), .same_on_resume = TRUE,
+  { TEXT (best_metric, "best_metric"), GROUP (ADVANCED), RATE (NONE), .same_on_resume = TRUE,
     .zero = N_ ("Automatic"), .title = N_ ("Best by"),
     .help =
         N_ ("Metric of the validation by which the best epoch is chosen and the early stop "
@@ -137,12 +140,12 @@ static const DynoSettingInfo table[] = {
 
   { NUMBER (DOUBLE, model_width, "model.width", "1", 0.05, 8), GROUP (MODEL),
     .title = N_ ("Model width"), .help = N_ ("Scales the number of channels of the model.") },
-  { NUMBER (DOUBLE, model_dropout, "model.dropout", "0.2", 0, 0.9), GROUP (MODEL),
+  { NUMBER (DOUBLE, model_dropout, "model.dropout", "0.2", 0, 0.9), GROUP (MODEL), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_DROPOUT, .zero = N_ ("Off"), .title = N_ ("Dropout"),
     .help = N_ ("Share of the values before the last layer that are dropped in training, of models "
                 "that have a dropout layer.") },
   { NUMBER (DOUBLE, model_stochastic_depth, "model.stochastic_depth", "0.1", 0, 0.9), GROUP (MODEL),
-    .needs = DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH, .zero = N_ ("Off"),
+    RATE (NONE), .needs = DYNO_SETTING_NEEDS_STOCHASTIC_DEPTH, .zero = N_ ("Off"),
     .title = N_ ("Stochastic depth"),
     .help =
         N_ ("Share of the samples that skip the last residual block in training, of models that "
@@ -155,11 +158,11 @@ static const DynoSettingInfo table[] = {
     .needs = DYNO_SETTING_NEEDS_VALUES, .title = N_ ("Smooth L1 loss"),
     .help =
         N_ ("Of values to predict: large errors count by their size and not by their square.") },
-  { NUMBER (DOUBLE, loss_focal, "loss.focal", "0", 0, 10), GROUP (MODEL),
+  { NUMBER (DOUBLE, loss_focal, "loss.focal", "0", 0, 10), GROUP (MODEL), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_CLASSES, .zero = N_ ("Off"), .title = N_ ("Focal loss"),
     .help = N_ ("Exponent g: where the class has the probability p, the training loss counts by "
                 "(1 − p)^g, so that what is known already counts less; 2 is usual.") },
-  { NUMBER (DOUBLE, loss_dice, "loss.dice", "0", 0, 1), GROUP (MODEL),
+  { NUMBER (DOUBLE, loss_dice, "loss.dice", "0", 0, 1), GROUP (MODEL), RATE (NONE),
     .needs = DYNO_SETTING_NEEDS_MASKS, .zero = N_ ("Off"), .title = N_ ("Dice loss"),
     .help = N_ ("Share of the training loss that is 1 less the Dice coefficient, the mean over the "
                 "classes of a batch: a small class counts as much as a large one.") },
@@ -174,8 +177,8 @@ static const DynoSettingInfo table[] = {
                 "the classes, as 1,2,0.5, or by name, as cat=2,dog=0.5, where the others count "
                 "1.") },
 
-  { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), .zero = N_ ("Own size"),
-    .same_on_resume = TRUE, .title = N_ ("Image size"),
+  { NUMBER (INT, image_size, "image_size", "0", 0, 8192), GROUP (PIPELINE), RATE (BOTH),
+    .zero = N_ ("Own size"), .same_on_resume = TRUE, .title = N_ ("Image size"),
     .help = N_ ("Height and width that images are brought to; 0 keeps the data set's own.") },
   { FLAG (augment_flip, "augment.flip", "false"), GROUP (AUGMENTATION), .same_on_resume = TRUE,
     .title = N_ ("Random flip"),
@@ -257,15 +260,15 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("sampling: each class comes equally often in training, so samples of rare classes "
                 "come several times in an epoch, in a new order each; validation stays as it "
                 "is.") },
-  { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE),
+  { NUMBER (DOUBLE, data_val_split, "data.val_split", "0.1", 0, 0.9), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Validation share"),
     .help = N_ ("Part of the data set that is kept out of training to check on it.") },
-  { NUMBER (INT, data_folds, "data.folds", "0", 0, DYNO_MOST_FOLDS), GROUP (PIPELINE),
+  { NUMBER (INT, data_folds, "data.folds", "0", 0, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .zero = N_ ("Off"), .title = N_ ("Folds"),
     .help = N_ ("Divides the data into so many equal parts, of which one validates in place of the "
                 "validation share and the others train; dynoctl train --folds has each of them "
                 "validate a run.") },
-  { NUMBER (INT, data_fold, "data.fold", "1", 1, DYNO_MOST_FOLDS), GROUP (PIPELINE),
+  { NUMBER (INT, data_fold, "data.fold", "1", 1, DYNO_MOST_FOLDS), GROUP (PIPELINE), RATE (NONE),
     .same_on_resume = TRUE, .title = N_ ("Fold"),
     .help = N_ ("Which of the folds validates in this run.") },
   { CHOICE (data_normalise, "data.normalise", "true", normalises), GROUP (PIPELINE),
@@ -275,16 +278,16 @@ static const DynoSettingInfo table[] = {
             "to predict to mean 0 and deviation 1; weights: the same, but the input by the mean "
             "and deviation that the pretrained weights were made with; false feeds all as they "
             "are.") },
-  { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (ADVANCED),
+  { NUMBER (DOUBLE, data_max_bad, "data.max_bad", "0.1", 0, 1), GROUP (ADVANCED), RATE (NONE),
     .title = N_ ("Unreadable share"),
     .help = N_ ("Share of the samples that may be unreadable, when they are listed and in the run; "
                 "past it no run begins, or it stops.") },
-  { FLAG (data_links, "data.links", "false"), GROUP (ADVANCED), .opens_data = TRUE,
+  { FLAG (data_links, "data.links", "false"), GROUP (ADVANCED), RATE (NONE), .opens_data = TRUE,
     .title = N_ ("Follow links"),
     .help = N_ ("Takes files outside of the data set's folder that symbolic links in it lead "
                 "to.") },
-  { FLAG (data_one_class, "data.one_class", "false"), GROUP (ADVANCED), .opens_data = TRUE,
-    .title = N_ ("Allow one class"),
+  { FLAG (data_one_class, "data.one_class", "false"), GROUP (ADVANCED), RATE (NONE),
+    .opens_data = TRUE, .title = N_ ("Allow one class"),
     .help = N_ ("Takes a data set whose samples are all of one class, which teaches nothing.") },
 
   { CHOICE (data_task, "data.task", "auto", tasks), GROUP (PIPELINE), .opens_data = TRUE,
@@ -293,12 +296,12 @@ static const DynoSettingInfo table[] = {
                 "numbers to predict, or the class of each pixel (pixels), from masks; auto: as the "
                 "data tell, with a note where that is a guess. "
                 "Several labels of one sample (labels) are not trained and refused.") },
-  { CHOICE (data_layout, "data.layout", "auto", layouts), GROUP (ARRAYS), .opens_data = TRUE,
-    .same_on_resume = TRUE, .title = N_ ("Axes of arrays"),
+  { CHOICE (data_layout, "data.layout", "auto", layouts), GROUP (ARRAYS), RATE (BOTH),
+    .opens_data = TRUE, .same_on_resume = TRUE, .title = N_ ("Axes of arrays"),
     .help = N_ ("Order of the axes of a NumPy array: (N, H, W, C), (N, C, H, W), or as its shape "
                 "tells.") },
 
-  { NUMBER (BYTES, vram_budget, "vram_budget", "0", 0, MOST_VRAM), GROUP (MEMORY),
+  { NUMBER (BYTES, vram_budget, "vram_budget", "0", 0, MOST_VRAM), GROUP (MEMORY), RATE (NONE),
     .same_weights = TRUE, .zero = N_ ("Automatic"), .by_preset = TRUE,
     .title = N_ ("Memory budget"),
     .help = N_ (
@@ -307,16 +310,16 @@ static const DynoSettingInfo table[] = {
     .tunable = { DYNO_TUNABLE_EACH, 0, 1, .baseline = 0 }, .title = N_ ("Activation checkpointing"),
     .help = N_ ("Computes activations a second time instead of keeping them: often half of the "
                 "memory, for at most about a third more time a step.") },
-  { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (MEMORY), .same_weights = TRUE,
-    .title = N_ ("Shrink to memory"),
+  { FLAG (memory_shrink, "memory.shrink", "true"), GROUP (MEMORY), RATE (NONE),
+    .same_weights = TRUE, .title = N_ ("Shrink to memory"),
     .help = N_ ("Where the device refuses memory that the plan counted on, goes on with smaller "
                 "micro-batches and more accumulation at the same effective batch.") },
-  { FLAG (exchange_half, "exchange.half", "false"), GROUP (ADVANCED), .same_weights = TRUE,
-    .depends_on = "amp=true", .title = N_ ("Exchange in fp16"),
+  { FLAG (exchange_half, "exchange.half", "false"), GROUP (ADVANCED), RATE (NONE),
+    .same_weights = TRUE, .depends_on = "amp=true", .title = N_ ("Exchange in fp16"),
     .help = N_ ("With several ranks, gradients travel between them in fp16 and are added up in "
                 "fp32: half the bytes.") },
   { NUMBER (BYTES, exchange_bucket, "exchange.bucket", "0", 0, MOST_VRAM), GROUP (ADVANCED),
-    .same_weights = TRUE, .zero = N_ ("Automatic"), .title = N_ ("Exchange bucket"),
+    RATE (NONE), .same_weights = TRUE, .zero = N_ ("Automatic"), .title = N_ ("Exchange bucket"),
     .help = N_ ("With several ranks, bytes of gradients that are exchanged at once while the "
                 "backward pass goes on; 0 goes by the size of the network.") },
   { FLAG (autotune, "autotune", "true"), GROUP (ADVANCED), .same_weights = TRUE,
@@ -328,12 +331,12 @@ static const DynoSettingInfo table[] = {
     .help = N_ ("Takes kernels by rule and never by timing, so that runs with one seed are equal "
                 "to the bit.") },
 
-  { NUMBER (INT, seed, "seed", "1", 0, MOST_SEED), GROUP (ADVANCED), .same_on_resume = TRUE,
-    .title = N_ ("Seed"),
+  { NUMBER (INT, seed, "seed", "1", 0, MOST_SEED), GROUP (ADVANCED), RATE (NONE),
+    .same_on_resume = TRUE, .title = N_ ("Seed"),
     .help = N_ (
         "Start of all random choices: weights, split, order of samples, augmentation, dropout.") },
   { NUMBER (DOUBLE, checkpoint_minutes, "checkpoint_minutes", "5", 0, 1e6), GROUP (ADVANCED),
-    .same_weights = TRUE, LIVE (STEP), .title = N_ ("Checkpoint every"),
+    RATE (NONE), .same_weights = TRUE, LIVE (STEP), .title = N_ ("Checkpoint every"),
     .help = N_ ("Minutes after which a checkpoint is saved in the middle of an epoch; 0 saves at "
                 "the ends of epochs alone.") },
   { FLAG (log_trackio, "log.trackio", "false"), GROUP (ADVANCED), .same_weights = TRUE,

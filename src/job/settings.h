@@ -132,6 +132,14 @@ typedef enum {
   DYNO_SETTING_LIVE_LOADER,
 } DynoSettingLive;
 
+/* The rates in samples/s that a setting changes. */
+typedef enum {
+  DYNO_SETTING_RATE_DEVICE, /* of the step on the device, with the batch there */
+  DYNO_SETTING_RATE_LOADER, /* of the loader */
+  DYNO_SETTING_RATE_BOTH,
+  DYNO_SETTING_RATE_NONE,
+} DynoSettingRate;
+
 /* The values that the tuner may try, least first. */
 typedef enum {
   DYNO_TUNABLE_NO,
@@ -166,6 +174,7 @@ typedef struct {
   const char *default_value; /* the default, as text */
   DynoSettingGroup group;
   DynoSettingLive live;
+  DynoSettingRate rate;
   DynoTunable tunable;
   /* "optimizer=sgd", or several values with commas between: without effect where that is not so; or
    * NULL */

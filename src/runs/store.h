@@ -150,8 +150,6 @@ double dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDev
 void dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fingerprint,
                                const char *device, const DynoSettings *settings, double *loader,
                                double *gpu);
-/* FALSE: a run's rate does not depend on the setting (learning rate, seed, epochs, ...). */
-gboolean dyno_setting_changes_rate (const DynoSettingInfo *info);
 
 /* --- searches --------------------------------------------------------------------------------- */
 

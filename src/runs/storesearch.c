@@ -297,72 +297,22 @@ dyno_store_list_trials (DynoStore *store, gint64 search, GError **error)
 
 /* --- rates ------------------------------------------------------------------------------------ */
 
-gboolean
-dyno_setting_changes_rate (const DynoSettingInfo *info)
-{
-  static const char *const without[] = {
-    "epochs",
-    "lr",
-    "head_lr_factor",
-    "momentum",
-    "weight_decay",
-    "weight_decay.norms",
-    "schedule",
-    "warmup_epochs",
-    "schedule_epochs",
-    "label_smoothing",
-    "loss.focal",
-    "loss.dice",
-    "early_stop.patience",
-    "early_stop.min_delta",
-    "best_metric",
-    "model.dropout",
-    "model.stochastic_depth",
-    "data.val_split",
-    "data.folds",
-    "data.fold",
-    "data.max_bad",
-    "data.links",
-    "data.one_class",
-    "vram_budget",
-    "memory.shrink",
-    "exchange.half",
-    "exchange.bucket",
-    "seed",
-    "checkpoint_minutes",
-  };
-
-  for (guint i = 0; i < G_N_ELEMENTS (without); i++)
-    if (strcmp (info->key, without[i]) == 0)
-      return FALSE;
-  return TRUE;
-}
-
-/* The settings that the device does not depend on once a batch lies on it. */
 static gboolean
-changes_loader_alone (const DynoSettingInfo *info)
+changes_any (const DynoSettingInfo *info)
 {
-  static const char *const with[] = { "workers", "prefetch", "pinned", "cache",
-                                      "persistent_workers" };
-
-  for (guint i = 0; i < G_N_ELEMENTS (with); i++)
-    if (strcmp (info->key, with[i]) == 0)
-      return TRUE;
-  return FALSE;
+  return info->rate != DYNO_SETTING_RATE_NONE;
 }
 
-/* The loader's rate is in samples/s: neither the batch nor the settings of the device count. */
 static gboolean
 changes_loader (const DynoSettingInfo *info)
 {
-  return changes_loader_alone (info) || strcmp (info->key, "image_size") == 0
-         || strcmp (info->key, "data.layout") == 0;
+  return info->rate == DYNO_SETTING_RATE_LOADER || info->rate == DYNO_SETTING_RATE_BOTH;
 }
 
 static gboolean
 changes_device (const DynoSettingInfo *info)
 {
-  return dyno_setting_changes_rate (info) && !changes_loader_alone (info);
+  return info->rate == DYNO_SETTING_RATE_DEVICE || info->rate == DYNO_SETTING_RATE_BOTH;
 }
 
 typedef gboolean (*Counts) (const DynoSettingInfo *info);
@@ -421,8 +371,7 @@ gboolean
 dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                        guint64 fingerprint, DynoStoredRate *rate)
 {
-  const Wanted wanted = { job->model, device->name, fingerprint, &job->settings,
-                          dyno_setting_changes_rate };
+  const Wanted wanted = { job->model, device->name, fingerprint, &job->settings, changes_any };
   DynoStoredRate trial = { 0 };
   gboolean by_run, by_trial;
 

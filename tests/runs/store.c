@@ -572,21 +572,6 @@ test_rate (void)
   test_remove_tree (folder);
 }
 
-static void
-test_rate_keys_exist (void)
-{
-  static const char *const changing[] = { "batch_size", "amp", "workers", "cache",
-                                          "checkpointing" };
-  guint n, without = 0;
-  const DynoSettingInfo *table = dyno_setting_list (&n);
-
-  for (guint i = 0; i < n; i++)
-    without += !dyno_setting_changes_rate (&table[i]);
-  g_assert_cmpuint (without, ==, 29); /* each name of the list is a setting */
-  for (guint i = 0; i < G_N_ELEMENTS (changing); i++)
-    g_assert_true (dyno_setting_changes_rate (dyno_setting_find (changing[i])));
-}
-
 /* --- searches --------------------------------------------------------------------------------- */
 
 static void
@@ -726,6 +711,8 @@ test_ceilings (void)
     { "cache=true", FALSE, TRUE },    { "batch_size=8", TRUE, FALSE },
     { "amp=false", TRUE, FALSE },     { "image_size=20", FALSE, FALSE },
     { "vram_budget=1G", TRUE, TRUE }, { "seed=9", TRUE, TRUE },
+    { "prefetch=5", FALSE, TRUE },    { "data.layout=nchw", FALSE, FALSE },
+    { "epochs=3", TRUE, TRUE },       { "checkpointing=true", TRUE, FALSE },
   };
   g_autofree char *folder = test_folder ();
   g_autoptr (DynoStore) store = open_store (folder);
@@ -804,7 +791,6 @@ main (int argc, char **argv)
   g_test_add_func ("/runs/store/a-dead-process-does-not-run", test_killed_is_seen);
   g_test_add_func ("/runs/store/best-epoch-as-a-session-has-it", test_best);
   g_test_add_func ("/runs/store/rate-of-equal-settings", test_rate);
-  g_test_add_func ("/runs/store/rate-depends-on-known-settings", test_rate_keys_exist);
   g_test_add_func ("/runs/store/search-and-trials", test_search);
   g_test_add_func ("/runs/store/process-without-parent-s-heed", test_process_without_parent_s_heed);
   g_test_add_func ("/runs/store/what-is-done-again-takes-its-place", test_done_again);
