@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* value in the largest unit of which there is at least one, or nearly: 1000 MiB are 0.98 GiB. */
+/* The value in the largest unit in which it is at least about one: 1000 MiB are 0.98 GiB. */
 static char *
 scale (double value, double base, const char *const *units, const char *gap)
 {
@@ -45,7 +45,7 @@ dyno_amount_separator (void)
 {
   const struct lconv *locale = localeconv ();
 
-  /* The locale C has no separator, and its decimal point is English. */
+  /* The locale C has no separator; its decimal point means English, which has a comma. */
   return *locale->thousands_sep                     ? locale->thousands_sep
          : strcmp (locale->decimal_point, ".") == 0 ? ","
                                                     : "";

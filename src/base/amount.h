@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Amounts as people read them, in three digits.  Decimals follow LC_NUMERIC: a program that sets no
- * locale prints a point.  gap stands between a number and its unit: " ", or a no-break space.  All
- * are freed with g_free. */
+/* Amounts as text for people, with three digits.  Decimals follow LC_NUMERIC: a program that sets
+ * no locale prints a point.  gap stands between a number and its unit: " ", or a no-break space.
+ * The caller frees each text with g_free. */
 #pragma once
 #include <glib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Round ticks for axes, and numbers as people read them. */
+/* Round ticks for axes, and the texts of numbers. */
 #include "axis.h"
 #include "amount.h"
 #include <math.h>
@@ -117,7 +117,7 @@ dyno_axis_init_time (DynoAxis *axis, double low, double high, guint max_ticks)
     if ((axis->high - axis->low) / steps[i] <= max_ticks)
       step = steps[i];
   if ((axis->high - axis->low) / step > DYNO_AXIS_MAX_TICKS)
-    return; /* years: as they are */
+    return; /* a range of years keeps the ticks of dyno_axis_init */
   axis->step = step;
   axis->n_ticks = 0;
   for (double i = ceil (axis->low / step - 1e-9);
@@ -150,7 +150,7 @@ format_power (double value, int digits)
   int exponent;
 
   if (!e)
-    return g_steal_pointer (&text); /* inf */
+    return g_steal_pointer (&text); /* an infinite value, "inf" */
   exponent = atoi (e + 1);
   *e = '\0';
   if (strpbrk (text, ".,"))
@@ -164,7 +164,7 @@ format_power (double value, int digits)
   return g_strdup_printf ("%se%d", text, exponent);
 }
 
-/* 2000 with the separator between its thousands. */
+/* "2,000": with the separator of thousands. */
 static char *
 format_whole (double value, int digits)
 {

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 #define DYNO_AXIS_MAX_TICKS 24
 
 typedef struct {
-  double low, high; /* the axis' ends, rounded outwards where asked */
+  double low, high; /* the ends of the axis; with round_out they are ticks */
   double ticks[DYNO_AXIS_MAX_TICKS];
   guint n_ticks;
   gboolean log;
@@ -23,10 +23,10 @@ typedef struct {
 void dyno_axis_init (DynoAxis *axis, double low, double high, guint max_ticks, gboolean log,
                      gboolean round_out, double least_step);
 
-/* The same for seconds: ticks at whole seconds, minutes, hours and days as clocks have them. */
+/* The same for seconds: ticks lie at round numbers of seconds, minutes, hours or days. */
 void dyno_axis_init_time (DynoAxis *axis, double low, double high, guint max_ticks);
 
-/* Position of a value in [0, 1] of the axis. */
+/* The position of a value on the axis, 0 at its low and 1 at its high end; and the reverse. */
 double dyno_axis_position (const DynoAxis *axis, double value);
 double dyno_axis_value (const DynoAxis *axis, double position);
 
@@ -36,8 +36,8 @@ char *dyno_axis_format (const DynoAxis *axis, double value);
 char *dyno_axis_format_time (double seconds, double step);
 /* A single value for a read-out: four significant digits, k and M for large ones. */
 char *dyno_axis_format_value (double value);
-/* The same for a value of the unit: a rate ("samples/s") has three digits, since more say nothing;
- * unit may be NULL. */
+/* The same for a value in a unit, which may be NULL: a rate ("samples/s") has three digits, since
+ * its further digits only fluctuate. */
 char *dyno_axis_format_measure (double value, const char *unit);
 
 G_END_DECLS

@@ -13,7 +13,7 @@ typedef enum {
   DYNO_BASE_ERROR_OVERFLOW, /* a size does not fit its type */
   DYNO_BASE_ERROR_IO,       /* a file cannot be read or written */
   DYNO_BASE_ERROR_DISK,     /* no space, quota or file size limit */
-  DYNO_BASE_ERROR_CORRUPT,  /* content is not what its format says */
+  DYNO_BASE_ERROR_CORRUPT,  /* content does not follow its format */
 } DynoBaseError;
 
 G_END_DECLS

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* IEEE 754 binary16 on the host: to nearest, ties to even; overflow gives infinity. */
+/* Conversion to and from IEEE 754 binary16 on the host: rounded to nearest, ties to even; overflow
+ * gives infinity. */
 #pragma once
 #include <glib.h>
 #include <string.h>

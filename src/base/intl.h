@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sentences of the libraries for people.  They are translated where the program has set a locale
- * and bound the domain, as the window does; dynoctl sets none and speaks English.  Only .c files
+/* Translation of the libraries' messages.  They are translated where the program has set a locale
+ * and bound the domain, as the window does; dynoctl sets none and writes English.  Only .c files
  * include this; GTK's side has <glib/gi18n.h>. */
 #pragma once
 #include <glib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reader of JSON.  Invariant: at never passes end, and no character is looked at from end on. */
+/* The reader of JSON.  Invariant: at never passes end, and no character at or after end is read. */
 #include "jsonread.h"
 #include <string.h>
 
@@ -94,7 +94,7 @@ enter (DynoJsonReader *r, DynoJsonKind kind, GError **error)
   return FALSE;
 }
 
-/* The key of a member and its colon. */
+/* Reads the key of a member and its colon. */
 static gboolean
 read_key (DynoJsonReader *r, char **key, GError **error)
 {
@@ -141,7 +141,7 @@ take_hex (DynoJsonReader *r, gunichar *value)
   return TRUE;
 }
 
-/* The character after a backslash and u, of which one past U+FFFF is two halves. */
+/* Reads the digits after \u; a character past U+FFFF takes two escapes, a surrogate pair. */
 static gboolean
 take_unicode (DynoJsonReader *r, GString *text)
 {
@@ -256,7 +256,7 @@ dyno_json_read_number (DynoJsonReader *r, const char **text, gsize *length, GErr
         return fail (r, error, "a digit");
     }
   *length = (gsize) (r->at - *text);
-  /* The byte that follows is no part of a number for strtod either, which therefore stops within the text. */
+  /* The next byte cannot continue a number for strtod either, so that it stops within the text. */
   return (r->at < r->end && !g_ascii_isalnum (*r->at) && *r->at != '.')
          || fail (r, error, "the end of a number");
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a JSON document (RFC 8259) of a stranger, value by value, without a tree of it.
+/* Reads an untrusted JSON document (RFC 8259) value by value, without building a tree.
  *
- * A request, or a list of annotations, may hold tens of millions of numbers.  A tree, as json-glib makes one, takes about a
- * hundred bytes for each and nests calls as deeply as the sender nests brackets; this reader
- * allocates only the strings that are asked for, and stops at DYNO_JSON_MAX_DEPTH.
- * All functions set the error that _init is given, with the place in bytes.  After an error the
- * reader is of no more use.  Pure; a reader belongs to one thread. */
+ * A request, or a list of annotations, may hold tens of millions of numbers.  A tree, as json-glib
+ * builds it, takes about a hundred bytes for each number and recurses as deeply as the sender nests
+ * brackets; this reader allocates only the strings that are asked for, and stops at
+ * DYNO_JSON_MAX_DEPTH.
+ * All functions set the error of the domain and code that _init is given, with the place in bytes.
+ * After an error the reader must not be used.  Pure; a reader belongs to one thread. */
 #pragma once
 #include <glib.h>
 
@@ -39,7 +40,8 @@ DynoJsonKind dyno_json_peek (DynoJsonReader *reader);
 /* "an object", "a string", for messages. */
 const char *dyno_json_kind_name (DynoJsonKind kind);
 
-/* Reads or skips a member's value; its key, NULL for one of an array.  FALSE: error is set. */
+/* Reads or skips the value of a member.  key: NULL for an element of an array.  FALSE: error is
+ * set. */
 typedef gboolean (*DynoJsonMember) (DynoJsonReader *reader, const char *key, gpointer data,
                                     GError **error);
 
@@ -47,15 +49,15 @@ typedef gboolean (*DynoJsonMember) (DynoJsonReader *reader, const char *key, gpo
 gboolean dyno_json_read_members (DynoJsonReader *reader, DynoJsonKind kind, DynoJsonMember member,
                                  gpointer data, GError **error);
 
-/* A string as UTF-8 without zeros (g_free); a number as its characters, which are followed by
- * another character of the document; an integer; true or false. */
+/* Each reads the value that follows: a string as UTF-8 without zero bytes (g_free); a number as its
+ * characters in the document, where at least one more byte follows; an integer; true or false. */
 gboolean dyno_json_read_string (DynoJsonReader *reader, char **text, GError **error);
 gboolean dyno_json_read_number (DynoJsonReader *reader, const char **text, gsize *length,
                                 GError **error);
 gboolean dyno_json_read_integer (DynoJsonReader *reader, gint64 *value, GError **error);
 gboolean dyno_json_read_boolean (DynoJsonReader *reader, gboolean *value, GError **error);
 
-/* Goes past a value, which is checked like one that is read. */
+/* Skips a value, which is checked like one that is read. */
 gboolean dyno_json_skip (DynoJsonReader *reader, GError **error);
 /* Only white space is left. */
 gboolean dyno_json_read_end (DynoJsonReader *reader, GError **error);

@@ -10,15 +10,16 @@ G_BEGIN_DECLS
  * level shown (default: message).  Never writes to standard output. */
 void dyno_log_init (void);
 
-/* From now on notes are shown only where DYNO_LOG asks for them, since another process shows its
- * own. */
+/* From now on messages of level message are shown only where DYNO_LOG asks for them, since another
+ * process shows its own messages. */
 void dyno_log_leave_notes_out (void);
 
 /* From now on messages of level info and above are also appended to the file at path; NULL ends
  * this.  Any thread. */
 void dyno_log_set_file (const char *path);
 
-/* Called with GLib's message before GLib ends the process for want of memory.  Once from main. */
+/* Sets the function that is called with GLib's message before GLib ends the process for want of
+ * memory.  Call once from main. */
 void dyno_log_set_no_memory (void (*func) (const char *message));
 
 /* From now on lines are kept in memory, and the next file begins with them; lines past 64 KiB are

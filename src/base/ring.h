@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoRing DynoRing;
 
-/* free_item (may be NULL) is called for items that are still inside when the ring is freed. */
+/* free_item (may be NULL) is called for items that are still queued when the ring is freed. */
 DynoRing *dyno_ring_new (guint capacity, GDestroyNotify free_item);
 void dyno_ring_free (DynoRing *ring);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRing, dyno_ring_free)

@@ -23,7 +23,7 @@ double dyno_rng_uniform (DynoRng *rng);               /* in [0, 1) */
 double dyno_rng_normal (DynoRng *rng);                /* mean 0, standard deviation 1 */
 guint64 dyno_rng_below (DynoRng *rng, guint64 bound); /* in [0, bound), unbiased; bound > 0 */
 
-/* Puts count values into a random order (Fisher-Yates). */
+/* Shuffles count values (Fisher-Yates). */
 void dyno_rng_shuffle (DynoRng *rng, guint32 *values, gsize count);
 
 G_END_DECLS

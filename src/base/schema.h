@@ -34,20 +34,20 @@ typedef enum {
   DYNO_FIELD_SEED,   /* I32: a random word per sample, filled by the loader */
 } DynoFieldRole;
 
-/* (value * (1/255 with scale_255) - mean) / deviation, the latter two with standardise; channels
- * past the fourth take the fourth's. */
+/* (value * (1/255 with scale_255) - mean) / deviation; mean and deviation apply only with
+ * standardise, and channels past the fourth take those of the fourth. */
 typedef struct {
   gboolean scale_255, standardise;
   float mean[4], deviation[4];
 } DynoNormalisation;
 
-/* The values that continue an image where a change reaches beyond its edge. */
+/* The values outside an image that a random change reads. */
 typedef enum {
   DYNO_PAD_ZERO,    /* black */
   DYNO_PAD_REFLECT, /* mirrored at the centres of its outermost pixels, as PyTorch's "reflect" */
 } DynoPadMode;
 
-/* Random changes to the input in training, drawn per sample from its seed alone; 0: none.  Images
+/* Random changes to the input in training, drawn per sample only from its seed; 0: none.  Images
  * are changed in the order of the members up to hue, by torchvision's transforms (v2) without their
  * rounding to bytes, then normalised; noise, erase and time_mask apply to normalised values.  Crop,
  * shift, rotation and flips are combined into one map of the pixels, with one bilinear sample; a
@@ -73,9 +73,9 @@ typedef struct {
   double erase;      /* probability that a rectangle is zero: RandomErasing's scale and ratio */
   double time_mask;  /* of (T, F): a stretch of fewer than this share of the steps is zero */
   double time_shift; /* of (T, F): moved by up to this share of the steps, round the end */
-  /* MixUp and CutMix of the changed and normalised images of a batch, each with the image before
-   * it, and of their classes: a of the Beta (a, a) that the share of a batch is drawn from.  With
-   * both, each takes half of the batches */
+  /* MixUp and CutMix mix each changed and normalised image of a batch, and its class, with the
+   * image before it.  The share is drawn once a batch from Beta (a, a); this is a.  With both, each
+   * applies to half of the batches */
   double mixup, cutmix;
 } DynoAugmentation;
 

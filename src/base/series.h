@@ -21,7 +21,7 @@ G_BEGIN_DECLS
 #define DYNO_SERIES_NEWEST 16384
 #define DYNO_SERIES_GROUPS 8192
 #define DYNO_SERIES_MOST_BYTES \
-  2097152 /* without the series of dyno_series_smoothed: that many more */
+  2097152 /* the series of dyno_series_smoothed may take as much again */
 
 typedef struct _DynoSeries DynoSeries;
 
@@ -36,7 +36,7 @@ void dyno_series_set_unit (DynoSeries *series, const char *unit); /* only for te
 void dyno_series_append (DynoSeries *series, double x, double y);
 void dyno_series_clear (DynoSeries *series);
 guint64 dyno_series_get_length (const DynoSeries *series);
-/* The memory that the series takes, with its smoothed one. */
+/* The memory that the series takes, including its smoothed one. */
 gsize dyno_series_get_bytes (const DynoSeries *series);
 gboolean dyno_series_get_range (const DynoSeries *series, double x0, double x1, double *x_min,
                                 double *x_max, double *y_min,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Text from outside: names of files are made fit to be shown, misspelt words are guessed. */
+/* Text from outside: makes names of files safe to show, and guesses misspelt words. */
 #pragma once
 #include <glib.h>
 
 G_BEGIN_DECLS
 
-/* TRUE for characters that a terminal obeys instead of showing them: control characters, line and
- * paragraph separators, and marks that turn the direction of writing. */
+/* TRUE for characters that a terminal interprets instead of showing them: control characters, line
+ * and paragraph separators, and marks that turn the direction of writing. */
 gboolean dyno_text_is_control (gunichar c);
 
 /* The text as valid UTF-8 on one line, with control characters as escapes (\n, \t, \x1b, \u202e),

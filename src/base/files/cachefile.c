@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cache files that are believed only when every field of their header is right.
- * The hash is not for security: it finds files that were cut short or damaged, not ones that were
- * forged. */
+/* Cache files, whose content is used only when every field of the header is right.
+ * The hash is not for security: it detects truncated and damaged files, not forged ones. */
 #include "cachefile.h"
 #include "file.h"
 #include "hash.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files of the caches: a header with magic, version, key, size and hash before the content.
- * For the layers that keep what took time: gpu, nn and data. */
+ * The layers gpu, nn and data cache results in them that take long to compute. */
 #pragma once
 #include <glib.h>
 
@@ -13,8 +13,8 @@ typedef struct {
 /* The path of a cache file, or NULL where there is no cache folder. */
 char *dyno_cache_file_path (const char *folder, DynoCacheKey key, const char *suffix);
 
-/* The content, or NULL: no file (path may be NULL), or one that is corrupt or of another version or
- * key, which is removed. */
+/* The content; NULL: there is no file (path may be NULL), or it was corrupt or of another version
+ * or key, and is removed. */
 GBytes *dyno_cache_file_read (const char *path, const char magic[8], DynoCacheKey key);
 
 /* Replaces the file atomically; a failure is logged and otherwise ignored.  path may be NULL. */

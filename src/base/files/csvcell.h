@@ -3,7 +3,7 @@
  *
  * A spreadsheet computes a cell that begins with = + - or @ as a formula, also after a tab or a
  * line break.  Names of files, classes, runs and devices come from outside: a name that begins so
- * and is no number gets an apostrophe before it, which spreadsheets take as the mark of a text. */
+ * and is no number gets an apostrophe before it, by which a spreadsheet takes the cell as text. */
 #pragma once
 #include <glib.h>
 

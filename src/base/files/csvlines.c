@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Written by one call, so that a line is there as a whole or is the last. */
+/* One call writes the line, so that only the last line of a file can be incomplete. */
 gboolean
 dyno_csv_append_line (int fd, const GString *line, const char *path, GError **error)
 {
@@ -41,7 +41,7 @@ dyno_csv_cut_unfinished (int fd, gsize most_bytes)
   gboolean quoted = FALSE;
 
   if (size < 0 || (gsize) size > most_bytes)
-    return size >= 0; /* it is no file of ours, which reading reports */
+    return size >= 0; /* Dyno did not write this file, as a later read reports */
   text = g_malloc ((gsize) size + 1);
   if (pread (fd, text, (gsize) size, 0) != size)
     return FALSE;
@@ -74,7 +74,7 @@ dyno_csv_open (const char *path, const GString *first, gboolean append, gsize mo
   return -1;
 }
 
-/* All of a file of that size; FALSE: errno says why. */
+/* Reads a whole file of that size; FALSE: errno has the reason. */
 static gboolean
 read_all (int fd, char *text, gsize size)
 {

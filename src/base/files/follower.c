@@ -18,7 +18,7 @@ struct _DynoFollower {
   gint64 offset; /* read so far */
   GString *text; /* not given out yet, from `given` on */
   gsize given;
-  gboolean skips; /* until the end of a line that is too long */
+  gboolean skips; /* the text up to the end of a line that is too long */
   gboolean anew;  /* the next line is the first of this file */
 };
 
@@ -56,7 +56,7 @@ dyno_follower_free (DynoFollower *follower)
   g_free (follower);
 }
 
-/* Opens the file that is at the path now, if it is another file than before, or was cut. */
+/* Opens the file that is at the path now, if it is another one than before or was shortened. */
 static void
 look (DynoFollower *follower)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The lines of a text file that another process writes: first the lines that are there, then those
- * that are added.  A file that is replaced or shortened begins again.  One thread. */
+ * that are added.  A file that was replaced or shortened is read from its beginning.  One
+ * thread. */
 #pragma once
 #include <glib.h>
 
@@ -14,8 +15,8 @@ void dyno_follower_free (DynoFollower *follower);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoFollower, dyno_follower_free)
 
 /* The next whole line, its end left out, valid until the next call; NULL: there is none yet.  *anew
- * TRUE: it is the first line of the file as it is now, and the lines before it were of another
- * file.  Lines of more than a mebibyte are left out; a path that is no regular file has no
+ * TRUE: the file was opened anew before this line, which is its first; earlier lines were of
+ * another file.  Lines of more than a mebibyte are left out; a path that is no regular file has no
  * lines. */
 const char *dyno_follower_next (DynoFollower *follower, gboolean *anew);
 

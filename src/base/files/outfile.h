@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is written piece by piece and is whole or not there: the file at its path is replaced
- * when all of the new one is written.  The first failure is kept, and is reported at the end. */
+/* A file that is written piece by piece: the file at its path is replaced when the new one is
+ * complete.  The first failure is remembered, and reported at the end. */
 #pragma once
 #include <glib.h>
 
@@ -14,7 +14,7 @@ DynoOutFile *dyno_out_file_new (const char *path, GError **error);
 gboolean dyno_out_file_append (DynoOutFile *file, const void *data, gsize size);
 /* Ends it, and frees it in any case.  Errors: as above. */
 gboolean dyno_out_file_finish (DynoOutFile *file, GError **error);
-/* Keeps the file that was at its path; NULL: nothing happens. */
+/* Discards the new file and leaves the one at its path; NULL: nothing happens. */
 void dyno_out_file_abandon (DynoOutFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoOutFile, dyno_out_file_abandon)
 
