@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_BUFFER_DEVICE, /* device-local; counted against the VRAM budget */
-  DYNO_BUFFER_SHARED, /* likewise; another API of this process may use it (peer.h) */
+  DYNO_BUFFER_SHARED, /* likewise counted; another API of this process may use it (peer.h) */
   /* page-locked host memory, mapped, coherent; host writes, device reads; not counted */
   DYNO_BUFFER_UPLOAD,
   /* page-locked host memory, mapped, coherent, cached; device writes, host reads; not counted */

@@ -23,7 +23,7 @@
 #define ROOM_EACH_BYTES (G_GUINT64_CONSTANT (96) << 20)
 
 struct _DynoKernel {
-  DynoKernelSpec spec; /* first: the table's keys are kernels read as specs */
+  DynoKernelSpec spec; /* must be first: the table's keys are kernels read as specs */
   VkPipeline pipeline; /* null while it is being made */
 };
 
@@ -35,7 +35,7 @@ struct _DynoKernelTable {
   VkPipelineCache cache;
   DynoCacheKey cache_key;
   guint64 saved_hash; /* of the cache on disk */
-  gboolean changed;   /* pipelines were made since */
+  gboolean changed;   /* pipelines were made since the cache was written */
 };
 
 static guint32

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory without an open device: a physical device of a separate instance is queried. */
+/* The memory of a device that is not open: a physical device of a separate instance is queried. */
 #include "memoryprobe.h"
 #include "device-private.h"
 #include <string.h>

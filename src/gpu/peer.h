@@ -27,7 +27,7 @@ G_BEGIN_DECLS
 typedef struct _DynoPeer DynoPeer;
 
 /* Takes some tenths of a second, and some hundred MB of the device, which the driver keeps.
- * Errors: UNSUPPORTED, whose message says why; FAILED. */
+ * Errors: UNSUPPORTED, whose message has the reason; FAILED. */
 DynoPeer *dyno_peer_open (DynoDevice *device, GError **error);
 /* To be called after the last copy is done, and before the source buffers are freed. */
 void dyno_peer_free (DynoPeer *peer);

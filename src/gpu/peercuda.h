@@ -121,7 +121,7 @@ typedef struct {
 } DynoCuda;
 #undef DYNO_CUDA_MEMBER
 
-/* All functions, initialised; NULL: UNSUPPORTED, whose message says why. */
+/* All functions, initialised; NULL: UNSUPPORTED, whose message has the reason. */
 const DynoCuda *dyno_cuda_open (GError **error);
 
 /* "cuMemMap: CUDA_ERROR_NOT_SUPPORTED"; FAILED, OUT_OF_DEVICE_MEMORY, or UNSUPPORTED.  TRUE where

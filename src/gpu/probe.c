@@ -98,7 +98,7 @@ list_extensions (DynoInstance *instance, DynoProbe *probe)
   return g_steal_pointer (&names);
 }
 
-/* Appends "8x16x16", once. */
+/* Appends a shape, "8x16x16", unless the text has it already. */
 static void
 add_shape (DynoDeviceInfo *info, guint32 m, guint32 n, guint32 k)
 {

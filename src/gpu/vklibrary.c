@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens libvulkan.so.1 at run time and fills the function tables.
  * The library stays loaded until the process ends, and so do the drivers, since one instance is
- * never destroyed: drivers leave threads and exit handlers behind, and each new load takes time and
- * leaks a little memory. */
+ * never destroyed: threads and exit handlers of drivers remain after an unload, and each new load
+ * takes time and leaks a little memory. */
 #include "intl.h"
 #include "vk.h"
 #include <gmodule.h>
