@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Values of tensors in files beside the model (onnx.proto, TensorProto.external_data).
- * Invariants: a file lies inside the folder of the model, also where links lead; it is a regular
- * file; and it is read, not mapped: one that is cut in mid-run is then not a signal. */
+ * Invariants: a file lies inside the folder of the model, also after links are resolved; it is a
+ * regular file; and it is read, not mapped, since a mapped file that is truncated meanwhile would
+ * raise a signal. */
 #include "checked.h"
 #include "model-private.h"
 #include "text.h"
@@ -61,7 +62,8 @@ resolve (const char *folder, const DynoOnnxTensor *tensor, GError **error)
   return result;
 }
 
-/* Whether the values lie inside the file, and are size_bytes by the model's own account. */
+/* Whether the values lie inside the file, and take size_bytes by the length that the model
+ * gives. */
 static gboolean
 check_range (const DynoOnnxTensor *tensor, guint64 size_bytes, guint64 file_bytes, GError **error)
 {

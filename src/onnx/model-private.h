@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A model while it is read; private to the parts of its reader, which are called in this order:
- * model.c by callers, modelgraph.c, modelcheck.c and modelweights.c by model.c, modeltensor.c by all of them,
- * external.c by modeltensor.c, intake.c by all. */
+/* A model while it is read; private to the parts of its reader.  Callers call model.c, which calls
+ * modelgraph.c, modelcheck.c and modelweights.c; all of these call modeltensor.c, which calls
+ * external.c; and all parts call intake.c. */
 #pragma once
 #include "model.h"
 #include "wire.h"
@@ -9,7 +9,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  DynoOnnxModel model; /* first: a pointer to it is one to the whole */
+  DynoOnnxModel model; /* must be first: a pointer to it is also one to the store */
   GBytes *bytes;
   char *folder; /* or NULL */
   DynoOnnxParts parts;
@@ -28,19 +28,20 @@ typedef struct {
 
 gboolean dyno_onnx_fail (GError **error, DynoOnnxError code, const char *format, ...)
     G_GNUC_PRINTF (3, 4);
-/* Adds n to a count.  FALSE with LIMIT: it would pass most; things is its plural. */
+/* Adds n to a count.  FALSE with LIMIT: the count would exceed most.  things: the plural of the
+ * counted things, for the message. */
 gboolean dyno_onnx_count (guint64 *count, guint64 n, guint64 most, const char *things,
                           GError **error);
-/* An array of n zeroed elements that lives as long as the model.  NULL: n is 0, or with LIMIT there
- * is no memory. */
+/* An array of n zeroed elements that lives as long as the model.  NULL: n is 0, or memory is short
+ * (the error LIMIT). */
 gpointer dyno_onnx_allocate (DynoOnnxStore *store, gsize n, gsize size, GError **error);
-/* The fields of a message that have numbers below G_N_ELEMENTS (counts), counted. */
+/* Counts the fields of a message by their numbers, of those below n_counts. */
 gboolean dyno_onnx_count_fields (DynoProtoReader message, guint *counts, guint n_counts,
                                  GError **error);
-/* The text of a field, kept. */
+/* Stores the text of a field in the model. */
 gboolean dyno_onnx_take_text (DynoOnnxStore *store, const DynoProtoReader *reader,
                               const DynoProtoField *field, const char **text, GError **error);
-/* A number of a field that is signed in ONNX. */
+/* Reads the number of a field that is signed in ONNX. */
 gboolean dyno_onnx_take_int (const DynoProtoReader *reader, const DynoProtoField *field,
                              gint64 *value, GError **error);
 
@@ -48,7 +49,7 @@ gboolean dyno_onnx_take_int (const DynoProtoReader *reader, const DynoProtoField
 
 gboolean dyno_onnx_take_tensor (DynoOnnxStore *store, DynoProtoReader message,
                                 DynoOnnxTensor *tensor, GError **error);
-/* Whether dyno_onnx_tensor_read would succeed now; where names the tensor in errors. */
+/* Whether dyno_onnx_tensor_read would succeed now.  where: names the tensor in errors. */
 gboolean dyno_onnx_check_tensor (DynoOnnxStore *store, const DynoOnnxTensor *tensor,
                                  const char *where, GError **error);
 
@@ -57,13 +58,15 @@ gboolean dyno_onnx_check_tensor (DynoOnnxStore *store, const DynoOnnxTensor *ten
 /* Opens the file of a tensor, and checks that size_bytes are at its place.  -1 with the error. */
 int dyno_onnx_external_open (const char *folder, const DynoOnnxTensor *tensor, guint64 size_bytes,
                              GError **error);
-/* Reads all of a range of a file.  FALSE: with errno, which is 0 where the file ends before. */
+/* Reads a whole range of a file.  FALSE: errno has the reason, 0 where the file ends before the
+ * range does. */
 gboolean dyno_onnx_read_range (int fd, guint8 *to, gsize size, guint64 offset);
 
 /* --- modelgraph.c ----------------------------------------------------------------------------- */
 
 gboolean dyno_onnx_take_graph (DynoOnnxStore *store, DynoProtoReader message, GError **error);
-/* Conv “stem.0”; of a node without a name its first output's.  g_free. */
+/* Describes a node in messages, Conv “stem.0”; the name is that of its first output where it has
+ * none.  g_free. */
 char *dyno_onnx_describe_node (const DynoOnnxNode *node);
 
 /* --- modelcheck.c ----------------------------------------------------------------------------- */

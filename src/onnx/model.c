@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A model: from the bytes of a file to its parts, and its life. */
+/* Makes a model from the bytes of a file, and frees it. */
 #include "model-private.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An ONNX file as data: its nodes, tensors and values, checked, and nothing of what they mean.
+/* An ONNX file as data: its nodes, tensors and values, checked, but not interpreted.
  *
  * A model is immutable: once it is made, any thread may read it, and its tensors, without a lock.
  * All that its members point to belongs to it and lives as long; texts are valid UTF-8 and never
@@ -13,7 +13,8 @@
 G_BEGIN_DECLS
 
 /* Limits, checked before memory is allocated: a message of two bytes becomes a struct of a hundred
- * or two, and networks stay far below.  A file past one of them is DYNO_ONNX_ERROR_LIMIT. */
+ * or two hundred bytes.  Networks stay far below the limits.  A file that exceeds one is
+ * DYNO_ONNX_ERROR_LIMIT. */
 
 /* Bytes: of the file, which is Protocol Buffers' own limit; and of all tensors together, 64 GiB. */
 #define DYNO_ONNX_MAX_BYTES ((guint64) G_MAXINT32)
@@ -27,7 +28,7 @@ G_BEGIN_DECLS
 #define DYNO_ONNX_MAX_LINKS      16000000 /* inputs and outputs of all nodes */
 #define DYNO_ONNX_MAX_NUMBERS    16000000 /* in the lists of all attributes */
 #define DYNO_ONNX_MAX_PAIRS      100000   /* of metadata */
-#define DYNO_ONNX_MAX_OPSETS     100      /* each node is looked up in them */
+#define DYNO_ONNX_MAX_OPSETS     100      /* searched for each node */
 
 typedef struct {
   const char *domain; /* "": ONNX's own ("ai.onnx") */
@@ -39,20 +40,20 @@ typedef struct {
 } DynoOnnxPair;
 
 typedef enum {
-  DYNO_ONNX_DATA_NONE,     /* there are no values: right only for a shape with a 0 */
-  DYNO_ONNX_DATA_RAW,      /* in the file as they are delivered */
+  DYNO_ONNX_DATA_NONE,     /* no values: valid only for a shape with a 0 */
+  DYNO_ONNX_DATA_RAW,      /* in the file, in the form that dyno_onnx_tensor_read returns */
   DYNO_ONNX_DATA_TYPED,    /* in the file as a list of numbers */
   DYNO_ONNX_DATA_EXTERNAL, /* in another file */
 } DynoOnnxStorage;
 
 typedef struct {
-  const char *name; /* of an attribute's tensor it may be "" */
+  const char *name; /* may be "" for an attribute's tensor */
   guint type;       /* of elements: DYNO_ONNX_FLOAT, ... */
   guint n_dims;     /* 0: a single element */
   guint64 dims[DYNO_ONNX_MAX_DIMS];
   DynoOnnxStorage storage;
 
-  /* Where the values are; for this layer. */
+  /* Where the values are; only this layer uses it. */
   const guint8 *data; /* RAW: the values; TYPED: the tensor's message */
   gsize data_bytes;
   const char *location; /* EXTERNAL: the file, from the folder of the model */
@@ -62,7 +63,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  guint type; /* DYNO_ONNX_IS_FLOAT, ..., which says what of the following there is */
+  guint type; /* DYNO_ONNX_IS_FLOAT, ..., by which some of the following members are set */
   float f;
   gint64 i;
   const char *s;
@@ -76,7 +77,7 @@ typedef struct {
 typedef struct {
   const char *name, *op_type;
   const char *domain;                  /* "": ONNX's own */
-  const char *const *inputs;           /* names of values; "": an optional one that is left out */
+  const char *const *inputs;           /* names of values; "": an optional value that is left out */
   const char *const *outputs;          /* the same */
   const DynoOnnxAttribute *attributes; /* of different names */
   guint n_inputs, n_outputs, n_attributes;
@@ -84,7 +85,7 @@ typedef struct {
 
 typedef struct {
   gint64 value;     /* 0 and more; -1: it is not known */
-  const char *name; /* of an axis that is not known, "batch"; "": it has none */
+  const char *name; /* the name of an axis of unknown size, "batch"; "": it has none */
 } DynoOnnxDim;
 
 typedef struct {
@@ -100,61 +101,65 @@ typedef struct {
   const char *producer, *producer_version, *graph_name;
   const DynoOnnxOpset *opsets; /* of different domains */
   const DynoOnnxPair *metadata;
-  /* Each node after those whose outputs it reads; in the order of the file where that is such. */
+  /* Each node follows the nodes whose outputs it reads.  The order of the file is kept where it
+     meets this. */
   const DynoOnnxNode *nodes;
   const DynoOnnxTensor *initializers; /* of different names */
-  /* An input that is an initialiser as well has its values as default. */
+  /* An input that is also an initialiser has the values of the initialiser as default. */
   const DynoOnnxValue *inputs, *outputs;
-  const DynoOnnxValue *values; /* what the file says of values in between */
+  /* types and shapes of intermediate values, where the file has them */
+  const DynoOnnxValue *values;
   guint n_opsets, n_metadata, n_nodes, n_initializers, n_inputs, n_outputs, n_values;
 } DynoOnnxModel;
 
 typedef enum {
-  /* Everything, and checked: names are unique (of initialisers, inputs and outputs of nodes, where
-   * an input may be an initialiser), every value that a node or the graph's outputs name is made by
-   * something, no nodes wait for each other in a circle, and every tensor has exactly as many bytes
-   * as its shape asks for. */
+  /* The whole file is read and checked: names are unique (of initialisers, inputs and outputs of
+   * nodes, where an input may be an initialiser), every value that a node or the graph's outputs
+   * name has a producer, the graph has no cycle, and every tensor has exactly as many bytes as its
+   * shape requires. */
   DYNO_ONNX_READ_ALL,
-  /* The same, and each node has weights of its own: an Identity of an initialiser, which exporters
-   * write for weights that are equal, is an initialiser of that name, and so is a vector that
-   * several nodes read for each but the first of them, "name@2".  Of a network without weights the
-   * inputs after the first are its weights. */
+  /* The same, and each node gets weights of its own.  An Identity of an initialiser, which
+   * exporters write for equal weights, becomes an initialiser with the name of its output.  A
+   * vector that several nodes read is copied for each of them but the first, as "name@2".  In a
+   * file without weights (dyno_onnx_model_write_network) the inputs after the first are the
+   * weights. */
   DYNO_ONNX_READ_NETWORK,
-  /* The initialisers, producer and metadata only, for weights.  Nodes and values are not looked at,
-   * so that files with parts that Dyno does not know are read; names may be repeated, and a tensor
-   * is checked when it is read. */
+  /* The initialisers, producer and metadata only, for weights.  Nodes and values are not read, so
+   * that files with parts that Dyno does not know are read; names may be repeated, and a tensor is
+   * checked when it is read. */
   DYNO_ONNX_READ_TENSORS,
 } DynoOnnxParts;
 
 /* Reads a model from the bytes of a file, of which it takes a reference; no tensor is copied.
- * folder: where files with values of tensors lie, that of the model; NULL: such tensors are
- * refused.
+ * folder: the folder of the model, in which external files with the values of tensors lie; NULL:
+ * such tensors are refused.
  * Errors: CORRUPT; UNSUPPORTED: graphs and other such things in attributes, functions, sparse
- * tensors, element types (texts, complex numbers, less than a byte); LIMIT; IO: a file of
+ * tensors, element types (texts, complex numbers, less than a byte); LIMIT; IO: an external file of
  * values. */
 DynoOnnxModel *dyno_onnx_model_parse (GBytes *bytes, const char *folder, DynoOnnxParts parts,
                                       GError **error);
-/* The same of a file, with its folder, read into memory as a whole.  Messages begin with its path.
- * Errors: as above, IO. */
+/* The same for the file at path and its folder; the file is read into memory as a whole.  Messages
+ * begin with its path.  Errors: as above, IO. */
 DynoOnnxModel *dyno_onnx_model_open (const char *path, DynoOnnxParts parts, GError **error);
 
 /* The model without weights, as a file: nodes, sizes, and an input for each weight with its shape,
  * after the inputs of the model.  Floats of more than four elements, or of several axes, are
- * weights, unless an operator that makes masks or tables reads them; other initialisers stay.
- * Names, and texts that describe the model, are the same in each file that the same network is
- * written to.  g_bytes_unref.  model: READ_NETWORK.
+ * weights, unless an operator that makes masks or tables reads them; other initialisers stay.  The
+ * same network always gives the same names and descriptive texts.  g_bytes_unref.  model: was read
+ * with READ_NETWORK.
  * Errors: those of dyno_onnx_tensor_read. */
 GBytes *dyno_onnx_model_write_network (const DynoOnnxModel *model, GError **error);
-/* TRUE: dyno_onnx_model_write_network has made the file. */
+/* TRUE: dyno_onnx_model_write_network wrote the file. */
 gboolean dyno_onnx_model_is_network (const DynoOnnxModel *model);
 
 DynoOnnxModel *dyno_onnx_model_ref (DynoOnnxModel *model);
 void dyno_onnx_model_unref (DynoOnnxModel *model);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoOnnxModel, dyno_onnx_model_unref)
 
-/* The version of a domain's operators ("" for ONNX's own); 0: the file imports none of it. */
+/* The version of a domain's operators ("" for ONNX's own); 0: the file does not import the
+ * domain. */
 gint64 dyno_onnx_model_get_opset (const DynoOnnxModel *model, const char *domain);
-/* NULL: there is none of the name. */
+/* NULL: there is none with this name. */
 const DynoOnnxTensor *dyno_onnx_model_find_initializer (const DynoOnnxModel *model,
                                                         const char *name);
 const DynoOnnxAttribute *dyno_onnx_node_find_attribute (const DynoOnnxNode *node, const char *name);
@@ -165,15 +170,15 @@ gsize dyno_onnx_type_get_bytes (guint type);
 /* TRUE: DYNO_ONNX_FLOAT and the like, else integers or booleans. */
 gboolean dyno_onnx_type_is_float (guint type);
 
-/* Elements of a tensor, and bytes.  FALSE: they are more than 64 bits can count, or of a type that
- * is not read. */
+/* The elements and bytes of a tensor.  FALSE: their number does not fit 64 bits, or their type is
+ * not supported. */
 gboolean dyno_onnx_tensor_get_size (const DynoOnnxTensor *tensor, guint64 *n_elements,
                                     guint64 *size_bytes);
 /* The values of a tensor of the model, little-endian, in C order, exactly as many bytes as its
- * shape asks for; at any address: memcpy them.  Where they lie in the file as they are, they are
- * not copied; those in other files are read each time.  g_bytes_unref.
- * Errors: CORRUPT: the values do not fit shape or type; UNSUPPORTED: the type; LIMIT: memory; IO: a
- * file of values, which may have changed since the model was read. */
+ * shape requires; they may be unaligned, so memcpy them.  Values that lie in the model's file in
+ * this form are not copied; values in external files are read at each call.  g_bytes_unref.
+ * Errors: CORRUPT: the values do not fit shape or type; UNSUPPORTED: the type; LIMIT: memory; IO:
+ * an external file, which may have changed since the model was read. */
 GBytes *dyno_onnx_tensor_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor,
                                GError **error);
 

@@ -6,14 +6,14 @@
 #include "model-private.h"
 #include <string.h>
 
-#define MOST_NAMED 8 /* nodes of a circle that an error lists */
+#define MOST_NAMED 8 /* nodes of a cycle that an error lists */
 
 typedef struct {
   DynoOnnxStore *store;
   GHashTable *producers; /* the name of a value to its node, or to `given` */
 } Checker;
 
-static const DynoOnnxNode given; /* makes inputs and initialisers */
+static const DynoOnnxNode given; /* stands for the producer of inputs and initialisers */
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -166,7 +166,7 @@ refuse_circle (const DynoOnnxModel *model, const Place *path, guint n, guint fir
                          "nodes wait for each other's outputs in a circle: %s", names->str);
 }
 
-/* Appends a node to the order, after those that it needs. */
+/* Appends a node to the order, after the producers of its inputs. */
 static gboolean
 visit (Checker *c, guint start, guint8 *marks, Place *path, guint *order, guint *n_order,
        GError **error)

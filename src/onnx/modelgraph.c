@@ -10,7 +10,7 @@
 /* The value of an attribute lies in a field that belongs to its type. */
 static const struct {
   guint field, type;
-  const char *refused; /* what it holds, where that is not read */
+  const char *refused; /* the content of the field, where Dyno does not read it */
 } attribute_types[] = {
   { DYNO_ONNX_ATTRIBUTE_F, DYNO_ONNX_IS_FLOAT, NULL },
   { DYNO_ONNX_ATTRIBUTE_I, DYNO_ONNX_IS_INT, NULL },
@@ -411,7 +411,7 @@ take_tensor_type (DynoOnnxStore *store, DynoProtoReader message, DynoOnnxValue *
   return TRUE;
 }
 
-/* Its name comes first, for errors of its shape. */
+/* The name is read first, since errors of the shape contain it. */
 static gboolean
 take_value (DynoOnnxStore *store, DynoProtoReader message, DynoOnnxValue *value, GError **error)
 {

@@ -14,8 +14,9 @@ typedef struct {
   guint type;
   const char *name;
   guint bytes;
-  guint field, wire; /* of the values as a list of numbers */
-  gint64 min, max;   /* of these, where the list's type holds more; both 0: all that it holds */
+  guint field, wire; /* the list of numbers that may hold the values */
+  /* the range of the values, where the list's type has a larger one; both 0: it has the same */
+  gint64 min, max;
 } ElementType;
 
 static const ElementType types[] = {
@@ -163,7 +164,7 @@ is_list (guint number)
   return FALSE;
 }
 
-/* The name comes first, for the errors of the other fields. */
+/* The name is read first, since errors of the other fields contain it. */
 static gboolean
 take_name (DynoOnnxStore *store, DynoProtoReader message, DynoOnnxTensor *tensor, GError **error)
 {
@@ -243,7 +244,7 @@ refuse_size (const char *where, guint64 has, guint64 wants, const char *one, con
                          where, has, dyno_plural (has, one, many), wants);
 }
 
-/* A number of a list as the element that it stands for; FALSE: it is none of the type's. */
+/* Converts a number of a list to an element of the type; FALSE: it is out of the type's range. */
 static gboolean
 check_number (const ElementType *type, guint64 bits)
 {
@@ -341,7 +342,7 @@ read_external (DynoOnnxStore *store, const DynoOnnxTensor *tensor, guint8 *to, g
 GBytes *
 dyno_onnx_tensor_read (const DynoOnnxModel *model, const DynoOnnxTensor *tensor, GError **error)
 {
-  DynoOnnxStore *store = (DynoOnnxStore *) model; /* nothing of it is written */
+  DynoOnnxStore *store = (DynoOnnxStore *) model; /* the store is not changed */
   g_autofree char *where = g_strdup_printf ("tensor “%s”", tensor->name);
   g_autofree guint8 *values = NULL;
   guint64 n = 0, size = 0;

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of a network, one for each node that has some.
+/* Gives each node of a network weights of its own.
  *
- * Exporters keep weights that are equal, as all running means of a network that was never trained, only
- * once: the others are Identity nodes of it, or several nodes read it.  Here each Identity of a weight
- * becomes a weight of its output's name, which is the name that the weight had in the program, and a
- * second reader of a vector gets a copy, "name@2".  A matrix that several nodes read stays one: those
- * nodes share it. */
+ * Exporters store equal weights, such as all running means of a network that was never trained,
+ * only once: the other ones are Identity nodes of the stored weight, or several nodes read it.
+ * Here each Identity of a weight becomes a weight with the name of its output, which is the name
+ * that the weight had in the program, and a second reader of a vector gets a copy, "name@2".  A
+ * matrix that several nodes read is not copied: those nodes share it. */
 #include "model-private.h"
 #include <string.h>
 
 typedef struct {
   DynoOnnxStore *store;
-  gboolean bare;       /* weights are inputs, after the first */
+  gboolean bare;       /* the file has no weights: inputs after the first stand for them */
   GArray *tensors;     /* DynoOnnxTensor; of a bare network DynoOnnxValue */
   GHashTable *sources; /* name of a weight to 1 + its index in tensors */
   GHashTable *read;    /* name of a weight to the number of its readers so far */
 } Weights;
 
-/* The index of a weight in tensors; -1: the name is none's. */
+/* The index of a weight in tensors; -1: no weight has this name. */
 static gint
 find_source (const Weights *w, const char *name)
 {
@@ -49,7 +49,7 @@ find_sources (Weights *w)
       add_source (w, model->initializers[i].name, i);
 }
 
-/* A weight of the name with the values of weight i. */
+/* Adds a weight of this name with the values of weight i. */
 static gboolean
 copy_source (Weights *w, gint i, const char *name, GError **error)
 {
@@ -104,7 +104,7 @@ split_inputs (Weights *w, DynoOnnxNode *node, GHashTable *names, GError **error)
         continue;
       g_autofree char *own = g_strdup_printf ("%s@%u", name, n);
       if (g_hash_table_contains (names, own))
-        continue; /* the file has a value of the name: the nodes share the weight */
+        continue; /* the file has a value of this name: the nodes share the weight */
       const char *kept = g_string_chunk_insert (w->store->texts, own);
       if (!copy_source (w, i, kept, error))
         return FALSE;
@@ -143,7 +143,8 @@ static gboolean
 split_nodes (Weights *w, GError **error)
 {
   DynoOnnxModel *model = &w->store->model;
-  DynoOnnxNode *nodes = (DynoOnnxNode *) model->nodes; /* the store's own */
+  /* the array belongs to the store, which may change it */
+  DynoOnnxNode *nodes = (DynoOnnxNode *) model->nodes;
   g_autoptr (GHashTable) names = list_names (model);
   guint kept = 0;
 
@@ -167,7 +168,7 @@ split_nodes (Weights *w, GError **error)
   return TRUE;
 }
 
-/* Moves the weights to where the model's readers find them. */
+/* Makes the weights the model's initialisers, or its inputs where the file has no weights. */
 static gboolean
 store_weights (Weights *w, GError **error)
 {

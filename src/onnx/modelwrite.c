@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A model without its weights, as a file: the network by itself. */
+/* Writes a model without its weights as a file. */
 #include "model-private.h"
 #include <string.h>
 
-/* Values of at most so many elements, in one axis, are numbers of the network, such as an exponent or
- * the bounds of a clip; larger ones are weights. */
+/* Values of at most this many elements in one axis are constants of the network, such as an
+ * exponent or the bounds of a clip; larger values are weights. */
 #define MOST_NUMBERS 4
 
-#define MARK "dyno.network" /* the metadata's key of a file without weights */
+#define MARK "dyno.network" /* the key in the metadata that marks a file without weights */
 
-/* Names of values that operators read which only make masks and tables: exporters compute parts of
- * these themselves, and write floats of any size, which nobody trains. */
+/* The names of the inputs of operators that only compute masks and tables.  Exporters evaluate
+ * parts of such computations and write the results as floats of any size, which are no weights. */
 static GHashTable *
 find_tables (const DynoOnnxModel *model)
 {
@@ -143,7 +143,8 @@ write_value (GByteArray *graph, guint field, const char *name, guint type, gbool
   dyno_proto_message (graph, field, value);
 }
 
-/* Inputs of the network, and after them its weights; the other initialisers. */
+/* Writes the inputs of the network, after them an input for each weight, and the other
+ * initialisers. */
 static gboolean
 write_sources (const DynoOnnxModel *model, GByteArray *graph, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Protocol Buffers, written and read.
- * Invariant of reading: a length is compared with what is left of its message before it is
- * followed, as a number and not as a pointer. */
+ * Invariant of reading: a length is compared, as a number and not as a pointer, with the rest of
+ * its message before it is used. */
 #include "wire.h"
 #include <string.h>
 
@@ -128,7 +128,7 @@ read_varint (DynoProtoReader *reader, guint64 *value, GError **error)
   return dyno_proto_corrupt (reader, "it ends in the middle of a number", error);
 }
 
-/* Passes a value of a fixed size. */
+/* Skips a value of a fixed size. */
 static gboolean
 read_fixed (DynoProtoReader *reader, gsize size, guint64 *bits, GError **error)
 {
@@ -184,7 +184,7 @@ dyno_proto_next (DynoProtoReader *reader, DynoProtoField *field, GError **error)
     }
 }
 
-/* The place of an error about a field that is passed already. */
+/* The place of an error about a field that was read already. */
 static gboolean
 refuse_type (const DynoProtoReader *reader, const DynoProtoField *field, GError **error)
 {

@@ -9,7 +9,8 @@
 
 G_BEGIN_DECLS
 
-/* The wire types say what follows the key of a field, which is its number << 3 | wire type. */
+/* The wire type gives the encoding of a field's value.  The key of a field is its number << 3 |
+ * wire type. */
 enum {
   DYNO_PROTO_VARINT = 0,
   DYNO_PROTO_FIXED64 = 1,
@@ -59,10 +60,10 @@ dyno_proto_has_more (const DynoProtoReader *reader)
   return reader->at < reader->end;
 }
 
-/* Reads the next field and passes it; there must be one.  All functions below return FALSE with
- * DYNO_ONNX_ERROR_CORRUPT where the bytes are none: a length or a number that goes past the end of
- * the message, a number of more than 64 bits, the field number 0, or an unknown wire type (groups
- * are of this kind); or where a field is of another type than is asked for. */
+/* Reads the next field, which must exist, and moves past it.  All functions below return FALSE with
+ * DYNO_ONNX_ERROR_CORRUPT where the bytes are no valid field: a length or a number that goes past
+ * the end of the message, a number of more than 64 bits, the field number 0, or an unknown wire
+ * type (groups are of this kind); or where a field is of another type than the function reads. */
 gboolean dyno_proto_next (DynoProtoReader *reader, DynoProtoField *field, GError **error);
 
 /* The field as a message inside the message of reader. */
@@ -77,7 +78,8 @@ gboolean dyno_proto_take_float (const DynoProtoReader *reader, const DynoProtoFi
  * dyno_proto_next_number while dyno_proto_has_more (numbers). */
 gboolean dyno_proto_enter_numbers (const DynoProtoReader *reader, const DynoProtoField *field,
                                    guint type, DynoProtoReader *numbers, GError **error);
-/* How many there are, where all are right; no number takes less than a byte. */
+/* The count of the numbers, if all are valid; each takes at least a byte, so the count never
+ * exceeds the bytes. */
 gsize dyno_proto_count_numbers (const DynoProtoReader *numbers, guint type);
 gboolean dyno_proto_next_number (DynoProtoReader *numbers, guint type, guint64 *bits,
                                  GError **error);
