@@ -9,11 +9,11 @@
 
 G_BEGIN_DECLS
 
-/* The way in which a rank ended that the others wait for. */
+/* The way in which a rank ended. */
 typedef enum {
-  DYNO_COMM_FAILED,  /* it says so itself */
+  DYNO_COMM_FAILED,  /* it reports its failure itself */
   DYNO_COMM_STOPPED, /* it was asked to stop */
-  DYNO_COMM_LOST,    /* it cannot say so */
+  DYNO_COMM_LOST,    /* it cannot report its end */
 } DynoCommFate;
 
 typedef enum { DYNO_COMM_SUM, DYNO_COMM_BROADCAST, DYNO_COMM_GATHER } DynoCommKind;
@@ -43,17 +43,18 @@ struct _DynoComm {
   const DynoCommClass *class;
   gatomicrefcount references;
   guint rank, size, local_rank, local_size;
-  char **hosts;   /* of each rank, NULL-terminated */
-  int differs;    /* atomic; TRUE: dyno_comm_compare has reported to all ranks that they differ */
-  int lost_rank;  /* atomic; the first rank that failed and cannot say so itself; else -1 */
+  char **hosts; /* of each rank, NULL-terminated */
+  int differs;  /* atomic; TRUE: dyno_comm_compare has reported to all ranks that they differ */
+  /* atomic; the first rank that was lost and cannot report its failure itself; else -1 */
+  int lost_rank;
   gint64 spin_us; /* see dyno_comm_get_spin_us */
   /* For dyno_comm_note_begun and _done, under the class's lock: the number of sums under way, the
-   * time since when, and the time of the sums before. */
+   * time at which the first of them began, and the total time of earlier sums. */
   guint sums;
   gint64 sums_since_us, sums_us;
 };
 
-/* hosts are copied; the local rank follows from them. */
+/* Copies hosts, and derives the local rank and size from them. */
 void dyno_comm_init (DynoComm *comm, const DynoCommClass *class, guint rank, guint size,
                      const char *const *hosts);
 void dyno_comm_clear (DynoComm *comm);

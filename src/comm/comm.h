@@ -40,7 +40,8 @@ typedef enum {
  * FALSE where it only inherits the environment of a rank and the rank is another program. */
 gboolean dyno_comm_is_launched (void);
 
-/* TRUE where a module with MPI can be opened; else the error MODULE says what to do. */
+/* TRUE where a module with MPI can be opened; else the message of the error MODULE has the next
+ * step. */
 gboolean dyno_comm_is_installed (GError **error);
 
 /* Opens the module with MPI and joins the other ranks; waits for them for at most a minute.  Once
@@ -91,8 +92,8 @@ gboolean dyno_comm_broadcast (DynoComm *comm, void *data, gsize size_bytes, guin
 gboolean dyno_comm_gather (DynoComm *comm, const void *mine, gsize size_bytes, void *all,
                            GError **error);
 
-/* The same sum, in parallel with other work: nobody touches the values until the sum is done.  Sums
- * may be waited for in any order. */
+/* The same sum, in parallel with other work: the caller must not access the values until the sum is
+ * done.  Sums may be waited for in any order. */
 DynoCommRequest *dyno_comm_sum_begin (DynoComm *comm, void *values, gsize n, DynoCommType type,
                                       GError **error);
 
@@ -122,8 +123,8 @@ gboolean dyno_comm_pass_descriptors (DynoComm *comm, int mine, int *theirs, GErr
  * callable from any thread.  Errors: PEER, STOPPED. */
 gboolean dyno_comm_check (DynoComm *comm, gint64 timeout_us, GError **error);
 
-/* The time within which the end of a process on this host is seen.  A process that is asked to end
- * because another one has ended learns of that end first. */
+/* The time within which a rank detects the end of a process on this host.  A rank that is asked to
+ * stop waits this long for news of another rank's end, which may be the reason. */
 #define DYNO_COMM_NEWS_US (G_USEC_PER_SEC / 4)
 
 /* Reports to all ranks why this one ends; their calls fail with PEER and the reason.  Waits for the

@@ -16,7 +16,8 @@ enum {
       4 << 20, /* of messages, as in mpi-private.h; smaller ones in shared memory overlap */
   DIRECT_BYTES = 8 << 10,
   MOST_TURNS = 200,
-  MOST_RANKS = 128, /* the difference in ranks, and the hosts, up to which files are tried */
+  /* files are tried up to this difference in the number of ranks, and this number of hosts */
+  MOST_RANKS = 128,
   MOST_HOSTS = 32,
 };
 
@@ -72,7 +73,8 @@ dyno_exchange_time_sum (DynoComm *comm, gsize size_bytes, guint turns, double *s
       dyno_comm_abort (comm, "it has no memory to measure with");
       return FALSE;
     }
-  if (!dyno_comm_sum (comm, values, n, DYNO_COMM_FLOAT32, error)) /* pages, buffers, links */
+  /* the first sum sets up pages, buffers and links, and is not measured */
+  if (!dyno_comm_sum (comm, values, n, DYNO_COMM_FLOAT32, error))
     return FALSE;
   for (guint i = 0; i < turns; i++)
     {

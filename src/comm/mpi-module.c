@@ -146,7 +146,7 @@ pause_for_work (Mpi *mpi)
   g_mutex_lock (&mpi->mutex);
   if (g_queue_is_empty (&mpi->queue) && !mpi->abort_reason)
     {
-      /* A rank that leaves looks for the others' goodbyes. */
+      /* A rank that leaves looks often for the other ranks' leave notes. */
       gint64 wait_us = mpi->leaving ? 1000 : TICK_US;
       g_cond_wait_until (&mpi->wake, &mpi->mutex, now + wait_us);
     }
@@ -431,7 +431,7 @@ dyno_mpi_join (GError **error)
     ;
   joined = mpi->joined;
   g_mutex_unlock (&mpi->mutex);
-  if (!joined) /* the thread is still inside MPI */
+  if (!joined) /* the MPI thread is still inside a call of MPI */
     {
       g_set_error (
           error, DYNO_COMM_ERROR, DYNO_COMM_ERROR_TIMEOUT,

@@ -297,7 +297,7 @@ check_arrival (Mpi *mpi, const Message *message, MPI_Status *status)
                  count, message->expected_bytes, job, mpi->parent.rank);
 }
 
-/* Takes the messages that have ended out of the arrays, from the end. */
+/* Orders indices downwards: take_ended removes completed messages from the end of the arrays on. */
 static int
 compare_down (gconstpointer a, gconstpointer b)
 {

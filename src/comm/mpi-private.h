@@ -22,17 +22,19 @@ enum {
   MESSAGE_PIECE_BYTES = 4 << 20, /* bounds scratch memory; counts fit an int */
   DIRECT_BYTES = 8 << 10,        /* sums of up to this size go to all ranks at once, in one hop */
   TICK_US = 50 * 1000,           /* interval at which an idle thread looks for work */
-  SPIN_US = 2000,                /* for this long a waiting caller does not sleep, where */
-  SPIN_CORES = 4,                /* each rank has this many cores */
-  YIELD_US = 100,           /* the same for the thread, anywhere, while something is under way */
-  BEAT_US = 500 * 1000,     /* interval at which a rank reports that it lives */
-  SILENCE_US = 6 * 1000000, /* silence after which a rank is given up */
+  SPIN_US = 2000,                /* a waiting caller polls for this long before it sleeps, */
+  SPIN_CORES = 4,                /* where each rank has at least this many cores */
+  /* the MPI thread polls for this long, with any number of cores, while something is under way */
+  YIELD_US = 100,
+  BEAT_US = 500 * 1000,     /* interval at which a rank reports that it is alive */
+  SILENCE_US = 6 * 1000000, /* silence after which a rank counts as lost */
   SLOW_US = 5 * 1000000,    /* time after which rank 0 names the ranks that it waits for */
-  TELL_US = 1000000,        /* at most, for the notes to the others about a failure */
-  SPEAK_US = 5 * 1000000,   /* at most, until the rank that reports to people has ended, and then */
-  NOTICED_US = 100 * 1000,  /* until mpirun has seen that end */
-  JOIN_US = 60 * 1000000,   /* at most, until all ranks are there */
-  LEAVE_US = 10 * 1000000,  /* at most, until all ranks leave */
+  TELL_US = 1000000,        /* longest wait for the notes to the other ranks about a failure */
+  /* longest wait until the rank that reports to people has ended, and then */
+  SPEAK_US = 5 * 1000000,
+  NOTICED_US = 100 * 1000, /* until mpirun has seen that end */
+  JOIN_US = 60 * 1000000,  /* longest wait until all ranks have joined */
+  LEAVE_US = 10 * 1000000, /* longest wait until all ranks have left */
   REASON_BYTES = 480,
 };
 
@@ -109,8 +111,8 @@ struct _Mpi {
 
   MPI_Comm jobs, notes;
   GQueue requests;      /* taken, in order, with bytes that no piece has yet */
-  guint slots;          /* pieces in flight at once; equal on all ranks, as are */
-  gsize piece_bytes;    /* their sizes */
+  guint slots;          /* number of pieces in flight at once; equal on all ranks, */
+  gsize piece_bytes;    /* as is their size */
   Piece pieces[PIECES]; /* the n-th piece is in [n % slots] */
   guint64 n_pieces;
   Shared *shared;   /* NULL: all data goes by messages */
@@ -124,7 +126,7 @@ struct _Mpi {
   Note incoming;
   MPI_Request receiving;
   gint64 beat_us, looked_us;
-  gint64 gap_us, resumed_us; /* the last time in which it did nothing for long, and its end */
+  gint64 gap_us, resumed_us; /* the last long time in which the thread did not run, and its end */
   guint64 named;             /* 1 + the request whose delay was reported last */
   gint64 named_after_us;     /* and the delay that was reported */
   char *found_failure;
@@ -150,13 +152,13 @@ void dyno_mpi_shared_open (Mpi *mpi, guint64 namespace);
 void dyno_mpi_shared_stop (Mpi *mpi);
 void dyno_mpi_shared_close (Mpi *mpi);
 gboolean dyno_mpi_shares_with (const Mpi *mpi, guint rank);
-/* TRUE where nobody reads the data that this rank has in a slot. */
+/* TRUE where no rank still reads the data that this rank has in a slot. */
 gboolean dyno_mpi_slot_is_free (const Mpi *mpi, guint slot);
 void dyno_mpi_shared_begin (Mpi *mpi, Piece *piece);
 /* TRUE where the piece moved; *ended: the whole piece is summed. */
 gboolean dyno_mpi_shared_move (Mpi *mpi, Piece *piece, gboolean *ended);
 
-/* mpi-watch.c: the notes, and the check that the other ranks live. */
+/* mpi-watch.c: the notes, and the check that the other ranks are alive. */
 void dyno_mpi_watch_start (Mpi *mpi, const guint64 *processes);
 void dyno_mpi_watch (Mpi *mpi);
 void dyno_mpi_say_goodbye (Mpi *mpi);
@@ -172,7 +174,7 @@ void dyno_mpi_end (Mpi *mpi, guint rank, DynoCommFate fate, const char *reason);
 /* The same, with MPI's text for the code. */
 void dyno_mpi_fail_code (Mpi *mpi, guint rank, const char *call, int code);
 
-/* Finishes a request that no piece is left of. */
+/* Finishes a request all pieces of which are done. */
 void dyno_mpi_finish (Mpi *mpi, DynoCommRequest *request);
 
 G_END_DECLS

@@ -33,7 +33,7 @@ typedef struct {
 } SlotHead;
 
 typedef struct {
-  guint64 token; /* shows that the memory that was opened is the right one */
+  guint64 token; /* equals the token of the expected rank where the right memory was opened */
   guint8 padding[LINE_BYTES - sizeof (guint64)];
   SlotHead slots[PIECES];
 } Head;

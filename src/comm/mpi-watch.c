@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that the other ranks live, and passes the notes between ranks that belong to no request.
+/* Checks that the other ranks are alive, and sends and receives the notes, which are messages
+ * between ranks that belong to no request.
  *
- * Rank 0 and each other rank report to each other twice a second that they live; rank 0 gives up a
- * rank that is silent for too long and notifies all ranks.  The end of a process on the same host
- * is seen at once.  A rank that leaves says so first, with the reason where it failed.  A rank that
- * was itself suspended for a while, perhaps with the whole job, does not count that time as silence
- * of the others. */
+ * Rank 0 and each other rank report to each other twice a second that they are alive; rank 0 gives
+ * up a rank that is silent for too long and notifies all ranks.  The end of a process on the same
+ * host is detected at once.  A rank that leaves sends a note first, with the reason where it
+ * failed.  A rank that was itself suspended for a while, perhaps with the whole job, does not count
+ * that time as silence of the others. */
 #include "mpi-private.h"
 #include <poll.h>
 #include <stdarg.h>
@@ -16,8 +17,8 @@
 
 enum { NOTE_ALIVE = 1, NOTE_ABORT, NOTE_LEAVES, NOTE_TAG = 1 };
 
-/* The other ranks may have given up a rank that was suspended: the failures that it sees of them
- * afterwards are not theirs. */
+/* A rank that was just suspended may have been given up by the other ranks: their failures, as it
+ * sees them, are a consequence. */
 static gboolean
 was_stopped (const Mpi *mpi)
 {
@@ -98,7 +99,7 @@ receive_note (Mpi *mpi)
     }
 }
 
-/* Ends the last note to a rank; TRUE where it has ended. */
+/* TRUE where the last note to a rank has been sent completely. */
 static gboolean
 may_send (Peer *peer)
 {
@@ -209,7 +210,8 @@ check_processes (Mpi *mpi)
       struct pollfd process = { .fd = peer->process, .events = POLLIN };
       if (peer->process < 0 || peer->left)
         continue;
-      /* The last note of the rank has been read between the two calls. */
+      /* The rank is lost only at the call after poll has seen its end: in between, its last note
+         was read. */
       if (peer->ended)
         dyno_mpi_lose (mpi, r, "its process has ended unexpectedly");
       else
@@ -230,8 +232,8 @@ check_silence (Mpi *mpi, gint64 now)
                      SILENCE_US / 1000000);
 }
 
-/* The rank that keeps the others waiting is named, and again whenever the wait has doubled.  A disk
- * that does not answer may still answer, so that no rank is given up for it. */
+/* Logs the rank for which the others wait, and again whenever the wait has doubled.  The rank may
+ * wait for a slow disk, so it is not given up. */
 static void
 name_slow (Mpi *mpi, guint rank, const DynoCommRequest *oldest, gint64 late_us)
 {
