@@ -14,7 +14,7 @@ G_BEGIN_DECLS
  * g_free. */
 char *dyno_diagnosis_to_json (const DynoDiagnosis *diagnosis, guint indent, const char *event);
 
-/* An array of findings, under a key. */
+/* Writes the findings as an array under a key. */
 void dyno_findings_add_json (DynoJson *json, const char *key, const GPtrArray *findings);
 
 G_END_DECLS

@@ -12,7 +12,7 @@ typedef struct {
   GString *text;
   guint indent;    /* blanks per level; 0: all on one line */
   guint depth;     /* private */
-  gboolean filled; /* private: a member precedes at this level */
+  gboolean filled; /* private: this level has a member already */
 } DynoJson;
 
 void dyno_json_init (DynoJson *json, guint indent);
@@ -35,7 +35,7 @@ void dyno_json_null (DynoJson *json, const char *key);
 void dyno_json_record (DynoJson *json, const DynoRecordField *fields, guint n,
                        gconstpointer record);
 
-/* value in the fewest digits that read back exactly; g_free. */
+/* The value in the fewest digits that read back exactly; g_free. */
 char *dyno_double_to_text (double value);
 
 G_END_DECLS

@@ -59,7 +59,8 @@ dyno_lr_draw (const DynoLrCurve *curve, const DynoLrSuggestion *s, const char *p
                                .y_label = "",
                                .curves = curves,
                                .n_curves = G_N_ELEMENTS (curves),
-                               .y_log = TRUE, /* else it shows nothing but the divergence */
+                               /* a linear axis would show only the divergence */
+                               .y_log = TRUE,
                                .x_log = TRUE,
                                .y_limit = (double) NAN,
                                .x_mark = s->lr,

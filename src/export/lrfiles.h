@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of a learning-rate range test: its points as CSV, its curve as a picture. */
+/* The files of a learning-rate range test: its points as CSV, and its curve as a plot. */
 #pragma once
 #include "lrcurve.h"
 
@@ -12,8 +12,9 @@ G_BEGIN_DECLS
  * finite.  Errors: base's IO, DISK. */
 gboolean dyno_lr_write_csv (const DynoLrCurve *curve, const char *path, GError **error);
 
-/* Has the module dyno-curves draw loss and smoothed loss over the rate, with the suggestion; the
- * ending of path gives the format: .svg, .png or .pdf.  Errors: G_FILE_ERROR; base's. */
+/* Has the module dyno-curves plot loss and smoothed loss over the learning rate, with the suggested
+ * rate; the extension of path gives the format: .svg, .png or .pdf.  Errors: G_FILE_ERROR;
+ * base's. */
 gboolean dyno_lr_draw (const DynoLrCurve *curve, const DynoLrSuggestion *suggestion,
                        const char *path, GError **error);
 

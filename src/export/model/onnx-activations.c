@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes activations into ONNX files: as the operator of opset 17, or by the formula of those that
- * it does not have, in the form in which PyTorch's exporter writes it. */
+/* Writes activations into ONNX files: as the operator of opset 17, or, where it has none, as the
+ * nodes of the formula that PyTorch's exporter writes. */
 #include "onnx-private.h"
 #include "op.h"
 
-/* The name of a node and of its output, a value inside of a formula. */
+/* The name of a node, and of its output, within a formula. */
 static const char *
 step (DynoOnnxWriter *o, const char *op, const char *part, const char *a, const char *b)
 {
@@ -23,7 +23,7 @@ number (DynoOnnxWriter *o, const char *part, double value)
   return name;
 }
 
-/* x and a value that only depends on x, multiplied. */
+/* The product of x and a value that depends only on x. */
 static void
 emit_gated (DynoOnnxWriter *o, const char *x, const char *gate, const char *output)
 {
@@ -69,7 +69,7 @@ emit_gelu_tanh (DynoOnnxWriter *o, const char *x, const char *output)
   dyno_onnx_plain (o, "Mul", o->stem, product, half, output);
 }
 
-/* An operator with one attribute, or two. */
+/* Writes an operator with one or two attributes. */
 static void
 emit_sloped (DynoOnnxWriter *o, const char *op, const char *x, double alpha, const double *beta,
              const char *output)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Names in an ONNX file, and the values that it has for a tensor.
+/* Names in an ONNX file, and the values of the file that hold a tensor.
  *
- * A tensor (N, H, W, C) has one value in the form that its op makes, and further ones where other
- * ops read it in other forms: an image is transposed only around what is computed along its last
- * axis.  A reader that takes Reshape, Flatten and Transpose as views, as Dyno's own does, gets the
- * same tensors back. */
+ * A tensor (N, H, W, C) has one value in the form that its op writes, and further values where
+ * other ops read other forms: an image is transposed only before and after ops along its last axis.
+ * A reader that takes Reshape, Flatten and Transpose as views, as Dyno's own does, gets the same
+ * tensors back. */
 #include "onnx-private.h"
 #include "op.h"
 #include <string.h>
 
 typedef struct {
-  DynoOnnxForm form;                    /* in which the op makes it */
+  DynoOnnxForm form;                    /* in which the op writes the tensor */
   const char *names[DYNO_ONNX_N_FORMS]; /* NULL: no value has that form */
 } Value;
 
@@ -100,7 +100,7 @@ dyno_onnx_reshape (DynoOnnxWriter *o, const char *input, const gint64 *shape, gu
   dyno_onnx_plain (o, "Reshape", output, input, name, output);
 }
 
-/* The same values in the same order with other axes. */
+/* A reshape: the same values in the same order with other axes. */
 static void
 reshape (DynoOnnxWriter *o, const DynoTensor *x, const char *input, DynoOnnxForm form,
          const char *output)
@@ -130,8 +130,7 @@ reshape (DynoOnnxWriter *o, const DynoTensor *x, const char *input, DynoOnnxForm
     }
 }
 
-/* From a value with the channels last to one with the channels first, or the other way, the values
- * of an image are transposed. */
+/* Between channels last and channels first, the values of an image are transposed. */
 const char *
 dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor, DynoOnnxForm form)
 {

@@ -10,10 +10,11 @@
 #include <math.h>
 #include <string.h>
 
-/* inputs of a convolution and of a linear layer (ops/conv/conv2d.c); BIAS is NULL where there is none */
+/* inputs of a convolution and of a linear layer (ops/conv/conv2d.c); BIAS is NULL where there is
+ * none */
 enum { WEIGHT = 1, BIAS };
-/* inputs of a batch norm by running statistics (ops/norm/batchnorm-private.h), of a layer norm only the
- * first two */
+/* inputs of a batch norm by running statistics (ops/norm/batchnorm-private.h); a layer norm has only
+ * the first two */
 enum { NORM_WEIGHT = 1, NORM_BIAS, NORM_MEAN, NORM_VARIANCE, NORM_END };
 
 /* NULL: the node has no bias. */
@@ -89,7 +90,7 @@ add_conv_parameters (DynoOnnxWriter *o, const DynoNode *node, const DynoParamete
   return name;
 }
 
-/* Over a sequence where the weight is (out, in, kernel), else over an image. */
+/* A convolution over a sequence where the weight is (out, in, kernel), else over an image. */
 gboolean
 dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -109,7 +110,8 @@ dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node)
     return dyno_onnx_refuse (o, "%s: a convolution without its weight", node->name);
   gboolean sequence = parameter->n_dims == 3;
   DynoOnnxForm form = sequence ? DYNO_ONNX_SEQUENCE : DYNO_ONNX_IMAGE;
-  guint first = sequence ? 1 : 0, n = 2 - first; /* of height and width, or of the width only */
+  /* n and first select height and width, or only the width */
+  guint first = sequence ? 1 : 0, n = 2 - first;
   const char *x = dyno_onnx_value (o, node->inputs[0], form), *output = dyno_onnx_name (o, "out"),
              *bias = add_conv_parameters (o, node, parameter, weight);
   dyno_onnx_begin (o, "Conv", o->stem);
@@ -127,7 +129,7 @@ dyno_onnx_emit_conv (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, node->outputs[0], output, form);
 }
 
-/* output_padding is what the size of the output has more than follows from the window. */
+/* output_padding is the size of the output less the size that follows from the window. */
 gboolean
 dyno_onnx_emit_conv_transpose (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -167,7 +169,7 @@ dyno_onnx_emit_conv_transpose (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, y, output, DYNO_ONNX_IMAGE);
 }
 
-/* One row a sample, which may be a flattened image. */
+/* A linear layer over one row a sample, which may be a flattened image. */
 static gboolean
 emit_gemm (DynoOnnxWriter *o, const DynoNode *node, gboolean in_first)
 {
@@ -187,7 +189,8 @@ emit_gemm (DynoOnnxWriter *o, const DynoNode *node, gboolean in_first)
   return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_ROW);
 }
 
-/* Each pixel by itself.  A weight (out, in) is transposed in the file: a runtime does that once. */
+/* A linear layer over each pixel.  A weight (out, in) gets a Transpose node, which a runtime
+ * evaluates once. */
 static gboolean
 emit_matmul (DynoOnnxWriter *o, const DynoNode *node, gboolean in_first)
 {
@@ -249,7 +252,7 @@ dyno_onnx_emit_batch_norm (DynoOnnxWriter *o, const DynoNode *node)
   return emit_norm (o, node, "BatchNormalization", NORM_END, first ? form : DYNO_ONNX_IMAGE);
 }
 
-/* Over the last axis, ONNX's default. */
+/* Writes a layer norm over the last axis, ONNX's default. */
 gboolean
 dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -259,7 +262,8 @@ dyno_onnx_emit_layer_norm (DynoOnnxWriter *o, const DynoNode *node)
                     form == DYNO_ONNX_ROW ? form : DYNO_ONNX_LAST);
 }
 
-/* The same number for each of n groups: an Expand, since a file without weights keeps its number. */
+/* A value of n equal numbers.  It is an Expand node of one number, which also a file without
+ * weights keeps. */
 static const char *
 emit_equal (DynoOnnxWriter *o, const char *part, double number, gint64 n)
 {
@@ -313,8 +317,8 @@ is_along (const DynoParameter *parameter, const DynoTensor *x, DynoOnnxForm form
   return parameter->dims[n - 1 - after[form]] == x->c;
 }
 
-/* x and a parameter of its channels, in the form whose channels lie where those of the parameter's
- * shape do: (C, 1, 1) belongs to an image, (C) to a last axis. */
+/* Writes an operator on x and a parameter of its channels, in the form that has the channels at the
+ * same axis as the parameter: (C, 1, 1) fits an image, (C) channels last. */
 static gboolean
 emit_by_channel (DynoOnnxWriter *o, const DynoNode *node, const char *op)
 {

@@ -35,7 +35,7 @@ dyno_onnx_emit_multiply (DynoOnnxWriter *o, const DynoNode *node)
   return emit_pair (o, node, "Mul");
 }
 
-/* x factor + offset, or offset - x, in the nodes that are needed */
+/* x factor + offset, or offset - x, by as few nodes as possible */
 gboolean
 dyno_onnx_emit_affine (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -116,7 +116,7 @@ dyno_onnx_emit_channels (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, node->outputs[0], o->stem, form);
 }
 
-/* ShuffleNet's: (groups, C / groups), transposed. */
+/* ShuffleNet's shuffle: (groups, C / groups), transposed. */
 gboolean
 dyno_onnx_emit_channel_shuffle (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -135,8 +135,8 @@ dyno_onnx_emit_channel_shuffle (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, node->outputs[0], output, DYNO_ONNX_IMAGE);
 }
 
-/* The parts of a permutation in the order of its input: sorted[i] is one's number in that of its
- * output. */
+/* Sorts the parts of a permutation into the order of its input: sorted[i] is the index, in the
+ * order of the output, of the i-th part of the input. */
 static void
 sort_parts (const gint64 *stride, guint n, guint *sorted)
 {
@@ -149,7 +149,7 @@ sort_parts (const gint64 *stride, guint n, guint *sorted)
     }
 }
 
-/* The input as its parts, these in their other order, and joined again. */
+/* Splits the input into its parts, transposes these, and joins them. */
 gboolean
 dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -188,11 +188,12 @@ dyno_onnx_emit_permute (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
 }
 
-/* In the form that the value has, where that form has the axes. */
+/* Pads in the present form of the value, where that form has the axes. */
 gboolean
 dyno_onnx_emit_pad (DynoOnnxWriter *o, const DynoNode *node)
 {
-  static const char *const axes[] = { "CHW", "CW", "C", "HWC" }; /* behind the batch, by form */
+  /* the axes after the batch, by form */
+  static const char *const axes[] = { "CHW", "CW", "C", "HWC" };
   const DynoTensor *x = node->inputs[0], *y = node->outputs[0];
   DynoOnnxForm form = dyno_onnx_form (o, x);
   gint64 pads[8] = { 0 };
@@ -228,7 +229,8 @@ dyno_onnx_emit_pad (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, y, output, form);
 }
 
-/* The factor of a side: in floats, in which others compute the size of the output from it. */
+/* The factor of a side, rounded such that a runtime, which computes the size of the output in
+ * float32, gets the right size. */
 static float
 factor_of (guint32 extent, guint32 out, guint32 up, guint32 down)
 {
@@ -237,7 +239,7 @@ factor_of (guint32 extent, guint32 out, guint32 up, guint32 down)
   return floorf ((float) extent * factor) < (float) out ? nextafterf (factor, INFINITY) : factor;
 }
 
-/* By factors, since sizes would be those of one batch. */
+/* Gives factors, since sizes would include the size of the batch. */
 gboolean
 dyno_onnx_emit_resize (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -276,7 +278,7 @@ dyno_onnx_emit_resize (DynoOnnxWriter *o, const DynoNode *node)
 
 /* A window over an image, height first. */
 typedef struct {
-  gint64 kernel[2], stride[2], pads[4]; /* as ONNX has them: both before, both after */
+  gint64 kernel[2], stride[2], pads[4]; /* in ONNX's order: both begins, then both ends */
   gboolean counts_pad, round_up;
 } Window;
 
@@ -305,8 +307,8 @@ emit_window (DynoOnnxWriter *o, const DynoNode *node, const char *op, const Wind
   return dyno_onnx_set_value (o, node->outputs[0], output, form);
 }
 
-/* The pad at the end: as before, or where that leaves windows out or makes others, what the last
- * window has. */
+/* The pad at the end.  It equals the pad at the beginning unless the number of windows would then
+ * differ; else it is the part of the last window past the image. */
 static gint64
 end_pad (gint64 size, gint64 count, gint64 kernel, gint64 stride, gint64 pad)
 {
@@ -331,8 +333,8 @@ dyno_onnx_emit_max_pool (DynoOnnxWriter *o, const DynoNode *node)
   return emit_window (o, node, "MaxPool", &w);
 }
 
-/* The matrix (out, in), or its transpose, whose rows are the means of adaptive windows: window i
- * has the places from floor (i in / out) to ceil ((i + 1) in / out). */
+/* The matrix (out, in), or its transpose, whose rows compute the means of adaptive windows: window
+ * i has the positions from floor (i in / out) to ceil ((i + 1) in / out). */
 static void
 write_windows (DynoOnnxWriter *o, const char *name, guint32 in, guint32 out, gboolean transposed)
 {
@@ -349,8 +351,8 @@ write_windows (DynoOnnxWriter *o, const char *name, guint32 in, guint32 out, gbo
   dyno_onnx_floats (o, name, dims, 2, shares, count);
 }
 
-/* Windows that divide each side: ONNX has those of one size, others are two products by
- * constants. */
+/* Writes an adaptive average pool: windows of one size are an AveragePool, others are two products
+ * by constant matrices. */
 static gboolean
 emit_adaptive (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -388,13 +390,13 @@ dyno_onnx_emit_avg_pool (DynoOnnxWriter *o, const DynoNode *node)
 
   if (dyno_onnx_attribute (o, node, "adaptive"))
     return emit_adaptive (o, node);
-  /* more windows than those that lie in the padded image as a whole */
+  /* TRUE where the last window reaches past the padded image */
   w.round_up = (y->h - 1) * w.stride[0] + w.kernel[0] > x->h + w.pads[0] + w.pads[2]
                || (y->w - 1) * w.stride[1] + w.kernel[1] > x->w + w.pads[1] + w.pads[3];
   return emit_window (o, node, "AveragePool", &w);
 }
 
-/* Where the channels are last, as the mean over the two axes before. */
+/* With channels last, the pool is a mean over the two axes before the channels. */
 gboolean
 dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node)
 {

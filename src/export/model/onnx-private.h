@@ -6,12 +6,12 @@
 
 G_BEGIN_DECLS
 
-/* The axes that a value of the file has for a tensor (N, H, W, C). */
+/* The axes of a value in the file that holds a tensor (N, H, W, C). */
 typedef enum {
   DYNO_ONNX_IMAGE,    /* (N, C, H, W) */
   DYNO_ONNX_SEQUENCE, /* (N, C, H W), PyTorch's (N, C, T) */
   DYNO_ONNX_ROW,      /* (N, C H W), PyTorch's flatten */
-  DYNO_ONNX_LAST,     /* (N, H, W, C), for what is computed along the last axis */
+  DYNO_ONNX_LAST,     /* (N, H, W, C), for ops along the last axis */
   DYNO_ONNX_N_FORMS
 } DynoOnnxForm;
 
@@ -23,10 +23,11 @@ typedef struct {
   GHashTable *names;                /* a set: of nodes, values and initialisers; owns them */
   GHashTable *values;               /* from a DynoTensor to its values (onnx-forms.c) */
   GHashTable *folded;               /* from a DynoNode, a convolution, to its merged batch norm */
-  GHashTable *inside;               /* a set of DynoNode: an LSTM's node does their work */
-  GHashTable *lengths;              /* a set of the names of values that exist already */
-  const char *stem;                 /* of the names of the op that is being written */
-  guint64 bytes;                    /* of initializers, counted as if they were written */
+  GHashTable *inside;               /* a set of DynoNode that an LSTM node of the file includes */
+  /* a set of the names of values of lengths that are written already */
+  GHashTable *lengths;
+  const char *stem; /* of the names of the op that is being written */
+  guint64 bytes;    /* of initializers, including those past the limit, which are not written */
   GError *error;
 } DynoOnnxWriter;
 
@@ -59,7 +60,7 @@ void dyno_onnx_number_of (DynoOnnxWriter *o, const char *name, double value); /*
 /* Writes the values as an initialiser under the parameter's own name, in its own shape. */
 void dyno_onnx_parameter (DynoOnnxWriter *o, const DynoParameter *parameter, const float *values);
 /* Writes the parameter that a tensor belongs to, an input of a node, and returns its name; "": the
- * tensor belongs to none, which is refused. */
+ * tensor belongs to no parameter, which is refused. */
 const char *dyno_onnx_write_parameter (DynoOnnxWriter *o, const DynoTensor *tensor);
 
 guint32 dyno_onnx_attribute (DynoOnnxWriter *o, const DynoNode *node, const char *name);
@@ -69,18 +70,18 @@ double dyno_onnx_number (DynoOnnxWriter *o, const DynoNode *node, const char *na
 
 GHashTable *dyno_onnx_values_new (void);
 
-/* The name, or one like it where it is taken, which is then taken; owned by the writer. */
+/* Reserves the name, or a similar one where it is taken, and returns it; owned by the writer. */
 const char *dyno_onnx_unique (DynoOnnxWriter *o, const char *name);
-/* The same of "<stem>/<part>". */
+/* The same for the name "<stem>/<part>". */
 const char *dyno_onnx_name (DynoOnnxWriter *o, const char *part);
 
-/* Names the value of a tensor, and its form.  Returns TRUE. */
+/* Records the name and the form of the value of a tensor.  Returns TRUE. */
 gboolean dyno_onnx_set_value (DynoOnnxWriter *o, const DynoTensor *tensor, const char *name,
                               DynoOnnxForm form);
 /* The form that a tensor's value was made in. */
 DynoOnnxForm dyno_onnx_form (DynoOnnxWriter *o, const DynoTensor *tensor);
-/* The name of a tensor's value in a form; writes the nodes that change its axes where no node has
- * asked for that form before. */
+/* The name of a tensor's value in a form; at the first request for that form, the nodes that change
+ * the axes are written. */
 const char *dyno_onnx_value (DynoOnnxWriter *o, const DynoTensor *tensor, DynoOnnxForm form);
 void dyno_onnx_transpose (DynoOnnxWriter *o, const char *input, const gint64 *perm, guint n,
                           const char *output);
@@ -128,7 +129,7 @@ gboolean dyno_onnx_emit_global_avg_pool (DynoOnnxWriter *o, const DynoNode *node
 /* TRUE where the file has a second input, "length": int32 of (N), the number of valid steps of each
  * sample. */
 gboolean dyno_onnx_has_lengths (const DynoOnnxWriter *o);
-/* Marks the products over all steps that an LSTM's node computes itself. */
+/* Finds the nodes of matrix products over all steps that the LSTM node of the file includes. */
 void dyno_onnx_find_inside (DynoOnnxWriter *o, GPtrArray *nodes);
 gboolean dyno_onnx_emit_rows (DynoOnnxWriter *o, const DynoNode *node);
 gboolean dyno_onnx_emit_lstm (DynoOnnxWriter *o, const DynoNode *node);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes ops over sequences into ONNX files.  An LSTM's weights are initialisers under their own
  * names, PyTorch's, in its shapes and order of gates, so that they are read back by name like all
- * other weights.  Gather nodes over these constants bring them into the form of ONNX's LSTM, gates i, o,
- * f, g with an axis for the directions in front; a runtime evaluates them once, when it loads the
- * file.
+ * other weights.  Gather nodes over these constants bring them into the form of ONNX's LSTM, gates
+ * i, o, f, g with an axis for the directions in front; a runtime evaluates them once, when it loads
+ * the file.
  *
  * Steps are counted as in DynoSequence: max (1, length / stride), and at most the number of steps
  * of the tensor. */
@@ -95,8 +95,7 @@ concat (DynoOnnxWriter *o, const char *const *inputs, guint n, const char *outpu
   dyno_onnx_end (o, output);
 }
 
-/* Rows of `inputs`, one after the other, as (directions, blocks 4 H, ...) with the gates in ONNX's
- * order. */
+/* Joins rows of `inputs`, as (directions, blocks 4 H, ...) with the gates in ONNX's order. */
 static void
 gather_gates (DynoOnnxWriter *o, const char *const *inputs, guint n_directions, guint n_blocks,
               guint32 hidden, const char *output)
@@ -222,7 +221,7 @@ dyno_onnx_emit_last_step (DynoOnnxWriter *o, const DynoNode *node)
   return TRUE;
 }
 
-/* x times 1 or 0 for each step, in the type of the computation. */
+/* Multiplies x by 1 or 0 for each step, in the type of the computation. */
 static void
 emit_mask (DynoOnnxWriter *o, const DynoTensor *x, const char *sequence, const char *length,
            const char *output)

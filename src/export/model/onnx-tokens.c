@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes transformers' ops into ONNX files: tokens, attention, the first token.  They are taken apart
- * into the nodes that PyTorch's exporter writes, which Dyno's reader joins again. */
+/* Writes transformers' ops into ONNX files: tokens, attention, the first token.  Each is split into
+ * the nodes that PyTorch's exporter writes, which Dyno's reader joins to one op again. */
 #include "onnx-private.h"
 #include "op.h"
 #include <math.h>
@@ -8,7 +8,7 @@
 /* inputs of tokens (ops/tokens.c) */
 enum { X, CLASS_TOKEN, POSITIONS };
 
-/* A list of numbers under a name of its own. */
+/* Writes a list of numbers under its own name, and returns the name. */
 static const char *
 write_list (DynoOnnxWriter *o, const char *part, const gint64 *values, gsize n)
 {
@@ -19,7 +19,7 @@ write_list (DynoOnnxWriter *o, const char *part, const gint64 *values, gsize n)
   return name;
 }
 
-/* A node with one input and one number as attribute. */
+/* Writes a node with one input and one number as attribute. */
 static const char *
 write_with_int (DynoOnnxWriter *o, const char *op, const char *part, const char *input,
                 const char *attribute, gint64 value)
@@ -33,7 +33,7 @@ write_with_int (DynoOnnxWriter *o, const char *op, const char *part, const char 
   return output;
 }
 
-/* The class token for each sample of x (N, T, C). */
+/* Expands the class token to each sample of x (N, T, C). */
 static const char *
 write_class_token (DynoOnnxWriter *o, const DynoNode *node, const char *x)
 {
@@ -57,7 +57,7 @@ write_class_token (DynoOnnxWriter *o, const DynoNode *node, const char *x)
   return output;
 }
 
-/* (N, H, W, C) and positions, which are (H W, C) or (H, W, C) */
+/* Adds positions, (H W, C) or (H, W, C), to x (N, H, W, C). */
 static gboolean
 emit_positions (DynoOnnxWriter *o, const DynoNode *node)
 {
@@ -109,7 +109,7 @@ dyno_onnx_emit_tokens (DynoOnnxWriter *o, const DynoNode *node)
   return dyno_onnx_set_value (o, y, output, DYNO_ONNX_LAST);
 }
 
-/* Index k of the first axis, which goes. */
+/* Selects index k of the first axis, and removes that axis. */
 static const char *
 write_part (DynoOnnxWriter *o, const char *part, const char *parts, gint64 k)
 {
@@ -124,7 +124,8 @@ write_part (DynoOnnxWriter *o, const char *part, const char *parts, gint64 k)
   return output;
 }
 
-/* (N, H, W, 3 C) as queries, keys and values (3, N, heads, T, D), or by row (3, N, H, heads, W, D). */
+/* (N, H, W, 3 C) as queries, keys and values (3, N, heads, T, D), or by row (3, N, H, heads, W,
+ * D). */
 static const char *
 write_heads (DynoOnnxWriter *o, const DynoNode *node, gint64 heads, gboolean by_row)
 {

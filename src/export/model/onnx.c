@@ -77,7 +77,7 @@ emit_normalisation (DynoOnnxWriter *o, guint32 channels, guint n_dims, const cha
   return output;
 }
 
-/* From the file's input to the network's, in the type of the computation: (N, C, H, W); of a
+/* Converts the file's input to the network's, in the type of the computation: (N, C, H, W); of a
  * sequence (N, C, T); of a vector (N, C). */
 static void
 emit_input (DynoOnnxWriter *o, const DynoNode *node)
@@ -108,7 +108,7 @@ emit_input (DynoOnnxWriter *o, const DynoNode *node)
 
 /* --- the graph -------------------------------------------------------------------------------- */
 
-/* The only reader of a tensor; NULL: it has no reader, or several. */
+/* The only node that reads a tensor; NULL: no node reads it, or several do. */
 static DynoNode *
 only_reader (GPtrArray *nodes, const DynoTensor *tensor)
 {
@@ -153,7 +153,8 @@ emit_node (DynoOnnxWriter *o, const DynoNode *node)
       emit_input (o, node);
       return TRUE;
     }
-  /* The file ends in the logits: who reads it wants their largest, or their probabilities. */
+  /* The output of the file is the logits: a program computes the largest, or probabilities,
+     itself. */
   if (g_hash_table_contains (o->inside, node) || x == o->model->logits)
     return TRUE;
   if (x && x->producer && g_hash_table_lookup (o->folded, x->producer) == node)
@@ -249,7 +250,7 @@ emit_graph (DynoOnnxWriter *o)
     emit_node (o, g_ptr_array_index (nodes, i));
   if (o->error)
     return FALSE;
-  /* The last value under the name of the output, in its type. */
+  /* The last value becomes the output, under its name and in its type. */
   const char *logits = dyno_onnx_value (o, o->model->logits, logits_form (o));
   dyno_onnx_begin (o, o->params->half ? "Cast" : "Identity", "output");
   dyno_onnx_input (o, logits);

@@ -3,20 +3,21 @@
  * docs/IR.md and docs/Operators.md).
  *
  * Input "input": float32 of (N, C, H, W) for images, (N, T, F) for sequences, (N, C) for vectors,
- * normalised as the metadata say, or, with normalise, as the data set gives the values (bytes as
- * floats 0 to 255).  A model that was trained on sequences of several lengths has a second input
- * "length", int32 of (N): the number of valid steps of each sample; the steps after them hold the
- * pad value of the metadata.  Output "output", float32 of (N, outputs): logits, or values in the
- * data's unit.  The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
+ * normalised as the metadata state, or, with normalise, the values of the data set (bytes as floats
+ * 0 to 255).  A model that was trained on sequences of several lengths has a second input "length",
+ * int32 of (N): the number of valid steps of each sample; the steps after them hold the pad value
+ * of the metadata.  Output "output", float32 of (N, outputs): logits, or values in the data's unit.
+ * The metadata (metadata_props) are those of the weights file (weightsinfo.h). */
 #pragma once
 #include "savedmodel.h"
 
 G_BEGIN_DECLS
 
 typedef struct {
-  gboolean half;            /* weights and arithmetic in float16; input and output stay float32 */
-  gboolean keep_batch_norm; /* as operators of their own; FALSE: merged into convolutions */
-  gboolean normalise;       /* inside the graph */
+  gboolean half; /* weights and arithmetic in float16; input and output stay float32 */
+  /* batch norms are operators of their own; FALSE: they are merged into convolutions */
+  gboolean keep_batch_norm;
+  gboolean normalise; /* inside the graph */
 } DynoOnnxParams;
 
 /* The whole file; g_byte_array_unref.  Errors: DYNO_EXPORT_ERROR_FORMAT: an op of the model has no

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All that is claimed is the verdict's; values and differences are formatted as its sentence has them. */
+/* The report claims only what the verdict states; values and differences have the format of the
+ * verdict's sentence. */
 #include "accuracyhtml.h"
 #include "accuracyview.h"
 #include "intl.h"

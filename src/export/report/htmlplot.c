@@ -12,7 +12,7 @@
 #define RIGHT     16.0
 #define BOTTOM    42.0
 #define TOP       14.0
-#define CHARACTER 6.6 /* least width of a character, at the style's size of ticks */
+#define CHARACTER 6.6 /* least width of a character, in the font size of tick labels */
 #define ROW       14.0
 #define FAR       2.5 /* a limit this many times the largest value is named, not drawn */
 #define MANY_DOTS 60  /* with more points than this, only the line is drawn */
@@ -20,7 +20,7 @@
 typedef struct {
   const DynoHtmlPlot *plot;
   DynoAxis x, y;
-  double left, top; /* of the area of values */
+  double left, top; /* of the plot area */
   double x_ticks[DYNO_AXIS_MAX_TICKS];
   guint n_x_ticks;
   double most; /* largest y */
@@ -245,7 +245,7 @@ draw_axes (GString *html, const Layout *l)
   label (html, "name middle", (l->left + WIDTH - RIGHT) / 2, HEIGHT - 6, l->plot->x_label);
 }
 
-/* Its text stands at the left, where rising curves are not. */
+/* The label is at the left, where rising curves do not cover it. */
 static void
 draw_limit (GString *html, const Layout *l)
 {

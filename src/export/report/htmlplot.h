@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plots for the report: a <figure> of inline SVG each, without script and without colours of its
- * own, which the page's style sheet (reporthtml.css) gives by classes: c0 to c5 for series, "grid",
- * "axis", "limit", "mark", "diagonal".  The text is well-formed XML; text that goes in is
+ * own, which the page's style sheet (reporthtml.css) sets by classes: c0 to c5 for series, "grid",
+ * "axis", "limit", "mark", "diagonal".  The output is well-formed XML; all given text is
  * escaped. */
 #pragma once
 #include <glib.h>
@@ -54,10 +54,11 @@ typedef struct {
 /* Writes nothing where no point can be drawn. */
 void dyno_html_plot (GString *html, const DynoHtmlPlot *plot);
 
-/* Makes text fit between tags and in quoted attributes: valid UTF-8, with control characters made
- * visible. */
+/* Appends text escaped for use between tags and in quoted attributes: valid UTF-8, with control
+ * characters made visible. */
 void dyno_html_text (GString *html, const char *text);
-/* A format whose %s arguments are escaped that way; no other conversion but %% is allowed. */
+/* Appends a format whose %s arguments are escaped in this way; no other conversion but %% is
+ * allowed. */
 void dyno_html_printf (GString *html, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
 G_END_DECLS

@@ -10,7 +10,7 @@
 
 #define MIB (1024.0 * 1024)
 #define GIB (1024.0 * MIB)
-#define FEW 4 /* fewer predictions have no meaningful median */
+#define FEW 4 /* fewer predictions give no meaningful median */
 
 /* --- over the batch size ----------------------------------------------------------------------- */
 

@@ -12,9 +12,10 @@ typedef struct {
   const DynoReportContext *context;
 } DynoReport;
 
-/* The page up to its first section.  title: of the page, translated; device: name, or NULL. */
+/* Appends the page up to its first section.  title: of the page, translated; device: name, or
+ * NULL. */
 void dyno_report_begin (GString *html, const char *title, const DynoJob *job, const char *device);
-/* "width:12.50%;": a share, 0 to 1. */
+/* Appends "width:12.50%;".  value: a share, 0 to 1. */
 void dyno_report_put_percent (GString *html, const char *property, double value);
 
 void dyno_report_write_plots (DynoReport *report);
@@ -26,7 +27,7 @@ void dyno_report_write_machine (DynoReport *report);
 /* "9 200", "87.5"; "–" for a value that is not a positive number.  g_free. */
 char *dyno_report_rate_text (double rate);
 
-/* The value of a setting, as settings files have it, in words for people: a switch is on or off.
+/* A value of a setting, given as in settings files, as text for people: a switch is on or off.
  * info may be NULL.  g_free. */
 char *dyno_report_value_text (const DynoSettingInfo *info, const char *value);
 

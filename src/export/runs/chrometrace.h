@@ -14,8 +14,8 @@ typedef struct _DynoTrace DynoTrace;
 
 /* Errors: DYNO_BASE_ERROR_IO, _DISK.  _finish reports later errors. */
 DynoTrace *dyno_trace_new (const char *path, GError **error);
-/* Writes the rest and frees the trace in any case; the file is complete, or it is as it was
- * before. */
+/* Writes the rest and frees the trace in any case; the file is then complete, or on failure
+ * unchanged. */
 gboolean dyno_trace_finish (DynoTrace *trace, GError **error);
 /* Frees the trace and leaves no file; NULL: does nothing. */
 void dyno_trace_abandon (DynoTrace *trace);

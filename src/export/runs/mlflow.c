@@ -8,7 +8,7 @@
  *                         params/KEY, tags/KEY   their values as text
  *
  * Invariants: a run's id follows from its folder's path, so that the same run is found again; its
- * artifacts are that folder itself, and nothing of it is copied.
+ * artifact location is that folder itself, so no file is copied.
  * Source: mlflow/store/tracking/file_store.py. */
 #include "formats.h"
 #include "file.h"
@@ -77,7 +77,8 @@ write_experiment (const Store *store, const char *id, const char *name, GError *
   return make_folder (folder, error) && write_text (folder, "meta.yaml", text->str, error);
 }
 
-/* TRUE where a folder is that of the experiment: a line of its meta.yaml says so, quoted or not. */
+/* TRUE where a folder belongs to the experiment: a line of its meta.yaml has the name, quoted or
+ * not. */
 static gboolean
 is_experiment (const char *folder)
 {
@@ -196,8 +197,8 @@ write_params (const Store *store, const DynoRunLog *log, GError **error)
   return TRUE;
 }
 
-/* The data set gives names to columns, and MLflow allows few signs: no name leads out of the
- * folder. */
+/* Names of columns come from the data set, and MLflow allows few characters: others are replaced,
+ * so that no name leads out of the folder. */
 static char *
 name_metric (const char *name)
 {
@@ -325,8 +326,8 @@ dyno_mlflow_write (const DynoRunLog *log, const char *path, DynoLogMode mode, ch
   return ok;
 }
 
-/* mlflow ui looks into the folder where it is started; MLFLOW_TRACKING_URI is followed where it is
- * a path or a file: URI, not where it is a server. */
+/* mlflow ui reads the folder where it is started; MLFLOW_TRACKING_URI is followed where it is a
+ * path or a file: URI, not where it is a server. */
 char *
 dyno_mlflow_find_place (void)
 {

@@ -7,7 +7,7 @@
 #include "runwriter.h"
 #include <string.h>
 
-/* The log is read and written anew, so that no half line is copied while a line is being
+/* The log is read and written anew, so that no incomplete line is copied while a line is being
  * appended. */
 static gboolean
 write_csv (const char *folder, const char *path, GError **error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Exporters of runs: each writes the content of a run's folder as a file that other programs read.
- * They need no device and no data set, and a run that goes on or was killed is exported as far as
- * it came.  To add an exporter, write a file with a DynoRunExporter and name it in runexporter.c's
- * table. */
+ * They need no device and no data set, and a run that still trains or was killed is exported up to
+ * its last row.  To add an exporter, write a file with a DynoRunExporter and name it in
+ * runexporter.c's table. */
 #pragma once
 #include "exporter.h"
 
@@ -17,9 +17,9 @@ typedef struct {
   /* Writes path atomically.  Errors: base's IO, DISK and CORRUPT (a file of the folder), those of
    * the plot layer. */
   gboolean (*write) (const char *folder, const char *path, GError **error);
-  /* Replaces write for a program that keeps many runs: adds this run at place; where the caller
-   * names no place, find_place does (g_free).  force: replaces the entry of the same run.  Errors:
-   * EXISTS, READ (the place is not that program's), those of write. */
+  /* Replaces write for a program that keeps many runs in one place: adds this run at place;
+   * find_place gives the place where the caller names none (g_free).  force: replaces the entry of
+   * the same run.  Errors: EXISTS, READ (the place is not that program's), those of write. */
   char *(*find_place) (void);
   gboolean (*add) (const char *folder, const char *place, gboolean force, char **written,
                    GError **error);

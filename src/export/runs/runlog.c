@@ -6,7 +6,8 @@
 
 #define ROWS 256 /* copied out of the log at a time */
 
-/* The last step ended when the file was last written; for a run that goes on this is about now. */
+/* The last step ended when the file was last written; for a run that still trains this is about
+ * now. */
 static void
 find_times (DynoRunLog *log, const char *path)
 {

@@ -24,14 +24,14 @@ typedef struct {
   DynoRunFacts *facts;
 } DynoRunLog;
 
-/* metrics: the log of a run that goes on; NULL: the log is read from its folder.  Errors: those of
- * dyno_metrics_read. */
+/* metrics: the log of a run that still trains; NULL: the log is read from its folder.  Errors:
+ * those of dyno_metrics_read. */
 gboolean dyno_run_log_open (DynoRunLog *log, const char *folder, DynoMetrics *metrics,
                             GError **error);
 void dyno_run_log_clear (DynoRunLog *log);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoRunLog, dyno_run_log_clear)
 
-/* epoch: the one that ended with this step, or NULL.  FALSE ends the rows. */
+/* epoch: the one that ended with this step, or NULL.  FALSE: no further row is passed. */
 typedef gboolean (*DynoRunLogFunc) (const DynoRunLog *log, const DynoStepMetrics *step,
                                     const DynoEpochMetrics *epoch, double time, gpointer data);
 
@@ -43,7 +43,7 @@ gboolean dyno_run_log_each (const DynoRunLog *log, guint64 after_step, DynoRunLo
 double dyno_run_log_get (const DynoRunLog *log, guint i, const DynoStepMetrics *step,
                          const DynoEpochMetrics *epoch);
 
-/* The treatment of the rows where rows of the run exist already. */
+/* The treatment of the rows where the place has rows of the run already. */
 typedef enum {
   DYNO_LOG_ADD,     /* they are not written: EXISTS */
   DYNO_LOG_REPLACE, /* they replace the existing rows */

@@ -28,7 +28,7 @@ typedef struct {
   double sensor_us, sensor_unix; /* of the row before */
   guint64 sensor_step;
   double step_us;   /* end of the step before */
-  double end_us;    /* of it and what followed it */
+  double end_us;    /* end of that step and of the validation and saving after it */
   double epoch_us;  /* begin of this epoch */
   double device_us; /* end of the device's stages before */
   double copy_us;   /* end of the copy before */
@@ -124,7 +124,7 @@ put_epoch (Run *run, const DynoEpochMetrics *epoch)
 
   put_span (run, THREAD_HOST, "validation", "host", run->end_us, validated_us, "seconds",
             epoch->validation_seconds);
-  /* of this epoch, and the rest of the one before; their place in the epoch is not known */
+  /* includes the rest of the previous epoch's saving; its time within the epoch is not known */
   put_span (run, THREAD_HOST, "saving", "host", validated_us, saved_us, "seconds",
             epoch->saving_seconds);
   json = dyno_trace_begin (run->trace, PROCESS_RUN, THREAD_EPOCHS, name, "epoch", run->epoch_us,
@@ -139,8 +139,8 @@ put_epoch (Run *run, const DynoEpochMetrics *epoch)
 
 /* --- sensors ----------------------------------------------------------------------------------- */
 
-/* Writes readings up to limit_us, the end of the next step: later ones were measured in a pause,
- * which is not on this clock. */
+/* Writes readings up to limit_us, the end of the next step: later readings were measured in a
+ * pause, which this clock does not count. */
 static void
 put_sensors (Run *run, const DynoSensorRow *row, double limit_us)
 {

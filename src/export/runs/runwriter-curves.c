@@ -32,7 +32,7 @@ add_curve (Figure *f, const char *name, const DynoSeries *series, gboolean point
   f->plots[f->n_plots - 1].n_curves++;
 }
 
-/* Its curves are added next. */
+/* The caller adds the curves of this plot next. */
 static DynoCurvePlot *
 add_plot (Figure *f, const char *title, const char *unit)
 {
@@ -99,7 +99,7 @@ add_plots (Figure *f)
   add_curve (f, "VRAM", f->series->vram, FALSE, 3);
 }
 
-/* Writes all of the paths; NULL ends them. */
+/* Writes the plots to all paths; NULL ends them. */
 static gboolean
 draw (const char *const *paths, DynoMetrics *metrics, guint64 budget_bytes, GError **error)
 {

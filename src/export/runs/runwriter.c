@@ -212,7 +212,7 @@ remove_file (const char *folder, const char *name, GError **error)
   return g_unlink (path) == 0 || errno == ENOENT || dyno_file_set_error (error, errno, path);
 }
 
-/* settings.ini goes last, since it says whose the other files are. */
+/* settings.ini is removed last, since it identifies the run of the other files. */
 gboolean
 dyno_run_writer_remove_files (const char *folder, const DynoJob *job, gboolean *gone,
                               GError **error)

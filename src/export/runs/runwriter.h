@@ -16,7 +16,7 @@ gboolean dyno_run_writer_write_settings (const char *folder, const DynoJob *job,
                                          GError **error);
 
 /* Writes curves.svg and curves.png through the module dyno-curves; FALSE: they are not drawn, and
- * the error says why. */
+ * the error has the reason. */
 gboolean dyno_run_writer_write_curves (const char *folder, DynoMetrics *metrics,
                                        guint64 budget_bytes, GError **error);
 
@@ -34,8 +34,8 @@ gboolean dyno_run_writer_follow (const char *folder, const DynoJob *job, DynoMet
                                  gboolean first, GError **error);
 
 /* Makes a folder of the run's own below parent, <model>-<data>-<n> with the first n that is free;
- * no other process can make the same one.  <model> of a network is its title.  parent is made where
- * it is missing.  Errors: base's IO and DISK.  g_free. */
+ * no other process can create the same folder.  <model> of a network is its title.  parent is made
+ * where it is missing.  Errors: base's IO and DISK.  g_free. */
 char *dyno_run_writer_claim_folder (const char *parent, const DynoJob *job, GError **error);
 
 /* Refuses a folder that holds files of a run, except the folder that `resume` (a checkpoint or its

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a run as a TensorBoard event file: every number of every step and epoch as a scalar.
  *
- * The file is a row of records: length (u64, little endian), masked CRC-32C of these eight bytes,
- * an Event in protobuf's wire format, masked CRC-32C of the event.  A column of metrics.csv is the
- * tag step/<column> or epoch/<column>; a column without any number is left out.  The time of an
- * event is the run's clock: metrics.csv was last written when its last step ended.
+ * The file is a sequence of records: length (u64, little endian), masked CRC-32C of these eight
+ * bytes, an Event in protobuf's wire format, masked CRC-32C of the event.  A column of metrics.csv
+ * is the tag step/<column> or epoch/<column>; a column without any number is left out.  The time of
+ * an event is the run's clock: metrics.csv was last written when its last step ended.
  *
  * Source: tensorflow/core/util/event.proto, framework/summary.proto, lib/io/record_writer.h. */
 #include "formats.h"

@@ -2,10 +2,10 @@
 /* Writes a run into the database of trackio, in trackio's own schema: one SQLite file for each
  * project, here "dyno", in TRACKIO_DIR.  A row of `metrics` is a step with a JSON object of its
  * numbers, a row of `configs` is a run with its settings.  Columns that later versions have added
- * may be NULL, and are left so.
+ * are left NULL.
  *
- * Invariant: the rows of a run come in one transaction, so that a dashboard that is open never sees
- * half of them.  Source: trackio/sqlite_storage.py, init_db and bulk_log. */
+ * Invariant: the rows of a run are written in one transaction, so that an open dashboard never
+ * reads a part of them.  Source: trackio/sqlite_storage.py, init_db and bulk_log. */
 #include "formats.h"
 #include "file.h"
 #include "intl.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define PROJECT "dyno.db"
-#define WAIT_MS 10000 /* wait for a dashboard, or for another run, that writes */
+#define WAIT_MS 10000 /* longest wait for a dashboard or another run that is writing */
 
 static const char schema[] =
     "CREATE TABLE IF NOT EXISTS metrics (id INTEGER PRIMARY KEY AUTOINCREMENT, "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The configuration of `accelerate launch --config_file FILE`: how training is started, and in
- * which precision.  An unknown key is an error in accelerate, so that accumulation is a comment:
- * the file has no key for it, only the script's Accelerator has. */
+ * which precision.  An unknown key is an error in accelerate, so that accumulation is written as a
+ * comment: it is an argument of the script's Accelerator, and no key of the file. */
 #include "formats.h"
 #include "yaml.h"
 

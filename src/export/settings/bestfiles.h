@@ -6,14 +6,14 @@
 
 G_BEGIN_DECLS
 
-/* Writes both, with the sentences as comments at the head of best.ini; sentences: NULL at the end. */
+/* Writes both files, with the sentences (NULL at the end) as comments at the head of best.ini. */
 gboolean dyno_best_files_write (const char *folder, const DynoExportContext *context,
                                 const char *const *sentences, GError **error);
 
-/* The same for the choice of a search for the best validation, whose sentence is the comment, and
- * report.html.  A search
- * that was stopped, after nothing or after an earlier one's proof, knows no better: existing files are
- * kept.  job: of the search; device: its name, or NULL. */
+/* The same, and report.html, for the choice of a search for the best validation; the comment is the
+ * sentence of its verdict.  A search that was stopped keeps existing files where it has measured
+ * nothing new, or where an earlier search had proved its choice.  job: the job of the search;
+ * device: its name, or NULL. */
 gboolean dyno_best_files_write_accuracy (const char *folder, const DynoJob *job, const char *device,
                                          const DynoAccuracyResult *result, GError **error);
 

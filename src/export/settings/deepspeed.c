@@ -31,8 +31,7 @@ static const DynoExportRow rows[] = {
   { NULL },
 };
 
-/* Unless it is told otherwise, DeepSpeed's Adam decays weights as AdamW does, and its Lion has the
- * betas of Adam. */
+/* By default DeepSpeed's Adam decays weights as AdamW does, and its Lion has the betas of Adam. */
 static void
 append_optimizer (DynoJson *json, const DynoExportContext *context)
 {

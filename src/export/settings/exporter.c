@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of exporters, the head that all files share, and writing that does no harm to existing
- * files. */
+/* The table of exporters, the head that all files share, and the writing of files, which does not
+ * damage existing ones. */
 #include "formats.h"
 #include "file.h"
 #include "text.h"
@@ -45,8 +45,8 @@ dyno_exporter_get_rows (const DynoExporter *exporter, const DynoExportContext *c
   return exporter->choose_rows ? exporter->choose_rows (context) : exporter->rows;
 }
 
-/* Only the day: two exports of a day have the same bytes, and builds that fix the time get
- * theirs. */
+/* Only the day is written, so that two exports of a day are equal; SOURCE_DATE_EPOCH sets it for
+ * reproducible builds. */
 char *
 dyno_export_day (void)
 {
@@ -74,8 +74,8 @@ dyno_export_rate (const DynoExportContext *context)
   return g_strdup (g_ascii_formatd (number, sizeof number, rate >= 100 ? "%.1f" : "%.3g", rate));
 }
 
-/* A name stays on the comment's line, whatever signs it holds: YAML, for example, also ends a line
- * at Unicode's line separators. */
+/* A name must not end the comment's line, whatever characters it has: YAML, for example, also ends
+ * a line at Unicode's line separators. */
 static void
 add_line (GPtrArray *lines, const char *name, const char *value)
 {

@@ -15,7 +15,7 @@ typedef enum {
   DYNO_EXPORT_ERROR_READ,   /* a settings file cannot be read; the message names file, group, key */
 } DynoExportError;
 
-/* The settings, and the facts that are known about them; members may be NULL or 0. */
+/* The settings and the known facts about them; members may be NULL or 0. */
 typedef struct {
   const DynoJob *job;
   const char *device;   /* card */
@@ -23,8 +23,8 @@ typedef struct {
   guint64 vram_bytes;
   const DynoDatasetInfo *dataset; /* the job's, opened: shapes, and steps of an epoch */
   const char *note;               /* a sentence on how the settings were found; NULL: none */
-  /* The reasons of the search that chose the settings, NULL at the end, and the member that says
-   * whether the search proved its choice; NULL: the settings are from no search. */
+  /* The reasons of the search that chose the settings, NULL at the end, and whether the search
+   * proved its choice; NULL: the settings are not from a search. */
   const char *const *reasons;
   gboolean proven;
 } DynoExportContext;
@@ -52,7 +52,7 @@ typedef struct {
    * the file holds every setting.  A setting without a row has no counterpart in the format, and
    * the other program behaves like one that lacks this setting (exportrows.c). */
   const DynoExportRow *rows;
-  /* Replaces rows where the job decides which program is meant; or NULL. */
+  /* Gives the rows in place of `rows` where the job decides which program runs; or NULL. */
   const DynoExportRow *(*choose_rows) (const DynoExportContext *context);
   gboolean asks_data; /* the content depends on the context's dataset, where it is known */
 } DynoExporter;

@@ -10,8 +10,8 @@
 #include <string.h>
 
 /* The behaviour of a program without such a setting, where it differs from Dyno's default
- * behaviour; NULL: nobody knows it, for example its batch size.  For the loading of samples
- * PyTorch's DataLoader is meant, which nearly all of these programs use. */
+ * behaviour; NULL: it is not known, for example the batch size.  For the loading of samples it is
+ * that of PyTorch's DataLoader, which nearly all of these programs use. */
 static const DynoExportRow without[] = {
   { "epochs" },
   { "batch_size" },
@@ -83,7 +83,7 @@ is_equal (const DynoSettings *settings, const char *key, const char *text)
          && dyno_settings_get_number (&other, key) == dyno_settings_get_number (settings, key);
 }
 
-/* NULL: the setting is in the file, or has the same value without it.  g_free. */
+/* NULL: the file holds the setting, or the other program has the same value by default.  g_free. */
 static char *
 describe_left_out (const DynoExporter *exporter, const DynoExportContext *context,
                    const DynoSettingInfo *info)

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* 0: not known, since the data set is not. */
+/* 0: not known, since the data set is not open. */
 typedef struct {
   guint64 n_train;         /* samples */
   guint64 steps_per_epoch; /* updates */
@@ -21,8 +21,7 @@ typedef struct {
 
 void dyno_export_facts (const DynoExportContext *context, DynoExportFacts *facts);
 
-/* Height and width of square images, as set or as in the data set; 0: not known, or there are no
- * images. */
+/* The side of square images, as set or as in the data set; 0: not known, or there are no images. */
 guint32 dyno_export_get_size (const DynoExportContext *context);
 
 /* The first epoch, from 0, of the second and the third part of a step schedule. */

@@ -25,8 +25,8 @@ extern const DynoRunExporter dyno_run_exporter_tensorboard;
 extern const DynoRunExporter dyno_run_exporter_trackio;
 extern const DynoRunExporter dyno_run_exporter_trace;
 
-/* The words at the head of a file, a line each, without comment signs; the day follows
- * SOURCE_DATE_EPOCH. g_strfreev. */
+/* The lines of the head of a file, without comment signs; the day follows SOURCE_DATE_EPOCH.
+ * g_strfreev. */
 char **dyno_export_head (const DynoExportContext *context);
 
 /* The day, "2026-11-22"; g_free. */
@@ -47,8 +47,8 @@ void dyno_export_append_head (GString *text, const DynoExportContext *context);
 void dyno_export_append_left_out (GString *text, const DynoExporter *exporter,
                                   const DynoExportContext *context);
 
-/* The direct rows whose value the format can hold, in their order, as lines of YAML and as
- * members. */
+/* Write the direct rows whose values the format can hold, in their order, as lines of YAML and as
+ * members of JSON. */
 void dyno_export_yaml_rows (GString *text, const DynoExporter *exporter,
                             const DynoExportContext *context);
 void dyno_export_json_rows (DynoJson *json, const DynoExporter *exporter,
@@ -60,14 +60,14 @@ gboolean dyno_export_knows_steps (const DynoExportContext *context);
 gboolean dyno_export_knows_size (const DynoExportContext *context);
 gboolean dyno_export_has_momentum (const DynoExportContext *context);
 
-/* The name of an optimizer in the files of other programs; NULL: it has none that computes the
+/* The names of an optimizer in other programs; NULL: the program has none that computes the
  * same. */
 typedef struct {
   const char *lightning; /* path of its class, with PyTorch's arguments */
   const char *deepspeed, *timm, *torchvision, *transformers, *ultralytics;
 } DynoOptimizerNames;
 
-/* Those of the settings' optimizer; static. */
+/* The names of the optimizer of the settings; static. */
 const DynoOptimizerNames *dyno_export_get_optimizer (const DynoSettings *settings);
 
 /* The constant part of a generated script, from templates/NAME. */
@@ -82,7 +82,7 @@ void dyno_export_append_constants (GString *text, const DynoExporter *exporter,
  * the model, else the script of the PyTorch exporter. */
 void dyno_export_append_launch (GString *text, const DynoExporter *exporter,
                                 const DynoExportContext *context, const char *gpus);
-/* The program that runs where the user names none, as half a sentence for a comment.  g_free. */
+/* The program that runs where the user names none, as a phrase for a comment.  g_free. */
 char *dyno_export_describe_launch (const DynoExportContext *context);
 const DynoExportRow *dyno_export_choose_launch_rows (const DynoExportContext *context);
 
@@ -93,7 +93,7 @@ void dyno_export_json_setting (DynoJson *json, const DynoSettings *settings,
 /* "settings": {every key in its own type}, as a member. */
 void dyno_export_json_settings (DynoJson *json, const DynoSettings *settings);
 
-/* Names of the lines of the head; dyno_settings_file_read_measured looks for them. */
+/* Names of the lines of the head, which dyno_settings_file_read_measured reads. */
 #define DYNO_HEAD_CARD   "Card"
 #define DYNO_HEAD_DATA   "Data set"
 #define DYNO_HEAD_RATE   "Measured"

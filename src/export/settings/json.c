@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The settings as JSON: {"dyno": version, "card", "samples_per_s", "vram_bytes", "run": {...},
- * "settings": {...}}, each value in its own type.  A value that is not known is null.  A search's
- * choice also has "proven" and "reasons". */
+ * "settings": {...}}, each value in its own type.  A value that is not known is null.  Settings
+ * that a search chose also have "proven" and "reasons". */
 #include "formats.h"
 #include <glib/gi18n.h>
 #include <math.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The line that trains with torchrun, for its script and for Slurm's.  torchrun has no settings of
  * training: where the user names no script, torchvision's reference (references/classification) is
- * run with its flags; for a model or an optimizer that torchvision does not have, or for data that
- * are not images with a class each, the script of the PyTorch exporter is run, which stands in the
- * file. */
+ * run with its flags; for a model or an optimizer that torchvision does not have, or for data other
+ * than images with one class each, the file contains the script of the PyTorch exporter and runs
+ * it. */
 #include "formats.h"
 #include "facts.h"
 #include "quote.h"
@@ -168,8 +168,8 @@ append_flags (GString *text, const DynoExportContext *context)
   g_string_append_c (text, '\n');
 }
 
-/* The script is removed when torchrun has ended.  No line of Python is the word that ends the
- * script: names are quoted. */
+/* The file of the script is removed when torchrun has ended.  No line of the script can equal the
+ * word that ends the here-document, since names are quoted. */
 static void
 append_script (GString *text, const DynoExportContext *context)
 {
@@ -189,7 +189,7 @@ dyno_export_append_launch (GString *text, const DynoExporter *exporter,
 {
   gboolean by_reference = find_reference_model (context) != NULL;
 
-  if (by_reference) /* else the settings stand in the script */
+  if (by_reference) /* else the script contains the settings */
     dyno_export_append_left_out (text, exporter, context);
   g_string_append (text, "\nset -eu\nexport OMP_NUM_THREADS=\"${OMP_NUM_THREADS:-1}\"\n"
                          "if [ $# -eq 0 ]; then\n");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The optimizers in the terms of other programs.  A name stands here only where the other program's
- * optimizer computes the same, with the arguments that its exporter writes beside it. */
+/* The optimizers in the terms of other programs.  A name is given only where the other program's
+ * optimizer computes the same with the arguments that its exporter writes. */
 #include "formats.h"
 
 static const DynoOptimizerNames table[DYNO_N_OPTIMIZERS] = {
@@ -22,13 +22,13 @@ static const DynoOptimizerNames table[DYNO_N_OPTIMIZERS] = {
                             .deepspeed = "Adam",
                             .timm = "adam",
                             .ultralytics = "Adam" },
-  /* The one of torchvision's reference has other constants, which no flag changes. */
+  /* The RMSprop of torchvision's reference has other constants, which no flag changes. */
   [DYNO_OPTIMIZER_RMSPROP] = { .lightning = "torch.optim.RMSprop",
                                .deepspeed = "RMSprop",
                                .timm = "rmsprop",
                                .transformers = "rmsprop",
                                .ultralytics = "RMSProp" },
-  /* PyTorch has none; timm's takes the same arguments. */
+  /* PyTorch has no Lion; timm's takes the same arguments. */
   [DYNO_OPTIMIZER_LION] = { .lightning = "timm.optim.Lion",
                             .deepspeed = "Lion",
                             .timm = "lion",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a settings file: a key file, or Dyno's JSON, which is turned into a key file.  A bad value
- * is no error: the key keeps its value and a warning says so.  The file itself is never changed. */
+ * is no error: the key keeps its value, with a warning.  The file itself is never changed. */
 #include "formats.h"
 #include "intl.h"
 #include <glib/gstdio.h>
@@ -129,8 +129,8 @@ take_members (GKeyFile *file, const char *group, JsonObject *object)
     }
 }
 
-/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: it is not; error is set
- * unless the file is JSON of another kind. */
+/* {"run": {...}, "settings": {...}} as the exporter writes it.  FALSE: the file is no such object;
+ * error is set unless it is JSON of another kind. */
 static gboolean
 load_json (GKeyFile *file, const char *text, gsize size, GError **error)
 {

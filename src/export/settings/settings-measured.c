@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the measurement that a settings file holds.  In a key file it stands in the comments before
- * the first group; other files have none. */
+/* Reads the measurement that a settings file holds.  In a key file it is in the comments before the
+ * first group; other files have none. */
 #include "formats.h"
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -75,7 +75,7 @@ dyno_settings_file_read_measured (const char *path, DynoMeasured *measured)
   gsize size = 0;
 
   *measured = (DynoMeasured){ 0 };
-  /* A file that can be read as settings is small, and its nesting is no deeper than the parser
+  /* dyno_settings_file_read accepts only small files, with no deeper nesting than the parser
    * allows. */
   if (!dyno_settings_file_read (path, job, NULL, NULL)
       || !g_file_get_contents (path, &text, &size, NULL) || size > MOST_BYTES)

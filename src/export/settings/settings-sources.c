@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies the default values, the device's, the resumed run's, the preset, the settings file and
- * the assignments, each over the one before. */
+/* Applies the default values, the values for the device, those of the resumed run, the preset, the
+ * settings file and the assignments, each over the previous ones. */
 #include "settings-sources.h"
 #include "checkpoint.h"
 #include "embedded.h"
@@ -17,7 +17,7 @@ find_run_settings (const char *resume)
   return g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
 }
 
-/* Takes all that is known of the run that is resumed. */
+/* Takes names and settings of the run that is resumed. */
 static gboolean
 read_run (const char *resume, DynoJob *job, GPtrArray *warnings, GError **error)
 {
@@ -54,7 +54,7 @@ assign (DynoSettings *settings, const char *assignment, GError **error)
   return dyno_settings_set (settings, key, value, error);
 }
 
-/* Applies the settings file, --set, and the separate options, each over the one before. */
+/* Applies the settings file, --set, and the separate options, each over the previous ones. */
 static gboolean
 apply_over_preset (const DynoSettingsSources *sources, DynoJob *job, GPtrArray *warnings,
                    GError **error)
@@ -120,7 +120,7 @@ dyno_settings_sources_name (const DynoSettingsSources *sources, DynoJob *job, GE
 }
 
 /* The preset's advice depends on model and image size, which the sources above the preset may set:
- * a copy with all sources applied gives the two. */
+ * a copy with all sources applied gives both values. */
 static gboolean
 apply_preset (const DynoSettingsSources *sources, const DynoDatasetInfo *data, const DynoJob *job,
               DynoSettings *settings, GError **error)
@@ -144,7 +144,7 @@ gboolean
 dyno_settings_sources_apply (const DynoSettingsSources *sources, const DynoDatasetInfo *data,
                              DynoJob *job, GPtrArray *warnings, GError **error)
 {
-  g_autoptr (DynoJob) made = dyno_job_copy (job); /* with the names from run and file */
+  g_autoptr (DynoJob) made = dyno_job_copy (job); /* has the names from run and file */
 
   dyno_settings_init (&made->settings);
   if (sources->device && sources->device->type == DYNO_DEVICE_TYPE_SOFTWARE)

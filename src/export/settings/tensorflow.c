@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes a training script for TensorFlow and Keras that runs unchanged, as pytorch.c does.  Keras
- * decouples weight decay from the gradient for every optimizer, and a comment in the script says
- * so. */
+ * decouples weight decay from the gradient for every optimizer, which a comment in the script
+ * states. */
 #include "facts.h"
 #include "formats.h"
 #include <glib/gi18n.h>

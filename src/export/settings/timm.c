@@ -89,7 +89,7 @@ has_model (const char *model)
   return model && g_strv_contains (models, model);
 }
 
-/* timm's RMSprop has alpha 0.9 unless it is told otherwise, which versions from 1.0.12 on can be. */
+/* timm's RMSprop has alpha 0.9 by default; versions from 1.0.12 on have an argument for it. */
 static void
 append_optimizer (GString *text, const DynoSettings *s)
 {
@@ -149,7 +149,7 @@ append_list (GString *text, const char *key, const double *values, guint n)
   g_string_append (text, "]\n");
 }
 
-/* timm's ColorJitter applies its changes in a random order; its erased rectangle is 0 with
+/* timm's ColorJitter applies its changes in a random order; its random erasing fills with 0 in mode
  * "const". */
 static void
 append_augmentation (GString *text, const DynoExportContext *context)

@@ -89,7 +89,7 @@ append_schedule (GString *text, const DynoSettings *s)
   dyno_yaml_double (text, 0, "warmup_bias_lr", 0);
 }
 
-/* The augmentations of its classification; its crop has an area of 1 - scale or more. */
+/* The augmentations for classification; the crop has an area of 1 - scale or more. */
 static void
 append_augmentation (GString *text, const DynoExportContext *context)
 {

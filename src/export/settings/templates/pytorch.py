@@ -1,17 +1,17 @@
 
 
 def count_ranks():
-    """Processes that torchrun has started."""
+    """The number of processes that torchrun has started."""
     return int(os.environ.get('WORLD_SIZE', '1'))
 
 
 def ignored_target():
-    """A target that does not count."""
+    """The class id of a target that the loss ignores."""
     return 255 if PREDICTS_PIXELS else -100
 
 
 def focal_loss(output, targets, weights):
-    """The cross entropy of each sample or pixel times (1 - p)^FOCAL, over the weights of their classes."""
+    """The cross entropy of each sample or pixel times (1 - p)^FOCAL, averaged by the weights of their classes."""
     losses = nn.functional.cross_entropy(output, targets, reduction='none', ignore_index=ignored_target())
     counted = targets != ignored_target()
     weights = counted.float() if weights is None else weights[targets.where(counted, 0)] * counted
@@ -20,7 +20,7 @@ def focal_loss(output, targets, weights):
 
 
 def dice_loss(output, targets):
-    """1 less the Dice coefficient of each class over the batch, 0 where no pixel has the class; the mean of them."""
+    """The mean over the classes of 1 less the Dice coefficient in the batch; 0 for a class without a pixel."""
     counted = (targets != ignored_target()).unsqueeze(1)
     truth = nn.functional.one_hot(targets.where(targets != ignored_target(), 0), output.shape[1]).movedim(-1, 1) * counted
     shares = output.softmax(1) * counted
@@ -30,7 +30,7 @@ def dice_loss(output, targets):
 
 
 class RandomData(Dataset):
-    """Noise of the shape above, in the place of DATA."""
+    """Noise of the shape above, which stands for DATA."""
 
     def __init__(self, count):
         self.count = count
@@ -49,13 +49,13 @@ class RandomData(Dataset):
 
 
 def make_dataset():
-    """Yours goes here: for a folder of images, torchvision.datasets.ImageFolder(DATA, transform)."""
+    """Replace this by your data set: for a folder of images, torchvision.datasets.ImageFolder(DATA, transform)."""
     return RandomData(math.ceil(2 * count_ranks() * ACCUMULATE * BATCH_SIZE / (1 - VAL_SPLIT)))
 
 
 def make_model():
-    """Yours goes here: for the MODEL above, torchvision.models has the same names, torchvision.models.segmentation where
-    pixels have classes (its result is a dict, with them in ['out'])."""
+    """Replace this by your network: torchvision.models has MODEL under the same name, torchvision.models.segmentation
+    where pixels have classes (its result is a dict with the logits in ['out'])."""
     if PREDICTS_PIXELS:
         return nn.Sequential(
             nn.Conv2d(SAMPLE_SHAPE[0], 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(),
@@ -69,7 +69,7 @@ def make_model():
 
 
 class Lion(torch.optim.Optimizer):
-    """Steps of equal size, by the sign of the momentum and the gradient (Chen et al. 2023)."""
+    """Lion (Chen et al. 2023): each step is the sign of the momentum mixed with the gradient."""
 
     def __init__(self, parameters, lr, betas, weight_decay):
         super().__init__(parameters, {'lr': lr, 'betas': betas, 'weight_decay': weight_decay})
@@ -113,19 +113,19 @@ def make_optimizer(model):
 
 
 def make_loader(dataset, training, device):
-    """Of several processes each has its own share of the training samples."""
+    """Each process gets its own share of the training samples."""
     options, sampler = {}, None
     if training and count_ranks() > 1:
         sampler = DistributedSampler(dataset, shuffle=SHUFFLE, seed=SEED % 2 ** 32, drop_last=True)
-    if WORKERS > 0:  # without workers PyTorch takes neither
+    if WORKERS > 0:  # without workers PyTorch accepts neither option
         options = {'prefetch_factor': PREFETCH, 'persistent_workers': PERSISTENT_WORKERS}
     return DataLoader(dataset, batch_size=BATCH_SIZE, shuffle=training and SHUFFLE and sampler is None,
                       sampler=sampler, drop_last=training, num_workers=WORKERS, pin_memory=PINNED and device.type == 'cuda', **options)
 
 
 def make_augmentation():
-    """The changes of a training image from 0 to 1, as transforms: they are faster in the workers, as the transform of
-    your dataset. Of sequences there is noise alone."""
+    """The random changes of a training image with values from 0 to 1. They are faster in the workers, as the transform
+    of your dataset. For sequences there is only noise, which augment adds."""
     changed = AUGMENT_FLIP or AUGMENT_FLIP_VERTICAL or any(
         (AUGMENT_CROP, AUGMENT_SHIFT, AUGMENT_ROTATE, AUGMENT_BRIGHTNESS, AUGMENT_CONTRAST, AUGMENT_SATURATION,
          AUGMENT_HUE, AUGMENT_ERASE))
@@ -142,13 +142,13 @@ def make_augmentation():
         steps.append(v2.RandomResizedCrop(size, scale=(AUGMENT_CROP, 1.0), ratio=ratio, antialias=True))
     if AUGMENT_SHIFT > 0:
         steps.append(v2.RandomCrop(size, padding=AUGMENT_SHIFT, padding_mode=padding, fill=outside))
-    if AUGMENT_ROTATE > 0:  # what it brings in is black
+    if AUGMENT_ROTATE > 0:  # pixels from outside the image are black
         steps.append(v2.RandomRotation(AUGMENT_ROTATE, interpolation=bilinear, fill=outside))
     if AUGMENT_FLIP:
         steps.append(v2.RandomHorizontalFlip())
     if AUGMENT_FLIP_VERTICAL:
         steps.append(v2.RandomVerticalFlip())
-    # each by itself, in this order: one ColorJitter of all draws the order too
+    # one ColorJitter each, in this order: a common one would draw a random order
     if AUGMENT_BRIGHTNESS > 0:
         steps.append(v2.ColorJitter(brightness=AUGMENT_BRIGHTNESS))
     if AUGMENT_CONTRAST > 0:
@@ -157,14 +157,14 @@ def make_augmentation():
         steps.append(v2.ColorJitter(saturation=AUGMENT_SATURATION))
     if AUGMENT_HUE > 0:
         steps.append(v2.ColorJitter(hue=AUGMENT_HUE))
-    # yours is normalised here, between the colours and what follows
+    # normalise your images here, after the colours and before erasing
     if AUGMENT_ERASE > 0:
         steps.append(v2.RandomErasing(AUGMENT_ERASE))
     return v2.Compose(steps)
 
 
 def make_mix():
-    """Images of a batch and their classes mixed with each other, after all other changes."""
+    """Mixes the images of a batch, and their classes, with each other, after all other changes."""
     if PREDICTS_VALUES or PREDICTS_PIXELS or len(SAMPLE_SHAPE) != 3 or not (AUGMENT_MIXUP or AUGMENT_CUTMIX):
         return None
     from torchvision.transforms import v2
@@ -183,7 +183,7 @@ def augment(samples, targets, transform):
         samples, targets = (torch.stack([torch.as_tensor(pair[i]) for pair in pairs]) for i in range(2))
     elif transform is not None:  # each sample draws its own changes
         samples = torch.stack([transform(sample) for sample in samples])
-    if AUGMENT_NOISE > 0:  # of normalised values
+    if AUGMENT_NOISE > 0:  # added to normalised values
         samples = samples + AUGMENT_NOISE * torch.randn_like(samples)
     return samples, targets
 
@@ -238,11 +238,11 @@ class Training:
             loss = (1 - DICE) * loss + DICE * dice_loss(output, targets)
         if self.class_weights is None or not targets.is_floating_point():
             return loss
-        # of mixed targets it is the mean over the samples, not over their weights
+        # cross_entropy divides mixed targets by the number of samples; this divides by their weights
         return loss * len(targets) / (targets @ self.class_weights).sum()
 
     def update(self, batches, lr):
-        """One step of the optimizer, on the gradients of some batches."""
+        """One step of the optimizer, on the accumulated gradients of some batches."""
         total = 0.0
         for group in self.optimizer.param_groups:
             group['lr'] = lr
@@ -265,7 +265,7 @@ class Training:
         return total
 
     def epoch(self, loader, most_updates):
-        """The mean loss, and samples per second."""
+        """Trains one epoch; returns the mean loss and the samples per second."""
         steps = math.ceil(len(loader) / ACCUMULATE)
         begin, losses, n_samples, batches = time.perf_counter(), [], 0, []
         if isinstance(loader.sampler, DistributedSampler):
@@ -285,7 +285,7 @@ class Training:
 
     @torch.no_grad()
     def validate(self, loader):
-        """The mean loss, and the share of classes that is right."""
+        """Returns the mean loss and the accuracy."""
         loss, right, n_samples = 0.0, 0, 0
         self.network.eval()
         for samples, targets in map(self.move, loader):
@@ -299,7 +299,7 @@ class Training:
 
 
 def choose_device():
-    """Of several processes, which torchrun numbers, each has a GPU, and they exchange gradients."""
+    """Each process of torchrun gets the GPU of its number, and they exchange gradients."""
     local = int(os.environ.get('LOCAL_RANK', '0'))
     if torch.cuda.is_available():
         torch.cuda.set_device(local)

@@ -1,8 +1,8 @@
 
 
 def learning_rate(step, steps_per_epoch):
-    """Of an update, counted from 0: it moves with every update, not with every epoch.  After the
-    epochs that it spans the last rate holds."""
+    """The learning rate of an update, counted from 0: it changes at every update, not at every epoch.
+    After the last epoch of the schedule, the rate stays constant."""
     warm_up = math.floor(WARMUP_EPOCHS * steps_per_epoch)
     total = max((SCHEDULE_EPOCHS or EPOCHS) * steps_per_epoch, 1)
     step = min(step, total - 1)

@@ -1,7 +1,7 @@
 
 
 def make_sample(index):
-    """Noise of the shape above, in the place of DATA: yours goes here."""
+    """Noise of the shape above, which stands for DATA: replace this by your samples."""
     seed = tf.stack([tf.constant(SEED, tf.int64), index])
     sample = tf.random.stateless_uniform(SAMPLE_SHAPE, seed)
     if PREDICTS_VALUES:
@@ -12,7 +12,7 @@ def make_sample(index):
 
 
 def augment(sample, target):
-    """Of images from 0 to 1, before they are normalised."""
+    """Random changes of images with values from 0 to 1, before they are normalised."""
     if len(SAMPLE_SHAPE) == 3 and AUGMENT_FLIP:
         mirror = tf.random.uniform([]) < 0.5
         sample = tf.cond(mirror, lambda: tf.reverse(sample, [1]), lambda: sample)
@@ -40,7 +40,7 @@ def make_dataset(first, count, training):
 
 
 def make_model():
-    """Yours goes here: tf.keras.applications has some."""
+    """Replace this by your network: tf.keras.applications has some."""
     layers = [tf.keras.layers.Input(SAMPLE_SHAPE)]
     if PREDICTS_PIXELS:
         return tf.keras.Sequential(layers + [tf.keras.layers.Conv2D(16, 3, padding='same', activation='relu'),
@@ -56,13 +56,13 @@ def make_model():
 
 def make_decaying_optimizer():
     options = {'learning_rate': LR, 'weight_decay': WEIGHT_DECAY or None, 'global_clipnorm': CLIP_NORM or None}
-    if ACCUMULATE > 1:  # Keras 3
+    if ACCUMULATE > 1:  # needs Keras 3
         options['gradient_accumulation_steps'] = ACCUMULATE
     if OPTIMIZER == 'adamw':
         return tf.keras.optimizers.AdamW(beta_1=0.9, beta_2=0.999, epsilon=1e-8, **options)
     if OPTIMIZER == 'adam':
         return tf.keras.optimizers.Adam(beta_1=0.9, beta_2=0.999, epsilon=1e-8, **options)
-    if OPTIMIZER == 'rmsprop':  # its epsilon stands under the root
+    if OPTIMIZER == 'rmsprop':  # Keras adds epsilon under the square root
         return tf.keras.optimizers.RMSprop(rho=0.99, momentum=MOMENTUM, epsilon=1e-16, **options)
     if OPTIMIZER == 'lion':
         return tf.keras.optimizers.Lion(beta_1=0.9, beta_2=0.99, **options)
