@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads COCO files by members, without a tree: a file of hundreds of megabytes is mostly corners of
- * polygons, of which only the places are kept. */
+/* Reads COCO files member by member, without a tree: a file of hundreds of megabytes is mostly
+ * corners of polygons, of which only the positions are stored. */
 #include "cocofile.h"
 #include "datafile.h"
 #include "jsonread.h"
@@ -275,7 +275,7 @@ append_run (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 static gboolean
 draw_corners (const Drawing *d, GError **error)
 {
-  /* As pycocotools, which takes fewer numbers for a box. */
+  /* The same minimum as in pycocotools, which reads fewer numbers as a box. */
   return d->corners->len < 6
          || dyno_mask_draw_polygon ((const double *) (gpointer) d->corners->data,
                                     d->corners->len / 2, d->width, d->height, d->id, d->ids, error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A COCO file of annotations (cocodataset.org, format “object detection”): which images and
- * categories it has, and where the area of each annotation lies in it.  The file stays open; areas
- * are read when they are drawn, in any thread. */
+/* A COCO file of annotations (cocodataset.org, format “object detection”): its images, its
+ * categories, and the place of each annotation's area in the file.  The file stays open; an area is
+ * read when it is drawn, in any thread. */
 #pragma once
 #include "data-error.h"
 
@@ -20,8 +20,8 @@ typedef struct {
 
 typedef struct {
   gint64 image_id, category_id;
-  guint64 at, length; /* of the area's text */
-  gboolean crowd;     /* of many objects */
+  guint64 at, length; /* place and bytes of the area's text in the file */
+  gboolean crowd;     /* the area covers a crowd of objects */
 } DynoCocoAnnotation;
 
 typedef struct {
@@ -32,8 +32,8 @@ typedef struct {
   guint64 n_without;           /* annotations without an area */
 } DynoCocoFile;
 
-/* Errors: those of dyno_datafile_read; CORRUPT (no JSON, or no COCO file: the message has the
- * place). */
+/* Errors: those of dyno_datafile_read; CORRUPT (no JSON, or no COCO file; the message has the
+ * position). */
 DynoCocoFile *dyno_coco_file_open (const char *path, GError **error);
 void dyno_coco_file_free (DynoCocoFile *file);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoCocoFile, dyno_coco_file_free)

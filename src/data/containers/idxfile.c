@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads one IDX file.  The header is checked before anything is allocated: a plain file must have
- * exactly the bytes that it promises, a gzip file must be large enough to inflate to them (deflate
- * compresses at most 1032 to 1; large content may compress only as well as pictures do, which is
- * far less), and no byte past the promise is inflated. */
+ * exactly the size that its header gives, a gzip file must be large enough to inflate to it
+ * (deflate compresses at most 1032 to 1; for large content only the far lower ratio of images is
+ * accepted), and no byte past that size is inflated. */
 #include "idxfile.h"
 #include "checked.h"
 #include "datafile.h"

@@ -19,8 +19,8 @@ gboolean dyno_idx_parse_header (const guint8 *bytes, gsize size, const char *nam
                                 DynoIdxHeader *header, GError **error);
 
 /* Reads the whole content; file_bytes (may be NULL) is its size on disk.  Free with g_free.
- * Errors: those of the header, NOT_FOUND, READ; TOO_LARGE also where a gzip file claims more bytes
- * than it can hold. */
+ * Errors: those of the header, NOT_FOUND, READ; TOO_LARGE also where the header of a gzip file
+ * gives more bytes than the file can inflate to. */
 guint8 *dyno_idx_read (const char *path, DynoIdxHeader *header, guint64 *file_bytes,
                        GError **error);
 

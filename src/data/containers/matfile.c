@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads .mat files by elements: a tag (type and bytes, or both with up to 4 bytes of data in 8),
- * data, and filling to 8 bytes.  Invariants: every size is checked against the rest of its
- * element before it is used; the bytes that are inflated from one file are bounded. */
+ * data, and padding to 8 bytes.  Invariants: every size is checked against the rest of its element
+ * before it is used; the bytes that are inflated from one file are bounded. */
 #include "matfile.h"
 #include "checked.h"
 #include <string.h>
@@ -40,7 +40,7 @@ typedef struct {
   const char *const *wanted;
   GPtrArray *arrays;
   gsize room; /* bytes that may still be inflated */
-  guint left; /* elements that may still be met */
+  guint left; /* elements that may still be read */
 } Parse;
 
 typedef struct {
@@ -82,7 +82,7 @@ load32 (const Parse *parse, const guint8 *bytes)
   return (guint32) load_bits (bytes, 4, parse->swap);
 }
 
-/* Takes the element at the span's beginning; the span then begins after it. */
+/* Removes the element at the beginning of the span from it. */
 static gboolean
 take_element (Parse *parse, Span *span, Element *element, GError **error)
 {
@@ -229,7 +229,7 @@ fill_array (Parse *parse, Span span, DynoMatArray *array, gboolean *keep, GError
   guint kind;
 
   *keep = FALSE;
-  /* An array without content is an empty array, of a cell or a field. */
+  /* An element without content is an empty array in a cell or a field. */
   if (span.at == span.end)
     return TRUE;
   if (!take_element (parse, &span, &flags, error))
@@ -263,7 +263,8 @@ take_array (Parse *parse, Span span, GError **error)
 }
 
 /* Inflates the whole of a compressed element, at most to the size in its first 8 bytes: libmatio
- * counts padding that it does not write.  NULL: it is no such element. */
+ * counts padding that it does not write, so fewer bytes are no error.  NULL: the element is not
+ * valid. */
 static guint8 *
 inflate_element (Parse *parse, Span span, gsize *size, GError **error)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the members of a .tar or .zip archive and their places: nothing is unpacked, and no member
- * is read.  Both formats are parsed here because the places in the file are needed, from which any
- * thread can then read in any order. */
+/* Lists the members of a .tar or .zip archive and their positions: nothing is unpacked, and no
+ * member is read.  Both formats are parsed here because the positions in the file are needed: any
+ * thread can then read members in any order. */
 #pragma once
 #include "data-error.h"
 #include <gio/gio.h>
@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *name;    /* ended by 0, bytes as in the archive, without a leading "./" */
-  guint64 at, stored;  /* place and bytes in the file, which lie within it */
+  guint64 at, stored;  /* position and bytes in the file, checked to lie within it */
   guint64 size;        /* size after inflating; equal to stored where the member is not deflated */
   gboolean deflated;   /* raw deflate */
   guint32 sum;         /* CRC-32 of the inflated bytes; 0 for members of a .tar */
@@ -23,15 +23,15 @@ typedef enum {
   DYNO_ARCHIVE_NONE,
   DYNO_ARCHIVE_TAR,
   DYNO_ARCHIVE_ZIP,
-  DYNO_ARCHIVE_OTHER, /* its members cannot be read in any order */
+  DYNO_ARCHIVE_OTHER, /* another format: members cannot be read in any order */
 } DynoArchiveKind;
 
-/* The type by the first bytes; other: its name for people ("gzip"). */
+/* Guesses the type from the first bytes.  *other: the name of another format ("gzip"). */
 DynoArchiveKind dyno_archive_guess (int fd, guint64 size, const char **other);
 
-/* Call func for every member except folders, in the archive's order; func ends it with an error.
- * shown: the file's name for messages.  A damaged header in the middle of a .tar is given as a
- * refused member, and no member after it is given.  Errors: CORRUPT, UNSUPPORTED, TOO_LARGE, READ,
+/* Call func for every member except folders, in the archive's order; an error of func ends the
+ * walk.  shown: the file's name for messages.  A damaged header in the middle of a .tar is passed
+ * as a refused member, and ends the walk.  Errors: CORRUPT, UNSUPPORTED, TOO_LARGE, READ,
  * UNREACHABLE; G_IO_ERROR_CANCELLED. */
 gboolean dyno_tar_walk (int fd, guint64 size, const char *shown, DynoMemberFunc func, gpointer data,
                         GCancellable *cancellable, GError **error);

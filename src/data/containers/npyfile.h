@@ -20,12 +20,13 @@ typedef struct {
   guint64 data_bytes;
 } DynoNpyHeader;
 
-/* Bytes from the file's start to its data, from the first 12 bytes of it.  Errors: CORRUPT,
- * UNSUPPORTED, TOO_LARGE. */
+/* The number of bytes before the data, computed from the first 12 bytes of the file.  Errors:
+ * CORRUPT, UNSUPPORTED, TOO_LARGE. */
 gboolean dyno_npy_header_size (const guint8 *bytes, gsize size, guint64 *header_size,
                                GError **error);
 
-/* Parses size bytes, at least up to the data, of a file of file_size bytes; nothing is allocated.
+/* Parses the first size bytes of a file of file_size bytes; they must reach to the data.  Nothing
+ * is allocated.
  * Errors: CORRUPT (also data that reaches past the file), UNSUPPORTED (objects, structures),
  * TOO_LARGE (overflow). */
 gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, DynoNpyHeader *header,
@@ -36,7 +37,7 @@ gboolean dyno_npy_parse (const guint8 *bytes, gsize size, guint64 file_size, Dyn
 gboolean dyno_npy_read_header (int fd, guint64 at, guint64 size, DynoNpyHeader *header,
                                GError **error);
 
-/* Reads an item of the header's type at bytes, as a double or as an integer (floats are
+/* Read the item at bytes, of the header's type, as a double or as an integer (floats are
  * truncated). */
 double dyno_npy_get_double (const DynoNpyHeader *header, const guint8 *bytes);
 gint64 dyno_npy_get_int (const DynoNpyHeader *header, const guint8 *bytes);

@@ -20,8 +20,9 @@ typedef struct {
   guint8 window[WINDOW];
   guint64 window_at;
   gsize window_size;
-  GString *name;    /* name of the next member, from a header before it; empty: the member's own */
-  guint64 pax_size; /* size of the next member; G_MAXUINT64: the member's own */
+  /* name of the next member, from an extension header; empty: the name in the member's header */
+  GString *name;
+  guint64 pax_size; /* size of the next member; G_MAXUINT64: the size in the member's header */
   gboolean sparse;
 } Tar;
 
@@ -168,7 +169,7 @@ take_pax (Tar *tar, const char *text, gsize size)
     }
 }
 
-/* The content of a header's header: a long name, or pax records. */
+/* Reads the content of an extension header: a long name, or pax records. */
 static gboolean
 take_extension (Tar *tar, char type, guint64 at, guint64 size, GError **error)
 {

@@ -8,7 +8,7 @@ G_BEGIN_DECLS
 
 #define DYNO_TEXT_TABLE_MAX_BYTES (G_GUINT64_CONSTANT (1) << 30)
 
-/* Cells are texts ended by 0, with the bytes of the file. */
+/* Cells are texts ended by 0, with the same bytes as in the file. */
 typedef struct {
   GByteArray *text;
   GPtrArray *columns; /* names of the columns of JSON lines; else empty */
@@ -27,8 +27,7 @@ typedef struct {
 
 typedef enum { DYNO_TEXT_TABLE_NONE, DYNO_TEXT_TABLE_DELIMITED, DYNO_TEXT_TABLE_JSON } DynoTextKind;
 
-/* The format that a text with this beginning could have; size bytes of a file, which may be
- * longer. */
+/* The format that a file could have whose first size bytes are text. */
 DynoTextKind dyno_text_table_guess (const guint8 *bytes, gsize size);
 
 /* name: of the file, for messages.  Errors: CORRUPT (with the line), UNSUPPORTED, TOO_LARGE. */
@@ -42,7 +41,7 @@ const char *dyno_text_table_get (const DynoTextTable *table, guint row, guint co
 
 /* Parses a JSON object's text of at most size bytes, with bounded nesting, into a GHashTable from
  * its members' names to text (strings, numbers, true, false) and, with arrays, from the names of
- * lists of numbers to text joined by spaces; other members are left out.  NULL: it is no such
+ * lists of numbers to text joined by spaces; other members are left out.  NULL: the text is no such
  * object. */
 GHashTable *dyno_json_members (const char *text, gsize size, gboolean arrays, GPtrArray *order,
                                char **reason);

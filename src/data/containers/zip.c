@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Lists members of .zip files by their central directory (APPNOTE 6.3, with zip64), in a file or in
- * memory.  The directory is read whole, for it is bounded by the file; the local header of each
- * member gives the beginning of its bytes. */
+ * memory.  The directory is read as a whole, since the size of the file bounds it; the local header
+ * of each member gives the beginning of its bytes. */
 #include "checked.h"
 #include "datafile.h"
 #include "intl.h"
@@ -85,7 +85,7 @@ read_at (const Zip *zip, gpointer buffer, gsize count, guint64 at, GError **erro
   return FALSE;
 }
 
-/* Finds the beginning of the record at the very end: its comment reaches to the end of the file. */
+/* Finds the end record of the directory: its comment reaches to the end of the file. */
 static gboolean
 find_end (const Zip *zip, guint8 *end, guint64 *end_at, GError **error)
 {
@@ -137,7 +137,7 @@ find_directory (Zip *zip, GError **error)
       zip->directory_at = le64 (end64 + 48);
       last = at;
     }
-  /* Bytes before the archive shift all places in it. */
+  /* Bytes before the archive shift all positions in it. */
   if (zip->directory_size > last || zip->directory_at > last - zip->directory_size)
     return set_corrupt (zip, error, _ ("its directory would lie beyond its end"));
   zip->shift = last - zip->directory_size - zip->directory_at;
@@ -151,7 +151,7 @@ find_directory (Zip *zip, GError **error)
   return TRUE;
 }
 
-/* Reads sizes and place that do not fit 32 bits from the extra field of zip64. */
+/* Reads sizes and the position that do not fit 32 bits from the extra field of zip64. */
 static gboolean
 take_zip64 (const guint8 *extra, gsize size, guint64 *unpacked, guint64 *stored, guint64 *at)
 {
@@ -178,7 +178,8 @@ take_zip64 (const guint8 *extra, gsize size, guint64 *unpacked, guint64 *stored,
   return *unpacked != G_MAXUINT32 && *stored != G_MAXUINT32 && *at != G_MAXUINT32;
 }
 
-/* The reason why a member cannot be used; its place becomes the beginning of its bytes. */
+/* Sets the position of a member to the beginning of its bytes; returns the reason why the member
+ * cannot be used, or NULL. */
 static const char *
 find_bytes (const Zip *zip, const guint8 *entry, DynoMember *member, gboolean known)
 {
