@@ -22,7 +22,7 @@ typedef struct {
   const DynoOpenContext *context;
   DynoImageList *list;
   guint32 container;
-  GPtrArray *left; /* names that systems left behind */
+  GPtrArray *left; /* names of files that systems leave behind */
 } Load;
 
 static gboolean
@@ -227,7 +227,7 @@ note_doubts (DynoDataset *dataset, const DynoImageList *list, const char *train,
   dyno_subfolders_clear (&subfolders);
 }
 
-/* Gives items in a class's folder their class and part; other items are dropped. */
+/* Sets class and part of items in the folder of a class, and drops other items. */
 static void
 take_layout (Load *load)
 {
@@ -267,7 +267,8 @@ take_layout (Load *load)
   note_doubts (load->dataset, list, train, validation);
 }
 
-/* The order of a walk through the folder: a folder's files come at the place of its name. */
+/* The order in which a walk through an unpacked folder finds the files: the files of a sub-folder
+ * are sorted by its name. */
 static int
 compare_items (gconstpointer a, gconstpointer b, gpointer data)
 {
@@ -290,7 +291,7 @@ compare_items (gconstpointer a, gconstpointer b, gpointer data)
   return first->at < second->at ? -1 : first->at > second->at;
 }
 
-/* Where several members have one name the last one counts, as in unpacking. */
+/* Of several members with one name only the last is kept, as when the archive is unpacked. */
 static void
 drop_replaced (Load *load)
 {
@@ -346,8 +347,8 @@ list_members (Load *load, const char *path, GError **error)
     }
 }
 
-/* The name of a member without folders and ending, in lower case; without_suffix: up to its last “_”
- * or “-”.  g_free. */
+/* The name of a member without folders and extension, in lower case; without_suffix: up to its last
+ * “_” or “-”.  g_free. */
 static char *
 stem_of (const char *name, gboolean without_suffix)
 {
@@ -364,8 +365,8 @@ stem_of (const char *name, gboolean without_suffix)
   return stem;
 }
 
-/* Whether at least half of the members of a folder have the name of one of the other, or that and a
- * suffix. */
+/* TRUE where at least half of the members of one folder have the stem of a member of the other
+ * folder, with or without a suffix. */
 static gboolean
 are_pairs (const DynoImageList *list)
 {
@@ -392,8 +393,9 @@ are_pairs (const DynoImageList *list)
   return n_paired > 0 && 2 * n_paired >= n[few];
 }
 
-/* Images and masks are read from folders only: they are refused, unless they are asked for as two
- * classes, or, where the names of the folders only suggest it, are these with a note. */
+/* Images with masks are read from folders only.  They are refused here, unless classes are
+ * requested; where only the names of the two folders suggest masks, they are two classes, with a
+ * note. */
 static gboolean
 check_masks (DynoDataset *dataset, const DynoOpenContext *context, GError **error)
 {

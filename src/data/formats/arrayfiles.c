@@ -17,9 +17,9 @@ typedef struct {
   guint n_taken;
 } Taking;
 
-/* Shapes of a sample: (T, F); (H, W, C), (C, H, W), without the channel where there is one, and
- * (F); and (H, W, 3) of bytes, which become luma, where there is one channel: (3, H, W) are three
- * samples then. */
+/* TRUE where an array has the shape of one sample: (T, F); (H, W, C), (C, H, W), or (H, W) for one
+ * channel; or (F).  With one channel, (H, W, 3) of bytes is a sample too, which becomes luma, and
+ * (3, H, W) is three samples. */
 static gboolean
 is_one_sample (const DynoNpyHeader *header, const DynoBatchField *wanted)
 {
@@ -105,8 +105,8 @@ arrayfiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
     }
   if (taking.n_taken > 0)
     return dyno_array_set_finish (dataset, NULL, context, error);
-  /* With one file its own error is clearer; with no file the data set's check reports that it is
-   * empty. */
+  /* The error of a single file is clearer than that of the data set's check, which reports that
+   * there is no sample. */
   if (first && files->len == 1)
     {
       g_propagate_error (error, g_steal_pointer (&first));

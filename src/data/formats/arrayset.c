@@ -7,10 +7,10 @@
  *   y is (N) or (N, 1) whole numbers: classes, or (N) or (N, T) floats: values, which y.names may
  *   name (arraytargets.h).
  * - X stays where it is (array.h) and is read sample by sample with pread: a file that shrinks
- *   under a run is an error of the sample, where a mapping would be a signal.  y is read at once
- *   and checked.
- * - Unsigned bytes are fed as bytes and scaled to 0..1 as in images; other types are fed unscaled,
- *   in float32.  A value that is not finite is an error of its sample.
+ *   during a run is an error of the sample; a mapping would raise a signal.  y is read at once and
+ *   checked.
+ * - Unsigned bytes stay bytes and are scaled to 0..1 as in images; other types become float32,
+ *   unscaled.  A value that is not finite is an error of its sample.
  * - With two parts the second one validates; their samples have one shape and type. */
 #include "arrayset.h"
 #include "checked.h"
@@ -30,7 +30,7 @@
 typedef struct {
   DynoArray x, y;         /* y: empty where there are no targets, and after they are learned */
   guint64 first;          /* index of its first sample in the data set */
-  gboolean reads_at_once; /* the system can tell cached bytes of the file from others */
+  gboolean reads_at_once; /* the system can distinguish cached bytes of the file from others */
 } Part;
 
 typedef struct {
@@ -397,7 +397,7 @@ dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, 
   return FALSE;
 }
 
-/* Fed values are finite: the file may hold a NaN, or a number that float32 cannot hold. */
+/* Values must be finite in float32: the file may hold a NaN, or a number out of its range. */
 static gboolean
 check_values (const Set *set, const DynoArray *x, guint64 index, const float *values,
               GError **error)

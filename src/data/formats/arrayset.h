@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Data sets of arrays: samples X with their targets y in one or two parts, training and validation;
- * with the class's functions on them. */
+ * with the functions of a DynoDatasetClass for them. */
 #pragma once
 #include "array.h"
 
 G_BEGIN_DECLS
 
-/* A part's samples; x is taken over, also on error.  The first part trains, the second, if there is
- * one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
+/* Adds the samples of a part; takes ownership of x, also on error.  The first part trains, the
+ * second, if there is one, validates.  Errors: UNSUPPORTED, TOO_LARGE, CORRUPT, EMPTY. */
 gboolean dyno_array_set_take (DynoDataset *dataset, DynoArray *x, const DynoOpenContext *context,
                               GError **error);
-/* Like _take, for any number of parts without targets, and loads the part; rests: its file is
- * closed until it is read.  A part that does not fit the others is left out. */
+/* Like _take, for any number of parts without targets, and loads the part.  rests: its file is
+ * closed between reads.  A part whose samples differ from the other parts' is left out. */
 gboolean dyno_array_set_take_unlabelled (DynoDataset *dataset, DynoArray *x, gboolean rests,
                                          const DynoOpenContext *context, GError **error);
-/* Adds the targets of the part that was taken last; y is taken over, also on error.  Errors: the
- * same. */
+/* Adds the targets of the part that was added last; takes ownership of y, also on error.  Errors:
+ * the same. */
 gboolean dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **error);
 /* To be called after all parts, of which at least one was taken: loads the targets and the samples.
  * targets: NULL: there are none; else the path of a .npy whose .names, where there are any, name
@@ -23,7 +23,7 @@ gboolean dyno_array_set_learn (DynoDataset *dataset, DynoArray *y, GError **erro
 gboolean dyno_array_set_finish (DynoDataset *dataset, const char *targets,
                                 const DynoOpenContext *context, GError **error);
 
-/* The functions of a class. */
+/* The functions of a DynoDatasetClass. */
 void dyno_array_set_close (DynoDataset *dataset);
 gboolean dyno_array_set_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
                                gsize *fetched, GError **error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads targets from arrays.
  *
- * Invariants: an array is read whole and checked before any of it counts; several parts are all
- * classes or all values, of one width; a decision by the type of the numbers is no guess unless the
- * numbers themselves contradict it, and then the data set says so. */
+ * Invariants: an array is read and checked as a whole before any target is used; several parts are
+ * all classes or all values, of one width; a decision by the type of the numbers is a guess only
+ * where the numbers contradict it, which a note then reports. */
 #include "arraytargets.h"
 #include "hash.h"
 #include "intl.h"
@@ -14,7 +14,8 @@
 #define MAX_CLASSES      100000
 #define MAX_VALUES       65536
 #define MAX_TARGET_BYTES (G_GUINT64_CONSTANT (1) << 34)
-#define MANY             10 /* from this many classes on, few samples in each class are doubtful */
+/* with this many classes or more, few samples in each class make the guess doubtful */
+#define MANY 10
 
 typedef enum { AS_CLASSES, AS_ONE_HOT, AS_VALUES } Reading;
 

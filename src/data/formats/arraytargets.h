@@ -21,9 +21,8 @@ gboolean dyno_targets_check (const DynoArray *y, guint64 n_records, const char *
 
 /* Reads the targets of one more part, which _check has passed, into targets, zeroed before the
  * first, and adds their bytes to hash, which may be NULL.  Whole numbers are classes, floats are
- * values, rows with one 1 each are classes, unless the requested task says otherwise; all parts are
- * of one kind.  Errors: CORRUPT, TOO_LARGE, UNSUPPORTED, READ, NO_MEMORY; those of
- * dyno_array_load. */
+ * values, rows with one 1 each are classes, unless another task is requested; all parts are of one
+ * kind.  Errors: CORRUPT, TOO_LARGE, UNSUPPORTED, READ, NO_MEMORY; those of dyno_array_load. */
 gboolean dyno_targets_load (DynoTargets *targets, DynoArray *y, DynoTask asked, guint64 *hash,
                             const DynoOpenContext *context, GError **error);
 

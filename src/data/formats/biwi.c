@@ -9,7 +9,8 @@
  *   train (16 of the 24), the others validate, so that no face's frames are in both.
  * - The image is cut to a square of 300 mm about the head's centre, projected by the sequence's
  *   rgb.cal; where that is missing, by the sensor's nominal focal length and centre, as if both
- *   cameras were one: they are some 25 mm apart, which the square has room for. */
+ *   cameras were at one place; they are about 25 mm apart, which the margin of the square
+ *   covers. */
 #include "headpose.h"
 #include "datafile.h"
 #include "foldernames.h"

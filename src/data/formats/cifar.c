@@ -297,7 +297,7 @@ load_file (Cifar *cifar, const char *path, guint64 *size_bytes, GError **error)
   return ok;
 }
 
-/* A line for each class; a list of another length is not used, and a note says so. */
+/* A line for each class; a list of another length is not used, with a note. */
 static void
 load_names (DynoDataset *dataset, const char *folder, const Kind *kind)
 {

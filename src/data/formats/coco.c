@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* COCO annotations as masks: the category of each pixel, from polygons and runs.
  *
- * Classes are "background" and the categories in the order of their ids.  Areas of crowds lie
- * beneath the others, and a later annotation lies over earlier ones.  DATA is a file of annotations,
- * or a folder with one for each part: annotations/instances_train*.json (COCO), or
- * train/_annotations.coco.json (Roboflow).
+ * Classes are "background" and the categories in the order of their ids.  Areas of crowds are drawn
+ * first, and a later annotation covers earlier ones.  DATA is a file of annotations, or a folder
+ * with one for each part: annotations/instances_train*.json (COCO), or train/_annotations.coco.json
+ * (Roboflow).
  *
  * Invariants: samples are in the order of the files' images; an image without an annotation is left
  * out with a note; a mask is drawn when it is decoded, and nothing is kept but the places of the
@@ -24,8 +24,8 @@
 /* An area of the mask. */
 typedef struct {
   DynoCocoAnnotation annotation;
-  guint32 file; /* in files */
-  guint32 item; /* while the list is made: the sample */
+  guint32 file; /* index in files */
+  guint32 item; /* the sample; only used while the list is made */
   guint8 id;
 } Area;
 
@@ -233,7 +233,7 @@ take_categories (Coco *coco, const DynoCocoFile *file, const char *shown, GError
   return TRUE;
 }
 
-/* The image below the root, also where the file names it without its folder. */
+/* Finds the path of an image below the root, also where the file names it without its folder. */
 static char *
 find_image (Coco *coco, const char *folder, const char *name, DynoPart part)
 {
@@ -451,7 +451,7 @@ note_left (Coco *coco)
 
 /* --- the class -------------------------------------------------------------------------------- */
 
-/* Images lie below the folder of the file, or, of annotations/, below the folder around it. */
+/* Images lie below the folder of the file; if that is annotations/, below its parent. */
 static char *
 find_root (const DynoLocation *location)
 {

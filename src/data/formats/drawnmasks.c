@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:masks: pictures of one to three drawn shapes, with the class of each pixel.
  *
- * Invariants: pixels and masks follow only from (seed, index, width, height), by integer arithmetic,
- * so that every machine draws the same; places, sizes and turns of the shapes follow from (seed,
- * index), so another image size shows the same picture.  A later shape covers earlier ones.  Nothing
- * is stored: a sample is drawn when it is decoded.
+ * Invariants: pixels and masks follow only from (seed, index, width, height), by integer
+ * arithmetic, so that every machine draws the same; places, sizes and turns of the shapes follow
+ * from (seed, index), so another image size shows the same picture.  A later shape covers earlier
+ * ones.  Nothing is stored: a sample is drawn when it is decoded.
  *
  * Coordinates are those of shapes.c: lengths in quarter pixels with 8 more bits (Q8). */
 #include "dataset-class.h"
@@ -180,7 +180,7 @@ drawnmasks_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 h
   return TRUE;
 }
 
-/* Pixels of each class, from the first pictures: to draw all would take as long as an epoch. */
+/* Pixels of each class, from the first pictures: drawing all would take as long as an epoch. */
 static void
 estimate_counts (const Masks *masks, DynoDatasetInfo *info)
 {

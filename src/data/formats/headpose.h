@@ -6,7 +6,8 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_HEAD_POSE_LIMIT 99 /* degrees to either side: the range that such networks learn */
+/* degrees to either side: the usual range of networks for head poses */
+#define DYNO_HEAD_POSE_LIMIT 99
 
 typedef struct {
   double matrix[9]; /* rows; nearly the identity for a head that looks into the camera */
@@ -44,7 +45,8 @@ gboolean dyno_head_pose_add (DynoImageList *list, const char *name, const float 
     .is_validation = dyno_image_list_is_validation,                                    \
   }
 
-/* Makes the empty list of a data set, with names and units of the three values; root is taken. */
+/* Makes the empty list of a data set, with names and units of the three values; takes ownership of
+ * root. */
 DynoImageList *dyno_head_pose_begin (DynoDataset *dataset, char *root);
 
 /* Adds a note on the images that were left out. */

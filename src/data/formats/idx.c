@@ -154,8 +154,8 @@ find_images (const char *folder, char **train, char **test)
       char **place = is_test ? test : train;
       if (!is_images_name (name))
         continue;
-      /* Of a plain and a .gz file, or of several sets, the first by name is taken: the choice must
-       * not depend on the order of the folder. */
+      /* Where there are a plain and a .gz file, or several sets, the first by name is taken: the
+       * choice must not depend on the order of the folder. */
       if (!*place || strcmp (name, *place) < 0)
         {
           g_free (*place);
@@ -207,8 +207,8 @@ fill_info (DynoDataset *dataset, const Idx *idx)
   info->resizable = TRUE;
   info->has_split = idx->n_parts == 2;
   count_classes (dataset, idx);
-  /* The statistics are not those of one of these sets: the sets share a name and a format, not
-   * their pixels. */
+  /* The statistics of one known set are not used: the sets share names and a format, but not their
+   * pixels. */
   info->schema = dyno_schema_image (DYNO_ELEMENT_U8, info->max_height, info->max_width, 1, 0);
   dyno_dataset_info_standardise (info, 0.5f, 0.25f);
   info->content_hash = DYNO_HASH_START;

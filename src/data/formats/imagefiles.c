@@ -4,8 +4,8 @@
  *
  * Invariants: the order is that of the arguments, within a folder that of the paths' bytes; a file
  * that is no image is listed as unreadable, never fatal while another can be read; links are
- * followed where they are arguments, below a folder only where the params say so, and no folder is
- * entered twice. */
+ * followed where they are arguments, below a folder only with links set in the params, and no
+ * folder is entered twice. */
 #include "datafile.h"
 #include "dataset-class.h"
 #include "foldernames.h"
@@ -72,8 +72,8 @@ compare_names (gconstpointer a, gconstpointer b)
   return strcmp (*(char *const *) a, *(char *const *) b);
 }
 
-/* The names in a folder except those that begin with a dot; NULL: it cannot be read, *reason says
- * why. */
+/* The names in a folder except those that begin with a dot; NULL: it cannot be read, *reason has
+ * the reason. */
 static GPtrArray *
 list_folder (Walk *walk, const char *path, const char **reason)
 {
@@ -176,7 +176,7 @@ imagefiles_open (DynoDataset *dataset, const DynoOpenContext *context, GError **
   for (guint i = 0; context->paths[i]; i++)
     if (!walk_argument (&walk, context->paths[i], error))
       return FALSE;
-  dyno_dataset_info_set_classes (info, 1); /* in which the files are counted */
+  dyno_dataset_info_set_classes (info, 1); /* dyno_folder_probe counts the files of a class */
   if (!dyno_folder_probe (scan, dataset, context, error))
     return FALSE;
   dyno_dataset_info_set_classes (info, 0);

@@ -14,12 +14,12 @@ typedef struct {
   DynoTextTable *table;
   const char *name;   /* of the file, as shown */
   const char *prefix; /* prefix of its paths, below the root; "" */
-  DynoPart part;      /* part of all rows; NONE: the column decides */
+  DynoPart part;      /* the part of all rows; NONE: the column split decides */
   DynoTask asked;
   guint first_row;    /* index of the first row after a header */
   guint n_columns;    /* of the first row */
   GPtrArray *headers; /* names of the columns; empty: there are none */
-  int path, split;    /* columns, or -1 */
+  int path, split;    /* indices of the columns, or -1 */
   int mask;           /* the column of masks' paths, which is the only target; -1: there is none */
   GArray *targets;    /* guint: columns */
   guint8 *commas;     /* (n_columns) TRUE where numbers of the column have a decimal comma */
@@ -40,7 +40,7 @@ gboolean dyno_manifest_get_number (const DynoManifestRows *rows, guint column, c
 char *dyno_manifest_name_column (const DynoManifestRows *rows, guint column);
 /* The path in a cell, with the rows' prefix; g_free. */
 char *dyno_manifest_build_name (const DynoManifestRows *rows, const char *cell);
-/* NONE: the row's cell names no part. */
+/* The part of a row; NONE: its cell names no part. */
 DynoPart dyno_manifest_get_part (const DynoManifestRows *rows, guint row);
 void dyno_manifest_rows_clear (DynoManifestRows *rows);
 

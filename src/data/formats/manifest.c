@@ -6,9 +6,8 @@
  * Columns (manifestcolumns.c): the path, by its name or the first; a part (split) by its name; and
  * of the other columns: one column of text or whole numbers is the class, columns with one 1 in
  * each row are classes, and numbers with a fraction, or several columns of numbers, are values to
- * predict.  A column named label is the only one that counts.  A column named mask holds the paths of
- * masks.  Names without a file of that name
- * are looked up (namedfiles.c).
+ * predict.  A column named label is the only target.  A column named mask has the paths of masks.
+ * Names for which no file exists are looked up (namedfiles.c).
  *
  * Invariants: the samples' order is the rows'; a row that cannot be used is listed with its line
  * and is no error of the data set. */
@@ -34,7 +33,7 @@ typedef struct {
   GArray *parts; /* guint8: DynoPart of each item */
   DynoNamedFiles *files;
   gboolean resolves; /* some names are not names of files */
-  guint64 n_found;   /* count of names that stand for another file */
+  guint64 n_found;   /* number of names that were resolved to another file */
   char *first_name, *first_path;
 } Manifest;
 
@@ -44,7 +43,7 @@ is_blank (const char *cell)
   return !cell || cell[strspn (cell, " \t")] == '\0';
 }
 
-/* For columns of which one is 1: its place among the targets, or -1. */
+/* For columns of which one is 1: the index of that column among the targets, or -1. */
 static int
 find_one (const DynoManifestRows *rows, guint row)
 {
@@ -93,7 +92,8 @@ check_row (const DynoManifestRows *rows, guint row, guint n_columns)
   return NULL;
 }
 
-/* The file in a row's column, also under another spelling; NULL: several files match. */
+/* The path of the file that a row's column names, also with another spelling; NULL: several files
+ * match. */
 static char *
 find_file (Manifest *manifest, const DynoManifestRows *rows, guint row, int column)
 {
@@ -211,7 +211,7 @@ is_missing (const Manifest *manifest, const DynoManifestRows *rows, guint row, i
   return path && !g_file_test (path, G_FILE_TEST_EXISTS);
 }
 
-/* TRUE where names of the first rows are no files: then all names are looked up. */
+/* TRUE where some names in the first rows are no files: then all names are looked up. */
 static gboolean
 needs_files (const Manifest *manifest, const DynoManifestRows *rows)
 {

@@ -10,17 +10,19 @@
 #include <math.h>
 #include <string.h>
 
-#define MANY      10 /* from this many classes on, few samples in each class are doubtful */
+/* with this many classes or more, few samples in each class make the guess doubtful */
+#define MANY      10
 #define MAX_NAMED 5
 
-/* In lower case, without characters that are no letter or digit. */
+/* The name in lower case, with only letters and digits. */
 static const char *const path_words[] = {
   "filename",  "path",       "file",      "image",     "filepath", "imagepath", "img",     "name",
   "imagename", "filenames",  "filepaths", "imagefile", "imgpath",  "imgname",   "imageid", "imgid",
   "images",    "imageindex", "photo",     "idcode",    "fname",    "id",        NULL
 };
 static const char *const split_words[] = { "split", "set", "subset", "part", "partition", NULL };
-/* Names that other columns may have too: they count where the cells name parts. */
+/* Names that may also be used for other columns: such a column gives the parts only where its cells
+ * name parts. */
 static const char *const loose_split_words[] = {
   "usage", "dataset", "phase", "mode", "fold", NULL
 };
@@ -85,8 +87,8 @@ find_first (const DynoManifestRows *rows, DynoNamedFiles *files, guint row)
   return name ? dyno_named_files_find (files, name, DYNO_PART_NONE, &found) : DYNO_NAMED_MISSING;
 }
 
-/* Names of the columns: members of JSON lines, or a first row that names a path, or a first row
- * whose name is no file where the name of the second row is one. */
+/* Finds the names of the columns: the members of JSON lines, or the first row, if one of its cells
+ * is a usual name for paths, or if it names no file and the second row does. */
 static void
 find_headers (DynoManifestRows *rows, DynoNamedFiles *files)
 {
@@ -272,7 +274,7 @@ guess (DynoManifestRows *rows, gboolean doubted, char *reason)
   rows->doubted = doubted;
 }
 
-/* Notes on unused columns beside the one that is learned. */
+/* Adds a note on unused columns beside the one that is learned. */
 static void
 note_unused (const DynoManifestRows *rows, guint learned, GPtrArray *notes)
 {
@@ -400,7 +402,7 @@ decide_several (DynoManifestRows *rows, GError **error)
   return TRUE;
 }
 
-/* The columns that hold neither path nor part nor row numbers. */
+/* Lists the columns that hold neither paths nor parts nor row numbers. */
 static void
 list_candidates (DynoManifestRows *rows)
 {
@@ -501,7 +503,7 @@ has_files (const DynoManifestRows *rows, int column)
   return cell && dyno_name_is_sample (cell) && !g_str_has_suffix (cell, ".npy");
 }
 
-/* Asked for pixels, a column “label” may hold the masks too. */
+/* Where pixels are requested, a column “label” may hold the masks too. */
 static gboolean
 find_masks (DynoManifestRows *rows, gboolean *found, GError **error)
 {

@@ -3,7 +3,7 @@
  * level (train/images, or images/train).
  *
  * Invariants: samples are in the order of their images' paths; an image without a mask is left out
- * with a note, all else that cannot be used is listed. */
+ * with a note, any other unusable file is listed. */
 #include "datafile.h"
 #include "intl.h"
 #include "maskpairs.h"
@@ -19,14 +19,15 @@ typedef struct {
   DynoImageList *list;
   GArray *folders;
   DynoMaskPairs *pairs;
-  GHashTable *listed; /* of VOC: stem to its DynoPart; NULL: there are no lists */
+  GHashTable *listed; /* for VOC: from a stem to its DynoPart; NULL: there are no lists */
   GArray *parts;      /* guint8: DynoPart of each item */
   guint64 n_without, n_both;
   const char *first_without;
-  char *first_both; /* of the images that are listed for both parts */
+  char *first_both; /* the first image that is listed for both parts */
 } Masks;
 
-/* A folder with a folder of images and one of masks, whatever the names of their files. */
+/* TRUE for a folder with a folder of images and a folder of masks, whatever the names of their
+ * files. */
 static gboolean
 masks_can_be (const DynoLocation *location)
 {
@@ -36,7 +37,8 @@ masks_can_be (const DynoLocation *location)
          && dyno_mask_folders_find (location->body, folders);
 }
 
-/* Two folders of these names could be two classes; masks have the names of images. */
+/* Two folders of these names could also be two classes: they are images and masks where the files
+ * of both have the same names. */
 static gboolean
 masks_matches (const DynoLocation *location)
 {
@@ -63,7 +65,7 @@ is_voc (const Masks *m)
          && strcmp (first->masks, "SegmentationClass") == 0;
 }
 
-/* A line of ImageSets/Segmentation/train.txt is the stem of an image. */
+/* Each line of a file such as ImageSets/Segmentation/train.txt is the stem of an image. */
 static gboolean
 read_list (Masks *m, const char *name, DynoPart part, GError **error)
 {
@@ -135,7 +137,7 @@ take_image (Masks *m, guint index, GError **error)
       part = (DynoPart) GPOINTER_TO_INT (g_hash_table_lookup (m->listed, image->stem));
       g_hash_table_remove (m->listed, image->stem);
       if (part == DYNO_PART_NONE)
-        return TRUE; /* of no list */
+        return TRUE; /* the image is in no list */
     }
   return add_sample (m, image, mask, part, error);
 }
@@ -215,7 +217,7 @@ find_names (Masks *m, GError **error)
   return dyno_mask_names_find (&m->list->masks->names, folders, error);
 }
 
-/* Folders that could be classes were not asked for as masks. */
+/* Records a guess where folders that could also be classes are read as masks without a request. */
 static void
 say_guess (Masks *m)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them; arrayset.c says which
- * arrays are accepted. */
+/* NumPy data sets: X.npy with y.npy beside it, or the folder that holds them; arrayset.c documents
+ * which arrays are accepted. */
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"

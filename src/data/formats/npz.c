@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* NumPy archives (.npz): the arrays of one data set in one file, stored or deflated; arrayset.c
- * says which arrays are accepted.  The names are X and y, or one of the usual pairs for a training
- * part and one for a validation part, as Keras and other programs write them; upper and lower case
- * are equal. */
+ * documents which arrays are accepted.  The names are X and y, or one of the usual pairs for a
+ * training part and one for a validation part, as Keras and other programs write them; upper and
+ * lower case are equal. */
 #include "arrayset.h"
 #include "datafile.h"
 #include "intl.h"
@@ -30,7 +30,8 @@ static const Pair train_pairs[] = {
   { "inputs", "targets" },
 };
 
-/* In the order of preference: a test part validates where there is nothing better. */
+/* Pairs in the order of preference: a test part validates only where there is no validation
+ * part. */
 static const Pair validation_pairs[] = {
   { "x_val", "y_val" },
   { "x_valid", "y_valid" },
@@ -45,9 +46,10 @@ static const Pair validation_pairs[] = {
 typedef struct {
   char *shown;         /* the archive, for messages */
   GHashTable *by_name; /* from a name in lower case, without .npy, to a DynoMember */
-  GHashTable *twins;   /* those of by_name that two members have, one in capitals: a DynoMember */
-  GHashTable *names;   /* names of all members, unchanged; owned by the members */
-  GPtrArray *members;  /* DynoMember, in the order of the archive */
+  /* names in by_name that two members have, in upper and lower case: a DynoMember */
+  GHashTable *twins;
+  GHashTable *names;  /* names of all members, unchanged; owned by the members */
+  GPtrArray *members; /* DynoMember, in the order of the archive */
 } Contents;
 
 /* TRUE for a name with which unpacking would write outside its folder. */
@@ -58,7 +60,8 @@ leads_out (const char *name)
          || g_str_has_prefix (name, "..\\") || strstr (name, "/../") || strstr (name, "\\..\\");
 }
 
-/* By its own name, or by its first member, whose name is in the first bytes. */
+/* Matches by the name of the file, or by the name of its first member, which is in the first
+ * bytes. */
 static gboolean
 npz_matches (const DynoLocation *location)
 {

@@ -123,7 +123,7 @@ refuse (DynoDataset *dataset, guint64 index, const char *reason, GError **error)
   return FALSE;
 }
 
-/* Steps of the first axis that the file holds; 0: the file is no such sample. */
+/* The length of the first axis in the file; 0: the file is no such sample. */
 static guint32
 count_steps (const DynoBatchField *input, const DynoNpyHeader *header)
 {

@@ -4,9 +4,9 @@
  * class first), as digits are often distributed.  Images are square.  A column Usage, or split,
  * names the part.
  *
- * Invariants: everything lies in memory after open, (N, side, side) bytes; a row whose number of
- * pixels differs from the first row's, or with a pixel that is not from 0 to 255, is listed with
- * its line. */
+ * Invariants: everything lies in memory after open, (N, side, side) bytes; a row with another
+ * number of pixels than the first row, or with a pixel that is not from 0 to 255, is listed with
+ * its line number. */
 #include "datafile.h"
 #include "hash.h"
 #include "imagelist.h"
@@ -35,8 +35,9 @@ typedef struct {
   const char *name; /* of the file */
   guint first_row;
   int label, part;
-  int pixels;        /* the column with all pixels */
-  guint first, last; /* else the columns of single pixels: [first, last) */
+  int pixels; /* the column with all pixels */
+  /* where there is no such column, the columns of single pixels: [first, last) */
+  guint first, last;
 } Columns;
 
 /* --- detection -------------------------------------------------------------------------------- */
@@ -84,7 +85,7 @@ is_of_pixels (const char *text)
   guint n = g_strv_length (cells), n_named = 0, n_bytes = 0;
   guint8 value;
 
-  /* the last may be cut */
+  /* the last cell may be cut off */
   for (guint i = 0; i + !whole < n; i++)
     {
       const char *cell = g_strstrip (cells[i]);
@@ -182,7 +183,7 @@ find_columns (Columns *columns, GError **error)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* Writes the pixels of a row to out, which has room for most; returns their number, or -1: one is
+/* Writes the pixels of a row to out, which has room for most; returns their number; -1: a pixel is
  * no byte. */
 static gint64
 read_pixels (const Columns *columns, guint row, guint8 *out, guint64 most)

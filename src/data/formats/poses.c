@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:poses: a drawn head; the values to learn are yaw, pitch and roll in degrees.
  *
- * Invariants: pixels follow only from (seed, index, width, height).  Arithmetic is of doubles, by
+ * Invariants: pixels follow only from (seed, index, width, height).  Arithmetic is in double, by
  * operations that IEEE 754 defines to the last bit (sines are a polynomial, and this library is
  * compiled without contraction to fused ones), so that every machine draws the same.  Pose, place
  * and colours follow from (seed, index), so that another image size shows the same picture.  A

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Folders of sequences, a .npy of (T, F) or (T) each, of differing length: one sub-folder per class
  * (also within train and val); or one folder with a list of them and their targets (labels.csv,
- * .tsv, .jsonl, metadata.csv ...), or with y.npy or labels.npy, whose records belong to the files
- * in the order of their names.
+ * .tsv, .jsonl, metadata.csv ...), or with y.npy or labels.npy, whose records belong to the files,
+ * sorted by name.
  *
- * Invariants: the fed values are the file's in float32; a sequence has its own length and is padded
- * after it up to the longest one; all have the number of features that most sequences have, and
- * others are listed.  Headers are read at open, items when a sample's turn comes; a file that
- * changed meanwhile is an error of that sample. */
+ * Invariants: the network reads the values of the file in float32; a sequence has its own length
+ * and is padded after it up to the longest one; all have the number of features that most sequences
+ * have, and others are listed.  Headers are read at open, items when a sample's turn comes; a file
+ * that changed meanwhile is an error of that sample. */
 #include "arrayset.h"
 #include "checked.h"
 #include "cores.h"
@@ -355,8 +355,8 @@ take_facts (DynoDatasetInfo *info, const Scan *scan, guint64 i)
   info->has_split = info->has_split || item->validation;
 }
 
-/* The number of features that most sequences have, with a tie the one that came first; or the
- * number that the weights read, where a sequence has it. */
+/* The number of features that most sequences have, in a tie the number that was found first; or the
+ * number that the weights read, if any sequence has it. */
 static guint32
 choose_features (const Scan *scan)
 {

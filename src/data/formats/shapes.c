@@ -55,7 +55,9 @@ is_inside (const Drawing *drawing, int u, int v)
     case 4: /* cross */
       return (ABS (u) <= ONE / 4 && ABS (v) <= ONE * 15 / 16)
              || (ABS (v) <= ONE / 4 && ABS (u) <= ONE * 15 / 16);
-    case 5: /* star: a pentagram is where at least four of the five half planes of its core hold */
+    /* star: a pentagram consists of the points in at least four of the five half planes of its
+       core */
+    case 5:
       return dyno_polygon_count_kept (&drawing->polygon, u, v) >= 4;
     case 7: /* diamond, narrow, so that no turn makes it a square */
       return 2 * ABS (u) + ABS (v) <= ONE;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* synthetic:HxWxC: noise.  With schema.generated set the training side makes it on the device and
- * copies nothing, which measures the device by itself; decode gives noise as well, for callers that
- * want the bytes.  Invariants: noise and labels follow only from the index; they are unrelated, so
+/* synthetic:HxWxC: noise.  With schema.generated set, training generates the noise on the device
+ * and copies nothing, which measures only the device; decode gives noise as well, for callers that
+ * need the bytes.  Invariants: noise and labels follow only from the index; they are unrelated, so
  * that nothing can be learnt. */
 #include "dataset-class.h"
 #include "checked.h"

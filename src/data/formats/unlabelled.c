@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Opens samples for prediction: decides the kind of the paths, and lists the files among them.
  *
- * Invariants: the first path that is there decides between images, arrays and sequences; arrays are
- * sequences where the weights say so, and where the weights say nothing, they are read as in the
- * formats with labels. */
+ * Invariants: the first path that exists decides between images, arrays and sequences; arrays are
+ * sequences where the input of the weights is one, and where the input is not known, they are read
+ * as in the formats with labels. */
 #include "foldernames.h"
 #include "unlabelled.h"
 #include "intl.h"

@@ -7,9 +7,9 @@
 G_BEGIN_DECLS
 
 /* The paths of the context as files: a file is taken as it is, and from a folder all files at any
- * depth whose names end in .npy, with arrays also .npz, in the order of the names, without files of
- * targets and names that begin with a dot.  arrays: from a folder with an X.npy only this file is
- * taken.  Other paths are counted and listed.  Errors: G_IO_ERROR_CANCELLED. */
+ * depth whose names end in .npy, with arrays also .npz, in the order of the names, except files of
+ * targets and names that begin with a dot.  With arrays, a folder that has an X.npy gives only this
+ * file.  Other paths are counted and listed.  Errors: G_IO_ERROR_CANCELLED. */
 GPtrArray *dyno_unlabelled_list (DynoDataset *dataset, const DynoOpenContext *context,
                                  gboolean arrays, GError **error);
 
@@ -22,10 +22,11 @@ char *dyno_npy_find_samples (const char *folder);
 /* TRUE for a usual name of arrays of targets. */
 gboolean dyno_npy_is_target_name (const char *name);
 
-/* Takes x over, also on error. */
+/* Takes ownership of x, also on error. */
 typedef gboolean (*DynoSamplesFunc) (DynoArray *x, gpointer data, GError **error);
 
-/* The arrays of samples of an .npz, by their names, else its only array. */
+/* Calls func for the arrays of samples in an .npz: arrays with their usual names, else the only
+ * array. */
 gboolean dyno_npz_each_samples (const char *path, const DynoOpenContext *context,
                                 DynoSamplesFunc func, gpointer data, GError **error);
 

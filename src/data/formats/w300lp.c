@@ -6,9 +6,9 @@
  * Choices:
  * - The protocol is 300W-LP for training, AFLW2000 for validation: where both are in the folder,
  *   the samples in a folder named AFLW2000 validate.
- * - Images are cut as Hopenet's loaders cut them: the points' box, widened by a margin k.  Of
- *   300W-LP k is between 0.2 and 0.4; it differs between samples and always follows from the
- *   sample's name.  For AFLW2000 it is 0.2, with more room at the sides.
+ * - Images are cut as Hopenet's loaders cut them: the points' box, widened by a margin k.  For
+ *   300W-LP k is between 0.2 and 0.4 and follows from the sample's name.  For AFLW2000 it is 0.2,
+ *   with more room at the sides.
  * - Points that AFLW2000 marks as not visible (-1) are left out; where there are any, the 68 points
  *   of pt3d_68 are taken instead.
  * - Samples with an angle beyond 99 degrees are left out, and counted. */
@@ -237,7 +237,8 @@ find_box (const GPtrArray *arrays, double k, gboolean aflw, DynoImageBox *box)
       || b.y_max > DYNO_IMAGE_MAX_SIDE / 8.0 || b.x_min < -DYNO_IMAGE_MAX_SIDE / 8.0
       || b.y_min < -DYNO_IMAGE_MAX_SIDE / 8.0)
     return FALSE;
-  /* One after another, as in the original: each margin includes the margins before it. */
+  /* The sides are widened one after another, as in the original, so each margin is computed from
+     the box with the margins before it. */
   b.x_min -= (aflw ? 2 : 0.6) * k * (b.x_max - b.x_min);
   b.y_min -= 2 * k * (b.y_max - b.y_min);
   b.x_max += (aflw ? 2 : 0.6) * k * (b.x_max - b.x_min);

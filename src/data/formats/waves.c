@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* builtin:waves: sequences of floats, each a wave of differing length; the class is its frequency.
  *
- * Invariants: all arithmetic is of whole numbers until the last division by a power of two, and
+ * Invariants: all arithmetic is in whole numbers until the last division by a power of two, and
  * choices follow from (seed, index), so that every machine has the same sequences; a sequence has
  * at least half the longest length, and is padded after its own length.  A sample is computed when
  * it is decoded. */

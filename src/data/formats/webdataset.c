@@ -34,8 +34,8 @@
 #define NO_PLACE  G_MAXUINT64
 
 typedef enum { FROM_NOTHING, FROM_TXT, FROM_JSON, FROM_CLS } LabelSource;
-/* The kind of a member, by the text after its key, and its rank: key.jpg is plainer than
- * key.input.jpg.  Of two members the plainer one counts. */
+/* The kind of a member, by the text after its key, and its rank: of two members of one kind the
+ * simpler name is used, key.jpg rather than key.input.jpg. */
 typedef enum { RANK_NONE, RANK_WORD, RANK_PLAIN } Rank;
 
 typedef struct {
@@ -48,7 +48,7 @@ typedef struct {
   gboolean shard_validates;
   gboolean any; /* the list has a sample, which fixes the kind of target */
 
-  /* the present sample, whose members are being read */
+  /* the current sample, whose members are being read */
   GString *key;
   DynoListedImage item;
   gboolean validation;
@@ -67,8 +67,8 @@ typedef struct {
   DynoPacked *packed;
 } Load;
 
-/* Splits "folder/key.ext" into the length of key with its folder, and ext in lower case; FALSE:
- * there is no ext. */
+/* Splits "folder/key.ext" into the length of key with its folder, and ext in lower case; FALSE: the
+ * name has no extension. */
 static gboolean
 split_name (const char *name, gsize *key_length, char **extension)
 {
@@ -91,7 +91,7 @@ is_one_of (const char *word, const char *const *words)
 const char *const dyno_webdataset_images[] = { "jpg", "jpeg", "png", "webp", "bmp",
                                                "tif", "tiff", "img", NULL };
 static const char *const label_words[] = { "cls", "json", "txt", NULL };
-/* The words before the ending: key.input.jpg, key.target.cls. */
+/* The words before the extension: key.input.jpg, key.target.cls. */
 static const char *const input_words[] = { "input", "image", "img", "rgb", "photo", "x", NULL };
 static const char *const target_words[] = { "target", "label", "class", "output", "y", NULL };
 
@@ -137,8 +137,8 @@ forget_sample (Load *load)
   load->place = NO_PLACE;
 }
 
-/* Appends the values of the text; NULL, or the reason why they are none, and then nothing was
- * appended. */
+/* Appends the values of the text; NULL: success; else the reason why the text has no values, and
+ * nothing was appended. */
 static const char *
 append_values (Load *load, const char *text)
 {
@@ -235,8 +235,8 @@ take_label (Load *load, LabelSource source, const char *text, gboolean values)
   load->source = source;
 }
 
-/* Members that packing added.  Without a source_index they are from another program, whose meaning
- * of a piece is not known. */
+/* Reads the members that convert.c adds.  Without a source_index another program wrote them,
+ * possibly with another meaning. */
 static void
 take_packed (Load *load, GHashTable *members)
 {
@@ -484,7 +484,7 @@ load_shards (Load *load, GError **error)
   return TRUE;
 }
 
-/* --- the order of the data set that was packed ------------------------------------------------- */
+/* --- the order of the data set that was packed ---------------------------------------------- */
 
 static int
 compare_places (gconstpointer a, gconstpointer b, gpointer data)
@@ -575,8 +575,8 @@ dyno_webdataset_load (DynoDataset *dataset, const DynoOpenContext *context, Dyno
   return ok;
 }
 
-/* Any member beside labels counts: a member that is no image is reported when it is opened.  A
- * pattern names shards. */
+/* Any member beside labels counts as an input: a member that is no image is reported when it is
+ * opened.  A pattern always names shards. */
 static gboolean
 webdataset_matches (const DynoLocation *location)
 {

@@ -7,11 +7,11 @@
 
 G_BEGIN_DECLS
 
-/* Endings of the members that are samples; NULL at the end. */
+/* Extensions of the members that are images; NULL at the end. */
 extern const char *const dyno_webdataset_images[];
 
-/* TRUE where the first members of the first shard make such samples; inputs NULL: images, or any
- * member before its label. */
+/* TRUE where the first members of the first shard form samples with inputs of these extensions;
+ * inputs NULL: images, or any member before its label. */
 gboolean dyno_webdataset_has (const DynoLocation *location, const char *const *inputs);
 
 /* Lists the samples with their targets, and names the classes or values; packed, which is empty
