@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* BMP: 1, 4 and 8 bits with a palette, 16, 24 and 32 bits, with bit masks or without, stored from
- * the bottom or from the top; not compressed.  A mask for alpha is composed on white.  The files
- * are parsed here: rows lie in the file uncompressed, and their sizes are checked against it before
+/* BMP: 1, 4 and 8 bits with a palette, 16, 24 and 32 bits, with bit masks or without, stored
+ * bottom-up or top-down; not compressed.  A mask for alpha is composed on white.  The files are
+ * parsed here: rows lie in the file uncompressed, and their sizes are checked against it before
  * they are read. */
 #include "image-codec.h"
 #include "checked.h"

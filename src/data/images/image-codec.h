@@ -6,16 +6,17 @@
 
 G_BEGIN_DECLS
 
-/* Size at which the decoder can give the image; it covers width x height where the decoder can. */
+/* Chooses the size at which the decoder gives the image; it covers width x height where a possible
+ * size does. */
 void dyno_jpeg_choose_size (const DynoImageFacts *facts, guint32 width, guint32 height,
                             guint32 *out_width, guint32 *out_height);
 
 /* The scale, in eighths, for a size that _choose_size chose. */
 guint dyno_jpeg_find_eighths (const DynoImageFacts *facts, guint32 out_width, guint32 out_height);
 
-/* Gives the same pixels as _decode, but only of a region, which is widened to the decoded region;
- * it has at least one pixel and lies within the image.  out: packed rows of the region, with room
- * for _count_region_bytes of the region that is asked for. */
+/* Decodes only a region, to the same pixels as dyno_jpeg_decode.  *region, of at least one pixel
+ * and within the image, is enlarged to the region that is decoded.  out: packed rows of that
+ * region, with room for dyno_jpeg_count_region_bytes of the requested region. */
 gboolean dyno_jpeg_decode_region (const guint8 *file, gsize size, const DynoImageFacts *facts,
                                   guint32 out_width, guint32 out_height, DynoImageBox *region,
                                   guint8 *out, GError **error);
@@ -37,18 +38,20 @@ gboolean dyno_tiff_decode (const guint8 *file, gsize size, const DynoImageFacts 
 gboolean dyno_png_decode_mask (const guint8 *file, gsize size, const DynoMaskFacts *facts,
                                guint8 *out, GError **error);
 
-/* By type; width, height: the chosen ones for a JPEG, else those that are stored. */
+/* Calls the decoder of the type.  width, height: the size that _choose_size chose for a JPEG, else
+ * the stored size. */
 gboolean dyno_image_decode_pixels (const DynoImageFacts *facts, const guint8 *file, gsize file_size,
                                    guint32 width, guint32 height, guint8 *pixels, GError **error);
 
-/* Size from the first bytes of a BMP. */
+/* Reads the size from the first bytes of a BMP. */
 gboolean dyno_bmp_probe (const guint8 *header, gsize size, DynoImageFacts *facts, GError **error);
 
-/* Copies the box out of (height, width, 3) pixels to `to`, black where it lies outside. */
+/* Copies the box from (height, width, 3) pixels to `to`, black where the box lies outside the
+ * image. */
 void dyno_image_cut (const guint8 *pixels, guint32 width, guint32 height, const DynoImageBox *box,
                      guint8 *to);
 
-/* RGBA to RGB on white, in place. */
+/* Converts RGBA to RGB on white, in place. */
 void dyno_image_compose_white (guint8 *pixels, gsize count);
 
 /* Turns stored pixels into shown ones: out is (height, width, 3), the stored pixels are (height,

@@ -351,8 +351,8 @@ dyno_image_decode (GByteArray *scratch, gsize file_size, guint32 width, guint32 
     return FALSE;
   decoded_width = facts.width;
   decoded_height = facts.height;
-  /* The image is scaled as it is stored and then turned: fewer pixels are turned, and the middle
-   * stays the middle. */
+  /* The image is scaled before it is turned, since fewer pixels are turned then; the centre crop is
+   * the same. */
   if (facts.orientation >= 5)
     {
       stored_width = height;

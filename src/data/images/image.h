@@ -19,11 +19,11 @@ typedef struct {
   DynoImageType type;
   guint32 width, height; /* as stored */
   gboolean progressive;  /* JPEG */
-  guint8 bits;           /* bits of a channel; 8 where the type has no other */
+  guint8 bits;           /* bits of a channel; 8 where the type has only that */
   gboolean grey;         /* one channel, or one and alpha */
   gboolean garbage;      /* JPEG with bytes between its segments that belong to no segment */
-  /* by EXIF or XMP, or a TIFF's own, 1 to 8; from 5 on width and height change places when the
-   * image is shown */
+  /* by EXIF, XMP or the TIFF tag, 1 to 8; from 5 on width and height are exchanged when the image
+   * is shown */
   guint8 orientation;
 } DynoImageFacts;
 
@@ -38,8 +38,8 @@ typedef struct {
 /* Width and height of the shown image. */
 void dyno_image_get_shown (const DynoImageFacts *facts, guint32 *width, guint32 *height);
 
-/* Reads type and size from the header, in memory or in an open file, of which only pieces of the
- * header are read: the image has size bytes from `at` on.  Errors: UNSUPPORTED (no image, or a
+/* Read type and size from the header of an image in memory, or of size bytes from `at` on in an
+ * open file, of which only pieces of the header are read.  Errors: UNSUPPORTED (no image, or a
  * variant), CORRUPT, TOO_LARGE, READ. */
 gboolean dyno_image_probe (const guint8 *bytes, gsize size, DynoImageFacts *facts, GError **error);
 gboolean dyno_image_probe_file (int fd, guint64 at, guint64 size, DynoImageFacts *facts,
@@ -57,7 +57,8 @@ typedef struct {
   gint32 x, y, width, height; /* sides are positive */
 } DynoImageBox;
 
-/* FALSE: its sides or its place are beyond the limits of an image, or it has too many pixels. */
+/* FALSE: the sides or the position of the box exceed the limits of an image, or it has too many
+ * pixels. */
 gboolean dyno_image_box_is_good (const DynoImageBox *box);
 
 /* Decodes only that piece, scaled to cover and cut in the middle.  The image is not turned: the box
@@ -69,8 +70,8 @@ gboolean dyno_image_decode_box (GByteArray *scratch, gsize file_size, const Dyno
  * unchanged. */
 void dyno_image_take_luma (const guint8 *rgb, gsize count, guint8 *out);
 
-/* Encodes pixels as a file in memory: (height, width, channels) of 1 or 3 channels, or of 3; JPEG
- * has quality 95 and full chroma.  out is overwritten.  Errors: TOO_LARGE. */
+/* Encode pixels as a file in memory: PNG from (height, width, channels) with 1 or 3 channels, JPEG
+ * from 3 channels with quality 95 and full chroma.  out is overwritten.  Errors: TOO_LARGE. */
 gboolean dyno_image_encode_png (const guint8 *pixels, guint32 width, guint32 height,
                                 guint32 channels, GByteArray *out, GError **error);
 gboolean dyno_image_encode_jpeg (const guint8 *pixels, guint32 width, guint32 height,

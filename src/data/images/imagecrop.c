@@ -14,8 +14,8 @@ typedef struct {
   guint32 width, height;         /* of the whole image at the scale of decoding */
   DynoResizeWindow window;       /* the crop in it */
   DynoImageBox touched;          /* the whole pixels that the window touches */
-  DynoImageBox region;           /* the decoded region; of a JPEG hardly larger than touched */
-  guint32 out_width, out_height; /* before it is turned */
+  DynoImageBox region;           /* the decoded region; for a JPEG slightly larger than touched */
+  guint32 out_width, out_height; /* size of the crop before it is turned */
 } Plan;
 
 /* Converts a box of the shown image into one of the stored image. */
@@ -44,7 +44,8 @@ intersect (const DynoImageBox *a, const DynoImageBox *b)
   return (DynoImageBox){ x, y, MAX (right - x, 0), MAX (bottom - y, 0) };
 }
 
-/* The least size of a whole side with which a box of it covers the wanted size. */
+/* The smallest size to which a side of the image can be scaled such that the box still covers the
+ * wanted size. */
 static guint32
 cover_side (guint32 side, gint32 box, guint32 wanted)
 {
@@ -120,8 +121,8 @@ decode (Plan *plan, GByteArray *scratch, gsize file_size, gboolean turned, guint
   DynoImageBox seen;
   guint8 *from, *to;
 
-  /* scratch: file | decoded pixels | pixels of the crop, where it sticks out | working memory of
-   * the resampler | scaled pixels before turning. */
+  /* scratch: file | decoded pixels | pixels of the crop, where it extends beyond the image |
+   * working memory of the resampler | scaled pixels before turning. */
   cut_at = (pixels_at + count_decoded (plan) + 63) & ~(guint64) 63;
   working_at = (cut_at + cut_bytes + 63) & ~(guint64) 63;
   turned_at = working_at
@@ -186,6 +187,6 @@ dyno_image_decode_crop (GByteArray *scratch, gsize file_size, const DynoImageBox
   make_plan (&plan, &box);
   if (plan.region.width > 0 && plan.region.height > 0)
     return decode (&plan, scratch, file_size, turned, out, error);
-  memset (out, 0, (gsize) width * height * 3); /* of a piece that sticks out of its image */
+  memset (out, 0, (gsize) width * height * 3); /* for a piece that extends beyond its image */
   return TRUE;
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The source of the bytes of a header, and the orientation by EXIF or XMP, for the probes of
- * image.c. */
+/* The bytes of a header, and the orientation by EXIF or XMP, for the probes of image.c. */
 #pragma once
 #include "image.h"
 
 G_BEGIN_DECLS
 
-/* A header in memory, or in a file, one window of which is held. */
+/* A header in memory, or in a file, of which one window is in memory. */
 typedef struct {
   const guint8 *bytes;
   gsize size;
-  int fd;                     /* -1: bytes are all */
-  guint64 file_at, file_size; /* place of the image within the file */
+  int fd;                     /* -1: bytes has the whole header */
+  guint64 file_at, file_size; /* position of the image in the file */
   guint64 window_at;
   guint8 window[4096];
   gboolean failed;

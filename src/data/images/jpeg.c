@@ -100,7 +100,7 @@ decode (tjhandle handle, const guint8 *file, gsize size, const DynoImageFacts *f
                      TJFLAG_LIMITSCANS)
       != 0)
     {
-      /* The code is "warning" also for a fatal error after a warning, so the text of the last
+      /* The error code is "warning" also for a fatal error after a warning, so the text of the last
        * message decides. */
       reason = tjGetErrorStr2 (handle);
       if (!is_harmless (reason))

@@ -101,7 +101,7 @@ dyno_mask_cover (guint32 picture_width, guint32 picture_height, guint32 width, g
                              (picture_height - step * height) / 2, step * width, step * height };
 }
 
-/* The stored pixel of a pixel of the turned picture is at start + x * by_x + y * by_y. */
+/* The stored pixel for pixel (x, y) of the turned picture is at start + x * by_x + y * by_y. */
 typedef struct {
   gint64 start, by_x, by_y;
 } Walk;

@@ -24,7 +24,7 @@ typedef struct {
   const guint8 *of_colour; /* (n_colours) */
 } DynoMaskTable;
 
-/* Bytes of a pixel as the file has it: 3 for colours, 2 for 16 bits, else 1. */
+/* Bytes of a pixel in the file: 3 for colours, 2 for 16 bits, else 1. */
 static inline gsize
 dyno_mask_pixel_bytes (const DynoMaskFacts *facts)
 {
@@ -33,38 +33,38 @@ dyno_mask_pixel_bytes (const DynoMaskFacts *facts)
 
 /* Decodes the mask file of size bytes at `at` in scratch.  Its pixels, (height, width) of 1 byte,
  * or of 3 where they are colours, lie in scratch from *pixels_at on, after the file.  Numbers of 16
- * bits are bytes then, and 65535, the white of such a mask, is 255.  Errors: UNSUPPORTED (no PNG,
- * or a number of 16 bits that is more than a byte holds), CORRUPT, TOO_LARGE. */
+ * bits are converted to bytes; 65535, white in such a mask, becomes 255.  Errors: UNSUPPORTED (no
+ * PNG, or another number of 16 bits that does not fit a byte), CORRUPT, TOO_LARGE. */
 gboolean dyno_mask_decode (GByteArray *scratch, gsize at, gsize size, DynoMaskFacts *facts,
                            gsize *pixels_at, GError **error);
 
 guint8 dyno_mask_find_colour (const DynoMaskTable *table, guint32 rgb);
 
-/* The window of a picture of width x height that is scaled to cover an output and cut in the
- * middle, as images are. */
+/* The window of a picture that is scaled to cover width x height and cut in the middle, as images
+ * are. */
 DynoResizeWindow dyno_mask_cover (guint32 picture_width, guint32 picture_height, guint32 width,
                                   guint32 height);
 
-/* Writes class ids (height, width): of each output the pixel in which its centre lies; a centre on
- * the border of two pixels takes the right, or lower, one.  orientation: 1, or the EXIF orientation
- * by which the picture is turned, whose mask was drawn on the stored pixels.  window lies in the
- * turned picture.
+/* Writes class ids (height, width): each output pixel takes the mask's pixel in which its centre
+ * lies; at a centre on the border of two pixels, the right or lower one.  orientation: the EXIF
+ * orientation by which the picture is turned, where its mask was drawn on the stored pixels; else
+ * 1.  window lies in the turned picture.
  *
- * A JPEG may be decoded at a smaller scale, whose sides are rounded up to whole pixels: image and
+ * A JPEG may be decoded at a smaller scale, with its sides rounded up to whole pixels: image and
  * mask then differ by less than one pixel of the output. */
 void dyno_mask_sample (const guint8 *pixels, const DynoMaskFacts *facts, guint8 orientation,
                        const DynoResizeWindow *window, const DynoMaskTable *table, guint32 width,
                        guint32 height, guint8 *out);
 
-/* The ids (height, width) in each `every`th row and column, from the first on; out: (height / every,
- * width / every), rounded up. */
+/* Copies the ids (height, width) of each `every`th row and column, from the first on; out: (height
+ * / every, width / every), rounded up. */
 void dyno_mask_thin (const guint8 *ids, guint32 width, guint32 height, guint32 every, guint8 *out);
 
-/* The reverse of dyno_mask_sample, from class ids (height, width) of a picture that was scaled to cover and cut in the
- * middle, to ids of the picture, (picture_height, picture_width): each pixel gets the id in which
- * its centre lies, a centre on the border of two that of the left, or upper, one; a pixel that was
- * cut off gets DYNO_MASK_IGNORED.  Where the picture is not smaller than the ids, dyno_mask_sample
- * gives them back. */
+/* The reverse of dyno_mask_sample: converts class ids (height, width) of a picture that was scaled
+ * to cover and cut in the middle to ids of the whole picture, (picture_height, picture_width).
+ * Each pixel gets the id in which its centre lies; at a centre on the border of two, the left or
+ * upper one.  A pixel that was cut off gets DYNO_MASK_IGNORED.  Where the picture is not smaller
+ * than the ids, dyno_mask_sample restores the ids from the result. */
 void dyno_mask_restore (const guint8 *ids, guint32 width, guint32 height, guint32 picture_width,
                         guint32 picture_height, guint8 *out);
 

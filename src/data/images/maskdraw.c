@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Areas of COCO annotations.
  *
- * pycocotools makes a list of the places, in the order of columns, at which the area begins and ends
- * along each column, sorts it and fills between each two of them.  Here the boundary is walked
- * without being stored; places and rounding are the same. */
+ * pycocotools lists the places, in the order of columns, at which the area begins and ends along
+ * each column, sorts them, and fills between each pair.  Here the boundary is walked without being
+ * stored; places and rounding are the same. */
 #include "maskdraw.h"
 #include <math.h>
 
-#define SCALE      5
-#define FAR        131072.0 /* of a corner: four times the side of the largest image */
-#define MAX_POINTS (G_GUINT64_CONSTANT (1) << 26) /* of a boundary at this scale */
+#define SCALE 5
+/* largest coordinate of a corner: four times the side of the largest image */
+#define FAR        131072.0
+#define MAX_POINTS (G_GUINT64_CONSTANT (1) << 26) /* points of a boundary at this scale */
 
 static gboolean
 set_corrupt (GError **error, const char *what)
@@ -22,10 +23,10 @@ typedef struct {
   guint32 width, height;
   GArray *places; /* guint32 */
   gboolean any;
-  int u, v; /* the point before */
+  int u, v; /* the previous point */
 } Walk;
 
-/* A step to another column is a place, where it crosses the middle of a column of pixels. */
+/* Records a place where a step to another column crosses the middle of a column of pixels. */
 static void
 visit (Walk *walk, int u, int v)
 {
@@ -148,8 +149,9 @@ dyno_mask_draw_runs (const guint32 *runs, gsize n, guint32 width, guint32 height
   return TRUE;
 }
 
-/* Groups of five bits from the lowest on, with a sixth bit where another follows; the highest of the
- * last group is the sign.  From the fourth on a number is a difference to the last but one. */
+/* A number is groups of five bits from the lowest on, with a sixth bit where another group follows;
+ * the highest bit of the last group is the sign.  From the fourth number on, it is the difference
+ * to the last but one. */
 gboolean
 dyno_mask_read_runs (const char *text, GArray *runs, GError **error)
 {

@@ -2,7 +2,7 @@
 /* The turn of an image before it is shown, by one rule for all types: EXIF gives it, else XMP.
  *
  * Invariants: nothing is allocated by a size of the file; the steps through chunks and packets are
- * bounded; damaged data gives no orientation and is no error. */
+ * bounded; damaged data give no orientation and are no error. */
 #include "imagesource.h"
 #include "datafile.h"
 #include <string.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes PNG by libpng.  Every variant (16 bits, palette, grey, alpha, interlaced) becomes 8-bit
- * RGB; alpha, and a colour that is declared transparent, are composed on white.  A mask stays as it
- * is stored: indices of its palette, numbers of its grey, and colours without alpha.  Ancillary chunks
- * (profiles, text) are skipped unread: none changes the pixels, and some are a way to spend memory.
- * libpng reports errors by longjmp: data that outlive the jump are in one struct, reached by
- * pointer. */
+ * RGB; alpha, and a colour that is declared transparent, are composed on white.  A mask is not
+ * converted: it gives indices of its palette, numbers of its grey, or colours without alpha.
+ * Ancillary chunks (profiles, text) are skipped unread: none changes the pixels, and some could
+ * make libpng allocate much memory.  libpng reports errors by longjmp: data that outlive the jump
+ * are in one struct, reached by pointer. */
 #include "image-codec.h"
 #include "mask.h"
 #include <png.h>
@@ -16,8 +16,8 @@ typedef struct {
   gsize size, at;
   png_structp png;
   png_infop info;
-  const DynoImageFacts *facts; /* of an image, */
-  const DynoMaskFacts *mask;   /* or of a mask; the other is NULL */
+  const DynoImageFacts *facts; /* facts of an image, */
+  const DynoMaskFacts *mask;   /* or of a mask; one of both is NULL */
   char reason[128];
 } Job;
 

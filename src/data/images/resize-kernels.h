@@ -14,8 +14,8 @@ typedef struct {
 } DynoResizeSpan;
 
 /* The taps of each output along an axis.  The taps of one output sum to 2^14; zeros follow up to
- * used_taps, so that a loop can run to the same number each time, which branch prediction handles
- * better than a varying smaller number. */
+ * used_taps, so that each loop has the same number of iterations, which branch prediction handles
+ * better than a smaller but varying number. */
 typedef struct {
   DynoResizeSpan *spans; /* one per output */
   gint16 *weights;       /* max_taps per output */

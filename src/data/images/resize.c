@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Separable resampling in 16-bit fixed point, rows first: the vertical pass runs over whole source
- * rows and only over the columns that the crop keeps; the horizontal pass then has width outputs per
- * row.  Weights of an output sum to exactly 2^14, so a flat image stays flat. */
+ * rows and only over the columns that the crop keeps; the horizontal pass then has width outputs
+ * per row.  Weights of an output sum to exactly 2^14, so a flat image stays flat. */
 #include "resize.h"
 #include "resize-kernels.h"
 #include <math.h>
@@ -29,7 +29,8 @@ taps_of (double step)
   return ((guint32) (2 * ceil (MAX (step, 1.0))) + 2 + 3) & ~(guint32) 3;
 }
 
-/* Sets the span of an output whose weights are there, without the taps of weight 0 at its ends. */
+/* Sets the span of an output whose weights are computed, without the taps of weight 0 at its
+ * ends. */
 static void
 set_span (DynoResizeAxis *axis, guint32 i, guint32 first, guint32 count)
 {

@@ -20,7 +20,8 @@ typedef struct {
 } DynoResizeWindow;
 
 /* Scales the window of source to width x height, each side independently.  Pixels outside the
- * window do not count, as if the window had been cut out before.  It lies within the source. */
+ * window do not count, as if the window had been cut out before.  The window lies within the
+ * source. */
 void dyno_resize_window (const guint8 *source, guint32 source_width, guint32 channels,
                          const DynoResizeWindow *window, guint32 width, guint32 height, guint8 *out,
                          gpointer scratch);

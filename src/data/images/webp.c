@@ -12,8 +12,8 @@ dyno_webp_decode (const guint8 *file, gsize size, const DynoImageFacts *facts, g
   int width = (int) facts->width, height = (int) facts->height;
   gboolean ok = FALSE;
 
-  /* The container's size may differ from the picture's: out has room for the size that was
-   * checked. */
+  /* The size in the container may differ from that of the image data: out has room only for the
+   * size that was checked. */
   if (WebPGetFeatures (file, size, &features) == VP8_STATUS_OK && features.width == width
       && features.height == height)
     ok = features.has_alpha ? WebPDecodeRGBAInto (file, size, out, count * 4, width * 4) != NULL
