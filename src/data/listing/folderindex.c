@@ -4,7 +4,7 @@
  *
  * Invariants: an index is used whole or not at all; it is valid where its hash is right, each
  * number in it is in its range, and the stamps of all folders and of some files are unchanged; an
- * index that is not valid is made anew.  The cache folder keeps a bounded number of them. */
+ * invalid index is made anew.  The cache folder keeps a bounded number of them. */
 #include "cachefile.h"
 #include "file.h"
 #include "folderscan.h"
@@ -323,7 +323,7 @@ dyno_folder_index_load (DynoFolderScan *scan, DynoDataset *dataset, const DynoOp
       dyno_folder_scan_clear (scan);
       return FALSE;
     }
-  (void) g_utime (path, NULL); /* marked as used last: kept longest */
+  (void) g_utime (path, NULL); /* marks the index as the most recently used one */
   return TRUE;
 }
 
@@ -459,7 +459,7 @@ keep_few (const char *path)
 
       if (g_str_has_suffix (name, ".index") && g_stat (one.path, &status) == 0)
         {
-          /* the new one counts as the last, whatever the clock's resolution */
+          /* the new index is the newest, whatever the clock's resolution */
           one.used = strcmp (one.path, path) == 0 ? G_MAXINT64 : (gint64) status.st_mtime;
           g_array_append_val (kept, one);
         }

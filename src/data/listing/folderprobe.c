@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the headers of found files: a few threads take runs of files from a counter, since most of
- * the time is waiting for the disk.  Their results are combined such that the order of the threads
+ * the time they wait for the disk.  Their results are combined such that the order of the threads
  * does not matter. */
 #include "datafile.h"
 #include "cores.h"

@@ -26,7 +26,8 @@
 #define MAX_DEPTH   64
 #define MAX_DOUBLED 4                 /* nested folders of a part */
 #define MAX_NAMES   (G_MAXUINT32 / 2) /* bytes */
-#define NAME_BYTES  40                /* bytes of a name in a list besides its letters */
+/* memory of a name in a list besides its characters, in bytes */
+#define NAME_BYTES 40
 
 typedef struct {
   DynoFolderScan *scan;
@@ -455,8 +456,8 @@ enter_part (Walk *walk, const char *name)
   return path;
 }
 
-/* Of several folders that could be a part one is taken: notes name the others, and the entries
- * beside the parts. */
+/* Adds notes on the other folders that could be a part, and on the folders beside the parts, which
+ * are not used. */
 static void
 note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
 {
@@ -479,8 +480,8 @@ note_unused (Walk *walk, const DynoPartFolders *folders, const GPtrArray *names)
 }
 
 /* Fills the folders that contain the classes: the parts, or the root.  A folder with the name of a
- * part and without folders in it is a class ("train" beside "bus"), unless its counterpart is there
- * too. */
+ * part and without folders in it is a class ("train" beside "bus"), unless the folder of the other
+ * part exists too. */
 static gboolean
 find_parts (Walk *walk, char *parts[2], GError **error)
 {

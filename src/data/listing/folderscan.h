@@ -15,7 +15,7 @@ typedef struct {
 } DynoScanFile;
 
 typedef struct {
-  char *path; /* can be opened: as given by the user, with the levels below */
+  char *path; /* a path that can be opened: the path given by the user, with the levels below */
   gint32 class_id;
   gboolean validation;
   guint64 stamp; /* its dyno_scan_stamp before it was listed */
@@ -34,13 +34,13 @@ typedef struct {
   GByteArray *names; /* names ended by 0 */
   /* Only for the index: */
   GArray *watched; /* DynoScanWatched */
-  GArray *refused; /* DynoScanFile of files, no images, to be looked at again */
+  GArray *refused; /* DynoScanFile of files that are no images, whose stamps an index compares */
   guint64 n_refused;
   gint64 newest;   /* the latest time, in seconds, at which a folder changed */
-  gboolean unsure; /* something could not be read: that may change without a trace */
+  gboolean unsure; /* something could not be read, which may change without a change of a stamp */
 } DynoFolderScan;
 
-/* Fills the lists, and the data set's unreadable files.
+/* Lists the files and folders, and the data set's unreadable files.
  * Errors: UNKNOWN (no class folders), TOO_LARGE, NOT_FOUND, READ; G_IO_ERROR_CANCELLED. */
 gboolean dyno_folder_scan_run (DynoFolderScan *scan, DynoDataset *dataset,
                                const DynoOpenContext *context, GError **error);
@@ -50,25 +50,26 @@ void dyno_folder_scan_clear (DynoFolderScan *scan);
 
 char *dyno_folder_scan_get_path (const DynoFolderScan *scan, const DynoScanFile *file);
 
-/* A hash that changes when a folder gets or loses an entry, or a file gets other content; newest,
- * which may be NULL, is raised to the time of its last change. */
+/* A hash that changes when a folder gets or loses an entry, or a file gets other content; *newest
+ * (may be NULL) is raised to the time of the last change. */
 guint64 dyno_scan_stamp (const struct stat *status, gint64 *newest);
 
 /* Counts a file that is not used, and lists it while there is room.  Not thread-safe. */
 void dyno_folder_scan_note (DynoDataset *dataset, guint max_listed, const char *path,
                             const char *reason);
 
-/* The second half: reads the headers of the scan's files by a few threads, drops files that are not
- * images, and fills the facts that come from headers.  Errors: those of dyno_folder_scan_run. */
+/* The second step of a scan: reads the headers of the scan's files by a few threads, drops files
+ * that are not images, and fills the facts that come from headers.  Errors: those of
+ * dyno_folder_scan_run. */
 gboolean dyno_folder_probe (DynoFolderScan *scan, DynoDataset *dataset,
                             const DynoOpenContext *context, GError **error);
 
-/* Fills both halves from the index in the cache folder.  FALSE, and nothing is filled: there is no
- * index, the folder has changed since, or it was cancelled.  These changes are noticed: entries
- * that were added, removed, renamed or replaced, by the times of their folders; refused files that
- * have changed; and of the other files every n-th one that was written in place, with n such that
- * at most DYNO_INDEX_WITNESSES are looked at.  These are not noticed: other files that were written
- * in place, and links with new targets.  Their content is checked when they are decoded, as
+/* Fills the results of both steps from the index in the cache folder.  FALSE, and nothing is
+ * filled: there is no index, the folder has changed since, or the opening was cancelled.  These
+ * changes are detected: entries that were added, removed, renamed or replaced, by the times of
+ * their folders; changes of refused files; and changes of every n-th other file, with n such that
+ * at most DYNO_INDEX_WITNESSES files are checked.  Not detected are changes in place of the
+ * remaining files, and links with new targets; their content is checked when they are decoded, as
  * always. */
 gboolean dyno_folder_index_load (DynoFolderScan *scan, DynoDataset *dataset,
                                  const DynoOpenContext *context);

@@ -18,9 +18,9 @@ G_BEGIN_DECLS
 /* A sample's image: a file of its own, or a piece of a container. */
 typedef struct {
   guint64 at;        /* first byte in the container */
-  guint64 stored;    /* bytes there */
-  guint64 size;      /* and their number after inflating */
-  guint32 container; /* in containers, or DYNO_IMAGE_LIST_NO_CONTAINER */
+  guint64 stored;    /* bytes in the container */
+  guint64 size;      /* bytes after inflating */
+  guint32 container; /* index in containers, or DYNO_IMAGE_LIST_NO_CONTAINER */
   guint32 name;      /* offset in names: below root, or in the container */
   gint32 class_id;
   guint32 line; /* line in the manifest, from 1; 0: there is none */
@@ -36,27 +36,29 @@ typedef struct {
 typedef struct _DynoMaskList DynoMaskList; /* masklist.h */
 
 typedef struct {
-  char *root;          /* folder of the separate image files; NULL: there are none */
-  char *manifest;      /* name of the manifest that the lines are in, for messages; may be NULL */
-  gboolean named;      /* the user named the manifest: its paths are followed out of the root */
-  GArray *items;       /* DynoListedImage, in the order of the samples */
-  GByteArray *names;   /* ended by 0 */
-  GArray *containers;  /* DynoContainer */
-  guint32 n_values;    /* values of a sample; 0: it has a class */
-  GArray *values;      /* float, (items, n_values) */
-  GArray *boxes;       /* DynoImageBox of each item, width 0: it is used whole; empty: all are */
+  char *root;         /* folder of the separate image files; NULL: there are none */
+  char *manifest;     /* name of the manifest that the lines are in, for messages; may be NULL */
+  gboolean named;     /* the user named the manifest: its paths may lead out of the root */
+  GArray *items;      /* DynoListedImage, in the order of the samples */
+  GByteArray *names;  /* ended by 0 */
+  GArray *containers; /* DynoContainer */
+  guint32 n_values;   /* values of a sample; 0: it has a class */
+  GArray *values;     /* float, (items, n_values) */
+  /* DynoImageBox of each item, width 0: the whole image; an empty array: all images are used
+     whole */
+  GArray *boxes;
   DynoMaskList *masks; /* of each item; NULL: the items have classes or values */
 } DynoImageList;
 
 DynoImageList *dyno_image_list_new (void);
 void dyno_image_list_free (DynoImageList *list);
 
-/* Adds a name to the names and returns its offset.  Errors: TOO_LARGE. */
+/* Adds a name to the names and stores its offset.  Errors: TOO_LARGE. */
 gboolean dyno_image_list_add_name (DynoImageList *list, const char *name, gsize length,
                                    guint32 *offset, GError **error);
 const char *dyno_image_list_get_name (const DynoImageList *list, const DynoListedImage *item);
 
-/* Opens a container and adds it; its descriptor is for reading its members.  Errors: those of
+/* Opens a container and adds it; members are read by its descriptor.  Errors: those of
  * dyno_datafile_open. */
 gboolean dyno_image_list_add_container (DynoImageList *list, const char *path, guint32 *place,
                                         GError **error);
@@ -71,12 +73,12 @@ gboolean dyno_image_list_read (const DynoImageList *list, guint64 index, GByteAr
 /* The piece of sample index's image that is used; NULL: the whole image. */
 const DynoImageBox *dyno_image_list_get_box (const DynoImageList *list, guint64 index);
 
-/* Keeps the items for which keep is TRUE, with their values, boxes and masks, in their order. */
+/* Removes the items for which keep is FALSE, with their values, boxes and masks. */
 void dyno_image_list_keep (DynoImageList *list, const guint8 *keep);
 
-/* Sets which items validate, from parts: guint8, the DynoPart of each item.  The part beside train
- * validates; where there are a validation and a test part, items of the latter are dropped, which
- * is a note. */
+/* Sets which items validate, from parts: guint8, the DynoPart of each item.  The part other than
+ * train validates; where there are both a validation and a test part, the items of the test part
+ * are dropped, with a note. */
 void dyno_image_list_take_parts (DynoImageList *list, const GArray *parts, GPtrArray *notes);
 
 /* Called when a container has been indexed: where there are many, it is closed, and opened again at
@@ -87,16 +89,16 @@ void dyno_image_list_rest_container (DynoImageList *list, guint32 place);
 void dyno_image_list_note (DynoDataset *dataset, const DynoOpenContext *context, const char *where,
                            guint64 line, const char *reason);
 
-/* TRUE where a separate file lies within the list's root, by its name, which is checked before
- * anything outside is looked at, and by the targets of links; real_root: the root's realpath.  With
- * the params' links all files do; by their names, the files of a named list do.  Errors:
- * UNSUPPORTED. */
+/* TRUE where a separate file lies within the list's root: by its name, which is checked before
+ * anything outside is accessed, and by the targets of links.  real_root: the root's realpath.  With
+ * links set in the params, all files are accepted; where the user named the manifest, all names are
+ * accepted, but not all links.  Errors: UNSUPPORTED. */
 gboolean dyno_image_list_check_inside (const DynoImageList *list, const DynoOpenContext *context,
                                        const char *real_root, const char *path, GError **error);
 
-/* Fills the list, whose root is set, and the data set's classes or values' names from a list of
- * files with their targets: the file at path, or the metadata files of a folder at path.  Errors:
- * those of dyno_text_table_parse; UNSUPPORTED, EMPTY; G_IO_ERROR_CANCELLED. */
+/* Fills the list, whose root is set, and the names of the data set's classes or values from a list
+ * of files with their targets: the file at path, or the metadata files of a folder at path.
+ * Errors: those of dyno_text_table_parse; UNSUPPORTED, EMPTY; G_IO_ERROR_CANCELLED. */
 gboolean dyno_manifest_load (DynoImageList *list, DynoDataset *dataset,
                              const DynoOpenContext *context, const char *path, gboolean is_folder,
                              GError **error);
@@ -119,7 +121,7 @@ gboolean dyno_image_list_decode_crop (DynoDataset *dataset, guint64 index, const
                                       guint32 seed, guint32 width, guint32 height,
                                       gpointer const *fields, GByteArray *scratch, gsize fetched,
                                       GError **error);
-/* The image of a sample only; fetched: the bytes of its file. */
+/* Decode only the image of a sample; fetched: the bytes of its file. */
 gboolean dyno_image_list_decode_image (DynoDataset *dataset, guint64 index, guint32 width,
                                        guint32 height, guint8 *out, GByteArray *scratch,
                                        gsize fetched, GError **error);
@@ -139,22 +141,22 @@ gboolean dyno_image_list_is_validation (DynoDataset *dataset, guint64 index);
 /* Maps labels in text form to class ids: whole numbers in numeric order, others by the bytes of
  * their names. */
 typedef struct {
-  GHashTable *ids;   /* label to its place in labels */
-  GPtrArray *labels; /* in the order in which they came */
+  GHashTable *ids;   /* label to its index in labels */
+  GPtrArray *labels; /* in the order in which they were added */
 } DynoLabelTable;
 
 void dyno_label_table_init (DynoLabelTable *table);
 void dyno_label_table_clear (DynoLabelTable *table);
 guint32 dyno_label_table_add (DynoLabelTable *table, const char *label);
-/* Names the classes, and replaces each item's class_id, which is the place that _add returned, by
- * its id.  numbers: labels that are all whole numbers are ordered as numbers; else all labels are
- * ordered by the bytes of their names. */
+/* Names the classes, and replaces each item's class_id, which is the index that _add returned, by
+ * its class id.  numbers: labels that are all whole numbers are ordered as numbers; else all labels
+ * are ordered by the bytes of their names. */
 void dyno_label_table_finish (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
                               gboolean numbers);
 
 /* The same with given names and order; some names may have no sample.  A label has to equal one of
- * the names except for blanks at its ends.  FALSE, and nothing is done: a label is none of them, or
- * two labels are the same name. */
+ * the names except for blanks at its ends.  FALSE, and nothing is changed: a label equals no name,
+ * or two labels equal the same name. */
 gboolean dyno_label_table_order (DynoLabelTable *table, DynoDatasetInfo *info, GArray *items,
                                  char **names);
 

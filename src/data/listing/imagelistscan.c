@@ -139,12 +139,13 @@ static guint64
 hash_item (const DynoImageList *list, guint64 index, guint64 size)
 {
   const DynoListedImage *item = &g_array_index (list->items, DynoListedImage, index);
-  /* A manifest may list a file twice, and gives the samples their order. */
+  /* Items of a manifest include their index, since it may list a file twice and sets the order of
+     the samples. */
   guint64 words[3] = { size, (guint64) item->class_id << 1 | item->validation,
                        item->line > 0 ? index : 0 };
   const float *values = list->n_values > 0
                             ? &g_array_index (list->values, float, index * list->n_values)
-                            : NULL; /* the array has no memory then */
+                            : NULL; /* an empty array may have no memory */
 
   return dyno_hash_bytes (
       dyno_hash_bytes (dyno_hash_string (DYNO_HASH_START, dyno_image_list_get_name (list, item)),

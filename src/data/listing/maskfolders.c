@@ -5,9 +5,9 @@
 #include <string.h>
 
 #define MAX_DEPTH 4
-#define MAX_LOOKS 4096 /* names that are looked at for a first PNG */
+#define MAX_LOOKS 4096 /* names that are checked in search of a PNG */
 
-/* In lower case; the first that a folder has is taken. */
+/* In lower case; the first word that names a sub-folder is taken. */
 static const char *const image_words[] = { "leftimg8bit", "jpegimages", "images", "image",
                                            "imgs",        "img",        "photos", "inputs",
                                            "original",    "originals",  NULL };
@@ -71,7 +71,7 @@ list_folders (const char *path)
   return names;
 }
 
-/* TRUE where a PNG lies in the folder, or in one further in. */
+/* TRUE where a PNG lies in the folder, or in a folder below it. */
 static gboolean
 has_png (const char *path, guint depth, guint *looks)
 {
@@ -111,7 +111,7 @@ dyno_mask_folders_are (const char *first, const char *second)
          || (is_word (first, mask_words) && is_word (second, image_words));
 }
 
-/* The first of the words that is the name of a folder; masks: one with a PNG in it. */
+/* The folder that the first matching word names; with masks, a folder with a PNG in it. */
 static const char *
 find_word (const char *path, const GPtrArray *names, const char *const *words, gboolean masks)
 {
@@ -157,7 +157,7 @@ find_pair (const char *root, const char *prefix, DynoPart part, GArray *folders)
   return TRUE;
 }
 
-/* The part in the name of a folder of masks, as train_masks, masks_train or trainannot. */
+/* The part in the name of a folder of masks, such as train_masks, masks_train or trainannot. */
 static DynoPart
 part_of_masks (const char *name)
 {

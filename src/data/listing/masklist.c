@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads the masks of listed images: all of them when the data set is opened, since their content
- * decides which classes there are, and one beside its image when a sample is decoded.
+ * decides which classes there are, and the mask of a sample when the sample is decoded.
  *
  * The result does not depend on the order of the threads: each writes the content of its own masks,
- * and what follows from them is computed in the list's order. */
+ * and all results are computed from the contents in the list's order. */
 #include "masklist.h"
 #include "cores.h"
 #include "datafile.h"
@@ -47,7 +47,7 @@ get_path (const DynoImageList *list, guint64 index)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* The size of the stored image, or that of the shown one, has to be the mask's. */
+/* The mask must have the size of the stored image, or of the image as shown. */
 static gboolean
 check_size (DynoMaskContent *content, const DynoImageFacts *image, GError **error)
 {
@@ -93,7 +93,7 @@ read_pixels (const Scan *scan, guint64 index, GByteArray *scratch, gsize *at, GE
 
   if (scan->list->masks->draw)
     {
-      /* Nothing is drawn before its size is known to be that of an image. */
+      /* The size of the drawing is checked against the image before memory is allocated for it. */
       content->facts = (DynoMaskFacts){ .width = mask->width, .height = mask->height, .bits = 8 };
       return (mask->width == 0 || mask->height == 0 || check_size (content, &mask->image, error))
              && draw_mask (scan->list, index, scratch, 0, &content->facts, at, error)
@@ -152,8 +152,8 @@ note_refused (const Scan *scan, DynoDataset *dataset, guint64 index)
 }
 
 /* Masks of images that EXIF turns are drawn on the turned image or on the stored one.  Where the
- * sizes do not tell, a mask is as most of the others, and else of the turned image, which people
- * see. */
+ * sizes do not decide, a mask is treated like the majority of the others; without a majority, as
+ * drawn on the turned image, which people see. */
 static void
 find_turns (const Scan *scan, DynoDataset *dataset)
 {
@@ -219,7 +219,7 @@ find_shown (const DynoMaskTable *table, const DynoMaskContent *content, DynoList
     }
 }
 
-/* The facts that the images gave count only those whose masks can be used. */
+/* Computes the facts anew from the images whose masks can be used. */
 static void
 fill_info (DynoImageList *list, DynoDataset *dataset, const Scan *scan)
 {
@@ -331,7 +331,8 @@ dyno_mask_list_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch, 
   return TRUE;
 }
 
-/* The image's size in the fetched bytes, which end with it where they are of two files. */
+/* The bytes of the image file in the fetched bytes.  Where the mask is a file too, the fetched
+ * bytes end with this number. */
 static gsize
 find_image_bytes (const DynoImageList *list, const GByteArray *scratch, gsize fetched)
 {
@@ -354,8 +355,8 @@ fits_image (const DynoMaskFacts *facts, const DynoImageFacts *image)
          || (facts->width == image->width && facts->height == image->height);
 }
 
-/* Writes the mask of the crop's window, or, crop NULL, of the middle.  To be called before the image
- * is decoded, which overwrites the mask's bytes. */
+/* Writes the mask in the window of the crop, or of the centre crop where crop is NULL.  To be
+ * called before the image is decoded, which overwrites the bytes of the mask. */
 static gboolean
 decode_mask (const DynoImageList *list, guint64 index, const DynoCrop *crop, guint32 seed,
              guint32 width, guint32 height, guint8 *out, GByteArray *scratch, gsize fetched,
@@ -396,7 +397,7 @@ dyno_mask_list_shows (DynoDataset *dataset, guint64 index, guint32 class_id)
   return get_mask (dataset->state, index)->shown[class_id / 32] >> class_id % 32 & 1;
 }
 
-/* A list without masks is an image list. */
+/* A list without masks is handled as an image list. */
 gboolean
 dyno_mask_list_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                        gpointer const *fields, GByteArray *scratch, gsize fetched, GError **error)

@@ -5,7 +5,8 @@
  * ignored among other ids, and is the only other class of a set that has only 0 and 255.
  *
  * Invariants: masks and items of the list have the same places; after dyno_mask_list_finish nothing
- * is written any more.  masktable.c knows no image list, so that the list can own its masks. */
+ * is written any more.  masktable.c does not depend on image lists, so that a list can own its
+ * masks. */
 #pragma once
 #include "imagelist.h"
 #include "mask.h"
@@ -22,21 +23,22 @@ typedef struct {
 typedef struct {
   DynoMaskFacts facts;
   guint64 size_bytes;
-  GArray *counts;  /* DynoMaskCount; NULL: the mask cannot be used, */
-  char *reason;    /* for this reason */
-  gboolean stored; /* its size is that of the stored image, before EXIF turns it, */
-  gboolean shown;  /* and of the turned one */
+  GArray *counts;  /* DynoMaskCount; NULL: the mask cannot be used, for `reason` */
+  char *reason;    /* or NULL */
+  gboolean stored; /* the mask has the size of the stored image, before EXIF turns it */
+  gboolean shown;  /* the mask has the size of the turned image */
 } DynoMaskContent;
 
 typedef struct {
-  guint32 name;         /* offset in the list's names: below the root, or absolute */
-  guint8 orientation;   /* by which the mask is turned as its image is; 1: it is not */
+  guint32 name; /* offset in the list's names: below the root, or absolute */
+  /* the EXIF orientation by which the mask is turned like its image; 1: it is not turned */
+  guint8 orientation;
   DynoImageFacts image; /* from the image's header */
   guint64 image_hash, image_bytes;
-  /* Of a mask that is drawn from annotations: their places, and the size that they are for (0: that
-   * of the shown image). */
+  /* For a mask that is drawn from annotations: the first annotation and their number, and the size
+   * for which they were made (0: the size of the shown image). */
   guint32 first, n, width, height;
-  guint32 shown[256 / 32]; /* a bit for each class that it has pixels of */
+  guint32 shown[256 / 32]; /* a bit for each class of which the mask has pixels */
 } DynoListedMask;
 
 /* Draws the mask into ids (height, width); any thread. */
@@ -45,7 +47,7 @@ typedef gboolean (*DynoMaskDraw) (gconstpointer drawing, const DynoListedMask *m
 
 typedef enum {
   DYNO_MASKS_PLAIN,
-  DYNO_MASKS_VOC,              /* PASCAL VOC's folders: its names of classes */
+  DYNO_MASKS_VOC,              /* PASCAL VOC's folders, with its names of classes */
   DYNO_MASKS_CITYSCAPES,       /* label ids of Cityscapes, which become training ids */
   DYNO_MASKS_CITYSCAPES_TRAIN, /* training ids of Cityscapes */
 } DynoMaskKind;
@@ -58,7 +60,7 @@ struct _DynoMaskList {
   GDestroyNotify free_drawing;
   DynoMaskNames names;
   DynoMaskTable table;
-  guint32 colours[256]; /* those of the table */
+  guint32 colours[256]; /* the colours of the table */
   guint8 of_colour[256];
 };
 
@@ -66,14 +68,15 @@ DynoMaskList *dyno_mask_list_new (void);
 void dyno_mask_list_free (DynoMaskList *masks);
 
 void dyno_mask_content_clear (DynoMaskContent *content);
-/* Drops the content of a mask that cannot be used; takes the reason. */
+/* Drops the content of a mask that cannot be used; takes ownership of the reason. */
 void dyno_mask_content_refuse (DynoMaskContent *content, char *reason);
-/* Counts the values of decoded pixels.  NULL, and a reason (g_free): it has too many colours. */
+/* Counts the values of decoded pixels.  NULL, and a reason (g_free): the mask has too many
+ * colours. */
 GArray *dyno_mask_count_values (const guint8 *pixels, const DynoMaskFacts *facts, char **reason);
 
-/* Fills the table and the data set's classes from the contents of all masks, refuses those that do
+/* Fills the table and the data set's classes from the contents of all masks, refuses masks that do
  * not fit, and counts the pixels of the others.  notes: those of the data set.  Errors: UNSUPPORTED
- * (more colours than classes can be). */
+ * (more colours than the greatest number of classes). */
 gboolean dyno_mask_list_decide (DynoMaskList *masks, DynoMaskContent *contents, guint n,
                                 DynoDatasetInfo *info, GPtrArray *notes, GError **error);
 
@@ -81,8 +84,9 @@ gboolean dyno_mask_list_decide (DynoMaskList *masks, DynoMaskContent *contents, 
 gboolean dyno_mask_list_finish (DynoImageList *list, DynoDataset *dataset,
                                 const DynoOpenContext *context, GError **error);
 
-/* Members of a class whose state is a DynoImageList; without masks, as those of an image list.
- * _fetch brings the image file, the mask file, and the size of the former as a guint64. */
+/* Functions of a class whose state is a DynoImageList; a list without masks is handled as an image
+ * list.  _fetch reads the image file, the mask file, and after them the size of the image file as a
+ * guint64. */
 gboolean dyno_mask_list_fetch (DynoDataset *dataset, guint64 index, GByteArray *scratch,
                                gsize *fetched, GError **error);
 gboolean dyno_mask_list_shows (DynoDataset *dataset, guint64 index, guint32 class_id);

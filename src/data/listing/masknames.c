@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the names of masks' classes.  All lines of a file have one form: the first of the forms that
- * fits every line, and plain names where no other does. */
+/* Reads the names of masks' classes.  All lines of a file have one form: the first form that fits
+ * every line, or plain names where no other form does. */
 #include "masknames.h"
 #include "datafile.h"
 #include "intl.h"
@@ -64,7 +64,7 @@ dyno_mask_names_clear (DynoMaskNames *names)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* A class of a line. */
+/* The class that a line names. */
 typedef struct {
   char *name;
   guint id;

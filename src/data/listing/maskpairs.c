@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Matches masks with images by their names.
  *
- * Invariants: a mask whose part is another one's is never taken; among several that match, the one
- * in the same sub-folder, then the one whose stem is the image's to the letter; two that match alike
- * are none. */
+ * Invariants: a mask of another part is never taken; among several masks that match, a mask in the
+ * same sub-folder is preferred, then one with exactly the stem of the image; where two match
+ * equally well, neither is taken. */
 #include "maskpairs.h"
 #include "foldernames.h"
 #include <string.h>
 
 #define MAX_DEPTH 6
 
-/* Suffixes that a mask's stem may have and its image's has not, in lower case; longer ones first. */
+/* Suffixes in which the stem of a mask, or of an image, may differ from the other stem, in lower
+ * case; longer ones first. */
 static const char *const mask_suffixes[] = { "_gtfine_labeltrainids",
                                              "_gtcoarse_labeltrainids",
                                              "_gtfine_labelids",
@@ -77,7 +78,7 @@ add_file (Walk *walk, const char *path, const char *place, const char *name, Dyn
 }
 
 /* path: below the root; place: below the folder of the images or masks.  A link to a folder is not
- * followed within these: it may lead back. */
+ * followed, since it may lead back. */
 static void
 walk_folder (Walk *walk, const char *path, const char *place, DynoPart part, guint depth)
 {
@@ -136,7 +137,7 @@ keep_ending (GPtrArray *files, const char *suffix)
       g_ptr_array_remove_index (files, i - 1);
 }
 
-/* Of Cityscapes' files for an image (ids, training ids, instances, colours), one kind counts. */
+/* Keeps one kind of Cityscapes' files for an image (ids, training ids, instances, colours). */
 static DynoMaskKind
 keep_ids (GPtrArray *files)
 {
@@ -157,7 +158,7 @@ keep_ids (GPtrArray *files)
 
 /* --- matching --------------------------------------------------------------------------------- */
 
-/* The stem in lower case, and without a suffix; NULL: it has none. */
+/* The stem in lower case without one of the suffixes; NULL: it has none of them. */
 static char *
 strip (const char *stem, const char *const *suffixes)
 {
@@ -183,7 +184,7 @@ add_key (GHashTable *by_stem, char *key, guint index)
   g_free (key);
 }
 
-/* The more, the better; -1: it cannot be the image's mask. */
+/* A higher score is a better match; -1: the mask cannot belong to the image. */
 static int
 score (const DynoMaskFile *image, const DynoMaskFile *mask)
 {

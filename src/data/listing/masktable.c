@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decides which classes the numbers and colours of a set of masks stand for.  All masks are counted
- * before anything is decided, since the same number has another meaning beside other numbers. */
+ * before anything is decided, since the meaning of a number depends on the other numbers. */
 #include "intl.h"
 #include "masklist.h"
 #include "schema.h"
@@ -77,7 +77,7 @@ dyno_mask_count_values (const guint8 *pixels, const DynoMaskFacts *facts, char *
   guint64 n = (guint64) facts->width * facts->height;
   GArray *counts = g_array_new (FALSE, FALSE, sizeof (DynoMaskCount));
 
-  /* Runs of one value, as masks mostly have them. */
+  /* Counts runs of equal values, which masks mostly consist of. */
   for (guint64 i = 0, end; i < n && counts->len <= DYNO_MASK_MAX_CLASSES + 1; i = end)
     {
       guint32 value = value_at (pixels, facts, i);
@@ -233,7 +233,7 @@ take_found_colours (Decision *d, const GArray *colours)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* The number that a mask of these bits has for white; 0: its numbers are always ids. */
+/* The number that is white in a mask of these bits; 0: its numbers are always ids. */
 static guint32
 white_of (const DynoMaskFacts *facts)
 {
@@ -411,7 +411,7 @@ refuse_all (Decision *d, gboolean colours, const char *reason)
       dyno_mask_content_refuse (&d->contents[i], g_strdup (reason));
 }
 
-/* Numbers written as grey colours count as numbers. */
+/* Converts grey colours to numbers. */
 static void
 read_greys (Decision *d)
 {
@@ -428,7 +428,7 @@ read_greys (Decision *d)
     }
 }
 
-/* The greys of these numbers have the numbers' classes. */
+/* Gives each grey colour the class of its number. */
 static void
 take_greys (Decision *d)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds files by their names.
  *
- * Invariants: a file that exists as written is never replaced by another; a name stands for another
- * file only where the given folders agree with the folders of that file, and only one file agrees;
- * the walk is bounded, enters no links, and opens nothing. */
+ * Invariants: a file that exists as written is never replaced by another; a name is resolved to
+ * another file only where the given folders agree with the folders of that file, and only one file
+ * agrees; the walk is bounded, enters no links, and opens nothing. */
 #include "namedfiles.h"
 #include "foldernames.h"
 #include <dirent.h>
@@ -57,7 +57,7 @@ dyno_named_files_free (DynoNamedFiles *files)
   g_free (files);
 }
 
-/* The endings of samples; other files beside them are never meant. */
+/* TRUE for extensions of samples; names are resolved only to such files. */
 static gboolean
 is_sample (const char *ending)
 {
@@ -70,7 +70,7 @@ is_sample (const char *ending)
   return FALSE;
 }
 
-/* The stem of a sample's name; g_free.  A name without such an ending is its own stem. */
+/* The stem of a sample's name; g_free.  A name without such an extension is its own stem. */
 static char *
 stem_of (const char *base)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds files below a folder by the names that people write in lists: without their ending, with
- * backslashes, without their folders, or with folders of another computer before them. */
+/* Finds files below a folder by the names that people write in lists: without extension, with
+ * backslashes, without folders, or with the folders of another computer. */
 #pragma once
 #include "partnames.h"
 
@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 typedef struct _DynoNamedFiles DynoNamedFiles;
 
 typedef enum {
-  DYNO_NAMED_AS_WRITTEN, /* the file is there */
-  DYNO_NAMED_FOUND,      /* the file is there under another name */
+  DYNO_NAMED_AS_WRITTEN, /* the file exists under this name */
+  DYNO_NAMED_FOUND,      /* the file exists under another name */
   DYNO_NAMED_AMBIGUOUS,  /* several files match */
   DYNO_NAMED_MISSING,
 } DynoNamed;
@@ -20,7 +20,7 @@ DynoNamedFiles *dyno_named_files_new (const char *root);
 void dyno_named_files_free (DynoNamedFiles *files);
 
 /* Looks for a file by name, a path below the root or an absolute one; where several files match,
- * the one in a folder of the part, which may be NONE, is taken.  *found: its path below the root,
+ * the file in a folder of the part is taken (part may be NONE).  *found: its path below the root,
  * only with FOUND; g_free. */
 DynoNamed dyno_named_files_find (DynoNamedFiles *files, const char *name, DynoPart part,
                                  char **found);

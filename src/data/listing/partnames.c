@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The words that name parts, and the usual words around them.
  *
- * Invariants: a name is of a part only by a whole word of it; a class whose name merely contains
- * such a word ("night train" beside "bus") is no part unless a folder with the same other words is
- * the other part; the choice depends only on the names, not on the order of the folder. */
+ * Invariants: a name belongs to a part only where one of its whole words does; a class whose name
+ * merely contains such a word ("night train" beside "bus") is no part unless a folder with the same
+ * other words is the other part; the choice depends only on the names, not on the order of the
+ * folder. */
 #include "partnames.h"
 #include "intl.h"
 #include <string.h>
@@ -118,7 +119,8 @@ clear_candidate (gpointer data)
   g_free (((Candidate *) data)->rest);
 }
 
-/* Parts come first, then names with no other words, then the shorter name and the first by name. */
+/* Sorts by part, then names without other words before names with some, then by length and by
+ * name. */
 static int
 compare_candidates (gconstpointer a, gconstpointer b)
 {

@@ -15,10 +15,10 @@ typedef enum {
 
 /* The part that a name stands for, in upper or lower case: the name has one word for a part (train,
  * val, test and similar ones), and around it only words and numbers that are usual there: "Test",
- * "training_set", "valData", "test1", "PublicTest".  rest, which may be NULL: the other words in
- * lower case, joined by blanks (g_free); with it, any other words may stand around, as in
- * "seg_train" and "seg_test", which are parts only where another part has the same rest.  "" for
- * usual words. */
+ * "training_set", "valData", "test1", "PublicTest".  *rest (rest may be NULL): the other words in
+ * lower case, joined by blanks (g_free); "" where they are usual words.  With rest, any other words
+ * are accepted, as in "seg_train" and "seg_test", which are parts only where another part has the
+ * same rest. */
 DynoPart dyno_part_of_name (const char *name, char **rest);
 
 /* The folders of a data set's root that are its parts. */
@@ -37,14 +37,15 @@ void dyno_part_folders_clear (DynoPartFolders *folders);
 void dyno_part_folders_note (const DynoPartFolders *folders, GPtrArray *notes);
 
 /* TRUE for a name that systems and programs leave behind and that is never data: __MACOSX,
- * Thumbs.db, desktop.ini and similar ones.  It is added to left, an array of g_free'd names, once;
- * NULL: it is not added.  Names that begin with a dot are not passed to this function. */
+ * Thumbs.db, desktop.ini and similar ones.  The name is added to left (an array of g_free'd names;
+ * may be NULL) unless it is there already.  Names that begin with a dot are not passed to this
+ * function. */
 gboolean dyno_name_is_left_behind (const char *name, GPtrArray *left);
 /* The note on these names, or NULL; g_free. */
 char *dyno_left_behind_note (GPtrArray *left);
 
-/* Records the sub-folders of classes.  Where all classes have the same several sub-folders, these
- * are likely to be the classes, and the supposed classes are parts. */
+/* Records the sub-folders of classes.  Where all classes have the same several sub-folders, the
+ * sub-folders are likely to be the classes, and the supposed classes parts. */
 typedef struct {
   GHashTable *pairs, *counts;
 } DynoSubfolders;
@@ -52,7 +53,7 @@ typedef struct {
 void dyno_subfolders_init (DynoSubfolders *subfolders);
 void dyno_subfolders_add (DynoSubfolders *subfolders, gint32 class_id, const char *name,
                           gsize length);
-/* The note on that, or NULL; g_free. */
+/* The note that the sub-folders are likely to be the classes, or NULL; g_free. */
 char *dyno_subfolders_doubt (const DynoSubfolders *subfolders, char *const *class_names,
                              guint32 n_classes);
 void dyno_subfolders_clear (DynoSubfolders *subfolders);

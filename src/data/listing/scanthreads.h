@@ -5,12 +5,12 @@
 
 G_BEGIN_DECLS
 
-/* Handles items first to end, on any thread; chunks come in no order. */
+/* Handles the items from first to before end, on any thread; chunks have no order. */
 typedef void (*DynoScanFunc) (guint64 first, guint64 end, gpointer data);
 
-/* Gives each of n items to func once and waits for all.  progress (may be NULL) is called on the
+/* Passes each of n items to func once, and waits for all.  progress (may be NULL) is called on the
  * calling thread with the number of items done.  FALSE: cancelled; then some items may not have
- * been given. */
+ * been passed. */
 gboolean dyno_scan_threads_run (guint64 n, guint chunk, guint max_threads, DynoScanFunc func,
                                 gpointer data, DynoScanProgress progress, gpointer progress_data,
                                 GCancellable *cancellable, GError **error);

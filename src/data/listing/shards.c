@@ -26,7 +26,7 @@ add_shards (const char *folder, GPtrArray *paths)
     g_ptr_array_add (paths, g_ptr_array_index (found, i));
 }
 
-/* The shards of the folders train and val, or of other names of parts. */
+/* The shards in the folders train and val, or in folders with other names of parts. */
 static void
 add_parts (const char *root, GPtrArray *paths)
 {
