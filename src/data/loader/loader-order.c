@@ -14,10 +14,10 @@ dyno_loader_get_seed (const DynoLoader *loader, guint64 epoch, guint64 position)
   return (guint32) (dyno_rng_at (loader->params.seed ^ SEED_KEY, epoch, position) >> 32);
 }
 
-/* Memory for taking classes in turns, allocated with the loader. */
+/* Memory to take samples from all classes in turn, allocated with the loader. */
 struct _DynoClassTurns {
   guint32 n_classes;
-  guint32 *starts;  /* (n_classes + 1) in places */
+  guint32 *starts;  /* (n_classes + 1): indices in places */
   guint32 *next;    /* (n_classes): samples of a class taken since it was shuffled */
   guint32 *present; /* (n_present): classes that have a sample */
   guint32 n_present;

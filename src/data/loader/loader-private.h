@@ -9,7 +9,7 @@
  *   the consumer reads them after it has seen the slot ready.
  * - A task is a run of rows of one batch.  Its writing begins only when the loader is still in the
  *   task's generation, the slot still holds the task's batch and nobody else writes or has written
- *   the rows: a worker that comes late, even by hours, touches nothing.  So a stuck worker can be
+ *   the rows: a worker that is late, even by hours, writes nothing.  So a stuck worker can be
  *   abandoned.
  * - While it writes, a worker never waits for anything but the CPU: files are read before, into its
  *   own memory, or at once.  So the end of a writing can be waited for.
@@ -39,13 +39,13 @@ typedef enum {
 } DynoSlotState;
 
 typedef struct {
-  DynoBatch batch; /* first member: the consumer's pointer is also the slot's */
+  DynoBatch batch; /* must be first: the consumer's pointer is also the slot's */
   DynoSlotState state;
   guint32 claimed; /* rows given out in tasks */
   guint32 done;    /* rows written */
   guint32 n_bad;   /* rows whose own sample was bad */
   GError *error;   /* set: the batch cannot be completed */
-  gboolean *taken; /* (batch): a task that starts at this row is being written, or was */
+  gboolean *taken; /* (batch): a task that begins at this row is being written, or was */
   gpointer block;  /* the memory of the fields */
   gpointer own_block;
 } DynoSlot;
@@ -56,12 +56,12 @@ typedef struct {
   guint64 batch; /* number of the batch that the slot holds */
   guint32 row, count;
   guint64 position; /* position of the first row in the epoch's order */
-  guint reissued;   /* number of times that it was given to another worker */
+  guint reissued;   /* number of times that the task was given to another worker */
 } DynoLoaderTask;
 
 /* Memory of one decoding thread. */
 typedef struct {
-  guint8 *block;     /* (chunk samples), where samples are not decoded in their slot; or NULL */
+  guint8 *block;     /* room for chunk samples that are not decoded in their slot; or NULL */
   GByteArray *bytes; /* bytes of the file that is decoded */
   gboolean writing;  /* has begun to write the rows of its task, and waits only for the CPU */
 } DynoWorkerScratch;
@@ -72,8 +72,8 @@ typedef struct {
   DynoWorkerScratch *scratch;
   DynoLoaderTask task;
   gboolean busy;        /* with its task */
-  gint64 busy_since_us; /* begin of the task, on the loader's waited_us */
-  gboolean abandoned;   /* stuck: nobody waits for it any more */
+  gint64 busy_since_us; /* begin of the task, as a value of the loader's waited_us */
+  gboolean abandoned;   /* the worker is stuck: no thread waits for it any more */
 } DynoWorker;
 
 typedef struct _DynoClassTurns DynoClassTurns; /* loader-order.c */
@@ -91,7 +91,8 @@ struct _DynoLoader {
   guint32 chunk;                /* most rows of a task; see dyno_loader_claim */
   guint64 n_batches;
   guint64 bad_limit; /* bad samples that are allowed in an epoch */
-  gint64 stuck_us;   /* a task that is waited for longer is given to another worker */
+  /* a task for which the consumer has waited longer is given to another worker */
+  gint64 stuck_us;
   gint64 give_up_us; /* after this time without a written row the consumer gets an error */
   gint64 (*clock) (void);
 
@@ -104,20 +105,20 @@ struct _DynoLoader {
   guint32 *order;        /* (n_samples) places in indices */
   DynoClassTurns *turns; /* NULL: classes are not balanced */
   guint8 *bad;           /* (n_samples) places that failed in this epoch */
-  guint64 next_batch;    /* to be opened */
+  guint64 next_batch;    /* the next batch to be opened */
   guint64 consume_batch;
   guint64 delivered_bad;
   GError *failed;
   gint64 waited_us; /* waited by the consumer, in bounded ticks, since the loader was made */
-  /* on waited_us: when rows were written last, or the consumer began to wait */
+  /* the value of waited_us when rows were written last, or the consumer began to wait */
   gint64 waiting_since_us;
 
   DynoSlot *slots;
   guint n_slots, max_slots;
   gint filling;      /* slot with rows to give out, or -1 */
-  guint prefetch;    /* asked for */
+  guint prefetch;    /* as requested */
   guint writing;     /* tasks whose rows are being written */
-  double row_us;     /* recent time of a row; 0: not known */
+  double row_us;     /* recent time to decode a row; 0: not known */
   gboolean draining; /* a thread waits until writing is 0 */
   GQueue reissue;    /* DynoLoaderTask * */
 
@@ -127,14 +128,14 @@ struct _DynoLoader {
 
   DynoWorkerScratch *consumer_scratch;
   guint64 samples_done, bad_samples;
-  guint64 decode_us, fetch_us, resample_us, stage_us; /* as DynoLoaderStats has them */
+  guint64 decode_us, fetch_us, resample_us, stage_us; /* see DynoLoaderStats */
   guint8 *ever_bad; /* (n_samples) places that failed in any epoch */
   guint64 distinct_bad;
   GPtrArray *bad_list;
   GHashTable *bad_reasons; /* from place + 1 to char *; filled only with blank_bad */
 };
 
-/* All of these with the mutex held. */
+/* To be called with the mutex held. */
 gboolean dyno_loader_claim (DynoLoader *loader, DynoLoaderTask *task);
 void dyno_loader_spawn_workers (DynoLoader *loader);
 
@@ -144,7 +145,7 @@ guint64 dyno_loader_find_position (const DynoLoader *loader, guint64 batch);
 /* Fills the order of an epoch. */
 void dyno_loader_make_order (DynoLoader *loader, guint64 epoch);
 
-/* The random word of a sample's place in an epoch's order. */
+/* The random word of a position in an epoch's order. */
 guint32 dyno_loader_get_seed (const DynoLoader *loader, guint64 epoch, guint64 position);
 
 /* NULL: no memory. */

@@ -19,7 +19,7 @@ decodes_apart (const DynoLoader *loader)
   return loader->chunk > 1 || loader->cache != NULL;
 }
 
-/* The byte of a field's blank samples: a mask's pixels are ignored. */
+/* The byte that fills a field of blank samples: the pixels of a mask are ignored. */
 static int
 blank_of (const DynoBatchField *field)
 {
@@ -117,7 +117,7 @@ open_next_batch (DynoLoader *loader)
 }
 
 /* Several rows make a task so that taking a task costs little compared with decoding; where each
- * row takes long, as from a slow disk, such tasks would leave workers without any. */
+ * row takes long, as from a slow disk, large tasks would leave other workers without a task. */
 static guint32
 count_task_rows (const DynoLoader *loader)
 {
@@ -358,7 +358,7 @@ may_come_back (const GError *reason)
          || g_error_matches (reason, DYNO_DATA_ERROR, DYNO_DATA_ERROR_NOT_FOUND);
 }
 
-/* TRUE where no other sample can be had either: a few, spread over the part, are tried. */
+/* TRUE where no other sample can be read either: a few, spread over the part, are tried. */
 static gboolean
 is_source_gone (DynoLoader *loader, guint32 place)
 {
@@ -376,7 +376,8 @@ is_source_gone (DynoLoader *loader, guint32 place)
   return TRUE;
 }
 
-/* A blank for a sample that cannot be read: zeros, and a mask that is ignored.  Returns as a Decode does. */
+/* Writes a blank for a sample that cannot be read: zeros, and an ignored mask.  Returns an outcome
+ * like a Decode function. */
 static Outcome
 blank_row (Work *work, guint32 row, gboolean in_slot, gpointer const *fields, const GError *reason)
 {
@@ -394,9 +395,10 @@ blank_row (Work *work, guint32 row, gboolean in_slot, gpointer const *fields, co
   return DECODED;
 }
 
-/* The sample of a row: its own, or else the next in the epoch's order that decodes.  That choice
- * depends only on the files.  A run of more bad samples than an epoch may have is an error, FAILED,
- * and so is a disk or server that gives no sample any more: then no sample counts as bad. */
+/* Decodes the sample of a row, or else the next sample in the epoch's order that can be decoded.
+ * This choice depends only on the files.  A run of more bad samples than an epoch may have is an
+ * error, FAILED, and so is a disk or server that no longer delivers any sample; no sample counts as
+ * bad then. */
 static Outcome
 decode_row (Work *work, guint32 row, Decode decode, gpointer const *fields, GError **error)
 {

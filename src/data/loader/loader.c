@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* small samples are taken several at a time, to visit the mutex less often */
+/* small samples are taken several at a time, to lock the mutex less often */
 #define CHUNK_BYTES      (32 * 1024)
 #define DEFAULT_BAD      0.1
 #define DEFAULT_STUCK_US (5 * G_USEC_PER_SEC)
@@ -49,7 +49,7 @@ dyno_loader_count_slots (guint prefetch)
   return CLAMP (prefetch, 1, DYNO_LOADER_MAX_PREFETCH) + HELD_SLOTS;
 }
 
-/* As many slots in own memory as the prefetch asks for; fewer where memory is short. */
+/* Allocates as many slots as the prefetch needs; fewer where memory is short. */
 static gboolean
 grow_slots (DynoLoader *loader)
 {
@@ -93,8 +93,8 @@ make_slots (DynoLoader *loader, GError **error)
   return TRUE;
 }
 
-/* The batches of this rank; FALSE: there is none for any rank, or with drop_last no turn for each.
- * *all: samples of a batch of all ranks. */
+/* Counts the batches of this rank.  FALSE: no rank has a batch, or with drop_last not every rank
+ * has a turn.  *all: the samples of one turn of all ranks. */
 static gboolean
 count_batches (DynoLoader *loader, guint64 *all)
 {
@@ -237,7 +237,7 @@ dyno_loader_unref (DynoLoader *loader)
   g_free (loader);
 }
 
-/* Joins threads that do not use the mutex any more; releases and takes the mutex. */
+/* Joins threads that no longer use the mutex; unlocks it meanwhile. */
 static void
 join_ended (DynoLoader *loader)
 {
@@ -670,7 +670,8 @@ dyno_loader_find_bad (DynoLoader *loader, guint32 place)
   return reason;
 }
 
-/* Workers chose by the same rule: all that they passed over is known to be bad. */
+/* Applies the rule by which workers replace samples; every sample that they skipped is recorded as
+ * bad. */
 guint32
 dyno_loader_find_sample (DynoLoader *loader, guint64 batch, guint32 row)
 {

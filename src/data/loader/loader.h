@@ -6,14 +6,13 @@
  * - The order of samples, and every random choice, follow only from (seed, epoch, position): any
  *   number of workers, any prefetch and any timing give the same batches.
  * - Slots are memory of the caller (page-locked staging) or the loader's own; no allocation after
- *   _new.  A sample that can be had without waiting is decoded directly in its slot.
+ *   _new.  A sample whose bytes can be read without waiting is decoded directly in its slot.
  * - A sample that fails to decode is replaced by the next good one of its epoch's order, counted
  *   and listed; past max_bad_share of an epoch the loader stops with an error.
  * - A disk or server that fails (EIO and similar errors, or all files gone) makes no sample bad:
- *   once no other sample can be had either, the loader stops with UNREACHABLE, and an epoch that is
- *   started again at the batch where it stopped continues with the same batches.
- * - With 0 workers the consumer's thread decodes.  Workers outlive epochs (persistent) unless the
- *   params say otherwise.
+ *   once no other sample can be read either, the loader stops with UNREACHABLE, and an epoch that
+ *   is started again at the batch where it stopped continues with the same batches.
+ * - With 0 workers the consumer's thread decodes.  With `persistent` set, workers outlive epochs.
  * Threads: one consumer thread calls _next, _release, _start_epoch; _set_workers, _set_prefetch and
  * the counters may be used from any thread.  _free joins the workers, also in the middle of an
  * epoch. */
@@ -34,27 +33,28 @@ typedef struct {
    * epoch has the same number of samples as without.  No effect where samples have no labels. */
   gboolean balance;
   gboolean drop_last; /* training: every batch is full; FALSE: the last one may be short */
-  /* The number of processes that share the order (0: one), and the rank of this one: a turn of so
-   * many batches (0: 1) goes to rank 0, the next turn to rank 1, and so on.  A rank may have one
-   * turn less than another; without drop_last a turn may be short, and a rank may have none. */
+  /* The number of processes that share the order (0: one), and the rank of this one: `turn`
+   * successive batches (0: 1) go to rank 0, the next turn to rank 1, and so on.  A rank may have
+   * one turn less than another; without drop_last a turn may be short, and a rank may have none. */
   guint ranks, rank, turn;
   guint workers; /* threads; 0: the consumer decodes */
-  gint nice;     /* of the workers; 0: that of the thread that makes the loader */
-  /* batches that a worker would be ahead in PyTorch; here: slots ahead in all = max (1,
+  gint nice;     /* nice value of the workers; 0: that of the thread that makes the loader */
+  /* in PyTorch, batches that each worker is ahead; here, the slots ahead in all: max (1,
    * prefetch) */
   guint prefetch;
   gboolean persistent; /* workers live over epochs; FALSE: they end with each epoch */
-  /* For a data set whose info says `croppable` (without effect for others): each sample is a crop,
+  /* For a data set whose info has `croppable` set (no effect for others): each sample is a crop,
    * drawn from its seed, and no cache is kept. */
   DynoCrop crop;
   gboolean cache;            /* keep decoded samples in RAM */
   guint64 cache_limit_bytes; /* 0: half of the RAM that is free at the start */
   double max_bad_share;      /* of an epoch, rounded up; 0: 0.1; negative: none */
-  /* A sample that cannot be read is zeros, its mask ignored, and no other replaces it; dyno_loader_find_bad names
-   * such samples.  max_bad_share has no effect then. */
+  /* A sample that cannot be read becomes zeros, with an ignored mask, and no other sample replaces
+   * it; dyno_loader_find_bad gives the reason.  max_bad_share has no effect then. */
   gboolean blank_bad;
-  gpointer *slots; /* n_slots blocks of memory, a batch layout's total_bytes each; NULL: own */
-  guint n_slots;   /* at least 2 with slots; prefetch is capped by n_slots - 1 */
+  /* n_slots blocks of memory of the batch layout's total_bytes; NULL: the loader allocates them */
+  gpointer *slots;
+  guint n_slots; /* at least 2 with slots; prefetch is capped by n_slots - 1 */
 } DynoLoaderParams;
 
 typedef struct {
@@ -74,12 +74,12 @@ DynoLoader *dyno_loader_new (DynoDataset *dataset, const GArray *indices,
 void dyno_loader_free (DynoLoader *loader);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLoader, dyno_loader_free)
 
-/* The number of batches in its own memory that a loader without `slots` makes for a prefetch. */
+/* The number of batches that a loader without `slots` allocates for a prefetch. */
 guint dyno_loader_count_slots (guint prefetch);
 
 guint64 dyno_loader_get_batches (DynoLoader *loader); /* of an epoch */
 
-/* The fields of its batches, and their places in a slot. */
+/* The fields of the loader's batches, and their offsets in a slot. */
 const DynoBatchSchema *dyno_loader_get_schema (DynoLoader *loader);
 const DynoBatchLayout *dyno_loader_get_layout (DynoLoader *loader);
 
@@ -88,7 +88,7 @@ const DynoBatchLayout *dyno_loader_get_layout (DynoLoader *loader);
 void dyno_loader_start_epoch (DynoLoader *loader, guint64 epoch, guint64 first_batch);
 
 /* The next batch of the epoch, or NULL: at the end of the epoch with *error unset, else with an
- * error.  Blocks while the workers are behind; *wait_us (may be NULL) is the time that it blocked.
+ * error.  Blocks until the batch is ready; *wait_us (may be NULL) is the time that it blocked.
  * Cancelling the cancellable ends the wait.  The batch is valid until _release. */
 DynoBatch *dyno_loader_next (DynoLoader *loader, gint64 *wait_us, GCancellable *cancellable,
                              GError **error);
@@ -105,11 +105,11 @@ typedef struct {
   guint64 bad_samples; /* samples that were replaced; a sample counts in each epoch */
   guint64 cached_bytes;
   guint64 decode_us;   /* time of all samples, summed over workers */
-  guint64 fetch_us;    /* part of it for reading files */
-  guint64 resample_us; /* part of it for scaling decoded samples */
-  guint64 stage_us;    /* part of it for copying between cache, workers' memory and slots */
+  guint64 fetch_us;    /* part of decode_us for reading files */
+  guint64 resample_us; /* part of decode_us for scaling decoded samples */
+  guint64 stage_us;    /* part of decode_us for copying between cache, workers' memory and slots */
   guint ready;         /* batches waiting for the consumer */
-  guint workers;       /* workers that live */
+  guint workers;       /* running workers */
 } DynoLoaderStats;
 void dyno_loader_get_stats (DynoLoader *loader, DynoLoaderStats *stats);
 
@@ -119,12 +119,12 @@ guint64 dyno_loader_count_bad (DynoLoader *loader);
 char **dyno_loader_list_bad (DynoLoader *loader);
 
 /* With blank_bad: the reason why the sample at a place of the loader's indices could not be read,
- * for a batch that was taken; NULL: it could.  g_free. */
+ * for a batch that the consumer has taken; NULL: it could be read.  g_free. */
 char *dyno_loader_find_bad (DynoLoader *loader, guint32 place);
 
 /* Without blank_bad: the index in the data set of the sample that a row of a batch holds, which may
- * have taken the place of one that could not be read.  batch, row: of a batch of this epoch that was
- * taken. */
+ * have taken the place of one that could not be read.  batch, row: a batch of this epoch that the
+ * consumer has taken, and a row of it. */
 guint32 dyno_loader_find_sample (DynoLoader *loader, guint64 batch, guint32 row);
 
 G_END_DECLS
