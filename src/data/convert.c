@@ -29,7 +29,7 @@ typedef struct {
   GByteArray *scratch, *bytes, *pixels;
   const char *extension;
   gboolean copied;
-  const DynoImageBox *box; /* the written piece of the image; NULL: all of the image */
+  const DynoImageBox *box; /* the piece of the image that is written; NULL: the whole image */
   GError *error;
 } Packed;
 
@@ -106,8 +106,9 @@ encode (const Convert *convert, Packed *one, guint32 width, guint32 height, gboo
                  : dyno_image_encode_jpeg (one->pixels->data, width, height, one->bytes, error));
 }
 
-/* TRUE where the piece by itself, stored without loss, gives the same pixels at any size: a JPEG is
- * decoded smaller where a small size is wanted, by its own blocks, and so is kept whole. */
+/* TRUE where the piece, stored without loss, gives the same pixels at any size.  FALSE for a JPEG,
+ * which the decoder scales by its blocks where a small size is wanted, and for a piece larger than
+ * the image: the file is written whole. */
 static gboolean
 is_cut_exactly (const DynoImageFacts *facts, const DynoImageBox *box)
 {
@@ -154,7 +155,7 @@ pack_file (const Convert *convert, Packed *one, GError **error)
   return TRUE;
 }
 
-/* Bytes in grey or RGB are an image file each, all other samples an array. */
+/* Samples of bytes in grey or RGB are image files, all other samples arrays. */
 static gboolean
 are_images (const DynoDatasetInfo *info)
 {
@@ -165,7 +166,7 @@ are_images (const DynoDatasetInfo *info)
          && (channels == 1 || channels == 3);
 }
 
-/* The sample in the form in which it is fed, without padded steps. */
+/* The sample in the form in which the network reads it, without padded steps. */
 static gboolean
 pack_array (const Convert *convert, Packed *one, GError **error)
 {
@@ -303,7 +304,7 @@ describe_target (const Convert *convert, guint64 index, const DynoImageBox *box,
       for (guint32 i = 0; i < n_values; i++)
         {
           g_ascii_formatd (number, sizeof number, "%.9g", (double) values[i]);
-          /* as a whole number it would lose its sign */
+          /* a negative zero would lose its sign as a whole number */
           g_string_append_printf (json, "%s%s", i > 0 ? ", " : "",
                                   strcmp (number, "-0") == 0 ? "-0.0" : number);
         }
@@ -535,8 +536,7 @@ check_kind (DynoDataset *dataset, guint32 size, GError **error)
   return FALSE;
 }
 
-/* Training samples come in a fixed random order, which also serves programs that read the file in
- * its order. */
+/* Training samples come in a fixed random order, for programs that do not shuffle the samples. */
 static GArray *
 make_order (DynoDataset *dataset)
 {

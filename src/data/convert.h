@@ -7,9 +7,9 @@
  * piece is written as PNG, or the whole JPEG is written with the place of the piece: in either case
  * the decoded pixels at any size are the same to the bit.  A sample that is no image of bytes in
  * grey or RGB, such as a sequence or an array of floats, is written as .npy, in the form in which
- * it is fed.  Names of classes and of values, the normalisation, the parts, and the order of the
- * samples in the data set, are written too (packed.h): training with the file is the same as
- * training with its source. */
+ * the network reads it.  Names of classes and of values, the normalisation, the parts, and the
+ * order of the samples in the data set, are written too (packed.h): training with the file is the
+ * same as training with its source. */
 #pragma once
 #include "dataset.h"
 

@@ -11,7 +11,7 @@ GQuark dyno_data_error_quark (void);
 
 typedef enum {
   DYNO_DATA_ERROR_NOT_FOUND,   /* no such file or folder, or no built-in of that name */
-  DYNO_DATA_ERROR_UNKNOWN,     /* not a data set of a kind that Dyno reads */
+  DYNO_DATA_ERROR_UNKNOWN,     /* no data set of a kind that Dyno reads */
   DYNO_DATA_ERROR_EMPTY,       /* no sample, or a single class */
   DYNO_DATA_ERROR_CORRUPT,     /* the content contradicts its format */
   DYNO_DATA_ERROR_UNSUPPORTED, /* a valid file, of a variant that Dyno does not read */

@@ -172,7 +172,7 @@ dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error)
 {
   const gsize unsure = 1024 * 1024;
 
-  size = MAX (size, 1); /* an empty file has an address too */
+  size = MAX (size, 1); /* an empty file needs an address too */
   if (size <= scratch->len)
     return TRUE;
   if (size <= G_MAXUINT32 / 2)
@@ -241,7 +241,8 @@ dyno_datafile_probe (const char *path, guint64 offset, GError **error)
 
   if (fd < 0)
     return FALSE;
-  /* Cached bytes show nothing about the disk.  Only whole pages are dropped. */
+  /* Bytes in the page cache show nothing about the disk, so the page is dropped first.  Only whole
+     pages can be dropped. */
   (void) posix_fadvise (fd, (off_t) (MIN (offset, (guint64) G_MAXINT64) / PIECE * PIECE), PIECE,
                         POSIX_FADV_DONTNEED);
   n = dyno_datafile_pread (fd, &byte, sizeof byte, offset);

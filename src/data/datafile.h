@@ -18,12 +18,13 @@ int dyno_datafile_open (const char *path, guint64 *size_bytes, GError **error);
 /* Repeats pread until size bytes are read or the file ends; -1 with errno on failure. */
 gssize dyno_datafile_pread (int fd, void *buffer, gsize size, guint64 offset);
 
-/* Reads size bytes that lie in memory already; FALSE where they do not, or where a read might wait.
- * can_read_at_once: TRUE where the file's system can tell the two cases apart. */
+/* Reads size bytes that are in the page cache; FALSE where they are not, or where a read might
+ * wait.  can_read_at_once: TRUE where the file system can distinguish these two cases. */
 gboolean dyno_datafile_read_at_once (int fd, void *buffer, gsize size, guint64 offset);
 gboolean dyno_datafile_can_read_at_once (int fd);
 
-/* Room for size bytes in scratch; FALSE where memory is short (the array itself would abort).
+/* Makes room for size bytes in scratch; FALSE where memory is short (g_byte_array_set_size would
+ * abort).
  * Errors: TOO_LARGE. */
 gboolean dyno_datafile_reserve (GByteArray *scratch, guint64 size, GError **error);
 
@@ -39,7 +40,7 @@ gboolean dyno_datafile_probe (const char *path, guint64 offset, GError **error);
 /* TRUE where an errno is about the disk or server behind a file, not about the file. */
 gboolean dyno_datafile_is_unreachable (int code);
 
-/* An error of errno code for path: NOT_FOUND, UNREACHABLE or READ. */
+/* Sets the error for errno code of path: NOT_FOUND, UNREACHABLE or READ. */
 void dyno_datafile_set_error (GError **error, int code, const char *path);
 
 G_END_DECLS

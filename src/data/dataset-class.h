@@ -2,7 +2,7 @@
 /* The interface of a format: one DynoDatasetClass per file in formats/, named in formats/formats.c.
  *
  * Invariants of a class:
- * - matches is cheap: it looks at the location's name and first bytes, and at names in a folder.
+ * - matches is cheap: it reads only the location's name and first bytes, and names in a folder.
  * - open fills dataset->info (kind, title, name and location are set before it) and dataset->state.
  *   When it fails, close is still called, with the state so far; close accepts a NULL state.
  * - After open the state is never written again, so decode, label and describe run in any thread
@@ -21,8 +21,8 @@ typedef struct {
   DynoScanProgress progress;       /* may be NULL */
   gpointer progress_data;
   GCancellable *cancellable; /* may be NULL */
-  /* For a data set that is opened without labels (unlabelled.c), else NULL: its files and folders,
-   * and the input of the weights, which may be NULL. */
+  /* NULL unless the data set is opened without labels (unlabelled.c): its files and folders, and
+   * the input of the weights, which may be NULL. */
   const char *const *paths;
   const DynoBatchField *wanted;
 } DynoOpenContext;
@@ -31,17 +31,17 @@ typedef struct {
   const char *kind;
   const char *title;
   gboolean (*matches) (const DynoLocation *location);
-  /* Of a class of masks: TRUE for a folder that is of this class where that task was asked for; where
-   * classes were asked for, a folder is of another class.  May be NULL. */
+  /* For a class of masks: TRUE where a folder can be of this class if DYNO_TASK_PIXELS is
+   * requested; where another task is requested, no folder is.  May be NULL. */
   gboolean (*can_be) (const DynoLocation *location);
   gboolean (*open) (DynoDataset *dataset, const DynoOpenContext *context, GError **error);
   void (*close) (DynoDataset *dataset);
-  /* Brings the bytes that decode needs of a sample from a place that may take any time (a file) to
-   * the start of scratch; *fetched is their number.  NULL: nothing is needed. */
+  /* Reads the bytes of a sample that decode needs, which may take any time (a file), to the start
+   * of scratch; *fetched is their number.  NULL: decode needs none. */
   gboolean (*fetch) (DynoDataset *dataset, guint64 index, GByteArray *scratch, gsize *fetched,
                      GError **error);
   gboolean has_files; /* fetch gives the whole image file */
-  /* The piece of that image from which a sample is cut; NULL: the whole image is used.  May be
+  /* The piece of the image file from which a sample is cut; NULL: the whole image is used.  May be
    * NULL. */
   const DynoImageBox *(*box) (DynoDataset *dataset, guint64 index);
   /* Fills every byte of a sample's fields except SEED, in the schema's order, from the bytes of
@@ -54,8 +54,8 @@ typedef struct {
   gboolean (*decode_crop) (DynoDataset *dataset, guint64 index, const DynoCrop *crop, guint32 seed,
                            guint32 width, guint32 height, gpointer const *fields,
                            GByteArray *scratch, gsize fetched, GError **error);
-  /* Fetches and decodes a sample that can be had without waiting, with no copy in scratch; FALSE:
-   * it cannot be had so.  May be NULL. */
+  /* Fetches and decodes a sample without waiting and without a copy in scratch; FALSE: that is not
+   * possible now.  May be NULL. */
   gboolean (*decode_at_once) (DynoDataset *dataset, guint64 index, gpointer const *fields);
   /* NULL: samples have no labels */
   gint32 (*label) (DynoDataset *dataset, guint64 index);
@@ -103,7 +103,7 @@ extern const DynoDatasetClass dyno_dataset_class_coco;
 extern const DynoDatasetClass dyno_dataset_class_drawnmasks;
 extern const DynoDatasetClass dyno_dataset_class_imagefolder;
 
-/* A class outside the table, for data sets that are opened without labels. */
+/* Classes outside the table, for data sets that are opened without labels. */
 extern const DynoDatasetClass dyno_dataset_class_imagefiles;
 extern const DynoDatasetClass dyno_dataset_class_arrayfiles;
 extern const DynoDatasetClass dyno_dataset_class_sequencefiles;
@@ -112,36 +112,35 @@ extern const DynoDatasetClass dyno_dataset_class_sequencefiles;
 DynoDataset *dyno_dataset_new (const DynoDatasetClass *klass, const DynoOpenContext *context,
                                GError **error);
 
-/* Ends what began with g_cancellable_push_current, where there is a cancellable: a data set that
- * was cancelled meanwhile fails, since names may be missing in it.  Takes dataset and problem,
- * which may be NULL. */
+/* Ends the opening of a data set: pops the cancellable, if there is one, from GLib's current ones.
+ * A data set that was cancelled meanwhile fails, since names may be missing in it.  Takes ownership
+ * of dataset and problem, which may be NULL. */
 DynoDataset *dyno_dataset_end_open (DynoDataset *dataset, GCancellable *cancellable,
                                     GError *problem, GError **error);
 
 /* The first class of the table that matches; NULL: no class does. */
 const DynoDatasetClass *dyno_dataset_find_class (const DynoLocation *location);
-/* The same where a task was asked for: two folders may be two classes, or images and their masks. */
+/* The same for a requested task: two folders may be two classes, or images and their masks. */
 const DynoDatasetClass *dyno_dataset_find_class_for (const DynoLocation *location, DynoTask task);
-/* The folder within a folder that no special format matches, where the data set is one or more
- * levels further in; NULL: it is in the folder itself.  one_class: a single folder may be a class.
- * g_free. */
+/* For a folder that no special format matches: the folder in it, one or more levels deeper, that is
+ * the data set; NULL: the folder itself is the data set.  one_class: a single folder may be a
+ * class.  g_free. */
 char *dyno_dataset_see_through (const DynoLocation *root, gboolean one_class);
 
-/* Places of the fields in most schemas. */
+/* Indices of the fields in most schemas. */
 enum { DYNO_DATASET_INPUT, DYNO_DATASET_TARGET };
 
 /* Sets n_classes and makes room for names and counts; names are "0", "1", ... until they are
  * set. */
 void dyno_dataset_info_set_classes (DynoDatasetInfo *info, guint32 n_classes);
 
-/* Counts a file that is not used, "path: reason"; is_sample: it is a sample by its content, or,
- * with its path, by the ending of its name. */
+/* Counts a file that is not used, "path: reason"; is_sample: the file is a sample by its content;
+ * FALSE: the extension in path decides. */
 void dyno_dataset_info_refuse (DynoDatasetInfo *info, const char *path, gboolean is_sample,
                                const char *reason);
 gboolean dyno_name_is_sample (const char *name);
 
-/* Records that the task was guessed for this reason, which is taken over: "“y.npy” holds
- * floats". */
+/* Records that the task was guessed, and takes ownership of the reason: "“y.npy” holds floats". */
 void dyno_dataset_info_guess (DynoDatasetInfo *info, gboolean doubted, char *reason);
 
 /* For data sets that are opened without labels: the schema has only the input, with neither target
@@ -163,14 +162,14 @@ void dyno_dataset_info_photographs (DynoDatasetInfo *info);
  * channel. */
 void dyno_dataset_read_luma (DynoDataset *dataset, const DynoBatchField *wanted);
 
-/* Calls the class's decode, and takes luma of the result where that is read.  decode_crop and
- * decode_at_once do not handle luma. */
+/* Calls the class's decode, and converts the result to luma where the data set is read so.
+ * decode_crop and decode_at_once do not handle luma. */
 gboolean dyno_dataset_decode_fetched (DynoDataset *dataset, guint64 index, guint32 width,
                                       guint32 height, gpointer const *fields, GByteArray *scratch,
                                       gsize fetched, GError **error);
 
 /* Refuses a data set without a sample, with a single class unless that is allowed, or with more
- * samples than an index can name. */
+ * samples than fit the type of an index. */
 gboolean dyno_dataset_check (DynoDataset *dataset, gboolean one_class, GError **error);
 
 G_END_DECLS

@@ -23,7 +23,7 @@ info_clear (DynoDatasetInfo *info)
   g_free (info->first_refused);
 }
 
-/* Usual endings of files with images and sequences, also of kinds that are not read. */
+/* Usual extensions of files with images and sequences, also of kinds that are not supported. */
 gboolean
 dyno_name_is_sample (const char *name)
 {
@@ -174,8 +174,8 @@ task_of (const DynoDatasetInfo *info)
   return dyno_schema_count_values (&info->schema) > 0 ? DYNO_TASK_VALUES : DYNO_TASK_CLASSES;
 }
 
-/* A kind of data set that has only classes, only values or only masks is refused where another task
- * is requested. */
+/* Refuses a kind of data set that has only classes, only values or only masks where another task is
+ * requested. */
 static gboolean
 check_task (const DynoDatasetInfo *info, DynoTask asked, GError **error)
 {

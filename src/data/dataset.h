@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 
 typedef struct _DynoDataset DynoDataset;
 
-/* Order of the axes of an array with four of them. */
+/* The order of the axes of an array with four axes. */
 typedef enum {
   /* NCHW where the second axis can be channels (1, 3 or 4) and the last axis cannot (more than 4),
    * else NHWC */
@@ -22,7 +22,7 @@ typedef enum {
   DYNO_AXES_NCHW,
 } DynoAxes;
 
-/* The task that a sample's target sets. */
+/* The task that the targets of a data set define. */
 typedef enum {
   DYNO_TASK_AUTO,    /* by the data */
   DYNO_TASK_CLASSES, /* one class of several */
@@ -33,22 +33,21 @@ typedef enum {
 
 /* The facts of a data set, shown before Start and by `dynoctl inspect`. */
 typedef struct {
-  /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi", "300w-lp", "pixel-rows", "manifest", "archive", "webdataset",
-   * "packed-arrays", "masks", "coco", "drawn-masks",
-   * "image-folder" */
+  /* "shapes", "waves", "poses", "synthetic", "npy", "npz", "sequences", "idx", "cifar", "biwi",
+   * "300w-lp", "pixel-rows", "manifest", "archive", "webdataset", "packed-arrays", "masks", "coco",
+   * "drawn-masks", "image-folder" */
   const char *kind;
   const char *title;    /* for people, untranslated: "Image folder" */
   char *name;           /* short: the name of the folder or of the built-in */
   char *location;       /* the DATA string from which it was opened */
   guint64 n_samples;    /* samples that can be read */
   guint64 n_unreadable; /* found but refused when scanned */
-  /* of the refused files those that are samples: rows of a list, and files with the ending of an
-   * image or array, also of a kind that is not read; and the first of them, "path: reason", or
-   * NULL */
+  /* the refused files that are samples: rows of a list, and files with the extension of an image or
+   * array, also of an unsupported kind; and the first such file, "path: reason", or NULL */
   guint64 n_refused;
   char *first_refused;
   guint64 size_bytes; /* on disk; 0 for generated ones */
-  /* of a sample at its largest size, with the advised normalisation of the kind; see
+  /* the schema of a sample at its largest size, with the advised normalisation of the kind; see
    * dyno_dataset_get_schema */
   DynoBatchSchema schema;
   const char *axes; /* of an array's file: "NHWC", "NCHW", "NHW", "NTF", "NF"; else NULL */
@@ -58,14 +57,15 @@ typedef struct {
   gboolean croppable; /* random crops can be decoded straight from its files */
   guint32 n_classes;  /* 0: the target is values, whose number is in the schema */
   char **class_names; /* n_classes + NULL */
-  /* (n_classes): the samples of each class; of a data set with masks the pixels of each class, over
-   * all samples */
+  /* (n_classes): the samples of each class; with masks, the pixels of each class over all
+   * samples */
   guint64 *class_counts;
   guint64 n_ignored;   /* of masks: pixels that count for no class */
   char **target_names; /* of the values, NULL-terminated, from y.names; NULL: there are none */
   char **target_units; /* of each value, "": none; NULL as target_names is */
-  /* The reason why classes, values or pixels are learned, where the data do not decide it and data.task
-   * could; task_doubted: the other may well be right, which is a note.  NULL: the task is known. */
+  /* Where the data do not decide the task, and the setting data.task can: the reason for the guess.
+   * task_doubted: the other task is about as likely, which a note reports.  NULL: the task is
+   * known. */
   char *task_reason;
   gboolean task_doubted;
   gboolean knows_values; /* dyno_dataset_get_values gives the values */
@@ -73,14 +73,14 @@ typedef struct {
   guint64 n_validation;  /* with has_split: samples of val/ */
   gboolean generated;    /* built in */
   gboolean grey;         /* images are decoded in colour, and have one channel */
-  gboolean luma;         /* images in colour are read as luma: see DynoDatasetParams */
+  gboolean luma;         /* images in colour are converted to luma: see DynoDatasetParams */
   /* hash of names, sizes and labels, by which a resumed run checks that it sees the same data */
   guint64 content_hash;
 } DynoDatasetInfo;
 
 typedef struct {
-  /* the y.npy of an X.npy, or an array's name in an .npz; NULL: it is found beside X (y.npy,
-   * labels.npy, <stem>_y.npy) or in the archive, else that is an error */
+  /* the y.npy of an X.npy, or an array's name in an .npz; NULL: the targets are found beside X
+   * (y.npy, labels.npy, <stem>_y.npy) or in the archive; without any, opening fails */
   const char *targets;
   DynoAxes axes; /* of an X.npy with four axes */
   DynoTask task; /* AUTO: guessed where the data do not decide it */
@@ -91,11 +91,11 @@ typedef struct {
   gboolean one_class; /* samples of a single class are no error */
   guint threads;      /* cores that opening uses at most; 0: all of the calling thread's */
   guint max_listed;   /* unreadable files listed by name; 0: 100 */
-  /* number of files from which on a folder's index is kept in the cache folder; 0: 10,000;
-   * G_MAXUINT: no index is kept, or read */
+  /* a folder with at least this number of files has an index in the cache folder; 0: 10,000;
+   * G_MAXUINT: no index is kept or read */
   guint index_from;
-  /* The input of the weights that are to predict, NULL: not known, or the data set is for training.
-   * Where the input has one channel, images of bytes in RGB become luma (BT.601, rounded). */
+  /* The input of the weights that predict; NULL: not known, or the data set is for training.  Where
+   * the input has one channel, images of bytes in RGB become luma (BT.601, rounded). */
   const DynoBatchField *wanted;
 } DynoDatasetParams;
 
@@ -104,8 +104,7 @@ typedef struct {
 typedef void (*DynoScanProgress) (guint64 found, gpointer data);
 
 /* Opens DATA: a path (folder of images, IDX images file or its folder, CIFAR file or its folder,
- * X.npy or its folder, an .npz, a folder of images and masks,
- * COCO annotations or their folder),
+ * X.npy or its folder, an .npz, a folder of images and masks, COCO annotations or their folder),
  * "builtin:shapes[?size=64&samples=2000&classes=10&seed=1]",
  * "builtin:masks[?size=64&samples=2000&classes=4&seed=1]",
  * "builtin:waves[?length=64&channels=3&samples=2000&classes=10&seed=1]",
@@ -119,11 +118,11 @@ DynoDataset *dyno_dataset_open (const char *location, const DynoDatasetParams *p
  * (and length): image files, and folders with the images in them at any depth; .npy and .npz of
  * arrays, or .npy of sequences, and folders with them; or, where paths is a single DATA string of
  * another kind, its samples.  paths: at least one, NULL at the end.  Other files are listed
- * (dyno_dataset_get_unreadable), which is an error only where all files are.  wanted: as in
- * DynoDatasetParams.  Where it is (T, F), each array is a sequence, padded to the length of the
- * weights' input where it is shorter.  Where it is (H, W, C), an array with the shape of a sample,
- * or of an image in colour that becomes luma, is one sample; any other array has the samples along
- * its first axis. */
+ * (dyno_dataset_get_unreadable), which is an error only where all files are listed.  wanted: as in
+ * DynoDatasetParams.  Where wanted is (T, F), each array is a sequence, padded to the length of the
+ * weights' input where it is shorter.  Where wanted is (H, W, C), an array with the shape of a
+ * sample, or of an image in colour that becomes luma, is one sample; any other array has the
+ * samples along its first axis. */
 DynoDataset *dyno_dataset_open_unlabelled (const char *const *paths, const DynoBatchField *wanted,
                                            const DynoDatasetParams *params,
                                            DynoScanProgress progress, gpointer data,
@@ -143,60 +142,62 @@ gboolean dyno_dataset_has_labels (const DynoDatasetInfo *info);
 const char *const *dyno_dataset_get_unreadable (DynoDataset *dataset);
 
 /* Notes on likely mistakes, a sentence each: files left out, a test folder that is not used,
- * classes without a sample, without one to train or (where parts are given) to validate, classes of
- * very different size.  train, validation: the parts from dyno_dataset_split, or both NULL.  Free
- * with g_strfreev. */
+ * classes without a sample, classes without a sample in the training or (where parts are given) the
+ * validation part, and classes of very different size.  train, validation: the parts from
+ * dyno_dataset_split, or both NULL.  Free with g_strfreev. */
 char **dyno_dataset_list_notes (DynoDataset *dataset, const GArray *train,
                                 const GArray *validation);
 
-/* Decodes every sample once.  Gives "sample: reason" for samples that fail, at most max_listed (0:
- * 100), in their order, and counts all failures.  progress: samples done so far.  Errors: NO_MEMORY
- * (no memory); G_IO_ERROR_CANCELLED. */
+/* Decodes every sample once.  Returns "sample: reason" for samples that fail, at most max_listed
+ * (0: 100), in their order, and counts all failures.  progress: samples done so far.  Errors:
+ * NO_MEMORY (no memory); G_IO_ERROR_CANCELLED. */
 char **dyno_dataset_verify (DynoDataset *dataset, guint max_listed, DynoScanProgress progress,
                             gpointer data, GCancellable *cancellable, guint64 *n_failed,
                             GError **error);
 
-/* The fields of a sample of this size.  Kinds that are not resizable have only their own size. */
+/* The fields of a sample of this size.  Data sets that are not resizable have only one size. */
 void dyno_dataset_get_schema (const DynoDatasetInfo *info, guint32 width, guint32 height,
                               DynoBatchSchema *schema);
 
 /* Decodes sample index into fields, a pointer for each field of the schema of this size; a field of
  * role SEED belongs to the caller and is not touched.  Images are scaled to cover height x width
- * and centre-cropped, and their masks with them.  scratch: a GByteArray of the calling thread, reused between calls.  Errors:
- * CORRUPT, TOO_LARGE, READ, UNREACHABLE, NOT_FOUND (a file that vanished). */
+ * and centre-cropped, and their masks with them.  scratch: a GByteArray of the calling thread,
+ * reused between calls.  Errors: CORRUPT, TOO_LARGE, READ, UNREACHABLE, NOT_FOUND (a file that
+ * vanished). */
 gboolean dyno_dataset_decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height,
                               gpointer const *fields, GByteArray *scratch, GError **error);
 
-/* The size of a sample's picture before it is scaled and cut: turned as its orientation says, or of
- * the piece of the file that the sample is.  Reads the file, as decode does; scratch as there.
- * Errors: those of decode; UNSUPPORTED (a kind whose samples differ in size and are no files). */
+/* The size of a sample's image before it is scaled and cut: as shown by its orientation, or the
+ * size of the piece of the image that is the sample.  Reads the file, as dyno_dataset_decode does,
+ * with the same scratch.
+ * Errors: those of decode; UNSUPPORTED (samples of different sizes that are no files). */
 gboolean dyno_dataset_find_size (DynoDataset *dataset, guint64 index, GByteArray *scratch,
                                  guint32 *width, guint32 *height, GError **error);
 
-/* Checks that the disk or server delivers some bytes of sample index, past the system's cache; TRUE
- * where samples lie in memory.  The bytes may still not decode.  Errors: READ, UNREACHABLE,
+/* Checks that the disk or server delivers some bytes of sample index, bypassing the page cache;
+ * TRUE where samples lie in memory.  The bytes may still not decode.  Errors: READ, UNREACHABLE,
  * NOT_FOUND. */
 gboolean dyno_dataset_probe (DynoDataset *dataset, guint64 index, GError **error);
 
-/* The class id of a sample of a data set that has labels, without decoding it, and its name for people
- * ("cat/0001.jpg", "#17"; g_free). */
+/* The class id of a sample of a data set that has labels, without decoding it, and its name for
+ * people ("cat/0001.jpg", "#17"; g_free). */
 gint32 dyno_dataset_get_label (DynoDataset *dataset, guint64 index);
-/* The values of a sample that has no class, without decoding it; owned by the data set, NULL: the
- * kind does not know them before decoding. */
+/* The values of a sample that has no class, without decoding it; owned by the data set.  NULL: the
+ * kind of data set has them only by decoding. */
 const float *dyno_dataset_get_values (DynoDataset *dataset, guint64 index);
 char *dyno_dataset_describe_sample (DynoDataset *dataset, guint64 index);
 
 /* Divides the data set into a training and a validation part: where samples have labels, each class
- * in the same proportion, but a class with two samples has at least one in each part; the order follows from seed;
- * val_fraction in [0, 1).  A data set with its own split keeps it.  With val_fraction 0 all samples
- * train, in file order.  Arrays of guint32 indices. */
+ * in the same proportion, but a class of at least two samples has at least one in each part.  The
+ * order follows from seed; val_fraction is in [0, 1).  A data set with its own split keeps it.
+ * With val_fraction 0 all samples train, in file order.  Arrays of guint32 indices. */
 void dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GArray **train,
                          GArray **validation);
 
 /* The parts for one of n_folds runs of a cross-validation, as sklearn's StratifiedKFold makes them:
  * each sample validates in one fold and trains in the others, and folds differ by one sample at
  * most, in each class too.  fold counts from 0; n_folds is at least 2.  A split that the data set
- * brings is not looked at.  Arrays of guint32 indices, in an order by seed. */
+ * brings is ignored.  Arrays of guint32 indices, in an order by seed. */
 void dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint64 seed,
                               GArray **train, GArray **validation);
 

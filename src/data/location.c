@@ -59,7 +59,7 @@ dyno_location_expand (const char *pattern)
   return paths;
 }
 
-/* TRUE where text is a pattern of shards, the first of which exists. */
+/* TRUE where text is a pattern of shards whose first file exists. */
 static gboolean
 is_shards (const char *text)
 {

@@ -13,13 +13,13 @@ typedef struct {
   char **options; /* "key=value" ..., NULL-terminated; never NULL */
   gboolean is_folder;
   gboolean is_regular;
-  gboolean is_pattern; /* of shards: a-{000..012}.tar, of which the first exists */
+  gboolean is_pattern; /* a pattern of shards, a-{000..012}.tar, whose first file exists */
   guint8 head[16];     /* first bytes of a regular file */
   gsize head_size;
 } DynoLocation;
 
-/* Errors: NOT_FOUND, READ, OPTION. A path that is neither file nor folder (FIFO, socket, device) is
- * UNKNOWN. */
+/* Errors: NOT_FOUND, READ, OPTION. UNKNOWN: the path is neither file nor folder (FIFO, socket,
+ * device). */
 DynoLocation *dyno_location_new (const char *text, GError **error);
 /* The paths of a pattern "a{000..012}b", a000b to a012b; NULL: it is no pattern. */
 GPtrArray *dyno_location_expand (const char *pattern);
@@ -27,7 +27,8 @@ GPtrArray *dyno_location_expand (const char *pattern);
 void dyno_location_free (DynoLocation *location);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLocation, dyno_location_free)
 
-/* Option key as a number in [least, most]; default_value when absent.  Errors: OPTION. */
+/* Reads the option `key` as a number in [least, most]; default_value when absent.  Errors:
+ * OPTION. */
 gboolean dyno_location_get_number (const DynoLocation *location, const char *key, guint64 least,
                                    guint64 most, guint64 default_value, guint64 *value,
                                    GError **error);

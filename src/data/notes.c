@@ -15,8 +15,9 @@ typedef struct {
   const DynoDatasetInfo *info;
   guint64 *train, *validation; /* (n_classes); NULL: parts are not known */
   gboolean has_validation;
-  guint32 gap, after; /* the first gap of classes that are numbers, and the class after it; equal:
-                       * none */
+  /* the first gap in classes that are numbers, and the class after the gap; equal: there is no
+     gap */
+  guint32 gap, after;
 } Notes;
 
 static void
@@ -26,7 +27,7 @@ count_labels (DynoDataset *dataset, const GArray *part, guint64 *counts)
     counts[dataset->klass->label (dataset, g_array_index (part, guint32, i))]++;
 }
 
-/* Samples whose masks have pixels of a class. */
+/* Counts the samples whose masks have pixels of each class. */
 static void
 count_shown (DynoDataset *dataset, const GArray *part, guint64 *counts)
 {
@@ -63,7 +64,7 @@ find_gap (Notes *n)
     }
 }
 
-/* Classes in and after the gap are in the sentence about the gap. */
+/* Classes in and after the gap are covered by the note on the gap. */
 static gboolean
 is_empty (const Notes *n, guint32 c)
 {

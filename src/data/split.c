@@ -7,12 +7,12 @@
  * many very small classes the validation part is larger than the fraction.  Both parts are in an
  * order by seed: the beginning of the validation part is a fair sample of it.
  *
- * Folds are dealt like cards, class after class, each class in an order by seed: every sample is in
- * the validation part of one fold. */
+ * Samples are assigned to the folds in turn, class after class, each class in an order by seed:
+ * every sample is in the validation part of one fold. */
 #include "dataset-class.h"
 #include "rng.h"
 
-/* Streams of the seed, separate from the streams of epochs, which count from 0. */
+/* Random streams of the seed, distinct from the streams of epochs, which are numbered from 0. */
 #define STREAM_CLASS      (G_GUINT64_CONSTANT (0x7370) << 48)
 #define STREAM_TRAIN      (G_GUINT64_CONSTANT (0x7371) << 48)
 #define STREAM_VALIDATION (G_GUINT64_CONSTANT (0x7372) << 48)
@@ -25,7 +25,7 @@ split_own (DynoDataset *dataset, GArray *train, GArray *validation)
 }
 
 /* Samples grouped by class (one group where they have no labels), each class in an order by seed:
- * starts has n_groups + 1 places in members. */
+ * starts has n_groups + 1 indices in members. */
 static void
 group_by_class (DynoDataset *dataset, guint64 seed, guint32 n_groups, guint32 *starts,
                 guint32 *members)
@@ -101,8 +101,7 @@ dyno_dataset_split (DynoDataset *dataset, double val_fraction, guint64 seed, GAr
       if (count == 0)
         continue;
       due += count * val_fraction;
-      /* The half of a millionth makes sums that are whole except for rounding reach their whole
-       * number. */
+      /* The addition of 0.5e-6 corrects sums that are whole except for rounding errors. */
       taken = MIN (MAX ((guint32) MAX (due + 0.5e-6, 0), 1), count - 1);
       due -= taken;
       g_array_append_vals (*validation, members + starts[g], taken);
@@ -128,7 +127,7 @@ dyno_dataset_split_fold (DynoDataset *dataset, guint n_folds, guint fold, guint6
   *train = g_array_sized_new (FALSE, FALSE, sizeof (guint32), n);
   *validation = g_array_new (FALSE, FALSE, sizeof (guint32));
   group_by_class (dataset, seed, n_groups, starts, members);
-  /* The count goes on from class to class, so that folds differ by one sample at most. */
+  /* The fold index continues from class to class, so that folds differ by one sample at most. */
   for (guint32 i = 0; i < n; i++)
     g_array_append_val (i % n_folds == fold ? *validation : *train, members[i]);
   shuffle_parts (seed, *train, *validation);

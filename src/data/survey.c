@@ -81,8 +81,7 @@ remark_sizes (Survey *s)
             info->min_width, info->min_height, info->max_width, info->max_height));
 }
 
-/* All samples of a class are followed by all of the next: folders always have this order, which is
- * no problem there. */
+/* Remarks that the samples are sorted by class.  Folders always are, which is no problem. */
 static void
 remark_order (Survey *s)
 {
@@ -343,7 +342,7 @@ dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes, DynoScanProgress 
 
 /* --- examples --------------------------------------------------------------------------------- */
 
-/* The number of each class when all classes take turns until n are taken. */
+/* Computes how many samples of each class are taken when classes take turns until there are n. */
 static void
 share_out (const DynoDatasetInfo *info, guint n, guint64 *quotas)
 {

@@ -5,18 +5,18 @@
 
 G_BEGIN_DECLS
 
-/* Sentences, those about harm first: n_harmful of what makes a training or its validation worse
+/* The first n_harmful sentences are about problems that make a training or its validation worse
  * (tiny classes, a single class, samples that are the same to the byte within a part, over both
- * parts of a data set that brings them, or under two labels, 16 bits a channel); after them remarks
- * on what is done with the samples (sizes that differ, greyscale among colour, images that EXIF
- * turns, labels in order). */
+ * parts of a data set that brings them, or under two labels, 16 bits a channel); the others are
+ * remarks on the treatment of the samples (sizes that differ, greyscale among colour, images that
+ * EXIF turns, labels in order). */
 typedef struct {
   char **sentences; /* NULL-terminated */
   guint n_harmful;
   gboolean compared; /* FALSE: the samples were not read, since they have more than most_bytes */
 } DynoSurvey;
 
-/* Samples that are read in some seconds, for most_bytes. */
+/* A value for most_bytes: samples of this size are read in some seconds. */
 #define DYNO_SURVEY_MOST_BYTES (G_GUINT64_CONSTANT (256) << 20)
 
 /* Looks for likely problems.  The samples are read for that, unless they have more than most_bytes
@@ -29,9 +29,9 @@ DynoSurvey *dyno_dataset_survey (DynoDataset *dataset, guint64 most_bytes,
 void dyno_survey_free (DynoSurvey *survey);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSurvey, dyno_survey_free)
 
-/* Chooses samples from all classes in turn, those of a class spread evenly over the class, and
- * sorted by class; where samples have no labels, evenly from all samples.  Returns their number in
- * indices: n, or the number of all samples. */
+/* Chooses samples from all classes in turn, evenly spread within each class, and sorts them by
+ * class; where samples have no labels, evenly from all samples.  Returns their number in indices:
+ * n, or the number of all samples. */
 guint dyno_dataset_pick_examples (DynoDataset *dataset, guint n, guint64 *indices);
 
 G_END_DECLS

@@ -9,13 +9,13 @@
 G_BEGIN_DECLS
 
 /* Fills in target_names and target_units of an info, of n_values values, where there is such a file
- * beside `targets`; a missing file is no error.  Errors: CORRUPT (the number of lines is not that
- * of the values, or a name is empty, repeated or no text), TOO_LARGE, READ. */
+ * beside `targets`; a missing file is no error.  Errors: CORRUPT (the number of lines is not the
+ * number of values, or a name is empty, repeated or no text), TOO_LARGE, READ. */
 gboolean dyno_target_names_load (DynoDatasetInfo *info, guint32 n_values, const char *targets,
                                  GError **error);
 
-/* Takes the names of n values from a file, "yaw (degrees)" each; they are left out where they
- * cannot be shown or are not different. */
+/* Takes the names of n values from a file, "yaw (degrees)" each; no names are set where one cannot
+ * be shown or two are equal. */
 void dyno_target_names_take (DynoDatasetInfo *info, const char *const *names, guint32 n);
 
 G_END_DECLS

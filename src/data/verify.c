@@ -22,7 +22,7 @@ typedef struct {
   gint64 next_run;
   gboolean stop;
 
-  GMutex mutex; /* guards all of it */
+  GMutex mutex; /* guards all members */
   GCond ended;
   guint running;
   guint64 done, failed;
