@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two questions in threads: the division, and the comparison of the samples.  Each has a
- * cancellable while it is under way; an answer to a cancelled question is not taken. */
+/* Two requests run in threads: the division, and the comparison of the samples.  Each has a
+ * cancellable while it is under way; the result of a cancelled request is dropped. */
 #include "datainspector.h"
 #include "format.h"
 #include "parts.h"
@@ -23,12 +23,12 @@ struct _DynoDataInspector {
   GObject parent_instance;
   DynoSetup *setup;
   DynoDataset *dataset;
-  DynoSettings settings;              /* that the data are divided by */
-  guint64 most_bytes;                 /* 0: whatever it is, as the user wants */
+  DynoSettings settings;              /* for which the data were divided */
+  guint64 most_bytes;                 /* limit for an automatic comparison; 0: none */
   GCancellable *dividing, *comparing; /* NULL: not under way */
   Division *division;                 /* NULL: not known */
   DynoSurvey *survey;                 /* NULL: not known */
-  char *failure;                      /* of the comparison; NULL: none */
+  char *failure;                      /* error of the comparison; NULL: none */
   GPtrArray *warnings, *remarks;
 };
 
@@ -148,7 +148,7 @@ divided (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDataInspector *self = data;
   Division *division = g_task_propagate_pointer (G_TASK (result), NULL);
-  if (!division) /* it was dropped, and the inspector may be gone */
+  if (!division) /* the request was dropped; the inspector may be freed */
     return;
   g_clear_object (&self->dividing);
   g_clear_pointer (&self->division, division_free);
@@ -171,7 +171,8 @@ compared (GObject *source, GAsyncResult *result, gpointer data)
   changed (self);
 }
 
-/* Compares the samples, unless that was done, is under way, or would disturb what is measured. */
+/* Compares the samples, unless this was done, is under way, or would disturb a run or
+ * measurement. */
 static void
 compare_if_idle (DynoDataInspector *self)
 {

@@ -7,10 +7,10 @@
 #define SCAN_POLL_MS 120
 
 typedef struct {
-  DynoDataOpener *opener; /* NULL: nobody waits for it any more */
+  DynoDataOpener *opener; /* NULL: the opening was dropped */
   char *location;
   DynoDatasetParams params;
-  gint found; /* atomic; more than 2^31 samples show as that many */
+  gint found; /* atomic; saturates at the largest int */
 } Opening;
 
 struct _DynoDataOpener {

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 typedef struct _DynoDataOpener DynoDataOpener;
 
 typedef struct {
-  /* Called a few times per second while more of a large data set is found. */
+  /* Called a few times per second while a large data set is scanned. */
   void (*scanned) (gpointer data);
   /* dataset is borrowed; NULL: error says why. */
   void (*opened) (const char *location, DynoDataset *dataset, const GError *error, gpointer data);
@@ -22,7 +22,7 @@ void dyno_data_opener_free (DynoDataOpener *opener);
 /* A path, a file: URI or a built-in's name; params own no memory. */
 void dyno_data_opener_open (DynoDataOpener *opener, const char *location,
                             const DynoDatasetParams *params);
-/* FALSE: no opening was under way. */
+/* Returns FALSE if no opening was under way. */
 gboolean dyno_data_opener_cancel (DynoDataOpener *opener);
 
 /* The location that is being opened, or NULL; *found (may be NULL): samples so far. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The facts are shown at once; split and notes come from the inspector, pictures from a thread.
- * Pictures of a data set that is no longer open are dropped with its cancellable.  Pictures as the network sees them
- * follow the settings while they are on the screen, a moment after the last change. */
+ * Pictures of a data set that is no longer open are dropped by its cancellable.  Pictures as the
+ * network sees them are made anew shortly after the last change of a setting, while the page is
+ * visible. */
 #include "datapage.h"
 #include "datapanel.h"
 #include "datasampler.h"
@@ -23,24 +24,24 @@ struct _DynoDataPage {
   GtkWidget *classes, *classes_group, *more;
   GtkWidget *seen_list, *seen_row, *seen_spinner, *seen;
   DynoSetup *setup;
-  DynoDataset *dataset; /* the shown one */
+  DynoDataset *dataset; /* the data set that is shown */
   DynoDataInspector *inspector;
   GCancellable *cancellable;
-  GPtrArray *strips;    /* GtkBox*, one for each class that is shown; of the list */
-  DynoSamples *samples; /* shown by the strips; NULL: none yet */
-  GPtrArray *images;    /* GtkImage*, as their shots; of the strips */
+  GPtrArray *strips;    /* GtkBox*, one for each class that is shown; owned by the list */
+  DynoSamples *samples; /* whose pictures the strips show; NULL: none yet */
+  GPtrArray *images;    /* GtkImage*, in the order of samples->shots; owned by the strips */
   GCancellable *seeing; /* NULL: no pictures are being made */
   guint64 draw;
   guint timer;
-  gboolean stale; /* pictures as the network sees them were not requested since the last change */
+  gboolean stale; /* pictures as the network sees them are to be requested: something changed */
 };
 
 G_DEFINE_FINAL_TYPE (DynoDataPage, dyno_data_page, GTK_TYPE_BOX)
 
 /* --- classes ---------------------------------------------------------------------------------- */
 
-/* spoken: the count in words, where text needs its surroundings; NULL: text.  swatch: before the
- * name; NULL: none. */
+/* spoken: the count in words for screen readers; NULL: text is used.  swatch: before the name;
+ * NULL: none. */
 static void
 add_class (DynoDataPage *self, const char *name, const char *text, const char *spoken, double share,
            GtkWidget *swatch)
@@ -81,8 +82,8 @@ add_class (DynoDataPage *self, const char *name, const char *text, const char *s
   g_ptr_array_add (self->strips, strip);
 }
 
-/* The first n of them: counts of samples, or shares of the pixels beside the colours in which the
- * masks are shown. */
+/* Adds the first n classes: with counts of samples, or with shares of the pixels and the colours in
+ * which the masks are shown. */
 static void
 add_classes (DynoDataPage *self, const DynoDatasetInfo *info, guint n)
 {
@@ -101,7 +102,7 @@ add_classes (DynoDataPage *self, const DynoDatasetInfo *info, guint n)
     }
 }
 
-/* The meaning of the numbers beside classes of pixels. */
+/* Explains the numbers beside the classes of masks. */
 static void
 describe_shares (DynoDataPage *self, const DynoDatasetInfo *info)
 {
@@ -159,7 +160,7 @@ get_pixels (DynoDataPage *self)
   return PIXELS * (guint) gtk_widget_get_scale_factor (GTK_WIDGET (self));
 }
 
-/* Shows one of shots in each image. */
+/* Shows the pictures of shots in the images. */
 static void
 show_shots (DynoDataPage *self, const GPtrArray *shots, const char *name)
 {
@@ -176,7 +177,7 @@ show_shots (DynoDataPage *self, const GPtrArray *shots, const char *name)
     }
 }
 
-/* The random changes: "Random flip, Random rotation 15"; g_free. */
+/* The random augmentations: "Random flip, Random rotation 15"; g_free. */
 static char *
 describe_changes (const DynoSettings *settings)
 {
@@ -248,7 +249,7 @@ see (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Pictures are made only while the page is on the screen, and not once it is disposed of. */
+/* Pictures are made only while the page is visible, and not after its disposal. */
 static void
 see_later (DynoDataPage *self)
 {
@@ -307,7 +308,7 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDataPage *self = data;
   DynoSamples *samples = dyno_sampler_finish (result, NULL);
-  if (!samples) /* for another data set, or the page is gone */
+  if (!samples) /* they are of another data set, or the page is freed */
     return;
   keep_pictures (self, samples);
   self->samples = samples;
@@ -333,7 +334,8 @@ add_note (DynoDataPage *self, const char *text, const char *icon_name, const cha
   return row;
 }
 
-/* The last remark is that samples were not compared: they can be. */
+/* The last remark states that the samples were not compared: it gets a button that compares
+ * them. */
 static void
 offer_comparison (DynoDataPage *self, GtkWidget *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the data set: its origin, its contents, and its problems. */
+/* The page of the data set shows its origin, its contents, and its problems. */
 #pragma once
 #include "datainspector.h"
 #include <gtk/gtk.h>
@@ -11,7 +11,7 @@ G_DECLARE_FINAL_TYPE (DynoDataPage, dyno_data_page, DYNO, DATA_PAGE, GtkBox)
 
 /* inspector outlives the page. */
 void dyno_data_page_set_setup (DynoDataPage *self, DynoSetup *setup, DynoDataInspector *inspector);
-/* Moves the focus to where a data set is chosen. */
+/* Moves the focus to the control that chooses a data set. */
 void dyno_data_page_focus (DynoDataPage *self);
 
 G_END_DECLS

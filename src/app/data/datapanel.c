@@ -95,7 +95,7 @@ show_unreadable (DynoDataPanel *self, const DynoDatasetInfo *info)
                             list->str, -1);
 }
 
-/* The order in which an array's axes are taken, where there is a choice. */
+/* Shows the order of an array's axes, where there is a choice. */
 static void
 show_axes (DynoDataPanel *self, const DynoDatasetInfo *info)
 {
@@ -128,7 +128,7 @@ axes_chosen (GtkComboBox *combo, DynoDataPanel *self)
     }
 }
 
-/* A data set that was named elsewhere may have fewer or more than are offered here. */
+/* A location that was given elsewhere may have a number outside the range that is offered here. */
 static void
 show_number (GtkWidget *spin, double value)
 {

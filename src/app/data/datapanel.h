@@ -10,6 +10,6 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoDataPanel, dyno_data_panel, DYNO, DATA_PANEL, GtkBox)
 
 void dyno_data_panel_set_setup (DynoDataPanel *self, DynoSetup *setup);
-void dyno_data_panel_focus (DynoDataPanel *self); /* to the button that chooses a data set */
+void dyno_data_panel_focus (DynoDataPanel *self); /* focuses the button that chooses a data set */
 
 G_END_DECLS

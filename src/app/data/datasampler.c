@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Samples of a class are found by their labels, without decoding.  In a large data set only some
- * labels are read, evenly spread, since folders lie class by class. */
+ * labels are read, at even distances, since folders are ordered by class. */
 #include "datasampler.h"
 #include "heldtask.h"
 #include "maskpicture.h"
 #include "samplepreview.h"
 
 #define MOST_LABELS 50000
-#define MOST_MASKS  300       /* that are decoded to find those with a class in them */
-#define LEAST_SEEN  200       /* a class that takes a smaller part of a mask is not seen in it */
-#define MOST_BYTES  (1 << 25) /* of a sample of fixed size */
+#define MOST_MASKS  300       /* masks that are decoded to find classes */
+#define LEAST_SEEN  200       /* a class with less than 1 / LEAST_SEEN of a mask is ignored */
+#define MOST_BYTES  (1 << 25) /* largest sample of fixed size */
 /* The size of a batch on the device: values of 4 bytes, channels padded to 8. */
 #define BATCH_BYTES (1 << 25)
 #define BATCH_MOST  64
@@ -17,8 +17,8 @@
 typedef struct {
   DynoDataset *dataset;
   guint pixels;
-  GArray *indices; /* of the samples that are asked for; NULL: some of each class */
-  /* as a network sees them: */
+  GArray *indices; /* of the requested samples; NULL: some of each class */
+  /* set for samples as the network sees them: */
   DynoJob *job;
   guint64 draw;
 } Request;
@@ -50,8 +50,8 @@ dyno_samples_free (DynoSamples *self)
 
 /* --- one sample as a picture ------------------------------------------------------------------ */
 
-/* Values within 0 to 1 are taken as they are; others are scaled from their least to their
- * largest. */
+/* Values within 0 to 1 are used as they are; others are scaled from their minimum to their
+ * maximum. */
 static void
 scale_floats (const float *from, gsize n, guchar *to)
 {
@@ -101,9 +101,9 @@ scale_to (GdkPixbuf *whole, guint pixels)
                                   scale < 1 ? GDK_INTERP_BILINEAR : GDK_INTERP_NEAREST);
 }
 
-/* A sample as it is decoded: the picture, and the mask in the block that holds all fields. */
+/* A decoded sample: the picture, and the mask, which is in the block of all fields. */
 typedef struct {
-  GdkPixbuf *whole; /* NULL: it could not be decoded, or is no picture */
+  GdkPixbuf *whole; /* NULL: the sample could not be decoded, or is no image */
   char *block;
   guint8 *mask; /* of the picture's size; NULL: it has none */
 } Decoded;
@@ -116,7 +116,7 @@ decoded_clear (Decoded *decoded)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Decoded, decoded_clear)
 
-/* width, height: of a data set that can be resized. */
+/* width, height: used for a data set that can be resized. */
 static void
 decode (DynoDataset *dataset, guint64 index, guint32 width, guint32 height, GByteArray *scratch,
         Decoded *to)
@@ -228,8 +228,8 @@ look (const Request *r, DynoSamples *samples, GCancellable *cancellable)
     }
 }
 
-/* Enters a sample for each class that has room and takes a part of its mask that can be seen; the
- * number of these classes. */
+/* Adds the sample to each class that has room for it and a large enough part of its mask; returns
+ * the number of these classes. */
 static guint
 enter (DynoSamples *samples, guint64 index, Decoded *decoded, guint pixels, guint n, guint *counts)
 {
@@ -299,8 +299,8 @@ take_seen (const DynoPreview *preview, guint pixels, GPtrArray *shots)
     }
 }
 
-/* Makes the pictures batch by batch.  Random changes depend on a sample's place in its epoch, so
- * each batch is an epoch. */
+/* Makes the pictures batch by batch.  Random augmentation depends on a sample's position in its
+ * epoch, so each batch is an epoch. */
 static gboolean
 see (const Request *r, DynoSamples *samples, GCancellable *cancellable, GError **error)
 {
@@ -354,7 +354,7 @@ begin (Request *request, GCancellable *cancellable, GAsyncReadyCallback done, gp
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
   g_task_set_task_data (task, request, request_free);
   if (request->job)
-    dyno_task_run_held (task, work); /* a driver does not bear that the process ends beside it */
+    dyno_task_run_held (task, work); /* drivers may crash if the process exits during the work */
   else
     g_task_run_in_thread (task, work);
 }

@@ -4,11 +4,11 @@
 #include "schema.h"
 
 #define SWATCH 12  /* pixels */
-#define SHARE  140 /* of 256: that of a class's colour */
-#define LINES  10  /* of a hatching, along the longer side */
+#define SHARE  140 /* of 256: weight of the class's colour */
+#define LINES  10  /* lines of a hatch along the longer side */
 
-/* The picture's brightness stays, its colour goes: what is covered by a class has its hue on any
- * ground. */
+/* The picture keeps its brightness but loses its colour, so that a covered pixel has the hue of its
+ * class on any picture. */
 static void
 mix (guchar *pixel, const guint8 rgb[3])
 {
@@ -17,7 +17,7 @@ mix (guchar *pixel, const guint8 rgb[3])
     pixel[k] = (guchar) ((grey * (256 - SHARE) + (guint) rgb[k] * SHARE) >> 8);
 }
 
-/* Light and dark lines, so that it is seen on any ground. */
+/* The lines are light and dark, so that the hatch is visible on any picture. */
 static void
 hatch (guchar *pixel, guint at, guint period)
 {
@@ -48,7 +48,7 @@ dyno_mask_picture_cover (GdkPixbuf *picture, const guint8 *mask)
 
 /* --- the colour of a class -------------------------------------------------------------------- */
 
-/* A grey border keeps dark colours apart from dark grounds. */
+/* A grey border separates dark colours from a dark background. */
 static void
 paint (cairo_t *cr, guint8 class_id, double size)
 {

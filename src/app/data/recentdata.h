@@ -12,8 +12,8 @@ typedef void (*DynoRecentDataListed) (GObject *owner, const GPtrArray *paths);
 
 /* Adds a data set to the list; built-in ones are left out. */
 void dyno_recent_data_add (const DynoDatasetInfo *info);
-/* listed is called later; the owner is kept until then, and may have lost its widgets.  Does
- * nothing while an earlier request of this owner waits for its answer. */
+/* Reads the list in a thread and then calls listed.  The owner is referenced until then, but may
+ * have been destroyed.  Does nothing while an earlier request of the owner is pending. */
 void dyno_recent_data_list (guint most, GObject *owner, DynoRecentDataListed listed);
 
 G_END_DECLS
