@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where a bar for each core would be too narrow to be seen, a bar is for several, and as high as the
- * busiest of these: one core that is at its limit is what is looked for. */
+/* Where a bar for each core would be too narrow, a bar stands for several cores and shows the load
+ * of the busiest one, so that a single core at its limit is visible. */
 #include "corebars.h"
 #include "row.h"
 #include "plot/theme.h"
@@ -26,7 +26,7 @@ set_colour (cairo_t *cr, DynoColour c)
   cairo_set_source_rgba (cr, c.red, c.green, c.blue, c.alpha);
 }
 
-/* The busiest of some cores; NaN: all are offline. */
+/* The load of the busiest of some cores; NaN: all are offline. */
 static double
 find_busiest (const DynoCoreBars *self, guint from, guint to)
 {

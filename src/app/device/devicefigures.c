@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tiles are made once and filled again, so that nothing jumps while numbers change. */
+/* The tiles are created once and then updated, so that nothing moves while numbers change. */
 #include "devicefigures.h"
 #include "format.h"
 #include "row.h"
@@ -10,7 +10,7 @@
 
 typedef struct {
   const char *title, *help;
-  DynoSensor sensor; /* without which there is no tile */
+  DynoSensor sensor; /* without its value there is no tile */
   /* The value and the words below it, which may be NULL; both g_free. */
   char *(*value) (const DynoSensorReading *reading);
   char *(*words) (const DynoSensorReading *reading);
@@ -41,7 +41,7 @@ format_bytes_of (const DynoSensorReading *r, DynoSensor sensor)
   return dyno_format_bytes ((guint64) CLAMP (get (r, sensor), 0, 1e18));
 }
 
-/* "of 24.0 GiB"; NULL: the whole is not available. */
+/* "of 24.0 GiB"; NULL: the total is not available. */
 static char *
 format_of (const DynoSensorReading *r, DynoSensor whole)
 {

@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_DEVICE_FIGURES (dyno_device_figures_get_type ())
 G_DECLARE_FINAL_TYPE (DynoDeviceFigures, dyno_device_figures, DYNO, DEVICE_FIGURES, GtkFlowBox)
 
-/* reading NULL: there is none yet, and nothing is shown. */
+/* reading: NULL while there is none, which shows nothing. */
 void dyno_device_figures_show (DynoDeviceFigures *self, const DynoSensorReading *reading);
 
 G_END_DECLS

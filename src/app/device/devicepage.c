@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A device is watched from the first time that it is shown until the window is closed, so that a
- * look at another page leaves no gap.  While the page is not shown nothing is drawn. */
+/* A device is watched from the first time that it is shown until the window is closed, so that
+ * showing another page leaves no gap.  Nothing is drawn while the page is hidden. */
 #include "devicepage.h"
 #include "barlist.h"
 #include "corebars.h"
@@ -22,7 +22,7 @@
 typedef struct {
   const char *title, *unit;
   DynoSensor lines[2]; /* DYNO_N_SENSORS: none */
-  DynoSensor limit;    /* likewise */
+  DynoSensor limit;    /* DYNO_N_SENSORS: none */
 } Plot;
 
 static const Plot plots[] = {
@@ -44,10 +44,10 @@ struct _DynoDevicePage {
   DynoPlotGrid *grid;
   DynoPlotView *views[G_N_ELEMENTS (plots)];
   DynoSetup *setup;
-  DynoDeviceWatch *watches[MOST_DEVICES]; /* by the devices' order; NULL: not shown yet */
+  DynoDeviceWatch *watches[MOST_DEVICES]; /* in the order of the devices; NULL: not shown yet */
   guint shown;
-  DynoPlotSpan span; /* that was chosen; all: the last SHOWN_S */
-  gboolean chosen;   /* the device, by hand */
+  DynoPlotSpan span; /* chosen by the user; all: the last SHOWN_S */
+  gboolean chosen;   /* the user has chosen the device */
 };
 
 G_DEFINE_FINAL_TYPE (DynoDevicePage, dyno_device_page, GTK_TYPE_BOX)
@@ -192,7 +192,7 @@ choice_changed (GtkComboBox *combo, DynoDevicePage *self)
   watch_shown (self);
 }
 
-/* Watches that began before the devices were known are of no device. */
+/* Ends watches that began before the devices were known, since they are of no device. */
 static void
 list_devices (DynoDevicePage *self)
 {

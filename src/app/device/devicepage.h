@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the devices: the load of one and of the machine over minutes, the memory of each
- * program; with and without a run. */
+/* The page of the devices shows the load of one device and of the machine over minutes, and the
+ * memory of each program, with and without a run. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -10,9 +10,10 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_DEVICE_PAGE (dyno_device_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoDevicePage, dyno_device_page, DYNO, DEVICE_PAGE, GtkBox)
 
-/* Once; the page shows the device of the setup until another one is chosen on it. */
+/* To be called once.  The page shows the device of the setup until another one is chosen on the
+ * page. */
 void dyno_device_page_set_setup (DynoDevicePage *self, DynoSetup *setup);
-/* The cards of cores and programs stand below each other. */
+/* Arranges the cards of cores and programs one below the other. */
 void dyno_device_page_set_narrow (DynoDevicePage *self, gboolean narrow);
 
 G_END_DECLS

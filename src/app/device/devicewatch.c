@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The sensors are asked by a timer of the main loop: asking blocks on no source.  Their end waits for
- * reads in progress, a second at most; it comes with that of the window, after which the program
- * must not leave a reader inside of a driver's library. */
+/* A timer of the main loop reads the sensors, which does not block.  Freeing them waits for reads
+ * in progress, a second at most: it happens when the window closes, and the program must not exit
+ * while a read is inside a driver's library. */
 #include "devicewatch.h"
 #include <glib/gi18n.h>
 #include <math.h>
@@ -57,7 +57,7 @@ name_of (DynoSensor sensor)
     case DYNO_SENSOR_GPU_MEMORY_CLOCK:
       return _ ("Memory");
     default:
-      return dyno_sensor_get_info (sensor)->title; /* in no plot */
+      return dyno_sensor_get_info (sensor)->title; /* it is in no plot */
     }
 }
 

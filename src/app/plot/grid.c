@@ -34,7 +34,7 @@ place (DynoPlotGrid *self)
       gboolean shown = self->maximized ? cell->view == self->maximized : cell->shown;
       int columns = self->maximized ? 1 : self->columns, at = shown ? n++ : 0;
       gtk_widget_set_visible (cell->card, shown);
-      /* Hidden cards, too: their rows count among the rows of equal height. */
+      /* Hidden cards are attached, too: their rows count among the rows of equal height. */
       gtk_container_child_set (GTK_CONTAINER (self), cell->card, "left-attach", at % columns,
                                "top-attach", at / columns, NULL);
     }

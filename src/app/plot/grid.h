@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoPlotGrid, dyno_plot_grid, DYNO, PLOT_GRID, GtkGrid)
 
 GtkWidget *dyno_plot_grid_new (void);
-/* The grid owns the view from then on, which is not shown yet.  Views are in the order of the
+/* Adds a view, which the grid then owns and which is not shown yet.  Views are in the order of the
  * calls. */
 void dyno_plot_grid_add (DynoPlotGrid *self, DynoPlotView *view);
 void dyno_plot_grid_set_shown (DynoPlotGrid *self, DynoPlotView *view, gboolean shown);

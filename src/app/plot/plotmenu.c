@@ -9,7 +9,7 @@
 #define FILE_WIDTH  900
 #define FILE_HEIGHT 300
 
-/* Without the read-out, which is where the pointer happened to be. */
+/* The read-out is omitted, since its position is only that of the pointer. */
 static DynoPlot
 get_plot (DynoPlotView *view)
 {
@@ -18,7 +18,7 @@ get_plot (DynoPlotView *view)
   return plot;
 }
 
-/* As it is seen: size, colours, span. */
+/* The picture has the size, colours and span of the view. */
 static void
 copy_picture (GtkMenuItem *item, DynoPlotView *view)
 {
@@ -91,14 +91,14 @@ destroy (gpointer menu)
   return G_SOURCE_REMOVE;
 }
 
-/* Later, since an item that a screen reader activates is used after this by GTK itself. */
+/* The menu is destroyed later, since GTK still uses an item that a screen reader has activated. */
 static void
 menu_done (GtkWidget *menu)
 {
   g_idle_add_full (G_PRIORITY_LOW, destroy, g_object_ref (menu), g_object_unref);
 }
 
-/* event: the press of a button that asks for it; NULL: a key. */
+/* event: the button press that opens the menu; NULL: a key opens it. */
 static void
 popup (DynoPlotView *view, const GdkEvent *event)
 {

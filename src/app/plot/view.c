@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot.  It owns no data: it keeps a DynoPlot and repaints on request.  Pointer and keys ask
- * for another span by signals, since plots over one axis are moved together. */
+/* A live plot.  It owns no data: it keeps a DynoPlot and repaints on request.  Pointer and keys
+ * request another span by a signal, since all plots over one x axis move together. */
 #include "view.h"
 #include "row.h"
 #include "axis.h"
@@ -10,7 +10,7 @@
 #include <gtk/gtk-a11y.h>
 #include <math.h>
 
-#define ZOOM       0.8 /* of the view, for each click of the wheel and each key */
+#define ZOOM       0.8 /* factor for each step of the wheel and each key press */
 #define PAN        0.1
 #define LEAST_DRAG 6 /* pixels; less is a click */
 
@@ -19,12 +19,12 @@ struct _DynoPlotView {
   DynoPlot plot;
   DynoPlotLine lines[DYNO_PLOT_VIEW_MAX_LINES];
   char *title, *x_label, *y_label, *empty, *limit_label;
-  DynoPlotView *const *row; /* the views in line with this one, itself among them; the caller's */
+  DynoPlotView *const *row; /* the views aligned with this one, including itself; borrowed */
   guint n_row;
   double own_label_width;
-  gboolean dragging, hand;           /* hand: the pointer is over a name */
+  gboolean dragging, hand;           /* hand: the cursor is a hand, over a name */
   double drag_from, drag_to;         /* pixels */
-  DynoPlotSpan drag_span, drag_axis; /* when it began; drag_axis: the whole for "all" */
+  DynoPlotSpan drag_span, drag_axis; /* at its beginning; drag_axis: never "all" */
 };
 
 enum { CURSOR, SPAN, MAXIMIZE, N_SIGNALS };
@@ -227,8 +227,8 @@ dyno_plot_view_align (DynoPlotView *const *views, guint n)
     }
 }
 
-/* Gives all views of the row the same room, and redraws the others where this view needs more or
- * less room than before. */
+/* Gives all views of the row the same label width, and redraws the others if this view's own width
+ * has changed. */
 static void
 share_label_width (DynoPlotView *self, double width)
 {
@@ -290,7 +290,7 @@ dyno_plot_view_get_plot (DynoPlotView *self)
   return &self->plot;
 }
 
-/* Asks for room for title, axes and three ticks in any text size. */
+/* Requests enough height for title, axes and three ticks at any text size. */
 static void
 dyno_plot_view_preferred_height (GtkWidget *widget, int *least, int *natural)
 {
@@ -340,7 +340,7 @@ toggle (DynoPlotView *self, guint line)
   gtk_widget_queue_draw (GTK_WIDGET (self));
 }
 
-/* place: of its name, from 0; FALSE: there are fewer names. */
+/* place: index of the line's name, from 0; FALSE: there are fewer names. */
 static gboolean
 toggle_named (DynoPlotView *self, guint place)
 {
@@ -420,7 +420,7 @@ dyno_plot_view_scroll (GtkWidget *widget, GdkEventScroll *event)
   return GDK_EVENT_STOP;
 }
 
-/* A drag moves the span; over the whole it selects a part. */
+/* A drag moves the span; while all data are shown, it selects a part of them. */
 static gboolean
 dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
 {
@@ -449,8 +449,8 @@ dyno_plot_view_button_press (GtkWidget *widget, GdkEventButton *event)
   return GDK_EVENT_STOP;
 }
 
-/* The x per pixel of the axis as it was when the drag began; the axis is as wide as the widget,
- * less the room beside it. */
+/* Units of x per pixel when the drag began; the axis has the width of the widget less the margins
+ * beside it. */
 static double
 get_scale (DynoPlotView *self)
 {

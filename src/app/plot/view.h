@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A live plot: draws with dyno_plot_draw, follows the pointer with a read-out, and can keep what it
- * shows.
- * The lines' series belong to others and must outlive the view.  See below for its signals. */
+/* A live plot: draws with dyno_plot_draw, and follows the pointer with a read-out.  The view
+ * borrows the series of its lines, which must outlive it. */
 #pragma once
 #include "draw.h"
 #include "span.h"
@@ -16,7 +15,8 @@ G_DECLARE_FINAL_TYPE (DynoPlotView, dyno_plot_view, DYNO, PLOT_VIEW, GtkDrawingA
 
 /* Signals: "cursor" (double x): the read-out was moved to x by pointer or keys; NaN: it was
  * removed.  "span" (double x0, double x1): the user zoomed or panned to this span.  "maximize":
- * asked for by a key.  The owner of the view decides which views follow, and sets them. */
+ * requested by a key.  The owner of the view decides which views follow, and sets their read-out
+ * and span. */
 void dyno_plot_view_set_labels (DynoPlotView *self, const char *title, const char *y_label,
                                 const char *empty); /* copied */
 /* label: the meaning of x, "Step", copied; whole, time: see DynoPlot. */
@@ -29,11 +29,11 @@ void dyno_plot_view_set_robust (DynoPlotView *self, gboolean robust); /* see Dyn
 void dyno_plot_view_set_log (DynoPlotView *self, gboolean log);
 void dyno_plot_view_set_smoothing (DynoPlotView *self, double smoothing);
 void dyno_plot_view_set_title_room (DynoPlotView *self, double room);
-/* The span stays while data are added. */
+/* Sets the visible span, which stays while data are added. */
 void dyno_plot_view_set_span (DynoPlotView *self, DynoPlotSpan span);
 void dyno_plot_view_set_cursor (DynoPlotView *self, double x);
 void dyno_plot_view_refresh (DynoPlotView *self); /* the series have grown */
-/* Views below each other stand in line: the texts beside their axes get the same room. */
+/* Aligns the axes of views that are one below the other: their labels get the same width. */
 void dyno_plot_view_align (DynoPlotView *const *views, guint n);
 /* The plot that is drawn, for files; valid as long as the view. */
 const DynoPlot *dyno_plot_view_get_plot (DynoPlotView *self);
