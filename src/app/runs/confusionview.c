@@ -11,8 +11,8 @@
 #define MOST_NAME 120 /* pixels of a name */
 #define PAD       6
 #define LEAST     14.0 /* cells smaller than this many pixels hold no number */
-#define WIDE      34   /* and from here on percentages have a decimal */
-#define RIGHT     0    /* of the theme's lines */
+#define WIDE      34   /* from this size on percentages have a decimal */
+#define RIGHT     0    /* indices of the theme's line colours */
 #define WRONG     1
 
 struct _DynoConfusionView {
@@ -22,8 +22,8 @@ struct _DynoConfusionView {
   gboolean of_pixels;
   char **names;
   int cell, names_width; /* pixels */
-  int row, column;       /* where the keys are */
-  gboolean chosen;       /* that cell is marked */
+  int row, column;       /* the cell that the arrow keys have reached */
+  gboolean chosen;       /* the cell at row, column is marked */
 };
 
 G_DEFINE_FINAL_TYPE (DynoConfusionView, dyno_confusion_view, GTK_TYPE_DRAWING_AREA)
@@ -45,7 +45,7 @@ sum_row (DynoConfusionView *self, int row)
   return sum;
 }
 
-/* A cell's part of its row. */
+/* A cell's share of its row. */
 static double
 share_of (DynoConfusionView *self, int row, int column)
 {
@@ -103,7 +103,7 @@ new_layout (GtkWidget *widget)
   return layout;
 }
 
-/* Draws the layout's text against the end of a box of the names' width, centred on y. */
+/* Draws a name, aligned to the end of a box of names_width and centred on y. */
 static void
 show_name (DynoConfusionView *self, cairo_t *cr, PangoLayout *layout, const char *name, double y)
 {
@@ -159,7 +159,7 @@ draw_cell (DynoConfusionView *self, cairo_t *cr, PangoLayout *layout, const Dyno
   cairo_rectangle (cr, x + 0.5, y + 0.5, size - 1, size - 1);
   if (count > 0)
     {
-      /* Text stays legible on the fullest cell. */
+      /* Limits the opacity, so that text is legible on the fullest cell. */
       set_colour (cr, theme->lines[row == column ? RIGHT : WRONG],
                   0.1 + 0.4 * share_of (self, row, column));
       cairo_fill_preserve (cr);

@@ -17,7 +17,7 @@ GtkWidget *dyno_confusion_view_new (void);
  * row. */
 void dyno_confusion_view_set_counts (DynoConfusionView *self, const guint64 *counts,
                                      const DynoWeightsInfo *info, gboolean of_pixels);
-/* Takes the mark from the chosen cell. */
+/* Removes the mark of the chosen cell. */
 void dyno_confusion_view_unchoose (DynoConfusionView *self);
 
 G_END_DECLS

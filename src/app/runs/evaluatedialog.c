@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A measurement at a time: other data end the one under way.  The samples that are shown are the
- * worst, or those of a cell of the confusion matrix. */
+/* One evaluation runs at a time: choosing other data cancels the one under way.  The samples that
+ * are shown are the worst ones, or those of a cell of the confusion matrix. */
 #include "evaluatedialog.h"
 #include "confusionview.h"
 #include "datasampler.h"
@@ -21,9 +21,9 @@ typedef struct {
       *matrix_title, *matrix, *table, *samples_title, *worst, *flow;
   DynoEvaluateRequest *request;
   DynoEvaluation *evaluation;        /* NULL: none yet */
-  GCancellable *measuring, *loading; /* of the work under way, and of the pictures */
+  GCancellable *measuring, *loading; /* of the evaluation, and of the pictures */
   GPtrArray *images;                 /* GtkImage*, of the samples that are shown */
-  guint ticks;                       /* source that shows the progress */
+  guint ticks;                       /* timer that shows the progress */
 } Dialog;
 
 static void
@@ -62,7 +62,7 @@ new_label (const char *text, float align, const char *class)
 static void
 pictures_loaded (GObject *source, GAsyncResult *result, gpointer data)
 {
-  Dialog *self = data; /* freed where the loading was cancelled */
+  Dialog *self = data; /* freed if the loading was cancelled */
   g_autoptr (DynoSamples) samples = dyno_sampler_finish (result, NULL);
   if (!samples)
     return;
@@ -137,7 +137,7 @@ show_masks (Dialog *self, const GArray *samples, const char *title)
     }
 }
 
-/* samples: DynoScored, of which the first are shown. */
+/* samples: DynoScored; the first MOST_SHOWN are shown. */
 static void
 show_samples (Dialog *self, const GArray *samples, const char *title)
 {
@@ -175,7 +175,7 @@ compare_loss (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* Which samples have the pixels of a cell is not known; those of its row are known. */
+/* The samples that have the pixels of one cell are not known, only those of the cell's row. */
 static void
 show_worst_of_class (Dialog *self, guint truth)
 {
@@ -315,7 +315,7 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
 {
   g_autoptr (GError) error = NULL;
   DynoEvaluation *evaluation = dyno_evaluate_finish (result, &error);
-  Dialog *self = data; /* freed where the work was cancelled */
+  Dialog *self = data; /* freed if the work was cancelled */
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_CANCELLED))
     return;
   g_clear_object (&self->measuring);

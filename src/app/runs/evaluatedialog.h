@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialog that measures the weights of a run on labelled data: figures, classes, confusion
- * matrix, and the samples behind each. */
+/* The dialog that evaluates the weights of a run on labelled data, and shows figures, classes, the
+ * confusion matrix, and the samples of each of its cells. */
 #pragma once
 #include "job.h"
 #include <gtk/gtk.h>

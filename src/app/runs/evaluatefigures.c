@@ -122,7 +122,7 @@ add_row (GtkListStore *rows, const char *name, GdkPixbuf *swatch, const double n
     gtk_list_store_set (rows, &iter, COLUMN_NUMBER + k, numbers[k], COLUMN_TEXT + k, texts[k], -1);
 }
 
-/* Of a class of pixels. */
+/* Adds the row of a class of masks. */
 static void
 add_mask_row (const DynoEvaluation *e, guint32 i, double all, GtkListStore *rows)
 {
@@ -170,8 +170,7 @@ fill_classes (const DynoEvaluation *e, GtkListStore *rows)
                       *f1 = dyno_format_percent (numbers[3]);
       char *texts[MOST] = { count, precision, recall, f1 };
       for (guint k = 1; k < 4; k++)
-        numbers[k] =
-            isnan (numbers[k]) ? -1 : numbers[k]; /* a share that is not known is the least */
+        numbers[k] = isnan (numbers[k]) ? -1 : numbers[k]; /* an unknown share sorts as the least */
       add_row (rows, name, NULL, numbers, texts);
     }
 }
@@ -209,7 +208,7 @@ add_column (GtkTreeView *table, const char *title, int text, int sort, gboolean 
   gtk_tree_view_append_column (table, column);
 }
 
-/* The class's colour beside its name. */
+/* Shows the class's colour beside its name. */
 static void
 add_swatch (GtkTreeView *table)
 {
@@ -264,7 +263,7 @@ dyno_evaluate_table_show (GtkTreeView *table, const DynoEvaluation *e)
 
 /* --- a sample ---------------------------------------------------------------------------------- */
 
-/* "yaw 12.3, predicted 10.1" of the first values, a line each. */
+/* The first values, one per line: "yaw 12.3, predicted 10.1". */
 static char *
 describe_values (const DynoEvaluation *e, const DynoScored *one)
 {

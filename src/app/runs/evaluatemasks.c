@@ -110,7 +110,7 @@ dyno_mask_pair_new (const DynoMaskPair *pair, int scale)
 {
   GtkWidget *box = gtk_box_new (GTK_ORIENTATION_HORIZONTAL, 2);
   gtk_widget_set_halign (box, GTK_ALIGN_CENTER);
-  gtk_widget_set_direction (box, GTK_TEXT_DIR_LTR); /* as the title above them says */
+  gtk_widget_set_direction (box, GTK_TEXT_DIR_LTR); /* the title names the left picture first */
   if (pair)
     {
       add_picture (box, pair->truth, scale);

@@ -13,14 +13,14 @@ typedef struct {
   GdkPixbuf *truth, *predicted;
 } DynoMaskPair;
 
-/* Draws the worst samples of the whole, and the worst of each of the first n_classes, at most pixels
- * a side: DynoMaskPair by index (GUINT_TO_POINTER).  Predicts them once more, in the predictor's
- * thread.  Errors: those of dyno_predictor_run. */
+/* Draws the worst samples overall, and the worst of each of the first n_classes, at most `pixels` a
+ * side.  Returns DynoMaskPair by sample index (GUINT_TO_POINTER).  The samples are predicted once
+ * more; to be called in the predictor's thread.  Errors: those of dyno_predictor_run. */
 GHashTable *dyno_mask_pairs_draw (DynoPredictor *predictor, DynoDataset *dataset,
                                   const DynoMaskScores *scores, guint n_classes, guint pixels,
                                   GCancellable *cancellable, GError **error);
-/* The samples with the lowest IoU of a class, which are those with pictures: DynoMaskScored, whose
- * iou is that of the class. */
+/* The samples with the lowest IoU of a class (DynoMaskScored, with the IoU of this class): the same
+ * ones that dyno_mask_pairs_draw draws. */
 GArray *dyno_mask_pairs_list_worst (const DynoMaskScores *scores, guint32 class_id);
 /* Both pictures beside each other; pair NULL: nothing. */
 GtkWidget *dyno_mask_pair_new (const DynoMaskPair *pair, int scale);

@@ -92,8 +92,8 @@ open_data (const DynoEvaluateRequest *r, const char *weights, DynoEvaluation *e,
   return e->dataset != NULL;
 }
 
-/* The validation part, divided off as the run did; NULL with an error where it cannot be found
- * again. */
+/* The validation part, divided as in the run; NULL with an error where this cannot be
+ * reproduced. */
 static GArray *
 find_validation (const DynoEvaluateRequest *r, DynoDataset *dataset, GError **error)
 {
@@ -137,7 +137,7 @@ copy_info (const DynoWeightsInfo *from, DynoWeightsInfo *to)
   to->target_units = g_strdupv (from->target_units);
 }
 
-/* Measures, and draws the samples with masks. */
+/* Evaluates, and draws the samples with masks. */
 static gboolean
 measure (DynoEvaluateRequest *r, DynoPredictor *predictor, const GArray *indices, DynoEvaluation *e,
          GCancellable *cancellable, GError **error)
@@ -213,7 +213,7 @@ dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
   g_autoptr (GTask) task = g_task_new (NULL, cancellable, done, data);
   g_task_set_task_data (task, dyno_evaluate_request_ref (request),
                         (GDestroyNotify) dyno_evaluate_request_unref);
-  dyno_task_run_held (task, work); /* a driver does not bear that the process ends beside it */
+  dyno_task_run_held (task, work); /* drivers may crash if the process exits during the work */
 }
 
 DynoEvaluation *

@@ -9,14 +9,14 @@
 G_BEGIN_DECLS
 
 #define DYNO_EVALUATE_WORST   48 /* samples that scores keep as the worst */
-#define DYNO_EVALUATE_CLASSES 60 /* of a matrix that can be drawn */
+#define DYNO_EVALUATE_CLASSES 60 /* largest confusion matrix that is drawn */
 
 typedef struct {
   char *folder;  /* of the run */
-  DynoJob *job;  /* of the run: its data, and how they were divided */
+  DynoJob *job;  /* of the run, for its data and their division */
   char *data;    /* another data set, of which all samples count; NULL: the run's validation part */
   int device;    /* index, -1: the best */
-  guint pixels;  /* a side of pictures with masks */
+  guint pixels;  /* longest side of pictures with masks */
   int n_done;    /* atomic: samples so far */
   int n_samples; /* atomic; 0: not known yet */
 } DynoEvaluateRequest;
@@ -25,24 +25,24 @@ DynoEvaluateRequest *dyno_evaluate_request_new (const char *folder, const DynoJo
 DynoEvaluateRequest *dyno_evaluate_request_ref (DynoEvaluateRequest *request);
 void dyno_evaluate_request_unref (DynoEvaluateRequest *request);
 
-/* Nothing in it changes any more: any thread may read it. */
+/* The result, which is immutable: any thread may read it. */
 typedef struct {
   DynoDataset *dataset;
-  DynoWeightsInfo info;     /* only what is said of the outputs */
-  DynoScores *scores;       /* NULL: there are masks */
-  DynoClassFigures figures; /* where the outputs are classes */
-  DynoMaskScores *masks;    /* of weights with a class for each pixel; else NULL */
-  GHashTable *pairs;        /* pictures of their samples: evaluatemasks.h */
+  DynoWeightsInfo info;     /* only the members about the outputs are set */
+  DynoScores *scores;       /* NULL for weights with a class for each pixel */
+  DynoClassFigures figures; /* set where the outputs are classes */
+  DynoMaskScores *masks;    /* NULL for other weights */
+  GHashTable *pairs;        /* of dyno_mask_pairs_draw */
   guint64 n_samples, n_unreadable;
   char *device, *notes; /* notes: sentences, a line each; NULL: none */
-  double seconds;       /* of predictions, without opening the weights */
+  double seconds;       /* time of the predictions, without opening the weights */
 } DynoEvaluation;
 
 DynoEvaluation *dyno_evaluation_ref (DynoEvaluation *evaluation);
 void dyno_evaluation_unref (DynoEvaluation *evaluation); /* NULL: nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoEvaluation, dyno_evaluation_unref)
 
-/* The request must not change until the end. */
+/* The request must not change until done is called. */
 void dyno_evaluate_async (DynoEvaluateRequest *request, GCancellable *cancellable,
                           GAsyncReadyCallback done, gpointer data);
 /* Errors: those of opening the data, dyno_predictor_new, dyno_scores_measure and

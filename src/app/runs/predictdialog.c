@@ -17,10 +17,10 @@ typedef struct {
   char *weights;
   int device;
   DynoPredictWork *work; /* NULL: not started yet */
-  GtkSizeGroup *names;   /* of outputs, which have the same width in all rows */
-  GBytes *table;         /* the work's; NULL: it is not done */
-  char **paths;          /* that it predicts */
-  char *masks_folder;    /* that it writes masks into; NULL: none */
+  GtkSizeGroup *names;   /* gives the outputs' names the same width in all rows */
+  GBytes *table;         /* owned by the work; NULL: it is not done */
+  char **paths;          /* images and folders that are predicted */
+  char *masks_folder;    /* into which masks are written; NULL: none */
 } Dialog;
 
 static void
@@ -200,12 +200,12 @@ take_end (const DynoPredictSummary *s, const GError *error, gpointer data)
   gtk_widget_set_tooltip_text (self->state, s->notes);
 }
 
-/* folder: for the masks; NULL: they are not written. */
+/* folder: for the masks; NULL: masks are not written. */
 static void
 predict (Dialog *self, const char *const *paths, const char *folder)
 {
   static const DynoPredictFuncs funcs = { take_sample, take_end };
-  char **copy = g_strdupv ((char **) paths); /* may be the dialog's own */
+  char **copy = g_strdupv ((char **) paths); /* copied first: paths may be self->paths */
   dyno_predict_work_cancel (self->work);
   g_strfreev (self->paths);
   g_free (self->masks_folder);
@@ -233,7 +233,7 @@ start (Dialog *self, const char *const *paths)
 
 /* --- the masks -------------------------------------------------------------------------------- */
 
-/* Masks are not kept: they are predicted once more, and written as they come. */
+/* Masks are not kept in memory: they are predicted once more, and each is written at once. */
 static void
 folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
@@ -366,7 +366,7 @@ add_list (Dialog *self, GtkWidget *content)
   gtk_widget_hide (self->scrolled);
 }
 
-/* They flow into as many lines as the width needs. */
+/* The buttons wrap into as many lines as the width needs. */
 static void
 add_buttons (Dialog *self, GtkWidget *content)
 {

@@ -9,9 +9,9 @@ G_BEGIN_DECLS
  * user is asked for them. */
 void dyno_predict_dialog_show (GtkWindow *parent, const char *folder, const char *title, int device,
                                const char *const *paths);
-/* Whether the folder of a run has weights to predict with; NULL: no. */
+/* Whether the folder of a run has weights to predict with; FALSE for NULL. */
 gboolean dyno_predict_can_use (const char *folder);
-/* Whether there is at least one path, and all are files of images by their names. */
+/* Whether there is at least one path, and all paths are image files by their names. */
 gboolean dyno_predict_are_images (const char *const *paths);
 
 G_END_DECLS

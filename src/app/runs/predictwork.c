@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of a prediction.  Samples go to the main thread one by one, as many as can be shown;
- * the rest is counted. */
+/* The thread of a prediction.  Samples are sent to the main thread one by one, up to MOST_TOLD; the
+ * rest is only counted. */
 #include "predictwork.h"
 #include "datasampler.h"
 #include "maskwriter.h"
@@ -19,7 +19,7 @@ struct _DynoPredictWork {
   const DynoPredictFuncs *funcs;
   gpointer data;
   gboolean over; /* main thread: the work was cancelled */
-  /* the thread's */
+  /* used only by the thread: */
   DynoDataset *dataset;
   const DynoWeightsInfo *info;
   DynoPredictSummary summary;
@@ -163,7 +163,7 @@ take_mask (DynoPredictWork *work, DynoPredictedSample *sample, const guint8 *mas
     g_clear_pointer (&sample->outputs[--sample->n].name, g_free);
 }
 
-/* FALSE: the mask could not be written. */
+/* Returns FALSE if the mask could not be written. */
 static gboolean
 write_mask (DynoPredictWork *work, const char *sample, const DynoPrediction *prediction)
 {
@@ -306,7 +306,7 @@ dyno_predict_work_start (const char *weights, int device, const char *const *pat
   work->funcs = funcs;
   work->data = data;
   g_atomic_ref_count_inc (&work->references);
-  /* A driver does not bear that the process ends beside it. */
+  /* Drivers may crash if the process exits during the work. */
   if (g_application_get_default ())
     g_application_hold (g_application_get_default ());
   GThread *thread = g_thread_try_new ("dyno-predict", run, work, &work->error);

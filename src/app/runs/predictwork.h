@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Predicts image files with the weights of a run, in a thread: the predictor of the train layer
- * with its data set.  Main thread only; both functions are called on it, and never after
+ * with its data set.  Main thread only; both callbacks are called on it, and never after
  * _cancel. */
 #pragma once
 #include <gdk-pixbuf/gdk-pixbuf.h>
@@ -14,38 +14,38 @@ typedef struct {
   char *sample;  /* a file's name, as people read it */
   char *problem; /* why the file could not be read; NULL: the members below are set */
   gboolean is_values;
-  gboolean has_mask; /* the picture has it over it; outputs are the classes in it */
-  guint n;           /* classes, most likely, or largest, first; or values, in their order */
+  gboolean has_mask; /* the mask is drawn over the picture; outputs are the classes in it */
+  guint n;           /* outputs: classes, most likely or largest first, or values in their order */
   struct {
     char *name; /* of a class; of a value, with its unit */
     guint32 class_id;
     double number; /* probability, share of the pixels, or value */
   } outputs[DYNO_PREDICT_MOST_OUTPUTS];
-  GdkPixbuf *picture; /* NULL: it is none */
+  GdkPixbuf *picture; /* NULL: the sample is no image */
 } DynoPredictedSample;
 
 typedef struct {
   guint64 n, n_unreadable;
   gboolean has_masks; /* the weights have a class for each pixel */
-  guint64 n_masks;    /* written into the folder */
-  double seconds;     /* spent on predictions, without opening the weights */
+  guint64 n_masks;    /* masks written into the folder */
+  double seconds;     /* time of the predictions, without opening the weights */
   char *device;
   char *notes;   /* assumptions about the weights; or NULL */
-  GBytes *table; /* of all samples, as CSV; NULL: none was predicted */
+  GBytes *table; /* predictions of all samples, as CSV; NULL: no sample was predicted */
 } DynoPredictSummary;
 
 typedef struct {
   void (*sample) (const DynoPredictedSample *sample, gpointer data);
-  /* The last call; error: the work ended early, and summary is of the images before. */
+  /* The last call.  error: why the work ended early; summary then covers the images before it. */
   void (*done) (const DynoPredictSummary *summary, const GError *error, gpointer data);
 } DynoPredictFuncs;
 
 typedef struct _DynoPredictWork DynoPredictWork;
 
 /* paths: image files and folders, NULL at the end; device: index, -1: the best; pixels: the longer
- * side of a picture, of which one with a mask has twice as many; masks_folder: a folder for the
- * masks, as PNG files of their images' sizes, none of which may be there already; NULL: they are
- * not written.  Freed by _cancel, also after the end. */
+ * side of a picture without a mask; a picture with a mask is twice as large; masks_folder: a folder
+ * for the masks, as PNG files of their images' sizes, none of which may be there already; NULL:
+ * they are not written.  Freed by _cancel, also after the end. */
 DynoPredictWork *dyno_predict_work_start (const char *weights, int device, const char *const *paths,
                                           guint pixels, const char *masks_folder,
                                           const DynoPredictFuncs *funcs, gpointer data);

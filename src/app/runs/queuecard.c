@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue in the window.  Every use of the history is a task in a thread.  The jobs are run by a
- * `dynoctl queue start` of its own, which goes on when the window is closed. */
+ * separate process, `dynoctl queue start`, which continues when the window is closed. */
 #include "queuecard.h"
 #include "file.h"
 #include "heldtask.h"
@@ -14,12 +14,12 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define POLL_S 2 /* while the card is seen and something waits or runs */
+#define POLL_S 2 /* while the card is visible and a job waits or runs */
 
 struct _DynoQueueCard {
   GtkBox parent_instance;
   GtkWidget *count, *start, *list;
-  GPtrArray *jobs;      /* DynoQueuedJob, those that are shown */
+  GPtrArray *jobs;      /* DynoQueuedJob, the jobs that are shown */
   GSubprocess *process; /* started by this window, or NULL */
   guint poll;
   gboolean reading;
@@ -72,7 +72,7 @@ remove_job (DynoStore *store, gint64 id, GError **error)
     {
       const DynoQueuedJob *job = jobs->pdata[i];
       if (job->id == id)
-        g_rmdir (job->job->out_dir); /* a folder that was claimed and never used */
+        g_rmdir (job->job->out_dir); /* a claimed folder that was never used */
     }
   return TRUE;
 }
@@ -177,7 +177,7 @@ get_job (DynoQueueCard *self, int row)
   return self->jobs && row >= 0 && row < (int) self->jobs->len ? self->jobs->pdata[row] : NULL;
 }
 
-/* Moves the job of row `from` to the place of row `to`, counted with the moved job. */
+/* Moves the job of row `from`, so that its row is `to` afterwards. */
 static void
 move_job (DynoQueueCard *self, int from, int to)
 {
@@ -227,7 +227,7 @@ drag_data_get (GtkWidget *handle, GdkDragContext *context, GtkSelectionData *dat
                           (const guchar *) &at, sizeof at);
 }
 
-/* Dropped on the lower half of a row, the job is placed after it. */
+/* A job that is dropped on the lower half of a row is placed after that row. */
 static void
 drag_data_received (GtkWidget *row, GdkDragContext *context, int x, int y, GtkSelectionData *data,
                     guint info, guint time, DynoQueueCard *self)

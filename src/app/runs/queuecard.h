@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue of jobs with frozen settings, the one of `dynoctl queue`: their order, their results,
- * and the process that runs them. */
+/* The job queue that is also used by `dynoctl queue`: the order and the results of its jobs, whose
+ * settings are frozen, and the process that runs them. */
 #pragma once
 #include "job.h"
 #include <gtk/gtk.h>
@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoQueueCard, dyno_queue_card, DYNO, QUEUE_CARD, GtkBox)
 
 /* Signals: "failed" (GError); "changed" (guint n): the number of jobs that wait or run.  The card
- * is visible while there are some. */
+ * is visible while there are such jobs. */
 GtkWidget *dyno_queue_card_new (void);
 /* Reads the queue anew, in a thread. */
 void dyno_queue_card_refresh (DynoQueueCard *self);

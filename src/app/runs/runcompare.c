@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Past runs over each other: each has a colour, its validation is dashed. */
+/* Plots several past runs: each has a colour, and its validation curve is dashed. */
 #include "runcompare.h"
 #include "export-dialog.h"
 #include "format.h"
@@ -43,7 +43,8 @@ show_curves (DynoRunCompare *self)
   guint n = 0;
   gboolean waits = FALSE;
   int x = gtk_combo_box_get_active (GTK_COMBO_BOX (self->axis));
-  /* First the training of all runs, then their validation: names are in this order. */
+  /* The training curves of all runs are first, then the validation curves: names are in this
+   * order. */
   for (guint part = 0; part < 2; part++)
     for (guint i = 0; i < self->n; i++)
       {
@@ -132,7 +133,7 @@ numbers_written (GObject *source, GAsyncResult *result, gpointer data)
   const Numbers *numbers = g_task_get_task_data (G_TASK (result));
   g_autoptr (GError) error = NULL;
   g_task_propagate_boolean (G_TASK (result), &error);
-  if (self->view) /* the window is still there */
+  if (self->view) /* the window still exists */
     tell_written (self, numbers->path, error);
 }
 
@@ -294,7 +295,7 @@ void
 dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                        const DynoStoredRun *const *runs, guint n)
 {
-  /* The view must drop the series before they are freed. */
+  /* The view must release the series before they are freed. */
   dyno_plot_view_set_lines (self->view, NULL, 0);
   dyno_plot_view_set_span (self->view, (DynoPlotSpan){ 0, 0 });
   dyno_run_curves_forget (curves);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of one or several past runs over each other, and the settings in which they differ. */
+/* The curves of one or several past runs in common plots, and the settings in which the runs
+ * differ. */
 #pragma once
 #include "runcurves.h"
 #include <gtk/gtk.h>
@@ -13,7 +14,7 @@ G_DECLARE_FINAL_TYPE (DynoRunCompare, dyno_run_compare, DYNO, RUN_COMPARE, GtkBo
 
 /* Signal "failed" (GError): a file could not be written. */
 GtkWidget *dyno_run_compare_new (void);
-/* runs live until the next call; their curves are requested, and drawn when they are read. */
+/* runs must live until the next call.  Their curves are requested, and drawn once they are read. */
 void dyno_run_compare_show (DynoRunCompare *self, DynoRunCurves *curves,
                             const DynoStoredRun *const *runs, guint n);
 

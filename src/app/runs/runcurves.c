@@ -10,14 +10,14 @@
 #include <malloc.h>
 #endif
 
-#define MOST_BYTES   ((goffset) 64 << 20) /* of a log that is read for a row of the list */
+#define MOST_BYTES   ((goffset) 64 << 20) /* largest log that is read for a row of the list */
 #define MOST_PENDING 64
 #define CHUNK        256
 #define LARGE_BYTES  ((goffset) 1 << 20)
 
 typedef struct {
   gint64 id;
-  guint64 steps; /* that the run had */
+  guint64 steps; /* steps of the run when the curve was read */
   char *title, *folder;
   double steps_per_epoch;
   gboolean whole;
@@ -169,7 +169,7 @@ curve_read (GObject *source, GAsyncResult *result, gpointer data)
   Entry *entry = g_task_propagate_pointer (G_TASK (result), NULL);
   Entry *before = g_hash_table_lookup (self->curves, &request->id);
   self->reading = FALSE;
-  /* A whole curve stays until _forget: its series are being drawn. */
+  /* A curve with series stays until _forget, since plots draw the series. */
   if (entry && before && before->whole && !entry->whole)
     entry_free (entry);
   else if (entry)
@@ -216,8 +216,8 @@ ask_for (DynoRunCurves *self, const DynoStoredRun *run, gboolean whole)
   read_next (self);
 }
 
-/* The curve of a run that goes on is read again when it has grown by more than one point of its
- * row. */
+/* The curve of an active run is read again when it has grown by more than one point of its small
+ * curve. */
 static gboolean
 is_old (const Entry *entry, const DynoStoredRun *run)
 {

@@ -16,14 +16,16 @@ G_DECLARE_FINAL_TYPE (DynoRunCurves, dyno_run_curves, DYNO, RUN_CURVES, GObject)
 typedef struct {
   guint n_spark;                  /* 0: no curve is known */
   float spark[DYNO_SPARK_POINTS]; /* the loss, smoothed, from its first step to its last */
-  /* of a run that was requested whole, else NULL; x in steps; for x axes seconds and epochs */
+  /* NULL unless the run was requested with `whole`.  All are over steps; seconds and epochs map
+   * steps to the other x axes. */
   DynoSeries *loss, *val_loss, *seconds, *epochs;
 } DynoRunCurve;
 
-/* Signal "read": another curve was read. */
+/* Signal "read": a further curve was read. */
 DynoRunCurves *dyno_run_curves_new (void);
-/* NULL: the curve is not read yet; the call requests it.  whole: with its series, under the run's
- * title.  Valid until the next call that requests another curve, series until _forget. */
+/* Returns NULL while the curve is not read; the call then requests it.  whole: with the series,
+ * which are labelled with the run's title.  The result is valid until the next call that requests
+ * another curve, its series until _forget. */
 const DynoRunCurve *dyno_run_curves_get (DynoRunCurves *self, const DynoStoredRun *run,
                                          gboolean whole);
 /* Frees the series; no plot may draw them any more. */

@@ -72,9 +72,9 @@ typedef struct {
   Export *export;
   const DynoRunExporter *exporter;
   char *folder, *path;
-  /* to be written instead of an export of the folder: */
+  /* one of these is written instead of an export of the folder: */
   char *table;
-  const DynoNetworkExport *network; /* of the weights in it */
+  const DynoNetworkExport *network; /* exports the weights in folder */
 } Request;
 
 static void
@@ -114,7 +114,7 @@ run_written (GObject *source, GAsyncResult *result, gpointer data)
   const Request *request = g_task_get_task_data (G_TASK (result));
   g_autoptr (GError) error = NULL;
   g_task_propagate_boolean (G_TASK (result), &error);
-  if (gtk_widget_get_parent (GTK_WIDGET (source))) /* the window is still there */
+  if (gtk_widget_get_parent (GTK_WIDGET (source))) /* the window still exists */
     request->export->done (request->path, error, request->export->data);
 }
 
@@ -139,7 +139,7 @@ run_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   request->exporter = dyno_run_exporter_find (g_variant_get_string (parameter, NULL));
   request->folder = g_strdup (self->runs[0]->folder);
   g_autofree char *name = dyno_run_exporter_name_file (request->exporter, request->folder);
-  if (request->exporter->add) /* the exporter adds to a place of its own */
+  if (request->exporter->add) /* the exporter writes to a fixed place, so no path is asked for */
     {
       run_path_chosen (name, NULL, request);
       request_free (request);
@@ -186,7 +186,8 @@ add_settings (GString *text, const DynoStoredRun *run, const GPtrArray *keys)
     }
 }
 
-/* A row for each run: its identity, its results, and each setting that is not equal in all runs. */
+/* Makes a table with a row for each run: its identity, its results, and the settings that differ
+ * between the runs. */
 static char *
 make_table (Export *self)
 {
@@ -235,7 +236,7 @@ static void
 table_path_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
   Export *self = data;
-  if (self->n == 0) /* they were deleted while the dialog was open */
+  if (self->n == 0) /* the runs were deleted while the dialog was open */
     return;
   g_autoptr (GTask) task = g_task_new (self->button, NULL, run_written, NULL);
   Request *request = g_new0 (Request, 1);

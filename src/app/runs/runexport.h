@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The menu of exports of the selected runs: the settings of one, its files for other programs, a
- * table of several. */
+/* The menu that exports the selected runs: the settings of one run, its files for other programs,
+ * or a table of several runs. */
 #pragma once
 #include "store.h"
 #include <gtk/gtk.h>
@@ -12,7 +12,7 @@ typedef void (*DynoRunExportDone) (const char *path, const GError *error, gpoint
 
 /* A button with the menu.  done may be called as long as the button exists. */
 GtkWidget *dyno_run_export_new (DynoRunExportDone done, gpointer data);
-/* runs live until the next call. */
+/* runs must live until the next call. */
 void dyno_run_export_set_runs (GtkWidget *button, const DynoStoredRun *const *runs, guint n);
 
 G_END_DECLS

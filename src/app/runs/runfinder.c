@@ -56,7 +56,7 @@ emit_left (DynoRunFinder *self)
   g_signal_emit (self, signals[LEFT], 0);
 }
 
-/* The words are taken at once: the entry's own signal waits until no more keys come. */
+/* The words are applied at once: the entry's "search-changed" is delayed until typing pauses. */
 static void
 stop (DynoRunFinder *self)
 {

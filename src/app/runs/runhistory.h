@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The history is a file that may be on a slow disk: every use of it is a task in a thread, which
- * opens it for itself and ends with the list as it is then. */
+ * opens the file for itself and returns the list of runs as it is afterwards. */
 #pragma once
 #include "store.h"
 #include <gio/gio.h>
@@ -9,10 +9,10 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_RUN_HISTORY_LIST,
-  DYNO_RUN_HISTORY_RENAME, /* to text */
-  DYNO_RUN_HISTORY_TAG,    /* with text */
+  DYNO_RUN_HISTORY_RENAME, /* sets the name to text */
+  DYNO_RUN_HISTORY_TAG,    /* sets the tags to text */
   DYNO_RUN_HISTORY_DELETE,
-  DYNO_RUN_HISTORY_UNDELETE, /* runs that a deletion returned */
+  DYNO_RUN_HISTORY_UNDELETE, /* restores runs that a deletion returned */
 } DynoRunHistoryUse;
 
 /* A deleted run, with everything that is needed to restore it. */

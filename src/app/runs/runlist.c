@@ -7,14 +7,14 @@
 #include <glib/gi18n.h>
 #include <math.h>
 
-#define MOST_SETTINGS 6 /* in the text of a row */
+#define MOST_SETTINGS 6 /* most settings in the text of a row */
 
 struct _DynoRunList {
   GObject parent_instance;
-  GPtrArray *all;  /* of DynoStoredRun */
-  GPtrArray *runs; /* those of all that are in the list, in its order; it owns none */
+  GPtrArray *all;  /* DynoStoredRun */
+  GPtrArray *runs; /* the runs of `all` that are listed, in the list's order; borrowed */
   char *words;
-  int column; /* by which the list is sorted */
+  int column; /* sort column */
   GtkSortType order;
   int stamp;
 };
@@ -148,8 +148,8 @@ compare_runs (const DynoStoredRun *a, const DynoStoredRun *b, int column, int si
 
 typedef struct {
   DynoStoredRun *run;
-  guint before; /* row */
-  char *key;    /* of text columns */
+  guint before; /* the run's former row */
+  char *key;    /* only for text columns */
 } Sorted;
 
 static int
@@ -163,7 +163,7 @@ compare_sorted (gconstpointer a, gconstpointer b, gpointer data)
                                        : sign * strcmp (one->key, other->key);
   else
     found = compare_runs (one->run, other->run, self->column, sign);
-  /* Newest first among equal ones. */
+  /* Equal runs are sorted newest first. */
   return found ? found : (one->run->id < other->run->id) - (one->run->id > other->run->id);
 }
 

@@ -25,14 +25,14 @@ typedef enum {
   DYNO_N_RUN_LIST_COLUMNS
 } DynoRunListColumn;
 
-/* _set_runs takes the runs, DynoStoredRun*, and sorts them as the list is; _set_words leaves those
- * in the list that match the words ("": all), the same ones until other words come.  No view may be
- * attached meanwhile. */
+/* _set_runs takes the runs, DynoStoredRun*, and sorts them in the list's current order; _set_words
+ * restricts the list to the runs that match the words ("": all), until it is called again.  No view
+ * may be attached during either call. */
 DynoRunList *dyno_run_list_new (void);
 void dyno_run_list_set_runs (DynoRunList *self, GPtrArray *runs);
 void dyno_run_list_set_words (DynoRunList *self, const char *words);
-guint dyno_run_list_get_n_runs (DynoRunList *self); /* that were set */
-guint dyno_run_list_get_length (DynoRunList *self); /* that are in the list */
+guint dyno_run_list_get_n_runs (DynoRunList *self); /* all runs that were set */
+guint dyno_run_list_get_length (DynoRunList *self); /* runs that match the words */
 const DynoStoredRun *dyno_run_list_get (DynoRunList *self, guint row);
 
 /* "Batch size 64, Learning rate 0.01": settings that differ from the defaults.  g_free. */

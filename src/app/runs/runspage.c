@@ -75,8 +75,8 @@ get_selected_ids (DynoRunsPage *self)
   return ids;
 }
 
-/* Shows the runs that have the finder's words, of other runs or, where runs is NULL, of the same
- * ones.  The same ones are selected again, and the list keeps its scroll position. */
+/* Shows the runs that match the finder's words, from new runs or, where runs is NULL, from the
+ * present ones.  The selection and the scroll position are kept. */
 static void
 show_runs (DynoRunsPage *self, GPtrArray *runs)
 {
@@ -312,7 +312,7 @@ static void
 ask_name (DynoRunsPage *self)
 {
   const DynoStoredRun *run = get_one (self);
-  if (run) /* the words that stand for a name are none: they have a time that goes by */
+  if (run) /* the title of a run without a name is no default: it has a relative time */
     ask_text (self, DYNO_RUN_HISTORY_RENAME, _ ("Rename the Run"), _ ("Name of the run"),
               _ ("_Rename"), run->name);
 }
@@ -481,7 +481,7 @@ add_buttons (DynoRunsPage *self)
   for (GList *l = children; l; l = l->next)
     gtk_widget_set_can_focus (l->data, FALSE);
   gtk_widget_show_all (box);
-  gtk_widget_hide (box); /* until there are runs */
+  gtk_widget_hide (box); /* hidden until there are runs */
   gtk_container_add (GTK_CONTAINER (self->body), box);
 }
 
@@ -503,7 +503,7 @@ emit_report_failed (DynoRunsPage *self, const GError *error)
   g_signal_emit (self, signals[REPORT_FAILED], 0, error);
 }
 
-/* A job that has begun or ended is a run of the list. */
+/* A job that has begun or ended changes the list of runs. */
 static void
 emit_queued (DynoRunsPage *self, guint n)
 {
@@ -564,7 +564,7 @@ add_body (DynoRunsPage *self)
   g_object_set (scrolled, "hscrollbar-policy", GTK_POLICY_NEVER, "vexpand", TRUE, NULL);
   dyno_widget_set_accessible_name (scrolled, _ ("Queue and runs"));
   gtk_container_add (GTK_CONTAINER (scrolled), self->body);
-  /* No part is reduced to its least height before the page scrolls. */
+  /* The page scrolls before any part is reduced to its minimum height. */
   gtk_scrollable_set_vscroll_policy (GTK_SCROLLABLE (gtk_bin_get_child (GTK_BIN (scrolled))),
                                      GTK_SCROLL_NATURAL);
   gtk_container_add (GTK_CONTAINER (self), scrolled);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of runs: the queue of runs that are to come, and the list of past runs from the history.
- * A run can be continued, its settings taken again, its folder opened; it can be renamed, tagged,
- * deleted.  Selected runs are shown with their curves and their differences. */
+/* The page of runs: the queue of jobs, and the list of past runs from the history.  A run can be
+ * continued, its settings taken again, its folder opened; it can be renamed, tagged, deleted.
+ * Selected runs are shown with their curves and their differences. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>

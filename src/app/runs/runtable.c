@@ -22,7 +22,7 @@ add_column (GtkWidget *list, const char *title, int column, double align, int wi
   gtk_tree_view_column_set_resizable (view, TRUE);
   gtk_tree_view_column_set_expand (view, column == DYNO_RUN_LIST_TITLE
                                              || column == DYNO_RUN_LIST_SETTINGS);
-  if (column != DYNO_RUN_LIST_SETTINGS) /* texts of many parts, made for each row */
+  if (column != DYNO_RUN_LIST_SETTINGS) /* it would make all texts anew */
     gtk_tree_view_column_set_sort_column_id (view, column);
   gtk_tree_view_append_column (GTK_TREE_VIEW (list), view);
 }
@@ -67,7 +67,7 @@ dyno_run_table_new (DynoRunCurves *curves)
   add_column (list, _ ("Tags"), DYNO_RUN_LIST_TAGS, 0, 98);
   add_column (list, _ ("Settings"), DYNO_RUN_LIST_SETTINGS, 0, 78);
   gtk_tree_view_set_fixed_height_mode (GTK_TREE_VIEW (list), TRUE);
-  gtk_tree_view_set_enable_search (GTK_TREE_VIEW (list), FALSE); /* the finder has the words */
+  gtk_tree_view_set_enable_search (GTK_TREE_VIEW (list), FALSE); /* the finder searches */
   gtk_tree_view_set_rubber_banding (GTK_TREE_VIEW (list), TRUE);
   gtk_tree_selection_set_mode (gtk_tree_view_get_selection (GTK_TREE_VIEW (list)),
                                GTK_SELECTION_MULTIPLE);

@@ -6,7 +6,7 @@
 
 G_BEGIN_DECLS
 
-/* A tree view for a DynoRunList; curves, which outlive it, are drawn small in its rows. */
+/* A tree view for a DynoRunList, with small curves in its rows.  curves must outlive the view. */
 GtkWidget *dyno_run_table_new (DynoRunCurves *curves);
 
 G_END_DECLS

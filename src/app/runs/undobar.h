@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeps the runs that were deleted last, to be restored, until its page is left.  Signal "undo":
- * the button. */
+/* Keeps the runs that were deleted last, so that they can be restored, until the page is left.
+ * Signal "undo": the button was pressed. */
 #pragma once
 #include <gtk/gtk.h>
 
