@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "fittingmodel.h"
 
-#define MOST_SMALL 96 /* pixels of a side that small models are made for */
+#define MOST_SMALL 96 /* image size, in pixels a side, of the small models */
 
 const DynoModel *
 dyno_fitting_model_find (DynoSetup *setup)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The model to take instead of one that does not suit the kind of the data. */
+/* Finds a model that suits the kind of the data, to replace one that does not. */
 #pragma once
 #include "setup.h"
 
 G_BEGIN_DECLS
 
-/* A model with a class for each pixel where the chosen one has one answer for an image and the data
- * have masks, or the reverse; owned by the library.  NULL: the chosen one suits them, as far as that
- * goes, or no other would. */
+/* A segmentation model where the data have masks and the chosen model has one output for an image,
+ * or the reverse; owned by the library.  NULL: the chosen model is of the right kind, or no model
+ * suits the data. */
 const DynoModel *dyno_fitting_model_find (DynoSetup *setup);
 
 G_END_DECLS

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The layers of the chosen model: shapes, parameters, work, memory. */
+/* The dialog with the layers of the chosen model: shapes, parameters, operations, memory. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
 
-/* Shows the layers of the setup's job as it is now; or a sentence where its network cannot be
- * built. */
+/* Shows the layers of the setup's present job, or a sentence where its network cannot be built. */
 void dyno_layers_dialog_show (GtkWindow *parent, DynoSetup *setup);
 
 G_END_DECLS

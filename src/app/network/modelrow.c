@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the model: the setup is their only state, but for the list of networks, which is read
- * in a thread when the row is made and whenever another network is the model. */
+/* The rows of the model have no state besides the setup, except for the list of networks, which is
+ * read in a thread when the row is created and whenever another network becomes the model. */
 #include "modelrow.h"
 #include "format.h"
 #include "layersdialog.h"
@@ -17,7 +17,7 @@ typedef struct {
   DynoSetup *setup;
   GtkWidget *row, *combo, *spinner;
   GPtrArray *networks; /* names, as they are offered */
-  gboolean by_key;     /* a key moves through the closed list */
+  gboolean by_key;     /* a key changes the choice while the list is closed */
 } ModelRow;
 
 static void
@@ -46,7 +46,7 @@ is_separator (GtkTreeModel *model, GtkTreeIter *iter, gpointer data)
   return g_strcmp0 (id, SEPARATOR) == 0;
 }
 
-/* Makes the model that is set the list's active row; there is none until the list has it. */
+/* Makes the present model the combo's active row; none is active until the list contains it. */
 static void
 show_active (ModelRow *self)
 {
@@ -96,7 +96,7 @@ networks_listed (GObject *owner, GPtrArray *names)
   const char *name = dyno_setup_get_job (self->setup)->model;
   g_ptr_array_unref (self->networks);
   self->networks = g_ptr_array_ref (names);
-  if (!is_offered (self, name)) /* a run's, or older than the others */
+  if (!is_offered (self, name)) /* it is from a run's folder, or older than the listed ones */
     g_ptr_array_insert (self->networks, 0, g_strdup (name));
   fill (self);
 }
@@ -111,7 +111,7 @@ ask_for_file (ModelRow *self)
     g_action_group_activate_action (G_ACTION_GROUP (window), "open-network", NULL);
 }
 
-/* A network of the list is opened again, in a thread: its file may be gone, or large. */
+/* A network of the list is opened again, in a thread: its file may be large or missing. */
 static void
 model_chosen (GtkComboBox *combo, ModelRow *self)
 {
@@ -136,8 +136,8 @@ model_chosen (GtkComboBox *combo, ModelRow *self)
     }
 }
 
-/* Arrow keys in the closed list choose what they reach; they must not open a dialog on their way.
- */
+/* Arrow keys choose each row that they reach while the list is closed; they must not open a dialog
+ * at the row for a file. */
 static void
 before_key (GtkComboBox *combo, GtkScrollType type, ModelRow *self)
 {
@@ -200,8 +200,8 @@ shorten_in_the_middle (GtkWidget *combo)
     g_object_set (l->data, "ellipsize", PANGO_ELLIPSIZE_MIDDLE, NULL);
 }
 
-/* A thread that reads the list may keep the row longer than its window has it, without its
- * controls: its answer then finds no model row. */
+/* A thread that reads the list may keep the row alive after its controls were destroyed: the
+ * callback then finds no ModelRow. */
 static void
 row_destroyed (GtkWidget *row, gpointer data)
 {

@@ -8,7 +8,7 @@
 #include <utime.h>
 
 #define SUFFIX       ".onnx"
-#define DIGEST       16 /* hexadecimal digits in a name */
+#define DIGEST       16 /* hexadecimal digits of the digest in a name */
 #define DIGEST_SHOWN 6
 
 typedef struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The networks that were opened before, by their names: what the chooser of models offers below
- * those that Dyno brings along.  No display is needed. */
+/* The networks that were opened before, by their names: the chooser of models offers them below the
+ * built-in ones.  No display is needed. */
 #pragma once
 #include <gio/gio.h>
 
@@ -20,7 +20,8 @@ char *dyno_network_list_title (const char *name);
  * names has the same title.  g_free. */
 char *dyno_network_list_describe (const GPtrArray *names, guint i);
 
-/* How a file is shown: "net.onnx" of a file, "net" of one in the folder of networks.  g_free. */
+/* The displayed name of a file: "net.onnx", or "net" for a file in the folder of networks.
+ * g_free. */
 char *dyno_network_list_describe_path (const char *path);
 /* The file of a network in the user's folder of networks.  g_free. */
 char *dyno_network_list_get_path (const char *name);

@@ -2,20 +2,20 @@
 /* Opening a network in a thread.  The task owns the opening; the opener knows only the newest, and
  * an opening that it has dropped reports to nobody.
  *
- * dyno_model_open finds operators that are not supported; that a node has attributes which are not
- * supported is found only where its graph is built.  So it is built here too, for input and outputs
- * that the file itself names, so that the answer does not depend on the data set. */
+ * dyno_model_open detects operators that are not supported, but unsupported attributes of a node
+ * are detected only when the network is built.  So the network is also built here, for the input
+ * and outputs that the file itself states, so that the result does not depend on the data set. */
 #include "networkopener.h"
 #include "file.h"
 #include "networklist.h"
 #include "savedmodel.h"
 #include <gio/gio.h>
 
-#define SIDE    224 /* of images, where the file names none: such a network takes any */
+#define SIDE    224 /* of images, where the file accepts any size */
 #define OUTPUTS 10
 
 typedef struct {
-  DynoNetworkOpener *opener; /* NULL: nobody waits for it any more */
+  DynoNetworkOpener *opener; /* NULL: the opening was dropped */
   char *path, *weights_of;
   const DynoModel *model;
   gboolean has_weights;
@@ -36,8 +36,8 @@ opening_free (gpointer data)
   g_free (o);
 }
 
-/* Whether the file was exported from the model, and has weights that fit it: an export with batch
- * norms folded into its convolutions has not. */
+/* Whether the file was exported from the model and has weights that fit it; an export whose batch
+ * norms are folded into convolutions has no such weights. */
 static gboolean
 is_exported_from (const char *path, const char *model)
 {
@@ -46,7 +46,8 @@ is_exported_from (const char *path, const char *model)
   return saved && g_str_equal (saved->info->model, model);
 }
 
-/* Builds the network for one size of samples.  FALSE with MODEL: it has nodes that are refused. */
+/* Builds the network for one size of samples.  FALSE with the error MODEL: it has unsupported
+ * nodes. */
 static gboolean
 build_for (const DynoModel *model, guint32 height, guint32 width, guint32 channels, GError **error)
 {
@@ -69,9 +70,9 @@ build_for (const DynoModel *model, guint32 height, guint32 width, guint32 channe
   return FALSE;
 }
 
-/* Builds a network for images of the size that its file names.  Where the file does not say the
- * channels, or takes sequences or vectors, nodes could be refused because of a guess, and the
- * network is taken: the plan will say what is wrong. */
+/* Builds a network for images of the size that its file states.  Where the file does not state the
+ * channels, or takes sequences or vectors, the input would be a guess, because of which nodes could
+ * be refused: the network is accepted, and the plan reports what is wrong. */
 static gboolean
 try_to_build (const DynoModel *model, GError **error)
 {
@@ -81,8 +82,8 @@ try_to_build (const DynoModel *model, GError **error)
                     model->width > 0 ? model->width : SIDE, model->channels, error);
 }
 
-/* Reads the network, and puts it first in the list of networks; one that is refused is not kept for
- * that list. */
+/* Reads the network and puts it first in the list of networks; a refused network is not kept in the
+ * list. */
 static gboolean
 read_network (Opening *o, GError **error)
 {

@@ -8,9 +8,9 @@ G_BEGIN_DECLS
 
 typedef struct {
   const char *path;       /* absolute */
-  const DynoModel *model; /* NULL: it is not the model that the file is for (or an error) */
+  const DynoModel *model; /* NULL: error is set, or the file holds only weights */
   gboolean has_weights;
-  const GError *error; /* it cannot be trained; the message lists the reasons, one a line */
+  const GError *error; /* why it cannot be trained; the message has one reason a line */
 } DynoOpenedNetwork;
 
 typedef void (*DynoNetworkOpened) (const DynoOpenedNetwork *opened, gpointer data);
@@ -19,10 +19,11 @@ typedef struct _DynoNetworkOpener DynoNetworkOpener;
 
 DynoNetworkOpener *dyno_network_opener_new (DynoNetworkOpened opened, gpointer data);
 void dyno_network_opener_free (DynoNetworkOpener *self); /* nothing is called afterwards */
-/* weights_of, which may be NULL: where the file was exported from that model, it is not read as a
- * network, and is only weights (model NULL, has_weights TRUE, no error). */
+/* weights_of: a model or NULL; a file that was exported from this model is not read as a network
+ * but used only for its weights (model NULL, has_weights TRUE, no error). */
 void dyno_network_opener_open (DynoNetworkOpener *self, const char *path, const char *weights_of);
-/* Drops the opening; its thread goes on and its answer is not reported.  FALSE: there is none. */
+/* Drops the opening: its thread goes on, but the result is not reported.  Returns FALSE if there is
+ * none. */
 gboolean dyno_network_opener_cancel (DynoNetworkOpener *self);
 /* path of the file that is being read, or NULL */
 const char *dyno_network_opener_get_path (DynoNetworkOpener *self);

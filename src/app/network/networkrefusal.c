@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define WIDTH        520
-#define HEIGHT       320 /* of a list that scrolls */
+#define HEIGHT       320 /* of the scrolled list */
 #define MOST_AT_ONCE 5
 
 /* The reasons of a message, NULL-terminated; g_strfreev. */
@@ -41,7 +41,7 @@ new_list (char **reasons)
     {
       GtkWidget *row = gtk_list_box_row_new (), *label = new_label (*reason);
       gtk_list_box_row_set_activatable (GTK_LIST_BOX_ROW (row), FALSE);
-      gtk_widget_set_can_focus (row, FALSE); /* its text can have the focus */
+      gtk_widget_set_can_focus (row, FALSE); /* its label takes the focus instead */
       dyno_widget_set_accessible_name (row, *reason);
       g_object_set (label, "margin", 8, "margin-start", 12, "margin-end", 12, NULL);
       gtk_container_add (GTK_CONTAINER (row), label);
@@ -50,7 +50,7 @@ new_list (char **reasons)
   return list;
 }
 
-/* A few reasons are as high as they are; many scroll. */
+/* A short list has its natural height; a long one scrolls. */
 static GtkWidget *
 new_card (char **reasons)
 {
@@ -105,5 +105,5 @@ dyno_network_refusal_show (GtkWindow *parent, const char *path, const GError *er
   dyno_widget_fit_dialog (dialog, parent, WIDTH, -1);
   g_signal_connect (dialog, "response", G_CALLBACK (gtk_widget_destroy), NULL);
   gtk_widget_show_all (dialog);
-  gtk_widget_grab_focus (copy); /* a text that gets the focus is selected */
+  gtk_widget_grab_focus (copy); /* a label that gets the focus selects its text */
 }

@@ -12,7 +12,7 @@ typedef struct {
   char *device;
   DynoDataset *dataset; /* or NULL */
   GtkWidget *dialog, *list, *text, *left_out, *copy;
-  const DynoExporter *exporter; /* the shown one */
+  const DynoExporter *exporter; /* the exporter whose text is shown */
   guint copied_timer;
   DynoExportDone done;
   gpointer data;

@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* Called when a file was written, or with the error when it could not be. */
+/* Called when a file was written, or could not be written: then with the error. */
 typedef void (*DynoExportDone) (const char *path, const GError *error, gpointer data);
 
 /* context, its job and device are copied; its dataset is the information of `dataset`, which is

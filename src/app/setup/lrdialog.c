@@ -13,22 +13,22 @@
 #define WIDTH   720
 #define HEIGHT  420
 #define SHOW_MS 100
-#define SECONDS 120 /* at most: who waits sees it go on, and can close the dialog */
+#define SECONDS 120 /* longest test; it shows its progress and can be closed */
 
 typedef struct {
   DynoJob *job;
   DynoDataset *dataset;
   GMutex lock;
   GArray *points;        /* DynoLrPoint */
-  guint steps;           /* of the whole test */
-  const char *preparing; /* interned; NULL: it steps */
+  guint steps;           /* steps of the whole test */
+  const char *preparing; /* what is prepared, interned; NULL: the test runs */
 } Work;
 
 typedef struct {
   GtkWidget *dialog, *plot, *text;
   DynoSetup *setup; /* outlives the window */
   GCancellable *cancellable;
-  Work *work; /* the task's */
+  Work *work; /* owned by the task */
   guint timer;
   gboolean closed;
   DynoSeries *loss, *smoothed;
@@ -188,7 +188,7 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
     return;
   g_clear_handle_id (&self->timer, g_source_remove);
   show_points (self);
-  self->work = NULL; /* it goes with the task */
+  self->work = NULL; /* the task frees it */
   if (curve)
     show_result (self, curve);
   else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reasons why something cannot be done now.  The table of settings has what one setting requires of
- * another; the requirements on device and data set are here. */
+/* Reasons why something cannot be done now.  The table of settings lists the requirements between
+ * settings; the requirements on device and data set are here. */
 #include "obstacles.h"
 #include "words.h"
 #include <glib/gi18n.h>
@@ -48,7 +48,7 @@ is_network (DynoSetup *setup)
   return model && model->network;
 }
 
-/* One of the settings that divide the data. */
+/* Whether the setting is one that divides the data. */
 static gboolean
 is_of_split (const DynoSettingInfo *info)
 {

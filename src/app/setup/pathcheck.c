@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The newest question has a cancellable while it is under way; the answer to an older one is not
- * taken. */
+/* The newest request has a cancellable while it is under way; the result of an older one is
+ * dropped. */
 #include "pathcheck.h"
 #include "keepfolder.h"
 #include <errno.h>
@@ -11,13 +11,13 @@
 
 typedef struct {
   char *folder, *weights;
-  char *folder_problem, *weights_problem; /* the answer */
+  char *folder_problem, *weights_problem; /* the result */
 } Question;
 
 struct _DynoPathCheck {
   GObject parent_instance;
   char *folder, *weights;
-  GCancellable *asking; /* NULL: nothing is asked */
+  GCancellable *asking; /* NULL: no request is under way */
   Question *answer;     /* NULL: not known */
 };
 
@@ -60,7 +60,7 @@ looked (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoPathCheck *self = data;
   Question *answer = g_task_propagate_pointer (G_TASK (result), NULL);
-  if (!answer) /* it was asked anew, and may be gone */
+  if (!answer) /* superseded by a newer request; self may be freed */
     return;
   g_clear_object (&self->asking);
   g_clear_pointer (&self->answer, question_free);

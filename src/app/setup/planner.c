@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans in a thread.  A question waits until its delay is over, then its task owns it; the planner
- * knows only the newest, and a question that it has dropped is not answered. */
+/* Plans in a thread.  A request waits until its delay is over, then its task owns it; the planner
+ * refers only to the newest one, and the result of a dropped request is not reported. */
 #include "planner.h"
 #include "parts.h"
 #include <gio/gio.h>
@@ -9,7 +9,7 @@
 #define DELAY_MS 60
 
 typedef struct {
-  DynoPlanner *planner; /* NULL: nobody waits for it any more */
+  DynoPlanner *planner; /* NULL: the request was dropped */
   DynoJob *job;
   DynoDataset *dataset; /* or NULL */
   gboolean has_device;
@@ -21,7 +21,7 @@ typedef struct {
 struct _DynoPlanner {
   DynoPlannerAnswer answer;
   gpointer data;
-  Question *question; /* the newest, waiting while timer is set, else planned in a thread */
+  Question *question; /* the newest request: delayed while timer is set, else planned in a thread */
   guint timer;
 };
 
@@ -33,7 +33,7 @@ question_free (Question *q)
   g_free (q);
 }
 
-/* Estimates from equal runs in the history; without one no time is given. */
+/* Estimates from equal runs in the history; without such a run no time is estimated. */
 static void
 estimate (Question *q)
 {
@@ -93,7 +93,7 @@ plan_now (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Drops the question: a waiting one is freed, one that is being planned is left to its task. */
+/* Drops the request: a delayed one is freed, one that is being planned is left to its task. */
 static void
 let_go (DynoPlanner *self)
 {

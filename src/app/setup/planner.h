@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans jobs in a thread, for a window that asks after each change.  Planning begins a moment
- * later, so that typing makes one plan and not five; an answer to an older question is dropped.
- * Main thread only; the answer comes on it, and never after _free. */
+/* Plans jobs in a thread, for a window that requests a plan after each change.  Planning begins
+ * after a short delay, so that typing causes one plan instead of five; the result of an older
+ * request is dropped.  Main thread only; the callback is called on it, and never after _free. */
 #pragma once
 #include "estimate.h"
 

@@ -74,7 +74,7 @@ fill_presets (DynoPresetPanel *self)
   self->updating = FALSE;
 }
 
-/* The settings that make the preset custom. */
+/* Lists the changed settings, which make the preset custom. */
 static char *
 list_changed (DynoPresetPanel *self)
 {
@@ -89,7 +89,7 @@ list_changed (DynoPresetPanel *self)
   return g_string_free (text, FALSE);
 }
 
-/* "Custom" is an entry only while the settings are custom. */
+/* The level "Custom" is listed only while the settings are custom. */
 static void
 show_level (DynoPresetPanel *self)
 {
@@ -137,7 +137,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoPresetPanel *self)
     fill_devices (self);
   if (flags & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET))
     fill_presets (self);
-  /* A preset's row and numbers are those of the job. */
+  /* The row and the numbers of the preset depend on the job. */
   if (flags
       & (DYNO_SETUP_DEVICES | DYNO_SETUP_PRESET | DYNO_SETUP_SETTINGS | DYNO_SETUP_DATASET
          | DYNO_SETUP_MODEL))

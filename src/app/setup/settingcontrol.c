@@ -25,7 +25,7 @@ get_control (GtkWidget *widget)
   return g_object_get_data (G_OBJECT (widget), "dyno-control");
 }
 
-/* The meaning of 0 where it is no amount; NULL: it is an amount. */
+/* The meaning of the value 0 where it is no amount; NULL: it is an amount. */
 static const char *
 zero_words (const DynoSettingInfo *info)
 {
@@ -183,7 +183,7 @@ read_text (GtkSpinButton *spin, double *value, gpointer data)
       *value = 0;
       return TRUE;
     }
-  *value = strtod (text, &end); /* the locale's decimals; then those of files, which people paste */
+  *value = strtod (text, &end); /* in the locale; else in the C locale, as in files */
   if (end == text || *end == '.')
     *value = g_ascii_strtod (text, &end);
   return end == text ? GTK_INPUT_ERROR : TRUE;
@@ -195,7 +195,7 @@ new_spin (const DynoSettingInfo *info, Control *c)
   double unit = get_unit (info);
   const char *words = zero_words (info);
   GtkWidget *spin = gtk_spin_button_new_with_range (info->minimum / unit, info->maximum / unit, 1);
-  gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), FALSE); /* words and units may stand in it */
+  gtk_spin_button_set_numeric (GTK_SPIN_BUTTON (spin), FALSE); /* words and units are allowed */
   gtk_spin_button_set_digits (GTK_SPIN_BUTTON (spin), info->type == DYNO_SETTING_INT ? 0 : 12);
   int width = words ? MAX (10, (int) g_utf8_strlen (words, -1) + 1) : 6;
   gtk_entry_set_width_chars (GTK_ENTRY (spin), width);

@@ -4,8 +4,8 @@
  * dot, and a button that restores it.  The settings that say how arrays are read are shown with the
  * data set.
  *
- * Its rows are built when it is first shown, or when the program is idle after its first frame,
- * which need not wait for them. */
+ * Its rows are built when the panel is first shown, or when the program is idle after its first
+ * frame, so that they do not delay the start. */
 #include "settingspanel.h"
 #include "cores.h"
 #include "fold.h"
@@ -23,7 +23,7 @@
 typedef struct {
   const DynoSettingInfo *info;
   GtkWidget *row, *reset, *control;
-  GtkWidget *find; /* of the learning rate; else NULL */
+  GtkWidget *find; /* opens the range test of the learning rate; else NULL */
 } SettingRow;
 
 struct _DynoSettingsPanel {
@@ -33,9 +33,9 @@ struct _DynoSettingsPanel {
   GtkWidget *model_row, *weights_row;
   DynoSetup *setup; /* outlives the panel */
   DynoState *state; /* or NULL */
-  GArray *rows;     /* SettingRow; of the groups that are built */
-  guint n_groups;   /* that are built */
-  guint idle;       /* source that builds the other groups; 0: all are built */
+  GArray *rows;     /* SettingRow, of the groups built so far */
+  guint n_groups;   /* groups built so far */
+  guint idle;       /* idle source that builds the other groups; 0: all are built */
 };
 
 enum { LIVE_CHANGE, N_SIGNALS };
@@ -60,8 +60,8 @@ describe_workers (DynoSettingsPanel *self)
                           advised, cores);
 }
 
-/* Explains a preset's AMP with which the device would be slower; the switch shows it as on all the
- * same. */
+/* Explains that the preset's AMP would make the device slower; the switch nevertheless shows it as
+ * on. */
 static char *
 describe_amp (DynoSettingsPanel *self)
 {
@@ -71,7 +71,8 @@ describe_amp (DynoSettingsPanel *self)
   return g_strdup (dyno_preset_refuse_amp (dyno_setup_get_device (self->setup)));
 }
 
-/* A data set with fewer samples has no such batch: the row says so, where the number stands. */
+/* A data set with fewer samples than the batch size makes smaller batches: the row of the batch
+ * size states this. */
 static char *
 describe_batch (DynoSettingsPanel *self)
 {
@@ -112,7 +113,7 @@ show_reset (DynoSettingsPanel *self, SettingRow *row, gboolean differs)
   GtkWidget *window = gtk_widget_get_toplevel (row->reset);
   double value = dyno_settings_get_number (dyno_setup_get_reference (self->setup), row->info->key);
   if (!differs && gtk_widget_has_focus (row->reset) && GTK_IS_WINDOW (window))
-    gtk_widget_grab_focus (row->control); /* the button is hidden: its control gets the focus */
+    gtk_widget_grab_focus (row->control); /* the button is hidden: the control gets the focus */
   gtk_widget_set_visible (row->reset, differs);
   dyno_widget_add_class (row->row, "changed", differs);
   if (!differs)
@@ -126,7 +127,7 @@ show_reset (DynoSettingsPanel *self, SettingRow *row, gboolean differs)
   dyno_widget_set_accessible_name (row->reset, name);
 }
 
-/* A test trains, and so needs what a run needs. */
+/* The range test trains, and so has the same requirements as a run. */
 static void
 show_find (DynoSettingsPanel *self, GtkWidget *find)
 {
@@ -258,8 +259,8 @@ search_mapped (GtkWidget *search, gpointer data)
   gtk_widget_grab_focus (search);
 }
 
-/* Where the panel is not on the screen yet, the search gets the focus when it is: only then it can
- * have it. */
+/* If the panel is not mapped yet, the search gets the focus when it is mapped, since it cannot have
+ * it before. */
 void
 dyno_settings_panel_find (DynoSettingsPanel *self)
 {
@@ -435,8 +436,8 @@ build_rest (DynoSettingsPanel *self)
     build_next (self);
 }
 
-/* Scrolls as far as is needed to see the whole fold.  One that is too tall stays where it is: the
- * focus scrolls to its row. */
+/* Scrolls as far as needed to show the whole fold.  For a fold that is too tall it does not scroll:
+ * moving the focus scrolls to the row. */
 static void
 scroll_to (DynoSettingsPanel *self, GtkWidget *fold)
 {
@@ -461,7 +462,7 @@ dyno_settings_panel_show_place (DynoSettingsPanel *self, DynoSettingsPlace place
                    : place == DYNO_SETTINGS_PLACE_MODEL ? self->model_row
                                                         : self->weights_row;
   gtk_entry_set_text (GTK_ENTRY (self->search), "");
-  search_changed (self); /* the entry's own signal comes later */
+  search_changed (self); /* the entry emits its own signal later */
   hdy_expander_row_set_expanded (HDY_EXPANDER_ROW (fold), TRUE);
   scroll_to (self, fold);
   if (gtk_widget_get_mapped (row))

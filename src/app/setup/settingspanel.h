@@ -19,12 +19,12 @@ typedef enum {
   DYNO_SETTINGS_PLACE_DEVICE,
 } DynoSettingsPlace;
 
-/* Unfolds the place, which ends a search, and moves the focus there. */
+/* Unfolds this part of the form and moves the focus there; ends a search. */
 void dyno_settings_panel_show_place (DynoSettingsPanel *self, DynoSettingsPlace place);
 /* Undo (TRUE) or redo; live settings are applied to the run, as when they are changed by hand. */
 void dyno_settings_panel_step (DynoSettingsPanel *self, gboolean undo);
 
-/* state keeps which groups are unfolded; NULL: nothing does. */
+/* state stores which groups are unfolded; NULL: this is not stored. */
 void dyno_settings_panel_set_state (DynoSettingsPanel *self, DynoState *state);
 
 G_END_DECLS

@@ -10,7 +10,7 @@ static gsize
 span_key (const char *text)
 {
   gsize n = strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789_.");
-  while (n > 0 && text[n - 1] == '.') /* a full stop of the sentence */
+  while (n > 0 && text[n - 1] == '.') /* a full stop ends the sentence */
     n--;
   return n;
 }
@@ -63,7 +63,7 @@ describe (const DynoSettingInfo *info, const char *value, gsize *n_value)
   return g_strdup_printf (_ ("“%s %s”"), _ (info->title), shown);
 }
 
-/* FALSE for keys that are also ordinary words: these are recognised only with a value. */
+/* FALSE for keys that are also ordinary words, which are recognised only with a value. */
 static gboolean
 is_key_alone (const char *key)
 {

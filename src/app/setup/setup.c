@@ -22,10 +22,10 @@ struct _DynoSetup {
   DynoLevel level;
   gboolean by_hand;       /* a preset's setting was changed since the preset was chosen */
   DynoSettings reference; /* the values of preset and defaults */
-  gboolean small;         /* those of start_small are among them */
+  gboolean small;         /* reference has the values of start_small */
   DynoSetupHistory *history;
   gboolean locked, closed;
-  /* no state was kept from an earlier sitting; and no data set was named */
+  /* no state was saved before; first_shapes: and no data set was given */
   gboolean first_start, first_shapes;
 
   DynoDataOpener *opener;
@@ -187,7 +187,7 @@ open_data (DynoSetup *self, const char *location)
 {
   DynoDatasetParams params;
   dyno_job_get_dataset_params (self->job, &params);
-  params.targets = NULL; /* found beside the data */
+  params.targets = NULL; /* a file beside the data names it */
   dyno_data_opener_open (self->opener, location, &params);
   announce (self, DYNO_SETUP_DATASET);
 }
@@ -249,8 +249,8 @@ name_choices (DynoSetup *self)
   self->job->device = device ? (int) device->index : -1;
 }
 
-/* After the devices were listed, or another one was chosen: takes the device's presets, and the
- * settings for it. */
+/* Loads the presets of the device and applies their settings, after the devices were listed or
+ * another device was chosen. */
 static void
 take_device (DynoSetup *self)
 {
@@ -272,7 +272,7 @@ start_small (DynoSetup *self)
   if (!self->first_start || !device || device->type != DYNO_DEVICE_TYPE_SOFTWARE)
     return;
   make_small (&self->job->settings);
-  make_small (&self->reference); /* nobody has changed anything yet */
+  make_small (&self->reference); /* no setting was changed by the user yet */
   self->small = self->by_hand = TRUE;
   if (self->first_shapes)
     dyno_setup_open_data (self, "builtin:shapes?size=32&samples=2000");
@@ -410,8 +410,8 @@ open_again (DynoSetup *self)
     open_data (self, self->job->data);
 }
 
-/* Whether the model reads the open data set otherwise than the model before: an array with three
- * axes is images for one, and sequences for the other. */
+/* Whether the model reads the open data set differently from the previous model: an array with
+ * three axes is read as images or as sequences, depending on the model. */
 static gboolean
 reads_otherwise (DynoSetup *self, const char *before)
 {
@@ -422,7 +422,7 @@ reads_otherwise (DynoSetup *self, const char *before)
          && (was && was->reads_lengths) != (is && is->reads_lengths);
 }
 
-/* Takes a model with the weights to start from, or NULL. */
+/* Sets the model and its start weights, which may be NULL. */
 static void
 take_model (DynoSetup *self, const char *name, const char *weights)
 {
@@ -539,7 +539,7 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   if (info->by_preset)
     self->by_hand = dyno_setup_is_custom (self);
   else if (!self->by_hand)
-    follow_preset (self); /* its advice depends on the size of images */
+    follow_preset (self); /* the preset's values depend on the image size */
   if (info->opens_data)
     open_again (self);
   announce (self, DYNO_SETUP_SETTINGS);
@@ -547,8 +547,8 @@ dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **
   return TRUE;
 }
 
-/* Takes all settings at once: none follows the preset any more.  TRUE: the data set is to be opened
- * again. */
+/* Sets all settings at once; none follows the preset any more.  Returns TRUE if the data set must
+ * be opened again. */
 static gboolean
 take_settings (DynoSetup *self, const DynoSettings *settings)
 {
@@ -569,8 +569,9 @@ dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings)
   plan_later (self);
 }
 
-/* Takes model and start weights of a job.  Weights that the job has from the model before, as a copy
- * of this one's that has got another model, are not those of the new model. */
+/* Sets model and start weights of a job.  If the job has another model but still the present start
+ * weights, it is a copy of the present job: these weights are not of the new model, and are
+ * dropped. */
 static void
 take_job_model (DynoSetup *self, const DynoJob *job)
 {
@@ -674,7 +675,7 @@ dyno_setup_set_locked (DynoSetup *self, gboolean locked)
   self->locked = locked;
   announce (self, DYNO_SETUP_LOCK);
   if (!locked)
-    plan_later (self); /* by the run that has ended, the next one's time is known */
+    plan_later (self); /* the run that has ended gives a better estimate of the time */
 }
 
 gboolean
@@ -683,7 +684,7 @@ dyno_setup_is_locked (DynoSetup *self)
   return self->locked;
 }
 
-/* Kept between sittings */
+/* State that is kept when the program exits */
 
 char **
 dyno_setup_save_settings (DynoSetup *self)

@@ -16,10 +16,10 @@
 G_BEGIN_DECLS
 
 typedef enum {
-  DYNO_SETUP_DATASET = 1 << 0, /* another one, or its opening goes on */
-  DYNO_SETUP_DEVICES = 1 << 1, /* list or choice */
-  DYNO_SETUP_PRESET = 1 << 2,  /* list, choice or level */
-  DYNO_SETUP_MODEL = 1 << 3,   /* another one, its start weights, or the reading of a network */
+  DYNO_SETUP_DATASET = 1 << 0, /* another one is open, or an opening progresses */
+  DYNO_SETUP_DEVICES = 1 << 1, /* the list or the chosen device */
+  DYNO_SETUP_PRESET = 1 << 2,  /* the list, the chosen preset or its level */
+  DYNO_SETUP_MODEL = 1 << 3,   /* the model, its start weights, or the reading of a network */
   DYNO_SETUP_SETTINGS = 1 << 4,
   DYNO_SETUP_PLAN = 1 << 5,
   DYNO_SETUP_LOCK = 1 << 6,
@@ -33,7 +33,7 @@ DynoSetup *dyno_setup_new (void);
 /* Lists the devices in a thread, then the presets; to be called when the listeners are
  * connected. */
 void dyno_setup_start (DynoSetup *self);
-/* Cancels what is under way; nothing is emitted afterwards. */
+/* Cancels the work in threads; nothing is emitted afterwards. */
 void dyno_setup_shutdown (DynoSetup *self);
 
 const DynoJob *dyno_setup_get_job (DynoSetup *self);
@@ -56,13 +56,13 @@ void dyno_setup_set_device (DynoSetup *self, guint index);
  * listed. */
 void dyno_setup_prefer_device (DynoSetup *self, const char *name);
 
-GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL before _start's end */
+GPtrArray *dyno_setup_get_presets (DynoSetup *self); /* DynoPreset; NULL until devices are known */
 const DynoPreset *dyno_setup_get_preset (DynoSetup *self);
 DynoLevel dyno_setup_get_level (DynoSetup *self);
-/* The next run, as a preset is asked about it; the pointers in it are the setup's. */
+/* The facts about the next run that its preset depends on; the pointers in it are the setup's. */
 DynoPresetUse dyno_setup_get_preset_use (DynoSetup *self);
-/* The settings follow a choice of preset or level at once, and data set and model until a preset's
- * setting is changed by hand. */
+/* Choosing a preset or level sets the preset's settings at once.  They also follow changes of data
+ * set and model, until one of them is changed by hand. */
 void dyno_setup_set_preset (DynoSetup *self, const char *id);
 void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
 
@@ -70,9 +70,9 @@ void dyno_setup_set_level (DynoSetup *self, DynoLevel level);
 void dyno_setup_set_model (DynoSetup *self, const char *name);
 /* Weights to start from, a path; NULL: random values. */
 void dyno_setup_set_weights (DynoSetup *self, const char *path);
-/* Reads a network from an ONNX file, then takes it as the model, and the file as its start weights
- * where it has some.  dropped: nobody asked for a network, so that a file that was exported from the
- * present model is taken as weights of that. */
+/* Reads a network from an ONNX file, then sets it as the model, and the file as its start weights
+ * where it has weights.  dropped: the file was not chosen as a network; if it was exported from the
+ * present model, it is used only as start weights of this model. */
 void dyno_setup_open_network (DynoSetup *self, const char *path, gboolean dropped);
 const char *dyno_setup_get_reading (DynoSetup *self); /* path of the file that is read, or NULL */
 gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, GError **error);
@@ -80,27 +80,28 @@ gboolean dyno_setup_set_number (DynoSetup *self, const char *key, double value, 
  * differ from them. */
 const DynoSettings *dyno_setup_get_reference (DynoSetup *self);
 gboolean dyno_setup_differs (DynoSetup *self, const DynoSettingInfo *info);
-/* Whether a setting that the preset advises differs. */
+/* Whether a setting that the preset determines differs from the preset's value. */
 gboolean dyno_setup_is_custom (DynoSetup *self);
-/* Undo (TRUE) or redo of choices and settings, not of the data set.  FALSE: there is nothing. */
+/* Undo (TRUE) or redo of choices and settings, but not of the data set.  FALSE: there is no such
+ * step. */
 gboolean dyno_setup_can_step (DynoSetup *self, gboolean undo);
 gboolean dyno_setup_step (DynoSetup *self, gboolean undo);
-/* Set all settings (a file's, the tuner's); _set_job also the job's model with its start weights,
- * preset and data, where it has them. */
+/* Both set all settings (from a file or the tuner); _set_job also sets the job's model with its
+ * start weights, preset and data set, where the job has them. */
 void dyno_setup_set_settings (DynoSetup *self, const DynoSettings *settings);
 void dyno_setup_set_job (DynoSetup *self, const DynoJob *job);
 
 const DynoJobPlan *dyno_setup_get_plan (DynoSetup *self); /* NULL: not known (yet) */
-/* The time and the disk space that the next run takes; NULL as the plan. */
+/* The time and the disk space that the next run takes; NULL where the plan is NULL. */
 const DynoRunEstimate *dyno_setup_get_estimate (DynoSetup *self);
-/* when the run does not fit, or the plan's error; else NULL */
+/* advice where the run does not fit, or the plan's error; else NULL */
 const char *dyno_setup_get_advice (DynoSetup *self);
 
 void dyno_setup_set_locked (DynoSetup *self, gboolean locked);
 gboolean dyno_setup_is_locked (DynoSetup *self);
 
-/* State kept between sittings, as "key=value" lines; unknown or broken ones are left out with a
- * warning. */
+/* The state that is kept when the program exits; settings are "key=value" strings, of which unknown
+ * or invalid ones are ignored with a warning. */
 char **dyno_setup_save_settings (DynoSetup *self);
 void dyno_setup_restore (DynoSetup *self, const char *data, const char *model, const char *preset,
                          DynoLevel level, const char *const *settings);

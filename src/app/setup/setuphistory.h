@@ -21,11 +21,11 @@ typedef struct _DynoSetupHistory DynoSetupHistory;
 
 DynoSetupHistory *dyno_setup_history_new (void);
 void dyno_setup_history_free (DynoSetupHistory *self);
-/* To be called before a change.  Takes the state; key: of the setting that changes, NULL: several
+/* To be called before a change.  Takes the state.  key: the setting that changes; NULL: several
  * change. */
 void dyno_setup_history_add (DynoSetupHistory *self, DynoSetupState *state, const char *key);
-/* The state to go back (undo TRUE) or forward to, owned by the caller; now is taken, for the way
- * back.  NULL: there is none, and now is freed. */
+/* Returns the previous (undo TRUE) or next state, owned by the caller; takes now, which becomes the
+ * state of the reverse step.  NULL: there is no such state, and now is freed. */
 DynoSetupState *dyno_setup_history_step (DynoSetupHistory *self, gboolean undo,
                                          DynoSetupState *now);
 gboolean dyno_setup_history_can (const DynoSetupHistory *self, gboolean undo);

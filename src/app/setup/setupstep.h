@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One step of the strip above a run: a choice of the next run, as it is now, and what speaks
- * against it.  Its state follows from its reasons.  No widgets; values without locks. */
+/* One step of the strip above a run: a present choice for the next run, and the reasons against it,
+ * from which the step's state follows.  Plain values without widgets or locks. */
 #pragma once
 #include <glib.h>
 
@@ -8,19 +8,19 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_STEP_READY,
-  DYNO_STEP_PENDING, /* it is still being looked at */
-  DYNO_STEP_WARNING, /* a run can begin, and is likely to be worse for it */
+  DYNO_STEP_PENDING, /* still being checked */
+  DYNO_STEP_WARNING, /* a run can begin, but is likely to be worse */
   DYNO_STEP_BLOCKED, /* no run can begin */
 } DynoStepState;
 
-/* That which takes a reason away. */
+/* The action that removes a reason. */
 typedef enum {
   DYNO_STEP_MEND_NONE,
   DYNO_STEP_MEND_AMP_OFF,
   DYNO_STEP_MEND_BATCH,   /* the better batch size (dyno_words_better_batch) */
-  DYNO_STEP_MEND_WEIGHTS, /* none of them: random values */
-  DYNO_STEP_MEND_FOLDER,  /* another one */
-  DYNO_STEP_MEND_MODEL,   /* one that suits the data (fittingmodel.h) */
+  DYNO_STEP_MEND_WEIGHTS, /* no start weights: random values */
+  DYNO_STEP_MEND_FOLDER,  /* another output folder */
+  DYNO_STEP_MEND_MODEL,   /* a model that suits the data (fittingmodel.h) */
 } DynoStepMend;
 
 typedef struct {
@@ -30,20 +30,20 @@ typedef struct {
 } DynoStepReason;
 
 typedef struct {
-  char *value;        /* what is chosen, in short */
-  char *whole;        /* the same, whole; NULL: value is */
-  GPtrArray *reasons; /* DynoStepReason; READY: a remark */
+  char *value;        /* the choice, shortened */
+  char *whole;        /* the choice in full; NULL: value is already in full */
+  GPtrArray *reasons; /* DynoStepReason; one with READY is a remark */
 } DynoSetupStep;
 
-/* value, whole: taken. */
+/* Takes value and whole. */
 DynoSetupStep *dyno_setup_step_new (char *value, char *whole);
 void dyno_setup_step_free (DynoSetupStep *step);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoSetupStep, dyno_setup_step_free)
 
-/* NULL or "": there is no reason. */
+/* Adds a reason; text NULL or "": adds none. */
 void dyno_setup_step_add (DynoSetupStep *step, DynoStepState state, const char *text,
                           DynoStepMend mend);
-/* The gravest state of the reasons; a known warning counts more than that others may come. */
+/* The gravest state of the reasons; WARNING outranks PENDING. */
 DynoStepState dyno_setup_step_get_state (const DynoSetupStep *step);
 /* The first reason of that state; NULL: none. */
 const DynoStepReason *dyno_setup_step_find (const DynoSetupStep *step, DynoStepState state);

@@ -25,7 +25,7 @@ dyno_setup_steps_get_title (DynoSetupStepKind kind)
     }
 }
 
-/* FALSE: nothing is in the way. */
+/* Returns FALSE if there is no obstacle. */
 static gboolean
 add_obstacle (DynoSetupStep *step, DynoSetup *setup, DynoObstaclePart part, DynoStepMend mend)
 {
@@ -130,7 +130,7 @@ look_at_device (DynoSetup *setup)
   return step;
 }
 
-/* "~/runs" for a folder in the user's own. */
+/* "~/runs" for a folder in the user's home folder. */
 static char *
 shorten (const char *folder)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The five choices that a run is made of, as they are now: what each is, and what speaks against
- * it.  The rules are elsewhere (obstacles.h, datainspector.h, pathcheck.h, preset.h, words.h);
- * this only says to which step each of their answers belongs. */
+/* The five present choices for the next run, each with the reasons against it.  The rules are in
+ * obstacles.h, datainspector.h, pathcheck.h, preset.h and words.h; this file only assigns their
+ * results to the steps. */
 #pragma once
 #include "datainspector.h"
 #include "pathcheck.h"

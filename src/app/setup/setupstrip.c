@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps flow into as many lines as the width needs.  The flow box and its children take no
+/* The steps wrap into as many lines as the width needs.  The flow box and its children take no
  * focus, so that Tab goes from button to button. */
 #include "setupstrip.h"
 #include "fittingmodel.h"
@@ -8,9 +8,9 @@
 #include "words.h"
 #include <glib/gi18n.h>
 
-#define VALUE_CHARS  8 /* with which a step asks for room; it takes more where there is */
+#define VALUE_CHARS  8 /* minimum width of a step's text; it is wider where there is room */
 #define REASON_CHARS 44
-#define FRAME_PIXELS 110 /* of a popover beside its text: sign, margins, shadow */
+#define FRAME_PIXELS 110 /* width of a popover besides its text: sign, margins, shadow */
 
 typedef struct {
   GtkWidget *button, *icon, *spinner, *value;
@@ -20,9 +20,9 @@ typedef struct {
 struct _DynoSetupStrip {
   GtkBox parent_instance;
   GtkWidget *flow, *popover, *reasons;
-  GtkWidget *first; /* button of the popover */
+  GtkWidget *first; /* first button of the popover */
   Part parts[DYNO_SETUP_N_STEPS];
-  DynoSetupStepKind explained; /* of the popover */
+  DynoSetupStepKind explained; /* the step whose reasons the popover shows */
   DynoSetup *setup;
   DynoDataInspector *inspector;
   DynoPathCheck *paths;
@@ -141,7 +141,7 @@ add_mend (DynoSetupStrip *self, GtkWidget *box, DynoStepMend mend)
   gtk_container_add (GTK_CONTAINER (box), button);
 }
 
-/* How many characters of a reason are beside each other: the popover is no wider than the window. */
+/* The width of a reason in characters, such that the popover is no wider than the window. */
 static int
 count_chars (DynoSetupStrip *self)
 {
@@ -179,7 +179,7 @@ add_reason (DynoSetupStrip *self, const DynoStepReason *reason)
   gtk_container_add (GTK_CONTAINER (self->reasons), row);
 }
 
-/* Fills the popover with what is to be said of the step. */
+/* Fills the popover with the reasons of the step. */
 static void
 explain (DynoSetupStrip *self)
 {
@@ -331,7 +331,7 @@ add_part (DynoSetupStrip *self, DynoSetupStepKind kind)
   part->icon = gtk_image_new ();
   part->spinner = gtk_spinner_new ();
   part->value = new_label (NULL, NULL);
-  if (kind == DYNO_SETUP_STEP_FOLDER) /* its end says most */
+  if (kind == DYNO_SETUP_STEP_FOLDER) /* the end of a path is more informative */
     gtk_label_set_ellipsize (GTK_LABEL (part->value), PANGO_ELLIPSIZE_START);
   gtk_widget_set_no_show_all (part->icon, TRUE);
   g_object_bind_property (part->spinner, "active", part->spinner, "visible", G_BINDING_SYNC_CREATE);
@@ -364,12 +364,12 @@ static void
 dyno_setup_strip_dispose (GObject *object)
 {
   DynoSetupStrip *self = DYNO_SETUP_STRIP (object);
-  if (self->popover) /* it is the window's child, which may be gone */
+  if (self->popover) /* NULL: the window, its parent, has already destroyed it */
     gtk_widget_destroy (self->popover);
   G_OBJECT_CLASS (dyno_setup_strip_parent_class)->dispose (object);
 }
 
-/* The window may ask for the steps until it is gone itself. */
+/* The steps are freed only here, since the window may request them until it is finalized. */
 static void
 dyno_setup_strip_finalize (GObject *object)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The VRAM bar.  Its full width is the larger of the budget and the device's memory, or the need
- * when that is larger still.  The smaller of the two is the limit, which a line marks; the range up
- * to the other mark is hatched in grey, and a need beyond the limit is hatched in the theme's error
- * colour.  The old plan stays until the new one is ready, so that the bar never flickers while the
- * user types. */
+ * when that is larger still.  The smaller of budget and device memory is the limit, which a line
+ * marks; the range up to the larger one is hatched in grey, and a need beyond the limit is hatched
+ * in the theme's error colour.  The old plan stays until the new one is ready, so that the bar
+ * never flickers while the user types. */
 #include "vrambar.h"
 #include "format.h"
 #include "row.h"
@@ -55,7 +55,7 @@ draw_hatched (cairo_t *cr, const GdkRGBA *colour, double alpha, double from, dou
   cairo_restore (cr);
 }
 
-/* Whether the budget differs from the device's memory: then both have a mark. */
+/* Whether the budget differs from the device's memory, so that both get a mark. */
 static gboolean
 has_two_limits (const DynoJobPlan *plan)
 {
@@ -147,7 +147,7 @@ fill_legend (DynoVramBar *self, const DynoJobPlan *plan)
     }
 }
 
-/* "560 steps, about 2:10, 1.2 MiB on disk"; with the time where a similar run was measured. */
+/* "560 steps, about 2:10, 1.2 MiB on disk"; without the time where no similar run was measured. */
 static void
 show_estimate (DynoVramBar *self)
 {
@@ -169,7 +169,7 @@ show_estimate (DynoVramBar *self)
   gtk_widget_set_visible (self->estimate, text != NULL);
 }
 
-/* 0: nothing to offer. */
+/* The batch size to offer; 0: none. */
 static gint64
 get_better_batch (DynoVramBar *self)
 {

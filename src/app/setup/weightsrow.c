@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The row of the start weights: the setup is its only state.  A file is read only when the run
- * begins, which says what does not suit the model. */
+/* The row of the start weights; the setup is its only state.  A file is read only when the run
+ * begins, which reports weights that do not suit the model. */
 #include "weightsrow.h"
 #include "export-dialog.h"
 #include "row.h"
@@ -40,7 +40,7 @@ setup_changed (DynoSetup *setup, guint flags, GtkWidget *row)
   dyno_row_set_subtitle (DYNO_ROW (row), name ? name : _ ("None: random values"));
   gtk_widget_set_tooltip_text (row, shown ? shown : _ ("A run may go on from trained weights"));
   if (!path && gtk_widget_has_focus (remove))
-    gtk_widget_grab_focus (choose); /* the button is hidden */
+    gtk_widget_grab_focus (choose); /* the focused button is hidden below */
   gtk_widget_set_visible (remove, path != NULL);
 }
 
