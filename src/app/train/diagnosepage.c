@@ -14,7 +14,7 @@ struct _DynoDiagnosePage {
 
 G_DEFINE_FINAL_TYPE (DynoDiagnosePage, dyno_diagnose_page, GTK_TYPE_STACK)
 
-/* A run that has just begun has no steps to be judged by. */
+/* A run that has just begun has no steps that the diagnosis can use. */
 static void
 run_changed (DynoDiagnosePage *self, DynoRunMonitor *monitor)
 {

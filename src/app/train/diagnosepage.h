@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the diagnosis: what limits the current run, or the last one. */
+/* The page of the diagnosis shows what limits the current run, or the last one. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"

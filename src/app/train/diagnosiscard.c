@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* While the run goes on it is judged every INTERVAL_US from its view.  When it has ended, its
- * folder is read and judged in a thread; a result that comes after another run has begun is
- * dropped.  The rows of findings are rebuilt only when their texts change, and not while one has
- * the focus. */
+/* During the run the diagnosis is repeated every INTERVAL_US on the run's view.  When the run has
+ * ended, the diagnosis of its folder is made in a thread; a result that arrives after another run
+ * has begun is dropped.  The rows of findings are rebuilt only when their texts change, and not
+ * while one has the focus. */
 #include "diagnosiscard.h"
 #include "diagnosis.h"
 #include "findingrow.h"
@@ -26,11 +26,11 @@ struct _DynoDiagnosisCard {
   DynoRunMonitor *monitor;
   DynoSetup *setup;
   DynoDiagnosisInput input;
-  char *preset; /* name of the run's; NULL: it has none */
+  char *preset; /* name of the run's preset; NULL: it has none */
   DynoPresetRange expected[DYNO_PRESET_N_QUANTITIES];
   gint64 last_us;
-  gboolean going; /* a run goes on, and its input is collected */
-  guint64 run;    /* number of the run */
+  gboolean going; /* a run is active, and its input is collected */
+  guint64 run;    /* counter of runs */
   char *shown;    /* the texts of the findings */
 };
 
@@ -179,7 +179,7 @@ show_findings (DynoDiagnosisCard *self, const GPtrArray *findings)
 
 /* --- rates and memory ------------------------------------------------------------------------- */
 
-/* A row of a list: title, a bar of a share, a number. */
+/* A row of a list: a title, a bar, a number. */
 static GtkWidget *
 new_bar (GtkWidget *list)
 {
@@ -213,7 +213,7 @@ new_bar (GtkWidget *list)
   return row;
 }
 
-/* Changes the next row in its place, since it may have the focus. */
+/* Updates the next row in place, since it may have the focus. */
 static void
 show_bar (GtkWidget *list, int *at, const char *title, double share, const char *number)
 {
@@ -416,7 +416,7 @@ static void
 folder_judged (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoDiagnosisCard *self = DYNO_DIAGNOSIS_CARD (source);
-  /* Without a folder, the judgement from the run's time stays. */
+  /* Without a folder, the last diagnosis made during the run stays. */
   g_autoptr (DynoDiagnosis) d = g_task_propagate_pointer (G_TASK (result), NULL);
   if (d && self->monitor && GPOINTER_TO_SIZE (data) == self->run && !self->going)
     show_diagnosis (self, d);
@@ -515,7 +515,7 @@ new_group (DynoDiagnosisCard *self, const char *title, GtkWidget **list)
   return group;
 }
 
-/* Makes the card: the verdict, the advice, the time of a step by phase. */
+/* Makes the card of the verdict, the advice, and the time of a step by phase. */
 static GtkWidget *
 new_card (DynoDiagnosisCard *self)
 {
@@ -561,7 +561,7 @@ dyno_diagnosis_card_init (DynoDiagnosisCard *self)
   self->rates_group = new_group (self, _ ("How Fast It Could Be"), &self->rates);
   for (guint i = 0; i < DYNO_N_CHECKS; i++)
     {
-      /* The check of the current run comes first. */
+      /* The findings of the current run come first. */
       guint check = (i + 1) % DYNO_N_CHECKS;
       self->groups[check] = new_group (self, _ (titles[check]), &self->lists[check]);
     }

@@ -41,7 +41,7 @@ dyno_finding_row_new (const DynoFinding *finding)
   dyno_widget_set_accessible_name (icon, name_level (finding->level));
   dyno_widget_add_class (icon, classes[finding->level], TRUE);
   hdy_action_row_add_prefix (HDY_ACTION_ROW (row), icon);
-  /* For screen readers a row's own labels are not its children. */
+  /* Screen readers do not see the labels of a row as its children. */
   g_autofree char *spoken = g_strdup_printf ("%s: %s", name_level (finding->level), text);
   dyno_widget_set_accessible_name (row, spoken);
   if (action)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures are made only while the card is on the screen and unfolded, one event at a time: the
- * newest that there is once the one before is drawn. */
+/* Pictures are made only while the card is visible and unfolded, for one event at a time: when an
+ * event is drawn, the newest one follows. */
 #include "maskcard.h"
 #include "format.h"
 #include "maskpicture.h"
@@ -11,11 +11,11 @@
 
 #define SMALL  84 /* pixels a side of a picture: eight fit beside the form of a window of 1240 */
 #define LARGE  132
-#define WIDE   1130 /* width of the card that has room for large ones */
-#define ZOOM   256  /* of a sample that was chosen, in a window with room for it */
-#define ROOM   64   /* around its two pictures */
-#define CHARS  20   /* of a class's name */
-#define LEGEND 5    /* names beside each other */
+#define WIDE   1130 /* width of the card from which on pictures are LARGE */
+#define ZOOM   256  /* pixels a side of the chosen sample's pictures, where the window has room */
+#define ROOM   64   /* margins around the two pictures */
+#define CHARS  20   /* most characters of a class's name */
+#define LEGEND 5    /* names per row */
 
 typedef struct {
   GtkWidget *truth, *predicted;
@@ -29,15 +29,15 @@ typedef struct {
 struct _DynoMaskCard {
   GtkBox parent_instance;
   GtkWidget *expander, *epoch, *empty, *flow;
-  GtkWidget *popover, *zoom_label, *legend; /* of the sample that was chosen */
+  GtkWidget *popover, *zoom_label, *legend; /* of the chosen sample */
   Pair zoom;
   guint chosen;
   Cell cells[DYNO_MOST_WATCHED];
   DynoRunMonitor *monitor;
-  DynoMaskDrawer *drawer;  /* of the run; NULL: nothing was drawn of it */
-  DynoEvent *event;        /* that was drawn last, or is being drawn */
+  DynoMaskDrawer *drawer;  /* of the run; NULL: nothing was drawn for it yet */
+  DynoEvent *event;        /* the event that was drawn last or is being drawn */
   GCancellable *drawing;   /* NULL: nothing is being drawn */
-  DynoWatchedMasks *masks; /* that are shown */
+  DynoWatchedMasks *masks; /* the masks that are shown */
   int side;
   guint idle;
 };
@@ -46,7 +46,7 @@ G_DEFINE_FINAL_TYPE (DynoMaskCard, dyno_mask_card, GTK_TYPE_BOX)
 
 /* --- a picture -------------------------------------------------------------------------------- */
 
-/* The whole picture, as large as it fits; pixels of small ones stay sharp squares. */
+/* Draws the whole picture as large as it fits; the pixels of a small picture stay sharp squares. */
 static gboolean
 draw_picture (GtkWidget *widget, cairo_t *cr, gpointer data)
 {
@@ -85,7 +85,7 @@ picture_new (const char *name, int side)
   return picture;
 }
 
-/* As the title says, from left to right in any language. */
+/* The title names the left picture first, so the order is left to right in any language. */
 static GtkWidget *
 pair_new (Pair *pair, int side)
 {
@@ -203,7 +203,7 @@ drawn (GObject *source, GAsyncResult *result, gpointer data)
 {
   DynoMaskCard *self = data;
   DynoWatchedMasks *masks = dyno_mask_drawer_finish (result);
-  if (!masks) /* of another run, or the card is gone */
+  if (!masks) /* they are of another run, or the card is freed */
     return;
   g_clear_object (&self->drawing);
   g_clear_pointer (&self->masks, dyno_watched_masks_free);
@@ -252,7 +252,7 @@ static void
 show_run (DynoMaskCard *self)
 {
   gboolean has_some = dyno_run_monitor_get_masks (self->monitor) != NULL;
-  if (!has_some && self->event) /* another run */
+  if (!has_some && self->event) /* another run has begun */
     {
       forget (self);
       gtk_popover_popdown (GTK_POPOVER (self->popover));
@@ -401,7 +401,7 @@ dyno_mask_card_init (DynoMaskCard *self)
   gtk_expander_set_expanded (GTK_EXPANDER (self->expander), TRUE);
   dyno_widget_set_accessible_name (self->expander, _ ("Validation Samples: Truth, Prediction"));
   g_object_set (self->expander, "margin", 10, NULL);
-  /* Folded it is not kept up to date. */
+  /* The epoch is hidden while the card is folded, since it is not updated then. */
   g_object_bind_property (self->expander, "expanded", self->epoch, "visible",
                           G_BINDING_SYNC_CREATE);
   self->empty = gtk_label_new (_ ("Their masks appear after the first validation"));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A card with a few samples of the validation, the true mask beside the one that the network had
- * after the last epoch.  It is shown for runs of models with a class for each pixel that validate. */
+/* A card with a few validation samples, each with its true mask beside the mask that the network
+ * predicted after the last epoch.  It is shown for segmentation runs with a validation. */
 #pragma once
 #include "runmonitor.h"
 #include "state.h"
@@ -12,7 +12,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoMaskCard, dyno_mask_card, DYNO, MASK_CARD, GtkBox)
 
 void dyno_mask_card_set_run (DynoMaskCard *self, DynoRunMonitor *monitor);
-/* Whether it is unfolded is loaded from state, which also keeps changes; NULL: neither. */
+/* state stores whether the card is unfolded; NULL: this is not stored. */
 void dyno_mask_card_set_state (DynoMaskCard *self, DynoState *state);
 
 G_END_DECLS

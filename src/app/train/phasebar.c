@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Phases that take no time, or were not measured, are left out of bar and legend.  The legend's
- * labels are kept, so that nothing jumps while numbers change.  No two phases look alike: idling is
- * hatched in every theme, and in themes of high contrast each phase has its own hatch besides its
+ * labels are kept, so that nothing moves while numbers change.  Each phase looks different: idling
+ * is hatched in every theme, and in high-contrast themes each phase has its own hatch besides its
  * colour. */
 #include "phasebar.h"
 #include "format.h"
@@ -34,7 +34,7 @@ name_phase (guint phase)
   return _ (names[phase]);
 }
 
-/* Waiting is orange, computing blue and violet, idling has the colour of faint text. */
+/* Waiting is orange, computing is blue and violet, and idling has the colour of faint text. */
 static DynoColour
 colour_phase (const DynoPlotTheme *theme, guint phase)
 {
@@ -71,8 +71,7 @@ draw_hatch (cairo_t *cr, guint hatch, double x, double width, double height)
     cairo_move_to (cr, x, at), cairo_line_to (cr, x + width, at);
 }
 
-/* Draws a stretch of the bar, or a swatch of the legend.  Idling is only a hatch, on the
- * background. */
+/* Draws a part of the bar, or a swatch of the legend.  Idling is a hatch over a faint fill. */
 static void
 draw_phase (cairo_t *cr, const DynoPlotTheme *theme, guint phase, double x, double width,
             double height)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time of a mean step as one bar of its phases, with a legend. */
+/* The mean time of a step as one bar of its phases, with a legend. */
 #pragma once
 #include "diagnosis.h"
 #include <gtk/gtk.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as the window sees it.  At most MAX_ROWS steps are taken over in one call, so that a call
- * stays well under a frame; the rest follows in the next call. */
+/* A run as the window sees it.  At most MAX_ROWS steps are copied in one call, so that a call takes
+ * much less than a frame; the rest follows in the next call. */
 #include "runmonitor.h"
 #include "file.h"
 #include "format.h"
@@ -18,14 +18,14 @@
 struct _DynoRunMonitor {
   GObject parent_instance;
   DynoSession *session;
-  DynoEventQueue *events; /* of the session */
+  DynoEventQueue *events; /* owned by the session */
   DynoRunRecorder *recorder;
   DynoRunView *view;
-  gboolean over;            /* DONE came */
+  gboolean over;            /* the DONE event was received */
   gboolean freeing;         /* the session is being freed in a thread */
-  gint64 begin_us, shown_s; /* of the run; elapsed seconds at the last change */
+  gint64 begin_us, shown_s; /* start of the run; elapsed seconds at the last "changed" */
   DynoMetrics *log;         /* of the last run; NULL: none yet */
-  DynoEvent *masks;         /* the newest of the run; NULL: none yet */
+  DynoEvent *masks;         /* the newest MASKS event of the run; NULL: none yet */
   char *runs;               /* the folder that runs are kept in; NULL: Dyno's own */
 };
 
@@ -34,7 +34,8 @@ static guint signals[N_SIGNALS];
 
 G_DEFINE_FINAL_TYPE (DynoRunMonitor, dyno_run_monitor, G_TYPE_OBJECT)
 
-/* <date-time> below the window's runs, with a number appended when two start within a second. */
+/* Returns a folder named by date and time below runs, with a number appended if it exists
+ * already. */
 static char *
 choose_folder (const char *runs)
 {
@@ -172,7 +173,8 @@ dyno_run_monitor_get_elapsed (DynoRunMonitor *self)
                              : (double) (g_get_monotonic_time () - self->begin_us) / G_USEC_PER_SEC;
 }
 
-/* The elapsed time of a preparation is shown.  TRUE: there is another second. */
+/* Returns whether the run is prepared, and its elapsed seconds, which are shown then, have
+ * changed. */
 static gboolean
 tick_preparation (DynoRunMonitor *self)
 {

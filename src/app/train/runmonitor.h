@@ -4,9 +4,9 @@
  *
  * dyno_run_monitor_drain takes the session's events; the window calls it once per frame while it is
  * visible, and less often otherwise.  The series are filled from the session's log of metrics,
- * which is whole, not from events, which may thin out.  A session that is over is freed in a
- * thread.  Signals: "changed" (there is something new to show), "failed" (GError), "warning"
- * (text), "done".  Main thread only. */
+ * which is complete, and not from events, of which some may be dropped.  A session that has ended
+ * is freed in a thread.  Signals: "changed" (there is something new to show), "failed" (GError),
+ * "warning" (text), "done".  Main thread only. */
 #pragma once
 #include "runview.h"
 #include "session.h"
@@ -27,7 +27,8 @@ gboolean dyno_run_monitor_start (DynoRunMonitor *self, const DynoJob *job, DynoD
 void dyno_run_monitor_set_runs_folder (DynoRunMonitor *self, const char *folder);
 char *dyno_run_monitor_get_runs_folder (DynoRunMonitor *self); /* g_free */
 void dyno_run_monitor_pause (DynoRunMonitor *self);
-/* Pauses, or continues a pause, and frees the device's memory; _resume ends it like any pause. */
+/* Pauses the run, if it is not paused already, and frees the device's memory; _resume continues the
+ * run as after any pause. */
 void dyno_run_monitor_release (DynoRunMonitor *self);
 void dyno_run_monitor_resume (DynoRunMonitor *self);
 void dyno_run_monitor_stop (DynoRunMonitor *self);
@@ -37,9 +38,10 @@ void dyno_run_monitor_discard (DynoRunMonitor *self);
 gboolean dyno_run_monitor_set (DynoRunMonitor *self, const char *key, const char *value,
                                GError **error);
 gboolean dyno_run_monitor_is_active (
-    DynoRunMonitor *self); /* from start until all is saved and freed */
+    DynoRunMonitor *self); /* TRUE from the start until all is saved and freed */
 void dyno_run_monitor_drain (DynoRunMonitor *self);
-/* Seconds since the start; -1: no run yet.  While a run is prepared, "changed" comes with each. */
+/* Seconds since the start; -1: no run yet.  While a run is prepared, "changed" is emitted each
+ * second. */
 double dyno_run_monitor_get_elapsed (DynoRunMonitor *self);
 const DynoRunStatus *dyno_run_monitor_get_status (DynoRunMonitor *self);
 DynoRunView *dyno_run_monitor_get_view (DynoRunMonitor *self); /* lives as long as the monitor */
@@ -50,7 +52,7 @@ DynoEvent *dyno_run_monitor_get_masks (DynoRunMonitor *self);
  * file. */
 void dyno_run_monitor_write_csv (DynoRunMonitor *self, const char *path,
                                  GAsyncReadyCallback written, gpointer data);
-/* The result owns *path.  Errors: as of dyno_metrics_write_csv. */
+/* *path is owned by result.  Errors: those of dyno_metrics_write_csv. */
 gboolean dyno_run_monitor_write_csv_finish (GAsyncResult *result, const char **path,
                                             GError **error);
 

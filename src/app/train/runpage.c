@@ -20,11 +20,11 @@ struct _DynoRunPage {
   GtkWidget *sentence, *title, *step, *progress, *folder, *predict, *watchdog, *stats, *masks,
       *plots;
   DynoRunMonitor *monitor;
-  DynoSessionState said; /* the state of the sentence, and its time */
+  DynoSessionState said; /* what the sentence shows, and when it was set */
   gboolean said_released;
   guint said_known;
   gint64 said_us;
-  double gpu_busy; /* percent, over some readings; NaN: not known */
+  double gpu_busy; /* percent, mean over some readings; NaN: not known */
 };
 
 G_DEFINE_FINAL_TYPE (DynoRunPage, dyno_run_page, GTK_TYPE_BOX)
@@ -40,8 +40,9 @@ describe_run (const DynoRunStatus *s)
   return g_strdup_printf (_ ("%s on %s"), model, data);
 }
 
-/* The sentence above names the state, except in training, where it says what is to come: then the
- * step's text names it.  Before the first step it is the time that the preparation has taken. */
+/* The text of the step.  The sentence above names the state except in training, where it shows the
+ * time left: then this text names the state.  Before the first step this text is the duration of
+ * the preparation so far. */
 static char *
 describe_step (const DynoRunStatus *s, double elapsed_s)
 {
@@ -63,9 +64,9 @@ describe_step (const DynoRunStatus *s, double elapsed_s)
   return g_strdup_printf (training ? _ ("Training, step %s") : _ ("Step %s"), step);
 }
 
-/* Writes the sentence anew when the state changes, when a preparation is over and when the time
- * left becomes known, else only now and then, so that it can be read.  At the end of a run always:
- * its duration may be known last. */
+/* Updates the sentence when the state changes, when a preparation ends and when the time left
+ * becomes known, else only at long intervals, so that it can be read.  After the end of a run it is
+ * always updated, since the duration may become known last. */
 static void
 show_sentence (DynoRunPage *self, const DynoRunStatus *s)
 {
@@ -124,7 +125,7 @@ show_run (DynoRunPage *self)
                   *step = describe_step (s, dyno_run_monitor_get_elapsed (self->monitor));
   gtk_label_set_text (GTK_LABEL (self->title), title);
   gtk_label_set_text (GTK_LABEL (self->step), step);
-  /* The bar of a preparation has another colour: it is none of the run. */
+  /* The bar of a preparation has another colour, since it is no progress of the run. */
   gboolean preparing = s->progress && s->state < DYNO_SESSION_STOPPING;
   double fraction = preparing ? s->progress_fraction : s->fraction;
   dyno_widget_add_class (self->progress, "preparation", preparing);

@@ -18,11 +18,12 @@ void dyno_run_page_set_log (DynoRunPage *self, gboolean log);
 /* See dyno_stats_bar_set_tight. */
 void dyno_run_page_set_tight (DynoRunPage *self, gboolean tight);
 void dyno_run_page_set_held (DynoRunPage *self, gboolean held);
-/* Writes the plots as they are shown into a file: .png, .svg, .pdf by the name's ending. */
+/* Writes the plots, as they are shown, into a file: PNG, SVG or PDF by the extension of its
+ * name. */
 gboolean dyno_run_page_export (DynoRunPage *self, const char *path, GError **error);
 
-/* Predicts these images with the weights of the run that has ended, NULL: the user is asked for
- * images; FALSE: there are no weights. */
+/* Predicts these images (NULL: the user is asked for images) with the weights of the run that has
+ * ended; FALSE: there are no weights. */
 gboolean dyno_run_page_predict (DynoRunPage *self, const char *const *paths);
 
 G_END_DECLS

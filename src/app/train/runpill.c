@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts are set only where they change: a run reports something in each frame. */
+/* Texts are set only where they change, since the run's status changes at each frame. */
 #include "runpill.h"
 #include "row.h"
 #include "words.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plots of a run.  A plot exists once the run has values for it; of these plots the chosen ones
- * are shown.  All series are over steps; epochs and seconds are maps of steps. */
+/* The plots of a run.  A plot exists once the run has values for it, and is shown if it is chosen.
+ * All series are over steps; the x axes of epochs and seconds map the steps. */
 #include "runplots.h"
 #include "format.h"
 #include "metrictable.h"
@@ -39,7 +39,7 @@ struct _DynoRunPlots {
   DynoRunMonitor *monitor;
   int x; /* STEPS, ... */
   DynoPlotSpan span;
-  gboolean held, frozen; /* held: asked for; frozen: the span is all that there was then */
+  gboolean held, frozen; /* held: by the user; frozen: the span was set to all points then */
   guint64 n_steps;
   DynoState *state; /* the window's, or NULL */
 };
@@ -53,8 +53,8 @@ get_map (DynoRunPlots *self)
   return self->x == EPOCHS ? series->epochs : self->x == TIME ? series->seconds : NULL;
 }
 
-/* The metric of a plot: the first one's is that which chooses the best epoch, the others follow in
- * their order. */
+/* The metric of a plot: the first plot has the metric that chooses the best epoch, the others
+ * follow in their order. */
 static guint
 get_metric (const DynoRunStatus *s, guint plot)
 {
@@ -62,7 +62,7 @@ get_metric (const DynoRunStatus *s, guint plot)
   return n == 0 ? first : n <= first ? n - 1 : n;
 }
 
-/* A metric that the training does not have. */
+/* Lists the line of a metric that only the validation computes. */
 static guint
 list_validation (DynoRunPlots *self, DynoSeries *series, gboolean always, DynoPlotLine lines[2])
 {
@@ -74,7 +74,7 @@ list_validation (DynoRunPlots *self, DynoSeries *series, gboolean always, DynoPl
   return 1;
 }
 
-/* Lists the lines of a plot; returns their number, 0: the run has none. */
+/* Lists the lines of a plot and returns their number; 0: the run has no values for them. */
 static guint
 list_lines (DynoRunPlots *self, guint plot, DynoPlotLine lines[2])
 {
@@ -205,7 +205,7 @@ static void
 show_run (DynoRunPlots *self)
 {
   const DynoRunStatus *s = dyno_run_monitor_get_status (self->monitor);
-  if (s->n_steps < self->n_steps) /* another run */
+  if (s->n_steps < self->n_steps) /* another run has begun */
     set_span (self, (DynoPlotSpan){ 0, 0 });
   self->n_steps = s->n_steps;
   name_metrics (self, s);
@@ -273,7 +273,7 @@ cursor_moved (DynoPlotView *view, double x, DynoRunPlots *self)
     dyno_plot_view_set_cursor (self->views[i], x);
 }
 
-/* Sets the span to all points so far, where the plots are held. */
+/* Sets the span to all points, or to the points so far where the plots are held. */
 static void
 show_all (DynoRunPlots *self)
 {
@@ -311,7 +311,7 @@ format_smoothing (GtkScale *scale, double value, DynoRunPlots *self)
   return dyno_format_share (value);
 }
 
-/* Keeps the same steps in view over the other axis. */
+/* Keeps the same steps visible after the x axis has changed. */
 static void
 axis_changed (GtkComboBox *combo, DynoRunPlots *self)
 {

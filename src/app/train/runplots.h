@@ -12,12 +12,13 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRunPlots, dyno_run_plots, DYNO, RUN_PLOTS, GtkBox)
 
 void dyno_run_plots_set_run (DynoRunPlots *self, DynoRunMonitor *monitor);
-/* Loads the choices from state, which also keeps their changes; NULL: neither. */
+/* Loads the choices from state and stores their changes in it; NULL: neither. */
 void dyno_run_plots_set_state (DynoRunPlots *self, DynoState *state);
 void dyno_run_plots_set_log (DynoRunPlots *self, gboolean log);
-/* The plots stay as they are while the run goes on. */
+/* Keeps the plots' span as it is while the run goes on. */
 void dyno_run_plots_set_held (DynoRunPlots *self, gboolean held);
-/* Writes the plots as they are shown into a file: .png, .svg, .pdf by the name's ending. */
+/* Writes the plots, as they are shown, into a file: PNG, SVG or PDF by the extension of its
+ * name. */
 gboolean dyno_run_plots_write (DynoRunPlots *self, const char *path, GError **error);
 
 G_END_DECLS

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run in one sentence.  Times are rounded as people say them, so that the sentence stays the same
- * while numbers change. */
+/* A run in one sentence.  Times are rounded coarsely, so that the sentence seldom changes. */
 #include "sentence.h"
 #include "format.h"
 #include "words.h"

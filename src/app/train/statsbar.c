@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of a run: four large ones and four small ones below.  Digits have equal widths, so
- * that nothing jumps while numbers change.  Texts that are too long wrap and are never cut short:
- * the bar asks for the width of its longest word. */
+ * that nothing moves while numbers change.  Texts that are too long wrap and are never cut: the bar
+ * requests the width of its longest word. */
 #include "statsbar.h"
 #include "format.h"
 #include "row.h"
@@ -67,8 +67,8 @@ show_metric_help (DynoStatsBar *self, const DynoRunStatus *s, gboolean validated
   gtk_widget_set_tooltip_text (self->tiles[METRIC], help->str);
 }
 
-/* Shows the metric that chooses the best epoch: of the validation where there is one, with the best
- * so far below. */
+/* Shows the metric that chooses the best epoch, of the validation if there is one, with the best
+ * value so far below. */
 static void
 show_metric (DynoStatsBar *self, const DynoRunStatus *s)
 {
@@ -104,7 +104,7 @@ dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *s)
 {
   const char *none = "\342\200\223";
   gboolean steps = s->n_steps > 0, done = s->state >= DYNO_SESSION_FINISHED;
-  /* While the run goes on, the rate of the last second. */
+  /* During the run this is the rate of the last second. */
   set_tile (self, RATE,
             dyno_format_rate (!steps ? 0
                               : done ? s->run_rate

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a run, large: rate, step time, wait for data, epoch, time left, accuracy, loss,
+/* The main numbers of a run: rate, step time, wait for data, epoch, time left, accuracy, loss,
  * memory. */
 #pragma once
 #include "runmonitor.h"
@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_STATS_BAR (dyno_stats_bar_get_type ())
 G_DECLARE_FINAL_TYPE (DynoStatsBar, dyno_stats_bar, DYNO, STATS_BAR, GtkBox)
 
-/* For a window as narrow as a telephone: a tile takes only the width of its words. */
+/* For a window as narrow as a telephone: limits each tile to the width of its words. */
 void dyno_stats_bar_set_tight (DynoStatsBar *self, gboolean tight);
 void dyno_stats_bar_show (DynoStatsBar *self, const DynoRunStatus *status);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bar: hidden, and not only folded, while nothing is asked, so that Tab does not reach it. */
+/* While nothing is asked, the bar is hidden and not only folded, so that Tab does not reach it. */
 #include "stopbar.h"
 #include "row.h"
 #include <glib/gi18n.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Asks how a run is to be stopped.  The question blocks nothing: the run goes on until it is
- * answered.  Signal "answered" (DynoStopAnswer, and whether the answer is for all runs from now
+ * answered.  Signal "answered" (DynoStopAnswer, gboolean: the answer is for all runs from now
  * on). */
 #pragma once
 #include <gtk/gtk.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The worst finding that names a setting and its value.  The rules are the diagnosis's: a run that
- * goes on is judged from its view every INTERVAL_US, and once more when it has ended. */
+/* Shows the worst finding that names a setting and its value.  During a run the diagnosis is made
+ * every INTERVAL_US on the run's view, and once more when the run has ended. */
 #include "watchdog.h"
 #include "diagnosis.h"
 #include "row.h"
@@ -24,7 +24,7 @@ struct _DynoWatchdog {
 
 G_DEFINE_FINAL_TYPE (DynoWatchdog, dyno_watchdog, GTK_TYPE_BOX)
 
-/* FALSE: the finding advises no value, or the present one. */
+/* Returns FALSE if the finding advises no value, or the present one. */
 static gboolean
 read_advice (DynoWatchdog *self, const DynoFinding *finding, double *value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The problem that the diagnosis finds in the run, in a sentence, with a button that follows the
- * advice: in the run where the setting is live, else in the next run; a run that has ended is
- * started again.  Hidden where there is no such problem. */
+/* Shows in a sentence the problem that the diagnosis finds in the run, with a button that follows
+ * the advice: in the current run if the setting is live, else in the next run; a run that has ended
+ * is started again.  Hidden where there is no such problem. */
 #pragma once
 #include "runmonitor.h"
 #include "setup.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A drawer has the decoded samples of its run, which only the one thread that draws reads and
- * writes. */
+/* A drawer has the decoded samples of its run, which are accessed only by the thread that draws. */
 #include "watchedmasks.h"
 #include "datasampler.h"
 #include "mask.h"
@@ -10,12 +9,12 @@
 
 typedef struct {
   guint32 index;
-  GdkPixbuf *picture; /* of the size of the masks; NULL: not decoded */
-  guint8 *mask;       /* of this size, too; NULL: there is none */
+  GdkPixbuf *picture; /* with the size of the masks; NULL: the sample cannot be decoded */
+  guint8 *mask;       /* with the same size; NULL: there is none */
 } Sample;
 
 struct _DynoMaskDrawer {
-  guint n; /* of samples that were decoded */
+  guint n; /* samples decoded so far */
   Sample samples[DYNO_MOST_WATCHED];
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The masks of a run's MASKS events as pictures, truth and prediction, made in a thread.  The samples
- * are decoded once, and kept as small as their masks are, at most DYNO_WATCHED_SIDE a side. */
+/* Draws the true and the predicted masks of a run's MASKS events as pictures, in a thread.  The
+ * samples are decoded once, and kept as small as their masks are, at most DYNO_WATCHED_SIDE a
+ * side. */
 #pragma once
 #include "event.h"
 #include <gdk-pixbuf/gdk-pixbuf.h>
@@ -9,10 +10,10 @@ G_BEGIN_DECLS
 
 typedef struct {
   char *name;           /* of the sample */
-  GdkPixbuf *truth;     /* NULL: it cannot be decoded, or has no mask */
-  GdkPixbuf *predicted; /* on black where it cannot be decoded */
-  double iou;           /* mean over the classes that are in either mask; NaN: no pixel counts */
-  gboolean there[256];  /* the classes of either mask */
+  GdkPixbuf *truth;     /* NULL: the sample cannot be decoded, or has no mask */
+  GdkPixbuf *predicted; /* on black where the sample cannot be decoded */
+  double iou;           /* mean over the classes in either mask; NaN: all pixels are ignored */
+  gboolean there[256];  /* whether the class is in either mask */
 } DynoWatchedMask;
 
 typedef struct {
@@ -29,11 +30,12 @@ typedef struct _DynoMaskDrawer DynoMaskDrawer;
 DynoMaskDrawer *dyno_mask_drawer_new (void);
 void dyno_mask_drawer_unref (DynoMaskDrawer *drawer);
 
-/* event: MASKS, of which a reference is taken.  Not before the drawing before is finished. */
+/* event: a MASKS event; a reference is taken.  Not to be called before the previous drawing is
+ * finished. */
 void dyno_mask_drawer_draw_async (DynoMaskDrawer *drawer, DynoEvent *event,
                                   GCancellable *cancellable, GAsyncReadyCallback done,
                                   gpointer data);
-/* NULL: it was cancelled. */
+/* Returns NULL if the drawing was cancelled. */
 DynoWatchedMasks *dyno_mask_drawer_finish (GAsyncResult *result);
 
 G_END_DECLS
