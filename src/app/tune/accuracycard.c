@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All that is claimed comes from the verdict; the sentence is the engine's. */
+/* The card claims only what the verdict supports; the sentence comes from the engine. */
 #include "accuracycard.h"
 #include "accuracywords.h"
 #include "format.h"
@@ -32,7 +32,7 @@ dyno_accuracy_result_is_usable (const DynoAccuracyResult *result)
   return result->text && result->trials->len > 0 && result->verdict != DYNO_ACCURACY_KEEP;
 }
 
-/* Of the chosen trial in the final; NULL: it was not compared. */
+/* The gain of the chosen trial in the final; NULL: it was not compared. */
 static const DynoPaired *
 find_gain (const DynoAccuracyResult *r)
 {
@@ -97,7 +97,7 @@ describe_value (const DynoAccuracyResult *r, guint trial)
       ngettext ("%s after %u epoch", "%s after %u epochs", epochs), value, epochs));
 }
 
-/* All that is searched, as it is. */
+/* All searched parameters with their values. */
 static char *
 describe_own (const DynoParamSpace *space)
 {

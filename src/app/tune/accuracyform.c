@@ -42,7 +42,7 @@ dyno_accuracy_form_has_same (const GArray *a, const GArray *b)
   return TRUE;
 }
 
-/* 0 is as many as there is time for. */
+/* 0 means as many as there is time for. */
 static gboolean
 show_count (GtkSpinButton *spin)
 {
@@ -58,7 +58,7 @@ read_count (GtkSpinButton *spin, double *value)
 {
   const char *text = gtk_entry_get_text (GTK_ENTRY (spin));
   if (!g_str_equal (text, _ ("any")) && *text != '\0')
-    return FALSE; /* a number, which GTK reads */
+    return FALSE; /* it is a number, which GTK parses */
   *value = 0;
   return TRUE;
 }

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The metric and the limits that a search for the best model is asked for. */
+/* The controls for the metric and the limits of a search for the best model. */
 #pragma once
 #include "accuracyprobe.h"
 #include <gtk/gtk.h>
 
 G_BEGIN_DECLS
 
-/* metrics: DynoMetricInfo, or NULL: the combo is insensitive.  The choice stays where it is still there,
- * else it is the first.  Ids are the names. */
+/* metrics: DynoMetricInfo; NULL makes the combo insensitive.  The chosen metric stays chosen if it
+ * is still listed; else the first one is chosen.  The ids of the entries are the metrics' names. */
 void dyno_accuracy_form_fill_metrics (GtkComboBoxText *combo, const GArray *metrics);
 gboolean dyno_accuracy_form_has_same (const GArray *a, const GArray *b);
-/* The spin button shows 0 as "any", and reads that. */
+/* Makes the spin button show 0 as "any", and accept this word. */
 void dyno_accuracy_form_count (GtkSpinButton *spin);
-/* The search that can go on, in a sentence.  g_free. */
+/* Describes the search that can be resumed, in a sentence.  g_free. */
 char *dyno_accuracy_form_describe_earlier (const DynoAccuracyProspect *prospect);
 
 G_END_DECLS

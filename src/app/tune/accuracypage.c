@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page shows the newest snapshot of the search.  Before a search it asks, in a thread, which metrics
- * there are, what is in the way, and which earlier search can go on. */
+/* The page shows the newest snapshot of the search.  Before a search it determines, in a thread,
+ * the available metrics, the obstacles, and the earlier search that can be resumed. */
 #include "accuracypage.h"
 #include "accuracycard.h"
 #include "accuracyform.h"
@@ -35,9 +35,9 @@ struct _DynoAccuracyPage {
   DynoAccuracyTune *tune;
   DynoParamSpace space;
   gboolean has_space, over, freeing, selecting;
-  DynoAccuracyResult *result; /* the newest, or NULL */
-  DynoAccuracyRun *run;       /* that goes on, or NULL */
-  char *folder, *refused;     /* refused: the last search, before a trial */
+  DynoAccuracyResult *result; /* the newest snapshot, or NULL */
+  DynoAccuracyRun *run;       /* the current run, or NULL */
+  char *folder, *refused;     /* refused: error of the last search, if it ended before a trial */
   gint64 begin_us;
   double seconds;
   guint timer;
@@ -80,7 +80,7 @@ show_state (DynoAccuracyPage *self)
   g_autofree char *obstacle = self->setup ? dyno_obstacle_to_start (self->setup) : NULL;
   gtk_widget_set_visible (self->start, !active);
   gtk_widget_set_tooltip_text (self->start, obstacle);
-  /* Only one of the two buttons is suggested. */
+  /* Only one of the two buttons has the suggested style. */
   dyno_widget_add_class (self->start, "suggested-action",
                          !dyno_accuracy_page_has_best (self)
                              || self->result->verdict != DYNO_ACCURACY_PROVEN);
@@ -120,7 +120,7 @@ probed (GObject *source, GAsyncResult *result, gpointer data)
   g_signal_emit (self, signals[READY_CHANGED], 0);
 }
 
-/* Only while the page is shown: it builds the network, and reads files. */
+/* To be called only while the page is visible, since it builds the network and reads files. */
 static void
 probe (DynoAccuracyPage *self)
 {
@@ -267,7 +267,7 @@ show_time (DynoAccuracyPage *self)
                                  CLAMP (elapsed / self->seconds, 0, 1));
 }
 
-/* The space is known from the first event with a result on. */
+/* The search space is known from the first event with a result. */
 static void
 take_space (DynoAccuracyPage *self, const DynoAccuracyEvent *event)
 {
@@ -331,7 +331,7 @@ take_event (DynoAccuracyPage *self, DynoAccuracyEvent *event)
     case DYNO_ACCURACY_EVENT_RESULT:
       if (event->result->trials->len > 0)
         {
-          take_space (self, event); /* one that goes on may have no run left */
+          take_space (self, event); /* a resumed search may have no run left */
           take_result (self, event);
         }
       break;
@@ -369,7 +369,7 @@ drain (gpointer data)
   show_search (self);
   gtk_widget_hide (self->note);
   gtk_widget_set_visible (self->empty, !self->result || self->result->trials->len == 0);
-  g_rmdir (self->folder); /* of a search that kept nothing */
+  g_rmdir (self->folder); /* succeeds only for a search that kept nothing */
   free_tune (self);
   show_state (self);
   return G_SOURCE_REMOVE;
@@ -423,7 +423,7 @@ dyno_accuracy_page_start (DynoAccuracyPage *self, gboolean go_on, GError **error
 {
   g_autofree char *folder = NULL;
   const char *metric = gtk_combo_box_get_active_id (GTK_COMBO_BOX (self->metric));
-  /* A new search may begin while the page still asks: the search itself asks the same. */
+  /* A new search may begin before the probe has ended, since the search makes the same checks. */
   if (self->tune || !metric || !dyno_setup_get_dataset (self->setup)
       || (go_on && !dyno_accuracy_page_can_go_on (self)))
     return TRUE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Curves are the rows in their order.  Up and Down go through the trials by their values, Home goes to
- * the best, Escape lets go. */
+/* Curves are the rows in their order.  Up and Down go through the trials by their values, Home goes
+ * to the best, Escape ends the highlight. */
 #include "accuracyplot.h"
 #include "accuracywords.h"
 #include "parallelplot.h"
@@ -13,7 +13,7 @@
 #define MOST_AXES (DYNO_PARAMS_MOST + 1)
 
 typedef struct {
-  DynoAccuracyRow row; /* its settings are the next member */
+  DynoAccuracyRow row; /* row.settings points to the next member */
   DynoSettings settings;
   double places[MOST_AXES];
 } Curve;
@@ -27,7 +27,7 @@ struct _DynoAccuracyPlot {
   GArray *ticks;      /* DynoParallelTick, of all axes */
   GPtrArray *strings; /* titles and labels */
   GArray *curves;     /* Curve */
-  GArray *drawn;      /* DynoParallelCurve, which point into curves */
+  GArray *drawn;      /* DynoParallelCurve, with pointers into curves */
   int best, own, pointed;
   gboolean has_failed;
 };
@@ -73,7 +73,8 @@ get_plot (DynoAccuracyPlot *self)
     .best = self->best,
     .own = self->own,
     .pointed = self->pointed,
-    /* The other end of the colours: as blue as the good ones it would be lost among them. */
+    /* From the other end of the colour scale: in the blue of good curves the accent would not stand
+     * out. */
     .accent = dyno_plot_theme_for_widget (GTK_WIDGET (self))->lines[1],
     .best_name = self->best < 0            ? NULL
                  : self->best == self->own ? _ ("Your settings, the best")
@@ -147,7 +148,7 @@ take_rows (DynoAccuracyPlot *self, const DynoParamSpace *space, const DynoMetric
     }
 }
 
-/* The drawing in words, for screen readers: the trial that is singled out, else the best. */
+/* Describes the drawing for screen readers: the highlighted trial, else the best. */
 static void
 describe (DynoAccuracyPlot *self)
 {

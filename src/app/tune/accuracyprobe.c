@@ -30,7 +30,7 @@ dyno_accuracy_prospect_free (DynoAccuracyProspect *prospect)
   g_free (prospect);
 }
 
-/* The name itself where it is among the metrics, else the first one's. */
+/* Returns name if it is among the metrics, else the first metric's name. */
 static const char *
 find_metric (const GArray *metrics, const char *name)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts about a search for the best model before it begins: the metrics that there are, why none
- * can begin, and the earlier search that can go on.  Answers come from a thread. */
+/* Determines in a thread, before a search for the best model begins: the available metrics, why no
+ * search can begin, and the earlier search that can be resumed. */
 #pragma once
 #include "accuracyfile.h"
 #include <gio/gio.h>
@@ -9,17 +9,17 @@ G_BEGIN_DECLS
 
 typedef struct {
   GArray *metrics; /* DynoMetricInfo, the usual one first; NULL: the network cannot be built */
-  GError *error;   /* the engine's: why there can be no search; NULL: it can begin */
-  char *folder;    /* of the newest search with this job; NULL: there is none */
-  char *metric;    /* of that search, its name */
-  guint n_trials;  /* that it has */
+  GError *error;   /* why no search can begin; NULL: one can begin */
+  char *folder;    /* folder of the newest search with this job; NULL: there is none */
+  char *metric;    /* name of the metric of that search */
+  guint n_trials;  /* trials of that search */
 } DynoAccuracyProspect;
 
 void dyno_accuracy_prospect_free (DynoAccuracyProspect *prospect);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyProspect, dyno_accuracy_prospect_free)
 
-/* metric: the one that is wanted, by name; NULL, and one that there is not: the first.  runs: the folder
- * in which searches are kept. */
+/* metric: the name of the wanted metric; for NULL, or a metric that is not available, the first one
+ * is used.  runs: the folder in which searches are kept. */
 void dyno_accuracy_probe (const DynoJob *job, DynoDataset *dataset, const char *metric,
                           const char *runs, GObject *source, GAsyncReadyCallback done,
                           gpointer data);

@@ -66,7 +66,8 @@ dyno_accuracy_status_describe_next (const DynoAccuracyRun *run)
 
 /* --- stages ----------------------------------------------------------------------------------- */
 
-/* With which the user's settings were trained in the final, where they come first. */
+/* The number of seeds in the final: that of the user's settings, which are trained first for
+ * each. */
 static guint
 count_seeds (const DynoAccuracyResult *r)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows are the trials in their order, so that a row's place is the trial's number. */
+/* Rows are the trials in their order, so that a row's index is the trial's number. */
 #include "accuracytable.h"
 #include "accuracywords.h"
 #include <glib/gi18n.h>
@@ -51,7 +51,7 @@ dyno_accuracy_table_begin (GtkTreeView *list, const DynoParamSpace *space,
                 space->params[i].kind == DYNO_PARAM_CHOICE ? 0 : 1);
 }
 
-/* Without the unit, which the title has. */
+/* A value without its unit, which is in the title. */
 static char *
 describe_value (const DynoMetricInfo *metric, double value)
 {
@@ -61,7 +61,8 @@ describe_value (const DynoMetricInfo *metric, double value)
                                                 : dyno_accuracy_format (metric, value);
 }
 
-/* All that can change in a row: rows that are as before are left alone, however many there are. */
+/* All values of a row that can change, as a string: rows whose string is unchanged are not
+ * updated. */
 static char *
 make_stamp (const DynoAccuracyRow *row, gboolean best)
 {

@@ -7,10 +7,11 @@
 
 G_BEGIN_DECLS
 
-/* Gives the list a model and the columns of a search; rows that it had go. */
+/* Gives the list a model and the columns of a search; earlier rows are removed. */
 void dyno_accuracy_table_begin (GtkTreeView *list, const DynoParamSpace *space,
                                 const DynoMetricInfo *metric);
-/* Brings the list up to the rows; selection and scrolling stay.  best: trial, in bold; -1: none. */
+/* Updates the list to the rows; selection and scrolling stay.  best: index of the trial in bold;
+ * -1: none. */
 void dyno_accuracy_table_set_rows (GtkTreeView *list, const DynoParamSpace *space,
                                    const DynoMetricInfo *metric, const GArray *rows,
                                    guint64 n_epochs, int best);

@@ -71,8 +71,8 @@ dyno_accuracy_words_param (const DynoParamSpace *space, guint param, const DynoS
   return g_steal_pointer (&value);
 }
 
-/* The parameters that differ between the user's settings and others, with the values of one side; "":
- * none does. */
+/* The parameters that differ between the user's settings and others, with the values of one of the
+ * two; "": none differs. */
 static char *
 list_differences (const DynoParamSpace *space, const DynoSettings *settings,
                   const DynoSettings *side)

@@ -5,20 +5,20 @@
 
 G_BEGIN_DECLS
 
-/* Of a choice: "AdamW", "0.99". */
+/* The title of a choice: "AdamW", "0.99". */
 char *dyno_accuracy_words_choice (const char *value);
 const char *dyno_accuracy_words_state (DynoAccuracyState state);
-/* "Accuracy (%)", "Mean error (°)": over an axis or a column. */
+/* The title of an axis or a column: "Accuracy (%)", "Mean error (°)". */
 char *dyno_accuracy_words_metric (const DynoMetricInfo *metric);
 /* A parameter's value: "0.02", "AdamW"; "–": it has no effect. */
 char *dyno_accuracy_words_param (const DynoParamSpace *space, guint param,
                                  const DynoSettings *settings);
-/* The parameters that differ from the job's own settings: "Learning rate 0.02, Optimizer AdamW"; where
- * none does: "Your settings". */
+/* The parameters that differ from the job's own settings: "Learning rate 0.02, Optimizer AdamW";
+ * "Your settings" where none differs. */
 char *dyno_accuracy_words_settings (const DynoParamSpace *space, const DynoSettings *settings);
-/* The same parameters as the user has them. */
+/* The same parameters with the values of the user's settings. */
 char *dyno_accuracy_words_own (const DynoParamSpace *space, const DynoSettings *settings);
-/* All of a row, a sentence for screen readers and tooltips. */
+/* Describes a whole row in a sentence for screen readers and tooltips. */
 char *dyno_accuracy_words_row (const DynoParamSpace *space, const DynoMetricInfo *metric,
                                const DynoAccuracyRow *row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two panels with one x axis, which doubles: rates above as a line, with filled points for
- * measurements and hollow ones for the model; memory below as bars, with the budget where it is in
- * reach.  Marks whose labels would overlap are lifted row by row. */
+/* Two panels share a logarithmic x axis: above, rates as a line, with filled points for
+ * measurements and hollow ones for the model; below, memory as bars, with the budget if it is at
+ * most REACH times as high.  Labels that would overlap are placed in different rows. */
 #include "curveview.h"
 #include "curve.h"
 #include "format.h"
@@ -13,13 +13,13 @@
 #define PAD     10.0
 #define GAP     12.0
 #define N_MARKS 3
-#define REACH   4 /* a budget above this multiple would flatten the bars: it is only named */
+#define REACH   4 /* a budget above this multiple would flatten the bars, and is only stated */
 
 struct _DynoCurveView {
   GtkDrawingArea parent_instance;
   DynoTuneResult *result;
   guint64 limit;
-  double left, right; /* of the axes, as drawn last */
+  double left, right; /* ends of the axes in the last drawing */
 };
 
 G_DEFINE_FINAL_TYPE (DynoCurveView, dyno_curve_view, GTK_TYPE_DRAWING_AREA)
@@ -29,13 +29,13 @@ typedef struct {
   PangoLayout *layout;
   const DynoPlotTheme *theme;
   const DynoTuneCurve *curve;
-  double left, right, line; /* of the axes; height of a line of text */
+  double left, right, line; /* ends of the axes; height of a line of text */
 } Drawing;
 
 typedef struct {
   gint64 batch;
   const char *label;
-  guint colour; /* of the theme's lines */
+  guint colour; /* index of the theme's line colours */
   guint row;
 } Mark;
 
@@ -64,7 +64,7 @@ show_text (const Drawing *d, const char *text, double x, double y, double align)
   cairo_new_path (d->cr);
 }
 
-/* A round step, about four of which reach `most`. */
+/* A round tick step, about four of which reach `most`. */
 static double
 round_step (double most)
 {
@@ -161,7 +161,7 @@ place_marks (const Drawing *d, Mark *marks, guint n)
   return rows;
 }
 
-/* Draws the line of a mark.  Where a batch has several names above each other, only the lowest has
+/* Draws the line of a mark.  Where a batch has several labels above each other, only the lowest has
  * the line. */
 static void
 draw_mark_line (const Drawing *d, const Mark *marks, guint n, guint at, double y, double bottom)
@@ -407,7 +407,7 @@ query_tooltip (DynoCurveView *self, int x, int y, gboolean keyboard, GtkTooltip 
   return TRUE;
 }
 
-/* The drawing in words, for screen readers. */
+/* Describes the drawing for screen readers. */
 static char *
 describe (DynoCurveView *self)
 {

@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoCurveView, dyno_curve_view, DYNO, CURVE_VIEW, GtkDrawingArea)
 
 GtkWidget *dyno_curve_view_new (void);
-/* Takes a reference.  limit_bytes: the limit of memory that the search kept; 0: not known. */
+/* Takes a reference to the result.  limit_bytes: the memory limit of the search; 0: not known. */
 void dyno_curve_view_set_result (DynoCurveView *self, DynoTuneResult *result, guint64 limit_bytes);
 
 G_END_DECLS

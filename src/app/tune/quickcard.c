@@ -23,8 +23,8 @@ typedef struct {
 struct _DynoQuickCard {
   GtkBox parent_instance;
   GtkWidget *head, *title, *stop, *what, *progress, *facts, *signs;
-  GCancellable *cancellable; /* while the thread works */
-  Work *work;                /* the task's */
+  GCancellable *cancellable; /* of the task; NULL while nothing is measured */
+  Work *work;                /* owned by the task */
   guint timer;
 };
 
@@ -207,7 +207,7 @@ measured (GObject *source, GAsyncResult *result, gpointer data)
   DynoQuickCard *self = DYNO_QUICK_CARD (source);
   g_autoptr (GError) error = NULL;
   g_autoptr (DynoQuick) quick = g_task_propagate_pointer (G_TASK (result), &error);
-  if (!self->title) /* disposed */
+  if (!self->title) /* the card was disposed of */
     return;
   if (quick)
     show_result (self, quick);

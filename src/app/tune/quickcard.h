@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The quick test (quick.h) in the window: its progress, then the measurements, with good and bad
- * signs.  It measures in a thread, which occupies the device meanwhile. */
+ * signs.  It measures in a thread, which uses the device meanwhile. */
 #pragma once
 #include <gtk/gtk.h>
 
@@ -12,7 +12,7 @@ G_DECLARE_FINAL_TYPE (DynoQuickCard, dyno_quick_card, DYNO, QUICK_CARD, GtkBox)
 /* Signals: "active-changed"; "failed" (GError).  device: index, -1: the best. */
 void dyno_quick_card_start (DynoQuickCard *self, int device);
 void dyno_quick_card_stop (DynoQuickCard *self);
-/* From start until the thread has ended. */
+/* TRUE from the start until the thread has ended. */
 gboolean dyno_quick_card_is_active (DynoQuickCard *self);
 
 G_END_DECLS

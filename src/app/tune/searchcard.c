@@ -11,7 +11,7 @@
 struct _DynoSearchCard {
   GtkBox parent_instance;
   GtkWidget *list;
-  GPtrArray *searches; /* DynoStoredSearch, those that are shown; or NULL */
+  GPtrArray *searches; /* DynoStoredSearch, the searches that are shown; or NULL */
   gboolean ready, reading, again;
 };
 
@@ -30,7 +30,7 @@ find_report (const DynoStoredSearch *search)
   return path && g_file_test (path, G_FILE_TEST_IS_REGULAR) ? g_steal_pointer (&path) : NULL;
 }
 
-/* Lists the searches; one whose folder has no report any more is listed without its folder. */
+/* Lists the searches; a search whose folder has no report any more is listed without the folder. */
 static void
 list_searches (GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
 {

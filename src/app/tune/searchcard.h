@@ -11,12 +11,12 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoSearchCard, dyno_search_card, DYNO, SEARCH_CARD, GtkBox)
 
 /* "failed" (const GError*): the history cannot be used; "report-failed" (const GError*): a report
- * cannot be shown.
- * "taken" (const DynoStoredSearch*): the user asks for its best settings. */
+ * cannot be shown.  "taken" (const DynoStoredSearch*): the user takes the best settings of the
+ * search. */
 GtkWidget *dyno_search_card_new (void);
 /* Reads the history in a thread. */
 void dyno_search_card_refresh (DynoSearchCard *self);
-/* ready: settings may be taken now. */
+/* ready: whether settings can be taken now. */
 void dyno_search_card_set_ready (DynoSearchCard *self, gboolean ready);
 
 G_END_DECLS

@@ -34,7 +34,7 @@ prune (const char *searches)
     }
 }
 
-/* Where searches are kept; NULL: nowhere. */
+/* The folder in which searches are kept; NULL: there is none. */
 static char *
 find_place (const char *runs, GError **error)
 {

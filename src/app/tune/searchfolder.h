@@ -5,7 +5,7 @@
 
 G_BEGIN_DECLS
 
-#define DYNO_SEARCH_FOLDERS 100 /* the newest folders are kept, as many as are listed */
+#define DYNO_SEARCH_FOLDERS 100 /* number of searches that are kept and listed */
 
 /* A folder of its own for each search: "…/searches/2026-05-01T12-30-05", with a number appended
  * when two start within a second; NULL: the error, which names the folder.  Files of the oldest

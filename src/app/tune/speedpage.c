@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the tuner.  It owns the tuner of the moment, takes its events ten times per second,
- * and frees it in a thread.  Every trial becomes a row; no row is removed. */
+/* The page of the tuner.  It owns the current tuner, takes its events ten times per second, and
+ * frees it in a thread.  Every trial becomes a row; no row is removed. */
 #include "speedpage.h"
 #include "curveview.h"
 #include "file.h"
@@ -31,9 +31,9 @@ struct _DynoSpeedPage {
   GtkListStore *trials;
   DynoSetup *setup;
   DynoTune *tune;
-  DynoTuneResult *result; /* of the last search, once it has a best */
-  /* Values when the search began, for its report. */
-  guint64 limit; /* of memory */
+  DynoTuneResult *result; /* of the last search, once it has a best trial */
+  /* Copies of the setup's values at the start of the search, for its report. */
+  guint64 limit; /* memory limit */
   gboolean has_device;
   DynoDeviceInfo device;
   DynoDataset *dataset;
@@ -66,8 +66,8 @@ show_trial (const DynoTrial *trial, GtkWidget *rate, GtkWidget *settings, GtkWid
   set_text (settings, dyno_trial_describe (&trial->settings));
 }
 
-/* Shows the present settings, except where they are the base line or the best, which are shown
- * anyway. */
+/* Shows the present settings, unless they equal the base line or the best, which are shown
+ * already. */
 static void
 show_today (DynoSpeedPage *self)
 {
@@ -106,7 +106,7 @@ show_best (DynoSpeedPage *self, const DynoTuneEvent *event)
   self->worth_using = !event->keep_today;
   self->best = event->trial.settings;
   /* Translators: how many times faster than the base line: "3.4×" */
-  /* Without a proof nothing is claimed, not even that the present settings are the best. */
+  /* Without a proof the page claims nothing, not even that the present settings are the best. */
   gboolean as_fast = event->proven && event->keep_today;
   gboolean noise = event->result && event->result->inside_noise;
   set_text (self->speedup, as_fast ? g_strdup ("\342\234\223") /* check mark */
@@ -124,7 +124,7 @@ show_best (DynoSpeedPage *self, const DynoTuneEvent *event)
                                                         : _ ("Best so far, not proven"));
   gboolean use = event->proven && !event->keep_today;
   dyno_widget_add_class (self->use, "suggested-action", use);
-  dyno_widget_add_class (self->start, "suggested-action", !use); /* only one of the two */
+  dyno_widget_add_class (self->start, "suggested-action", !use); /* one of both buttons */
   gtk_widget_set_visible (self->use, !event->keep_today);
   show_trial (&event->trial, self->best_rate, self->best_settings, self->best_memory);
   show_trial (&event->baseline, self->base_rate, self->base_settings, self->base_memory);
@@ -300,7 +300,7 @@ drain (gpointer data)
   return G_SOURCE_REMOVE;
 }
 
-/* Keeps device, data set and limit: the setup may have others before the report is requested. */
+/* Keeps device, data set and limit, since the setup may change before the report is requested. */
 static void
 remember_setup (DynoSpeedPage *self)
 {

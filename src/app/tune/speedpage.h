@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the tuner: the settings that it tries, the result of each trial, the best beside the
- * base line. */
+/* The page of the tuner: the settings that it tries, the result of each trial, and the best trial
+ * beside the base line. */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -10,17 +10,18 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_SPEED_PAGE (dyno_speed_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoSpeedPage, dyno_speed_page, DYNO, SPEED_PAGE, GtkBox)
 
-/* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError),
- * "kept": the report is among the search's files now; "active-changed". */
+/* Signals: "failed" (GError), "not-kept" (GError): the search cannot be saved, but goes on;
+ * "report-failed" (GError); "kept": the report is among the search's files now;
+ * "active-changed". */
 void dyno_speed_page_set_setup (DynoSpeedPage *self, DynoSetup *setup);
-/* runs: as of dyno_search_folder_make.  FALSE: nothing was begun, since the search could not be
- * kept; its errors. */
+/* runs: as for dyno_search_folder_make.  FALSE: nothing was begun, since the search could not be
+ * saved; errors: those of dyno_search_folder_make. */
 gboolean dyno_speed_page_start (DynoSpeedPage *self, const char *runs, GError **error);
 void dyno_speed_page_stop (DynoSpeedPage *self);
 gboolean dyno_speed_page_is_active (DynoSpeedPage *self);
 void dyno_speed_page_use_best (DynoSpeedPage *self);
 gboolean dyno_speed_page_has_best (DynoSpeedPage *self);
-/* The explanation stands above the controls, not beside them. */
+/* Places the explanation above the controls instead of beside them. */
 void dyno_speed_page_set_narrow (DynoSpeedPage *self, gboolean narrow);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The current stage is at work, earlier ones are marked as done or failed, later ones are faint.  Where
- * it is narrow the cells stand in two rows. */
+/* The current stage is at work, earlier ones are marked as done or failed, later ones are faint.
+ * In a narrow box the cells are in two rows. */
 #include "stagecells.h"
 #include "row.h"
 #include <glib/gi18n.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The cells of a search's stages: a sign and a title each, and a value below. */
+/* One cell for each stage of a search, with a sign, a title, and a value below them. */
 #pragma once
 #include "stageorder.h"
 #include <gtk/gtk.h>
@@ -12,7 +12,7 @@ typedef struct {
   GtkWidget *cells[DYNO_STAGE_CELLS], *titles[DYNO_STAGE_CELLS], *values[DYNO_STAGE_CELLS];
 } DynoStageCells;
 
-/* Fills the box, which then owns the widgets. */
+/* Fills the box with the cells; the box then owns the widgets. */
 void dyno_stage_cells_init (DynoStageCells *self, GtkBox *box);
 /* title: translated. */
 void dyno_stage_cells_show (DynoStageCells *self, guint stage, DynoStand stand, const char *title);

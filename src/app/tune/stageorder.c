@@ -7,7 +7,7 @@ dyno_stage_order_begin (DynoStageOrder *order)
   *order = (DynoStageOrder){ 0 };
 }
 
-/* Ends what is at work before the stage. */
+/* Ends the earlier stages that are at work. */
 static void
 end_before (DynoStageOrder *order, guint stage)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How far the stages of a search are.  The search itself goes back and forth between them; people
- * see them begin in their order, and none again. */
+/* The states of a search's stages as they are shown.  The search itself may alternate between
+ * stages; they are shown as beginning in order, each only once. */
 #pragma once
 #include <glib.h>
 
@@ -15,24 +15,23 @@ typedef enum {
 } DynoTuneStage;
 
 typedef enum {
-  DYNO_STAND_TO_COME, /* also of a stage that was passed over */
+  DYNO_STAND_TO_COME, /* also for a stage that was skipped */
   DYNO_STAND_AT_WORK,
   DYNO_STAND_DONE,
-  DYNO_STAND_FAILED, /* it was at work and has brought nothing */
+  DYNO_STAND_FAILED, /* it ended without a result */
 } DynoStand;
 
 typedef struct {
   DynoStand stands[DYNO_N_TUNE_STAGES];
-  gboolean brought[DYNO_N_TUNE_STAGES]; /* a result */
+  gboolean brought[DYNO_N_TUNE_STAGES]; /* the stage has a result */
 } DynoStageOrder;
 
 void dyno_stage_order_begin (DynoStageOrder *order);
-/* The stage is at work, and those before it are over.  A stage that came before is not begun again.
- */
+/* The stage is at work, and earlier ones have ended.  Does nothing if a later stage has begun. */
 void dyno_stage_order_work (DynoStageOrder *order, DynoTuneStage stage);
-/* The stage has brought a result, now or before. */
+/* Records that the stage has a result. */
 void dyno_stage_order_bring (DynoStageOrder *order, DynoTuneStage stage);
-/* Nothing is at work any more. */
+/* No stage is at work any more. */
 void dyno_stage_order_end (DynoStageOrder *order);
 
 G_END_DECLS

@@ -12,8 +12,8 @@ void dyno_trial_table_add (GtkTreeView *list, const DynoTrial *trial);
 /* Marks the rows that were measured with these settings; result has the same trials. */
 void dyno_trial_table_mark (GtkTreeView *list, const DynoTuneResult *result,
                             const DynoSettings *chosen);
-/* Whether both are equal in the settings that the tuner chooses; the learning rate of a choice is
- * advised, not tried. */
+/* Whether both are equal in the settings that the tuner varies.  The learning rate is not compared:
+ * the tuner only advises one. */
 gboolean dyno_trial_is_like (const DynoSettings *a, const DynoSettings *b);
 
 G_END_DECLS

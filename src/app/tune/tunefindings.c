@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part is left out where the search did not get that far. */
+/* A part is omitted where the search ended before it. */
 #include "tunefindings.h"
 #include "barlist.h"
 #include "format.h"
@@ -29,7 +29,7 @@ static void
 add_ceilings (GtkWidget *box, const DynoTuneResult *r)
 {
   double rate = r->best.samples_per_s, most = rate;
-  /* Infinite: nothing is loaded, or the ceiling was not measured. */
+  /* A ceiling is infinite where nothing is loaded, or where it was not measured. */
   if (isfinite (r->loader_ceiling))
     most = MAX (most, r->loader_ceiling);
   if (isfinite (r->gpu_ceiling))
@@ -79,7 +79,7 @@ add_gains (GtkWidget *box, const DynoTuneResult *r)
     }
 }
 
-/* Adds the reasons but the first, which is in the card of the best. */
+/* Adds all reasons except the first, which is shown in the card of the best. */
 static void
 add_reasons (GtkWidget *box, const DynoTuneResult *r)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The findings of a search, in words and bars: both ceilings beside the rate of a run, the gain of
- * each setting, and the reasons. */
+/* The findings of a search in words and bars: both ceilings (data pipeline, GPU) beside the rate of
+ * a run, the gain of each setting, and the reasons. */
 #pragma once
 #include "tuneresult.h"
 #include <gtk/gtk.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands go to the search that is shown, except Stop, which ends the one at work. */
+/* Commands go to the search on the visible page, except Stop, which ends the active search. */
 #include "tunepage.h"
 #include "accuracypage.h"
 #include "obstacles.h"
@@ -29,7 +29,7 @@ dyno_tune_page_is_ready (DynoTunePage *self)
   const DynoJobPlan *plan = dyno_setup_get_plan (self->setup);
   if (is_for_accuracy (self))
     return !obstacle && dyno_accuracy_page_is_ready (DYNO_ACCURACY_PAGE (self->accuracy));
-  /* The tuner itself rules out settings that do not fit, so it may start where a run may not. */
+  /* The tuner excludes settings that do not fit, so it can start where a run cannot. */
   return !obstacle || (plan && !plan->fits);
 }
 

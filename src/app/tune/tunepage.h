@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of the two searches.  For the fastest settings: those that it tries, the result of each
- * trial, the best beside the base line; for the best model see accuracypage.h. */
+/* The page of the two searches: for the fastest settings (speedpage.h), and for the best model
+ * (accuracypage.h). */
 #pragma once
 #include "setup.h"
 #include <gtk/gtk.h>
@@ -10,26 +10,27 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_TUNE_PAGE (dyno_tune_page_get_type ())
 G_DECLARE_FINAL_TYPE (DynoTunePage, dyno_tune_page, DYNO, TUNE_PAGE, GtkBox)
 
-/* Signals: "failed" (GError), "not-kept" (GError): the search goes on; "report-failed" (GError): a
- * report is not saved; "not-shown" (GError): a report; "kept": the report is among the search's files
- * now, or a trial is in the history; "active-changed"; "ready-changed": what may begin. */
+/* Signals: "failed" (GError), "not-kept" (GError): the search cannot be saved, but goes on;
+ * "report-failed" (GError): a report could not be saved; "not-shown" (GError): a report cannot be
+ * shown; "kept": the report is among the search's files now, or a trial is in the history;
+ * "active-changed"; "ready-changed": _is_ready or _can_go_on changed. */
 void dyno_tune_page_set_setup (DynoTunePage *self, DynoSetup *setup);
-/* The folder of the runs, among which searches for the best model are. */
+/* Sets the folder of runs, in which searches for the best model are kept, too. */
 void dyno_tune_page_set_runs_folder (DynoTunePage *self, const char *runs);
-/* The search that is shown may begin; go on, as an earlier one was stopped. */
+/* Whether the search on the visible page can begin, or an earlier, stopped one can be resumed. */
 gboolean dyno_tune_page_is_ready (DynoTunePage *self);
 gboolean dyno_tune_page_can_go_on (DynoTunePage *self);
-/* runs: as of dyno_search_folder_make.  FALSE: nothing was begun, since the search could not be
- * kept; its errors, and those of dyno_accuracy_page_start. */
+/* runs: as for dyno_search_folder_make.  FALSE: nothing was begun, since the search could not be
+ * saved; errors: those of dyno_search_folder_make and dyno_accuracy_page_start. */
 gboolean dyno_tune_page_start (DynoTunePage *self, const char *runs, gboolean go_on,
                                GError **error);
 void dyno_tune_page_stop (DynoTunePage *self);
 gboolean dyno_tune_page_is_active (DynoTunePage *self);
-/* Stopping the search that is at work loses nothing: it can go on. */
+/* Whether the active search can be resumed after it was stopped, so that stopping loses nothing. */
 gboolean dyno_tune_page_keeps_all (DynoTunePage *self);
 void dyno_tune_page_use_best (DynoTunePage *self);
 gboolean dyno_tune_page_has_best (DynoTunePage *self);
-/* The explanation stands above the controls, not beside them. */
+/* Places the explanation above the controls instead of beside them. */
 void dyno_tune_page_set_narrow (DynoTunePage *self, gboolean narrow);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Saving the report of a search: asks for a place, and writes it in a thread. */
+/* Saves the report of a search: asks for a file name, and writes the report in a thread. */
 #pragma once
 #include "device.h"
 #include "tuneresult.h"
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* error NULL: the report is written. */
+/* error NULL: the report was written. */
 typedef void (*DynoReportWritten) (const GError *error, gpointer data);
 
 /* The arguments are referenced or copied; device and dataset may be NULL.  data is kept alive until

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of the tuner, as stages. */
+/* Shows the events of the tuner as stages. */
 #include "tunestages.h"
 #include "format.h"
 #include "stagecells.h"
@@ -9,7 +9,7 @@ struct _DynoTuneStages {
   GtkBox parent_instance;
   DynoStageCells cells;
   DynoStageOrder order;
-  double ceilings[2]; /* the highest so far, by DynoCeilingOf */
+  double ceilings[2]; /* the highest so far, indexed by DynoCeilingOf */
   guint n_trials;
 };
 
@@ -39,7 +39,7 @@ find_stage (const char *name)
     return DYNO_TUNE_STAGE_DATA;
   if (g_strcmp0 (name, "gpu") == 0)
     return DYNO_TUNE_STAGE_DEVICE;
-  /* Runs towards a goal of learning come after the proof. */
+  /* Runs towards a target value of a metric come after the proof. */
   return g_strcmp0 (name, "proof") == 0 || g_strcmp0 (name, "goal") == 0 ? DYNO_TUNE_STAGE_PROOF
                                                                          : DYNO_TUNE_STAGE_SEARCH;
 }

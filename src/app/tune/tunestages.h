@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The stages of a search as they happen: the data pipeline by itself, the GPU by itself, the joint
- * search, the proof; each with its results so far. */
+/* The stages of a running search: the data pipeline by itself, the GPU by itself, the joint search,
+ * the proof; each with its results so far. */
 #pragma once
 #include "tune.h"
 #include <gtk/gtk.h>
