@@ -12,10 +12,11 @@ void dyno_error_bar_show_error (DynoErrorBar *self, const char *fallback_title,
                                 const GError *error);
 void dyno_error_bar_show_text (DynoErrorBar *self, GtkMessageType type, const char *title,
                                const char *text);
-/* An error with a button that mends it: label, with a mnemonic, and the name of an action. */
+/* Shows an error with a button that repairs its cause.  label: of the button, with a mnemonic;
+ * action: the action's name. */
 void dyno_error_bar_show_offer (DynoErrorBar *self, const char *title, const char *text,
                                 const char *label, const char *action);
-/* Whether an error is shown, and no warning.  It is notified by "changed". */
+/* Whether an error, and not a warning, is shown.  Signal "changed": this may have changed. */
 gboolean dyno_error_bar_has_error (DynoErrorBar *self);
 void dyno_error_bar_dismiss (DynoErrorBar *self);
 

@@ -11,9 +11,9 @@ typedef struct {
   gpointer data;
 } Asked;
 
-/* The folder of the last file or folder that was chosen in this sitting. */
+/* The folder of the last file or folder that was chosen since the program began. */
 static char *last_folder;
-static char *data_folder; /* as preferred; or NULL */
+static char *data_folder; /* the folder of dyno_dialog_set_data_folder; or NULL */
 
 void
 dyno_dialog_set_data_folder (const char *folder)
@@ -32,7 +32,7 @@ set_folder (GtkFileChooser *chooser, gboolean pictures)
     gtk_file_chooser_set_current_folder (chooser, data_folder);
   else if (pictures && special && g_file_test (special, G_FILE_TEST_IS_DIR))
     gtk_file_chooser_set_current_folder (chooser, special);
-  else if (pictures) /* recent files are no folder to choose */
+  else if (pictures) /* "Recent" is no folder that can be chosen */
     gtk_file_chooser_set_current_folder (chooser, g_get_home_dir ());
 }
 
@@ -43,8 +43,8 @@ get_exporter (GtkFileChooser *chooser)
   return filter ? g_object_get_data (G_OBJECT (filter), "dyno-exporter") : NULL;
 }
 
-/* Between Dyno's own two formats, which can be read back, the name decides: "run.json" is JSON
- * whichever was chosen. */
+/* Between Dyno's two own formats, which it can read, the file name decides: "run.json" is JSON
+ * whichever format was chosen. */
 static const DynoExporter *
 exporter_for (const char *path, const DynoExporter *chosen)
 {
@@ -98,7 +98,7 @@ new_dialog (GtkWindow *parent, const char *title, GtkFileChooserAction action, c
   asked->chosen = chosen;
   asked->data = data;
   gtk_window_set_modal (GTK_WINDOW (dialog), TRUE);
-  /* `data` may be the parent's. */
+  /* The dialog is destroyed with its parent, which may own `data`. */
   gtk_window_set_destroy_with_parent (GTK_WINDOW (dialog), TRUE);
   gtk_dialog_set_default_response (GTK_DIALOG (dialog), GTK_RESPONSE_ACCEPT);
   gtk_file_chooser_set_do_overwrite_confirmation (GTK_FILE_CHOOSER (dialog), TRUE);
@@ -172,7 +172,7 @@ dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name, Dyn
 /* --- writing ---------------------------------------------------------------------------------- */
 
 typedef struct {
-  gatomicrefcount references; /* of the dialog, and of the task */
+  gatomicrefcount references; /* held by the dialog and by the task */
   DynoFileWrite write;
   gpointer data;
   GDestroyNotify free_data;

@@ -10,12 +10,12 @@ G_BEGIN_DECLS
 typedef gboolean (*DynoFileWrite) (gpointer data, const char *path, GError **error);
 typedef void (*DynoPathChosen) (const char *path, const DynoExporter *exporter, gpointer data);
 
-/* Sets the folder in which dialogs that open data begin, until one has been answered; NULL:
- * Pictures. */
+/* Sets the folder in which dialogs that open data begin, until the user has chosen in one of them;
+ * NULL: Pictures. */
 void dyno_dialog_set_data_folder (const char *folder);
 void dyno_dialog_open (GtkWindow *parent, const char *title, gboolean folder,
                        const char *const *patterns, const char *pattern_name, DynoPathChosen chosen,
-                       gpointer data); /* patterns: up to NULL; NULL: all files */
+                       gpointer data); /* patterns: NULL-terminated; NULL: all files */
 /* Asks for a file of this exporter; the dialog offers the exporter's file name. */
 void dyno_dialog_export_settings (GtkWindow *parent, const DynoExporter *exporter,
                                   DynoPathChosen chosen, gpointer data);
@@ -26,9 +26,9 @@ void dyno_dialog_export_curves (GtkWindow *parent, const char *extension, const 
  * free_data may be NULL. */
 void dyno_dialog_save_as (GtkWindow *parent, const char *title, const char *name,
                           DynoPathChosen chosen, gpointer data, GDestroyNotify free_data);
-/* Asks for a file and writes it in a thread, by `write` with data; then the label says where it is,
- * or why it is not.  parent: the label's window, which may be closed before.  free_data: main
- * thread or the other. */
+/* Asks for a file name and writes the file in a thread, by `write` with data; then the label shows
+ * where the file is, or the error.  parent: the label's window, which may be closed before the end.
+ * free_data: may be called on either thread. */
 void dyno_dialog_save_held (GtkWindow *parent, const char *title, const char *name,
                             DynoFileWrite write, gpointer data, GDestroyNotify free_data,
                             GtkWidget *label);

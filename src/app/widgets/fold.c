@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of the form that folds.  The row itself takes the focus, and not its title, where libhandy
- * would stop, too, and which screen readers do not announce: they see a row of rows.  A search
- * opens the folds in which it finds rows, and its end restores the earlier state. */
+/* A part of the form that folds.  The row itself takes the focus, and not also its title as in
+ * libhandy, since screen readers do not announce the title.  A search unfolds the folds in which it
+ * finds rows; when it ends, the earlier state is restored. */
 #include "fold.h"
 #include "row.h"
 #include <glib/gi18n.h>
@@ -110,8 +110,8 @@ dyno_fold_focus (GtkWidget *widget, GtkDirectionType direction)
   return TRUE;
 }
 
-/* The list around the row would take the key and do nothing: the row is not activatable, since a
- * click on a row inside would then fold it. */
+/* The surrounding list would consume the key without effect, since the row is not activatable:
+ * otherwise a click on a row inside would fold it. */
 static gboolean
 dyno_fold_key_press (GtkWidget *widget, GdkEventKey *event)
 {
@@ -136,8 +136,8 @@ describe (DynoFold *self)
                                               : _ ("Folded"));
 }
 
-/* Shows the rows at once, and not with the first frame of the animation, so that a key press before
- * that frame, on a busy machine, finds them. */
+/* Shows the rows at once instead of at the first frame of the animation, so that a key press before
+ * that frame, on a busy machine, reaches them. */
 static void
 show_inside (DynoFold *self)
 {

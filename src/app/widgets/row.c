@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a card or of a fold: libhandy's row, but Tab reaches its control at once.  libhandy
- * would stop at the row first, and then at its control. */
+/* A row of a card or of a fold: libhandy's row, except that Tab moves directly to its control
+ * instead of to the row first. */
 #include "row.h"
 #include <glib/gi18n.h>
 
@@ -52,7 +52,7 @@ dyno_widget_fit_dialog (GtkWidget *dialog, GtkWindow *parent, int width, int hei
   gtk_window_set_default_size (GTK_WINDOW (dialog), MIN (width, most), height);
 }
 
-/* The text that a label with this markup shows. */
+/* The displayed text of a label with this markup. */
 static char *
 strip_markup (const char *markup)
 {
@@ -118,7 +118,7 @@ dyno_widget_leave_wheel (GtkWidget *widget)
   g_signal_connect (widget, "scroll-event", G_CALLBACK (leave_wheel), NULL);
 }
 
-/* The row itself cannot have the focus: its control gets it at once. */
+/* The row itself cannot have the focus, which its control gets instead. */
 static gboolean
 dyno_row_focus (GtkWidget *widget, GtkDirectionType direction)
 {
@@ -139,7 +139,7 @@ dyno_row_set_subtitle (DynoRow *self, const char *subtitle)
   hdy_action_row_set_subtitle (HDY_ACTION_ROW (self), subtitle ? subtitle : "");
 }
 
-/* The title without the mark of its mnemonic. */
+/* The title without its mnemonic underscore. */
 static char *
 get_plain_title (DynoRow *self)
 {

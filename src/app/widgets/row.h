@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 G_DECLARE_FINAL_TYPE (DynoRow, dyno_row, DYNO, ROW, HdyActionRow)
 
 GtkWidget *dyno_row_new (const char *title, const char *subtitle);
-/* sets the title as it is: an underscore is no mnemonic */
+/* sets a title in which an underscore is no mnemonic */
 void dyno_row_set_name (DynoRow *self, const char *name);
 void dyno_row_set_subtitle (DynoRow *self, const char *subtitle); /* NULL or "": none */
 void dyno_row_add_control (DynoRow *self, GtkWidget *control);
@@ -18,8 +18,7 @@ void dyno_row_add_control (DynoRow *self, GtkWidget *control);
  * as tooltip. */
 void dyno_row_set_reason (DynoRow *self, const char *reason, const char *help);
 
-/* Makes the wheel over a control of a scrolled panel scroll the panel instead of changing a value
- * unseen. */
+/* Makes the mouse wheel over a control scroll the panel instead of changing the control's value. */
 void dyno_widget_leave_wheel (GtkWidget *widget);
 /* Limits the width of a combo to `chars`; longer names are cut short in the button, not in the
  * list. */
@@ -27,8 +26,8 @@ void dyno_widget_limit_combo (GtkWidget *combo, int chars);
 void dyno_widget_set_accessible_name (GtkWidget *widget, const char *name);
 /* Gives screen readers the title and the description of a HdyStatusPage, also when they change. */
 void dyno_status_page_speak (GtkWidget *page);
-/* The placeholder of a page that shows runs and has none: icon, title, sentence, and the button to
- * start one. */
+/* The placeholder of a page that has no run to show: icon, title, sentence, and a button that
+ * starts a run. */
 GtkWidget *dyno_status_page_new (const char *icon_name, const char *title, const char *description);
 void dyno_status_page_set_startable (GtkWidget *page, gboolean startable); /* FALSE: no button */
 void dyno_widget_clear (GtkWidget *container); /* destroys all children */

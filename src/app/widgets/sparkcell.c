@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A small curve, from its least to its greatest value, in the colour of the text beside it. */
+/* Draws a small curve, scaled from its least to its greatest value, in the colour of the text. */
 #include "sparkcell.h"
 
 #define WIDTH  90
@@ -20,7 +20,7 @@ dyno_spark_cell_set_values (DynoSparkCell *self, const float *values, guint n)
   self->n = n;
 }
 
-/* GTK passes NULL for one of the two where it draws the focus. */
+/* GTK passes NULL for one of the two when it draws the focus. */
 static void
 give_size (int size, int *least, int *natural)
 {
