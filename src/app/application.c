@@ -18,7 +18,7 @@
 struct _DynoApplication {
   GtkApplication parent_instance;
   DynoState *state;
-  gboolean theme_set; /* the program has set it at some time */
+  gboolean theme_set; /* the program has already set the theme once */
 };
 
 G_DEFINE_FINAL_TYPE (DynoApplication, dyno_application, GTK_TYPE_APPLICATION)
@@ -128,7 +128,8 @@ apply_theme (DynoApplication *self)
   GtkSettings *settings = gtk_settings_get_default ();
   g_autofree char *theme =
       self->state ? g_settings_get_string (self->state, "theme") : g_strdup ("follow");
-  /* Setting the property reads the theme anew, which a start need not wait for. */
+  /* Setting the property reloads the theme, so it is not set at the start where this is not
+   * needed. */
   if (g_str_equal (theme, "follow") && !self->theme_set)
     return;
   self->theme_set = TRUE;
@@ -194,7 +195,8 @@ dyno_application_open (GApplication *application, GFile **files, int n_files, co
 }
 
 #ifdef GDK_WINDOWING_X11
-/* GTK cannot be used any more, and would itself end the program here without a message. */
+/* The connection to the X server is lost: GTK cannot be used any more, and would exit here without
+ * a message. */
 static int
 leave_without_server (Display *display)
 {

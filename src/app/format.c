@@ -13,7 +13,7 @@
 #define FIRST_STRONG_ISOLATE "\342\201\250"
 #define POP_ISOLATE          "\342\201\251"
 
-/* Within the isolate the direction follows the unit's letters; without letters it is from left to
+/* Inside the isolate the direction follows the unit's letters; without letters it is left to
  * right. */
 char *
 dyno_format_isolate (char *text)
@@ -49,7 +49,7 @@ dyno_format_rate (double per_s)
 {
   if (!(per_s > 0) || !isfinite (per_s))
     return g_strdup (NONE);
-  /* Three digits: a rate is not known to more, and the last ones only flicker. */
+  /* Three digits: rates are not more precise, and further digits would only flicker. */
   double unit = pow (10, floor (log10 (per_s)) - 2);
   return dyno_amount_rate (per_s < 1000 ? per_s : round (per_s / unit) * unit);
 }
@@ -66,7 +66,7 @@ dyno_format_ms (double ms)
 {
   if (!(ms >= 0) || !isfinite (ms))
     return g_strdup (NONE);
-  /* As rounded: 999.6 ms are 1.00 s. */
+  /* The unit is chosen by the rounded value: 999.6 ms are 1.00 s. */
   if (ms >= 999.5)
     return dyno_format_isolate (g_strdup_printf (_ ("%.*f s"),
                                                  ms >= 99950  ? 0

@@ -18,12 +18,13 @@ char *dyno_format_share (double fraction);           /* "97 %" */
 char *dyno_format_value (double value); /* four significant digits: losses, errors; "–" for NaN */
 /* "97.4 %", "2.310°"; "–" for NaN */
 char *dyno_format_metric (const DynoMetricInfo *metric, double value);
-char *dyno_format_best (const DynoStoredRun *run); /* its best metric, in the same way */
-/* A time of the clock: "Today 09:12", "Yesterday 17:40", "11/02/26 08:15". */
+char *dyno_format_best (const DynoStoredRun *run); /* best metric of the run, in the same form */
+/* A date and time: "Today 09:12", "Yesterday 17:40", "11/02/26 08:15". */
 char *dyno_format_when (gint64 time_us);
 char *dyno_format_span (double seconds); /* "0:42", "12:05", "1:02:03"; "–" when unknown */
 char *dyno_format_size (guint32 width, guint32 height, guint32 channels); /* "64 × 64 × 3" */
-/* Takes a number with its unit: they keep their order where text runs from right to left. */
+/* Takes a number with its unit, and isolates them so that they keep their order in right-to-left
+ * text. */
 char *dyno_format_isolate (char *text);
 
 G_END_DECLS

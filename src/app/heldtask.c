@@ -8,7 +8,7 @@ dyno_task_run_held (GTask *task, GTaskThreadFunc func)
   if (application)
     {
       g_application_hold (application);
-      /* The notification comes after the callback, in the main loop. */
+      /* The property is notified after the callback, in the main loop. */
       g_signal_connect_object (task, "notify::completed", G_CALLBACK (g_application_release),
                                application, G_CONNECT_SWAPPED);
     }

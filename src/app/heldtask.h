@@ -5,8 +5,8 @@
 
 G_BEGIN_DECLS
 
-/* As g_task_run_in_thread; the program goes on until the task's callback was called, also when its
- * last window is closed. */
+/* Like g_task_run_in_thread, but the program does not exit before the task's callback was called,
+ * even when its last window is closed. */
 void dyno_task_run_held (GTask *task, GTaskThreadFunc func);
 
 G_END_DECLS

@@ -112,7 +112,7 @@ static const Topic topics[] = {
       N_ ("Settings that were exported as Dyno settings are read by both programs.") } },
 };
 
-/* The window that is open; NULL: none is. */
+/* The open help window; NULL: none is open. */
 static GtkWidget *open_window, *open_list, *open_stack;
 
 static GtkWidget *

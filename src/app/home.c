@@ -15,7 +15,7 @@
 #include <math.h>
 
 #define MOST_RUNS 5
-#define LOOKED_AT 20 /* runs, for one that was interrupted */
+#define LOOKED_AT 20 /* newest runs that are searched for an interrupted one */
 #define MOST_DATA 5
 
 struct _DynoHome {
@@ -49,7 +49,7 @@ history_free (gpointer data)
   g_free (self);
 }
 
-/* Takes the run out of the list. */
+/* Removes the run from the list. */
 static DynoStoredRun *
 take_interrupted (GPtrArray *runs, guint64 dismissed)
 {
@@ -98,7 +98,7 @@ new_row (GtkWidget *list, const char *title, const char *subtitle)
   return row;
 }
 
-/* A run that did not end well looks so. */
+/* A run that did not end well gets a warning's look. */
 static void
 add_sign (GtkWidget *row, const char *icon_name, const char *class)
 {
@@ -262,7 +262,7 @@ dyno_home_set_narrow (DynoHome *self, gboolean narrow)
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->cards), orientation);
   gtk_orientable_set_orientation (GTK_ORIENTABLE (self->recent), orientation);
   dyno_resume_card_set_narrow (DYNO_RESUME_CARD (self->resume), narrow);
-  /* Cards above each other are as tall as they must be. */
+  /* In one column, each card has its natural height. */
   gtk_box_set_homogeneous (GTK_BOX (self->cards), !narrow);
   gtk_box_set_homogeneous (GTK_BOX (self->recent), !narrow);
 }

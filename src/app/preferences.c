@@ -13,7 +13,7 @@ typedef struct {
   GtkWidget *window, *rows[3], *choices[3], *resets[3];
 } Preferences;
 
-/* Paths: key, title, text where none was chosen. */
+/* Paths: key, title, and the text that is shown where none was chosen. */
 static const struct {
   const char *key, *title, *none, *choose;
   gboolean folder;
@@ -73,7 +73,7 @@ add_device (Preferences *self, GtkWidget *group, DynoSetup *setup)
       add_choice (combo, device->name, device->name);
       there |= g_str_equal (chosen, device->name);
     }
-  if (!there) /* the device is not plugged in */
+  if (!there) /* the device is not present */
     add_choice (combo, chosen, chosen);
   bind_combo (self, combo, "device");
 }

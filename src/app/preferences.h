@@ -8,7 +8,7 @@
 
 G_BEGIN_DECLS
 
-/* key: of the path that has the focus at first, as "runs-folder"; NULL: none. */
+/* key: of the path row that gets the focus first, such as "runs-folder"; NULL: none. */
 void dyno_preferences_show (GtkWindow *parent, DynoState *state, DynoSetup *setup, const char *key);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The action's state decides which button is down: in a group of radio buttons the others would be
- * released, and each of them would activate the action again. */
+/* The action's state determines the pressed button.  The buttons are no radio group: it would
+ * release the other buttons, and each release would activate the action again. */
 #include "rail.h"
 #include "row.h"
 

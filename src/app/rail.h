@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_RAIL (dyno_rail_get_type ())
 G_DECLARE_FINAL_TYPE (DynoRail, dyno_rail, DYNO, RAIL, GtkBox)
 
-/* Once, when the stack has its pages: their names, titles and icon names. */
+/* To be called once, when the stack has its pages with their names, titles and icon names. */
 void dyno_rail_set_stack (DynoRail *self, GtkStack *stack);
 
 G_END_DECLS

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the window keeps between sittings. */
-#define G_SETTINGS_ENABLE_BACKEND /* backends that the system does not choose by itself */
+/* The window's persistent state. */
+#define G_SETTINGS_ENABLE_BACKEND /* declares the backends that are chosen explicitly below */
 #include "state.h"
 #include "config.h"
 #include "file.h"
 #include <errno.h>
 #include <gio/gsettingsbackend.h>
 
-/* The backend: the file of the state folder; memory where nothing can be saved, which is logged
- * here once and not by the system's backend at every change; NULL: the system's backend. */
+/* Chooses the backend: the file in the state folder if one was given; NULL, the system's backend,
+ * if it can write; else memory.  The latter is logged once here; the system's backend would log an
+ * error at every change. */
 static GSettingsBackend *
 make_backend (void)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The state that the window keeps between sittings: GSettings where the schema is installed, else
- * nothing (a program that is run from an odd place still works, with default values, and saves
- * nothing).  Every function takes NULL. */
+/* The window's persistent state, in GSettings.  Where the schema is not installed, the state is
+ * NULL, which every function accepts: the program then uses default values and saves nothing. */
 #pragma once
 #include "setup.h"
 #include <gio/gio.h>
@@ -12,14 +11,15 @@ typedef GSettings DynoState;
 
 DynoState *dyno_state_new (void); /* NULL: no schema; a warning was logged */
 void dyno_state_load_setup (DynoState *state, DynoSetup *setup,
-                            const char *location); /* location instead of the last data set */
+                            const char *location); /* location: replaces the last data set */
 void dyno_state_save_setup (DynoState *state, DynoSetup *setup);
-/* A settings file that a new session begins with; NULL: none.  g_free. */
+/* The settings file that the preferences choose for the start of the program; NULL: none.
+ * g_free. */
 char *dyno_state_get_first_settings (DynoState *state);
-/* The folder that runs are kept in, and the folder in which dialogs look for data first; NULL: none
- * was chosen.  g_free. */
+/* The runs folder is where runs are kept, the data folder (below) is where dialogs look for data
+ * first; NULL: none was chosen.  g_free. */
 char *dyno_state_get_runs_folder (DynoState *state);
-/* The interrupted run whose resumption is not wanted, by its uid; 0: none. */
+/* The uid of the interrupted run whose resumption the user dismissed; 0: none. */
 guint64 dyno_state_get_dismissed_run (DynoState *state);
 void dyno_state_set_dismissed_run (DynoState *state, guint64 uid);
 char *dyno_state_get_data_folder (DynoState *state);

@@ -10,7 +10,7 @@ G_BEGIN_DECLS
 #define DYNO_TYPE_STATUS_BAR (dyno_status_bar_get_type ())
 G_DECLARE_FINAL_TYPE (DynoStatusBar, dyno_status_bar, DYNO, STATUS_BAR, GtkBox)
 
-/* status NULL, or of a run that has ended: no memory is in use. */
+/* status: NULL, or the status of a run that has ended, means that no memory is in use. */
 void dyno_status_bar_show (DynoStatusBar *self, DynoSetup *setup, const DynoRunStatus *status);
 void dyno_status_bar_set_queue (DynoStatusBar *self, guint n_waiting);
 

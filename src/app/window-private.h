@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The window's parts.  window.c owns them and handles their signals, windowstate.c shows which
  * actions are possible; the window's commands (windowactions.c; windowbegin.c: those that begin
- * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and have them shown anew.  They call each other only
- * through this header.  Private to the window. */
+ * something), files (windowfiles.c) and end (windowclose.c) act on the same parts and have their
+ * display updated.  They call each other only through this header.  Private to the window. */
 #pragma once
 #include "datainspector.h"
 #include "pathcheck.h"
@@ -31,10 +31,11 @@ struct _DynoWindow {
   gint64 last_drain;
   guint fit, inhibited;
   char *wanted; /* an action to activate when it is enabled */
-  /* That which was not begun, since it could not be kept: an action, or a job to resume. */
+  /* The command that was not begun, since its results could not be saved: an action, or a job to
+   * resume. */
   const char *unkept;
   DynoJob *unkept_job;
-  int width; /* to which the window was last fitted */
+  int width; /* width for which the window was last arranged */
   gboolean hidden, closing, ready;
 };
 
@@ -49,21 +50,21 @@ void dyno_window_update_draining (DynoWindow *self);
 gboolean dyno_window_is_working (DynoWindow *self);
 /* Whether nothing is at work, and the window is not closing. */
 gboolean dyno_window_is_idle (DynoWindow *self);
-/* Whether a stopped search has abandoned a measurement that is still in the driver; when it is
- * over, the possible actions are shown anew. */
+/* Whether a stopped search has abandoned a measurement that is still in the driver; when this has
+ * ended, the actions are updated. */
 gboolean dyno_window_device_is_held (DynoWindow *self);
 void dyno_window_update_actions (DynoWindow *self);
-/* To be called when a run, the tuner or the window has begun or ended something. */
+/* To be called when a run, a search or other work has begun or ended. */
 void dyno_window_work_changed (DynoWindow *self);
 
 /* windowbegin.c */
 void dyno_window_add_begin_actions (DynoWindow *self);
-/* Begins a run of a job of its own, which opens its data set itself. */
+/* Begins a run of a job that is not the setup's; the run opens its data set itself. */
 void dyno_window_begin_job (DynoWindow *self, const DynoJob *job);
 
 /* windowstrip.c */
 void dyno_window_set_up_strip (DynoWindow *self);
-/* To be called when the folder of runs or the start weights may be other ones than before. */
+/* To be called when the folder of runs or the start weights may have changed. */
 void dyno_window_look_at_paths (DynoWindow *self);
 
 /* windowactions.c */

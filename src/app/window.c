@@ -3,8 +3,8 @@
  * is an action, and the possible actions follow only from the states of these parts
  * (windowstate.c).  While something is at work the setup is locked (dyno_window_work_changed).
  *
- * While a run goes on, the monitor is drained once per frame as long as the window is visible, and
- * by a slow timer in any case. */
+ * During a run the monitor is drained once per frame while the window is visible, and also by a
+ * slow timer. */
 #include "window-private.h"
 #include "datapage.h"
 #include "devicepage.h"
@@ -33,10 +33,10 @@
 
 #define SLOW_DRAIN_MS 400
 #define FRAME_US      30000
-/* Up to this width, towards a telephone's, the header has no pill, and the numbers of a run and the
- * settings take as little as they can. */
+/* Up to this width, for telephones, the header has no pill, and the numbers of a run and the
+ * settings get their minimum width. */
 #define TIGHT_PIXELS 500
-#define SIDE_PIXELS  364 /* of the settings, else */
+#define SIDE_PIXELS  364 /* width of the settings in wider windows */
 /* Below these widths the rail becomes a bar at the bottom, and the settings lie over the run. */
 #define NARROW_PIXELS 700
 #define FOLD_PIXELS   960
@@ -136,7 +136,7 @@ stop_answered (DynoStopBar *bar, DynoStopAnswer answer, gboolean always, DynoWin
   dyno_window_stop_run (self, save);
 }
 
-/* Notifies users who look at another window. */
+/* Sends a notification if another window is active. */
 static void
 notify_of_run (DynoWindow *self)
 {
@@ -172,7 +172,7 @@ run_done (DynoRunMonitor *monitor, DynoWindow *self)
   dyno_window_work_changed (self);
   if (had_focus)
     gtk_widget_grab_focus (self->start_button);
-  dyno_window_look_at_paths (self); /* a run fills a disk */
+  dyno_window_look_at_paths (self); /* the run may have filled the disk */
   refresh_runs (self);
   dyno_home_refresh (DYNO_HOME (self->home));
   notify_of_run (self);
@@ -349,8 +349,8 @@ fit_to_width (gpointer data)
   gboolean folded = hdy_flap_get_fold_policy (flap) == HDY_FLAP_FOLD_POLICY_ALWAYS;
   self->fit = 0;
   gtk_widget_set_visible (self->rail, !narrow);
-  gtk_widget_set_visible (self->queue_button, !narrow);  /* the menu has it */
-  gtk_widget_set_visible (self->export_button, !narrow); /* and that */
+  gtk_widget_set_visible (self->queue_button, !narrow);  /* it is in the menu */
+  gtk_widget_set_visible (self->export_button, !narrow); /* it is in the menu */
   gtk_widget_set_visible (self->pause_label, !narrow);
   gtk_widget_set_visible (self->stop_label, !narrow);
   gtk_widget_set_visible (self->pill, !tight);
@@ -599,7 +599,7 @@ dyno_window_init (DynoWindow *self)
   g_signal_connect_swapped (self->train_flap, "notify::reveal-flap", G_CALLBACK (flap_revealed),
                             self);
   page_shown (self);
-  /* Tab scrolls the widget that it reaches into view. */
+  /* The widget that gets the focus is scrolled into view. */
   GtkWidget *panel = gtk_bin_get_child (GTK_BIN (gtk_bin_get_child (GTK_BIN (self->side_scroll))));
   gtk_container_set_focus_vadjustment (
       GTK_CONTAINER (panel),

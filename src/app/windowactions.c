@@ -35,7 +35,7 @@ preferences_activated (GSimpleAction *action, GVariant *parameter, gpointer data
   dyno_preferences_show (GTK_WINDOW (self), self->state, self->setup, NULL);
 }
 
-/* Of the page that is shown. */
+/* Shows the help of the visible page. */
 static void
 help_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {
@@ -51,7 +51,7 @@ stop_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
       self->state ? g_settings_get_string (self->state, "stop") : g_strdup ("ask");
   if (g_str_equal (answer, "ask"))
     {
-      /* It would lie over the question, which stands below the button. */
+      /* The tooltip would cover the question, which is below the button. */
       gtk_widget_set_has_tooltip (self->stop_button, FALSE);
       dyno_stop_bar_ask (DYNO_STOP_BAR (self->stop_bar));
     }

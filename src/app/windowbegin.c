@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands that begin something: a run, a job of the queue, a search.  None begins whose folder
- * cannot be written to: hours of work would be lost.  Then another folder is offered, and with it
- * the command is given again. */
+/* The commands that begin something: a run, a job of the queue, a search.  None begins if its
+ * folder cannot be written to, since hours of work would be lost.  The user is then offered to
+ * choose another folder, with which the command is repeated. */
 #include "window-private.h"
 #include "errorbar.h"
 #include "export-dialog.h"
@@ -12,7 +12,8 @@
 #include "tunepage.h"
 #include <glib/gi18n.h>
 
-/* Reports that nothing was begun, and keeps the action, or the job, for another folder. */
+/* Reports that nothing was begun, and stores the action or the job, to be repeated with another
+ * folder. */
 static void
 offer_folder (DynoWindow *self, const char *title, const char *action, const DynoJob *job,
               const GError *error)
@@ -114,7 +115,8 @@ tune_go_on_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
   begin_search (data, TRUE);
 }
 
-/* A job that was to go on in its own folder goes on in a new one, from the same checkpoint. */
+/* Repeats the command; a job that was to be resumed in its own folder is resumed in a new one, from
+ * the same checkpoint. */
 static void
 begin_again (DynoWindow *self)
 {
@@ -130,7 +132,8 @@ begin_again (DynoWindow *self)
     g_action_group_activate_action (G_ACTION_GROUP (self), action, NULL);
 }
 
-/* A path that is no text cannot be among the preferences, and counts until the window closes. */
+/* A path that is not valid UTF-8 cannot be stored in the preferences, and is used until the window
+ * closes. */
 static void
 folder_chosen (const char *path, const DynoExporter *exporter, gpointer data)
 {
@@ -152,7 +155,7 @@ choose_runs_folder_activated (GSimpleAction *action, GVariant *parameter, gpoint
   dyno_dialog_open (data, _ ("Choose the folder for runs"), TRUE, NULL, NULL, folder_chosen, data);
 }
 
-/* The same without anything that is to begin after it. */
+/* The same, without a command to repeat. */
 static void
 change_runs_folder_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {

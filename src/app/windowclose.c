@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of the window.  During a run it asks, then stops the run, and closes when the run is
- * saved and freed.  About a run that is over, and only being freed, it does not ask. */
+/* The end of the window.  During a run the window asks, then stops the run, and closes when the run
+ * is saved and freed.  It does not ask about a run that has ended and is only being freed. */
 #include "window-private.h"
 #include "home.h"
 #include "tunepage.h"
@@ -13,7 +13,7 @@ dyno_window_finish_closing (DynoWindow *self)
     gtk_widget_destroy (GTK_WIDGET (self));
 }
 
-/* Saves the form for the next sitting. */
+/* Saves the form for the next start of the program. */
 static void
 keep_form (DynoWindow *self)
 {
@@ -26,7 +26,7 @@ keep_form (DynoWindow *self)
 void
 dyno_window_stop_and_close (DynoWindow *self)
 {
-  keep_form (self); /* after a signal only this function is called */
+  keep_form (self); /* after a signal no other function saves it */
   self->closing = TRUE;
   dyno_run_monitor_stop (self->monitor);
   dyno_tune_page_stop (DYNO_TUNE_PAGE (self->tune_page));

@@ -40,7 +40,7 @@ is_network_file (const char *path)
   return g_str_has_suffix (lower, ".onnx");
 }
 
-/* Decides by the name: a key file or Dyno's JSON. */
+/* Decides by the extension of the name. */
 gboolean
 dyno_is_settings_file (const char *path)
 {
@@ -52,7 +52,7 @@ dyno_is_settings_file (const char *path)
 void
 dyno_window_open (DynoWindow *self, const char *path)
 {
-  if (is_network_file (path)) /* for the next run, also while one goes on */
+  if (is_network_file (path)) /* for the next run, so also during a run */
     {
       dyno_window_show_page (self, "train");
       dyno_setup_open_network (self->setup, path, TRUE);
@@ -185,7 +185,7 @@ steps_written (GObject *source, GAsyncResult *result, gpointer data)
   g_autoptr (GError) error = NULL;
   const char *path;
   dyno_run_monitor_write_csv_finish (result, &path, &error);
-  if (gtk_window_get_application (GTK_WINDOW (self))) /* it is still there */
+  if (gtk_window_get_application (GTK_WINDOW (self))) /* the window still exists */
     curves_written (self, path, error);
 }
 
@@ -212,7 +212,7 @@ export_curves_activated (GSimpleAction *action, GVariant *parameter, gpointer da
                              export_curves_chosen, data);
 }
 
-/* Predicts images that are dropped on a page with a run that has weights. */
+/* Predicts images that are dropped on a page that shows a run with weights. */
 static gboolean
 predict (DynoWindow *self, const char *const *paths)
 {
@@ -225,7 +225,7 @@ predict (DynoWindow *self, const char *const *paths)
          && dyno_runs_page_predict (DYNO_RUNS_PAGE (self->runs_page), paths);
 }
 
-/* The parameter has the paths of images; with none the user is asked for them. */
+/* The parameter has the paths of images; if it is empty, the user is asked for images. */
 static void
 predict_activated (GSimpleAction *action, GVariant *parameter, gpointer data)
 {

@@ -51,8 +51,8 @@ show_status (DynoWindow *self)
     gtk_window_set_title (GTK_WINDOW (self), title ? title : _ ("Dyno"));
 }
 
-/* Says, while there is no run yet, whether the next one can begin; the strip above shows what it is.
- * obstacle: why it cannot; NULL: it can, as far as the setup knows. */
+/* Before the first run, shows whether the next run can begin; the strip above shows its choices.
+ * obstacle: why it cannot begin; NULL: it can, as far as the setup knows. */
 static void
 show_next_run (DynoWindow *self, const char *obstacle)
 {
@@ -70,7 +70,7 @@ show_next_run (DynoWindow *self, const char *obstacle)
     next = _ ("Look at the warnings above, then press Start.");
   else if (!next)
     next = _ ("Everything is ready: press Start.");
-  /* A name may look like markup. */
+  /* A name may contain characters of markup. */
   g_autofree char *text = g_markup_escape_text (next, -1);
   hdy_status_page_set_description (HDY_STATUS_PAGE (self->train_empty), text);
 }
@@ -159,7 +159,7 @@ dyno_window_update_actions (DynoWindow *self)
     }
 }
 
-/* Keeps the machine from sleep while something is at work. */
+/* Inhibits suspend while something is at work. */
 static void
 update_inhibition (DynoWindow *self)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The strip above a run: the window asks about the paths of the next run whenever they may have
- * changed, and goes to the places where a step is chosen. */
+/* The strip above a run: the window has the paths of the next run checked whenever they may have
+ * changed, and shows the control of a step that was clicked. */
 #include "window-private.h"
 #include "datapage.h"
 #include "preferences.h"
@@ -22,7 +22,7 @@ setup_changed (DynoSetup *setup, guint flags, DynoWindow *self)
     dyno_window_look_at_paths (self);
 }
 
-/* Another program may have mended, or spoilt, a folder meanwhile. */
+/* Another program may have changed a folder meanwhile. */
 static void
 came_back (DynoWindow *self)
 {

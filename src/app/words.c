@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine speaks in names for files (kinds, states, stages); here they become words for people.
- * A name that is not known is shown as it is, so that a new kind in a lower layer needs no change
- * here. */
+/* Translates the engine's names (of kinds, states, stages), which are those in files, into words
+ * for the user.  An unknown name is shown unchanged, so that a new kind in a lower layer needs no
+ * change here. */
 #include "words.h"
 #include "format.h"
 #include "gpu-error.h"
@@ -107,7 +107,7 @@ dyno_words_data (const char *location)
     { "synthetic", N_ ("Noise") },
   };
   g_autofree char *kind = g_strdup (location);
-  /* The sizes of the data follow after this character. */
+  /* The parameters of the generated data follow after this character. */
   kind[strcspn (kind, g_str_has_prefix (kind, "synthetic") ? ":" : "?")] = '\0';
   for (gsize i = 0; i < G_N_ELEMENTS (generated); i++)
     if (g_str_equal (kind, generated[i].name))
@@ -144,7 +144,7 @@ dyno_words_preset (const DynoPreset *preset, const DynoDeviceInfo *device)
   return device && device->type == DYNO_DEVICE_TYPE_SOFTWARE ? _ ("This device") : _ ("This GPU");
 }
 
-/* Whether a folder is named by a time: 2026-11-23_13-20-05, perhaps with _2. */
+/* Whether a folder is named by a time: 2026-11-23_13-20-05, optionally with _2. */
 static gboolean
 is_time_stamp (const char *folder)
 {
@@ -193,7 +193,7 @@ dyno_words_run_state (const DynoStoredRun *run)
   return dyno_stored_run_stopped_as_asked (run) ? _ ("Stopped as asked") : _ (states[run->state]);
 }
 
-/* The epoch is the one that was not ended: the history counts whole ones. */
+/* The epoch shown is the unfinished one, since the history counts completed epochs. */
 char *
 dyno_words_interruption (const DynoStoredRun *run)
 {
@@ -230,7 +230,7 @@ dyno_words_session_state (DynoSessionState state)
     }
 }
 
-/* Also before the first event, and from the last one up to the first step. */
+/* TRUE also before the first event, and between the last event and the first step. */
 static gboolean
 is_preparing (const DynoRunStatus *s)
 {
@@ -348,7 +348,8 @@ dyno_words_fitting_batch (const DynoJobPlan *plan)
   return plan->fitting_batch >= 16 ? plan->fitting_batch / 8 * 8 : plan->fitting_batch;
 }
 
-/* Says why another batch size than the one that is set will be used; NULL: it will be used. */
+/* Explains why the run will use another batch size than the one that is set; NULL: it uses this
+ * one. */
 static char *
 words_smaller_batch (const DynoSettings *settings, const DynoJobPlan *plan)
 {

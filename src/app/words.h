@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine's names as words for people, translated.  Strings are static unless a function says
+/* The engine's names as words for the user, translated.  Strings are static unless a function says
  * otherwise. */
 #pragma once
 #include "runview.h"
@@ -10,11 +10,11 @@
 G_BEGIN_DECLS
 
 const char *dyno_words_dataset_kind (const DynoDatasetInfo *info);
-char *dyno_words_model (const char *name);                  /* its title; NULL: ""; g_free */
+char *dyno_words_model (const char *name);                  /* title of a model; NULL: ""; g_free */
 char *dyno_words_data (const char *location);               /* DATA, short; g_free */
 char *dyno_words_sample_size (const DynoDatasetInfo *info); /* "32 × 32 × 3"; g_free */
-/* A preset's name; that of a device's own preset says what it is.  device: NULL where it is not
- * known. */
+/* The name of a preset; a device's own preset gets a name that describes it.  device: NULL where it
+ * is not known. */
 const char *dyno_words_preset (const DynoPreset *preset, const DynoDeviceInfo *device);
 /* The run's name, else its model, data and time: "MLP on Shapes, Today 09:12"; g_free. */
 char *dyno_words_run (const DynoStoredRun *run);
@@ -28,15 +28,15 @@ char *dyno_words_class_share (const DynoDatasetInfo *info, guint class_id);
 char *dyno_words_class_count (const DynoDatasetInfo *info, guint class_id);
 const char *dyno_words_memory_kind (DynoMemoryKind kind);
 const char *dyno_words_session_state (DynoSessionState state);
-const char *dyno_words_progress (const char *what); /* of a PROGRESS event */
+const char *dyno_words_progress (const char *what); /* what: of a PROGRESS event */
 /* How far a run is, in a word or a number: "Preparing", "43 %", "Paused"; g_free. */
 char *dyno_words_run_progress (const DynoRunStatus *status);
 /* The share of the run that is done, 0 to 1.  A preparation is no part of it. */
 double dyno_words_run_fraction (const DynoRunStatus *status);
-/* The metric that chooses the best epoch of the run; the first one where the loss does.  An index of
- * status->metrics, which may have none yet. */
+/* The index in status->metrics (which may be empty) of the metric that chooses the best epoch of
+ * the run; 0 where the loss chooses it. */
 guint dyno_words_find_metric (const DynoRunStatus *status);
-const char *dyno_words_stage (const char *stage); /* of a trial */
+const char *dyno_words_stage (const char *stage); /* stage: of a trial */
 const char *dyno_words_outcome (DynoTrialOutcome outcome);
 const char *dyno_words_level (DynoLevel level);
 const char *dyno_words_choice (const char *value); /* a value of an ENUM setting: "cosine" */
@@ -44,13 +44,14 @@ const char *dyno_words_choice (const char *value); /* a value of an ENUM setting
 /* The batch size to propose: the largest that fits, rounded down to a multiple of eight, which
  * suits matrix units; 0: none. */
 gint64 dyno_words_fitting_batch (const DynoJobPlan *plan);
-/* The batch size to set instead of the one that is set: one that fits, or the one that will run,
- * since there are fewer samples; 0: the one that is set is right, or none fits. */
+/* The batch size to replace the present one: the largest that fits, or the smaller one that the run
+ * will use where the data set has fewer samples; 0: the present one is right, or none fits. */
 gint64 dyno_words_better_batch (const DynoSettings *settings, const DynoJobPlan *plan);
-/* Says why a plan does not fit and which one would, or why another batch size than the one that is
- * set will be used; NULL: the plan fits as it is.  g_free. */
+/* Explains why a plan does not fit and which batch size would, or why the run will use another
+ * batch size than the one that is set; NULL: the plan fits as it is.  g_free. */
 char *dyno_words_plan_advice (const DynoSettings *settings, const DynoJobPlan *plan);
-/* The meaning of another card's preset on this device; NULL: nothing to say.  g_free. */
+/* The meaning of another card's preset on this device; NULL: there is nothing to explain.
+ * g_free. */
 char *dyno_words_emulation (const DynoPreset *preset, const DynoDeviceInfo *device);
 /* The sources of a preset's values, one line each.  g_free. */
 char *dyno_words_preset_sources (const DynoPreset *preset, const DynoPresetUse *use);
