@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench --exchange, under mpirun: the time of sums over the ranks, beside the model of it
- * that is kept for plan. */
+/* dynoctl bench --exchange, under mpirun: measures the time of sums over the ranks, and compares it
+ * with the model that is stored for plan. */
 #include "bench.h"
 #include "exchangerate.h"
 #include "joinranks.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench --kernels and --trace: where a step's time goes, dispatch by dispatch.
+/* dynoctl bench --kernels and --trace: the time of a step, dispatch by dispatch.
  *
- * Beside each dispatch stands the least time that the device's measured ceilings allow for its
- * bytes and FLOPs; a kernel whose data lies in the caches may be faster.  Profiling serialises the
- * dispatches, so their sum is above the time of a step, in which neighbours overlap. */
+ * Each dispatch is listed with the minimum time that the device's measured ceilings allow for its
+ * bytes and FLOPs; a kernel whose data are in the caches may be faster.  Profiling serialises the
+ * dispatches, so their sum exceeds the time of a step, in which successive dispatches overlap. */
 #include "bench.h"
 #include "layertimes.h"
 #include "output.h"
@@ -14,7 +14,7 @@
 
 typedef struct {
   const DynoDispatch *dispatch;
-  double time_us, floor_us; /* measured; by the ceilings */
+  double time_us, floor_us; /* measured; minimum by the ceilings */
 } Row;
 
 static int
@@ -74,7 +74,7 @@ flops_ceiling (const DynoCeilings *ceilings, const DynoDispatch *dispatch)
                                                    : ceilings->fma_flops_per_s;
 }
 
-/* a / b for people and for JSON; "-" and null where it is not defined. */
+/* a / b as text and for JSON; "-" and null where it is not defined. */
 static char *
 ratio_text (double a, double b)
 {
@@ -159,7 +159,7 @@ slower_sum_first (gconstpointer a, gconstpointer b)
   return (x->time_us < y->time_us) - (x->time_us > y->time_us);
 }
 
-/* Sums over op and pass, so that all weight gradients are one row. */
+/* Sums the times by op and pass, so that all weight gradients are in one row. */
 static GPtrArray *
 sum_up (const Row *rows, guint n)
 {

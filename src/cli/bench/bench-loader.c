@@ -9,7 +9,7 @@
 #include <math.h>
 
 #define ROW_SECONDS 2.0
-#define ROW_LIMIT_S 60 /* for a pipeline that delivers hardly anything */
+#define ROW_LIMIT_S 60 /* limit for a very slow pipeline */
 
 static GArray *
 list_workers (void)

@@ -19,7 +19,7 @@ typedef struct {
   DynoBench *bench;
   DynoSettings settings;
   DynoExchange *exchange;
-  gboolean peers; /* from device to device */
+  gboolean peers; /* whether gradients go from device to device */
   DynoPipe *pipe;
   DynoStepper *alone, *together;
   guint64 last_use[DYNO_PIPE_SLOTS];
@@ -84,8 +84,7 @@ run_steps (Ranks *r, DynoStepper *stepper, guint n, GError **error)
   return TRUE;
 }
 
-/* Makes steps until the card has reached its clock; with the other ranks, until rank 0's card
- * has. */
+/* Runs steps until the card has reached its clock; with other ranks, until rank 0's card has. */
 static gboolean
 warm_up (Ranks *r, DynoStepper *stepper, GError **error)
 {
@@ -125,9 +124,9 @@ measure (Ranks *r, DynoStepper *stepper, guint steps, double *step_ms, GError **
   return FALSE;
 }
 
-/* Measures rank 0 by itself; the others wait, so that ranks which share a device or a link do not
- * slow it down.  Its weights differ from the others' from then on, which does not change the time
- * of a step. */
+/* Measures rank 0 by itself while the others wait, so that ranks which share a device or a link do
+ * not slow it down.  From then on its weights differ from the others', which does not affect the
+ * time of a step. */
 static gboolean
 measure_alone (Ranks *r, guint steps, double *step_ms, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl bench: training steps on data that lies on the device, measured as
- * bench/pytorch_reference.py does: 8 steps to warm up (and as many more as 0.3 s take: an idle card
- * needs some 0.1 s to reach its clock), then the median of three runs of N steps, submitted back to
- * back with two in flight and waited for at the end. */
+/* dynoctl bench: training steps on data in device memory, measured as in
+ * bench/pytorch_reference.py: 8 steps to warm up (and as many more as fit into 0.3 s: an idle card
+ * needs some 0.1 s to reach its clock), then the median of three runs of N steps, which are
+ * submitted back to back with two in flight, with a wait at the end. */
 #include "bench.h"
 #include "autotune.h"
 #include "base-error.h"
@@ -142,7 +142,7 @@ start_noise (DynoBench *bench)
   if (bench->noise.values)
     bench->noise_thread = g_thread_try_new ("dyno-noise", make_noise, &bench->noise, NULL);
   if (bench->noise.values && !bench->noise_thread)
-    make_noise (&bench->noise); /* the system gives no thread: here, then */
+    make_noise (&bench->noise); /* no thread can be created */
 }
 
 static void
@@ -152,7 +152,8 @@ finish_noise (DynoBench *bench)
     g_thread_join (g_steal_pointer (&bench->noise_thread));
 }
 
-/* A random class for each target, of int32 or, in masks, bytes; g_free.  NULL: there are none. */
+/* A random class for each target, as int32 or, for masks, as bytes; g_free.  NULL: there are no
+ * classes. */
 static gpointer
 make_classes (const DynoBench *bench, const DynoTensor *targets)
 {
@@ -217,7 +218,7 @@ on_refused (const char *variant, const char *why, gpointer data)
   dyno_error_line ("dynoctl bench: kernel %s is not used here: %s", variant, why);
 }
 
-/* Times the variants that the table of choices does not know yet, and keeps the times in it. */
+/* Times the variants that are not in the table of choices yet, and adds their times to it. */
 static gboolean
 tune_kernels (DynoBench *bench, DynoChoices *choices, GError **error)
 {
@@ -237,7 +238,7 @@ dyno_bench_clear (DynoBench *bench)
   g_clear_pointer (&bench->build, dyno_build_free);
 }
 
-/* Logs the time since the start at a part of it, for debugging. */
+/* Logs the time since the process began, for debugging the start. */
 static gboolean
 reached (const char *what)
 {
@@ -262,7 +263,7 @@ make_schema (const DynoBenchWorkload *workload)
   if (!workload->features)
     {
       schema = dyno_schema_image (DYNO_ELEMENT_F32, workload->size, workload->size, 3, 0);
-      schema.n_fields = 1; /* the image */
+      schema.n_fields = 1; /* only the image */
       dyno_schema_add_mask (&schema, workload->size, workload->size);
       return schema;
     }
@@ -343,7 +344,7 @@ round_to (double value, double unit)
   return round (value * unit) / unit;
 }
 
-/* Makes as many steps as an idle card needs to reach its clock; they also fill the step input and
+/* Runs as many steps as an idle card needs to reach its clock; they also fill the step input and
  * touch the pages. */
 static gboolean
 warm_up (DynoBench *bench, GError **error)
@@ -372,7 +373,7 @@ measure (DynoBench *bench, guint steps, double *step_ms, GError **error)
     }
   *step_ms = dyno_median (times, RUNS);
   if (bench->predict)
-    return TRUE; /* there is no loss */
+    return TRUE; /* no loss is computed */
   output = dyno_program_step_output (dyno_build_get_program (bench->build),
                                      (guint) ((bench->steps - 1) % DYNO_BENCH_SLOTS));
   if (!isfinite (output->loss_sum))
@@ -486,7 +487,7 @@ bench_one (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, g
   return TRUE;
 }
 
-/* A row that failed does not end the table, except with several ranks, which must all take part. */
+/* A failed row does not end the table, except with several ranks, all of which must take part. */
 static DynoExitCode
 bench_row (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch, gboolean amp,
            const BenchOptions *o)
@@ -574,8 +575,8 @@ bench_table (const char *command, const BenchOptions *o, DynoComm *comm)
           && !dyno_bench_parse_list (command, "batch", o->batches, 1, DYNO_BENCH_MOST_BATCH,
                                      batches)))
     return DYNO_EXIT_USAGE;
-  /* The first row's weights are made while the driver starts; an error there occurs again in the
-   * row itself. */
+  /* The first row's weights are generated while the driver starts; an error here occurs again in
+   * the row itself. */
   const DynoBenchWorkload *first = dyno_bench_find_workload (names[0]);
   guint32 first_batch = batches->len ? g_array_index (batches, guint32, 0) : first->batches[0];
   if (!dyno_bench_start (&bench, first, first_batch, strcmp (modes[0], "amp") == 0, NULL))
@@ -647,7 +648,7 @@ bench_loader (const char *command, const BenchOptions *o)
   return dyno_bench_loader (command, &options, o->batches, o->workers);
 }
 
-/* The error in the combination of options; NULL: they go together. */
+/* The error in the combination of options; NULL: they are compatible. */
 static const char *
 find_misuse (const BenchOptions *o)
 {
@@ -735,7 +736,7 @@ dyno_verb_bench (int argc, char **argv)
           "mpirun, "
           "a row is that of all ranks together, beside one of them alone.",
           NULL, 0, &code))
-    ; /* it has reported why */
+    ; /* the error was printed */
   else if (find_misuse (&o))
     code = dyno_cli_usage (argv[0], "%s", find_misuse (&o));
   else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A network that is ready for steps on resident data, for bench and its table of kernels. */
+/* A network that is ready for steps on data in device memory, for bench and its table of
+ * kernels. */
 #pragma once
 #include "build.h"
 #include "ceilings.h"
@@ -12,18 +13,18 @@ G_BEGIN_DECLS
 #define DYNO_BENCH_SLOTS      2 /* steps in flight */
 #define DYNO_BENCH_MOST_BATCH 65536
 
-/* A network, and batch sizes with which other trainers are measured too. */
+/* A network with the batch sizes at which other trainers are measured, too. */
 typedef struct {
   const char *name, *model;
   guint32 size, classes;
-  guint32 batches[3]; /* default batches; 0: no more */
-  guint32 features;   /* 0: images of size x size; else sequences of `size` steps of these */
+  guint32 batches[3]; /* default batch sizes; 0 after the last */
+  guint32 features;   /* 0: images of size x size; else per step of sequences of `size` steps */
 } DynoBenchWorkload;
 
 const DynoBenchWorkload *dyno_bench_find_workload (const char *name);
 
 typedef struct {
-  float *values; /* NULL: there was no memory */
+  float *values; /* NULL: the allocation failed */
   guint64 n;
 } DynoBenchNoise;
 
@@ -39,20 +40,20 @@ typedef struct {
   DynoTrace *trace;      /* not owned; NULL: none */
   guint n_traced;
   DynoBuild *build;
-  DynoStartValues *start; /* weights and pixels are being made */
+  DynoStartValues *start; /* weights that are being generated */
   DynoBenchNoise noise;
   GThread *noise_thread;
-  guint64 steps; /* submitted */
+  guint64 steps; /* submitted so far */
   guint64 timeline_values[DYNO_BENCH_SLOTS];
 } DynoBench;
 
-/* Builds the graph, and starts threads that make start values and pixels while the device is
- * opened; _prepare takes these, or makes its own. */
+/* Builds the graph, and starts threads that generate start values and pixels while the device is
+ * opened; _prepare uses these, or generates its own. */
 gboolean dyno_bench_start (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch,
                            gboolean amp, GError **error);
 
-/* Builds, tunes, records, and fills weights and data.  _clear frees everything but the device, also
- * after an error. */
+/* Builds the network, tunes its kernels, records the commands, and fills weights and data.  _clear
+ * frees everything but the device, also after an error. */
 gboolean dyno_bench_prepare (DynoBench *bench, const DynoBenchWorkload *workload, guint32 batch,
                              gboolean amp, gboolean autotune, GError **error);
 void dyno_bench_clear (DynoBench *bench);
@@ -63,14 +64,14 @@ DynoCommandKind dyno_bench_command (const DynoBench *bench);
 /* Submits n steps back to back and waits for the last. */
 gboolean dyno_bench_steps (DynoBench *bench, guint n, GError **error);
 
-/* The performance of the ranks of a communicator together, each with a batch of its own. */
+/* The joint performance of all ranks of a communicator, each with its own batch. */
 typedef struct {
   guint ranks, hosts;
-  double step_ms, images_per_s;        /* of all ranks */
-  double alone_ms, alone_images_per_s; /* rank 0, while the others wait */
+  double step_ms, images_per_s;        /* of all ranks together */
+  double alone_ms, alone_images_per_s; /* of rank 0, while the others wait */
   gboolean peers; /* gradients go from device to device, not through the host */
   guint64 exchange_bytes, exchange_buckets;
-  double exchange_ms; /* of a step, from the first bucket that is final to the last sum */
+  double exchange_ms; /* per step, from the first final bucket to the last sum */
   double exposed_ms;  /* the part of exchange_ms that the backward pass does not hide */
 } DynoBenchRanks;
 
@@ -78,7 +79,7 @@ typedef struct {
 gboolean dyno_bench_ranks (DynoBench *bench, guint steps, DynoBenchRanks *row, GError **error);
 
 /* Fills bench->ceilings from the cache for the device, or measures and caches them; to be called
- * before a network takes the memory. */
+ * before a network occupies the memory. */
 gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
 
 /* Prints the time of every dispatch of a step, as the median of `repeats` profiles, slowest first,
@@ -87,8 +88,8 @@ gboolean dyno_bench_ceilings (DynoBench *bench, GError **error);
 gboolean dyno_bench_kernels (DynoBench *bench, guint repeats, guint rows, gboolean json,
                              GError **error);
 
-/* Adds the same times to bench->trace, in the order of the step and back to back, as a process of
- * its own. */
+/* Adds the same times to bench->trace, in the order of the step and without gaps, as a separate
+ * process. */
 gboolean dyno_bench_trace (DynoBench *bench, guint repeats, GError **error);
 
 /* Parses whole numbers separated by commas into guint32s; reports a usage error. */
@@ -96,12 +97,12 @@ gboolean dyno_bench_parse_list (const char *command, const char *option, const c
                                 guint32 least, guint32 most, GArray *list);
 
 /* --loader: the rate of the data pipeline without a device, a row for each batch size and number of
- * workers.  batches, workers: lists as texts; batches NULL: the setting, workers NULL: 0, 1, 2, 4
- * ... up to the number of cores.  Returns an exit code. */
+ * workers.  batches, workers: comma-separated lists; batches NULL: the setting's value; workers
+ * NULL: 0, 1, 2, 4 ... up to the number of cores.  Returns an exit code. */
 int dyno_bench_loader (const char *command, DynoJobOptions *options, const char *batches,
                        const char *workers);
 
-/* --exchange: as one of several ranks. */
+/* bench --exchange, to be called in each of several ranks. */
 int dyno_bench_exchange (const char *command);
 
 G_END_DECLS

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl kernels: which kernel variants the ops of a model have on this device, which one is
- * chosen for what, and whether each computes the right result. */
+/* dynoctl kernels: lists the kernel variants of a model's ops on this device and the chosen ones,
+ * and tests whether each computes the right result. */
 #include "bench.h"
 #include "output.h"
 #include "selftest.h"
@@ -190,12 +190,12 @@ list_choices (DynoDevice *device, const KernelOptions *o, guint32 batch, gboolea
 
 typedef struct {
   DynoTable *table;
-  DynoChoices *choices; /* what is known of this device's variants */
+  DynoChoices *choices; /* stored times of this device's variants */
   gboolean tested, json, stats;
   guint usable, passed;
 } Variants;
 
-/* The result of a test, for people. */
+/* The result of a test as text. */
 static char *
 verdict (const DynoVariantReport *report, const char *refused, gboolean tested)
 {
@@ -287,7 +287,7 @@ list_statistics (DynoDevice *device, const KernelOptions *o, guint *n_failed, GE
   return TRUE;
 }
 
-/* Lists the variants, tested where that is asked for; a failed variant is a failure of the verb. */
+/* Lists the variants, and tests them on request; a failed variant is a failure of the verb. */
 static gboolean
 list_variants (DynoDevice *device, const KernelOptions *o, guint *n_failed, GError **error)
 {
@@ -373,7 +373,7 @@ dyno_verb_kernels (int argc, char **argv)
 
   if (!dyno_cli_parse (argc, argv, NULL, "Lists kernel variants, and which one is chosen for what.",
                        entries, NULL, NULL, 0, &code))
-    ; /* it has reported why */
+    ; /* the error was printed */
   else
     {
       if (!o.model)

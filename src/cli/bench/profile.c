@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* dynoctl profile: the time of a step of a job, layer by layer: forward and backward pass, and the
  * memory in use.  It trains one step on the job's data with a learning rate of 0, then times the
- * dispatches of a step one after the other.  Neighbours that overlap in a run do not overlap here,
- * so the sum is above the time of a step. */
+ * dispatches of a step one after the other.  Dispatches that overlap in a run do not overlap here,
+ * so the sum exceeds the time of a step. */
 #include "chrometrace.h"
 #include "engine.h"
 #include "job-options.h"
@@ -21,10 +21,10 @@
 typedef struct {
   const DynoCliJob *cli_job;
   DynoEngine *engine;
-  GPtrArray *dispatches; /* DynoDispatch, the program's */
-  double *times_us;      /* of each */
-  guint *layer_of;       /* of each, an index of layers */
-  guint64 *live_bytes;   /* while each runs */
+  GPtrArray *dispatches; /* DynoDispatch, owned by the program */
+  double *times_us;      /* of each dispatch */
+  guint *layer_of;       /* index into layers for each dispatch */
+  guint64 *live_bytes;   /* memory in use during each dispatch */
   GArray *layers;        /* DynoLayerTimes */
 } Profile;
 
@@ -55,7 +55,7 @@ on_warning (const char *text, gpointer data)
 
 /* --- measuring -------------------------------------------------------------------------------- */
 
-/* Makes one step, so that slot 0 holds a batch of the data. */
+/* Runs one step, so that slot 0 holds a batch of the data. */
 static gboolean
 run_step (DynoEngine *engine, GError **error)
 {
@@ -119,7 +119,7 @@ get_us (const DynoLayerTimes *layer)
          + layer->us[DYNO_STAGE_OPTIMIZER];
 }
 
-/* The sums over all layers.  *peak: the name of the first layer that holds the most memory. */
+/* The sums over all layers.  *peak: the name of the first layer with the maximum of memory. */
 static DynoLayerTimes
 add_up (const Profile *p, const char **peak)
 {
@@ -241,8 +241,8 @@ print_text (const Profile *p)
 
 /* --- as a trace ------------------------------------------------------------------------------- */
 
-/* The end of the dispatches from `first` on that are of the same stage and, with layer, of the same
- * layer. */
+/* The end of the successive dispatches from `first` on with the same stage and, if layer is TRUE,
+ * the same layer. */
 static guint
 find_end (const Profile *p, guint first, gboolean layer)
 {
