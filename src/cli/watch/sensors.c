@@ -6,7 +6,7 @@
 #include "sensortext.h"
 #include <math.h>
 
-/* Rates are measured over this time; a source that has not answered by then is left out. */
+/* Rates are measured over this time; a source that has not returned values by then is omitted. */
 #define INTERVAL_MS 500
 #define MOST_US     (3 * G_USEC_PER_SEC)
 #define ASK_US      (G_USEC_PER_SEC / 50)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sensors in words. */
+/* Values of sensors as text. */
 #include "sensortext.h"
 #include "amount.h"
 #include <math.h>

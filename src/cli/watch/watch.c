@@ -19,7 +19,7 @@
 #define RUNS_FOLDER "runs"
 #define TICK_MS     1000
 #define LINE_TICKS  5    /* seconds between two plain lines */
-#define FIRST_MS    1200 /* rates are known by then */
+#define FIRST_MS    1200 /* time after which rates are known */
 
 typedef struct {
   char *device_name;
@@ -120,7 +120,7 @@ show_frame (Watch *watch)
   dyno_out_text (text->str);
 }
 
-/* TRUE: the key that ends the program was pressed. */
+/* Whether the key that ends the program was pressed. */
 static gboolean
 read_keys (void)
 {
@@ -130,7 +130,7 @@ read_keys (void)
   return n > 0 && (memchr (keys, 'q', (gsize) n) || memchr (keys, 'Q', (gsize) n));
 }
 
-/* Waits until the next tick, a key or a signal; TRUE: the program ends. */
+/* Waits until the next tick, a key or a signal; TRUE: the program is to end. */
 static gboolean
 wait_for_tick (Watch *watch, gint64 until_us)
 {
@@ -145,7 +145,7 @@ wait_for_tick (Watch *watch, gint64 until_us)
     stop_for_a_while (watch);
   if (n > 0 && (input.revents & POLLIN) && read_keys ())
     return TRUE;
-  if (n > 0 && !(input.revents & POLLIN)) /* the terminal is gone */
+  if (n > 0 && !(input.revents & POLLIN)) /* the terminal was closed */
     return TRUE;
   return ended_by != 0;
 }
@@ -259,7 +259,7 @@ watch_terminal (Watch *watch)
   leave_screen (watch);
 }
 
-/* FALSE for a run that has ended or is silent: it will write nothing more. */
+/* FALSE for a run that has ended or is silent, of which no further output is expected. */
 static gboolean
 goes_on (const Watch *watch)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames.  Blocks have a rank: where there is no room, the least needed blocks are left out; room
- * that is left over goes to the plots. */
+/* Builds frames.  Blocks have a rank: if there is too little room, the blocks of the highest rank
+ * are omitted; remaining room is used for the plots. */
 #include "watchframe.h"
 #include "amount.h"
 #include "output.h"
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define LABEL 7 /* columns of "Memory " and the like */
+#define LABEL 7 /* columns of a label such as "Memory " */
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
@@ -100,7 +100,7 @@ add_progress (const DynoWatchView *view, GPtrArray *lines)
   dyno_watch_line_end (&line, lines);
 }
 
-/* The metrics in words: "1234 samples/s", "loss 0.12". */
+/* Adds the metrics as text: "1234 samples/s", "loss 0.12". */
 static char *
 metrics_words (const DynoWatchStatus *run)
 {
@@ -226,7 +226,7 @@ add_vram (const DynoWatchView *view, GPtrArray *lines)
   double used = values[DYNO_SENSOR_VRAM_ALL], total = values[DYNO_SENSOR_VRAM_TOTAL];
   DynoWatchLine line;
 
-  /* Where no source counts the memory of all programs, there is at least the run's own. */
+  /* If no source reports the memory of all programs, the run's own memory is shown. */
   if (!isfinite (used) && of_run)
     used = values[DYNO_SENSOR_VRAM_OWN];
   begin_row (&line, view, "VRAM", DYNO_TEXT_YELLOW, used / total);
@@ -292,7 +292,7 @@ add_disk (const DynoWatchView *view, GPtrArray *lines)
   dyno_watch_line_end (&line, lines);
 }
 
-/* Adds a column for each core, or for several cores together, of which it shows the busiest. */
+/* Adds a column for each core, or for several cores, of which it shows the busiest. */
 static void
 add_cores (const DynoWatchView *view, GPtrArray *lines)
 {
@@ -323,7 +323,7 @@ add_cores (const DynoWatchView *view, GPtrArray *lines)
 typedef struct {
   void (*add) (const DynoWatchView *view, GPtrArray *lines);
   gboolean of_run;
-  guint rank; /* blocks of the highest rank are left out first */
+  guint rank; /* blocks of the highest rank are omitted first */
 } Block;
 
 static const Block blocks[] = {
@@ -340,7 +340,7 @@ dyno_watch_frame (const DynoWatchView *view)
   guint n = 0, most_rank = G_MAXUINT, room = view->height > 3 ? view->height - 1 : view->height;
   DynoWatchLine keys;
 
-  /* Each block has a rank of its own, from 0 on, so the highest rank that fits is found by
+  /* Each block has a different rank, from 0 on, so the highest rank that fits is found by
    * counting. */
   for (guint rank = 0; rank < G_N_ELEMENTS (blocks) && most_rank == G_MAXUINT; rank++)
     for (guint i = 0; i < G_N_ELEMENTS (blocks); i++)
@@ -385,7 +385,7 @@ add_run_line (const DynoWatchStatus *run, GPtrArray *lines)
   g_ptr_array_add (lines, g_string_free (g_steal_pointer (&text), FALSE));
 }
 
-/* Adds the rows of the frame as one line of any width, without bars. */
+/* Adds the values of sensors as one line of any width, without bars. */
 static void
 add_sensor_line (const DynoWatchView *view, GPtrArray *lines)
 {
@@ -408,7 +408,7 @@ add_sensor_line (const DynoWatchView *view, GPtrArray *lines)
     {
       g_autofree char *value = dyno_text_sensor (parts[i].sensor, values[parts[i].sensor]);
 
-      /* where the first value of a group is not available, the others are left out */
+      /* if the first value of a group is not available, the others are omitted */
       if (isfinite (values[parts[i].sensor]) || parts[i].before[0] == ';' || i == 0)
         g_string_append_printf (text, "%s%s", parts[i].before, value);
     }

@@ -14,14 +14,14 @@ typedef struct {
   gboolean colour;
 } DynoWatchView;
 
-/* Exactly height lines, each at most width columns; of the terminal's control sequences they hold
- * only colours.  Element type char*. */
+/* Exactly `height` lines, each of at most `width` columns; the only control sequences in them are
+ * colours.  Element type char*. */
 GPtrArray *dyno_watch_frame (const DynoWatchView *view);
 
-/* The same in some lines of any width, without colours. */
+/* The same content in lines of any width, without colours. */
 GPtrArray *dyno_watch_lines (const DynoWatchView *view);
 
-/* The values that are shown: the run's own where they are recent, else this machine's. */
+/* The sensor values to show: the run's where they are recent, else this machine's. */
 const double *dyno_watch_values (const DynoWatchView *view, guint *throttle_reasons,
                                  gboolean *of_run);
 /* "running", "no news for 0:42", "finished".  g_free. */

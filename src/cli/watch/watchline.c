@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Each piece is made visible (text.h) and cut to the columns that are left. */
+/* Control characters of each piece are escaped (text.h), and the piece is cut to the remaining
+ * columns. */
 #include "watchline.h"
 #include "text.h"
 #include <math.h>

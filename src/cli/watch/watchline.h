@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A line of dynoctl watch, built of pieces: no name of a file controls the terminal or breaks the
- * line, and no line is wider than its columns. */
+/* A line of dynoctl watch, which is assembled from pieces: control characters in names are escaped,
+ * and the line is never wider than its columns. */
 #pragma once
 #include <glib.h>
 
@@ -24,14 +24,14 @@ typedef struct {
   gboolean colour;
 } DynoWatchLine;
 
-/* Signs of a column that is filled from below, from nothing to all of it. */
+/* Characters that are filled from below, from an empty to a full cell. */
 #define DYNO_WATCH_N_LEVELS 9
 extern const char *const dyno_watch_levels[DYNO_WATCH_N_LEVELS];
 
 void dyno_watch_line_init (DynoWatchLine *line, guint width, gboolean colour);
-/* Gives the line to the list (element type char*). */
+/* Ends the line and appends it to the list (element type char*). */
 void dyno_watch_line_end (DynoWatchLine *line, GPtrArray *lines);
-/* Appends as much of the text as there is room for. */
+/* Appends the text, cut to the remaining columns. */
 void dyno_watch_line_put (DynoWatchLine *line, const char *colour, const char *text);
 void dyno_watch_line_printf (DynoWatchLine *line, const char *colour, const char *format, ...)
     G_GNUC_PRINTF (3, 4);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots of characters: a column of the terminal shows one value for its points, in eighths of a
- * line. */
+/* Plots of characters: each column of the terminal shows one value, the middle of its points, in
+ * eighths of a line. */
 #include "watchplot.h"
 #include "watchline.h"
 #include <math.h>
 
-#define PLOT_LABEL 9 /* columns of a plot's limits */
+#define PLOT_LABEL 9 /* columns for the limits of the y axis */
 #define PLOT_MOST  12
-#define TWO_PLOTS  90    /* columns from which plots stand side by side */
-#define PLOT_S     300.0 /* of sensors */
+#define TWO_PLOTS  90    /* columns from which on plots are side by side */
+#define PLOT_S     300.0 /* span of the sensors' plots */
 
 typedef struct {
   const char *title, *colour;
   DynoSeries *series;
-  double x0, x1, low, high; /* NaN low or high: by its values */
+  double x0, x1, low, high; /* low, high NaN: from the values */
   char *last;
 } Plot;
 
-/* The middle of the values in each column; a column without points repeats the one before it; NaN
+/* The middle of the values in each column; a column without points repeats the previous column; NaN
  * before the first point. */
 static void
 sample (const Plot *plot, guint n, double *values)
@@ -59,7 +59,7 @@ find_limits (const double *values, guint n, double *low, double *high)
     *high = *low + MAX (fabs (*low) / 10, 1e-9);
 }
 
-/* Lines of a plot, its title first. */
+/* Draws the lines of a plot, its title first. */
 static void
 draw_plot (const DynoWatchView *view, const Plot *plot, guint width, guint height,
            DynoWatchLine *lines)
@@ -74,7 +74,7 @@ draw_plot (const DynoWatchView *view, const Plot *plot, guint width, guint heigh
   dyno_watch_line_printf (&lines[0], DYNO_TEXT_PLAIN, "  %s", plot->last);
   for (guint row = 1; row < height; row++)
     {
-      guint from = (height - 1 - row) * 8; /* eighths below this line */
+      guint from = (height - 1 - row) * 8; /* eighths of the column below this line */
       g_autoptr (GString) cells = g_string_new (NULL);
       g_autofree char *limit = g_strdup_printf ("%.4g", row == 1 ? high : low);
       guint start = lines[row].used;
@@ -124,7 +124,7 @@ set_range (Plot *plot, double most)
   return TRUE;
 }
 
-/* Chooses the plots that have a point; returns how many. */
+/* Chooses the plots that have a point; returns their number. */
 static guint
 choose_plots (const DynoWatchView *view, Plot *plots)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's folder, followed.  Its files may be broken, or of another version or program: a value
- * that cannot be read is not known. */
+/* Follows a run's folder.  Its files may be damaged, or from another version or program: a value
+ * that cannot be read counts as unknown. */
 #include "watchrun.h"
 #include "exporter.h"
 #include "follower.h"
@@ -11,12 +11,12 @@
 #include <string.h>
 
 #define SILENT_S  10.0   /* a run writes a row of sensors each second */
-#define FRESH_S   5.0    /* the greatest age of a row that counts as current */
-#define MOST_ROWS 100000 /* read in one update, so that a long log delays nothing */
+#define FRESH_S   5.0    /* greatest age of a current row */
+#define MOST_ROWS 100000 /* most rows per update, so that a long log delays nothing */
 
 typedef struct {
   const char *name;
-  gsize offset; /* of a double in Row */
+  gsize offset; /* of the double in Row */
 } Column;
 
 typedef struct {
@@ -45,9 +45,9 @@ struct _DynoWatchRun {
   DynoFollower *metrics, *sensors;
   GArray *places; /* int, offset in Row of each column of metrics.csv, or NO_COLUMN */
   DynoSensorsCsv *csv;
-  GStatBuf settings; /* of settings.ini as it was read; a run that goes on writes it anew */
+  GStatBuf settings; /* of settings.ini when it was read; a resumed run rewrites the file */
   gboolean has_facts;
-  guint64 epochs; /* of the settings; status.epochs: those that the steps asked for take */
+  guint64 epochs; /* by the settings; status.epochs: needed for the requested steps */
   DynoRunFacts facts;
   double first_step, first_seconds;
 };
@@ -187,7 +187,7 @@ read_head (DynoWatchRun *run, const char *line)
             place = (int) columns[k].offset;
             found += k < N_REQUIRED;
           }
-      /* the first metric after the loss of the validation */
+      /* the first metric after the validation loss */
       if (place == NO_COLUMN && !run->status.metric && g_str_has_prefix (names[i], "val_"))
         {
           run->status.metric = g_strdup (names[i] + strlen ("val_"));
@@ -307,7 +307,7 @@ read_sensors (DynoWatchRun *run)
 
 /* --- how it is -------------------------------------------------------------------------------- */
 
-/* The time when the run last wrote something; negative: never. */
+/* The time at which the run last wrote something; negative: never. */
 static double
 written (const char *folder)
 {
@@ -344,7 +344,7 @@ judge (DynoWatchRun *run)
   s->state = s->ended                 ? DYNO_WATCH_ENDED
              : s->silent_s < SILENT_S ? DYNO_WATCH_RUNNING
                                       : DYNO_WATCH_SILENT;
-  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* of the whole run */
+  if (s->ended && dyno_run_rate_get (&run->facts.rate) > 0) /* for the whole run */
     s->samples_per_s = dyno_run_rate_get (&run->facts.rate);
   s->has_sensors = s->state == DYNO_WATCH_RUNNING && fabs (now - s->sensors.unix_time) < FRESH_S;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as its folder shows it while it goes on: settings.ini, facts.ini, metrics.csv, sensors.csv.
- * For dynoctl watch.  One thread. */
+/* The state of a run, read from its folder during the run: settings.ini, facts.ini, metrics.csv,
+ * sensors.csv.  For dynoctl watch.  One thread. */
 #pragma once
 #include "runfacts.h"
 #include "sensorscsv.h"
@@ -16,21 +16,21 @@ typedef enum {
   DYNO_WATCH_ENDED,
 } DynoWatchState;
 
-/* NaN and 0: not known. */
+/* Unknown members are NaN or 0. */
 typedef struct {
-  const char *folder; /* as it was named */
+  const char *folder; /* as given by the user */
   DynoWatchState state;
-  double silent_s;                    /* since something was written; NaN: nothing was yet */
+  double silent_s;                    /* since the last write; NaN: nothing was written yet */
   const char *ended;                  /* "finished", "stopped", "failed" */
   char *what;                         /* "resnet18 on DATA, batch 64, AMP, 8 workers"; NULL */
   char *device;                       /* NULL */
-  guint64 epochs, epoch, steps, step; /* steps: of the whole */
+  guint64 epochs, epoch, steps, step; /* steps: of the whole run */
   double loss, val_loss, samples_per_s, step_ms, wait_data_ms, vram_bytes, seconds;
-  char *metric; /* of validation, the name of the first; NULL */
+  char *metric; /* name of the first validation metric; or NULL */
   double val_metric;
   double eta_s;
-  gboolean has_sensors;                       /* of the last second or so */
-  DynoSensorRow sensors;                      /* the last */
+  gboolean has_sensors;                       /* sensors is at most a few seconds old */
+  DynoSensorRow sensors;                      /* the newest row */
   DynoSeries *rate, *loss_series, *gpu, *cpu; /* over steps, over steps, over seconds (two) */
 } DynoWatchStatus;
 
@@ -38,11 +38,11 @@ DynoWatchRun *dyno_watch_run_new (const char *folder);
 void dyno_watch_run_free (DynoWatchRun *run);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoWatchRun, dyno_watch_run_free)
 
-/* Reads what was added to the files. */
+/* Reads the rows that were added to the files. */
 const DynoWatchStatus *dyno_watch_run_update (DynoWatchRun *run);
 
-/* The folder of a run: the folder `name` itself, or the one of this name below `parent`; with name
- * NULL the one below `parent` that was written to last.  NULL: there is none.  g_free. */
+/* The folder of a run: the folder `name` itself, or the folder of this name in `parent`; for name
+ * NULL the folder in `parent` that was written to last.  NULL: there is none.  g_free. */
 char *dyno_watch_find_run (const char *parent, const char *name);
 
 G_END_DECLS
