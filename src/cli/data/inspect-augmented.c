@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples as the first layer of a training network reads them, as pictures; a mask, moved with its
- * picture, lies over it in the colours of the classes. */
+/* Draws samples as the first layer reads them in training; a mask, which is transformed with its
+ * picture, is drawn over it in the colours of the classes. */
 #include "inspect-augmented.h"
 #include "palette.h"
 #include "plotmodule.h"

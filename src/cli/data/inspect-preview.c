@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples as they leave the loader, before the device normalises them, as pictures; a mask lies over
- * its picture in the colours of the classes. */
+/* Draws samples as the loader delivers them, before the device normalises them; a mask is drawn
+ * over its picture in the colours of the classes. */
 #include "inspect-preview.h"
 #include "palette.h"
 #include "plotmodule.h"
 #include <math.h>
 
-#define MOST_SIDE  224 /* for samples that differ in size, as most networks take them */
+#define MOST_SIDE  224 /* for samples of different sizes: the input size of most networks */
 #define MOST_DRAWN 8192
 
 typedef struct {
@@ -44,8 +44,8 @@ find_shape (DynoDataset *dataset, Shape *shape, GError **error)
   return TRUE;
 }
 
-/* Converts to RGB: grey for one or two channels, else the first three; floats are scaled from their
- * least to their largest value. */
+/* Converts to RGB: grey for one or two channels, else the first three channels; floats are scaled
+ * from their minimum to their maximum. */
 static void
 to_rgb (const Shape *shape, gconstpointer values, guint8 *rgb)
 {

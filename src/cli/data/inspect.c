@@ -13,9 +13,8 @@
 #include <string.h>
 
 #define MOST_EXAMPLES 24
-/* Bytes that are read without --deep, to compare samples: a second or two of a disk. */
 
-/* Describes what the network reads for a value of the data set, at default settings. */
+/* Describes the network's input for a value of the data set, at default settings. */
 static char *
 describe_fed (const DynoDatasetInfo *info)
 {
@@ -47,10 +46,10 @@ typedef struct {
   const DynoDatasetInfo *info;
   const char *const *unreadable;
   char **notes;
-  GPtrArray *warnings; /* char *, NULL at the end */
+  GPtrArray *warnings; /* char *, NULL-terminated */
   guint64 examples[MOST_EXAMPLES];
   guint n_examples;
-  char **failed; /* of --deep; NULL without */
+  char **failed; /* found by --deep; NULL without it */
   guint64 n_failed;
 } Facts;
 
@@ -91,7 +90,7 @@ print_schema (DynoJson *json, const DynoBatchSchema *schema)
   dyno_json_end_array (json);
 }
 
-/* Class, values or classes of the pixels of a sample; NULL: not known before it is decoded. */
+/* The class, the values or the mask's classes of a sample; NULL: not known before it is decoded. */
 static char *
 describe_target (DynoDataset *dataset, guint64 index)
 {
@@ -253,7 +252,7 @@ print_targets (const DynoDatasetInfo *info)
                  names->str);
 }
 
-/* Of samples, or of the pixels of their masks. */
+/* Prints the classes of samples, or of the pixels of their masks. */
 static void
 print_classes (const DynoDatasetInfo *info)
 {
@@ -293,7 +292,7 @@ say_list (const char *head, const char *const *list)
     dyno_out_line ("  %s", list[i]);
 }
 
-/* TRUE for three axes of floats: the model decides whether they are sequences, and it is not known
+/* TRUE for three axes of floats: these are sequences for some models, and the model is not known
  * here. */
 static gboolean
 may_be_sequences (const DynoDatasetInfo *info, const DynoBatchField *input)
@@ -387,7 +386,8 @@ find_warnings (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error
   return TRUE;
 }
 
-/* Notes need the parts of a data set that has its own; --deep reads all samples. */
+/* Collects the facts.  The notes need the division of a data set that has its own; --deep reads all
+ * samples. */
 static gboolean
 find_facts (DynoDataset *dataset, gboolean deep, Facts *facts, GError **error)
 {
@@ -417,7 +417,7 @@ write_preview (DynoDataset *dataset, const Facts *facts, const char *path, const
 
   for (guint i = 0; i < facts->n_examples; i++)
     {
-      /* The classes of many pixels are more than a caption has room for. */
+      /* A caption has no room for the classes of a mask. */
       char *target = task_of (facts->info) == DYNO_TASK_PIXELS
                          ? NULL
                          : describe_target (dataset, facts->examples[i]);
@@ -477,7 +477,7 @@ dyno_verb_inspect (int argc, char **argv)
       dyno_dataset_open (names[0], &params, NULL, NULL, dyno_signals_get_cancellable (), &error);
   if (!dataset)
     return dyno_cli_fail (g_steal_pointer (&error), as_json);
-  job->settings.data_one_class = TRUE; /* a picture of it is no training */
+  job->settings.data_one_class = TRUE; /* allowed here, since a preview trains nothing */
   code = DYNO_EXIT_OK;
   if (!find_facts (dataset, deep, &facts, &error)
       || (preview && !write_preview (dataset, &facts, preview, opening ? NULL : job, &error)))

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl queue: jobs with frozen settings, run one after another, each as a dynoctl train of its
- * own.
+/* dynoctl queue: jobs with frozen settings, run one after another, each by a dynoctl train in a
+ * child process.
  *
- * A child is in a process group of its own, so that signals of the terminal come only to the queue,
- * which passes them on once; and the child is asked to stop and save when the queue dies. */
+ * A child has its own process group, so that signals of the terminal reach only the queue, which
+ * forwards them once.  When the queue dies, the kernel signals the child to stop and save. */
 #include "checkpoint.h"
 #include "file.h"
 #include "formats.h"
@@ -27,8 +27,8 @@
 #define RUNS_FOLDER "runs"
 #define POLL_US     50000
 #define TOUCH_US    (60 * G_USEC_PER_SEC)
-#define LINGER_US   (30 * G_USEC_PER_SEC) /* for a run that saves after its queue died */
-#define MOST_SHOWN  80                    /* letters of what is no setting */
+#define LINGER_US   (30 * G_USEC_PER_SEC) /* wait for a run that saves after its queue died */
+#define MOST_SHOWN  80                    /* most characters of an unknown setting in a message */
 
 typedef struct {
   DynoJobOptions options;
@@ -36,7 +36,7 @@ typedef struct {
   char *out, *weights;
   gboolean stop_on_failure, quiet;
   const char *command;
-  const char *word; /* after the action, or NULL */
+  const char *word; /* argument after the action, or NULL */
   DynoStore *store;
 } QueueOptions;
 
@@ -97,7 +97,7 @@ find_folder (const QueueOptions *o, DynoJob *job, GError **error)
   return job->out_dir != NULL;
 }
 
-/* A weights file that cannot be read would end the job when nobody looks. */
+/* Checks the weights file now, since otherwise the job would fail later, unattended. */
 static gboolean
 check_weights (const char *path, GError **error)
 {
@@ -198,11 +198,11 @@ remove_job (QueueOptions *o, const DynoQueuedJob *job, GError **error)
   if (!dyno_store_remove_job (o->store, job->id, error))
     return FALSE;
   g_unlink (settings);
-  g_rmdir (job->job->out_dir); /* a folder that was claimed and never used */
+  g_rmdir (job->job->out_dir); /* a claimed folder that was never used */
   return TRUE;
 }
 
-/* Removes one job, or with all every job that does not run. */
+/* Removes one job or, with all, every job that is not running. */
 static int
 remove_jobs (QueueOptions *o, gboolean all)
 {
@@ -241,7 +241,7 @@ set_up_child (gpointer data)
   sigaction (SIGPIPE, &action, NULL);
   setpgid (0, 0);
   prctl (PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid () != *(const pid_t *) data) /* the queue died in between */
+  if (getppid () != *(const pid_t *) data) /* the queue died before prctl */
     _exit (DYNO_EXIT_TERMINATED);
 }
 
@@ -258,7 +258,7 @@ make_arguments (const QueueOptions *o, const DynoQueuedJob *queued, const char *
   g_strv_builder_add_many (list, "/proc/self/exe", "train", "--settings", settings, NULL);
   g_strv_builder_add_many (list, resumes ? "--resume" : "--out", job->out_dir, NULL);
   if (queued->attempts > 0 && !resumes)
-    g_strv_builder_add (list, "--force"); /* files of an earlier try without a checkpoint */
+    g_strv_builder_add (list, "--force"); /* an earlier attempt left files but no checkpoint */
   if (job->device >= 0)
     g_strv_builder_add (list, device);
   if (job->max_steps > 0)
@@ -274,8 +274,8 @@ make_arguments (const QueueOptions *o, const DynoQueuedJob *queued, const char *
   return g_strv_builder_end (list);
 }
 
-/* Waits until the child has ended, and returns its exit code; a signal is passed on, and reported
- * in *asked. */
+/* Waits until the child has ended, and returns its exit code; a signal is forwarded, and stored in
+ * *asked. */
 static int
 wait_for (QueueOptions *o, GPid child, gboolean *asked)
 {
@@ -326,8 +326,8 @@ tell_end (const QueueOptions *o, DynoQueuedJob *queued)
   dyno_out_flush ();
 }
 
-/* A job whose settings were changed by another program, or by a Dyno with other settings, would
- * train what nobody asked for. */
+/* Refuses a job whose settings were changed by another program, or by a version of Dyno with other
+ * settings: it would not train what was requested. */
 static gboolean
 check_settings (const DynoQueuedJob *queued, GError **error)
 {
@@ -342,8 +342,8 @@ check_settings (const DynoQueuedJob *queued, GError **error)
   return !queued->bad_setting;
 }
 
-/* Starts the child after writing its settings anew: they are frozen in the history, not in that
- * file. */
+/* Starts the child after rewriting its settings file: the frozen settings are those in the
+ * history. */
 static gboolean
 spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
 {
@@ -372,7 +372,8 @@ spawn (QueueOptions *o, DynoQueuedJob *queued, GPid *child, GError **error)
                         child, error);
 }
 
-/* Waits for the folder to be free; FALSE: a run that an earlier queue left is still at work. */
+/* Waits until the folder is not in use.  FALSE: a run that an earlier queue left is still
+ * active. */
 static gboolean
 wait_for_folder (const DynoQueuedJob *queued)
 {
@@ -387,7 +388,7 @@ wait_for_folder (const DynoQueuedJob *queued)
   return TRUE;
 }
 
-/* Runs the job; returns the state that it is in afterwards. */
+/* Runs the job, and returns its state afterwards. */
 static DynoQueuedState
 run_job (QueueOptions *o, DynoQueuedJob *queued)
 {
@@ -403,7 +404,7 @@ run_job (QueueOptions *o, DynoQueuedJob *queued)
                        o->command, queued->id);
       return queued->state;
     }
-  queued->exit_code = -1; /* this try has neither yet */
+  queued->exit_code = -1; /* this attempt has no exit code and no end yet */
   queued->end_us = 0;
   if (spawn (o, queued, &child, &error))
     queued->exit_code = wait_for (o, child, &asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of the history in words, and as JSON. */
+/* Runs of the history as text and as JSON. */
 #include "run-words.h"
 #include "formats.h"
 #include "output.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of the history in words, and as JSON: for the verbs that show them. */
+/* Runs of the history as text and as JSON, for the verbs that show them. */
 #pragma once
 #include "cli.h"
 #include "store.h"
@@ -8,16 +8,16 @@ G_BEGIN_DECLS
 
 /* Free with g_free; "-" where a value is not known. */
 char *dyno_text_when (gint64 time_us); /* "2026-11-22 10:29", local time */
-/* The state as in lists of runs: a run that was asked for a number of steps and has made them did
- * not finish. */
+/* The state as in lists of runs; a run that has made the requested number of steps is not called
+ * finished. */
 const char *dyno_text_run_state (const DynoStoredRun *run);
-char *dyno_text_data (const char *data); /* the last part of a path; a built-in's name */
+char *dyno_text_data (const char *data); /* the last part of a path, or the name of built-in data */
 char *dyno_text_metric_value (const DynoStoredRun *run, double value); /* "98.50 %" */
 char *dyno_text_best (const DynoStoredRun *run); /* with the metric's name; else the loss */
 
-/* One line, {"event": "run", ...}; epochs NULL: settings and epochs are left out. */
+/* Prints a line, {"event": "run", ...}; epochs NULL: settings and epochs are omitted. */
 void dyno_run_print_json (const DynoStoredRun *run, const GArray *epochs);
-/* The members of this object, except for the event. */
+/* Adds the members of this object, except for the event. */
 void dyno_run_add_json (DynoJson *json, const DynoStoredRun *run);
 /* "2026-11-22T09:29:00Z", or null for 0. */
 void dyno_json_add_time (DynoJson *json, const char *key, gint64 time_us);

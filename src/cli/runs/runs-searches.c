@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A search has a number of its own, written with an s before it, so that it is never taken for a
- * run's. */
+/* Searches have their own numbers, which are written with the prefix s, so that they are not
+ * confused with the numbers of runs. */
 #include "runs-searches.h"
 #include "amount.h"
 #include "formats.h"
@@ -59,7 +59,7 @@ add_trials (DynoJson *json, const GPtrArray *trials)
   dyno_json_end_array (json);
 }
 
-/* trials NULL: settings and trials are left out. */
+/* trials: NULL omits settings and trials. */
 static void
 print_json (const DynoStoredSearch *search, const GPtrArray *trials)
 {
@@ -197,8 +197,7 @@ dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error)
   return DYNO_EXIT_OK;
 }
 
-/* Whether another search has the same folder: a search that was resumed goes on in the same
- * files. */
+/* Whether another search has the same folder: a resumed search continues in the same files. */
 static gboolean
 shares_folder (DynoStore *store, const DynoStoredSearch *search)
 {
@@ -230,7 +229,7 @@ remove_files (const char *folder, GError **error)
                    g_strerror (errno));
       return FALSE;
     }
-  g_rmdir (folder); /* succeeds only where nothing else is in it */
+  g_rmdir (folder); /* succeeds only if the folder is empty */
   return TRUE;
 }
 
@@ -242,7 +241,7 @@ dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **erro
   return search && dyno_store_rename_search (store, id, name, error) ? DYNO_EXIT_OK : -1;
 }
 
-/* Removes the files first: if one cannot be removed, the entry still says where they are. */
+/* Removes the files first: if one cannot be removed, the entry still has their folder. */
 int
 dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches of the history, for dynoctl runs: the list of all, and one with its trials. */
+/* Searches of the history, for dynoctl runs: lists all, or shows one with its trials. */
 #pragma once
 #include "store.h"
 
 G_BEGIN_DECLS
 
-/* The number of "s12"; 0: the word names no search. */
+/* The number 12 for "s12"; 0: the word is no name of a search. */
 gint64 dyno_search_parse_id (const char *word);
 /* Returns -1 on error. */
 int dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char *command,
@@ -13,11 +13,11 @@ int dyno_searches_list (DynoStore *store, guint limit, gboolean json, const char
 /* Error: NOT_FOUND. */
 int dyno_search_show (DynoStore *store, gint64 id, gboolean json, GError **error);
 
-/* name "": no name.  Error: NOT_FOUND. */
+/* name: "" removes the name.  Error: NOT_FOUND. */
 int dyno_search_rename (DynoStore *store, gint64 id, const char *name, GError **error);
 
-/* files: also removes the files that the search left in its folder, and the folder where nothing
- * else is in it.  Errors: NOT_FOUND, ACTIVE; base's IO. */
+/* files: also removes the search's files from its folder, and the folder if it is then empty.
+ * Errors: NOT_FOUND, ACTIVE; base's IO. */
 int dyno_search_delete (DynoStore *store, gint64 id, gboolean files, GError **error);
 
 G_END_DECLS

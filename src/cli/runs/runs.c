@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl runs: the history of runs: list, show, compare, rename, delete, import. */
+/* dynoctl runs: lists, shows, compares, renames, deletes and imports runs of the history. */
 #include "amount.h"
 #include "formats.h"
 #include "import.h"
@@ -13,7 +13,7 @@
 
 typedef struct {
   const char *command;
-  char **words; /* after the action */
+  char **words; /* arguments after the action */
   guint n_words;
   char *model, *data;
   gint64 limit;
@@ -225,7 +225,7 @@ compare_json (const DynoStoredRun *a, const DynoStoredRun *b, const DynoSettingI
   dyno_json_clear (&json);
 }
 
-/* Adds a row where the two differ; or, with always, in any case. */
+/* Adds a row if the two differ or always is TRUE. */
 static void
 add_row (DynoTable *table, const char *what, char *a, char *b, gboolean always)
 {
@@ -316,7 +316,7 @@ rename_run (RunsOptions *o, GError **error)
   return dyno_store_rename_run (o->store, run->id, o->words[1], error) ? DYNO_EXIT_OK : -1;
 }
 
-/* Removes the files first: if one cannot be removed, the entry still says where they are. */
+/* Removes the files first: if one cannot be removed, the entry still has their folder. */
 static int
 delete_run (RunsOptions *o, GError **error)
 {
@@ -381,7 +381,7 @@ import_runs (RunsOptions *o, GError **error)
 static const struct {
   const char *name, *words;
   guint n_words;
-  int (*run) (RunsOptions *o, GError **error); /* -1: the error */
+  int (*run) (RunsOptions *o, GError **error); /* -1: failed, with the error */
 } actions[] = {
   { "list", "", 0, list },
   { "show", " ID", 1, show },
