@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl evaluate: measures trained weights on data whose truth is known. */
+/* dynoctl evaluate: measures trained weights on labelled data. */
 #include "classfigures.h"
 #include "file.h"
 #include "masks.h"
@@ -12,7 +12,7 @@
 #include "text.h"
 #include <math.h>
 
-#define MOST_SHOWN 20 /* classes of a confusion matrix in text */
+#define MOST_SHOWN 20 /* most classes of a confusion matrix in text */
 
 typedef struct {
   DynoDataset *dataset;
@@ -171,7 +171,7 @@ print_confusion (const Evaluation *e)
     }
 }
 
-/* Shares that are not defined, or not known, are left out. */
+/* Shares that are undefined or unknown are omitted. */
 static void
 print_figures (const DynoClassFigures *figures)
 {

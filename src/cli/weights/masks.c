@@ -5,7 +5,7 @@
 #include "text.h"
 #include <math.h>
 
-#define MOST_SHOWN 20 /* classes of a confusion matrix in text */
+#define MOST_SHOWN 20 /* most classes of a confusion matrix in text */
 
 static void
 print_json (const DynoMaskScores *s, const DynoWeightsInfo *info, DynoDataset *dataset,
@@ -95,7 +95,7 @@ print_classes (const DynoMaskScores *s, const DynoWeightsInfo *info)
   dyno_table_print (table);
 }
 
-/* In percent of the pixels of each true class. */
+/* Prints the matrix in percent of the pixels of each true class. */
 static void
 print_confusion (const DynoMaskScores *s, const DynoWeightsInfo *info)
 {

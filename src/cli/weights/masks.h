@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The forms of predict and evaluate for weights with a class for each pixel. */
+/* The output of predict and evaluate for weights with a class for each pixel. */
 #pragma once
 #include "maskscores.h"
 #include "maskwriter.h"

@@ -58,7 +58,7 @@ dyno_predict_options_entries (DynoPredictOptions *o, const GOptionEntry *own)
   return entries;
 }
 
-/* Arguments without an option are data too, after those with one. */
+/* Arguments without an option are data, too, after the data given by an option. */
 static void
 take_rest (DynoPredictOptions *o, char **rest)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by predict and evaluate: the options that name weights and data, and opening both. */
+/* Shared by predict and evaluate: the options for weights and data, and functions that open
+ * both. */
 #pragma once
 #include "cli.h"
 #include "predictor.h"
@@ -7,7 +8,7 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  char *run, *weights, *model; /* of the options; with a run, weights becomes the run's */
+  char *run, *weights, *model; /* values of the options; --run sets weights */
   char **data;
   gint64 batch, image_size;
   int device, workers;
@@ -21,7 +22,8 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoPredictOptions, dyno_predict_options_clear
 /* Entries for these options, followed by the verb's own ones ({ NULL } at the end); g_free. */
 GOptionEntry *dyno_predict_options_entries (DynoPredictOptions *options, const GOptionEntry *own);
 
-/* Parses argv, whose other arguments are data as well.  FALSE: leave with *code. */
+/* Parses argv; arguments that are no options are data, too.  FALSE: the process is to exit with
+ * *code. */
 gboolean dyno_predict_options_parse (DynoPredictOptions *options, int argc, char **argv,
                                      const char *arguments, const char *summary,
                                      const GOptionEntry *entries, int *code);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl predict: classes with their probabilities, or values with their units, for files, folders
- * and arrays. */
+/* dynoctl predict: prints classes with their probabilities, or values with their units, for files,
+ * folders and arrays. */
 #include "file.h"
 #include "masks.h"
 #include "output.h"
@@ -17,13 +17,13 @@ typedef struct {
   guint top;
   gboolean json, csv;
   guint64 n_told, n_unreadable;
-  guint64 n_first; /* samples of the first batch, which waits for the kernels */
+  guint64 n_first; /* samples of the first batch, whose time includes compiling the kernels */
   gint64 warm_us;  /* when the first batch was reported; 0: not yet */
-  guint32 *ranked; /* top: class ids */
-  /* of weights with a class for each pixel */
+  guint32 *ranked; /* `top` class ids */
+  /* for weights with a class for each pixel: */
   DynoMaskWriter *masks;
-  gboolean of_network; /* masks are written at the network's size, not at their images' */
-  guint64 n_pixels;    /* of a mask as it is predicted */
+  gboolean of_network; /* write masks at the network's size, not at the size of their images */
+  guint64 n_pixels;    /* of a predicted mask */
   GError *problem;     /* a mask could not be written */
 } Printer;
 
@@ -114,7 +114,7 @@ print_text (const Printer *printer, const char *sample, const DynoPrediction *pr
   dyno_out_line ("%s", line->str);
 }
 
-/* A mask's file, and the shares of the classes in it. */
+/* Prints a mask's file, and the shares of the classes in it. */
 static void
 print_mask (Printer *printer, const char *sample, const char *path,
             const DynoPrediction *prediction)
@@ -226,7 +226,7 @@ print_refused (Printer *printer)
       dyno_error_line ("dynoctl predict: not read: %s", list[i]);
 }
 
-/* Samples/s, without the first batch where there are more: drivers compile at the first use. */
+/* Samples/s, without the first batch if there are more, since drivers compile at the first use. */
 static double
 get_rate (const Printer *printer, double seconds, gint64 now_us)
 {
@@ -268,7 +268,8 @@ print_end (const Printer *printer, const char *device, gint64 began_us)
   dyno_json_clear (&json);
 }
 
-/* Weights with a class for each pixel need a folder for their masks, and others have none. */
+/* Weights with a class for each pixel need a folder for their masks; others must not be given
+ * one. */
 static gboolean
 open_masks (Printer *printer, DynoPredictor *predictor, const char *folder, GError **error)
 {

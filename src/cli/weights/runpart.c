@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The division of a run's data set.  settings.ini has the seed and the fraction, facts.ini
- * describes the data set: its number of samples, and a hash over them. */
+/* Reproduces the division of a run's data set.  settings.ini has the seed and the fraction;
+ * facts.ini has the number of samples, and a hash over them. */
 #include "runpart.h"
 #include "job.h"
 #include "output.h"
@@ -10,7 +10,7 @@
 #include "text.h"
 #include <string.h>
 
-/* The job of a run; NULL: there is no settings.ini that can be read. */
+/* The job of a run; NULL: there is no readable settings.ini. */
 static DynoJob *
 read_job (const char *run)
 {
@@ -54,7 +54,7 @@ static gboolean G_GNUC_PRINTF (3, 4) refuse (GError **error, int code, const cha
   return FALSE;
 }
 
-/* Whether the data set is the one that the run divided. */
+/* Whether the data set is the one of the run. */
 static gboolean
 check_data (const char *command, const char *run, const DynoDatasetInfo *data, GError **error)
 {
@@ -106,7 +106,8 @@ divide (const char *command, const char *run, DynoDataset *dataset, const char *
   return TRUE;
 }
 
-/* Warns about samples that trained the run: they make it look better than it is. */
+/* Warns about samples that were used for training: they make the weights look better than they
+ * are. */
 static void
 say_trained (const char *command, const char *run, const DynoDatasetInfo *data)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts that a run divided its data set into, found again from the files in its folder. */
+/* Reproduces the parts into which a run divided its data set, from the files in its folder. */
 #pragma once
 #include "cli.h"
 #include "dataset.h"
 
 G_BEGIN_DECLS
 
-/* Sets params as the run of a folder opened its data set, except for its targets; params are
- * unchanged where that is not known. */
+/* Sets params, except for targets, to those with which the run of a folder opened its data set;
+ * params are unchanged where those are not known. */
 void dyno_run_part_get_params (const char *run, DynoDatasetParams *params);
 
-/* The samples of "training" (or "train") or "validation": the data set's own part, else the
- * division by the seed and fraction of the run, whose folder may be NULL.  With "all" *indices is
- * NULL.  A data set of another number of samples than the run's is refused; other differences, and
- * samples that may have trained the run, are reported on standard error.  Errors: G_OPTION_ERROR;
- * DYNO_TRAIN_ERROR. */
+/* The samples of the part "training" (or "train") or "validation": of the data set's own division,
+ * else of the division by the seed and fraction of the run, whose folder may be NULL.  For "all",
+ * *indices is NULL.  A data set whose number of samples differs from the run's is refused; other
+ * differences, and samples that may have been used for training, are reported on standard error.
+ * Errors: G_OPTION_ERROR; DYNO_TRAIN_ERROR. */
 gboolean dyno_run_part_choose (const char *command, const char *run, DynoDataset *dataset,
                                const char *part, GArray **indices, GError **error);
 

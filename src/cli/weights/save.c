@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl save: a trained model in another program's format. */
+/* dynoctl save: writes a trained model in another program's format. */
 #include "checkpoint.h"
 #include "cli.h"
 #include "file.h"
@@ -126,7 +126,7 @@ save (const Options *o, GError **error)
   return TRUE;
 }
 
-/* Checks the options; FALSE: leave with *code. */
+/* Checks the options; FALSE: the process is to exit with *code. */
 static gboolean
 check (Options *o, const char *command, int *code)
 {

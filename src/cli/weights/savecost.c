@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures two weights files on the same data, and the loss of one against the other. */
+/* Measures two weights files on the same data, and compares their results. */
 #include "savecost.h"
 #include "measure.h"
 #include "output.h"
@@ -8,9 +8,9 @@
 #include "text.h"
 #include <string.h>
 
-#define MOST 0.01 /* more than a point of accuracy, or a hundredth of the error, is much */
+#define MOST 0.01 /* a larger loss (a point of accuracy, a hundredth of the error) is marked */
 
-/* Sets the scores of one file: masks where each pixel has a class. */
+/* Sets the scores of one file; those of masks where each pixel has a class. */
 static gboolean
 measure (const char *command, const char *weights, DynoDataset *dataset, char ***names,
          DynoScores **scores, DynoMaskScores **masks, GError **error)
@@ -90,7 +90,7 @@ get_iou (const DynoMaskScores *scores)
   return means.iou;
 }
 
-/* Of a share of all, in percent. */
+/* Formats a share in percent. */
 static void
 add_share (DynoTable *table, const char *name, double own, double rounded)
 {
