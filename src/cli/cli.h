@@ -16,16 +16,16 @@ typedef enum {
   DYNO_EXIT_USAGE = 2,
   DYNO_EXIT_DATA = 3,        /* a data set, weights file or checkpoint cannot be used */
   DYNO_EXIT_NO_DEVICE = 4,   /* no loader, driver or device that Dyno can use */
-  DYNO_EXIT_DEVICE_LOST = 5, /* lost or hanging */
+  DYNO_EXIT_DEVICE_LOST = 5, /* the device is lost or hangs */
   DYNO_EXIT_MEMORY = 6,      /* out of host or device memory, or past the VRAM budget */
-  DYNO_EXIT_DISK = 7,        /* cannot write */
+  DYNO_EXIT_DISK = 7,        /* a file cannot be written */
   DYNO_EXIT_DIVERGED = 8,
-  DYNO_EXIT_RESUMABLE = 75, /* stopped, can be resumed */
+  DYNO_EXIT_RESUMABLE = 75, /* the run was stopped and can be resumed */
   DYNO_EXIT_INTERRUPTED = 130,
   DYNO_EXIT_TERMINATED = 143,
 } DynoExitCode;
 
-/* The one place that turns an error into an exit code; NULL: OK. */
+/* The only function that maps an error to an exit code; NULL maps to OK. */
 DynoExitCode dyno_exit_code (const GError *error);
 
 typedef struct {
@@ -33,8 +33,7 @@ typedef struct {
   const char *arguments; /* "DATA", for the usage line */
   const char *summary;
   int (*run) (int argc, char **argv); /* argv[0] is "dynoctl VERB"; returns an exit code */
-  gboolean
-      alone; /* several processes of it at once, by mpirun, would only be in each other's way */
+  gboolean alone;                     /* the verb must not run in several processes of mpirun */
 } DynoVerb;
 
 int dyno_verb_devices (int argc, char **argv);
@@ -71,7 +70,7 @@ gboolean dyno_cli_parse (int argc, char **argv, const char *arguments, const cha
 /* Usage error in words, with a hint to --help; returns DYNO_EXIT_USAGE. */
 int dyno_cli_usage (const char *command, const char *format, ...) G_GNUC_PRINTF (2, 3);
 
-/* Asks the person at the terminal; FALSE where there is no terminal, or the answer does not begin
+/* Asks the user at the terminal; FALSE where there is no terminal, or the answer does not begin
  * with y. */
 gboolean dyno_cli_ask (const char *format, ...) G_GNUC_PRINTF (1, 2);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl devices: the devices that Vulkan offers, best first, and how Dyno uses them; measured,
- * when asked for. */
+/* dynoctl devices: lists the devices that Vulkan offers, best first, and how Dyno uses them, and
+ * measures them on request. */
 #include "ceilings.h"
 #include "cli.h"
 #include "kernel.h"
@@ -200,7 +200,7 @@ dyno_verb_devices (int argc, char **argv)
     {
       if (only >= 0 && i != (guint) only)
         continue;
-      /* A device that cannot be measured is listed all the same. */
+      /* A device that cannot be measured is listed nevertheless. */
       if (measured && !measure (i, &error))
         code = dyno_cli_fail (g_steal_pointer (&error), as_json);
       if (as_json)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl diagnose: reports what limited a run, from the files of its folder; and its check
+/* dynoctl diagnose: reports what limited a run, from the files of its folder, and prints the check
  * list. */
 #include "diagnose.h"
 #include "amount.h"

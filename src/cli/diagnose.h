@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings for people: the verb diagnose, the end of train, quick. */
+/* Prints findings as text, for the verbs diagnose and quick and at the end of train. */
 #pragma once
 #include "diagnosis.h"
 #include "planjob.h"
@@ -9,13 +9,12 @@ G_BEGIN_DECLS
 /* Prints a line for each finding, and a second one for the action. */
 void dyno_findings_print (const GPtrArray *findings);
 
-/* At the end of a run: the verdict and the worst finding beside it, in two lines at most; and as an
- * event. */
+/* Both report the end of a run: _say prints the verdict and the worst other finding, in two lines
+ * at most; _print_event prints an event. */
 void dyno_diagnosis_say (const DynoDiagnosis *diagnosis);
 void dyno_diagnosis_print_event (const DynoDiagnosis *diagnosis);
 
-/* Prints the findings of the check list before a run that a setting mends; nothing where there is
- * none. */
+/* Prints those findings of the check list before a run that a setting can fix, if any. */
 void dyno_diagnosis_say_before (const DynoJob *job, const DynoDatasetInfo *info,
                                 const DynoDeviceInfo *device, const DynoJobPlan *plan);
 

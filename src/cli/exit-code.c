@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From GError to exit code: each layer's domain in turn. */
+/* Maps a GError to an exit code, by the error domain of each layer. */
 #include "cli.h"
 #include "comm.h"
 #include "exporter.h"

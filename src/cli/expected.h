@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of a preset's guide beside those of a run that has ended. */
+/* Compares the expected numbers of a preset with those of a run that has ended. */
 #pragma once
 #include "diagnosis.h"
 #include "job-options.h"
@@ -7,7 +7,7 @@
 
 G_BEGIN_DECLS
 
-/* Prints a line; nothing where there is no preset, or no number of it was measured.  input: the
+/* Prints a line; nothing where there is no preset, or none of its numbers was measured.  input: the
  * values of sensors and steps of the run. */
 void dyno_expected_say (const DynoCliJob *cli_job, const DynoRunStatus *status,
                         const DynoDiagnosisInput *input);

@@ -87,7 +87,7 @@ unknown_format (const Options *o)
 
 /* --- settings --------------------------------------------------------------------------------- */
 
-/* The settings file itself, or the one in the folder of a run or a search. */
+/* Returns the settings file itself, or the settings file in the folder of a run or a search. */
 static char *
 find_settings (const char *path, GError **error)
 {
@@ -109,8 +109,8 @@ find_settings (const char *path, GError **error)
   return NULL;
 }
 
-/* Takes a run's rate and device memory, which its settings.ini lacks: it was written before the run
- * began. */
+/* Reads a run's rate and device memory, which are not in its settings.ini, since this was written
+ * before the run began. */
 static void
 take_run (const char *folder, DynoMeasured *measured)
 {
@@ -135,7 +135,7 @@ take_run (const char *folder, DynoMeasured *measured)
     measured->vram_bytes = step.vram_bytes;
 }
 
-/* The data set gives shapes and steps.  Where it is missing, on another machine, say, the export
+/* The data set determines shapes and steps.  If it is missing, as on another machine, the export
  * works without it. */
 static DynoDataset *
 open_dataset (const Options *o, const DynoJob *job)

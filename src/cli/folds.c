@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folds of a job, one after another.  Invariant: settings.ini of the whole names the job with
- * its folds, and is there before the first of them, so that --resume finds it. */
+/* Trains the folds of a job one after another.  Invariant: settings.ini in the folder of the whole
+ * job is written before the first fold begins, so that --resume finds it. */
 #include "folds.h"
 #include "checkpoint.h"
 #include "file.h"
@@ -93,7 +93,7 @@ describe_value (const DynoFoldTable *table, guint value, double amount)
                     : dyno_text_metric_number (&table->metrics.infos[value - 1], amount);
 }
 
-/* A line for each value that the folds have. */
+/* Prints a line for each value that the folds have. */
 static void
 print_text (const DynoFoldTable *table)
 {
@@ -124,12 +124,13 @@ print_text (const DynoFoldTable *table)
   dyno_table_print (shown);
 }
 
-/* Before the first fold; FALSE: an error was printed, which *code says. */
+/* Prepares the folder before the first fold.  FALSE: an error was printed; *code is its exit
+ * code. */
 static gboolean
 begin (const DynoCliJob *cli_job, gboolean as_json, int *code)
 {
   const DynoJob *job = cli_job->job;
-  g_autofree char *first = find_folder (job->out_dir, 1); /* by which the whole is known */
+  g_autofree char *first = find_folder (job->out_dir, 1); /* marks the folder */
   g_autoptr (GError) error = NULL;
   gboolean good = dyno_job_check_parts (job, dyno_dataset_get_info (cli_job->dataset), &error);
 

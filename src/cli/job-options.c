@@ -232,8 +232,8 @@ dyno_cli_set_weights (DynoJob *job, const char *weights)
 /* a long scan is reported after the first second, and then this often */
 #define TOLD_US (5 * G_USEC_PER_SEC)
 
-/* Read and written under the lock.  A caller that gives up leaves it to the thread, which may never
- * end. */
+/* Read and written under the lock.  A caller that gives up leaves the struct to the thread, which
+ * may never end. */
 typedef struct {
   GMutex lock;
   GCond ended;
@@ -274,7 +274,7 @@ open_main (gpointer data)
   return NULL;
 }
 
-/* Waits for the end of the opening; FALSE: a signal came, and the opening does not end. */
+/* Waits for the end of the opening.  FALSE: a signal was received, and the opening does not end. */
 static gboolean
 wait_for_opening (Opening *o, const char *command)
 {
@@ -299,8 +299,8 @@ wait_for_opening (Opening *o, const char *command)
   return over;
 }
 
-/* Opens in a thread of its own, where the system gives one: a file on a disk that does not answer
- * must not keep a signal from being obeyed.  With a command, a scan that takes long is reported. */
+/* Opens in a separate thread, if one can be created, so that a disk that does not respond cannot
+ * block the reaction to a signal.  If command is not NULL, a long scan is reported. */
 DynoDataset *
 dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error)
 {
@@ -333,8 +333,8 @@ dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error)
   return dataset;
 }
 
-/* The error names the file and the cause; for a missing file this adds its option and the next
- * step. */
+/* Adds, for a missing file, its option and the next step to the error, which has the file and the
+ * cause. */
 static void
 name_next_step (const DynoJobOptions *o, GError **error)
 {
@@ -365,9 +365,9 @@ name_next_step (const DynoJobOptions *o, GError **error)
       }
 }
 
-/* Limits the process before the first driver is loaded and the data set is opened, so that all
- * threads keep the limit.  A driver that computes on the CPU may count the machine's cores and not
- * this process's. */
+/* Limits the process to its cores before the first driver is loaded and the data set is opened, so
+ * that all threads inherit the limit.  A driver that computes on the CPU may count the machine's
+ * cores and not the process's. */
 static void
 limit_threads (guint threads)
 {

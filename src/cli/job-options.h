@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say what to train, as plan, train, tune and lr share them.  settings-sources.h says
- * which of two sources wins. */
+/* The options that define the job, shared by plan, train, tune and lr.  settings-sources.h
+ * documents the precedence of the sources. */
 #pragma once
 #include "cli.h"
 #include "estimate.h"
@@ -20,9 +20,9 @@ typedef struct {
   gint64 epochs, seed;
   int device;
   gboolean json;
-  gboolean quiet;     /* only of verbs that have the option */
-  gboolean no_device; /* the verb uses no device: there may be none */
-  char *resume;       /* train only; filled by its verb */
+  gboolean quiet;     /* set only by verbs with this option */
+  gboolean no_device; /* the verb needs no device */
+  char *resume;       /* only for train, which sets it */
 } DynoJobOptions;
 
 void dyno_job_options_init (DynoJobOptions *options);
@@ -32,41 +32,42 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoJobOptions, dyno_job_options_clear)
 /* Entries for these options, followed by the verb's own ones ({ NULL } at the end); g_free. */
 GOptionEntry *dyno_job_options_entries (DynoJobOptions *options, const GOptionEntry *own);
 
-/* The job that the options name, with its data set open. */
+/* The job that the options define, with its open data set. */
 typedef struct {
   DynoJob *job;
   DynoDataset *dataset;
-  DynoDeviceInfo device; /* the one that will be used */
+  DynoDeviceInfo device; /* the device that will be used */
   DynoPreset *preset;    /* or NULL */
   DynoLevel level;       /* of the preset */
   char **preset_notes;   /* dyno_preset_list_notes; NULL: no preset */
 } DynoCliJob;
 
-/* The job as its preset is asked about it; the pointers in it are the job's. */
+/* The facts about the job that its preset depends on; the pointers in it are the job's. */
 DynoPresetUse dyno_cli_job_get_preset_use (const DynoCliJob *cli_job);
 /* Prints the notes of the preset on standard error. */
 void dyno_cli_job_say_preset (const char *command, const DynoCliJob *cli_job);
 void dyno_cli_job_clear (DynoCliJob *cli_job);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoCliJob, dyno_cli_job_clear)
 
-/* Resolves the options; warnings go to standard error.  FALSE: leave with *code, the error is
- * printed. */
+/* Resolves the options; warnings go to standard error.  FALSE: the error was printed, and the
+ * process is to exit with *code. */
 gboolean dyno_job_options_resolve (const char *command, const DynoJobOptions *options,
                                    DynoCliJob *cli_job, int *code);
 
-/* Sets the start weights of a job to those of an option: NULL: they stay; "none": the job has
- * none. */
+/* Sets the start weights of a job by the value of an option; NULL keeps them, "none" removes
+ * them. */
 void dyno_cli_set_weights (DynoJob *job, const char *weights);
 
-/* The data set of a job.  With a command, a scan that takes long is reported on standard error; a
- * signal ends the wait for a disk that does not answer.  Errors: those of dyno_dataset_open. */
+/* Opens the data set of a job.  If command is not NULL, a long scan is reported on standard error.
+ * A signal ends the wait for a disk that does not respond.  Errors: those of dyno_dataset_open. */
 DynoDataset *dyno_cli_open_dataset (const char *command, const DynoJob *job, GError **error);
 
-/* Print the plan as an event, and for people.  estimate: its time and disk; ranks: the same job on
- * several ranks; NULL: left out. */
+/* Print the plan as an event, or as text.  estimate: time and disk space; ranks: the same job on
+ * several ranks; NULL: omitted. */
 void dyno_plan_print_json (const DynoCliJob *cli_job, const DynoJobPlan *plan, gboolean software,
                            const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);
-/* Members that describe a job on several ranks, the same in every object that has them. */
+/* Prints the members that describe a job on several ranks, identical in every object that has
+ * them. */
 void dyno_ranks_print_members (DynoJson *json, const DynoRanksEstimate *ranks);
 void dyno_plan_print_text (const DynoCliJob *cli_job, const DynoJobPlan *plan,
                            const DynoRunEstimate *estimate, const DynoRanksEstimate *ranks);

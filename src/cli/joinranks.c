@@ -11,7 +11,7 @@
 
 #define MAX_PATH_BYTES (64 * 1024)
 
-/* By default mpirun binds each of two ranks to one core, which leaves none for the threads that
+/* By default mpirun binds each of two ranks to one core, which leaves no core for the threads that
  * decode. */
 static void
 look_at_cores (const char *command)
@@ -51,7 +51,7 @@ dyno_ranks_choose_speaker (const DynoComm *comm)
     dyno_out_mute (!dyno_comm_is_speaker (comm));
 }
 
-/* This rank's own error, without the program's name before it. */
+/* This rank's last error, without the program's name as prefix. */
 static const char *
 last_reason (void)
 {
@@ -74,8 +74,8 @@ dyno_ranks_leave (DynoComm *comm, int code)
   return code;
 }
 
-/* All devices of the best one's type: processor graphics and the software device do not help a
- * card. */
+/* All devices of the best device's type: integrated graphics and the software device would only
+ * slow down a card. */
 static GArray *
 list_alike (const GPtrArray *devices)
 {
@@ -161,10 +161,10 @@ read_arguments (void)
   return arguments;
 }
 
-/* Sets variables of Open MPI 4, then 5, that say: the ranks are on this machine and may outnumber
- * its cores, their threads are not bound to cores, and a rank that is to end gets some time to
- * save, which mpirun waits for in any case.  A user who runs dynoctl as root may also run several
- * ranks as root. */
+/* Sets variables of Open MPI 4 and 5: the ranks are on this machine and may outnumber its cores,
+ * their threads are not bound to cores, and a rank that is to end gets some time to save; mpirun
+ * waits for its end in any case.  A user who runs dynoctl as root may also run several ranks as
+ * root. */
 static void
 set_environment (void)
 {
@@ -234,8 +234,8 @@ describe_samples (const DynoBatchSchema *schema)
   return g_string_free (text, FALSE);
 }
 
-/* Settings that the weights do not depend on, such as workers and memory, may differ, except for
- * those of the exchange itself. */
+/* Settings that do not affect the weights, such as workers and memory, may differ, except for the
+ * settings of the exchange. */
 gboolean
 dyno_ranks_compare (DynoComm *comm, const DynoCliJob *cli_job, GError **error)
 {

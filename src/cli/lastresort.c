@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Invariants: only functions that are safe in a signal handler are called in one; a process that
- * has memory left crashes as it would without this file. */
+/* Invariants: the signal handlers call only async-signal-safe functions; a process that has memory
+ * left crashes as it would without this file. */
 #include "lastresort.h"
 #include "cli.h"
 #include "log.h"
@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define SCARCE      (G_GUINT64_CONSTANT (64) << 20) /* allocators ask for as much in one piece */
+#define SCARCE      (G_GUINT64_CONSTANT (64) << 20) /* allocators request this much at once */
 #define STACK_BYTES (64 * 1024)
 
 static void
@@ -46,8 +46,8 @@ on_no_memory (const char *message)
   leave (message);
 }
 
-/* The main thread's stack grows when needed, which fails where no memory is left: the handler has
- * its own. */
+/* The handler has its own stack: the main thread's grows on demand, which fails where no memory is
+ * left. */
 static void
 make_stack (void)
 {
@@ -60,8 +60,8 @@ make_stack (void)
 }
 
 /* glibc reserves 64 MiB of address space for the allocations of each thread.  Where the address
- * space is limited (ulimit -v), the reserves of some ten threads take all of it: an allocation of a
- * few bytes fails then, while nearly all that was reserved is free. */
+ * space is limited (ulimit -v), the reservations of about ten threads use it up: then an allocation
+ * of a few bytes fails, although nearly all of the reserved memory is free. */
 static void
 share_one_heap (void)
 {

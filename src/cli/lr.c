@@ -21,7 +21,7 @@ typedef struct {
   const DynoCliJob *cli_job;
   const char *out;
   gboolean quiet, planned;
-  GHashTable *warned; /* texts: a second sweep warns of the same */
+  GHashTable *warned; /* texts already printed: a second sweep repeats its warnings */
   DynoProgress progress;
 } Test;
 
@@ -128,7 +128,7 @@ on_point (const DynoLrCurve *curve, const DynoLrPoint *point, gpointer data)
     dyno_progress_show (&test->progress, head, (double) point->step / curve->steps, tail);
 }
 
-/* A curve that cannot be drawn, for want of the module, is no failure. */
+/* A curve that cannot be drawn because the module is missing is no failure. */
 static gboolean
 write_files (const Test *test, const DynoLrCurve *curve, const DynoLrSuggestion *s, GError **error)
 {
@@ -176,7 +176,7 @@ say (Test *test, const DynoLrCurve *curve, const DynoLrSuggestion *s)
     dyno_progress_say (progress, "%s", s->text);
 }
 
-/* Writes and says the measurements, however the test ended. */
+/* Writes and prints the measurements, however the test ended. */
 static int
 finish (Test *test, const DynoLrCurve *curve)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl: the engine from the command line.  Finds the verb and leaves with its exit code. */
+/* dynoctl: the engine on the command line.  Runs the verb and exits with its exit code. */
 #include "asyncmeter.h"
 #include "cli.h"
 #include "comm.h"
@@ -92,8 +92,8 @@ unknown_verb (const char *name)
   return dyno_cli_usage ("dynoctl", "there is no verb “%s”", shown);
 }
 
-/* Under --json every failure is an event, whatever code reported it.  Where the output itself was
- * lost, on a full disk or a stream that was closed, standard error and the exit code say so. */
+/* With --json every failure is an event, whichever code reported it.  If the output itself was
+ * lost, by a full disk or a closed stream, standard error and the exit code report this. */
 static int
 leave (int code, gboolean as_json)
 {

@@ -9,10 +9,10 @@
 #include <stdio.h>
 
 #define DEFAULT_SIDE     224
-#define DEFAULT_STEPS    256 /* of a sequence */
+#define DEFAULT_STEPS    256 /* steps of a sequence */
 #define DEFAULT_FEATURES 64
 #define DEFAULT_CLASSES  1000
-#define DEFAULT_PIXELS   21 /* classes of pixels, as in Pascal VOC */
+#define DEFAULT_PIXELS   21 /* classes of masks, as in Pascal VOC */
 #define UNSET            (-1)
 
 typedef struct {

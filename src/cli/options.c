@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a verb: GOption with our own error texts, and without an exit from within. */
+/* Options of a verb: GOption with Dyno's error texts; --help and errors do not exit the process. */
 #include "cli.h"
 #include "file.h"
 #include "output.h"
@@ -61,8 +61,8 @@ unknown_option (const char *command, const char *message, const GOptionEntry *en
   return dyno_cli_usage (command, "%s", message);
 }
 
-/* --device takes a number from 0: the default value, -1, cannot be written.  The variable holds
- * NO_DEVICE while options are parsed. */
+/* --device accepts numbers from 0 on, and not its default value, -1.  To detect this, the variable
+ * is NO_DEVICE while options are parsed. */
 #define NO_DEVICE G_MININT
 
 static int *

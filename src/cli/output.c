@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Text out.  Always UTF-8, whatever the locale says; SIGPIPE is ignored (signals.c), and the
- * program goes on after a failed write. */
+/* Text output, always in UTF-8, whatever the locale is.  SIGPIPE is ignored (signals.c), and the
+ * program continues after a failed write. */
 #include "output.h"
 #include "amount.h"
 #include "text.h"
@@ -19,8 +19,8 @@ static gboolean error_told, muted;
 void
 dyno_out_init (void)
 {
-  /* A closed descriptor is the next one that the system gives out: output would land in a file of
-   * the run. */
+  /* The next file that is opened would get the descriptor of a closed stream, and the output would
+   * be written into a file of the run. */
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
     if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", O_RDONLY) < 0)
       return;

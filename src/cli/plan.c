@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl plan: the needs of a run, before any run: memory, time, disk. */
+/* dynoctl plan: estimates the memory, time and disk space of a run before it begins. */
 #include "job-options.h"
 #include "amount.h"
 #include "diagnose.h"
@@ -130,7 +130,7 @@ print_ranks (const DynoRanksEstimate *e)
                    1e3 * e->device_step_seconds, e->device_speedup);
 }
 
-/* Whether the loader takes random crops, and not the device. */
+/* Whether random crops are made by the loader and not by the device. */
 static gboolean
 crops_source (const DynoJob *job, const DynoDatasetInfo *info)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl presets: the GPU presets, or one of them in full. */
+/* dynoctl presets: lists the GPU presets, or prints one of them in full. */
 #include "cli.h"
 #include "output.h"
 #include "preset.h"
@@ -189,7 +189,7 @@ print_table (GPtrArray *presets, const DynoPreset *matching)
   print_legend ();
 }
 
-/* Prints the memory, and the part of it that a program gets. */
+/* Prints the memory, and the part of it that a program can use. */
 static void
 print_memory (const DynoPreset *preset)
 {
@@ -287,7 +287,7 @@ dyno_verb_presets (int argc, char **argv)
                        "a preset by its name.",
                        &names, 1, &code))
     return code;
-  /* Presets are of use without a device, too: only this-gpu is missing then. */
+  /* Without a device only the preset this-gpu is missing. */
   devices = dyno_device_list (NULL);
   device = devices ? devices->pdata[0] : NULL;
   if (names)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The bar is renewed at most ten times per second, and never wider than the terminal.  Without a
- * terminal there is a line in the first second, and then at least one every few seconds, also while
- * a step or a kernel takes longer. */
+/* The bar is redrawn at most ten times per second, and is never wider than the terminal.  Without a
+ * terminal a line is printed in the first second, and then at least every few seconds, also while a
+ * step or a kernel takes longer. */
 #include "progress.h"
 #include "amount.h"
 #include "output.h"
@@ -120,7 +120,7 @@ is_due (DynoProgress *progress)
   return TRUE;
 }
 
-/* Sets the text of the next plain line, whenever it is printed. */
+/* Sets the text of the next plain line, which may be printed later. */
 static void
 set_latest (DynoProgress *progress, const char *text)
 {
@@ -271,8 +271,8 @@ dyno_text_metric (const DynoMetricInfo *metric, double value)
 }
 
 /* Appends the first metric, followed by its parts: "  mean error 2.1000 degrees (yaw 1.5000
- * degrees, pitch 2.7000 degrees)"; and the metric that chooses the best epoch, by best_metric
- * (may be NULL), where that is another one. */
+ * degrees, pitch 2.7000 degrees)"; then the metric that chooses the best epoch, by best_metric (may
+ * be NULL), if it is another one. */
 static void
 append_metrics (GString *line, const DynoMetricTable *table, const char *best_metric,
                 gboolean validated, const double *values)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl serve: trained weights as a service over HTTP, until a signal comes. */
+/* dynoctl serve: serves trained weights over HTTP, until a signal is received. */
 #include "checkpoint.h"
 #include "cli.h"
 #include "cores.h"
@@ -36,7 +36,7 @@ options_clear (Options *o)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Options, options_clear)
 
-/* A model from its run to its engine. */
+/* A served model with its queue of requests. */
 typedef struct {
   char *name, *weights;
   DynoFeeder *feeder;
@@ -89,7 +89,8 @@ check_options (const char *command, const Options *o)
          && check_range (command, "workers", o->workers, 0, 256);
 }
 
-/* "NAME=RUN", or a run, whose folder's name is the model's.  RUN may be a weights file. */
+/* Parses "NAME=RUN", or "RUN" for a model with the name of the run's folder.  RUN may be a weights
+ * file. */
 static Model *
 name_model (const char *command, const char *text)
 {
@@ -249,7 +250,7 @@ fail (GError *error, const char *command, gboolean json)
   return dyno_cli_fail (error, json);
 }
 
-/* Whether anyone may reach the address without a token. */
+/* Whether other machines may reach the address. */
 static gboolean
 is_exposed (const char *address)
 {

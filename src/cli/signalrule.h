@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides which signals are one request, only by its arguments: no clock is read here. */
+/* Decides which signals belong to one request, only by its arguments: it reads no clock. */
 #pragma once
 #include <glib.h>
 #include <sys/types.h>
@@ -9,17 +9,17 @@ G_BEGIN_DECLS
 /* A signal that was received. */
 typedef struct {
   int number;
-  pid_t sender; /* 0: the kernel, as for a key of the terminal */
+  pid_t sender; /* 0: the kernel, as for a key on the terminal */
   gint64 at_ns; /* monotonic */
 } DynoSignal;
 
-/* TRUE: next belongs to the request that first has begun; FALSE: next is a second request, which
+/* TRUE: next belongs to the request that began with first; FALSE: next is a second request, which
  * ends the process at once.
  *
  * timeout(1) signals the process and then its group; mpirun and batch systems do the same, with
  * different signals: so a signal within 100 ms of the first is no second request.  SIGINT is sent
- * by people who want the process to end now: two SIGINT are one request only within 10 ms, as
- * timeout -s INT and programs that pass on a Ctrl-C send them; two Ctrl-C of the terminal are
+ * by users who want the process to end at once: two SIGINT are one request only within 10 ms, as
+ * timeout -s INT and programs that forward a Ctrl-C send them; two Ctrl-C on the terminal are
  * always two requests.
  *
  * Called in a signal handler. */

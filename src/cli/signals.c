@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The handler does only what is allowed in a signal handler: clock_gettime, a store, write and
- * _exit.  The signals block each other. */
+/* The handler does only what is async-signal-safe: clock_gettime, an atomic store, write and _exit.
+ * The signals block each other. */
 #include "signals.h"
 #include "signalrule.h"
 #include <errno.h>
@@ -12,11 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static atomic_int caught, hung_up; /* set by whichever thread the signal came to */
+static atomic_int caught, hung_up; /* set in whichever thread gets the signal */
 static DynoSignal first;
 static int wake[2] = { -1, -1 };
 
-G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* else a signal handler may not use one */
+G_STATIC_ASSERT (ATOMIC_INT_LOCK_FREE == 2); /* otherwise a signal handler must not use them */
 
 static void
 handle (int number, siginfo_t *info, void *context)

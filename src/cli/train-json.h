@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a run as JSON lines of dynoctl train. */
+/* Prints the events of a run as JSON lines, for dynoctl train. */
 #pragma once
 #include "metrics.h"
 #include "session.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl train: a session, its events as lines, its files in a folder. */
+/* dynoctl train: runs a session, prints its events as lines, and keeps its files in a folder. */
 #include "diagnose.h"
 #include "expected.h"
 #include "folds.h"
@@ -18,8 +18,8 @@
 
 #define RUNS_FOLDER "runs"
 
-#define MAX_NAMED   20 /* unreadable samples on standard error */
-#define LEAST_STEPS 20 /* from which on a diagnosis is worth a line at the end */
+#define MAX_NAMED   20 /* unreadable samples that are listed on standard error */
+#define LEAST_STEPS 20 /* steps from which on the end of a run has a diagnosis */
 
 typedef struct {
   DynoJobOptions options;
@@ -39,26 +39,26 @@ train_options_clear (TrainOptions *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (TrainOptions, train_options_clear)
 
-/* A run that is going on. */
+/* A run in progress. */
 typedef struct {
   const char *command;
   const TrainOptions *options;
   const DynoCliJob *cli_job;
   DynoComm *comm;     /* NULL: this process trains by itself */
-  const char *folder; /* of the run, with several ranks written by rank 0; or NULL */
-  const char *whole;  /* folder or checkpoint to go on from: that of all folds, or the run's own */
+  const char *folder; /* of the run or NULL; of several ranks, only rank 0 writes it */
+  const char *whole;  /* argument for --resume: the folder of all folds, or the run's own */
   guint64 best_epoch;
   DynoSession *session;
   DynoEventQueue *events;
   DynoProgress progress;
   DynoRunView *view;
-  DynoDiagnosisInput *input; /* values of sensors, where no folder keeps them */
-  GError *error;             /* the first that the session reported */
-  int error_code;            /* of an error that was printed already; 0: none was */
-  char *checkpoint;          /* the last that was saved */
-  int signal_number;         /* of the signal that stopped the run */
+  DynoDiagnosisInput *input; /* values of sensors, where no folder stores them */
+  GError *error;             /* the first one that the session reported */
+  int error_code;            /* exit code of an error that was printed already; 0: none */
+  char *checkpoint;          /* the last saved one */
+  int signal_number;         /* the signal that stopped the run */
   gboolean place_told;
-  gboolean is_idle; /* there was nothing left to do */
+  gboolean is_idle; /* all steps had been done before */
   DynoSessionState end;
 } Run;
 
@@ -118,7 +118,7 @@ list_unreadable (Run *run, const DynoEvent *event)
                      event->done.n_unreadable - shown);
 }
 
-/* Repeats at the end the warning that was printed when batches were divided. */
+/* Repeats, at the end, the warning that was printed when batches were split. */
 static void
 say_parts (Run *run, const DynoEvent *event)
 {
@@ -130,8 +130,8 @@ say_parts (Run *run, const DynoEvent *event)
 }
 
 /* "done: 280 steps in 0:50, 187 samples/s, best validation accuracy 99.00 % (epoch 5)".  For a
- * resumed run it adds the part of this process; for a run that made the steps that it was asked for
- * before its epochs were over, how to go on.  g_free. */
+ * resumed run it adds this process's share; for a run that made the requested number of steps
+ * before the end of its epochs, how to resume it.  g_free. */
 static char *
 describe_end (const Run *run, const DynoEvent *event, const char *best, double rate)
 {
@@ -199,7 +199,7 @@ on_done (Run *run, const DynoEvent *event)
     }
 }
 
-/* With several ranks, none of them saves when a rank, or its device, is gone. */
+/* With several ranks, no rank saves after a rank or its device was lost. */
 static void
 name_checkpoint (Run *run)
 {
@@ -212,7 +212,7 @@ name_checkpoint (Run *run)
     g_prefix_error (&run->error, "the run ends, and %s: ", stands);
 }
 
-/* Names the device that failed; for another rank's device, that rank's error does. */
+/* Reports the device that failed; a failed device of another rank is in that rank's error. */
 static void
 name_rank (Run *run)
 {
@@ -232,7 +232,7 @@ say_error (Run *run)
   return dyno_cli_fail (g_steal_pointer (&run->error), run->options->options.json);
 }
 
-/* Reports at once that a rank is gone: mpirun leaves the others a second. */
+/* Reports at once that a rank was lost, since mpirun ends the others after a second. */
 static void
 on_error (Run *run, const GError *error)
 {
@@ -307,8 +307,8 @@ on_event (Run *run, DynoEvent *event)
     }
 }
 
-/* A signal becomes a request to stop, unless mpirun sends it because another rank is gone: that is
- * noticed by the session, too. */
+/* Turns a signal into a request to stop, unless mpirun sends it because another rank was lost: the
+ * session detects this itself. */
 static void
 take_signal (Run *run)
 {
@@ -322,7 +322,7 @@ take_signal (Run *run)
   dyno_session_stop (run->session, FALSE);
 }
 
-/* Handles events until the last. */
+/* Handles events up to the last one. */
 static void
 follow (Run *run)
 {
@@ -405,7 +405,7 @@ is_worth_a_line (const DynoDiagnosisInput *input, const DynoDiagnosis *d)
   return input->log.n_steps > LEAST_STEPS || dyno_diagnosis_find (d, "not-a-number");
 }
 
-/* results: of folds, of which this run is one; NULL: it is a run by itself. */
+/* results: of all folds, if this run is one of them; else NULL. */
 static int
 train (const char *command, const TrainOptions *options, const DynoCliJob *cli_job, DynoComm *comm,
        const char *folder, const char *whole, DynoFoldTable *results)
@@ -462,8 +462,8 @@ train (const char *command, const TrainOptions *options, const DynoCliJob *cli_j
   return code;
 }
 
-/* Finds the run's folder: --out, the folder that is resumed, else a new one below "runs" in the
- * current folder; *claimed is then TRUE. */
+/* Finds the run's folder: that of --out, the resumed one, or else a new one below "runs" in the
+ * current folder, for which *claimed is set to TRUE. */
 static int
 find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean *claimed)
 {
@@ -497,7 +497,7 @@ find_folder (const char *command, const TrainOptions *o, DynoJob *job, gboolean 
   return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
 }
 
-/* An existing file is replaced only if that is allowed, or if the person at the terminal agrees. */
+/* An existing file is replaced only if this is allowed, or if the user at the terminal agrees. */
 static int
 check_weights_out (const char *command, const TrainOptions *o)
 {
@@ -514,8 +514,8 @@ check_weights_out (const char *command, const TrainOptions *o)
       command, "--save-weights: “%s” exists; name another file, or replace it by --force", shown);
 }
 
-/* The agreement of ranks before the run: rank 0 writes the job's files and owns the folder, which
- * all ranks know. */
+/* Coordinates the ranks before the run: rank 0 writes the job's files and owns the folder, whose
+ * path all ranks get. */
 static int
 prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *comm,
          gboolean *claimed, char **folder)
@@ -539,8 +539,8 @@ prepare (const char *command, TrainOptions *o, DynoCliJob *cli_job, DynoComm *co
   return dyno_cli_fail (g_steal_pointer (&error), o->options.json);
 }
 
-/* Chooses the device of this rank; in a process that is no rank, the devices of --devices become
- * ranks. */
+/* Chooses the device of this rank; if this process is no rank, it starts one rank for each device
+ * of --devices. */
 static int
 choose_devices (const char *command, TrainOptions *o, DynoComm *comm)
 {
@@ -575,8 +575,8 @@ train_fold (const DynoCliJob *cli_job, DynoFoldTable *results, gpointer data)
                 results);
 }
 
-/* Whether each fold trains, in one of which the settings are; FALSE with *code: an error was
- * printed. */
+/* Whether all folds are to be trained: by --folds, which is entered into settings, or since a
+ * cross-validation is resumed.  FALSE with *code set: an error was printed. */
 static gboolean
 asks_folds (const char *command, const TrainOptions *o, DynoSettings *settings, int *code)
 {
@@ -621,7 +621,7 @@ train_resolved (const char *command, TrainOptions *o, DynoComm *comm)
                              &(Folds){ command, o, folder });
   else if (code == DYNO_EXIT_OK)
     code = train (command, o, &cli_job, comm, folder, folder, NULL);
-  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* succeeds if nothing was written */
+  if (claimed && g_rmdir (cli_job.job->out_dir) == 0) /* succeeds only if nothing was written */
     g_rmdir (RUNS_FOLDER);
   return code;
 }

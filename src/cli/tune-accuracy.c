@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The trials as they come, the best ones, and the chosen settings as files.  A trial is written to
- * accuracy.csv before the next one begins. */
+/* Prints the trials when they end and the best ones, and writes the chosen settings into files.  A
+ * trial is written to accuracy.csv before the next one begins. */
 #include "tune-accuracy.h"
 #include "accuracyrunner.h"
 #include "bestfiles.h"
@@ -28,14 +28,14 @@ typedef struct {
   DynoMetricInfo metric;
   DynoAccuracyFile *file;
   DynoProgress progress;
-  GHashTable *warned;         /* texts: each trial may warn of the same */
-  const DynoAccuracyRun *run; /* that goes on */
+  GHashTable *warned;         /* texts already printed: each trial may repeat a warning */
+  const DynoAccuracyRun *run; /* the current run */
   gboolean headed, stop_told;
 } Search;
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* "1/3": of a rung; "final". */
+/* The stage of a run: "1/3" for a rung, or "final". */
 static char *
 describe_stage (const DynoAccuracyResult *result, const DynoAccuracyRun *run)
 {
@@ -102,7 +102,7 @@ name_verdict (DynoAccuracyVerdict verdict)
   return names[verdict];
 }
 
-/* Of trials that took part in the final; gain: null without two seeds. */
+/* Adds the trials of the final; gain: null with fewer than two seeds. */
 static void
 print_contender (DynoJson *json, const DynoAccuracyContender *c, gboolean own)
 {
@@ -170,8 +170,8 @@ print_best_json (const Search *search, const DynoAccuracyResult *r)
   dyno_json_clear (&json);
 }
 
-/* "lr 62 %, optimizer 20 %": what explains much of the values by itself, the most first; NULL:
- * nothing does.  g_free. */
+/* "lr 62 %, optimizer 20 %": the parameters that each explain much of the variance of the values,
+ * largest first; NULL: there is none.  g_free. */
 static char *
 describe_importance (const Search *search, const DynoAccuracyResult *r)
 {
@@ -184,7 +184,7 @@ describe_importance (const Search *search, const DynoAccuracyResult *r)
   return text->len > 0 ? g_strdup (text->str) : NULL;
 }
 
-/* The best trials, with the settings in which they differ from the job's own. */
+/* Prints the best trials, with the settings in which they differ from the job's own. */
 static void
 print_best (Search *search, const DynoAccuracyResult *r)
 {
@@ -360,7 +360,7 @@ run (Search *search)
   return finish (search, result);
 }
 
-/* The folder of --out, or a new one. */
+/* Finds the folder: that of --out, or a new one. */
 static int
 find_folder (const DynoTuneAccuracy *tune, char **folder)
 {

@@ -13,14 +13,15 @@ typedef struct {
   const DynoJobOptions *options;
   DynoCliJob *cli_job;
   const char *metric;
-  const char *out, *resume;         /* folders, or NULL */
-  const DynoAccuracyRecord *record; /* of the folder that is resumed, or NULL */
+  const char *out, *resume;         /* output folder and folder to resume, or NULL */
+  const DynoAccuracyRecord *record; /* record in the resumed folder, or NULL */
   double minutes;
   guint n_trials, n_seeds; /* 0: as many as there is time for */
   gboolean force, quiet;
 } DynoTuneAccuracy;
 
-/* Searches, prints, writes; returns an exit code, and has printed the error. */
+/* Runs the search, prints and writes its results; returns an exit code, after printing the
+ * error. */
 int dyno_tune_accuracy (const DynoTuneAccuracy *tune);
 
 G_END_DECLS

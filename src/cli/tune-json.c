@@ -6,7 +6,7 @@
 #include "output.h"
 #include <math.h>
 
-/* The facts of a trial, then its settings in full. */
+/* Adds the facts of a trial, then all of its settings. */
 static void
 print_trial_members (DynoJson *json, const DynoTrial *trial)
 {
@@ -37,14 +37,14 @@ print_ceiling_members (DynoJson *json, const DynoCeiling *ceiling)
   dyno_json_string (json, "text", ceiling->text);
 }
 
-/* The rate; NaN, which JSON writes as null, for a trial that did not work. */
+/* The rate; NaN, which is written as null, for a trial that failed. */
 static double
 known_rate (const DynoTrial *trial)
 {
   return trial->samples_per_s > 0 ? trial->samples_per_s : (double) NAN;
 }
 
-/* "goal"; null: the search had none. */
+/* Adds "goal"; null if the search had none. */
 static void
 print_goal (DynoJson *json, const DynoTuneResult *r)
 {
@@ -77,7 +77,7 @@ print_goal (DynoJson *json, const DynoTuneResult *r)
   dyno_json_end_object (json);
 }
 
-/* null: they were not measured. */
+/* null: the values were not measured. */
 static void
 print_equal_epochs (DynoJson *json, const DynoTuneResult *r)
 {
@@ -94,7 +94,7 @@ print_equal_epochs (DynoJson *json, const DynoTuneResult *r)
   dyno_json_end_object (json);
 }
 
-/* "ranks"; null: the search is of one process.  samples_per_s and the other rates are those of all
+/* Adds "ranks"; null for a search in one process.  samples_per_s and the other rates are of all
  * ranks together. */
 static void
 print_ranks (DynoJson *json, const DynoTuneResult *r)
@@ -140,7 +140,7 @@ print_best_members (DynoJson *json, const DynoTuneResult *result)
   print_ranks (json, result);
 }
 
-/* Only preparations are reported: a measurement is, when it has ended. */
+/* Of progress events only preparations are printed; a measurement is printed when it has ended. */
 static void
 print_preparing_members (DynoJson *json, const DynoTuneEvent *event)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* dynoctl tune: the tuner's trials as they come, the best one, and its settings as files. */
+/* dynoctl tune: prints the tuner's trials when they end and the best one, and writes its settings
+ * into files. */
 #include "tune.h"
 #include "accuracyfile.h"
 #include "bestfiles.h"
@@ -36,7 +37,7 @@ typedef struct {
   DynoProgress progress;
   GError *error;
   gboolean found, headed;
-  gboolean measured; /* anything, since the search began */
+  gboolean measured; /* whether anything was measured since the search began */
   guint ranks, hosts;
 } Search;
 
@@ -49,7 +50,7 @@ print_head (Search *search)
   search->headed = TRUE;
 }
 
-/* "-": there is no value. */
+/* "-" where there is no value. */
 static char *
 cell (double value)
 {
@@ -100,7 +101,7 @@ keep_error (Search *search, GError *error)
     g_error_free (error);
 }
 
-/* Says why the result is not proven. */
+/* Explains why the result is not proven. */
 static const char *
 find_doubt (const DynoTuneResult *result)
 {
@@ -138,7 +139,7 @@ write_files (Search *search, const DynoTuneResult *result)
     keep_error (search, error);
 }
 
-/* Writes the whole result for people, in one file. */
+/* Writes the report of the whole result into one file. */
 static void
 write_report (Search *search, const DynoTuneResult *result)
 {
@@ -155,8 +156,8 @@ write_report (Search *search, const DynoTuneResult *result)
     keep_error (search, error);
 }
 
-/* A search that was stopped before it measured anything knows no more than the search that it
- * resumed, and had no time to prove it: the files of the earlier search are kept. */
+/* If the search was stopped before it measured anything, the files of the search that it resumed
+ * are kept: it adds no result to them, and could not prove theirs. */
 static gboolean
 keeps_files (const Search *search, const DynoTuneResult *result)
 {
@@ -228,7 +229,7 @@ on_event (Search *search, const DynoTuneEvent *event)
       if (!json && event->text)
         dyno_progress_show (&search->progress, event->text, event->fraction, "");
       break;
-    case DYNO_TUNE_EVENT_WARNING: /* only about files that need not be kept */
+    case DYNO_TUNE_EVENT_WARNING: /* concerns only files that are not essential */
     case DYNO_TUNE_EVENT_DONE:
     default:
       break;
@@ -262,7 +263,7 @@ follow (Search *search)
   dyno_progress_clear (&search->progress);
 }
 
-/* A stop that was asked for is no failure. */
+/* A requested stop is no failure. */
 static gboolean
 is_stop (const GError *error)
 {
@@ -313,8 +314,8 @@ tune (Search *search, double minutes, const DynoLearningGoal *goal, const char *
   return code;
 }
 
-/* Takes over from the earlier search what the command does not say; settings that the command names
- * come first. */
+/* Copies options that the command does not set from the earlier search; settings of the command
+ * take precedence. */
 static void
 take_job (const DynoJob *job, DynoJobOptions *options)
 {
@@ -355,8 +356,8 @@ take_earlier_search (const char *folder, DynoJobOptions *options, gint64 *ranks,
   return TRUE;
 }
 
-/* The goal of --for: what the command says, or the metric of the search of the accuracy in the
- * folder that is resumed, or speed.  *record: of that search. */
+/* The purpose of --for: as on the command line, else the metric of the search for the best model in
+ * the resumed folder, else speed.  *record: of that search. */
 static gboolean
 find_purpose (char **purpose, const char *resume, DynoAccuracyRecord **record, GError **error)
 {
@@ -373,8 +374,8 @@ find_purpose (char **purpose, const char *resume, DynoAccuracyRecord **record, G
   return *record != NULL;
 }
 
-/* Limits the process to one rank's share of the cores, so that the other ranks of the host keep
- * theirs. */
+/* Limits the process to one rank's share of the cores, so that the rest remains for the other ranks
+ * of the host. */
 static void
 become_rank (const char *command, guint ranks, guint hosts, gboolean quiet)
 {
