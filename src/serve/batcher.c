@@ -27,13 +27,13 @@ struct _DynoBatcher {
   GThread *thread;
   GMutex mutex;
   GCond cond;
-  /* guarded by mutex */
+  /* guarded by mutex: */
   GQueue queue; /* of DynoBatchJob */
   guint64 n_waiting;
   guint places;
   gboolean stopping;
   GError *lost;
-  /* of the thread */
+  /* used only by the thread: */
   Flight *flights;
   guint64 submitted, collected;
   gconstpointer *rows;
@@ -102,7 +102,7 @@ dyno_batcher_push (DynoBatcher *b, DynoBatchJob *job)
       g_cond_signal (&b->cond);
     }
   g_mutex_unlock (&b->mutex);
-  /* A queued job may be over by now, and no more there. */
+  /* A queued job may have ended by now, and may be freed. */
   if (lost)
     finish (b, job);
 }
@@ -157,7 +157,7 @@ fill (DynoBatcher *b, Flight *flight)
     }
 }
 
-/* A flight is over: its jobs get their outputs, or the error, of which each keeps the first. */
+/* Ends a flight: its jobs get their outputs or the error; each job keeps its first error. */
 static void
 land (DynoBatcher *b, Flight *flight, const GError *problem)
 {
@@ -185,7 +185,7 @@ land (DynoBatcher *b, Flight *flight, const GError *problem)
     }
 }
 
-/* The engine is of no more use: nothing is in flight, and all that waits fails. */
+/* Handles the loss of the engine: nothing is in flight, and all waiting jobs fail. */
 static void
 lose (DynoBatcher *b, const GError *problem)
 {
@@ -223,7 +223,7 @@ collect (DynoBatcher *b, GError **problem)
   land (b, flight, *problem);
 }
 
-/* The mutex is held, and given back meanwhile. */
+/* The mutex is held, and released during the calls. */
 static void
 submit (DynoBatcher *b, GError **problem)
 {
@@ -242,7 +242,8 @@ submit (DynoBatcher *b, GError **problem)
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* Time at which the waiting samples are submitted, though they fill no batch; the mutex is held. */
+/* The time at which the waiting samples are submitted even if they fill no batch; the mutex is
+ * held. */
 static gint64
 get_deadline (DynoBatcher *b)
 {
@@ -253,7 +254,7 @@ get_deadline (DynoBatcher *b)
   return job->came_us + b->params.max_delay_us;
 }
 
-/* Does the next thing, or waits for it; FALSE: there is nothing more to do.  The mutex is held. */
+/* Performs one action, or waits for one; FALSE: the thread is to end.  The mutex is held. */
 static gboolean
 go_on (DynoBatcher *b, GError **problem)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dynamic batching: samples of many requests, put together into batches for one model.
+/* Dynamic batching: combines the samples of many requests into batches for one model.
  *
  * - A batch is submitted when it is full, or when its oldest request has waited max_delay_us; a
  *   request of more samples than fit is split over batches.  Requests are served in the order in
@@ -13,31 +13,33 @@
 
 G_BEGIN_DECLS
 
-/* The model behind a batcher, with batches in flight.  Calls come from the batcher's thread. */
+/* The model of a batcher, with batches in flight.  Its functions are called on the batcher's
+ * thread. */
 typedef struct {
-  guint slots; /* batches in flight, at most */
-  /* Copies n samples (and their lengths, NULL: there are none) and begins to compute them. */
+  guint slots; /* most batches in flight */
+  /* Copies n samples (and their lengths, if not NULL) and begins to compute them. */
   gboolean (*submit) (gpointer engine, gconstpointer const *samples, const gint32 *lengths,
                       guint32 n, GError **error);
-  /* Waits for the oldest batch in flight; outputs: n x output_bytes.  It is over in any case. */
+  /* Waits for the oldest batch in flight, which ends even on an error; outputs: n x
+   * output_bytes. */
   gboolean (*collect) (gpointer engine, gpointer outputs, GError **error);
-  /* TRUE: after such an error the engine is of no more use. */
+  /* Whether the engine cannot be used any more after this error. */
   gboolean (*is_lost) (const GError *error);
 } DynoBatchEngine;
 
 typedef struct _DynoBatchJob DynoBatchJob;
 
-/* A request.  The caller owns it, and leaves it alone from _push until done is called, once. */
+/* A request.  The caller owns it, and must not access it from _push until done is called, once. */
 struct _DynoBatchJob {
   const guint8 *samples; /* n x sample_bytes */
   const gint32 *lengths; /* n, or NULL */
   guint32 n;             /* 1 or more */
   gpointer outputs;      /* n x output_bytes, to be filled */
-  GError *error;         /* NULL: outputs are there; the caller frees it */
+  GError *error;         /* NULL: outputs are set; freed by the caller */
   void (*done) (DynoBatchJob *job, gpointer data);
   gpointer data;
   /* private */
-  guint32 taken, in_flight; /* samples that were submitted; parts that are not over */
+  guint32 taken, in_flight; /* samples submitted so far; parts in flight */
   gboolean queued;
   gint64 came_us;
 };
@@ -47,7 +49,8 @@ typedef struct {
   gint64 max_delay_us;
   guint max_queue;                  /* requests between _reserve and done */
   gsize sample_bytes, output_bytes; /* of a sample */
-  /* A batch of n samples is over; and: the engine is lost, all requests fail.  Each may be NULL. */
+  /* Called when a batch of n samples has ended, and when the engine is lost and all requests fail;
+   * each may be NULL. */
   void (*on_batch) (guint32 n, gpointer data);
   void (*on_lost) (const GError *error, gpointer data);
   gpointer data;
@@ -62,13 +65,13 @@ void dyno_batcher_stop (DynoBatcher *batcher);
 void dyno_batcher_free (DynoBatcher *batcher); /* stops it; NULL: nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoBatcher, dyno_batcher_free)
 
-/* Takes a place in the queue, which ends with the job that is pushed, or by _release.  Errors: BUSY,
- * STOPPING, FAILED (the engine is lost). */
+/* Reserves a place in the queue, which is freed when the pushed job has ended, or by _release.
+ * Errors: BUSY, STOPPING, FAILED (the engine is lost). */
 gboolean dyno_batcher_reserve (DynoBatcher *batcher, GError **error);
 void dyno_batcher_release (DynoBatcher *batcher);
 void dyno_batcher_push (DynoBatcher *batcher, DynoBatchJob *job);
 
-/* Places that are taken, and samples that wait for a batch. */
+/* The number of occupied places, and of samples that wait for a batch. */
 void dyno_batcher_get_load (DynoBatcher *batcher, guint *requests, guint64 *samples);
 
 G_END_DECLS

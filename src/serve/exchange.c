@@ -16,19 +16,19 @@
 struct _DynoExchange {
   DynoServer *server;
   DynoHttpThread *thread;
-  SoupServerMessage *message; /* owns the exchange */
+  SoupServerMessage *message; /* its data own the exchange */
   DynoServeConnection *connection;
   GList *link; /* in thread->exchanges */
   DynoRoute route;
   DynoServerModel *model;       /* NULL: none */
   gint64 began_us, deadline_us; /* deadline 0: none */
-  GByteArray *body;             /* NULL: it is dropped */
+  GByteArray *body;             /* NULL: the body is dropped */
   guint64 held_bytes;
-  gboolean too_large, too_much; /* the body passed its limit, or the server's */
-  gboolean active, gone;        /* accepted and not answered; the client is gone */
-  /* in the pool and the batcher */
+  gboolean too_large, too_much; /* the body exceeds its limit, or the server's */
+  gboolean active, gone;        /* accepted and not yet answered; the client has disconnected */
+  /* used by the pool and the batcher: */
   char *content_type;
-  gboolean wants_png; /* a mask as an image, where the body is one */
+  gboolean wants_png; /* respond to an image with the mask as a PNG */
   gint64 header_length;
   DynoInferRequest *request;
   DynoBatchJob job;
@@ -101,7 +101,7 @@ answer (DynoExchange *e, guint status, const char *type, GBytes *bytes)
   set_deadline (e);
 }
 
-/* Takes text over. */
+/* Takes ownership of text. */
 static void
 answer_text (DynoExchange *e, guint status, const char *type, char *text)
 {
@@ -161,7 +161,7 @@ describe_metrics (DynoServer *server)
   return dyno_serve_metrics_to_text (rows, server->n_models + 1);
 }
 
-/* All but inference. */
+/* Answers all routes except inference. */
 static void
 answer_route (DynoExchange *e)
 {
@@ -207,7 +207,7 @@ find_model (DynoExchange *e, GError **error)
                                e->route.model);
 }
 
-/* The length of the JSON before binary data, -1: the header is not there. */
+/* The length of the JSON before binary data; -1: there is no such header. */
 static gboolean
 read_header_length (DynoExchange *e, SoupMessageHeaders *headers, GError **error)
 {
@@ -224,7 +224,7 @@ read_header_length (DynoExchange *e, SoupMessageHeaders *headers, GError **error
   return TRUE;
 }
 
-/* Whether a PNG is wanted rather than JSON; where both are, it depends on their order. */
+/* Whether a PNG is preferred to JSON: the first of the accepted types decides. */
 static gboolean
 prefers_png (SoupMessageHeaders *headers)
 {
@@ -376,7 +376,7 @@ dyno_exchange_on_body (SoupServer *soup, SoupServerMessage *message, const char 
 
 /* --- the pool --------------------------------------------------------------------------------- */
 
-/* The end of an exchange's way, in its own thread. */
+/* Completes an exchange, in its own thread. */
 static gboolean
 complete (gpointer data)
 {
@@ -501,7 +501,7 @@ dyno_exchange_work (gpointer exchange, gpointer server)
     }
 }
 
-/* An exchange that is nearly over comes first. */
+/* Exchanges whose prediction is done come first. */
 int
 dyno_exchange_compare (gconstpointer one, gconstpointer other, gpointer data)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A feeder (feeder.h) as the engine of a batcher; the engine's pointer is the DynoFeeder. */
+/* Makes a feeder (feeder.h) the engine of a batcher; the pointer to the engine is the
+ * DynoFeeder. */
 #pragma once
 #include "batcher.h"
 

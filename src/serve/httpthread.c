@@ -37,8 +37,7 @@ dyno_serve_connection_unref (gpointer connection)
   g_rc_box_release_full (connection, connection_clear);
 }
 
-/* Whether a connection between two requests is of no more use: its time is over, or its client has
- * ended it. */
+/* Whether an idle connection is to be closed: its time has expired, or the client has closed it. */
 static gboolean
 is_left (DynoHttpThread *t, DynoServeConnection *connection, gint64 now_us)
 {
@@ -48,7 +47,7 @@ is_left (DynoHttpThread *t, DynoServeConnection *connection, gint64 now_us)
          || recv (g_socket_get_fd (connection->socket), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
-/* Ends connections that are left, in two steps, and forgets those that are over. */
+/* Closes idle connections, in two steps, and removes closed ones from the list. */
 static void
 sweep_connections (DynoHttpThread *t)
 {
@@ -84,7 +83,7 @@ sweep (gpointer data)
   return G_SOURCE_CONTINUE;
 }
 
-/* FALSE: there is no place for it here. */
+/* FALSE: this thread is full. */
 static gboolean
 add_connection (DynoHttpThread *t, GSocket *socket)
 {
@@ -114,7 +113,7 @@ add_connection (DynoHttpThread *t, GSocket *socket)
   return TRUE;
 }
 
-/* A call for a thread; a source of its context takes one from the queue. */
+/* A call to be made on a thread: a source of its context takes calls from the queue. */
 typedef struct {
   GSourceFunc func;
   gpointer data;
@@ -131,7 +130,7 @@ call_free (gpointer data)
   g_free (call);
 }
 
-/* A connection on its way to a thread that has a place for it. */
+/* A connection that is passed to a thread that has a free place. */
 typedef struct {
   DynoHttpThread *first, *thread;
   GSocket *socket;
@@ -216,7 +215,7 @@ on_request_started (SoupServer *soup, SoupServerMessage *message, gpointer data)
   dyno_exchange_attach (data, message);
 }
 
-/* So that libsoup keeps connections; see the head. */
+/* Makes libsoup keep connections alive; see the comment at the top. */
 static gboolean
 keep_connections (DynoHttpThread *t, GError **error)
 {
@@ -237,7 +236,7 @@ run (gpointer data)
 
   g_main_context_push_thread_default (t->context);
   g_main_loop_run (t->loop);
-  /* Sources that the pool has sent hold messages. */
+  /* Sources that were sent by the pool still hold messages. */
   while (t->n_active > 0 && g_main_context_iteration (t->context, FALSE))
     ;
   soup_server_disconnect (t->soup);

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that reads and writes HTTP, with a main loop, a libsoup server and connections of its
- * own.  A connection stays with its thread; so do its messages and exchanges, which no other thread
- * touches but as exchange.c says. */
+/* A thread that reads and writes HTTP, with its own main loop, libsoup server and connections.  A
+ * connection stays with its thread, and so do its messages and exchanges, which other threads
+ * access only as exchange.c permits. */
 #pragma once
 #include "server-private.h"
 
 G_BEGIN_DECLS
 
-/* Errors: FAILED, where the system gives no socket or thread. */
+/* Errors: FAILED, where no socket or thread can be created. */
 DynoHttpThread *dyno_http_thread_new (DynoServer *server, guint most_connections, GError **error);
-/* The next of the threads that take connections in turn: it takes one where this one is full. */
+/* Sets the thread that takes a connection if this one is full. */
 void dyno_http_thread_set_next (DynoHttpThread *thread, DynoHttpThread *next);
-/* Ends its connections and joins it. */
+/* Ends the thread's connections and joins the thread. */
 void dyno_http_thread_end (DynoHttpThread *thread);
-/* After all threads have ended: until then another one may pass connections on to it. */
+/* To be called after all threads have ended, since until then another thread may pass connections
+ * to this one. */
 void dyno_http_thread_free (DynoHttpThread *thread);
 
-/* Takes a connection over; it is closed where all threads are full.  Any thread. */
+/* Takes ownership of a connection, which is closed if all threads are full.  Any thread. */
 void dyno_http_thread_take (DynoHttpThread *thread, GSocket *socket);
 
 G_END_DECLS

@@ -8,17 +8,17 @@
 
 #define WHAT         "inputs[0]"
 #define MAX_ID       1024
-#define NUMBER_BYTES 32 /* of a number or label of an output in JSON, about */
-#define ID_BYTES     5  /* of a class id in JSON, with what is between two */
+#define NUMBER_BYTES 32 /* estimate for a number or label of an output in JSON */
+#define ID_BYTES     5  /* of a class id in JSON, with its separator */
 
-/* One request on its way. */
+/* A request that is being read. */
 typedef struct {
   const DynoSignature *signature;
   DynoInferRequest *request;
   DynoTensorIn input;
   gboolean has_inputs, all_binary;
   guint n_inputs;
-  DynoJsonReader outputs; /* at their value; begin NULL: there are none */
+  DynoJsonReader outputs; /* positioned at the value of "outputs"; begin NULL: there is none */
   const guint8 *binary;   /* after the JSON */
   gsize binary_size, most_bytes;
   GByteArray *scratch;
@@ -65,7 +65,7 @@ read_inputs (Intake *in, DynoJsonReader *r, GError **error)
 typedef struct {
   char *name;
   gboolean binary, has_binary;
-  gint64 classification; /* 0: not asked for */
+  gint64 classification; /* 0: not requested */
 } Output;
 
 static void
@@ -200,8 +200,8 @@ read_id (Intake *in, DynoJsonReader *r, GError **error)
          || dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST, "id: it is longer than 1 KiB");
 }
 
-/* A member of the request.  Outputs are read last, since parameters may say of all of them that they
- * are binary. */
+/* Reads a member of the request.  Outputs are read last, since a parameter of the request may set
+ * them all to binary. */
 static gboolean
 read_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
 {
@@ -359,7 +359,8 @@ take_input (Intake *in, GError **error)
                             own, in->signature->is_image ? " or BYTES" : "");
 }
 
-/* All outputs, where none was named; but the answer to an image file is no long list of ids. */
+/* Requests all outputs if none was named, but not the mask of an image file, which would be a long
+ * list of ids. */
 static void
 complete_outputs (Intake *in)
 {

@@ -21,14 +21,14 @@ typedef struct {
   guint32 n;        /* samples, 1 or more */
   guint8 *samples;  /* n x signature->sample_bytes */
   gint32 *lengths;  /* n, where the input is variable, else NULL */
-  gsize size_bytes; /* of samples */
-  gboolean is_file; /* the body was an image file, whose picture has this size as it is shown */
+  gsize size_bytes; /* of a sample */
+  gboolean is_file; /* size of the picture as displayed, if the body was an image file */
   guint32 picture_width, picture_height;
-  guint n_outputs; /* wanted ones, 1 or more */
+  guint n_outputs; /* the requested outputs, 1 or more */
   DynoWantedOutput outputs[DYNO_INFER_MAX_OUTPUTS];
 } DynoInferRequest;
 
-/* most_bytes bounds the prepared samples, and the numbers of the outputs.  content_type NULL: not
+/* most_bytes limits the prepared samples, and the numbers of the outputs.  content_type NULL: not
  * given.  header_length: of Inference-Header-Content-Length, -1: not given.  Errors: BAD_REQUEST,
  * TOO_LARGE, MEDIA_TYPE. */
 DynoInferRequest *dyno_infer_request_new (const DynoSignature *signature, const char *content_type,

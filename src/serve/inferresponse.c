@@ -5,7 +5,7 @@
 #include "predictiontable.h"
 #include <string.h>
 
-/* One output on its way: elements go to the JSON, or to the bytes after it. */
+/* A response that is being written: elements are appended to the JSON, or to the bytes after it. */
 typedef struct {
   const DynoSignature *signature;
   const DynoInferRequest *request;
@@ -14,7 +14,7 @@ typedef struct {
   GByteArray *binary;
 } Answer;
 
-/* Elements of BYTES have their size before them in binary data. */
+/* In binary data, elements of BYTES are preceded by their size. */
 static void
 put_text (Answer *a, const DynoWantedOutput *wanted, const char *text)
 {
@@ -150,7 +150,8 @@ put_shape (Answer *a, const DynoWantedOutput *wanted)
   dyno_json_end_array (&a->json);
 }
 
-/* The names of the classes go with their shares, and after an image file the way to its mask. */
+/* Adds the names of the classes to their shares, and, for an image file, the instruction to get its
+ * mask. */
 static void
 put_parameters (Answer *a, const DynoWantedOutput *wanted, guint binary_bytes)
 {

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer to a request for inference, by the protocol.  Pure; any thread. */
+/* Makes the response to an inference request, as the protocol defines it.  Pure; any thread. */
 #pragma once
 #include "inferrequest.h"
 
 G_BEGIN_DECLS
 
-/* outputs: n x signature->output_bytes: floats, which are probabilities or values, or masks.  The JSON, and after it the binary
- * data of the outputs that are wanted so; *header_length becomes the length of the JSON, -1: there
- * are no binary data. */
+/* outputs: n x signature->output_bytes: floats (probabilities or values), or masks.  Returns the
+ * JSON, followed by the binary data of the outputs for which these were requested; *header_length
+ * is set to the length of the JSON, or to -1 where there are no binary data. */
 GBytes *dyno_infer_response_new (const DynoSignature *signature, const DynoInferRequest *request,
                                  gconstpointer outputs, gint64 *header_length);
 
-/* The answer to an image file as an image: the mask of its picture as a PNG with a palette, of the
- * picture's size; pixels that the preparation cut off are 255.  mask: the model's output.  Errors:
+/* The response to an image file as an image: the mask as a PNG with a palette, of the picture's
+ * size, in which pixels that the preparation cut off are 255.  mask: the model's output.  Errors:
  * TOO_LARGE (no memory). */
 GBytes *dyno_infer_response_new_png (const DynoSignature *signature,
                                      const DynoInferRequest *request, gconstpointer mask,
                                      GError **error);
-/* The bytes that it works with, of the picture of a request. */
+/* The bytes of working memory for this, for the picture of a request. */
 guint64 dyno_infer_response_png_bytes (const DynoInferRequest *request);
 
 /* {"error": text}; g_free. */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define LARGE_PIXELS (16u * 1000 * 1000)
-#define KEPT_SCRATCH (16u << 20) /* bytes that a thread keeps */
+#define KEPT_SCRATCH (16u << 20) /* most bytes that a thread keeps between calls */
 
 static GMutex large_mutex;
 
@@ -24,7 +24,7 @@ refuse_picture (GError *problem, GError **error)
   return FALSE;
 }
 
-/* RGB pixels of the network's size, in place of which a network of one channel reads luma. */
+/* Copies RGB pixels of the network's size; for a network with one channel converts them to luma. */
 static void
 take_colours (const DynoSignature *s, const guint8 *rgb, guint8 *out)
 {
@@ -126,7 +126,7 @@ dyno_prepare_check_shape (const DynoSignature *s, const char *what, const gint64
   return TRUE;
 }
 
-/* A grey picture becomes RGB, as a file of one does. */
+/* A grey picture is converted to RGB, as in a grey image file. */
 static gboolean
 prepare_picture (const DynoSignature *s, const gint64 *shape, const guint8 *source, guint8 *out,
                  GByteArray *scratch, GError **error)

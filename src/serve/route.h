@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths of the server, and what may be asked of each; and the token.  Pure; any thread. */
+/* The paths of the server with their methods, and the check of the token.  Pure; any thread. */
 #pragma once
 #include "serve-error.h"
 
@@ -17,8 +17,8 @@ typedef enum {
 
 typedef struct {
   DynoRouteKind kind;
-  char *model;       /* g_free; NULL: the route is of no model */
-  gboolean is_open;  /* no token is needed: the health of the server */
+  char *model;       /* g_free; NULL: the route concerns no model */
+  gboolean is_open;  /* no token is needed, as for the health of the server */
   const char *allow; /* "GET, HEAD" or "POST": the methods of the path */
 } DynoRoute;
 
@@ -28,15 +28,15 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoRoute, dyno_route_clear)
 /* path is decoded.  Errors: NOT_FOUND, METHOD (the route is set). */
 gboolean dyno_route_parse (DynoRoute *route, const char *method, const char *path, GError **error);
 
-/* The text of a token file: its first line, 16 to 1024 visible characters of ASCII.  g_free.
- * Errors: OPTION. */
+/* Reads the token from the text of a token file: its first line, 16 to 1024 visible ASCII
+ * characters.  g_free.  Errors: OPTION. */
 char *dyno_token_read (const char *path, GError **error);
-/* Whether the value of a header Authorization (NULL: none) is "Bearer" and the token.  The time does
- * not depend on the place of the first difference. */
+/* Whether the value of the header Authorization (NULL: none) is "Bearer" and the token.  The time
+ * taken does not depend on the position of the first difference. */
 gboolean dyno_token_matches (const char *token, const char *authorization);
 
-/* "ADDRESS:PORT", "[IPv6]:PORT", "ADDRESS" or ":PORT".  *address is an IP address (g_free), by
- * default 127.0.0.1; "localhost" is 127.0.0.1.  Errors: OPTION. */
+/* Parses "ADDRESS:PORT", "[IPv6]:PORT", "ADDRESS" or ":PORT".  *address is an IP address (g_free),
+ * by default, and for "localhost", 127.0.0.1.  Errors: OPTION. */
 gboolean dyno_listen_parse (const char *text, char **address, guint16 *port, GError **error);
 
 G_END_DECLS

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of the model server: of requests, each with a status of HTTP, and of its start. */
+/* Errors of the model server: of requests, each with an HTTP status, and of its start. */
 #pragma once
 #include <glib.h>
 
@@ -9,20 +9,20 @@ G_BEGIN_DECLS
 GQuark dyno_serve_error_quark (void);
 
 typedef enum {
-  DYNO_SERVE_ERROR_BAD_REQUEST, /* 400: names the field and says what is expected */
+  DYNO_SERVE_ERROR_BAD_REQUEST, /* 400; the message names the field and what is expected */
   DYNO_SERVE_ERROR_DENIED,      /* 401: no token, or a wrong one */
   DYNO_SERVE_ERROR_NOT_FOUND,   /* 404: no such path or model */
   DYNO_SERVE_ERROR_METHOD,      /* 405 */
   DYNO_SERVE_ERROR_TOO_LARGE,   /* 413: past a limit, before anything of that size is allocated */
   DYNO_SERVE_ERROR_MEDIA_TYPE,  /* 415 */
   DYNO_SERVE_ERROR_FAILED,      /* 500: the device failed */
-  DYNO_SERVE_ERROR_BUSY,        /* 503: the queue is full; later it may not be */
+  DYNO_SERVE_ERROR_BUSY,        /* 503: the queue is full for now */
   DYNO_SERVE_ERROR_STOPPING,    /* 503 */
   DYNO_SERVE_ERROR_OPTION,      /* of the start: an address, name or token that cannot be used */
   DYNO_SERVE_ERROR_MISSING,     /* of the start: this program was built without libsoup */
 } DynoServeError;
 
-/* The status of HTTP for an error of any domain; errors of other domains are 500. */
+/* The HTTP status for an error; errors of other domains give 500. */
 guint dyno_serve_error_get_status (const GError *error);
 
 /* Sets a DYNO_SERVE_ERROR; FALSE. */

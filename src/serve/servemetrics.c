@@ -2,7 +2,7 @@
 #include "servemetrics.h"
 #include "jsontext.h"
 
-/* The statuses that the server gives; others count as the last. */
+/* The statuses that the server returns; any other counts as the last one. */
 static const guint statuses[] = { 200, 400, 401, 404, 405, 413, 415, 503, 500 };
 static const double latencies_s[] = { 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,
                                       0.25,  0.5,    1,     2.5,  5,     10 };
@@ -145,7 +145,7 @@ dyno_serve_metrics_to_text (const DynoServeMetricsRow *rows, guint n)
 {
   static const struct {
     const char *name, *type, *help;
-    gboolean of_models; /* only a model has it */
+    gboolean of_models; /* only for models */
     void (*put) (GString *text, const DynoServeMetricsRow *row, const DynoServeMetrics *metrics);
   } metrics[] = {
     { "dyno_requests_total", "counter", "Requests, by the status of their answer.", FALSE,

@@ -24,81 +24,82 @@ struct _DynoServer {
   DynoServerParams params; /* never changed, like the models, threads and pool */
   guint n_models;
   DynoServerModel *models;
-  DynoServeMetrics *other; /* of requests for no model */
+  DynoServeMetrics *other; /* counts requests for no model */
   DynoHttpThread **threads;
   guint n_threads;
-  GThreadPool *pool; /* of DynoExchange */
-  /* of the main thread */
+  GThreadPool *pool; /* its tasks are DynoExchange */
+  /* used only by the main thread: */
   GSocket *listening;
-  GSource *accepting; /* NULL: the next sweep makes it */
+  GSource *accepting; /* NULL: the next sweep creates it */
   guint sweep;
   guint n_accepted;
   guint16 port;
   GMainLoop *loop;
-  GMutex mutex; /* of all that follows */
+  GMutex mutex; /* guards all members below */
   guint64 held_bytes;
-  guint n_active; /* requests that were accepted and are not answered */
+  guint n_active; /* accepted requests without a response yet */
   gboolean stopping;
   GError *lost;
 };
 
-/* All but server, next, context, loop and calls is its own. */
+/* All members but server, next, context, loop and calls are accessed only by the thread. */
 struct _DynoHttpThread {
   DynoServer *server;
   DynoHttpThread *next;
   GMainContext *context;
   GMainLoop *loop;
-  GAsyncQueue *calls; /* of other threads */
+  GAsyncQueue *calls; /* sent by other threads */
   GThread *thread;
   SoupServer *soup;
-  int quiet_end;          /* of a pair of sockets, the other of which is libsoup's; -1: none */
-  GQueue exchanges;       /* of DynoExchange, all that live */
-  guint n_active;         /* of the server's, those of this thread */
-  GPtrArray *connections; /* of DynoServeConnection, and some that are over */
+  int quiet_end;          /* one end of a socket pair, of which libsoup has the other; -1: none */
+  GQueue exchanges;       /* all existing DynoExchange */
+  guint n_active;         /* this thread's share of server->n_active */
+  GPtrArray *connections; /* DynoServeConnection, including some that have ended */
   guint most_connections;
 };
 
-/* Calls func in the thread, from any other one. */
+/* Calls func on the thread; to be called from any other thread. */
 void dyno_http_thread_send (DynoHttpThread *thread, GSourceFunc func, gpointer data);
 
 /* The following functions are called from any thread. */
 
-/* Adds to the bytes that are held; FALSE: that would pass the limit. */
+/* Adds to held_bytes; FALSE: this would exceed the limit. */
 gboolean dyno_server_hold (DynoServer *server, guint64 bytes);
 void dyno_server_let_go (DynoServer *server, guint64 bytes);
 
 DynoServerModel *dyno_server_find_model (DynoServer *server, const char *name);
 gboolean dyno_server_is_stopping (DynoServer *server);
-/* A request is accepted; FALSE: the server stops. */
+/* Counts an accepted request; FALSE: the server is stopping. */
 gboolean dyno_server_begin_active (DynoServer *server);
-/* An accepted request was answered. */
+/* To be called when an accepted request was answered. */
 void dyno_server_end_active (DynoServer *server);
 
 typedef struct _DynoExchange DynoExchange;
 
-/* A connection, counted by g_rc_box: its thread, its exchanges and its remote address hold it. */
+/* A connection, reference counted by g_rc_box: its thread, its exchanges and its remote address
+ * hold references. */
 typedef struct {
   GSocket *socket;
-  guint n_exchanges;    /* that live; 0: it is between two requests */
-  gint64 idle_since_us; /* where it is */
+  guint n_exchanges;    /* existing ones; 0: it is idle between two requests */
+  gint64 idle_since_us; /* where n_exchanges is 0 */
   gboolean ending;      /* it was shut down */
 } DynoServeConnection;
 
 void dyno_serve_connection_unref (gpointer connection);
 
-/* The data of a remote address that is its DynoServeConnection. */
+/* The key of the data of a remote address that is its DynoServeConnection. */
 #define DYNO_CONNECTION_KEY "dyno-connection"
 
 /* Begins the exchange of a message; it lives as long as the message. */
 void dyno_exchange_attach (DynoHttpThread *thread, SoupServerMessage *message);
-/* Ends the connection of an exchange whose time is over. */
+/* Ends the connection of an exchange if its deadline has passed. */
 void dyno_exchange_sweep (DynoExchange *exchange, gint64 now_us);
-/* Handlers of all paths: when the headers are there, and when the body is. */
+/* Handlers of all paths, called when the headers and when the body have been received. */
 void dyno_exchange_on_headers (SoupServer *soup, SoupServerMessage *message, const char *path,
                                GHashTable *query, gpointer data);
 void dyno_exchange_on_body (SoupServer *soup, SoupServerMessage *message, const char *path,
                             GHashTable *query, gpointer data);
-/* The pool's work and the order of it. */
+/* The pool's task, and the order of tasks. */
 void dyno_exchange_work (gpointer exchange, gpointer server);
 int dyno_exchange_compare (gconstpointer one, gconstpointer other, gpointer data);
 

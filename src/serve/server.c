@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 
 #define MOST_CONNECTIONS 1024
-#define SPARE_FILES      128 /* that are not for connections */
+#define SPARE_FILES      128 /* file descriptors reserved for other uses than connections */
 #define HELD_BODIES      8
 #define SWEEP_S          1
 
@@ -44,7 +44,7 @@ dyno_server_find_model (DynoServer *s, const char *name)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Calls func in the main thread; dyno_server_free drops what it has not called. */
+/* Calls func on the main thread; dyno_server_free drops pending calls. */
 static void
 send_main (DynoServer *s, GSourceFunc func)
 {
@@ -218,7 +218,7 @@ on_connection (GSocket *listening, GIOCondition condition, gpointer data)
     }
   if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
     return G_SOURCE_CONTINUE;
-  /* Such as no file descriptor: the next sweep tries again. */
+  /* After other errors, such as no free file descriptor, the next sweep tries again. */
   g_clear_pointer (&s->accepting, g_source_unref);
   return G_SOURCE_REMOVE;
 }
@@ -264,7 +264,7 @@ start_listening (DynoServer *s, GError **error)
   return TRUE;
 }
 
-/* Each has its share of the connections. */
+/* Each thread gets its share of the connections. */
 static gboolean
 start_threads (DynoServer *s, GError **error)
 {
@@ -334,7 +334,7 @@ dyno_server_free (DynoServer *s)
     dyno_http_thread_free (s->threads[i]);
   g_free (s->threads);
   while (g_source_remove_by_user_data (s))
-    ; /* that they sent to this thread */
+    ; /* sources that the threads sent to this one */
   g_clear_object (&s->listening);
   for (guint i = 0; i < s->n_models; i++)
     {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A model as its clients see it: a name, one input and its outputs, by the Open Inference Protocol
- * (KServe v2).
+/* The interface of a model in the Open Inference Protocol (KServe v2): a name, one input and its
+ * outputs.
  *
  * The input is called "input".  The data preparation of the run decides what it takes:
  * - A network of images of bytes: pictures (N, height, width, 3 or 1) as UINT8 of any size, which
@@ -19,7 +19,7 @@
 G_BEGIN_DECLS
 
 #define DYNO_SERVE_INPUT "input"
-/* How a client gets the mask of an image file as an image. */
+/* The instruction for clients to get the mask of an image file as an image. */
 #define DYNO_SERVE_MASK_WAY                                                                       \
   "send the image file with Accept: image/png; the answer is a PNG of the picture's size, whose " \
   "pixels that were cut off are 255"
@@ -36,9 +36,9 @@ typedef enum {
 typedef struct {
   const char *name;
   const DynoWeightsInfo *info;
-  DynoBatchField input; /* of the network; the size of images is the one that they are brought to */
-  gsize sample_bytes;   /* of a prepared sample */
-  gsize output_bytes;   /* of a sample: n_outputs floats, or a mask */
+  DynoBatchField input;            /* the network's input; images are scaled to this size */
+  gsize sample_bytes;              /* of a prepared sample */
+  gsize output_bytes;              /* of a sample: n_outputs floats, or a mask */
   guint32 mask_width, mask_height; /* 0: the model has no masks */
   gboolean is_image;               /* pictures and image files are accepted */
 } DynoSignature;
@@ -47,20 +47,21 @@ typedef struct {
 void dyno_signature_init (DynoSignature *signature, const char *name, const DynoWeightsInfo *info,
                           const DynoBatchField *input);
 
-/* The outputs that a model has, the main one first; RANKED is a form of NUMBERS and is not listed.
- * Returns how many. */
+/* Lists the outputs of a model, the main one first, and returns their number; RANKED is a form of
+ * NUMBERS and is not listed. */
 guint dyno_signature_list_outputs (const DynoSignature *signature, DynoOutputKind kinds[2]);
 const char *dyno_signature_name_output (const DynoSignature *signature, DynoOutputKind kind);
 /* Writes the member "labels", where the model's classes have names. */
 void dyno_signature_write_labels (const DynoSignature *signature, DynoJson *json);
 
-/* "UINT8", "INT32", "FP32": of the input, where it is no BYTES. */
+/* The type of an input that is not BYTES: "UINT8", "INT32", "FP32". */
 const char *dyno_signature_get_datatype (const DynoSignature *signature);
 
-/* The model's metadata as the protocol has it. */
+/* The model's metadata as the protocol defines it. */
 void dyno_signature_write (const DynoSignature *signature, DynoJson *json);
 
-/* Fit for a path and a label: 1 to 128 letters, digits, "_", "-" and ".", and not "." or "..". */
+/* Whether a name is valid in a path and a label: 1 to 128 letters, digits, "_", "-" and ".", and
+ * not "." or "..". */
 gboolean dyno_serve_name_is_good (const char *name);
 
 G_END_DECLS

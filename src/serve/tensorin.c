@@ -87,7 +87,7 @@ read_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
     return dyno_json_read_members (r, DYNO_JSON_OBJECT, read_parameter, t, error);
   if (strcmp (key, "data") == 0)
     {
-      dyno_json_peek (r); /* past white space */
+      dyno_json_peek (r); /* skips white space */
       t->data = r->at;
       ok = dyno_json_skip (r, error);
       t->data_size = (gsize) (r->at - t->data);
@@ -96,7 +96,7 @@ read_member (DynoJsonReader *r, const char *key, gpointer data, GError **error)
   return dyno_json_skip (r, error);
 }
 
-/* Errors of the reader of JSON name only a place. */
+/* Adds the field to errors of the JSON reader, which have only a position. */
 static void
 name_field (const char *what, const char *member, GError **error)
 {
@@ -116,7 +116,7 @@ dyno_tensor_in_read (DynoTensorIn *t, const char *what, DynoJsonReader *r, GErro
   return FALSE;
 }
 
-/* A reader of the data, whose places are those in the document. */
+/* Initialises a reader of the data, whose reported positions are those in the document. */
 static void
 read_data (const DynoTensorIn *t, DynoJsonReader *r)
 {
@@ -126,7 +126,7 @@ read_data (const DynoTensorIn *t, DynoJsonReader *r)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* Elements on their way from a text. */
+/* Elements that are being parsed. */
 typedef struct {
   const DynoTensorIn *tensor;
   const char *what;
@@ -186,7 +186,7 @@ put_number (Numbers *n, DynoJsonReader *r, GError **error)
   return TRUE;
 }
 
-/* An array at an axis on its way. */
+/* An array at an axis that is being parsed. */
 typedef struct {
   Numbers *numbers;
   guint axis;
@@ -211,8 +211,8 @@ read_element (DynoJsonReader *r, const char *key, gpointer data, GError **error)
   return read_array (a->numbers, a->axis + 1, r, error);
 }
 
-/* An array at an axis: of arrays, each as long as the next axis; or, at the last axis and where the
- * data are flat, of numbers. */
+/* Reads an array at an axis: of arrays, each as long as the next axis; or of numbers, at the last
+ * axis and where the data are flat. */
 static gboolean
 read_array (Numbers *n, guint axis, DynoJsonReader *r, GError **error)
 {
@@ -237,7 +237,7 @@ check_data (const DynoTensorIn *t, const char *what, guint64 count, GError **err
     return dyno_serve_refuse (error, DYNO_SERVE_ERROR_BAD_REQUEST,
                               "%s.data: it is missing, and so is parameters.binary_data_size",
                               what);
-  /* Each element but the last takes two characters at least. */
+  /* Each element but the last has at least two characters. */
   return count <= t->data_size / 2
          || dyno_serve_refuse (
              error, DYNO_SERVE_ERROR_BAD_REQUEST,
@@ -277,7 +277,7 @@ dyno_tensor_in_read_numbers (const DynoTensorIn *t, const char *what, DynoElemen
 
 /* --- bytes ------------------------------------------------------------------------------------ */
 
-/* Texts on their way. */
+/* Texts that are being parsed. */
 typedef struct {
   GPtrArray *all;
   const char *what;
