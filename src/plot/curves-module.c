@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module dyno-curves: plain arrays in, a picture out. */
+/* The module dyno-curves: draws plain arrays into a picture. */
 #include "curves-module.h"
 #include "draw.h"
 #include "sheet.h"
@@ -8,7 +8,7 @@
 
 #define WIDTH  900 /* of each plot */
 #define HEIGHT 260
-#define PIXELS 2 /* per unit, of a PNG */
+#define PIXELS 2 /* of a PNG, per unit */
 
 G_MODULE_EXPORT gboolean dyno_curves_write (guint version, const DynoCurvePlot *plots,
                                             guint n_plots, const char *path, GError **error);
@@ -17,7 +17,8 @@ G_MODULE_EXPORT gboolean dyno_sheet_write_module (guint version, const char *tit
                                                   const DynoSheetTile *tiles, guint n,
                                                   const char *path, GError **error);
 
-/* own_log: over the logarithms of x, so that points are grouped as a logarithmic axis shows them. */
+/* own_log: uses the logarithms of x, so that points are grouped as a logarithmic axis shows
+ * them. */
 static DynoSeries *
 make_series (const DynoCurve *curve, const double *y, gboolean own_log)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The curves of a run as a file, and sheets of small pictures: one plain C call for each.
+/* Writes the curves of a run, or a sheet of small pictures, into a file: one plain C call for each.
  *
- * Cairo links X, which dynoctl must not; so the plot layer is also built as a module (dyno-curves)
- * that dynoctl opens at run time, and works without where it is missing.  This header needs only
- * GLib, and is the whole contract between the two. */
+ * Cairo links X, which dynoctl must not do; so the plot layer is also built as a module
+ * (dyno-curves), which dynoctl opens at run time if it is installed.  This header needs only GLib,
+ * and is the whole interface between the two. */
 #pragma once
 #include <glib.h>
 
@@ -17,7 +17,7 @@ typedef struct {
   const double *x, *y; /* n each; x rising; NaN y: a gap */
   guint64 n;
   guint colour;    /* 0..7 */
-  gboolean points; /* few points, drawn each */
+  gboolean points; /* draw each of the few points */
 } DynoCurve;
 
 typedef struct {
@@ -25,24 +25,25 @@ typedef struct {
   const DynoCurve *curves;
   guint n_curves;
   gboolean y_log, y_from_zero;
-  gboolean x_log;            /* x is above 0, and need not be whole */
-  double x0, x1;             /* shown; x0 >= x1: all */
+  gboolean x_log;            /* logarithmic x axis, for x > 0 */
+  double x0, x1;             /* visible span; x0 >= x1: all */
   double smoothing;          /* 0..0.99 */
-  double y_limit;            /* a line across; NaN: none */
+  double y_limit;            /* horizontal line; NaN: none */
   const char *y_limit_label; /* or NULL */
-  double x_mark;             /* an upright line with x_mark_label; without a label: none */
+  double x_mark;             /* vertical line with x_mark_label; without a label: none */
   const char *x_mark_label;  /* or NULL */
 } DynoCurvePlot;
 
-/* Writes the plots, below each other, to path, whose ending gives the format: .svg, .png or .pdf.
- * version: DYNO_CURVES_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR. */
+/* Writes the plots, one below the other, to path, whose extension determines the format: .svg, .png
+ * or .pdf.  version: DYNO_CURVES_VERSION of the caller; any other is refused.  Errors:
+ * G_FILE_ERROR. */
 typedef gboolean (*DynoCurvesWrite) (guint version, const DynoCurvePlot *plots, guint n_plots,
                                      const char *path, GError **error);
 
 #define DYNO_SHEET_SYMBOL  "dyno_sheet_write_module"
 #define DYNO_SHEET_VERSION 1
 
-/* A picture of a sheet. */
+/* A tile of a sheet. */
 typedef struct {
   const guint8 *rgb;     /* (height, width, 3) */
   guint32 width, height; /* at most 8192 */
@@ -50,7 +51,7 @@ typedef struct {
 } DynoSheetTile;
 
 /* Writes the tiles with their captions below a title (may be NULL) to path, a .png.  version:
- * DYNO_SHEET_VERSION of the caller; another one is refused.  Errors: G_FILE_ERROR; base's. */
+ * DYNO_SHEET_VERSION of the caller; any other is refused.  Errors: G_FILE_ERROR; base's. */
 typedef gboolean (*DynoSheetWrite) (guint version, const char *title, const DynoSheetTile *tiles,
                                     guint n, const char *path, GError **error);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One plot with Cairo.  Hairlines lie on device pixels, and everything is placed from the measured
- * size of its text, so that long translations move things and clip nothing. */
+/* Draws one plot with Cairo.  Hairlines are aligned to device pixels, and the layout follows the
+ * measured size of the texts, so that long translations are not clipped. */
 #include "draw-private.h"
 #include "range.h"
 #include "span.h"
@@ -9,7 +9,7 @@
 /* --- text, colours, places ---------------------------------------------------------------------- */
 
 static const struct {
-  double size; /* of the theme's */
+  double size; /* relative to the theme's */
   gboolean bold;
 } styles[] = { { 0.9, FALSE }, { 0.92, FALSE }, { 1.0, FALSE }, { 1.08, TRUE } };
 
@@ -58,7 +58,7 @@ dyno_plot_line_colour (const DynoPlotLayout *l, guint line)
   return &l->theme->lines[l->plot->lines[line].colour % G_N_ELEMENTS (l->theme->lines)];
 }
 
-/* Distinguishes lines without colours: by dashes, dots and both. */
+/* Distinguishes lines without colours, by dashes, dots or both. */
 void
 dyno_plot_set_dash (const DynoPlotLayout *l, guint line)
 {
@@ -121,7 +121,7 @@ layout_y_axis (DynoPlotLayout *l, double y0, double y1, double x0, double x1)
                     FALSE, TRUE, 0);
 }
 
-/* Where the axes may begin, below title and names. */
+/* The y at which the axes may begin, below title and names. */
 static double
 title_bottom (const DynoPlotTheme *theme)
 {
@@ -180,7 +180,7 @@ draw_y_axis (const DynoPlotLayout *l)
     }
 }
 
-/* The axis' name stands at its right end; ticks that it would cover have no text. */
+/* The axis' name is at its right end; ticks that it would cover have no label. */
 static void
 draw_x_axis (const DynoPlotLayout *l)
 {
@@ -212,7 +212,7 @@ draw_x_axis (const DynoPlotLayout *l)
     }
 }
 
-/* Marks the part of all that is in view, as a scroll bar does. */
+/* Marks the visible part of the whole span, like a scroll bar. */
 static void
 draw_span (const DynoPlotLayout *l)
 {
@@ -265,7 +265,7 @@ draw_limit (const DynoPlotLayout *l)
     }
 }
 
-/* The label stands at the side that has more room. */
+/* The label is on the side with more room. */
 static void
 draw_mark (const DynoPlotLayout *l)
 {

@@ -19,9 +19,9 @@ struct _DynoPlotTheme {
   const char *font;  /* family */
   double line_width; /* 0: 1.5 */
   gboolean dashed;   /* lines differ by their dashes too */
-  /* Returns the width of a text of one line and, with show, draws it in the colour that is set, its
-   * base line beginning at the current point.  NULL: Cairo's simple text, which has one font and
-   * joins no letters. */
+  /* Returns the width of a text of one line and, if show is TRUE, draws it in the current colour,
+   * with its base line beginning at the current point.  NULL: Cairo's simple text, which has one
+   * font and does not shape letters. */
   double (*text) (cairo_t *cr, const DynoPlotTheme *theme, const char *text, double size,
                   gboolean bold, gboolean show);
 };
@@ -34,13 +34,13 @@ typedef struct {
   guint colour;    /* index into the theme's lines */
   gboolean points; /* draw points joined by a line (validation), not only a line */
   double width;    /* line width; 0: the theme's */
-  guint dash;      /* pattern; 0: none, but for themes with dashes */
-  /* A map of points (x of the series, x that is shown), both rising: from steps to epochs or
-   * seconds.  NULL: the series' own x is shown. */
+  guint dash;      /* pattern; 0: solid, except in themes with dashes */
+  /* Maps the x of the series to the displayed x, as from steps to epochs or seconds, by points
+   * (own, displayed), both rising.  NULL: the series' own x is displayed. */
   const DynoSeries *x_map;
-  gboolean mark_gaps; /* a value that is no number is marked */
-  gboolean unnamed;   /* not among the names above the axes */
-  gboolean hidden;    /* its name is faint; it is not drawn, and the y axis is not for it */
+  gboolean mark_gaps; /* mark values that are NaN */
+  gboolean unnamed;   /* its name is not shown above the axes */
+  gboolean hidden;    /* its name is faint; the line is not drawn and does not affect the y axis */
 } DynoPlotLine;
 
 typedef struct {
@@ -52,49 +52,51 @@ typedef struct {
   gboolean y_from_zero;
   gboolean x_whole; /* x counts something: no ticks between whole numbers */
   gboolean x_time;  /* x is seconds: ticks as 1:30 */
-  /* x that is shown is above 0.  Lines of many points have an x_map, by which they are grouped. */
+  /* The displayed x is above 0.  Lines of many points must have an x_map, by which they are
+   * grouped. */
   gboolean x_log;
-  /* a few values far outside do not flatten the rest: they are marked at the edge */
+  /* a few values far outside the others do not extend the y axis, but are marked at the edge */
   gboolean robust;
-  /* least room for the y axis' texts, so that plots below each other stand in line; 0: their own */
+  /* minimum width of the y axis' labels, to align plots that are one below the other; 0: their
+   * own */
   double label_width;
-  double title_room; /* beside the names of the lines, at the right: not drawn into */
-  double smoothing;  /* 0..0.99: exponential, for display; the raw line stays, faint */
-  double x0, x1;     /* view, in x that is shown; x0 >= x1: all */
+  double title_room; /* width kept free at the right of the lines' names */
+  double smoothing;  /* 0..0.99: exponential, only displayed; the raw line is faint */
+  double x0, x1;     /* visible span of the displayed x; x0 >= x1: all */
   double y_limit;    /* a line with y_limit_label (the VRAM budget); NaN: none */
   const char *y_limit_label;
-  double x_mark; /* an upright line with x_mark_label; without a label: none */
+  double x_mark; /* vertical line with x_mark_label; without a label: none */
   const char *x_mark_label;
-  double cursor_x;           /* x of the read-out, as shown; NaN: none */
-  const char *smoothed_word; /* "smoothed", before such a value in the read-out; NULL: none there */
-  const char *empty;         /* what to say while there is no point */
+  double cursor_x;           /* displayed x of the read-out; NaN: none */
+  const char *smoothed_word; /* "smoothed", before smoothed values in the read-out; NULL: none */
+  const char *empty;         /* text while there is no point */
 } DynoPlot;
 
 /* Draws into (0, 0, width, height).  device_scale sharpens hairlines on HiDPI. */
 void dyno_plot_draw (cairo_t *cr, const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                      double height, double device_scale);
-/* The room that the y axis' texts need at this size: the largest of several plots goes into
- * label_width of all. */
+/* The width that the y axis' labels need at this size; to align several plots, the largest is set
+ * as label_width of all. */
 double dyno_plot_label_width (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                               double height);
-/* x as shown at a pixel x of the last layout of that size; NaN outside of the axes. */
+/* The displayed x at pixel_x of a drawing of that size; NaN outside of the axes. */
 double dyno_plot_x_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width,
                        double height, double pixel_x);
 
-/* The line whose name stands at that place of a drawing of that width; -1: none does. */
+/* The line whose name is at x, y in a drawing of that width; -1: none. */
 int dyno_plot_name_at (const DynoPlot *plot, const DynoPlotTheme *theme, double width, double x,
                        double y);
 
 /* The value of the smoothed line at the series' own x; NaN: the line is not smoothed. */
 double dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x);
 
-/* Files: several plots below each other in line, each width x height; format by the name's ending:
- * .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR; the message names the
- * path. */
+/* Writes several plots, aligned one below the other, each width x height, to a file; the extension
+ * determines the format: .png, .svg, .pdf.  scale: pixels per unit for PNG.  Errors: G_FILE_ERROR;
+ * the message names the path. */
 gboolean dyno_plot_write (const DynoPlot *plots, guint n_plots, const DynoPlotTheme *theme,
                           double width, double height, double scale, const char *path,
                           GError **error);
-/* All series as CSV: x, then a column per series. */
+/* Writes all series as CSV: x, then one column per series. */
 gboolean dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path,
                               GError **error);
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The texts of a plot: title, unit, the names of its lines, and the values at the cursor. */
+/* Draws the texts of a plot: title, unit, the names of its lines, and the values at the cursor. */
 #include "draw-private.h"
 #include "range.h"
 #include <math.h>
 
 #define MOST_ROWS 16
-#define FAINT     0.35 /* of the name of a hidden line */
+#define FAINT     0.35 /* opacity of the name of a hidden line */
 
-/* Draws a sample of a line at x. */
+/* Draws a short sample of a line at x. */
 static void
 draw_sample (const DynoPlotLayout *l, guint line, double x, double baseline, double alpha)
 {
@@ -36,7 +36,7 @@ sample_width (const DynoPlotLayout *l, guint line)
   return l->theme->dashed || l->plot->lines[line].dash > 0 ? 28.0 : 11.0;
 }
 
-/* Where title and unit end. */
+/* The x at which title and unit end. */
 static double
 find_title_end (const DynoPlotLayout *l)
 {
@@ -50,9 +50,10 @@ find_title_end (const DynoPlotLayout *l)
   return x;
 }
 
-/* Where the name of a line stands, its sample before it; names come from the right, as far as there
- * is room.  left: where title and unit end; *right: where the last one began, in the beginning where all end.  FALSE: there is no
- * room, or no name. */
+/* Places the name of a line, with its sample before it, from *from to *to; names are placed from
+ * right to left, as far as there is room.  left: the end of title and unit; *right: the beginning
+ * of the name placed before, and first the right end of all names.  FALSE: there is no room, or no
+ * name. */
 static gboolean
 place_name (const DynoPlotLayout *l, guint line, double left, double *right, double *from,
             double *to)
@@ -202,7 +203,8 @@ dyno_plot_get_smoothed (const DynoPlot *plot, guint line, double x)
   return y;
 }
 
-/* Marks the point nearest to the cursor, and says what it is; FALSE: there is none. */
+/* Marks the point nearest to the cursor, and fills its row of the read-out; FALSE: there is
+ * none. */
 static gboolean
 take_point (const DynoPlotLayout *l, guint index, Row *row, double *x)
 {
@@ -252,7 +254,7 @@ dyno_plot_draw_cursor (const DynoPlotLayout *l)
   for (guint i = 0; i < plot->n_lines && n < MOST_ROWS; i++)
     if (take_point (l, i, &rows[n], &px))
       {
-        /* The densest line is the first: the cursor stands on its points. */
+        /* The first line is the densest: the cursor is placed on its points. */
         if (n == 0 && px >= l->xa.low && px <= l->xa.high)
           at = px;
         n++;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines of a plot, through at most one column a pixel (series.h). */
+/* Draws the lines of a plot, through at most one column per pixel (series.h). */
 #include "draw-private.h"
 #include "range.h"
 #include "steep.h"
 #include <math.h>
 
 #define MAX_COLUMNS 4096
-/* Cairo looks at all bars of a path in each row of pixels, so a few paths with many bars each are
+/* Cairo processes all bars of a path in each row of pixels, so a few paths with many bars each are
  * slower. */
 #define MAX_BARS 32
 /* A line that goes up and down by more pixels than this in each pixel of width is a hatch. */
 #define STEEP 4.0
-/* How opaque the area below a line is. */
+/* The opacity of the area below a line, at the top and at the bottom. */
 #define FILL_TOP    0.16
 #define FILL_BOTTOM 0.02
 
-/* TRUE for PDF and SVG: pixels are not known yet, and a line that is drawn in parts has seams
- * there. */
+/* TRUE for PDF and SVG, in which pixels are not known yet, and a line that is drawn in parts has
+ * visible seams. */
 static gboolean
 is_vector (const DynoPlotLayout *l)
 {
@@ -26,7 +26,7 @@ is_vector (const DynoPlotLayout *l)
 }
 
 /* Continues the path through the extent of a column from its first point to its last, by the
- * shorter way, since a stretch that is passed twice is stroked twice.  Returns the length of the
+ * shorter way, since a part that is passed twice is stroked twice.  Returns the length of the
  * way. */
 static double
 trace_extent (const DynoPlotLayout *l, const DynoColumn *c, double x, double floor_value)
@@ -48,8 +48,8 @@ trace_extent (const DynoPlotLayout *l, const DynoColumn *c, double x, double flo
   return tall;
 }
 
-/* Follows the columns: through each column's extent, on to the next; a gap breaks the line.  Returns
- * how far it goes up and down. */
+/* Adds a path through the extents of all columns; a gap interrupts the line.  Returns the vertical
+ * length of the path. */
 static double
 trace (const DynoPlotLayout *l, const DynoColumn *columns, guint n)
 {
@@ -126,7 +126,7 @@ fill_bars (const DynoPlotLayout *l, const DynoColumn *columns, guint n, double w
   cairo_restore (l->cr);
 }
 
-/* Merges pairs of neighbours, but not across a gap; returns the number of columns that are left. */
+/* Merges pairs of neighbours, but not across a gap; returns the number of columns that remain. */
 static guint
 join_pairs (DynoColumn *columns, guint n)
 {
@@ -150,8 +150,8 @@ join_pairs (DynoColumn *columns, guint n)
   return left;
 }
 
-/* Draws the line through the columns in the way that suits their number.  smooth: pairs are joined
- * where they are dense, since half as many show as much. */
+/* Draws the line through the columns by the method that suits their number.  smooth: dense columns
+ * are merged in pairs, since half as many show the same. */
 static void
 draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double width, gboolean smooth)
 {
@@ -165,7 +165,8 @@ draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double widt
       fill_bars (l, columns, n, width);
       return;
     }
-  /* Where segments are as short as the line is wide, no corner is seen, and round ones cost most. */
+  /* Where segments are as short as the line is wide, corners are not visible, and round joins are
+   * the most expensive. */
   if (dense)
     {
       cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_BEVEL);
@@ -179,7 +180,7 @@ draw_columns (const DynoPlotLayout *l, DynoColumn *columns, guint n, double widt
   cairo_set_line_join (l->cr, CAIRO_LINE_JOIN_ROUND);
 }
 
-/* The area is faint: a few corners are enough, and cost less. */
+/* The area is faint, so that fewer corners suffice. */
 static void
 fill_below (const DynoPlotLayout *l, const DynoColumn *columns, guint n, const DynoColour *colour)
 {

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: MIT */
-/* A curve between two axes is 3t² - 2t³ of the distance, so that it leaves each axis at a right angle
- * and two curves through one point can be followed; as a cubic Bézier this is exact.  "Along" runs from
- * axis to axis, "up" on an axis: right and up where axes stand, down and right where they lie. */
+/* A curve between two axes is 3t² - 2t³ of the distance, so that it leaves each axis at a right
+ * angle and two curves through one point can be followed; as a cubic Bézier this is exact.  The
+ * coordinate "along" goes from axis to axis, "up" on an axis: right and up for vertical axes, down
+ * and right for horizontal ones. */
 #include "parallelplot.h"
 #include "draw-private.h"
 #include <math.h>
 #include <string.h>
 
-#define LEAST_STEP   58.0  /* between axes that stand */
-#define LEAST_LENGTH 150.0 /* of an axis that stands */
-#define REACH        9.0   /* of the pointer */
-#define SAMPLE       22.0  /* of a line in the key */
+#define LEAST_STEP   58.0  /* least distance of vertical axes */
+#define LEAST_LENGTH 150.0 /* of a vertical axis */
+#define REACH        9.0   /* pixels at which the pointer reaches a curve */
+#define SAMPLE       22.0  /* length of a line in the key */
 #define SHADE_WIDTH  64.0
 #define GAP          14.0
 
 typedef struct {
   const DynoParallel *plot;
-  DynoPlotLayout text; /* only theme, cr and scale: what the drawing of text needs */
+  DynoPlotLayout text; /* only theme, cr and scale are set, to draw text */
   double line;         /* height of a line of text */
   double width, height;
   gboolean lying;
-  double first, step; /* along, of the axes */
-  double low, high;   /* up, the ends of each axis */
-  double none;        /* up, of curves without a value */
-  double title_lines; /* above axes that stand */
+  double first, step; /* along: the first axis, and the distance of axes */
+  double low, high;   /* up: the ends of each axis */
+  double none;        /* up: of curves without a value */
+  double title_lines; /* above vertical axes */
   guint n_key_rows;
 } Layout;
 
@@ -59,7 +60,7 @@ break_title (const Layout *l, const char *title, char **first, char **second)
   return best;
 }
 
-/* The width of a title that stands above its axis. */
+/* The width of a title above its vertical axis. */
 static double
 measure_title (const Layout *l, const char *title, gboolean *broken)
 {
@@ -89,7 +90,7 @@ has_none (const DynoParallel *plot)
   return FALSE;
 }
 
-/* Whether titles and labels have room between axes that stand; else they lie. */
+/* Whether titles and labels have room between vertical axes; else the axes are horizontal. */
 static void
 find_direction (Layout *l)
 {
@@ -133,7 +134,7 @@ measure_shades (const Layout *l)
              : 0;
 }
 
-/* Where the next part of the key stands; it goes to a new row where there is no room. */
+/* The position of the next part of the key, in a new row where there is no room. */
 static void
 place_key (const Layout *l, double wide, double *x, guint *row)
 {
@@ -199,7 +200,7 @@ layout (Layout *l, const DynoParallel *plot, const DynoPlotTheme *theme, cairo_t
   l->high = MIN (top + l->line * (l->title_lines + 0.6), l->low - 10);
 }
 
-/* Up, of a place on an axis. */
+/* The coordinate "up" of a place on an axis. */
 static double
 get_up (const Layout *l, double place)
 {
@@ -228,7 +229,7 @@ blend (const DynoColour *a, const DynoColour *b, double share)
                        a->blue + (b->blue - a->blue) * share, 1 };
 }
 
-/* From the colour of faint text to that of the first line. */
+/* The colour of a shade, from that of faint text to that of the first line. */
 static DynoColour
 get_shade (const Layout *l, double shade)
 {
@@ -353,7 +354,7 @@ draw_key (const Layout *l)
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-/* Centred on x, or from x on; on ground of its own, over curves. */
+/* Draws text over curves with its own background, centred on x or beginning at x. */
 static void
 show_on_ground (const Layout *l, const char *text, double x, double y, gboolean centred,
                 gboolean strong)
@@ -394,7 +395,7 @@ draw_axis (const Layout *l, guint i)
   cairo_stroke (cr);
 }
 
-/* Labels that would touch the one before are left out. */
+/* Labels that would touch the previous one are omitted. */
 static void
 draw_labels (const Layout *l, guint i)
 {
@@ -488,7 +489,7 @@ compare_shades (gconstpointer a, gconstpointer b, gpointer data)
   return (x > y) - (x < y);
 }
 
-/* The better ones over the others, and what stands out over all. */
+/* Draws better curves over worse ones, and the highlighted curves over all. */
 static void
 draw_curves (const Layout *l)
 {
@@ -510,7 +511,7 @@ draw_curves (const Layout *l)
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* For measuring where nothing is drawn. */
+/* A Cairo context for measuring text without drawing. */
 static cairo_t *
 make_scratch (void)
 {
@@ -595,7 +596,7 @@ dyno_parallel_curve_at (const DynoParallel *plot, const DynoPlotTheme *theme, do
              to = get_up (&l, places[MIN (before + 1, plot->n_axes - 1)]),
              away = fabs (from + (to - from) * t * t * (3 - 2 * t) - up);
 
-      /* Of curves that lie on each other the one that is drawn last. */
+      /* Of coinciding curves this finds the one that is drawn last. */
       if (away < nearest || (away == nearest && found >= 0 && (int) i == plot->best))
         {
           nearest = away;

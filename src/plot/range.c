@@ -16,8 +16,7 @@
 
 /* --- the x that is shown ---------------------------------------------------------------------- */
 
-/* Interpolates between the points around value, which is looked up in `from`; the result is of
- * `to`. */
+/* Looks value up in `from`, and interpolates the corresponding value of `to`. */
 static double
 interpolate (const double *from, const double *to, guint64 n, double value)
 {
@@ -37,8 +36,8 @@ interpolate (const double *from, const double *to, guint64 n, double value)
   low = CLAMP (low, 1, n - 1);
   if (from[low] == value)
     return to[low];
-  /* Beyond the ends the slope is that of a few points: a step that is steep by chance does not
-   * count. */
+  /* Beyond the ends the slope is that of several points, so that a single steep step has little
+   * effect. */
   high = low;
   low--;
   if (value > from[n - 1])
@@ -137,7 +136,7 @@ robust_extent (const DynoPlot *plot, const DynoPlotLine *line, double x0, double
   return TRUE;
 }
 
-/* A view between two points shows the line from one to the other. */
+/* A span between two points shows the line from one to the other. */
 static void
 take_neighbours (const DynoPlot *plot, DynoPlotRange *range)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A sheet of tiles: rows of COLUMNS, each tile in a square with one line of text below it. */
+/* Draws a sheet of tiles: rows of COLUMNS tiles, each in a square with one line of text below
+ * it. */
 #include "sheet.h"
 #include "draw.h"
 #include "file.h"
@@ -7,11 +8,11 @@
 #include <string.h>
 
 #define COLUMNS 6
-#define SIDE    112.0 /* of a tile's square */
+#define SIDE    112.0 /* side of a tile's square */
 #define GAP     12.0
-#define LINE    18.0 /* of a caption */
+#define LINE    18.0 /* height of a caption */
 #define TITLE   26.0
-#define PIXELS  2 /* per unit, of a PNG */
+#define PIXELS  2 /* of a PNG, per unit */
 
 void
 dyno_sheet_measure (guint n, gboolean titled, double *width, double *height)
@@ -22,7 +23,7 @@ dyno_sheet_measure (guint n, gboolean titled, double *width, double *height)
   *height = GAP + (titled ? TITLE : 0) + rows * (SIDE + LINE + GAP);
 }
 
-/* NULL: no memory. */
+/* Returns NULL where there is no memory. */
 static cairo_surface_t *
 make_surface (const DynoSheetTile *tile)
 {
@@ -54,7 +55,7 @@ set_colour (cairo_t *cr, const DynoColour *colour)
   cairo_set_source_rgba (cr, colour->red, colour->green, colour->blue, colour->alpha);
 }
 
-/* One line of at most width, cut with dots between characters. */
+/* Draws one line of text of at most `width`, which is cut between characters, with dots. */
 static void
 draw_text (cairo_t *cr, const char *text, double x, double y, double width)
 {

@@ -7,14 +7,14 @@
 
 G_BEGIN_DECLS
 
-/* The room that n tiles take, in user-space units. */
+/* The size of a sheet of n tiles, in user-space units. */
 void dyno_sheet_measure (guint n, gboolean titled, double *width, double *height);
 
-/* Draws into (0, 0, width, height) as measured; each tile is scaled to fit its place, small ones in
- * whole pixels without smoothing. */
+/* Draws into (0, 0, width, height) as measured; each tile is scaled to fit its square, small ones
+ * by a whole factor without smoothing. */
 void dyno_sheet_draw (cairo_t *cr, const char *title, const DynoSheetTile *tiles, guint n);
 
-/* As PNG, two pixels a unit.  Errors: G_FILE_ERROR; base's IO, DISK. */
+/* Writes the sheet as PNG, with two pixels per unit.  Errors: G_FILE_ERROR; base's IO, DISK. */
 gboolean dyno_sheet_write (const char *title, const DynoSheetTile *tiles, guint n, const char *path,
                            GError **error);
 

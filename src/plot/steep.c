@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Coverage is exact across a line and along it at its ends; where a line leans, its edge within one
- * pixel is taken at the pixel's middle, which an eye does not see. */
+/* Coverage is exact across a line and along it at its ends; the edge of an inclined line within one
+ * pixel is taken at the pixel's middle, which is not visible. */
 #include "steep.h"
 #include <math.h>
 
-/* More pixels than a screen has.  Beyond it, and where there is no memory, nothing is drawn. */
+/* More pixels than a screen has.  Nothing is drawn beyond this size, or where there is no
+ * memory. */
 #define MAX_SIDE 16384
 
 typedef struct {
@@ -14,8 +15,7 @@ typedef struct {
   double x, y, scale; /* user space -> pixels of the mask */
 } Mask;
 
-/* The mask covers the axes and the part of a line's width that lies outside of them, on device
- * pixels. */
+/* The mask covers the axes and the part of a line's width outside of them, in device pixels. */
 static gboolean
 mask_init (Mask *mask, const DynoPlotLayout *l)
 {
@@ -40,7 +40,7 @@ mask_init (Mask *mask, const DynoPlotLayout *l)
   return FALSE;
 }
 
-/* Paints the mask in the colour that is set, and frees it. */
+/* Paints the mask in the current colour, and frees it. */
 static void
 mask_paint (Mask *mask, const DynoPlotLayout *l)
 {
@@ -152,8 +152,8 @@ dyno_plot_steep_stroke (const DynoPlotLayout *l, double width)
 
 /* --- the area below ----------------------------------------------------------------------------- */
 
-/* Records where the line enters and leaves each column of pixels, as far as it lies between the two
- * points. */
+/* Extends the top and bottom of each column of pixels by the part of the line between the two
+ * points in this column. */
 static void
 take_extent (const Mask *mask, double x0, double y0, double x1, double y1, float *top,
              float *bottom)
@@ -171,8 +171,8 @@ take_extent (const Mask *mask, double x0, double y0, double x1, double y1, float
     }
 }
 
-/* Computes for each column the least row that is covered at all, and by how much the coverage of a
- * row exceeds that of the row above. */
+/* Computes for each column the first row that is covered at all, and the increase in coverage from
+ * row to row. */
 static void
 turn_into_ramps (int n, float *top, float *bottom)
 {

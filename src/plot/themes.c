@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours of plots.  Neighbours differ in lightness as well as in hue, so that people who see fewer
- * hues can distinguish them; red is the limit's. */
+/* Colours of plots.  Successive colours differ in lightness as well as in hue, so that people with
+ * colour blindness can distinguish them; red is the colour of the limit. */
 #include "draw.h"
 
 const DynoPlotTheme dyno_plot_theme_light = {

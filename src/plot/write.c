@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Plots into files: PNG, SVG and PDF through Cairo's surfaces, and the numbers themselves as CSV.
- * Everything is made in memory first and then replaces the file whole. */
+/* Writes plots into files: PNG, SVG and PDF by Cairo's surfaces, and the values as CSV.  The
+ * contents are made in memory, and then replace the file atomically. */
 #include "csvcell.h"
 #include "draw.h"
 #include "file.h"
@@ -104,7 +104,7 @@ dyno_plot_write_csv (const DynoPlot *plots, guint n_plots, const char *path, GEr
       }
   g_string_append_c (text, '\n');
 
-  /* All series rise in x: one row for every x that any of them has. */
+  /* The x of all series are rising: there is one row for each x that occurs in any of them. */
   next = g_new0 (guint64, series->len);
   for (;;)
     {
