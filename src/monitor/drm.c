@@ -22,7 +22,7 @@ struct _Card {
   char *hwmon;  /* NULL: there is none */
   /* folder of the first GT (i915) or of the frequencies (xe); NULL: there is none */
   char *gt;
-  char *throttle; /* folder of the reasons */
+  char *throttle; /* folder of the throttle reasons */
   DynoDrmClients *clients;
   DynoSensorCounter energy;
 };
@@ -39,7 +39,7 @@ number_in (const char *folder, const char *name)
   return folder ? dyno_sensor_file_number (folder, name) : (double) NAN;
 }
 
-/* The number of the first of the names that exists. */
+/* The number in the first existing file of these names. */
 static double
 first_number (const char *folder, const char *const *names)
 {
@@ -255,8 +255,8 @@ is_id (const char *folder, const char *name, guint32 id)
          && g_ascii_strtoull (text, NULL, 16) == id;
 }
 
-/* Where the Vulkan driver does not report the device's address: the only device of its maker and
- * model. */
+/* Used where the Vulkan driver does not report the device's address: finds the only device of this
+ * vendor and model. */
 static char *
 find_only (const char *devices, const DynoDeviceInfo *info)
 {

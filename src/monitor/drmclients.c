@@ -11,12 +11,12 @@
 
 #define SEARCH_US      (5 * G_USEC_PER_SEC)
 #define MOST_PROCESSES 32768
-#define MOST_FILES     4096 /* of a process */
+#define MOST_FILES     4096 /* most files of a process */
 #define MOST_CLIENTS   1024
 #define TEXT_BYTES     16384
 
 typedef struct {
-  char *pid, *path; /* of fdinfo */
+  char *pid, *path; /* path: of fdinfo */
 } File;
 
 /* The work of an engine for a client: nanoseconds, or busy cycles and total cycles. */
@@ -120,7 +120,7 @@ search (DynoDrmClients *clients)
 
 typedef struct {
   GHashTable *seen;      /* client ids */
-  GHashTable *processes; /* others */
+  GHashTable *processes; /* other processes */
   GHashTable *engines;   /* of this reading */
   GHashTable *shares;    /* engine: double*, its busy share */
   DynoSensorPrograms *programs;

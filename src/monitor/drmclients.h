@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that have a DRM device open, from /proc/PID/fdinfo: their number, the memory that
- * they hold, and their load on its engines.  Programs of other users are seen as far as the kernel
- * permits.  Private to the monitor layer; one thread.
+/* The programs that have a DRM device open, from /proc/PID/fdinfo: their number, the device memory
+ * that they hold, and their load on the device's engines.  Programs of other users are included as
+ * far as the kernel permits.  Private to the monitor layer; one thread.
  *
  * Format: Documentation/gpu/drm-usage-stats.rst of the kernel. */
 #pragma once

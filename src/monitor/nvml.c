@@ -82,7 +82,7 @@ typedef struct {
   NvmlProcess rows[MOST_PROCESSES];
 } Nvml;
 
-/* The first of two functions that the library has; NULL: it has neither. */
+/* The first of two functions that exists in the library; NULL: neither exists. */
 static gpointer
 find_symbol (GModule *module, const char *name, const char *other)
 {

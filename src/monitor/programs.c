@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that use a GPU, as sources find them. */
+/* Collects the programs that use a GPU from the sources. */
 #include "source.h"
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,8 @@ dyno_sensor_programs_add (DynoSensorPrograms *programs, guint32 pid, double byte
         again == DYNO_PROGRAM_SUM ? program->bytes + bytes : MAX (program->bytes, bytes);
 }
 
-/* Without memory last; equal ones by their ids, so that the order stays. */
+/* Programs of unknown memory are last; equal ones are sorted by their ids, so that the order is
+ * stable. */
 static int
 compare (const void *a, const void *b)
 {

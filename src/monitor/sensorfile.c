@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of /proc and /sys, which are small and read whole up to a bound, and the numbers in
- * them. */
+/* Reads files of /proc and /sys, which are small, up to a maximum size, and the numbers in them. */
 #include "source.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -66,8 +66,8 @@ dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now_us)
   return began_us + ((now_us - began_us) / interval_us + 1) * interval_us;
 }
 
-/* With the lock: waits for the end or the next multiple of the interval after began_us.  TRUE:
- * reading continues. */
+/* Called with the lock: waits for the end or the next multiple of the interval after began_us.
+ * TRUE: reading continues. */
 static gboolean
 wait_for_tick (Shared *shared, gint64 began_us)
 {
@@ -151,7 +151,7 @@ start_reader (Shared *shared, Reader *reader)
 
 /* --- the reading ------------------------------------------------------------------------------ */
 
-/* Takes the values that the reading does not have yet from a source's part. */
+/* Copies the values that the reading does not have yet from a source's part. */
 static void
 take_over (DynoSensorReading *reading, const DynoSensorReading *part)
 {
@@ -172,7 +172,7 @@ take_over (DynoSensorReading *reading, const DynoSensorReading *part)
     reading->programs = part->programs;
 }
 
-/* With the lock. */
+/* Called with the lock. */
 static gboolean
 is_stale (const Shared *shared, const Reader *reader, gint64 now)
 {

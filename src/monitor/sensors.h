@@ -21,14 +21,14 @@ typedef enum {
   DYNO_SENSOR_GPU_POWER_LIMIT,
   DYNO_SENSOR_GPU_CLOCK,
   DYNO_SENSOR_GPU_MEMORY_CLOCK,
-  DYNO_SENSOR_GPU_THROTTLE, /* 1: it is throttled, for throttle_reasons; 0: it is not */
+  DYNO_SENSOR_GPU_THROTTLE, /* 1: the GPU is throttled, for throttle_reasons; 0: it is not */
   DYNO_SENSOR_VRAM_OWN,     /* of this process */
   /* Memory in use by all programs, and the memory available to programs in total; where only free
    * memory is reported (an older NVML, VK_EXT_memory_budget), both include the driver's own
    * memory. */
   DYNO_SENSOR_VRAM_ALL,
   DYNO_SENSOR_VRAM_TOTAL,
-  DYNO_SENSOR_GPU_OTHERS, /* other processes that use the GPU, as far as they can be seen */
+  DYNO_SENSOR_GPU_OTHERS, /* other processes that use the GPU, as far as they are visible */
   DYNO_SENSOR_CPU_BUSY,   /* of all cores */
   DYNO_SENSOR_CPU_OWN,    /* of all cores, by this process: a part of CPU_BUSY */
   DYNO_SENSOR_RAM_USED,   /* memory that is not available to programs */
@@ -83,14 +83,14 @@ char *dyno_throttle_words (guint reasons);
 typedef struct {
   guint32 pid;
   gboolean own;  /* this process */
-  char name[32]; /* as the kernel has it; "": not known, as of a process outside of a container */
+  char name[32]; /* by the kernel; "": not known, as for a process outside of a container */
   double bytes;  /* memory of the device; NaN: not known */
 } DynoSensorProgram;
 
 typedef struct {
   gboolean known; /* FALSE: no source lists programs */
-  guint n;        /* those that can be seen; the first DYNO_SENSORS_MAX_PROGRAMS that were found */
-  DynoSensorProgram list[DYNO_SENSORS_MAX_PROGRAMS]; /* the one with the most memory first */
+  guint n;        /* visible programs, at most the first DYNO_SENSORS_MAX_PROGRAMS */
+  DynoSensorProgram list[DYNO_SENSORS_MAX_PROGRAMS]; /* sorted by memory, largest first */
 } DynoSensorPrograms;
 
 typedef struct {
@@ -101,7 +101,8 @@ typedef struct {
   guint n_cores;                           /* 0: not known */
   float core_busy[DYNO_SENSORS_MAX_CORES]; /* percent; NaN: offline, or not known yet */
   DynoSensorPrograms programs;
-  /* Every source has answered twice, as rates need, or is absent: no further values will appear. */
+  /* Each source was read twice, as rates require, or is absent: no further values will become
+   * available. */
   gboolean complete;
 } DynoSensorReading;
 
@@ -115,7 +116,7 @@ typedef struct {
   const char *sys_root;  /* NULL: "/sys" */
   const char *nvml;      /* library; NULL: "libnvidia-ml.so.1" */
   guint interval_ms;     /* 0: 1000 */
-  guint stale_ms;        /* a source that does not answer for so long is left out; 0: 5000 */
+  guint stale_ms;        /* time after which a source that hangs is left out; 0: 5000 */
   gboolean in_use;       /* this process has the device open, and reports its memory (_set_vram) */
   gboolean ask_driver;   /* query the Vulkan driver for the device's memory */
   /* Called about once per interval with the newest reading, on a thread that reads no source

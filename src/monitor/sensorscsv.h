@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* sensors.csv of a run's folder: one line about once per second.
  *
- * Columns: unix_time (seconds), step (the last that had ended; 0: none), a column for each sensor by
+ * Columns: unix_time (seconds), step (the last completed one; 0: none), a column for each sensor by
  * its name, throttle_reasons ("power+temperature"; "none") and vram_own_source ("account",
  * "driver").  Values that are not available are nan.  The bytes are the same in any locale. */
 #pragma once

@@ -18,9 +18,9 @@ typedef struct {
 
 typedef struct {
   const char *name; /* for the log */
-  /* NULL: there is nothing to read here. */
+  /* Returns NULL if the source does not exist here. */
   gpointer (*open) (const DynoSourceSetup *setup);
-  /* Sets the values that it knows and their sources; the other values are already not available. */
+  /* Sets the source's values; all others are set to not available before. */
   void (*read) (gpointer source, gint64 now_us, DynoSensorReading *reading);
   void (*close) (gpointer source);
 } DynoSourceClass;
@@ -28,8 +28,8 @@ typedef struct {
 extern const DynoSourceClass dyno_source_host, dyno_source_nvml, dyno_source_drm,
     dyno_source_driver;
 
-/* sensors.c.  The first multiple of the interval after began_us that is later than now: readings do
- * not drift by the time that each takes, and missed readings are left out. */
+/* sensors.c.  The first multiple of the interval after began_us that is later than now, so that
+ * readings do not drift by their own duration, and missed readings are skipped. */
 gint64 dyno_source_next_tick_us (gint64 began_us, gint64 interval_us, gint64 now_us);
 
 /* Sets a value, if it is a number. */
@@ -38,7 +38,7 @@ void dyno_sensor_set (DynoSensorReading *reading, DynoSensor sensor, double valu
 
 /* A counter that grows, as a rate per second. */
 typedef struct {
-  double value; /* at the time */
+  double value; /* value at time_us */
   gint64 time_us;
   gboolean known;
 } DynoSensorCounter;
@@ -46,16 +46,16 @@ typedef struct {
 /* NaN: the value is the first, is not a number, or is below the last one. */
 double dyno_sensor_counter_rate (DynoSensorCounter *counter, double value, gint64 now_us);
 
-/* programs.c.  Adds a process, with its memory (NaN: not known); one that is listed again has the sum
- * of both, or, of lists of the same memory, the larger. */
+/* programs.c.  Adds a process, with its memory (NaN: not known).  A process that is listed again
+ * gets the sum of both amounts or, where both lists count the same memory, the larger one. */
 typedef enum { DYNO_PROGRAM_SUM, DYNO_PROGRAM_SAME } DynoProgramAgain;
 void dyno_sensor_programs_add (DynoSensorPrograms *programs, guint32 pid, double bytes,
                                DynoProgramAgain again);
 /* Names the programs, marks this process, and sorts them. */
 void dyno_sensor_programs_finish (DynoSensorPrograms *programs, const char *proc_root, guint32 own);
 
-/* sensorfile.c.  Reads at most size - 1 bytes of a file and ends them with 0; waits for no FIFO.
- * -1: it cannot be read. */
+/* sensorfile.c.  Reads at most size - 1 bytes of a file and terminates them with 0; does not block
+ * on a FIFO.  -1: the file cannot be read. */
 gssize dyno_sensor_file_read (const char *path, char *buffer, gsize size);
 /* The number that the file FOLDER/NAME begins with; NaN: there is none. */
 double dyno_sensor_file_number (const char *folder, const char *name);
