@@ -316,8 +316,8 @@ wait_a_little (void *data, int n)
   return 1;
 }
 
-/* Two processes that open a new file at once ask for the same mode, and SQLite lets the second
- * process fail instead of waiting. */
+/* Of two processes that set this mode of a new file at the same time, SQLite fails in the second
+ * instead of waiting. */
 static int
 choose_journal (DynoDatabase *db)
 {
@@ -407,7 +407,7 @@ check (DynoDatabase *db)
   return code == SQLITE_OK && g_strcmp0 (answer, "ok") != 0 ? SQLITE_CORRUPT : code;
 }
 
-/* Opens the file, whole and of this version; else returns a code. */
+/* Opens the file if it is intact and of this version; else returns an SQLite code. */
 static int
 connect_to (DynoDatabase *db)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The SQLite file of the history.  It is opened whatever state it is in and brought to the version
- * of this build; its statements are prepared once.  Private to the layer.
+/* The SQLite file of the history.  It is opened in whatever state it is, and upgraded to the
+ * version of this build; its statements are prepared once.  Private to the layer.
  *
  * - It has a write-ahead log, and a rollback journal on network file systems, where the log's
  *   shared memory does not work.  Where not even locks work, the file is not opened.
@@ -19,25 +19,24 @@ G_BEGIN_DECLS
 
 typedef struct _DynoDatabase DynoDatabase;
 
-/* The folder is made where it is missing.  hurry: while another thread has set it, the wait for
- * other processes is short, also a wait that goes on already; NULL: never.  It must live as long as
- * the database.  Errors: IO, BUSY, DISK, CORRUPT, READ_ONLY. */
+/* The folder is created if it is missing.  hurry: while another thread has set *hurry, waits for
+ * other processes are short, including a present one; NULL: never.  *hurry must live as long as the
+ * database.  Errors: IO, BUSY, DISK, CORRUPT, READ_ONLY. */
 DynoDatabase *dyno_database_open (const char *path, const gint *hurry, GError **error);
 void dyno_database_free (DynoDatabase *db);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoDatabase, dyno_database_free)
 
-/* Sets another hurry from now on; returns the one before. */
+/* Replaces the pointer hurry; returns the previous one. */
 const gint *dyno_database_set_hurry (DynoDatabase *db, const gint *hurry);
 
 void dyno_database_lock (DynoDatabase *db); /* recursive */
 void dyno_database_unlock (DynoDatabase *db);
 
 const char *dyno_database_get_path (DynoDatabase *db);
-/* The reason why nothing can be written, as a sentence for people; NULL: the file can be
- * written. */
+/* The reason why nothing can be written, as a sentence; NULL: the file can be written. */
 const char *dyno_database_get_read_only (DynoDatabase *db);
-/* The path to which a damaged file was moved, after which the history was begun anew; NULL: the
- * file was whole. */
+/* The path to which a damaged file was moved, after which a new history was begun; NULL: the file
+ * was intact. */
 const char *dyno_database_get_aside (DynoDatabase *db);
 
 /* The statement of sql, prepared at the first call and reset at later ones, with values bound: i
@@ -45,7 +44,7 @@ const char *dyno_database_get_aside (DynoDatabase *db);
  * static.  The database owns it.  Errors: all. */
 sqlite3_stmt *dyno_database_prepare (DynoDatabase *db, GError **error, const char *sql,
                                      const char *types, ...);
-/* TRUE with *row: there is another row; FALSE and no row: the end, or the error. */
+/* *row is set to whether there is another row.  Returns FALSE on an error. */
 gboolean dyno_database_step (DynoDatabase *db, sqlite3_stmt *statement, gboolean *row,
                              GError **error);
 /* Runs a statement without rows, from preparation to its end. */

@@ -14,16 +14,16 @@ typedef struct {
   /* NaN: not known */
   double step_seconds;
   double epoch_seconds;           /* validation and saving included */
-  double total_seconds;           /* with the time before the first step, where it is known */
-  gboolean validation_is_guessed; /* taken from the forward pass, since none was measured */
-  /* Where no rate is known: bounds from what searches measured of the loader by itself and of the
-   * device by itself.  NaN: neither is known, or the rate is. */
+  double total_seconds;           /* including the time before the first step, where it is known */
+  gboolean validation_is_guessed; /* estimated from the forward pass, since none was measured */
+  /* Bounds where no rate is known, from measurements of the loader by itself and of the device by
+   * itself in searches.  NaN: there is no such measurement, or the rate is known. */
   double most_samples_per_s;
   double least_seconds; /* of the whole run, without validation */
   /* on the disk */
-  guint64 checkpoint_bytes; /* of one; the last two are kept, and a third while it is written */
-  guint64 weights_bytes;    /* of one; the best is kept, and the last beside it */
-  guint64 disk_bytes;       /* most at a time; 0: the run has no folder */
+  guint64 checkpoint_bytes; /* of one; two are kept, and a third exists while it is written */
+  guint64 weights_bytes;    /* of one file; the best and the last are kept */
+  guint64 disk_bytes;       /* the maximum at any time; 0: the run has no folder */
 } DynoRunEstimate;
 
 /* rate: NULL or NaN where it is not known.  plan: the result of dyno_job_plan.  n_train,

@@ -74,7 +74,7 @@ take_facts (DynoStoredRun *run, DynoMetrics *log)
   else if (facts->state == DYNO_SESSION_FAILED)
     run->state = DYNO_RUN_STATE_FAILED;
   else if (facts->state != DYNO_SESSION_NEW)
-    run->state = DYNO_RUN_STATE_RUNNING; /* or it was killed: its folder is locked, or is not */
+    run->state = DYNO_RUN_STATE_RUNNING; /* or it was killed: the lock of its folder decides */
 }
 
 /* The metric of the setting selects the best epoch, else the first one of the log, whose columns do

@@ -11,8 +11,8 @@ G_BEGIN_DECLS
  * run. */
 DynoStoredRun *dyno_store_import_run (DynoStore *store, const char *folder, gboolean *added,
                                       GError **error);
-/* Imports all runs in `parent`; returns how many were added, *n_found (may be NULL) is how many
- * there are. */
+/* Imports all runs in `parent`; returns the number of added runs, and sets *n_found (may be NULL)
+ * to the number of runs found. */
 guint dyno_store_import_runs (DynoStore *store, const char *parent, guint *n_found);
 
 G_END_DECLS

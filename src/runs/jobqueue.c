@@ -72,7 +72,7 @@ read_job (sqlite3_stmt *s)
   return queued;
 }
 
-/* Nobody has said that the job is over, and nobody will. */
+/* Whether the job is marked as running, but its process has died. */
 static gboolean
 has_died (const DynoQueuedJob *job)
 {
@@ -176,8 +176,8 @@ dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error)
   return dyno_database_end (store->db, good, error) ? id : 0;
 }
 
-/* All jobs get new places, from 1: no place is above the number of a job that is added later and
- * has no place. */
+/* All jobs get new places, from 1, which are never above the number of a job that is added later
+ * and has no place. */
 gboolean
 dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error)
 {
@@ -230,7 +230,7 @@ dyno_store_remove_job (DynoStore *store, gint64 id, GError **error)
 
 /* --- working it off --------------------------------------------------------------------------- */
 
-/* The process that works the queue off, if it lives; g_free. */
+/* The process that runs the queue, if it is alive; g_free. */
 static char *
 find_runner (DynoStore *store, GError **error)
 {
@@ -322,7 +322,7 @@ dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error)
   return NULL;
 }
 
-/* FALSE: the last statement has changed no row: somebody has removed the job. */
+/* FALSE: the last statement has changed no row, since the job was removed. */
 static gboolean
 check_changed (DynoStore *store, gint64 id, GError **error)
 {

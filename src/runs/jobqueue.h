@@ -10,7 +10,7 @@ typedef enum {
   DYNO_QUEUED_WAITING,
   DYNO_QUEUED_RUNNING,
   DYNO_QUEUED_FINISHED,
-  DYNO_QUEUED_STOPPED, /* by request, or its runner died; the next start takes it up */
+  DYNO_QUEUED_STOPPED, /* by request, or its process died; the next start of the queue resumes it */
   DYNO_QUEUED_FAILED,
 } DynoQueuedState;
 const char *dyno_queued_state_name (DynoQueuedState state);
@@ -21,7 +21,7 @@ typedef struct {
   DynoQueuedState state;
   guint attempts; /* number of times that it was begun */
   int exit_code;  /* of the last attempt; -1: none */
-  char *process;  /* the run that does it, or did it last; or NULL */
+  char *process;  /* process of its present or last run; or NULL */
   /* A line of its settings that cannot be read; that setting has its default value in job, so that
    * it is not known what the job should train; "": no line can be read.  NULL: all lines can be
    * read. */
@@ -34,24 +34,24 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoQueuedJob, dyno_queued_job_free)
 /* Adds a job after the existing ones; it has an out_dir of its own.  0 with the error; ACTIVE: a
  * job that waits or runs has that folder. */
 gint64 dyno_store_add_job (DynoStore *store, const DynoJob *job, GError **error);
-/* TRUE: a start of the queue would begin it, or has begun it. */
+/* Whether a start of the queue would begin the job, or has begun it. */
 gboolean dyno_queued_job_is_open (const DynoQueuedJob *job);
 /* All jobs in their order, DynoQueuedJob*. */
 GPtrArray *dyno_store_list_jobs (DynoStore *store, GError **error);
-/* Moves a job right before that job; 0: to the end.  A running job may be moved, too, and goes on.
- * NOT_FOUND. */
+/* Moves a job right before the job `before`; 0: to the end.  A running job may be moved, too, and
+ * continues.  NOT_FOUND. */
 gboolean dyno_store_move_job (DynoStore *store, gint64 id, gint64 before, GError **error);
 /* NOT_FOUND; ACTIVE: it is running. */
 gboolean dyno_store_remove_job (DynoStore *store, gint64 id, GError **error);
 
-/* One process at a time works the queue off.  ACTIVE: another process does.  _touch, called now and
- * then, shows processes on other machines that this one goes on. */
+/* Only one process at a time may run the queue.  ACTIVE: another process runs it.  _touch must be
+ * called periodically, to show processes on other machines that this process is alive. */
 gboolean dyno_store_claim_queue (DynoStore *store, GError **error);
 gboolean dyno_store_touch_queue (DynoStore *store, GError **error);
 void dyno_store_release_queue (DynoStore *store);
 
-/* The first job that is not done: it waits, was stopped, or its runner died.  The ids in tried
- * (gint64; NULL: none) are left out.  NULL without an error: none is left. */
+/* The first job that is not done: it waits, was stopped, or its process died.  Jobs whose ids are
+ * in tried (gint64; NULL: none) are skipped.  NULL without an error: no job is left. */
 DynoQueuedJob *dyno_store_next_job (DynoStore *store, const GArray *tried, GError **error);
 /* process: the result of dyno_process_describe.  Errors of both: NOT_FOUND: the job was removed. */
 gboolean dyno_store_begin_job (DynoStore *store, gint64 id, const char *process, GError **error);

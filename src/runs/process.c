@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Identifies processes by /proc.  The number of a process is used again; together with the time of
- * its start, in ticks since the machine started, and the identity of that start of the machine it
- * is unique. */
+/* Identifies processes by /proc.  The number of a process is reused; together with its start time,
+ * in ticks since the boot, and the boot's identity it is unique. */
 #include "process.h"
 #include <errno.h>
 #include <fcntl.h>

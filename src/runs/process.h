@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 typedef enum {
   DYNO_PROCESS_ALIVE,
   DYNO_PROCESS_GONE,
-  DYNO_PROCESS_UNKNOWN, /* on another machine or in a container: its number says nothing here */
+  DYNO_PROCESS_UNKNOWN, /* on another machine or in a container, where the number has no meaning */
 } DynoProcessState;
 
 /* Describes this process: its number and start, the machine's start, the namespace of numbers, the
@@ -17,7 +17,7 @@ typedef enum {
 char *dyno_process_describe (void);
 /* text: the result of _describe in some process, or NULL. */
 DynoProcessState dyno_process_find (const char *text);
-/* TRUE: some process holds the lock of a run on its folder. */
+/* Whether a process holds the lock of a run on this folder. */
 gboolean dyno_process_locks_folder (const char *folder);
 
 G_END_DECLS

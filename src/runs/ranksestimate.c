@@ -7,7 +7,7 @@
 /* The backward pass's share of a forward and a backward pass, which has two products for each
  * product of the forward pass; the time of the optimizer is left out. */
 #define BACKWARD_SHARE 0.6
-#define STEP_SUM_BYTES 1024 /* of results and decisions, each step */
+#define STEP_SUM_BYTES 1024 /* results and decisions of each step */
 /* The further time by which an exchange lengthens a step: through the host, the time of the copies
  * to and from it; from device to device, the time of the whole exchange.  Fitted to two H200 with
  * ResNet-18 and -50 at batch 128 with AMP, which the figures give to 1 % (tests/bench/NOTES.md). */
@@ -22,8 +22,8 @@ goes_in_half (const DynoSettings *s)
   return s->amp && s->exchange_half;
 }
 
-/* The bytes of the last bucket of so many gradients: it comes when the backward pass has ended, so
- * that nothing hides it. */
+/* The bytes of the last bucket of this many gradients, which is exchanged after the end of the
+ * backward pass, so that nothing hides it. */
 static guint64
 find_last_bucket (const DynoSettings *s, guint64 size_bytes)
 {

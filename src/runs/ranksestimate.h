@@ -17,9 +17,9 @@ typedef struct {
   guint64 global_batch;    /* samples of a step, accumulation included */
   guint64 exchange_bytes;  /* gradients that each rank contributes to each step */
   gboolean one_bucket;     /* too few gradients for the backward pass to hide any of them */
-  guint64 steps_per_epoch; /* like the next member filled by the caller that has planned it */
+  guint64 steps_per_epoch; /* set, like the next member, by the caller from the plan */
   guint64 staging_bytes;   /* page-locked, of each rank, where gradients go through the host */
-  guint64 inbox_bytes;     /* of each device, where they go between devices; 0: they do not */
+  guint64 inbox_bytes;     /* memory of each device, where gradients go between devices; else 0 */
   double exchange_seconds;
   /* NaN: no rate of one rank is known */
   double alone_seconds;   /* a step of one rank, with the same number of ranks on its device */

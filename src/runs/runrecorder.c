@@ -18,27 +18,27 @@
 #define END_US     (8 * G_USEC_PER_SEC)  /* time that the end waits for a slow disk */
 #define MAX_LEFT   65536                 /* epochs that could not be written yet */
 #define MAX_LOGGED 4096                  /* epochs of earlier parts that are looked up in the log */
-#define LOGGED     -1.0 /* in place of the end of an epoch: it is one of an earlier part */
+#define LOGGED     -1.0                  /* marks an epoch of an earlier part, instead of its end */
 
 struct _DynoRunRecorder {
   GMutex lock;
   GCond changed;
-  DynoSession *session; /* NULL: the session is freed */
+  DynoSession *session; /* NULL: the session was freed */
   GQueue events;        /* DynoEvent*, except steps */
-  const DynoJob *job;   /* the newest; taken by the thread */
-  DynoStepMetrics step; /* the last one; step 0: none since it was taken */
+  const DynoJob *job;   /* the newest job; taken by the thread */
+  DynoStepMetrics step; /* the last step; step 0: none since the thread took it */
   guint64 vram_bytes;   /* the most so far */
-  DynoRunRate rate;     /* from the facts, and of the steps since then */
+  DynoRunRate rate;     /* from the facts, updated by the steps since then */
   double step_seconds;  /* of the last step */
   GArray *epoch_ends;   /* double, the time of the end, for each EPOCH of events; LOGGED */
-  gboolean looked_up;   /* the log */
+  gboolean looked_up;   /* the log was looked up */
   gboolean over;        /* no event comes any more */
   gboolean ended;       /* the thread has ended */
-  gboolean left;        /* nobody waits for the thread, which frees the recorder */
+  gboolean left;        /* abandoned: the thread frees the recorder */
   gint hurry;           /* atomic: somebody waits for the thread */
   GThread *thread;
 
-  /* of the thread */
+  /* used only by the thread: */
   DynoStore *store;
   DynoStoredRun *run;
   gboolean adopted; /* the entry is that of the resumed run, and its values are kept */
@@ -49,7 +49,7 @@ struct _DynoRunRecorder {
   GArray *left_epochs; /* DynoEpochMetrics, not written yet */
   guint ranks;
   GArray *overheads;
-  guint64 epoch_samples;      /* trained on in an epoch: whole batches only */
+  guint64 epoch_samples;      /* samples of an epoch in whole batches */
   guint n_epochs;             /* of this part */
   double last_end;            /* of the last epoch, in seconds of the run */
   gint64 written_us, next_us; /* time of the last write; earliest time of the next */
@@ -221,9 +221,9 @@ tell (DynoRunRecorder *r, const GError *problem)
   r->told = TRUE;
 }
 
-/* TRUE where another process goes on with the run.  A lock on the folder is no sign of that: the
- * session that is recorded may have locked it already, and it does not start where another session
- * has. */
+/* TRUE where another process has resumed the run.  A lock on the folder does not show this: the
+ * recorded session may have locked it already, and does not start where another session has locked
+ * it. */
 static gboolean
 is_held (const DynoStoredRun *run)
 {
@@ -231,7 +231,7 @@ is_held (const DynoStoredRun *run)
          && dyno_process_find (run->process) != DYNO_PROCESS_GONE;
 }
 
-/* Takes the entry of the run that is resumed, unless another process has it. */
+/* Continues the entry of the resumed run, unless another process uses it. */
 static void
 adopt (DynoRunRecorder *r, const DynoJob *job)
 {
@@ -300,7 +300,7 @@ write_late (DynoRunRecorder *r, GError **error)
   return TRUE;
 }
 
-/* last: there is no next time. */
+/* Writes the entry.  last: there is no later attempt. */
 static void
 write_it (DynoRunRecorder *r, gboolean last)
 {
@@ -363,7 +363,7 @@ take_all (DynoRunRecorder *r)
     take_step (r, &step);
   while ((event = g_queue_pop_head (&events)))
     {
-      /* A pointer into the array is not kept: without an epoch the array has no memory. */
+      /* No pointer to the array's data is used, since it is NULL without an epoch. */
       double end = event->type == DYNO_EVENT_EPOCH ? g_array_index (ends, double, n_ends++) : 0;
 
       take_event (r, event, end);
@@ -438,8 +438,8 @@ is_kept (DynoEventType type)
          || type == DYNO_EVENT_ERROR || type == DYNO_EVENT_DONE;
 }
 
-/* Epochs that an earlier part has logged; one that was killed may not have come to write its last
- * ones.  Called with the lock held, on the session's thread. */
+/* Adds the epochs that an earlier part has logged, since a part that was killed may not have
+ * written its last ones into the history.  Called with the lock held, on the session's thread. */
 static void
 look_up_log (DynoRunRecorder *r)
 {
@@ -465,7 +465,7 @@ on_event (DynoEvent *event, gpointer data)
   DynoRunRecorder *r = data;
   const DynoJob *job = NULL;
 
-  /* Live changes are rare enough to be looked at only with these events. */
+  /* Live changes of settings are rare, so they are read only at these events. */
   if (r->session && (event->type == DYNO_EVENT_EPOCH || event->type == DYNO_EVENT_DONE))
     job = dyno_session_get_job (r->session);
   g_mutex_lock (&r->lock);

@@ -17,15 +17,15 @@ struct _DynoStore {
 /* Makes the run from a row of all its fields. */
 DynoStoredRun *dyno_stored_run_read (sqlite3_stmt *statement);
 
-/* TRUE where the epoch is the best so far, as the session judges: by the metric (NULL: none
- * selects), by the loss where the metric is equal.  value: of the run's metric, NaN: it has
- * none. */
+/* Takes the epoch as the run's best if it is the best so far, by the same criterion as the session:
+ * by the metric (NULL: by the loss only), and by the loss where the metric is equal.  value: of the
+ * run's metric; NaN: there is none. */
 void dyno_stored_run_take_best (DynoStoredRun *run, const DynoMetricInfo *metric, double value,
                                 const DynoEpochMetrics *epoch);
 
-/* "key=value" lines of the whole table, and back: a missing or bad setting has its default value.
- * bad, which may be NULL: the first line that names no setting or holds no value of it, "" where no
- * line is a setting, NULL where all lines were read; g_free. */
+/* Converts all settings to "key=value" lines, and back: a missing or invalid setting gets its
+ * default value.  bad, which may be NULL: the first line that names no setting or holds no value of
+ * it, "" where no line is a setting, NULL where all lines were read; g_free. */
 char *dyno_settings_to_lines (const DynoSettings *settings);
 void dyno_settings_from_lines (DynoSettings *settings, const char *lines, char **bad);
 

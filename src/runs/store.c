@@ -30,7 +30,7 @@ dyno_store_open_in_hurry (const char *path, const gint *hurry, GError **error)
   store = g_new0 (DynoStore, 1);
   g_atomic_ref_count_init (&store->references);
   store->db = db;
-  /* Entries that could not be read any more may still lie in the folders of the window's runs. */
+  /* Entries that could not be recovered may still exist as the folders of the window's runs. */
   if (dyno_database_get_aside (db))
     {
       g_autofree char *runs = dyno_data_dir ("runs");
@@ -202,7 +202,7 @@ dyno_store_rename_run (DynoStore *store, gint64 id, const char *name, GError **e
   return dyno_database_end (store->db, good, error);
 }
 
-/* NULL: none.  g_free. */
+/* Normalises tags; NULL: none are left.  g_free. */
 static char *
 tidy_tags (const char *tags)
 {
@@ -266,7 +266,7 @@ make_uid (void)
   return MAX (1, uid & G_MAXINT64);
 }
 
-/* The number of the entry; 0: there is none, or the error. */
+/* The number of the entry with this uid; 0: there is none, or an error is set. */
 static gint64
 find_id (DynoStore *store, guint64 uid, GError **error)
 {
@@ -283,7 +283,7 @@ find_id (DynoStore *store, guint64 uid, GError **error)
   return id;
 }
 
-/* Inserts an entry with only its number, which put_row fills. */
+/* Inserts an entry with only its number; put_row sets the other fields. */
 static gboolean
 insert_row (DynoStore *store, const DynoStoredRun *r, GError **error)
 {

@@ -47,7 +47,7 @@ const char *dyno_run_state_name (DynoRunState state); /* "running", "finished", 
 /* Strings are owned by the struct; a string that is not known is NULL, a number is NaN or 0. */
 typedef struct {
   gint64 id;   /* small, and never given to another run of this file */
-  guint64 uid; /* its identity, whatever file it stands in; 0: none yet */
+  guint64 uid; /* its identity, the same in any file; 0: none yet */
   char *name;  /* given by _rename, or NULL */
   char *tags;  /* "baseline, night": the user's words, in their order; or NULL */
   /* the request */
@@ -63,13 +63,13 @@ typedef struct {
   char *folder;  /* absolute; NULL: nothing was kept, or another run has taken its place */
   /* the outcome */
   gint64 begin_us, end_us; /* end_us 0: not ended */
-  gint64 seen_us;          /* time of its last sign of life */
+  gint64 seen_us;          /* time of the last update by its process */
   DynoRunState state;
   char *error, *process; /* process: see process.h */
   guint64 steps, epochs;
-  double seconds, preparation_seconds; /* of training; of the time before the first step */
+  double seconds, preparation_seconds; /* of training; before the first step */
   double loss;                         /* of the last step, or epoch */
-  char *metric, *metric_unit;          /* selects the best epoch, else the first metric, or NULL */
+  char *metric, *metric_unit;          /* selects the best epoch; else the first, or NULL */
   gboolean metric_is_fraction;         /* shown in percent */
   double best_metric, best_val_loss;
   guint64 best_epoch;
@@ -89,8 +89,8 @@ const DynoRecordField *dyno_stored_run_list_fields (guint *n);
 void dyno_stored_run_set_job (DynoStoredRun *run, const DynoJob *job);
 /* The job to run it again: without folder and resume.  dyno_job_unref. */
 DynoJob *dyno_stored_run_get_job (const DynoStoredRun *run);
-/* TRUE for a run that finished because it has made the requested number of steps (max_steps) and
- * has epochs left: it can go on. */
+/* TRUE for a run that finished because it has made the requested number of steps (max_steps), with
+ * epochs left, so that it can be resumed. */
 gboolean dyno_stored_run_stopped_as_asked (const DynoStoredRun *run);
 /* The name that was given, else the folder's name, else "model on data".  g_free. */
 char *dyno_stored_run_get_title (const DynoStoredRun *run);
@@ -120,8 +120,7 @@ gboolean dyno_store_delete_run (DynoStore *store, gint64 id, GError **error);
  * epochs replace the epochs of the same numbers. */
 gboolean dyno_store_put_run (DynoStore *store, DynoStoredRun *run, const DynoEpochMetrics *epochs,
                              guint n_epochs, GError **error);
-/* Records that the folder holds the files of this run only: other runs that had the folder have
- * none any more. */
+/* Records that the folder holds only the files of this run: other runs with this folder lose it. */
 gboolean dyno_store_claim_folder (DynoStore *store, const DynoStoredRun *run, GError **error);
 
 /* The keys in which two runs' settings differ, in the order of the table.  g_free the array. */
@@ -142,11 +141,12 @@ typedef struct {
  * are compared.  FALSE: none is known. */
 gboolean dyno_store_find_rates (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                                 guint64 fingerprint, DynoStoredRate *rate);
-/* Its samples_per_s; NaN: none. */
+/* The samples_per_s of this rate; NaN: none is known. */
 double dyno_store_find_rate (DynoStore *store, const DynoJob *job, const DynoDeviceInfo *device,
                              guint64 fingerprint);
-/* The samples/s that searches measured last of the loader by itself and of the device by itself,
- * for the same model and data, the same device and the settings that count for each; NaN: none. */
+/* The samples/s of the loader by itself and of the device by itself that searches measured last,
+ * for the same model, data and device, and equal values of the settings that affect each; NaN: none
+ * is known. */
 void dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fingerprint,
                                const char *device, const DynoSettings *settings, double *loader,
                                double *gpu);
@@ -156,7 +156,7 @@ void dyno_store_find_ceilings (DynoStore *store, const char *model, guint64 fing
 typedef struct {
   guint number;                               /* from 1 */
   const char *stage;                          /* "loader", "gpu", "trial", "proof", ... */
-  DynoSettings settings;                      /* whole */
+  DynoSettings settings;                      /* all settings */
   const char *outcome;                        /* "ok", "oom", "failed", "dropped" */
   double samples_per_s, low, high, predicted; /* NaN: not known */
   guint64 vram_bytes, planned_bytes;

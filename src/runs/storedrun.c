@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* A process that cannot be queried (another machine, a container) counts as gone when it has been
- * silent for this long: it gives a sign of life every minute. */
+/* A process that cannot be queried (on another machine, in a container) counts as gone when its
+ * entry was not updated for this long: it updates the entry every minute. */
 #define SILENCE_US (10 * 60 * G_USEC_PER_SEC)
 
 static const char *const state_names[] = { "running", "finished", "stopped", "failed", "killed" };

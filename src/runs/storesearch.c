@@ -303,6 +303,8 @@ changes_any (const DynoSettingInfo *info)
   return info->rate != DYNO_SETTING_RATE_NONE;
 }
 
+/* The loader's rate is in samples/s, which neither the batch size nor the settings of the device
+ * affect. */
 static gboolean
 changes_loader (const DynoSettingInfo *info)
 {
