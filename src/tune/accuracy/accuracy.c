@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One search, step by step: the job's own settings, trials, the final.  The state is what the runs
- * say; each run is added by take_run, whether it was measured now or is known. */
+/* One search, step by step: the job's own settings, trials, the final.  The state follows from the
+ * runs; take_run adds each run, whether it was trained now or is known from an earlier search. */
 #include "accuracy.h"
 #include "accuracyverdict.h"
 #include "intl.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 
 #define FINAL_SHARE 0.5 /* of the time */
-#define PACE_MARGIN 1.1 /* a run may take so much longer than those before */
+#define PACE_MARGIN 1.1 /* a run may take this many times as long as the runs before predict */
 #define LEAST_PAIRS 2   /* fewer seeds prove nothing */
 #define MOST_FAILED 3   /* in a row, for no reason of their settings: others would fail too */
 
@@ -21,8 +21,8 @@ typedef struct {
   DynoAccuracyResult *result;
   DynoTpe tpe;
   double begin;
-  double pace_seconds, pace_epochs; /* sums over all runs, starts left out */
-  double start_seconds;             /* of the last run: the first one compiles */
+  double pace_seconds, pace_epochs; /* sums over all runs, only time in epochs */
+  double start_seconds;             /* of the last run, outside of epochs: the first run compiles */
 } Search;
 
 static DynoAccuracyTrial *
@@ -39,7 +39,7 @@ to_loss (const Search *s, double value)
 
 /* --- what was measured ------------------------------------------------------------------------ */
 
-/* As accuracy.csv holds it, so that a search that is resumed has the same values. */
+/* Rounds as accuracy.csv does, so that a resumed search has the same values. */
 static double
 round_value (double value)
 {
@@ -48,7 +48,8 @@ round_value (double value)
   return g_ascii_strtod (g_ascii_formatd (text, sizeof text, "%.9g", value), NULL);
 }
 
-/* The trial of that number, a new one with these settings where it is the next. */
+/* The trial of that number; a new one with these settings where the number is the next; else
+ * NULL. */
 static DynoAccuracyTrial *
 find_trial (Search *s, guint number, const DynoSettings *settings)
 {
@@ -65,7 +66,7 @@ find_trial (Search *s, guint number, const DynoSettings *settings)
   return get_trial (s, number);
 }
 
-/* The rung that ends with so many epochs; -1: none. */
+/* The rung that ends at this epoch; -1: none. */
 static int
 find_rung (const Search *s, guint64 epochs)
 {
@@ -75,7 +76,7 @@ find_rung (const Search *s, guint64 epochs)
   return -1;
 }
 
-/* Takes the run, which then belongs to the result.  FALSE: it is no part of this search. */
+/* Takes the run, which then belongs to the result.  FALSE: it does not belong to this search. */
 static gboolean
 take_run (Search *s, DynoAccuracyRun *run)
 {
@@ -85,7 +86,7 @@ take_run (Search *s, DynoAccuracyRun *run)
   run->value = run->outcome == DYNO_TRIAL_OK ? round_value (run->value) : (double) NAN;
   if (run->outcome == DYNO_TRIAL_OK && !isfinite (run->value))
     run->outcome = DYNO_TRIAL_DIVERGED;
-  /* A trial begins with its first rung, and a run of the final is whole. */
+  /* A new trial begins with the first rung, and a run of the final trains all epochs. */
   if (rung < 0 || (run->final && (guint) rung != s->result->n_rungs - 1)
       || (run->trial >= s->result->trials->len && (run->final || rung > 0)))
     return FALSE;
@@ -140,7 +141,8 @@ copy_points (const Search *s)
   return points;
 }
 
-/* Of the first rung, to which all trials have come: those that went on are good, and alike. */
+/* Uses the values after the first rung, which all trials have: the trials of higher rungs are few
+ * and similar. */
 static void
 fill_importance (Search *s)
 {
@@ -160,7 +162,7 @@ get_elapsed (const Search *s)
   return s->runner->get_time (s->runner->data) - s->begin;
 }
 
-/* The time that so many runs of so many epochs each take; 0: not known. */
+/* The expected time of n_runs runs of this many epochs each; 0: not known. */
 static double
 expect_seconds (const Search *s, guint64 epochs, guint n_runs)
 {
@@ -169,7 +171,7 @@ expect_seconds (const Search *s, guint64 epochs, guint n_runs)
   return n_runs * (s->start_seconds + pace * (double) epochs);
 }
 
-/* They end before the share of the time is over. */
+/* TRUE: the runs end before this share of the time is over. */
 static gboolean
 has_time (const Search *s, guint64 epochs, guint n_runs, double share)
 {
@@ -178,7 +180,7 @@ has_time (const Search *s, guint64 epochs, guint n_runs, double share)
 
 /* --- runs ------------------------------------------------------------------------------------- */
 
-/* FALSE with the error, or without one where it was stopped. */
+/* FALSE with the error, or without one where the search was stopped. */
 static gboolean
 train (Search *s, DynoAccuracyRun *order, GError **error)
 {
@@ -208,7 +210,7 @@ train (Search *s, DynoAccuracyRun *order, GError **error)
   return !s->watch || !s->watch->end || s->watch->end (s->result, order, s->watch->data, error);
 }
 
-/* In the search: from the rung that it has come to, to the next. */
+/* Trains a trial from the rung that it has finished to the next one. */
 static gboolean
 train_rung (Search *s, guint number, const DynoSettings *settings, GError **error)
 {
@@ -253,7 +255,7 @@ train_own (Search *s, GError **error)
   return TRUE;
 }
 
-/* --- what the estimator goes by --------------------------------------------------------------- */
+/* --- ranking for the estimator ---------------------------------------------------------------- */
 
 static DynoHalvingTrial *
 copy_halving (const Search *s)
@@ -265,8 +267,8 @@ copy_halving (const Search *s)
   return trials;
 }
 
-/* The rungs that a trial has come through by its own values: the job's own settings, which go through
- * all, have earned those to which they would have been promoted. */
+/* The number of rungs that a trial has finished by its own values: the job's own settings, which
+ * train through all rungs, count only the rungs to which they would have been promoted. */
 static guint
 count_earned (const Search *s, const DynoHalvingTrial *trials, guint i)
 {
@@ -280,10 +282,10 @@ count_earned (const Search *s, const DynoHalvingTrial *trials, guint i)
   return rung + 1;
 }
 
-/* The place of each trial: those that came to a higher rung before others, and by their values at
- * their last rungs, since values of one rung only can be compared; as in Optuna's estimator.  By the
- * highest rung only the estimator would know nothing of what is bad, since nothing bad comes there.
- * INFINITY: it failed. */
+/* The number of trials that rank before each trial: trials of a higher rung rank first, and trials
+ * of one rung by their values there, since only values of the same rung can be compared; as in
+ * Optuna's estimator.  With only the highest rung the estimator would not learn which points are
+ * bad, since no bad trial reaches that rung.  INFINITY: the trial failed. */
 static void
 rank_trials (const Search *s, double *places)
 {
@@ -354,7 +356,7 @@ explore (Search *s, GError **error)
 
 /* --- the final -------------------------------------------------------------------------------- */
 
-/* Better in the search than the job's own settings were at the same rung. */
+/* TRUE: the trial is better than the job's own settings were at the same rung. */
 static gboolean
 is_contender (const Search *s, guint number)
 {
@@ -377,7 +379,7 @@ choose_contenders (Search *s, guint n_most)
       r->contenders[r->n_contenders++].trial = ranked[i];
 }
 
-/* The run of a trial with the seed of that index; NULL: it is not measured. */
+/* The trial's run of the final with the seed of that index; NULL: there is none. */
 static const DynoAccuracyRun *
 find_final (const Search *s, guint trial, guint index)
 {
@@ -417,7 +419,8 @@ fill_final (Search *s)
     fill_contender (s, &r->contenders[i]);
 }
 
-/* Those that train with the next seed: the job's own settings first. */
+/* The trials that have to train with this seed, the job's own settings first; returns their
+ * number. */
 static guint
 list_round (const Search *s, guint index, guint *trials)
 {
@@ -434,7 +437,7 @@ list_round (const Search *s, guint index, guint *trials)
   return n;
 }
 
-/* Runs of the seeds that a proof needs at least: those that an earlier search measured are there. */
+/* The number of runs that a proof still needs, without those that an earlier search measured. */
 static guint
 count_missing (const Search *s)
 {
@@ -462,7 +465,7 @@ run_final (Search *s, GError **error)
   guint most = s->params->most_seeds > 0 ? s->params->most_seeds : DYNO_ACCURACY_MOST_SEEDS,
         n_most = DYNO_ACCURACY_CONTENDERS;
 
-  /* One that is compared well is worth more than two that are not. */
+  /* One contender on enough seeds is worth more than two on too few. */
   choose_contenders (s, n_most);
   fill_final (s);
   while (n_most > 1 && count_missing (s) > 0 && !has_time (s, all, count_missing (s), 1))
@@ -497,7 +500,7 @@ run_final (Search *s, GError **error)
 
 /* --------------------------------------------------------------------------------------------- */
 
-/* The runs of an earlier search are a proof by themselves. */
+/* TRUE: the runs of the earlier search are a proof by themselves. */
 static gboolean
 is_known_proven (Search *s)
 {

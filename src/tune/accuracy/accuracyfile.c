@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file is text by RFC 4180, with '.' decimals in any locale.  Whatever is wrong in a line ends
- * what is read: later lines rest on those before. */
+/* The file is text by RFC 4180, with '.' decimals in any locale.  Reading ends at the first invalid
+ * line, since later lines depend on the lines before. */
 #include "accuracyfile.h"
 #include "csvcell.h"
 #include "csvlines.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run is stopped after a number of epochs by max_steps, which counts steps and no clock. */
+/* A run is stopped after a number of epochs by max_steps, which depends on no clock. */
 #include "accuracyrunner.h"
 #include "base-error.h"
 #include "gpu-error.h"
@@ -28,7 +28,7 @@ dyno_accuracy_run_get_folder (const DynoAccuracyRun *run)
   return g_build_filename ("trials", name, NULL);
 }
 
-/* With the run's epochs as its number of steps. */
+/* The job of a run, with its epochs as a number of steps. */
 static DynoJob *
 make_job (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, const char *folder)
 {
@@ -51,7 +51,8 @@ make_job (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, const char *
   return job;
 }
 
-/* The best value among the epochs of the log, NaN where it has fewer than the run was to have. */
+/* The best value among the epochs of the log; NaN where the log has fewer epochs than the run
+ * should have. */
 static double
 find_best (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics *metrics)
 {
@@ -78,8 +79,8 @@ find_best (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics
   return best;
 }
 
-/* A session that had nothing left to do, since the search was killed before it wrote the line of
- * this run, has no log of its own. */
+/* Reads the log of the folder where the session had nothing left to do and so has none: the search
+ * was killed after the run had ended and before its line was written. */
 static double
 find_value (const DynoAccuracyTrainer *t, const DynoAccuracyRun *run, DynoMetrics *metrics,
             const char *folder)
@@ -113,7 +114,7 @@ take_failure (DynoAccuracyRun *run, const GError *problem)
          && problem->domain != DYNO_BASE_ERROR;
 }
 
-/* Until the session's end; the error that it reported, or NULL. */
+/* Takes events until the session ends; returns the error that it reported, or NULL. */
 static GError *
 follow (const DynoAccuracyTrainer *t, DynoSession *session, DynoEventQueue *events,
         GCancellable *cancellable, DynoSessionState *state, double *train_seconds)
@@ -243,7 +244,7 @@ count_used_classes (const DynoDatasetInfo *info)
 static const DynoMetricInfo loss_metric = { "loss", N_ ("Loss"), NULL,
                                             "",     -1,          .format = DYNO_METRIC_NUMBER };
 
-/* NULL: the error.  dyno_graph_free. */
+/* NULL with the error.  dyno_graph_free. */
 static DynoGraph *
 build_graph (const DynoJob *job, const DynoDatasetInfo *info, GError **error)
 {
@@ -267,7 +268,7 @@ dyno_accuracy_list_metrics (const DynoJob *job, const DynoDatasetInfo *info, GEr
     return NULL;
   metrics = g_array_new (FALSE, FALSE, sizeof (DynoMetricInfo));
   of_validation = dyno_network_get_validation_metrics (graph);
-  /* One of a validation brings all of them into the table. */
+  /* The table has all metrics of the validation where one of them is selected. */
   dyno_metric_table_init (&table, graph, info, of_validation ? of_validation[0].name : NULL);
   first = dyno_metric_table_find_selecting (&table);
   if (first >= 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Trains the trials of a search for the best validation (accuracy.h): each is a run in a folder of
- * its own, trials/NNN below the search's, or trials/NNN-SEED in the final, and has its entry in the
- * history.  It stops when its rung's epochs are done, and a promoted one goes on from its
- * checkpoint: to the same bits as a run that was never stopped.  Device and data set are opened once
- * for all. */
+ * its own, trials/NNN below the folder of the search, or trials/NNN-SEED in the final, and has an
+ * entry in the history.  It stops when its rung's epochs are done, and a promoted trial resumes
+ * from its checkpoint, with bit-identical results to a run that was never stopped.  Device and data
+ * set are opened once for all runs. */
 #pragma once
 #include "accuracy.h"
 #include "session.h"
@@ -11,14 +11,14 @@
 G_BEGIN_DECLS
 
 typedef struct {
-  const DynoJob *job; /* data, model, start weights, device; its files and settings do not count */
+  const DynoJob *job; /* data, model, start weights, device; its files and settings are not used */
   DynoDataset *dataset;
-  DynoDevice *device;          /* NULL: the job's is opened */
-  const char *folder;          /* of the search; it exists */
+  DynoDevice *device;          /* NULL: the runner opens the job's */
+  const char *folder;          /* folder of the search, which exists */
   DynoMetricInfo metric;       /* see dyno_accuracy_check */
-  const DynoRunWriter *writer; /* of the other files in a run's folder, or NULL */
+  const DynoRunWriter *writer; /* writes the other files in a run's folder; or NULL */
   gboolean no_history;
-  void (*event) (const DynoEvent *event, gpointer data); /* of each session, here; or NULL */
+  void (*event) (const DynoEvent *event, gpointer data); /* gets each session's events; or NULL */
   gpointer data;
 } DynoAccuracyRunnerParams;
 
@@ -30,11 +30,12 @@ DynoAccuracyTrainer *dyno_accuracy_trainer_new (const DynoAccuracyRunnerParams *
 void dyno_accuracy_trainer_free (DynoAccuracyTrainer *trainer);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoAccuracyTrainer, dyno_accuracy_trainer_free)
 
-/* As long as the trainer lives.  Of train's errors these end the search: CANCELLED, a lost device, a
- * folder that cannot be written; and of the job's own settings any but a divergence. */
+/* The runner is valid as long as the trainer.  Its train ends the search with these errors:
+ * CANCELLED, a lost device, a folder that cannot be written; and for the job's own settings any
+ * error but a divergence. */
 DynoAccuracyRunner dyno_accuracy_trainer_get_runner (DynoAccuracyTrainer *trainer);
 
-/* "trials/003", "trials/003-7": of a run, below the folder of its search.  g_free. */
+/* The folder of a run below the folder of its search: "trials/003", "trials/003-7".  g_free. */
 char *dyno_accuracy_run_get_folder (const DynoAccuracyRun *run);
 
 G_END_DECLS

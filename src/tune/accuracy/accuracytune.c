@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The search runs on the thread, which makes a snapshot of the result for each event that has one. */
+/* The thread runs the search and copies the result for each event that carries one. */
 #include "accuracytune.h"
 #include "cores.h"
 #include "intl.h"
@@ -21,12 +21,12 @@ struct _DynoAccuracyTune {
   GThread *thread;
   GCancellable *cancellable;
   DynoRing *events;
-  /* only for the thread, space until the first event of a run */
+  /* only for the search's thread; space until the first event of a run */
   DynoParamSpace space;
   DynoMetricInfo metric;
   DynoMetricTable table;
   DynoAccuracyFile *file;
-  GHashTable *warned; /* texts: each trial may warn of the same */
+  GHashTable *warned; /* texts that were emitted: each trial may give the same warning */
   const DynoAccuracyRun *run;
   const char *preparing;
 };
@@ -90,7 +90,7 @@ emit (DynoAccuracyTune *tune, DynoAccuracyEvent *event)
     dyno_accuracy_event_free (event);
 }
 
-/* May be dropped: training does not wait for a reader. */
+/* The event may be dropped: training does not wait for a reader. */
 static void
 emit_passing (DynoAccuracyTune *tune, DynoAccuracyEvent *event)
 {
@@ -131,7 +131,7 @@ take_epoch (DynoAccuracyTune *tune, const DynoEvent *event)
   emit_passing (tune, out);
 }
 
-/* Of each session of the trainer, on the thread. */
+/* Receives each event of the trainer's sessions, on the search's thread. */
 static void
 on_event (const DynoEvent *event, gpointer data)
 {
@@ -186,7 +186,8 @@ on_end (const DynoAccuracyResult *result, const DynoAccuracyRun *run, gpointer d
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-/* The runs of an earlier search; FALSE with the error where they are of another one. */
+/* Reads the runs of an earlier search.  FALSE with the error where the file is of another
+ * search. */
 static gboolean
 read_record (DynoAccuracyTune *tune, const char *path, DynoAccuracyRecord **record, GError **error)
 {
@@ -243,7 +244,7 @@ search (DynoAccuracyTune *tune, GError **error)
          || tune->write_best (tune->folder, tune->job, tune->device, result, error);
 }
 
-/* Takes the error, if there is one. */
+/* Emits the error, if there is one, and takes it. */
 static void
 end (DynoAccuracyTune *tune, GError *error)
 {
@@ -297,7 +298,7 @@ dyno_accuracy_tune_free (DynoAccuracyTune *tune)
 {
   if (!tune)
     return;
-  dyno_ring_close (tune->events); /* nobody takes events any more: no push may wait */
+  dyno_ring_close (tune->events); /* nobody takes events any more, so no push may wait */
   dyno_accuracy_tune_stop (tune);
   if (tune->thread)
     g_thread_join (tune->thread);

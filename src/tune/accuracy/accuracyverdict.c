@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Of the seeds on which both were measured. */
+/* Compares on the seeds on which both were measured. */
 static void
 compare (const DynoAccuracyResult *r, DynoAccuracyContender *c)
 {
@@ -15,7 +15,8 @@ compare (const DynoAccuracyResult *r, DynoAccuracyContender *c)
                        DYNO_ACCURACY_MOST_SEEDS, r->n_contenders, &c->gain);
 }
 
-/* Proven before not proven, then by the mean; NULL: none took part whose mean is known. */
+/* The contender with the largest mean gain, proven ones first; NULL: no contender was measured on
+ * two seeds. */
 static const DynoAccuracyContender *
 find_winner (const DynoAccuracyResult *r)
 {
@@ -34,7 +35,7 @@ find_winner (const DynoAccuracyResult *r)
   return best;
 }
 
-/* The better one of those in the search that did not fail in the final. */
+/* The best contender of the search that did not fail in the final. */
 static const DynoAccuracyContender *
 find_first (const DynoAccuracyResult *r)
 {
@@ -114,7 +115,7 @@ dyno_accuracy_judge (DynoAccuracyResult *result)
   for (guint i = 0; i < result->n_contenders; i++)
     compare (result, &result->contenders[i]);
   best = find_winner (result);
-  /* The number of seeds of a final that was stopped may have been chosen by what they showed. */
+  /* The number of seeds of a stopped final may have been chosen because of their values. */
   if (best && best->gain.low > 0 && !result->stopped)
     result->verdict = DYNO_ACCURACY_PROVEN;
   else if (best && best->gain.mean > 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The choice of a search for the best validation, and the sentence about it.  No other file decides
- * what is proven.  Private to the tune layer. */
+/* The choice of a search for the best validation, and the sentence about it.  Only this file
+ * decides whether a choice is proven.  Private to the tune layer. */
 #pragma once
 #include "accuracy.h"
 

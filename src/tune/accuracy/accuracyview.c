@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An axis spans all that the search tries, and the trials' own values; that of the learning rate, which
- * spans decades more with several optimizers, only the trials' values. */
+/* An axis spans the range of the search and the trials' own values; the axis of the learning rate,
+ * whose range spans decades more with several optimizers, only the trials' values. */
 #include "accuracyview.h"
 #include "intl.h"
 #include <math.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define TICKS      6
-#define ZERO_SHARE 0.12 /* of a logarithmic axis, below its least value, where 0 is too */
+#define ZERO_SHARE 0.12 /* of a logarithmic axis, between 0 and its least value, where 0 is shown */
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ is_finalist (const DynoAccuracyResult *r, guint trial)
   return FALSE;
 }
 
-/* The search has come to its final. */
+/* TRUE: the search has come to its final. */
 static gboolean
 has_final (const DynoAccuracyResult *r)
 {
@@ -64,7 +64,7 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* How many of the sorted numbers are less than a value. */
+/* The number of sorted values below a value. */
 static guint
 count_less (const double *sorted, guint n, double value)
 {
@@ -101,7 +101,7 @@ fill_goodness (const DynoAccuracyResult *r, GArray *rows)
     {
       DynoAccuracyRow *row = &g_array_index (rows, DynoAccuracyRow, i);
       double value = sign * row->value;
-      guint n_worse = count_less (sorted, n, value), /* of a NaN it does not count */
+      guint n_worse = count_less (sorted, n, value), /* 0 for NaN */
           n_equal = count_less (sorted, n, nextafter (value, INFINITY)) - n_worse;
 
       row->goodness = !isfinite (value) ? (double) NAN
@@ -146,7 +146,7 @@ dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun
 
 /* --- axes ------------------------------------------------------------------------------------- */
 
-/* Of each parameter the value as a person knows it, of a choice its index; NaN: no effect. */
+/* The values of the parameters as settings, of a choice its index; NaN: no effect. */
 static void
 get_values (const DynoParamSpace *space, const DynoSettings *settings, double *values)
 {
@@ -157,7 +157,7 @@ get_values (const DynoParamSpace *space, const DynoSettings *settings, double *v
       values[i] = dyno_settings_get_number (settings, space->params[i].key);
 }
 
-/* The share of the rest, whose logarithm is even. */
+/* The quantity that the axis scales: 1 - value for FROM_ONE. */
 static double
 bend (const DynoParam *param, double value)
 {
@@ -218,7 +218,7 @@ fill_ticks (DynoAccuracyAxis *axis)
     }
 }
 
-/* Takes the numbers of one axis, one of each row, NaN where it has none. */
+/* Spans the axis over the values, one of each row, NaN where the row has none. */
 static void
 fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values, guint step,
            guint n)
@@ -238,14 +238,14 @@ fill_axis (DynoAccuracyAxis *axis, double low, double high, const double *values
       axis->has_zero = axis->has_zero || (log && value <= 0);
       if (log && value <= 0)
         continue;
-      least = fmin (least, value); /* NaN: nothing is known so far */
+      least = fmin (least, value); /* low and high may be NaN: nothing is known so far */
       most = fmax (most, value);
     }
   dyno_axis_init (&axis->axis, least, most, TICKS, log, !param, 0);
   fill_ticks (axis);
 }
 
-/* The value is the last. */
+/* Writes the values of a row on all axes, the metric's value last. */
 static void
 get_row_values (const DynoParamSpace *space, const DynoMetricInfo *metric,
                 const DynoAccuracyRow *row, double *values)

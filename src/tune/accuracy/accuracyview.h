@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A search for the best validation as people look at it: a row a trial, and an axis a parameter, on
- * which each trial has a place from 0 to 1.  Values only; no widget and no drawing. */
+/* A search for the best validation for display: a row for each trial, and an axis for each
+ * parameter, on which each trial has a position from 0 to 1.  Values only; no widget and no
+ * drawing. */
 #pragma once
 #include "accuracy.h"
 #include "axis.h"
@@ -9,27 +10,27 @@ G_BEGIN_DECLS
 
 typedef enum {
   DYNO_ACCURACY_STATE_RUNNING,
-  DYNO_ACCURACY_STATE_PROMISING, /* among the best third of its rung: it goes on, if there is time */
-  DYNO_ACCURACY_STATE_HALVED, /* not among them: it is stopped, unless the rung fills with worse */
-  DYNO_ACCURACY_STATE_WHOLE,  /* it has all epochs */
+  DYNO_ACCURACY_STATE_PROMISING, /* among the best third of its rung: promoted if time allows */
+  DYNO_ACCURACY_STATE_HALVED,    /* not among them: stopped, unless worse trials reach its rung */
+  DYNO_ACCURACY_STATE_WHOLE,     /* it has trained all epochs */
   DYNO_ACCURACY_STATE_DIVERGED,
-  DYNO_ACCURACY_STATE_FAILED,   /* for another reason */
+  DYNO_ACCURACY_STATE_FAILED,   /* failed for another reason */
   DYNO_ACCURACY_STATE_FINALIST, /* compared on further seeds, as the job's own settings are */
-  DYNO_ACCURACY_STATE_CHOSEN,   /* by the verdict */
+  DYNO_ACCURACY_STATE_CHOSEN,   /* chosen by the verdict */
 } DynoAccuracyState;
 
 typedef struct {
   guint trial;
-  guint64 epochs; /* that are trained */
-  double value;   /* best of the metric in them; NaN: none */
+  guint64 epochs; /* epochs that are trained */
+  double value;   /* best value of the metric in these epochs; NaN: none */
   DynoAccuracyState state;
   double
-      goodness; /* 0..1: the share of the other trials that are worse; equal ones count half; NaN: no value */
-  const DynoSettings *settings; /* of result or run */
+      goodness; /* 0..1: share of the other trials that are worse, equal ones half; NaN: no value */
+  const DynoSettings *settings; /* owned by the result or the run */
 } DynoAccuracyRow;
 
-/* DynoAccuracyRow, by the numbers of the trials.  run: the one that goes on, or NULL.  The rows last as
- * long as both. */
+/* The rows (DynoAccuracyRow) in the order of the trials.  run: the run in progress, or NULL.  The
+ * rows are valid as long as result and run. */
 GArray *dyno_accuracy_list_rows (const DynoAccuracyResult *result, const DynoAccuracyRun *run);
 
 #define DYNO_ACCURACY_MOST_TICKS DYNO_AXIS_MAX_TICKS
@@ -40,29 +41,29 @@ typedef struct {
 } DynoAccuracyTick;
 
 typedef struct {
-  const DynoParam *param; /* of the space; NULL: the metric's value, in percent of a fraction */
-  guint n_ticks;          /* of a choice one for each, with its name */
+  const DynoParam *param; /* of the space; NULL: the metric's value, in percent for a fraction */
+  guint n_ticks;          /* for a choice parameter: one for each choice, with its name */
   DynoAccuracyTick ticks[DYNO_ACCURACY_MOST_TICKS];
-  gboolean has_none; /* a row has no place: the parameter has no effect there, or it has no value */
-  /* private: of numbers */
+  gboolean has_none; /* a row has no position: the parameter has no effect there, or no value */
+  /* private, for axes of numbers */
   DynoAxis axis;
-  gboolean has_zero; /* on a logarithm */
-  gboolean turned;   /* low values are at 1: less is better, or it is a share that comes near 1 */
+  gboolean has_zero; /* 0 has a position of its own below the logarithmic range */
+  gboolean turned;   /* low values are at 1: less is better, or the value is a share near 1 */
 } DynoAccuracyAxis;
 
-/* One for each parameter of the space, and the last for the value, on which the better of two is nearer
- * to 1: space->n + 1 of them; axes has room for DYNO_PARAMS_MOST + 1. */
+/* Fills space->n + 1 axes: one for each parameter of the space, and one for the metric's value, on
+ * which better values are nearer to 1.  axes has room for DYNO_PARAMS_MOST + 1. */
 void dyno_accuracy_fill_axes (DynoAccuracyAxis *axes, const DynoParamSpace *space,
                               const DynoMetricInfo *metric, const GArray *rows);
 
-/* places: of a row on each of these axes; NaN: it has none. */
+/* places: the position of the row on each axis; NaN: none. */
 void dyno_accuracy_place_row (const DynoAccuracyAxis *axes, const DynoParamSpace *space,
                               const DynoMetricInfo *metric, const DynoAccuracyRow *row,
                               double *places);
 
-/* "Learning rate": of a parameter; translated. */
+/* The title of a parameter, translated: "Learning rate". */
 const char *dyno_accuracy_get_title (const DynoParam *param);
-/* "0.02", "adamw"; "": it has no effect.  g_free. */
+/* The parameter's value in words: "0.02", "adamw"; "": it has no effect.  g_free. */
 char *dyno_accuracy_describe_param (const DynoParamSpace *space, guint param,
                                     const DynoSettings *settings);
 

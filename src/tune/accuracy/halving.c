@@ -31,7 +31,7 @@ loss_at (const DynoHalvingTrial *trial, guint rung)
   return failed || isnan (trial->losses[rung]) ? INFINITY : trial->losses[rung];
 }
 
-/* Number of trials of the rung that are better than one. */
+/* Number of trials that are better than trial `one` at the rung. */
 static guint
 count_better (const DynoHalvingTrial *trials, guint n, guint rung, guint one)
 {
@@ -57,7 +57,7 @@ dyno_halving_is_best_third (const DynoHalvingTrial *trials, guint n, guint rung,
   return count_better (trials, n, rung, trial) < n_here / DYNO_HALVING_ETA;
 }
 
-/* -1: none is to be promoted from the rung. */
+/* The trial to be promoted from the rung; -1: none. */
 static int
 find_promoted (const DynoHalvingTrial *trials, guint n, guint rung)
 {

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WIDTH_SHARE 0.25 /* of the range, less as points become more: n^-1/5, as for a density */
-#define LITTLE      1e-9 /* weight of the mean, for points that have no neighbour */
+#define WIDTH_SHARE 0.25 /* kernel width over the range, before the factor n^-1/5 of densities */
+#define LITTLE      1e-9 /* weight of the overall mean, for points without a neighbour */
 
 static int
 compare_numbers (gconstpointer a, gconstpointer b)
@@ -14,8 +14,8 @@ compare_numbers (gconstpointer a, gconstpointer b)
   return (x > y) - (x < y);
 }
 
-/* The losses, where outliers and failures count as what is just no outlier (Tukey 1977: beyond the
- * third quarter by 1.5 times the distance between first and third); NULL: they are all equal, or
+/* The losses, with outliers and failures clipped to the limit of outliers (Tukey 1977: the third
+ * quartile plus 1.5 times the distance between first and third); NULL: all losses are equal, or all
  * failed. */
 static double *
 bound_losses (const double *losses, guint n)
@@ -41,7 +41,8 @@ bound_losses (const double *losses, guint n)
   return bounded;
 }
 
-/* How near two values are, 0..1; values without an effect are near each other only. */
+/* The kernel's weight of two values, 0..1; a value without an effect has weight only for another
+ * one without. */
 static double
 get_weight (const DynoTpeDimension *d, double a, double b, guint n)
 {
@@ -55,7 +56,7 @@ get_weight (const DynoTpeDimension *d, double a, double b, guint n)
   return exp (-z * z / 2);
 }
 
-/* The squared error of points that are predicted from the others; dimension NULL: by their mean. */
+/* The squared error when each point is predicted from the others; dimension NULL: by their mean. */
 static double
 sum_errors (const DynoTpeDimension *dimension, const double *values, guint step,
             const double *losses, guint n)

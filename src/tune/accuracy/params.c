@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A number's coordinate in the search is its logarithm, the logarithm of its distance from 1, or
- * itself; a choice's is its index.  Optimizers come first: what depends on them follows. */
+ * itself; a choice's is its index.  The optimizer comes before the settings that depend on it. */
 #include "params.h"
 #include <math.h>
 #include <string.h>
 
-#define OFF_STRENGTH 0.05 /* less changes too little to be seen: no change */
+#define OFF_STRENGTH 0.05 /* a smaller strength has no visible effect and counts as 0 */
 #define LEAST_CROP   0.08 /* of the area: as in torchvision's RandomResizedCrop */
-#define MIXUP        0.2  /* as usual of each (Zhang et al. 2018, Yun et al. 2019) */
+#define MIXUP        0.2  /* the usual parameters (Zhang et al. 2018, Yun et al. 2019) */
 #define CUTMIX       1.0
 
 typedef struct {
@@ -31,12 +31,12 @@ static const Row table[] = {
   { "augment.mix", DYNO_PARAM_CHOICE, .choices = "none,mixup,cutmix" },
 };
 
-/* The random changes whose strength is one parameter.  Mirrors stay as the job has them: whether a
- * mirrored sample is right is known by people only. */
+/* The random changes that one parameter, the strength, scales.  The settings of mirroring stay the
+ * job's: whether a mirrored sample is valid depends on the data. */
 static const struct {
   const char *key;
-  double usual; /* where the job has none of them; 0: it is not among those.  Of shifts the share of
-                   the smaller side */
+  double usual; /* where the job has no such changes; 0: not used then.  Of shifts the share of the
+                   smaller side */
 } changes[] = {
   { "augment.crop", 0 },         { "augment.shift", 0.125 },     { "augment.rotate", 10 },
   { "augment.brightness", 0.2 }, { "augment.contrast", 0.2 },    { "augment.saturation", 0 },
@@ -54,7 +54,7 @@ is_key (const DynoParam *param, const char *key)
 
 /* --- the space -------------------------------------------------------------------------------- */
 
-/* The job is not refused with this value. */
+/* TRUE: the job is valid with this value. */
 static gboolean
 is_accepted (const DynoJob *job, const DynoDatasetInfo *info, const char *key, double value)
 {
@@ -76,7 +76,7 @@ find_changes (DynoParamSpace *space, const DynoJob *job, const DynoDatasetInfo *
       double own = dyno_settings_get_number (&job->settings, changes[i].key);
 
       if (strcmp (changes[i].key, "augment.crop") == 0 && own >= 1)
-        own = 0; /* the whole stays */
+        own = 0; /* the crop is the whole image */
       if (own > 0)
         space->changes[space->n_changes++] = (DynoParamChange){ changes[i].key, own };
     }
@@ -107,7 +107,7 @@ is_searched (const DynoParamSpace *space, const Row *row, const DynoJob *job,
   return dyno_job_meets (setting, job->model, info);
 }
 
-/* The choice of mixup and cutmix that settings have; NULL: it is of none of the usual ones. */
+/* The choice of mixup and cutmix that matches the settings; NULL: none of them does. */
 static const char *
 name_mix (const DynoSettings *s)
 {
@@ -119,7 +119,7 @@ name_mix (const DynoSettings *s)
                                           : NULL;
 }
 
-/* The job's own value is among them. */
+/* Fills the choices of the row, and adds the job's own value where it is not among them. */
 static void
 fill_choices (DynoParam *param, const Row *row, const DynoSettings *own)
 {
@@ -213,7 +213,7 @@ dyno_param_space_get_tpe (const DynoParamSpace *space)
 
 /* --- points ----------------------------------------------------------------------------------- */
 
-/* The rate that stands at the factor 1 with an optimizer. */
+/* The learning rate at factor 1 with an optimizer. */
 static double
 base_rate (const DynoParamSpace *space, gint optimizer)
 {
@@ -247,7 +247,8 @@ set_strength (const DynoParamSpace *space, double strength, DynoSettings *settin
       const DynoParamChange *change = &space->changes[i];
       double value = change->usual * 2 * strength;
 
-      /* Its value is the part that stays: 1 and 0 both mean the whole. */
+      /* The value is the least share of the area that a crop keeps: both 1 and 0 mean the whole
+       * image. */
       if (strcmp (change->key, "augment.crop") == 0)
         value = strength > 0 ? MAX (1 - (1 - change->usual) * 2 * strength, LEAST_CROP) : 0;
       if (!set_rounded (settings, change->key, value, error))
@@ -307,7 +308,8 @@ dyno_param_space_get_settings (const DynoParamSpace *space, const double *point,
   return TRUE;
 }
 
-/* The settings that decide whether the parameter counts, as they are at the point. */
+/* Checks the parameter's dependencies with the settings of the parameters before it at the
+ * point. */
 gboolean
 dyno_param_space_counts (const DynoParamSpace *space, const double *point, guint param)
 {
@@ -328,11 +330,12 @@ find_choice (const DynoParam *param, const char *name)
   for (guint c = 0; name && c < param->n_choices; c++)
     if (strcmp (param->choices[c], name) == 0)
       return c;
-  return param->n_choices - 1; /* the job's own, which has no name of its own */
+  return param->n_choices - 1; /* the job's own values, which match no named choice */
 }
 
-/* Of the change that says most: others are cut at the ends of their ranges.  Whole numbers, which are
- * rounded, count where there is nothing else. */
+/* The strength that the settings imply: the largest over all changes, since others are clipped at
+ * the ends of their ranges.  Integer settings, which are rounded, are used only where there are no
+ * others. */
 static double
 find_strength (const DynoParamSpace *space, const DynoSettings *settings)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Each dimension has densities of its own, as in the paper: a tree of independent nodes.  A density
- * over numbers is a mean of normal windows, one at each point and one that is as wide as the range,
- * all cut at its ends; the width of a window is the distance to the farther neighbour.  A density
- * over choices is their counts, with one more for each. */
+ * over numbers is the mean of normal kernels, one at each point and one as wide as the range, all
+ * truncated to the range; the width of a kernel is the distance to the farther neighbour.  A
+ * density over choices is their relative counts, with 1 added to each count. */
 #include "tpe.h"
 #include "rng.h"
 #include <math.h>
 
-#define GOOD_SHARE  0.2   /* of the points, which are the best ones */
+#define GOOD_SHARE  0.2   /* share of the points that form the good part */
 #define MOST_GOOD   25    /* Bergstra's implementation (hyperopt) has the same limit */
-#define WIDEST_PART 100.0 /* the narrowest window is this part of the range */
+#define WIDEST_PART 100.0 /* the range over this is the least width of a kernel */
 
 typedef struct {
   double low, high;
-  guint n; /* windows */
+  guint n; /* kernels */
   double *at, *width, *weight;
 } Density;
 
@@ -23,7 +23,7 @@ normal_cdf (double z)
   return 0.5 * erfc (-z / G_SQRT2);
 }
 
-/* The part of a window that lies in the range. */
+/* The part of a kernel that lies in the range. */
 static double
 part_inside (const Density *d, guint i)
 {
@@ -40,7 +40,7 @@ compare_numbers (gconstpointer a, gconstpointer b, gpointer unused)
   return (x > y) - (x < y);
 }
 
-/* Of n values inside of the range. */
+/* Makes the density of n values, which are clamped to the range. */
 static void
 density_init (Density *d, const DynoTpeDimension *dimension, const double *values, guint n)
 {
@@ -89,8 +89,8 @@ density_get_log (const Density *d, double x)
   return log (MAX (sum, 1e-300));
 }
 
-/* From one window, drawn again until it lies in the range, which the window's middle does: half of
- * the draws or more do on one side of it. */
+/* Draws from one kernel until the value lies in the range.  As the kernel's middle is in the range,
+ * few draws are rejected. */
 static double
 density_draw (const Density *d, DynoRng *rng)
 {
@@ -124,7 +124,7 @@ compare_ranked (gconstpointer a, gconstpointer b, gpointer unused)
   return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* The points by their losses; a NaN is the worst. */
+/* The points sorted by their losses; NaN ranks last. */
 static Ranked *
 rank_points (const double *losses, guint n)
 {
@@ -143,7 +143,8 @@ typedef struct {
   guint n, n_good;
 } Parts;
 
-/* The values of one dimension in the good part or the other; gives how many have an effect. */
+/* Collects the values of one dimension in the good part or in the rest; returns the number of
+ * finite values. */
 static guint
 collect (const Parts *parts, guint dimension, gboolean good, double *values)
 {
@@ -184,7 +185,7 @@ propose_number (const Parts *parts, guint dimension, DynoRng *rng)
   return best;
 }
 
-/* Smoothed counts of each choice, which add up to 1. */
+/* Smoothed relative counts of the choices, which add up to 1. */
 static void
 count_choices (const Parts *parts, guint dimension, gboolean good, double *shares)
 {
@@ -222,7 +223,8 @@ propose_choice (const Parts *parts, guint dimension, DynoRng *rng)
 
   count_choices (parts, dimension, TRUE, l);
   count_choices (parts, dimension, FALSE, g);
-  /* One of the choices that l draws, so that a good one that is new to g is not taken for ever. */
+  /* Takes one of the choices drawn from l, so that a good choice with a low count in g is not
+   * always taken. */
   for (guint i = 0; i < MIN (DYNO_TPE_CANDIDATES, n_choices); i++)
     {
       guint c = draw_choice (l, n_choices, rng);
@@ -244,7 +246,7 @@ counts (const DynoTpe *tpe, const double *point, guint dimension)
   return !tpe->counts || tpe->counts (point, dimension, tpe->data);
 }
 
-/* The value at a share of the dimension's range, 0..1. */
+/* The value at a share (0..1) of the dimension's range. */
 static double
 get_value (const DynoTpeDimension *of, double at)
 {
