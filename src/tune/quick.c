@@ -22,8 +22,8 @@
 #define LOADER_BATCH    32
 #define NONE            ((double) NAN)
 
-/* The networks that are trained: one on a GPU, one where the device is a CPU or is compared with
- * one, whose driver compiles the kernels of a large network for minutes. */
+/* The networks that are trained: one on a GPU, one where the device is a CPU or is compared with a
+ * CPU, whose driver takes minutes to compile the kernels of a large network. */
 static const struct {
   const char *data, *model, *words;
   gint64 batch;
@@ -224,7 +224,7 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
       if (info->type != DYNO_DEVICE_TYPE_SOFTWARE || info->index == quick->device.index)
         continue;
       quick->cpu_name = g_strdup (info->name);
-      /* Each gets half of the remaining time: neither is of any use without the other. */
+      /* Each gets half of the remaining time: one without the other is useless. */
       if (!measure_training (q, &quick->device, 1, FALSE, left_seconds (q) / 2, &measurement,
                              &quick->n_beside, NULL))
         return;
@@ -241,7 +241,7 @@ compare_with_cpu (Quick *q, const GPtrArray *devices)
 
 /* --- expectations ----------------------------------------------------------------------------- */
 
-/* All that is known of this training is that it is no special workload. */
+/* All that is known of this training is that its workload is not special. */
 static void
 read_expectation (DynoQuick *quick)
 {
@@ -353,7 +353,7 @@ judge_host (DynoQuick *quick)
                   *taken = dyno_amount_rate (quick->samples_per_s);
 
   if (quick->device.type == DYNO_DEVICE_TYPE_SOFTWARE)
-    ; /* the training's pictures are smaller than the ones that were decoded */
+    ; /* the training's pictures are smaller than the decoded ones */
   else if (quick->loader_samples_per_s >= quick->samples_per_s)
     add (quick, "data-keeps-pace", DYNO_FINDING_GOOD, NULL,
          _ ("The CPU makes %s samples/s, and the training takes %s: data keeps pace"), made, taken);

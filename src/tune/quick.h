@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The quick test measures in under a minute what this machine can do: the device's copy bandwidth
- * and arithmetic rates, the CPU's decoding rate, a small training on the device and the same on the
- * CPU.  It compares the results with the expectations of the card's preset.
+/* The quick test measures the performance of this machine in under a minute: the device's copy
+ * bandwidth and arithmetic rates, the CPU's decoding rate, a small training on the device and the
+ * same on the CPU.  It compares the results with the expectations of the card's preset.
  *
  * The test blocks; a program with a window calls it on a thread of its own.  Only the device's
  * ceilings are kept (ceilings.h). */
@@ -15,7 +15,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   int device;           /* index; -1: the best */
-  const char *preset;   /* gives the expectations; NULL: the preset of the card, if there is one */
+  const char *preset;   /* gives the expectations; NULL: the preset of the card, if any */
   double seconds;       /* at most, for each measurement; 0: 4 */
   double all_seconds;   /* about, for all measurements; 0: 55 */
   gboolean without_cpu; /* leaves the comparison with the CPU out */
@@ -28,7 +28,7 @@ typedef void (*DynoQuickProgress) (const char *what, double fraction, gpointer d
 /* Figures of a small training besides its rate; NaN: not measured. */
 typedef struct {
   double predict_samples_per_s; /* forward passes only, as in validation, with loading of data */
-  double epoch_s;               /* for its n_train samples, with validation and all else */
+  double epoch_s;               /* time for its n_train samples, with validation and all else */
 } DynoQuickEpoch;
 
 typedef struct {
@@ -48,25 +48,25 @@ typedef struct {
   guint64 vram_bytes;
   gboolean amp;
   char *problem;
-  gboolean unfinished; /* the problem is lack of time */
+  gboolean unfinished; /* the problem is a lack of time */
   /* A smaller training by a Vulkan driver that is a CPU, and by the device; NaN: there is no such
-   * driver, or it is the device. */
+   * driver, or it is itself the device. */
   double cpu_samples_per_s, beside_samples_per_s;
   DynoQuickEpoch cpu_epoch, beside_epoch;
   guint n_beside; /* samples of an epoch of both trainings */
   char *cpu_name;
   DynoPreset *preset;                   /* or NULL */
-  double expected_least, expected_most; /* samples/s of the preset's text; NaN: it gives none */
+  double expected_least, expected_most; /* samples/s according to the preset; NaN: not given */
   double outside_cpu;                   /* share of the CPU that others took; NaN: not known */
   double seconds;                       /* duration of the whole test */
-  GPtrArray *findings;                  /* DynoFinding*: good and bad signs */
+  GPtrArray *findings;                  /* DynoFinding*: positive and negative findings */
 } DynoQuick;
 
 /* params NULL: all members are zero but device is -1.  Measurements that cannot be made are left
  * out; errors are those of opening the device, of naming a preset, and G_IO_ERROR_CANCELLED. */
 DynoQuick *dyno_quick_run (const DynoQuickParams *params, DynoQuickProgress progress, gpointer data,
                            GCancellable *cancellable, GError **error);
-/* For tests: the signs that follow from the members, without any measurement. */
+/* For tests: the findings that follow from the members, without any measurement. */
 DynoQuick *dyno_quick_new (void);
 void dyno_quick_judge (DynoQuick *quick);
 DynoQuick *dyno_quick_ref (DynoQuick *quick);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of the tuner, its events and its records; search.c has the search itself. */
+/* The thread of the tuner, its events and its records; the search itself is in search.c. */
 #include "tune.h"
 #include "asyncmeter.h"
 #include "cores.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define STOP_S 1.0  /* most time for a measurement to end after the search was stopped */
-#define OVER   1.08 /* times its minutes: no measurement is waited for past this */
+#define OVER   1.08 /* times its minutes: no measurement may take longer than this */
 
 struct _DynoTune {
   const DynoJob *job;
@@ -24,7 +24,7 @@ struct _DynoTune {
   gboolean own_meter; /* the meter is asynchronous */
   gint64 end_us;
   char *folder, *resumed; /* folder of the records; folder to resume from */
-  gboolean may_lose;      /* records may be lost; else there is no search without them */
+  gboolean may_lose;      /* records may be lost; FALSE: without them the search ends */
   DynoTuneResult *known;  /* of an earlier search, or NULL */
   double minutes;
   DynoLearningGoal *goal; /* or NULL */
@@ -39,7 +39,7 @@ struct _DynoTune {
   DynoPreset *preset;
   DynoSettings preset_settings;
   guint64 limit_bytes;
-  const char *preparing; /* interned: last report, and its time; only for the search's thread */
+  const char *preparing; /* interned: last report, and its time; used only by the search's thread */
   gint64 preparing_us;
 
   GMutex mutex; /* for all below */
@@ -186,7 +186,7 @@ tell_error (DynoTune *tune, GError *error)
   tell (tune, event);
 }
 
-/* The records cannot be written; the search goes on. */
+/* The records cannot be written; the search continues. */
 static void
 tell_lost (DynoTune *tune, GError *error)
 {
@@ -211,7 +211,7 @@ on_progress (gpointer user, const char *stage, const DynoSettings *settings, dou
   tell_progress (user, event);
 }
 
-/* Reports of compiling in steps too fine to be seen are dropped. */
+/* Drops reports of compiling whose steps are too small to be seen. */
 #define PREPARING_US (G_USEC_PER_SEC / 10)
 
 static char *
@@ -437,7 +437,7 @@ prepare (DynoTune *tune, GError **error)
   return TRUE;
 }
 
-/* The history of this machine; without it the search goes on all the same. */
+/* Opens the history of this machine; without it the search continues. */
 static void
 open_store (DynoTune *tune)
 {
@@ -449,7 +449,7 @@ open_store (DynoTune *tune)
   if (!tune->store)
     g_warning ("The search is not kept in the history: %s", problem->message);
   else if (dyno_store_get_read_only (tune->store))
-    g_clear_pointer (&tune->store, dyno_store_free); /* a run says so */
+    g_clear_pointer (&tune->store, dyno_store_free); /* a run reports it */
 }
 
 /* Measurements of an earlier search come before those of this one, also in the folder. */
@@ -478,7 +478,7 @@ begin_records (DynoTune *tune, GError **error)
   if (!tune->records)
     {
       tell_lost (tune, problem);
-      params.folder = NULL; /* only the history, which never fails a search */
+      params.folder = NULL; /* only the history failed, which never fails a search */
       tune->records = dyno_search_records_new (&params, NULL);
     }
   g_mutex_lock (&tune->mutex);
@@ -541,7 +541,7 @@ search (DynoTune *tune, GError **error)
   return found;
 }
 
-/* Takes the error, if there is one. */
+/* Emits the error, if there is one, and takes it. */
 static void
 end (DynoTune *tune, GError *error)
 {
@@ -608,7 +608,7 @@ dyno_tune_free (DynoTune *tune)
 {
   if (!tune)
     return;
-  dyno_ring_close (tune->events); /* nobody takes events any more: no push may wait */
+  dyno_ring_close (tune->events); /* nobody takes events any more, so no push may wait */
   dyno_tune_stop (tune);
   if (tune->thread)
     g_thread_join (tune->thread);

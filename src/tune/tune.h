@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tuner: a search (search.h) on this machine, in a thread of its own, with events as with
- * DynoSession.  Threads: all functions from any thread, _free not from its own. */
+ * DynoSession.  Threads: all functions may be called from any thread, but _free not from the
+ * tuner's own. */
 #pragma once
 #include "meter.h"
 #include "preset.h"
@@ -15,8 +16,8 @@ typedef enum {
   DYNO_TUNE_EVENT_CEILING,
   DYNO_TUNE_EVENT_TRIAL,
   DYNO_TUNE_EVENT_BEST,
-  DYNO_TUNE_EVENT_WARNING, /* the search goes on, and the history does not keep it */
-  DYNO_TUNE_EVENT_ERROR,   /* also where trials could not be written: the search goes on */
+  DYNO_TUNE_EVENT_WARNING, /* the search continues, but the history does not record it */
+  DYNO_TUNE_EVENT_ERROR,   /* also where trials could not be written, and the search continues */
   DYNO_TUNE_EVENT_DONE
 } DynoTuneEventType;
 
@@ -53,35 +54,35 @@ typedef struct _DynoTune DynoTune;
  * values of the settings that are not searched.  minutes: for the whole search, to a tenth; 0:
  * 3. */
 DynoTune *dyno_tune_new (const DynoJob *job, double minutes);
-/* For tests: measures with the meter, which it takes, and keeps no history. */
+/* For tests: measures with the meter, of which it takes ownership, and keeps no history. */
 DynoTune *dyno_tune_new_with_meter (const DynoJob *job, double minutes, DynoMeter *meter);
 void dyno_tune_set_dataset (DynoTune *tune, DynoDataset *dataset);
-/* The history that keeps the search; by default that of this machine, NULL: none. */
+/* The history that records the search; default: that of this machine; NULL: none. */
 void dyno_tune_set_store (DynoTune *tune, DynoStore *store);
-/* Every measurement is written to folder/trials.csv when it ends; where that fails there is no
- * search. */
+/* Every measurement is written to folder/trials.csv when it ends; where that fails the search
+ * ends. */
 void dyno_tune_set_folder (DynoTune *tune, const char *folder);
-/* The same where the search should go on without the file: a failure is a WARNING, once. */
+/* The same, but the search continues without the file: a failure is one WARNING. */
 void dyno_tune_keep_in (DynoTune *tune, const char *folder);
-/* The best is the choice that reaches the goal first; half of the time is kept for that. */
+/* The best settings are those that reach the goal first; half of the time is kept for the race. */
 void dyno_tune_set_goal (DynoTune *tune, const DynoLearningGoal *goal);
 /* For this many processes that train together on this many hosts.  This process measures as one of
- * them: it should run on its share of a host's cores.  The history keeps nothing of it, since its
- * rates are those of single processes. */
+ * them: it should run on its share of a host's cores.  The history records nothing, since its rates
+ * are those of single processes. */
 void dyno_tune_set_ranks (DynoTune *tune, guint ranks, guint hosts);
 /* To be called before the start: resumes from folder/trials.csv.  Errors: those of trialsfile.h. */
 gboolean dyno_tune_resume (DynoTune *tune, const char *folder, GError **error);
 void dyno_tune_start (DynoTune *tune);
-/* The present measurement is ended first; the time until the search goes on does not count. */
+/* The present measurement is finished first; the time until the search resumes does not count. */
 void dyno_tune_pause (DynoTune *tune, gboolean paused);
-void dyno_tune_stop (DynoTune *tune); /* the measurements stay; a BEST of them still comes */
+void dyno_tune_stop (DynoTune *tune); /* the measurements are kept, and BEST still follows */
 void dyno_tune_free (DynoTune *tune);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoTune, dyno_tune_free)
 DynoTuneEvent *dyno_tune_try_pop (DynoTune *tune);
 DynoTuneEvent *dyno_tune_pop (DynoTune *tune, gint64 timeout_us);
 
-/* A snapshot of the present result; the caller gets a reference.  It is complete once BEST has
- * come. */
+/* A snapshot of the present result; the caller gets a reference.  It is complete once BEST was
+ * emitted. */
 DynoTuneResult *dyno_tune_get_result (DynoTune *tune);
 
 G_END_DECLS

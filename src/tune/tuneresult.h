@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The result of a search: ceilings, trials, the curve over the batch size, the best settings and
- * the reasons.  Immutable once it is shared, by reference from any thread; nothing of it needs a
- * device.
+ * the reasons.  Immutable once it is shared, by reference from any thread; it needs no device.
  *
  * Rates.  samples_per_s of a trial, of the best and of the base line is the rate of a whole run:
  * training samples by the wall time, which includes validation and ends of epochs.
@@ -42,11 +41,11 @@ typedef struct {
   double train_samples_per_s;       /* without validation and ends of epochs */
   double validation_s, epoch_end_s; /* of each epoch, included in samples_per_s */
   double step_ms, wait_data_ms;     /* part of step_ms in which the device waits for data */
-  double outside_cpu;    /* share of all cores that other programs took meanwhile; NaN: not known */
+  double outside_cpu;    /* share of all cores that other programs took during it; NaN: not known */
   guint64 vram_bytes;    /* allocated */
   guint64 planned_bytes; /* 0: not planned */
   guint64 steps;         /* measured */
-  char *text;            /* reason of a failure, or NULL; of OK with a cache: it was being filled */
+  char *text;            /* reason of a failure, or NULL; where OK: notes a cache being filled */
 } DynoTrial;
 
 /* The stage of a trial or ceiling, in words: "present" for "today", "base line". */
@@ -62,8 +61,8 @@ typedef enum { DYNO_CEILING_LOADER, DYNO_CEILING_GPU, DYNO_CEILING_EXCHANGE } Dy
 const char *dyno_ceiling_name (DynoCeilingOf of); /* "loader", "gpu", "exchange" */
 
 /* For the loader's ceiling workers, prefetch, cache and image_size of the settings count; for the
- * device's batch_size, amp, checkpointing and accumulate.  The exchange's ceiling is of the best
- * only, by its model. */
+ * device's batch_size, amp, checkpointing and accumulate.  The exchange's ceiling is that of the
+ * best only, from a model. */
 typedef struct {
   DynoCeilingOf of;
   DynoSettings settings;
@@ -88,9 +87,9 @@ typedef struct {
 typedef struct {
   DynoCurvePoint *points; /* by rising batch */
   guint n;
-  gint64 knee;     /* from here on any larger batch brings less than 10 %; 0: there is only one */
-  gint64 smallest; /* within 3 % of the fastest: advised; that of the best where there is one; 0:
-                      none, or it has no rate */
+  gint64 knee;     /* beyond it any larger batch gains less than 10 %; 0: there is only one batch */
+  gint64 smallest; /* the advised batch, within 3 % of the fastest: that of the best where there is
+                      one; 0: none, or without a rate */
   gint64 fastest;
   double elsewhere; /* samples/s of other settings that are faster than the best; 0: none are */
   char *text;       /* "128 to 256: +2 % for +71 % memory", or NULL */
@@ -98,9 +97,9 @@ typedef struct {
 
 /* The gain of a setting on the way from the base line to the best, measured before and after. */
 typedef struct {
-  const char *key; /* static: of the table */
+  const char *key; /* static: key of the table */
   char *from, *to;
-  double factor; /* with those before it that have none; NaN: in the next that has one */
+  double factor; /* together with settings before that have none; NaN: in a later one */
 } DynoTuneGain;
 
 /* A participant of the race to a goal. */
@@ -115,7 +114,7 @@ typedef enum {
   DYNO_PRESET_VERDICT_UNKNOWN, /* no preset, or not tried */
   DYNO_PRESET_VERDICT_HOLDS,
   DYNO_PRESET_VERDICT_TOO_BIG,
-  DYNO_PRESET_VERDICT_LEAVES_UNUSED, /* the best is faster by PAYS */
+  DYNO_PRESET_VERDICT_LEAVES_UNUSED, /* the best is faster than the preset by PAYS */
   DYNO_PRESET_VERDICT_FAILED,
 } DynoPresetVerdict;
 
@@ -124,8 +123,8 @@ typedef enum {
   DYNO_PROOF_BEST = 1 << 0,     /* two longer runs of the best */
   DYNO_PROOF_BASELINE = 1 << 1, /* one of the base line */
   DYNO_PROOF_TODAY = 1 << 2,    /* one of the present settings; of a goal: their race to it */
-  DYNO_PROOF_INTERVAL = 1 << 3, /* an interval that is narrow enough */
-  DYNO_PROOF_ORDER = 1 << 4,    /* that it is faster: it may be no faster, inside the noise */
+  DYNO_PROOF_INTERVAL = 1 << 3, /* a narrow enough interval */
+  DYNO_PROOF_ORDER = 1 << 4,    /* an order beyond noise: the best may be no faster */
   DYNO_PROOF_RIVAL = 1 << 5,    /* another racer that ran to the goal */
   DYNO_PROOF_BATCHES = 1 << 6, /* larger batches, before the present settings are called the best */
 } DynoProofMissing;
@@ -135,7 +134,7 @@ typedef enum {
   DYNO_TUNE_LIMIT_UNKNOWN,
   DYNO_TUNE_LIMIT_DATA,
   DYNO_TUNE_LIMIT_GPU,
-  DYNO_TUNE_LIMIT_BOTH, /* neither by itself: each is faster by itself than both together */
+  DYNO_TUNE_LIMIT_BOTH, /* each by itself is faster than both together */
   DYNO_TUNE_LIMIT_EXCHANGE,
 } DynoTuneLimit;
 
@@ -145,33 +144,33 @@ typedef struct {
   char *device;
   guint n_cores;
   double minutes, seconds; /* asked for; taken */
-  gboolean stopped;        /* before the search had ended */
+  gboolean stopped;        /* before the search ended */
 
   GPtrArray *ceilings; /* DynoCeiling */
   GPtrArray *trials;   /* DynoTrial, in order */
   guint n_known;       /* number of trials at the beginning that an earlier search measured */
   DynoTuneCurve curve;
 
-  /* Each has the rate of all its trials together; stage "" where there is none: */
+  /* Each combines the rates of all its trials; stage "" where there is none: */
   DynoTrial best;
   DynoTrial baseline;    /* as it ran: a batch of 16 may have been too large */
   DynoTrial today;       /* the present settings */
   DynoTrial fastest;     /* the best may be 3 % below it, at a smaller batch */
   gboolean proven;       /* no part of the proof is missing */
   guint missing;         /* DynoProofMissing */
-  gboolean inside_noise; /* not proven: all ran, and the find may be no faster */
-  gint64 batches_to;     /* larger batches may be faster, but there was no time; 0: there was */
+  gboolean inside_noise; /* not proven: all ran, but the best may be no faster */
+  gint64 batches_to;     /* larger batches, to this, may be faster, but time was short; 0: none */
   gboolean keep_today;   /* nothing is 3 % faster than the present settings, which are the best */
-  double device_change;  /* of the GPU's rate during the first measurements; 1: none */
+  double device_change;  /* factor of the GPU's rate during the first measurements; 1: no change */
   double speedup;        /* best over base line; NaN: the base line did not work */
   double gain;           /* best over the present settings; NaN: not known */
-  guint64 margin_bytes;  /* of memory that the best leaves below the limit */
+  guint64 margin_bytes;  /* memory that the best leaves unused below the limit */
   DynoTuneGain *gains;   /* the gain of each setting */
   guint n_gains;
   double loader_ceiling, gpu_ceiling; /* at the best; NaN: not known */
   DynoTuneLimit limit;                /* of the best */
   double wait_share; /* share of its step that waits for data: 0..1; NaN: not known */
-  gint64 largest_ran, largest_fits;  /* batches, of any settings; by the plan, too; 0: none */
+  gint64 largest_ran, largest_fits;  /* of any settings; largest_fits by the plan too; 0: none */
   DynoRanksEstimate ranks;           /* of the best, on several ranks; ranks 0: there is one */
   double accumulate_gain, half_gain; /* of twice the accumulation and of fp16 on the wire, over the
                                         best; NaN: not of several ranks, or it has it */
@@ -181,10 +180,10 @@ typedef struct {
   char *preset_text;      /* NULL: unknown */
   DynoNumerics *numerics; /* of AMP, where the best would use it; NULL: not compared */
   char *amp_text;         /* NULL: not compared */
-  DynoLearningGoal *goal; /* of accuracy, if wanted; or NULL */
+  DynoLearningGoal *goal; /* of accuracy, if requested; or NULL */
   GPtrArray *racers;      /* DynoTuneRacer: to the goal, in order */
   int winner;             /* the racer that reached it first, and is the best; -1: none */
-  gboolean equal_wanted;  /* the best has another batch, whose cost in accuracy is wanted */
+  gboolean equal_wanted;  /* the best has another batch, whose loss of accuracy is to be measured */
   guint64 equal_epochs;   /* after which accuracy was compared; 0: it was not */
   DynoLearning equal[2];  /* best, present settings */
   double outside_cpu;     /* the most of any measurement; NaN: not known */

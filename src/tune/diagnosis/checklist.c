@@ -10,14 +10,14 @@
 #include <string.h>
 
 #define NVIDIA    0x10de
-#define MOSTLY    0.85 /* of the time: as in gpu-bound */
-#define SOMETIMES 0.10 /* of the readings: as in throttled-temperature and -power */
-#define MEMORY    0.95 /* of usable memory: as in memory-tight */
+#define MOSTLY    0.85 /* of the time: the threshold of gpu-bound */
+#define SOMETIMES 0.10 /* of the readings: the threshold of throttled-temperature and -power */
+#define MEMORY    0.95 /* of usable memory: the threshold of memory-tight */
 
 typedef struct {
   const DynoDiagnosisInput *input;
   const DynoDiagnosis *diagnosis;
-  char *word; /* {a}; NULL: there is none */
+  char *word; /* word for {a}; NULL: there is none */
 } Asked;
 
 typedef DynoItemState (*Judge) (Asked *a);
@@ -35,7 +35,8 @@ has_found (const Asked *a, const char *id)
   return dyno_diagnosis_find (a->diagnosis, id) != NULL;
 }
 
-/* One finding says that the item is well, another that it is not. */
+/* The state of an item about which one finding reports that it is well and another that it is
+ * not. */
 static DynoItemState
 by_findings (const Asked *a, const char *good, const char *bad)
 {
@@ -111,7 +112,7 @@ judge_governor (Asked *a)
   return strcmp (governor, "performance") == 0 ? DYNO_ITEM_DONE : DYNO_ITEM_OPEN;
 }
 
-/* With cards of other vendors the driver is part of the kernel. */
+/* For cards of other vendors the driver is part of the kernel. */
 static DynoItemState
 judge_persistence (Asked *a)
 {
@@ -213,7 +214,7 @@ judge_learning (Asked *a)
   return by_findings (a, "learns", "stuck-at-chance");
 }
 
-/* Without validation nothing is known. */
+/* Without validation the state is unknown. */
 static DynoItemState
 judge_overfitting (Asked *a)
 {

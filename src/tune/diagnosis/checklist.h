@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The check list of a run: the items that guides ask for before a run, while it goes on and after
- * it, and for each item whether it is done, open, or cannot be known.
+/* The check list of a run: the items that guides ask for before, during and after a run, and for
+ * each item whether it is done, open, or cannot be known.
  *
  * A diagnosis lists its findings; this list has every item, also the items that are well, so that
- * an item that nobody has checked is not taken as done.  It is pure, as dyno_diagnose is, and
- * judges by the same input. */
+ * an unchecked item is not taken as done.  It is pure, as dyno_diagnose is, and judges by the same
+ * input. */
 #pragma once
 #include "diagnosis.h"
 
@@ -20,7 +20,7 @@ typedef struct {
   char *next; /* advice; NULL where the item is done */
 } DynoCheckItem;
 
-/* Every item once (DynoCheckItem *), by list; diagnosis: the one of the same input.
+/* Every item once (DynoCheckItem *), by list; diagnosis: that of the same input.
  * g_ptr_array_unref. */
 GPtrArray *dyno_checklist_new (const DynoDiagnosisInput *input, const DynoDiagnosis *diagnosis);
 

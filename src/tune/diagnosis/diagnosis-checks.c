@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Conditions of the check lists: before a run, while it goes on, after it. */
+/* Conditions of the check lists for the time before, during and after a run. */
 #include "diagnosis-private.h"
 #include "intl.h"
 #include <math.h>
@@ -8,13 +8,13 @@
 #define MIB          (1024.0 * 1024)
 #define LEAST_EPOCHS 3
 #define LEAST_COURSE 40   /* least steps for a trend */
-#define CORES_BUSY   0.95 /* of all cores' time: no core is free for a waiting thread */
+#define CORES_BUSY   0.95 /* of all cores' time: no core is idle for a waiting thread */
 
 /* --- before ----------------------------------------------------------------------------------- */
 
 /* The part of a worker's time in which it needs a core: a worker that waits for a disk needs none.
- * Before a run it is not known.  Cores that are busy all the time show that reading is copying from
- * main memory, unless the device is that CPU. */
+ * It is not known before a run.  If the cores are always busy, reading copies from main memory and
+ * does not wait, unless the device is that CPU. */
 static double
 computing_share (const DynoMeasures *m)
 {
@@ -177,7 +177,7 @@ dyno_check_slows_down (const DynoMeasures *m, double threshold, DynoRuleWords *w
   return TRUE;
 }
 
-/* Two counts, each relative to its own total: Vulkan's, of the whole heap, and a sensor's, of the
+/* Two measurements, each relative to its own total: Vulkan's covers the whole heap, a sensor's the
  * memory that the driver leaves to programs. */
 gboolean
 dyno_check_is_swapped_out (const DynoMeasures *m, double threshold, DynoRuleWords *w)

@@ -14,11 +14,11 @@
 #define GIB            ((double) ((guint64) 1 << 30))
 #define LATE_WEIGHT    0.1 /* weight of a reading in the mean of the late readings */
 
-/* Bytes, watts and numbers are kept, percent become shares. */
+/* Bytes, watts and numbers are unchanged, percentages become shares. */
 static const struct {
   DynoSensor sensor;
   gsize offset;
-  gboolean most; /* FALSE: the mean */
+  gboolean most; /* FALSE: the mean is taken */
   double unit;
 } sensor_table[] = {
 #define ROW(sensor, member, most, unit)                                           \
@@ -49,7 +49,7 @@ take_mean (double *mean, guint n, double value)
   *mean = n == 1 ? value : *mean + (value - *mean) / n;
 }
 
-/* Only where the device reports whether it is held back. */
+/* Sets the share of readings with this reason, only where the device reports throttling. */
 static void
 take_throttling (DynoSensorSummary *s, double throttled, guint reasons)
 {
@@ -206,7 +206,7 @@ find_larger_batch (DynoDiagnosisInput *input, DynoStore *store)
 void
 dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
 {
-  static const gint at_once = TRUE; /* the end of a run does not wait for it */
+  static const gint at_once = TRUE; /* the end of a run does not wait for the history */
   const DynoRunFacts *facts = &input->facts;
   g_autoptr (DynoStore) opened = NULL;
   g_autoptr (GError) problem = NULL;
@@ -223,7 +223,7 @@ dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store)
   dyno_store_find_ceilings (store, facts->model, facts->fingerprint, facts->device,
                             &input->settings, &input->loader_ceiling, &input->gpu_ceiling);
   find_larger_batch (input, store);
-  if (facts->ranks > 1) /* a single process was measured, which shares its host with no other */
+  if (facts->ranks > 1) /* a single process was measured, with no other on its host */
     {
       input->gpu_ceiling *= (double) facts->ranks;
       input->loader_ceiling = (double) NAN;

@@ -6,11 +6,11 @@
 #include <string.h>
 
 #define LEAST_GAIN 0.03
-#define LATE_WAIT  0.05 /* of a step in the last quarter: half of what counts as limiting */
+#define LATE_WAIT  0.05 /* of a step in the last quarter: half of the limiting share */
 #define KERNEL_US  5.0  /* least time of a kernel, however little it computes: see launch-bound */
-#define KERNELS    0.3 /* of the device's time: then half as many of them are worth a larger batch */
+#define KERNELS    0.3  /* of the device's time in launches: a larger batch pays */
 #define LARGER     1.10 /* times this batch's rate, measured at a larger batch: the curve's knee */
-#define PLENTY     3.0  /* times the device's ceiling: the wait is not for decoding */
+#define PLENTY     3.0  /* times the device's ceiling: waiting is not due to decoding */
 
 /* The gain in rate when the limit becomes `limit`; NaN: no gain worth a sentence. */
 static double
@@ -63,7 +63,7 @@ dyno_measures_cache_fits (const DynoMeasures *m)
   const DynoRunFacts *facts = &m->input->facts;
   double need = (double) facts->sample_bytes * (double) (facts->n_train + facts->n_validation);
 
-  /* Crops of the files differ in each epoch. */
+  /* TRUE: crops of the files differ in each epoch. */
   if (m->settings && m->settings->augment_crop > 0
       && m->settings->augment_crop_from == DYNO_CROP_FROM_SOURCE)
     return FALSE;
@@ -130,14 +130,14 @@ dyno_measures_wait (const DynoMeasures *m, double threshold)
   return m->wait_share >= threshold && m->decode_ms > 0 && !m->input->facts.generated;
 }
 
-/* Now, and not only at first. */
+/* TRUE: the device waits in the last quarter too, not only at the beginning. */
 static gboolean
 is_held_up (const DynoMeasures *m)
 {
   return dyno_measures_wait (m, DYNO_DIAGNOSIS_WAITING) && !(m->late_wait_share < LATE_WAIT);
 }
 
-/* Files that are read and decoded once, into Dyno's or the system's cache. */
+/* TRUE: files are read and decoded once, into Dyno's or the system's cache. */
 gboolean
 dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -225,7 +225,7 @@ dyno_check_is_transfer_bound (const DynoMeasures *m, double threshold, DynoRuleW
   return TRUE;
 }
 
-/* The same exchange, once for twice the samples. */
+/* The exchange takes the same time, but for twice the samples. */
 static double
 gain_of_twice (const DynoMeasures *m)
 {
@@ -360,8 +360,8 @@ is_device_bound (const DynoMeasures *m)
   return m->device_share >= 0.8 && !m->software;
 }
 
-/* The least time that the device's measured rates allow, in fp32 and in AMP, gives AMP's gain: half
- * the bytes, and matrix units. */
+/* The least time that the device's measured rates allow, in fp32 and in AMP, gives AMP's gain,
+ * which comes from half the bytes and from matrix units. */
 gboolean
 dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {
@@ -374,7 +374,7 @@ dyno_check_amp_would_pay (const DynoMeasures *m, double threshold, DynoRuleWords
   w->value = g_strdup ("true");
   if (!(f->matrix_flops_per_s > 0) || !(f->single_flops_per_s > 0) || !(flops > 0))
     {
-      w->a = g_strdup (_ ("several")); /* times; the device has not been measured yet */
+      w->a = g_strdup (_ ("several")); /* times; the device was not measured yet */
       return TRUE;
     }
   fp32 = flops / f->single_flops_per_s;
@@ -417,8 +417,8 @@ is_below_measured_batch (const DynoMeasures *m, DynoRuleWords *w)
   return TRUE;
 }
 
-/* Where the device's rates were not measured: kernels so short that their launch is a large part of
- * each. */
+/* Applies where the device's rates were not measured: kernels so short that their launch is a large
+ * part of each. */
 static gboolean
 are_kernels_short (const DynoMeasures *m, DynoRuleWords *w)
 {
@@ -478,8 +478,8 @@ dyno_check_is_busy (const DynoMeasures *m, double threshold, DynoRuleWords *w)
   return TRUE;
 }
 
-/* "Why not 100 %?": of the time, the part that is not computing; of computing, the card's possible
- * rate. */
+/* Explains why the device is not fully used: by the shares of the time that are not computing and,
+ * while computing, by the share of the card's possible rate. */
 gboolean
 dyno_check_explain_rest (const DynoMeasures *m, double threshold, DynoRuleWords *w)
 {

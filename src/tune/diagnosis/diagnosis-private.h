@@ -15,13 +15,13 @@ typedef struct {
   double ranks, hosts;          /* 1 and 1: one process */
   double rate, loader_ceiling, gpu_ceiling, exchange_ceiling;
   gboolean loader_measured, gpu_measured;
-  double decode_ms, fetch_ms; /* of a sample, in one worker */
+  double decode_ms, fetch_ms; /* time of a sample in one worker */
   double workers;             /* workers that decode: 1 at least */
   gboolean software;          /* the device is a CPU */
   DynoPhases phases;
-  double training_ms; /* of a step, without the ends of epochs */
+  double training_ms; /* time of a step, without the ends of epochs */
   double device_ms;   /* part of training_ms in which the device computes */
-  double upload_ms;   /* copies of a step, the device's and the host's, hidden or not */
+  double upload_ms;   /* time of a step's copies by the device and the host, hidden or not */
   double bandwidth_share, arithmetic_share;
   double early_ms, late_ms;     /* time of a step, in the second and the last quarter */
   double early_vram, late_vram; /* bytes, in the first and the last quarter */
@@ -54,7 +54,7 @@ void dyno_rule_words_clear (DynoRuleWords *words);
 typedef struct {
   DynoRuleInfo info;
   /* The first limiting rule that applies is the verdict; among limiting rules about a phase it is
-   * the rule whose phase takes most. */
+   * the rule with the longest phase. */
   gboolean limits;
   gboolean (*applies) (const DynoMeasures *m, double threshold, DynoRuleWords *words);
   const char *text, *action; /* N_() */
@@ -63,7 +63,7 @@ typedef struct {
 
 const DynoRule *dyno_rule_list (guint *n);
 
-/* The conditions of the rules, in diagnosis-limits.c and diagnosis-checks.c. */
+/* The conditions of the rules, defined in diagnosis-limits.c and diagnosis-checks.c. */
 gboolean dyno_check_is_not_a_number (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_is_diverged (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_waited_at_first (const DynoMeasures *m, double threshold, DynoRuleWords *w);
@@ -106,10 +106,10 @@ gboolean dyno_check_is_at_chance (const DynoMeasures *m, double threshold, DynoR
 gboolean dyno_check_overfits (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 gboolean dyno_check_learns (const DynoMeasures *m, double threshold, DynoRuleWords *w);
 
-/* The share of a step from which on waiting for data is the limit. */
+/* The share of a step from which waiting for data counts as the limit. */
 #define DYNO_DIAGNOSIS_WAITING 0.10
 
-/* The share that a phase's milliseconds are, for DynoRuleWords. */
+/* The share of a step that this many milliseconds of a phase take, for DynoRuleWords. */
 double dyno_measures_share (const DynoMeasures *m, double ms);
 /* TRUE where the device waits for data, in that share of a step at least. */
 gboolean dyno_measures_wait (const DynoMeasures *m, double threshold);
@@ -117,14 +117,14 @@ gboolean dyno_measures_wait (const DynoMeasures *m, double threshold);
  * once. */
 gboolean dyno_measures_cache_fits (const DynoMeasures *m);
 
-/* Amounts in words; g_free. */
+/* Quantities in words; g_free. */
 char *dyno_word_percent (double share);
 char *dyno_word_milliseconds (double ms);
 char *dyno_word_rate (double per_second);
 char *dyno_word_bytes (double amount);
 char *dyno_word_whole (double number);
 
-/* A translated sentence, with words put in for {a} to {d}, {v} and {g}; g_free. */
+/* A translated sentence, with {a} to {d}, {v} and {g} replaced; g_free. */
 char *dyno_rule_expand (const char *sentence, const DynoRuleWords *words);
 
 void dyno_finding_free (DynoFinding *finding);

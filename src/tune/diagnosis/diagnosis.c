@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes the measures of a run, and the verdict of the rules on them.
  *
- * Phases: time in which the device stands still is waiting for data as far as the host waited for
- * the loader, then copying as far as copies took (the device's, and the host's where memory is not
- * page-locked), and idle for the rest.  Loading and copying that are hidden behind computing cost
- * nothing.  The two ceilings are those of the run's own settings: the rate at which its workers
- * would decode if nobody waited, and the rate at which the device would compute. */
+ * Phases: the time in which the device is idle counts first as waiting for data, up to the host's
+ * wait for the loader, then as copying, up to the time of the copies (the device's, and the host's
+ * where memory is not page-locked), and the rest as idle.  Loading and copying that overlap with
+ * computing cost nothing.  The two ceilings are those of the run's own settings: the rate at which
+ * its workers would decode if nobody waited, and the rate at which the device would compute. */
 #include "claims.h"
 #include "diagnosis-private.h"
 #include "intl.h"
@@ -115,9 +115,9 @@ measure_phases (DynoMeasures *m)
   p->step_ms = m->training_ms + p->validation_ms + p->saving_ms;
 }
 
-/* Each worker reads and decodes one sample after the other.  Reading is waiting, decoding needs a
- * core: more workers than cores share the cores, although each of their samples is timed as if it
- * had a core for itself. */
+/* Each worker reads and decodes one sample after the other.  Reading only waits, decoding needs a
+ * core: more workers than cores share the cores, although the time of each sample is measured as if
+ * its worker had a core for itself. */
 double
 dyno_measures_loader_rate (const DynoMeasures *m, double workers)
 {
@@ -154,8 +154,8 @@ measure_ceilings (DynoMeasures *m)
   m->decode_ms = sum->decoded > 0 ? sum->decode_ms / (double) sum->decoded : NONE;
   m->fetch_ms = sum->decoded > 0 ? sum->fetch_ms / (double) sum->decoded : NONE;
   m->workers = MAX (1, sum->workers / n);
-  /* Where the loader by itself is faster than the device, but the device waits for it, the loader
-   * does not run by itself: then the run shows its rate. */
+  /* Where the loader by itself is faster than the device, but the device waits for it, other work
+   * slows the loader down in the run: its rate in the run counts. */
   m->loader_measured = input->loader_ceiling >= m->rate
                        && !(input->loader_ceiling >= m->gpu_ceiling
                             && m->phases.wait_data_ms >= DYNO_DIAGNOSIS_WAITING * m->training_ms);
@@ -350,7 +350,7 @@ dyno_measures_share (const DynoMeasures *m, double ms)
   return ms / m->phases.step_ms;
 }
 
-/* Of two phases that hold a run up, the longer one is the limit. */
+/* Of two phases that limit a run, the longer one is the limit. */
 static void
 take_verdict (DynoDiagnosis *d, const DynoRule *rule, const DynoFinding *finding,
               const DynoRuleWords *words, double *share)

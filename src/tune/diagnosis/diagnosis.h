@@ -2,8 +2,8 @@
 /* Diagnosis of a run: the phases of its time, its limit, the setting to change and the expected
  * gain; and checks that the run learns and that the machine is in order.
  *
- * dyno_diagnose is pure: no clock, no device, no file.  It judges an input, which is filled from a
- * run's folder, from the view of a run that goes on, or by hand.  The rules are a table
+ * dyno_diagnose is pure: no clock, no device, no file.  It evaluates an input, which is filled from
+ * a run's folder, from the view of a run in progress, or by hand.  The rules are a table
  * (diagnosis-rules.c). */
 #pragma once
 #include "preset-expected.h"
@@ -24,7 +24,7 @@ typedef enum {
 /* "good", "note", "warning", "problem": for --json. */
 const char *dyno_finding_level_name (DynoFindingLevel level);
 
-/* The list that a check belongs to: checks before a run, while it goes on, and after it. */
+/* The list that a check belongs to: checks before, during and after a run. */
 typedef enum { DYNO_CHECK_BEFORE, DYNO_CHECK_DURING, DYNO_CHECK_AFTER, DYNO_N_CHECKS } DynoCheck;
 
 typedef struct {
@@ -47,20 +47,20 @@ typedef struct {
   double exchange_ms; /* several ranks: waiting for the others and for sums over them; else 0 */
 } DynoPhases;
 
-/* Summary of the sensors' readings in a run: means unless said otherwise; shares 0..1; NaN: not
+/* Summary of the sensors' readings in a run: means unless noted otherwise; shares 0..1; NaN: not
  * known. */
 typedef struct {
-  guint n; /* readings; 0: none */
+  guint n; /* number of readings; 0: none */
   double gpu_busy, gpu_others;
   double gpu_temperature_most, gpu_power, gpu_power_limit;
-  double heat_share, power_share;   /* share of readings in which the device slowed down for it */
+  double heat_share, power_share;   /* share of readings in which this slowed the device down */
   double vram_all_most, vram_total; /* bytes */
   double cpu_busy, cpu_own;
   double ram_early, ram_late, ram_total;             /* bytes used; at the beginning and the end */
   double swap_in_per_s, disk_read_per_s;             /* bytes */
-  double pressure_cpu, pressure_io, pressure_memory; /* share of time that some task waited */
+  double pressure_cpu, pressure_io, pressure_memory; /* share of time in which some task waited */
   guint counts[DYNO_N_SENSORS];                      /* readings of each */
-  gint64 last_us; /* time of the last reading, where a view gave it */
+  gint64 last_us; /* time of the last reading, where the view has one */
 } DynoSensorSummary;
 
 typedef struct {
@@ -69,7 +69,7 @@ typedef struct {
   DynoRunFacts facts;
   DynoStretches log;
   DynoSensorSummary sensors;
-  /* samples/s, where they were measured apart; NaN: estimated from the run */
+  /* samples/s, where measured separately; NaN: estimated from the run */
   double loader_ceiling, gpu_ceiling;
   /* The same for the device at a larger batch: the smallest batch that is nearly as fast as the
    * fastest one measured.  0 and NaN: none was measured. */
@@ -77,40 +77,40 @@ typedef struct {
   double larger_ceiling;
 } DynoDiagnosisInput;
 
-/* Sets all members to not known. */
+/* Sets all members to unknown. */
 void dyno_diagnosis_input_init (DynoDiagnosisInput *input);
 
-/* Takes a reading of the sensors: values as in DynoSensorReading. */
+/* Adds a reading of the sensors, with values as in DynoSensorReading. */
 void dyno_diagnosis_input_add_sensors (DynoDiagnosisInput *input,
                                        const double values[DYNO_N_SENSORS], guint throttle_reasons);
 
-/* Takes the content of a run's folder: settings.ini, facts.ini, metrics.csv, sensors.csv; each file
- * but metrics.csv may be missing.  Errors: base's CORRUPT: it is no folder of a run. */
+/* Fills the input from a run's folder: settings.ini, facts.ini, metrics.csv, sensors.csv; each file
+ * but metrics.csv may be missing.  Errors: base's CORRUPT where it is not the folder of a run. */
 gboolean dyno_diagnosis_input_read_run (DynoDiagnosisInput *input, const char *folder,
                                         GError **error);
 
-/* Takes the data of a session that has ended, without reading its log again: facts are the last
- * that it emitted.  folder: the folder with its sensors.csv, or NULL. */
+/* Fills the input with the data of a session that has ended, without reading its log again: facts
+ * are the last that it emitted.  folder: the folder with its sensors.csv, or NULL. */
 void dyno_diagnosis_input_take_session (DynoDiagnosisInput *input, DynoSession *session,
                                         const DynoRunFacts *facts, const char *folder);
 
 /* Takes the ceilings that a search measured for the run's settings, data and device, where the
- * history has any.  store NULL: the store of dyno_store_open (NULL) is opened where the facts are
- * enough to search it. */
+ * history has any.  store NULL: opens the store of dyno_store_open (NULL) where the facts suffice
+ * to search it. */
 void dyno_diagnosis_input_find_ceilings (DynoDiagnosisInput *input, DynoStore *store);
 
-/* Takes the facts that are known before a run, for the check list of that time. */
+/* Fills the input with the facts that are known before a run, for the checks before a run. */
 void dyno_diagnosis_input_take_plan (DynoDiagnosisInput *input, const DynoJob *job,
                                      const DynoDatasetInfo *info, const DynoDeviceInfo *device,
                                      const DynoJobPlan *plan);
 
-/* Takes the present data of a view; the same input may be used again and again, and the sensors'
- * readings add up. */
+/* Fills the input with the present data of a view; it may be called repeatedly with the same input,
+ * which accumulates the sensors' readings. */
 void dyno_diagnosis_input_take_view (DynoDiagnosisInput *input, DynoRunView *view);
 
-/* The quantities that guides give numbers of, as the run had them: rate and memory over all its
- * steps, the time of its last epoch, and of the whole where it has finished.  measured:
- * DYNO_PRESET_N_QUANTITIES values, NaN: not known. */
+/* The run's values of the quantities for which guides have numbers: rate and memory over all its
+ * steps, the time of its last epoch, and the time of the whole run where it has finished.
+ * measured: DYNO_PRESET_N_QUANTITIES values, NaN: not known. */
 void dyno_diagnosis_input_measure (const DynoDiagnosisInput *input, const DynoRunStatus *status,
                                    double *measured);
 
@@ -124,8 +124,8 @@ typedef struct {
   guint ranks;                              /* ranks of the run; 1: it is one process */
   double exchange_ceiling; /* rate that sums over the ranks allow; NaN: not known, or one rank */
   gboolean loader_measured, gpu_measured; /* FALSE: estimated from the run itself */
-  /* Share of the device's own measured rates (ceilings.h) while it computes: 0..1; NaN: not
-   * known. */
+  /* Share of the device's measured rates (ceilings.h) that it reaches while it computes: 0..1; NaN:
+   * not known. */
   double bandwidth_share, arithmetic_share;
   GPtrArray *findings; /* DynoFinding*, by list, worst first in each */
 } DynoDiagnosis;
@@ -145,7 +145,7 @@ typedef struct {
   DynoFindingLevel level;
   DynoCheck check;
   double threshold;
-  const char *unit;   /* of the threshold, in words */
+  const char *unit;   /* explanation of the threshold */
   const char *source; /* source of the threshold */
 } DynoRuleInfo;
 const DynoRuleInfo *dyno_diagnosis_get_rule (guint index); /* NULL: past the last rule */

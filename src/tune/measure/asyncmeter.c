@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A call holds copies of all data that it reads and writes, and a reference to the Shared that
  * holds inner.  The search's thread frees inner, or, where a measurement was abandoned, the thread
- * of that measurement when it ends: a thread that nobody waits for must not destroy a device while
- * the process exits.  inner is used by one measurement at a time, so that no measurement begins
- * after one was abandoned. */
+ * of that measurement when it ends: a thread that is not joined must not destroy a device while the
+ * process exits.  inner is used by one measurement at a time, so that no measurement begins after
+ * one was abandoned. */
 #include "asyncmeter.h"
 #include "intl.h"
 
-/* The part that both threads hold. */
+/* The part that both threads reference. */
 typedef struct {
   gatomicrefcount references;
   DynoMeter *inner;
@@ -19,7 +19,7 @@ typedef struct {
   Shared *shared;
   double grace_s;
   gint64 end_us;
-  gboolean left, late; /* a measurement was abandoned; because it was past the end */
+  gboolean left, late; /* a measurement was abandoned; because its time was over */
 } AsyncMeter;
 
 typedef enum { LOADER, GPU, TRIAL, NUMERICS, LEARN } Kind;
@@ -39,7 +39,7 @@ typedef struct {
   gboolean good;
   GError *error;
 
-  GMutex lock; /* for all below; also held during a report, which ends before it is left */
+  GMutex lock; /* protects all below; held during a report too, which ends before abandoning */
   GCond ended_or_cancelled;
   gboolean ended, cancelled, left;
   DynoMeterPreparing preparing;
@@ -128,7 +128,7 @@ run (gpointer data)
   left = call->left;
   g_cond_signal (&call->ended_or_cancelled);
   g_mutex_unlock (&call->lock);
-  call_unref (call); /* with inner, and its device, where it was abandoned */
+  call_unref (call); /* frees inner, and its device, where the measurement was abandoned */
   if (left)
     g_atomic_int_add (&n_left, -1);
   return NULL;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define MOST_SAMPLES  32   /* decoded; the batch repeats them */
-#define WARM_UP_STEPS 3    /* plus as many as an idle card needs to reach its clock */
+#define WARM_UP_STEPS 3    /* plus as many as an idle card needs to reach its full clock */
 #define WARM_UP_S     0.3  /* at the most */
 #define WINDOW_S      0.05 /* at the most */
 #define WINDOWS       16
@@ -24,7 +24,7 @@ struct _DynoGpuCeiling {
   const DynoMeter *meter; /* or NULL */
   GArray *indices;        /* or NULL */
   DynoEngine *engine;     /* of the last measurement, or NULL */
-  DynoSettings settings;  /* for which the engine was built */
+  DynoSettings settings;  /* the settings for which the engine was built */
 };
 
 DynoGpuCeiling *
@@ -78,7 +78,8 @@ clear_input (Input *input)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Input, clear_input)
 
-/* Decodes one sample into a row; where it cannot be read, the next good sample of the part. */
+/* Decodes one sample into a row; where that sample cannot be read, the next readable sample of the
+ * part. */
 static gboolean
 decode_row (const DynoGpuCeiling *c, const Input *input, guint32 row, guint n_rows,
             GByteArray *scratch, DynoDeadline *deadline, GError **error)
@@ -188,7 +189,7 @@ tell_warning (const char *text, gpointer data)
   g_info ("%s", text);
 }
 
-/* Equalises the settings that the engine does not depend on. */
+/* Sets the settings on which the engine does not depend to equal values. */
 static DynoSettings
 identify (const DynoSettings *settings)
 {
@@ -244,7 +245,7 @@ take_result (Steps *s, const DynoStepResult *result)
   s->end_us = result->end_us;
 }
 
-/* Makes one more step; *end_s: the end of the one before it, which is over. */
+/* Submits one more step; *end_s: the end of the step before, which has finished. */
 static gboolean
 run_step (Steps *s, gboolean *has_result, GError **error)
 {
@@ -298,7 +299,7 @@ measure_steps (Steps *s, double seconds, DynoWindows *w, DynoMeasurement *m, GEr
   return FALSE;
 }
 
-/* Afterwards nothing is in flight, unless the device is lost. */
+/* Afterwards no submission is in flight, unless the device is lost. */
 static gboolean
 measure (DynoGpuCeiling *c, Steps *s, double seconds, DynoMeasurement *m, GError **error)
 {

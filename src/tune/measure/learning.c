@@ -41,7 +41,7 @@ char *
 dyno_learning_describe (const DynoLearning *l, double value)
 {
   const char *title = l->title ? _ (l->title) : NULL;
-  /* Texts in English use the names of files and options. */
+  /* English texts use the names of files and options. */
   const char *name = title != l->title ? title : l->name;
 
   return l->is_fraction ? g_strdup_printf ("%s %.4g %%", name, 100 * value)
@@ -63,7 +63,7 @@ typedef struct {
   DynoLearning *l;
   int index;         /* of the metric among those of the run; -1: the loss */
   gint64 begin_us;   /* 0: no step has ended */
-  guint64 samples;   /* of the steps since then */
+  guint64 samples;   /* of the steps since the last epoch's end */
   guint64 in_epochs; /* steps that belong to epochs that ended */
   GError *error;
 } Follow;

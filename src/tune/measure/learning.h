@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures how well settings learn, and in which time: it follows a run from the job's seed and
- * start values at the end of each epoch, until its validation has reached a goal, or the time is
- * over. */
+/* Measures how well and how fast settings learn: it follows a run from the job's seed and start
+ * values at the end of each epoch, until its validation has reached a goal, or the time is over. */
 #pragma once
 #include "job.h"
 #include <gio/gio.h>
@@ -10,7 +9,7 @@ G_BEGIN_DECLS
 
 typedef struct {
   char metric
-      [64];     /* as the loss declares it, or "loss"; empty: the one that selects the best epoch */
+      [64];     /* as the loss names it, or "loss"; empty: the metric that selects the best epoch */
   double value; /* to be reached, from whichever side is worse; NaN: none, the best is reported */
   double most_seconds; /* limit of training time; INFINITY: no limit */
   guint64 most_epochs; /* 0: the epochs of the settings */
@@ -18,19 +17,18 @@ typedef struct {
 
 typedef struct {
   gboolean reached;
-  double
-      seconds; /* from the first step's end, with validation; to the goal where that is reached */
-  guint64 epochs;       /* number that ended */
-  double best;          /* best of the metric over the epochs; NaN: no epoch ended */
+  double seconds; /* from the first step's end, with validation; to the goal where it is reached */
+  guint64 epochs; /* number of epochs that ended */
+  double best;    /* best of the metric over the epochs; NaN: no epoch ended */
   double samples_per_s; /* rate of a run over these epochs; NaN: no epoch ended */
-  /* The metric that was followed. */
+  /* the metric that was followed */
   char name[64];
   const char *title; /* for people, to be translated; NULL: none */
   gboolean higher_is_better, is_fraction;
 } DynoLearning;
 
 /* Parses "metric=value".  FALSE: no loss measures the metric, or the metric cannot have the value;
- * the other members of the goal have no limit. */
+ * the other members of the goal are set to no limit. */
 gboolean dyno_learning_goal_parse (const char *text, DynoLearningGoal *goal, GError **error);
 /* "accuracy 90 %", "loss 0.25": a value of the metric, with the translated title where there is one.
  * g_free. */
@@ -39,9 +37,9 @@ char *dyno_learning_describe (const DynoLearning *learning, double value);
 gboolean dyno_learning_is_better (const DynoLearning *learning, double a, double b);
 
 /* The settings are taken unchanged, with their own number of epochs and learning rate.  device:
- * NULL, or a device that is open.  FALSE: it failed or was cancelled, or has nothing to validate on
- * (DATA); a loss that diverges, and a deadline, are results.  Errors: those of a session;
- * CANCELLED. */
+ * NULL, or a device that is open.  FALSE: the run failed or was cancelled, or has nothing to
+ * validate on (DATA); a diverging loss and a deadline are results, not errors.  Errors: those of a
+ * session; CANCELLED. */
 gboolean dyno_learning_measure (const DynoJob *job, const DynoSettings *settings,
                                 DynoDataset *dataset, DynoDevice *device,
                                 const DynoLearningGoal *goal, gint64 deadline_us,

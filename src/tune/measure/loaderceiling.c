@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches are taken and given back at once; where a run would copy them once more (without
+/* Batches are taken and released at once; where a run would copy them once more (without
  * page-locked slots) they are copied here too. */
 #include "loaderceiling.h"
 #include "intl.h"
@@ -12,7 +12,7 @@
 #define WINDOWS       16
 #define LEAST_WINDOWS 3
 #define ENOUGH        2 /* windows that are enough where the time is over */
-#define LEAST_CACHED  4 /* batches of the part that is cached */
+#define LEAST_CACHED  4 /* batches of the samples that are cached */
 
 typedef struct {
   DynoLoader *loader;
@@ -51,7 +51,7 @@ open_source (Source *source, const DynoJob *job, DynoDataset *dataset, const GAr
   return TRUE;
 }
 
-/* Takes one batch, of the next epoch where this epoch has ended; *n: its samples. */
+/* Takes one batch, from the next epoch where this epoch has ended; *n: its number of samples. */
 static gboolean
 take_batch (Source *source, guint32 *n, GError **error)
 {
@@ -152,7 +152,7 @@ measure_part (Source *source, double seconds, DynoWindows *w, DynoLoaderCeiling 
 
 /* --- cache ------------------------------------------------------------------------------------ */
 
-/* This many samples, spread evenly over the part: samples that lie together on a disk are not
+/* Takes this many samples, spread evenly over the part: neighbouring samples on a disk are not
  * typical. */
 static GArray *
 choose_part (const GArray *indices, guint n)
@@ -164,7 +164,7 @@ choose_part (const GArray *indices, guint n)
   return part;
 }
 
-/* One epoch, which fills the cache. */
+/* Runs one epoch, which fills the cache. */
 static gboolean
 fill_cache (Source *source, GError **error)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures the rate of the data pipeline by itself: the loader of a run, whose batches are taken at
- * once.  No device is used. */
+/* Measures the rate of the data pipeline by itself: it runs the loader of a run and takes each
+ * batch at once.  No device is used. */
 #pragma once
 #include "deadline.h"
 #include "job.h"
@@ -13,7 +13,7 @@ G_BEGIN_DECLS
 typedef struct {
   double read, decode, resample;
   double stage; /* copying between the cache, a worker's memory and the batch's */
-  double copy;  /* copying the batch once more, without page-locked memory */
+  double copy;  /* a second copy of the batch, where memory is not page-locked */
 } DynoLoaderStages;
 
 typedef struct {

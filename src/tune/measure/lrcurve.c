@@ -6,11 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WINDOW_SHARE 10  /* steps of the whole test for one of the smoothing's window */
-#define NOISES       4.0 /* a fall of so many standard deviations is no chance */
-#define FEW          8.0 /* differences, of which the median may be half or twice what it is of many */
+#define WINDOW_SHARE 10     /* steps of the whole test over those of the smoothing's window */
+#define NOISES       4.0    /* standard deviations: a larger fall is not by chance */
+#define FEW          8.0    /* differences whose median may be half or twice the true one */
 #define LEAST_FALL   1e-4   /* of the loss: less may be rounding where nothing else varies */
-#define MOST_LOST    3      /* losses in a row that are not finite, of updates that were not made */
+#define MOST_LOST    3      /* losses in a row that are not finite, in steps that were skipped */
 #define MAD_SIGMA    0.6745 /* median of |x| of a standard normal distribution */
 
 const DynoRecordField *
@@ -75,7 +75,7 @@ dyno_lr_curve_free (DynoLrCurve *curve)
   g_free (curve);
 }
 
-/* In steps. */
+/* The window of the smoothing, in steps. */
 static double
 find_window (const DynoLrCurve *curve)
 {
@@ -113,7 +113,7 @@ dyno_lr_curve_add (DynoLrCurve *curve, double lr, double loss, gboolean skipped)
 
 /* --- the suggestion --------------------------------------------------------------------------- */
 
-/* The points whose losses are numbers; n of them.  g_free. */
+/* The points whose losses are finite; n: their number.  g_free. */
 static DynoLrPoint *
 list_finite (const DynoLrCurve *curve, guint *n)
 {
@@ -130,8 +130,9 @@ list_finite (const DynoLrCurve *curve, guint *n)
   return points;
 }
 
-/* The standard deviation of a step's loss, from the differences of the first n, which a trend over
- * many steps hardly changes; of few rather too large. */
+/* The standard deviation of a step's loss, from the differences between the first n losses, on
+ * which a trend over many steps has little effect; from few losses it is estimated rather too
+ * large. */
 static double
 find_deviation (const DynoLrPoint *points, guint n)
 {
@@ -195,7 +196,7 @@ decide (const DynoLrCurve *curve, DynoLrSuggestion *s)
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Of the last step; 0: there is none. */
+/* The rate of the last step; 0: there is none. */
 static double
 get_last_rate (const DynoLrCurve *curve)
 {
@@ -204,7 +205,7 @@ get_last_rate (const DynoLrCurve *curve)
   return n > 0 ? g_array_index (curve->points, DynoLrPoint, n - 1).lr : 0;
 }
 
-/* A test that did not come to its end. */
+/* The text for a test that did not come to its end. */
 static char *
 describe_cut (const DynoLrCurve *curve)
 {
@@ -280,7 +281,7 @@ describe (const DynoLrCurve *curve, const DynoLrSuggestion *s)
     }
 }
 
-/* Rates that the test did not come to. */
+/* The note on rates that the test did not reach. */
 static char *
 describe_rest (const DynoLrCurve *curve, const DynoLrSuggestion *s)
 {

@@ -8,17 +8,17 @@
 G_BEGIN_DECLS
 
 #define DYNO_LR_LEAST_STEPS 10
-#define DYNO_LR_DIVERGED    4.0 /* times the least smoothed loss: the test is over */
+#define DYNO_LR_DIVERGED    4.0 /* times the least smoothed loss: the test ends */
 
 typedef struct {
   guint step;       /* from 1 */
   double lr;        /* of the step's update */
   double loss;      /* mean of the step's samples, before its update; NaN: not finite */
-  double smoothed;  /* see dyno_lr_curve_add; NaN: the loss is */
+  double smoothed;  /* see dyno_lr_curve_add; NaN: the loss is NaN too */
   gboolean skipped; /* the gradients overflowed, and the weights did not change */
 } DynoLrPoint;
 
-/* Names of its members in files. */
+/* The fields of a point in files. */
 const DynoRecordField *dyno_lr_point_list_fields (guint *n);
 
 typedef enum {
@@ -32,14 +32,14 @@ const char *dyno_lr_end_name (DynoLrEnd end); /* "whole", "diverged", ...: for -
 
 typedef struct {
   double from, to;
-  guint steps;    /* that a whole test has */
-  gboolean fewer; /* these are fewer than usual, as many as fitted into the time */
+  guint steps;    /* number of steps of a whole test */
+  gboolean fewer; /* the steps are fewer than by default, as many as fitted into the time */
   GArray *points; /* DynoLrPoint, by step; rates rise */
   DynoLrEnd end;
-  double least;       /* of the smoothed losses that count so far; INFINITY: none */
-  double sum, weight; /* of the smoothing */
-  guint n_lost;       /* losses in a row that are not finite, up to the last */
-  double seconds;     /* of the whole test; 0: not measured */
+  double least;       /* least of the smoothed losses that count so far; INFINITY: none */
+  double sum, weight; /* state of the smoothing */
+  guint n_lost;       /* number of losses in a row that were not finite, up to the last step */
+  double seconds;     /* duration of the whole test; 0: not measured */
 } DynoLrCurve;
 
 /* 0 < from < to, steps >= DYNO_LR_LEAST_STEPS. */
@@ -49,15 +49,15 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoLrCurve, dyno_lr_curve_free)
 
 /* Adds the next step.  The smoothed loss is the exponential mean with a window of a tenth of the
  * curve's steps (0.9 of the mean before for 100 steps), corrected for its start at 0 as Adam's
- * moments are; those of the first window, or of the first LEAST_STEPS, are means of few, and no
- * loss is measured against them.  A loss that is not finite in a step that was skipped, as that of
- * a sample which fp16 cannot hold, does not count, unless three follow each other.  FALSE: it has
- * diverged, and end says so: no step follows. */
+ * moments are; smoothed losses of the first window, or of the first LEAST_STEPS, are means of few
+ * steps, and no loss is compared with them.  A loss that is not finite does not count where the
+ * step was skipped, such as for a sample which fp16 cannot hold, unless it is the third in a row.
+ * FALSE: the loss has diverged, and end is set: no step may follow. */
 gboolean dyno_lr_curve_add (DynoLrCurve *curve, double lr, double loss, gboolean skipped);
 
 typedef enum {
   DYNO_LR_STEEPEST,  /* where the smoothed loss falls fastest over the logarithm of the rate */
-  DYNO_LR_TENTH,     /* a tenth of the rate at the least smoothed loss, which is less */
+  DYNO_LR_TENTH,     /* a tenth of the rate at the least smoothed loss, if that is less */
   DYNO_LR_TOO_SHORT, /* no suggestion: there are too few points */
   DYNO_LR_NO_FALL,   /* no suggestion: the smoothed loss never fell beyond its noise */
 } DynoLrVerdict;
@@ -67,16 +67,16 @@ const char *dyno_lr_verdict_name (DynoLrVerdict verdict); /* "steepest", ...: fo
 typedef struct {
   DynoLrVerdict verdict;
   double lr;       /* suggested, to two digits; NaN: none */
-  double steepest; /* rate; NaN: not known */
-  double tenth;    /* of the rate at the least smoothed loss, which is minimum; NaN: not known */
+  double steepest; /* rate at the steepest fall; NaN: not known */
+  double tenth;    /* a tenth of minimum, the rate at the least smoothed loss; NaN: not known */
   double minimum;
   double fall;  /* of the smoothed loss, from its start to its least; NaN: not known */
-  double noise; /* what it can fall by chance */
-  char *text;   /* the suggestion and its reason, or why there is none; translated */
-  char *note;   /* what else should be known of it, translated; or NULL */
+  double noise; /* the fall that is possible by chance */
+  char *text;   /* the suggestion and its reason, or the reason why there is none; translated */
+  char *note;   /* a further remark on it, translated; or NULL */
 } DynoLrSuggestion;
 
-/* Of equal slopes, and of equal losses, the one of the lower rate counts. */
+/* Of equal slopes, and of equal losses, that at the lower rate is taken. */
 void dyno_lr_suggest (const DynoLrCurve *curve, DynoLrSuggestion *suggestion);
 void dyno_lr_suggestion_clear (DynoLrSuggestion *suggestion);
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (DynoLrSuggestion, dyno_lr_suggestion_clear)

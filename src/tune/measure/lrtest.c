@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows a session that sweeps the learning rate.  Events that come after the last point that
- * counts are not looked at: where the session is by then depends on the clock. */
+/* Follows a session that sweeps the learning rate.  Events after the last point that counts are
+ * ignored: the session's position by then depends on the clock. */
 #include "lrtest.h"
 #include "intl.h"
 #include "session.h"
 #include <math.h>
 
 #define SECONDS    60
-#define LEAST_RATE 1e-20 /* float32 has smaller ones, which change no weight */
-#define PACE_STEPS 4     /* from the end of the first of them to that of the last: the pace */
-#define TIME_SHARE 0.85  /* of the time that is left, for steps of a second sweep */
+#define LEAST_RATE 1e-20 /* float32 has smaller rates, but they change no weight */
+#define PACE_STEPS 4     /* number of first steps whose ends give the time of a step */
+#define TIME_SHARE 0.85  /* part of the remaining time for the steps of a second sweep */
 
 typedef struct {
   DynoLrCurve *curve;
   const DynoLrTestWatch *watch;
   gint64 (*now) (void);
   gint64 deadline_us;
-  gboolean adapts;          /* the number of steps to the time */
+  gboolean adapts;          /* TRUE: the number of steps is adapted to the time */
   gint64 first_us, last_us; /* ends of the first step and of the last */
-  guint fewer;              /* steps that fit; 0: those of the curve go on */
+  guint fewer;              /* steps that fit; 0: all steps of the curve fit */
   guint n_reported;
   GError *error;
 } Follow;
 
-/* With the defaults filled in. */
+/* The parameters with the defaults filled in. */
 static DynoLrTestParams
 fill_params (const DynoLrTestParams *params)
 {
@@ -63,7 +63,7 @@ dyno_lr_test_check (const DynoLrTestParams *params, GError **error)
   return FALSE;
 }
 
-/* Sets settings aside that would only be warned of, or that the sweep replaces. */
+/* Resets settings that would only cause warnings, or that the sweep replaces. */
 static DynoJob *
 make_job (const DynoJob *job)
 {
@@ -82,8 +82,8 @@ make_job (const DynoJob *job)
   return own;
 }
 
-/* The first steps, which show how long one takes, are reported when it is known that the test goes
- * on with them. */
+/* The first steps, which show how long a step takes, are reported only when it is known that the
+ * test continues with this number of steps. */
 static void
 report (Follow *f)
 {
@@ -95,7 +95,7 @@ report (Follow *f)
                        f->watch->data);
 }
 
-/* Whether the time is too short for the steps; *fewer are then those that fit. */
+/* TRUE: the time is too short for the steps; *fewer is the number of steps that fit. */
 static gboolean
 is_short (const Follow *f, guint *fewer)
 {
@@ -108,7 +108,7 @@ is_short (const Follow *f, guint *fewer)
   return *fewer < f->curve->steps;
 }
 
-/* FALSE: nothing more counts. */
+/* FALSE: no further step counts. */
 static gboolean
 take_step (Follow *f, const DynoStepMetrics *step)
 {
@@ -155,7 +155,8 @@ follow (Follow *f, DynoSession *session, DynoEventQueue *events, GCancellable *c
     }
 }
 
-/* One sweep.  FALSE: it failed; f->fewer above 0: it is to be made again with fewer steps. */
+/* Makes one sweep.  FALSE: it failed; or, with f->fewer above 0, it has to be repeated with fewer
+ * steps. */
 static gboolean
 sweep (Follow *f, const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
        GCancellable *cancellable, GError **error)
@@ -186,7 +187,7 @@ dyno_lr_test_run (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
   DynoLrTestParams p = fill_params (params);
   gint64 begin_us = p.clock ();
   DynoDeviceParams device_params = { .index = job->device };
-  /* Both sweeps use it: the second one finds its kernels compiled. */
+  /* Both sweeps use this device: the second one finds its kernels compiled. */
   g_autoptr (DynoDevice) own_device = NULL;
   g_autoptr (DynoLrCurve) curve = NULL;
   g_autoptr (DynoJob) own = NULL;

@@ -24,7 +24,7 @@ typedef struct {
 } RealMeter;
 
 /* Each measurement takes the samples in an order of its own: the samples of the measurement before
- * are in the system's memory by then, and reading them again would not show the speed of the
+ * are in the system's page cache by then, and reading them again would not show the speed of the
  * disk. */
 static void
 take_another_order (RealMeter *real, DynoSettings *settings)
@@ -90,7 +90,7 @@ drop_device (RealMeter *real)
   g_clear_pointer (&real->device, dyno_device_unref);
 }
 
-/* The open device, unless it was lost: a trial itself goes on with another one. */
+/* The open device, unless it was lost: a trial itself continues with another one. */
 static gboolean
 open_device (RealMeter *real, GError **error)
 {
@@ -103,9 +103,9 @@ open_device (RealMeter *real, GError **error)
   return real->device != NULL;
 }
 
-/* Each measurement keeps the kernels that the driver compiled: when the search is stopped, a
- * measurement may be abandoned together with the device, whose end keeps them otherwise.  The next
- * measurement opens another device where this one's is gone. */
+/* Each measurement saves the kernels that the driver compiled: when the search is stopped, a
+ * measurement may be abandoned together with the device, which otherwise saves them when it is
+ * closed.  The next measurement opens another device where this one's is gone. */
 static gboolean
 end (RealMeter *real, gboolean good, GError *problem, GError **error)
 {
@@ -218,8 +218,8 @@ static const DynoMeterClass real_class = {
   .learn = learn,
 };
 
-/* Splits as a run does; the facts by themselves do not show it where the folder brings its own
- * parts. */
+/* Splits the data set as a run does; the facts by themselves do not give the split where the folder
+ * brings its own parts. */
 static void
 divide (RealMeter *real)
 {

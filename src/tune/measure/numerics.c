@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Start values follow from the seed and the order of samples too, so that two sessions differ by
- * precision only. */
+/* Start values and the order of samples follow from the seed, so that two sessions differ only in
+ * precision. */
 #include "numerics.h"
 #include "intl.h"
 #include "runmeter.h"
@@ -10,10 +10,10 @@
 
 #define GOOD_DIFFERENCE 0.02 /* of the mean loss: rounding grows to this in some dozens of steps */
 #define GOOD_DEVIATIONS 0.25 /* of the loss from step to step */
-#define LEARNT          0.9  /* of the first loss: below it something was learnt */
-#define SETTLING_STEPS  10   /* steps in which the scale may be too high, and updates be lost */
-#define WATCH_SKIPPED   10   /* one in this many, after these steps */
-#define LEAST_SCALE     1.0  /* below it small gradients are lost in fp16 */
+#define LEARNT          0.9  /* of the first loss: below this share the run has learned */
+#define SETTLING_STEPS  10   /* steps in which the scale may be too high and skip updates */
+#define WATCH_SKIPPED   10   /* after these steps at most one update in this many may be skipped */
+#define LEAST_SCALE     1.0  /* below this scale small gradients are lost in fp16 */
 
 const char *
 dyno_numerics_verdict_name (DynoNumericsVerdict verdict)
@@ -39,7 +39,7 @@ dyno_numerics_copy (const DynoNumerics *n, DynoNumerics *copy)
 
 /* --- the verdict ------------------------------------------------------------------------------ */
 
-/* Mean and deviation over the later half. */
+/* Mean and standard deviation over the later half. */
 static void
 take_half (const double *loss, guint n, double *mean, double *deviation)
 {
@@ -73,15 +73,16 @@ static void G_GNUC_PRINTF (3, 4)
   va_end (arguments);
 }
 
-/* fp32 learns in these steps, and AMP does not: any other difference is the chaos of a start, in
- * which a rounding grows to a third of the loss within some dozens of steps. */
+/* TRUE: fp32 learns in these steps, and AMP does not.  Other differences may come from the chaotic
+ * start of a training, in which a rounding grows to a third of the loss within some dozens of
+ * steps. */
 static gboolean
 learns_in_fp32_alone (const DynoNumerics *n, double fp32, double amp)
 {
   return fp32 < LEARNT * n->loss_fp32[0] && amp > n->loss_amp[0];
 }
 
-/* The verdict on two curves that are finite, with a scale that holds. */
+/* The verdict on two finite curves with a valid scale. */
 static void
 judge_difference (DynoNumerics *n)
 {
@@ -232,7 +233,7 @@ run (const DynoJob *job, DynoDataset *dataset, DynoDevice *device, gint64 deadli
   return FALSE;
 }
 
-/* As settings, at a batch that fits in both precisions. */
+/* The settings at a batch that fits in both precisions. */
 static DynoJob *
 make_job (const DynoJob *job, const DynoSettings *settings, const DynoDatasetInfo *facts,
           const DynoDeviceInfo *info)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that AMP's numbers hold for a network on this device, by some dozens of steps from the
- * same start weights on the same batches in fp32 and in AMP, side by side. */
+/* Checks that training with AMP is numerically sound for a network on this device, by some dozens
+ * of steps from the same start weights on the same batches in fp32 and in AMP, side by side. */
 #pragma once
 #include "job.h"
 #include <gio/gio.h>
@@ -8,18 +8,18 @@
 G_BEGIN_DECLS
 
 #define DYNO_NUMERICS_STEPS 48
-#define DYNO_NUMERICS_LEAST 8 /* steps of both that allow a verdict */
+#define DYNO_NUMERICS_LEAST 8 /* least number of steps of both runs for a verdict */
 
 typedef enum {
-  DYNO_NUMERICS_GOOD,  /* the curves are equal but for rounding */
-  DYNO_NUMERICS_WATCH, /* it trains, with a point to watch */
-  DYNO_NUMERICS_BAD,   /* fp32 trains here, and AMP does not, or trains worse */
+  DYNO_NUMERICS_GOOD,  /* the curves are equal up to rounding */
+  DYNO_NUMERICS_WATCH, /* AMP trains, with a remark */
+  DYNO_NUMERICS_BAD,   /* fp32 trains here, and AMP does not, or worse */
 } DynoNumericsVerdict;
 
 const char *dyno_numerics_verdict_name (DynoNumericsVerdict verdict); /* "good", ...: for --json */
 
 typedef struct {
-  guint n_steps;                         /* of both */
+  guint n_steps;                         /* losses of both runs */
   double loss_fp32[DYNO_NUMERICS_STEPS]; /* NaN: not finite */
   double loss_amp[DYNO_NUMERICS_STEPS];
   double loss_scale[DYNO_NUMERICS_STEPS]; /* AMP's scale, after each step */

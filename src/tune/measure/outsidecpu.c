@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define LEAST_TICKS 20 /* between two readings, of all cores: fewer are mostly rounding */
+#define LEAST_TICKS 20 /* cores' time between two readings: less is mostly rounding */
 
 gboolean
 dyno_cpu_times_parse (DynoCpuTimes *times, const char *line, double ticks_per_s)

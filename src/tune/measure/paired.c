@@ -2,7 +2,7 @@
 #include "paired.h"
 #include <math.h>
 
-#define DOUBT 0.05 /* that the intervals may all together be wrong with */
+#define DOUBT 0.05 /* probability that any of the intervals is wrong */
 
 /* The share of Student's distribution between -t and t. */
 static double
@@ -71,7 +71,7 @@ dyno_paired_compare (const double *a, const double *b, guint n, guint comparison
   for (guint i = 0; i < n; i++)
     if (isfinite (a[i]) && isfinite (b[i]))
       squares += (a[i] - b[i] - paired->mean) * (a[i] - b[i] - paired->mean);
-  /* Values of few steps, as an accuracy is, may differ by the same on each seed. */
+  /* Coarse values, such as an accuracy, may differ by the same amount on each seed. */
   if (sqrt (squares / paired->n) <= 1e-9 * fabs (paired->mean))
     squares = (paired->n - 1) * paired->mean * paired->mean;
   paired->half = dyno_student_quantile (paired->n - 1, 1 - DOUBT / MAX (comparisons, 1))

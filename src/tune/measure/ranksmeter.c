@@ -19,8 +19,8 @@ typedef struct {
   DynoDataset *dataset;
   DynoDeviceInfo info;
   guint hosts;
-  GMutex lock;    /* for facts: a measurement that was abandoned may still read them */
-  Facts facts[2]; /* fp32, AMP */
+  GMutex lock;    /* for its facts: an abandoned measurement may still read them */
+  Facts facts[2]; /* for fp32 and AMP */
 } RanksMeter;
 
 static DynoJob *
@@ -62,7 +62,7 @@ find_facts (RanksMeter *m, const DynoSettings *settings, Facts *facts)
   g_mutex_unlock (&m->lock);
 }
 
-/* This process has its own cores, so that other ranks take none of a software device's. */
+/* This process has its own cores, so other ranks take none from a software device. */
 static void
 estimate (DynoMeter *meter, const DynoSettings *settings, double step_seconds, DynoRanksEstimate *e)
 {

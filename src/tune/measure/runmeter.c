@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where an epoch takes longer than the measurement, its end is requested early, and its validation
- * is measured by a part of it. */
+/* Where an epoch takes longer than the measurement, its end is requested early, and only a part of
+ * its validation is measured. */
 #include "runmeter.h"
 #include "intl.h"
 #include "outsidecpu.h"
@@ -12,12 +12,12 @@
 #define WINDOWS           16
 #define LEAST_WINDOWS     3
 #define ENOUGH            2    /* windows that are enough where the time is over */
-#define EARLY_SHARE       0.75 /* of the time: then an epoch is ended that has not ended by itself */
+#define EARLY_SHARE       0.75 /* of the time: then an epoch that has not ended is ended early */
 #define VALIDATION_SHARE  0.25 /* of the time: for the validation of that epoch */
-#define LEAST_VALIDATION  4    /* batches of it besides the ones that are decoded before */
+#define LEAST_VALIDATION  4    /* batches of it besides those decoded before it */
 #define FILL_SLACK        1.5  /* times the expected seconds of filling a cache */
 #define LEAST_KERNELS     3    /* compiled kernels: fewer do not show the time of all */
-#define HELD_UP           0.5  /* of a step, waiting for data: the loader sets the pace */
+#define HELD_UP           0.5  /* of a step, waiting for data: the loader is the limit */
 #define WHOLE_EPOCH_STEPS 4    /* in a shorter epoch each step is the first or the last */
 
 /* --- the meaning of events -------------------------------------------------------------------- */
@@ -35,8 +35,8 @@ begin_epoch (DynoRunMeasure *m, double begin_s)
   m->epoch_samples = 0;
 }
 
-/* The part of the host's wait for data in which the device has nothing to compute: two steps are in
- * flight, so that waiting may be hidden behind computing. */
+/* The part of the host's wait for data in which the device is idle: two steps are in flight, so
+ * that waiting may overlap with computing. */
 static double
 find_stall (const DynoStepMetrics *s)
 {
@@ -76,7 +76,7 @@ dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *s)
   m->nonfinite |= !isfinite (s->loss);
 }
 
-/* The cache holds all samples: the measurements until then are of another kind of run. */
+/* The cache holds all samples: earlier measurements are not comparable and are dropped. */
 static void
 begin_again (DynoRunMeasure *m)
 {
@@ -116,7 +116,7 @@ dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *e, guint64 mo
     m->n_validated -= MIN (m->n_ahead, validated / 2);
 }
 
-/* The rate of a whole run, from its parts. */
+/* The rate of a whole run, computed from its parts. */
 static void
 compose (const DynoRunMeasure *m, DynoMeasurement *r)
 {
@@ -203,11 +203,11 @@ typedef struct {
   DynoRunMeasure m;
   DynoRunMeasure before; /* before the cache held all samples: all zero until then */
   double seconds;
-  double begin_s, filled_s; /* by the run's clock: end of the first step; cache full */
+  double begin_s, filled_s; /* times by the run's clock: end of the first step; cache full */
   gint64 begin_us;
   double prepare_s; /* until the first step's end; NaN: not reported */
   guint64 batch;
-  guint64 ahead;          /* batches that can be decoded when a validation begins */
+  guint64 ahead;          /* batches that can be decoded by the time a validation begins */
   guint64 most_validated; /* of an epoch that is ended early; 0: no early end was requested */
   DynoCpuTimes cpu;       /* at the end of the first step */
   guint64 planned_bytes;
@@ -352,8 +352,8 @@ follow (Follow *f, DynoEventQueue *events, gint64 deadline_us, GCancellable *can
     }
 }
 
-/* The half minutes in which kernels can be compiled that take this long, and something can be
- * measured. */
+/* The number of half minutes in which kernels that take this long can be compiled and something can
+ * be measured. */
 static double
 advise_minutes (double kernels_s)
 {
@@ -400,7 +400,7 @@ dyno_run_meter_make_late_error (guint64 n_steps, const char *what, guint done, g
          "compiled kernels; they are kept, so search again, or give it more minutes"));
 }
 
-/* FALSE: error says why the session gave no result. */
+/* FALSE: error is the reason why the session gave no result. */
 static gboolean
 conclude (Follow *f, gint64 deadline_us, GCancellable *cancellable, GError **error)
 {

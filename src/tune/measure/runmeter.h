@@ -14,10 +14,10 @@ typedef struct {
   guint64 n_used, n_validation; /* samples of an epoch: for training, and for validation */
   guint64 steps_per_epoch;
   /* Samples of a validation that its loader has decoded before the validation begins, as far as
-   * that can be known: they cost less than the other samples, of which a part of a validation has
-   * few. */
+   * that can be known: they take less time than the other samples, and are a large share of an
+   * early-ended validation. */
   guint64 n_ahead;
-  gboolean fills;     /* a cache: after the first whole epoch measuring begins anew, without it */
+  gboolean fills;     /* a cache: measuring restarts after the first whole epoch, without it */
   DynoWindows steps;  /* training only */
   DynoWindows epochs; /* whole epochs, including their ends, from the second epoch on */
   guint64 n_steps, n_epochs;
@@ -31,8 +31,8 @@ typedef struct {
   guint64 n_validated, n_begun;             /* n_begun: epochs that began after another's end */
   guint64 vram_bytes;
   gboolean nonfinite;
-  /* Training waits for its data.  Validation was not measured; it reads as much per sample, and has
-   * the same rate. */
+  /* Training waits for its data, and validation was not measured: since validation reads as much
+   * per sample, it is given the same rate. */
   gboolean held_up;
 } DynoRunMeasure;
 
@@ -41,7 +41,7 @@ void dyno_run_measure_step (DynoRunMeasure *m, const DynoStepMetrics *step);
  * whether it was. */
 void dyno_run_measure_epoch (DynoRunMeasure *m, const DynoEpochMetrics *epoch,
                              guint64 most_validated);
-/* No event will follow: where there are hardly any windows, the open one counts. */
+/* No event will follow: where there are very few windows, the open one counts too. */
 void dyno_run_measure_end (DynoRunMeasure *m);
 /* Rates, steps and memory. */
 void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement);
@@ -51,9 +51,9 @@ void dyno_run_measure_get (const DynoRunMeasure *m, DynoMeasurement *measurement
 gboolean dyno_run_measure_is_held_up (const DynoRunMeasure *m, guint64 batches, double seconds);
 
 /* Runs a session of the job for this many seconds after its preparation, and to the end of an epoch
- * where none came by itself and training is not held up.  meter: the samples of both parts, fill_s
- * and preparing count.  device: NULL, or a device that is open.  Errors: those of the session;
- * CANCELLED, TIMED_OUT. */
+ * where no epoch ended by itself and training does not wait for data.  meter: only the samples of
+ * both parts, fill_s and preparing are used.  device: NULL, or a device that is open.  Errors:
+ * those of the session; CANCELLED, TIMED_OUT. */
 gboolean dyno_run_meter_measure (const DynoJob *job, DynoDataset *dataset, DynoDevice *device,
                                  const DynoMeter *meter, double seconds, gint64 deadline_us,
                                  GCancellable *cancellable, DynoMeasurement *measurement,

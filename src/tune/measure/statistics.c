@@ -7,8 +7,8 @@
 #include <string.h>
 
 #define LEAST_STATIONARY 4     /* windows: fewer show no trend */
-#define TREND_Z          1.96  /* 5 % of the series without a trend are judged to have one */
-#define TREND_SHARE      0.01  /* of the rate, from first to last third: less does not matter */
+#define TREND_Z          1.96  /* 5 % of the series without a trend are judged to have a trend */
+#define TREND_SHARE      0.01  /* of the rate, from first to last third: less is ignored */
 #define FLOOR_SHARE      0.005 /* of a window's rate: the precision of timing */
 #define SINGLE_FACTOR    2.0
 
@@ -52,8 +52,8 @@ has_trend (const double *x, guint n)
   return trend_z (x, n) >= TREND_Z && fabs (last - first) > TREND_SHARE * MAX (first, last);
 }
 
-/* The first window from which on there is no trend, at most half of the windows in; *stationary:
- * there is no trend from there on. */
+/* The first window, at most half of the windows in, from which on there is no trend; *stationary is
+ * FALSE where there is still a trend. */
 static guint
 find_start (const double *x, guint n, gboolean *stationary)
 {
@@ -120,7 +120,7 @@ deviation (const double *x, guint n)
   return n > 1 ? sqrt (sum / (n - 1)) : 0;
 }
 
-/* x: sorted afterwards. */
+/* Sorts x. */
 static void
 fill_interval (double *x, guint n, DynoEstimate *e)
 {

@@ -20,8 +20,8 @@ typedef struct {
  * value.  Values that are not finite do not count. */
 void dyno_estimate (const double *windows, guint n, DynoEstimate *e);
 
-/* Combines estimates of several measurements of the same thing, which differ by more than their own
- * windows show. */
+/* Combines the estimates of several measurements of the same quantity, which differ by more than
+ * the spread of their windows. */
 void dyno_estimate_combine (const DynoEstimate *estimates, guint n, DynoEstimate *e);
 
 /* TRUE where a is more than b times factor, by the intervals; FALSE inside the noise. */
@@ -40,12 +40,12 @@ typedef struct {
   double open_samples, open_seconds; /* of the open window */
 } DynoWindows;
 
-/* The clock begins to count at time_s; called before the first sample, and after a time that does
- * not count. */
+/* Starts the clock at time_s; called before the first sample, and after a time that does not
+ * count. */
 void dyno_windows_begin (DynoWindows *w, double time_s);
-/* Adds samples that took from the last begin or sample to time_s. */
+/* Adds the samples processed between the last begin or sample and time_s. */
 void dyno_windows_add (DynoWindows *w, double time_s, double samples);
-/* Ends the open window, however short it is, where nothing more will follow. */
+/* Ends the open window, however short, where no sample follows. */
 void dyno_windows_end (DynoWindows *w);
 /* Drops the open window. */
 void dyno_windows_estimate (const DynoWindows *w, DynoEstimate *e);

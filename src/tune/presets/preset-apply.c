@@ -3,9 +3,9 @@
  * and the card's usable memory, without the advice that does not suit the device at hand.
  *
  * Advice for an image size that no row names is scaled by area from the nearest row, within limits
- * of what trains well: a batch that only fills memory is no advice.  The length of a sequence is
- * not the side of an image: its memory grows with its length, and a sequence as long as an image of
- * 224x224 has pixels needs about as much as the image.  So its batch is the row's up to that
+ * of what trains well: a batch chosen only to fill memory is not advice.  The length of a sequence
+ * is not the side of an image: its memory grows with its length, and a sequence as long as an image
+ * of 224x224 has pixels needs about as much as the image.  So its batch is the row's up to that
  * length, and falls in proportion beyond it. */
 #include "preset-private.h"
 #include "cores.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cards and devices: the card that a device is, the memory of it that a program can use, and the
- * features that it handles so badly that no preset turns them on. */
+/* Cards and devices: which card a device is, how much of its memory a program can use, and which
+ * features it supports so badly that no preset turns them on. */
 #include "preset.h"
 #include "intl.h"
 #include <string.h>

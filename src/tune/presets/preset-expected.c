@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The closer workload decides, whatever the other members are. */
+/* The parts of a match in rising weight: the highest one decides. */
 enum { FITS_TASK = 1, FITS_INPUT = 2, FITS_MODEL = 4, FITS_DATA = 8 };
 
 static const char *const tasks[] = { "", "classes", "values" };
@@ -43,7 +43,8 @@ dyno_preset_input_name (DynoPresetInput input)
   return inputs[input];
 }
 
-/* "headpose" is headpose_resnet18, but "resnet1" is not resnet18. */
+/* Whole words match: "headpose" matches headpose_resnet18, but "resnet1" does not match
+ * resnet18. */
 static gboolean
 names_model (char **models, const char *model)
 {
@@ -188,7 +189,7 @@ dyno_preset_quantity_describe (DynoPresetQuantity quantity, const DynoPresetRang
     }
 }
 
-/* " (45 before: 2.25 times as fast)"; for ranges no factor is known. */
+/* " (45 before: 2.25 times as fast)"; for ranges there is no factor. */
 static char *
 describe_before (DynoPresetQuantity quantity, const DynoPresetRange *now,
                  const DynoPresetRange *before)

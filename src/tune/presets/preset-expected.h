@@ -24,7 +24,7 @@ typedef struct {
   DynoPresetInput input;
   char **data;     /* DynoDatasetInfo.kind is one of them; empty: any */
   char **models;   /* names, or their beginnings up to "_"; empty: any */
-  char *framework; /* NULL: Dyno's own; no job of Dyno meets a row of another program */
+  char *framework; /* NULL: Dyno itself; a row of another program matches no job of Dyno */
 } DynoPresetWorkload;
 
 /* The workload of a job; members that are ANY or NULL are not known, and do not meet a condition
@@ -35,15 +35,15 @@ typedef struct {
   const char *data, *model;
 } DynoPresetSubject;
 
-/* How closely the row matches the job: 0 where it is for any job, negative where it is for other
- * jobs. */
+/* How closely the row matches the job: 0 where it has no condition, negative where it does not
+ * match. */
 int dyno_preset_workload_fits (const DynoPresetWorkload *workload,
                                const DynoPresetSubject *subject);
-/* "biwi, headpose"; "" for any job.  g_free. */
+/* The condition in words: "biwi, headpose"; "" for any job.  g_free. */
 char *dyno_preset_workload_describe (const DynoPresetWorkload *workload);
 void dyno_preset_workload_clear (DynoPresetWorkload *workload);
 
-/* The words in files; "" for ANY. */
+/* The words for enum values in files; "" for ANY. */
 const char *dyno_preset_task_name (DynoPresetTask task);
 const char *dyno_preset_input_name (DynoPresetInput input);
 
@@ -68,7 +68,7 @@ typedef struct {
   DynoPresetWorkload workload;
   guint32 batch, before_batch; /* batch of the numbers; 0: not given */
   DynoPresetRange now[DYNO_PRESET_N_QUANTITIES];
-  /* the same before the advice of the guide was followed */
+  /* values before the advice of the guide was followed */
   DynoPresetRange before[DYNO_PRESET_N_QUANTITIES];
 } DynoPresetExpectation;
 

@@ -113,7 +113,7 @@ parse_decimal (const char *text, double most, double *value)
 {
   char *rest;
 
-  /* No sign, exponent, nan or inf. */
+  /* Signs, exponents, nan and inf are not allowed. */
   if (!*text || strspn (text, "0123456789.") != strlen (text))
     return FALSE;
   *value = g_ascii_strtod (text, &rest);
@@ -142,7 +142,7 @@ read_range (Reader *reader, const char *key, double most)
   return (DynoPresetRange){ (double) NAN, (double) NAN };
 }
 
-/* One of the names, of which the first is "", the value 0; FALSE: it is none of these. */
+/* Parses one of the names, of which the first is "" for the value 0; FALSE: it is none of these. */
 static gboolean
 read_name (Reader *reader, const char *key, const char *(*name) (guint), guint n, guint *value)
 {
@@ -182,8 +182,8 @@ is_kind (const char *kind)
   return FALSE;
 }
 
-/* FALSE: it has a condition that no job meets, and its group is left out; the readable parts are
- * read all the same. */
+/* FALSE: the group has a condition that no job meets, and is left out; its readable parts are read
+ * all the same. */
 static gboolean
 read_workload (Reader *reader, DynoPresetWorkload *workload)
 {
@@ -210,7 +210,8 @@ read_workload (Reader *reader, DynoPresetWorkload *workload)
   return TRUE;
 }
 
-/* The keys of the group that are Dyno's own; names that are no key there are left out. */
+/* The group's keys whose values are Dyno's own; names that are not keys of the group are left
+ * out. */
 static char **
 read_derived (Reader *reader, const char *const *known)
 {
@@ -251,7 +252,7 @@ read_workers (Reader *reader, DynoPreset *preset)
   preset->workers_cpu_bound = read_number (reader, "workers_cpu_bound", 0, 256, 0);
 }
 
-/* The table of settings parses amounts of bytes; a preset uses it.  FALSE: it is no amount. */
+/* Parses an amount of bytes with the table of settings.  FALSE: it is not an amount. */
 static gboolean
 read_bytes (Reader *reader, const char *key, char **text, guint64 *bytes)
 {
@@ -266,7 +267,7 @@ read_bytes (Reader *reader, const char *key, char **text, guint64 *bytes)
   return TRUE;
 }
 
-/* A part of another amount, or the default without the key. */
+/* An amount that is part of another one; the default where the key is missing. */
 static guint64
 read_part (Reader *reader, const char *key, guint64 most, guint64 default_value)
 {
@@ -303,7 +304,7 @@ read_vram (Reader *reader, DynoPreset *preset, GError **error)
   return TRUE;
 }
 
-/* FALSE: the row says nothing usable and is left out. */
+/* FALSE: the row has no usable content and is left out. */
 static gboolean
 read_row (Reader *reader, DynoPresetRow *row)
 {
@@ -338,7 +339,7 @@ read_row (Reader *reader, DynoPresetRow *row)
   return TRUE;
 }
 
-/* FALSE: no number of it is good. */
+/* FALSE: none of its numbers is valid. */
 static gboolean
 read_expectation (Reader *reader, DynoPresetExpectation *expectation)
 {

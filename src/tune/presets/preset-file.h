@@ -41,9 +41,9 @@ G_BEGIN_DECLS
 #define DYNO_PRESET_FILE_MAX_BYTES (64 * 1024)
 #define DYNO_PRESET_MAX_ROWS       64
 
-/* Reads a preset from text of any content.  source is named in every message.  Where the value of a
- * key with a default value is bad, the key takes the default value and a sentence is added to
- * warnings (char*, may be NULL); without name, memory or key-file form there is no preset. Errors:
+/* Reads a preset from untrusted text.  source is named in every message.  Where the value of a key
+ * with a default value is bad, the key takes the default value and a sentence is added to warnings
+ * (char*, may be NULL); without name, memory or key-file form there is no preset.  Errors:
  * PRESET. */
 DynoPreset *dyno_preset_parse (const char *id, const char *source, const char *text,
                                gsize size_bytes, GPtrArray *warnings, GError **error);

@@ -3,8 +3,8 @@
  * into the programs; files in $XDG_DATA_DIRS/dyno/presets and $XDG_DATA_HOME/dyno/presets add to
  * them or replace them by id.
  *
- * A value is a guide's, or it is Dyno's own and named in `derived`; in a user's file it is the
- * user's.  Functions may be called from any thread; nobody changes a preset after it was read. */
+ * A value is from a guide, or it is Dyno's own and named in `derived`; in a user's file it is the
+ * user's.  Functions may be called from any thread; a preset is immutable after it was read. */
 #pragma once
 #include "job.h"
 #include "device.h"
@@ -28,7 +28,7 @@ typedef struct {
   guint32 image_size; /* 512, 224; 0: sequences or other */
   DynoPresetWorkload workload;
   guint32 batch_safe, batch_recommended, batch_max;
-  char **derived; /* keys of the three that are Dyno's own: "batch_recommended" */
+  char **derived; /* names of the three batches that are Dyno's own: "batch_recommended" */
 } DynoPresetRow;
 
 typedef struct {
@@ -72,7 +72,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPreset, dyno_preset_free)
  * user files are left out with a g_warning.  The elements are DynoPreset and are freed by the
  * array. */
 GPtrArray *dyno_preset_list (const DynoDeviceInfo *device);
-/* By id or by path of a file.  device is needed for "this-gpu" only.  Errors: PRESET. */
+/* Finds a preset by id or reads it from the path of a file.  device is only needed for "this-gpu".
+ * Errors: PRESET. */
 DynoPreset *dyno_preset_find (const char *name, const DynoDeviceInfo *device, GError **error);
 /* The preset whose card this device is, or NULL. */
 const DynoPreset *dyno_preset_match (GPtrArray *presets, const DynoDeviceInfo *device);
@@ -94,7 +95,7 @@ const DynoPresetRow *dyno_preset_find_row (const DynoPreset *preset, const DynoP
 /* The reason why AMP stays off on the device though a preset advises it, a sentence without its
  * end; NULL: AMP is fast on the device, or the device is not known. */
 const char *dyno_preset_refuse_amp (const DynoDeviceInfo *device);
-/* The reason against AMP that is on all the same, for the same devices. */
+/* The reason against AMP where it is on nevertheless, for the same devices. */
 const char *dyno_preset_warn_of_amp (const DynoDeviceInfo *device);
 
 /* Writes the preset's advice for the job into settings, which may be the job's own: batch, workers,
@@ -124,11 +125,11 @@ char **dyno_preset_list_notes (const DynoPreset *preset, const DynoPresetUse *us
 
 /* All expectations that fit the job, in words, one per line; NULL: there are none.  g_free. */
 char *dyno_preset_describe_expected (const DynoPreset *preset, const DynoPresetUse *use);
-/* The first range of each quantity that is expected of the job, DYNO_PRESET_N_QUANTITIES of them;
- * those that are not are not given. */
+/* Fills DYNO_PRESET_N_QUANTITIES ranges: for each quantity the first range that is expected of the
+ * job; quantities without one are not given. */
 void dyno_preset_list_expected (const DynoPreset *preset, const DynoPresetUse *use,
                                 DynoPresetRange *expected);
-/* These next to the measured values, as far as both are known, on one line.  measured:
+/* The expected ranges next to the measured values, where both are known, on one line.  measured:
  * DYNO_PRESET_N_QUANTITIES values, NaN: not known.  g_free; NULL: there is nothing to compare. */
 char *dyno_preset_compare (const DynoPresetRange *expected, const double *measured);
 /* The first range of a quantity that is expected of the job; NULL: there is none. */

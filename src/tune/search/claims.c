@@ -61,7 +61,7 @@ dyno_claims_is_closed (const DynoEstimate *e)
 
 /* --- the proof -------------------------------------------------------------------------------- */
 
-/* While its cache was being filled, a trial has the rate without the cache. */
+/* While its cache is being filled, a trial has the rate without the cache. */
 static gboolean
 was_filling (const DynoTrial *t)
 {
@@ -135,7 +135,7 @@ find_missing_racers (const DynoTuneResult *r)
   return missing | (n > 1 ? 0 : DYNO_PROOF_RIVAL);
 }
 
-/* TRUE where the present settings stay because the noise hides whether others are faster. */
+/* TRUE where the present settings stay the choice because noise hides whether others are faster. */
 static gboolean
 stays_for_noise (const DynoTuneResult *r)
 {
@@ -165,7 +165,7 @@ find_missing (const DynoTuneResult *r)
           || !(cannot_run (&r->today) || is_faster_than (r, best, &r->today))
           || stays_for_noise (r)))
     missing |= DYNO_PROOF_ORDER;
-  /* No tried settings are faster, and nothing is known of untried ones. */
+  /* No tried settings are faster, and nothing is known of untried settings. */
   if (r->keep_today && r->batches_to > 0)
     missing |= DYNO_PROOF_BATCHES;
   return missing;

@@ -5,9 +5,9 @@
  *
  * Invariants of a settled result:
  * - proven: best, base line and present settings ran in the proof of this search, the best at least
- *   twice, its interval is closed, and it is faster than both (or, with a goal, it reached the goal
- *   first among others, which include the present settings).  The parts that are missing are in
- *   `missing`.
+ *   twice, its interval is narrow enough, and it is faster than both (or, with a goal, it reached
+ *   the goal first among others, which include the present settings).  The parts that are missing
+ *   are in `missing`.
  * - A ceiling is not below any rate that was measured with the settings that it depends on; a
  *   ceiling that was exceeded by more than noise is not known (NaN).
  * - limit is GPU only where the device waits for data in less than DYNO_CLAIMS_WAITING of a step.
@@ -30,11 +30,11 @@ gboolean dyno_claims_is_closed (const DynoEstimate *e);
  * ceilings, which at first are those of the search's model.  May be called again. */
 void dyno_claims_settle (DynoTuneResult *result);
 
-/* TRUE: the n_a measurements of a are faster than the n_b of b, by their intervals, or turn by
- * turn, since other load on the machine during a turn affected both (95 %, one-sided).  FALSE also
- * where one of them was not measured. */
+/* TRUE: the n_a measurements of a are faster than the n_b of b, by their intervals, or by the
+ * differences within each turn, since other load during a turn affected both (95 %, one-sided).
+ * FALSE also where a or b was not measured. */
 gboolean dyno_claims_is_faster (const DynoEstimate *a, guint n_a, const DynoEstimate *b, guint n_b);
-/* The same with 85 %. */
+/* The same at 85 %. */
 gboolean dyno_claims_is_likely_faster (const DynoEstimate *a, guint n_a, const DynoEstimate *b,
                                        guint n_b);
 

@@ -5,7 +5,7 @@
 #include "verdict.h"
 #include <math.h>
 
-#define KNEE 1.10 /* times its rate: the most that any larger batch brings */
+#define KNEE 1.10 /* times its rate: the most that any larger batch may reach */
 
 static const DynoCurvePoint *
 find (const DynoTuneCurve *curve, gint64 batch)
@@ -22,7 +22,7 @@ percent_more (double now, double before)
   return 100 * (now / before - 1);
 }
 
-/* The cost and the gain of the step past the advised batch. */
+/* The cost and the gain of the step beyond the advised batch. */
 static char *
 describe_step (const DynoTuneCurve *curve)
 {
@@ -92,12 +92,12 @@ dyno_curve_name_advised (const DynoTuneCurve *curve)
   most = MAX (fastest->samples_per_s, curve->elsewhere);
   if (advised->samples_per_s >= most)
     return _ ("advised: the fastest");
-  /* A smaller batch that is within 3 % as well, though not surely, means that 3 % is no reason to
-   * name this one. */
+  /* Where a smaller batch is within 3 % as well, though not with certainty, the 3 % are no reason
+   * to name this batch. */
   for (const DynoCurvePoint *p = curve->points; p < advised; p++)
     if (p->measured && p->samples_per_s * DYNO_VERDICT_PAYS >= most)
       return _ ("advised");
-  /* A batch that was predicted to be faster, and was not surely faster, is not advised. */
+  /* A batch that was predicted to be faster, but was not clearly faster, is not advised. */
   return advised->samples_per_s * DYNO_VERDICT_PAYS < most ? _ ("advised")
                                                            : _ ("advised: within 3 %");
 }

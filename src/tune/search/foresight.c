@@ -11,7 +11,7 @@
 #define STEPS        7   /* least steps of a trial, as DYNO_SEARCH_STEPS */
 #define NEW_S        1.0 /* a new network's kernels out of the driver's cache, and its first step */
 #define AGAIN_S      0.3
-#define SOFTWARE_NEW 8.0 /* times that on a CPU, whose driver compiles by itself */
+#define SOFTWARE_NEW 8.0 /* times these on a CPU, whose driver compiles by itself */
 /* llvmpipe: a small ResNet and a CNN reach 9 GFLOP/s on two cores. */
 #define CORE_FLOPS_PER_S 4e9
 #define AMP_SLOWER       5.0 /* on a CPU, to compile and to run */
@@ -31,7 +31,7 @@ cost (const DynoForesightParams *p, const DynoSettings *s, gboolean is_new)
   return slower * prepare + MAX (TRIAL_S, slower * steps);
 }
 
-/* The measurements count in the order of the search: the other settings come first, as on a CPU. */
+/* Counts the measurements in the order of the search, with the base line first, as on a CPU. */
 void
 dyno_foresee (const DynoForesightParams *p, DynoForesight *f)
 {

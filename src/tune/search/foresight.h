@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* An estimate, before a search, of the time that it needs: by the plan, which knows the computation
- * of a sample, and by the device's computations per second.  It gives the least time for a proof;
- * no device and no clock. */
+/* Estimates the time that a search needs before it begins: from the plan, which has the operations
+ * of a sample, and the device's operations per second.  It gives the least time for a proof; no
+ * device and no clock. */
 #pragma once
 #include "planjob.h"
 
@@ -10,16 +10,15 @@ G_BEGIN_DECLS
 typedef struct {
   const DynoSettings *present;
   guint64 n_train;
-  double flops_per_sample; /* 0: not known, so that only the least of each measurement counts */
-  double flops_per_s;      /* of the device; 0: not measured */
+  double flops_per_sample; /* 0: not known, so that only the least times count */
+  double flops_per_s;      /* operations per second of the device; 0: not measured */
   guint n_cores;           /* of a software device; 0: it is a GPU */
   double minutes;          /* minutes that are asked for */
 } DynoForesightParams;
 
 typedef struct {
-  guint n_fit; /* measurements that fit into the minutes, and measurements that are needed */
-  guint
-      n_needed; /* for a proof: looks at base line, present settings and another, two turns of each */
+  guint n_fit;    /* measurements that fit into the minutes, and measurements that are needed */
+  guint n_needed; /* for a proof: a look at three settings, and two turns of each */
   double minutes; /* minutes that the needed measurements take */
 } DynoForesight;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Computes the gain of each setting: the way from the base line to the best changes one setting
- * after another; next comes the setting that brings most at that point and fits.
+ * after another; next comes the setting that fits and gains most at that point.
  *
  * The model was corrected around the best, and its prediction for a point half-way may be far off
  * (cores that loader and device share; a batch that was never tried in fp32; AMP where the loader
- * leads).  So the points on the way are measured where there is time; for settings between two
- * measured points only their gain together is reported. */
+ * leads).  So the points on the way are measured where there is time; for several settings between
+ * two measured points only their joint gain is reported. */
 #include "searchstate.h"
 #include <math.h>
 
 #define MOST_GAINS 16
 #define SHARE      0.12 /* most share of the time for the points on the way */
-#define UNSTEADY   1.1  /* factor by which the turns of a proof differ */
+#define UNSTEADY   1.1  /* factor between a proof's turns: the machine is unsteady */
 
-/* The rate of a run at that point, and whether it was measured; 0: not known. */
+/* The rate of a run at this point, and whether it was measured; 0: not known. */
 static double
 rate_at (DynoSearch *search, const DynoSettings *settings, gboolean *measured)
 {
@@ -28,8 +28,8 @@ rate_at (DynoSearch *search, const DynoSettings *settings, gboolean *measured)
   return rate > 0 ? dyno_search_run_rate (search, NULL, rate) : 0;
 }
 
-/* A large network takes a second to plan: where the time is over, or the search was stopped, only
- * settings that were planned before can be ruled out. */
+/* A large network takes a second to plan: when the time is over, or the search was stopped, only
+ * settings that were planned before are ruled out. */
 static gboolean
 may_fit (DynoSearch *search, const DynoSettings *settings, double end_s)
 {
@@ -39,7 +39,8 @@ may_fit (DynoSearch *search, const DynoSettings *settings, double end_s)
          || dyno_search_fits (search, settings);
 }
 
-/* The row whose value in best brings most at these settings; rows that do not fit come last. */
+/* The setting whose value in best gains most at these settings; settings that do not fit come
+ * last. */
 static const DynoSettingInfo *
 choose_row (DynoSearch *search, const DynoSettings *at, const DynoSettings *best, double end_s)
 {

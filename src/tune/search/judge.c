@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts the findings of the search together: the best and the settings that it is compared with, the
+/* Combines the findings of the search: the best and the settings that it is compared with, the
  * curve over the batch size, and the consequences for learning rate and preset. */
 #include "amount.h"
 #include "claims.h"
@@ -10,9 +10,9 @@
 #include <math.h>
 #include <string.h>
 
-#define UNEXPLAINED 1.1 /* of the present rate: more is believed also where no ceiling is higher */
+#define UNEXPLAINED 1.1 /* of the present rate: more counts even where no ceiling is higher */
 
-/* Only proofs where there are any (proven), else all trials.  *owners: the DynoArm of each
+/* Uses only proofs where there are any (proven), else all trials.  *owners: the DynoArm of each
  * entry. */
 static GArray *
 list_entries (DynoSearch *search, gboolean proven, GPtrArray *owners)
@@ -97,8 +97,8 @@ proofs_of (const DynoArm *arm, guint *n)
   return (const DynoEstimate *) (gpointer) list->data;
 }
 
-/* TRUE also where all measurements of a are above all of b, however widely either spreads: by
- * chance such an order has a probability of one in ten or less. */
+/* TRUE also where all measurements of a are above all of b, however widely they spread: such an
+ * order has a probability of at most one in ten by chance. */
 static gboolean
 is_likely_faster (const DynoArm *a, const DynoArm *b)
 {
@@ -112,7 +112,7 @@ is_likely_faster (const DynoArm *a, const DynoArm *b)
          || (n[0] >= 2 && n[1] >= 2 && n[0] + n[1] >= 5 && low[0] > high[1]);
 }
 
-/* Compares only proofs; TRUE where there is nothing to beat. */
+/* Compares only proofs; TRUE where b is NULL, a itself, or has none. */
 static gboolean
 beats (const DynoArm *a, const DynoArm *b)
 {
@@ -287,7 +287,7 @@ without_full_stop (const char *text)
   return g_strndup (text ? text : "", length - (length > 0 && text[length - 1] == '.'));
 }
 
-/* Judges the preset by the rate: free memory has no value in itself. */
+/* Judges the preset by the rate: unused memory has no value in itself. */
 static char *
 describe_preset (DynoSearch *search, const DynoArm *arm, const char *settings, double rate,
                  DynoPresetVerdict *verdict)
@@ -341,8 +341,8 @@ judge_preset (DynoSearch *search)
         describe_preset (search, arm, settings, e.median, &result->preset_verdict);
 }
 
-/* The device's factor is not the run's, which waits for data too: the run's is given beside it
- * where it is known. */
+/* The factor of the device differs from that of the run, which also waits for data: the run's
+ * factor is given too where it is known. */
 static char *
 describe_amp (const DynoTuneResult *result, double ratio, gint64 batch)
 {
@@ -420,7 +420,7 @@ last_ceiling (DynoSearch *search, gint64 batch)
   return 0;
 }
 
-/* TRUE where half of the batch, or less, is as fast on the device: twice the batch brings even
+/* TRUE where half of the batch, or less, is as fast on the device: then twice the batch gains even
  * less. */
 static gboolean
 is_past_the_knee (DynoSearch *search, gint64 batch)
@@ -498,5 +498,5 @@ dyno_search_judge (DynoSearch *search)
   result->stopped = dyno_search_stopped (search);
   dyno_claims_settle (result);
   result->reasons = dyno_verdict_explain (result);
-  result->best.settings.lr = result->lr; /* these settings are exported */
+  result->best.settings.lr = result->lr; /* these settings are the ones exported */
 }

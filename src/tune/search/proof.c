@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The proof measures the choice of the search, the arms that are nearly as fast, the base line and
- * the present settings in turn and for longer, so that other load on the machine affects all alike.
- * An arm that is clearly beaten after two turns is left out of the third; an arm that fails is
- * replaced by the next best. */
+ * the present settings in turn and for longer, so that other load on the machine affects all of
+ * them equally.  An arm that is clearly beaten after two turns is left out of the third; an arm
+ * that fails is replaced by the next best. */
 #include "searchstate.h"
 #include "verdict.h"
 #include <math.h>
 
-#define LEADERS      3 /* arms that may be proven beside the two that they are compared with */
-#define REPLACEMENTS 3 /* for arms that fail */
+#define LEADERS      3 /* arms to prove besides the base line and the present settings */
+#define REPLACEMENTS 3 /* replacements for arms that fail */
 #define TURNS        3
-#define SLOTS        6 /* the time is shared by: more turns close an interval before longer ones do */
-#define MOST_TURNS   16   /* where it is still open whether the best is faster */
-#define CLOSE        0.95 /* of the fastest: worth a proof */
-#define KERNELS_S    5.0  /* at most, to measure the kernels of a new network */
+#define SLOTS        6  /* parts of the time: more turns close an interval before longer turns do */
+#define MOST_TURNS   16 /* turns where it is still undecided whether the best is faster */
+#define CLOSE        0.95 /* of the fastest: close enough for a proof */
+#define KERNELS_S    5.0  /* most time to measure the kernels of a new network */
 #define LONGER       3.0  /* times a trial, at the most */
 
 static void
@@ -54,7 +54,7 @@ next_leader (DynoSearch *search, const GPtrArray *list, double at_least)
   return leader;
 }
 
-/* TRUE where there is time for two turns of all arms in the list, and of one more. */
+/* TRUE where there is time for two turns of all arms in the list and of one more arm. */
 static gboolean
 has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
 {
@@ -66,7 +66,7 @@ has_time_for (DynoSearch *search, const GPtrArray *list, const DynoArm *more)
   return seconds <= search->seconds;
 }
 
-/* The choice comes first: the time may be over before the others have had their turns. */
+/* The choice comes first: the time may end before the others have had their turns. */
 static GPtrArray *
 choose_arms (DynoSearch *search)
 {
@@ -93,7 +93,7 @@ choose_arms (DynoSearch *search)
   return list;
 }
 
-/* TRUE where another turn would show nothing new about this arm. */
+/* TRUE where another turn of this arm would give no new information. */
 static gboolean
 is_settled (DynoSearch *search, const GPtrArray *list, const DynoArm *arm)
 {
@@ -169,9 +169,9 @@ try_again (DynoSearch *search, const DynoArm *arm, const char *stage)
     dyno_search_try (search, stage, &arm->settings, search->trial_s, 0, 0);
 }
 
-/* The proof runs as a run does, with measured kernels, where that leaves two turns; else all arms
- * are compared in the form in which they were searched, with the likely kernels, and a run is a
- * little faster than promised. */
+/* The proof runs as a run does, with measured kernels, where that leaves time for two turns; else
+ * all arms are compared as they were searched, with the likely kernels, and a run is slightly
+ * faster than predicted. */
 static void
 tune_if_there_is_time (DynoSearch *search, const GPtrArray *list)
 {
@@ -216,7 +216,7 @@ dyno_search_prove_winner (DynoSearch *search)
   add (list, winner);
   add (list, search->today);
   add (list, search->baseline);
-  if (winner->steps == 0) /* it is known only from the race */
+  if (winner->steps == 0) /* the arm is known only from the race */
     {
       g_array_set_size (winner->trials, 0);
       g_array_set_size (winner->rates, 0);

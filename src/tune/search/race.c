@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures how well settings learn: by the race to a goal, if there is one, and else by the cost of
- * another batch in accuracy after equal epochs, where there is time.
+/* Measures how well settings learn: by a race to the goal, if there is one, else by the loss of
+ * accuracy that another batch causes after equal epochs, where there is time.
  *
- * Racers train from the same seed, each with the learning rate that its batch is advised; one that
- * needs longer than the first so far is ended.  The racers are the fastest arm, arms that are
- * nearly as fast, and smaller batches, which take fewer epochs to learn as much. */
+ * Racers train from the same seed, each with the learning rate that its batch is advised; a racer
+ * that needs longer than the first so far is stopped.  The racers are the fastest arm, arms that
+ * are nearly as fast, and smaller batches, which take fewer epochs to learn as much. */
 #include "intl.h"
 #include "searchstate.h"
 #include "verdict.h"
 #include <math.h>
 
 #define MOST_RACERS 6
-#define CLOSE       0.9 /* of the fastest: it may win */
+#define CLOSE       0.9 /* of the rate of the fastest: may win the race */
 #define LEAST_BATCH 8
 #define MOST_EPOCHS 3 /* epochs that are compared */
 
@@ -68,7 +68,8 @@ choose_racers (DynoSearch *search, const DynoArm *choice)
     }
 }
 
-/* Each racer that trained is a record like any other; a racer that took too long was ended. */
+/* Each racer that trained is recorded like any other trial; a racer that took too long was
+ * stopped. */
 static void
 keep_racer (DynoSearch *search, const DynoTuneRacer *racer)
 {
@@ -219,5 +220,5 @@ dyno_search_compare_learning (DynoSearch *search)
       r->equal[i] = racers[i].learning;
     }
   r->equal_epochs = good ? goal.most_epochs : 0;
-  r->equal_wanted &= !dyno_search_stopped (search); /* then the cause is not a lack of time */
+  r->equal_wanted &= !dyno_search_stopped (search); /* then a lack of time is not the cause */
 }

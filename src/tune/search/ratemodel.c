@@ -17,8 +17,8 @@ typedef struct {
 
 typedef struct {
   GArray *points;  /* Point */
-  double below;    /* slope of the log rate, in log 2, below the measured points */
-  gboolean affine; /* past the last point a batch takes a constant and a time for each sample */
+  double below;    /* slope of log rate over log 2 of the size, below the measured points */
+  gboolean affine; /* beyond the last point a batch takes a constant and a time per sample */
   double unmeasured[N_KEYS]; /* effect of a switch that was not measured */
 } Table;
 
@@ -31,17 +31,17 @@ typedef struct {
 struct _DynoRateModel {
   Table loader, gpu;
   GArray *trials;         /* Trial */
-  double overlap_cost[2]; /* share of the shorter time: without workers, with */
-  double step_s;          /* of each step, included in no ceiling */
+  double overlap_cost[2]; /* share of the shorter time that is added: without workers, with */
+  double step_s;          /* time of each step that no ceiling includes */
   gboolean fitted;
   double *cholesky, *alpha; /* of the Gaussian process, over the trials */
 };
 
-/* The reach of settings in each feature, and the deviations that the process may correct. */
+/* The length scale of each feature, and the deviations that the process may correct. */
 #define SD_OVERALL 0.06
 #define SD_LOCAL   0.07
 #define DOUBT      0.7  /* of the overlap's cost, before any trial */
-#define SD_LEAST   0.01 /* of any measurement: two of the same settings differ by this much */
+#define SD_LEAST   0.01 /* of any measurement: repeated ones differ by this much */
 static const double reach[N_FEATURES] = { 2.5, 1.5, 2.0, 1.0, 1.5, 3.0, 2.0, 1.0 };
 
 DynoRateModel *
@@ -325,8 +325,8 @@ prior (const DynoRateModel *model, const DynoSettings *s)
   return sum;
 }
 
-/* Of all combinations of a few values the one that explains the trials best; each value stays at
- * the usual one until the trials contradict it. */
+/* Takes, from all combinations of a few values, the combination that explains the trials best; each
+ * value stays at its default until the trials contradict it. */
 static void
 fit_overlap (DynoRateModel *model)
 {

@@ -24,7 +24,7 @@ void dyno_rate_model_add_loader (DynoRateModel *model, const DynoSettings *setti
 /* Adds a rate of the device by itself with this batch, precision, checkpointing and
  * accumulation. */
 void dyno_rate_model_add_gpu (DynoRateModel *model, const DynoSettings *settings, double rate);
-/* Adds the rate of a trial; sd: of its logarithm. */
+/* Adds the rate of a trial; sd: standard deviation of its logarithm. */
 void dyno_rate_model_add_trial (DynoRateModel *model, const DynoSettings *settings, double rate,
                                 double sd);
 
@@ -35,7 +35,8 @@ void dyno_rate_model_forget_trials (DynoRateModel *model);
 double dyno_rate_model_loader (const DynoRateModel *model, const DynoSettings *settings);
 double dyno_rate_model_gpu (const DynoRateModel *model, const DynoSettings *settings);
 
-/* The expected rate; 0: nothing was measured at all.  *sd (may be NULL): of its logarithm. */
+/* The expected rate; 0: nothing was measured at all.  *sd (may be NULL): standard deviation of its
+ * logarithm. */
 double dyno_rate_model_predict (DynoRateModel *model, const DynoSettings *settings, double *sd);
 
 G_END_DECLS

@@ -2,10 +2,10 @@
 /* The scan of the two ceilings chooses the points at which loader and device are measured
  * separately, and their order.
  *
- * First comes the loader with all workers, without the cache and with it, which limits the rates of
- * the device that matter; it has more workers than cores where they wait for a disk.  Next comes
- * the device over batches by doubling until two doublings in turn bring nothing or the loader is
- * far slower, by factors of four where the time is too short for all doublings, then once more
+ * First comes the loader with all workers, without and with the cache, whose rate is the highest
+ * that the device needs to reach; it has more workers than cores where they wait for a disk.  Next
+ * comes the device over batches by doubling until two doublings in turn gain nothing or the loader
+ * is far slower, by factors of four where the time is too short for all doublings, then once more
  * between the points around the knee, in each precision unless the other leads throughout.  Then
  * come the loader with fewer workers, as far as they are the limit, and a longer prefetch only
  * where the loader is the limit.  Checkpointing and accumulation are measured only where memory
@@ -14,8 +14,8 @@
 #include <math.h>
 
 #define START_BATCH 32
-#define PLENTY      1.3  /* times the other ceiling: it is no limit */
-#define PAST_CORES  1.5  /* gain of twice the workers where workers wait */
+#define PLENTY      1.3  /* times the other ceiling: not the limit */
+#define PAST_CORES  1.5  /* gain from twice the workers where workers wait */
 #define CHANGED     0.05 /* of the device's rate since the first point: the curve is not reliable */
 #define DEAR        0.05 /* of the time, to prepare one network: points only for the curve are left out */
 
@@ -30,7 +30,7 @@ static double
 loader_at (DynoSearch *search, DynoSettings s, gint64 workers)
 {
   s.workers = workers;
-  s.batch_size = MIN (s.batch_size, START_BATCH); /* it is no limit here, and takes time */
+  s.batch_size = MIN (s.batch_size, START_BATCH); /* it is not the limit here, and takes time */
   return dyno_search_ceiling (search, DYNO_CEILING_LOADER, &s);
 }
 
@@ -42,7 +42,7 @@ fits_at (DynoSearch *search, DynoSettings s, gint64 batch)
          && dyno_search_fits (search, &s);
 }
 
-/* The largest batch that fits, as a multiple of eight unless that is 0. */
+/* The largest batch that fits, rounded down to a multiple of eight unless that is 0. */
 static gint64
 largest_fitting (DynoSearch *search, const DynoSettings *s)
 {
@@ -60,8 +60,8 @@ largest_fitting (DynoSearch *search, const DynoSettings *s)
   return low > 8 ? low / 8 * 8 : low;
 }
 
-/* 2, or 4 where the time of the scan ends before doubling comes to the largest batch: points
- * between two others are interpolated well, points past the last are a guess. */
+/* 2, or 4 where the time of the scan ends before doubling comes to the largest batch: interpolation
+ * between points is accurate, extrapolation past the last point is not. */
 static gint64
 find_stride (DynoSearch *search, const DynoSettings *settings, gint64 batch, gint64 largest)
 {
@@ -73,7 +73,7 @@ find_stride (DynoSearch *search, const DynoSettings *settings, gint64 batch, gin
   return doublings * each_s > search->scan_end_s - dyno_search_elapsed (search) ? 4 : 2;
 }
 
-/* Doubles a batch until two doublings in turn bring nothing; the last batch that memory allows is
+/* Doubles a batch until two doublings in turn gain nothing; the last batch that memory allows is
  * measured too while doubling still pays.  Returns the best batch. */
 static gint64
 scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
@@ -101,7 +101,7 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
           best_batch = batch;
         }
     }
-  /* Rounded like largest. */
+  /* Rounded as in largest (). */
   gint64 updates = (gint64) search->meter->n_train / (DYNO_SEARCH_UPDATES * s->accumulate) / 8 * 8;
 
   search->memory_limits |= flat == 0 && batch >= largest && largest < updates
@@ -110,8 +110,8 @@ scan_up (DynoSearch *search, const DynoSettings *s, gint64 batch)
 }
 
 /* Halves the batch while a smaller one is still possible: for the curve, and because a loader may
- * be the limit already there.  Where it is no limit, and kernels take long, the time is for larger
- * batches and the proof. */
+ * be the limit already there.  Where the loader is not the limit, and kernels take long to compile,
+ * the time is kept for larger batches and the proof. */
 static void
 scan_down (DynoSearch *search, const DynoSettings *s, gint64 batch, double best)
 {
@@ -170,8 +170,7 @@ scan_precision (DynoSearch *search, DynoSettings *s, gint64 start)
   s->batch_size = best_batch;
 }
 
-/* Where memory ends the batch: measures recomputed activations, and a step that is made of
- * several. */
+/* Measures checkpointing and accumulation where memory limits the batch. */
 static void
 scan_memory_savers (DynoSearch *search, const DynoSettings *best)
 {
@@ -281,8 +280,8 @@ scan_gpu (DynoSearch *search, DynoSettings *best)
   scan_precision (search, best, start);
   if (search->space.fp16)
     {
-      /* The precision that is slower at a small batch may lead at a large one, and fit a larger
-       * one. */
+      /* The precision that is slower at a small batch may be faster at a large one, and may fit a
+       * larger batch. */
       DynoSettings other = mixed > plain ? fp32 : amp;
       double lead = gpu_at (search, *best, best->batch_size),
              rate = gpu_at (search, other,

@@ -4,8 +4,8 @@
  *   existing       base line, present settings and the preset's: a look at each, which also shows
  *                  how much loader and device overlap here
  *   ceilings       loader and device apart (scan.c); the planner has ruled out all that cannot fit
- *   search         the model predicts every point of the space; the one that promises most is
- *                  tried, the model learns; until none promises more than the noise
+ *   search         the model predicts every point of the space; the most promising point is tried,
+ *                  and the model learns, until no point promises more than the noise
  *   proof          the best, the base line and the present settings in turn (proof.c)
  *
  * Time is kept by leaving out measurements that would not end in it, by a reserve that only proofs
@@ -20,18 +20,18 @@
 #define SCAN_SHARE     0.40 /* of the time after the first looks: after this no ceiling is begun */
 #define PROOF_SHARE    0.40 /* most share of the time that is kept for proofs */
 #define NUMERICS_SHARE 0.15 /* of the time, at the most */
-#define GOAL_SHARE     0.5  /* of the time: for the race to a goal */
+#define GOAL_SHARE     0.5  /* of the time, for the race to a goal */
 #define MOST_TRIALS    60
-#define LEAST_PROMISE  0.004 /* of the rate: expected improvement that is worth a trial */
-#define HOPELESS       0.85  /* of the best: below it a first look is enough */
-#define LEAP           2.0   /* times the existing settings: it is tried at once */
+#define LEAST_PROMISE  0.004 /* of the rate: an expected improvement that is worth a trial */
+#define HOPELESS       0.85  /* of the best: a trial below it ends after a first look */
+#define LEAP           2.0   /* times the existing settings' rate: tried at once */
 #define LEAPS          2
-#define MEMORY_MARGIN  0.98 /* of the limit: most memory of the best */
+#define MEMORY_MARGIN  0.98 /* of the limit: most memory that the best may use */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
-/* For two turns of the proof: the choice, arms that are nearly as fast, and the two that they are
- * compared with. */
+/* The time for two turns of the proof: of the choice, of another arm that is nearly as fast, and of
+ * the two settings that they are compared with. */
 static double
 proof_seconds (DynoSearch *search, const DynoSettings *settings, gboolean measured)
 {
@@ -44,15 +44,15 @@ proof_seconds (DynoSearch *search, const DynoSettings *settings, gboolean measur
   return seconds;
 }
 
-/* With measured kernels, as far as the share of the proof goes. */
+/* The time kept for a proof with measured kernels, up to the proof's share of the time. */
 static double
 reserved_seconds (DynoSearch *search, const DynoSettings *settings)
 {
   return MIN (proof_seconds (search, settings, TRUE), PROOF_SHARE * search->seconds);
 }
 
-/* The same where the settings promise more than any measured kernels bring: where these would take
- * more than the share, the proof may have the likely ones. */
+/* The same where the settings promise more than measuring kernels could gain: where measured
+ * kernels would take more than the share, the proof may use the likely kernels. */
 static double
 least_reserved_seconds (DynoSearch *search, const DynoSettings *settings)
 {
@@ -247,7 +247,7 @@ promised_rate (DynoSearch *search, const DynoSettings *s, double predicted)
   return n / epoch_s;
 }
 
-/* A cache that is being filled shows nothing yet. */
+/* A cache that is being filled has no effect yet. */
 static double
 trial_seconds (DynoSearch *search, const DynoSettings *s)
 {
@@ -400,7 +400,7 @@ search_smaller (DynoSearch *search)
               || !dyno_search_fits (search, &s))
             continue;
           if (dyno_search_find (search, &s))
-            return; /* it was measured, and is as good as expected */
+            return; /* the batch was measured, and is as fast as expected */
           if (!try_point (search, &s, reserved_seconds (search, &s), 0))
             return;
           found = TRUE;
@@ -506,7 +506,7 @@ plan_space (DynoSearch *search)
   search->space.most_batch = largest;
 }
 
-/* These are tried before any search; measurements of an earlier search stand. */
+/* These settings are tried before any search; measurements of an earlier search are reused. */
 static DynoArm *
 try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
 {
@@ -520,8 +520,8 @@ try_first (DynoSearch *search, const char *stage, const DynoSettings *settings)
   return dyno_search_try (search, stage, settings, search->trial_s, 0, 0);
 }
 
-/* Where the search was stopped nothing is planned any more: the base line is an earlier search's,
- * or has any batch. */
+/* Where the search was stopped nothing more is planned: the base line is an earlier search's, or
+ * has any batch. */
 static void
 set_baseline (DynoSearch *search, DynoSettings *base)
 {
@@ -541,8 +541,8 @@ set_baseline (DynoSearch *search, DynoSettings *base)
     }
 }
 
-/* A batch that is larger than the training part has the size of that part: the batch that ran is
- * named. */
+/* A batch that is larger than the training part has the size of that part: the batch that actually
+ * ran is reported. */
 static void
 keep_to_samples (const DynoMeter *meter, DynoSettings *s)
 {
@@ -739,7 +739,7 @@ search_init (DynoSearch *search, const DynoSearchParams *params, DynoTuneResult 
   search->trial_s = CLAMP (search->seconds / 50, 0.4, 4);
   search->scan_s = CLAMP (search->seconds / 120, 0.25, 1.5);
   search->networks = g_hash_table_new_full (g_str_hash, g_str_equal, g_free, NULL);
-  params->meter->tune_kernels = FALSE; /* trials only compare; the proof runs as a run does */
+  params->meter->tune_kernels = FALSE; /* trials only compare; the proof is measured as a run */
   if (params->limit_bytes > 0)
     search->most_bytes = (guint64) (MEMORY_MARGIN * (double) params->limit_bytes);
 }

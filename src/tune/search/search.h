@@ -33,14 +33,14 @@ typedef struct {
   const DynoSettings *preset; /* the preset's own numbers, or NULL */
   const char *preset_name;
   const DynoTuneResult *known; /* an earlier result of the same job, to resume from; or NULL */
-  /* The goal to be reached first, for which half of the time is kept; NULL: the fastest is the
-   * best. */
+  /* The goal to be reached first, for which half of the time is kept; NULL: the fastest settings
+   * are the best. */
   const DynoLearningGoal *goal;
   GCancellable *cancellable;
   DynoSearchHooks hooks;
 } DynoSearchParams;
 
-/* Fills result, which is new, with all that was measured, also where there is an error.  Errors:
+/* Fills result, which is new, with all measurements, also where there is an error.  Errors:
  * DYNO_TUNE_ERROR_NOTHING, _DOES_NOT_FIT, _STOPPED. */
 gboolean dyno_search_run (const DynoSearchParams *params, DynoTuneResult *result, GError **error);
 

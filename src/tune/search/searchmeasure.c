@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Measures, and handles the clock, the cost of measurements, the records, and the learning of the
+/* Measures, and manages the clock, the cost of measurements, the records, and the updates of the
  * arms and the model. */
 #include "gpu-error.h"
 #include "intl.h"
@@ -8,9 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-#define NO_LIMIT     1.3  /* times the device: the loader is no limit, with or without a cache */
-#define MOST_SHARE   3.0  /* times the measured time: most time that a trial is expected to take */
-#define FIRST_LONGER 1.05 /* of the time, which is kept to a tenth */
+#define NO_LIMIT     1.3  /* times the device's rate: the loader is not the limit */
+#define MOST_SHARE   3.0  /* times the measured time: a trial is expected to take at most this */
+#define FIRST_LONGER 1.05 /* of the time: the limit until a trial has worked */
 
 /* --- time ------------------------------------------------------------------------------------- */
 
@@ -34,7 +34,7 @@ dyno_search_stopped (DynoSearch *search)
   return g_cancellable_is_cancelled (search->params->cancellable);
 }
 
-/* The settings that its kernels depend on. */
+/* The settings on which its kernels depend. */
 static char *
 network_key (const DynoSettings *s)
 {
@@ -58,7 +58,7 @@ dyno_search_prepare (DynoSearch *search, const DynoSettings *settings)
   return search->again_prepare_s > 0 ? search->again_prepare_s : search->new_prepare_s / 4;
 }
 
-/* Seconds of the least number of steps. */
+/* The duration of the least number of steps. */
 static double
 least_seconds (const DynoSettings *settings, double rate)
 {
@@ -107,7 +107,7 @@ dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings)
   s.cache = FALSE;
   loader = settings->cache && search->space.loader ? dyno_rate_model_loader (search->model, &s) : 0;
   gpu = dyno_rate_model_gpu (search->model, &s);
-  /* Where the device takes longer anyway, filling has no effect. */
+  /* Where the device takes longer than the loader anyway, filling the cache has no effect. */
   if (!(loader > 0) || loader > NO_LIMIT * gpu)
     return 0;
   return samples / MIN (loader, gpu);
@@ -125,8 +125,8 @@ dyno_search_proof_cost (DynoSearch *search, const DynoSettings *settings, gboole
          + 2 * dyno_search_fill_seconds (search, settings);
 }
 
-/* The first turn of the proof measures the end of an epoch as well; the time of the others is for
- * steps, whose rate is what differs from turn to turn. */
+/* The first turn of the proof measures the end of an epoch as well; the other turns measure only
+ * steps, whose rate differs from turn to turn. */
 static gboolean
 is_steps_only (const DynoArm *arm)
 {
@@ -278,7 +278,7 @@ note_load (DynoSearch *search, double outside_cpu)
 typedef gboolean (*Measure) (DynoMeter *, const DynoSettings *, double, gint64, GCancellable *,
                              DynoMeasurement *, GError **);
 
-/* Measures, and learns the additional time of measurements. */
+/* Measures, and updates the additional time of measurements. */
 static gboolean
 measure (DynoSearch *search, Measure function, const DynoSettings *settings, double seconds,
          double reserve_s, DynoMeasurement *m, GError **error)
@@ -288,8 +288,8 @@ measure (DynoSearch *search, Measure function, const DynoSettings *settings, dou
 
   dyno_search_wait_for_turn (search);
   begin_s = dyno_search_elapsed (search);
-  /* Until a measurement has worked, all time is for that, and a little more: nearly compiled
-   * kernels are worth it. */
+  /* Until a measurement has worked, it may take all the time and slightly more, so that nearly
+   * finished compilations are not lost. */
   left = search->worked ? search->seconds - reserve_s : FIRST_LONGER * search->total_s;
   left = MAX (left - begin_s, 0);
   dyno_measurement_init (m);
@@ -338,7 +338,7 @@ dyno_search_relative_sd (const DynoEstimate *e)
   return CLAMP ((e->high - e->low) / (3.92 * e->median), DYNO_SEARCH_NOISE, 0.3);
 }
 
-/* The last measured ceiling; one that failed only where there is no other. */
+/* The last measured ceiling; a failed one only where there is no other. */
 static DynoCeiling *
 find_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *s)
 {
@@ -406,7 +406,7 @@ dyno_search_tell_preparing (const char *what, guint done, guint total, gpointer 
                       total);
 }
 
-/* Measures the settings.  FALSE: the result says nothing about them. */
+/* Measures the ceiling.  FALSE: the search was stopped or the time over, so there is no result. */
 static gboolean
 measure_ceiling (DynoSearch *search, DynoCeiling *c)
 {
@@ -530,7 +530,7 @@ dyno_arm_takes (DynoArm *arm, gboolean filling)
   return TRUE;
 }
 
-/* TRUE where its cache was not full, and would bring something. */
+/* TRUE where the arm's cache was not full, and would raise its rate. */
 static gboolean
 is_filling (DynoSearch *search, const DynoArm *arm, const DynoMeasurement *m)
 {
@@ -551,7 +551,7 @@ dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstima
   dyno_rate_model_add_trial (search->model, &s, rate->median, dyno_search_relative_sd (rate));
 }
 
-/* A good measurement: the arm and the model learn from it.  *run: its rate as a run's. */
+/* Updates the arm and the model with a successful measurement.  *run: its rate as that of a run. */
 static void
 learn_trial (DynoSearch *search, DynoArm *arm, const DynoMeasurement *m, gboolean is_proof,
              DynoEstimate *run)
@@ -602,7 +602,7 @@ keep_trial (DynoSearch *search, const DynoArm *arm, const char *stage, DynoTrial
   trial->settings = arm->settings;
   trial->outcome = outcome;
   trial->predicted = arm->predicted;
-  /* The plan with the kernels that it used, where it ran. */
+  /* The plan with the kernels that the trial used, where it ran. */
   trial->planned_bytes = m->planned_bytes > 0 ? m->planned_bytes : arm->planned_bytes;
   trial->outside_cpu = m->outside_cpu;
   trial->vram_bytes = m->vram_bytes;
@@ -643,7 +643,7 @@ look (DynoSearch *search, DynoArm *arm, double seconds, double reserve_s, double
   return run.high < hopeless_below;
 }
 
-/* The data pipeline's ceiling by itself says nothing about a run. */
+/* The ceiling of the data pipeline by itself does not give the rate of a run. */
 static gboolean
 can_predict (DynoSearch *search, const DynoSettings *settings)
 {
@@ -680,7 +680,7 @@ dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *sett
     {
       if (dyno_search_stopped (search))
         return NULL;
-      /* Its earlier measurements still stand. */
+      /* Its earlier measurements remain valid. */
       if (g_error_matches (error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT)
           && (arm->rates->len > 0 || search->explaining))
         return arm;

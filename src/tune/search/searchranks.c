@@ -3,7 +3,7 @@
 #include "searchstate.h"
 #include <math.h>
 
-#define WAITS 0.02 /* share of a step: data are the limit, and a shorter exchange brings nothing */
+#define WAITS 0.02 /* share of a step: data are the limit, and a shorter exchange gains nothing */
 
 /* Seconds of a step of a single rank, from the seconds of a step with the exchange. */
 static double
@@ -21,7 +21,7 @@ find_alone (DynoMeter *meter, const DynoSettings *settings, double step_s)
   return MAX (alone_s, 0);
 }
 
-/* Samples/s over those of the best; NaN: the setting cannot have such a value. */
+/* Samples/s relative to the best; NaN: the setting cannot have such a value. */
 static double
 find_gain (DynoMeter *meter, const DynoSettings *best, const char *key, double value,
            double alone_s, double step_s)

@@ -20,10 +20,10 @@ typedef struct {
 
 typedef struct _DynoSearchRecords DynoSearchRecords;
 
-/* Known measurements are written first, where they are not in the file already.  Errors: those of
+/* Writes the known measurements first, where they are not in the file already.  Errors: those of
  * trialsfile.h. */
 DynoSearchRecords *dyno_search_records_new (const DynoSearchRecordsParams *params, GError **error);
-/* FALSE, the first time, where the file cannot be written: from then on only the history is. */
+/* FALSE, once, where the file cannot be written: from then on only the history is written. */
 gboolean dyno_search_records_add_ceiling (DynoSearchRecords *records, const DynoCeiling *ceiling,
                                           GError **error);
 gboolean dyno_search_records_add_trial (DynoSearchRecords *records, const DynoTrial *trial,

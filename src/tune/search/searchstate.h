@@ -11,7 +11,7 @@ G_BEGIN_DECLS
 #define DYNO_SEARCH_PAYS     1.03 /* a gain below this does not justify a change */
 #define DYNO_SEARCH_NOISE    0.01 /* of any rate: two measurements of a point differ so much */
 #define DYNO_SEARCH_FAILURES 6    /* in a row: the device or the data is broken */
-#define DYNO_SEARCH_UPDATES  8    /* of an epoch, at the least: fewer hardly learn, however fast */
+#define DYNO_SEARCH_UPDATES  8    /* of an epoch, at least: fewer hardly learn, at any speed */
 #define DYNO_SEARCH_STEPS    7.0  /* least steps of a measurement */
 
 /* All end-to-end measurements of one point. */
@@ -25,7 +25,7 @@ typedef struct {
   double validation_rate, epoch_end_s; /* NaN: not known */
   double step_ms, wait_data_ms, predicted;
   guint64 vram_bytes, planned_bytes, steps;
-  gboolean out;     /* it failed its proof */
+  gboolean out;     /* the arm failed its proof */
   gboolean filling; /* all its measurements were made before its cache held all samples */
 } DynoArm;
 
@@ -40,26 +40,25 @@ typedef struct {
   DynoSearchSpace space;
   GHashTable *plans;        /* cache of dyno_search_fits () */
   double seconds, paused_s; /* of the search and its proof */
-  double total_s;           /* with the comparison of learning after that */
+  double total_s;           /* including the comparison of learning after the proof */
   gint64 begin_us;
   /* The time of a measurement besides measuring: of the loader; of a network that is new to the
    * device (kernels are compiled, and measured in the proof); of a network that the device had
    * before; 0: not known */
   double loader_prepare_s, new_prepare_s, again_prepare_s;
-  double trial_share;     /* time of a trial over its measured time: ends of epochs; 0: not
-                             known */
+  double trial_share;     /* time of a trial over its measured time: ends of epochs; 0: not known */
   GHashTable *networks;   /* networks that the device has had before */
   double trial_s, scan_s; /* length of a measurement */
   double scan_end_s;      /* no ceiling is begun that would end after this */
   guint64 most_bytes;     /* largest plan that is allowed; refused plans are larger */
-  double loader_rate;     /* the rate that the device need not exceed; INFINITY: not known */
+  double loader_rate;     /* the loader's, which the device need not exceed; INFINITY: not known */
   double expected;        /* the highest rate of a run that the model considers possible */
-  guint failures;         /* in a row */
+  guint failures;         /* number of failures in a row */
   double end_share;       /* validation and end of an epoch over its training; NaN: not known */
   gboolean memory_limits, loader_limits;
   gboolean worked;     /* a trial has worked */
-  gboolean explaining; /* the proof is done: the end of the time is no result any more */
-  const char *stage;   /* of the present measurement, and its settings */
+  gboolean explaining; /* the proof is done: running out of time is not an error any more */
+  const char *stage;   /* the present measurement, and its settings */
   DynoSettings measured;
 } DynoSearch;
 
@@ -79,7 +78,7 @@ double dyno_search_cost (DynoSearch *search, const DynoSettings *settings, doubl
 /* The same for the device's ceiling, at the device's own rate. */
 double dyno_search_gpu_cost (DynoSearch *search, const DynoSettings *settings);
 /* The time until the cache holds all samples, at the rate without it; 0 where there is no cache, or
- * where it brings nothing: a measurement before that time says little. */
+ * where it has no effect: a measurement before that time is not representative. */
 double dyno_search_fill_seconds (DynoSearch *search, const DynoSettings *settings);
 /* The time of the arm's next turn in the proof, without its fill_seconds (). */
 double dyno_search_turn_cost (DynoSearch *search, const DynoArm *arm, double seconds);
@@ -98,10 +97,10 @@ guint64 dyno_search_planned (DynoSearch *search, const DynoSettings *settings); 
 
 /* Measures one ceiling, or takes it from the records.  0: it failed; NaN: there was no time. */
 double dyno_search_ceiling (DynoSearch *search, DynoCeilingOf of, const DynoSettings *settings);
-/* Measures it once more, where there is time.  Returns the factor of the change: 1 inside the
- * noise. */
+/* Measures the ceiling once more, where there is time.  Returns the factor of the change: 1 inside
+ * the noise. */
 double dyno_search_ceiling_again (DynoSearch *search, DynoCeiling *ceiling);
-void dyno_search_scan (DynoSearch *search); /* all ceilings */
+void dyno_search_scan (DynoSearch *search); /* measures all ceilings */
 /* Where all existing settings wait for data, and the loader by itself gave a multiple of their
  * rate, settings with that loader are tried at once.  best: the best settings for the device, gpu:
  * their ceiling; NaN: not known. */
@@ -120,7 +119,7 @@ DynoArm *dyno_search_get_arm (DynoSearch *search, const char *stage, const DynoS
 DynoArm *dyno_search_try (DynoSearch *search, const char *stage, const DynoSettings *settings,
                           double seconds, double reserve_s, double hopeless_below);
 
-/* These learn from earlier measurements, too: */
+/* Functions that also learn from earlier measurements: */
 void dyno_search_learn_ceiling (DynoSearch *search, const DynoCeiling *ceiling);
 /* A refused plan is too large, and so is any larger one. */
 void dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome,
@@ -129,7 +128,7 @@ void dyno_search_learn_refusal (DynoSearch *search, DynoTrialOutcome outcome,
 void dyno_search_learn_epoch_end (DynoSearch *search);
 /* The model learns a rate of the arm, without the cache where the cache was being filled. */
 void dyno_search_learn_rate (DynoSearch *search, const DynoArm *arm, const DynoEstimate *rate);
-double dyno_search_relative_sd (const DynoEstimate *e); /* of the logarithm */
+double dyno_search_relative_sd (const DynoEstimate *e); /* of the rate's logarithm */
 
 /* Measurements made while a cache fills represent the settings as long as there are no others; the
  * first other measurement removes them.  FALSE: there are others, and this measurement does not
@@ -145,14 +144,14 @@ double dyno_search_run_rate (DynoSearch *search, const DynoArm *arm, double rate
  * bring. */
 double dyno_search_utility (const DynoSettings *settings, double rate);
 
-/* The arm that the verdict takes for the best by now; NULL: nothing worked. */
+/* The arm that the verdict takes for the best at this time; NULL: nothing worked. */
 DynoArm *dyno_search_choose (DynoSearch *search);
 
 /* TRUE: by the proofs, the best may be no faster than the settings that it is compared with. */
 gboolean dyno_search_is_open (DynoSearch *search);
 
-/* Measures best, base line and present settings in turn, for longer; then comes the result's
- * verdict. */
+/* Measures best, base line and present settings in turn, for longer; then the result's verdict
+ * follows. */
 void dyno_search_prove (DynoSearch *search);
 void dyno_search_judge (DynoSearch *search);
 /* Estimates the result's best on several ranks; does nothing where the meter is of one rank. */
@@ -163,7 +162,7 @@ void dyno_search_split_gain (DynoSearch *search, const DynoArm *best);
 
 /* Runs the race to the goal, if there is a goal. */
 void dyno_search_race (DynoSearch *search);
-/* Gives the winner of the race turns of the proof, where it had none. */
+/* Measures turns of the proof for the winner of the race, if it had none. */
 void dyno_search_prove_winner (DynoSearch *search);
 /* The arm that reached the goal first; NULL: none did. */
 DynoArm *dyno_search_get_winner (DynoSearch *search);

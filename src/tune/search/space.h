@@ -10,13 +10,13 @@ G_BEGIN_DECLS
 const DynoSettingInfo *dyno_space_next (const DynoSettingInfo *before);
 
 /* The value after *value among the values that may be tried, in their order; FALSE: it was the
- * last.  After a value between two of these comes the larger one. */
+ * last.  A value between two of them is followed by the larger one. */
 gboolean dyno_space_step (const DynoSettingInfo *info, double *value);
 
 /* The part of the table's space that is searched on this machine. */
 typedef struct {
-  gint64 most_batch;   /* limit by data set and memory */
-  gint64 most_workers; /* the cores, or more where workers wait for a disk */
+  gint64 most_batch;   /* largest batch by data set and memory */
+  gint64 most_workers; /* the number of cores, or more where workers wait for a disk */
   gboolean fp16;       /* the device supports it */
   gboolean loader;     /* there is a loader: the device does not make its own input */
   gboolean can_cache;
@@ -25,8 +25,8 @@ typedef struct {
 } DynoSearchSpace;
 
 /* The values of a tunable setting that are searched, rising; start's own value is among them where
- * the machine supports it, and is the only value where the setting is not searched.  Doubled values
- * are refined by the value half-way.  Elements double; g_array_unref. */
+ * the machine supports it, and is the only value where the setting is not searched.  The value
+ * half-way between two doubled values is tried too.  Elements double; g_array_unref. */
 GArray *dyno_space_values (const DynoSearchSpace *space, const DynoSettingInfo *info,
                            const DynoSettings *start);
 
@@ -37,12 +37,11 @@ GArray *dyno_space_list (const DynoSearchSpace *space, const DynoSettings *start
 /* TRUE where all tunable settings are the same. */
 gboolean dyno_space_same (const DynoSettings *a, const DynoSettings *b);
 
-/* Puts the base line into settings, the values of a typical first script; the other settings
- * stay. */
+/* Sets the base line, the values of a typical first script; the other settings stay. */
 void dyno_space_set_baseline (DynoSettings *settings);
 
-/* -1, 0, 1: a asks less of the machine than b, the same, or more, by the first setting that is
- * tried by doubling and differs. */
+/* -1, 0, 1: a needs less of the machine than b, the same, or more, by the first setting with
+ * doubled values in which they differ. */
 int dyno_space_compare (const DynoSettings *a, const DynoSettings *b);
 
 G_END_DECLS

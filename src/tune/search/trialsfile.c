@@ -311,7 +311,7 @@ read_fact (const GPtrArray *fields, guint i, const DynoRecordField *f, DynoTrial
   return TRUE;
 }
 
-/* FALSE: the line cannot be read; the rest can.  The text belongs to the fields. */
+/* FALSE: the line cannot be read; other lines can.  The fields own the text. */
 static gboolean
 read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
 {
@@ -329,7 +329,7 @@ read_trial (const GPtrArray *fields, const DynoJob *job, DynoTrial *t)
   return t->outcome != DYNO_TRIAL_OK || t->samples_per_s > 0;
 }
 
-/* The file's text; *at: the place after its head.  NULL: it holds no trials. */
+/* The file's text; *at: the position after its header.  NULL: it holds no trials. */
 static char *
 open_trials (const char *path, const char **at, GError **error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* trials.csv has every measurement of a search, a line each, which is on the disk before the next
+/* trials.csv has one line for each measurement of a search, which is on the disk before the next
  * measurement begins; a search resumes from this file.  The columns are the figures of the
  * measurement, then every setting of the table, then data, model and device, and the number of
  * ranks where there are several.  Ceilings have the stages "loader", "gpu" and "exchange".  Not
@@ -14,7 +14,7 @@ G_BEGIN_DECLS
 typedef struct _DynoTrialsFile DynoTrialsFile;
 
 /* append: lines are added after the existing ones, and an unfinished line that a killed process
- * left is removed; else a new file replaces the old one.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
+ * left is removed; FALSE: a new file replaces the old one.  Errors: DYNO_BASE_ERROR_DISK, _IO. */
 DynoTrialsFile *dyno_trials_file_new (const char *path, const DynoJob *job, const char *device,
                                       gboolean append, GError **error);
 /* The line is durable when the function returns. */
@@ -23,12 +23,12 @@ gboolean dyno_trials_file_add_ceiling (DynoTrialsFile *file, const DynoCeiling *
                                        GError **error);
 void dyno_trials_file_free (DynoTrialsFile *file);
 
-/* Reads the file up to its last whole line.  Errors: DYNO_TUNE_ERROR_TRIALS where the file is no
+/* Reads the file up to its last complete line.  Errors: DYNO_TUNE_ERROR_TRIALS where the file is no
  * trials file, or is of another job (data, model, a setting that is not searched). */
 DynoTuneResult *dyno_trials_file_read (const char *path, const DynoJob *job, GError **error);
 
-/* Reads data, model, ranks and the present settings of the search; nothing else of the job is
- * known.  Errors as above. */
+/* Reads data, model, ranks and the present settings of the search; the other members of the job are
+ * not known.  Errors as above. */
 DynoJob *dyno_trials_file_read_job (const char *path, GError **error);
 
 G_END_DECLS

@@ -300,7 +300,7 @@ explain_gain (GPtrArray *reasons, const DynoTuneResult *r)
       if (!r->keep_today)
         say (reasons, _ ("The base line (%s) is the best that was found. "), base);
     }
-  /* For settings that stay without a proof nothing is claimed, not even that they are slower. */
+  /* For settings that stay without a proof no claim is made, not even that they are slower. */
   else if (isfinite (r->speedup) && dyno_tune_result_claims_gain (r)
            && (r->proven || r->speedup > 1))
     say (reasons, _ ("%.2f times the base line (%s): %s samples/s after %s."), r->speedup, base,
@@ -441,7 +441,7 @@ explain_batch (GPtrArray *reasons, const DynoTuneResult *r)
     say (reasons, "%s", r->lr_advice);
 }
 
-/* A time that is too short to matter is not given to the digit. */
+/* A time that is too short to matter is rounded. */
 static char *
 describe_end (double seconds)
 {

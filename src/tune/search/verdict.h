@@ -20,12 +20,12 @@ typedef struct {
   gboolean keep_today; /* nothing is faster than the present settings by PAYS: these are the best */
 } DynoVerdict;
 
-/* Takes the entries that are surely (by the low end of their interval) within PAYS of the fastest
- * and of the rate that was expected to be possible, and of these the entry with the smallest batch,
- * then the fewest workers, then the highest rate.  It never takes an entry that is slower than the
- * base line, and takes the present settings where no entry beats them by PAYS.  baseline, today:
- * indices; -1: not among the entries.  expected: a rate that counts as far as it is within PAYS of
- * the fastest; 0: none. */
+/* Takes the entries that are certainly (by the low end of their interval) within PAYS of the
+ * fastest and of the rate that was expected to be possible, and of these the entry with the
+ * smallest batch, then the fewest workers, then the highest rate.  It never takes an entry that is
+ * slower than the base line, and takes the present settings where no entry beats them by PAYS.
+ * baseline, today: indices; -1: not among the entries.  expected: a rate that counts where it is
+ * within PAYS of the fastest; 0: none. */
 void dyno_verdict_choose (const DynoVerdictEntry *entries, guint n, int baseline, int today,
                           double expected, DynoVerdict *verdict);
 
@@ -35,7 +35,7 @@ double dyno_verdict_learning_rate (const DynoSettings *from, const DynoSettings 
 
 /* The sentences of a result that is otherwise complete, the most important first.  g_strfreev. */
 char **dyno_verdict_explain (const DynoTuneResult *result);
-/* The gain of each setting, as text where no bars show it; NULL: there is nothing to say. 
+/* The gain of each setting, as text where no bars show it; NULL: there is no gain to show.
  * g_free. */
 char *dyno_verdict_explain_gains (const DynoTuneResult *result);
 
