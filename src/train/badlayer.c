@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* One diagnostic step: a second program of the same network, whose values do not share memory, is
- * given the weights and the batch of the first, and its values are read in their order. */
+/* One diagnostic step: a second program of the same network, whose values do not share memory, gets
+ * the weights and the batch of the first, and its values are read back in order. */
 #include "badlayer.h"
 #include "weightsfile.h"
 #include <math.h>
@@ -57,8 +57,8 @@ copy_tensor (DynoProgram *from, const DynoTensor *source, guint slot, DynoProgra
          && dyno_program_write_tensor (to, target, 0, bytes, source->size_bytes, error);
 }
 
-/* Weights, loss scale, targets' scale, batch and step input.  Both graphs are of the same network: their
- * tensors have the same places. */
+/* Copies weights, loss scale, targets' scale, batch and step input.  Both graphs are of the same
+ * network, so their tensors have the same indices. */
 static gboolean
 give_state (DynoEngine *engine, guint slot, DynoProgram *program, DynoGraph *graph, GError **error)
 {
@@ -95,7 +95,7 @@ is_finite (const DynoTensor *tensor, const guint8 *bytes)
 {
   guint64 n = tensor->size_bytes / dyno_dtype_size (tensor->dtype);
 
-  /* An exponent of ones alone. */
+  /* A value is not finite where all bits of its exponent are set. */
   for (guint64 i = 0; i < n; i++)
     if (tensor->dtype == DYNO_DTYPE_F16
             ? (((const guint16 *) (const void *) bytes)[i] & 0x7c00u) == 0x7c00u
@@ -104,7 +104,7 @@ is_finite (const DynoTensor *tensor, const guint8 *bytes)
   return TRUE;
 }
 
-/* What a dispatch writes for those after it, parameters' gradients among it. */
+/* The values that a dispatch writes for later dispatches, including parameters' gradients. */
 static const DynoTensor *
 next_output (const DynoDispatch *dispatch, guint *binding)
 {
@@ -152,7 +152,8 @@ find_first (DynoProgram *program, DynoStage stage, GError **error)
   return NULL;
 }
 
-/* One pass of the diagnostic step; the name of the first layer in it whose values are not finite. */
+/* Runs one pass of the diagnostic step; returns the name of its first layer whose values are not
+ * finite. */
 static char *
 run_pass (DynoEngine *engine, DynoProgram *program, DynoCommandKind kind, DynoStage stage,
           GError **error)
@@ -165,7 +166,7 @@ run_pass (DynoEngine *engine, DynoProgram *program, DynoCommandKind kind, DynoSt
   return find_first (program, stage, error);
 }
 
-/* The forward pass is looked at before the backward pass writes over some of its values. */
+/* The forward pass is checked before the backward pass overwrites some of its values. */
 char *
 dyno_engine_find_bad_layer (DynoEngine *engine, GError **error)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine of a session: from a job and a data set to programs that can be submitted.
  *
- * Invariant: what is allocated is what the plan says; nothing is allocated, compiled or recorded
- * after dyno_engine_build. */
+ * Invariant: exactly the memory of the plan is allocated; nothing is allocated, compiled or
+ * recorded after dyno_engine_build. */
 #include "engine.h"
 #include "autotune.h"
 #include "classrows.h"
@@ -86,7 +86,7 @@ warn_of_data (const DynoEngine *engine, const DynoEngineWatch *watch)
     warn (watch, "%s", notes[i]);
 }
 
-/* What goes through the device at once; the effective batch is the same. */
+/* The job with a micro-batch as its batch; the effective batch is unchanged. */
 static DynoJob *
 micro_job (const DynoEngine *engine)
 {
@@ -174,7 +174,8 @@ on_refused (const char *variant, const char *why, gpointer data)
   warn (progress->watch, _ ("Kernel %s is not used here: %s"), variant, why);
 }
 
-/* For all that a run measures: what matters most comes first, and a start may not take long. */
+/* Time limit of all measurements of a run: the most important kernels come first, and a start may
+ * not take long. */
 #define AUTOTUNE_SECONDS 5.0
 
 gboolean
@@ -194,8 +195,8 @@ dyno_engine_new_build (DynoEngine *engine, DynoMode mode, GError **error)
              : NULL;
 }
 
-/* Measures what one network still needs, until the deadline; what that leaves keeps its likely
- * kernels, now and at the next start. */
+/* Measures the kernels that one network still needs, until the deadline; kernels that were not
+ * measured keep their likely variants, now and at the next start. */
 static gboolean
 tune_network (DynoEngine *engine, DynoMode mode, gint64 deadline_us, Progress *progress,
               GCancellable *cancellable, GError **error)
@@ -250,7 +251,7 @@ dyno_engine_autotune (DynoEngine *engine, const DynoEngineWatch *watch, GCancell
 
 /* --- building --------------------------------------------------------------------------------- */
 
-/* Kernels are compiled here, since the memory depends on which ones the device can run. */
+/* Kernels are compiled here, since the memory depends on which variants the device can run. */
 static gboolean
 plan_part (DynoEngine *engine, DynoEnginePart *part, Progress *progress, GCancellable *cancellable,
            GError **error)
@@ -268,7 +269,7 @@ plan_part (DynoEngine *engine, DynoEnginePart *part, Progress *progress, GCancel
   return dyno_build_plan (part->build, &params, error);
 }
 
-/* Plans anew where variants were refused, of which there were n_before. */
+/* Plans again where variants were refused; n_before: number of refused variants before. */
 static gboolean
 check_plan (DynoEngine *engine, guint n_before, GError **error)
 {
@@ -335,8 +336,8 @@ make_uploader (DynoEngine *engine, DynoEnginePart *part, GError **error)
                             &params, DYNO_PIPE_SLOTS, engine->job->settings.pinned, error);
 }
 
-/* What the plan counted on may be taken by another program: saving then waits, as it does where the
- * plan has no room. */
+/* Another program may have taken the memory that the plan counted on: saving then waits for the
+ * device, as it does where the plan has no room for a snapshot. */
 static gboolean
 build_snapshot (DynoEngine *engine, GError **error)
 {
@@ -385,7 +386,7 @@ build_exchange (DynoEngine *engine, GError **error)
   return TRUE;
 }
 
-/* Once the validation has its pipe. */
+/* To be called once the validation has its pipe. */
 static gboolean
 build_figures (DynoEngine *engine, GError **error)
 {
@@ -404,7 +405,7 @@ build_figures (DynoEngine *engine, GError **error)
   return TRUE;
 }
 
-/* The same. */
+/* To be called once the validation has its pipe. */
 static gboolean
 build_watch (DynoEngine *engine, GError **error)
 {
@@ -438,8 +439,9 @@ is_memory (const GError *problem)
          || g_error_matches (problem, DYNO_GPU_ERROR, DYNO_GPU_ERROR_OVER_BUDGET);
 }
 
-/* The largest batch that fits into what the device has left now; 0: none, or that is not known.  A
- * driver that refuses what by its own account there is room for is not believed. */
+/* The largest batch that fits into the memory that the device has left now; 0: none.  Where the
+ * driver does not report that memory, or reports as much as the refused plan needs, half of the
+ * plan is assumed. */
 static gint64
 guess_fitting (DynoEngine *engine)
 {
@@ -468,7 +470,8 @@ append_advice (GError *error, const char *advice)
   error->message = whole;
 }
 
-/* What would have fitted, when the device refused memory that the plan counted on. */
+/* Adds to the error the batch that would have fitted, where the device refused memory that the plan
+ * counted on. */
 static void
 explain_memory (DynoEngine *engine, GError **error)
 {
@@ -490,7 +493,7 @@ explain_memory (DynoEngine *engine, GError **error)
   append_advice (*error, advice);
 }
 
-/* In fp32 there is nothing else to try. */
+/* Adds advice to a kernel's error; in fp32 there is no alternative. */
 static void
 explain_kernel (DynoEngine *engine, GError *error)
 {
@@ -564,7 +567,8 @@ tell_parts (DynoEngine *engine, const DynoEngineWatch *watch)
   g_clear_pointer (&engine->shrunk_for, g_free);
 }
 
-/* What dyno_engine_build made, of both parts at each step: their programs share memory. */
+/* Frees what dyno_engine_build made, step by step for both parts, since their programs share
+ * memory. */
 static void
 clear_build (DynoEngine *engine)
 {
@@ -600,7 +604,7 @@ dyno_engine_weigh_classes (DynoEngine *engine, DynoProgram *program, GError **er
   return weights && dyno_program_write_class_weights (program, weights, error);
 }
 
-/* Where this rank has no room, none uses them. */
+/* Where this rank has no memory for them, no rank uses peers. */
 static gboolean
 use_peers (DynoEngine *engine, GError **error)
 {
@@ -658,8 +662,7 @@ dyno_engine_build (DynoEngine *engine, const DynoEngineWatch *watch, GCancellabl
 
 /* --- start values ----------------------------------------------------------------------------- */
 
-/* What this run feeds, where the file says that it was trained with another normalisation, or
- * nothing. */
+/* The note for a file that names another normalisation than this run's, or none. */
 static void
 warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
                        const DynoEngineWatch *watch)
@@ -686,8 +689,8 @@ warn_of_normalisation (DynoEngine *engine, const DynoWeightsInfo *info, const ch
           info->input.element == input->element ? _ ("; data.normalise=weights feeds theirs") : "");
 }
 
-/* The rows of the file's last layer for the classes of the data set, where both have names and these
- * are in another order, or only in part the same; else NULL. */
+/* For each class of the data set its row in the file's last layer, where both have names and the
+ * data set's are in another order or match only in part; else NULL. */
 static guint32 *
 match_classes (DynoEngine *engine, DynoSafetensors *file, const DynoWeightsInfo *info)
 {
@@ -703,7 +706,7 @@ match_classes (DynoEngine *engine, DynoSafetensors *file, const DynoWeightsInfo 
                                 (const char *const *) data->class_names);
 }
 
-/* The first class that the kept last layer was trained to call otherwise. */
+/* Warns of the first class whose name differs from that of its row in the kept last layer. */
 static void
 warn_of_classes (DynoEngine *engine, const DynoWeightsInfo *info, const char *shown,
                  const DynoEngineWatch *watch)

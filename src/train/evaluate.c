@@ -23,7 +23,7 @@ retire (const DynoEvaluateParams *params, DynoEvaluation *sum, GError **error)
   return TRUE;
 }
 
-/* A batch is decoded: submitting it will not wait. */
+/* TRUE: a batch is decoded, so that submitting it will not wait. */
 static gboolean
 is_ready (DynoLoader *loader)
 {

@@ -11,29 +11,29 @@ G_BEGIN_DECLS
 typedef struct {
   guint64 n_samples;
   double loss; /* means */
-  /* means of those that the loss declares, then those of the figures, and NaN */
+  /* means of the loss's metrics, then the figures' metrics; the rest is NaN */
   double metrics[DYNO_MAX_RUN_METRICS];
 } DynoEvaluation;
 
-/* Called once, as soon as the first batch is queued, or before where that is not decoded yet:
- * results of what runs before the validation can be had without holding it up. */
+/* Called once, as soon as the first batch is submitted, or earlier where that batch is not decoded
+ * yet: it can take results of earlier submissions without delaying the validation. */
 typedef gboolean (*DynoEvaluateBegun) (gpointer data, GError **error);
 
 typedef struct {
   DynoPipe *pipe;
-  DynoLoader *loader;   /* the pipe's, whose epoch was started */
-  DynoFigures *figures; /* of the pipe's readback; NULL: none are asked for */
-  DynoMaskWatch *watch; /* NULL: nobody watches */
-  /* The sums are those of all ranks, each of which evaluates its share; NULL: there is one. */
+  DynoLoader *loader;   /* the pipe's loader, whose epoch was started */
+  DynoFigures *figures; /* those of the pipe's readback; NULL: no figures are needed */
+  DynoMaskWatch *watch; /* NULL: masks are not watched */
+  /* Each rank evaluates its share, and sums are over all ranks; NULL: there is one rank. */
   DynoComm *comm;
   guint64 seed;
-  guint64 most_batches; /* the first of the loader's; 0: all, the last one short */
+  guint64 most_batches; /* the loader's first ones are evaluated; 0: all, the last may be short */
   DynoEvaluateBegun begun;
   gpointer data;
 } DynoEvaluateParams;
 
-/* After an error nothing of the batches is in flight.  Errors: those of the pipe, of begun and of
- * the communicator. */
+/* After an error no batch is in flight.  Errors: those of the pipe, of begun and of the
+ * communicator. */
 gboolean dyno_evaluate (const DynoEvaluateParams *params, GCancellable *cancellable,
                         DynoEvaluation *evaluation, GError **error);
 

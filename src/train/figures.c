@@ -7,13 +7,13 @@
 struct _DynoFigures {
   DynoReadback *readback;
   DynoGraph *trained;
-  guint n_of_loss; /* metrics that come before */
+  guint n_of_loss; /* number of metrics before the figures */
   guint32 n_outputs;
   gboolean is_values;
-  guint64 n_pixels; /* of a sample that has a class for each; 0: a sample has one answer */
+  guint64 n_pixels; /* pixels of a sample, each with a class; 0: a sample has one answer */
   DynoClassCounts counts;
   DynoValueSums sums;
-  float *outputs; /* of one sample */
+  float *outputs; /* values of one sample */
 };
 
 DynoFigures *
@@ -69,8 +69,8 @@ add_class (DynoFigures *figures, guint slot, guint32 row)
                          dyno_class_of_logits (figures->outputs, figures->n_outputs));
 }
 
-/* The outputs stand for values by mean and deviation, which become a part of the weights when these
- * are saved. */
+/* The outputs are scaled by mean and deviation, which become a part of the weights when these are
+ * saved. */
 static void
 add_values (DynoFigures *figures, guint slot, guint32 row)
 {

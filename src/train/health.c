@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The health of a run.
  *
- * Divergence is measured against the run's own first loss, since data that is not scaled may begin
- * high and be learned all the same, and against a guess, since a run may begin with a loss near
+ * Divergence is measured against the run's own first loss, since the loss of unscaled data may be
+ * high at first although the run learns, and against the guess, since the first loss may be near
  * 0. */
 #include "health.h"
 #include "intl.h"
@@ -13,7 +13,7 @@
 
 #define IDLE_EPOCHS 3
 #define IDLE_STEPS  30
-#define IDLE_SHARE  0.98 /* of the guess */
+#define IDLE_SHARE  0.98 /* of the guess: a lower loss shows that the run learns */
 
 static double
 guess_classes (const DynoDatasetInfo *info)

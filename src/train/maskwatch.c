@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks that are watched.  Invariant: a batch is read back where fewer samples than are watched came
- * before it, which submissions and retirements count alike. */
+/* Masks that are watched.  Invariant: a batch is read back if fewer samples than are watched came
+ * before it; submissions and retirements count samples alike. */
 #include "maskwatch.h"
 #include "checked.h"
 #include "mask.h"
@@ -10,9 +10,9 @@ struct _DynoMaskWatch {
   DynoDataset *dataset;
   DynoReadback *readback;
   guint32 image_width, image_height, width, height, every;
-  guint64 n_submitted; /* samples */
-  guint64 n_batches;   /* retired */
-  guint n;             /* of samples */
+  guint64 n_submitted; /* number of samples submitted */
+  guint64 n_batches;   /* number of batches retired */
+  guint n;             /* number of samples that were read */
   guint32 samples[DYNO_MOST_WATCHED];
   guint8 *ids; /* (DYNO_MOST_WATCHED, height, width) */
 };

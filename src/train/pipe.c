@@ -10,12 +10,12 @@ struct _DynoPipe {
   DynoUploader *uploader;
   guint32 batch;
   guint64 submitted, retired;
-  guint64 timeline_values[DYNO_PIPE_SLOTS]; /* of this pipe's last computing in each slot */
+  guint64 timeline_values[DYNO_PIPE_SLOTS]; /* of this pipe's last submission in each slot */
   guint32 n_taken[DYNO_PIPE_SLOTS];         /* samples of this pipe's last batch in each slot */
-  guint64 *last_use;                        /* of any pipe's */
+  guint64 *last_use;                        /* shared with other pipes over the same memory */
   DynoReadback *readback;                   /* NULL: none */
   DynoExchange *exchange;                   /* NULL: none */
-  gboolean exchanging;                      /* the last that was submitted is not finished */
+  gboolean exchanging;                      /* the last submitted step is not finished */
 };
 
 DynoPipe *
@@ -99,7 +99,7 @@ dyno_pipe_settle (DynoPipe *pipe, GCancellable *cancellable, GError **error)
   return TRUE;
 }
 
-/* Puts the taken batch of a slot to work. */
+/* Submits the computing on the batch that was taken into a slot. */
 static gboolean
 submit_taken (DynoPipe *pipe, DynoCommandKind kind, guint slot, const DynoWait *upload,
               gboolean blank, GCancellable *cancellable, GError **error)
@@ -148,8 +148,7 @@ dyno_pipe_submit (DynoPipe *pipe, DynoCommandKind kind, const struct DynoStepInp
   return TRUE;
 }
 
-/* The slot's computing reads fields of an earlier batch, or memory that none has filled, of which
- * no sample counts. */
+/* The slot holds an earlier batch, or memory that was never filled; no sample of it counts. */
 gboolean
 dyno_pipe_submit_blank (DynoPipe *pipe, const struct DynoStepInput *input,
                         GCancellable *cancellable, GError **error)

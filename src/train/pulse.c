@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariants: reading the clock counts as a heartbeat, so that a gap is known before the thread has
- * its turn; only the last gap is remembered with its limits, for moments that were taken before it
- * and are asked about after it. */
+ * its turn; only the last gap is stored with its limits, for times before it that are converted
+ * after it. */
 #include "pulse.h"
 
 #define BEAT_US (G_USEC_PER_SEC / 4)
-#define GAP_US  (2 * G_USEC_PER_SEC) /* a busy machine keeps a thread waiting for less */
+#define GAP_US  (2 * G_USEC_PER_SEC) /* shorter gaps are usual on a busy machine */
 
 struct _DynoPulse {
   gint64 (*clock) (void);
@@ -13,8 +13,8 @@ struct _DynoPulse {
   GCond stopped;
   gboolean stop;
   gint64 last_us;
-  gint64 gap_begin_us, gap_end_us; /* the last */
-  gint64 gone_us;                  /* all gaps */
+  gint64 gap_begin_us, gap_end_us; /* of the last gap */
+  gint64 gone_us;                  /* sum of all gaps */
   GThread *thread;                 /* NULL: there is none */
 };
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 struct _DynoReadback {
-  const DynoTensor *result, *target; /* target NULL: the network reads none */
-  guint64 target_offset;             /* in a slot's buffer */
+  const DynoTensor *result, *target; /* target NULL: the network reads no target */
+  guint64 target_offset;             /* byte offset in a slot's buffer */
   DynoBuffer *buffers[DYNO_JOB_SLOTS];
   DynoCommand *copies[DYNO_JOB_SLOTS];
 };

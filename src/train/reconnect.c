@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A disk or server that fails in mid-run: the run is paused in the state of its last step, which is
- * saved, and tries again at growing intervals until samples can be read or patience ends.
+/* Handles a disk or server that fails during a run: the run is paused in the state of its last
+ * step, which is saved, and tries again at growing intervals until samples can be read or the tries
+ * are spent.
  *
  * Invariants:
- * - The session shows a pause like any other: resuming tries at once, stopping stops.
- * - Trying again is the loader's business, on its workers: this thread obeys a stop at any time.
+ * - The session shows an ordinary pause: resuming tries at once, stopping stops.
+ * - The loader tries again on its workers, so that this thread obeys a stop at any time.
  * - Tries are counted by tries.h. */
 #include "intl.h"
 #include "run.h"
@@ -22,7 +23,7 @@ tell (DynoRun *run, const GError *reason)
       (double) dyno_tries_sum_intervals_us (run->session->reconnect_us) / 60e6);
 }
 
-/* Until the next try, or a command that ends the wait. */
+/* Waits until the next try, or for a command that ends the wait. */
 static DynoStop
 wait_for_try (DynoRun *run)
 {
@@ -64,7 +65,7 @@ try_again (DynoRun *run, DynoRunRestart restart, gpointer data, const GError *re
       if (dyno_loader_wait (restart (data), run->session->soft, &problem))
         return DYNO_RUN_GOES_ON;
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        continue; /* a stop, which the wait sees */
+        continue; /* a stop, which wait_for_try returns */
       g_info ("Try %u: %s", run->tries.n, problem->message);
       if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE))
         {
@@ -91,7 +92,7 @@ dyno_run_reconnect (DynoRun *run, DynoRunRestart restart, gpointer data, const G
     return DYNO_RUN_FAILED;
   if (dyno_tries_begin (&run->tries, run->position.step))
     tell (run, reason);
-  set_pause (run, TRUE); /* before it is told: who resumes then has resumed this */
+  set_pause (run, TRUE); /* before the pause is reported, so that resuming has an effect */
   dyno_session_set_state (run->session, DYNO_SESSION_PAUSED);
   outcome = try_again (run, restart, data, reason, error);
   set_pause (run, FALSE);

@@ -8,19 +8,19 @@
 
 struct _DynoRunLog {
   DynoRunFolder *dir;  /* NULL: nothing is written */
-  guint64 step, epoch; /* the log holds these already: nothing is reported twice */
+  guint64 step, epoch; /* the log holds these rows already: nothing is reported twice */
   gboolean plan_told;
-  guint64 plan_bytes; /* of the plan that was reported last */
+  guint64 plan_bytes; /* size of the plan that was reported last */
   gboolean folder_begun, settings_due;
-  gboolean followed, follow_warned; /* by other programs' logs: at all; the last time failed */
+  gboolean followed, follow_warned; /* other programs' logs were written; the last attempt failed */
   gboolean disk_warned;             /* metrics.csv could not be appended to */
-  DynoLoaderStats loaded; /* by the training's loader, up to the last step that was reported */
-  DynoRunFacts facts;     /* once the first step is near */
+  DynoLoaderStats loaded;           /* work of the training's loader up to the last reported step */
+  DynoRunFacts facts;               /* complete once the first step is near */
   guint64 vram_all_bytes;
   gint64 vram_asked_us; /* 0: never */
 };
 
-/* the driver is asked for all programs' memory this seldom */
+/* interval at which the driver is asked for all programs' memory */
 #define VRAM_ASK_US (G_USEC_PER_SEC / 4)
 
 DynoRunLog *
@@ -113,8 +113,8 @@ dyno_run_has_begun (const DynoRun *run)
   return run->log->folder_begun;
 }
 
-/* After an attempt to write to metrics.csv: says that it failed (problem is not NULL), once, and
- * that it works again. */
+/* After an attempt to write to metrics.csv: reports a failure (problem is not NULL) once, and the
+ * recovery. */
 static void
 check_log (DynoRun *run, const GError *problem)
 {
@@ -126,7 +126,7 @@ check_log (DynoRun *run, const GError *problem)
   run->log->disk_warned = problem != NULL;
 }
 
-/* facts.ini; a failure is logged, no more. */
+/* Writes facts.ini; a failure is only logged. */
 static void
 write_facts (DynoRun *run)
 {
@@ -171,7 +171,8 @@ dyno_run_begin_folder (DynoRun *run)
   write_facts (run);
 }
 
-/* For other programs: what cannot be written is tried again with the next epoch, and reported once. */
+/* Writes the logs for other programs: a failed write is tried again with the next epoch, and
+ * reported once. */
 static void
 bring_up_logs (DynoRun *run)
 {
@@ -190,7 +191,7 @@ bring_up_logs (DynoRun *run)
   run->log->follow_warned = problem != NULL;
 }
 
-/* Rows of metrics.csv and sensors.csv. */
+/* Writes rows of metrics.csv and sensors.csv. */
 static void
 write_row (DynoEvent *event, gpointer data)
 {
@@ -303,7 +304,8 @@ emit_facts (DynoRun *run)
   dyno_session_emit (run->session, event);
 }
 
-/* The samples that this run has trained so far, or, of one that is resumed in its folder, before. */
+/* The rate over this run's steps so far; before the first, for a run that is resumed in its folder,
+ * that of the run before. */
 static DynoRunRate
 find_rate (const DynoRun *run)
 {
@@ -371,7 +373,7 @@ dyno_run_report_last_facts (DynoRun *run, DynoSessionState state, const GError *
   run->log->facts.diverged = g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED);
   g_strlcpy (run->log->facts.problem, reason ? reason->message : "",
              sizeof run->log->facts.problem);
-  /* somebody may have measured the device meanwhile */
+  /* the device may have been measured meanwhile */
   if (run->engine)
     dyno_run_facts_set_rates (&run->log->facts, dyno_device_get_info (run->engine->device));
   emit_facts (run);
@@ -405,7 +407,7 @@ all_programs_bytes (DynoRun *run)
   return run->log->vram_all_bytes;
 }
 
-/* The work of the loader since the step that was reported before. */
+/* The work of the loader since the last reported step. */
 static void
 take_loader (DynoRun *run, DynoStepMetrics *metrics)
 {
@@ -415,7 +417,7 @@ take_loader (DynoRun *run, DynoStepMetrics *metrics)
   if (!uploader)
     return;
   dyno_loader_get_stats (dyno_uploader_get_loader (uploader), &now);
-  if (now.samples < before.samples) /* another loader, made anew */
+  if (now.samples < before.samples) /* it is a new loader */
     memset (&before, 0, sizeof before);
   metrics->workers = now.workers;
   metrics->decoded = now.samples - before.samples;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See runclock.h.  Invariant: no rate and no step's time contains a pause, a preparation, a
+/* See runclock.h.  Invariant: no rate and no time of a step includes a pause, a preparation, a
  * validation or a save. */
 #include "runclock.h"
 

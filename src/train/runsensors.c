@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The sensors of a run: opened with the first engine, ended before the run's folder is finished.
  *
- * Their readings become events on a thread of the sensors.  All that a SENSORS event reaches
- * belongs to that thread or has a lock: the session's own thread goes on meanwhile. */
+ * Their readings become events on the sensors' thread.  All data that the observers of a SENSORS
+ * event use belongs to that thread or has a lock, since the session's own thread runs
+ * concurrently. */
 #include "run.h"
 
 static void

@@ -2,10 +2,10 @@
 /* The saves of a run: checkpoints while it trains, weights at its end.
  *
  * Invariants:
- * - A checkpoint is the state after the step that its position names, to the bit, whatever was
+ * - A checkpoint is exactly the state after the step that its position names, whatever was
  *   submitted since.
- * - A state that gives no finite loss, or one that has grown beyond all measure (health.h), is
- *   never saved and never the best.
+ * - A state whose loss is not finite, or has grown beyond the limit (health.h), is never saved and
+ *   never the best.
  * - weights.safetensors are the best by validation (the metric that selects, then the loss; only
  *   the loss where none does) from the first validation on; the last ones are beside them.
  *   Without validation the last are the only ones. */
@@ -25,9 +25,9 @@ struct _DynoRunSaving {
   char *best_path;
   DynoSaver *saver; /* NULL: nothing is to be saved */
   gboolean due;
-  gboolean armed;     /* a state was taken whose position is not known yet */
-  guint64 armed_step; /* updates in the state that was taken last, or that the run began with */
-  gint64 saved_us;    /* when the last was taken, on the run's clock */
+  gboolean armed;     /* a state was taken whose position is not committed yet */
+  guint64 armed_step; /* updates in the state that was taken last, or with which the run began */
+  gint64 saved_us;    /* when the last state was taken, on the run's clock */
 };
 
 DynoRunSaving *
@@ -49,7 +49,7 @@ dyno_run_saving_free (DynoRunSaving *saving)
 
 /* --- the saver -------------------------------------------------------------------------------- */
 
-/* The writer's thread: any thread may emit. */
+/* Called on the writer's thread: any thread may emit. */
 static void
 on_told (const char *path, gboolean best, const GError *problem, gpointer data)
 {
@@ -157,15 +157,15 @@ dyno_run_save_is_due (DynoRun *run, guint64 step)
 
   if (!dyno_run_get_folder (run) || run->saving->armed || run->health.bad_row > 0)
     return FALSE;
-  /* By time alone nothing is saved that was there already, such as the state that a run begins
-   * with. */
+  /* The interval alone saves no state that is saved already, such as the initial state of the
+   * run. */
   if (!run->saving->due && minutes > 0 && step > run->saving->armed_step
       && (double) (dyno_run_clock_now (&run->clock) - run->saving->saved_us) >= minutes * 60e6)
     run->saving->due = TRUE;
   return run->saving->due && dyno_saver_has_room (run->saving->saver);
 }
 
-/* The state is that of the run's position. */
+/* Commits the taken state, which is that of the run's position. */
 static void
 commit (DynoRun *run, gboolean best)
 {
@@ -180,7 +180,7 @@ dyno_run_save (DynoRun *run, guint64 step, gboolean best, GError **error)
     return TRUE;
   if (!dyno_saver_check (run->saving->saver, error))
     return FALSE;
-  /* First: it clears away unfinished files, which the saver's must not be among. */
+  /* To be done first: it removes unfinished files, and the saver may not have one yet. */
   if (run->position.step > 0)
     dyno_run_begin_folder (run);
   if (!best && !dyno_saver_has_room (run->saving->saver))
@@ -295,8 +295,8 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
   DynoMetricTable table;
   int selecting;
 
-  /* The loss of the epoch's last step is that before its update: what the update made of the
-   * weights shows here first. */
+  /* The loss of the epoch's last step is from before its update: the effect of that update on the
+   * weights first shows in this validation. */
   if (dyno_health_is_bad (&run->health, metrics->val_loss) || run->health.bad_row > 0)
     return FALSE;
   dyno_metrics_get_table (run->session->metrics, &table);
@@ -311,7 +311,7 @@ dyno_run_take_validation (DynoRun *run, const DynoEpochMetrics *metrics)
     return FALSE;
   if (dyno_run_get_folder (run))
     g_clear_pointer (&run->saving->best_path,
-                     g_free); /* the folder's file will be the better one */
+                     g_free); /* the folder's file becomes the better one */
   g_info ("Epoch %" G_GUINT64_FORMAT " is the best so far by validation: its weights are kept",
           metrics->epoch);
   return TRUE;
@@ -376,8 +376,8 @@ dyno_run_forget_best (DynoRun *run)
   g_clear_pointer (&run->saving->best_path, g_free);
 }
 
-/* The best of the parts of a run that were before this one, in a file that a checkpoint has beside
- * it.  What an other run left there, or in the folder that this one goes on in, is not trusted. */
+/* Adopts the best weights of earlier parts of the run, from the file beside the checkpoint.
+ * Weights of another run, there or in this run's folder, are not used. */
 gboolean
 dyno_run_adopt_best (DynoRun *run, const char *checkpoint, GError **error)
 {
@@ -425,7 +425,7 @@ save_best (DynoRun *run, GError **error)
 
   if (kept)
     return save_to (kept, run, other, error) && save_to (kept, run, own, error);
-  /* Before the folder is begun the best weights stay where they are. */
+  /* Before the folder begins the best weights stay where they are. */
   return copy_file (run, run->saving->best_path ? run->saving->best_path : own, other, error)
          && (!dyno_run_has_begun (run) || dyno_run_place_best (run, error));
 }

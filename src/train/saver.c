@@ -3,8 +3,8 @@
  * - lock guards everything below it in the struct; it is held over no read and no write.
  * - A snapshot is overwritten only while nobody reads it, and a state that waits in it is dropped
  *   only for a better one.
- * - Weights are written before the checkpoint that calls them the best: the file beside a
- *   checkpoint is never worse than it says. */
+ * - Weights are written before the checkpoint that names them the best: the file beside a
+ *   checkpoint is never worse than the checkpoint states. */
 #include "saver.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct {
   DynoJob *job;
   DynoPosition position;
   gboolean best;
-  DynoState *state; /* NULL: in the snapshot */
+  DynoState *state; /* NULL: it is in the snapshot */
 } Order;
 
 struct _DynoSaver {
@@ -20,7 +20,7 @@ struct _DynoSaver {
   char *checkpoint, *best_path;
   gboolean taken;
   DynoState *taken_state;
-  GThread *thread; /* NULL: none yet, or none to be had */
+  GThread *thread; /* NULL: not started yet, or it could not be started */
 
   GMutex lock;
   GCond changed;
@@ -86,7 +86,7 @@ parts_of (const DynoSaver *saver)
   return saver->checkpoint ? DYNO_STATE_WHOLE : DYNO_STATE_MODEL;
 }
 
-/* Into order->state; FALSE when there is nothing to write. */
+/* Reads the state into order->state; FALSE where there is nothing to write. */
 static gboolean
 read_back (DynoSaver *saver, Order *order)
 {
@@ -149,7 +149,7 @@ write_checkpoint (DynoSaver *saver, Order *order)
   saver->params.told (saver->checkpoint, FALSE, problem, saver->params.data);
 }
 
-/* Takes the order that waits, and carries it out.  The lock is held, and given up meanwhile. */
+/* Takes the waiting order and executes it.  The lock is held, and released meanwhile. */
 static void
 carry_out (DynoSaver *saver)
 {
@@ -244,7 +244,7 @@ dyno_saver_commit (DynoSaver *saver, const DynoJob *job, const DynoPosition *pos
   if (!saver->thread)
     saver->thread = g_thread_try_new ("dyno-saver", write_orders, saver, NULL);
   if (!saver->thread)
-    carry_out (saver); /* no thread to be had: here, then */
+    carry_out (saver); /* there is no thread: write here */
   g_mutex_unlock (&saver->lock);
 }
 

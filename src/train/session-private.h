@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The state that session.c (commands, any thread) and sessionthread.c (the session's thread) share.
  *
- * Invariant: lock guards the commands; all else in a run belongs to its thread. */
+ * Invariant: the lock protects the commands; everything else in a run belongs to its thread. */
 #pragma once
 #include "observers.h"
 #include "schedule.h"
@@ -25,22 +25,22 @@ struct _DynoSession {
   GMutex lock;
   GCond wake; /* a command came */
   gboolean pause, checkpoint, end_epoch;
-  gboolean release;         /* with pause */
-  guint validation_batches; /* with end_epoch */
+  gboolean release;         /* only with pause */
+  guint validation_batches; /* only with end_epoch */
   DynoStop stop;
-  const DynoJob *job; /* with all live changes so far: a change puts another in its place */
+  const DynoJob *job; /* includes all live changes so far: a change replaces it */
 
-  DynoSensorsParams sensors; /* of a run; tests have others than all 0 */
-  gint64 reconnect_us;       /* reconnect.c: from a failure to the first try; tests have less */
+  DynoSensorsParams sensors; /* of a run; all 0 except in tests */
+  gint64 reconnect_us;       /* reconnect.c: from a failure to the first try; shorter in tests */
 
-  GCancellable *soft; /* a stop that saves: ends waiting where a step has not begun */
+  GCancellable *soft; /* a stop with saving: cancels waiting before a step has begun */
   GCancellable *hard; /* a stop at once */
 };
 
-/* The thread's function. */
+/* The function of the session's thread. */
 gpointer dyno_session_run (gpointer session);
 
-/* Takes the event; see dyno_observers_emit. */
+/* Takes ownership of the event; see dyno_observers_emit. */
 void dyno_session_emit (DynoSession *session, DynoEvent *event);
 void dyno_session_set_state (DynoSession *session, DynoSessionState state);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A session from outside: commands in, events out.  The thread is in sessionthread.c. */
+/* The functions of a session for other threads: commands, and observers of events.  The session's
+ * thread is in sessionthread.c. */
 #include "intl.h"
 #include "session-private.h"
 #include <math.h>
@@ -264,7 +265,8 @@ dyno_session_join (DynoSession *session)
 {
   if (!session->thread)
     return;
-  /* Who waits here takes no events: a session that waits for room would never end. */
+  /* A caller that waits here takes no events: a session that waits for room in a queue would never
+   * end. */
   dyno_observers_abandon (session->observers);
   g_thread_join (g_steal_pointer (&session->thread));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a session's thread: prepare, train, once more after a lost device, end.  Every way
- * out ends with DONE. */
+/* The session's thread: it prepares, trains, starts again once after a lost device, and ends.  DONE
+ * is emitted on every path. */
 #include "run.h"
 #include "badlayer.h"
 #include "cores.h"
@@ -84,7 +84,7 @@ load_state (DynoRun *run, const char *checkpoint, const DynoEngineWatch *watch, 
   return dyno_run_adopt_best (run, checkpoint, error);
 }
 
-/* The newest of the session: an engine that is made knows all changes so far. */
+/* Takes the newest job of the session, so that a new engine has all changes so far. */
 static void
 take_job (DynoRun *run)
 {
@@ -92,7 +92,8 @@ take_job (DynoRun *run)
   run->job = dyno_session_get_job (run->session);
 }
 
-/* With data.normalise=weights: what that is, which all that is built from now on goes by. */
+/* With data.normalise=weights: finds the normalisation, which everything that is built later
+ * uses. */
 static gboolean
 find_normalisation (DynoRun *run, const char *checkpoint, GError **error)
 {
@@ -118,7 +119,7 @@ find_normalisation (DynoRun *run, const char *checkpoint, GError **error)
   return TRUE;
 }
 
-/* The names are known with the data set. */
+/* Checks best_metric, since the names of the metrics are only known with the data set. */
 static gboolean
 check_best_metric (DynoRun *run, GError **error)
 {
@@ -136,7 +137,7 @@ check_best_metric (DynoRun *run, GError **error)
   return FALSE;
 }
 
-/* All ranks begin with what rank 0 has. */
+/* Gives all ranks the state of rank 0. */
 static gboolean
 share_state (DynoRun *run, GError **error)
 {
@@ -148,8 +149,8 @@ share_state (DynoRun *run, GError **error)
   return dyno_run_begin_ranks (run, error);
 }
 
-/* Everything on the device, up to the state that checkpoint (may be NULL) holds.  refused: the
- * device had no memory for the engine before; or NULL. */
+/* Builds everything on the device, and loads the state of checkpoint (may be NULL).  refused: the
+ * error when the device had no memory for the engine before; or NULL. */
 static gboolean
 build (DynoRun *run, const char *checkpoint, const GError *refused, GError **error)
 {
@@ -172,7 +173,7 @@ build (DynoRun *run, const char *checkpoint, const GError *refused, GError **err
   dyno_run_report_plan (run);
   if (!dyno_engine_build (run->engine, &watch, session->soft, error))
     return FALSE;
-  dyno_run_report_plan (run); /* a snapshot may have found no room */
+  dyno_run_report_plan (run); /* a snapshot may not have found room */
   dyno_run_report_metrics (run);
   if (!check_best_metric (run, error))
     return FALSE;
@@ -189,8 +190,8 @@ is_loss (const GError *error)
          || g_error_matches (error, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT);
 }
 
-/* TRUE: the run can go on with another engine.  A lost device is left once in a run; one that
- * refuses memory as often as a batch can be cut into smaller parts. */
+/* TRUE: the run can continue with another engine: after a lost device once in a run; after refused
+ * memory as long as a batch can be divided into smaller parts. */
 static gboolean
 can_recover (DynoRun *run, const GError *problem)
 {
@@ -212,8 +213,8 @@ can_recover (DynoRun *run, const GError *problem)
   return TRUE;
 }
 
-/* All is made anew, in the state of the last checkpoint that the run saved or began with, else of
- * its start.  FALSE: the problem, or another, is there. */
+/* Builds everything again, with the state of the last checkpoint that the run saved or began with,
+ * else from its start.  FALSE: *problem is the old error, or a new one. */
 static gboolean
 recover (DynoRun *run, GError **problem)
 {
@@ -230,7 +231,7 @@ recover (DynoRun *run, GError **problem)
       run->health = (DynoHealth){ .idle_told = run->health.idle_told };
       if (!build (run, checkpoint, is_loss (reason) ? NULL : reason, problem))
         continue;
-      dyno_run_write_settings (run); /* with what was changed since */
+      dyno_run_write_settings (run); /* with the changes since the engine before */
       return TRUE;
     }
   return FALSE;
@@ -238,7 +239,7 @@ recover (DynoRun *run, GError **problem)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* The checkpoint's folder tells how many ranks the run had. */
+/* The facts in the checkpoint's folder have the run's number of ranks. */
 static void
 warn_of_ranks (DynoRun *run, const char *checkpoint)
 {
@@ -287,9 +288,9 @@ prepare (DynoRun *run, GError **error)
   return FALSE;
 }
 
-/* --- a run that is whole, settings without an effect -------------------------------------------- */
+/* --- a finished run, settings without an effect ----------------------------------------------- */
 
-/* TRUE, and says so: the run that is resumed has made all that its settings ask for. */
+/* TRUE, and reports it: the resumed run has already done all that its settings ask for. */
 static gboolean
 is_over (DynoRun *run)
 {
@@ -330,7 +331,7 @@ is_over (DynoRun *run)
   return p->epoch_step == 0 && dyno_run_stops_early (run);
 }
 
-/* Whether the folder holds all that the run leaves: it did not end in a failure, or by force. */
+/* TRUE: the folder holds all results of the run: it did not fail and was not killed. */
 static gboolean
 has_left_all (DynoRun *run)
 {
@@ -341,8 +342,9 @@ has_left_all (DynoRun *run)
              && (facts.state == DYNO_SESSION_FINISHED || facts.state == DYNO_SESSION_STOPPED));
 }
 
-/* A run that is over and has left all is left as it is: only weights that were asked for elsewhere
- * are written.  *over FALSE: it goes on, or to its end.  All ranks do what rank 0 does. */
+/* A finished run with all its results is left unchanged: only weights that were requested elsewhere
+ * are written.  *over FALSE: the run continues, or has to be completed.  All ranks do the same as
+ * rank 0. */
 static gboolean
 leave_if_over (DynoRun *run, gboolean *over, GError **error)
 {
@@ -378,13 +380,14 @@ tell_idle_settings (DynoRun *run)
     dyno_run_warn (run, "%s", (const char *) g_ptr_array_index (idle, i));
 }
 
-/* As recover, in a run that has begun. */
+/* As recover, for a run that has begun. */
 static gboolean
 recover_running (DynoRun *run, GError **problem)
 {
   gint64 began = dyno_run_clock_now (&run->clock);
 
-  /* The other ranks are in the midst of a step; all begin again from the last checkpoint. */
+  /* The other ranks are in the middle of a step: the run has to be started again from the last
+   * checkpoint. */
   if (run->session->comm || !recover (run, problem))
     return FALSE;
   dyno_run_clock_end_preparation (&run->clock, began);
@@ -403,7 +406,7 @@ drop_engine (DynoRun *run)
   g_clear_pointer (&run->engine, dyno_engine_free);
 }
 
-/* Until the run is resumed, or stopped. */
+/* Waits until the run is resumed or stopped. */
 static DynoStop
 wait_released (DynoRun *run)
 {
@@ -416,7 +419,7 @@ wait_released (DynoRun *run)
   g_mutex_lock (&session->lock);
   while (session->pause && !session->stop)
     g_cond_wait (&session->wake, &session->lock);
-  session->release = session->checkpoint = FALSE; /* both are done */
+  session->release = session->checkpoint = FALSE; /* both requests are fulfilled */
   stop = session->stop;
   g_mutex_unlock (&session->lock);
   dyno_run_clock_end_pause (&run->clock, began);
@@ -438,8 +441,8 @@ build_again (DynoRun *run, GError **error)
   return built;
 }
 
-/* Where the device cannot be had again, because another program has its memory, say, the run stays
- * paused. */
+/* Where the device cannot be opened again, for instance because another program has its memory, the
+ * run stays paused. */
 static DynoRunOutcome
 pause_released (DynoRun *run)
 {
@@ -457,7 +460,7 @@ pause_released (DynoRun *run)
       if (build_again (run, &problem))
         break;
       if (g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        continue; /* a stop */
+        continue; /* a stop was requested */
       dyno_run_warn (run,
                      _ ("%s; the run stays paused, all of it saved: resume to try again, or stop"),
                      problem->message);
@@ -465,11 +468,11 @@ pause_released (DynoRun *run)
       session->pause = TRUE;
       g_mutex_unlock (&session->lock);
     }
-  dyno_run_write_settings (run); /* with what was changed since */
+  dyno_run_write_settings (run); /* with the changes since the pause */
   return DYNO_RUN_GOES_ON;
 }
 
-/* To the end, weights included. */
+/* Trains to the end, and writes the weights. */
 static DynoRunOutcome
 train (DynoRun *run, GError **error)
 {
@@ -502,7 +505,7 @@ train (DynoRun *run, GError **error)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* A run that fails leaves the best weights that it had. */
+/* A run that fails leaves its best weights. */
 static DynoSessionState
 end_state (DynoRun *run, DynoRunOutcome outcome)
 {
@@ -515,7 +518,7 @@ end_state (DynoRun *run, DynoRunOutcome outcome)
                                       : DYNO_SESSION_STOPPED;
 }
 
-/* Names the layer that a loss without a number comes from: in the facts, and in the log. */
+/* Finds the layer in which the loss becomes not finite, for the facts and the log. */
 static void
 find_bad_layer (DynoRun *run)
 {
@@ -534,7 +537,7 @@ find_bad_layer (DynoRun *run)
   dyno_run_set_bad_layer (run, name);
 }
 
-/* The other ranks end too, and say why. */
+/* Ends the other ranks too, with the reason. */
 static void
 abort_ranks (DynoRun *run, DynoRunOutcome outcome, const GError *problem)
 {
@@ -558,8 +561,8 @@ tell_problem (DynoRun *run, const GError *problem)
   dyno_session_emit (run->session, event);
 }
 
-/* A stop while preparing, of this rank or another, is no failure, unless mpirun asks for it since
- * another rank has ended. */
+/* A stop while preparing, of this rank or another, is not a failure, unless mpirun requests it
+ * because another rank has ended. */
 static void
 take_stop (DynoRun *run, DynoRunOutcome *outcome, GError **problem)
 {
@@ -616,7 +619,7 @@ dyno_session_run (gpointer data)
   DynoSessionState state;
 
   take_job (&run);
-  (void) dyno_cores_keep ((guint) run.job->settings.threads); /* of all that the run starts */
+  (void) dyno_cores_keep ((guint) run.job->settings.threads); /* for all that the run starts */
   dyno_run_clock_init (&run.clock, g_get_monotonic_time);
   run.log = dyno_run_log_new ();
   run.saving = dyno_run_saving_new ();
@@ -633,7 +636,7 @@ dyno_session_run (gpointer data)
     }
   take_stop (&run, &outcome, &problem);
   abort_ranks (&run, outcome, problem);
-  /* At once: mpirun does not wait for the curves. */
+  /* Reported at once: mpirun does not wait for the curves. */
   ranks_failed = problem && problem->domain == DYNO_COMM_ERROR;
   if (ranks_failed)
     tell_problem (&run, problem);
@@ -643,7 +646,7 @@ dyno_session_run (gpointer data)
     find_bad_layer (&run);
   dyno_run_report_last_facts (&run, state, problem);
   dyno_run_finish_folder (&run);
-  /* One that ends at once writes nothing more. */
+  /* A run that was ended at once drops waiting saves. */
   g_clear_pointer (&run.saving, dyno_run_saving_free);
   dyno_run_collect_unreadable (&run);
   if (problem)

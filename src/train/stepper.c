@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps.  Invariants: a submission is followed by the retirement of the one before, so that the
- * device always has the next one queued while the host waits; batches of a step give one result,
- * with its last batch. */
+/* Steps.  Invariants: a submission is followed by the retirement of the submission before it, so
+ * that the device always has the next one queued while the host waits; the batches of a step give
+ * one result, with the last batch. */
 #include "stepper.h"
 #include "data-error.h"
 #include "ranks.h"
 
-/* Loss scaling.  PyTorch waits 2000 steps before it doubles the scale; the first steps begin lower
- * here, so that none is lost to an overflow, and climb faster. */
+/* Loss scaling.  PyTorch waits 2000 steps before it doubles the scale; here the scale of the first
+ * steps starts lower, so that no step is lost to an overflow, and grows faster. */
 #define SCALE_CLIMB_STEPS  2000
 #define SCALE_CLIMB_GROWTH 100
 #define SCALE_GROWTH       2000
@@ -15,16 +15,16 @@
 
 struct _DynoStepper {
   DynoPipe *pipe;
-  DynoComm *comm; /* NULL: this is the only one */
+  DynoComm *comm; /* NULL: this is the only rank */
   guint turn;
-  gint64 wait_us;                        /* since the last result */
+  gint64 wait_us;                        /* time of waiting since the last result */
   DynoStepOrder orders[DYNO_PIPE_SLOTS]; /* of the submissions in flight, oldest first */
-  gboolean last[DYNO_PIPE_SLOTS];        /* the last batch of its step */
-  DynoStepResult sum;                    /* of the step that is being retired */
-  guint n_begun;                         /* batches of a step that is not submitted whole */
-  DynoRankStep *ranks;                   /* of the last result; NULL: this is the only one */
-  gint64 others_us;                      /* waited for the other ranks since the last result */
-  gint64 exposed_us, sum_us;             /* of the exchange, up to the last result */
+  gboolean last[DYNO_PIPE_SLOTS];        /* TRUE: it is the last batch of its step */
+  DynoStepResult sum;                    /* sums of the step that is being retired */
+  guint n_begun;                         /* batches of a step that was not submitted completely */
+  DynoRankStep *ranks;                   /* of the last result; NULL: this is the only rank */
+  gint64 others_us;                      /* of waiting for the other ranks since the last result */
+  gint64 exposed_us, sum_us;             /* totals of the exchange, up to the last result */
 };
 
 DynoStepper *
@@ -86,8 +86,9 @@ dyno_step_fill_input (struct DynoStepInput *input, const DynoStepOrder *order,
   };
 }
 
-/* The sums of all ranks, and what each of them did with its time since the result before.  That of
- * this sum itself counts for the next step: what it holds is known before. */
+/* Sums the result over all ranks, and exchanges how each rank used its time since the result
+ * before.  The time of this sum itself counts for the next step, since it is known only
+ * afterwards. */
 static gboolean
 share (DynoStepper *s, DynoStepResult *result, GError **error)
 {
@@ -109,7 +110,7 @@ share (DynoStepper *s, DynoStepResult *result, GError **error)
   return TRUE;
 }
 
-/* Adds the oldest submission to its step's sums; *has_result when that was the step's last. */
+/* Adds the oldest submission to its step's sums; *has_result is set when it was the step's last. */
 static gboolean
 retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **error)
 {
@@ -150,8 +151,8 @@ retire (DynoStepper *s, DynoStepResult *result, gboolean *has_result, GError **e
   return TRUE;
 }
 
-/* The place of a rank's batch among those of the step, which are all ranks': random numbers of the
- * step follow from it. */
+/* The index of a rank's batch among the batches of the step over all ranks, from which the step's
+ * random numbers follow. */
 static guint32
 find_place (const DynoStepper *s, guint batch)
 {
@@ -161,7 +162,7 @@ find_place (const DynoStepper *s, guint batch)
   return (batch / turn * ranks + rank) * turn + batch % turn;
 }
 
-/* This rank's of a step's batches, which are shared out by turns. */
+/* The number of this rank's batches of a step, which are distributed by turns. */
 static guint
 count_own (const DynoStepper *s, guint batches)
 {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Epochs and steps of a run.  Invariants:
- * - Between two steps, and nowhere else, commands are obeyed; what needs the device idle drains
- *   first.
+ * - Commands are obeyed only between two steps; commands that need the device idle drain it first.
  * - The position moves when a step's result is known.
- * - Validation is queued after the epoch's last step, and its first batches are decoded before
- *   that ends. */
+ * - Validation is submitted after the epoch's last step, and its first batches are decoded before
+ *   that step ends. */
 #include "intl.h"
 #include "ranks.h"
 #include "run.h"
@@ -13,19 +12,19 @@
 #include <math.h>
 #include <string.h>
 
-#define BAD_STEPS_AMP  10 /* with a bad loss, in a row: the run has diverged */
-#define BAD_STEPS_FP32 5  /* where no loss scale can help */
-#define BAD_STEPS_LAST 3  /* at the end of a run */
+#define BAD_STEPS_AMP  10 /* in a row with a bad loss: the run has diverged */
+#define BAD_STEPS_FP32 5  /* the same, where no loss scale can help */
+#define BAD_STEPS_LAST 3  /* the same, at the end of a run */
 
-#define RANKS_PAUSE_US (G_USEC_PER_SEC / 10) /* in a pause, ranks look for its end this often */
+#define RANKS_PAUSE_US (G_USEC_PER_SEC / 10) /* in a pause, ranks check for its end so often */
 
 typedef struct {
   DynoRun *run;
   guint64 steps_per_epoch;
-  guint64 last_step;          /* of this epoch: steps_per_epoch, unless it ends early */
-  guint64 validation_batches; /* of this epoch at the most; 0: all */
-  guint64 step, epoch_step;   /* submitted, ahead of the position by what is in flight */
-  gboolean validation_begun;  /* its loader decodes */
+  guint64 last_step;          /* last step of this epoch: steps_per_epoch, unless it ends early */
+  guint64 validation_batches; /* most of this epoch; 0: all */
+  guint64 step, epoch_step;   /* submitted so far: ahead of the position by the steps in flight */
+  gboolean validation_begun;  /* the validation's loader decodes */
 } Loop;
 
 /* The run only looks for a learning rate: see dyno_session_sweep_lr. */
@@ -48,7 +47,7 @@ has_diverged (DynoRun *run, guint limit, GError **error)
                                    kept ? _ ("the last good checkpoint is kept; ") : "", error);
 }
 
-/* The next step's loss scale is lower, as after most overflows of AMP. */
+/* TRUE: the next step's loss scale is lower, as after most overflows of AMP. */
 static gboolean
 can_scale_down (const DynoRun *run, const DynoStepResult *r)
 {
@@ -66,7 +65,7 @@ take_result (Loop *loop, const DynoStepResult *r, GError **error)
   p->epoch_step++;
   if (!r->overflow) /* else the running statistics are as if these had not been */
     p->batches_tracked += r->order.batches;
-  /* One outlier would be all that an epoch's mean tells. */
+  /* A single outlier would dominate the epoch's mean. */
   if (!r->nonfinite_loss && isfinite (r->loss_sum))
     {
       p->epoch_samples += r->n_samples;
@@ -97,7 +96,7 @@ drain (Loop *loop, GError **error)
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-/* See schedule.h; the number of updates that ends a run is counted from its first. */
+/* See schedule.h; the number of updates that ends a run counts from the run's first update. */
 static double
 find_rate (const Loop *loop, const DynoSettings *s)
 {
@@ -112,7 +111,7 @@ find_rate (const Loop *loop, const DynoSettings *s)
   return dyno_schedule_lr (s, place, loop->steps_per_epoch, total);
 }
 
-/* Other epochs move the schedule under a run that goes on. */
+/* Warns where another number of epochs changes the rate that the schedule gives now. */
 static void
 tell_rate_change (const Loop *loop, const DynoSettings *before)
 {
@@ -124,9 +123,9 @@ tell_rate_change (const Loop *loop, const DynoSettings *before)
     dyno_run_warn (loop->run, "%s", change);
 }
 
-/* Takes over a job of the session, and its reference.  The engine's settings follow what differs
- * from the job that was obeyed so far, each in the way that the table says; what the engine adapted
- * stays. */
+/* Takes over a job of the session, and its reference.  The engine's settings follow the differences
+ * from the job obeyed so far, each in the way that the table defines; settings that the engine
+ * adapted stay. */
 static void
 follow_job (Loop *loop, const DynoJob *job)
 {
@@ -151,8 +150,8 @@ follow_job (Loop *loop, const DynoJob *job)
   dyno_run_write_settings (run);
 }
 
-/* Until something is asked for; among ranks for a moment at the most, since what it is is found out
- * by all of them together. */
+/* Waits for a command; with several ranks only for a short time, since they have to find out about
+ * commands together. */
 static void
 wait_in_pause (DynoRun *run)
 {
@@ -171,8 +170,8 @@ wait_in_pause (DynoRun *run)
   dyno_run_clock_end_pause (&run->clock, began);
 }
 
-/* The epoch ends when the first batches of its validation can have been decoded, as they are in one
- * that goes to its end; one that does so before stays whole. */
+/* Ends the epoch once the first batches of its validation can have been decoded, as in a whole
+ * epoch; an epoch that ends before that stays whole. */
 static void
 end_early (Loop *loop, guint validation_batches)
 {
@@ -187,13 +186,13 @@ end_early (Loop *loop, guint validation_batches)
 }
 
 typedef struct {
-  const DynoJob *changed; /* NULL: the job is the same */
+  const DynoJob *changed; /* NULL: the job is unchanged */
   gboolean pause, checkpoint, end_epoch, release;
   guint validation_batches;
   DynoStop stop;
 } Orders;
 
-/* Takes what this session was asked for. */
+/* Takes the commands that this session received. */
 static void
 take_orders (DynoRun *run, Orders *orders)
 {
@@ -211,8 +210,8 @@ take_orders (DynoRun *run, Orders *orders)
   g_mutex_unlock (&session->lock);
 }
 
-/* Makes them those of all ranks.  What is for one process alone is left out: memory is not given
- * back in a pause, and epochs do not end early. */
+/* Replaces the orders by those of all ranks.  Orders for a single process are left out: memory is
+ * not freed in a pause, and epochs do not end early. */
 static gboolean
 share_orders (DynoRun *run, Orders *orders, GError **error)
 {
@@ -240,7 +239,7 @@ share_orders (DynoRun *run, Orders *orders, GError **error)
   return TRUE;
 }
 
-/* Obeys what has come; a stop is an outcome. */
+/* Obeys the commands that have arrived; a stop is an outcome. */
 static DynoRunOutcome
 obey (Loop *loop, GError **error)
 {
@@ -320,9 +319,10 @@ next_order (const Loop *loop)
                           .lr = find_rate (loop, s) };
 }
 
-/* Takes the state that the submitted steps leave, when a checkpoint is due.  Without a snapshot
- * that waits: no time of a step.  Of several ranks the one that saves takes the last result here,
- * the others once they have submitted their next step: with no other sum between. */
+/* When a checkpoint is due, takes the state after the submitted steps.  Without a snapshot this
+ * waits, which does not count as time of a step.  With several ranks, the rank that saves takes the
+ * last result here, the others after they have submitted their next step; no other sum may be in
+ * between. */
 static gboolean
 save_if_due (Loop *loop, GError **error)
 {
@@ -340,7 +340,8 @@ save_if_due (Loop *loop, GError **error)
   return TRUE;
 }
 
-/* Once the loader of the training has nothing more to decode in this epoch. */
+/* Starts the validation's loader once the training's loader has nothing more to decode in this
+ * epoch. */
 static void
 begin_validation (Loop *loop)
 {
@@ -377,12 +378,12 @@ restart_training (gpointer data)
   return dyno_uploader_get_loader (engine->training.uploader);
 }
 
-/* Pauses for a disk or server that does not answer; any other problem fails the run. */
+/* Pauses for a disk or server that does not respond; any other problem fails the run. */
 static DynoRunOutcome
 reconnect (Loop *loop, DynoRunRestart restart, GError *problem, GError **error)
 {
   if (!g_error_matches (problem, DYNO_DATA_ERROR, DYNO_DATA_ERROR_UNREACHABLE)
-      || loop->run->session->comm) /* the others are in the midst of a step */
+      || loop->run->session->comm) /* the others are in the middle of a step */
     {
       g_propagate_error (error, g_error_copy (problem));
       return DYNO_RUN_FAILED;
@@ -391,7 +392,7 @@ reconnect (Loop *loop, DynoRunRestart restart, GError *problem, GError **error)
                              : DYNO_RUN_FAILED;
 }
 
-/* Submits the steps up to the end of the epoch; the last may be in flight still. */
+/* Submits the steps up to the end of the epoch; the last one may still be in flight. */
 static DynoRunOutcome
 run_steps (Loop *loop, GError **error)
 {
@@ -418,9 +419,9 @@ run_steps (Loop *loop, GError **error)
       if (has_result && !take_result (loop, &result, error))
         return DYNO_RUN_FAILED;
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED) && session->comm)
-        return DYNO_RUN_ENDED; /* the others are in the midst of this step */
+        return DYNO_RUN_ENDED; /* the others are in the middle of this step */
       if (!ran && g_error_matches (problem, G_IO_ERROR, G_IO_ERROR_CANCELLED))
-        continue; /* a stop, which obey sees */
+        continue; /* a stop, which obey handles */
       if (!ran
           && (outcome = reconnect (loop, restart_training, problem, error)) != DYNO_RUN_GOES_ON)
         return outcome;
@@ -440,7 +441,8 @@ drain_steps (gpointer data, GError **error)
   return drain (data, error);
 }
 
-/* The epoch's last step is in flight when it begins, and over when it ends. */
+/* Validates.  The epoch's last step is in flight when this begins, and has finished when it
+ * ends. */
 static gboolean
 evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
 {
@@ -477,7 +479,7 @@ evaluate (Loop *loop, DynoEpochMetrics *metrics, GError **error)
   return TRUE;
 }
 
-/* The training's loader is at the next epoch already. */
+/* Restarts the validation; the training's loader is already at the next epoch. */
 static DynoLoader *
 restart_validation (gpointer data)
 {
@@ -509,7 +511,7 @@ describe_epoch (DynoRun *run, DynoEpochMetrics *metrics)
       dyno_run_clock_take_epoch_rate (&run->clock, p->epoch_samples, p->epoch_seconds);
 }
 
-/* One warning for as long as it goes on; none where the training loss tells as much already. */
+/* Warns once until it has passed; not where the training loss already shows the problem. */
 static void
 check_validation (DynoRun *run, const DynoEpochMetrics *metrics)
 {
@@ -553,8 +555,8 @@ check_learning (DynoRun *run, const DynoEpochMetrics *metrics)
                    advice);
 }
 
-/* With an epoch's last step in flight: validation, log, checkpoint; the position moves to the next
- * epoch. */
+/* Ends an epoch whose last step is in flight: validation, log, checkpoint; the position moves to
+ * the next epoch. */
 static DynoRunOutcome
 end_epoch (Loop *loop, GError **error)
 {
@@ -600,7 +602,7 @@ end_epoch (Loop *loop, GError **error)
   return DYNO_RUN_GOES_ON;
 }
 
-/* From the run's position to its end, or to what stops it. */
+/* Trains from the run's position to its end, or until it is stopped. */
 static DynoRunOutcome
 run_epochs (Loop *loop, GError **error)
 {
@@ -620,7 +622,7 @@ run_epochs (Loop *loop, GError **error)
       outcome = run_steps (loop, error);
       if (outcome == DYNO_RUN_GOES_ON && loop->epoch_step >= loop->last_step)
         {
-          /* Workers decode for the next epoch while this one is validated. */
+          /* Workers decode for the next epoch during the validation. */
           start_loader (loop, run->position.epoch + 1, 0);
           started = TRUE;
           outcome = end_epoch (loop, error);
@@ -632,14 +634,14 @@ run_epochs (Loop *loop, GError **error)
                                                                            : DYNO_RUN_FAILED;
 }
 
-/* A run that fails for want of data, say, keeps what it has learned; the error that ended it stays
- * the one that is told.  One that has made no step has learned nothing. */
+/* Saves a run that fails for a reason such as unreadable data; the reported error stays the
+ * original one.  A run without a step is not saved. */
 static void
 rescue (Loop *loop, const GError *reason)
 {
   g_autoptr (GError) problem = NULL;
 
-  if (loop->run->session->comm /* the others do not go on to the end of a step */
+  if (loop->run->session->comm /* the other ranks do not finish the step */
       || g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_DEVICE_LOST)
       || g_error_matches (reason, DYNO_GPU_ERROR, DYNO_GPU_ERROR_TIMEOUT)
       || g_error_matches (reason, DYNO_TRAIN_ERROR, DYNO_TRAIN_ERROR_DIVERGED))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Intervals double up to a minute, where the first is a second. */
+/* Intervals double up to a minute, if the first is a second. */
 #include "tries.h"
 
 #define MOST_TRIES    15 /* with the intervals below: ten minutes */
 #define MOST_DOUBLING 6
-#define MOST_FIRSTS   60 /* no interval is longer than so many times the first */
+#define MOST_FIRSTS   60 /* no interval is longer than this many times the first */
 
 gboolean
 dyno_tries_begin (DynoTries *tries, guint64 step)

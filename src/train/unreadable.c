@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Samples that could not be read in a run: reported at the first, counted and named at the end.
- * Invariants: a sample counts once, however often its turn came; a device that was lost on the
- * way loses none. */
+/* Samples that could not be read in a run: the first is reported at once, all are counted and named
+ * at the end.  Invariants: a sample counts once, however often it was due; a lost device loses no
+ * count. */
 #include "intl.h"
 #include "ranks.h"
 #include "run.h"

@@ -3,9 +3,9 @@
  * program's INPUT slots.
  *
  * Invariants:
- * - A slot of the program is written only after the computing that read it last (its
- *   timeline_value); the computing waits for the copy's.
- * - A batch of the loader is held until its copy is over; at most one a program slot.
+ * - A slot of the program is written only after the last computing that reads it (by its
+ *   timeline_value); the computing waits for the copy's timeline_value.
+ * - A batch of the loader is held until its copy has ended; at most one for each program slot.
  * - All fields of a batch that the network reads travel together, from one block of memory. */
 #include "uploader.h"
 #include "checked.h"
@@ -18,17 +18,17 @@ struct _DynoUploader {
   DynoDevice *device;
   DynoLoader *loader;
   gboolean pinned;
-  guint n_loader_slots; /* with page-locked memory of their own; 0 when not pinned */
+  guint n_loader_slots; /* slots with page-locked memory of their own; 0 when pinned */
   guint n_program_slots;
   DynoUploadPlan plan;
-  DynoTensor *tensors[DYNO_SCHEMA_MAX_FIELDS]; /* by field; NULL: the network reads none */
+  DynoTensor *tensors[DYNO_SCHEMA_MAX_FIELDS]; /* by field; NULL: the network does not read it */
   DynoBuffer **slot_buffers;                   /* n_loader_slots */
   DynoBuffer *staging[MAX_PROGRAM_SLOTS];      /* NULL when pinned */
   GPtrArray *commands;                         /* [loader slot * n_program_slots + program slot] */
   DynoTimer *timers[MAX_PROGRAM_SLOTS];        /* NULL where copies cannot be timed */
   DynoBatch *held[MAX_PROGRAM_SLOTS];
   gboolean busy[MAX_PROGRAM_SLOTS];
-  gint64 staged_us[MAX_PROGRAM_SLOTS]; /* that copying into staging took; 0 when pinned */
+  gint64 staged_us[MAX_PROGRAM_SLOTS]; /* time of copying into staging; 0 when pinned */
   guint64 timeline_values[MAX_PROGRAM_SLOTS];
 };
 
@@ -47,7 +47,7 @@ make_buffers (DynoUploader *u, GError **error)
       if (u->plan.staging.count > 0
           && !(u->staging[s] = dyno_host_buffer_allocate (&u->plan.staging, u->device, error)))
         return FALSE;
-      /* A queue for transfers alone cannot write timestamps. */
+      /* A transfer-only queue cannot write timestamps. */
       if (!dyno_device_get_info (u->device)->transfer_queue)
         u->timers[s] = dyno_timer_new (u->device, 2, error);
       if (!u->timers[s] && !dyno_device_get_info (u->device)->transfer_queue)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Areas are sums over groups of samples with equal probabilities, so that the order of equal ones
- * does not matter. */
+/* Areas are sums over groups of samples with equal probabilities, so that the order of samples
+ * within a group does not matter. */
 #include "classfigures.h"
 #include <math.h>
 
@@ -21,7 +21,8 @@ compare (gconstpointer a, gconstpointer b)
   return (x < y) - (x > y);
 }
 
-/* Of one class; ranked: the most probable first.  FALSE: all samples are of the class, or none. */
+/* Computes the areas of one class; ranked: the most probable first.  FALSE: all samples are of the
+ * class, or none. */
 static gboolean
 get_areas (const Ranked *ranked, guint n, double *roc_auc, double *average_precision)
 {
@@ -39,7 +40,8 @@ get_areas (const Ranked *ranked, guint n, double *roc_auc, double *average_preci
       for (end = i; end < n && ranked[end].share == ranked[i].share; end++)
         of_class += ranked[end].is_class;
       of_others = end - i - of_class;
-      /* Pairs of a sample of the class and another in which the first is more probable. */
+      /* Number of pairs of a sample of the class and another sample in which the first is more
+       * probable. */
       pairs += of_class * (n_others - others - of_others / 2);
       classes += of_class;
       others += of_others;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The feeder: page-locked staging of each slot, a recorded copy of it into the INPUT slot of the
- * program of the smallest batch that holds the samples, and that program after it.
+/* The feeder: each slot has page-locked staging and recorded copies from it into the programs'
+ * INPUT slots; a batch is copied to, and computed by, the program of the smallest size that holds
+ * its samples.
  *
  * Invariants:
  * - Batch n uses slot n modulo the slots, and is collected before that slot is used again: so the
  *   staging of a free slot is read by nothing.
- * - Rows past the samples of a batch keep older samples; the program's n_valid leaves them out. */
+ * - Rows after the samples of a batch hold older samples; the program's n_valid excludes them. */
 #include "feeder.h"
 #include "checked.h"
 #include "predictor-private.h"
@@ -16,8 +17,8 @@ G_STATIC_ASSERT (DYNO_FEEDER_SLOTS == DYNO_PIPE_SLOTS);
 
 struct _DynoFeeder {
   DynoPredictor *predictor;
-  DynoUploadPlan plans[DYNO_PREDICTOR_MOST_BUILDS]; /* the first one's staging is the largest */
-  int input, length;                                /* fields; length -1: the network reads none */
+  DynoUploadPlan plans[DYNO_PREDICTOR_MOST_BUILDS]; /* the first plan's staging is the largest */
+  int input, length;                                /* by field; length -1: none is read */
   DynoBuffer *staging[DYNO_FEEDER_SLOTS];
   DynoCommand *copies[DYNO_PREDICTOR_MOST_BUILDS][DYNO_FEEDER_SLOTS];
   guint64 ends[DYNO_FEEDER_SLOTS]; /* timeline values of the batches in flight */
@@ -118,7 +119,7 @@ stage (DynoFeeder *f, guint build, guint slot, gconstpointer const *samples, con
     memcpy (staging + layout->offset[f->length], lengths, n * sizeof *lengths);
 }
 
-/* After a failure: nothing may still read the slot when it is used again. */
+/* After a failure: no submission may still read the slot when it is used again. */
 static void
 settle (DynoFeeder *f, guint slot, guint64 upload)
 {
@@ -200,7 +201,8 @@ dyno_feeder_collect (DynoFeeder *f, gpointer outputs, GError **error)
   return TRUE;
 }
 
-/* One batch of each build: drivers compile a kernel at its first use, which may take seconds. */
+/* Computes one batch of each build: drivers compile a kernel at its first use, which may take
+ * seconds. */
 static gboolean
 warm (DynoFeeder *f, GError **error)
 {

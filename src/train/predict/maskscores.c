@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Masks beside their truth. */
+/* Scores of predicted masks against their truth. */
 #include "maskscores.h"
 #include "csvcell.h"
 #include "file.h"
@@ -12,16 +12,16 @@ typedef struct {
   DynoMaskScores *scores;
   int *n_done;
   guint n_worst;
-  const guint32 *classes; /* the weights' class for each of the data's */
-  guint32 n_classes;      /* of the data */
+  const guint32 *classes; /* the weights' class for each of the data's classes */
+  guint32 n_classes;      /* number of classes of the data */
   guint32 *table;         /* [truth][predicted] of one sample */
   GArray *ious;           /* double, n_outputs of each sample */
   GByteArray *scratch;
   gpointer fields[DYNO_SCHEMA_MAX_FIELDS];
-  const guint8 *mask; /* among the fields */
+  const guint8 *mask; /* the one of the fields that holds the mask */
 } Measuring;
 
-/* Counts the pixels of a sample; the number of those that do not count. */
+/* Counts the pixels of a sample; returns the number of ignored pixels. */
 static guint64
 count (Measuring *m, const guint8 *predicted)
 {
@@ -51,7 +51,7 @@ share (const DynoClassCounts *counts)
   return all > 0 ? (double) right / (double) all : (double) NAN;
 }
 
-/* A sample in which nothing counts is neither good nor bad. */
+/* A sample without counted pixels is neither good nor bad. */
 static void
 keep_worst (DynoMaskScores *s, const DynoMaskScored *one, guint most)
 {

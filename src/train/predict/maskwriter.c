@@ -11,7 +11,7 @@ struct _DynoMaskWriter {
   DynoDataset *dataset; /* NULL: masks are written as they were predicted */
   GByteArray *scratch;
   guint32 width, height;
-  GHashTable *names; /* that were written */
+  GHashTable *names; /* the names that were written */
 };
 
 DynoMaskWriter *
@@ -38,7 +38,7 @@ dyno_mask_writer_free (DynoMaskWriter *writer)
   g_free (writer);
 }
 
-/* The mask as a PNG, of the size of its picture where that is wanted. */
+/* Encodes the mask as a PNG, at the size of its picture where requested. */
 static GBytes *
 encode (DynoMaskWriter *writer, guint64 index, const guint8 *mask, GError **error)
 {

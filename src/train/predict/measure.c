@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Predictions beside their truth. */
+/* Compares predictions with their truth. */
 #include "measure.h"
 #include "text.h"
 
 typedef struct {
   DynoDataset *dataset;
   DynoScores *scores;
-  int *n_done;            /* atomic; NULL: nobody asks */
-  const guint32 *classes; /* the weights' class for each of the data's; NULL: values */
+  int *n_done;            /* atomic; NULL: it is not needed */
+  const guint32 *classes; /* the weights' class for each of the data's classes; NULL: values */
 } Measuring;
 
 static gboolean

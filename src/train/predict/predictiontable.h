@@ -6,12 +6,12 @@
 
 G_BEGIN_DECLS
 
-/* Puts the classes with the largest probabilities first, equal ones by their number, into ranked;
- * returns how many: most, or all that there are. */
+/* Sorts the classes with the largest probabilities into ranked, of equal ones the lower number
+ * first; returns their number: `most`, or all that there are. */
 guint dyno_prediction_rank (const float *probabilities, guint32 n_classes, guint most,
                             guint32 *ranked);
 
-/* Appends a line with its end.  top: classes of a line, 1 to n_outputs. */
+/* Appends a line with its line end.  top: number of classes in a line, 1 to n_outputs. */
 void dyno_prediction_table_append_head (GString *text, const DynoWeightsInfo *info, guint top);
 void dyno_prediction_table_append (GString *text, const DynoWeightsInfo *info, guint top,
                                    const char *sample, const DynoPrediction *prediction);

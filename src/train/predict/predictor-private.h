@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A predictor's parts, for the two that run it: over a data set (predictor.c), and on samples that
- * its caller hands over (feeder.c). */
+/* The members of a predictor, for the two files that run it: over a data set (predictor.c), and on
+ * samples that the caller provides (feeder.c). */
 #pragma once
 #include "build.h"
 #include "pipe.h"
@@ -12,21 +12,21 @@ G_BEGIN_DECLS
 
 struct _DynoPredictor {
   DynoPredictorParams params; /* strings are not kept */
-  DynoDataset *dataset;       /* NULL: it is fed */
+  DynoDataset *dataset;       /* NULL: a feeder provides the samples */
   DynoWeightsInfo *info;
   DynoDevice *device;
   DynoChoices *choices;
-  guint n_builds; /* more than one where it is fed; they share weights and memory */
+  guint n_builds; /* more than one for a feeder; they share weights and memory */
   guint32 batches[DYNO_PREDICTOR_MOST_BUILDS]; /* largest first */
   DynoBuild *builds[DYNO_PREDICTOR_MOST_BUILDS];
   DynoReadback *readbacks[DYNO_PREDICTOR_MOST_BUILDS];
   DynoBatchSchema schema; /* of the network's samples */
   guint32 width, height;
-  float *logits, *shares; /* of one sample */
+  float *logits, *shares; /* buffers for one sample */
   guint64 slot_use[DYNO_PIPE_SLOTS];
 };
 
-/* Reads a row of a build's batch in a slot, whose copy is over, into logits and, of classes,
+/* Reads a row of a build's batch in a slot, whose copy has finished, into logits and, for classes,
  * shares. */
 void dyno_predictor_take_row (DynoPredictor *predictor, guint build, guint slot, guint32 row);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Prediction.  Invariants:
- * - What the network is fed is what the weights file says, whatever the data set would advise.
- * - A batch is reported when it is over, before its slot is submitted again. */
+ * - The input format of the network is that of the weights file, whatever the data set advises.
+ * - A batch is reported when it has finished, before its slot is submitted again. */
 #include "predictor-private.h"
 #include "autotune.h"
 #include "cores.h"
@@ -39,9 +39,9 @@ static void G_GNUC_PRINTF (2, 3) note (GPtrArray *notes, const char *format, ...
   va_end (arguments);
 }
 
-/* --- what the file does not say --------------------------------------------------------------- */
+/* --- facts that the file does not hold -------------------------------------------------------- */
 
-/* Adds the facts about its values that a model is made for, where the file has none. */
+/* Adds the facts about its values for which a model is made, where the file has none. */
 static void
 complete_values (DynoWeightsInfo *info, const DynoModel *model)
 {
@@ -84,7 +84,7 @@ complete_model (DynoPredictor *p, const char *shown, GError **error)
   return model != NULL;
 }
 
-/* Images are fed images, and sequences sequences; an image of one row is one. */
+/* Images need image input, and sequences sequence input; an image of one row is a sequence. */
 static gboolean
 check_kind (const DynoBatchField *input, const DynoBatchField *theirs, const char *data,
             const char *shown, GError **error)
@@ -120,7 +120,7 @@ check_kind (const DynoBatchField *input, const DynoBatchField *theirs, const cha
                     channels);
 }
 
-/* The field of the data set, of the size and normalisation that the weights were made with. */
+/* The field of the data set, at the size and normalisation with which the weights were trained. */
 static gboolean
 complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **error)
 {
@@ -176,7 +176,7 @@ complete_input (DynoPredictor *p, const char *shown, GPtrArray *notes, GError **
   return TRUE;
 }
 
-/* Without a data set the file itself has to say what its input is. */
+/* Without a data set the file itself has to describe its input. */
 static gboolean
 complete_fed_input (DynoPredictor *p, const char *shown, GError **error)
 {
@@ -199,7 +199,7 @@ complete_fed_input (DynoPredictor *p, const char *shown, GError **error)
   return TRUE;
 }
 
-/* The fields of a sample, which follow from the data set where there is one. */
+/* The fields of a sample, which depend on the data set where there is one. */
 static void
 get_schema (DynoPredictor *p, DynoBatchSchema *schema)
 {
@@ -223,8 +223,8 @@ get_schema (DynoPredictor *p, DynoBatchSchema *schema)
                                                 .element = DYNO_ELEMENT_I32 });
 }
 
-/* The number of outputs from the file's tensors: those of the last layer, whose name the model
- * tells whatever that number is. */
+/* The number of outputs from the file's tensors: that of the last layer, whose name does not depend
+ * on that number. */
 static gboolean
 complete_outputs (DynoPredictor *p, DynoSafetensors *file, const DynoNetworkParams *params,
                   const char *shown, GError **error)
@@ -288,7 +288,7 @@ choose_batch (DynoPredictor *p)
 
 static const DynoVetWatch nobody;
 
-/* As a run does: kernels that are not known yet are measured, for a short time, on a GPU. */
+/* As in a run, unknown kernels are measured for a short time on a GPU. */
 static gboolean
 tune (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellable, GError **error)
 {
@@ -322,7 +322,7 @@ tune (DynoPredictor *p, const DynoNetworkParams *params, GCancellable *cancellab
   return TRUE;
 }
 
-/* The batches of a predictor that is fed, largest first: a small batch is not computed as a large
+/* The batch sizes of a feeder's predictor, largest first: a small batch is not computed as a large
  * one of which most samples do not count. */
 static void
 choose_batches (DynoPredictor *p)
@@ -392,7 +392,7 @@ load_weights (DynoPredictor *p, DynoSafetensors *file, const char *shown, GPtrAr
                                            (const float *const *) weights->values, error);
 }
 
-/* The predictions of samples that came without labels. */
+/* The truth is not known for samples that came without labels. */
 static void
 note_data (DynoPredictor *p, GPtrArray *notes)
 {
@@ -403,7 +403,7 @@ note_data (DynoPredictor *p, GPtrArray *notes)
       || dyno_schema_find_role (&data->schema, DYNO_FIELD_TARGET))
     return;
   theirs = dyno_dataset_list_notes (p->dataset, NULL, NULL);
-  /* Who predicts lists the files that are left out. */
+  /* The caller that predicts lists the files that are left out. */
   for (guint i = data->n_unreadable > 0 ? 1 : 0; theirs[i]; i++)
     g_ptr_array_add (notes, g_strdup (theirs[i]));
 }
@@ -458,7 +458,7 @@ open_all (DynoPredictor *p, GPtrArray *notes, GCancellable *cancellable, GError 
   return TRUE;
 }
 
-/* What the file says, and the config.json beside it. */
+/* The facts of the file, and of the config.json beside it. */
 static DynoWeightsInfo *
 read_info (const char *weights, GError **error)
 {
@@ -558,7 +558,7 @@ dyno_predictor_get_device (DynoPredictor *p)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-/* One run over the data. */
+/* One run over the samples. */
 typedef struct {
   DynoPredictor *predictor;
   DynoLoader *loader;
@@ -567,7 +567,7 @@ typedef struct {
   DynoPredictorFunc func;
   gpointer data;
   guint64 told;
-  gboolean ended; /* func has had enough */
+  gboolean ended; /* func has returned FALSE */
 } Run;
 
 void
@@ -621,7 +621,7 @@ retire (Run *run, GError **error)
   return TRUE;
 }
 
-/* *n_valid 0: there are no more. */
+/* n_valid 0: there are no more samples. */
 static gboolean
 submit (Run *run, guint32 *n_valid, GCancellable *cancellable, GError **error)
 {
@@ -632,7 +632,7 @@ submit (Run *run, guint32 *n_valid, GCancellable *cancellable, GError **error)
                            error);
 }
 
-/* What was submitted before the run was cancelled is told all the same. */
+/* Batches that were submitted before the run was cancelled are reported all the same. */
 static gboolean
 run_batches (Run *run, GCancellable *cancellable, GError **error)
 {

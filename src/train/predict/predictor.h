@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Prediction: from a weights file and a data set to the outputs of the network for each sample.
  *
- * The program holds only the forward pass: no loss, no labels, no memory for gradients.
- * Samples are decoded by workers while the device computes, two batches in flight.  No GTK: the
- * command line and the window use it alike.  A predictor belongs to the thread that made it,
- * which blocks in dyno_predictor_new and _run; for a window that is a thread of its own.  The
- * cancellable ends both, from any thread. */
+ * The program holds only the forward pass: no loss, no labels, no memory for gradients.  Samples
+ * are decoded by workers while the device computes, two batches in flight.  No GTK: the command
+ * line and the window use it alike.  A predictor belongs to the thread that made it;
+ * dyno_predictor_new and _run block, so a window uses a separate thread.  Any thread may cancel
+ * both by the cancellable. */
 #pragma once
 #include "weightsinfo.h"
 
@@ -14,61 +14,62 @@ G_BEGIN_DECLS
 typedef struct _DynoPredictor DynoPredictor;
 
 typedef struct {
-  const char *weights; /* a weights file */
-  const char *model;   /* NULL: as the file says */
-  guint32 image_size;  /* height and width; 0: as the file says, else 224, or the data set's own */
-  guint32 batch;       /* 0: 32; never more than there are samples */
-  gboolean amp;        /* where the device can */
-  guint workers;       /* that decode; 0: as many as cores, at most 8 */
+  const char *weights; /* path of a weights file */
+  const char *model;   /* NULL: the file's */
+  guint32 image_size;  /* height and width; 0: the file's, else 224, or the data set's own */
+  guint32 batch;       /* 0: 32; never more than the number of samples */
+  gboolean amp;        /* used where the device supports it */
+  guint workers;       /* number of decoding workers; 0: as many as cores, at most 8 */
   int device;          /* index; -1: the best */
 } DynoPredictorParams;
 
-/* The data set that weights are to predict, as they want it: dyno_dataset_open_unlabelled of
- * paths with the input that the file describes.  Errors: those of both; CHECKPOINT. */
+/* Opens the data set that weights are to predict, in their input format:
+ * dyno_dataset_open_unlabelled of paths with the input that the file describes.  Errors: those of
+ * opening both; CHECKPOINT. */
 DynoDataset *dyno_predictor_open_data (const char *weights, const char *const *paths,
                                        GCancellable *cancellable, GError **error);
 
-/* The same of one DATA whose truth is known: dyno_dataset_open. */
+/* The same for a DATA whose truth is known: dyno_dataset_open. */
 DynoDataset *dyno_predictor_open_labelled (const char *weights, const char *location,
                                            const DynoDatasetParams *params,
                                            GCancellable *cancellable, GError **error);
 
-/* Opens device and file, compiles, allocates.  Notes (char*, sentences) say what was assumed
- * because the file does not say it, and what is not used of it.  params is copied, dataset
- * referenced; NULL: a predictor that only a feeder uses (feeder.h), whose file must describe its
- * input.  Errors: CHECKPOINT (the file does not fit the model, or the model is not known),
- * DATA (the data does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
+/* Opens device and file, compiles, allocates.  Notes (char*, sentences) name assumptions about
+ * facts that the file does not hold, and parts of the file that are not used.  params is copied,
+ * dataset referenced; NULL: a predictor that only a feeder uses (feeder.h), whose file must
+ * describe its input.  Errors: CHECKPOINT (the file does not fit the model, or the model is not
+ * known), DATA (the data does not fit the network), gpu's and nn's; G_IO_ERROR_CANCELLED. */
 DynoPredictor *dyno_predictor_new (const DynoPredictorParams *params, DynoDataset *dataset,
                                    GPtrArray *notes, GCancellable *cancellable, GError **error);
-/* Waits for what is in flight. */
+/* Waits for all submissions in flight. */
 void dyno_predictor_free (DynoPredictor *predictor);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoPredictor, dyno_predictor_free)
 
 /* The meaning of the outputs and the form of the input; owned by predictor.  n_outputs and
- * has_input are set, whatever the file said. */
+ * has_input are always set. */
 const DynoWeightsInfo *dyno_predictor_get_info (DynoPredictor *predictor);
-guint32 dyno_predictor_get_batch (DynoPredictor *predictor); /* samples at once */
+guint32 dyno_predictor_get_batch (DynoPredictor *predictor); /* samples per batch */
 const char *dyno_predictor_get_device (DynoPredictor *predictor);
-/* Of the masks of weights with a class for each pixel, which is that of the images as the network
- * reads them; 0: the weights have one answer for a sample. */
+/* Size of the masks of weights with a class for each pixel, which is that of the images as the
+ * network reads them; 0: the weights have one answer for a sample. */
 void dyno_predictor_get_mask_size (DynoPredictor *predictor, guint32 *width, guint32 *height);
 
 typedef struct {
-  guint64 index;       /* of the sample in the data set */
-  const char *problem; /* it could not be read: why; NULL: the next are there */
-  const float *logits; /* n_outputs: what the network gave; values are in the data's unit */
-  const float *shares; /* n_outputs probabilities; NULL: the outputs are values, or of pixels */
-  /* the class of each pixel, of dyno_predictor_get_mask_size; NULL: weights have one answer for a
-   * sample; then logits is NULL */
+  guint64 index;       /* index of the sample in the data set */
+  const char *problem; /* the reason why it could not be read; NULL: the other members are set */
+  const float *logits; /* n_outputs of the network; values are in the data's unit */
+  const float *shares; /* n_outputs probabilities; NULL: the outputs are values or pixels */
+  /* the class of each pixel, of the size of dyno_predictor_get_mask_size, and logits is NULL; NULL:
+   * the weights have one answer for a sample */
   const guint8 *mask;
 } DynoPrediction;
 
-/* Told of each sample, in the order of indices; FALSE ends the run without an error. */
+/* Called for each sample, in the order of indices; FALSE ends the run without an error. */
 typedef gboolean (*DynoPredictorFunc) (const DynoPrediction *prediction, gpointer data);
 
-/* All samples that indices (guint32) names, NULL: all of the data set.  May be called again.  A
- * sample that cannot be read is reported with its problem.  Errors: those of the loader and of
- * submitting; G_IO_ERROR_CANCELLED, when the samples so far have been reported. */
+/* Predicts all samples that indices (guint32) names, NULL: all of the data set.  May be called
+ * repeatedly.  A sample that cannot be read is reported with its problem.  Errors: those of the
+ * loader and of submitting; G_IO_ERROR_CANCELLED, after the samples so far were reported. */
 gboolean dyno_predictor_run (DynoPredictor *predictor, const GArray *indices,
                              DynoPredictorFunc func, gpointer data, GCancellable *cancellable,
                              GError **error);

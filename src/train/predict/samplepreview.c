@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The loader makes one batch of the samples, the kernels of prepare run by themselves: what is drawn
- * is what a run's first layer reads. */
+/* The loader makes one batch of the samples, and the prepare kernels run by themselves: the
+ * pictures show what a run's first layer reads. */
 #include "samplepreview.h"
 #include "augment.h"
 #include "build.h"
@@ -112,7 +112,7 @@ write_field (Work *w, const DynoBatch *batch, DynoFieldRole role, DynoTensor *te
                                        batch->fields[i], tensor->size_bytes, error);
 }
 
-/* A batch as the device prepared it. */
+/* A batch as prepared by the device. */
 typedef struct {
   float *values; /* (N, H, W, C padded) */
   gint32 *ids;   /* (N, H, W): classes of pixels; NULL: the samples have no masks */
@@ -164,7 +164,7 @@ run (Work *w, DynoDevice *device, guint64 epoch, Made *made, GCancellable *cance
                                           error));
 }
 
-/* One value as a byte: what normalisation did is undone. */
+/* Converts one value to a byte, with the normalisation undone. */
 static guint8
 to_byte (const DynoBatchField *field, float value, guint c)
 {

@@ -88,7 +88,7 @@ dyno_scores_free (DynoScores *scores)
   g_free (scores);
 }
 
-/* Among the worst, of which equal ones stand in the order of their coming. */
+/* Inserts the sample into the worst ones, where equal ones stay in the order of processing. */
 static void
 add_worst (DynoScores *scores, const DynoScored *one)
 {

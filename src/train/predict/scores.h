@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worth of predictions where the truth is known: accuracy, loss, confusion matrix, precision,
+/* Scores of predictions where the truth is known: accuracy, loss, confusion matrix, precision,
  * recall and F1 of each class; errors of each value; every sample with its loss, and the worst
  * samples.  Sums are in double, so that they do not depend on batch size and order. */
 #pragma once
@@ -8,21 +8,21 @@
 
 G_BEGIN_DECLS
 
-/* The class of the weights that each class of the data set is, by its name; where the weights
- * hold no names, or the data set's are only numbers, by its place.  An array of the data's
- * n_classes; g_free.  Errors: DATA: a class with samples that the weights do not know, or values
- * for classes. */
+/* For each class of the data set the class of the weights with the same name; where the weights
+ * hold no names, or the data set's names are only numbers, with the same index.  An array of the
+ * data's n_classes; g_free.  Errors: DATA: a class with samples that the weights do not have, or
+ * values instead of classes. */
 guint32 *dyno_scores_match_classes (const DynoWeightsInfo *info, const DynoDatasetInfo *data,
                                     GError **error);
 
 typedef struct {
-  guint64 index; /* in the data set */
+  guint64 index; /* index of the sample in the data set */
   double loss;   /* cross entropy, or the mean squared error of the values */
   guint32 truth, predicted;
-  float share; /* of the class that was predicted */
+  float share; /* probability of the predicted class */
 } DynoScored;
 
-/* Outputs that are kept of all samples together, at the most: 256 MiB. */
+/* The most outputs that are kept, over all samples: 256 MiB. */
 #define DYNO_SCORES_MOST_OUTPUTS (1u << 26)
 
 typedef struct {
@@ -33,10 +33,10 @@ typedef struct {
   /* classes */
   guint64 n_correct, n_correct_5;
   guint64 *confusion;     /* [truth][predicted] */
-  DynoClassCounts counts; /* its sums, and its diagonal */
+  DynoClassCounts counts; /* its sums and its diagonal */
   DynoValueSums values;
-  GArray *samples; /* DynoScored: all that could be read, in the order of their coming */
-  /* float: probabilities, or values, n_outputs of each sample; NULL: they were more than
+  GArray *samples; /* DynoScored: all samples that could be read, in the order of processing */
+  /* float: probabilities, or values, n_outputs of each sample; NULL: there were more than
    * DYNO_SCORES_MOST_OUTPUTS */
   GArray *outputs;
   guint n_worst_kept;
@@ -51,10 +51,10 @@ void dyno_scores_add_class (DynoScores *scores, const DynoPrediction *prediction
 void dyno_scores_add_values (DynoScores *scores, const DynoPrediction *prediction,
                              const float *truth);
 
-/* Of all samples so far; NaN where there are none. */
+/* The mean loss of all samples so far; NaN where there are none. */
 double dyno_scores_get_loss (const DynoScores *scores);
 
-/* See truthsums.h; of one class, or one value. */
+/* See truthsums.h; for one class, or one value. */
 double dyno_scores_get_precision (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_recall (const DynoScores *scores, guint32 class_id);
 double dyno_scores_get_f1 (const DynoScores *scores, guint32 class_id);

@@ -36,7 +36,7 @@ append_classes (GString *line, const DynoWeightsInfo *info, const DynoScored *on
   dyno_csv_add_number (line, (double) one->share);
 }
 
-/* outputs: of the sample; NULL: they were not kept. */
+/* outputs: those of the sample; NULL: they were not kept. */
 static void
 append_values (GString *line, guint32 n, const float *truth, const float *outputs)
 {

@@ -61,7 +61,7 @@ dyno_class_counts_add_table (DynoClassCounts *counts, const guint32 *table)
       }
 }
 
-/* The samples of a class that were predicted as it, over a number of samples. */
+/* The share of right samples of a class among `n` samples. */
 static double
 share_of_right (const DynoClassCounts *counts, guint32 class_id, double n)
 {
@@ -191,7 +191,7 @@ dyno_value_sums_get_r2 (const DynoValueSums *sums, guint32 value)
   double n = (double) sums->n_samples, mean = sums->truth[value] / n;
   double spread = sums->truth_square[value] - n * mean * mean;
 
-  /* Of equal values rounding leaves a spread of some last digits. */
+  /* Where all values are equal, rounding leaves a spread in the last digits. */
   return spread > 1e-12 * sums->truth_square[value] ? 1 - sums->square[value] / spread
                                                     : (double) NAN;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The inside of an exchange: exchange.c makes it and runs steps, exchangedevice.c sets up what its
- * device does in place of the host.  Private to these two. */
+/* The members of an exchange: exchange.c makes it and runs steps, exchangedevice.c sets up the work
+ * that its device does in place of the host.  Private to these two files. */
 #pragma once
 #include "exchange.h"
 #include "peersum.h"
@@ -9,8 +9,8 @@ G_BEGIN_DECLS
 
 /* A range that is summed: a bucket of gradients, or the running statistics. */
 typedef struct {
-  guint64 at; /* in the staging */
-  guint64 n;  /* floats */
+  guint64 at; /* byte offset in the staging */
+  guint64 n;  /* number of floats */
   guint piece;
   gboolean state;
   DynoCommand *down, *up;
@@ -29,20 +29,20 @@ struct _DynoExchange {
   guint64 *ends;  /* timeline values of the pieces */
   /* with conversion on the device; else NULL */
   DynoBuffer *halves;   /* of all gradients, in their order */
-  GPtrArray *packs;     /* DynoCommand, one a piece */
-  DynoCommand *unpack;  /* of all */
-  DynoCommand *restore; /* running statistics as before the step; NULL: there are none */
+  GPtrArray *packs;     /* DynoCommand, one for each piece */
+  DynoCommand *unpack;  /* for all gradients */
+  DynoCommand *restore; /* sets the running statistics back; NULL: there are none */
   DynoPeerSum *peers;   /* NULL: sums go through the host */
   DynoCommRequest *meeting;
-  guint64 met; /* what the ranks sum when they meet; its value is nobody's business */
-  guint slot;  /* of the step that was begun */
+  guint64 met; /* the value that the barrier of the ranks sums; its result is not used */
+  guint slot;  /* slot of the step that was begun */
   gboolean begun, failed;
-  guint next;        /* the first share that has not come back */
-  gint64 longest_us; /* that the host waited for a bucket */
+  guint next;        /* index of the first share that has not been copied back */
+  gint64 longest_us; /* longest time for which the host waited for a bucket */
   DynoExchangeTimes times;
 };
 
-/* The copies of a share to the staging and back, between it and a place in buffer. */
+/* Records the copies of a share to the staging and back, from and to an offset in buffer. */
 gboolean dyno_exchange_record_share (DynoExchange *x, DynoExchangeShare *share, DynoBuffer *buffer,
                                      guint64 offset, guint64 size_bytes, GError **error);
 void dyno_exchange_clear_share (gpointer data);

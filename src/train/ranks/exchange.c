@@ -4,12 +4,14 @@
  * - Nothing is allocated or recorded after dyno_exchange_new.
  * - The host waits for this device's own copies, which always end, and for sums, which end or fail;
  *   nothing is submitted that waits for another rank.
- * - A failure on this side is told to the others before anything of theirs is waited for.
+ * - A failure on this rank is sent to the others before this rank waits for any of them.
  * - With halves on the device, a bucket is packed into them at the end of its piece and copied from
- *   there; its sum is copied back to them, and all are unpacked at once before the optimizer.
- * Where there is a queue for transfers, which does its work in the order of submitting, a copy to
- * the host is submitted when the one before it has ended: neither uploads nor sums on their way back
- * queue up behind what waits for the backward pass.  Where there is one queue, between the pieces. */
+ *   there; its sum is copied back into the halves, which are all unpacked at once before the
+ *   optimizer.
+ * Where there is a transfer queue, which executes in order of submission, a copy to the host is
+ * submitted only when the copy before it has ended: so uploads and copies of sums back are not
+ * queued after copies that wait for the backward pass.  Where there is only one queue, copies are
+ * submitted between the pieces. */
 #include "exchange-private.h"
 #include "stepmemory.h"
 #include "wirehalf.h"
@@ -18,7 +20,7 @@
 
 typedef DynoExchangeShare Share;
 
-/* a stop at once is looked for this often */
+/* interval at which a stop at once is checked */
 #define TICK_US (G_USEC_PER_SEC / 10)
 
 /* limits of dyno_exchange_watchdog_ms */
@@ -26,7 +28,7 @@ typedef DynoExchangeShare Share;
 #define HANG_MOST_MS  60000
 #define HANG_FACTOR   8
 
-/* Of a step, in the clock's microseconds: the first bucket and the last are final, all is summed. */
+/* Times of a step: the first bucket and the last bucket are final, all is summed. */
 typedef struct {
   gint64 first_us, backward_us, end_us;
 } Moments;
@@ -78,7 +80,8 @@ add_share (DynoExchange *x, DynoBuffer *buffer, guint64 offset, guint64 at, guin
   return fine;
 }
 
-/* The optimizer of the step before has kept them. */
+/* Records the command that copies back the running statistics which the optimizer of the step
+ * before has kept. */
 static DynoCommand *
 record_restore (DynoExchange *x, const DynoTensor *states, const DynoTensor *kept, GError **error)
 {
@@ -143,7 +146,7 @@ dyno_exchange_new (DynoProgram *program, const DynoPlan *plan, DynoComm *comm, g
   return g_steal_pointer (&x);
 }
 
-/* Of the time that the exchange took, the share that the backward pass hid. */
+/* Logs the times of the exchange, with the share that the backward pass hid. */
 static void
 tell_times (const DynoExchangeTimes *times)
 {
@@ -197,7 +200,7 @@ submit_down (DynoExchange *x, Share *share, GError **error)
   return dyno_command_submit (share->down, &wait, 1, &share->down_value, error);
 }
 
-/* The copies to the host of what is final with a piece. */
+/* Submits the copies to the host of the shares that are final with a piece. */
 static gboolean
 submit_downs (DynoExchange *x, guint piece, GError **error)
 {
@@ -234,7 +237,7 @@ dyno_exchange_begin (DynoExchange *x, guint slot, const DynoWait *wait, gboolean
   return TRUE;
 }
 
-/* A share is on the host: its sum begins. */
+/* A share is on the host: starts its sum. */
 static gboolean
 send (DynoExchange *x, Share *share, GError **error)
 {
@@ -248,7 +251,7 @@ send (DynoExchange *x, Share *share, GError **error)
   return share->request != NULL;
 }
 
-/* The share whose sum is there goes back to the device. */
+/* Copies the share whose sum has arrived back to the device. */
 static gboolean
 give_back (DynoExchange *x, Share *share, guint64 *timeline_value, GError **error)
 {
@@ -269,14 +272,15 @@ dyno_exchange_watchdog_ms (gint64 longest_us, gboolean software)
   return software || limit_ms >= HANG_MOST_MS ? 0 : (guint) limit_ms;
 }
 
-/* A CPU that is the device has no core to spare. */
+/* TRUE: the device is a CPU, which has no core to spare for spinning. */
 static gboolean
 is_software (const DynoExchange *x)
 {
   return dyno_device_get_info (x->device)->type == DYNO_DEVICE_TYPE_SOFTWARE;
 }
 
-/* What ends within a while is not slept for. */
+/* Spins until the queue has reached the value or end_us has passed, so that short waits do not
+ * sleep. */
 static void
 spin_for (DynoExchange *x, DynoQueue queue, guint64 value, gint64 end_us)
 {
@@ -285,8 +289,8 @@ spin_for (DynoExchange *x, DynoQueue queue, guint64 value, gint64 end_us)
     g_thread_yield ();
 }
 
-/* A bucket is on the host, or its piece has ended.  A step has nothing of its own that takes long,
- * and after the first the device has shown how long that is. */
+/* Waits until a bucket is on the host, or its piece has ended, and records the longest wait, from
+ * which the watchdog's limit follows. */
 static gboolean
 wait_for (DynoExchange *x, DynoQueue queue, guint64 value, GError **error)
 {
@@ -300,7 +304,7 @@ wait_for (DynoExchange *x, DynoQueue queue, guint64 value, GError **error)
   return fine;
 }
 
-/* Takes the sums [x->next, end) back; those that are not there yet are waited for with wait. */
+/* Copies the sums [x->next, end) back; with wait it waits for sums that have not arrived yet. */
 static gboolean
 take_back (DynoExchange *x, guint end, gboolean wait, GCancellable *cancellable,
            guint64 *timeline_value, GError **error)
@@ -330,7 +334,7 @@ take_back (DynoExchange *x, guint end, gboolean wait, GCancellable *cancellable,
   return TRUE;
 }
 
-/* All ranks have come here. */
+/* A barrier of all ranks. */
 static gboolean
 meet (DynoExchange *x, GCancellable *cancellable, GError **error)
 {
@@ -349,7 +353,7 @@ meet (DynoExchange *x, GCancellable *cancellable, GError **error)
   return done;
 }
 
-/* Copies take as long as their bytes do, wherever the other ranks are. */
+/* The time of copies depends on their bytes only, wherever the other ranks are. */
 static gboolean
 wait_for_copies (DynoExchange *x, GError **error)
 {
@@ -368,8 +372,8 @@ wait_for_copies (DynoExchange *x, GError **error)
   return TRUE;
 }
 
-/* By the others' inboxes.  That the first piece of this step has ended says that the last step's sum
- * has, which came before it. */
+/* Exchanges through the inboxes of the other ranks.  The end of this step's first piece implies
+ * that the sum of the last step, which was submitted before it, has ended. */
 static gboolean
 run_by_peers (DynoExchange *x, GCancellable *cancellable, Moments *moments, guint64 *timeline_value,
               GError **error)
@@ -393,7 +397,7 @@ run_by_peers (DynoExchange *x, GCancellable *cancellable, Moments *moments, guin
   return dyno_peer_sum_submit (x->peers, timeline_value, error);
 }
 
-/* By the host's memory; last: what the optimizer waits for. */
+/* Exchanges through the host's memory; *last: the timeline value for which the optimizer waits. */
 static gboolean
 run_by_host (DynoExchange *x, GCancellable *cancellable, Moments *moments, DynoWait *last,
              GError **error)
@@ -437,7 +441,7 @@ run (DynoExchange *x, GCancellable *cancellable, guint64 *timeline_value, GError
                               error);
 }
 
-/* No memory of a request may go while the communicator writes to it. */
+/* No buffer of a request may be freed while the communicator writes to it. */
 static void
 give_up (DynoExchange *x, const GError *problem)
 {

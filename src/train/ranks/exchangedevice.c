@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The part of an exchange that the device does in place of the host: gradients to fp16 and back,
- * and copies to the other ranks' devices.  Both are set up after the exchange, and leave it as
- * it was where they cannot. */
+ * and copies to the other ranks' devices.  Both are set up after the exchange, and leave it
+ * unchanged where they are not possible. */
 #include "exchange-private.h"
 #include "wirepack.h"
 #include <inttypes.h>
@@ -10,7 +10,7 @@ typedef DynoExchangeShare Share;
 
 /* --- conversion on the device ----------------------------------------------------------------- */
 
-/* What it needs, made apart so that a failure changes nothing. */
+/* The objects for conversion, made separately so that a failure changes nothing. */
 typedef struct {
   DynoWireKernels kernels;
   DynoBuffer *gradients, *halves;
@@ -29,7 +29,7 @@ conversion_clear (Conversion *c)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC (Conversion, conversion_clear)
 
-/* A piece's buckets at the end of it; an empty command where it has none. */
+/* Packs a piece's buckets at its end; the command is empty where it has none. */
 static DynoCommand *
 record_pack (DynoExchange *x, const Conversion *c, guint piece, GError **error)
 {
@@ -129,9 +129,10 @@ dyno_exchange_convert_on_device (DynoExchange *x)
   return TRUE;
 }
 
-/* --- past the host ---------------------------------------------------------------------------- */
+/* --- without the host ------------------------------------------------------------------------- */
 
-/* Gradients as they travel, and the running statistics, whose sum becomes a mean. */
+/* The ranges: gradients in their wire format, and the running statistics, whose sum becomes a
+ * mean. */
 static void
 find_ranges (DynoExchange *x, DynoPeerRange ranges[DYNO_PEER_N_RANGES])
 {
@@ -159,7 +160,7 @@ find_ranges (DynoExchange *x, DynoPeerRange ranges[DYNO_PEER_N_RANGES])
   s->n = states->size_bytes / sizeof (float);
 }
 
-/* Page-locked memory, and what copies to it. */
+/* Frees the page-locked memory and the copies to it. */
 static void
 drop_staging (DynoExchange *x)
 {

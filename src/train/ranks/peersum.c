@@ -11,13 +11,13 @@
 struct _DynoPeerSum {
   DynoComm *comm;
   DynoPeerRange ranges[DYNO_PEER_N_RANGES];
-  guint64 begin[DYNO_PEER_N_RANGES]; /* in a part */
+  guint64 begin[DYNO_PEER_N_RANGES]; /* byte offset in a part */
   guint64 stride;
   DynoPeer *peer;
   DynoBuffer *inbox;
   DynoCommand *command; /* sums of all ranges */
   guint sources[DYNO_PEER_N_RANGES];
-  guint targets[DYNO_INBOX_MOST_RANKS]; /* by rank; of this one none */
+  guint targets[DYNO_INBOX_MOST_RANKS]; /* by rank; unused for this rank */
 };
 
 static guint
@@ -26,7 +26,7 @@ value_bytes (const DynoPeerRange *range)
   return range->half ? 2 : 4;
 }
 
-/* The part of an inbox that is of `from`. */
+/* The part of an inbox that rank `from` writes. */
 static guint
 part_of (guint owner, guint from)
 {
@@ -82,7 +82,7 @@ check_ranges (const DynoPeerSum *s, const DynoPlan *plan, GError **error)
   return TRUE;
 }
 
-/* This rank's own part.  descriptor: of its inbox. */
+/* Makes this rank's own inbox.  descriptor: that of the inbox. */
 static gboolean
 prepare (DynoPeerSum *s, DynoDevice *device, const DynoPlan *plan, int *descriptor, GError **error)
 {
@@ -104,7 +104,7 @@ prepare (DynoPeerSum *s, DynoDevice *device, const DynoPlan *plan, int *descript
   return record_sums (s, device, error);
 }
 
-/* The others' inboxes; one after the other, so that a rank that fails fails with all. */
+/* Opens the inboxes of all other ranks; where one rank fails, all fail. */
 static gboolean
 add_targets (DynoPeerSum *s, int descriptor, GError **error)
 {
@@ -173,7 +173,7 @@ dyno_peer_sum_copy (DynoPeerSum *s, guint range, guint64 first, guint64 n, GErro
   guint64 at = first * value_bytes (r);
 
   g_return_val_if_fail (r->source && first <= r->n && n <= r->n - first, FALSE);
-  /* Each rank begins with the next one, so that they do not all write to the same. */
+  /* Each rank begins with the rank after it, so that they do not all write to the same device. */
   for (guint i = 1; i < dyno_comm_get_size (s->comm); i++)
     {
       guint to = (own + i) % dyno_comm_get_size (s->comm);

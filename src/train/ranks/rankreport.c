@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The reports of a run of several ranks on each of them: events, and a warning that names a slow
- * one.  All of it comes with the sums of the steps' results, and costs no message of its own. */
+ * one.  All data comes with the sums of the steps' results, without messages of their own. */
 #include "exchangerate.h"
 #include "intl.h"
 #include "ranks.h"
@@ -24,7 +24,7 @@ dyno_run_begin_ranks (DynoRun *run, GError **error)
   return TRUE;
 }
 
-/* The reports with these rates; g_free. */
+/* The rank reports with these rates; g_free. */
 static DynoRankReport *
 fill_reports (const DynoRun *run, const DynoRankRate *rates)
 {
@@ -36,7 +36,7 @@ fill_reports (const DynoRun *run, const DynoRankRate *rates)
   return reports;
 }
 
-/* What makes it slow, and where to look.  g_free. */
+/* The cause of its slowness, and where to look; g_free. */
 static char *
 describe_reason (const DynoSlowRank *slow)
 {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* See ranks.h.  Sums are added up in the order of the ranks, by each for itself: all have the same
- * to the bit, and so take the same decisions. */
+/* See ranks.h.  Each rank adds the sums in the order of the ranks: all ranks get bit-identical
+ * results, and so take the same decisions. */
 #include "ranks.h"
 #include <string.h>
 
-#define NAMES_BYTES 16384 /* of unreadable samples of a rank, those that fit */
-/* of a state that is sent at once */
+#define NAMES_BYTES 16384 /* bytes of a rank's unreadable samples that fit into the message */
+/* bytes of a state that are sent at once */
 #define BLOCK_BYTES (G_GUINT64_CONSTANT (8) << 20)
 
 typedef struct {
   double n_samples, loss, nonfinite;
   double metrics[DYNO_MAX_METRICS];
-  DynoRankStep time; /* of a step; not summed */
+  DynoRankStep time; /* times of a step, which are not summed */
 } Sums;
 
-/* sums becomes that of all ranks; times gets each rank's, where it is not NULL. */
+/* Replaces sums by those over all ranks; times receives each rank's, where it is not NULL. */
 static gboolean
 add_up (DynoComm *comm, Sums *sums, DynoRankStep *times, GError **error)
 {
@@ -70,7 +70,7 @@ dyno_ranks_sum_evaluation (DynoComm *comm, DynoEvaluation *sum, GError **error)
   return TRUE;
 }
 
-/* The rank's names, each with an end; what does not fit stays its own. */
+/* Packs the rank's names, each with its terminator; names that do not fit are not sent. */
 static void
 pack_names (const GPtrArray *names, char *text)
 {
@@ -89,7 +89,7 @@ pack_names (const GPtrArray *names, char *text)
     }
 }
 
-/* An empty name is behind the last. */
+/* An empty name marks the end. */
 static void
 unpack_names (const char *text, GPtrArray *names, guint most)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* In place: towards fp16 from the front, since a half lies before what is still to be read; back
- * from the end.  Eight at a time where the processor converts; the same values either way, but for
- * the bits of a NaN. */
+/* Converts in place: to fp16 from the front, since each half is written before the floats still to
+ * be read; back to fp32 from the end.  Eight at a time where the processor converts; the same
+ * values either way, but for the bits of a NaN. */
 #include "wirehalf.h"
 #include "half.h"
 #if defined(__x86_64__)
@@ -20,7 +20,7 @@ narrow (guint8 *bytes, gsize begin, gsize end)
     }
 }
 
-/* From the end. */
+/* Converts from the end. */
 static void
 widen (guint8 *bytes, gsize begin, gsize end)
 {

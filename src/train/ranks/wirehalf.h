@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* fp32 to fp16 and back in one place of memory, for what travels in fp16: n halves lie where the
- * first n / 2 floats do.  Private to the train layer. */
+/* Converts fp32 to fp16 and back in place, for values that are sent in fp16: n halves occupy the
+ * memory of the first n / 2 floats.  Private to the train layer. */
 #pragma once
 #include <glib.h>
 

@@ -4,8 +4,8 @@
 #include "lowering.h"
 #include "wire-push.h"
 
-#define INVOCATIONS 128u   /* of a workgroup; every device has as many */
-#define MOST_GROUPS 65535u /* of a dispatch; every device takes as many */
+#define INVOCATIONS 128u   /* size of a workgroup; every device supports it */
+#define MOST_GROUPS 65535u /* workgroups of a dispatch; every device supports them */
 
 static DynoKernel *
 get (DynoDevice *device, const char *shader, GError **error)
@@ -25,8 +25,8 @@ dyno_wire_kernels_get (DynoDevice *device, DynoWireKernels *kernels, GError **er
   return kernels->unpack != NULL;
 }
 
-/* The loops of an invocation may not be many (see types.glsl), and a count is 32 bits: a dispatch
- * does so many groups of four values at most. */
+/* An invocation may not loop often (see types.glsl), and a count has 32 bits: a dispatch converts
+ * at most this many groups of four values. */
 #define MOST_VALUES ((guint64) INVOCATIONS * MOST_GROUPS * 16)
 
 static guint32

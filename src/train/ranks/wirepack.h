@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Gradients to fp16 and back, and their sums, on the device, where the host would do it else: half
- * the bytes are copied, and the processor has nothing to convert.  The same values as wirehalf.h's, but for the
- * bits of a NaN.  Private to the train layer. */
+/* Converts gradients to fp16 and back, and sums them, on the device instead of the host: half the
+ * bytes are copied, and the processor has nothing to convert.  The values equal those of
+ * wirehalf.h, except for the bits of a NaN.  Private to the train layer. */
 #pragma once
 #include "command.h"
 
 G_BEGIN_DECLS
 
-/* Of so many values at a time, at addresses that are multiples of 16. */
+/* Number of values in a group; addresses are multiples of 16. */
 #define DYNO_WIRE_VALUES 4
 
 typedef struct {
-  DynoKernel *pack, *unpack; /* the device's */
+  DynoKernel *pack, *unpack; /* owned by the device */
 } DynoWireKernels;
 
 /* Errors: SHADER. */
@@ -25,8 +25,8 @@ void dyno_wire_record_unpack (const DynoWireKernels *kernels, DynoCommand *comma
                               DynoBuffer *halves, guint64 halves_offset, DynoBuffer *floats,
                               guint64 floats_offset, guint64 n);
 
-/* A sum over ranks of n values: this rank's own, and the others' in an inbox, one stride bytes
- * after the other in the order of the ranks; see shaders/wire/wire_sum.comp. */
+/* A sum over ranks of n values: this rank's own, and the others' in an inbox, at intervals of
+ * stride bytes in the order of the ranks; see shaders/wire/wire_sum.comp. */
 typedef struct {
   gboolean half;
   guint ranks, own_rank;
