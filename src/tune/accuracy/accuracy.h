@@ -86,7 +86,7 @@ typedef struct {
   guint64 rungs[DYNO_HALVING_MOST_RUNGS]; /* epochs */
   GArray *trials;                         /* DynoAccuracyTrial */
   GPtrArray *runs;                        /* DynoAccuracyRun, in order */
-  guint n_known;                          /* at the beginning, that an earlier search measured */
+  guint n_known;                          /* number of first runs, from an earlier search */
   gboolean known_proven;                  /* the known runs are a proof by themselves */
   guint n_contenders;                     /* in the final, besides the job's own settings */
   DynoAccuracyContender own, contenders[DYNO_ACCURACY_CONTENDERS];

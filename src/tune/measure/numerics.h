@@ -19,7 +19,7 @@ typedef enum {
 const char *dyno_numerics_verdict_name (DynoNumericsVerdict verdict); /* "good", ...: for --json */
 
 typedef struct {
-  guint n_steps;                         /* losses of both runs */
+  guint n_steps;                         /* steps of both runs */
   double loss_fp32[DYNO_NUMERICS_STEPS]; /* NaN: not finite */
   double loss_amp[DYNO_NUMERICS_STEPS];
   double loss_scale[DYNO_NUMERICS_STEPS]; /* AMP's scale, after each step */

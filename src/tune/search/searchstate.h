@@ -58,7 +58,7 @@ typedef struct {
   gboolean memory_limits, loader_limits;
   gboolean worked;     /* a trial has worked */
   gboolean explaining; /* the proof is done: running out of time is not an error any more */
-  const char *stage;   /* the present measurement, and its settings */
+  const char *stage;   /* stage of the present measurement, and its settings */
   DynoSettings measured;
 } DynoSearch;
 
