@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* From settings to random changes, and what they need of the samples. */
+/* Derives the random changes from settings, and checks what they require of the samples. */
 #include "augment.h"
 
-/* The kind of samples that a change needs. */
+/* The kind of samples that a change requires. */
 typedef enum {
   NEEDS_IMAGE = 1,
   NEEDS_SEQUENCE = 2,
-  NEEDS_BYTES = 4, /* of known range */
+  NEEDS_BYTES = 4, /* values of known range */
   NEEDS_GREY = 8,  /* 1 or 3 channels */
   NEEDS_CLASSES = 16,
 } Needs;
@@ -48,8 +48,8 @@ check (const char *key, guint needs, const DynoBatchSchema *schema, const char *
   return TRUE;
 }
 
-/* Values of a sample by name: yaw and roll are angles that a mirror turns round, pitch one that it
- * leaves; *n_angles counts all three. */
+/* Finds values of a sample by name: yaw and roll are angles that a mirroring negates, pitch one
+ * that it leaves unchanged; *n_angles counts all three. */
 static guint32
 find_negated (const DynoJob *job, const DynoDatasetInfo *info, const DynoBatchSchema *schema,
               guint *n_angles)

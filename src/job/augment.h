@@ -6,17 +6,17 @@
 
 G_BEGIN_DECLS
 
-/* Of values to predict, those named yaw and roll, by the data set or else by the model, change their
- * sign with augment.flip; rotation and vertical flip turn a head so that its angles are others, and
- * are refused.
- * FALSE with DATA: samples of the schema cannot be changed so. */
+/* Fills augmentation with the changes that the settings ask for; FALSE with DATA: samples of the
+ * schema cannot be changed so.  Values to predict that are named yaw or roll, by the data set or
+ * else by the model, change their sign with augment.flip; with such angles rotation and vertical
+ * flip are refused, since they would change the angles of a head. */
 gboolean dyno_augment_get (const DynoJob *job, const DynoDatasetInfo *info,
                            const DynoBatchSchema *schema, DynoAugmentation *augmentation,
                            GError **error);
 
-/* The crops that the loader of training samples takes, and none that the device then would:
- * where augment.crop_from is source and the data set's kind can.  They follow from the settings
- * and the kind only, so that a run has one meaning. */
+/* The crops that the loader takes of training samples instead of the device: where
+ * augment.crop_from is source and the kind of the data set supports it.  They depend only on the
+ * settings and the kind, so that a run is well defined. */
 DynoCrop dyno_augment_get_source_crop (const DynoJob *job, const DynoDatasetInfo *info);
 
 G_END_DECLS

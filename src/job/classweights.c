@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Weights of classes out of a text. */
+/* Parses class weights. */
 #include "classweights.h"
 #include "text.h"
 #include "train-error.h"
 #include <math.h>
 #include <string.h>
 
-/* Weights are floats, and losses are weighed in fp16 too: what is beyond is a slip. */
+/* Weights are floats, and losses are weighted in fp16 too: a larger number is a mistake. */
 #define MOST_WEIGHT 1e6
 
 static gboolean
@@ -64,7 +64,7 @@ find_class (const DynoDatasetInfo *info, const char *name, guint32 *c)
   return FALSE;
 }
 
-/* A name may itself hold an equals sign: the last one counts. */
+/* A name may contain an equals sign: the last one separates name and number. */
 static gboolean
 take_named (char *item, const DynoDatasetInfo *info, float *weights, gboolean *given,
             GError **error)
@@ -84,7 +84,7 @@ take_named (char *item, const DynoDatasetInfo *info, float *weights, gboolean *g
   return read_weight (g_strchug (equals + 1), &weights[c], error);
 }
 
-/* The first n parts as one item. */
+/* The first n parts joined to one item. */
 static char *
 join_parts (char **parts, guint n)
 {
@@ -95,8 +95,8 @@ join_parts (char **parts, guint n)
   return g_strstrip (g_string_free (g_steal_pointer (&item), FALSE));
 }
 
-/* How many parts between commas the first item has.  A name may hold commas, `most` at the most: the
- * longest item whose name is a class counts. */
+/* The number of parts between commas that form the first item.  A name may contain up to `most`
+ * commas: the longest item whose name is a class is taken. */
 static guint
 count_parts (char **parts, const DynoDatasetInfo *info, guint most)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Settings without an effect.  Each is looked up in the table of settings, which knows its
- * dependencies and needs; the rest are rules of their own.
+/* Settings without an effect.  Most are found by the table of settings, which has their
+ * dependencies and needs; the others by separate rules.
  *
- * Invariant: a setting at its default value is never named for what it depends on; switched off,
- * neither. */
+ * Invariant: a setting that has its default value, or is switched off, is never reported for its
+ * dependencies. */
 #include "idlesettings.h"
 #include "intl.h"
 #include "planjob.h"
@@ -32,7 +32,7 @@ is_given (const DynoSettingInfo *info, const DynoSettings *settings)
 
 /* --- by the table ------------------------------------------------------------------------------ */
 
-/* Settings that are nothing while another one is 0. */
+/* Settings that have no effect while another setting is 0. */
 static const char *const parts_of[][2] = {
   { "early_stop.min_delta", "early_stop.patience" },
   { "schedule_epochs", "schedule" },

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* for images of different sizes, unless asked otherwise: what the models were made for */
+/* size for images of different sizes, unless set: the size for which the models were designed */
 #define MOST_SIZE 224
 
 DynoJob *
@@ -80,7 +80,7 @@ dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params)
                                  .threads = (guint) job->settings.threads };
 }
 
-/* "cnn1d, cnnlstm": models that read what counts of a sequence. */
+/* "cnn1d, cnnlstm": the models that read the valid length of a sequence. */
 static char *
 list_sequence_models (void)
 {
@@ -92,8 +92,8 @@ list_sequence_models (void)
   return g_string_free (names, FALSE);
 }
 
-/* Samples below the model's least size; sequences among them, by their kind or as arrays of floats
- * with one channel, have models of their own. */
+/* The error for samples below the model's least size; for sequences, known by their kind or as
+ * arrays of floats with one channel, it names the models for sequences. */
 static gboolean
 refuse_small (const DynoModel *model, const DynoDatasetInfo *info, guint32 width, guint32 height,
               GError **error)
@@ -166,8 +166,8 @@ dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *wid
   return TRUE;
 }
 
-/* Of the samples that may be unreadable (data.max_bad) those that the scan has refused are some; what
- * is left is the run's.  A share of the samples that are there; negative: none. */
+/* The share of the remaining samples that may still be unreadable in the run: samples that the scan
+ * has refused already count towards data.max_bad.  Negative: none. */
 static double
 get_bad_share (const DynoSettings *s, const DynoDatasetInfo *info)
 {
@@ -323,7 +323,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
             : s->loss_smooth_l1 ? DYNO_LOSS_SMOOTH_L1
                                 : DYNO_LOSS_MSE,
     .standard_targets = !classes && info->knows_values && s->data_normalise != DYNO_NORMALISE_NO,
-    /* Validation measures the plain loss, so that runs with different ones compare. */
+    /* Validation measures the plain loss, so that runs with different losses can be compared. */
     .class_loss = { classes && training ? s->label_smoothing : 0,
                     classes && training ? s->loss_focal : 0,
                     pixels && training ? s->loss_dice : 0 },
@@ -333,7 +333,7 @@ dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode 
     .mode = mode,
     .checkpointing = training && s->checkpointing,
     .optimizer = (DynoOptimizer) s->optimizer,
-    /* Training and evaluation share the weights' memory, which lies as this says. */
+    /* Training and evaluation share the weights' memory, whose layout depends on this. */
     .freeze = mode != DYNO_MODE_PREDICT ? g_quark_to_string (s->model_freeze) : NULL,
     .head_lr_factor = training ? s->head_lr_factor : 0,
     .undecayed_vectors = mode != DYNO_MODE_PREDICT && !s->weight_decay_norms,

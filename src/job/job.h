@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A job: what to train, on what, with which settings; and what it will need, before any run.
+/* A job: the model, the data, the settings; and the resources that it will need, known before any
+ * run.
  *
- * Who makes a job writes it.  Once it is shared it is a snapshot: nobody writes it any more, it is
- * passed as const, and a change is a copy that takes its place.  References from any thread. */
+ * Only its creator writes a job.  Once shared it is immutable: it is passed as const, and a change
+ * is a copy that replaces it.  References may be taken from any thread. */
 #pragma once
 #include "settings.h"
 #include "hostplan.h"
@@ -18,19 +19,21 @@ typedef struct {
   char *model;      /* name of a model */
   char *preset;     /* name of a preset for the record, or NULL */
   char *weights_in; /* safetensors or .pth to start from, or NULL */
-  /* safetensors to write at the end besides out_dir's, or NULL; what is there is replaced */
+  /* safetensors to write at the end besides out_dir's, or NULL; an existing file is replaced */
   char *weights_out;
-  char *resume;     /* checkpoint file or run folder to go on from, or NULL */
-  char *out_dir;    /* folder for everything a run leaves; NULL: nothing is written */
+  char *resume;     /* checkpoint file or run folder to resume from, or NULL */
+  char *out_dir;    /* folder for all output of a run; NULL: nothing is written */
   int device;       /* index; -1: best */
-  gint64 max_steps; /* 0: epochs decide */
-  /* Processes that train it together, each with batches of its own (0: one); and which this is. */
+  gint64 max_steps; /* 0: the run ends by its epochs */
+  /* The number of processes that train the job together, each with batches of its own (0: one); and
+   * the rank of this process. */
   guint ranks, rank;
-  /* A session of the job emits MASKS events (event.h), where its model has a class for each pixel and
-   * it validates; of several ranks, rank 0 does.  Nothing that the run computes or leaves changes. */
+  /* A session of the job emits MASKS events (event.h), where its model has a class for each pixel
+   * and it validates; with several ranks only rank 0 does.  Results and files of the run do not
+   * depend on it. */
   gboolean watch_masks;
   DynoSettings settings;
-  /* The numbers that data.normalise=weights stands for, once they are known (normalisation.h). */
+  /* The normalisation for data.normalise=weights, once it is known (normalisation.h). */
   gboolean knows_normalisation;
   DynoNormalisation normalisation;
 } DynoJob;
@@ -38,73 +41,78 @@ typedef struct {
 DynoJob *dyno_job_new (void); /* defaults: model simplecnn, device -1 */
 DynoJob *dyno_job_copy (const DynoJob *job);
 const DynoJob *dyno_job_ref (const DynoJob *job);
-void dyno_job_unref (const DynoJob *job); /* NULL: nothing */
+void dyno_job_unref (const DynoJob *job); /* NULL: does nothing */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoJob, dyno_job_unref)
 
-/* How the job's data set is opened; params has no memory of its own. */
+/* The parameters for opening the job's data set; params owns no memory. */
 void dyno_job_get_dataset_params (const DynoJob *job, DynoDatasetParams *params);
 
 /* The sample size that the job trains at: image_size, or the data set's own (largest sample, at
- * most 224, at least the model's least, for images of different sizes).  FALSE with DATA: the data
- * cannot be brought to it. */
+ * most 224, at least the model's least, for images of different sizes).  FALSE with DATA: the
+ * samples cannot be resized to it. */
 gboolean dyno_job_get_size (const DynoJob *job, const DynoDatasetInfo *info, guint32 *width,
                             guint32 *height, GError **error);
 
-/* The loader's threads: `workers`, and no more than `threads` allows. */
+/* The number of the loader's threads: `workers`, but no more than `threads` allows. */
 guint dyno_settings_count_workers (const DynoSettings *settings);
 
-/* How a part of the data set is loaded for it, slots left out: batch, size, order, workers. */
+/* The loader's parameters for a part of the data set, except for its slots: batch, size, order,
+ * workers. */
 gboolean dyno_job_get_loader_params (const DynoJob *job, const DynoDatasetInfo *info,
                                      gboolean training, DynoLoaderParams *params, GError **error);
 
-/* The network of a job on a data set.  data.normalise=weights is as true is while its normalisation
- * is not known: sizes and times are the same. */
+/* The parameters of a job's network on a data set.  While the normalisation of
+ * data.normalise=weights is not known, it is treated as data.normalise=true, with equal sizes and
+ * times. */
 gboolean dyno_job_get_network (const DynoJob *job, const DynoDatasetInfo *info, DynoMode mode,
                                DynoNetworkParams *params, GError **error);
 
-/* The batch that runs, on n_train samples (0: not known): as it is set, or all of the ranks' equal
- * shares of the training part where that has less. */
+/* The batch size used for n_train samples (0: not known): the setting, or a rank's equal share of
+ * the training part where that is smaller. */
 gint64 dyno_job_get_batch (const DynoJob *job, guint64 n_train);
-/* "The training part has only 90 samples: batch_size is 90"; NULL: it runs as it is set.  g_free. */
+/* "The training part has only 90 samples: batch_size is 90"; NULL: batch_size is used as set.
+ * g_free. */
 char *dyno_job_describe_batch (const DynoJob *job, guint64 n_train);
 
-/* The exact needs of a job, known without running it: no device is touched.  Takes some
+/* The exact needs of a job, computed without running it and without a device, in some
  * milliseconds. */
 typedef struct {
   DynoPlan plan;           /* training and evaluation merged */
-  gint64 batch_size;       /* that runs, see dyno_job_get_batch */
+  gint64 batch_size;       /* used batch size, see dyno_job_get_batch */
   guint64 n_train;         /* samples of the training part */
   guint64 budget_bytes;    /* settings' vram_budget, else the device's memory */
   guint64 device_bytes;    /* the device's memory */
-  guint64 limit_bytes;     /* the smaller of the two: what decides whether it fits */
-  gboolean fits;           /* in it, and in buffers that the device can have */
+  guint64 limit_bytes;     /* the smaller of the two, which the plan has to fit */
+  gboolean fits;           /* in the limit, and in buffers that the device supports */
   DynoHostPlan host;       /* page-locked memory and decoded batches */
-  guint64 n_parameters;    /* weights, pads not counted */
-  guint64 n_trained;       /* of these, what is not frozen */
-  double flops_per_sample; /* forward and backward, useful */
+  guint64 n_parameters;    /* weights, without padding */
+  guint64 n_trained;       /* number of these that are not frozen */
+  double flops_per_sample; /* useful operations, forward and backward */
   guint64 steps_per_epoch;
-  gint64 fitting_batch; /* largest batch that fits with these settings; 0: none does */
-  /* Equal micro-batches that a batch goes through the device in: 1: as a whole, which fits; more:
-   * memory.shrink makes them; 0: no run starts. */
+  gint64 fitting_batch; /* largest batch that fits with these settings; 0: none fits */
+  /* The number of equal micro-batches per batch; 1: the whole batch, which fits; more:
+   * memory.shrink divides it; 0: the run does not start. */
   guint parts;
-  gboolean can_use_amp; /* it is off, and the device has fp16 */
+  gboolean can_use_amp; /* AMP is off, and the device has fp16 */
   guint32 least_size;   /* height and width to which images can be made smaller; 0: they cannot */
   gboolean fits_checkpointed; /* this batch fits with checkpointing on */
-  double checkpointed_share;  /* of a step's estimated time, what that adds; 0: not known */
-  guint64 kept_bytes;         /* in all with checkpointing off, where it is on; else 0 */
+  double checkpointed_share;  /* its share of a step's estimated time; 0: not known */
+  guint64 kept_bytes;         /* total bytes with checkpointing off, where it is on; else 0 */
 } DynoJobPlan;
 
-/* Errors: those of dyno_network_build and of the lowering; DATA.  Not fitting is no error. */
+/* Errors: those of dyno_network_build and of the lowering; DATA.  A plan that does not fit is no
+ * error. */
 gboolean dyno_job_plan (const DynoJob *job, const DynoDatasetInfo *info,
                         const DynoDeviceInfo *device, DynoJobPlan *plan, GError **error);
 
-/* In which micro-batches it is trained; NULL: as a whole, or not at all.  g_free. */
+/* A description of the micro-batches; NULL: the batch is not divided, or does not fit.  g_free. */
 char *dyno_job_plan_describe_parts (const DynoJobPlan *plan);
 
-/* Memory that checkpointing saves, and its estimated time; NULL: it is off.  g_free. */
+/* A description of the memory that checkpointing saves and its estimated time; NULL: it is off.
+ * g_free. */
 char *dyno_job_plan_describe_checkpointing (const DynoJobPlan *plan);
 
-/* Why it does not fit and what would, in words for people; NULL when it fits.  g_free. */
+/* The reason why the plan does not fit and what would fit, in words; NULL when it fits.  g_free. */
 char *dyno_job_plan_advice (const DynoJob *job, const DynoJobPlan *plan);
 
 /* FALSE: the setting has no effect with this model (name) on this data set; NULL: not known yet. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* For columns and keys: "mean_abs_error" and "yaw" make "mean_abs_error_yaw".  NULL: the output's
- * name has other characters than there are in one. */
+ * name has characters that are not allowed there. */
 static const char *
 join_name (const char *name, const char *part)
 {
@@ -19,8 +19,8 @@ join_name (const char *name, const char *part)
   return g_intern_string (joined);
 }
 
-/* Columns and keys are called by the outputs' names where all of these can be told apart there, else
- * by their numbers, as the loss has it. */
+/* Columns and keys have the outputs' names where these are all valid and distinct, else their
+ * numbers, as in the loss. */
 static void
 name_columns (DynoMetricTable *table, const DynoDatasetInfo *info)
 {
@@ -43,7 +43,7 @@ name_columns (DynoMetricTable *table, const DynoDatasetInfo *info)
     table->infos[i].name = names[i];
 }
 
-/* The unit that all values have, or "". */
+/* The unit that all values share, or "". */
 static const char *
 common_unit (const DynoDatasetInfo *info)
 {
@@ -53,7 +53,7 @@ common_unit (const DynoDatasetInfo *info)
   return g_intern_string (info->target_units[0]);
 }
 
-/* As the data set calls its values. */
+/* The names of the values in the data set. */
 static void
 name_targets (DynoMetricTable *table, const DynoDatasetInfo *info)
 {
@@ -79,7 +79,7 @@ dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *met
   return FALSE;
 }
 
-/* All of them where one is asked for: the others cost nothing more. */
+/* All metrics are added where one is needed: the others cost nothing more. */
 static void
 append_of_validation (DynoMetricTable *table, DynoGraph *graph, const char *best_metric)
 {

@@ -14,27 +14,27 @@ typedef struct {
   DynoMetricInfo infos[DYNO_MAX_RUN_METRICS];
 } DynoMetricTable;
 
-/* Of a graph that trains on a data set, which may name its values and their unit.  best_metric: the
- * setting; may be NULL. */
+/* Fills the table for a graph that trains on a data set, which may name its values and their unit.
+ * best_metric: the setting; may be NULL. */
 void dyno_metric_table_init (DynoMetricTable *table, DynoGraph *graph, const DynoDatasetInfo *info,
                              const char *best_metric);
 
-/* TRUE: one of the metrics that a validation computes, as dyno_network_get_validation_metrics gives
- * them (may be NULL), selects the best epoch, or is best_metric (may be NULL): all of them are
- * measured. */
+/* TRUE: best_metric (may be NULL) is one of the metrics that a validation computes from
+ * predictions, as dyno_network_get_validation_metrics returns them (may be NULL), or one of these
+ * selects the best epoch: then all of them are measured. */
 gboolean dyno_metric_asks_predictions (const char *best_metric, const DynoMetricInfo *metrics);
 
 /* The index of the first metric of the validation; n: the table has none. */
 guint dyno_metric_table_find_validation (const DynoMetricTable *table);
 
-/* All that best_metric can be in a run of the graph: "loss, accuracy, ...".  g_free. */
+/* The possible values of best_metric in a run of the graph: "loss, accuracy, ...".  g_free. */
 char *dyno_metric_table_list_names (const DynoMetricTable *table, DynoGraph *graph);
 
-/* The metric whose best value makes the best epoch; -1: the loss does. */
+/* The index of the metric that selects the best epoch; -1: the loss does. */
 int dyno_metric_table_find_selecting (const DynoMetricTable *table);
 
-/* The same where the setting best_metric names one: a metric, or “loss”; NULL and "": as the loss
- * says.  -2: there is none of that name. */
+/* The same where the setting best_metric names a metric or "loss"; NULL and "": as the loss
+ * declares. -2: there is no such metric. */
 int dyno_metric_table_find_best (const DynoMetricTable *table, const char *name);
 
 /* "Accuracy", "Mean error (yaw)": translated where the program has set a locale.  g_free. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Divisors.  Invariant: parts of a batch that a run makes by itself are always equal. */
+/* Divisors.  Invariant: the parts into which a run divides a batch by itself are always equal. */
 #include "microbatch.h"
 
 DynoMicroBatch

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a batch is divided so that the effective batch stays.  Pure arithmetic; any thread.
- * Private to the layers up to train. */
+/* Divides a batch so that the effective batch is unchanged.  Pure arithmetic; any thread.  Private
+ * to the layers up to train. */
 #pragma once
 #include <glib.h>
 
@@ -10,12 +10,13 @@ typedef struct {
   gint64 size, count;
 } DynoMicroBatch;
 
-/* Batches of at most `fitting` (> 0) samples that are `effective` (> 0) together: as few as there
- * can be of equal size.  Where only ones below a quarter of `fitting` are that exactly, as few as
- * fit, which are up to count - 1 samples more together. */
+/* The fewest batches of equal size, at most `fitting` (> 0) samples each, with `effective` (> 0)
+ * samples in total.  Where that needs batches below a quarter of `fitting`, the fewest batches that
+ * fit, with up to count - 1 samples more in total. */
 DynoMicroBatch dyno_micro_batch_of (gint64 effective, gint64 fitting);
 
-/* The fewest equal parts of a batch that have `least` to `most` samples; 0: there are none. */
+/* The least number of equal parts of a batch with `least` to `most` samples each; 0: there is
+ * none. */
 guint dyno_micro_batch_divide (gint64 batch, gint64 least, gint64 most);
 
 G_END_DECLS

@@ -37,8 +37,8 @@ dyno_settings_divide_alike (const DynoSettings *a, const DynoSettings *b)
 
 /* --- from the facts only ---------------------------------------------------------------------- */
 
-/* Samples of each of n_groups, by which the data are divided: the classes, or all as one where they
- * have no labels, or nobody counted them. */
+/* Samples of each of n_groups, by which the data are divided: the classes, or one group of all
+ * samples where they have no labels, or the labels were not counted. */
 static const guint64 *
 get_groups (const DynoDatasetInfo *info, guint32 *n_groups)
 {
@@ -49,7 +49,7 @@ get_groups (const DynoDatasetInfo *info, guint32 *n_groups)
   return classes ? info->class_counts : &info->n_samples;
 }
 
-/* As dyno_dataset_split counts. */
+/* Counts as dyno_dataset_split does. */
 static guint64
 count_share (const DynoDatasetInfo *info, double fraction)
 {
@@ -85,7 +85,7 @@ dyno_job_count_parts (const DynoJob *job, const DynoDatasetInfo *info, guint64 *
   *n_train = info->n_samples - *n_validation;
 }
 
-/* --- what cannot be --------------------------------------------------------------------------- */
+/* --- checks ----------------------------------------------------------------------------------- */
 
 static gboolean
 refuse_setting (GError **error, const char *key, gint64 value, const char *why)
@@ -95,7 +95,7 @@ refuse_setting (GError **error, const char *key, gint64 value, const char *why)
   return FALSE;
 }
 
-/* A fold without a sample of a class says nothing about it.  class_name: NULL where there are no
+/* A fold without a sample of a class cannot validate it.  class_name: NULL where there are no
  * classes. */
 static gboolean
 refuse_small (const DynoDatasetInfo *info, const char *class_name, guint64 count, gint64 folds,

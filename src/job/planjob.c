@@ -2,9 +2,9 @@
 /* The needs of a job, computed from graph, lowering and memory plan of its two programs without a
  * device.
  *
- * Invariants: the plan given here is the one a session allocates; a network that was planned once
- * is remembered, since a window asks again after every change of a setting that does not touch the
- * network. */
+ * Invariants: the plan given here is the one a session allocates; the needs of a network that was
+ * planned are cached, since a window asks again after every change of a setting, also of one that
+ * does not affect the network. */
 #include "planjob.h"
 #include "checked.h"
 #include "microbatch.h"
@@ -26,19 +26,19 @@ typedef struct {
   DynoPlan plan;
   guint64 n_parameters, n_trained;
   double flops;
-  gboolean has_statistics; /* running ones, of batch norm */
-  /* of a validation: those that its predictions tell, and the bytes of a slot's predictions, and of
-   * its masks that can be watched */
+  gboolean has_statistics; /* running statistics, of batch norm */
+  /* the metrics that a validation computes from predictions, and the bytes of a slot's predictions
+   * and of its watched masks */
   const DynoMetricInfo *metrics;
   guint64 predictions_bytes, watched_bytes;
 } Need;
 
 /* --- one network ------------------------------------------------------------------------------ */
 
-/* Two networks are one where all bytes of their parameters are equal: what is not listed anywhere
- * cannot be forgotten.  Padding that differs makes a miss, never a wrong hit. */
+/* Two networks are equal where all bytes of their parameters are equal, so that no member can be
+ * forgotten.  Different padding causes a cache miss, never a wrong hit. */
 typedef struct {
-  DynoNetworkParams params; /* model interned, as the names in the schema are */
+  DynoNetworkParams params; /* the model is interned, like the names in the schema */
   DynoDeviceInfo device;
 } NeedKey;
 
@@ -187,7 +187,7 @@ dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks
   return dyno_div_up (batches, (guint64) settings->accumulate * MAX (ranks, 1));
 }
 
-/* Both programs of an adapted job at a batch. */
+/* Plans both programs of an adapted job at a batch. */
 static gboolean
 need_of_job (const DynoJob *job, const DynoDatasetInfo *info, const DynoDeviceInfo *device,
              DynoChoices *choices, gboolean evaluation, guint32 batch, gboolean checkpointing,
@@ -226,8 +226,8 @@ typedef struct {
   guint64 limit_bytes;
 } Search;
 
-/* Bytes at a batch; G_MAXUINT64 where it cannot be planned at all, or not in buffers that the
- * device can have. */
+/* Bytes at a batch; G_MAXUINT64 where it cannot be planned, or not in buffers that the device
+ * supports. */
 static guint64
 bytes_at (const Search *s, guint32 batch, gboolean evaluation)
 {
@@ -239,7 +239,7 @@ bytes_at (const Search *s, guint32 batch, gboolean evaluation)
   return dyno_plan_fits_buffers (&need.plan) ? need.plan.total_bytes : G_MAXUINT64;
 }
 
-/* Does this plan fit the device? */
+/* TRUE: this plan fits the device. */
 static gboolean
 plan_fits (const Search *s, const DynoPlan *plan)
 {
@@ -247,8 +247,8 @@ plan_fits (const Search *s, const DynoPlan *plan)
 }
 
 /* The largest batch that fits.  Memory is nearly a straight line over the batch, so a line through
- * two known points guesses well; when guesses go on missing, the range is halved.  The evaluation
- * program, which hardly ever needs more of anything, is looked at last. */
+ * two known points guesses well; where the guesses fail repeatedly, the range is halved.  The
+ * evaluation program, which hardly ever needs more memory, is checked last. */
 static gint64
 find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
 {
@@ -294,7 +294,7 @@ find_fitting (const Search *s, guint32 batch, const DynoPlan *plan)
   return (gint64) low;
 }
 
-/* One program and its uploader. */
+/* Host memory of one program and its uploader. */
 static void
 plan_part_host (const DynoJob *job, const DynoNetworkParams *params, DynoHostPlan *host)
 {
@@ -308,7 +308,7 @@ plan_part_host (const DynoJob *job, const DynoNetworkParams *params, DynoHostPla
   dyno_program_plan_host (DYNO_JOB_SLOTS, host);
 }
 
-/* All of an engine, for which plan->plan says whether it has a snapshot. */
+/* Host memory of a whole engine, with a snapshot if plan->plan has one. */
 static void
 plan_host (const DynoJob *job, const DynoNetworkParams *params, guint n_parts, const Need *need,
            DynoJobPlan *plan)
@@ -340,7 +340,7 @@ dyno_job_watches_masks (const DynoJob *job)
   return job->watch_masks && job->rank == 0;
 }
 
-/* Gradients that cannot travel as they are planned go through the host. */
+/* Gradients in another format than planned are sent through the host, without an inbox. */
 static guint64
 inbox_bytes (const DynoJob *job, const DynoDeviceInfo *device, const DynoPlan *plan)
 {
@@ -361,11 +361,11 @@ dyno_job_plan_drop_snapshot (DynoJobPlan *plan)
     return;
   dyno_snapshot_plan_host (&plan->plan, &snapshot);
   dyno_plan_set_snapshot (&plan->plan, FALSE);
-  plan->host.n -= snapshot.n; /* it came last */
+  plan->host.n -= snapshot.n; /* it was added last */
   plan->host.total_bytes -= snapshot.total_bytes;
 }
 
-/* Of images that can be made smaller. */
+/* The least size of images that can be made smaller; else 0. */
 static guint32
 find_least_size (const DynoJob *job, const DynoDatasetInfo *info)
 {
@@ -404,16 +404,16 @@ dyno_job_plan_parts (const DynoJob *job, const DynoDatasetInfo *info, const Dyno
       device->vram_bytes > 0 ? MIN (plan->budget_bytes, device->vram_bytes) : plan->budget_bytes;
   search.limit_bytes = plan->limit_bytes;
   plan->fits = plan_fits (&search, &need.plan);
-  /* Where there is no room for it, saving waits for the device instead: no reason for a smaller
-   * batch. */
+  /* Where there is no room for a snapshot, saving waits for the device: that does not require a
+   * smaller batch. */
   dyno_plan_set_snapshot (&plan->plan, TRUE);
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_snapshot (&plan->plan, FALSE);
-  /* Likewise for gradients in fp16: the host can make them. */
+  /* The same for gradients in fp16: the host can convert them. */
   dyno_plan_set_halves (&plan->plan, dyno_job_exchanges_halves (adapted));
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_halves (&plan->plan, FALSE);
-  /* And for what other ranks send: it can go through the host. */
+  /* The same for the inbox: gradients can be sent through the host. */
   dyno_plan_set_inbox (&plan->plan, inbox_bytes (adapted, device, &plan->plan));
   if (!plan_fits (&search, &plan->plan))
     dyno_plan_set_inbox (&plan->plan, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The plan of a job where more is known than the data set's facts only.  Private to the layers
- * up to train. */
+/* The plan of a job where more is known than the data set's facts.  Private to the layers up to
+ * train. */
 #pragma once
 #include "job.h"
 #include "build.h"
@@ -13,22 +13,24 @@ G_BEGIN_DECLS
 /* The job as it can run: the batch of dyno_job_get_batch, AMP only where the device has fp16. */
 DynoJob *dyno_job_adapt (const DynoJob *job, const DynoDeviceInfo *device, guint64 n_train);
 
-/* Updates an epoch of so many ranks (0: 1): the last one may add up fewer batches. */
+/* Updates in an epoch with this many ranks (0: 1); the last update may add up fewer batches. */
 guint64 dyno_job_count_steps (const DynoSettings *settings, guint64 n_train, guint ranks);
 
-/* Batch norm: its statistics change with the micro-batch, and of one sample are none. */
+/* TRUE: the network has batch norm, whose statistics depend on the micro-batch and do not exist for
+ * a single sample. */
 gboolean dyno_job_build_has_statistics (DynoBuild *build);
 
-/* Do its gradients travel between ranks in fp16? */
+/* TRUE: the job's gradients are sent between ranks in fp16. */
 gboolean dyno_job_exchanges_halves (const DynoJob *job);
 
-/* Does this rank read masks of its validation back, where the network makes any? */
+/* TRUE: this rank reads back masks of its validation, where the network makes any. */
 gboolean dyno_job_watches_masks (const DynoJob *job);
 
-/* Why it does not fit, without a full stop.  g_free. */
+/* The reason why the plan does not fit, without a full stop.  g_free. */
 char *dyno_job_plan_excess (const DynoJobPlan *plan);
 
-/* The device has no room for the copy of the state that is saved beside the training. */
+/* Removes the snapshot from the plan: the device has no room for the copy of the state from which
+ * saves are written in the background. */
 void dyno_job_plan_drop_snapshot (DynoJobPlan *plan);
 
 /* As dyno_job_plan, for known parts and measured choices (may be NULL). */

@@ -52,7 +52,7 @@ append_batch (GString *text, const DynoSettings *s, const DynoJobPlan *plan)
         plan->fitting_batch, micro.size, micro.count, micro.size * micro.count, effective);
 }
 
-/* The changes that take less memory and are possible here. */
+/* The possible changes that need less memory. */
 static void
 append_changes (GString *text, const DynoJobPlan *plan)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The learning rate at a place of a run: it follows from the place and the settings only, so
- * that a resumed run goes on exactly. */
+/* The learning rate at a place of a run: it follows from the place and the settings only, so that a
+ * resumed run continues exactly. */
 #include "schedule.h"
 #include "intl.h"
 #include <inttypes.h>
 #include <math.h>
 
-/* Of the steps that the schedule spans. */
+/* The number of steps that the schedule spans. */
 static double
 rate_in (const DynoSettings *settings, double at, double warm_up, double total)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of settings: a row each, in which stands all that is known of it.
+/* The table of settings: one row per setting with all facts about it.
  *
  * Invariants: the order of the table is the order in files, and within each group in the window; a
  * row names its key, type and member by FLAG, CHOICE or NUMBER, and then only what differs from

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of settings: text to value and back, and what follows from the table for two structs.
+/* Values of settings: conversion between text and value, and comparison and copying of structs by
+ * the table.
  *
  * Invariants: a value that is refused leaves the struct as it was; what dyno_settings_get writes,
  * dyno_settings_set reads to the same bits, in any locale. */
@@ -25,7 +26,7 @@ dyno_setting_has_switch (const DynoSettingInfo *info)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-/* The fewest digits that read back to the same bits. */
+/* The fewest digits that read back bit-identically. */
 static char *
 double_to_text (double value)
 {
@@ -197,8 +198,8 @@ refuse (const DynoSettingInfo *info, const char *value, GError **error)
   return FALSE;
 }
 
-/* The key that was probably meant: one that holds the word, or is held by it, or is a few edits
- * away. */
+/* The key that was probably meant: a key that contains the word, is contained in it, or is a few
+ * edits away. */
 static const char *
 guess_key (const char *key)
 {

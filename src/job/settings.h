@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The settings of a run.  One table (settings-table.c) says all that is known of a key: its type,
- * range, default value and words, its group, whether and how it changes in a run, what the tuner
- * may try, what it depends on.  The command line, files, exporters, the session, the tuner and the
- * window follow it; the manual is compared with it.  A new setting is a row and a member here.
+/* The settings of a run.  One table (settings-table.c) has all facts about a key: its type, range,
+ * default value and texts, its group, whether and how it changes in a run, the values that the
+ * tuner may try, its dependencies.  The command line, files, exporters, the session, the tuner and
+ * the window use it; tests compare the manual with it.  A new setting is a row of the table and a
+ * member here.
  *
- * DynoSettings is a plain struct: copy it by assignment.  Its fields are read by the engine; they
- * are changed through the functions below where the value comes from outside. */
+ * DynoSettings is a plain struct, copied by assignment.  The engine reads its fields; values from
+ * outside are set only through the functions below. */
 #pragma once
 #include "optimizers.h"
 #include "train-error.h"
@@ -20,35 +21,35 @@ typedef struct {
   gint64 batch_size;
   gboolean amp;
   gint64 workers;
-  gint64 threads;     /* cores that the run takes; 0: all */
-  gint64 loader_nice; /* of its workers; 0: as the process */
+  gint64 threads;     /* cores that the run uses; 0: all */
+  gint64 loader_nice; /* nice value of its workers; 0: that of the process */
   gint64 prefetch;
   gboolean pinned;
   gboolean persistent_workers;
   gboolean cache;
   gint64 accumulate;      /* micro-batches per step; batch_size is the micro-batch, as in PyTorch */
   double clip_norm;       /* 0: off */
-  double ema_decay;       /* of the moving averages; 0: off */
+  double ema_decay;       /* decay of the moving averages; 0: off */
   gboolean checkpointing; /* activation checkpointing */
   gboolean memory_shrink; /* micro-batches where the device refuses memory */
-  gboolean exchange_half; /* gradients travel between ranks in fp16 */
-  gint64 exchange_bucket; /* bytes of gradients that travel at once; 0: by the size of the net */
+  gboolean exchange_half; /* gradients are sent between ranks in fp16 */
+  gint64 exchange_bucket; /* bytes of gradients that are sent at once; 0: by the size of the net */
   gboolean autotune;
   gboolean deterministic;
   gint optimizer; /* DynoOptimizer */
   double lr;
-  double momentum; /* of optimizers that have it */
+  double momentum; /* of optimizers that use it */
   double weight_decay;
   gint schedule; /* DynoSchedule */
   double warmup_epochs;
-  gint64 schedule_epochs; /* that the schedule spans; 0: all */
+  gint64 schedule_epochs; /* epochs that the schedule spans; 0: all */
   double label_smoothing;
   gint64 epochs;
   gboolean log_trackio, log_mlflow;
   double checkpoint_minutes;  /* 0: at the ends of epochs only */
   gint64 early_stop_patience; /* epochs; 0: off */
   double early_stop_delta;
-  GQuark best_metric; /* of its name; 0: the one that the loss says */
+  GQuark best_metric; /* of its name; 0: the metric that the loss declares */
   gint64 seed;
   gint64 vram_budget; /* bytes; 0: the device's own memory (or the preset's) */
   gint64 image_size;  /* height and width after resizing; 0: the data set's own */
@@ -68,33 +69,33 @@ typedef struct {
   double augment_noise;
   double augment_time_mask; /* shares of the steps */
   double augment_time_shift;
-  double augment_mixup, augment_cutmix; /* of Beta; 0: off */
+  double augment_mixup, augment_cutmix; /* parameter of the Beta distribution; 0: off */
   gboolean data_shuffle;
   gint data_balance; /* DynoBalance */
   double data_val_split;
   gint64 data_folds;   /* 0: off */
-  gint64 data_fold;    /* the one that validates, from 1 */
+  gint64 data_fold;    /* the fold for validation, from 1 */
   gint data_normalise; /* DynoNormalise */
   gint data_layout;    /* DynoAxes */
   gint data_task;      /* DynoTask */
-  double data_max_bad; /* 0: none may fail */
+  double data_max_bad; /* share of samples that may be unreadable; 0: none */
   gboolean data_links;
   gboolean data_one_class;
   double model_width;
   double model_dropout;
   double model_stochastic_depth;
   GQuark model_freeze;          /* of the text; 0: none */
-  double head_lr_factor;        /* 1: as the others */
-  gboolean weight_decay_norms;  /* weight decay takes vectors too */
+  double head_lr_factor;        /* 1: the rate of the other layers */
+  gboolean weight_decay_norms;  /* weight decay applies to vectors too */
   double loss_focal, loss_dice; /* exponent; share of the loss */
   gboolean loss_smooth_l1;
   gint loss_class_weights; /* DynoClassWeights */
   GQuark loss_weights;     /* of the text, classweights.h; 0: none */
 } DynoSettings;
 
-/* Not at all; as the data set advises; as the weights that are started from were. */
+/* Normalises not at all; as the data set advises; as the start weights were trained. */
 typedef enum { DYNO_NORMALISE_NO, DYNO_NORMALISE_DATA, DYNO_NORMALISE_WEIGHTS } DynoNormalise;
-/* The image that random resized crops are cut from. */
+/* The image from which random resized crops are taken. */
 typedef enum { DYNO_CROP_FROM_SAMPLE, DYNO_CROP_FROM_SOURCE } DynoCropFrom;
 typedef enum { DYNO_BALANCE_NONE, DYNO_BALANCE_SAMPLING } DynoBalance;
 typedef enum { DYNO_CLASS_WEIGHTS_NONE, DYNO_CLASS_WEIGHTS_BALANCED } DynoClassWeights;
@@ -107,12 +108,12 @@ typedef enum {
   /* "12GB", "8 GiB", "512MiB" or a number of bytes; GB and GiB both read as 2^30 as card makers
    * count VRAM */
   DYNO_SETTING_BYTES,
-  /* one line, with no blanks at its ends; as a number its GQuark, 0 for none: texts that are equal
-   * are equal as numbers, in one process */
+  /* one line, with no blanks at its ends; as a number it is its GQuark, 0 for none: equal texts are
+   * equal numbers within one process */
   DYNO_SETTING_TEXT,
 } DynoSettingType;
 
-/* Where a setting stands: what the window folds away together, in this order. */
+/* The group of a setting, which the window folds as a whole, in this order. */
 typedef enum {
   DYNO_SETTING_GROUP_MODEL,
   DYNO_SETTING_GROUP_TRAINING,
@@ -124,10 +125,10 @@ typedef enum {
   DYNO_SETTING_N_GROUPS
 } DynoSettingGroup;
 
-/* How a change in the middle of a run is applied. */
+/* How a change during a run is applied. */
 typedef enum {
-  DYNO_SETTING_LIVE_NO,   /* not at all: it counts from the next run on */
-  DYNO_SETTING_LIVE_STEP, /* from the next step on: who needs it reads it anew each time */
+  DYNO_SETTING_LIVE_NO,   /* not at all: the change applies to the next run */
+  DYNO_SETTING_LIVE_STEP, /* from the next step on: users of the setting read it each time */
   /* from the next batch on: dyno_engine_renew_loaders informs the loaders */
   DYNO_SETTING_LIVE_LOADER,
 } DynoSettingLive;
@@ -140,17 +141,17 @@ typedef enum {
   DYNO_SETTING_RATE_NONE,
 } DynoSettingRate;
 
-/* The values that the tuner may try, least first. */
+/* The values that the tuner may try, in rising order. */
 typedef enum {
   DYNO_TUNABLE_NO,
   DYNO_TUNABLE_EACH,    /* every value of a switch or a choice */
-  DYNO_TUNABLE_DOUBLED, /* the least, then twice as much each time; 1 follows 0 */
+  DYNO_TUNABLE_DOUBLED, /* the least value, doubled repeatedly; 1 follows 0 */
 } DynoTunableSteps;
 
 typedef struct {
   DynoTunableSteps steps;
   double minimum, maximum; /* within the setting's own range */
-  double baseline;         /* what a first script does */
+  double baseline;         /* value of a typical first script */
 } DynoTunable;
 
 /* The property of model or data set without which a setting has no effect. */
@@ -167,7 +168,7 @@ typedef struct {
   const char *key;   /* "batch_size", "data.val_split" */
   const char *title; /* N_(): for the window: "Batch size" */
   const char *help;  /* N_(): one sentence */
-  const char *zero;  /* N_(): what 0 means where it is no amount: "Off"; or NULL */
+  const char *zero;  /* N_(): meaning of 0 where it is not an amount: "Off"; or NULL */
   DynoSettingType type;
   double minimum, maximum;   /* INT, DOUBLE, BYTES */
   const char *const *values; /* ENUM: NULL-terminated names, index = value */
@@ -176,14 +177,14 @@ typedef struct {
   DynoSettingLive live;
   DynoSettingRate rate;
   DynoTunable tunable;
-  /* "optimizer=sgd", or several values with commas between: without effect where that is not so; or
-   * NULL */
+  /* "optimizer=sgd", or several values separated by commas: the setting has an effect only with
+   * these; or NULL */
   const char *depends_on;
-  DynoSettingNeed needs;   /* else it has no effect either */
+  DynoSettingNeed needs;   /* without it the setting has no effect either */
   gboolean by_preset;      /* a GPU preset advises it */
-  gboolean opens_data;     /* a data set is opened by it: it has to be opened again */
-  gboolean same_weights;   /* the weights that come of it do not depend on it, or hardly */
-  gboolean same_on_resume; /* a resumed run that changes it is warned: it does not go on exactly */
+  gboolean opens_data;     /* it affects how a data set is opened, which has to be opened again */
+  gboolean same_weights;   /* trained weights do not, or hardly, depend on it */
+  gboolean same_on_resume; /* changing it in a resumed run causes a warning: results differ */
   gsize offset;            /* in DynoSettings */
 } DynoSettingInfo;
 
@@ -191,33 +192,34 @@ typedef struct {
 const DynoSettingInfo *dyno_setting_list (guint *n);
 const DynoSettingInfo *dyno_setting_find (const char *key); /* NULL: unknown */
 
-/* A choice that begins with "false" and "true": these are read and shown as those of a BOOL. */
+/* TRUE: an enum whose values begin with "false" and "true", which are read and shown like those of
+ * a BOOL. */
 gboolean dyno_setting_has_switch (const DynoSettingInfo *info);
 
 /* N_(): the title of a group. */
 const char *dyno_setting_group_title (DynoSettingGroup group);
 
-/* The setting that depends_on names, a switch or a choice, and the values that it may have, bit v
- * for the value v; NULL: it depends on none. */
+/* The setting that depends_on names, a switch or a choice, and its possible values, with bit v for
+ * value v; NULL: it depends on no setting. */
 const DynoSettingInfo *dyno_setting_get_dependency (const DynoSettingInfo *info, guint *values);
-/* FALSE: what the setting depends on is otherwise, and it has no effect. */
+/* FALSE: the dependency is not met, so that the setting has no effect. */
 gboolean dyno_setting_counts (const DynoSettingInfo *info, const DynoSettings *settings);
 
 void dyno_settings_init (DynoSettings *settings); /* all defaults */
 
-/* Text to value and back, locale-independent ('.' decimals).  _set: SETTING, and the struct is
- * unchanged.  _get: g_free. */
+/* Convert between text and value, locale-independent ('.' decimals).  _set: on the error SETTING
+ * the struct is unchanged.  _get: g_free. */
 gboolean dyno_settings_set (DynoSettings *settings, const char *key, const char *value,
                             GError **error);
 char *dyno_settings_get (const DynoSettings *settings, const char *key);
 gboolean dyno_settings_equal (const DynoSettings *a, const DynoSettings *b);
 
-/* Copies what is live and differs between before and now.  The ways that it is to be applied, 1 <<
- * DynoSettingLive each; 0: nothing differs. */
+/* Copies live settings that differ between before and now.  Returns the ways in which they have to
+ * be applied, as bits 1 << DynoSettingLive; 0: nothing differs. */
 guint dyno_settings_follow (DynoSettings *settings, const DynoSettings *before,
                             const DynoSettings *now);
 
-/* Numbers by key, for widgets (bool 0/1, enum index). */
+/* Values as numbers by key, for widgets (bool 0/1, enum index). */
 double dyno_settings_get_number (const DynoSettings *settings, const char *key);
 gboolean dyno_settings_set_number (DynoSettings *settings, const char *key, double value,
                                    GError **error);

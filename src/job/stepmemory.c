@@ -6,8 +6,8 @@
 #include "peer.h"
 #include "planjob.h"
 
-#define SPARE_SLOTS 8 /* batches ahead that a live change may ask for, where cheap */
-/* cheap: all slots together stay below this */
+#define SPARE_SLOTS 8 /* most prefetched batches after a live change, where memory allows */
+/* limit of the memory of all slots for that */
 #define SPARE_BYTES (G_GUINT64_CONSTANT (128) << 20)
 
 gboolean

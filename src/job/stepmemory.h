@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that feeding and exchanging the steps of a job takes, beside that of its programs: batches
- * and staging of an uploader, page-locked memory of an exchange of gradients and of predictions,
+/* Memory for feeding and exchanging the steps of a job, besides that of its programs: batches and
+ * staging of an uploader, page-locked memory of an exchange of gradients and of predictions,
  * inboxes for the gradients of other ranks.  The plan of a job counts it and its owners allocate
  * it, both by these functions, so that what is planned is what is allocated.  Pure arithmetic; any
  * thread. */
@@ -12,11 +12,11 @@
 
 G_BEGIN_DECLS
 
-/* The host memory of an uploader and its loader.  Batches and staging hold the fields of a batch
- * where its layout places them. */
+/* The host memory of an uploader and its loader.  Batches and staging hold the fields of a batch at
+ * the offsets of its layout. */
 typedef struct {
   DynoBatchLayout layout;
-  DynoHostBuffer batches; /* that the loader decodes into; PLAIN, the loader's own: not pinned */
+  DynoHostBuffer batches; /* the loader decodes into them; PLAIN, the loader's own: not pinned */
   DynoHostBuffer staging; /* one per slot of the program; none when pinned */
 } DynoUploadPlan;
 
@@ -28,27 +28,26 @@ gboolean dyno_upload_plan_init (DynoUploadPlan *plan, const DynoBatchSchema *sch
 /* The page-locked memory of an exchange of gradients and states between ranks. */
 DynoHostBuffer dyno_exchange_plan_buffer (const DynoPlan *plan);
 
-/* Page-locked memory for the outputs of a batch and for its truth, where the network reads that,
- * which follow each other: the bytes of one of both tensors there, of a slot, and the buffers of
- * all slots.  No buffers of 0 bytes. */
+/* Page-locked memory for the outputs of a batch followed by its truth, where the network reads it:
+ * the bytes of one of these tensors, the bytes of a slot, and the buffers of all slots.  There are
+ * no buffers of 0 bytes. */
 guint64 dyno_predictions_part_bytes (const DynoTensor *tensor);
-/* The truth that is copied with the outputs; NULL: the network reads none, or it is a mask, of which
- * the outputs are counts. */
+/* The truth that is copied with the outputs; NULL: the network reads no truth, or it is a mask,
+ * whose pixels the outputs count. */
 const DynoTensor *dyno_predictions_find_truth (DynoGraph *graph);
 guint64 dyno_predictions_slot_bytes (DynoGraph *graph);
 DynoHostBuffer dyno_predictions_plan_buffer (guint64 slot_bytes);
 
-/* The same for the classes of the samples of a validation that are watched; of a graph without them
- * no buffers. */
+/* The same for the masks of a validation that are watched; a graph without them has no buffers. */
 DynoHostBuffer dyno_watched_plan_buffer (guint64 slot_bytes);
 guint64 dyno_watched_slot_bytes (DynoGraph *graph);
 
-/* Each rank sends all it has to each other one: beyond so many that takes more memory and time than
- * sums by parts would. */
+/* Each rank sends all its values to every other rank: with more ranks than this, that takes more
+ * memory and time than sums in parts. */
 #define DYNO_INBOX_MOST_RANKS 8
 
-/* An inbox has a part for each other rank: gradients in fp16 (half) or fp32, then states.  These are
- * the bytes of the gradients, of a part, and of the whole inbox. */
+/* An inbox has a part for each other rank: gradients in fp16 (half) or fp32, then states.  The
+ * functions return the bytes of the gradients, of a part, and of the whole inbox. */
 guint64 dyno_inbox_gradient_bytes (const DynoPlan *plan, gboolean half);
 guint64 dyno_inbox_part_bytes (const DynoPlan *plan, gboolean half);
 guint64 dyno_inbox_total_bytes (const DynoPlan *plan, gboolean half, guint ranks);

@@ -9,14 +9,15 @@ G_BEGIN_DECLS
 GQuark dyno_train_error_quark (void);
 
 typedef enum {
-  /* unknown key, or a value out of its range: the message says what is allowed */
+  /* unknown key, or a value out of its range: the message states the range */
   DYNO_TRAIN_ERROR_SETTING,
   DYNO_TRAIN_ERROR_DATA, /* the data set does not suit the model or the settings */
-  /* the plan passes the VRAM budget: the message says by how much and what would fit */
+  /* the plan passes the VRAM budget: the message states the excess and the settings that would
+   * fit */
   DYNO_TRAIN_ERROR_DOES_NOT_FIT,
-  /* a checkpoint or weights file that does not match: names the first mismatch */
+  /* a checkpoint or weights file that does not match: the message names the first mismatch */
   DYNO_TRAIN_ERROR_CHECKPOINT,
-  /* the loss stayed Inf, NaN or beyond all measure; a state is not finite */
+  /* the loss stayed Inf, NaN or too large; or a state is not finite */
   DYNO_TRAIN_ERROR_DIVERGED,
   DYNO_TRAIN_ERROR_OUTPUT, /* the output folder cannot be written */
 } DynoTrainError;
