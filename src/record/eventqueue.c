@@ -8,7 +8,7 @@ struct _DynoEventQueue {
   GMutex lock;
   GCond changed;
   GQueue events;
-  GList *masks; /* the last of its type among them; NULL: none waits */
+  GList *masks; /* the last event of its type in the queue; NULL: none waits */
   guint capacity;
   gboolean every_event, abandoned, closed;
 };
@@ -37,7 +37,7 @@ free_queue (gpointer data)
   g_free (queue);
 }
 
-/* Lock held. */
+/* To be called with the lock held. */
 static void
 append (DynoEventQueue *queue, DynoEvent *event)
 {

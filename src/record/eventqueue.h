@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* An observer for another thread: keeps the events of a session until they are taken.
  *
- * STEP events find room only up to a capacity and are dropped past it, or, with every_event, hold
- * the session up.  Without it a MASKS event, which is large, takes the place of one that was not
- * taken.  All others, which are few, are always kept.  Any thread. */
+ * STEP events are dropped when the queue has reached its capacity, or, with every_event, the
+ * session waits.  Without every_event a MASKS event, which is large, replaces an earlier one that
+ * was not taken.  All other events, which are few, are always kept.  Any thread. */
 #pragma once
 #include "event.h"
 
@@ -15,7 +15,8 @@ typedef struct _DynoEventQueue DynoEventQueue;
 extern const DynoObserver dyno_event_queue_observer;
 DynoEventQueue *dyno_event_queue_new (guint capacity, gboolean every_event);
 
-/* NULL: none came within timeout_us (0: now), or DONE was taken.  Free it with dyno_event_unref. */
+/* NULL: no event came within timeout_us (0: do not wait), or DONE was taken.  To be freed with
+ * dyno_event_unref. */
 DynoEvent *dyno_event_queue_pop (DynoEventQueue *queue, gint64 timeout_us);
 
 G_END_DECLS

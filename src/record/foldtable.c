@@ -58,7 +58,7 @@ dyno_fold_table_get (const DynoFoldTable *table, guint value, double *mean, doub
   *deviation = n > 1 ? sqrt (squares / (n - 1)) : (double) NAN;
 }
 
-/* With no more digits than metrics.csv has, out of which the results of an earlier process come. */
+/* With no more digits than metrics.csv, from which the results of an earlier process are read. */
 static void
 add_value (GString *line, double value)
 {

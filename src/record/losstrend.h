@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which way the training loss goes, lately: of noisy means, so that it does not flicker. */
+/* The trend of the training loss over the last steps, from noisy means, with a margin so that it
+ * does not flicker. */
 #pragma once
 #include "stretch.h"
 

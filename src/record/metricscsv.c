@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.csv: numbers with as many digits as they are good for, '.' decimals in any locale.  One
- * table names the columns; those of the metrics stand where the loss that they belong to stands. */
+/* metrics.csv: numbers with as many digits as are significant, '.' decimals in any locale.  One
+ * table names the columns; the columns of the metrics follow the column of the loss to which they
+ * belong. */
 #include "metricscsv.h"
 #include "base-error.h"
 #include "outfile.h"
@@ -16,7 +17,7 @@ typedef enum {
   COUNT,   /* guint64 */
   FLAG,    /* gboolean, 0 or 1 */
   REAL,    /* double */
-  METRICS, /* a double for each metric; the name is what goes before the metric's */
+  METRICS, /* a double for each metric; the name is the prefix of the metric's name */
 } Kind;
 
 typedef struct {
@@ -24,7 +25,7 @@ typedef struct {
   Kind kind;
   gboolean of_epoch;
   gsize offset;       /* in Row */
-  const char *format; /* of REAL and METRICS */
+  const char *format; /* digits of REAL and METRICS */
 } Column;
 
 #define STEP(member)  FALSE, G_STRUCT_OFFSET (Row, step.member)
@@ -74,8 +75,8 @@ holds (const Column *column, const DynoMetricTable *table, guint metric)
          || column->offset == G_STRUCT_OFFSET (Row, epoch.val_metrics);
 }
 
-#define N_PLACE    2 /* the first ones say where a row is */
-#define N_REQUIRED 3 /* the first ones: without them it is no such file */
+#define N_PLACE    2 /* number of first columns that give the position of a row */
+#define N_REQUIRED 3 /* the first columns: without them the file is no metrics.csv */
 
 static void
 append_number (GString *text, double value, const char *format)
@@ -195,10 +196,10 @@ dyno_metric_column_get (const DynoMetricColumn *column, gconstpointer row)
     }
 }
 
-/* --- and back --------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 typedef struct {
-  const Column *column; /* NULL: not known */
+  const Column *column; /* NULL: unknown */
   guint metric;
 } Cell;
 
@@ -224,7 +225,7 @@ find_cell (const char *name, const DynoMetricTable *table, Cell *cell)
       for (; cell->metric < table->n; cell->metric++)
         if (g_str_equal (rest, table->infos[cell->metric].name))
           return TRUE;
-      /* Earlier versions called the first metric by this name, whatever it was. */
+      /* Earlier versions used this name for the first metric, whatever it was. */
       cell->metric = 0;
       if (table->n > 0 && g_str_equal (rest, "accuracy"))
         return TRUE;
@@ -307,12 +308,12 @@ dyno_metrics_csv_parse (const DynoMetricsCsv *csv, const char *line, DynoStepMet
 
 /* --- a whole log ------------------------------------------------------------------------------ */
 
-#define CHUNK 64 /* steps copied at once */
+#define CHUNK 64 /* number of steps copied at once */
 
 typedef struct {
   DynoMetrics *metrics;
-  guint64 n_steps, n_epochs, next; /* next: epoch */
-  gboolean has_epoch;              /* epoch is that */
+  guint64 n_steps, n_epochs, next; /* next: index of the next epoch */
+  gboolean has_epoch;              /* TRUE: epoch was read */
   DynoEpochMetrics epoch;
 } Rows;
 
@@ -381,7 +382,7 @@ dyno_metrics_write_csv_begin (DynoMetrics *metrics, guint64 n_steps, guint64 n_e
 gboolean
 dyno_metrics_write_csv (DynoMetrics *metrics, const char *path, GError **error)
 {
-  /* An epoch's step is there before it. */
+  /* The last step of an epoch is in the log before the epoch. */
   guint64 n_epochs = dyno_metrics_get_epochs (metrics), n_steps = dyno_metrics_get_steps (metrics);
 
   return dyno_metrics_write_csv_begin (metrics, n_steps, n_epochs, path, error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* metrics.csv of a run's folder as its log, without the data set and the model that it came of. */
+/* Reads metrics.csv of a run's folder as its log, without the run's data set and model. */
 #include "base-error.h"
 #include "file.h"
 #include "metricscsv.h"
@@ -20,8 +20,8 @@ has_column (char **names, const char *prefix, const char *name)
   return g_strv_contains ((const char *const *) names, whole);
 }
 
-/* The metrics, in their order: those with a column of each step, one of each epoch's training and one
- * of its validation, and those that only a validation has. */
+/* The metrics, in their order: metrics with columns for each step, each epoch's training and its
+ * validation, and metrics that only a validation has. */
 static gboolean
 read_table (const char *head, DynoMetricTable *table)
 {
@@ -64,7 +64,7 @@ take_line (DynoMetrics *metrics, const DynoMetricsCsv *csv, const char *line)
   return TRUE;
 }
 
-/* A line without its end; FALSE: there is none, or one that is not whole. */
+/* Reads a line without its end; FALSE: there is no line, or it is incomplete. */
 static gboolean
 next_line (FILE *file, char **line, size_t *size)
 {

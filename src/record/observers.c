@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Observers in the order of their adding.
+/* Observers in the order in which they were added.
  *
- * Invariants: one thread at a time delivers, and it delivers all that is pending, so that there is
- * one order of events whichever threads emit; the lock is never held across a call. */
+ * Invariants: one thread at a time delivers, and it delivers all pending events, so that there is
+ * one order of events for all emitting threads; the lock is never held during a call. */
 #include "observers.h"
 
 typedef struct {
   const DynoObserver *observer;
   gpointer data;
-  guint references; /* the list's, and one for each copy of it that is gone through */
+  guint references; /* one of the list, and one for each copy of the list that is being iterated */
   gboolean removed;
 } Entry;
 
@@ -17,8 +17,8 @@ struct _DynoObservers {
   GCond changed;
   GPtrArray *entries;  /* Entry* */
   GQueue pending;      /* DynoEvent* */
-  GThread *delivering; /* NULL: nobody is */
-  const Entry *called; /* by it, now */
+  GThread *delivering; /* NULL: no thread is */
+  const Entry *called; /* the entry that this thread is calling */
   gboolean abandoned;
 };
 
@@ -34,7 +34,7 @@ dyno_observers_new (void)
   return observers;
 }
 
-/* With the lock, which is let go while the data is freed. */
+/* To be called with the lock held, which is released while the data is freed. */
 static void
 unref_entry (DynoObservers *observers, Entry *entry)
 {
@@ -78,7 +78,7 @@ dyno_observers_add (DynoObservers *observers, const DynoObserver *observer, gpoi
     observer->abandon (data);
 }
 
-/* The entries as they are now, each with a reference; with the lock. */
+/* A copy of the present entries, each with a reference; to be called with the lock held. */
 static GPtrArray *
 copy_entries (DynoObservers *observers)
 {
@@ -113,7 +113,8 @@ dyno_observers_remove (DynoObservers *observers, const DynoObserver *observer, g
       entry->removed = TRUE;
       if (observers->called == entry && observers->delivering != g_thread_self ())
         {
-          /* The call that goes on may wait for its taker, who is here. */
+          /* The call in progress may wait for a thread that takes its events, and that is this
+           * thread. */
           g_mutex_unlock (&observers->lock);
           if (observer->abandon)
             observer->abandon (data);
@@ -126,7 +127,7 @@ dyno_observers_remove (DynoObservers *observers, const DynoObserver *observer, g
   g_mutex_unlock (&observers->lock);
 }
 
-/* With the lock, which is let go during each call. */
+/* To be called with the lock held, which is released during each call. */
 static void
 deliver (DynoObservers *observers, DynoEvent *event)
 {

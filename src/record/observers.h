@@ -9,7 +9,7 @@ G_BEGIN_DECLS
 typedef struct _DynoObservers DynoObservers;
 
 DynoObservers *dyno_observers_new (void);
-/* Nothing may be emitted any more. */
+/* To be called when no event follows. */
 void dyno_observers_free (DynoObservers *observers);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoObservers, dyno_observers_free)
 
@@ -17,11 +17,12 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoObservers, dyno_observers_free)
 void dyno_observers_add (DynoObservers *observers, const DynoObserver *observer, gpointer data);
 void dyno_observers_remove (DynoObservers *observers, const DynoObserver *observer, gpointer data);
 
-/* Takes the event.  Returns when all observers have seen it, but for a call out of an observer,
- * whose event follows the one that is being seen. */
+/* Takes ownership of the event.  Returns when all observers have received it; in a call by an
+ * observer it returns at once, and the event follows the present one. */
 void dyno_observers_emit (DynoObservers *observers, DynoEvent *event);
 
-/* Nobody takes events any more: see DynoObserver.  Holds for those that are added later. */
+/* Nobody takes events any more: calls abandon of all observers (see DynoObserver), also of
+ * observers that are added later. */
 void dyno_observers_abandon (DynoObservers *observers);
 
 G_END_DECLS

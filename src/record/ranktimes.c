@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See ranktimes.h.  A step takes all ranks the same time, since each ends with a sum over all: what
- * differs is the part of it that a rank waits. */
+/* See ranktimes.h.  A step takes all ranks the same time, since each ends with a sum over all: only
+ * the part in which a rank waits differs. */
 #include "ranktimes.h"
 #include "median.h"
 #include <math.h>
@@ -15,14 +15,14 @@ typedef struct {
   guint64 steps;
   double step_ms;
   double least_wait_ms, least_sum_ms; /* of the ranks */
-  DynoRankStep *ranks;                /* sums */
+  DynoRankStep *ranks;                /* sums over steps */
 } Sums;
 
 struct _DynoRankTimes {
   guint n;
   guint64 epoch; /* of the last step; G_MAXUINT64: there was none, or it does not count */
   Sums open, window, all;
-  guint *windows; /* of each rank: in a row in which it was slow */
+  guint *windows; /* for each rank: number of consecutive windows in which it was slow */
   gboolean *told;
   double *scratch;
 };
@@ -57,8 +57,9 @@ dyno_rank_times_free (DynoRankTimes *t)
   g_free (t);
 }
 
-/* A rank waits on its own clock, and may have begun before the step did at rank 0: more than the step
- * is not of the step, and would count as time in which the rank did less than nothing. */
+/* A rank measures its wait with its own clock, and may have begun the step before rank 0: a wait
+ * beyond the step's time does not belong to the step, and would make the rank's own time
+ * negative. */
 static double
 wait_of_step (const DynoRankStep *step, double step_ms)
 {
@@ -102,7 +103,7 @@ get_rate (const Sums *sums, guint rank)
                          .device_ms = sum->device_ms / n };
 }
 
-/* Of the ranks but one. */
+/* The ranks except one. */
 static double
 median_others (DynoRankTimes *t, guint rank, gsize member)
 {

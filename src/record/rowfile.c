@@ -45,7 +45,7 @@ append (DynoRowFile *file, GError **error)
   return TRUE;
 }
 
-/* Makes the file of all that is not written yet, and opens it for what follows. */
+/* Makes the file with all text that is not written yet, and opens it for appending. */
 static gboolean
 create (DynoRowFile *file, GError **error)
 {

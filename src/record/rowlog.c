@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Invariant: rows [0, n_stored) lie in the file, in blocks of block_rows; rows from n_stored on in
- * `newest`.  Block i takes the bytes [ends[i - 1], ends[i]) of the file; one that would not become
- * smaller lies there as it is, and one that was lost takes none.
+ * `newest`.  Block i occupies the bytes [ends[i - 1], ends[i]) of the file; a block that
+ * compression would not make smaller is stored uncompressed, and a lost block has no bytes.
  *
- * In a block the first bytes of all rows come first, then the second ones: what differs between
- * rows is next to its like. */
+ * A block holds the first bytes of all rows, then all second bytes, and so on, which compresses
+ * better. */
 #include "rowlog.h"
 #include "file.h"
 #include <errno.h>
@@ -16,18 +16,18 @@
 
 #define BLOCKS_KEPT 3
 #define MOST_HELD   ((gsize) 256 << 20) /* bytes that could not be written */
-#define LEVEL       1                   /* of deflate */
+#define LEVEL       1                   /* compression level of deflate */
 
 struct _DynoRowLog {
   gsize row_bytes, block_rows, block_bytes;
   GByteArray *newest;
-  guint64 n_stored; /* rows */
+  guint64 n_stored; /* number of rows in the file */
   GArray *ends;     /* guint64 */
   int fd;           /* -1: none yet */
   gsize try_at;     /* bytes of newest from which a block is written */
-  guint8 *read;     /* the block that was read last, NULL: none */
-  guint64 n_read;   /* its number */
-  gboolean told;    /* that it cannot be written or read */
+  guint8 *read;     /* the block that was read last; NULL: none */
+  guint64 n_read;   /* index of that block */
+  gboolean told;    /* a failure to write or read was reported */
 };
 
 DynoRowLog *
@@ -80,7 +80,7 @@ dyno_row_log_get_bytes (const DynoRowLog *log)
 
 /* --- blocks ----------------------------------------------------------------------------------- */
 
-/* Between rows and the order of the file: [i][byte] of n x size becomes [byte][i]. */
+/* Transposes between rows and the order of the file: [i][byte] of n x size becomes [byte][i]. */
 static void
 transpose (const guint8 *from, guint8 *to, gsize n, gsize size)
 {
@@ -89,7 +89,7 @@ transpose (const guint8 *from, guint8 *to, gsize n, gsize size)
       to[byte * n + i] = from[i * size + byte];
 }
 
-/* All of in; FALSE: it does not fit into out. */
+/* Compresses all of in; FALSE: it does not fit into out. */
 static gboolean
 convert (GConverter *converter, const guint8 *in, gsize in_bytes, guint8 *out, gsize out_bytes,
          gsize *done)
@@ -163,7 +163,7 @@ tell (DynoRowLog *log, const char *what)
   log->told = TRUE;
 }
 
-/* The oldest block that is in memory lies in the file now, or, with size 0, is lost. */
+/* Drops the oldest block from memory: it is in the file now, or, with size 0, is lost. */
 static void
 drop_block (DynoRowLog *log, gsize size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The facts of a run that its settings and its log do not hold: what it ran on, what it was made
- * of, how it ended.  Told by the session before the first step and at the end (DYNO_EVENT_FACTS),
- * and kept in the run's folder as facts.ini, so that a run is judged long after it. */
+/* The facts of a run that its settings and its log do not hold: its machine, its parts, how it
+ * ended.  The session emits them before the first step and at the end (DYNO_EVENT_FACTS), and
+ * writes them to the run's folder as facts.ini, so that a run can be diagnosed later. */
 #pragma once
 #include "event.h"
 
@@ -9,27 +9,29 @@ G_BEGIN_DECLS
 
 #define DYNO_RUN_FACTS_NAME "facts.ini"
 
-/* These take over what is known of a device; its measured rates, which belong to a version of
- * the shader compiler (to ask for that takes as long as to plan a network, once in a process);
- * and of this host now: cores, memory, what it does with clocks and drivers.  Advice comes of
- * that; nothing is changed. */
+/* Set the facts of a device; its measured rates, which are valid for one version of the shader
+ * compiler (finding the version takes as long as planning a network, once per process); and the
+ * present facts of this host: cores, memory, the governor of its clocks, its driver's persistence.
+ * They are only read, for advice. */
 void dyno_run_facts_set_device (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_rates (DynoRunFacts *facts, const DynoDeviceInfo *info);
 void dyno_run_facts_set_host (DynoRunFacts *facts);
 
-/* Into the folder, whole or not at all.  Errors: base's DISK and IO. */
+/* Writes the facts into the folder, atomically.  Errors: base's DISK and IO. */
 gboolean dyno_run_facts_write (const char *folder, const DynoRunFacts *facts, GError **error);
 
-/* Missing facts are 0; a file of another version gives those that it has.  FALSE: there is none
- * that can be read. */
+/* Reads the facts.  Missing facts are 0; of a file of another version the known facts are read.
+ * FALSE: there is no file that can be read. */
 gboolean dyno_run_facts_read (const char *folder, DynoRunFacts *facts);
 
-/* Updates of the whole run of so many epochs, those before this part began included; 0: not known. */
+/* The updates of the whole run with this number of epochs, including those before this part began;
+ * 0: not known. */
 guint64 dyno_run_facts_count_steps (const DynoRunFacts *facts, guint64 epochs);
-/* Updates that so many epochs take, of a run that has made the steps that it was asked for
- * (max_steps) and has epochs left; else 0. */
+/* The updates that this number of epochs takes, for a run that has reached max_steps before its
+ * last epoch; else 0. */
 guint64 dyno_run_facts_find_whole (const DynoRunFacts *facts, guint64 epochs, guint64 steps);
-/* Epochs, begun ones included, in which the whole run's updates up to this one lie; 0: not known. */
+/* The number of epochs, including begun ones, to which the whole run's updates up to this one
+ * belong; 0: not known. */
 guint64 dyno_run_facts_count_epochs (const DynoRunFacts *facts, guint64 steps);
 
 G_END_DECLS

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a run.  metrics.csv is appended to while the run goes on, and written once more,
- * atomically, at the end, where the run is short or a row could not be appended.  A step's row
- * waits for the next step, because the row of an epoch's last step also holds the epoch's
- * values.  sensors.csv is only appended to, by the sensors' thread. */
+/* The folder of a run.  metrics.csv is extended during the run, and written once more, atomically,
+ * at the end, where the run is short or a row could not be appended.  A step's row is written with
+ * the next step, because the row of an epoch's last step also holds the epoch's values.
+ * sensors.csv is only appended to, by the sensors' thread. */
 #include "runfolder.h"
 #include "checkpoint.h"
 #include "file.h"
@@ -20,31 +20,30 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Limits of what is kept of sensors.csv while it cannot be written: bytes, and rows before it
- * begins. */
+/* Limits of sensors.csv in memory: bytes while it cannot be written, and rows before it begins. */
 #define MOST_SENSORS      4194304
 #define MOST_SENSORS_HELD 20000
-/* Steps.  A longer log takes seconds to minutes to be written, and is written anew only where its
- * file is not whole. */
+/* Steps: a longer log takes seconds to minutes to write, and is written anew only where its file is
+ * incomplete. */
 #define MOST_ANEW 100000
 
 struct _DynoRunFolder {
   char *path, *checkpoint, *weights, *last_weights;
-  int lock;     /* the folder */
-  guint n_made; /* folders at the end of path that were not there */
+  int lock;     /* file descriptor of the locked folder */
+  guint n_made; /* number of folders at the end of path that were made */
   gboolean begun;
   DynoRowFile metrics;
   gboolean has_step;
-  DynoStepMetrics step; /* whose row waits */
+  DynoStepMetrics step; /* the step whose row is not written yet */
   DynoMetricTable table;
-  DynoMetrics *log; /* what metrics.csv begins with: so many rows of it */
+  DynoMetrics *log; /* metrics.csv begins with these numbers of rows of it */
   guint64 begin_steps, begin_epochs;
 
-  GMutex sensors_lock; /* of what follows: rows come from another thread */
+  GMutex sensors_lock; /* protects the members below: rows come from another thread */
   DynoRowFile sensors;
-  GArray *sensors_held;  /* DynoSensorRow, before it begins */
-  guint64 sensors_step;  /* atomic: the last that has ended */
-  gboolean sensors_told; /* that they cannot be written */
+  GArray *sensors_held;  /* DynoSensorRow, held until the folder begins */
+  guint64 sensors_step;  /* atomic: the last step that has ended */
+  gboolean sensors_told; /* a failure to write was reported */
 };
 
 static void
@@ -62,7 +61,7 @@ remove_leftovers (const char *path)
       }
 }
 
-/* How many folders at the end of path are not there. */
+/* The number of folders at the end of path that do not exist. */
 static guint
 count_missing (const char *path)
 {
@@ -95,7 +94,7 @@ remove_made (const char *path, guint n)
 }
 
 /* The folder itself is locked, so that no file is needed and none is left; the kernel unlocks it
- * when the process ends, however. */
+ * when the process ends in any way. */
 static gboolean
 lock_folder (DynoRunFolder *dir, GError **error)
 {
@@ -114,7 +113,7 @@ lock_folder (DynoRunFolder *dir, GError **error)
           shown);
       return FALSE;
     }
-  /* NFS and the like lock no folders. */
+  /* NFS and similar file systems cannot lock folders. */
   g_message ("“%s” cannot be locked (%s): see to it that only one run writes into it", shown,
              g_strerror (code));
   return TRUE;
@@ -205,7 +204,8 @@ dyno_run_folder_recall (const char *folder, guint64 last_step, DynoMetrics *metr
 
 /* --- sensors.csv ------------------------------------------------------------------------------ */
 
-/* With the lock.  Training does not depend on it, so that a note is enough. */
+/* To be called with the lock held.  Training does not depend on it, so a note in the log
+ * suffices. */
 static void
 flush_sensors (DynoRunFolder *dir, gboolean now)
 {
@@ -266,7 +266,7 @@ dyno_run_folder_recall_sensors (DynoRunFolder *dir, const char *folder, guint64 
   for (guint i = 0; i < rows->len; i++)
     if (g_array_index (rows, DynoSensorRow, i).step <= last_step)
       dyno_sensors_csv_append (dir->sensors.text, &g_array_index (rows, DynoSensorRow, i));
-  /* Those of the preparation so far, whose step was not known. */
+  /* Readings of the preparation, whose step was not known. */
   for (guint i = 0; i < dir->sensors_held->len; i++)
     g_array_index (dir->sensors_held, DynoSensorRow, i).step = last_step;
   g_mutex_unlock (&dir->sensors_lock);
@@ -308,7 +308,7 @@ dyno_run_folder_add_step (DynoRunFolder *dir, const DynoStepMetrics *step, GErro
     dyno_metrics_csv_append (dir->metrics.text, &dir->table, &dir->step, NULL);
   dir->step = *step;
   dir->has_step = TRUE;
-  /* no lock: that of the rows may be held for as long as a disk takes */
+  /* without the lock, which may be held as long as a slow disk takes */
   __atomic_store_n (&dir->sensors_step, step->step, __ATOMIC_RELAXED);
   return dyno_row_file_flush (&dir->metrics, FALSE, error);
 }
@@ -323,7 +323,7 @@ dyno_run_folder_add_epoch (DynoRunFolder *dir, const DynoEpochMetrics *epoch, GE
   return dyno_row_file_flush (&dir->metrics, TRUE, error);
 }
 
-/* Whether what was appended is all there, also the row that waits. */
+/* TRUE: all rows are in the file; the row that waits is written first. */
 static gboolean
 is_whole (DynoRunFolder *dir)
 {

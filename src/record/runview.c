@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as people see it. */
+/* A run for display. */
 #include "runview.h"
 #include "intl.h"
 #include "runfacts.h"
@@ -10,8 +10,8 @@
 #define CHUNK     256
 #define MIB       (1024.0 * 1024)
 #define GIB       (1024.0 * MIB)
-#define SMALL_RUN (0.5 * GIB) /* below it memory is told in MiB */
-/* A limit so many times above the need would press the line of what is used onto the axis. */
+#define SMALL_RUN (0.5 * GIB) /* below this, memory is shown in MiB */
+/* A limit this many times above the need would press the memory's curve onto the axis. */
 #define FAR_ABOVE 6
 
 struct _DynoRunView {
@@ -20,12 +20,12 @@ struct _DynoRunView {
   DynoRunSeries series;
   DynoStretches stretches;
   DynoRunFacts facts;
-  guint64 first_step; /* of the rows, and when it ended */
+  guint64 first_step; /* number of the first step of the rows, and its end time */
   double first_seconds;
-  /* the latter is estimated; 0: not preparing; not known yet */
+  /* the end is estimated; 0: not preparing; not known yet */
   gint64 preparing_since_us, preparing_until_us;
   guint64 limit_bytes, need_bytes; /* 0: none; not known */
-  gint64 step_taken_us;            /* when the last step came */
+  gint64 step_taken_us;            /* when the last step was taken */
 };
 
 static void
@@ -112,7 +112,7 @@ dyno_run_view_free (DynoRunView *view)
   g_free (view);
 }
 
-/* --- from outside ----------------------------------------------------------------------------- */
+/* --- input ------------------------------------------------------------------------------------ */
 
 static void
 count_steps (DynoRunView *view)
@@ -224,8 +224,8 @@ dyno_run_view_get_series (DynoRunView *view)
 
 /* --- preparation ------------------------------------------------------------------------------ */
 
-/* The parts of the preparation, in their order and with their usual shares of the time: one
- * progress for all of it, up to the end of the first step, in which drivers compile once more. */
+/* The parts of the preparation, in their order and with their usual shares of the time: they give
+ * one progress up to the end of the first step, in which drivers compile once more. */
 static const struct {
   const char *what;
   double begin, end;
@@ -285,7 +285,7 @@ take_state (DynoRunView *view, DynoSessionState state)
   DynoRunStatus *s = &view->status;
 
   s->released = FALSE;
-  /* A stop that was asked for stays visible although older states are still on their way. */
+  /* A requested stop stays visible although events of older states may still arrive. */
   if (s->state != DYNO_SESSION_STOPPING || state > DYNO_SESSION_STOPPING)
     s->state = state;
   if (s->state == DYNO_SESSION_RUNNING && s->n_steps == 0)
@@ -325,7 +325,7 @@ take_table (DynoRunView *view, const DynoMetricTable *table)
     }
 }
 
-/* Between the steps, as far as the next one is under way: steps may be slower than sensors. */
+/* The part of the next step that is done: steps may be longer than the sensors' interval. */
 static void
 add_sensors (DynoRunView *view, const DynoSensorReading *reading)
 {
@@ -411,7 +411,7 @@ dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event)
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
-/* From the first step on: what is done once before its end will not come again. */
+/* Rates count from the first step on: the one-time work before its end is not repeated. */
 static void
 estimate (DynoRunView *view)
 {
@@ -424,8 +424,9 @@ estimate (DynoRunView *view)
   s->fraction = s->total_steps > 0 ? (double) s->step.step / (double) s->total_steps : 0;
 }
 
-/* Where the step stands among epochs.  An epoch that was seen to end tells where this one began; one
- * that was begun before a resume is counted from where the run went on in it. */
+/* The position of the step in epochs.  Where the end of the epoch before is known, this epoch began
+ * there; an epoch that began before a resume is counted from the position at which the run was
+ * resumed. */
 static void
 add_epoch_place (DynoRunView *view, const DynoStepMetrics *step)
 {

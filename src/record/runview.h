@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A run as people see it: state, last numbers, time left, best values, series to draw with their
- * units and limits.  One for all that show a run: the window, dynoctl's progress, the curves of a
- * run's folder.  It knows no toolkit, formats nothing and keeps no session.
+/* A run for display: state, last numbers, time left, best values, series to draw with their units
+ * and limits.  All displays of a run use it: the window, dynoctl's progress, the curves of a run's
+ * folder.  It uses no toolkit, formats nothing and holds no session.
  *
- * It is fed with the session's events, and with rows: from the log, which is whole (the window, the
+ * It takes the session's events, and rows: from the log, which is complete (the window, the
  * curves), or one by one (dynoctl).  One thread. */
 #pragma once
 #include "event.h"
@@ -14,81 +14,81 @@ G_BEGIN_DECLS
 
 typedef struct _DynoRunView DynoRunView;
 
-/* Of noisy series, where nothing else was asked for: the factor of dyno_series_smoothed. */
+/* Smoothing of noisy series, unless set otherwise: the factor of dyno_series_smoothed. */
 #define DYNO_RUN_VIEW_SMOOTHING 0.8
 
 typedef struct {
   DynoSessionState state; /* NEW: no run yet */
-  gboolean released;      /* a pause in which the device's memory is given back */
-  const DynoJob *job;     /* live settings followed; NULL before the first run */
+  gboolean released;      /* a pause in which the device's memory is freed */
+  const DynoJob *job;     /* with live settings; NULL before the first run */
   gboolean has_plan;
   DynoJobPlan plan;
   char *device;
   guint64 n_train, n_validation;
   guint64 total_steps;      /* 0: not known */
-  guint64 total_epochs;     /* that they take, the last in part; 0: not known */
-  double fraction;          /* of them that are done */
-  const char *progress;     /* what is being prepared (interned), or NULL */
-  double progress_fraction; /* of the whole preparation, first step included; it never falls */
+  guint64 total_epochs;     /* that the steps take, the last in part; 0: not known */
+  double fraction;          /* part of the steps that is done */
+  const char *progress;     /* the work in preparation (interned), or NULL */
+  double progress_fraction; /* of the whole preparation with the first step; it never decreases */
   double progress_left_s;   /* negative: not known yet */
   guint64 n_steps;
-  DynoStepMetrics step; /* the last, once n_steps > 0 */
+  DynoStepMetrics step; /* the last step, once n_steps > 0 */
   guint64 n_epochs;
-  DynoEpochMetrics epoch; /* the last, once n_epochs > 0 */
+  DynoEpochMetrics epoch; /* the last epoch, once n_epochs > 0 */
   gboolean has_sensors;
-  DynoSensorReading sensors;         /* the last, once has_sensors */
+  DynoSensorReading sensors;         /* the last reading, once has_sensors */
   DynoMetricTable metrics;           /* n 0: not known yet */
-  double best[DYNO_MAX_RUN_METRICS]; /* of the validation; NaN: none */
+  double best[DYNO_MAX_RUN_METRICS]; /* best of the validation; NaN: none */
   double eta_s;                      /* negative: not known */
-  double seconds;                    /* of the whole, once done */
+  double seconds;                    /* of the whole run, once done */
   guint64 whole_steps;               /* once done: see event.h */
   double run_rate;                   /* samples/s of the run so far (runrate.h); NaN: not known */
-  char *out_dir;                     /* where the run is kept */
-  double memory_unit;                /* bytes a unit of the memory series */
+  char *out_dir;                     /* folder of the run */
+  double memory_unit;                /* bytes per unit of the memory series */
   const char *memory_unit_name;      /* "GiB", or "MiB" for small runs */
-  double memory_limit;               /* in these units; NaN: none, or far above what is needed */
+  double memory_limit;               /* in these units; NaN: none, or far above the need */
 } DynoRunStatus;
 
-/* Over steps, but for val_loss and those of metrics, which have a point an epoch.  They live as long
- * as the view: a new run clears them.  NULL where the view keeps none. */
+/* Series over steps, except val_loss and the series of metrics' epochs, which have a point per
+ * epoch.  They live as long as the view: a new run clears them.  NULL where the view keeps none. */
 typedef struct {
   DynoSeries *throughput, *loss, *val_loss, *vram, *vram_all;
   DynoSeries *lr, *loss_scale, *grad_norm;
-  DynoSeries *gpu_busy, *gpu_temperature, *gpu_power; /* of the sensors, as far as there are some */
-  /* For x axes: the seconds of training at the end of each step, and the epochs, begun ones in
-   * part; without a plan those that are known from whole epochs. */
+  DynoSeries *gpu_busy, *gpu_temperature, *gpu_power; /* of the sensors, where there are any */
+  /* For x axes: the seconds of training at the end of each step, and the number of epochs with
+   * fractions; without a plan only epochs known from whole ones. */
   DynoSeries *seconds, *epochs;
-  /* Fractions in percent; their units are set once the table is known.  step: of each step. */
-  /* of one that only a validation has, train and step are empty */
+  /* Fractions are in percent; units are set once the table is known.  step: a point per step. */
+  /* for a metric that only a validation has, train and step are empty */
   DynoSeries *train[DYNO_MAX_RUN_METRICS], *val[DYNO_MAX_RUN_METRICS], *step[DYNO_MAX_RUN_METRICS];
 } DynoRunSeries;
 
-/* with_series FALSE: only the last numbers are kept. */
+/* with_series FALSE: the view keeps only the last numbers. */
 DynoRunView *dyno_run_view_new (gboolean with_series);
 void dyno_run_view_free (DynoRunView *view);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC (DynoRunView, dyno_run_view_free)
 
-/* Forgets the run before.  A reference to the job is taken. */
+/* Clears the data of the run before.  Takes a reference to the job. */
 void dyno_run_view_begin (DynoRunView *view, const DynoJob *job);
-/* After a live change. */
+/* To be called after a live change. */
 void dyno_run_view_set_job (DynoRunView *view, const DynoJob *job);
-/* A state that was asked for, before the session says so. */
+/* Shows that a stop was requested, before the session emits the state. */
 void dyno_run_view_set_stopping (DynoRunView *view);
-/* Where there is no PLAN event: most bytes, 0: no limit. */
+/* To be used where there is no PLAN event: most bytes, 0: no limit. */
 void dyno_run_view_set_memory_limit (DynoRunView *view, guint64 bytes);
 
-/* All but rows: STEP and EPOCH change nothing. */
+/* Takes all events except rows: STEP and EPOCH change nothing. */
 void dyno_run_view_take_event (DynoRunView *view, const DynoEvent *event);
 void dyno_run_view_take_step (DynoRunView *view, const DynoStepMetrics *step);
 void dyno_run_view_take_epoch (DynoRunView *view, const DynoEpochMetrics *epoch);
-/* Takes what the log has more than was taken so far: its table, at most limit steps, all epochs.
- * TRUE: there was something. */
+/* Takes the new rows of the log: its table, at most limit steps, all epochs.  TRUE: there were
+ * any. */
 gboolean dyno_run_view_take_log (DynoRunView *view, DynoMetrics *log, guint64 limit);
-/* The time has come: seconds that are shown go down.  TRUE: something changed. */
+/* To be called regularly: counts the shown seconds down.  TRUE: something changed. */
 gboolean dyno_run_view_tick (DynoRunView *view);
 
 const DynoRunStatus *dyno_run_view_get_status (DynoRunView *view);
-/* The rows so far in few numbers; and what the run is made of, all 0 before it is known. */
+/* A summary of the rows so far; and the facts of the run, all 0 before they are known. */
 const DynoStretches *dyno_run_view_get_stretches (DynoRunView *view);
 const DynoRunFacts *dyno_run_view_get_facts (DynoRunView *view);
 const DynoRunSeries *dyno_run_view_get_series (DynoRunView *view);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's log in few numbers. */
+/* A summary of a run's log. */
 #include "stretch.h"
 #include "metricscsv.h"
 #include <gio/gio.h>
 #include <math.h>
 #include <string.h>
 
-#define CHUNK 64 /* rows copied at once */
+#define CHUNK 64 /* number of rows copied at once */
 
 void
 dyno_stretches_init (DynoStretches *log)
@@ -101,7 +101,7 @@ dyno_stretches_add_step (DynoStretches *log, const DynoStepMetrics *step)
   };
 
   dyno_run_rate_add (&log->rate, step);
-  /* Clock of the run between this step's beginning and the last one's end. */
+  /* Time on the run's clock between the end of the last step and the beginning of this one. */
   one.gap_ms = MAX (0, (number (step->seconds) - log->end_seconds) * 1e3 - one.step_ms);
   if (log->n_steps++ > 0)
     append (log, &one);
